@@ -1,0 +1,259 @@
+"""
+Batches that travel round the ring, from one stage to the next.
+
+Every stage is a pure function from one of these batches to the next; over ROS
+each is one message with the same field names (see ``gripsim_interfaces``).
+All numbers are SI; frames are the first token of a name. ``n`` configurations,
+``J`` actuated joints, ``L`` links with geometry, ``c`` load cases, ``P`` patches,
+``N`` patch nodes.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Only distances are wanted: open hands, approaches, free closing steps.
+DETAIL_CLEARANCE = 0
+#: Contacts, forces, centre of mass and the stability verdict.
+DETAIL_FORCES = 1
+#: All of it, with contact vertices, the deformed surface and grasp metrics.
+DETAIL_SURFACE = 2
+
+#: Flags of a contact patch that tell why its numbers are not quantitative.
+PATCH_REACHES_LINK_EDGE = 1
+PATCH_REACHES_OBJECT_EDGE = 2
+PATCH_COARSE = 4
+PATCH_THROUGH = 8
+PATCH_THIN = 16
+PATCH_STRAINED = 32
+PATCH_SPREAD = 64
+PATCH_CLOSE = 128
+
+#: Columns of ``load_cases``: gravity [m/s^2], then force [N] and torque [N m].
+LOAD_CASE_WIDTH = 9
+#: Columns of ``obstacles``: kind, three dimensions, twelve of the pose ``[R | p]``.
+OBSTACLE_WIDTH = 16
+OBSTACLE_BOX = 1
+OBSTACLE_SPHERE = 2
+OBSTACLE_CYLINDER = 3
+
+
+def _empty(*shape: int) -> NDArray[np.float64]:
+    return np.zeros(shape)
+
+
+@dataclass(frozen=True, eq=False)
+class ConfigurationBatch:
+    """
+    Hand configurations to be judged, the planner's question.
+
+    Attributes
+    ----------
+    T_object_palm : (n, 4, 4) float
+        Pose of the palm in the undeformed object's frame.
+    joint_positions : (n, J) float
+        Actuated joints, in the hand's order [rad].
+    joint_displacements : (n, J) float
+        Motion since the last step; gives the directions of motion [rad].
+    sweep_object : (n, 3) float
+        Translation by which the whole hand arrives at ``T_object_palm``; where not
+        zero, ``clearance`` is that of the links' convex hulls swept along it.
+    load_cases : (c, 9) float
+        Gravity [m/s^2], external force [N] and torque about the object's origin
+        [N m], frame object; the grasp must hold under each.
+    obstacles : (k, 16) float
+        Primitives in the object's frame (see ``OBSTACLE_*``); box: full sides;
+        sphere: radius; cylinder: height, radius, axis z; then ``[R | p]`` by rows.
+    detail : int
+        One of ``DETAIL_*``.
+    """
+
+    T_object_palm: NDArray[np.float64]
+    joint_positions: NDArray[np.float64]
+    joint_displacements: NDArray[np.float64]
+    sweep_object: NDArray[np.float64]
+    load_cases: NDArray[np.float64] = field(
+        default_factory=lambda: _empty(0, LOAD_CASE_WIDTH))
+    obstacles: NDArray[np.float64] = field(
+        default_factory=lambda: _empty(0, OBSTACLE_WIDTH))
+    detail: int = DETAIL_FORCES
+
+    @property
+    def count(self) -> int:
+        """Return the number of configurations."""
+        return len(self.joint_positions)
+
+
+@dataclass(frozen=True, eq=False)
+class LinkStateBatch:
+    """
+    Where every link is and how it moves: the forward kinematics' answer.
+
+    Attributes
+    ----------
+    configurations : ConfigurationBatch
+        The question, unchanged.
+    T_object_link : (n, L, 4, 4) float
+        Poses of the links with geometry, in the hand's order.
+    twists_object : (n, L, 6) float
+        Displacement of each link in this step: of its origin [m], then rotation
+        vector [rad], frame object. A point x moves by ``v + w x (x - origin)``.
+    """
+
+    configurations: ConfigurationBatch
+    T_object_link: NDArray[np.float64]
+    twists_object: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ContactBatch:
+    """
+    Contact on the undeformed object: the contact detection's answer.
+
+    Attributes
+    ----------
+    configurations : ConfigurationBatch
+        The question, unchanged.
+    clearance : (n, L) float
+        Lower bound of the distance from link to object [m], 0 where they overlap;
+        of the swept convex hull where the configuration has a sweep.
+    obstacle_clearance, self_clearance : (n,) float
+        The same of the whole hand to obstacles, and between links that are not
+        neighbours; ``inf`` where there is nothing to hit.
+    depth : (n, L) float
+        Largest depth of a patch node of the link along its normal [m], 0 if none.
+    patch_offsets : (n + 1,) int
+        Patches of configuration i are ``patch_offsets[i]:patch_offsets[i + 1]``.
+    patch_links : (P,) int
+        Index of the link that presses.
+    patch_flags : (P,) int
+        Sum of ``PATCH_*`` flags known from geometry alone.
+    patch_thickness : (P,) float
+        Thickness of the object through the patch along its normal [m].
+    node_offsets : (P + 1,) int
+        Nodes of patch p are ``node_offsets[p]:node_offsets[p + 1]``.
+    node_points_object : (N, 3) float
+        Nodes on the object's smoothed surface.
+    node_normals_object : (N, 3) float
+        Unit normals *into* the object.
+    node_areas : (N,) float
+        Area that each node stands for [m^2].
+    node_depths : (N,) float
+        Overlap along the normal [m]; negative is a gap.
+    vertex_offsets : (n + 1,) int
+        Contact vertices per configuration; all zero below ``DETAIL_SURFACE``.
+    vertex_points_object, vertex_vectors_object : (K, 3) float
+        Vertices of either mesh inside the other, and the way along the relative
+        motion to their first exit.
+    """
+
+    configurations: ConfigurationBatch
+    clearance: NDArray[np.float64]
+    obstacle_clearance: NDArray[np.float64]
+    self_clearance: NDArray[np.float64]
+    depth: NDArray[np.float64]
+    patch_offsets: NDArray[np.int64]
+    patch_links: NDArray[np.int64]
+    patch_flags: NDArray[np.int64]
+    patch_thickness: NDArray[np.float64]
+    node_offsets: NDArray[np.int64]
+    node_points_object: NDArray[np.float64]
+    node_normals_object: NDArray[np.float64]
+    node_areas: NDArray[np.float64]
+    node_depths: NDArray[np.float64]
+    vertex_offsets: NDArray[np.int64]
+    vertex_points_object: NDArray[np.float64]
+    vertex_vectors_object: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class GraspStateBatch:
+    """
+    Forces, deformation and stability: what the planner is told.
+
+    Rows of patches follow ``patch_offsets`` as in ``ContactBatch``, with patches
+    that carry no load left out. Forces act *on the object*, frame object.
+
+    Attributes
+    ----------
+    clearance, obstacle_clearance, self_clearance, depth
+        As in ``ContactBatch``.
+    patch_offsets : (n + 1,) int
+    patch_links, patch_flags : (P,) int
+        Flags now hold those of mechanics too; ``quantitative`` is false if any is bad.
+    patch_points_object : (P, 3) float
+        Centre of pressure.
+    patch_normals_object : (P, 3) float
+        Unit resultant direction, into the object.
+    patch_forces_object, patch_torques_object : (P, 3) float
+        Resultant of the pressures [N], and its moment about the centre of pressure [N m].
+    patch_areas, patch_peak_pressures, patch_friction_radii : (P,) float
+        Loaded area [m^2]; smoothed peak pressure [Pa]; effective torsion radius [m].
+    patch_normal_stiffness, patch_tangential_stiffness : (P,) float
+        Incremental stiffness of the contact [N/m].
+    minimal_forces_object, minimal_torques_object : (P, 3) float
+        Smallest forces that hold the worst load case within friction, pressure and
+        torque limits, and the torsion about the normal; zero where ``capable`` is false.
+    centre_of_mass_object : (n, 3) float
+        Of the deformed object where forces were computed.
+    volume_change, strain_energy, max_displacement : (n,) float
+        [m^3], [J], [m].
+    residual : (n,) float
+        Unbalanced wrench of the simulated pad forces over their sum [-].
+    shift_object : (n, 6) float
+        Small rigid motion of the object (at its centre of mass; translation [m],
+        rotation vector [rad]) that would balance them.
+    capable, holds, quantitative : (n,) bool
+        Forces within the limits exist for every load case; this state holds them with
+        the joints held; the numbers lie in the model's range.
+    margin : (n,) float
+        Largest multiple of the load cases that this state holds, at most ``MARGIN_CAP``.
+    worst_case : (n,) int
+        Load case that fails first; -1 if none was examined.
+    epsilon, wrench_volume : (n,) float
+        Ferrari-Canny metrics, only at ``DETAIL_SURFACE``, else NaN.
+    vertices_object : (n, V, 3) or (0, V, 3) float
+        Deformed surface, only at ``DETAIL_SURFACE``.
+    vertex_pressures : (n, V) or (0, V) float
+        Pressure at the object's own vertices, for pictures [Pa].
+    """
+
+    clearance: NDArray[np.float64]
+    obstacle_clearance: NDArray[np.float64]
+    self_clearance: NDArray[np.float64]
+    depth: NDArray[np.float64]
+    patch_offsets: NDArray[np.int64]
+    patch_links: NDArray[np.int64]
+    patch_flags: NDArray[np.int64]
+    patch_points_object: NDArray[np.float64]
+    patch_normals_object: NDArray[np.float64]
+    patch_forces_object: NDArray[np.float64]
+    patch_torques_object: NDArray[np.float64]
+    patch_areas: NDArray[np.float64]
+    patch_peak_pressures: NDArray[np.float64]
+    patch_friction_radii: NDArray[np.float64]
+    patch_normal_stiffness: NDArray[np.float64]
+    patch_tangential_stiffness: NDArray[np.float64]
+    minimal_forces_object: NDArray[np.float64]
+    minimal_torques_object: NDArray[np.float64]
+    centre_of_mass_object: NDArray[np.float64]
+    volume_change: NDArray[np.float64]
+    strain_energy: NDArray[np.float64]
+    max_displacement: NDArray[np.float64]
+    residual: NDArray[np.float64]
+    shift_object: NDArray[np.float64]
+    capable: NDArray[np.bool_]
+    holds: NDArray[np.bool_]
+    quantitative: NDArray[np.bool_]
+    margin: NDArray[np.float64]
+    worst_case: NDArray[np.int64]
+    epsilon: NDArray[np.float64]
+    wrench_volume: NDArray[np.float64]
+    vertices_object: NDArray[np.float64]
+    vertex_pressures: NDArray[np.float64]
+
+    @property
+    def count(self) -> int:
+        """Return the number of configurations."""
+        return len(self.holds)

@@ -1,0 +1,25 @@
+"""Errors of bad input: each says what is wrong, what arrived, what is allowed."""
+
+
+class GripsimError(ValueError):
+    """Bad input; the message is one line fit to be shown to a user."""
+
+
+class ShapeError(GripsimError):
+    """An array has the wrong shape, type or holds NaN or infinity."""
+
+
+class MeshError(GripsimError):
+    """A mesh cannot be used: open, flat, self-inverted, of absurd size."""
+
+
+class MaterialError(GripsimError):
+    """A material parameter is outside its physical range."""
+
+
+class HandError(GripsimError):
+    """A hand description is inconsistent, or a joint or link is unknown."""
+
+
+class TaskError(GripsimError):
+    """A task or a planning option is outside its allowed range."""

@@ -1,0 +1,82 @@
+"""Parameters of the planner; their values live in ``config/planner.yaml``."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from ..errors import TaskError
+
+#: Names of the terms of a score, see ``ranking``.
+SCORE_TERMS = ('gentleness', 'pressure', 'support', 'opposition', 'torque', 'deformation')
+
+
+@dataclass(frozen=True)
+class PlannerOptions:
+    """Every field is explained, with its unit, in ``config/planner.yaml``."""
+
+    max_hypotheses: int
+    max_grasps: int
+    max_planning_time: float
+    batch_size: int
+    clearance_batch_size: int
+    active_hypotheses: int
+    face_count: int
+    roll_count: int
+    palm_gaps: tuple[float, ...]
+    approach_distance: float
+    min_clearance: float
+    sample_faces: int
+    touch_distance: float
+    max_reach_steps: int
+    max_squeeze_steps: int
+    first_force_radius: float
+    max_depth_step: float
+    force_tolerance: float
+    margin_band: tuple[float, ...]
+    min_force_share: float
+    max_object_shift: float
+    weights: Mapping[str, float]
+    trajectory_rows: int
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> 'PlannerOptions':
+        """
+        Return options from a mapping with exactly the field names.
+
+        Raises
+        ------
+        TaskError
+            A name is unknown or missing, or a value is of the wrong kind, negative
+            or not finite; the message names it.
+        """
+        names = {f.name for f in fields(cls)}
+        unknown, missing = sorted(set(values) - names), sorted(names - set(values))
+        if unknown or missing:
+            raise TaskError(f'planner options: unknown {unknown}, missing {missing}')
+        return cls(**{f.name: _checked(f.name, f.type, values[f.name]) for f in fields(cls)})
+
+
+def _checked(name: str, kind: Any, value: Any) -> Any:
+    if name == 'weights':
+        return _checked_weights(value)
+    numbers = np.atleast_1d(np.asarray(value, dtype=float))
+    if numbers.size == 0 or not np.isfinite(numbers).all() or (numbers < 0.0).any():
+        raise TaskError(f'planner option {name} must be finite and not negative, got {value!r}')
+    if kind in (int, 'int'):
+        if numbers.size != 1 or int(numbers[0]) != numbers[0] or numbers[0] < 1:
+            raise TaskError(f'planner option {name} must be a whole number from 1, got {value!r}')
+        return int(numbers[0])
+    if kind in (float, 'float'):
+        return float(numbers[0])
+    return tuple(float(number) for number in numbers)
+
+
+def _checked_weights(value: Any) -> dict[str, float]:
+    if not isinstance(value, Mapping) or set(value) != set(SCORE_TERMS):
+        raise TaskError(f'planner option weights needs exactly {list(SCORE_TERMS)}, got {value!r}')
+    weights = {name: float(value[name]) for name in SCORE_TERMS}
+    if not all(np.isfinite(w) and w >= 0.0 for w in weights.values()) or not any(weights.values()):
+        raise TaskError(f'planner option weights must be not negative and not all 0, got {value!r}')
+    return weights

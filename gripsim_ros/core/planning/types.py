@@ -1,0 +1,155 @@
+"""What the planner takes and gives: tasks, options, ranked grasps, progress."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..batches import OBSTACLE_WIDTH, ConfigurationBatch
+from ..errors import TaskError
+
+Array = NDArray[np.float64]
+
+
+def _no_rows(width: int) -> Array:
+    return np.zeros((0, width))
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """
+    What a grasp must withstand and where the hand may be, frame object.
+
+    Attributes
+    ----------
+    gravity_directions : (g, 3) float
+        Directions in which the weight may pull, any length above 0. Empty: any
+        direction (26 of them, about the object's principal axes).
+    gravity : float
+        Magnitude [m/s^2], not negative.
+    external_wrenches : (w, 6) float
+        Force [N] and torque about the object's origin [N m]; each is combined with
+        each direction of gravity.
+    displacement_object : (4, 4) float or None
+        Wanted motion of the object, as the pose of the moved object in itself.
+    approach_direction : (3,) float or None
+        Direction in which the palm approaches.
+    approach_half_angle : float
+        Half angle of the cone about it [rad].
+    obstacles, keep_out : (k, 16) float
+        Primitives as in ``ConfigurationBatch.obstacles``; the hand may enter neither.
+
+    Raises
+    ------
+    TaskError
+        A number is not finite, a direction is zero, gravity is negative.
+    """
+
+    gravity_directions: Array = field(default_factory=lambda: _no_rows(3))
+    gravity: float = 9.81
+    external_wrenches: Array = field(default_factory=lambda: _no_rows(6))
+    displacement_object: Array | None = None
+    approach_direction: Array | None = None
+    approach_half_angle: float = np.pi
+    obstacles: Array = field(default_factory=lambda: _no_rows(OBSTACLE_WIDTH))
+    keep_out: Array = field(default_factory=lambda: _no_rows(OBSTACLE_WIDTH))
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        for name, width in (('gravity_directions', 3), ('external_wrenches', 6),
+                            ('obstacles', OBSTACLE_WIDTH), ('keep_out', OBSTACLE_WIDTH)):
+            rows = np.asarray(getattr(self, name), float).reshape(-1, width)
+            if not np.isfinite(rows).all():
+                raise TaskError(f'task.{name} must be finite, got {rows.tolist()}')
+            object.__setattr__(self, name, rows)
+        if (np.linalg.norm(self.gravity_directions, axis=1) < 1e-9).any():
+            raise TaskError('task.gravity_directions: a direction has zero length')
+        if not (np.isfinite(self.gravity) and 0.0 <= self.gravity <= 1000.0):
+            raise TaskError(
+                f'task.gravity must be between 0 and 1000 m/s^2, got {self.gravity}')
+        if not 0.0 < self.approach_half_angle <= np.pi:
+            raise TaskError('task.approach_half_angle must be above 0 and at most pi, '
+                            f'got {self.approach_half_angle}')
+        if self.approach_direction is not None:
+            direction = np.asarray(self.approach_direction, float)
+            if direction.shape != (3,) or not np.linalg.norm(direction) > 1e-9:
+                raise TaskError('task.approach_direction must be three numbers, '
+                                f'not all zero, got {direction.tolist()}')
+            object.__setattr__(self, 'approach_direction', direction)
+
+
+@dataclass(frozen=True, eq=False)
+class GraspContact:
+    """One patch of a ranked grasp; forces act on the object, frame object, SI."""
+
+    link: str
+    point: Array
+    normal: Array
+    force: Array
+    torque: Array
+    closing_force: Array
+    area: float
+    peak_pressure: float
+    friction_radius: float
+
+
+@dataclass(frozen=True)
+class ScoreTerm:
+    """One term of a score: ``contribution = weight x normalised value``."""
+
+    name: str
+    value: float
+    unit: str
+    weight: float
+    contribution: float
+
+
+@dataclass(frozen=True, eq=False)
+class RankedGrasp:
+    """
+    A grasp with its reasons; poses are of the palm in the object's frame.
+
+    ``trajectory (m, J)`` [rad] leads from the open hand to the first state that holds;
+    ``grip_positions`` and ``grip_efforts (J,)`` [rad, N m] are what to command there.
+    ``vertices`` and ``vertex_pressures`` are the deformed surface [m, Pa] where it was
+    computed, else None. ``reason`` says why a grasp under evaluation does not hold.
+    """
+
+    rank: int
+    hypothesis: int
+    preshape: str
+    stable: bool
+    T_object_palm: Array
+    T_object_pregrasp: Array
+    trajectory: Array
+    grip_positions: Array
+    grip_efforts: Array
+    contacts: tuple[GraspContact, ...]
+    score: float
+    terms: tuple[ScoreTerm, ...]
+    margin: float
+    quantitative: bool
+    max_displacement: float
+    centre_of_mass: Array
+    warnings: tuple[str, ...] = ()
+    reason: str = ''
+    vertices: Array | None = None
+    vertex_pressures: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """A numbered question; numbers count up from 0 without a gap."""
+
+    batch_id: int
+    configurations: ConfigurationBatch
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """How far planning is: hypotheses judged, in all, stable ones, and the best so far."""
+
+    evaluated: int
+    total: int
+    stable: int
+    best: RankedGrasp | None

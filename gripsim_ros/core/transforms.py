@@ -1,0 +1,105 @@
+"""
+Rigid transforms as ``(..., 4, 4)`` matrices; ``T_a_b`` is the pose of b in a.
+
+Quaternions are x, y, z, w. Points are rows.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from .errors import ShapeError
+
+Array = NDArray[np.float64]
+
+
+def transform(rotation: Array, translation: Array) -> Array:
+    """
+    Return ``T_a_b`` from a rotation matrix and the origin of b in a.
+
+    Parameters
+    ----------
+    rotation : (..., 3, 3) float
+        Maps vectors of b to a.
+    translation : (..., 3) float
+        Origin of b in frame a [m].
+
+    Returns
+    -------
+    (..., 4, 4) float
+    """
+    rotation, translation = np.asarray(rotation, float), np.asarray(translation, float)
+    shape = np.broadcast_shapes(rotation.shape[:-2], translation.shape[:-1])
+    T_a_b = np.zeros((*shape, 4, 4))
+    T_a_b[..., :3, :3] = rotation
+    T_a_b[..., :3, 3] = translation
+    T_a_b[..., 3, 3] = 1.0
+    return T_a_b
+
+
+def apply(T_a_b: Array, p_b: Array) -> Array:
+    """
+    Map points of frame b to frame a.
+
+    Parameters
+    ----------
+    T_a_b : (..., 4, 4) float
+    p_b : (..., n, 3) float
+
+    Returns
+    -------
+    (..., n, 3) float
+    """
+    return p_b @ np.swapaxes(T_a_b[..., :3, :3], -1, -2) + T_a_b[..., None, :3, 3]
+
+
+def rotate(T_a_b: Array, v_b: Array) -> Array:
+    """Map vectors ``(..., n, 3)`` of frame b to frame a by ``T_a_b (..., 4, 4)``."""
+    return v_b @ np.swapaxes(T_a_b[..., :3, :3], -1, -2)
+
+
+def inverse(T_a_b: Array) -> Array:
+    """Return ``T_b_a (..., 4, 4)``, the inverse of a rigid transform."""
+    rotation = np.swapaxes(T_a_b[..., :3, :3], -1, -2)
+    return transform(rotation, -np.einsum('...ij,...j->...i', rotation, T_a_b[..., :3, 3]))
+
+
+def from_pose(position: Array, quaternion: Array) -> Array:
+    """
+    Return ``T_a_b`` from a position [m] and a quaternion (x, y, z, w).
+
+    Raises
+    ------
+    ShapeError
+        A number is not finite, or the quaternion's norm is not 1 within 1e-3.
+    """
+    position, quaternion = np.asarray(position, float), np.asarray(quaternion, float)
+    if position.shape != (3,) or quaternion.shape != (4,):
+        raise ShapeError(
+            f'a pose needs 3 and 4 numbers, got {position.shape} and {quaternion.shape}')
+    norm = float(np.linalg.norm(quaternion))
+    if not (np.isfinite(position).all() and np.isfinite(norm)):
+        raise ShapeError(f'a pose must be finite, got {position} and {quaternion}')
+    if abs(norm - 1.0) > 1e-3:
+        raise ShapeError(f'a quaternion must have norm 1 (x, y, z, w), got {norm:.4g}')
+    return transform(Rotation.from_quat(quaternion / norm).as_matrix(), position)
+
+
+def to_pose(T_a_b: Array) -> tuple[Array, Array]:
+    """Return position ``(3,)`` [m] and quaternion ``(4,)`` x, y, z, w (w >= 0) of ``T_a_b``."""
+    quaternion = Rotation.from_matrix(T_a_b[:3, :3]).as_quat()
+    return T_a_b[:3, 3].copy(), np.where(quaternion[3] < 0.0, -quaternion, quaternion)
+
+
+def from_rotation_vector(twist: Array) -> Array:
+    """Return the transform with translation ``twist[:3]`` and rotation vector ``twist[3:]``."""
+    return transform(Rotation.from_rotvec(twist[3:]).as_matrix(), twist[:3])
+
+
+def skew(v: Array) -> Array:
+    """Return the matrices ``(..., 3, 3)`` with ``skew(v) @ x = cross(v, x)``."""
+    zero = np.zeros_like(v[..., 0])
+    return np.stack([
+        np.stack([zero, -v[..., 2], v[..., 1]], -1),
+        np.stack([v[..., 2], zero, -v[..., 0]], -1),
+        np.stack([-v[..., 1], v[..., 0], zero], -1)], -2)
