@@ -1,0 +1,92 @@
+# Everything from the source tree alone: `make setup`, then `make demo`. No ROS install is needed.
+#
+#   setup         create .venv from PyPI, build gripsim_interfaces into it, install this package
+#   demo          .venv/bin/gripsim demo
+#   test          flake8, then every test, slow ones too
+#   test-fast     the tests that take seconds
+#   bench         the benchmarks; bench-setup first installs the peers they compare with
+#   soak          the long-running load test of the suite
+#   clean         remove .venv and everything that was built
+
+PYTHON ?= python3
+VENV ?= .venv
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+SOAK_ARGS ?=
+NUMBA_CACHE_DIR ?= $(CURDIR)/$(VENV)/cache/numba
+export NUMBA_CACHE_DIR
+
+# A sourced ROS would shadow the wheels of .venv.
+ROS_VARIABLES := PYTHONPATH PYTHONHOME LD_LIBRARY_PATH AMENT_PREFIX_PATH CMAKE_PREFIX_PATH \
+                 COLCON_PREFIX_PATH COLCON_CURRENT_PREFIX ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION
+SET_VARIABLES := $(strip $(foreach name,$(ROS_VARIABLES),$(if $($(name)),$(name))))
+ifneq ($(SET_VARIABLES),)
+ifeq ($(MAKELEVEL),0)
+$(shell echo 'gripsim: cleared $(SET_VARIABLES): .venv brings its own ROS' >&2)
+endif
+endif
+unexport $(ROS_VARIABLES) _ROS_WHEELS_BOOTSTRAP_COMPLETE
+
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+INTERFACE_FILES := $(wildcard gripsim_interfaces/CMakeLists.txt gripsim_interfaces/package.xml \
+                   gripsim_interfaces/msg/* gripsim_interfaces/srv/* gripsim_interfaces/action/*)
+REQUIREMENTS := requirements.txt requirements-wheels.txt requirements-test.txt
+SAY := @printf 'gripsim: %s\n'
+
+.PHONY: setup demo test test-fast lint bench bench-setup soak clean
+.DELETE_ON_ERROR:
+
+setup: $(STAMPS)/interfaces $(STAMPS)/package
+	$(SAY) 'ready: $(BIN)/gripsim --help'
+
+$(STAMPS)/venv: tools/venv_guard.py tools/check_host.sh
+	@sh tools/check_host.sh $(PYTHON)
+	$(SAY) 'creating $(VENV)'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python tools/venv_guard.py
+	@mkdir -p $(STAMPS)
+	@touch $@
+
+$(STAMPS)/requirements: $(STAMPS)/venv $(REQUIREMENTS)
+	$(SAY) 'installing packages from PyPI (a minute or two)'
+	@$(PIP) install --quiet --quiet --upgrade-strategy only-if-needed $(addprefix -r ,$(REQUIREMENTS))
+	@touch $@
+
+$(STAMPS)/interfaces: $(STAMPS)/requirements $(INTERFACE_FILES) tools/wheel_interfaces.cmake \
+		tools/build_interfaces.sh
+	$(SAY) 'building gripsim_interfaces (ten to forty seconds)'
+	@sh tools/build_interfaces.sh $(VENV)
+	@touch $@
+
+$(STAMPS)/package: $(STAMPS)/requirements setup.py setup.cfg package.xml
+	$(SAY) 'installing gripsim_ros'
+	@$(PIP) install --quiet --quiet --use-pep517 --no-build-isolation --no-deps --editable .
+	@touch $@
+
+demo: setup
+	@$(BIN)/gripsim demo
+
+test: lint
+	@$(BIN)/python -m pytest -m '' $(PYTEST_ARGS)
+
+test-fast: setup
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: setup
+	@$(BIN)/python -m flake8
+
+bench: setup
+	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+bench-setup: setup
+	$(SAY) 'installing the peers that benchmarks compare with'
+	@$(PIP) install --quiet --quiet -r requirements-bench.txt
+
+soak: setup
+	@$(BIN)/python -m benchmarks soak $(SOAK_ARGS)
+
+clean:
+	rm -rf $(VENV) build install log *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

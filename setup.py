@@ -1,0 +1,57 @@
+"""Install gripsim_ros; data files go to one share directory each, as ROS expects them."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+PACKAGE = 'gripsim_ros'
+ROOT = Path(__file__).resolve().parent
+DATA_DIRECTORIES = ('launch', 'config', 'urdf')
+
+
+def read_version():
+    """Return ``__version__`` of the package without importing it."""
+    text = (ROOT / PACKAGE / '__init__.py').read_text(encoding='utf-8')
+    line = next(line for line in text.splitlines() if line.startswith('__version__'))
+    return line.split('=')[1].strip().strip('\'"')
+
+
+def list_data_files():
+    """List one ``(target directory, files)`` entry for each directory with files."""
+    entries = [
+        ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
+        (f'share/{PACKAGE}', ['package.xml']),
+    ]
+    for top in DATA_DIRECTORIES:
+        folders = [ROOT / top, *sorted(p for p in (ROOT / top).rglob('*') if p.is_dir())]
+        for folder in folders:
+            files = sorted(str(p.relative_to(ROOT)) for p in folder.glob('*')
+                           if p.is_file() and p.suffix != '.pyc')
+            if files:
+                entries.append((f'share/{PACKAGE}/{folder.relative_to(ROOT)}', files))
+    return entries
+
+
+setup(
+    name=PACKAGE,
+    version=read_version(),
+    packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
+    data_files=list_data_files(),
+    install_requires=['setuptools'],
+    extras_require={'test': ['pytest', 'hypothesis']},
+    zip_safe=True,
+    maintainer='gripsim maintainers',
+    maintainer_email='gripsim@users.noreply.github.com',
+    description='Grasp planning for deformable objects with a multi-finger hand, on ROS 2.',
+    license='Apache-2.0',
+    python_requires='>=3.10',
+    entry_points={
+        'console_scripts': [
+            'gripsim = gripsim_ros.cli.main:main',
+            'forward_kinematics = gripsim_ros.nodes.forward_kinematics:main',
+            'contact_detection = gripsim_ros.nodes.contact_detection:main',
+            'deformation = gripsim_ros.nodes.deformation:main',
+            'grasp_planner = gripsim_ros.nodes.grasp_planner:main',
+        ],
+    },
+)
