@@ -1,0 +1,300 @@
+"""
+Does a position-held hand hold the object where it is?
+
+The joints are held; the object moves a little until contacts and load balance.
+Derivation, assumptions and departures: docs/model/stability.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ShapeError, TaskError
+from . import equilibrium
+from .grasp_map import contact_frames
+
+Array = NDArray[np.float64]
+
+_FIELDS_3 = ('points', 'normals', 'forces', 'torques')
+_FIELDS_1 = ('friction_radii', 'normal_stiffness', 'tangential_stiffness', 'max_normal_forces')
+
+
+@dataclass(frozen=True, eq=False)
+class PatchSet:
+    """
+    The loaded contact patches of one grasp, frame object.
+
+    Attributes
+    ----------
+    points : (k, 3) float
+        Centres of pressure [m].
+    normals : (k, 3) float
+        Unit normals into the object.
+    forces, torques : (k, 3) float
+        Simulated resultant on the object [N], and its moment about the point [N m].
+    friction_radii : (k,) float
+        Effective torsion radius r_e [m]; 0 is a hard finger.
+    normal_stiffness, tangential_stiffness : (k,) float
+        Incremental [N/m], above 0.
+    max_normal_forces : (k,) float
+        [N]; ``inf`` where nothing limits them.
+    passive : (k,) bool
+        Patches that no joint can press (the palm).
+
+    Raises
+    ------
+    ShapeError
+        A shape is wrong, a number not finite, a stiffness not above 0, a limit or
+        radius negative.
+    """
+
+    points: Array
+    normals: Array
+    forces: Array
+    torques: Array
+    friction_radii: Array
+    normal_stiffness: Array
+    tangential_stiffness: Array
+    max_normal_forces: Array
+    passive: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        count = len(np.atleast_1d(self.friction_radii))
+        for names, shape in ((_FIELDS_3, (count, 3)), (_FIELDS_1, (count,))):
+            for name in names:
+                rows = np.asarray(getattr(self, name), float)
+                if rows.shape != shape:
+                    raise ShapeError(f'patches.{name} must be {shape}, got {rows.shape}')
+                bound = name == 'max_normal_forces'
+                if np.isnan(rows).any() if bound else not np.isfinite(rows).all():
+                    raise ShapeError(f'patches.{name} must be finite, got {rows.tolist()}')
+                object.__setattr__(self, name, rows)
+        passive = np.asarray(self.passive, bool)
+        if passive.shape != (count,):
+            raise ShapeError(f'patches.passive must be {(count,)}, got {passive.shape}')
+        object.__setattr__(self, 'passive', passive)
+        for name in ('normal_stiffness', 'tangential_stiffness'):
+            if (getattr(self, name) <= 0.0).any():
+                raise ShapeError(
+                    f'patches.{name} must be above 0, got {getattr(self, name).tolist()}')
+        for name in ('friction_radii', 'max_normal_forces'):
+            if (getattr(self, name) < 0.0).any():
+                raise ShapeError(
+                    f'patches.{name} must not be negative, got {getattr(self, name).tolist()}')
+
+    @property
+    def count(self) -> int:
+        """Return the number of patches."""
+        return len(self.friction_radii)
+
+    @property
+    def normal_forces(self) -> Array:
+        """Return the simulated force along each normal ``(k,)`` [N], not negative."""
+        return np.maximum(np.einsum('ij,ij->i', self.forces, self.normals), 0.0)
+
+    def select(self, rows: NDArray) -> 'PatchSet':
+        """Return the patches of the given rows (indices or mask)."""
+        return PatchSet(*(getattr(self, item.name)[rows] for item in fields(self)))
+
+
+@dataclass(frozen=True)
+class StabilityOptions:
+    """
+    How stability is judged; the values below are the defaults of METHODS.
+
+    Attributes
+    ----------
+    max_translation, max_rotation : float
+        Largest motion of the object that still counts as held [m], [rad].
+    torsional_ratio : float
+        Torsional over tangential stiffness in units of r_e^2 [-]; see the model page.
+    length_scale : float
+        Length that makes torques comparable with forces [m]; 0: the largest distance
+        of a patch from the centre of mass.
+    margin_cap : float
+        Largest margin looked for [-]; 0: no margin, only the verdict.
+    margin_steps : int
+        Bisections; the margin is found to ``cap / 2**steps``.
+    tolerance : float
+        Residual of a solved equilibrium over load and clamping force [-].
+
+    Raises
+    ------
+    TaskError
+        A value is outside its range.
+    """
+
+    max_translation: float = 2e-3
+    max_rotation: float = np.deg2rad(2.0)
+    torsional_ratio: float = 3.0
+    length_scale: float = 0.0
+    margin_cap: float = 5.0
+    margin_steps: int = 12
+    tolerance: float = 1e-8
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        for name in ('max_translation', 'max_rotation', 'torsional_ratio', 'tolerance'):
+            if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0.0):
+                raise TaskError(
+                    f'stability.{name} must be above 0, got {getattr(self, name)}')
+        if not self.length_scale >= 0.0:
+            raise TaskError(
+                f'stability.length_scale must not be negative, got {self.length_scale}')
+        if not (self.margin_cap == 0.0 or 1.0 <= self.margin_cap < np.inf):
+            raise TaskError(
+                f'stability.margin_cap must be 0 or at least 1, got {self.margin_cap}')
+        if not 1 <= self.margin_steps <= 50:
+            raise TaskError(
+                f'stability.margin_steps must be 1 to 50, got {self.margin_steps}')
+
+    @classmethod
+    def from_mapping(cls, values: Mapping) -> 'StabilityOptions':
+        """Return options from a mapping of field names, as read from YAML."""
+        return cls(**checked_fields(cls, values, 'stability'))
+
+
+def checked_fields(kind: type, values: Mapping, section: str) -> dict:
+    """Return ``values`` as a dict; raise TaskError where a key is no field of ``kind``."""
+    known = [item.name for item in fields(kind)]
+    for key in values:
+        if key not in known:
+            raise TaskError(f'{section}: unknown option {key!r}; known are {", ".join(known)}')
+    return dict(values)
+
+
+@dataclass(frozen=True, eq=False)
+class StabilityVerdict:
+    """
+    Whether a state holds its load cases.
+
+    Attributes
+    ----------
+    holds : bool
+        Every load case, and no load at all, leaves the object within its limits.
+    margin : float
+        Largest multiple of the load cases that holds, at most the cap; 0 where the
+        bare grip is no equilibrium; NaN if no margin was asked for.
+    worst_case : int
+        Load case that limits the margin (without one: that uses most of a limit);
+        -1 if there is none.
+    residual : float
+        Unbalanced wrench of the simulated forces over their sum [-].
+    shift : (6,) float
+        Motion of the object at its centre of mass that balances them: translation
+        [m], rotation vector [rad].
+    """
+
+    holds: bool
+    margin: float
+    worst_case: int
+    residual: float
+    shift: Array
+
+
+def torque_scale(points: Array, centre_of_mass: Array, length_scale: float) -> float:
+    """Return ``length_scale`` [m], or the largest distance of a point from the centre if 0."""
+    if length_scale > 0.0:
+        return length_scale
+    arms = points - centre_of_mass
+    return float(np.sqrt(np.einsum('ij,ij->i', arms, arms).max())) or 1.0
+
+
+def judge_stability(patches: PatchSet, wrenches: Array, centre_of_mass: Array, friction: float,
+                    options: StabilityOptions = StabilityOptions()) -> StabilityVerdict:
+    """
+    Judge whether the hand, its joints held, holds the object under every wrench.
+
+    For every wrench the object's quasi-static equilibrium is solved from the simulated
+    state: a normal force changes with the normal displacement and never pulls, a
+    tangential one is a spring that slips on the soft finger's friction ellipsoid.
+
+    Parameters
+    ----------
+    patches : PatchSet
+        All loaded patches, passive ones too.
+    wrenches : (c, 6) float
+        Loads about the centre of mass [N], [N m]; see ``load_wrenches``.
+    centre_of_mass : (3,) float
+        Of the deformed object [m].
+    friction : float
+        Coefficient, not negative [-].
+    options : StabilityOptions
+
+    Returns
+    -------
+    StabilityVerdict
+
+    Raises
+    ------
+    ShapeError
+        ``wrenches`` is not ``(c, 6)`` or not finite.
+    TaskError
+        ``friction`` is negative or not finite.
+
+    Notes
+    -----
+    Own derivation, see docs/model/stability.md; limit surface: Howe & Cutkosky 1996.
+    """
+    wrenches = checked_wrenches(wrenches)
+    if not (np.isfinite(friction) and friction >= 0.0):
+        raise TaskError(f'friction must be 0 or above and finite, got {friction}')
+    if patches.count == 0:
+        return StabilityVerdict(False, 0.0, 0 if len(wrenches) else -1, 0.0, np.zeros(6))
+    scale = torque_scale(patches.points, centre_of_mass, options.length_scale)
+    unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
+    contacts = _contacts(patches, centre_of_mass, scale, options.torsional_ratio)
+    limits = np.array([options.max_translation, options.max_rotation * scale])
+    shift, balanced, shares, margin, worst = equilibrium.judge(
+        wrenches / unit, contacts, patches.max_normal_forces, float(friction), limits,
+        options.tolerance, float(options.margin_cap),
+        options.margin_steps if options.margin_cap > 0.0 else 0)
+    holds = bool(balanced and (shares <= 1.0).all())
+    return StabilityVerdict(holds, float(margin), int(worst), _residual(contacts, patches),
+                            shift / unit)
+
+
+def checked_wrenches(wrenches: Array) -> Array:
+    """Return wrenches as ``(c, 6)`` float; raise ShapeError where they are not."""
+    wrenches = np.asarray(wrenches, float)
+    if wrenches.ndim != 2 or wrenches.shape[1] != 6 or not np.isfinite(wrenches).all():
+        raise ShapeError(f'wrenches must be (c, 6) and finite, got {wrenches.shape}')
+    return wrenches
+
+
+def _contacts(patches: PatchSet, centre_of_mass: Array, scale: float,
+              torsional_ratio: float) -> tuple[Array, Array, Array, Array]:
+    """
+    Return what the kernels need: motion, action (k, 4, 6), normals (k,), stiffness (k, 4).
+
+    ``motion @ x`` are a contact's displacements ``(n, t1, t2, r_e angle)``; ``action``
+    holds the wrench of a unit of each force. They differ in the first row alone: the
+    pressures act along the simulated resultant, moment included.
+    """
+    frames = contact_frames(patches.normals)
+    arms = patches.points - centre_of_mass
+    motion = np.zeros((patches.count, 4, 6))
+    motion[:, :3, :3] = frames.transpose(0, 2, 1)
+    motion[:, :3, 3:] = np.cross(arms[:, None], motion[:, :3, :3]) / scale
+    motion[:, 3, 3:] = patches.normals * (patches.friction_radii / scale)[:, None]
+    action = motion.copy()
+    forces = patches.normal_forces
+    loaded = forces > 0.0
+    share = patches.forces[loaded] / forces[loaded, None]
+    moment = patches.torques[loaded] / forces[loaded, None]
+    action[loaded, 0, :3] = share
+    action[loaded, 0, 3:] = (np.cross(arms[loaded], share) + moment) / scale
+    stiffness = np.empty((patches.count, 4))
+    stiffness[:, 0] = patches.normal_stiffness
+    stiffness[:, 1:3] = patches.tangential_stiffness[:, None]
+    stiffness[:, 3] = patches.tangential_stiffness * torsional_ratio
+    return motion, action, forces, stiffness
+
+
+def _residual(contacts: tuple[Array, Array, Array, Array], patches: PatchSet) -> float:
+    total = float(np.sqrt(np.einsum('ij,ij->i', patches.forces, patches.forces)).sum())
+    wrench = np.einsum('ia,i->a', contacts[1][:, 0], contacts[2])
+    return float(np.linalg.norm(wrench)) / total if total > 0.0 else 0.0
