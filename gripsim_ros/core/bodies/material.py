@@ -1,0 +1,230 @@
+"""Materials of objects, and the library of materials in a YAML file."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..errors import MaterialError
+
+#: Name of the entry of a library that says which material is taken where none is named.
+DEFAULT_KEY = 'default'
+_REQUIRED = ('youngs_modulus', 'poisson_ratio', 'density', 'friction')
+_OPTIONAL = ('max_pressure', 'name')
+_LARGEST_FILE = 1_000_000
+
+
+@dataclass(frozen=True)
+class _Range:
+    """Allowed values of a parameter: above ``low``, and up to or below ``high``."""
+
+    low: float
+    high: float
+    unit: str
+    closed: bool = True
+
+    def holds(self, value: float) -> bool:
+        """Return whether ``value`` lies in the range."""
+        return self.low < value < self.high or (self.closed and value == self.high)
+
+    def __str__(self) -> str:
+        """Return the range in words."""
+        if math.isinf(self.high):
+            return f'above {self.low:g}{self.unit} (or none)'
+        bound = 'up to' if self.closed else 'and below'
+        return f'above {self.low:g} {bound} {self.high:g}{self.unit}'
+
+
+_RANGES = {
+    'youngs_modulus': _Range(0.0, 1e12, ' Pa'),
+    'poisson_ratio': _Range(-1.0, 0.5, '', closed=False),
+    'density': _Range(0.0, 3e4, ' kg/m^3'),
+    'friction': _Range(0.0, 5.0, ''),
+    'max_pressure': _Range(0.0, math.inf, ' Pa'),
+}
+
+
+@dataclass(frozen=True)
+class Material:
+    """
+    An isotropic, linearly elastic, homogeneous material.
+
+    Attributes
+    ----------
+    youngs_modulus : float
+        Above 0 up to 1e12 [Pa].
+    poisson_ratio : float
+        Above -1 and below 0.5 [-].
+    density : float
+        Above 0 up to 3e4 [kg/m^3].
+    friction : float
+        Coulomb coefficient against the hand's pads, above 0 up to 5 [-].
+    max_pressure : float
+        Contact pressure at which damage begins, ``inf`` for no limit [Pa].
+    name : str
+        A label; it does not enter the identity of an object.
+
+    Raises
+    ------
+    MaterialError
+        A parameter is no number or outside its range; the message gives both.
+    """
+
+    youngs_modulus: float
+    poisson_ratio: float
+    density: float
+    friction: float
+    max_pressure: float = math.inf
+    name: str = ''
+
+    def __post_init__(self) -> None:
+        """Turn the parameters into checked floats."""
+        for name, allowed in _RANGES.items():
+            value = _number(name, getattr(self, name))
+            if not allowed.holds(value):
+                raise MaterialError(f'{name} must be {allowed}, got {value:g}')
+            object.__setattr__(self, name, value)
+        if not isinstance(self.name, str):
+            raise MaterialError(f'name of a material must be text, got {self.name!r}')
+
+    @property
+    def numbers(self) -> tuple[float, float, float, float, float]:
+        """Return the five parameters in the order of the attributes, SI."""
+        return (self.youngs_modulus, self.poisson_ratio, self.density, self.friction,
+                self.max_pressure)
+
+    @property
+    def plane_strain_modulus(self) -> float:
+        """Return E / (1 - nu^2) [Pa]: half-space stiffness under normal load."""
+        return self.youngs_modulus / (1.0 - self.poisson_ratio ** 2)
+
+    @property
+    def shear_modulus(self) -> float:
+        """Return E / (2 (1 + nu)) [Pa]."""
+        return self.youngs_modulus / (2.0 * (1.0 + self.poisson_ratio))
+
+
+def _number(name: str, value: Any) -> float:
+    """Return a float; texts such as ``1e6``, which YAML takes for text, are read too."""
+    try:
+        if isinstance(value, (bool, bytes)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise MaterialError(f'{name} must be a number, got {value!r}') from None
+
+
+def material_from_mapping(values: Any, name: str = '') -> Material:
+    """
+    Return a material from a mapping with the attribute names as keys.
+
+    Parameters
+    ----------
+    values : mapping
+        ``youngs_modulus, poisson_ratio, density, friction`` and optionally
+        ``max_pressure`` (0, null or absent: no limit) and ``name``.
+    name : str
+        Name where the mapping has none.
+
+    Raises
+    ------
+    MaterialError
+        It is no mapping, a key is missing or unknown, or a value is not allowed.
+    """
+    title = f'material {name!r}' if name else 'a material'
+    if not isinstance(values, Mapping):
+        raise MaterialError(f'{title} must be a mapping of {", ".join(_REQUIRED)}, '
+                            f'got {type(values).__name__}')
+    unknown = [str(key) for key in values if key not in _REQUIRED + _OPTIONAL]
+    missing = [key for key in _REQUIRED if key not in values]
+    if unknown or missing:
+        problems = [f'{label} {", ".join(keys)}' for label, keys in
+                    (('lacks', missing), ('has unknown', unknown)) if keys]
+        raise MaterialError(f'{title} {" and ".join(problems)}; allowed are '
+                            f'{", ".join(_REQUIRED)} and optionally {", ".join(_OPTIONAL)}')
+    parameters = {'name': name, **values}
+    limit = parameters.get('max_pressure')
+    if limit is None or _number('max_pressure', limit) == 0.0:
+        parameters['max_pressure'] = math.inf
+    try:
+        return Material(**parameters)
+    except MaterialError as error:
+        raise MaterialError(f'{title}: {error}') from None
+
+
+def read_yaml(path: str | Path) -> Any:
+    """
+    Return the content of a YAML file of at most 1 MB, read by the safe loader.
+
+    Raises
+    ------
+    MaterialError
+        The file cannot be read, is too large, or is no YAML; one line.
+    """
+    path = Path(path)
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise MaterialError(f'{path}: a material file holds at most 1 MB')
+        return yaml.safe_load(path.read_text(encoding='utf-8'))
+    except OSError as error:
+        raise MaterialError(f'{path}: cannot be read ({error.strerror})') from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        mark = getattr(error, 'problem_mark', None)
+        place = f' at line {mark.line + 1}' if mark else ''
+        problem = getattr(error, 'problem', None) or type(error).__name__
+        raise MaterialError(f'{path}: is not YAML{place} ({problem})') from None
+
+
+def load_material(path: str | Path) -> Material:
+    """
+    Return the one material in a YAML file; see ``material_from_mapping``.
+
+    Raises
+    ------
+    MaterialError
+        The file cannot be read or its content is not allowed; names the file.
+    """
+    values = read_yaml(path)
+    try:
+        return material_from_mapping(values)
+    except MaterialError as error:
+        raise MaterialError(f'{path}: {error}') from None
+
+
+def load_materials(path: str | Path) -> dict[str, Material]:
+    """
+    Return the materials of a library by name.
+
+    Parameters
+    ----------
+    path : str or Path
+        YAML with ``materials``, a mapping from names to materials, and ``default``,
+        the name of the one taken where none is named.
+
+    Returns
+    -------
+    dict of str to Material
+        In the order of the file; the key ``default`` leads once more to the default.
+
+    Raises
+    ------
+    MaterialError
+        The file cannot be read or its content is not allowed; names file and material.
+    """
+    values = read_yaml(path)
+    if not isinstance(values, Mapping) or set(values) != {DEFAULT_KEY, 'materials'} \
+            or not isinstance(values['materials'], Mapping):
+        raise MaterialError(f'{path}: must hold the keys default and materials alone')
+    try:
+        library = {str(name): material_from_mapping(entry, str(name))
+                   for name, entry in values['materials'].items()}
+    except MaterialError as error:
+        raise MaterialError(f'{path}: {error}') from None
+    default = str(values[DEFAULT_KEY])
+    if default not in library or DEFAULT_KEY in library:
+        raise MaterialError(f'{path}: default must be one of {", ".join(library)} '
+                            f'and none be called default, got {default}')
+    return {**library, DEFAULT_KEY: library[default]}

@@ -1,0 +1,363 @@
+"""Triangle meshes: frozen arrays with the derived quantities every stage needs."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from ..errors import MeshError, ShapeError
+from ..transforms import apply
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Edges whose normals differ by more are edges of the body, not of its tessellation [rad].
+SMOOTH_ANGLE = np.deg2rad(30.0)
+
+
+def frozen_array(array: NDArray) -> NDArray:
+    """Return ``array`` itself, made read-only."""
+    array.setflags(write=False)
+    return array
+
+
+def unit_rows(vectors: FloatArray) -> FloatArray:
+    """Return ``vectors (..., 3)`` at length 1; a zero vector stays zero."""
+    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return vectors / np.where(norms > 0.0, norms, 1.0)
+
+
+def row_dot(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the scalar products ``(...,)`` of rows ``a, b (..., 3)``."""
+    return np.einsum('...i,...i->...', a, b)
+
+
+def _checked_vertices(vertices: ArrayLike) -> FloatArray:
+    try:
+        array = np.array(vertices, dtype=np.float64, order='C')
+    except (TypeError, ValueError):
+        raise ShapeError('vertices must be numbers of shape (V, 3)') from None
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ShapeError(f'vertices must have shape (V, 3), got {array.shape}')
+    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if bad.size:
+        raise ShapeError(
+            f'vertices must be finite, got {bad.size} that are not (the first is {bad[0]})')
+    return array + 0.0
+
+
+def _checked_faces(faces: ArrayLike, vertex_count: int) -> IntArray:
+    try:
+        array = np.asarray(faces)
+    except ValueError:
+        raise ShapeError('faces must be integers of shape (F, 3)') from None
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ShapeError(f'faces must have shape (F, 3), got {array.shape}')
+    if array.dtype.kind not in 'iu':
+        raise ShapeError(f'faces must be integers, got {array.dtype}')
+    if not len(array):
+        raise MeshError('a mesh needs at least one face, got none')
+    low, high = int(array.min()), int(array.max())
+    if low < 0 or high >= vertex_count:
+        raise MeshError(
+            f'faces must index vertices 0 to {vertex_count - 1}, got {low} to {high}')
+    return np.array(array, dtype=np.int64, order='C')
+
+
+@dataclass(frozen=True, eq=False)
+class TriangleMesh:
+    """
+    A triangulated surface; faces are counter-clockwise seen from outside.
+
+    The arrays are copied and read-only; what follows from them is computed at first
+    use and kept. A mesh need not be closed or clean: that is the business of
+    ``repair_mesh``.
+
+    Attributes
+    ----------
+    vertices : (V, 3) float
+        [m].
+    faces : (F, 3) int
+        Vertex indices. Side k of a face leads from its corner k to corner k + 1.
+
+    Raises
+    ------
+    ShapeError
+        An array has another shape or type, or a coordinate is not finite.
+    MeshError
+        There is no face, or a face names a vertex that does not exist.
+    """
+
+    vertices: FloatArray
+    faces: IntArray
+
+    def __post_init__(self) -> None:
+        """Copy, check and freeze the arrays."""
+        vertices = _checked_vertices(self.vertices)
+        faces = _checked_faces(self.faces, len(vertices))
+        object.__setattr__(self, 'vertices', frozen_array(vertices))
+        object.__setattr__(self, 'faces', frozen_array(faces))
+
+    def with_vertices(self, vertices: ArrayLike) -> 'TriangleMesh':
+        """Return the same faces on other ``vertices (V, 3)`` [m]."""
+        return TriangleMesh(vertices, self.faces)
+
+    def with_faces(self, faces: ArrayLike) -> 'TriangleMesh':
+        """Return other ``faces (F, 3)`` on the same vertices."""
+        return TriangleMesh(self.vertices, faces)
+
+    def with_transform(self, T_a_mesh: FloatArray) -> 'TriangleMesh':
+        """Return the mesh in frame a, where ``T_a_mesh (4, 4)`` is its pose."""
+        return self.with_vertices(apply(T_a_mesh, self.vertices))
+
+    def with_scale(self, scale: float) -> 'TriangleMesh':
+        """Return the mesh enlarged by ``scale`` > 0 about its origin."""
+        return self.with_vertices(scale * self.vertices)
+
+    def with_flipped_faces(self) -> 'TriangleMesh':
+        """Return the mesh turned inside out."""
+        return self.with_faces(self.faces[:, ::-1])
+
+    @cached_property
+    def content_hash(self) -> str:
+        """Return 64 hexadecimal digits of SHA-256 over vertices and faces."""
+        digest = hashlib.sha256()
+        digest.update(np.array([len(self.vertices), len(self.faces)], '<i8').tobytes())
+        digest.update(self.vertices.astype('<f8', copy=False).tobytes())
+        digest.update(self.faces.astype('<i8', copy=False).tobytes())
+        return digest.hexdigest()
+
+    @cached_property
+    def triangles(self) -> FloatArray:
+        """Return the corners ``(F, 3, 3)`` of the faces [m]."""
+        return frozen_array(self.vertices[self.faces])
+
+    @cached_property
+    def face_centroids(self) -> FloatArray:
+        """Return the centroids ``(F, 3)`` of the faces [m]."""
+        return frozen_array(self.triangles.mean(axis=1))
+
+    @cached_property
+    def _face_vectors(self) -> FloatArray:
+        a, b, c = np.moveaxis(self.triangles, 1, 0)
+        return frozen_array(0.5 * np.cross(b - a, c - a))
+
+    @cached_property
+    def face_areas(self) -> FloatArray:
+        """Return the areas ``(F,)`` of the faces [m^2]."""
+        return frozen_array(np.linalg.norm(self._face_vectors, axis=1))
+
+    @cached_property
+    def face_normals(self) -> FloatArray:
+        """Return the outward unit normals ``(F, 3)``, zero where a face has no area."""
+        return frozen_array(unit_rows(self._face_vectors))
+
+    @cached_property
+    def corner_angles(self) -> FloatArray:
+        """Return the interior angles ``(F, 3)`` of the faces at their corners [rad]."""
+        to_next = unit_rows(np.roll(self.triangles, -1, axis=1) - self.triangles)
+        to_previous = -np.roll(to_next, 1, axis=1)
+        sine = np.linalg.norm(np.cross(to_next, to_previous), axis=-1)
+        return frozen_array(np.arctan2(sine, row_dot(to_next, to_previous)))
+
+    @cached_property
+    def vertex_normals(self) -> FloatArray:
+        """
+        Return unit vertex normals ``(V, 3)``, faces weighted by their angle.
+
+        Source: Thuermer and Wuethrich, Computing vertex normals from polygonal
+        facets, 1998. Unlike a mean by area it does not depend on the triangulation.
+        """
+        weighted = self.corner_angles[..., None] * self.face_normals[:, None]
+        return frozen_array(unit_rows(self._sum_at_vertices(weighted)))
+
+    @cached_property
+    def vertex_areas(self) -> FloatArray:
+        """Return the areas ``(V,)``: a third of every face at the vertex [m^2]."""
+        thirds = np.repeat(self.face_areas[:, None] / 3.0, 3, axis=1)
+        return frozen_array(self._sum_at_vertices(thirds[..., None])[:, 0])
+
+    def _sum_at_vertices(self, corner_values: FloatArray) -> FloatArray:
+        """Return sums ``(V, k)`` over the corners at each vertex of values ``(F, 3, k)``."""
+        return sum_by_label(
+            corner_values.reshape(-1, corner_values.shape[-1]), self.faces.ravel(),
+            len(self.vertices))
+
+    @cached_property
+    def bounds(self) -> FloatArray:
+        """Return the corners ``(2, 3)`` of the box along the axes, of used vertices [m]."""
+        return frozen_array(np.array([
+            self.triangles.min(axis=(0, 1)), self.triangles.max(axis=(0, 1))]))
+
+    @cached_property
+    def extents(self) -> FloatArray:
+        """Return the sides ``(3,)`` of the box along the axes [m]."""
+        return frozen_array(self.bounds[1] - self.bounds[0])
+
+    @cached_property
+    def diagonal(self) -> float:
+        """Return the diagonal of the box along the axes [m]."""
+        return float(np.linalg.norm(self.extents))
+
+    @cached_property
+    def area(self) -> float:
+        """Return the surface area [m^2]."""
+        return float(self.face_areas.sum())
+
+    @cached_property
+    def volume(self) -> float:
+        """Return the signed enclosed volume [m^3]; it has a meaning for closed meshes."""
+        centre = self.bounds.mean(axis=0)
+        return float(row_dot(self.face_centroids - centre, self._face_vectors).sum() / 3.0)
+
+    @cached_property
+    def _edge_table(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return edges (E, 2), the edge of each side (F, 3), and edge_sides (E, 2)."""
+        tails, heads = self.faces, np.roll(self.faces, -1, axis=1)
+        low, high = np.minimum(tails, heads).ravel(), np.maximum(tails, heads).ravel()
+        keys, edge_of_side, counts = np.unique(
+            low * len(self.vertices) + high, return_inverse=True, return_counts=True)
+        edge_of_side = edge_of_side.reshape(-1)
+        forward = (tails < heads).ravel()
+        net = np.bincount(edge_of_side[forward], minlength=len(keys))
+        paired = (counts == 2) & (net == 1)
+        sides = np.full((len(keys), 2), -1, dtype=np.int64)
+        for column, direction in enumerate((forward, ~forward)):
+            mine = np.flatnonzero(direction & paired[edge_of_side])
+            sides[edge_of_side[mine], column] = mine
+        edges = np.stack([keys // len(self.vertices), keys % len(self.vertices)], axis=1)
+        return (frozen_array(edges), frozen_array(edge_of_side.reshape(-1, 3)),
+                frozen_array(sides))
+
+    @cached_property
+    def edges(self) -> IntArray:
+        """Return the edges ``(E, 2)``: vertex indices, the lower one first."""
+        return self._edge_table[0]
+
+    @cached_property
+    def face_edges(self) -> IntArray:
+        """Return the edge ``(F, 3)`` on which side k of each face lies."""
+        return self._edge_table[1]
+
+    @cached_property
+    def edge_faces(self) -> IntArray:
+        """
+        Return the two faces ``(E, 2)`` that each edge joins.
+
+        The first runs along the edge as in ``edges``, the second against it. Both are
+        -1 where the edge does not join exactly two faces of one winding.
+        """
+        sides = self._edge_table[2]
+        return frozen_array(np.where(sides < 0, -1, sides // 3))
+
+    @cached_property
+    def face_neighbours(self) -> IntArray:
+        """Return the face ``(F, 3)`` across side k, -1 where there is none or no single one."""
+        pair = self.edge_faces[self.face_edges]
+        own = np.arange(len(self.faces))[:, None]
+        return frozen_array(np.where(pair[..., 0] == own, pair[..., 1], pair[..., 0]))
+
+    @cached_property
+    def dihedral_angles(self) -> FloatArray:
+        """
+        Return the angles ``(E,)`` between the normals of the two faces at an edge [rad].
+
+        0 is flat, positive is a ridge, negative a groove; pi where ``edge_faces`` is -1.
+        """
+        first, second = self.edge_faces.T
+        along = unit_rows(self.vertices[self.edges[:, 1]] - self.vertices[self.edges[:, 0]])
+        n_first, n_second = self.face_normals[first], self.face_normals[second]
+        sine = row_dot(np.cross(n_first, n_second), along)
+        angles = np.arctan2(sine, row_dot(n_first, n_second))
+        return frozen_array(np.where(first < 0, np.pi, angles))
+
+    @cached_property
+    def is_closed(self) -> bool:
+        """Return whether every edge is run along as often as against: no boundary."""
+        tails, heads = self.faces.ravel(), np.roll(self.faces, -1, axis=1).ravel()
+        signs = np.where(tails < heads, 1, -1)
+        net = np.bincount(self.face_edges.ravel(), signs, minlength=len(self.edges))
+        return not np.any(net)
+
+    @cached_property
+    def shell_labels(self) -> IntArray:
+        """Return a label ``(F,)``, the same for faces connected over their edges."""
+        return frozen_array(self._side_labels(self.edge_faces[:, 0] >= 0))
+
+    def _side_labels(self, crossable: NDArray[np.bool_]) -> IntArray:
+        return connected_labels(self.edge_faces[crossable], len(self.faces))
+
+    def smooth_sides(self, angle: float = SMOOTH_ANGLE) -> IntArray:
+        """
+        Return the smooth side of the body on which each face lies.
+
+        Parameters
+        ----------
+        angle : float
+            Edges whose normals differ by more divide sides [rad].
+
+        Returns
+        -------
+        (F,) int
+            Labels from 0, in the order of the first face of each side.
+        """
+        return self._side_labels(self._smooth_edges(angle))
+
+    def _smooth_edges(self, angle: float) -> NDArray[np.bool_]:
+        return (self.edge_faces[:, 0] >= 0) & (np.abs(self.dihedral_angles) <= angle)
+
+    def corner_normals(self, angle: float = SMOOTH_ANGLE) -> FloatArray:
+        """
+        Return a normal at each corner of each face, for curved interpolation.
+
+        It is the mean normal, weighted by angle, of the faces reached round the vertex
+        without crossing an edge sharper than ``angle``; so two faces at a smooth edge
+        have equal normals along it, and a flat side stays flat up to its sharp edge.
+
+        Parameters
+        ----------
+        angle : float
+            [rad].
+
+        Returns
+        -------
+        (F, 3, 3) float
+            Unit normals of corner k of each face; zero where every face is degenerate.
+
+        Notes
+        -----
+        Corners are nodes of a graph; a smooth edge joins the corners at its two ends.
+        Source: the normals of Vlachos et al., Curved PN triangles, 2001, section 3, with
+        the creases of own derivation.
+        """
+        sides = self._edge_table[2][self._smooth_edges(angle)]
+        first, second = sides.T
+        after_first = first - first % 3 + (first + 1) % 3
+        after_second = second - second % 3 + (second + 1) % 3
+        joints = np.concatenate([
+            np.stack([first, after_second], axis=1), np.stack([after_first, second], axis=1)])
+        labels = connected_labels(joints, self.faces.size)
+        weighted = self.corner_angles[..., None] * self.face_normals[:, None]
+        sums = sum_by_label(weighted.reshape(-1, 3), labels, int(labels.max()) + 1)
+        return unit_rows(sums)[labels].reshape(-1, 3, 3)
+
+
+def sum_by_label(values: FloatArray, labels: IntArray, count: int) -> FloatArray:
+    """Return sums ``(count, k)`` of rows ``values (n, k)`` that share a label ``(n,)``."""
+    return np.stack([
+        np.bincount(labels, column, minlength=count) for column in values.T], axis=1)
+
+
+def connected_labels(pairs: IntArray, count: int) -> IntArray:
+    """Return component labels ``(count,)`` of the graph with edges ``pairs (m, 2)``."""
+    graph = coo_matrix(
+        (np.ones(len(pairs), dtype=bool), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
+    labels = connected_components(graph, directed=False)[1]
+    first = np.unique(labels, return_index=True)[1]
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[labels]
