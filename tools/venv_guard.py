@@ -1,11 +1,11 @@
 """
 Keep a sourced ROS out of this virtual environment.
 
-Run as a script by ``make setup``, it installs itself into the environment's site packages under the
-name ``gripsim_venv`` with a ``.pth`` file that sorts first, so that each start of the environment's
-Python imports it before any other package. It then drops the variables of a sourced ROS, saying so
-in one line on standard error, points the loader at the environment's own libraries, and starts the
-same command once more. It acts in the environment it was installed into alone; set
+Run as a script by ``make setup``, it installs itself into the environment's site packages under
+the name ``gripsim_venv`` with a ``.pth`` file that sorts first, so that each start of the
+environment's Python imports it before any other package. It then drops the variables of a sourced
+ROS, saying so in one line on standard error, points the loader at the environment's own libraries,
+and starts the same command once more. It acts in the environment it was installed into alone; set
 ``GRIPSIM_KEEP_ENVIRONMENT=1`` to keep everything as it is.
 """
 

@@ -1,0 +1,137 @@
+"""Where the package's own files lie, and what a mesh or file URI stands for."""
+
+from functools import lru_cache
+import os
+from pathlib import Path
+import sys
+from urllib.parse import unquote, urlsplit
+
+from .core.errors import MeshError
+
+PACKAGE = 'gripsim_ros'
+HAND_URDF = Path('urdf', 'sdh.urdf')
+HAND_CONFIG = Path('config', 'hands', 'sdh.yaml')
+
+
+def share_directory():
+    """
+    Return the directory that holds ``config/``, ``urdf/`` and ``launch/``.
+
+    That is the source tree where the imported package lies in one (an editable or symlinked
+    install reads its files there), else the share directory of the ROS install, else that of the
+    Python prefix.
+
+    Returns
+    -------
+    Path
+        Absolute, existing directory.
+
+    Raises
+    ------
+    RuntimeError
+        Nothing of the above holds the package's files.
+
+    """
+    source = Path(__file__).resolve().parents[1]
+    if (source / 'package.xml').is_file() and (source / HAND_URDF).is_file():
+        return source
+    installed = _find_share(PACKAGE) or Path(sys.prefix, 'share', PACKAGE)
+    if not (installed / HAND_URDF).is_file():
+        raise RuntimeError(f'the files of {PACKAGE} are not installed: {installed} has no '
+                           f'{HAND_URDF}')
+    return installed
+
+
+def _find_share(package):
+    """Return the share directory of a ROS package, or None where ament knows none."""
+    try:
+        from ament_index_python.packages import get_package_share_directory
+    except ImportError:
+        return None
+    try:
+        return Path(get_package_share_directory(package))
+    except (LookupError, ValueError, OSError):
+        return None
+
+
+def resolve_uri(uri):
+    """
+    Return the file that a ``package://`` or ``file://`` URI or a plain path names.
+
+    Parameters
+    ----------
+    uri : str or Path
+        Percent escapes are decoded in URIs, ``~`` is expanded in plain paths. A ``package://`` URI
+        stays within the share directory of its package; that of this package needs no ROS.
+
+    Returns
+    -------
+    Path
+        An existing file.
+
+    Raises
+    ------
+    MeshError
+        Empty or malformed URI, another scheme, unknown package, a way out of the package, or no
+        such file.
+
+    """
+    text = str(uri)
+    if not text.strip() or '\0' in text:
+        raise MeshError(f'a file path or URI is needed, got {text!r}')
+    if '://' not in text:
+        path = Path(text).expanduser()
+    else:
+        path = _resolve_scheme(text)
+    try:
+        found = path.is_file()
+    except OSError as error:
+        raise MeshError(f'cannot read {text}: {error.strerror}') from error
+    if not found:
+        reason = 'is a directory' if path.is_dir() else 'there is no such file'
+        raise MeshError(f'cannot read {text}: {reason}')
+    return path
+
+
+def _resolve_scheme(text):
+    try:
+        parts = urlsplit(text)
+    except ValueError as error:
+        raise MeshError(f'malformed URI {text!r}: {error}') from error
+    path = unquote(text.split('://', 1)[1].partition('/')[2])
+    if '\0' in path:
+        raise MeshError(f'malformed URI {text!r}: it holds a null character')
+    if parts.scheme == 'package':
+        return _resolve_package(text, parts.netloc, path)
+    if parts.scheme == 'file':
+        if parts.netloc not in ('', 'localhost'):
+            raise MeshError(f'{text} names the host {parts.netloc!r}: only local files are read')
+        return Path('/', path)
+    raise MeshError(f'cannot read {text}: scheme {parts.scheme!r} is not package://, file:// or a '
+                    'plain path')
+
+
+def _resolve_package(text, package, path):
+    share = share_directory() if package == PACKAGE else _find_share(package)
+    if share is None:
+        raise MeshError(f'cannot read {text}: no package {package!r} is installed here')
+    # Lexically: a symlinked install rightly points out of its share directory.
+    target = Path(os.path.normpath(share / path.lstrip('/')))
+    if target == share or share not in target.parents:
+        raise MeshError(f'cannot read {text}: the path leaves the package')
+    return target
+
+
+@lru_cache(maxsize=1)
+def load_default_hand():
+    """
+    Load the Schunk SDH that comes with the package; later calls return the same object.
+
+    Returns
+    -------
+    HandModel
+
+    """
+    from .core.hand import HandModel
+    share = share_directory()
+    return HandModel.load(share / HAND_URDF, share / HAND_CONFIG, resolve_uri)
