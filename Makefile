@@ -2,8 +2,8 @@
 #
 #   setup         create .venv from PyPI, build gripsim_interfaces into it, install this package
 #   demo          .venv/bin/gripsim demo
-#   test          flake8, then every test, slow ones too
-#   test-fast     the tests that take seconds
+#   test          every test, slow ones too
+#   test-fast     the tests that take seconds; lint: flake8 alone
 #   bench         the benchmarks; bench-setup first installs the peers they compare with
 #   soak          the long-running load test of the suite
 #   clean         remove .venv and everything that was built
@@ -66,7 +66,7 @@ $(STAMPS)/package: $(STAMPS)/requirements setup.py setup.cfg package.xml
 demo: setup
 	@$(BIN)/gripsim demo
 
-test: lint
+test: setup
 	@$(BIN)/python -m pytest -m '' $(PYTEST_ARGS)
 
 test-fast: setup

@@ -1,0 +1,34 @@
+"""What all tests share: an isolated ROS domain, seeded randomness, the optional data."""
+
+import os
+from pathlib import Path
+
+from hypothesis import settings
+import numpy as np
+import pytest
+
+from gripsim_ros.environment import enter_isolation
+
+# Before any test module imports rclpy, which reads these once.
+enter_isolation('tests')
+
+ROOT = Path(__file__).resolve().parents[1]
+
+settings.register_profile('gripsim', deadline=None, derandomize=True, print_blob=True)
+settings.load_profile('gripsim')
+
+
+@pytest.fixture
+def rng():
+    """Return a generator that yields the same numbers in every run."""
+    return np.random.default_rng(20240501)
+
+
+@pytest.fixture(scope='session')
+def data_directory():
+    """Return the directory of third-party models and scans; skip where there is none."""
+    default = ROOT.parent / 'shared' / 'data'
+    path = Path(os.environ.get('GRIPSIM_DATA') or default)
+    if not path.is_dir():
+        pytest.skip(f'set GRIPSIM_DATA to the directory of models and scans ({path} is missing)')
+    return path
