@@ -1,0 +1,243 @@
+"""
+Forward kinematics, Jacobians and link displacements of batches of configurations.
+
+The kernels walk the tree one configuration at a time, so that each answer depends on
+its own configuration alone, to the last bit.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from ..batches import ConfigurationBatch, LinkStateBatch
+from ..errors import ShapeError
+from .model import HandModel
+from .tree import PRISMATIC, REVOLUTE
+
+Array = NDArray[np.float64]
+
+
+def forward_kinematics(hand: HandModel, joint_positions: ArrayLike) -> Array:
+    """
+    Return the pose of every link with geometry in the palm.
+
+    Parameters
+    ----------
+    hand : HandModel
+    joint_positions : (n, J) float
+        Actuated joints in the hand's order [rad]; limits are not applied.
+
+    Returns
+    -------
+    T_palm_link : (n, L, 4, 4) float
+
+    Raises
+    ------
+    ShapeError
+        ``joint_positions`` is not ``(n, J)`` or not finite.
+
+    Notes
+    -----
+    Source: product of the URDF's joint transforms (Craig, Introduction to Robotics, 3.1).
+    """
+    return frame_poses(hand, joint_positions)[:, hand.link_frames]
+
+
+def frame_poses(hand: HandModel, joint_positions: ArrayLike) -> Array:
+    """Return ``T_palm_frame (n, F, 4, 4)`` of every frame, those without geometry too."""
+    return _poses(_checked(hand, joint_positions), *_tree_arguments(hand))
+
+
+def link_jacobians(hand: HandModel, joint_positions: ArrayLike) -> Array:
+    """
+    Return the geometric Jacobian of every link's origin, frame palm.
+
+    Parameters
+    ----------
+    hand : HandModel
+    joint_positions : (n, J) float
+        [rad].
+
+    Returns
+    -------
+    (n, L, 6, J) float
+        Linear velocity of the link's origin, then angular velocity, per unit joint
+        velocity. A mimic joint adds to the column of the joint that it follows.
+
+    Raises
+    ------
+    ShapeError
+        ``joint_positions`` is not ``(n, J)`` or not finite.
+
+    Notes
+    -----
+    Source: columns ``(z x (p - o), z)`` (Murray, Li, Sastry, A Mathematical Introduction to
+    Robotic Manipulation, 3.4.1); the mimic's chain rule multiplies by its multiplier.
+    """
+    poses = frame_poses(hand, joint_positions)
+    return _jacobians(poses, hand.link_frames, len(hand.joint_names), *_tree_arguments(hand))
+
+
+def compute_link_states(hand: HandModel, configurations: ConfigurationBatch) -> LinkStateBatch:
+    """
+    Return where every link is and how it moves in this step, frame object.
+
+    Parameters
+    ----------
+    hand : HandModel
+    configurations : ConfigurationBatch
+
+    Returns
+    -------
+    LinkStateBatch
+        The twist is the Jacobian at ``joint_positions`` times ``joint_displacements``.
+
+    Raises
+    ------
+    ShapeError
+        An array has another shape, or holds NaN or infinity.
+    """
+    positions = _checked(hand, configurations.joint_positions)
+    displacements = _checked(hand, configurations.joint_displacements, 'joint_displacements')
+    T_object_palm = np.ascontiguousarray(configurations.T_object_palm, float)
+    if T_object_palm.shape != (len(positions), 4, 4) or not np.isfinite(T_object_palm).all():
+        raise ShapeError(f'T_object_palm must be finite, of shape {(len(positions), 4, 4)}, '
+                         f'got {T_object_palm.shape}')
+    if displacements.shape != positions.shape:
+        raise ShapeError(f'joint_displacements must have shape {positions.shape}, '
+                         f'got {displacements.shape}')
+    tree = _tree_arguments(hand)
+    poses = _poses(positions, *tree)
+    jacobians = _jacobians(poses, hand.link_frames, len(hand.joint_names), *tree)
+    T_object_link, twists = _in_object(
+        T_object_palm, poses, hand.link_frames, jacobians, displacements)
+    return LinkStateBatch(configurations, T_object_link, twists)
+
+
+def _checked(hand: HandModel, values: ArrayLike, name: str = 'joint_positions') -> Array:
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != len(hand.joint_names):
+        raise ShapeError(f'{name} must have shape (n, {len(hand.joint_names)}), '
+                         f'got {array.shape}')
+    if not np.isfinite(array).all():
+        raise ShapeError(f'{name} must be finite, got NaN or infinity')
+    return array
+
+
+def _tree_arguments(hand: HandModel) -> tuple:
+    tree = hand.tree
+    return (tree.parent, tree.T_parent_joint, tree.axis, tree.kind, tree.actuator,
+            tree.multiplier, tree.offset)
+
+
+@njit(cache=True)
+def _joint_motion(axis, kind, value, motion):
+    """Fill ``motion (4, 4)`` with the transform of a joint at ``value`` (Rodrigues)."""
+    for i in range(4):
+        for k in range(4):
+            motion[i, k] = 1.0 if i == k else 0.0
+    if kind == PRISMATIC:
+        for i in range(3):
+            motion[i, 3] = axis[i] * value
+    elif kind == REVOLUTE:
+        s, c = math.sin(value), math.cos(value)
+        x, y, z = axis[0], axis[1], axis[2]
+        for i in range(3):
+            for k in range(3):
+                motion[i, k] = (1.0 - c) * axis[i] * axis[k] + (c if i == k else 0.0)
+        motion[0, 1] -= s * z
+        motion[0, 2] += s * y
+        motion[1, 0] += s * z
+        motion[1, 2] -= s * x
+        motion[2, 0] -= s * y
+        motion[2, 1] += s * x
+
+
+@njit(cache=True)
+def _product(a, b, out):
+    """Fill ``out`` with the product of two rigid transforms."""
+    for i in range(3):
+        for k in range(4):
+            total = a[i, 3] if k == 3 else 0.0
+            for m in range(3):
+                total += a[i, m] * b[m, k]
+            out[i, k] = total
+    for k in range(4):
+        out[3, k] = 1.0 if k == 3 else 0.0
+
+
+@njit(cache=True)
+def _poses(q, parent, T_parent_joint, axis, kind, actuator, multiplier, offset):
+    count, frames = q.shape[0], parent.shape[0]
+    poses = np.zeros((count, frames, 4, 4))
+    motion, joint = np.zeros((4, 4)), np.zeros((4, 4))
+    for n in range(count):
+        for f in range(frames):
+            if parent[f] < 0:
+                for i in range(4):
+                    poses[n, f, i, i] = 1.0
+                continue
+            value = 0.0
+            if actuator[f] >= 0:
+                value = multiplier[f] * q[n, actuator[f]] + offset[f]
+            _joint_motion(axis[f], kind[f], value, motion)
+            _product(T_parent_joint[f], motion, joint)
+            _product(poses[n, parent[f]], joint, poses[n, f])
+    return poses
+
+
+@njit(cache=True)
+def _jacobians(poses, link_frames, joint_count, parent, T_parent_joint, axis, kind, actuator,
+               multiplier, offset):
+    count, links = poses.shape[0], link_frames.shape[0]
+    jacobians = np.zeros((count, links, 6, joint_count))
+    a, r = np.zeros(3), np.zeros(3)
+    for n in range(count):
+        for link in range(links):
+            f = link_frames[link]
+            while parent[f] >= 0:
+                if actuator[f] >= 0:
+                    # The joint's axis is the same in its frame before and after its motion.
+                    for i in range(3):
+                        a[i] = multiplier[f] * (poses[n, f, i, 0] * axis[f, 0]
+                                                + poses[n, f, i, 1] * axis[f, 1]
+                                                + poses[n, f, i, 2] * axis[f, 2])
+                        r[i] = poses[n, link_frames[link], i, 3] - poses[n, f, i, 3]
+                    _add_column(jacobians[n, link, :, actuator[f]], kind[f], a, r)
+                f = parent[f]
+    return jacobians
+
+
+@njit(cache=True)
+def _add_column(column, kind, a, r):
+    if kind == PRISMATIC:
+        for i in range(3):
+            column[i] += a[i]
+    else:
+        column[0] += a[1] * r[2] - a[2] * r[1]
+        column[1] += a[2] * r[0] - a[0] * r[2]
+        column[2] += a[0] * r[1] - a[1] * r[0]
+        for i in range(3):
+            column[3 + i] += a[i]
+
+
+@njit(cache=True)
+def _in_object(T_object_palm, poses, link_frames, jacobians, displacements):
+    count, links, joints = poses.shape[0], link_frames.shape[0], displacements.shape[1]
+    T_object_link = np.zeros((count, links, 4, 4))
+    twists = np.zeros((count, links, 6))
+    palm = np.zeros(6)
+    for n in range(count):
+        for link in range(links):
+            _product(T_object_palm[n], poses[n, link_frames[link]], T_object_link[n, link])
+            for i in range(6):
+                palm[i] = 0.0
+                for j in range(joints):
+                    palm[i] += jacobians[n, link, i, j] * displacements[n, j]
+            for i in range(3):
+                for k in range(3):
+                    twists[n, link, i] += T_object_palm[n, i, k] * palm[k]
+                    twists[n, link, 3 + i] += T_object_palm[n, i, k] * palm[3 + k]
+    return T_object_link, twists

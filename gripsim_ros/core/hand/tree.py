@@ -1,0 +1,216 @@
+"""The kinematic tree of a hand, as flat arrays read from a URDF."""
+
+import contextlib
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from ..errors import HandError
+from ..transforms import transform
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Kinds of joints in ``KinematicTree.kind``.
+FIXED, REVOLUTE, PRISMATIC = 0, 1, 2
+_KINDS = {'fixed': FIXED, 'revolute': REVOLUTE, 'continuous': REVOLUTE, 'prismatic': PRISMATIC}
+
+
+@dataclass(frozen=True, eq=False)
+class KinematicTree:
+    """
+    Frames in an order in which each parent comes before its children.
+
+    Frame f hangs on frame ``parent[f]`` by the joint f; the base is frame 0. The joint's
+    value is ``multiplier[f] * q[actuator[f]] + offset[f]``.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The URDF's link names, base first.
+    parent : (F,) int
+        Index of the parent frame; -1 for the base.
+    T_parent_joint : (F, 4, 4) float
+        Pose of the joint in its parent frame, at joint value 0.
+    axis : (F, 3) float
+        Unit axis of the joint in its own frame.
+    kind : (F,) int
+        FIXED, REVOLUTE or PRISMATIC.
+    actuator : (F,) int
+        Index of the actuated joint that moves it; -1 if fixed.
+    multiplier, offset : (F,) float
+        Mimic relation; 1 and 0 for an actuated joint.
+    """
+
+    names: tuple[str, ...]
+    parent: IntArray
+    T_parent_joint: Array
+    axis: Array
+    kind: IntArray
+    actuator: IntArray
+    multiplier: Array
+    offset: Array
+
+
+def parse_urdf(text: bytes, label: str) -> object:
+    """
+    Return the ``urdf_parser_py`` robot of a URDF text.
+
+    Parameters
+    ----------
+    text : bytes
+    label : str
+        Name of the file, for the error message.
+
+    Raises
+    ------
+    HandError
+        The text is not a URDF.
+
+    Notes
+    -----
+    urdf_parser_py writes a line to standard error for each tag it does not know
+    (``<ros2_control>``, ``<gazebo>``); these are none of the hand's business.
+    """
+    from urdf_parser_py.urdf import URDF
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            return URDF.from_xml_string(text)
+    except Exception as error:
+        reason = ' '.join(str(error).split()) or type(error).__name__
+        raise HandError(f'{label}: not a readable URDF: {reason}') from None
+
+
+def build_tree(robot: object, base_link: str, joint_names: tuple[str, ...]) -> KinematicTree:
+    """
+    Return the tree of all frames that hang on ``base_link``.
+
+    Parameters
+    ----------
+    robot : urdf_parser_py.urdf.URDF
+    base_link : str
+    joint_names : tuple of str
+        Actuated joints, in the order of joint vectors.
+
+    Raises
+    ------
+    HandError
+        A name is unknown, a joint is of a kind that is not supported, a chain is closed,
+        a mimic joint follows a mimic or fixed joint, or a movable joint is not listed.
+    """
+    _check_names(robot, base_link, joint_names)
+    children: dict[str, list] = {}
+    for joint in robot.joints:
+        children.setdefault(joint.parent, []).append(joint)
+    rows = _walk(base_link, children)
+    by_name = {joint.name: joint for joint in robot.joints}
+    order = {name: i for i, (name, _, _) in enumerate(rows)}
+    joints = [joint for _, _, joint in rows]
+    drives = [_drive(joint, by_name, joint_names) for joint in joints]
+    missing = set(joint_names) - {joint.name for joint in joints if joint is not None}
+    if missing:
+        raise HandError(f'joints {sorted(missing)} do not hang on base_link {base_link!r}')
+    return KinematicTree(
+        tuple(name for name, _, _ in rows),
+        np.array([-1 if parent is None else order[parent] for _, parent, _ in rows]),
+        np.array([origin_matrix(None if j is None else j.origin) for j in joints]),
+        np.array([_axis(joint) for joint in joints]),
+        np.array([FIXED if j is None else _KINDS[j.type] for j in joints]),
+        np.array([drive[0] for drive in drives]),
+        np.array([drive[1] for drive in drives]),
+        np.array([drive[2] for drive in drives]))
+
+
+def _check_names(robot: object, base_link: str, joint_names: tuple[str, ...]) -> None:
+    links = {link.name for link in robot.links}
+    known = {joint.name for joint in robot.joints}
+    if base_link not in links:
+        raise HandError(f'base_link {base_link!r} is not a link of the URDF ({sorted(links)})')
+    for name in joint_names:
+        if name not in known:
+            raise HandError(f'joint {name!r} is not in the URDF ({sorted(known)})')
+    if len(set(joint_names)) != len(joint_names) or not joint_names:
+        raise HandError(f'joints must be a list without repeats, got {list(joint_names)}')
+    for joint in robot.joints:
+        if joint.type not in _KINDS:
+            raise HandError(f'joint {joint.name!r} is of type {joint.type!r}; '
+                            f'supported are {sorted(_KINDS)}')
+        if {joint.parent, joint.child} - links:
+            raise HandError(f'joint {joint.name!r} connects a link that does not exist '
+                            f'({joint.parent!r} to {joint.child!r})')
+
+
+def _walk(base_link: str, children: dict[str, list]) -> list[tuple]:
+    """Return ``(link, parent, joint)`` depth first, in the order of the URDF's joints."""
+    rows: list[tuple] = []
+    seen: set[str] = set()
+    stack: list[tuple] = [(base_link, None, None)]
+    while stack:
+        name, parent, joint = stack.pop()
+        if name in seen:
+            raise HandError(f'link {name!r} is reached twice: closed chains are not supported')
+        seen.add(name)
+        rows.append((name, parent, joint))
+        stack.extend((j.child, name, j) for j in reversed(children.get(name, [])))
+    return rows
+
+
+def _drive(joint: object, by_name: dict, joint_names: tuple[str, ...]) -> tuple:
+    """Return ``(actuator, multiplier, offset)`` of a joint."""
+    if joint is None or joint.type == 'fixed':
+        return -1, 0.0, 0.0
+    if joint.mimic is None:
+        if joint.name not in joint_names:
+            raise HandError(f'joint {joint.name!r} can move but is not among the actuated '
+                            f'joints {list(joint_names)}')
+        return joint_names.index(joint.name), 1.0, 0.0
+    if joint.name in joint_names:
+        raise HandError(f'joint {joint.name!r} follows {joint.mimic.joint!r} (mimic) and '
+                        'cannot be an actuated joint')
+    return (_leader(joint, by_name, joint_names),
+            1.0 if joint.mimic.multiplier is None else float(joint.mimic.multiplier),
+            0.0 if joint.mimic.offset is None else float(joint.mimic.offset))
+
+
+def _leader(joint: object, by_name: dict, joint_names: tuple[str, ...]) -> int:
+    leader = by_name.get(joint.mimic.joint)
+    if leader is None:
+        raise HandError(f'joint {joint.name!r} follows {joint.mimic.joint!r}, '
+                        'which is not in the URDF')
+    if leader.mimic is not None:
+        raise HandError(f'joint {joint.name!r} follows {leader.name!r}, which follows another '
+                        'joint itself: mimic of mimic is not supported')
+    if leader.name not in joint_names:
+        raise HandError(f'joint {joint.name!r} follows {leader.name!r}, which is not '
+                        'an actuated joint')
+    return joint_names.index(leader.name)
+
+
+def _axis(joint: object) -> Array:
+    if joint is None or joint.type == 'fixed':
+        return np.zeros(3)
+    axis = np.array([1.0, 0.0, 0.0] if joint.axis is None else joint.axis, float)
+    norm = np.linalg.norm(axis)
+    if axis.shape != (3,) or not norm > 1e-9:
+        raise HandError(f'joint {joint.name!r} needs an axis of three numbers, not all zero, '
+                        f'got {axis.tolist()}')
+    return axis / norm
+
+
+def origin_matrix(origin: object) -> Array:
+    """Return the ``(4, 4)`` pose of a URDF ``<origin>``; identity where there is none."""
+    position, rpy = (None, None) if origin is None else (origin.xyz, origin.rpy)
+    rotation = np.eye(3) if rpy is None or not np.any(rpy) else \
+        Rotation.from_euler('xyz', rpy).as_matrix()
+    return transform(rotation, np.zeros(3) if position is None else np.asarray(position, float))
+
+
+def per_joint(robot: object, joint_names: tuple[str, ...],
+              read: Callable[[object], float]) -> Array:
+    """Return ``read(joint)`` of each actuated joint as ``(J,)`` floats."""
+    by_name = {joint.name: joint for joint in robot.joints}
+    return np.array([read(by_name[name]) for name in joint_names], float)
