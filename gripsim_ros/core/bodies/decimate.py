@@ -1,0 +1,144 @@
+"""Fewer faces for planning: quadric decimation that turns with the body."""
+
+import fast_simplification
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from ..errors import MeshError
+from ..transforms import apply, inverse
+from .mass import volume_moments
+from .mesh import TriangleMesh
+from .objects import canonical_frame
+
+#: Coordinates in the canonical frame are rounded to this share of the body's size, so
+#: that the rounding errors of a rigid motion do not decide which edge collapses.
+ROUNDING = 2.0 ** -30
+#: The decimated volume may differ by this share before the hull is taken instead.
+MAX_VOLUME_CHANGE = 0.5
+
+
+def decimate_mesh(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
+    """
+    Return a mesh of about ``face_count`` faces with the same shape and outward normals.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+        Closed, normals outward.
+    face_count : int
+        Wanted faces, at least 4; a mesh that has no more is returned as it is.
+
+    Returns
+    -------
+    TriangleMesh
+        Usually closed; faces without area are left out, so it may have fewer faces.
+        Its face centroids, normals and areas are good for sampling.
+
+    Raises
+    ------
+    MeshError
+        ``face_count`` is below 4, or the mesh is open or inside out.
+
+    Notes
+    -----
+    Garland and Heckbert, Surface simplification using quadric error metrics, 1997, in
+    the package fast_simplification. It runs in the body's canonical frame at unit size,
+    hence the result of a moved mesh is the moved result. Where the result is inside out
+    or lost half its volume (thin bodies, very few faces) the decimated convex hull is
+    returned.
+    """
+    _check_face_count(face_count)
+    if len(mesh.faces) <= face_count:
+        return mesh
+    volume, first, second = volume_moments(mesh.triangles - mesh.triangles.mean(axis=(0, 1)))
+    if not (mesh.is_closed and volume > 0.0):
+        raise MeshError('decimation needs a closed mesh with outward normals')
+    T_mesh_canonical = _body_frame(mesh)
+    points = apply(inverse(T_mesh_canonical), mesh.vertices)
+    size = float(np.abs(points).max())
+    points = np.round(points / size / ROUNDING) * ROUNDING
+    vertices, faces = fast_simplification.simplify(
+        points, mesh.faces.astype(np.int32), target_count=face_count)
+    if not len(faces):
+        return decimate_hull(mesh, face_count)
+    coarse = TriangleMesh(apply(T_mesh_canonical, size * vertices), faces)
+    coarse = _without_empty_faces(coarse)
+    if abs(coarse.volume - volume) > MAX_VOLUME_CHANGE * volume:
+        return decimate_hull(mesh, face_count)
+    return coarse
+
+
+def _check_face_count(face_count: int) -> None:
+    if face_count < 4:
+        raise MeshError(f'a decimated mesh needs at least 4 faces, got {face_count}')
+
+
+def _body_frame(mesh: TriangleMesh) -> np.ndarray:
+    origin = mesh.triangles.mean(axis=(0, 1))
+    volume, first, second = volume_moments(mesh.triangles - origin)
+    offset = first / volume
+    central = second - volume * np.outer(offset, offset)
+    return canonical_frame(
+        mesh, origin + offset, np.trace(central) * np.eye(3) - central)
+
+
+def _without_empty_faces(mesh: TriangleMesh) -> TriangleMesh:
+    keep = mesh.face_areas > 1e-12 * mesh.area
+    return mesh if keep.all() else mesh.with_faces(mesh.faces[keep])
+
+
+def convex_hull(mesh: TriangleMesh) -> TriangleMesh:
+    """
+    Return the convex hull of the vertices, normals outward.
+
+    Raises
+    ------
+    MeshError
+        The vertices lie in a plane.
+    """
+    try:
+        hull = ConvexHull(mesh.vertices[np.unique(mesh.faces)])
+    except QhullError:
+        raise MeshError('a convex hull needs vertices that do not lie in a plane') from None
+    faces = hull.simplices.astype(np.int64)
+    corners = hull.points[faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inward = np.einsum('ij,ij->i', normals, hull.equations[:, :3]) < 0.0
+    faces[inward] = faces[inward][:, ::-1]
+    used, renumbered = np.unique(faces, return_inverse=True)
+    return TriangleMesh(hull.points[used], renumbered.reshape(-1, 3))
+
+
+def decimate_hull(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
+    """
+    Return a convex mesh of at most ``face_count`` faces close to the convex hull.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+        Any mesh that is not flat.
+    face_count : int
+        At least 4.
+
+    Raises
+    ------
+    MeshError
+        ``face_count`` is below 4, or the mesh is flat.
+
+    Notes
+    -----
+    The hull is decimated as in ``decimate_mesh``, and the hull of what is left returned.
+    """
+    _check_face_count(face_count)
+    hull = convex_hull(mesh)
+    if len(hull.faces) <= face_count:
+        return hull
+    T_mesh_canonical = _body_frame(hull)
+    points = apply(inverse(T_mesh_canonical), hull.vertices)
+    size = float(np.abs(points).max())
+    vertices, faces = fast_simplification.simplify(
+        np.round(points / size / ROUNDING) * ROUNDING, hull.faces.astype(np.int32),
+        target_count=face_count)
+    if len(faces) < 4:
+        raise MeshError(f'a convex hull could not be reduced to {face_count} faces')
+    return convex_hull(TriangleMesh(apply(T_mesh_canonical, size * vertices), faces))

@@ -1,0 +1,199 @@
+"""Meshes from files and messages: read, repaired, checked."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import GripsimError, MeshError, ShapeError
+from .cleaning import (
+    MAX_HOLE, Draft, drop_duplicate_faces, drop_loose_degenerate_faces, drop_repeated_corners,
+    fill_holes, fix_winding, loop_size, merge_vertices, plural, turn_out_degenerate_faces)
+from .holes import boundary_loops
+from .mesh import TriangleMesh
+from .reading import MAX_FACES, read_triangles
+from .shells import check_outside, orient_shells
+from .topology import edge_table
+
+#: Allowed range of the largest extent [m].
+MIN_EXTENT, MAX_EXTENT = 0.002, 5.0
+#: Distances, as shares of the diagonal, within which vertices are merged if the surface
+#: is open without: file formats round their numbers.
+MERGE_DISTANCES = (0.0, 1e-6, 1e-4)
+#: Thickness, as a share of the diagonal, of what is flat.
+FLAT = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedMesh:
+    """
+    A mesh fit for use, and what was done to it.
+
+    Attributes
+    ----------
+    mesh : TriangleMesh
+        Closed, normals outward, every vertex used [m].
+    repairs : tuple of str
+        One clause for each kind of repair, such as ``'filled 1 hole 3.2 mm across'``.
+    """
+
+    mesh: TriangleMesh
+    repairs: tuple[str, ...] = ()
+
+
+def load_mesh(path: str | Path, scale: float = 1.0) -> LoadedMesh:
+    """
+    Return the mesh in a file, in metres, repaired.
+
+    Parameters
+    ----------
+    path : str or Path
+        Any format that trimesh reads, at most 500 MB and two million faces. Scenes are
+        joined into one mesh; materials, textures and normals are not read.
+    scale : float
+        Metres in one unit of the file, > 0.
+
+    Raises
+    ------
+    MeshError
+        The file cannot be read, or ``repair_mesh`` refuses what it holds; names the file.
+    """
+    vertices, faces = read_triangles(path)
+    try:
+        return repair_mesh(vertices, faces, scale)
+    except GripsimError as error:
+        raise type(error)(f'{path}: {error}') from None
+
+
+def repair_mesh(vertices: ArrayLike, faces: ArrayLike, scale: float = 1.0) -> LoadedMesh:
+    """
+    Return a closed mesh with outward normals from raw triangles.
+
+    Parameters
+    ----------
+    vertices : (V, 3) float
+        In units of ``scale``.
+    faces : (F, 3) int
+        In any winding.
+    scale : float
+        Metres in one unit, > 0.
+
+    Returns
+    -------
+    LoadedMesh
+        A clean mesh keeps its vertices and faces in their order.
+
+    Raises
+    ------
+    ShapeError
+        An array has another shape or type.
+    MeshError
+        The scale is not positive; there are no faces or too many; a face names no vertex;
+        a coordinate is not finite; the largest extent is above 5 m or below 2 mm; the
+        surface is flat, one-sided, partly inside out, or open after the repair.
+
+    Notes
+    -----
+    Vertices at one position are merged, degenerate and duplicate faces dropped, the
+    winding made one, holes up to a tenth of the bounding box's diagonal filled, shells
+    turned outward (see ``orient_shells`` for cavities and separate pieces), unused
+    vertices dropped. Own procedure, see docs/model/bodies.md.
+    """
+    draft = _checked(vertices, faces, scale)
+    _check_extents(draft, scale)
+    closed = orient_shells(_closed(draft))
+    closed = check_outside(closed)
+    used, renumbered = np.unique(closed.faces, return_inverse=True)
+    mesh = TriangleMesh(closed.vertices[used], renumbered.reshape(-1, 3))
+    return LoadedMesh(mesh, closed.repairs)
+
+
+def _checked(vertices: ArrayLike, faces: ArrayLike, scale: float) -> Draft:
+    """Return the draft of valid arrays in metres, unused vertices left out."""
+    if not (isinstance(scale, (int, float, np.number)) and np.isfinite(scale) and scale > 0.0):
+        raise MeshError(f'scale must be a finite number above 0, got {scale}')
+    try:
+        points = np.array(vertices, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError('vertices must be numbers of shape (V, 3)') from None
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise ShapeError(f'vertices must have shape (V, 3), got {points.shape}')
+    if len(faces) > MAX_FACES:
+        raise MeshError(f'a mesh may have at most {MAX_FACES} faces, got {len(faces)}')
+    checked = TriangleMesh(np.nan_to_num(points), faces).faces
+    used = np.unique(checked)
+    bad = int(np.count_nonzero(~np.isfinite(points[used]).all(axis=1)))
+    if bad:
+        raise MeshError(f'vertices must be finite, got {bad} of {len(points)} that are not')
+    with np.errstate(over='ignore', invalid='ignore'):
+        scaled = scale * points[used] + 0.0
+    if len(used) == len(points):
+        return Draft(scaled, checked)
+    return Draft(scaled, np.searchsorted(used, checked),
+                 (f'dropped {plural(len(points) - len(used), "unused vertex")}',))
+
+
+def _check_extents(draft: Draft, scale: float) -> None:
+    with np.errstate(over='ignore', invalid='ignore'):
+        largest = float(np.ptp(draft.vertices, axis=0).max())
+    proposal = None
+    if not largest <= MAX_EXTENT:
+        proposal = 0.001
+    elif largest < MIN_EXTENT:
+        proposal = 1000.0
+    if proposal is not None:
+        raise MeshError(
+            f'the largest extent is {largest:.4g} m, allowed are {MIN_EXTENT:g} to '
+            f'{MAX_EXTENT:g} m; if the unit is wrong try --scale {scale * proposal:g}')
+    centred = draft.vertices - draft.vertices.mean(axis=0)
+    axis = np.linalg.eigh(centred.T @ centred)[1][:, 0]
+    thickness = float(np.ptp(centred @ axis))
+    if thickness <= FLAT * draft.diagonal:
+        raise MeshError(f'the mesh is flat: {thickness:.2g} m thick at an extent of '
+                        f'{largest:.4g} m; allowed are bodies with a volume')
+
+
+def _closed(draft: Draft) -> Draft:
+    """Return the first of several repairs that closes the surface, the mildest first."""
+    diagonal = draft.diagonal
+    refusal: MeshError | None = None
+    for filling in (False, True):
+        for share in MERGE_DISTANCES:
+            for walls in (False, True):
+                try:
+                    candidate = _cleaned(draft, share * diagonal, walls, filling)
+                except MeshError as error:
+                    refusal = refusal or error
+                    continue
+                if candidate.is_closed():
+                    return candidate
+    raise refusal or _open_error(draft)
+
+
+def _cleaned(draft: Draft, tolerance: float, walls: bool, filling: bool) -> Draft:
+    draft = merge_vertices(draft, tolerance)
+    draft = drop_repeated_corners(draft)
+    draft = drop_duplicate_faces(draft, walls)
+    draft = drop_loose_degenerate_faces(draft)
+    draft = fix_winding(draft)
+    if filling:
+        draft = fill_holes(draft)
+    return turn_out_degenerate_faces(draft)
+
+
+def _open_error(draft: Draft) -> MeshError:
+    """Return the error that says where the surface stays open, after the mildest repair."""
+    draft = _cleaned(draft, 0.0, walls=False, filling=False)
+    sizes = [loop_size(draft.vertices, loop) for loop in boundary_loops(draft.faces)]
+    limit = MAX_HOLE * draft.diagonal
+    large = [size for size in sizes if size > limit]
+    allowed = f'holes up to {1e3 * limit:.3g} mm (10 % of the diagonal) are filled'
+    if large:
+        return MeshError(f'the mesh is open: {plural(len(large), "hole")}, the largest '
+                         f'{1e3 * max(large):.3g} mm across; {allowed}')
+    table = edge_table(draft.faces)
+    crowded = int(np.count_nonzero(table.counts > 2))
+    single = int(np.count_nonzero(table.counts == 1))
+    return MeshError(f'the mesh is open: {plural(single, "edge")} with one face and '
+                     f'{plural(crowded, "edge")} with more than two; each edge must join two')

@@ -1,0 +1,156 @@
+"""Triangles from mesh files, just as they stand there."""
+
+import logging
+import struct
+import warnings
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import trimesh
+
+from ..errors import MeshError
+from .mesh import FloatArray, IntArray
+
+#: Largest file, also unpacked [bytes], and most faces, that are read.
+MAX_BYTES = 500_000_000
+MAX_FACES = 2_000_000
+#: What trimesh reads but holds no surface, or hides its size.
+_NOT_MESHES = frozenset({'svg', 'dxf', 'xyz', 'zip', 'bz2', 'tar.gz', 'tar.bz2', 'stl_ascii'})
+
+_reading: ContextVar[bool] = ContextVar('reading a mesh', default=False)
+
+
+def _is_wanted(record: logging.LogRecord) -> bool:
+    return not _reading.get()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the reader's log records and warnings off this call's standard error."""
+    logger = logging.getLogger('trimesh')
+    if _is_wanted not in logger.filters:
+        logger.addFilter(_is_wanted)
+    token = _reading.set(True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')
+            yield
+    finally:
+        _reading.reset(token)
+
+
+def mesh_formats() -> tuple[str, ...]:
+    """Return the file name endings, without dot, of the formats that are read."""
+    return tuple(sorted(set(trimesh.available_formats()) - _NOT_MESHES))
+
+
+def read_triangles(path: str | Path) -> tuple[FloatArray, IntArray]:
+    """
+    Return the triangles of a mesh file with the file's own vertex indices.
+
+    Nothing is merged or repaired: of an STL file vertex 3 t + k is corner k of triangle
+    t. Scenes are joined, each part placed where the scene has it.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file of one of ``mesh_formats()``, at most 500 MB and two million faces.
+
+    Returns
+    -------
+    (V, 3) float
+        Vertices, in the file's unit.
+    (F, 3) int
+        Faces.
+
+    Raises
+    ------
+    MeshError
+        There is no such file, its format is not known, it is too large, it cannot be
+        parsed, or it holds no triangles.
+    """
+    path = Path(path)
+    ending = _check_file(path)
+    try:
+        with _quiet():
+            loaded = trimesh.load(
+                str(path), file_type=ending, process=False, maintain_order=True,
+                skip_materials=True)
+            parts = list(_parts(loaded))
+    except MeshError:
+        raise
+    except Exception as error:  # whatever the parsers of a dozen formats may raise
+        reason = str(error).strip().split('\n')[0][:200] or 'no reason given'
+        raise MeshError(f'{path}: cannot be read as {ending.upper()} '
+                        f'({type(error).__name__}: {reason})') from None
+    if not parts:
+        raise MeshError(f'{path}: holds no triangles')
+    _check_face_count(path, sum(len(faces) for _, faces in parts))
+    starts = np.cumsum([0] + [len(vertices) for vertices, _ in parts[:-1]])
+    return (np.concatenate([vertices for vertices, _ in parts]),
+            np.concatenate([faces + start for (_, faces), start in zip(parts, starts)]))
+
+
+def _parts(loaded: Any) -> Iterator[tuple[FloatArray, IntArray]]:
+    """Yield vertices and faces of each surface in what trimesh returned, placed."""
+    if isinstance(loaded, trimesh.Trimesh):
+        if len(loaded.faces):
+            yield (np.array(loaded.vertices, dtype=np.float64),
+                   np.array(loaded.faces, dtype=np.int64))
+        return
+    if not isinstance(loaded, trimesh.Scene):
+        return
+    for node in loaded.graph.nodes_geometry:
+        T_scene_part, name = loaded.graph[node]
+        for vertices, faces in _parts(loaded.geometry[name]):
+            yield vertices @ T_scene_part[:3, :3].T + T_scene_part[:3, 3], faces
+
+
+def _check_file(path: Path) -> str:
+    """Return the format's name, after all that can be checked without parsing."""
+    if not path.exists():
+        raise MeshError(f'{path}: there is no such file')
+    if not path.is_file():
+        raise MeshError(f'{path}: is not a file')
+    ending = path.suffix.lower().lstrip('.')
+    if ending not in mesh_formats():
+        raise MeshError(f'{path}: unknown mesh format {ending!r}; allowed are '
+                        f'{", ".join(mesh_formats())}')
+    try:
+        size = path.stat().st_size
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                size = max(size, sum(entry.file_size for entry in archive.infolist()))
+        with path.open('rb') as stream:
+            head = stream.read(4096)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise MeshError(f'{path}: cannot be read ({error})') from None
+    if size == 0:
+        raise MeshError(f'{path}: is empty')
+    if size > MAX_BYTES:
+        raise MeshError(f'{path}: has {size / 1e6:.0f} MB, allowed are {MAX_BYTES / 1e6:.0f} MB')
+    _check_face_count(path, _declared_faces(head, ending, size))
+    return ending
+
+
+def _check_face_count(path: Path, count: int) -> None:
+    if count > MAX_FACES:
+        raise MeshError(f'{path}: has {count} faces, allowed are {MAX_FACES}')
+
+
+def _declared_faces(head: bytes, ending: str, size: int) -> int:
+    """Return the number of faces that the head of an STL or PLY file announces, or 0."""
+    if ending == 'stl' and len(head) >= 84:
+        count = struct.unpack('<I', head[80:84])[0]
+        return count if size == 84 + 50 * count else 0
+    if ending == 'ply':
+        for line in head.split(b'\n'):
+            words = line.split()
+            if words[:2] == [b'element', b'face'] and len(words) == 3 and words[2].isdigit():
+                return int(words[2])
+    return 0
