@@ -6,13 +6,20 @@ mass; wrenches are ``(f, torque / rho)``, so that the stiffness ``-dR/dx`` is in
 throughout. See docs/model/stability.md for the derivation.
 """
 
-import numpy as np
 from numba import njit
+import numpy as np
 
 #: Newton steps before a load is given up.
-MAX_ITERATIONS = 60
-#: Halvings of a Newton step before the elastic stiffness takes over.
-MAX_HALVINGS = 6
+MAX_ITERATIONS = 25
+#: Trials of a Newton step, each half the one before.
+MAX_TRIALS = 4
+#: A step must lower the residual by this share of its length.
+SUFFICIENT_DECREASE = 1e-3
+#: Share of the elastic stiffness added to the tangent after a step that did not,
+#: growing and falling by ``DAMPING_FACTOR``; dropped above ``MAX_DAMPING``.
+FIRST_DAMPING = 0.1
+MAX_DAMPING = 4.0
+DAMPING_FACTOR = 4.0
 #: Pivots below this share of the largest are zero.
 RELATIVE_PIVOT = 1e-12
 #: An iterate this many times outside the displacement limits has slid away.
@@ -22,71 +29,65 @@ RESTRAINT = 1e-8
 
 
 @njit(cache=True)
-def contact_response(x, motion, normal, stiffness, friction, law, response):
+def contact_response(x, motion, normal, stiffness, friction, response):
     """
     Fill forces and tangents of one contact at the scaled twist x.
 
-    ``response`` (4, 5): column 0 the forces ``(n, t1, t2, torsion / r_e)``, columns
-    1 to 4 their derivatives by the contact's displacements.
+    ``response`` (4, 6): column 0 the forces ``(n, t1, t2, torsion / r_e)``, columns
+    1 to 4 their derivatives by the contact's displacements, column 5 scratch.
     """
-    displacement = law
+    response[:, :5] = 0.0
+    response[0, 0] = normal
     for a in range(4):
-        total = 0.0
         for b in range(6):
-            total += motion[a, b] * x[b]
-        displacement[a] = total
-    response[:, :] = 0.0
-    force = normal - stiffness[0] * displacement[0]
-    if force <= 0.0:
+            response[a, 0] -= stiffness[a] * motion[a, b] * x[b]
+    if response[0, 0] <= 0.0:
+        response[:, 0] = 0.0
         return
-    response[0, 0] = force
-    response[0, 1] = -stiffness[0]
-    size = 0.0
-    for a in range(1, 4):
-        response[a, 0] = -stiffness[a] * displacement[a]
-        size += response[a, 0] ** 2
-    size = np.sqrt(size)
-    limit = friction * force
-    if size <= limit:
-        for a in range(1, 4):
-            response[a, a + 1] = -stiffness[a]
-        return
-    ratio = limit / size
-    for a in range(1, 4):
-        displacement[a] = response[a, 0] / size
-    for a in range(1, 4):
-        response[a, 0] = limit * displacement[a]
-        response[a, 1] = -friction * stiffness[0] * displacement[a]
-        for b in range(1, 4):
-            same = 1.0 if a == b else 0.0
-            response[a, b + 1] = -ratio * (same - displacement[a] * displacement[b]) * stiffness[b]
+    for a in range(4):
+        response[a, a + 1] = -stiffness[a]
+    size = np.sqrt(response[1, 0] ** 2 + response[2, 0] ** 2 + response[3, 0] ** 2)
+    limit = friction * response[0, 0]
+    if size > limit:
+        slip(limit, size, friction, stiffness, response)
 
 
 @njit(cache=True)
-def balance(x, load, contacts, friction, work, residual, tangent):
-    """Fill residual (6,) and its derivative (6, 6); return the residual's norm."""
+def slip(limit, size, friction, stiffness, response):
+    """Return a trial force of a given size to the friction limit, along its own ray."""
+    for a in range(1, 4):
+        response[a, 5] = response[a, 0] / size
+    for a in range(1, 4):
+        direction = response[a, 5]
+        response[a, 0] = limit * direction
+        response[a, 1] = -friction * stiffness[0] * direction
+        for b in range(1, 4):
+            same = 1.0 if a == b else 0.0
+            response[a, b + 1] = (-limit / size * stiffness[b]
+                                  * (same - direction * response[b, 5]))
+
+
+@njit(cache=True)
+def balance(x, load, contacts, friction, response, state):
+    """Fill state (7, 6) with residual and its derivative; return the residual's norm."""
     motion, action, normals, stiffness = contacts
-    response, law = work[:20].reshape(4, 5), work[20:24]
-    for a in range(6):
-        residual[a] = load[a]
-        for b in range(6):
-            tangent[a, b] = 0.0
+    state[:, :] = 0.0
+    state[0] = load
     for i in range(len(normals)):
-        contact_response(x, motion[i], normals[i], stiffness[i], friction, law, response)
+        contact_response(x, motion[i], normals[i], stiffness[i], friction, response)
         if response[0, 0] <= 0.0:
             continue
-        for a in range(6):
-            for c in range(4):
-                residual[a] += action[i, c, a] * response[c, 0]
         for c in range(4):
+            for a in range(6):
+                state[0, a] += action[i, c, a] * response[c, 0]
             for d in range(4):
                 slope = response[c, d + 1]
                 if slope != 0.0:
                     for a in range(6):
                         left = slope * action[i, c, a]
                         for b in range(6):
-                            tangent[a, b] += left * motion[i, d, b]
-    return norm6(residual)
+                            state[a + 1, b] += left * motion[i, d, b]
+    return norm6(state[0])
 
 
 @njit(cache=True)
@@ -174,47 +175,71 @@ def is_restrained(contacts, loads):
 
 
 @njit(cache=True)
+def search(x, step, size, load, contacts, friction, limits, response, state, trial):
+    """
+    Fill trial and its state along a Newton step, cut to the limits and halved.
+
+    Returns the residual's norm at the trial, and whether it fell enough; where it
+    did not, the trial is that of the whole step.
+    """
+    reach = excursion(step, limits)
+    first = 1.0 if reach <= 1.0 else 1.0 / reach
+    fraction = first
+    for _ in range(MAX_TRIALS):
+        for a in range(6):
+            trial[a] = x[a] + fraction * step[a]
+        new = balance(trial, load, contacts, friction, response, state)
+        if new < size * (1.0 - SUFFICIENT_DECREASE * fraction):
+            return new, True
+        fraction *= 0.5
+    for a in range(6):
+        trial[a] = x[a] + first * step[a]
+    return balance(trial, load, contacts, friction, response, state), False
+
+
+@njit(cache=True)
 def solve_equilibrium(x, load, contacts, friction, limits, tolerance):
     """
     Solve for the twist at which contacts and load balance, from the guess x in place.
 
-    Semi-smooth Newton with halving; where no halved step lowers the residual, one
-    step with the elastic stiffness. Returns True if the residual's norm fell to
-    ``tolerance`` before x escaped.
+    Semi-smooth Newton with halving. A step that lowers the residual at no length is
+    taken whole, and the elastic stiffness damps those after it. Returns True if the
+    residual's norm fell to ``tolerance`` before x escaped.
     """
-    residual, tangent, step = np.empty(6), np.empty((6, 6)), np.empty(6)
-    trial, matrix, work = np.empty(6), np.empty((6, 6)), np.empty(24)
+    state, new_state, response = np.empty((7, 6)), np.empty((7, 6)), np.empty((4, 6))
+    trial, step, matrix = np.empty(6), np.empty(6), np.empty((6, 6))
     elastic = elastic_stiffness(contacts, np.ones(len(contacts[2])))
-    size = balance(x, load, contacts, friction, work, residual, tangent)
+    size = balance(x, load, contacts, friction, response, state)
+    damping = 0.0
     for _ in range(MAX_ITERATIONS):
         if size <= tolerance:
             return True
         if excursion(x, limits) > ESCAPE:
             return False
-        solved = solve6(-tangent, residual, step)
-        accepted = False
-        if solved:
-            reach = excursion(step, limits)
-            fraction = 1.0 if reach <= 1.0 else 1.0 / reach
-            for _ in range(MAX_HALVINGS):
-                for a in range(6):
-                    trial[a] = x[a] + fraction * step[a]
-                new = balance(trial, load, contacts, friction, work, matrix[0], tangent)
-                if new < size * (1.0 - 1e-3 * fraction):
-                    accepted = True
-                    break
-                fraction *= 0.5
-        if not accepted:
-            if not solve6(elastic.copy(), residual, step):
-                return False
-            for a in range(6):
-                trial[a] = x[a] + step[a]
-            new = balance(trial, load, contacts, friction, work, matrix[0], tangent)
         for a in range(6):
-            x[a] = trial[a]
-            residual[a] = matrix[0, a]
-        size = new
+            for b in range(6):
+                matrix[a, b] = damping * elastic[a, b] - state[a + 1, b]
+        solved = solve6(matrix, state[0], step)
+        if solved:
+            new, lower = search(x, step, size, load, contacts, friction, limits, response,
+                                new_state, trial)
+            size = new
+            x[:] = trial
+            state, new_state = new_state, state
+            damping = change_damping(damping, lower)
+        else:
+            damping = max(FIRST_DAMPING, DAMPING_FACTOR * damping)
     return size <= tolerance
+
+
+@njit(cache=True)
+def change_damping(damping, lower):
+    """Return the damping of the next step, told whether the last lowered the residual."""
+    if lower:
+        damping /= DAMPING_FACTOR
+        return damping if damping >= 0.1 * FIRST_DAMPING else 0.0
+    damping = max(FIRST_DAMPING, DAMPING_FACTOR * damping)
+    return damping if damping <= MAX_DAMPING else 0.0
 
 
 @njit(cache=True)
@@ -260,7 +285,7 @@ def judge(wrenches, contacts, max_normals, friction, limits, tolerance, cap, ste
     """
     count = len(wrenches)
     loads, shares = np.empty(len(max_normals)), np.full(count, np.inf)
-    shift, x = np.zeros(6), np.empty(6)
+    shift = np.zeros(6)
     total = 0.0
     for i in range(len(max_normals)):
         total += contacts[2][i]

@@ -239,9 +239,7 @@ def judge_stability(patches: PatchSet, wrenches: Array, centre_of_mass: Array, f
     -----
     Own derivation, see docs/model/stability.md; limit surface: Howe & Cutkosky 1996.
     """
-    wrenches = checked_wrenches(wrenches)
-    if not (np.isfinite(friction) and friction >= 0.0):
-        raise TaskError(f'friction must be 0 or above and finite, got {friction}')
+    wrenches, friction = checked_wrenches(wrenches), checked_friction(friction)
     if patches.count == 0:
         return StabilityVerdict(False, 0.0, 0 if len(wrenches) else -1, 0.0, np.zeros(6))
     scale = torque_scale(patches.points, centre_of_mass, options.length_scale)
@@ -249,12 +247,101 @@ def judge_stability(patches: PatchSet, wrenches: Array, centre_of_mass: Array, f
     contacts = _contacts(patches, centre_of_mass, scale, options.torsional_ratio)
     limits = np.array([options.max_translation, options.max_rotation * scale])
     shift, balanced, shares, margin, worst = equilibrium.judge(
-        wrenches / unit, contacts, patches.max_normal_forces, float(friction), limits,
+        wrenches / unit, contacts, patches.max_normal_forces, friction, limits,
         options.tolerance, float(options.margin_cap),
         options.margin_steps if options.margin_cap > 0.0 else 0)
     holds = bool(balanced and (shares <= 1.0).all())
     return StabilityVerdict(holds, float(margin), int(worst), _residual(contacts, patches),
                             shift / unit)
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """
+    Where the object comes to rest under one load, and what the patches then bear.
+
+    Attributes
+    ----------
+    found : bool
+        An equilibrium was found; else the rest is where the search ended.
+    utilisation : float
+        Largest share of a limit of motion or normal force that it uses; ``inf`` where
+        the contacts left do not fix the object. It holds up to 1.
+    shift : (6,) float
+        Motion of the object at its centre of mass [m], rotation vector [rad].
+    forces, torques : (k, 3) float
+        On the object [N], and about the patch's point [N m], frame object.
+    """
+
+    found: bool
+    utilisation: float
+    shift: Array
+    forces: Array
+    torques: Array
+
+
+def find_equilibrium(patches: PatchSet, wrench: Array, centre_of_mass: Array, friction: float,
+                     options: StabilityOptions = StabilityOptions()) -> Equilibrium:
+    """
+    Return the equilibrium that ``judge_stability`` examines, for one wrench.
+
+    Parameters
+    ----------
+    patches, centre_of_mass, friction, options
+        As in ``judge_stability``; at least one patch.
+    wrench : (6,) float
+        Load about the centre of mass [N], [N m].
+
+    Returns
+    -------
+    Equilibrium
+
+    Raises
+    ------
+    ShapeError, TaskError
+        As ``judge_stability``.
+
+    Notes
+    -----
+    Own derivation, see docs/model/stability.md.
+    """
+    wrench, friction = checked_wrenches(np.atleast_2d(wrench))[0], checked_friction(friction)
+    scale = torque_scale(patches.points, centre_of_mass, options.length_scale)
+    unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
+    contacts = _contacts(patches, centre_of_mass, scale, options.torsional_ratio)
+    limits = np.array([options.max_translation, options.max_rotation * scale])
+    tolerance = options.tolerance * (contacts[2].sum() + np.linalg.norm(wrench / unit))
+    x, loads = np.zeros(6), np.empty(patches.count)
+    for load in (np.zeros(6), wrench / unit):
+        found = equilibrium.solve_equilibrium(x, load, contacts, friction, limits, tolerance)
+    share = equilibrium.utilisation(x, contacts, patches.max_normal_forces, limits, loads)
+    forces, torques = _patch_forces(patches, contacts, friction, x)
+    return Equilibrium(bool(found), float(share), x / unit, forces, torques)
+
+
+def _patch_forces(patches: PatchSet, contacts: tuple[Array, Array, Array, Array],
+                  friction: float, x: Array) -> tuple[Array, Array]:
+    frames, simulated = contact_frames(patches.normals), patches.normal_forces
+    forces, torques = np.zeros((patches.count, 3)), np.zeros((patches.count, 3))
+    response = np.empty((4, 6))
+    for i in range(patches.count):
+        equilibrium.contact_response(x, contacts[0][i], contacts[2][i], contacts[3][i],
+                                     friction, response)
+        normal, first, second, torsion = response[:, 0]
+        forces[i] = frames[i] @ [normal, first, second]
+        torques[i] = patches.normals[i] * torsion * patches.friction_radii[i]
+        if simulated[i] > 0.0:
+            share = normal / simulated[i]
+            forces[i] += share * patches.forces[i] - normal * patches.normals[i]
+            torques[i] += share * patches.torques[i]
+    return forces, torques
+
+
+def checked_friction(friction: float) -> float:
+    """Return friction as a float; raise TaskError where it is negative or not finite."""
+    if not (np.isfinite(friction) and friction >= 0.0):
+        raise TaskError(f'friction must be 0 or above and finite, got {friction}')
+    return float(friction)
 
 
 def checked_wrenches(wrenches: Array) -> Array:

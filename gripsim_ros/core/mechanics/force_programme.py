@@ -1,0 +1,201 @@
+"""
+The conic programme behind the minimal forces: its unknowns, cones and limits.
+
+Formulation in docs/model/stability.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..errors import GripsimError, ShapeError, TaskError
+from .grasp_map import contact_frames, grasp_map
+from .stability import checked_fields, PatchSet, torque_scale
+
+Array = NDArray[np.float64]
+
+#: Tolerance of the conic solver, in units of the load [-].
+SOLVER_TOLERANCE = 1e-9
+#: What still counts as solved where round-off stops it earlier [-].
+REDUCED_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class MinimalForceOptions:
+    """
+    How minimal forces are computed.
+
+    Attributes
+    ----------
+    mode : str
+        ``conic``: the programme of this module; ``seed``: the pseudo-inverse of
+        Leskov et al. 2017, which ignores the cones (see ``seed_forces``).
+    sum_weight : float
+        Weight of the sum of the normal forces beside their largest, above 0 [-].
+    passive_share : float
+        Load that a passive patch may carry, as a multiple of its simulated one [-].
+    length_scale : float
+        Length that makes torques comparable with forces [m]; 0: the largest distance
+        of a patch from the centre of mass.
+    find_friction : bool
+        Where no forces exist, search for the friction that would do.
+
+    Raises
+    ------
+    TaskError
+        A value is outside its range.
+    """
+
+    mode: str = 'conic'
+    sum_weight: float = 1e-5
+    passive_share: float = 0.0
+    length_scale: float = 0.0
+    find_friction: bool = False
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        if self.mode not in ('conic', 'seed'):
+            raise TaskError(f'minimal_forces.mode must be conic or seed, got {self.mode!r}')
+        if not 0.0 < self.sum_weight <= 0.1:
+            raise TaskError(
+                'minimal_forces.sum_weight must be above 0 and at most 0.1, '
+                f'got {self.sum_weight}')
+        for name in ('passive_share', 'length_scale'):
+            if not 0.0 <= getattr(self, name) < np.inf:
+                raise TaskError(f'minimal_forces.{name} must be finite and not negative, '
+                                f'got {getattr(self, name)}')
+
+    @classmethod
+    def from_mapping(cls, values: Mapping) -> 'MinimalForceOptions':
+        """Return options from a mapping of field names, as read from YAML."""
+        return cls(**checked_fields(cls, values, 'minimal_forces'))
+
+
+class ContactSpace:
+    """What all load cases share: the map, the limits and the way back to vectors."""
+
+    def __init__(self, patches: PatchSet, rows: NDArray, centre_of_mass: Array,
+                 torque_map: Array | None, torque_limits: Array | None,
+                 options: MinimalForceOptions) -> None:
+        self.total, self.rows = patches.count, rows
+        used = patches.select(rows)
+        self.count, self.radii = used.count, used.friction_radii
+        self.frames = contact_frames(used.normals)
+        scale = 1.0
+        if used.count:
+            scale = torque_scale(used.points, centre_of_mass, options.length_scale)
+        self.unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
+        radii = np.ones((used.count, 4))
+        radii[:, 3] = used.friction_radii
+        self.map = (grasp_map(used.points, self.frames, centre_of_mass) / self.unit[:, None]
+                    * radii.reshape(-1))
+        passive = options.passive_share * used.normal_forces
+        self.limits = np.where(used.passive, np.minimum(passive, used.max_normal_forces),
+                               used.max_normal_forces)
+        self.active = ~used.passive
+        self.torques, self.torque_limits = self._torques(torque_map, torque_limits, radii)
+
+    def _torques(self, torque_map, torque_limits, radii) -> tuple[Array, Array]:
+        if torque_map is None:
+            return np.zeros((0, 4 * self.count)), np.zeros(0)
+        torque_map = np.asarray(torque_map, float)
+        limits = np.asarray(torque_limits, float)
+        shape = (len(limits), 6 * self.total) if limits.ndim == 1 else None
+        if torque_map.shape != shape or not np.isfinite(torque_map).all():
+            raise ShapeError(f'torque_map must be finite and (J, {6 * self.total}), got '
+                             f'{torque_map.shape} with limits {limits.shape}')
+        if not (limits >= 0.0).all():
+            raise ShapeError(f'torque_limits must not be negative, got {limits.tolist()}')
+        blocks = torque_map.reshape(len(limits), self.total, 2, 3)[:, self.rows]
+        columns = np.zeros((len(limits), self.count, 4))
+        columns[:, :, :3] = np.einsum('jka,kac->jkc', blocks[:, :, 0], self.frames)
+        columns[:, :, 3] = np.einsum('jka,ka->jk', blocks[:, :, 1], self.frames[:, :, 0])
+        columns *= radii
+        bounded = np.isfinite(limits)
+        return columns.reshape(len(limits), -1)[bounded], limits[bounded]
+
+    def polish(self, gamma: Array, wrench: Array) -> Array:
+        """Return the nearest forces that balance the scaled wrench to round-off."""
+        missing = -wrench - self.map @ gamma
+        return gamma + np.linalg.lstsq(self.map, missing, rcond=None)[0]
+
+    def vectors(self, gamma: Array) -> tuple[Array, Array]:
+        """Return forces and torques (k, 3) of all patches, frame object."""
+        gamma = gamma.reshape(-1, 4)
+        forces, torques = np.zeros((self.total, 3)), np.zeros((self.total, 3))
+        forces[self.rows] = np.einsum('kac,kc->ka', self.frames, gamma[:, :3])
+        torques[self.rows] = self.frames[:, :, 0] * (gamma[:, 3] * self.radii)[:, None]
+        return forces, torques
+
+
+class ForceProgramme:
+    """
+    One conic programme whose right-hand side changes from load to load.
+
+    Unknowns: per patch ``(n, t1 / mu, t2 / mu, torsion / (mu r_e))``, then the bound t,
+    all in units of the load.
+    """
+
+    def __init__(self, space: ContactSpace, friction: float, sum_weight: float,
+                 limited: bool = True) -> None:
+        clarabel = _clarabel()
+        count, size = space.count, 4 * space.count + 1
+        self.factors = np.tile([1.0, friction, friction, friction], count)
+        normals = np.zeros((count, size))
+        normals[np.arange(count), 4 * np.arange(count)] = 1.0
+        bounded = np.isfinite(space.limits) & limited
+        torques = np.zeros((len(space.torques) if limited else 0, size))
+        torques[:, :-1] = space.torques[:len(torques)] * self.factors
+        balance = np.zeros((6, size))
+        balance[:, :-1] = space.map * self.factors
+        below = normals[space.active].copy()
+        below[:, -1] = -1.0
+        cones = -np.eye(4 * count, size)
+        rows = np.vstack([balance, below, normals[bounded], torques, -torques, cones])
+        self.limits = np.concatenate([
+            space.limits[bounded], np.tile(space.torque_limits[:len(torques)], 2)])
+        self.first_limit = 6 + len(below)
+        self.right = np.zeros(len(rows))
+        objective = np.full(size, 0.0)
+        objective[4 * np.arange(count)] = sum_weight
+        objective[-1] = 1.0
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.presolve_enable = False
+        settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = SOLVER_TOLERANCE
+        settings.reduced_tol_feas = settings.reduced_tol_gap_abs = REDUCED_TOLERANCE
+        settings.reduced_tol_gap_rel = REDUCED_TOLERANCE
+        kinds = [clarabel.ZeroConeT(6),
+                 clarabel.NonnegativeConeT(len(rows) - 6 - 4 * count)]
+        kinds += [clarabel.SecondOrderConeT(4)] * count
+        self.solver = clarabel.DefaultSolver(
+            sparse.csc_matrix((size, size)), objective, sparse.csc_matrix(rows),
+            self._set(np.zeros(6), 1.0), kinds, settings)
+        self.solved = (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved)
+
+    def _set(self, wrench: Array, load: float) -> Array:
+        self.right[:6] = -wrench / load
+        stop = self.first_limit + len(self.limits)
+        self.right[self.first_limit:stop] = self.limits / load
+        return self.right
+
+    def solve(self, wrench: Array) -> Array | None:
+        """Return the forces (4k,) [N] that balance the scaled wrench, None if there are none."""
+        load = float(np.linalg.norm(wrench))
+        self.solver.update(b=self._set(wrench, load))
+        answer = self.solver.solve()
+        if answer.status not in self.solved:
+            return None
+        return np.asarray(answer.x[:-1]) * self.factors * load
+
+
+def _clarabel():
+    try:
+        import clarabel
+    except ImportError as error:
+        raise GripsimError('minimal forces need the package clarabel, which is not installed: '
+                           'pip install clarabel') from error
+    return clarabel
