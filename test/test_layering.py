@@ -25,7 +25,7 @@ LAYERS = (
     ('in_process', 'grasp_file'),
     ('conversions', 'report'),
     ('markers',),
-    ('nodes', 'client', 'sim', 'driver'),
+    ('nodes', 'client', 'suite', 'sim', 'driver'),
     ('cli',),
 )
 RANK = {unit: rank for rank, layer in enumerate(LAYERS) for unit in layer}
