@@ -19,6 +19,8 @@ from prism_stack import Layer, arc, build, circle, path  # noqa: E402
 URDF = Path(__file__).resolve().parents[1] / 'urdf'
 MILLIMETRE = 1e-3
 HALF_TURN = np.pi
+#: Circles made of levels end here, at a short flat [-].
+ROUND = 0.987
 
 
 def read_dimensions():
@@ -69,22 +71,21 @@ def make_finger_tip(table):
     """Return the distal link, (vertices [mm], faces); sections are in (z, x)."""
     d, mesh = table['finger_tip'], table['mesh']
     low, depth, radius = d['shoulder'], d['palmar_face'], d['joint_radius']
-    centre, palmar, start, end = palmar_arc(table, outer=False)
-    chord = mesh['pad_chord'] * palmar / (palmar + d['pad_thickness'])
-    bow = arc(centre, palmar, start, end, chord)
+    bow = palmar_bow(table)
     front_z, front_x = d['nose_front']
     meeting = np.arctan2(bow[-1][1] - front_x, bow[-1][0] - front_z)
     back_z, back_x = d['nose_back']
     tangent = _tangent_angle((0, 0), radius, (back_z, back_x), d['nose_radius'])
     nose = (arc((front_z, front_x), d['nose_radius'], meeting, 0.0, mesh['nose_chord']),
             arc((back_z, back_x), d['nose_radius'], 0.0, tangent, mesh['nose_chord']))
+    back_foot = (radius - low * np.cos(tangent)) / np.sin(tangent)
     cut = np.arccos(low / d['clearance_radius'])
     hollow = arc((0, 0), d['clearance_radius'], -cut, cut, mesh['joint_chord'])
     front = np.arcsin(depth / radius)
     housing = arc((0, 0), radius, tangent, front - 2 * HALF_TURN, mesh['joint_chord'])
     crown = arc((0, 0), radius, front, tangent, mesh['joint_chord'])
     web = path(bow, *nose, housing)
-    body = path(bow, *nose, (low, d['back_foot']), hollow, (low, depth))
+    body = path(bow, *nose, (low, back_foot), hollow, (low, depth))
     disc = path(housing, crown)
     layers = [
         Layer(-d['half_width'], d['housing'][0], (body,)),
@@ -94,15 +95,20 @@ def make_finger_tip(table):
     return _along_y(*build(layers, mesh['edge'], mesh['edge']))
 
 
+def palmar_bow(table):
+    """Return the tip's palmar arc, from the flat part to the nose, its points under the pad's."""
+    chord = table['mesh']['pad_chord']
+    centre, radius, start, nose = palmar_arc(table, outer=False)
+    _, outer, _, pad_end = palmar_arc(table, outer=True)
+    return path(arc(centre, radius, start, pad_end, chord * radius / outer),
+                arc(centre, radius, pad_end, nose, chord))
+
+
 def _tip_pad(table):
-    d, mesh = table['finger_tip'], table['mesh']
+    d = table['finger_tip']
     centre, outer, start, end = palmar_arc(table, outer=True)
-    face = arc(centre, outer, start, end, mesh['pad_chord'])
-    _, palmar, _, inner_end = palmar_arc(table, outer=False)
-    chord = mesh['pad_chord'] * palmar / outer
-    bow = arc(centre, palmar, start, inner_end, chord)
-    root = np.asarray(centre) + palmar * np.array([np.cos(end), np.sin(end)])
-    floor = np.vstack([bow[np.arctan2(bow[:, 1] - centre[1], bow[:, 0] - centre[0]) > end], root])
+    face = arc(centre, outer, start, end, table['mesh']['pad_chord'])
+    floor = palmar_bow(table)[:len(face)]
     a = d['pad_start']
     return path((a, d['palmar_face']), (a, d['palmar_face'] + d['pad_thickness']), face,
                 floor[::-1])
@@ -123,7 +129,7 @@ def make_knuckle(table):
     joint = (height, 0)
     around = arc(joint, radius, HALF_TURN - turn, turn - HALF_TURN, edge)
     below = arc(joint, radius, HALF_TURN - turn, HALF_TURN + turn, edge)
-    disc, plate_top = path(around, below[::-1]), d['plate'][1]
+    disc, plate_top = path(around, below), d['plate'][1]
     leg = path(around, (plate_top, -half), (plate_top, half))
     cut = np.arccos((height - d['yoke_height']) / d['hollow_radius'])
     hollow = arc(joint, d['hollow_radius'], HALF_TURN + cut, HALF_TURN - cut, edge)
@@ -133,34 +139,74 @@ def make_knuckle(table):
     plate, foot = (path((d[key][0], -r), (d[key][1], -r), (d[key][1], r), (d[key][0], r))
                    for key, r in (('plate', d['plate_radius']), ('foot', d['foot_radius'])))
     near, far, end = d['near_housing'], d['far_housing'], d['yoke_half_length']
-    plate_end, foot_end = 0.987 * d['plate_radius'], 0.985 * d['foot_radius']
     layers = [
-        Layer(near[0], -end, (disc,)), Layer(-end, d['near_bore'][1], (leg,)),
-        Layer(d['near_bore'][1], near[1], (leg, near_bore)), Layer(near[1], far[0], (bridge,)),
-        Layer(far[0], d['far_bore'][1], (leg, far_bore)), Layer(d['far_bore'][1], end, (leg,)),
-        Layer(end, far[1], (disc,)), Layer(-plate_end, plate_end, (plate,)),
-        Layer(-foot_end, foot_end, (foot,))]
-    steps = int(np.ceil(2.0 * np.arcsin(0.987) * d['plate_radius'] / edge))
-    levels = d['plate_radius'] * np.sin(np.linspace(-1, 1, steps + 1) * np.arcsin(0.987))
-    return _along_y(*build(layers, edge, edge, lambda p, y: _round_plate(d, p, y), levels))
+        Layer(-end, d['near_bore'][1], (leg,)), Layer(d['near_bore'][1], near, (leg, near_bore)),
+        Layer(near, far[0], (bridge,)), Layer(far[0], d['far_bore'][1], (leg, far_bore)),
+        Layer(d['far_bore'][1], end, (leg,)), Layer(end, far[1], (disc,)),
+        Layer(-ROUND * d['plate_radius'], ROUND * d['plate_radius'], (plate,)),
+        Layer(*_yoke_levels(d)[[-1, 1]], (foot,))]
+    return _along_y(*build(layers, edge, edge, lambda p, y: _round_plate(d, p, y),
+                           _knuckle_levels(d, edge), table['mesh']['knuckle_longest']))
+
+
+def _yoke_levels(d):
+    """Levels at which the corners of the yoke's root have turned 45 and 70 degrees."""
+    corner = d['corner_radius'] * np.sin(np.deg2rad([45.0, 70.0]))
+    levels = d['yoke_half_length'] - d['corner_radius'] + corner
+    return np.concatenate([levels, -levels])
+
+
+def _knuckle_levels(d, edge):
+    """Levels at which the plate's rim and the yoke's corners turn by equal angles."""
+    steps = int(np.ceil(2.0 * np.arcsin(ROUND) * d['plate_radius'] / (0.75 * edge)))
+    plate = d['plate_radius'] * np.sin(np.linspace(-1, 1, steps + 1) * np.arcsin(ROUND))
+    plate = plate[np.abs(plate) > 0.5 * d['plate_radius']]
+    yoke = _yoke_levels(d)
+    fixed = np.concatenate([yoke, [-d['yoke_half_length'], d['yoke_half_length']],
+                            d['far_housing'], [d['near_housing'], d['near_bore'][1],
+                                               d['far_bore'][1]]])
+    near = np.abs(plate[:, None] - fixed).min(axis=1) < 0.15 * edge
+    return np.concatenate([plate[~near], yoke])
 
 
 def _round_plate(d, points, y):
-    """Narrow the straight-sided plate and foot to their circles at level y."""
-    z, x = points[:, 0], points[:, 1].copy()
+    """Narrow the straight-sided plate, foot and yoke's root to their plan at level y."""
+    z, size = points[:, 0], np.abs(points[:, 1])
     full, half = d['plate_radius'], d['yoke_half_depth']
     width = np.sqrt(max(full ** 2 - y ** 2, 0.0))
-    foot = np.sqrt(max(d['foot_radius'] ** 2 - y ** 2, 0.05))
-    on_plate = z <= d['plate'][1] + 1e-6
-    if width > half + 0.2:
-        outer = on_plate & (np.abs(x) > half)
-        x[outer] = np.sign(x[outer]) * (
-            half + (np.abs(x[outer]) - half) * (width - half) / (full - half))
-    elif width > 0.0:
-        x[on_plate] *= width / full
+    if width <= 0.0:
+        return points
+    yoke = _yoke_width(d, y, width)
+    joint = _joint_width(d, z)
+    top = d['joint_height'] - np.sqrt(d['joint_radius'] ** 2 - half ** 2)
+    rise = np.clip((z - d['plate'][1]) / (top - d['plate'][1]), 0.0, 1.0)
+    side = yoke + rise * (half - yoke)
+    narrow = joint + (size - joint) * (side - joint) / np.maximum(half - joint, 1e-9)
+    outer = yoke + (size - half) * (width - yoke) / (full - half)
+    moved = np.where(size <= half, narrow, outer)
+    free = (z < top - 1e-6) & (size > joint + 1e-6)
+    if abs(y) > d['yoke_half_length']:
+        free &= z <= d['plate'][1] + 1e-6
+    size = np.where(free, moved, size)
     sole = (z < d['foot'][1] - 1e-6) & (abs(y) <= d['foot_radius'])
-    x[sole] = points[sole, 1] * foot / d['foot_radius']
-    return np.column_stack([z, x])
+    upper = np.interp(d['foot_radius'], [half, full], [yoke, width])
+    goal = max(np.sqrt(max(d['foot_radius'] ** 2 - y ** 2, 0.0)), upper - 1.0)
+    size = np.where(sole, size * goal / upper, size)
+    return np.column_stack([z, np.sign(points[:, 1]) * size])
+
+
+def _yoke_width(d, y, plate_width):
+    """Return half the yoke's depth at level y; beyond its end, where it would be on the plate."""
+    half, corner, end = d['yoke_half_depth'], d['corner_radius'], d['yoke_half_length']
+    if abs(y) > end:
+        return plate_width * (half - corner) / np.sqrt(d['plate_radius'] ** 2 - end ** 2)
+    past = max(0.0, abs(y) - end + corner)
+    return half - corner + np.sqrt(corner ** 2 - past ** 2)
+
+
+def _joint_width(d, z):
+    """Return half the depth of the joint housing at heights z; 0 below it."""
+    return np.sqrt(np.maximum(d['joint_radius'] ** 2 - (z - d['joint_height']) ** 2, 0.0))
 
 
 def make_palm(table):
@@ -177,7 +223,8 @@ def make_palm(table):
         Layer(d['bottom'], d['pocket_floor'], (outline,)),
         Layer(d['pocket_floor'], d['top'], (outline, *pockets))]
     levels = np.linspace(d['corner_start'], d['corner_end'], 12)
-    return build(layers, edge, edge, lambda p, z: _cut_corners(d, outline, p, z), levels)
+    return build(layers, edge, edge, lambda p, z: _cut_corners(d, outline, p, z), levels,
+                 longest=table['mesh']['palm_longest'])
 
 
 def palm_outline(d, edge):
@@ -192,8 +239,7 @@ def palm_outline(d, edge):
         turn = HALF_TURN + 2.0 * HALF_TURN * k / 3.0
         axis = np.array([np.cos(turn), np.sin(turn)])
         reach = HALF_TURN / 3.0 + spread
-        parts.append(arc(distance * axis, lobe, turn - HALF_TURN + reach,
-                         turn + HALF_TURN - reach, edge))
+        parts.append(arc(distance * axis, lobe, turn - reach, turn + reach, edge))
         middle = turn + HALF_TURN / 3.0
         centre = offset * np.array([np.cos(middle), np.sin(middle)])
         parts.append(arc(centre, flank, middle + HALF_TURN + spread,

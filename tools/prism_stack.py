@@ -53,7 +53,7 @@ def path(*parts):
     return points[far]
 
 
-def build(layers, edge, level_edge, warp: Callable | None = None, levels=()):
+def build(layers, edge, level_edge, warp: Callable | None = None, levels=(), longest=None):
     """
     Return ``(vertices (V, 3), faces (F, 3))`` in (u, v, w), w the axis of the stack.
 
@@ -68,8 +68,11 @@ def build(layers, edge, level_edge, warp: Callable | None = None, levels=()):
         Maps ``(points (p, 2), w)`` to the points where that level has them.
     levels : sequence of float
         Further levels along w.
+    longest : float, optional
+        Longest edge within caps before the warp; 1.3 times ``edge`` by default.
     """
-    plane = triangulate([loop for layer in layers for loop in layer.loops], edge)
+    loops = [loop for layer in layers for loop in layer.loops]
+    plane = triangulate(loops, edge, 1.3 * edge if longest is None else longest)
     w = _levels(layers, level_edge, levels)
     inside = np.array([_filled(plane, layers, 0.5 * (a + b)) for a, b in zip(w[:-1], w[1:])])
     faces = _caps(plane, inside) + _sides(plane, inside)
@@ -141,17 +144,17 @@ def _sides(plane, inside):
     return faces
 
 
-def triangulate(loops, edge):
+def triangulate(loops, edge, longest):
     """Return a ``Plane`` whose edges include all loops and are about ``edge`` long."""
     points, segments = _arrange(loops)
     points, segments = _subdivide(points, segments, edge)
-    points = np.vstack([points, _interior(points, edge)])
+    points = np.vstack([points, _interior(points, 0.85 * longest, 0.7 * edge)])
     for _ in range(60):
         triangles = _delaunay(points)
         missing = _missing(triangles, segments)
         split = [segments[i] for i in missing]
         if not split:
-            long = _long_edges(points, triangles, segments, loops, 1.3 * edge)
+            long = _long_edges(points, triangles, segments, loops, longest)
             if not len(long):
                 return Plane(points, triangles)
             points = np.vstack([points, points[long].mean(axis=1)])
@@ -225,16 +228,15 @@ def _subdivide(points, segments, edge):
     return np.vstack(fresh), result
 
 
-def _interior(points, edge):
-    """Hexagonal grid over the bounding box, clear of the outlines' points."""
+def _interior(points, step, gap):
+    """Hexagonal grid over the bounding box, ``gap`` away from the outlines' points."""
     low, high = points.min(axis=0), points.max(axis=0)
-    step = 1.1 * edge
     rows = np.arange(low[1], high[1], step * np.sqrt(0.75))
     grid = np.vstack([np.column_stack([
         np.arange(low[0] + 0.5 * step * (k % 2), high[0], step),
         np.full(len(np.arange(low[0] + 0.5 * step * (k % 2), high[0], step)), v)])
         for k, v in enumerate(rows)])
-    return grid[cKDTree(points).query(grid)[0] > 0.7 * edge]
+    return grid[cKDTree(points).query(grid)[0] > gap]
 
 
 def _delaunay(points):
