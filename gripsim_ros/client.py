@@ -1,0 +1,240 @@
+"""
+Ask a running suite for grasps, from plain Python.
+
+>>> from gripsim_ros.client import PlanGraspClient, plan_request
+>>> with PlanGraspClient() as client:                           # doctest: +SKIP
+...     result = client.plan(plan_request('apple.stl', material='apple'))
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import rclpy
+from action_msgs.msg import GoalStatus
+from gripsim_interfaces.action import PlanGrasps
+from gripsim_interfaces.msg import Material as MaterialMsg
+from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
+from rclpy.action import ActionClient
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import ExternalShutdownException, ShutdownException, SingleThreadedExecutor
+
+from .conversions import material_to_msg, task_to_msg
+from .core.bodies import Material
+from .core.planning.types import Task
+
+#: Seconds of silence after which a planner that owes an answer is taken for lost.
+SILENCE = 8.0
+#: How long a server may take to be discovered [s].
+DISCOVERY_TIMEOUT = 10.0
+#: Seconds between two looks at what has come.
+POLL_PERIOD = 0.02
+#: Added to the limit of a request before its answer is taken for lost [s].
+GRACE = 10.0
+#: What a planner takes where a request has no limit of time [s]; see config/planner.yaml.
+DEFAULT_PLANNING_TIME = 60.0
+
+Status = PlanGrasp.Response
+#: Names of the status codes.
+STATUS_NAMES = {getattr(Status, name): name for name in (
+    'SUCCEEDED', 'NO_GRASP', 'INVALID_REQUEST', 'TIMED_OUT', 'CANCELED', 'STAGE_MISSING', 'BUSY',
+    'INTERNAL')}
+
+
+class ServerLost(RuntimeError):
+    """The planner is not there, went away, or owes an answer for too long."""
+
+
+def plan_request(mesh: str | Path = '', material: str | Material = '', task: Task | None = None,
+                 *, scale: float = 1.0, max_grasps: int = 0, max_hypotheses: int = 0,
+                 max_planning_time: float = 0.0, seed: int = 0) -> PlanGrasps.Goal:
+    """
+    Return a request in the object's own frame.
+
+    Parameters
+    ----------
+    mesh : str or Path
+        File or URI; a file's path is made absolute, since the planner may run elsewhere.
+    material : str or Material
+        Name in the planner's library, or the numbers; '' is the library's default.
+    task : Task, optional
+        None: the object floats and its weight may pull in any direction.
+    scale : float
+        Factor that makes the file's lengths metres.
+    max_grasps, max_hypotheses, max_planning_time, seed
+        0 = the planner's default each; time in seconds.
+
+    Returns
+    -------
+    PlanGrasps.Goal
+    """
+    goal = PlanGrasps.Goal(scale=float(scale), max_grasps=max_grasps,
+                           max_hypotheses=max_hypotheses,
+                           max_planning_time=float(max_planning_time), seed=seed)
+    goal.mesh_resource = resource_uri(mesh)
+    goal.material = material_request(material)
+    if task is not None:
+        goal.task, goal.obstacles, goal.obstacle_poses = task_to_msg(task)
+    return goal
+
+
+def resource_uri(mesh: str | Path) -> str:
+    """Return a URI unchanged, and the path of a file as an absolute one."""
+    text = str(mesh)
+    return text if not text or '://' in text else str(Path(text).expanduser().absolute())
+
+
+def material_request(material: str | Material) -> MaterialMsg:
+    """Return the message of a material given by its name or its numbers."""
+    if isinstance(material, Material):
+        return material_to_msg(material)
+    return MaterialMsg(name=material)
+
+
+class PlanGraspClient:
+    """
+    A connection to the services and the action of `grasp_planner`.
+
+    It has a ROS context and a thread of its own, so that it may be used from any
+    program, with or without a node. Use it in a ``with`` statement, or ``close()`` it.
+    """
+
+    def __init__(self, namespace: str = '', node_name: str = 'gripsim_client') -> None:
+        """Connect; nothing is waited for yet."""
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
+        self.node = rclpy.create_node(node_name, context=self._context, namespace=namespace)
+        group = ReentrantCallbackGroup()
+        self._plan = ActionClient(self.node, PlanGrasps, 'plan_grasps', callback_group=group)
+        self._service = self.node.create_client(PlanGrasp, 'plan_grasp', callback_group=group)
+        self._evaluate = self.node.create_client(
+            EvaluateGrasp, 'evaluate_grasp', callback_group=group)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._spin, name='gripsim_client', daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> 'PlanGraspClient':
+        """Return the client."""
+        return self
+
+    def __exit__(self, *_) -> None:
+        """Close the connection."""
+        self.close()
+
+    def _spin(self) -> None:
+        try:
+            self._executor.spin()
+        except (ExternalShutdownException, ShutdownException):
+            pass
+
+    def close(self) -> None:
+        """Close the connection; a second time does nothing."""
+        if self._context.ok():
+            self._executor.shutdown(1.0)
+            self._context.try_shutdown()
+            self._thread.join(2.0)
+
+    def wait_for_server(self, timeout: float = DISCOVERY_TIMEOUT) -> None:
+        """
+        Return once the planner has been discovered.
+
+        Raises
+        ------
+        ServerLost
+            It was not within ``timeout`` [s].
+        """
+        end = time.monotonic() + timeout
+        while not (self._plan.server_is_ready() and self._service.service_is_ready()
+                   and self._evaluate.service_is_ready()):
+            if time.monotonic() > end:
+                raise ServerLost(f'no grasp_planner was found within {timeout:g} s: is the suite '
+                                 'up (`gripsim suite up`, or the launch file), and in this ROS '
+                                 'domain?')
+            time.sleep(POLL_PERIOD)
+
+    def plan(self, goal: PlanGrasps.Goal,
+             on_feedback: Callable[[PlanGrasps.Feedback], bool | None] | None = None,
+             timeout: float | None = None) -> PlanGrasps.Result:
+        """
+        Plan, and return the result whatever its status.
+
+        Parameters
+        ----------
+        goal : PlanGrasps.Goal
+            See ``plan_request``.
+        on_feedback : callable, optional
+            Called from this thread; the plan is cancelled once it returns False, and the
+            result then holds the best so far.
+        timeout : float, optional
+            Time until the answer is taken for lost [s]; None: from the request's limit.
+
+        Raises
+        ------
+        ServerLost
+            The planner is not there, went away or stays silent; nothing hangs.
+        """
+        self.wait_for_server()
+        feedback: list[PlanGrasps.Feedback] = []
+        heard = [time.monotonic()]
+
+        def listen(msg) -> None:
+            heard[0] = time.monotonic()
+            feedback.append(msg.feedback)
+
+        end = time.monotonic() + (timeout or _limit(goal))
+        sent = self._plan.send_goal_async(goal, feedback_callback=listen)
+        handle = self._await(sent, end, heard)
+        if not handle.accepted:
+            raise ServerLost('the planner did not accept the request')
+        answer = handle.get_result_async()
+        canceled = False
+        while not answer.done():
+            self._check(end, heard)
+            while feedback:
+                go_on = on_feedback is None or on_feedback(feedback.pop(0)) is not False
+                if not (go_on or canceled):
+                    handle.cancel_goal_async()
+                    canceled = True
+            time.sleep(POLL_PERIOD)
+        response = answer.result()
+        if response.status == GoalStatus.STATUS_UNKNOWN:
+            raise ServerLost('the planner does not know the request any more')
+        return response.result
+
+    def plan_by_service(self, request: PlanGrasp.Request,
+                        timeout: float | None = None) -> PlanGrasp.Response:
+        """Plan through the service `plan_grasp`; errors as ``plan``."""
+        return self._call(self._service, request, timeout)
+
+    def evaluate(self, request: EvaluateGrasp.Request,
+                 timeout: float | None = None) -> EvaluateGrasp.Response:
+        """Score given grasps through `evaluate_grasp`; errors as ``plan``."""
+        return self._call(self._evaluate, request, timeout)
+
+    def _call(self, service, request, timeout: float | None):
+        self.wait_for_server()
+        end = time.monotonic() + (timeout or _limit(request))
+        return self._await(service.call_async(request), end, None)
+
+    def _await(self, future, end: float, heard: list[float] | None):
+        while not future.done():
+            self._check(end, heard)
+            time.sleep(POLL_PERIOD)
+        return future.result()
+
+    def _check(self, end: float, heard: list[float] | None) -> None:
+        """Raise where waiting on makes no sense."""
+        now = time.monotonic()
+        if now > end:
+            raise ServerLost('the planner did not answer in time')
+        if not self._service.service_is_ready():
+            raise ServerLost('the planner went away while it was planning')
+        if heard is not None and now - heard[0] > SILENCE:
+            raise ServerLost(f'the planner was silent for {SILENCE:g} s')
+
+
+def _limit(request) -> float:
+    """Return the seconds after which the answer to a request is taken for lost."""
+    return (request.max_planning_time or DEFAULT_PLANNING_TIME) + GRACE

@@ -1,0 +1,60 @@
+"""A ranked grasp as a client gets it: the message, read back in the object's frame."""
+
+import numpy as np
+from gripsim_interfaces.msg import ContactPatch, Grasp
+from numpy.typing import NDArray
+
+from ..core.planning.types import GraspContact, RankedGrasp, ScoreTerm
+from ..core.transforms import apply, inverse
+from .geometry import pose_from_msg, xyz
+from .grasps import grasp_from_msg
+
+Array = NDArray[np.float64]
+
+
+def ranked_grasp_from_msg(msg: Grasp, T_frame_object: Array,
+                          joint_names: tuple[str, ...]) -> RankedGrasp:
+    """
+    Return the grasp of an answer; the inverse of ``grasp_to_msg`` but for the surface.
+
+    Parameters
+    ----------
+    msg : Grasp
+        Of a planner that has the same hand.
+    T_frame_object : (4, 4) float
+        Pose of the object in the frame of the request.
+    joint_names : tuple of str
+        The hand's joints, in its order.
+
+    Returns
+    -------
+    RankedGrasp
+        ``vertices`` and ``vertex_pressures`` are None.
+
+    Raises
+    ------
+    HandError, TaskError
+        The joints are not those of the hand.
+    """
+    T_object_frame = inverse(T_frame_object)
+    T_object_palm, trajectory = grasp_from_msg(msg, T_frame_object, joint_names)
+    return RankedGrasp(
+        rank=msg.rank, hypothesis=msg.hypothesis, preshape=msg.preshape, stable=msg.stable,
+        T_object_palm=T_object_palm,
+        T_object_pregrasp=T_object_frame @ pose_from_msg(msg.pregrasp_pose),
+        trajectory=trajectory, grip_positions=np.array(msg.grip_joint_positions),
+        grip_efforts=np.array(msg.grip_joint_efforts),
+        contacts=tuple(_contact(contact, T_object_frame) for contact in msg.contacts),
+        score=msg.score, terms=tuple(
+            ScoreTerm(t.name, t.value, t.unit, t.weight, t.contribution) for t in msg.quality),
+        margin=msg.margin, quantitative=msg.quantitative, max_displacement=msg.max_displacement,
+        centre_of_mass=apply(T_object_frame, xyz(msg.centre_of_mass)[None])[0],
+        warnings=tuple(msg.warnings))
+
+
+def _contact(msg: ContactPatch, T_object_frame: Array) -> GraspContact:
+    rotation = T_object_frame[:3, :3]
+    return GraspContact(
+        msg.link, apply(T_object_frame, xyz(msg.point)[None])[0], rotation @ xyz(msg.normal),
+        rotation @ xyz(msg.force), rotation @ xyz(msg.torque), rotation @ xyz(msg.closing_force),
+        msg.area, msg.peak_pressure, msg.friction_radius)

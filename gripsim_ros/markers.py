@@ -1,0 +1,226 @@
+"""
+Core results -> ``visualization_msgs`` for RViz.
+
+Each layer has a namespace of its own and begins with a marker that deletes what that
+layer showed before; ids are unique in a namespace, and nothing that is not finite
+reaches RViz, which rejects whole arrays for it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Point, Vector3
+from numpy.typing import NDArray
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
+
+from .conversions import point_to_msg, pose_to_msg
+from .core.batches import ContactBatch, GraspStateBatch
+from .core.bodies import GraspObject
+from .core.hand import HandModel, forward_kinematics
+from .core.planning.types import RankedGrasp
+
+Array = NDArray[np.float64]
+
+#: Length of an arrow of force [m/N], and the widths of arrows and lines [m].
+FORCE_LENGTH, ARROW_WIDTH, LINE_WIDTH = 0.02, 0.0025, 0.0008
+#: Sizes of points and of the balls at centres of mass, lengths of palm arrows [m].
+POINT_SIZE, BALL_SIZE, PALM_LENGTH = 0.0015, 0.008, 0.06
+#: Depth arrows shown at most, so that a deep contact does not stop RViz.
+MAX_ARROWS = 2000
+
+BLUE, ORANGE, GREEN = (0.16, 0.38, 0.75, 1.0), (0.95, 0.55, 0.1, 1.0), (0.1, 0.65, 0.35, 1.0)
+GREY, RED = (0.62, 0.64, 0.68, 0.55), (0.85, 0.1, 0.15, 1.0)
+#: Colours of no and of the largest pressure.
+LOW_PRESSURE, HIGH_PRESSURE = np.array([0.85, 0.85, 0.8, 0.9]), np.array([0.85, 0.05, 0.1, 0.9])
+
+
+@dataclass(frozen=True, eq=False)
+class MarkerFrame:
+    """Frame and stamp of markers, and the pose of the object in it."""
+
+    frame_id: str
+    stamp: Time
+    T_frame_object: Array = field(default_factory=lambda: np.eye(4))
+
+
+def live_markers(contacts: ContactBatch, states: GraspStateBatch, grasp_object: GraspObject,
+                 frame: MarkerFrame) -> MarkerArray:
+    """
+    Return the first configuration's contacts, depths, forces and deformed surface.
+
+    Parameters
+    ----------
+    contacts : ContactBatch
+    states : GraspStateBatch
+        Answer to ``contacts``.
+    grasp_object : GraspObject
+    frame : MarkerFrame
+
+    Returns
+    -------
+    MarkerArray
+    """
+    layers = _Layers(frame)
+    nodes = slice(0, int(contacts.node_offsets[contacts.patch_offsets[1]]))
+    inside = contacts.node_depths[nodes] > 0.0
+    layers.points('contacts', contacts.node_points_object[nodes][inside], BLUE)
+    rows = slice(0, min(int(contacts.vertex_offsets[1]), MAX_ARROWS))
+    starts = contacts.vertex_points_object[rows]
+    layers.lines('depths', starts, starts + contacts.vertex_vectors_object[rows], ORANGE)
+    patches = slice(0, int(states.patch_offsets[1]))
+    layers.arrows('forces', states.patch_points_object[patches],
+                  FORCE_LENGTH * states.patch_forces_object[patches], RED)
+    if len(states.vertices_object):
+        layers.pressure_mesh('deformation', states.vertices_object[0], grasp_object.mesh.faces,
+                             states.vertex_pressures[0])
+    else:
+        layers.mesh('deformation', grasp_object.mesh.vertices, grasp_object.mesh.faces, GREY)
+    layers.ball('centre_of_mass', states.centre_of_mass_object[0], GREEN)
+    return layers.array
+
+
+def grasp_markers(grasp: RankedGrasp | None, grasp_object: GraspObject, hand: HandModel,
+                  frame: MarkerFrame) -> MarkerArray:
+    """Return one grasp with its hand, forces and deformed object; None: the object alone."""
+    layers = _Layers(frame)
+    mesh = grasp_object.mesh
+    if grasp is None or grasp.vertices is None:
+        layers.mesh('deformation', mesh.vertices, mesh.faces, GREY)
+    else:
+        layers.pressure_mesh('deformation', grasp.vertices, mesh.faces, grasp.vertex_pressures)
+    layers.clear('hand', 'forces', 'contacts')
+    if grasp is None:
+        layers.ball('centre_of_mass', grasp_object.mass_properties.centre_of_mass, GREEN)
+        return layers.array
+    for link, T_palm_link in zip(hand.links, forward_kinematics(hand, grasp.trajectory[-1:])[0]):
+        layers.mesh('hand', link.mesh.vertices, link.mesh.faces, GREY,
+                    grasp.T_object_palm @ T_palm_link)
+    points = np.array([c.point for c in grasp.contacts]).reshape(-1, 3)
+    forces = np.array([c.force for c in grasp.contacts]).reshape(-1, 3)
+    layers.arrows('forces', points, FORCE_LENGTH * forces, RED)
+    layers.points('contacts', points, BLUE)
+    layers.ball('centre_of_mass', grasp.centre_of_mass, GREEN)
+    return layers.array
+
+
+def ranked_markers(grasps: Sequence[RankedGrasp], hand: HandModel,
+                   frame: MarkerFrame) -> MarkerArray:
+    """Return an arrow along the approach and the rank of each grasp, best green."""
+    layers = _Layers(frame)
+    layers.clear('ranked_grasps', 'ranks')
+    for i, grasp in enumerate(grasps):
+        share = i / max(1, len(grasps) - 1)
+        colour = tuple((1.0 - share) * np.array(GREEN) + share * np.array(ORANGE))
+        axis = grasp.T_object_palm[:3, 2] * PALM_LENGTH
+        start = grasp.T_object_palm[:3, 3] - axis
+        layers.arrows('ranked_grasps', start[None], axis[None], colour)
+        layers.text('ranks', start, f'{grasp.rank}: {grasp.score:.2f}')
+    return layers.array
+
+
+class _Layers:
+    """Collects markers; a namespace is cleared when its first marker comes."""
+
+    def __init__(self, frame: MarkerFrame) -> None:
+        self._frame = frame
+        self._counts: dict[str, int] = {}
+        self.array = MarkerArray()
+
+    def clear(self, *namespaces: str) -> None:
+        """Delete what these layers showed before."""
+        for namespace in namespaces:
+            if namespace not in self._counts:
+                self._counts[namespace] = 0
+                marker = Marker(ns=namespace, action=Marker.DELETEALL)
+                marker.header.frame_id = self._frame.frame_id
+                self.array.markers.append(marker)
+
+    def points(self, namespace: str, points: Array, colour: Sequence[float]) -> None:
+        """Show points, frame object."""
+        self.clear(namespace)
+        points = points[np.isfinite(points).all(axis=1)]
+        if len(points):
+            marker = self._add(namespace, Marker.POINTS, colour, (POINT_SIZE, POINT_SIZE, 0.0))
+            marker.points = _points(points)
+
+    def lines(self, namespace: str, starts: Array, ends: Array, colour: Sequence[float]) -> None:
+        """Show lines, frame object."""
+        self.clear(namespace)
+        pairs = np.stack([starts, ends], axis=1)
+        pairs = pairs[np.isfinite(pairs).all(axis=(1, 2))]
+        if len(pairs):
+            marker = self._add(namespace, Marker.LINE_LIST, colour, (LINE_WIDTH, 0.0, 0.0))
+            marker.points = _points(pairs.reshape(-1, 3))
+
+    def arrows(self, namespace: str, starts: Array, vectors: Array,
+               colour: Sequence[float]) -> None:
+        """Show arrows, frame object; those without length are left out."""
+        self.clear(namespace)
+        for start, vector in zip(starts, vectors):
+            if np.isfinite([start, vector]).all() and np.linalg.norm(vector) > 1e-6:
+                marker = self._add(namespace, Marker.ARROW, colour,
+                                   (ARROW_WIDTH, 2.0 * ARROW_WIDTH, 0.0))
+                marker.points = _points(np.stack([start, start + vector]))
+
+    def ball(self, namespace: str, centre: Array, colour: Sequence[float]) -> None:
+        """Show a ball, frame object."""
+        self.clear(namespace)
+        if np.isfinite(centre).all():
+            T_object_ball = np.eye(4)
+            T_object_ball[:3, 3] = centre
+            self._add(namespace, Marker.SPHERE, colour, (BALL_SIZE,) * 3, T_object_ball)
+
+    def text(self, namespace: str, point: Array, text: str) -> None:
+        """Show text that faces the viewer."""
+        T_object_text = np.eye(4)
+        T_object_text[:3, 3] = point
+        marker = self._add(namespace, Marker.TEXT_VIEW_FACING, (1.0, 1.0, 1.0, 1.0),
+                           (0.0, 0.0, 0.01), T_object_text)
+        marker.text = text
+
+    def mesh(self, namespace: str, vertices: Array, faces: NDArray[np.int64],
+             colour: Sequence[float], T_object_mesh: Array | None = None) -> None:
+        """Show a mesh in one colour."""
+        self.clear(namespace)
+        if len(faces) and np.isfinite(vertices).all():
+            marker = self._add(namespace, Marker.TRIANGLE_LIST, colour, (1.0, 1.0, 1.0),
+                               T_object_mesh)
+            marker.points = _points(vertices[faces].reshape(-1, 3))
+
+    def pressure_mesh(self, namespace: str, vertices: Array, faces: NDArray[np.int64],
+                      pressures: Array) -> None:
+        """Show a mesh coloured by the pressure at its vertices."""
+        self.mesh(namespace, vertices, faces, (1.0, 1.0, 1.0, 1.0))
+        marker = self.array.markers[-1]
+        if marker.action == Marker.ADD:
+            share = np.nan_to_num(pressures / max(float(np.nanmax(pressures)), 1e-9))
+            colours = LOW_PRESSURE + share[:, None] * (HIGH_PRESSURE - LOW_PRESSURE)
+            palette = [_colour(row) for row in colours]
+            marker.colors = [palette[i] for i in faces.ravel()]
+
+    def _add(self, namespace: str, kind: int, colour: Sequence[float],
+             scale: Sequence[float], T_object_marker: Array | None = None) -> Marker:
+        self.clear(namespace)
+        self._counts[namespace] += 1
+        pose = self._frame.T_frame_object
+        if T_object_marker is not None:
+            pose = pose @ T_object_marker
+        x, y, z = map(float, scale)
+        marker = Marker(ns=namespace, id=self._counts[namespace], type=kind, action=Marker.ADD,
+                        pose=pose_to_msg(pose), scale=Vector3(x=x, y=y, z=z),
+                        color=_colour(colour))
+        marker.header.frame_id, marker.header.stamp = self._frame.frame_id, self._frame.stamp
+        self.array.markers.append(marker)
+        return marker
+
+
+def _points(rows: Iterable[Array]) -> list[Point]:
+    return [point_to_msg(row) for row in rows]
+
+
+def _colour(rgba: Sequence[float]) -> ColorRGBA:
+    r, g, b, a = (min(1.0, max(0.0, float(value))) for value in rgba)
+    return ColorRGBA(r=r, g=g, b=b, a=a)

@@ -1,0 +1,10 @@
+"""
+One process each: ``python -m gripsim_ros.nodes.NAME``.
+
+``node_base`` and ``stage_node`` are what the nodes have in common, ``dispatcher`` is
+the planner's end of the ring, without ROS.
+"""
+
+from ..environment import require_interfaces
+
+require_interfaces()

@@ -1,0 +1,401 @@
+"""
+The planner's end of the ring, without ROS: turns, credits, retries and budgets.
+
+One thread does all asking and telling (``run``); the others hand it sessions and
+answers. Times are of the steady clock.
+"""
+
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from ..core.batches import GraspStateBatch
+from ..core.errors import GripsimError
+from ..core.planning.types import Ask, Progress
+
+#: The stages in the order in which a batch comes through them.
+STAGES = ('forward_kinematics', 'contact_detection', 'deformation')
+
+#: How a session ended.
+DONE, TIMED_OUT, CANCELED, STAGE_MISSING, INVALID, INTERNAL = range(6)
+
+#: Seconds between two reports of progress at least, and at most.
+REPORT_PERIOD, HEARTBEAT = 0.1, 1.0
+#: Share of the time limit, and most seconds, kept for the details of the best grasps.
+DETAIL_SHARE, DETAIL_TIME = 0.1, 1.0
+#: Seconds before a batch is sent again that met a stage without the object.
+OBJECT_DELAY = 0.02
+#: Seconds between two looks at the graph while stages are being discovered.
+DISCOVERY_PERIOD = 0.02
+#: The longest sleep, so that a missed wake-up is never noticed [s].
+LONGEST_SLEEP = 1.0
+
+
+@dataclass(frozen=True)
+class RingSettings:
+    """
+    How batches are sent.
+
+    ``credits`` batches are out at most; after ``answer_timeout`` [s] of silence one is
+    sent again, at most ``max_attempts`` times in all.
+    """
+
+    credits: int
+    answer_timeout: float
+    max_attempts: int
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """An answer from the ring: states, or which stage could not give any, and why."""
+
+    request_id: str
+    batch_id: int
+    attempt: int
+    states: GraspStateBatch | None = None
+    unknown_object: bool = False
+    fatal: bool = False
+    message: str = ''
+
+
+@dataclass(eq=False)
+class _Outstanding:
+    """A batch on the ring."""
+
+    session: 'Session'
+    ask: Ask
+    order: int
+    attempt: int = 0
+    deadline: float = 0.0
+    resend_at: float | None = None
+    silent: bool = False
+    reached: set[str] = field(default_factory=set)
+
+
+@dataclass(eq=False)
+class Session:
+    """
+    One request on its way.
+
+    Attributes
+    ----------
+    request_id : str
+    deadline : float
+        Time of the steady clock at which it ends with what it has.
+    begin : float
+        When the request came; the limit counts from here.
+    on_progress : callable, optional
+        Called with ``Progress`` from the dispatcher's thread.
+    planner : GraspPlanner or GraspEvaluator
+        None while it is being prepared, see ``Dispatcher.prepared``.
+    object_id : str
+    """
+
+    request_id: str
+    begin: float
+    deadline: float
+    on_progress: Callable[[Progress], None] | None = None
+    planner: object = None
+    object_id: str = ''
+    done: threading.Event = field(default_factory=threading.Event)
+    outcome: int = DONE
+    message: str = ''
+    failures: str = ''
+    stopped: bool = False
+    cut_short: bool = False
+    discovered: bool = False
+    reported_at: float = -float('inf')
+    reported: object = None
+
+    @property
+    def stop_at(self) -> float:
+        """Return when no hypothesis is begun any more, so that details find the time."""
+        reserve = min(DETAIL_TIME, DETAIL_SHARE * (self.deadline - self.begin))
+        return self.deadline - reserve
+
+
+class Dispatcher:
+    """
+    Carries questions and answers between planners and the ring.
+
+    Parameters
+    ----------
+    settings : RingSettings
+    send : callable
+        ``send(session, ask, attempt)`` puts a batch on the ring.
+    send_object : callable
+        ``send_object(object_id)`` publishes the object again.
+    absent_stages : callable
+        Returns the names of stages that the graph does not show.
+    clock : callable
+        The steady clock [s].
+    """
+
+    def __init__(self, settings: RingSettings, send: Callable[[Session, Ask, int], None],
+                 send_object: Callable[[str], None],
+                 absent_stages: Callable[[], Iterable[str]],
+                 clock: Callable[[], float] = time.monotonic) -> None:
+        """Start without sessions."""
+        self._settings, self._send, self._send_object = settings, send, send_object
+        self._absent_stages, self._clock = absent_stages, clock
+        self._events: queue.SimpleQueue = queue.SimpleQueue()
+        self._sessions: deque[Session] = deque()
+        self._out: dict[tuple[str, int], _Outstanding] = {}
+        self._order = 0
+        self._closed = False
+        self.retries = 0
+        self.laps = 0
+
+    # -- called from any thread ------------------------------------------------------
+
+    def submit(self, session: Session) -> None:
+        """Begin a session; ``session.done`` is set when it has ended."""
+        self._events.put(lambda: self._begin(session))
+
+    def prepared(self, session: Session, planner, object_id: str) -> None:
+        """Give a session its planner; it may have ended already."""
+        def begin() -> None:
+            session.planner, session.object_id = planner, object_id
+        self._events.put(lambda: session.done.is_set() or begin())
+
+    def refuse(self, session: Session, outcome: int, message: str) -> None:
+        """End a session whose planner could not be prepared."""
+        self._events.put(lambda: self._end(session, outcome, message))
+
+    def cancel(self, session: Session) -> None:
+        """End a session with what it has."""
+        self._events.put(lambda: self._end(session, CANCELED, ''))
+
+    def answer(self, answer: Answer) -> None:
+        """Take an answer from the ring; late, repeated and foreign ones are dropped."""
+        self._events.put(lambda: self._take(answer))
+
+    def reached(self, request_id: str, batch_id: int, stage: str) -> None:
+        """Take note that a stage has passed on a batch."""
+        self._events.put(lambda: self._note(request_id, batch_id, stage))
+
+    def close(self) -> None:
+        """End all sessions and the thread."""
+        def end_all() -> None:
+            self._closed = True
+            for session in list(self._sessions):
+                self._end(session, INTERNAL, 'the node is shutting down')
+        self._events.put(end_all)
+
+    @property
+    def outstanding(self) -> int:
+        """Return how many batches are out."""
+        return len(self._out)
+
+    @property
+    def watching(self) -> bool:
+        """Return whether some batch is silent, so that its way is of interest."""
+        return any(item.silent for item in list(self._out.values()))
+
+    def run(self) -> None:
+        """Ask and tell until closed; the body of the dispatcher's thread."""
+        while not self._closed:
+            wait = self.step()
+            try:
+                event = self._events.get(timeout=wait)
+            except queue.Empty:
+                continue
+            event()
+            while not self._events.empty():
+                self._events.get()()
+        while not self._events.empty():     # sessions that came while it closed
+            self._events.get()()
+
+    def step(self) -> float:
+        """Do what the time asks for, send what may be sent; return how long to wait [s]."""
+        now = self._clock()
+        for session in list(self._sessions):
+            self._watch_session(session, now)
+        for item in list(self._out.values()):
+            self._watch_batch(item, now)
+        self._pump(now)
+        for session in list(self._sessions):
+            self._report(session, now)
+        return self._next_wake(self._clock())
+
+    # -- called in the dispatcher's thread -------------------------------------------
+
+    def _begin(self, session: Session) -> None:
+        if self._closed:
+            self._finish(session, INTERNAL, 'the node is shutting down')
+        else:
+            self._sessions.append(session)
+
+    def _end(self, session: Session, outcome: int, message: str) -> None:
+        if session not in self._sessions:
+            return
+        self._sessions.remove(session)
+        for key in [k for k, item in self._out.items() if item.session is session]:
+            del self._out[key]
+        self._finish(session, outcome, message)
+
+    def _finish(self, session: Session, outcome: int, message: str) -> None:
+        if outcome in (TIMED_OUT, CANCELED) and session.planner is not None:
+            self._guarded(session, session.planner.stop)
+        session.outcome, session.message = outcome, message
+        session.done.set()
+
+    def _take(self, answer: Answer) -> None:
+        item = self._out.get((answer.request_id, answer.batch_id))
+        if item is None:
+            return
+        now = self._clock()
+        if answer.unknown_object:
+            if answer.attempt == item.attempt and item.resend_at is None:
+                self._send_object(item.session.object_id)
+                item.resend_at = now + OBJECT_DELAY * 2 ** item.attempt
+                item.session.message = answer.message
+            return
+        if answer.fatal:
+            self._end(item.session, INTERNAL, answer.message)
+            return
+        del self._out[(answer.request_id, answer.batch_id)]
+        self.laps += 1
+        for other in self._out.values():        # the ring lives: wait on for later batches
+            if other.order > item.order:
+                other.deadline = max(other.deadline, now + self._settings.answer_timeout)
+        self._tell(item, answer)
+
+    def _tell(self, item: _Outstanding, answer: Answer) -> None:
+        planner, batch_id = item.session.planner, item.ask.batch_id
+        if answer.states is None:
+            item.session.failures = item.session.failures or answer.message
+            self._guarded(item.session, lambda: planner.tell_failed(batch_id))
+        else:
+            self._guarded(item.session, lambda: planner.tell(batch_id, answer.states))
+
+    def _guarded(self, session: Session, call: Callable[[], object]):
+        """Return what a call to the planner returns; its fault ends the session alone."""
+        try:
+            return call()
+        except Exception as error:
+            text = ' '.join(str(error).split())
+            if not isinstance(error, GripsimError):
+                text = f'{type(error).__name__}: {text}'
+            self._end(session, INTERNAL, text)
+            return None
+
+    def _note(self, request_id: str, batch_id: int, stage: str) -> None:
+        item = self._out.get((request_id, batch_id))
+        if item is not None:
+            item.reached.add(stage)
+
+    def _watch_session(self, session: Session, now: float) -> None:
+        """End a session whose time is up; a little earlier, begin nothing new."""
+        if now >= session.deadline:
+            silent = [item for item in self._out.values()
+                      if item.session is session and item.silent]
+            if silent:
+                self._end(session, STAGE_MISSING, self._missing(silent[0]))
+            else:
+                self._end(session, TIMED_OUT, '')
+        elif now >= session.stop_at and not session.stopped and session.planner is not None:
+            session.stopped = True
+            progress = self._guarded(session, lambda: session.planner.progress)
+            session.cut_short = progress is not None and progress.evaluated < progress.total
+            self._guarded(session, session.planner.stop)
+
+    def _watch_batch(self, item: _Outstanding, now: float) -> None:
+        """Send a batch again that was not answered, or that now finds its object."""
+        if (item.session.request_id, item.ask.batch_id) not in self._out:
+            return
+        if item.resend_at is not None:
+            if now < item.resend_at:
+                return
+        elif now < item.deadline:
+            return
+        else:
+            item.silent = True
+        if item.attempt + 1 >= self._settings.max_attempts:
+            self._end(item.session, STAGE_MISSING, self._missing(item))
+            return
+        item.attempt += 1
+        self.retries += 1
+        self._put(item, now)
+
+    def _put(self, item: _Outstanding, now: float) -> None:
+        item.resend_at = None
+        item.deadline = now + self._settings.answer_timeout
+        self._guarded(item.session, lambda: self._send(item.session, item.ask, item.attempt))
+
+    def _missing(self, item: _Outstanding) -> str:
+        """Return a line that names the stage from which a batch did not come back."""
+        absent = set(self._absent_stages())
+        silent = [stage for stage in STAGES if stage not in item.reached]
+        stage = next((s for s in STAGES if s in absent), silent[0] if silent else STAGES[-1])
+        if not item.silent and item.session.message:
+            return item.session.message
+        seen = 'is not there' if stage in absent else 'is there but silent'
+        return (f'{stage} {seen}: no answer to {item.attempt + 1} attempts within '
+                f'{self._settings.answer_timeout:g} s each')
+
+    def _pump(self, now: float) -> None:
+        """Let the sessions take turns while credits are left."""
+        idle = 0
+        while self._sessions and idle < len(self._sessions):
+            if len(self._out) >= self._settings.credits:
+                return
+            session = self._sessions[0]
+            self._sessions.rotate(-1)
+            idle = 0 if self._ask(session, now) else idle + 1
+
+    def _ask(self, session: Session, now: float) -> bool:
+        """Send the session's next question; return whether there was one, or it ended."""
+        if session.planner is None or not self._stages_discovered(session, now):
+            return False
+        ask = self._guarded(session, session.planner.ask)
+        if session.done.is_set():
+            return True
+        if ask is None:
+            waiting = any(item.session is session for item in self._out.values())
+            if waiting:
+                return False
+            self._end(session, TIMED_OUT if session.cut_short else DONE, '')
+            return True
+        item = _Outstanding(session, ask, self._order)
+        self._order += 1
+        self._out[(session.request_id, ask.batch_id)] = item
+        self._put(item, now)
+        return True
+
+    def _stages_discovered(self, session: Session, now: float) -> bool:
+        """Return whether all stages are seen; given up after one time-out."""
+        session.discovered = (
+            session.discovered or now - session.begin > self._settings.answer_timeout
+            or not list(self._absent_stages()))
+        return session.discovered
+
+    def _report(self, session: Session, now: float) -> None:
+        if session.on_progress is None or now - session.reported_at < REPORT_PERIOD:
+            return
+        progress = Progress(0, 0, 0, None)
+        if session.planner is not None:
+            progress = self._guarded(session, lambda: session.planner.progress)
+        if progress is None:
+            return
+        state = (progress.evaluated, progress.stable)
+        if state != session.reported or now - session.reported_at >= HEARTBEAT:
+            session.reported, session.reported_at = state, now
+            self._guarded(session, lambda: session.on_progress(progress))
+
+    def _next_wake(self, now: float) -> float:
+        """Return the seconds until the next deadline."""
+        times = [now + LONGEST_SLEEP]
+        for session in self._sessions:
+            ready = session.planner is not None
+            times.append(session.stop_at if ready and not session.stopped else session.deadline)
+            if session.on_progress is not None:
+                times.append(max(session.reported_at, 0.0) + HEARTBEAT)
+            if ready and not session.discovered:
+                times.append(now + DISCOVERY_PERIOD)
+        for item in self._out.values():
+            times.append(item.deadline if item.resend_at is None else item.resend_at)
+        return max(0.0, min(times) - now)

@@ -1,0 +1,223 @@
+"""
+Node `grasp_planner`: serves `plan_grasp`, `plan_grasps` and `evaluate_grasp`.
+
+It holds no stage: its questions go round the ring of the other three nodes.
+"""
+
+import os
+import socket
+import sys
+import threading
+from itertools import count
+
+from gripsim_interfaces.action import PlanGrasps
+from gripsim_interfaces.msg import (
+    Contacts, GraspObject, GraspStates, HandConfigurations, LinkStates, RingHeader)
+from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
+from rclpy.serialization import deserialize_message
+from visualization_msgs.msg import MarkerArray
+
+from ..conversions import (
+    RequestReader, configurations_to_msg, grasp_object_from_msg, grasp_object_to_msg,
+    grasp_states_from_msg)
+from ..core.bodies import load_materials
+from ..core.errors import GripsimError
+from ..core.planning import Ask, PlannerOptions
+from ..markers import MarkerFrame, grasp_markers, ranked_markers
+from ..resources import resolve_uri, share_directory
+from .dispatcher import STAGES, Answer, Dispatcher, RingSettings, Session
+from .node_base import (
+    LATCHED_OBJECTS, SuiteNode, config_mapping, latched, one_line, reliable, run)
+from .parameters import NodeParameter
+from .requests_served import RequestServer
+from .stage_node import PLAN_DEPTH, ObjectStore
+
+#: How long the action server keeps results that nobody fetched [s].
+RESULT_TIMEOUT = 600
+#: Callbacks beside the requests: ring, objects, cancels and answers of BUSY.
+SPARE_THREADS = 4
+
+PARAMETERS = (
+    NodeParameter('materials', str, 'Library of materials; empty: config/materials.yaml.'),
+    NodeParameter('planner_config', str, 'Planner options; empty: config/planner.yaml.'),
+    NodeParameter('credits', int, 'Batches out on the ring at the same time.', 1,
+                  PLAN_DEPTH // 2),
+    NodeParameter('max_requests', int, 'Requests at the same time, then BUSY.', 1, 64),
+    NodeParameter('answer_timeout', float, 'Silence before a batch is sent again [s].',
+                  0.05, 600.0),
+    NodeParameter('max_attempts', int, 'Attempts before STAGE_MISSING.', 1, 20),
+    NodeParameter('marker_frame', str, 'Frame of markers where a request names none.'))
+
+
+class GraspPlannerNode(SuiteNode):
+    """The planner as a node; see the module."""
+
+    NAME = 'grasp_planner'
+
+    def __init__(self, **kwargs) -> None:
+        """Open the services and the planner's end of the ring."""
+        super().__init__(self.NAME, PARAMETERS, **kwargs)
+        values = self.values
+        self.thread_count = values['max_requests'] + SPARE_THREADS
+        self.planner_id = f'{socket.gethostname()}-{os.getpid()}'
+        self.options = PlannerOptions.from_mapping(
+            config_mapping(values['planner_config'], 'planner'))
+        self.objects = ObjectStore(lambda grasp_object: grasp_object, LATCHED_OBJECTS)
+        self.reader = RequestReader(self._load_materials(), resolve_uri,
+                                    lambda label: self.objects.find(label))
+        self._published: dict[str, None] = {}
+        self._publish_lock = threading.Lock()
+        self._numbers = count(1)
+        self.dispatcher = Dispatcher(
+            RingSettings(values['credits'], values['answer_timeout'], values['max_attempts']),
+            self._send, self._send_object, self._absent_stages)
+        self._open_ring()
+        self._open_services()
+        self._thread = threading.Thread(target=self.dispatcher.run, name='dispatcher',
+                                        daemon=True)
+        self._thread.start()
+
+    def _load_materials(self):
+        path = self.values['materials']
+        return load_materials(
+            resolve_uri(path) if path else share_directory() / 'config' / 'materials.yaml')
+
+    def _open_ring(self) -> None:
+        depth = reliable(PLAN_DEPTH)
+        self._questions = self.create_publisher(
+            HandConfigurations, 'plan/hand_configurations', depth)
+        self._object_publisher = self.create_publisher(
+            GraspObject, 'grasp_object', latched(LATCHED_OBJECTS))
+        self.create_subscription(GraspObject, 'grasp_object', self._on_object,
+                                 latched(LATCHED_OBJECTS), callback_group=self.housekeeping)
+        self.create_subscription(GraspStates, 'plan/grasp_states', self._on_answer, depth,
+                                 callback_group=MutuallyExclusiveCallbackGroup())
+        watch = MutuallyExclusiveCallbackGroup()
+        for stage, message_type, topic in ((STAGES[0], LinkStates, 'plan/link_states'),
+                                           (STAGES[1], Contacts, 'plan/contacts')):
+            self.create_subscription(
+                message_type, topic,
+                lambda data, stage=stage, kind=message_type: self._on_passing(data, stage, kind),
+                depth, callback_group=watch, raw=True)
+
+    def _open_services(self) -> None:
+        group = ReentrantCallbackGroup()
+        server = self.server = RequestServer(self)
+        self._ranked = self.create_publisher(MarkerArray, 'ranked_grasps', latched(1))
+        self._best = self.create_publisher(MarkerArray, 'plan/markers', latched(1))
+        self.create_service(PlanGrasp, 'plan_grasp', server.plan, callback_group=group)
+        self.create_service(EvaluateGrasp, 'evaluate_grasp', server.evaluate,
+                            callback_group=group)
+        self._action = ActionServer(
+            self, PlanGrasps, 'plan_grasps', server.plan_with_feedback, callback_group=group,
+            cancel_callback=self._on_cancel, result_timeout=RESULT_TIMEOUT)
+
+    def _on_cancel(self, goal_handle) -> CancelResponse:
+        self.server.cancel(goal_handle)
+        return CancelResponse.ACCEPT
+
+    # -- sessions --------------------------------------------------------------------
+
+    def next_request_id(self) -> str:
+        """Return a name for a request that no other of this process has."""
+        return f'{next(self._numbers)}'
+
+    def publish_object(self, grasp_object, scale: float = 1.0) -> None:
+        """Publish an object unless late joiners still get it."""
+        self.objects.add(grasp_object)
+        with self._publish_lock:
+            if grasp_object.id in self._published:
+                return
+            self._published[grasp_object.id] = None
+            while len(self._published) > LATCHED_OBJECTS:
+                del self._published[next(iter(self._published))]
+            self._object_publisher.publish(grasp_object_to_msg(grasp_object, scale))
+
+    def publish_markers(self, grasps, grasp_object, frame_id: str, T_frame_object) -> None:
+        """Show ranked grasps, and the best of them with hand and deformed object."""
+        try:
+            frame = MarkerFrame(frame_id or self.values['marker_frame'],
+                                self.get_clock().now().to_msg(), T_frame_object)
+            self._ranked.publish(ranked_markers(grasps, self.hand, frame))
+            self._best.publish(grasp_markers(
+                grasps[0] if grasps else None, grasp_object, self.hand, frame))
+        except Exception as error:
+            self.report_error(f'markers: {one_line(error)}')
+
+    # -- the ring --------------------------------------------------------------------
+
+    def _send(self, session: Session, ask: Ask, attempt: int) -> None:
+        ring = RingHeader(
+            stamp=self.get_clock().now().to_msg(), planner_id=self.planner_id,
+            request_id=session.request_id, batch_id=ask.batch_id, attempt=attempt,
+            object_id=session.object_id, hand_id=self.hand.id)
+        self._questions.publish(configurations_to_msg(ask.configurations, ring))
+
+    def _send_object(self, object_id: str) -> None:
+        grasp_object = self.objects.find(object_id)
+        with self._publish_lock:
+            self._published.pop(object_id, None)
+        if grasp_object is not None and grasp_object.id == object_id:
+            self.publish_object(grasp_object)
+
+    def _absent_stages(self) -> list[str]:
+        topics = ('plan/link_states', 'plan/contacts', 'plan/grasp_states')
+        return [stage for stage, topic in zip(STAGES, topics) if not self.count_publishers(topic)]
+
+    def _on_object(self, msg: GraspObject) -> None:
+        try:
+            if self.objects.find(msg.object_id) is None or not msg.object_id:
+                self.objects.add(grasp_object_from_msg(msg))
+        except Exception as error:
+            self.report_error(f'object {msg.label!r} refused: {one_line(error)}')
+
+    def _on_answer(self, msg: GraspStates) -> None:
+        ring = msg.ring
+        if ring.planner_id != self.planner_id:
+            return
+        states, message = None, ''
+        if ring.status == RingHeader.OK:
+            try:
+                states = grasp_states_from_msg(msg)
+            except GripsimError as error:
+                message = f'malformed answer from {STAGES[-1]}: {error}'
+        else:
+            message = f'{ring.stage}: {ring.message}'
+        self.dispatcher.answer(Answer(
+            ring.request_id, ring.batch_id, ring.attempt, states,
+            unknown_object=ring.status == RingHeader.UNKNOWN_OBJECT,
+            fatal=ring.status == RingHeader.HAND_MISMATCH, message=message))
+
+    def _on_passing(self, data: bytes, stage: str, message_type) -> None:
+        """Look how far a silent batch comes; while none is silent, this costs nothing."""
+        if not self.dispatcher.watching:
+            return
+        ring = deserialize_message(data, message_type).ring
+        if ring.planner_id == self.planner_id:
+            self.dispatcher.reached(ring.request_id, ring.batch_id, stage)
+
+    # -- state -----------------------------------------------------------------------
+
+    def diagnose(self) -> tuple[str, dict[str, object]]:
+        """Tell what is going on, and which stages are not there."""
+        absent = self._absent_stages()
+        values = {'requests': self.server.running, 'requests served': self.server.served,
+                  'batches out': self.dispatcher.outstanding, 'laps': self.dispatcher.laps,
+                  'retries': self.dispatcher.retries, 'objects': len(self.objects)}
+        return f'waiting for {", ".join(absent)}' if absent else '', values
+
+    def close(self) -> None:
+        """End all requests."""
+        self.dispatcher.close()
+        self._thread.join(2.0)
+
+
+def main(args=None) -> int:
+    """Run the node."""
+    return run(GraspPlannerNode, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,227 @@
+"""What all nodes of the suite share: parameters, lifecycle, diagnostics, steady timers."""
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import rclpy
+import yaml
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+from ..core.errors import GripsimError
+from ..core.hand import HandModel
+from ..resources import load_default_hand, resolve_uri, share_directory
+from .parameters import NodeParameter, ParameterError, declare
+
+#: Seconds between two diagnostics of a node.
+DIAGNOSTICS_PERIOD = 1.0
+#: Callbacks that run at once: the planner's, the live ones, and the rest.
+DEFAULT_THREADS = 3
+#: How many objects `grasp_object` keeps for late joiners.
+LATCHED_OBJECTS = 16
+
+COMMON_PARAMETERS = (
+    NodeParameter('autostart', bool, 'Configure and activate by itself.'),
+    NodeParameter('urdf', str, 'URDF of the hand; empty: the one that comes along.'),
+    NodeParameter('hand_config', str, 'Config of the hand; goes with urdf.'),
+    NodeParameter('threads', int, 'Threads of the numerical kernels.', 1, 64))
+
+
+def latched(depth: int) -> QoSProfile:
+    """Return the QoS of topics that late joiners must see."""
+    return QoSProfile(depth=depth, reliability=ReliabilityPolicy.RELIABLE,
+                      durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def reliable(depth: int) -> QoSProfile:
+    """Return the QoS of the planner's side of the ring."""
+    return QoSProfile(depth=depth, reliability=ReliabilityPolicy.RELIABLE)
+
+
+def latest() -> QoSProfile:
+    """Return the QoS of the live side of the ring: best effort, the last sample only."""
+    return QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+def one_line(error: BaseException) -> str:
+    """Return an error as one line: a user's as it stands, a fault's with its kind."""
+    text = ' '.join(str(error).split())
+    return text if isinstance(error, GripsimError) else f'{type(error).__name__}: {text}'
+
+
+class SuiteNode(LifecycleNode):
+    """
+    A lifecycle node that starts by itself and says how it is once a second.
+
+    ``values`` holds the checked parameters, ``hand`` the hand. Time-outs and rates
+    use the steady clock, so that a simulated time without a clock stops nothing.
+    """
+
+    def __init__(self, name: str, parameters: Sequence[NodeParameter], **kwargs) -> None:
+        """Declare the parameters and load the hand."""
+        super().__init__(name, **kwargs)
+        self.values = declare(self, name, (*COMMON_PARAMETERS, *parameters))
+        self.hand = self._load_hand()
+        self.thread_count = DEFAULT_THREADS
+        self.active = False
+        self.last_error = ''
+        self.steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.housekeeping = MutuallyExclusiveCallbackGroup()
+        self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self.steady_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics, self.housekeeping)
+
+    def _load_hand(self) -> HandModel:
+        urdf, config = self.values['urdf'], self.values['hand_config']
+        if bool(urdf) != bool(config):
+            raise ParameterError('parameters urdf and hand_config go together, '
+                                 f'got urdf {urdf!r} and hand_config {config!r}')
+        if not urdf:
+            return load_default_hand()
+        return HandModel.load(resolve_uri(urdf), resolve_uri(config), resolve_uri)
+
+    def steady_timer(self, period: float, callback, group: CallbackGroup):
+        """Return a timer on the steady clock."""
+        return self.create_timer(period, callback, group, clock=self.steady)
+
+    def start(self) -> None:
+        """
+        Configure and activate if ``autostart`` says so.
+
+        Raises
+        ------
+        GripsimError
+            A transition failed; the log has the reason.
+        """
+        if self.values['autostart']:
+            for trigger in (self.trigger_configure, self.trigger_activate):
+                if trigger() != TransitionCallbackReturn.SUCCESS:
+                    raise ParameterError(f'{self.get_name()} did not start: {self.last_error}')
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Do the slow preparations: what is not yet compiled is compiled now."""
+        try:
+            self.warm_up()
+        except Exception as error:
+            self.report_error(one_line(error))
+            return TransitionCallbackReturn.FAILURE
+        return super().on_configure(state)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Begin to answer."""
+        self.active = True
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop answering, keep what is prepared."""
+        self.active = False
+        return super().on_deactivate(state)
+
+    def warm_up(self) -> None:
+        """Run every kernel once; nodes with kernels override this."""
+
+    def close(self) -> None:
+        """Wake whatever waits inside the node; called before it is destroyed."""
+
+    def report_error(self, text: str) -> None:
+        """Log an error and keep it for the diagnostics."""
+        self.last_error = text
+        self.get_logger().error(text, throttle_duration_sec=1.0,
+                                throttle_time_source_type=self.steady)
+
+    def diagnose(self) -> tuple[str, dict[str, object]]:
+        """Return what is missing ('' where all is well) and values to show."""
+        return '', {}
+
+    def _publish_diagnostics(self) -> None:
+        missing, values = self.diagnose()
+        state = 'active' if self.active else 'not active'
+        level = DiagnosticStatus.WARN if missing or not self.active else DiagnosticStatus.OK
+        values = {'state': state, **values, 'last error': self.last_error}
+        status = DiagnosticStatus(
+            level=level, name=self.get_fully_qualified_name().lstrip('/'),
+            message=missing or state, hardware_id=self.hand.name,
+            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
+        array = DiagnosticArray(status=[status])
+        array.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(array)
+
+
+class Meter:
+    """Counts laps and the time they took, and tells rates since it was last read."""
+
+    def __init__(self) -> None:
+        """Start counting."""
+        self.laps = 0
+        self._read_laps = 0
+        self._busy = 0.0
+        self._longest_wait = 0.0
+        self._read_time = time.monotonic()
+
+    def add(self, seconds: float, wait: float = 0.0) -> None:
+        """Count a lap that took ``seconds`` after ``wait`` in the queue."""
+        self.laps += 1
+        self._busy += seconds
+        self._longest_wait = max(self._longest_wait, wait)
+
+    def read(self) -> dict[str, str]:
+        """Return laps, rate, share of time busy and longest wait in the queue."""
+        now = time.monotonic()
+        elapsed = max(now - self._read_time, 1e-9)
+        values = {'laps': f'{self.laps}',
+                  'rate [1/s]': f'{(self.laps - self._read_laps) / elapsed:.1f}',
+                  'busy [%]': f'{100.0 * self._busy / elapsed:.0f}',
+                  'longest wait in queue [ms]': f'{1e3 * self._longest_wait:.1f}'}
+        self._read_laps, self._read_time = self.laps, now
+        self._busy = self._longest_wait = 0.0
+        return values
+
+
+def run(node_class: type[SuiteNode], args: Sequence[str] | None = None) -> int:
+    """
+    Run one node until it is interrupted; return the exit code of its process.
+
+    A bad parameter or hand ends it with one line and code 2.
+    """
+    rclpy.init(args=args)
+    node = None
+    try:
+        node = node_class()
+        executor = MultiThreadedExecutor(node.thread_count)
+        executor.add_node(node)
+        node.start()
+        executor.spin()
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    except GripsimError as error:
+        print(f'{node_class.NAME}: {one_line(error)}', file=sys.stderr)
+        return 2
+    finally:
+        if node is not None:
+            node.close()
+        rclpy.try_shutdown()
+    return 0
+
+
+def config_mapping(path: str, name: str) -> Mapping[str, Any]:
+    """
+    Return the content of a YAML file; where ``path`` is empty, of ``config/NAME.yaml``.
+
+    Raises
+    ------
+    ParameterError
+        The file cannot be read.
+    """
+    file = resolve_uri(path) if path else share_directory() / 'config' / f'{name}.yaml'
+    try:
+        content = yaml.safe_load(file.read_text(encoding='utf-8'))
+    except (OSError, yaml.YAMLError) as error:
+        raise ParameterError(f'{name} options {file}: {one_line(error)}') from error
+    if not isinstance(content, Mapping):
+        raise ParameterError(f'{name} options {file} must be a mapping, got {content!r}')
+    return content

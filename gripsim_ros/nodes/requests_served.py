@@ -1,0 +1,244 @@
+"""The requests of `grasp_planner`: from message to session, from session to answer."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gripsim_interfaces.action import PlanGrasps
+from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
+
+from ..conversions import (
+    GraspFrame, Request, grasp_from_msg, grasp_to_msg, planning_time, point_to_msg)
+from ..core.errors import GripsimError, TaskError
+from ..core.planning import GraspEvaluator, GraspPlanner, Progress
+from ..core.transforms import apply
+from .dispatcher import CANCELED, INTERNAL, INVALID, STAGE_MISSING, TIMED_OUT, Session
+from .node_base import one_line
+
+Status = PlanGrasp.Response
+
+_STATUS = {TIMED_OUT: Status.TIMED_OUT, CANCELED: Status.CANCELED,
+           STAGE_MISSING: Status.STAGE_MISSING, INVALID: Status.INVALID_REQUEST,
+           INTERNAL: Status.INTERNAL}
+
+
+@dataclass(eq=False)
+class _Plan:
+    """A request on its way; ``request`` and ``frame`` are None until it is understood."""
+
+    msg: object
+    session: Session
+    request: Request | None = None
+    frame: GraspFrame | None = None
+
+
+class RequestServer:
+    """
+    Serves requests, each in the thread that brings it.
+
+    Whatever goes wrong in one is told in its answer; the node and the others go on.
+    """
+
+    def __init__(self, node) -> None:
+        """Serve for ``node``, a ``GraspPlannerNode``."""
+        self._node = node
+        self._slots = threading.Semaphore(node.values['max_requests'])
+        self._max_requests = node.values['max_requests']
+        self._lock = threading.Lock()
+        self._sessions: dict[bytes, Session | None] = {}
+        self._canceled: set[bytes] = set()
+        self.running = 0
+        self.served = 0
+
+    # -- callbacks -------------------------------------------------------------------
+
+    def plan(self, msg: PlanGrasp.Request, response: PlanGrasp.Response) -> PlanGrasp.Response:
+        """Serve `plan_grasp`."""
+        self._serve(response, lambda begin: self._plan(msg, response, begin))
+        return response
+
+    def evaluate(self, msg: EvaluateGrasp.Request,
+                 response: EvaluateGrasp.Response) -> EvaluateGrasp.Response:
+        """Serve `evaluate_grasp`."""
+        self._serve(response, lambda begin: self._evaluate(msg, response, begin))
+        return response
+
+    def plan_with_feedback(self, goal_handle) -> PlanGrasps.Result:
+        """Serve `plan_grasps`; the goal's end follows the status of the answer."""
+        result = PlanGrasps.Result()
+        self._serve(result, lambda begin: self._plan(
+            goal_handle.request, result, begin, goal_handle))
+        if result.status == Status.CANCELED and goal_handle.is_cancel_requested:
+            goal_handle.canceled()
+        elif result.status in (Status.SUCCEEDED, Status.NO_GRASP, Status.TIMED_OUT):
+            goal_handle.succeed()
+        else:
+            goal_handle.abort()
+        return result
+
+    def cancel(self, goal_handle) -> None:
+        """End the session of a goal; one that has not begun ends as soon as it does."""
+        key = bytes(goal_handle.goal_id.uuid)
+        with self._lock:
+            self._canceled.add(key)
+            session = self._sessions.get(key)
+        if session is not None:
+            self._node.dispatcher.cancel(session)
+
+    # -- one request -----------------------------------------------------------------
+
+    def _serve(self, response, work: Callable[[float], None]) -> None:
+        """Do the work of a request if there is room for it; put errors in the answer."""
+        begin = time.monotonic()
+        if not self._node.active:
+            response.status, response.message = Status.INTERNAL, 'the node is not active'
+            return
+        if not self._slots.acquire(blocking=False):
+            response.status = Status.BUSY
+            response.message = f'{self._max_requests} requests are being served: ask again later'
+            return
+        self._count(1)
+        try:
+            work(begin)
+        except GripsimError as error:
+            response.status, response.message = Status.INVALID_REQUEST, one_line(error)
+        except Exception as error:
+            self._node.report_error(f'request: {one_line(error)}')
+            response.status, response.message = Status.INTERNAL, one_line(error)
+        finally:
+            self._count(-1)
+            self._slots.release()
+
+    def _count(self, change: int) -> None:
+        with self._lock:
+            self.running += change
+            self.served += change < 0
+
+    def _plan(self, msg, response, begin: float, goal_handle=None) -> None:
+        node = self._node
+
+        def prepare(request: Request) -> GraspPlanner:
+            return GraspPlanner(request.grasp_object, node.hand, request.task, node.options,
+                                int(msg.seed), int(msg.max_hypotheses), int(msg.max_grasps))
+
+        plan = self._begin(msg, begin)
+        if goal_handle is not None:
+            plan.session.on_progress = self._feedback(goal_handle, plan)
+        self._run(plan, prepare, goal_handle)
+        self._set_status(response, plan.session)
+        response.planning_time = time.monotonic() - begin
+        if plan.session.planner is not None:
+            self._fill_plan(response, plan)
+
+    def _evaluate(self, msg, response, begin: float) -> None:
+        node = self._node
+
+        def prepare(request: Request) -> GraspEvaluator:
+            if not msg.grasps:
+                raise TaskError('grasps must hold at least one grasp, got none')
+            grasps = [grasp_from_msg(grasp, request.T_frame_object, node.hand.joint_names)
+                      for grasp in msg.grasps]
+            return GraspEvaluator(request.grasp_object, node.hand, request.task, node.options,
+                                  grasps)
+
+        plan = self._begin(msg, begin)
+        self._run(plan, prepare, None)
+        self._set_status(response, plan.session)
+        if plan.session.planner is not None:
+            judged = plan.session.planner.ranked()
+            response.grasps = [grasp_to_msg(grasp, plan.frame) for grasp in judged]
+            response.reasons = [grasp.reason for grasp in judged]
+
+    def _begin(self, msg, begin: float) -> _Plan:
+        node = self._node
+        limit = planning_time(msg) or node.options.max_planning_time
+        return _Plan(msg, Session(node.next_request_id(), begin, begin + limit))
+
+    def _run(self, plan: _Plan, prepare, goal_handle) -> None:
+        """
+        Run a session to its end.
+
+        Reading meshes and proposing hypotheses may take a while; a thread of its own
+        does it, so that cancel and time limit are prompt from the first moment.
+        """
+        session = plan.session
+        key = bytes(goal_handle.goal_id.uuid) if goal_handle is not None else b''
+        with self._lock:
+            if key:
+                self._sessions[key] = session
+            canceled = key in self._canceled
+        try:
+            self._node.dispatcher.submit(session)
+            if canceled:
+                self._node.dispatcher.cancel(session)
+            threading.Thread(target=self._prepare, args=(plan, prepare), daemon=True).start()
+            session.done.wait()
+        finally:
+            with self._lock:
+                self._sessions.pop(key, None)
+                self._canceled.discard(key)
+
+    def _prepare(self, plan: _Plan, prepare: Callable[[Request], object]) -> None:
+        """Understand a request and hand its planner to the dispatcher."""
+        node, session = self._node, plan.session
+        try:
+            plan.request = node.reader.read(plan.msg)
+            plan.frame = self._frame(plan)
+            planner = prepare(plan.request)
+            node.publish_object(plan.request.grasp_object, plan.request.scale)
+            node.dispatcher.prepared(session, planner, plan.request.grasp_object.id)
+        except GripsimError as error:
+            node.dispatcher.refuse(session, INVALID, one_line(error))
+        except Exception as error:
+            node.report_error(f'request: {one_line(error)}')
+            node.dispatcher.refuse(session, INTERNAL, one_line(error))
+
+    def _frame(self, plan: _Plan) -> GraspFrame:
+        header, hand = plan.msg.header, self._node.hand
+        header.stamp = self._node.get_clock().now().to_msg()
+        return GraspFrame(header, plan.request.T_frame_object, tuple(hand.joint_names),
+                          hand.joint_velocities)
+
+    def _feedback(self, goal_handle, plan: _Plan) -> Callable[[Progress], None]:
+        def publish(progress: Progress) -> None:
+            feedback = PlanGrasps.Feedback(
+                evaluated=progress.evaluated, total=progress.total, stable=progress.stable,
+                has_best=progress.best is not None)
+            if progress.best is not None:
+                feedback.best = grasp_to_msg(progress.best, plan.frame)
+            if goal_handle.is_active:
+                goal_handle.publish_feedback(feedback)
+        return publish
+
+    # -- answers ---------------------------------------------------------------------
+
+    def _fill_plan(self, response, plan: _Plan) -> None:
+        planner, request = plan.session.planner, plan.request
+        grasps = planner.ranked()
+        response.grasps = [grasp_to_msg(grasp, plan.frame) for grasp in grasps]
+        response.rejection_reasons = list(planner.rejections.keys())
+        response.rejection_counts = list(planner.rejections.values())
+        response.repairs = list(request.repairs)
+        properties = request.grasp_object.mass_properties
+        centre = apply(request.T_frame_object, properties.centre_of_mass[None])[0]
+        response.mass, response.centre_of_mass = float(properties.mass), point_to_msg(centre)
+        progress = planner.progress
+        response.evaluated, response.total = progress.evaluated, progress.total
+        self._node.publish_markers(grasps, request.grasp_object, plan.frame.header.frame_id,
+                                   request.T_frame_object)
+
+    def _set_status(self, response, session: Session) -> None:
+        found = session.planner is not None and bool(session.planner.ranked())
+        done = Status.SUCCEEDED if found else Status.NO_GRASP
+        response.status = _STATUS.get(session.outcome, done)
+        response.message = session.message if session.outcome in (
+            STAGE_MISSING, INVALID, INTERNAL) else ''
+        if session.outcome == TIMED_OUT:
+            judged = 'the hypotheses were still being proposed'
+            if session.planner is not None:
+                progress = session.planner.progress
+                judged = f'{progress.evaluated} of {progress.total} were evaluated'
+            response.message = f'time is up after {session.deadline - session.begin:g} s: {judged}'
+        if session.failures and not response.message:
+            response.message = f'some were not evaluated: {session.failures}'

@@ -1,0 +1,190 @@
+"""
+A stage of the ring as a node: a message in, the stage's answer out.
+
+A stage's answer depends on the message and on the object and hand it names, alone;
+what goes wrong is told in the answer's ring header, and later stages pass it on.
+"""
+
+import time
+import traceback
+from collections import OrderedDict
+from threading import Lock
+
+from gripsim_interfaces.msg import GraspObject as GraspObjectMsg
+from gripsim_interfaces.msg import RingHeader
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+
+from ..conversions import grasp_object_from_msg
+from ..core.bodies import GraspObject
+from ..core.errors import GripsimError
+from .node_base import (
+    LATCHED_OBJECTS, Meter, SuiteNode, latched, latest, one_line, reliable)
+from .parameters import NodeParameter
+
+#: Messages that wait on the planner's side; at least twice the planners' credits.
+PLAN_DEPTH = 16
+
+STAGE_PARAMETERS = (
+    NodeParameter('copies', int, 'How many copies of this stage share the work.', 1, 64),
+    NodeParameter('copy', int, 'Which of them this is, from 0.', 0, 63),
+    NodeParameter('object_cache', int, 'Objects held ready.', 1, LATCHED_OBJECTS))
+
+
+class ObjectStore:
+    """
+    Objects by their content, as `grasp_object` told them; the newest are kept.
+
+    ``prepare`` turns an object into what the stage works with; the results are kept
+    for the objects used last. Both may be asked from several threads.
+    """
+
+    def __init__(self, prepare, prepared_count: int) -> None:
+        """Start empty."""
+        self._prepare = prepare
+        self._prepared_count = prepared_count
+        self._objects: OrderedDict[str, GraspObject] = OrderedDict()
+        self._prepared: OrderedDict[str, object] = OrderedDict()
+        self._lock = Lock()
+
+    def add(self, grasp_object: GraspObject) -> None:
+        """Hold an object; beyond ``LATCHED_OBJECTS`` the oldest is forgotten."""
+        with self._lock:
+            self._objects[grasp_object.id] = grasp_object
+            self._objects.move_to_end(grasp_object.id)
+            while len(self._objects) > LATCHED_OBJECTS:
+                forgotten, _ = self._objects.popitem(last=False)
+                self._prepared.pop(forgotten, None)
+
+    def prepared(self, object_id: str):
+        """Return what the stage works with, or None where the object is not known."""
+        with self._lock:
+            if object_id not in self._objects:
+                return None
+            if object_id not in self._prepared:
+                self._prepared[object_id] = self._prepare(self._objects[object_id])
+                while len(self._prepared) > self._prepared_count:
+                    self._prepared.popitem(last=False)
+            self._prepared.move_to_end(object_id)
+            return self._prepared[object_id]
+
+    def find(self, name: str) -> GraspObject | None:
+        """Return the object with this hash, or the newest with this label; '' = newest."""
+        with self._lock:
+            if name in self._objects:
+                return self._objects[name]
+            for grasp_object in reversed(self._objects.values()):
+                if name in ('', grasp_object.label):
+                    return grasp_object
+        return None
+
+    def __len__(self) -> int:
+        """Return how many objects are held."""
+        return len(self._objects)
+
+
+class StageNode(SuiteNode):
+    """
+    Base of the three stages.
+
+    Subclasses name themselves and their topics, and override ``prepare`` and
+    ``answer``. The planner's and the live messages have topics, queues and callback
+    groups of their own, so that neither waits for the other.
+    """
+
+    NAME = ''
+    INPUT = (None, '')
+    OUTPUT = (None, '')
+    NEEDS_OBJECT = True
+    HAS_LIVE_INPUT = True
+
+    def __init__(self, parameters=(), **kwargs) -> None:
+        """Join the ring."""
+        super().__init__(self.NAME, (*STAGE_PARAMETERS, *parameters), **kwargs)
+        self.objects = ObjectStore(self.prepare, self.values['object_cache'])
+        self.meters = {'plan': Meter(), 'live': Meter()}
+        self._publishers_by_side = {}
+        self.create_subscription(GraspObjectMsg, 'grasp_object', self._on_object,
+                                 latched(LATCHED_OBJECTS), callback_group=self.housekeeping)
+        for side, quality in (('plan', reliable(PLAN_DEPTH)), ('live', latest())):
+            self._join(side, quality)
+
+    def _join(self, side: str, quality) -> None:
+        output_type, output_topic = self.OUTPUT
+        self._publishers_by_side[side] = self.create_publisher(
+            output_type, f'{side}/{output_topic}', quality)
+        if side == 'live' and not self.HAS_LIVE_INPUT:
+            return
+        input_type, input_topic = self.INPUT
+        self.create_subscription(
+            input_type, f'{side}/{input_topic}',
+            lambda msg, info, side=side: self._on_input(side, msg, info), quality,
+            callback_group=MutuallyExclusiveCallbackGroup())
+
+    def prepare(self, grasp_object: GraspObject):
+        """Return what ``answer`` works with for this object."""
+        return grasp_object
+
+    def answer(self, msg, prepared, ring: RingHeader):
+        """Return the answer to a message; pure."""
+        raise NotImplementedError
+
+    def on_answered(self, side: str, msg, answer) -> None:
+        """Do what is to be done beside answering, such as markers."""
+
+    def publish(self, side: str, answer) -> None:
+        """Send an answer, or a live batch, on its way round the ring."""
+        self._publishers_by_side[side].publish(answer)
+
+    def _on_object(self, msg: GraspObjectMsg) -> None:
+        try:
+            self.objects.add(grasp_object_from_msg(msg))
+        except Exception as error:
+            self.report_error(f'object {msg.label!r} refused: {one_line(error)}')
+
+    def _on_input(self, side: str, msg, info: dict) -> None:
+        ring = msg.ring
+        if not self.active or (ring.batch_id + ring.attempt) % self.values['copies'] != \
+                self.values['copy']:
+            return
+        started = time.monotonic()
+        wait = max(0.0, 1e-9 * (time.time_ns() - info['received_timestamp']))
+        answer = self._answer_or_failure(msg)
+        self.publish(side, answer)
+        self.meters[side].add(time.monotonic() - started, wait)
+        if answer.ring.status == RingHeader.OK:
+            self.on_answered(side, msg, answer)
+
+    def _answer_or_failure(self, msg):
+        """Return the answer, or what stands in its way; the node outlives every error."""
+        ring = msg.ring
+        if ring.status != RingHeader.OK:
+            return self.OUTPUT[0](ring=ring)
+        if ring.hand_id != self.hand.id:
+            return self._failure(ring, RingHeader.HAND_MISMATCH,
+                                 f'holds hand {self.hand.id}, asked for {ring.hand_id}')
+        try:
+            prepared = self.objects.prepared(ring.object_id) if self.NEEDS_OBJECT else None
+            if self.NEEDS_OBJECT and prepared is None:
+                return self._failure(ring, RingHeader.UNKNOWN_OBJECT,
+                                     f'does not hold object {ring.object_id}')
+            return self.answer(msg, prepared, self._stamped(ring))
+        except Exception as error:
+            if not isinstance(error, GripsimError):
+                self.get_logger().error(traceback.format_exc())
+            self.report_error(one_line(error))
+            return self._failure(ring, RingHeader.FAILED, one_line(error))
+
+    def _stamped(self, ring: RingHeader) -> RingHeader:
+        ring.stamp = self.get_clock().now().to_msg()
+        return ring
+
+    def _failure(self, ring: RingHeader, status: int, message: str):
+        ring.status, ring.stage, ring.message = status, self.NAME, message
+        return self.OUTPUT[0](ring=self._stamped(ring))
+
+    def diagnose(self) -> tuple[str, dict[str, object]]:
+        """Return rates and laps of both sides."""
+        values = {'objects': len(self.objects)}
+        for side, meter in self.meters.items():
+            values.update({f'{side} {key}': value for key, value in meter.read().items()})
+        return '', values

@@ -1,0 +1,199 @@
+"""
+The four nodes as processes: start, wait until they serve, stop.
+
+They end with whoever started them, also when that process is killed.
+"""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+#: The nodes in the order of the ring; the planner last.
+NODES = ('forward_kinematics', 'contact_detection', 'deformation', 'grasp_planner')
+#: The first start compiles the numerical kernels [s].
+READY_TIMEOUT = 300.0
+#: Time for an orderly end before a node is killed [s].
+STOP_TIMEOUT = 5.0
+#: Seconds between two looks.
+POLL_PERIOD = 0.05
+#: prctl(2): the signal that a process gets when its parent dies.
+PR_SET_PDEATHSIG = 1
+
+
+class SuiteError(RuntimeError):
+    """A node did not start, or ended by itself."""
+
+
+class Suite:
+    """
+    The four nodes as child processes.
+
+    Parameters
+    ----------
+    environment : mapping
+        See ``environment.isolated_environment``.
+    namespace : str
+        Namespace of all nodes.
+    params_file : Path, optional
+        Node parameters in the format of ``config/params.yaml``.
+    parameters : mapping of str to mapping, optional
+        Single parameters by node, such as ``{'grasp_planner': {'credits': 2}}``;
+        they win over the file's.
+    """
+
+    def __init__(self, environment: Mapping[str, str], namespace: str = '',
+                 params_file: Path | None = None,
+                 parameters: Mapping[str, Mapping[str, object]] | None = None) -> None:
+        """Remember how to start; ``start`` does it."""
+        self._environment = dict(environment)
+        self._namespace = namespace
+        self._params_file = params_file
+        self._parameters = parameters or {}
+        self.processes: dict[str, subprocess.Popen] = {}
+
+    def __enter__(self) -> 'Suite':
+        """Start all nodes and wait until they serve."""
+        try:
+            self.start()
+            self.wait_until_ready()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_) -> None:
+        """Stop all nodes."""
+        self.stop()
+
+    def start(self, names: Sequence[str] = NODES) -> None:
+        """Start nodes; those that run already are left alone."""
+        for name in names:
+            if name not in self.processes or self.processes[name].poll() is not None:
+                self.processes[name] = subprocess.Popen(
+                    self._command(name), env=self._environment, stdin=subprocess.DEVNULL,
+                    stdout=sys.stderr.fileno() if _has_descriptor(sys.stderr) else None,
+                    start_new_session=True, preexec_fn=_end_with_parent(os.getpid()))
+
+    def _command(self, name: str) -> list[str]:
+        command = [sys.executable, '-m', f'gripsim_ros.nodes.{name}', '--ros-args']
+        if self._namespace:
+            command += ['-r', f'__ns:=/{self._namespace.strip("/")}']
+        if self._params_file:
+            command += ['--params-file', str(self._params_file)]
+        for key, value in self._parameters.get(name, {}).items():
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            command += ['-p', f'{key}:={text}']
+        return command
+
+    def wait_until_ready(self, names: Sequence[str] = NODES,
+                         timeout: float = READY_TIMEOUT) -> None:
+        """
+        Return once the lifecycle state of the nodes is `active`.
+
+        Raises
+        ------
+        SuiteError
+            A node ended, or was not active within ``timeout`` [s].
+        """
+        os.environ.update(self._environment)
+        with _StateWatch(self._namespace, names) as watch:
+            end = time.monotonic() + timeout
+            while not watch.all_active():
+                self.check(names)
+                if time.monotonic() > end:
+                    raise SuiteError(f'{", ".join(watch.waiting)} did not become active within '
+                                     f'{timeout:g} s')
+
+    def check(self, names: Sequence[str] = NODES) -> None:
+        """Raise ``SuiteError`` if a node has ended by itself."""
+        for name in names:
+            code = self.processes[name].poll() if name in self.processes else None
+            if code is not None:
+                raise SuiteError(f'{name} ended with exit code {code}')
+
+    def stop(self, names: Sequence[str] = NODES) -> None:
+        """Ask nodes to end, and kill those that do not."""
+        running = [self.processes.pop(name) for name in names if name in self.processes]
+        for process in running:
+            _signal(process, signal.SIGINT)
+        end = time.monotonic() + STOP_TIMEOUT
+        for process in running:
+            try:
+                process.wait(max(0.1, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                _signal(process, signal.SIGKILL)
+                process.wait()
+
+
+class _StateWatch:
+    """Asks nodes for their lifecycle state."""
+
+    def __init__(self, namespace: str, names: Sequence[str]) -> None:
+        import rclpy
+        from lifecycle_msgs.srv import GetState
+        from rclpy.executors import SingleThreadedExecutor
+        self._request = GetState.Request
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
+        self._node = rclpy.create_node(f'suite_watch_{os.getpid()}', context=self._context,
+                                       namespace=namespace)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        self._clients = {name: self._node.create_client(GetState, f'{name}/get_state')
+                         for name in names}
+        self._futures = {}
+        self.waiting = list(names)
+
+    def __enter__(self) -> '_StateWatch':
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._executor.shutdown(1.0)
+        self._node.destroy_node()
+        self._context.try_shutdown()
+
+    def all_active(self) -> bool:
+        """Ask once more whoever has not said `active` yet; return whether all have."""
+        for name in self.waiting:
+            if name not in self._futures and self._clients[name].service_is_ready():
+                self._futures[name] = self._clients[name].call_async(self._request())
+        self._executor.spin_once(timeout_sec=POLL_PERIOD)
+        for name, future in list(self._futures.items()):
+            if future.done():
+                del self._futures[name]
+                if future.result().current_state.label == 'active':
+                    self.waiting.remove(name)
+        return not self.waiting
+
+
+def _signal(process: subprocess.Popen, number: int) -> None:
+    """Send a signal to the whole group of a process that this module started."""
+    if process.poll() is None:
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            pass
+
+
+def _end_with_parent(parent: int):
+    """Return what a child calls before it runs: it shall end when its parent does."""
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def prepare() -> None:
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:      # it died before the line above
+            os._exit(1)
+    return prepare
+
+
+def _has_descriptor(stream) -> bool:
+    """Return whether a stream has a file descriptor; under pytest it may not."""
+    try:
+        return stream.fileno() >= 0
+    except (AttributeError, OSError, ValueError):
+        return False
