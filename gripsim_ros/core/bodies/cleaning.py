@@ -42,10 +42,14 @@ class Draft:
         used = self.vertices[self.faces.ravel()]
         return float(np.linalg.norm(used.max(axis=0) - used.min(axis=0)))
 
-    def is_closed(self) -> bool:
-        """Return whether each component is closed in itself."""
+    def open_side_count(self) -> int:
+        """Return the number of sides of faces that their shell leaves open."""
         table = edge_table(self.faces)
-        return not open_sides(table, table.labels()).any()
+        return int(np.count_nonzero(open_sides(table, table.labels())))
+
+    def is_closed(self) -> bool:
+        """Return whether each shell is closed in itself."""
+        return self.open_side_count() == 0
 
 
 def plural(count: int, noun: str) -> str:
@@ -101,8 +105,13 @@ def drop_repeated_corners(draft: Draft) -> Draft:
     return _dropped(draft, bad, 'degenerate face')
 
 
+def has_duplicate_faces(draft: Draft) -> bool:
+    """Return whether two faces have the same corners."""
+    return len(np.unique(np.sort(draft.faces, axis=1), axis=0)) < len(draft.faces)
+
+
 def drop_duplicate_faces(draft: Draft, walls: bool) -> Draft:
-    """Return the draft with one of each set of faces on the same corners, or, of ``walls``, none."""
+    """Return the draft with one, or with ``walls`` none, of the faces on equal corners."""
     _, first, place, counts = np.unique(
         np.sort(draft.faces, axis=1), axis=0, return_index=True, return_inverse=True,
         return_counts=True)
@@ -166,8 +175,8 @@ def fill_holes(draft: Draft) -> Draft:
     """
     Return the draft with small holes and cracks filled.
 
-    A hole is small if the box round its rim has a diagonal of at most ``MAX_HOLE`` of
-    the body's. Longer gaps are filled if narrower than ``MAX_CRACK``.
+    A hole is small if it measures across at most ``MAX_HOLE`` of the diagonal of the
+    body's bounding box. Longer gaps are filled if narrower than ``MAX_CRACK``.
     """
     diagonal, vertices = draft.diagonal, [draft.vertices]
     count, new, sizes, cracks = len(draft.vertices), [], [], 0
@@ -205,8 +214,9 @@ def _filled_sentence(sizes: list[float], cracks: int) -> str:
 
 
 def loop_size(vertices: FloatArray, loop: IntArray) -> float:
-    """Return the diagonal of the bounding box of a loop [m]."""
-    return float(np.linalg.norm(np.ptp(vertices[loop], axis=0)))
+    """Return the largest distance between two vertices of a loop [m]."""
+    return float(max(np.linalg.norm(vertices[loop] - point, axis=1).max()
+                     for point in vertices[loop]))
 
 
 def _edge_keys(draft: Draft) -> IntArray:

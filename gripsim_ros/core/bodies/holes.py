@@ -9,6 +9,9 @@ from .topology import edge_table
 
 #: Loops with more vertices are closed by a fan about their centroid.
 MAX_TRIANGULATED_LOOP = 64
+#: Areas that differ by less, relative, count as equal: the first triangulation is taken,
+#: so that rounding errors of a rigid motion change nothing.
+TIE_AREA = 1e-9
 
 
 def boundary_loops(faces: IntArray) -> list[IntArray]:
@@ -90,7 +93,7 @@ def triangulate_loop(
             middle = np.arange(i + 1, k)
             normal = np.cross(points[middle] - points[i], points[k] - points[i])
             sums = cost[i, middle] + cost[middle, k] + 0.5 * np.linalg.norm(normal, axis=1)
-            best = int(np.argmin(sums))
+            best = int(np.argmax(sums <= sums.min() * (1.0 + TIE_AREA)))
             split[i, k] = middle[best]
             cost[i, k] = sums[best] if allowed[i, k] else np.inf
     if not np.isfinite(cost[0, n - 1]):

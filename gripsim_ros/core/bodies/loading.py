@@ -1,5 +1,6 @@
 """Meshes from files and messages: read, repaired, checked."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..errors import GripsimError, MeshError, ShapeError
 from .cleaning import (
     MAX_HOLE, Draft, drop_duplicate_faces, drop_loose_degenerate_faces, drop_repeated_corners,
-    fill_holes, fix_winding, loop_size, merge_vertices, plural, turn_out_degenerate_faces)
+    fill_holes, fix_winding, has_duplicate_faces, loop_size, merge_vertices, plural, turn_out_degenerate_faces)
 from .holes import boundary_loops
 from .mesh import TriangleMesh
 from .reading import MAX_FACES, read_triangles
@@ -155,36 +156,49 @@ def _check_extents(draft: Draft, scale: float) -> None:
 
 
 def _closed(draft: Draft) -> Draft:
-    """Return the first of several repairs that closes the surface, the mildest first."""
-    diagonal = draft.diagonal
-    refusal: MeshError | None = None
-    for filling in (False, True):
-        for share in MERGE_DISTANCES:
-            for walls in (False, True):
-                try:
-                    candidate = _cleaned(draft, share * diagonal, walls, filling)
-                except MeshError as error:
-                    refusal = refusal or error
-                    continue
-                if candidate.is_closed():
-                    return candidate
-    raise refusal or _open_error(draft)
+    """Return the surface closed: by the mildest cleaning that does it, or by filling holes."""
+    tried: list[Draft] = []
+    refusal = MeshError('the mesh has no faces')
+    for merged in _merged(draft):
+        for walls in (False, True):
+            if walls and not has_duplicate_faces(merged):
+                continue
+            try:
+                tried.append(_cleaned(merged, walls))
+            except MeshError as error:
+                refusal = error
+                continue
+            finished = turn_out_degenerate_faces(tried[-1])
+            if finished.is_closed():
+                return finished
+    if not tried:
+        raise refusal
+    best = min(tried, key=Draft.open_side_count)
+    finished = turn_out_degenerate_faces(fill_holes(best))
+    if not finished.is_closed():
+        raise _open_error(best)
+    return finished
 
 
-def _cleaned(draft: Draft, tolerance: float, walls: bool, filling: bool) -> Draft:
-    draft = merge_vertices(draft, tolerance)
+def _merged(draft: Draft) -> Iterator[Draft]:
+    """Yield the draft with vertices merged over longer and longer distances."""
+    diagonal, count = draft.diagonal, -1
+    for share in MERGE_DISTANCES:
+        merged = merge_vertices(draft, share * diagonal)
+        if len(merged.vertices) != count:
+            count = len(merged.vertices)
+            yield merged
+
+
+def _cleaned(draft: Draft, walls: bool) -> Draft:
     draft = drop_repeated_corners(draft)
     draft = drop_duplicate_faces(draft, walls)
     draft = drop_loose_degenerate_faces(draft)
-    draft = fix_winding(draft)
-    if filling:
-        draft = fill_holes(draft)
-    return turn_out_degenerate_faces(draft)
+    return fix_winding(draft)
 
 
 def _open_error(draft: Draft) -> MeshError:
-    """Return the error that says where the surface stays open, after the mildest repair."""
-    draft = _cleaned(draft, 0.0, walls=False, filling=False)
+    """Return the error that says where the surface stays open."""
     sizes = [loop_size(draft.vertices, loop) for loop in boundary_loops(draft.faces)]
     limit = MAX_HOLE * draft.diagonal
     large = [size for size in sizes if size > limit]

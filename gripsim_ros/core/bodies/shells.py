@@ -22,12 +22,18 @@ MIN_FLATNESS = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class _Shell:
-    """One closed shell: its triangles, signed volume [m^3], box and sample points."""
+    """One closed shell: triangles, signed volume [m^3], area [m^2], box, sample points."""
 
     triangles: FloatArray
     volume: float
+    area: float
     box: FloatArray
     samples: FloatArray
+
+    def is_flat(self) -> bool:
+        """Return whether the shell encloses next to nothing."""
+        diagonal = float(np.linalg.norm(self.box[1] - self.box[0]))
+        return abs(self.volume) <= MIN_FLATNESS * self.area * diagonal
 
 
 def orient_shells(draft: Draft) -> Draft:
@@ -49,9 +55,9 @@ def orient_shells(draft: Draft) -> Draft:
     Raises
     ------
     MeshError
-        A shell encloses no volume: the mesh is flat.
+        No shell encloses a volume: the mesh is flat.
     """
-    labels = edge_table(draft.faces).labels()
+    draft, labels = _drop_flat_shells(draft)
     shells = [_shell(draft, labels == label) for label in range(int(labels.max()) + 1)]
     inside = _containment(shells)
     parents = [_parent(shells, row) for row in inside]
@@ -70,6 +76,22 @@ def orient_shells(draft: Draft) -> Draft:
                  draft.repairs + _shell_sentences(keep, turn & keep, depth))
 
 
+def _drop_flat_shells(draft: Draft) -> tuple[Draft, IntArray]:
+    """Return the draft without closed sheets of no volume, and its shell labels (F,)."""
+    labels = edge_table(draft.faces).labels()
+    shells = [_shell(draft, labels == label) for label in range(int(labels.max()) + 1)]
+    flat = np.array([shell.is_flat() for shell in shells])
+    if flat.all():
+        raise MeshError(f'the mesh is flat: it encloses {sum(s.volume for s in shells):.2g} m^3; '
+                        'allowed are bodies with a volume')
+    if not flat.any():
+        return draft, labels
+    keep = ~flat[labels]
+    kept = draft.with_faces(draft.faces[keep], f'dropped {plural(int(flat.sum()), "flat part")} '
+                            f'of {plural(int((~keep).sum()), "face")}')
+    return kept, edge_table(kept.faces).labels()
+
+
 def _shell(draft: Draft, mine: IntArray) -> _Shell:
     triangles = draft.vertices[draft.faces[mine]]
     vectors = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
@@ -77,11 +99,8 @@ def _shell(draft: Draft, mine: IntArray) -> _Shell:
     box = np.array([triangles.min(axis=(0, 1)), triangles.max(axis=(0, 1))])
     volume = float(row_dot(centres - box.mean(axis=0), vectors).sum() / 6.0)
     area = float(np.linalg.norm(vectors, axis=1).sum() / 2.0)
-    if abs(volume) <= MIN_FLATNESS * area * float(np.linalg.norm(box[1] - box[0])):
-        raise MeshError(f'the mesh is flat: a closed part of {plural(len(triangles), "face")} '
-                        f'encloses {volume:.2g} m^3; allowed are bodies with a volume')
     chosen = np.linspace(0, len(centres) - 1, min(SHELL_SAMPLES, len(centres))).astype(int)
-    return _Shell(triangles, volume, box, centres[chosen])
+    return _Shell(triangles, volume, area, box, centres[chosen])
 
 
 def _containment(shells: list[_Shell]) -> np.ndarray:
@@ -146,11 +165,11 @@ def check_outside(draft: Draft) -> Draft:
     chosen, weight = np.unique(chosen, return_counts=True)
     outer = winding_numbers(
         triangles[chosen].mean(axis=1), triangles, chosen.astype(np.int64)) - 0.5
-    inverted = float(weight[outer < -0.5].sum() / weight.sum())
+    inverted = float(weight[outer < -0.75].sum() / weight.sum())
     if inverted > MAX_INVERTED:
         raise MeshError(f'the mesh crosses itself and is inside out over {100 * inverted:.0f} % '
                         'of its surface; allowed are surfaces with one inside')
-    within = float(weight[outer > 0.5].sum() / weight.sum())
+    within = float(weight[outer > 0.75].sum() / weight.sum())
     if within <= MAX_INVERTED:
         return draft
     return draft.with_faces(draft.faces, (

@@ -35,8 +35,23 @@ class EdgeTable:
         return order // 3, forward[:, 0] != forward[:, 1]
 
     def labels(self) -> IntArray:
-        """Return component labels (F,) of faces connected over edges of two faces."""
-        return connected_labels(self.pairs()[0], len(self.edge_of_side))
+        """
+        Return labels (F,) of the shells.
+
+        Faces are connected over edges of two faces, and over any other edge that their
+        component leaves open: there shells touch, as the sides of stacked boxes do.
+        """
+        count = len(self.edge_of_side)
+        pairs = self.pairs()[0]
+        labels = connected_labels(pairs, count)
+        sides = np.flatnonzero(open_sides(self, labels).ravel())
+        if not sides.size:
+            return labels
+        edges = self.edge_of_side.ravel()[sides]
+        order = np.argsort(edges, kind='stable')
+        same = edges[order][1:] == edges[order][:-1]
+        touching = np.stack([sides[order][:-1], sides[order][1:]], axis=1)[same] // 3
+        return connected_labels(np.concatenate([pairs, touching]), count)
 
 
 def edge_table(faces: IntArray) -> EdgeTable:
