@@ -3,7 +3,9 @@ Quasi-static equilibrium of a held object: compiled kernels.
 
 Unknown is the scaled twist ``x = (v, rho omega)`` of the object at its centre of
 mass; wrenches are ``(f, torque / rho)``, so that the stiffness ``-dR/dx`` is in N/m
-throughout. See docs/model/stability.md for the derivation.
+throughout. ``contacts`` is ``(motion (k, 4, 6), action (k, 4, 6), normals (k,),
+stiffness (k, 4))``; ``grip`` is ``(contacts, max_normals (k,), friction, limits (2,),
+tolerance)``. See docs/model/stability.md for the derivation.
 """
 
 from numba import njit
@@ -68,13 +70,17 @@ def slip(limit, size, friction, stiffness, response):
 
 
 @njit(cache=True)
-def balance(x, load, contacts, friction, response, state):
-    """Fill state (7, 6) with residual and its derivative; return the residual's norm."""
-    motion, action, normals, stiffness = contacts
-    state[:, :] = 0.0
+def balance(load, grip, response, state):
+    """
+    Fill the residual and its derivative at a twist; return the residual's norm.
+
+    ``state`` (8, 6): row 0 the residual, rows 1 to 6 its derivative, row 7 the twist.
+    """
+    motion, action, normals, stiffness = grip[0]
+    state[:7] = 0.0
     state[0] = load
     for i in range(len(normals)):
-        contact_response(x, motion[i], normals[i], stiffness[i], friction, response)
+        contact_response(state[7], motion[i], normals[i], stiffness[i], grip[2], response)
         if response[0, 0] <= 0.0:
             continue
         for c in range(4):
@@ -175,60 +181,57 @@ def is_restrained(contacts, loads):
 
 
 @njit(cache=True)
-def search(x, step, size, load, contacts, friction, limits, response, state, trial):
+def search(state, size, step, problem, response, trial):
     """
-    Fill trial and its state along a Newton step, cut to the limits and halved.
+    Fill trial along a Newton step from state, cut to the limits and halved.
 
     Returns the residual's norm at the trial, and whether it fell enough; where it
     did not, the trial is that of the whole step.
     """
-    reach = excursion(step, limits)
+    load, grip = problem
+    reach = excursion(step, grip[3])
     first = 1.0 if reach <= 1.0 else 1.0 / reach
     fraction = first
     for _ in range(MAX_TRIALS):
         for a in range(6):
-            trial[a] = x[a] + fraction * step[a]
-        new = balance(trial, load, contacts, friction, response, state)
+            trial[7, a] = state[7, a] + fraction * step[a]
+        new = balance(load, grip, response, trial)
         if new < size * (1.0 - SUFFICIENT_DECREASE * fraction):
             return new, True
         fraction *= 0.5
     for a in range(6):
-        trial[a] = x[a] + first * step[a]
-    return balance(trial, load, contacts, friction, response, state), False
+        trial[7, a] = state[7, a] + first * step[a]
+    return balance(load, grip, response, trial), False
 
 
 @njit(cache=True)
-def solve_equilibrium(x, load, contacts, friction, limits, tolerance):
+def solve_equilibrium(x, load, grip):
     """
     Solve for the twist at which contacts and load balance, from the guess x in place.
 
     Semi-smooth Newton with halving. A step that lowers the residual at no length is
     taken whole, and the elastic stiffness damps those after it. Returns True if the
-    residual's norm fell to ``tolerance`` before x escaped.
+    residual's norm fell to the tolerance before x escaped.
     """
-    state, new_state, response = np.empty((7, 6)), np.empty((7, 6)), np.empty((4, 6))
-    trial, step, matrix = np.empty(6), np.empty(6), np.empty((6, 6))
-    elastic = elastic_stiffness(contacts, np.ones(len(contacts[2])))
-    size = balance(x, load, contacts, friction, response, state)
+    state, trial, response = np.empty((8, 6)), np.empty((8, 6)), np.empty((4, 6))
+    step, matrix = np.empty(6), np.empty((6, 6))
+    elastic = elastic_stiffness(grip[0], np.ones(len(grip[1])))
+    tolerance = grip[4] * (grip[0][2].sum() + norm6(load))
+    state[7] = x
+    size = balance(load, grip, response, state)
     damping = 0.0
     for _ in range(MAX_ITERATIONS):
-        if size <= tolerance:
-            return True
-        if excursion(x, limits) > ESCAPE:
-            return False
+        if size <= tolerance or excursion(state[7], grip[3]) > ESCAPE:
+            break
         for a in range(6):
             for b in range(6):
                 matrix[a, b] = damping * elastic[a, b] - state[a + 1, b]
-        solved = solve6(matrix, state[0], step)
-        if solved:
-            new, lower = search(x, step, size, load, contacts, friction, limits, response,
-                                new_state, trial)
-            size = new
-            x[:] = trial
-            state, new_state = new_state, state
-            damping = change_damping(damping, lower)
-        else:
-            damping = max(FIRST_DAMPING, DAMPING_FACTOR * damping)
+        lower = False
+        if solve6(matrix, state[0], step):
+            size, lower = search(state, size, step, (load, grip), response, trial)
+            state, trial = trial, state
+        damping = change_damping(damping, lower)
+    x[:] = state[7]
     return size <= tolerance
 
 
@@ -254,25 +257,25 @@ def normal_loads(x, contacts, loads):
 
 
 @njit(cache=True)
-def utilisation(x, contacts, max_normals, limits, loads):
+def utilisation(x, grip, loads):
     """Return the largest share of a limit used at x; ``inf`` where restraint is lost."""
+    contacts, max_normals, friction, limits, tolerance = grip
     normal_loads(x, contacts, loads)
     share = excursion(x, limits)
     for i in range(len(loads)):
-        share = max(share, loads[i] / max_normals[i])
+        if loads[i] > max_normals[i] * share:
+            share = loads[i] / max_normals[i] if max_normals[i] > 0.0 else np.inf
     return share if is_restrained(contacts, loads) else np.inf
 
 
 @njit(cache=True)
-def hold(x, load, contacts, max_normals, friction, limits, tolerance, loads):
+def hold(x, load, grip, loads):
     """Solve one load from the guess x in place; return the utilisation, ``inf`` if none."""
-    if not solve_equilibrium(x, load, contacts, friction, limits, tolerance):
-        return np.inf
-    return utilisation(x, contacts, max_normals, limits, loads)
+    return utilisation(x, grip, loads) if solve_equilibrium(x, load, grip) else np.inf
 
 
 @njit(cache=True)
-def judge(wrenches, contacts, max_normals, friction, limits, tolerance, cap, steps):
+def judge(wrenches, grip, cap, steps):
     """
     Judge all loads and bracket the largest multiple that holds.
 
@@ -284,59 +287,60 @@ def judge(wrenches, contacts, max_normals, friction, limits, tolerance, cap, ste
         load that limits it.
     """
     count = len(wrenches)
-    loads, shares = np.empty(len(max_normals)), np.full(count, np.inf)
-    shift = np.zeros(6)
-    total = 0.0
-    for i in range(len(max_normals)):
-        total += contacts[2][i]
-    floor = tolerance * total
-    balanced = hold(shift, np.zeros(6), contacts, max_normals, friction, limits,
-                    floor, loads) <= 1.0
-    solutions = np.zeros((count, 6))
+    loads, shares, shift = np.empty(len(grip[1])), np.empty(count), np.zeros(6)
+    balanced = hold(shift, np.zeros(6), grip, loads) <= 1.0
+    solutions = np.empty((count, 6))
     worst = -1
     for c in range(count):
         solutions[c] = shift
-        shares[c] = hold(solutions[c], wrenches[c], contacts, max_normals, friction, limits,
-                         floor + tolerance * norm6(wrenches[c]), loads)
+        shares[c] = hold(solutions[c], wrenches[c], grip, loads)
         if worst < 0 or shares[c] > shares[worst]:
             worst = c
-    if steps == 0:
-        return shift, balanced, shares, np.nan, worst
-    if not balanced:
-        return shift, balanced, shares, 0.0, worst
-    return (shift, balanced, shares) + bracket(
-        wrenches, shares, solutions, shift, contacts, max_normals, friction, limits,
-        tolerance, floor, cap, steps, worst)
+    margin = np.nan
+    if steps > 0:
+        margin = 0.0
+        if balanced:
+            margin, limiting = bracket(wrenches, grip, (shift, shares, solutions), cap, steps)
+            worst = limiting if limiting >= 0 else worst
+    return shift, balanced, shares, margin, worst
 
 
 @njit(cache=True)
-def bracket(wrenches, shares, solutions, shift, contacts, max_normals, friction, limits,
-            tolerance, floor, cap, steps, worst):
-    """Return margin and worst load by bisection on those loads that lower the margin."""
-    order = np.argsort(-shares)
-    margin, loads = cap, np.empty(len(max_normals))
-    x, good = np.empty(6), np.empty(6)
-    for c in order:
-        holds_once = shares[c] <= 1.0
-        low, good[:] = 0.0, shift
-        if holds_once:
-            low, good[:] = 1.0, solutions[c]
-        high = margin if holds_once else min(1.0, margin)
+def bracket(wrenches, grip, start, cap, steps):
+    """
+    Return the margin and the load that limits it, -1 if it is the cap.
+
+    ``start`` holds shift, shares and solutions at once the loads. In the order of
+    their shares, only loads that fail at the margin so far are bisected.
+    """
+    shift, shares, solutions = start
+    margin, limiting = cap, -1
+    x = np.empty(6)
+    for c in np.argsort(-shares):
+        held = shares[c] <= 1.0
+        low, high = (1.0, margin) if held else (0.0, min(1.0, margin))
+        good = solutions[c] if held else shift
         if low >= high:
             continue
-        size = tolerance * norm6(wrenches[c])
-        if holds_once or margin < 1.0:
+        # A load that does not hold once is known to fail at a multiple of 1.
+        if held or high < 1.0:
             x[:] = good
-            if hold(x, high * wrenches[c], contacts, max_normals, friction, limits,
-                    floor + high * size, loads) <= 1.0:
+            if hold(x, high * wrenches[c], grip, np.empty(len(grip[1]))) <= 1.0:
                 continue
-        for _ in range(steps):
-            middle = 0.5 * (low + high)
-            x[:] = good
-            if hold(x, middle * wrenches[c], contacts, max_normals, friction, limits,
-                    floor + middle * size, loads) <= 1.0:
-                low, good[:] = middle, x
-            else:
-                high = middle
-        margin, worst = low, c
-    return margin, worst
+        margin, limiting = bisect(wrenches[c], grip, good, (low, high), steps), c
+    return margin, limiting
+
+
+@njit(cache=True)
+def bisect(wrench, grip, good, interval, steps):
+    """Return the multiple in an interval up to which a load holds, from a solution."""
+    low, high = interval
+    x, good, loads = np.empty(6), good.copy(), np.empty(len(grip[1]))
+    for _ in range(steps):
+        middle = 0.5 * (low + high)
+        x[:] = good
+        if hold(x, middle * wrench, grip, loads) <= 1.0:
+            low, good[:] = middle, x
+        else:
+            high = middle
+    return low

@@ -242,16 +242,12 @@ def judge_stability(patches: PatchSet, wrenches: Array, centre_of_mass: Array, f
     wrenches, friction = checked_wrenches(wrenches), checked_friction(friction)
     if patches.count == 0:
         return StabilityVerdict(False, 0.0, 0 if len(wrenches) else -1, 0.0, np.zeros(6))
-    scale = torque_scale(patches.points, centre_of_mass, options.length_scale)
-    unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
-    contacts = _contacts(patches, centre_of_mass, scale, options.torsional_ratio)
-    limits = np.array([options.max_translation, options.max_rotation * scale])
+    grip, unit = _grip(patches, centre_of_mass, friction, options)
     shift, balanced, shares, margin, worst = equilibrium.judge(
-        wrenches / unit, contacts, patches.max_normal_forces, friction, limits,
-        options.tolerance, float(options.margin_cap),
+        wrenches / unit, grip, float(options.margin_cap),
         options.margin_steps if options.margin_cap > 0.0 else 0)
     holds = bool(balanced and (shares <= 1.0).all())
-    return StabilityVerdict(holds, float(margin), int(worst), _residual(contacts, patches),
+    return StabilityVerdict(holds, float(margin), int(worst), _residual(grip[0], patches),
                             shift / unit)
 
 
@@ -306,16 +302,12 @@ def find_equilibrium(patches: PatchSet, wrench: Array, centre_of_mass: Array, fr
     Own derivation, see docs/model/stability.md.
     """
     wrench, friction = checked_wrenches(np.atleast_2d(wrench))[0], checked_friction(friction)
-    scale = torque_scale(patches.points, centre_of_mass, options.length_scale)
-    unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
-    contacts = _contacts(patches, centre_of_mass, scale, options.torsional_ratio)
-    limits = np.array([options.max_translation, options.max_rotation * scale])
-    tolerance = options.tolerance * (contacts[2].sum() + np.linalg.norm(wrench / unit))
-    x, loads = np.zeros(6), np.empty(patches.count)
+    grip, unit = _grip(patches, centre_of_mass, friction, options)
+    x = np.zeros(6)
     for load in (np.zeros(6), wrench / unit):
-        found = equilibrium.solve_equilibrium(x, load, contacts, friction, limits, tolerance)
-    share = equilibrium.utilisation(x, contacts, patches.max_normal_forces, limits, loads)
-    forces, torques = _patch_forces(patches, contacts, friction, x)
+        found = equilibrium.solve_equilibrium(x, load, grip)
+    share = equilibrium.utilisation(x, grip, np.empty(patches.count))
+    forces, torques = _patch_forces(patches, grip[0], friction, x)
     return Equilibrium(bool(found), float(share), x / unit, forces, torques)
 
 
@@ -350,6 +342,17 @@ def checked_wrenches(wrenches: Array) -> Array:
     if wrenches.ndim != 2 or wrenches.shape[1] != 6 or not np.isfinite(wrenches).all():
         raise ShapeError(f'wrenches must be (c, 6) and finite, got {wrenches.shape}')
     return wrenches
+
+
+def _grip(patches: PatchSet, centre_of_mass: Array, friction: float,
+          options: StabilityOptions) -> tuple[tuple, Array]:
+    """Return the kernels' view of a grip, and the unit of its wrenches (6,)."""
+    scale = torque_scale(patches.points, centre_of_mass, options.length_scale)
+    contacts = _contacts(patches, centre_of_mass, scale, options.torsional_ratio)
+    limits = np.array([options.max_translation, options.max_rotation * scale])
+    grip = (contacts, np.ascontiguousarray(patches.max_normal_forces), friction, limits,
+            float(options.tolerance))
+    return grip, np.array([1.0, 1.0, 1.0, scale, scale, scale])
 
 
 def _contacts(patches: PatchSet, centre_of_mass: Array, scale: float,
