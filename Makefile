@@ -28,26 +28,31 @@ unexport $(ROS_VARIABLES) _ROS_WHEELS_BOOTSTRAP_COMPLETE
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-INTERFACE_FILES := $(wildcard gripsim_interfaces/CMakeLists.txt gripsim_interfaces/package.xml \
-                   gripsim_interfaces/msg/* gripsim_interfaces/srv/* gripsim_interfaces/action/*)
+# With the directories, whose time changes where a file is removed.
+INTERFACE_FILES := $(wildcard gripsim_interfaces/* gripsim_interfaces/*/*)
 REQUIREMENTS := requirements.txt requirements-wheels.txt requirements-test.txt
 SAY := @printf 'gripsim: %s\n'
+
+INSTALLED := $(STAMPS)/guard $(STAMPS)/interfaces $(STAMPS)/package
 
 .PHONY: setup demo test test-fast lint bench bench-setup soak clean
 .DELETE_ON_ERROR:
 
-setup: $(STAMPS)/interfaces $(STAMPS)/package
+setup: $(INSTALLED)
 	$(SAY) 'ready: $(BIN)/gripsim --help'
 
-$(STAMPS)/venv: tools/venv_guard.py tools/check_host.sh
+$(STAMPS)/venv:
 	@sh tools/check_host.sh $(PYTHON)
 	$(SAY) 'creating $(VENV)'
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python tools/venv_guard.py
 	@mkdir -p $(STAMPS)
 	@touch $@
 
-$(STAMPS)/requirements: $(STAMPS)/venv $(REQUIREMENTS)
+$(STAMPS)/guard: $(STAMPS)/venv tools/venv_guard.py
+	@$(BIN)/python tools/venv_guard.py
+	@touch $@
+
+$(STAMPS)/requirements: $(REQUIREMENTS) | $(STAMPS)/guard
 	$(SAY) 'installing packages from PyPI (a minute or two)'
 	@$(PIP) install --quiet --quiet --upgrade-strategy only-if-needed $(addprefix -r ,$(REQUIREMENTS))
 	@touch $@
@@ -63,26 +68,26 @@ $(STAMPS)/package: $(STAMPS)/requirements setup.py setup.cfg package.xml
 	@$(PIP) install --quiet --quiet --use-pep517 --no-build-isolation --no-deps --editable .
 	@touch $@
 
-demo: setup
+demo: $(INSTALLED)
 	@$(BIN)/gripsim demo
 
-test: setup
+test: $(INSTALLED)
 	@$(BIN)/python -m pytest -m '' $(PYTEST_ARGS)
 
-test-fast: setup
+test-fast: $(INSTALLED)
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-lint: setup
+lint: $(INSTALLED)
 	@$(BIN)/python -m flake8
 
-bench: setup
+bench: $(INSTALLED)
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-bench-setup: setup
+bench-setup: $(INSTALLED)
 	$(SAY) 'installing the peers that benchmarks compare with'
 	@$(PIP) install --quiet --quiet -r requirements-bench.txt
 
-soak: setup
+soak: $(INSTALLED)
 	@$(BIN)/python -m benchmarks soak $(SOAK_ARGS)
 
 clean:
