@@ -71,7 +71,7 @@ def _parse_config(text: bytes, label: str) -> dict:
                         f'allowed are {sorted(_KEYS)}')
     if _REQUIRED - set(config):
         raise HandError(f'{label}: key {sorted(_REQUIRED - set(config))[0]!r} is missing')
-    for key, kind in (('joints', list), ('fingers', dict), ('preshapes', dict),
+    for key, kind in (('base_link', str), ('joints', list), ('fingers', dict), ('preshapes', dict),
                       ('pads', dict), ('surfaces', dict), ('adjacent', list)):
         if not isinstance(config.get(key) or kind(), kind):
             raise HandError(f'{label}: {key} must be a {kind.__name__}, got {config[key]!r}')
@@ -170,7 +170,8 @@ def _neighbours(config: Mapping, tree: KinematicTree, frames: NDArray,
         if parent >= 0:
             near[link, parent] = near[parent, link] = True
     for pair in config.get('adjacent') or []:
-        if not isinstance(pair, list) or len(pair) != 2 or set(pair) - set(names):
+        if not isinstance(pair, list) or len(pair) != 2 or \
+                any(name not in names for name in pair):
             raise HandError(f'adjacent: expected pairs of {list(names)}, got {pair!r}')
         a, b = names.index(pair[0]), names.index(pair[1])
         near[a, b] = near[b, a] = True
