@@ -1,5 +1,7 @@
 """Fewer faces for planning: quadric decimation that turns with the body."""
 
+from collections.abc import Iterator
+
 import fast_simplification
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
@@ -12,9 +14,12 @@ from .objects import canonical_frame
 
 #: Coordinates in the canonical frame are rounded to this share of the body's size, so
 #: that the rounding errors of a rigid motion do not decide which edge collapses.
-ROUNDING = 2.0 ** -30
+ROUNDING = 2.0 ** -18
 #: The decimated volume may differ by this share before the hull is taken instead.
 MAX_VOLUME_CHANGE = 0.5
+#: Growth of the quadric error allowed per round, the gentlest first: 5 keeps thin walls
+#: whole that 7, the package's own choice, lets collapse; it may stop short of the count.
+AGGRESSIVENESS = (5.0, 6.0, 7.0, 9.0)
 
 
 def decimate_mesh(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
@@ -50,22 +55,27 @@ def decimate_mesh(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
     _check_face_count(face_count)
     if len(mesh.faces) <= face_count:
         return mesh
-    volume, first, second = volume_moments(mesh.triangles - mesh.triangles.mean(axis=(0, 1)))
+    volume = mesh.volume
     if not (mesh.is_closed and volume > 0.0):
         raise MeshError('decimation needs a closed mesh with outward normals')
+    for coarse in _simplified(mesh, face_count):
+        if abs(coarse.volume - volume) <= MAX_VOLUME_CHANGE * volume:
+            return coarse
+    return decimate_hull(mesh, face_count)
+
+
+def _simplified(mesh: TriangleMesh, face_count: int) -> Iterator[TriangleMesh]:
+    """Yield simplified meshes of at most ``face_count`` faces, the gentlest first."""
     T_mesh_canonical = _body_frame(mesh)
     points = apply(inverse(T_mesh_canonical), mesh.vertices)
     size = float(np.abs(points).max())
     points = np.round(points / size / ROUNDING) * ROUNDING
-    vertices, faces = fast_simplification.simplify(
-        points, mesh.faces.astype(np.int32), target_count=face_count)
-    if not len(faces):
-        return decimate_hull(mesh, face_count)
-    coarse = TriangleMesh(apply(T_mesh_canonical, size * vertices), faces)
-    coarse = _without_empty_faces(coarse)
-    if abs(coarse.volume - volume) > MAX_VOLUME_CHANGE * volume:
-        return decimate_hull(mesh, face_count)
-    return coarse
+    for aggressiveness in AGGRESSIVENESS:
+        vertices, faces = fast_simplification.simplify(
+            points, mesh.faces.astype(np.int32), target_count=face_count, agg=aggressiveness)
+        if 4 <= len(faces) <= face_count:
+            yield _without_empty_faces(
+                TriangleMesh(apply(T_mesh_canonical, size * vertices), faces))
 
 
 def _check_face_count(face_count: int) -> None:
@@ -133,12 +143,6 @@ def decimate_hull(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
     hull = convex_hull(mesh)
     if len(hull.faces) <= face_count:
         return hull
-    T_mesh_canonical = _body_frame(hull)
-    points = apply(inverse(T_mesh_canonical), hull.vertices)
-    size = float(np.abs(points).max())
-    vertices, faces = fast_simplification.simplify(
-        np.round(points / size / ROUNDING) * ROUNDING, hull.faces.astype(np.int32),
-        target_count=face_count)
-    if len(faces) < 4:
-        raise MeshError(f'a convex hull could not be reduced to {face_count} faces')
-    return convex_hull(TriangleMesh(apply(T_mesh_canonical, size * vertices), faces))
+    for coarse in _simplified(hull, face_count):
+        return convex_hull(coarse)
+    raise MeshError(f'a convex hull could not be reduced to {face_count} faces')

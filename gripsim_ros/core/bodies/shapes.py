@@ -11,10 +11,17 @@ from numpy.typing import ArrayLike
 
 from ..errors import MeshError
 from .mesh import FloatArray, IntArray, TriangleMesh, unit_rows
+from .mugs import mug
 from .sweeps import arc, grid_quads, refine_profile, revolve, ring, split_quads
 
 #: Faces of the icosahedron's subdivision stay below this.
 MAX_FACES = 2_000_000
+#: How much blunter an egg's one end is.
+EGG_SKEW = 0.12
+
+__all__ = [
+    'apple', 'banana', 'bone', 'box', 'capsule', 'cone', 'cylinder', 'egg', 'ellipsoid',
+    'mug', 'plate', 'sphere', 'torus']
 
 
 def _check_sizes(**sizes: float) -> None:
@@ -160,3 +167,162 @@ def _box_side(counts: IntArray, axis: int, end: int) -> IntArray:
     quads[..., u] = i.reshape(-1, 1) + steps[:, 0]
     quads[..., v] = j.reshape(-1, 1) + steps[:, 1]
     return quads
+
+
+def egg(
+        diameter: float = 0.044, length: float = 0.058,
+        edge_length: float = 0.003) -> TriangleMesh:
+    """
+    Return an egg with its blunt end up (+z).
+
+    With the polar angle t: distance from the axis proportional to sin t (1 + 0.12 cos t),
+    height length / 2 cos t; own shape.
+    """
+    _check_sizes(diameter=diameter, length=length)
+    frequency = sphere_frequency(0.5 * max(diameter, length), edge_length)
+    points, faces = _sphere_points(frequency)
+    widest = np.linspace(1.0, 2.0, 4001)
+    radius = 0.5 * diameter / np.max(np.sin(widest) * (1.0 + EGG_SKEW * np.cos(widest)))
+    across = radius * points[:, :2] * (1.0 + EGG_SKEW * points[:, 2:])
+    return TriangleMesh(np.hstack([across, 0.5 * length * points[:, 2:]]), faces)
+
+
+def _segments(radius: float, edge_length: float | None, segments: int) -> int:
+    if edge_length is None:
+        return segments
+    _check_sizes(edge_length=edge_length)
+    count = int(np.ceil(2.0 * np.pi * radius / edge_length - 1e-9))
+    if count ** 2 > MAX_FACES:
+        raise MeshError(f'edge_length {edge_length:g} m asks for more than {MAX_FACES} faces')
+    return max(8, count)
+
+
+def _revolved(
+        profile: ArrayLike, radius: float, edge_length: float | None,
+        segments: int = 64) -> TriangleMesh:
+    """Return the profile revolved, divided into steps of ``edge_length`` if given."""
+    count = _segments(radius, edge_length, segments)
+    if edge_length is not None:
+        profile = refine_profile(profile, edge_length)
+    return revolve(profile, count)
+
+
+def cylinder(
+        radius: float = 0.04, height: float = 0.1, segments: int = 64,
+        edge_length: float | None = None) -> TriangleMesh:
+    """Return a prism over a regular polygon; ``edge_length`` overrides ``segments``."""
+    _check_sizes(radius=radius, height=height)
+    half = 0.5 * height
+    return _revolved([[0.0, -half], [radius, -half], [radius, half], [0.0, half]],
+                     radius, edge_length, segments)
+
+
+def cone(
+        radius: float = 0.04, height: float = 0.1, segments: int = 64,
+        edge_length: float | None = None) -> TriangleMesh:
+    """Return a pyramid on a regular polygon at z = 0, its tip at ``height``."""
+    _check_sizes(radius=radius, height=height)
+    return _revolved([[0.0, 0.0], [radius, 0.0], [0.0, height]],
+                     radius, edge_length, segments)
+
+
+def capsule(
+        radius: float = 0.02, length: float = 0.08, edge_length: float = 0.004) -> TriangleMesh:
+    """Return a cylinder of ``length`` along z with hemispheres on its ends."""
+    _check_sizes(radius=radius, length=length, edge_length=edge_length)
+    steps = max(2, int(np.ceil(0.5 * np.pi * radius / edge_length)))
+    quarter = np.linspace(0.0, 0.5 * np.pi, steps + 1)
+    profile = np.concatenate([
+        arc([0.0, -0.5 * length], radius, quarter - 0.5 * np.pi),
+        arc([0.0, 0.5 * length], radius, quarter)])
+    profile[[0, -1], 0] = 0.0
+    return _revolved(profile, radius, edge_length)
+
+
+def banana(
+        radius: float = 0.018, length: float = 0.14, bend_radius: float = 0.12,
+        edge_length: float = 0.004) -> TriangleMesh:
+    """
+    Return a capsule bent in the xz plane about (-bend_radius, 0, 0).
+
+    The volume is that of the straight capsule, for its axis bends (Pappus).
+    """
+    _check_sizes(bend_radius=bend_radius)
+    if bend_radius <= radius or length + 2.0 * radius >= np.pi * bend_radius:
+        raise MeshError(f'bend_radius must be above the radius {radius:g} m and long enough '
+                        f'for half a turn, got {bend_radius:g} m')
+    straight = capsule(radius, length, edge_length)
+    x, y, z = straight.vertices.T
+    angle, reach = z / bend_radius, bend_radius + x
+    return straight.with_vertices(np.stack(
+        [reach * np.cos(angle) - bend_radius, y, reach * np.sin(angle)], axis=1))
+
+
+def bone(
+        diameter: float = 0.05, length: float = 0.12, waist: float = 0.5,
+        edge_length: float = 0.004) -> TriangleMesh:
+    """
+    Return an hourglass: thick ends, and a middle ``waist`` (below 1) as thick.
+
+    With t from 0 to pi: distance from the axis proportional to sin t (w + cos^2 t),
+    height -length / 2 cos t; own shape.
+    """
+    _check_sizes(diameter=diameter, length=length, edge_length=edge_length)
+    if not 0.2 <= waist <= 0.95:
+        raise MeshError(f'waist must lie in 0.2 to 0.95, got {waist}')
+    profile = bone_profile(diameter, length, waist, np.linspace(0.0, np.pi, 2001))
+    steps = np.linalg.norm(np.diff(profile, axis=0), axis=1)
+    way = np.concatenate([[0.0], np.cumsum(steps)])
+    count = max(8, int(np.ceil(way[-1] / edge_length)))
+    even = np.stack([np.interp(np.linspace(0.0, way[-1], count + 1), way, column)
+                     for column in profile.T], axis=1)
+    even[[0, -1], 0] = 0.0
+    return revolve(even, _segments(0.5 * diameter, edge_length, 0))
+
+
+def bone_profile(
+        diameter: float, length: float, waist: float, t: FloatArray) -> FloatArray:
+    """Return distances from the axis and heights ``(n, 2)`` [m] of a ``bone`` at ``t (n,)``."""
+    # sin t (w + cos^2 t) has its maximum (2/3) ((1 + w) / 3)^(1/2) (1 + w) at sin^2 t =
+    # (1 + w) / 3, and the value w in the middle; the ratio of the two is to be the waist.
+    shares = np.linspace(0.01, 0.999, 20_001)
+    tops = 2.0 / 3.0 * np.sqrt((1.0 + shares) / 3.0) * (1.0 + shares)
+    w = float(np.interp(waist, shares / tops, shares))
+    top = 2.0 / 3.0 * np.sqrt((1.0 + w) / 3.0) * (1.0 + w)
+    distance = 0.5 * diameter / top * np.sin(t) * (w + np.cos(t) ** 2)
+    return np.stack([distance, -0.5 * length * np.cos(t)], axis=1)
+
+
+def torus(
+        radius: float = 0.04, tube_radius: float = 0.012,
+        edge_length: float = 0.004) -> TriangleMesh:
+    """Return a ring about z: circles of ``tube_radius`` whose centres lie at ``radius``."""
+    _check_sizes(radius=radius, tube_radius=tube_radius)
+    if tube_radius >= radius:
+        raise MeshError(f'tube_radius must be below the radius {radius:g} m, got {tube_radius:g}')
+    columns = _segments(radius + tube_radius, edge_length, 0)
+    rows = _segments(tube_radius, edge_length, 0)
+    around, section = ring(columns), ring(rows)
+    distance = radius + tube_radius * section[:, :1]
+    vertices = np.empty((rows, columns, 3))
+    vertices[..., :2] = distance[..., None] * around
+    vertices[..., 2] = tube_radius * section[:, 1:]
+    quads = grid_quads(rows + 1, columns) % (rows * columns)
+    return TriangleMesh(vertices.reshape(-1, 3), split_quads(quads))
+
+
+def plate(
+        radius: float = 0.1, height: float = 0.02, thickness: float = 0.004,
+        edge_length: float | None = None) -> TriangleMesh:
+    """Return a soup plate: a flat foot of 0.55 of the radius, and a rising rim."""
+    _check_sizes(radius=radius, height=height, thickness=thickness)
+    if not thickness < 0.5 * height:
+        raise MeshError(f'thickness must be below half the height {height:g} m, got {thickness:g}')
+    return _revolved(plate_profile(radius, height, thickness), radius, edge_length)
+
+
+def plate_profile(radius: float, height: float, thickness: float) -> FloatArray:
+    """Return the section ``(6, 2)`` of a ``plate`` [m]."""
+    foot = 0.55 * radius
+    return np.array([[0.0, 0.0], [foot, 0.0], [radius, height - thickness],
+                     [radius, height], [foot, thickness], [0.0, thickness]])
