@@ -31,7 +31,7 @@ GRASP_STATE_SHAPES = {
         'patch_torques_object', 'minimal_forces_object', 'minimal_torques_object')},
     **{name: ('P',) for name in (
         'patch_areas', 'patch_peak_pressures', 'patch_friction_radii',
-        'patch_normal_stiffness', 'patch_tangential_stiffness')},
+        'patch_normal_stiffness', 'patch_tangential_stiffness', 'minimal_envelope')},
     'centre_of_mass_object': ('n', 3), 'shift_object': ('n', 6),
     **{name: ('n',) for name in (
         'volume_change', 'strain_energy', 'max_displacement', 'residual', 'capable', 'holds',

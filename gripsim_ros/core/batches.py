@@ -195,6 +195,8 @@ class GraspStateBatch:
     minimal_forces_object, minimal_torques_object : (P, 3) float
         Smallest forces that hold the worst load case within friction, pressure and
         torque limits, and the torsion about the normal; zero where ``capable`` is false.
+    minimal_envelope : (P,) float
+        Largest minimal normal force of the patch over all load cases [N].
     centre_of_mass_object : (n, 3) float
         Of the deformed object where forces were computed.
     volume_change, strain_energy, max_displacement : (n,) float
@@ -237,6 +239,7 @@ class GraspStateBatch:
     patch_tangential_stiffness: NDArray[np.float64]
     minimal_forces_object: NDArray[np.float64]
     minimal_torques_object: NDArray[np.float64]
+    minimal_envelope: NDArray[np.float64]
     centre_of_mass_object: NDArray[np.float64]
     volume_change: NDArray[np.float64]
     strain_energy: NDArray[np.float64]

@@ -1,0 +1,10 @@
+"""Planning: hypotheses, closing, ranking; it asks and is told, and holds no stage."""
+
+from .evaluator import GraspEvaluator
+from .load_cases import task_load_cases
+from .options import SCORE_TERMS, PlannerOptions
+from .planner import GraspPlanner
+from .types import Ask, GraspContact, Progress, RankedGrasp, ScoreTerm, Task
+
+__all__ = ['Ask', 'GraspContact', 'GraspEvaluator', 'GraspPlanner', 'PlannerOptions',
+           'Progress', 'RankedGrasp', 'SCORE_TERMS', 'ScoreTerm', 'Task', 'task_load_cases']

@@ -1,0 +1,87 @@
+"""From a state that holds to the grasp that is handed out."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import batches
+from ..hand import HandModel
+from ..transforms import transform
+from .closing import Held
+from .hypotheses import Hypothesis
+from .options import PlannerOptions
+from .ranking import Reference, grip_efforts, score_terms
+from .state_row import StateRow
+from .types import GraspContact, RankedGrasp
+
+Array = NDArray[np.float64]
+
+#: What each flag of a patch means to a user.
+FLAG_TEXTS = {
+    batches.PATCH_REACHES_LINK_EDGE: 'reaches the edge of the link',
+    batches.PATCH_REACHES_OBJECT_EDGE: 'reaches an edge of the object',
+    batches.PATCH_COARSE: 'has too few nodes',
+    batches.PATCH_THROUGH: 'presses through the object',
+    batches.PATCH_THIN: 'is wide against the object\'s thickness',
+    batches.PATCH_STRAINED: 'strains the object beyond the linear range',
+    batches.PATCH_SPREAD: 'bends round the object by more than 30 degrees',
+    batches.PATCH_CLOSE: 'lies close to another patch'}
+
+
+def make_grasp(hypothesis: Hypothesis, held: Held, hand: HandModel, reference: Reference,
+               options: PlannerOptions) -> RankedGrasp:
+    """
+    Return the grasp of a hypothesis and a state that holds, not yet ranked.
+
+    Parameters
+    ----------
+    hypothesis : Hypothesis
+    held : Held
+    hand : HandModel
+    reference : Reference
+    options : PlannerOptions
+
+    Returns
+    -------
+    RankedGrasp
+        With rank 0.
+    """
+    state, T_object_palm = held.state, hypothesis.T_object_palm
+    efforts = grip_efforts(hand, held.joint_positions, T_object_palm, state)
+    score, terms = score_terms(state, efforts, hand, reference, options)
+    back = -options.approach_distance * T_object_palm[:3, 2]
+    return RankedGrasp(
+        rank=0, hypothesis=hypothesis.number, stable=state.holds,
+        preshape=hand.preshapes[hypothesis.preshape].name,
+        T_object_palm=T_object_palm,
+        T_object_pregrasp=transform(T_object_palm[:3, :3], T_object_palm[:3, 3] + back),
+        trajectory=held.trajectory,
+        grip_positions=held.joint_positions + efforts / hand.joint_stiffness,
+        grip_efforts=efforts, contacts=grasp_contacts(state, hand), score=score, terms=terms,
+        margin=state.margin, quantitative=state.quantitative,
+        max_displacement=state.max_displacement, centre_of_mass=state.centre_of_mass,
+        warnings=patch_warnings(state, hand), vertices=state.vertices,
+        vertex_pressures=state.vertex_pressures)
+
+
+def grasp_contacts(state: StateRow, hand: HandModel) -> tuple[GraspContact, ...]:
+    """Return the loaded patches of a state."""
+    return tuple(
+        GraspContact(
+            link=hand.link_names[link], point=state.points[i], normal=state.normals[i],
+            force=state.minimal_forces[i], torque=state.minimal_torques[i],
+            closing_force=state.forces[i], area=float(state.areas[i]),
+            peak_pressure=float(state.peak_pressures[i]),
+            friction_radius=float(state.friction_radii[i]))
+        for i, link in enumerate(state.links))
+
+
+def patch_warnings(state: StateRow, hand: HandModel) -> tuple[str, ...]:
+    """Return one sentence for each flag of each patch."""
+    return tuple(f'{hand.link_names[link]}: contact {text}'
+                 for link, flags in zip(state.links, state.flags)
+                 for flag, text in FLAG_TEXTS.items() if int(flags) & flag)
+
+
+def rank_key(grasp: RankedGrasp) -> tuple[bool, float, int]:
+    """Return the order of ranking: quantitative first, then the score, then the number."""
+    return (not grasp.quantitative, -round(grasp.score, 9), grasp.hypothesis)

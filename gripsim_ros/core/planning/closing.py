@@ -1,0 +1,269 @@
+"""Closing one hypothesis: free motion, touch, then the gentlest state that holds."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..batches import DETAIL_CLEARANCE, DETAIL_FORCES, PATCH_THROUGH
+from ..hand import HandModel
+from . import rejections
+from .hand_geometry import Finger, find_fingers
+from .hypotheses import Hypothesis
+from .options import PlannerOptions
+from .press import Control, contact_controls, first_indentation, press_steps
+from .state_row import StateRow
+
+Array = NDArray[np.float64]
+
+#: Part of the closing law's whole way that gives the directions of motion.
+DIRECTION_STEP = 0.01
+#: Factor on the forces where the state does not yet hold and gives no better hint.
+FORCE_GROWTH = 1.6
+#: States without admissible forces that are tried with more pressure before giving up.
+INCAPABLE_TRIES = 3
+#: Range left to a joint beyond the last row, so that it can be squeezed [rad].
+SQUEEZE_RANGE = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """One configuration to be judged; shapes as one row of ``ConfigurationBatch``."""
+
+    detail: int
+    T_object_palm: Array
+    joint_positions: Array
+    joint_displacements: Array
+    sweep_object: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A closing that ended in a state that holds: joints, path and the state itself."""
+
+    joint_positions: Array
+    trajectory: Array
+    state: StateRow
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """What the closing must respect: weight over friction [N], stiffness, pressure [Pa]."""
+
+    holding_force: float
+    effective_modulus: float
+    max_pressure: float
+
+
+class Closing:
+    """
+    The state machine of one hypothesis: ``question()``, ``answer(state)``, until ``done``.
+
+    Joint j is at ``open + fraction_j (closed - open)``: the seed's law with a fraction of
+    its own for each joint, so that every finger stops on its own contact. A joint stops
+    when a link that it moves arrives; joints farther out go on.
+
+    Source: seed 001, 'planning the trajectories of the links' (S1) and the correction of
+    joint angles towards the minimal forces (S8). Departures: conservative advancement
+    instead of equal steps; the forces are approached by the contacts' stiffness, and
+    closing ends at the first state that holds with a margin in ``margin_band``.
+    """
+
+    def __init__(self, hypothesis: Hypothesis, hand: HandModel, options: PlannerOptions,
+                 limits: Limits) -> None:
+        self.hypothesis = hypothesis
+        self.reason = ''
+        self.held: Held | None = None
+        self._hand, self._options, self._limits = hand, options, limits
+        self._preshape = hand.preshapes[hypothesis.preshape]
+        self._rates = self._preshape.closed - self._preshape.open
+        self._fingers = find_fingers(hand)
+        self._fraction = np.zeros(len(hand.joint_names))
+        self._ceiling = self._largest_fractions()
+        self._phase, self._steps, self._incapable = 'open', 0, 0
+        self._level, self._arrived = 1.0, np.zeros(len(hand.link_names), dtype=bool)
+
+    @property
+    def done(self) -> bool:
+        """Return whether a verdict was found."""
+        return self._phase == 'done'
+
+    @property
+    def reached_contact(self) -> bool:
+        """Return whether at least two fingers came to touch."""
+        return self._steps > 0 and self._phase in ('squeeze', 'done') and bool(self._arrived.any())
+
+    def question(self) -> Question:
+        """Return the configuration to be judged next."""
+        opening = self._phase == 'open'
+        T = self.hypothesis.T_object_palm
+        sweep = self._options.approach_distance * T[:3, 2] if opening else np.zeros(3)
+        detail = DETAIL_FORCES if self._phase == 'squeeze' else DETAIL_CLEARANCE
+        return Question(detail, T, self._joints(), DIRECTION_STEP * self._rates, sweep)
+
+    def answer(self, state: StateRow) -> None:
+        """Take the stages' answer to the last question."""
+        if self._collides(state):
+            return
+        self._steps += 1
+        if self._phase == 'squeeze':
+            self._squeeze(state)
+        else:
+            self._phase = 'reach'
+            self._reach(state)
+
+    def fail(self, reason: str) -> None:
+        """End without a grasp."""
+        self.reason, self._phase = reason, 'done'
+
+    def _joints(self) -> Array:
+        return self._preshape.open + self._fraction * self._rates
+
+    def _largest_fractions(self) -> Array:
+        """Return per joint the fraction at which its limit, less the squeeze, is met."""
+        hand, rates = self._hand, self._rates
+        limit = np.where(rates > 0.0, hand.joint_upper - SQUEEZE_RANGE,
+                         hand.joint_lower + SQUEEZE_RANGE)
+        moving = np.abs(rates) > 1e-12
+        room = (limit - self._preshape.open) / np.where(moving, rates, 1.0)
+        return np.where(moving, np.maximum(room, 0.0), 0.0)
+
+    def _collides(self, state: StateRow) -> bool:
+        spare = self._options.min_clearance if self._phase == 'open' else 0.0
+        if self._phase == 'open' and state.clearance.min() < spare:
+            self.fail(rejections.OPEN_HAND_COLLIDES)
+        elif state.obstacle_clearance < spare or state.obstacle_clearance <= 0.0:
+            self.fail(rejections.SURROUNDINGS_COLLIDE)
+        elif state.self_clearance <= 0.0:
+            self.fail(rejections.SELF_COLLISION)
+        return self.done
+
+    # -- free motion -----------------------------------------------------------------
+
+    def _reach(self, state: StateRow) -> None:
+        self._arrived = state.clearance <= self._options.touch_distance
+        moves = [self._advance(finger, state.clearance) for finger in self._fingers]
+        if any(moves):
+            if self._steps > self._options.max_reach_steps:
+                self.fail(rejections.NOT_SETTLED)
+            return
+        touching = sum(any(self._arrived[link] for link in f.links) for f in self._fingers)
+        if touching < 2:
+            self.fail(rejections.TOO_FEW_FINGERS)
+            return
+        self._phase, self._steps = 'squeeze', 0
+        self._press(state, np.full(len(self._controls()), np.nan))
+
+    def _advance(self, finger: Finger, clearance: Array) -> bool:
+        """Move a finger's free joints as far as no link can meet the object."""
+        stopped = [i for i, link in enumerate(finger.links) if self._arrived[link]]
+        first_free = stopped[-1] + 1 if stopped else 0
+        free = [i for i in range(first_free, len(finger.joints))
+                if self._fraction[finger.joints[i]] < min(1.0, self._ceiling[finger.joints[i]])]
+        if not free:
+            return False
+        joints = np.array([finger.joints[i] for i in free])
+        speeds = finger.reach[:, free] @ np.abs(self._rates[joints])
+        gaps = clearance[list(finger.links)]
+        step = min(gaps[i] / speeds[i] for i in range(free[0], len(finger.links)))
+        self._fraction[joints] = np.minimum(
+            self._fraction[joints] + step, np.minimum(1.0, self._ceiling[joints]))
+        return True
+
+    # -- contact ---------------------------------------------------------------------
+
+    def _controls(self) -> list[Control]:
+        return contact_controls(self._fingers, self._arrived)
+
+    def _squeeze(self, state: StateRow) -> None:
+        if (state.flags & PATCH_THROUGH).any():
+            self.fail(rejections.THROUGH)
+            return
+        controls = self._controls()
+        forces = np.array([state.normal_forces[state.links == c.link].sum() for c in controls])
+        if state.holds:
+            self._keep(state)
+        if self._finished(state, forces):
+            return
+        self._press(state, self._targets(state, controls, forces))
+
+    def _keep(self, state: StateRow) -> None:
+        """Remember the gentlest state that holds."""
+        if self.held is None or (state.normal_forces.sum()
+                                 < self.held.state.normal_forces.sum()):
+            self.held = Held(self._joints(), self._trajectory(), state)
+
+    def _finished(self, state: StateRow, forces: Array) -> bool:
+        low, high = self._options.margin_band
+        if state.holds and low <= state.margin <= high:
+            self._phase = 'done'
+        elif self._steps >= self._options.max_squeeze_steps:
+            self._end_of_steps(state)
+        elif (forces > 0.0).all() and not state.capable:
+            self._incapable += 1
+            if self._incapable >= INCAPABLE_TRIES:
+                self._end(rejections.CANNOT_BALANCE)
+        elif not state.holds and state.peak_pressures.max(initial=0.0) > self._limits.max_pressure:
+            self._end(rejections.PRESSURE)
+        return self.done
+
+    def _end_of_steps(self, state: StateRow) -> None:
+        self._end(rejections.NOT_HELD if state.capable else rejections.NOT_SETTLED)
+
+    def _end(self, reason: str) -> None:
+        """End with what was held so far, or with a reason."""
+        if self.held is None:
+            self.fail(reason)
+        self._phase = 'done'
+
+    def _targets(self, state: StateRow, controls: list[Control], forces: Array) -> Array:
+        """Return the normal force wanted at each control [N]; NaN: touch first."""
+        if not state.capable:
+            guess = max(self._limits.holding_force, forces.max(initial=0.0)) * FORCE_GROWTH
+            return np.where(forces > 0.0, guess, np.nan) if (forces > 0.0).all() else np.where(
+                forces > 0.0, np.maximum(forces, 0.2 * self._limits.holding_force), np.nan)
+        minimal = np.array([state.minimal_envelope[state.links == c.link].sum()
+                            for c in controls])
+        minimal = np.maximum(minimal, self._options.min_force_share * minimal.max())
+        targets = self._level * minimal
+        settled = (np.abs(forces - targets) <= self._options.force_tolerance * targets).all()
+        if settled or state.holds:
+            self._change_level(state)
+            targets = self._level * minimal
+        return np.where(forces > 0.0, targets, np.nan)
+
+    def _change_level(self, state: StateRow) -> None:
+        """Scale the wanted forces by what the state's margin lacks or has in excess."""
+        low, high = self._options.margin_band
+        aim = 0.5 * (low + high)
+        if state.holds:
+            self._level *= max(aim / state.margin, 0.4)
+        elif state.margin > 0.0:
+            self._level *= min(max(aim / state.margin, 1.1), 2.5)
+        else:
+            self._level *= FORCE_GROWTH
+
+    def _press(self, state: StateRow, targets: Array) -> None:
+        first = first_indentation(self._limits.holding_force, self._limits.effective_modulus,
+                                  self._options.first_force_radius)
+        steps = press_steps(self._hand, self._joints(), self.hypothesis.T_object_palm,
+                            self._rates, self._fingers, self._controls(), state, targets,
+                            min(first, self._options.max_depth_step),
+                            self._options.max_depth_step)
+        moved = np.clip(self._fraction + steps, 0.0, np.maximum(self._ceiling, 0.0))
+        if self._phase == 'squeeze' and np.abs(moved - self._fraction).max() < 1e-9:
+            self._end(rejections.NOT_HELD)
+        self._fraction = moved
+
+    def _trajectory(self) -> Array:
+        """
+        Return joint rows (m, J) from the open hand to the present fractions.
+
+        Every finger arrives at the last row; a joint that stopped early stays.
+        """
+        longest = self._fraction.copy()
+        for finger in self._fingers:
+            longest[list(finger.joints)] = self._fraction[list(finger.joints)].max()
+        time = np.linspace(0.0, 1.0, self._options.trajectory_rows)[:, None]
+        fractions = np.minimum(time * longest, self._fraction)
+        return self._preshape.open + fractions * self._rates

@@ -1,0 +1,155 @@
+"""Score grasps that came from elsewhere, by the same questions and answers."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..batches import DETAIL_CLEARANCE, DETAIL_SURFACE, GraspStateBatch
+from ..bodies import GraspObject
+from ..errors import TaskError
+from ..hand import HandModel
+from . import rejections
+from .answers import make_grasp
+from .closing import DIRECTION_STEP, Held, Question
+from .hypotheses import Hypothesis
+from .load_cases import task_load_cases
+from .options import PlannerOptions
+from .planner import question_batch
+from .ranking import score_reference
+from .state_row import StateRow, state_row
+from .types import Ask, Progress, RankedGrasp, Task
+
+Array = NDArray[np.float64]
+
+
+class GraspEvaluator:
+    """
+    Judge given palm poses and joint trajectories; protocol as ``GraspPlanner``.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    hand : HandModel
+    task : Task
+    options : PlannerOptions
+    grasps : list of (T_object_palm (4, 4), trajectory (m, J))
+        The first row is the open hand, the last the grasp [rad].
+
+    Raises
+    ------
+    TaskError
+        A trajectory has the wrong shape, is not finite or leaves the joint limits.
+    """
+
+    def __init__(self, grasp_object: GraspObject, hand: HandModel, task: Task,
+                 options: PlannerOptions, grasps: list[tuple[Array, Array]]) -> None:
+        self.hand, self.task, self.options = hand, task, options
+        self.load_cases = task_load_cases(task, grasp_object.canonical_frame[:3, :3])
+        self._reference = score_reference(grasp_object, hand, self.load_cases)
+        self._grasps = [(np.asarray(T, float), _checked_trajectory(hand, q, i))
+                        for i, (T, q) in enumerate(grasps)]
+        self._answers: dict[int, GraspStateBatch | str] = {}
+        self._next_ask = 0
+
+    def ask(self) -> Ask | None:
+        """Return the next question: the open hand's approach, then the last row, of each."""
+        if self._next_ask >= 2 * len(self._grasps):
+            return None
+        batch_id, self._next_ask = self._next_ask, self._next_ask + 1
+        T, rows = self._grasps[batch_id // 2]
+        closing = batch_id % 2
+        detail = DETAIL_SURFACE if closing else DETAIL_CLEARANCE
+        sweep = np.zeros(3) if closing else self.options.approach_distance * T[:3, 2]
+        question = Question(detail, T, rows[-1 if closing else 0], self._motion(rows), sweep)
+        return Ask(batch_id, question_batch([question], self.load_cases, self.task, detail))
+
+    def tell(self, batch_id: int, states: GraspStateBatch) -> None:
+        """Take an answer; repeated answers are ignored."""
+        self._answers.setdefault(batch_id, states)
+
+    def tell_failed(self, batch_id: int, reason: str = rejections.EVALUATION_FAILED) -> None:
+        """Take note that a question cannot be answered."""
+        self._answers.setdefault(batch_id, reason)
+
+    def stop(self) -> None:
+        """Ask nothing more; grasps without an answer are given as not evaluated."""
+        for batch_id in range(2 * len(self._grasps)):
+            self._answers.setdefault(batch_id, rejections.NOT_EVALUATED)
+        self._next_ask = 2 * len(self._grasps)
+
+    @property
+    def finished(self) -> bool:
+        """Return whether every question was answered."""
+        return len(self._answers) >= 2 * len(self._grasps)
+
+    @property
+    def progress(self) -> Progress:
+        """Return how many grasps were judged."""
+        judged = sum(2 * i in self._answers and 2 * i + 1 in self._answers
+                     for i in range(len(self._grasps)))
+        return Progress(judged, len(self._grasps), 0, None)
+
+    @property
+    def rejections(self) -> dict[str, int]:
+        """Return how many grasps do not hold, by reason."""
+        reasons = [g.reason for g in self.ranked() if g.reason]
+        return {reason: reasons.count(reason) for reason in sorted(set(reasons))}
+
+    def ranked(self, count: int = 0) -> list[RankedGrasp]:
+        """Return all grasps in the order given; ``reason`` says why one does not hold."""
+        return [self._judged(i) for i in range(len(self._grasps))]
+
+    def _motion(self, rows: Array) -> Array:
+        way = rows[-1] - rows[0]
+        return DIRECTION_STEP * way / max(float(np.abs(way).max()), 1e-9)
+
+    def _judged(self, i: int) -> RankedGrasp:
+        T, rows = self._grasps[i]
+        approach, closed = self._answers.get(2 * i), self._answers.get(2 * i + 1)
+        if not isinstance(closed, GraspStateBatch) or not isinstance(approach, GraspStateBatch):
+            missing = closed if isinstance(closed, str) else approach
+            reason = missing if isinstance(missing, str) else rejections.NOT_EVALUATED
+            return self._unjudged(i, reason)
+        state = state_row(closed, 0)
+        hypothesis = Hypothesis(i, T, 0, 0.0)
+        grasp = make_grasp(hypothesis, Held(rows[-1], rows, state), self.hand, self._reference,
+                           self.options)
+        reason = self._reason(state_row(approach, 0), state)
+        return replace(grasp, rank=i + 1, preshape='given', stable=not reason, reason=reason)
+
+    def _reason(self, approach: StateRow, state: StateRow) -> str:
+        if approach.clearance.min() < self.options.min_clearance:
+            return rejections.OPEN_HAND_COLLIDES
+        if min(approach.obstacle_clearance, state.obstacle_clearance) <= 0.0:
+            return rejections.SURROUNDINGS_COLLIDE
+        if min(approach.self_clearance, state.self_clearance) <= 0.0:
+            return rejections.SELF_COLLISION
+        if len(np.unique(state.links)) < 2:
+            return rejections.TOO_FEW_FINGERS
+        if not state.capable:
+            return rejections.CANNOT_BALANCE
+        return '' if state.holds else rejections.NOT_HELD
+
+    def _unjudged(self, i: int, reason: str) -> RankedGrasp:
+        T, rows = self._grasps[i]
+        zero = np.zeros(len(self.hand.joint_names))
+        return RankedGrasp(
+            rank=i + 1, hypothesis=i, preshape='given', stable=False, T_object_palm=T,
+            T_object_pregrasp=T, trajectory=rows, grip_positions=rows[-1], grip_efforts=zero,
+            contacts=(), score=0.0, terms=(), margin=0.0, quantitative=False,
+            max_displacement=0.0, centre_of_mass=np.full(3, np.nan), reason=reason)
+
+
+def _checked_trajectory(hand: HandModel, rows: Array, number: int) -> Array:
+    rows = np.asarray(rows, float)
+    if rows.ndim != 2 or len(rows) < 1 or rows.shape[1] != len(hand.joint_names):
+        raise TaskError(f'grasp {number}: a trajectory needs rows of {len(hand.joint_names)} '
+                        f'joints, got shape {rows.shape}')
+    if not np.isfinite(rows).all():
+        raise TaskError(f'grasp {number}: joint positions must be finite')
+    outside = (rows < hand.joint_lower - 1e-6) | (rows > hand.joint_upper + 1e-6)
+    if outside.any():
+        name = hand.joint_names[int(np.argmax(outside.any(axis=0)))]
+        raise TaskError(f'grasp {number}: {name} leaves its limits')
+    return rows

@@ -1,0 +1,228 @@
+"""Grasp hypotheses: faces of the decimated object x rolls x preshapes x stand-offs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bodies import GraspObject, TriangleMesh, decimate_mesh
+from ..hand import HandModel, forward_kinematics
+from ..transforms import apply, inverse, transform
+from .distance_field import DistanceField, build_distance_field, sample_surface
+from .hand_geometry import moving_fingers, pad_paths
+from .options import PlannerOptions
+from .quick_look import hand_is_free, place_palms
+from .types import Task
+
+Array = NDArray[np.float64]
+
+#: Surface samples along the object's longest side, for placing the palm.
+SAMPLES_ALONG = 14.0
+#: Scores this near count as equal, so that rounding never decides an order.
+SCORE_RESOLUTION = 1e-7
+#: Loss of score for each better hypothesis of the same face: keeps the choice varied.
+SAME_FACE_LOSS = 0.02
+#: The pre-score forgives this much overlap of the open hand, the field's own error [m].
+FIELD_ERROR = 0.003
+#: Length over which an offset of the centre of mass loses its score [m].
+OFFSET_LENGTH = 0.04
+#: Shares of the closing forces tried in the quick look at opposition, by fingers.
+FORCE_SHARES = {
+    2: np.array([[0.5, 0.5]]),
+    3: np.array([[1 / 3, 1 / 3, 1 / 3], [0.5, 0.25, 0.25], [0.25, 0.5, 0.25],
+                 [0.25, 0.25, 0.5], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])}
+
+
+@dataclass(frozen=True, eq=False)
+class Hypothesis:
+    """A palm pose in the object's frame with a preshape, and the quick look's score."""
+
+    number: int
+    T_object_palm: Array
+    preshape: int
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Scene:
+    """The object in its canonical frame, with what every candidate is held against."""
+
+    points: Array
+    field: DistanceField
+    faces: TriangleMesh
+    hand: HandModel
+    options: PlannerOptions
+
+
+def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
+                       options: PlannerOptions, count: int, seed: int = 0
+                       ) -> tuple[list[Hypothesis], int]:
+    """
+    Return the most promising hypotheses, best first.
+
+    The palm's +z axis points against the outward normal of a face of the decimated
+    object; the object's section before the fingers is centred between them.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    hand : HandModel
+    task : Task
+        Its approach cone is respected.
+    options : PlannerOptions
+    count : int
+        Hypotheses wanted at most.
+    seed : int
+        0: rolls start at the canonical axes; else at an angle drawn from the seed.
+
+    Returns
+    -------
+    hypotheses : list of Hypothesis
+    proposed : int
+        Candidates before the quick look chose.
+
+    Notes
+    -----
+    Source: seed 001, 'formation of grasp hypotheses' (decimated object, not a box or
+    sphere). Departures: centred on the section instead of the face's centroid; ordered
+    by a quick look along the pads' paths through a distance field.
+
+    """
+    T_object_canonical = grasp_object.canonical_frame
+    scene = _scene(grasp_object, hand, T_object_canonical, options)
+    poses, faces, preshapes = _candidates(scene, seed)
+    keep = _in_approach_cone(poses, T_object_canonical, task)
+    poses, faces, preshapes = poses[keep], faces[keep], preshapes[keep]
+    if len(poses) == 0:
+        return [], 0
+    scores = np.full(len(poses), -np.inf)
+    for number in range(len(hand.preshapes)):
+        rows = np.flatnonzero(preshapes == number)
+        if len(rows):
+            scores[rows] = _score(scene, number, poses[rows])
+    order = _varied_order(scores, faces)[:count]
+    T_object_palm = T_object_canonical @ poses[order]
+    return [Hypothesis(i, T_object_palm[i], int(preshapes[row]), float(scores[row]))
+            for i, row in enumerate(order)], len(poses)
+
+
+def _scene(grasp_object: GraspObject, hand: HandModel, T_object_canonical: Array,
+           options: PlannerOptions) -> _Scene:
+    vertices = apply(inverse(T_object_canonical), grasp_object.mesh.vertices)
+    mesh = TriangleMesh(vertices, grasp_object.mesh.faces)
+    coarse = decimate_mesh(mesh, options.sample_faces)
+    spacing = float(np.ptp(vertices, axis=0).max()) / SAMPLES_ALONG
+    points, _ = sample_surface(coarse, spacing)
+    return _Scene(points, build_distance_field(mesh), decimate_mesh(mesh, options.face_count),
+                  hand, options)
+
+
+def _candidates(scene: _Scene, seed: int) -> tuple[Array, NDArray, NDArray]:
+    """Return palm poses (n, 4, 4) in the canonical frame, their faces and preshapes."""
+    options, hand = scene.options, scene.hand
+    phase = 0.0 if seed == 0 else np.random.default_rng(seed).uniform(0.0, 2.0 * np.pi)
+    rolls = phase + 2.0 * np.pi * np.arange(options.roll_count) / options.roll_count
+    rotations = np.array([_palm_axes(normal, roll) for normal in scene.faces.face_normals
+                          for roll in rolls])
+    centroids = np.repeat(scene.faces.vertices[scene.faces.faces].mean(axis=1), len(rolls), axis=0)
+    palm = hand.links[hand.palm_index].mesh.vertices
+    gaps = np.array(options.palm_gaps)
+    poses = [transform(rotations[:, None], place_palms(
+        scene.points, rotations, centroids, _closing_centre(hand, number), palm.min(axis=0),
+        palm.max(axis=0), gaps)).reshape(-1, 4, 4) for number in range(len(hand.preshapes))]
+    faces = np.repeat(np.arange(len(rotations)) // len(rolls), len(gaps))
+    preshapes = np.repeat(np.arange(len(poses)), len(faces))
+    return np.concatenate(poses), np.tile(faces, len(poses)), preshapes
+
+
+def _palm_axes(normal: Array, roll: float) -> Array:
+    """Return the palm's axes as columns: z against the normal, x at an angle about it."""
+    z = -normal
+    helper = np.eye(3)[np.argmin(np.round(np.abs(z), 6))]
+    x = np.cross(helper, z)
+    x /= np.linalg.norm(x)
+    y = np.cross(z, x)
+    x = np.cos(roll) * x + np.sin(roll) * y
+    return np.stack([x, np.cross(z, x), z], axis=1)
+
+
+def _closing_centre(hand: HandModel, number: int) -> Array:
+    """Return where the pads of a preshape meet (2,), lateral, and their highest z, palm."""
+    preshape = hand.preshapes[number]
+    points, _ = pad_paths(hand, moving_fingers(hand, preshape), preshape)
+    late = points[:, points.shape[1] // 2:]
+    lateral = 0.5 * (late[..., :2].min(axis=0) + late[..., :2].max(axis=0)).mean(axis=0)
+    return np.array([*lateral, points[..., 2].max()])
+
+
+def _in_approach_cone(poses: Array, T_object_canonical: Array, task: Task) -> NDArray:
+    if task.approach_direction is None:
+        return np.ones(len(poses), dtype=bool)
+    axis = task.approach_direction / np.linalg.norm(task.approach_direction)
+    approach = poses[:, :3, 2] @ T_object_canonical[:3, :3].T
+    return approach @ axis >= np.cos(task.approach_half_angle) - 1e-9
+
+
+def _score(scene: _Scene, number: int, poses: Array) -> Array:
+    """Return the quick look's score (n,): opposition, centring, frontal contact."""
+    preshape = scene.hand.preshapes[number]
+    points, _ = pad_paths(scene.hand, moving_fingers(scene.hand, preshape), preshape, 14)
+    fingers = len(points)
+    path = _map(poses, points.reshape(-1, 3)).reshape(len(poses), fingers, -1, 3)
+    inside = scene.field(path) < 0.0
+    touched = inside.any(axis=2)
+    first = np.maximum(inside.argmax(axis=2), 1)[..., None, None]
+    contact = np.take_along_axis(path, first, axis=2)[:, :, 0]
+    motion = contact - np.take_along_axis(path, first - 1, axis=2)[:, :, 0]
+    motion /= np.maximum(np.linalg.norm(motion, axis=-1, keepdims=True), 1e-12)
+    inward = -scene.field.gradient(contact)
+    frontal = np.clip(np.einsum('nfx,nfx->nf', motion, inward), 0.0, 1.0) * touched
+    score = 0.2 * frontal.mean(axis=1) + _balance_score(contact, inward, touched)
+    return np.where(_open_hand_is_free(scene, preshape.open, poses), score, -np.inf)
+
+
+def _balance_score(contact: Array, inward: Array, touched: NDArray) -> Array:
+    """Return how well forces along the normals balance, with the centre of mass between."""
+    fingers = contact.shape[1]
+    shares = FORCE_SHARES.get(fingers)
+    if shares is None:
+        shares = np.full((1, fingers), 1.0 / fingers)
+    best = np.full(len(contact), -1.0)
+    for share in shares:
+        usable = touched[:, share > 0.0].all(axis=1)
+        unbalance = np.linalg.norm(np.einsum('f,nfx->nx', share, inward), axis=1)
+        offset = np.linalg.norm(np.einsum('f,nfx->nx', share, contact), axis=1)
+        value = (0.5 * np.clip(1.0 - unbalance / 0.7, 0.0, 1.0)
+                 + 0.3 * np.clip(1.0 - offset / OFFSET_LENGTH, 0.0, 1.0))
+        best = np.where(usable, np.maximum(best, value), best)
+    return best
+
+
+def _open_hand_is_free(scene: _Scene, open_joints: Array, poses: Array) -> NDArray:
+    hand = scene.hand
+    T_palm_link = forward_kinematics(hand, open_joints[None])[0]
+    points = np.concatenate([
+        apply(T_palm_link[i], link.mesh.vertices[::max(1, len(link.mesh.vertices) // 40)])
+        for i, link in enumerate(hand.links)])
+    field = scene.field
+    return hand_is_free(field.lower, field.spacing, field.values,
+                        np.ascontiguousarray(poses[:, :3, :3]),
+                        np.ascontiguousarray(poses[:, :3, 3]), points, -FIELD_ERROR)
+
+
+def _map(poses: Array, points: Array) -> Array:
+    return np.einsum('nij,pj->npi', poses[:, :3, :3], points) + poses[:, None, :3, 3]
+
+
+def _varied_order(scores: Array, faces: NDArray) -> NDArray[np.int64]:
+    """Return the order of candidates, best first, with a loss for crowding one face."""
+    rounded = np.round(scores / SCORE_RESOLUTION) * SCORE_RESOLUTION
+    order = np.lexsort((np.arange(len(scores)), -rounded))
+    order = order[rounded[order] > 0.0]
+    seen: dict[int, int] = {}
+    adjusted = np.empty(len(order))
+    for i, row in enumerate(order):
+        rank = seen.get(int(faces[row]), 0)
+        adjusted[i] = rounded[row] - SAME_FACE_LOSS * rank
+        seen[int(faces[row])] = rank + 1
+    return order[np.lexsort((np.arange(len(order)), -adjusted))]

@@ -1,0 +1,246 @@
+"""The planner as an ask-and-tell object: it calls no stage and never waits."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..batches import (DETAIL_CLEARANCE, DETAIL_FORCES, DETAIL_SURFACE, ConfigurationBatch,
+                       GraspStateBatch)
+from ..bodies import GraspObject
+from ..errors import TaskError
+from ..hand import HandModel
+from . import rejections
+from .answers import make_grasp, rank_key
+from .closing import Closing, Held, Limits, Question
+from .hypotheses import propose_hypotheses
+from .load_cases import task_load_cases
+from .options import PlannerOptions
+from .ranking import score_reference
+from .state_row import state_row
+from .types import Ask, Progress, RankedGrasp, Task
+
+Array = NDArray[np.float64]
+
+#: Fingers among which the first guess of the holding force is shared.
+SHARING_FINGERS = 2
+
+
+class GraspPlanner:
+    """
+    Plan grasps of one object for one task by asking and being told.
+
+    ``ask()`` returns the next question, or None when nothing can be asked before an
+    answer arrives; ``tell()`` takes answers in any order and more than once, and uses
+    them in the order of the questions. So the ranking depends on the request alone.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    hand : HandModel
+    task : Task
+    options : PlannerOptions
+    seed : int
+        Turns the rolls of the hypotheses; 0 starts at the object's canonical axes.
+    max_hypotheses, max_grasps : int
+        0: as in the options.
+
+    Raises
+    ------
+    TaskError
+        A count is negative.
+    """
+
+    def __init__(self, grasp_object: GraspObject, hand: HandModel, task: Task,
+                 options: PlannerOptions, seed: int = 0, max_hypotheses: int = 0,
+                 max_grasps: int = 0) -> None:
+        if max_hypotheses < 0 or max_grasps < 0 or seed < 0:
+            raise TaskError('counts and seed must not be negative, got '
+                            f'{max_hypotheses} hypotheses, {max_grasps} grasps, seed {seed}')
+        self.grasp_object, self.hand, self.task, self.options = grasp_object, hand, task, options
+        self._max_grasps = max_grasps or options.max_grasps
+        self.load_cases = task_load_cases(task, grasp_object.canonical_frame[:3, :3])
+        self._reference = score_reference(grasp_object, hand, self.load_cases)
+        hypotheses, self.proposed = propose_hypotheses(
+            grasp_object, hand, task, options, max_hypotheses or options.max_hypotheses, seed)
+        limits = closing_limits(grasp_object, hand, self._reference.load,
+                                self._reference.max_pressure)
+        self._waiting = [Closing(h, hand, options, limits) for h in hypotheses]
+        self._total = len(hypotheses)
+        self._active: list[Closing] = []
+        self._asked: dict[int, list[Closing | RankedGrasp]] = {}
+        self._answers: dict[int, GraspStateBatch | str] = {}
+        self._next_ask = self._next_tell = 0
+        self._grasps: dict[int, RankedGrasp] = {}
+        self._held: dict[int, tuple[Closing, Held]] = {}
+        self._detailed: set[int] = set()
+        self._rejections: Counter[str] = Counter()
+        self._closed = self._in_contact = 0
+
+    # -- asking and being told -------------------------------------------------------
+
+    def ask(self) -> Ask | None:
+        """Return the next question, or None while only answers can help or all is done."""
+        while self._waiting and len(self._active) < self.options.active_hypotheses:
+            self._active.append(self._waiting.pop(0))
+        pending = {id(item) for items in self._asked.values() for item in items}
+        free = [c for c in self._active if id(c) not in pending]
+        if free:
+            return self._ask_closings(free)
+        return self._ask_details(pending) if not self._active else None
+
+    def tell(self, batch_id: int, states: GraspStateBatch) -> None:
+        """
+        Take the answer to a question; repeated and unknown answers are ignored.
+
+        Raises
+        ------
+        TaskError
+            The answer has another number of configurations than the question.
+        """
+        if batch_id not in self._asked or batch_id in self._answers:
+            return
+        if states.count != len(self._asked[batch_id]):
+            raise TaskError(f'answer {batch_id} has {states.count} configurations, '
+                            f'{len(self._asked[batch_id])} were asked')
+        self._answers[batch_id] = states
+        self._use_answers()
+
+    def tell_failed(self, batch_id: int, reason: str = rejections.EVALUATION_FAILED) -> None:
+        """Take note that a question cannot be answered; its hypotheses are rejected."""
+        if batch_id in self._asked and batch_id not in self._answers:
+            self._answers[batch_id] = reason
+            self._use_answers()
+
+    def stop(self) -> None:
+        """Begin no hypothesis any more and drop those not finished; details may follow."""
+        dropped = len(self._waiting) + len(self._active)
+        if dropped:
+            self._rejections[rejections.NOT_EVALUATED] += dropped
+        self._waiting, self._active = [], []
+        self._asked = {b: i for b, i in self._asked.items() if isinstance(i[0], RankedGrasp)}
+        self._answers = {b: a for b, a in self._answers.items() if b in self._asked}
+        self._use_answers()
+
+    # -- what is known so far --------------------------------------------------------
+
+    @property
+    def finished(self) -> bool:
+        """Return whether every hypothesis has its verdict and the best their details."""
+        return not (self._waiting or self._active or self._asked or self._undetailed())
+
+    @property
+    def progress(self) -> Progress:
+        """Return how far planning is."""
+        best = min(self._grasps.values(), key=rank_key, default=None)
+        return Progress(self._closed, self._total, len(self._grasps),
+                        None if best is None else replace(best, rank=1))
+
+    @property
+    def contacts_evaluated(self) -> int:
+        """Return how many hypotheses came to contact of two fingers and got a verdict."""
+        return self._in_contact
+
+    @property
+    def rejections(self) -> dict[str, int]:
+        """Return how many hypotheses were rejected for each reason, most frequent first."""
+        return dict(sorted(self._rejections.items(), key=lambda item: (-item[1], item[0])))
+
+    def ranked(self, count: int = 0) -> list[RankedGrasp]:
+        """Return the best ``count`` stable grasps so far (0: as in the request), best first."""
+        order = sorted(self._grasps.values(), key=rank_key)[:count or self._max_grasps]
+        return [replace(grasp, rank=i + 1) for i, grasp in enumerate(order)]
+
+    # -- inside ----------------------------------------------------------------------
+
+    def _ask_closings(self, free: list[Closing]) -> Ask:
+        questions = [(c, c.question()) for c in free]
+        forces = [(c, q) for c, q in questions if q.detail == DETAIL_FORCES]
+        if forces and (len(forces) >= self.options.batch_size or len(forces) == len(free)):
+            chosen, detail = forces[:self.options.batch_size], DETAIL_FORCES
+        else:
+            chosen = [(c, q) for c, q in questions if q.detail == DETAIL_CLEARANCE]
+            chosen, detail = chosen[:self.options.clearance_batch_size], DETAIL_CLEARANCE
+        return self._register([c for c, _ in chosen], [q for _, q in chosen], detail)
+
+    def _undetailed(self) -> list[RankedGrasp]:
+        return [g for g in self.ranked() if g.hypothesis not in self._detailed]
+
+    def _ask_details(self, pending: set[int]) -> Ask | None:
+        asked = {g.hypothesis for items in self._asked.values() for g in items
+                 if isinstance(g, RankedGrasp)}
+        for grasp in self._undetailed():
+            if grasp.hypothesis not in asked:
+                rates = self._held[grasp.hypothesis][0].question().joint_displacements
+                question = Question(DETAIL_SURFACE, grasp.T_object_palm, grasp.trajectory[-1],
+                                    rates, np.zeros(3))
+                return self._register([grasp], [question], DETAIL_SURFACE)
+        return None
+
+    def _register(self, items: list, questions: list[Question], detail: int) -> Ask:
+        batch_id, self._next_ask = self._next_ask, self._next_ask + 1
+        self._asked[batch_id] = items
+        return Ask(batch_id, question_batch(questions, self.load_cases, self.task, detail))
+
+    def _use_answers(self) -> None:
+        """Use answers in the order of the questions, as far as they have come."""
+        while self._asked and min(self._asked) in self._answers:
+            batch_id = min(self._asked)
+            answer, items = self._answers.pop(batch_id), self._asked.pop(batch_id)
+            for i, item in enumerate(items):
+                if isinstance(item, RankedGrasp):
+                    self._take_detail(item, answer)
+                else:
+                    self._take_state(item, answer, i)
+
+    def _take_state(self, closing: Closing, answer: GraspStateBatch | str, i: int) -> None:
+        if isinstance(answer, str):
+            closing.fail(answer)
+        else:
+            closing.answer(state_row(answer, i))
+        if not closing.done:
+            return
+        self._active.remove(closing)
+        self._closed += 1
+        self._in_contact += int(closing.reached_contact)
+        if closing.held is None:
+            self._rejections[closing.reason] += 1
+            return
+        number = closing.hypothesis.number
+        self._held[number] = (closing, closing.held)
+        self._grasps[number] = make_grasp(closing.hypothesis, closing.held, self.hand,
+                                          self._reference, self.options)
+
+    def _take_detail(self, grasp: RankedGrasp, answer: GraspStateBatch | str) -> None:
+        self._detailed.add(grasp.hypothesis)
+        if isinstance(answer, str):
+            return
+        closing, held = self._held[grasp.hypothesis]
+        detailed = replace(held, state=state_row(answer, 0))
+        self._grasps[grasp.hypothesis] = make_grasp(
+            closing.hypothesis, detailed, self.hand, self._reference, self.options)
+
+
+def question_batch(questions: list[Question], load_cases: Array, task: Task,
+                   detail: int) -> ConfigurationBatch:
+    """Return questions of equal detail as one batch."""
+    return ConfigurationBatch(
+        T_object_palm=np.array([q.T_object_palm for q in questions]),
+        joint_positions=np.array([q.joint_positions for q in questions]),
+        joint_displacements=np.array([q.joint_displacements for q in questions]),
+        sweep_object=np.array([q.sweep_object for q in questions]),
+        load_cases=load_cases, obstacles=np.vstack([task.obstacles, task.keep_out]),
+        detail=detail)
+
+
+def closing_limits(grasp_object: GraspObject, hand: HandModel, load: float,
+                   max_pressure: float) -> Limits:
+    """Return what closings respect: a first force [N], stiffness and pressure limit [Pa]."""
+    material = grasp_object.material
+    compliance = (1.0 - material.poisson_ratio ** 2) / material.youngs_modulus
+    pads = [link.pad for link in hand.links if link.pad is not None]
+    if pads:
+        compliance += max((1.0 - p.poisson_ratio ** 2) / p.youngs_modulus for p in pads)
+    return Limits(holding_force=load / (SHARING_FINGERS * material.friction),
+                  effective_modulus=1.0 / compliance, max_pressure=max_pressure)

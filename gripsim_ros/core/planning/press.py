@@ -1,0 +1,143 @@
+"""Pressing: which joints govern which contact, and how far they go for a wanted force."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..hand import HandModel, forward_kinematics, link_jacobians
+from .hand_geometry import Finger
+from .state_row import StateRow
+
+Array = NDArray[np.float64]
+
+#: A link that moves along the contact's normal by less than this share of its speed
+#: cannot press there.
+MIN_FRONTAL_SHARE = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Control:
+    """A link in contact, and the joints (of one finger) that set its force."""
+
+    finger: int
+    link: int
+    joints: tuple[int, ...]
+
+
+def contact_controls(fingers: tuple[Finger, ...], arrived: NDArray[np.bool_]) -> list[Control]:
+    """
+    Return the controls of all fingers, from the palm outwards.
+
+    Parameters
+    ----------
+    fingers : tuple of Finger
+    arrived : (L,) bool
+        Links in contact.
+
+    Returns
+    -------
+    list of Control
+        Each link in contact is governed by the joints between it and the last link in
+        contact before it.
+    """
+    controls = []
+    for number, finger in enumerate(fingers):
+        start = 0
+        for i, link in enumerate(finger.links):
+            if arrived[link]:
+                controls.append(Control(number, link, finger.joints[start:i + 1]))
+                start = i + 1
+    return controls
+
+
+def first_indentation(force: float, modulus: float, radius: float) -> float:
+    """Return Hertz's approach [m] for a force [N], effective modulus [Pa], radius [m]."""
+    return float((0.75 * force / (modulus * np.sqrt(radius))) ** (2.0 / 3.0))
+
+
+def press_steps(hand: HandModel, joints: Array, T_object_palm: Array, rates: Array,
+                fingers: tuple[Finger, ...], controls: list[Control], state: StateRow,
+                targets: Array, first_depth: float, max_depth: float) -> Array:
+    """
+    Return changes of the closing fractions towards wanted normal forces.
+
+    Parameters
+    ----------
+    hand : HandModel
+    joints : (J,) float
+        Present joint positions [rad].
+    T_object_palm : (4, 4) float
+    rates : (J,) float
+        Way of each joint from open to closed [rad].
+    fingers : tuple of Finger
+    controls : list of Control
+    state : StateRow
+        The stages' answer for ``joints``.
+    targets : (controls,) float
+        Wanted normal force [N]; NaN: come to touch with ``first_depth``.
+    first_depth, max_depth : float
+        Indentation of a first touch, and the most that one step adds [m].
+
+    Returns
+    -------
+    (J,) float
+        Change of each joint's fraction.
+
+    Notes
+    -----
+    Source: METHODS 4.5 (seed 001, correction of joint angles). Departure: the contact's
+    force is taken to grow with indentation to the power 3/2 (Hertz), so that the step
+    is right to second order; joints inside a contact are accounted for further out.
+
+    """
+    T_palm_link = forward_kinematics(hand, joints[None])[0]
+    jacobians = link_jacobians(hand, joints[None])[0]
+    steps = np.zeros(len(joints))
+    for control, target in zip(controls, targets):
+        depth = _depth_change(control, state, target, first_depth, max_depth)
+        speeds = _press_speeds(control, state, T_object_palm, T_palm_link, jacobians, rates)
+        if speeds is None:
+            finger = fingers[control.finger]
+            row = finger.reach[finger.links.index(control.link)]
+            speeds = np.zeros(len(joints))
+            speeds[list(finger.joints)] = row * np.abs(rates[list(finger.joints)])
+        own = list(control.joints)
+        speed = speeds[own].sum()
+        if speed > MIN_FRONTAL_SHARE * np.abs(rates[own]).sum() * _lever(fingers, control):
+            steps[own] = (depth - speeds @ steps) / speed
+    return steps
+
+
+def _lever(fingers: tuple[Finger, ...], control: Control) -> float:
+    finger = fingers[control.finger]
+    return float(finger.reach[finger.links.index(control.link)].max())
+
+
+def _depth_change(control: Control, state: StateRow, target: float, first_depth: float,
+                  max_depth: float) -> float:
+    on_link = state.links == control.link
+    force = state.normal_forces[on_link].sum()
+    if not np.isfinite(target) or force <= 0.0:
+        return float(state.clearance[control.link] + first_depth) if force <= 0.0 else 0.0
+    depth = 1.5 * force / state.normal_stiffness[on_link].sum()
+    change = depth * ((target / force) ** (2.0 / 3.0) - 1.0)
+    return float(np.clip(change, -max_depth, max_depth))
+
+
+def _press_speeds(control: Control, state: StateRow, T_object_palm: Array, T_palm_link: Array,
+                  jacobians: Array, rates: Array) -> Array | None:
+    """Return per joint the speed along the contact's normal for a unit fraction (J,)."""
+    on_link = state.links == control.link
+    forces = state.normal_forces[on_link]
+    if forces.sum() <= 0.0:
+        return None
+    share = forces / forces.sum()
+    R_palm_object = T_object_palm[:3, :3].T
+    points = (state.points[on_link] - T_object_palm[:3, 3]) @ R_palm_object.T
+    normals = state.normals[on_link] @ R_palm_object.T
+    offsets = points - T_palm_link[control.link, :3, 3]
+    jacobian = jacobians[control.link]
+    velocities = jacobian[None, :3] + np.cross(
+        jacobian[3:].T[None], offsets[:, None]).swapaxes(1, 2)
+    return np.einsum('k,kx,kxj->j', share, normals, velocities) * rates

@@ -1,0 +1,145 @@
+"""Ranking: a score whose every term is shown, with unit and weight."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from ..bodies import GraspObject
+from ..hand import HandModel, forward_kinematics, link_jacobians
+from .options import PlannerOptions
+from .state_row import StateRow
+from .types import ScoreTerm
+
+Array = NDArray[np.float64]
+
+#: Share of the score's opposition term that a grasp by only two links can reach.
+TWO_LINK_SHARE = 0.7
+#: Displacement, in parts of the object's radius, at which the deformation term is 0.
+FULL_DEFORMATION = 0.25
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a score is measured against: load [N], friction, radius [m], pressure [Pa]."""
+
+    load: float
+    friction: float
+    radius: float
+    max_pressure: float
+
+
+def score_reference(grasp_object: GraspObject, hand: HandModel, load_cases: Array) -> Reference:
+    """
+    Return the reference of a request.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    hand : HandModel
+    load_cases : (c, 9) float
+
+    Returns
+    -------
+    Reference
+        ``load`` is the largest force of a case; ``radius`` that of the sphere of the
+        object's volume; ``max_pressure`` the lowest limit of material and pads.
+    """
+    properties = grasp_object.mass_properties
+    loads = np.linalg.norm(properties.mass * load_cases[:, :3] + load_cases[:, 3:6], axis=1)
+    pads = [link.pad.max_pressure for link in hand.links if link.pad is not None]
+    return Reference(
+        load=float(max(loads.max(initial=0.0), 1e-9)),
+        friction=grasp_object.material.friction,
+        radius=float((3.0 * properties.volume / (4.0 * np.pi)) ** (1.0 / 3.0)),
+        max_pressure=float(min([grasp_object.material.max_pressure, *pads])))
+
+
+def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: StateRow) -> Array:
+    """
+    Return the joint torques of the minimal forces (J,) [N m]: the transposed Jacobian.
+
+    Parameters
+    ----------
+    hand : HandModel
+    joints : (J,) float
+        [rad]
+    T_object_palm : (4, 4) float
+    state : StateRow
+        Its minimal forces act on the object.
+    """
+    T_palm_link = forward_kinematics(hand, joints[None])[0]
+    jacobians = link_jacobians(hand, joints[None])[0]
+    R_palm_object = T_object_palm[:3, :3].T
+    efforts = np.zeros(len(joints))
+    for link, point, force, torque in zip(state.links, state.points, state.minimal_forces,
+                                          state.minimal_torques):
+        p_palm = R_palm_object @ (point - T_object_palm[:3, 3])
+        f_palm, m_palm = R_palm_object @ force, R_palm_object @ torque
+        lever = p_palm - T_palm_link[link, :3, 3]
+        efforts += jacobians[link, :3].T @ f_palm
+        efforts += jacobians[link, 3:].T @ (m_palm + np.cross(lever, f_palm))
+    return efforts
+
+
+def score_terms(state: StateRow, efforts: Array, hand: HandModel, reference: Reference,
+                options: PlannerOptions) -> tuple[float, tuple[ScoreTerm, ...]]:
+    """
+    Return a grasp's score in [0, 1] and its terms.
+
+    Parameters
+    ----------
+    state : StateRow
+        A state with loaded patches.
+    efforts : (J,) float
+        Joint torques of the minimal forces [N m].
+    hand : HandModel
+    reference : Reference
+    options : PlannerOptions
+
+    Returns
+    -------
+    score : float
+    terms : tuple of ScoreTerm
+
+    Notes
+    -----
+    Own choice of terms; each is monotone in one physical quantity, see docs/model.
+
+    """
+    force = float(np.linalg.norm(state.minimal_forces, axis=1).sum()) / reference.load
+    peak = float(state.peak_pressures.max(initial=0.0))
+    offset = _support_offset(state)
+    unbalance = _unbalance(state.normals)
+    share = 1.0 if len(np.unique(state.links)) > 2 else TWO_LINK_SHARE
+    torque = float(np.max(np.abs(efforts) / hand.joint_efforts))
+    values = {
+        'gentleness': (force, 'N/N', min(1.0, 1.0 / max(reference.friction * force, 1e-9))),
+        'pressure': (peak, 'Pa', 1.0 - peak / reference.max_pressure),
+        'support': (offset, 'm', 1.0 - offset / reference.radius),
+        'opposition': (unbalance, '-', share * (1.0 - unbalance)),
+        'torque': (torque, '-', 1.0 - torque),
+        'deformation': (state.max_displacement, 'm',
+                        1.0 - state.max_displacement / (FULL_DEFORMATION * reference.radius))}
+    total = sum(options.weights.values())
+    terms = tuple(
+        ScoreTerm(name, float(value), unit, options.weights[name] / total,
+                  options.weights[name] / total * float(np.clip(normalised, 0.0, 1.0)))
+        for name, (value, unit, normalised) in values.items())
+    return sum(term.contribution for term in terms), terms
+
+
+def _support_offset(state: StateRow) -> float:
+    """Return the distance of the centre of mass from the middle of the contacts [m]."""
+    weights = np.maximum(state.normal_forces, 0.0)
+    middle = weights @ state.points / max(float(weights.sum()), 1e-12)
+    return float(np.linalg.norm(middle - state.centre_of_mass))
+
+
+def _unbalance(normals: Array) -> float:
+    """Return the smallest norm of a convex sum of the normals: 0 where they can balance."""
+    large = 1e3
+    shares, _ = nnls(np.vstack([normals.T, np.full(len(normals), large)]),
+                     np.array([0.0, 0.0, 0.0, large]))
+    return float(np.linalg.norm(shares @ normals) / max(float(shares.sum()), 1e-12))

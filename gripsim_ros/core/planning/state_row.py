@@ -1,0 +1,91 @@
+"""One configuration's part of a batch of grasp states."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..batches import GraspStateBatch
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class StateRow:
+    """
+    Grasp state of one configuration; names as in ``GraspStateBatch``, ``k`` patches.
+
+    ``normal_forces (k,)`` are the simulated forces along the patch normals [N],
+    ``minimal_envelope (k,)`` their largest minimal values over all load cases.
+    """
+
+    clearance: Array
+    obstacle_clearance: float
+    self_clearance: float
+    links: NDArray[np.int64]
+    flags: NDArray[np.int64]
+    points: Array
+    normals: Array
+    forces: Array
+    areas: Array
+    peak_pressures: Array
+    friction_radii: Array
+    normal_stiffness: Array
+    minimal_forces: Array
+    minimal_torques: Array
+    minimal_envelope: Array
+    centre_of_mass: Array
+    max_displacement: float
+    residual: float
+    shift: Array
+    capable: bool
+    holds: bool
+    quantitative: bool
+    margin: float
+    worst_case: int
+    strain_energy: float
+    epsilon: float
+    wrench_volume: float
+    vertices: Array | None
+    vertex_pressures: Array | None
+
+    @property
+    def normal_forces(self) -> Array:
+        """Return the simulated normal force of each patch (k,) [N]."""
+        return np.einsum('ij,ij->i', self.forces, self.normals)
+
+
+def state_row(states: GraspStateBatch, i: int) -> StateRow:
+    """Return configuration ``i`` of a batch."""
+    patches = slice(int(states.patch_offsets[i]), int(states.patch_offsets[i + 1]))
+    surface = len(states.vertices_object) > i
+    return StateRow(
+        clearance=states.clearance[i],
+        obstacle_clearance=float(states.obstacle_clearance[i]),
+        self_clearance=float(states.self_clearance[i]),
+        links=np.asarray(states.patch_links[patches], dtype=np.int64),
+        flags=np.asarray(states.patch_flags[patches], dtype=np.int64),
+        points=states.patch_points_object[patches],
+        normals=states.patch_normals_object[patches],
+        forces=states.patch_forces_object[patches],
+        areas=states.patch_areas[patches],
+        peak_pressures=states.patch_peak_pressures[patches],
+        friction_radii=states.patch_friction_radii[patches],
+        normal_stiffness=states.patch_normal_stiffness[patches],
+        minimal_forces=states.minimal_forces_object[patches],
+        minimal_torques=states.minimal_torques_object[patches],
+        minimal_envelope=states.minimal_envelope[patches],
+        centre_of_mass=states.centre_of_mass_object[i],
+        max_displacement=float(states.max_displacement[i]),
+        residual=float(states.residual[i]),
+        shift=states.shift_object[i],
+        capable=bool(states.capable[i]),
+        holds=bool(states.holds[i]),
+        quantitative=bool(states.quantitative[i]),
+        margin=float(states.margin[i]),
+        worst_case=int(states.worst_case[i]),
+        strain_energy=float(states.strain_energy[i]),
+        epsilon=float(states.epsilon[i]),
+        wrench_volume=float(states.wrench_volume[i]),
+        vertices=states.vertices_object[i] if surface else None,
+        vertex_pressures=states.vertex_pressures[i] if surface else None)

@@ -1,0 +1,185 @@
+"""
+Plan and evaluate in this process: the library's front door.
+
+>>> from gripsim_ros.in_process import load_object, plan_grasps
+>>> result = plan_grasps(load_object('apple.stl', material='firm_fruit'))  # doctest: +SKIP
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import yaml
+
+from .core.bodies import GraspObject, Material, load_material, load_materials, load_mesh
+from .core.hand import HandModel
+from .core.mechanics import MechanicsOptions
+from .core.pipeline import Pipeline, run
+from .core.planning import (GraspEvaluator, GraspPlanner, PlannerOptions, Progress, RankedGrasp,
+                            Task)
+from .resources import load_default_hand, resolve_uri, share_directory
+
+
+@dataclass(frozen=True, eq=False)
+class PlanResult:
+    """
+    What planning found.
+
+    ``rejections`` counts hypotheses by reason; ``evaluated`` of ``total`` were judged,
+    ``in_contact`` of them by a contact of at least two fingers; ``proposed`` candidates
+    were looked at quickly. ``timed_out``: the budget ended it. Times in seconds.
+    """
+
+    grasps: list[RankedGrasp]
+    rejections: dict[str, int]
+    evaluated: int
+    total: int
+    in_contact: int
+    proposed: int
+    timed_out: bool
+    first_stable_time: float | None
+    planning_time: float
+
+
+@lru_cache(maxsize=1)
+def planner_options() -> PlannerOptions:
+    """Return the options of ``config/planner.yaml``."""
+    return PlannerOptions.from_mapping(_config('planner'))
+
+
+@lru_cache(maxsize=1)
+def mechanics_options() -> MechanicsOptions:
+    """Return the options of ``config/mechanics.yaml``."""
+    return MechanicsOptions.from_mapping(_config('mechanics'))
+
+
+def _config(name: str) -> dict:
+    return yaml.safe_load((share_directory() / 'config' / f'{name}.yaml').read_text())
+
+
+def find_material(name_or_file: str) -> Material:
+    """
+    Return a material of the library by name, or from a YAML file.
+
+    Raises
+    ------
+    MaterialError
+        It is neither, or a value is out of range.
+    """
+    materials = load_materials(share_directory() / 'config' / 'materials.yaml')
+    if name_or_file in materials:
+        return materials[name_or_file]
+    return load_material(name_or_file)
+
+
+def load_object(mesh: str, material: str | Material = 'default', scale: float = 1.0
+                ) -> GraspObject:
+    """
+    Return an object from a mesh file and a material.
+
+    Parameters
+    ----------
+    mesh : str
+        File or URI in any format that trimesh reads.
+    material : str or Material
+        Name in the library, YAML file, or the material itself.
+    scale : float
+        Factor that makes the file's lengths metres.
+
+    Raises
+    ------
+    MeshError, MaterialError
+        In one clear line.
+    """
+    if not isinstance(material, Material):
+        material = find_material(material)
+    return GraspObject(load_mesh(resolve_uri(mesh), scale).mesh, material, label=str(mesh))
+
+
+def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
+                hand: HandModel | None = None, options: PlannerOptions | None = None,
+                count: int = 0, hypotheses: int = 0, budget: float = 0.0, seed: int = 0,
+                on_progress: Callable[[Progress], bool | None] | None = None) -> PlanResult:
+    """
+    Return ranked grasps of an object.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    task : Task, optional
+        None: the object floats and its weight may pull in any direction.
+    hand, options
+        None: the Schunk SDH and ``config/planner.yaml``.
+    count, hypotheses : int
+        Grasps returned and hypotheses evaluated at most; 0: as in the options.
+    budget : float
+        Wall time for planning [s]; 0: as in the options.
+    seed : int
+        Turns the hypotheses' rolls.
+    on_progress : callable, optional
+        Called with ``Progress`` after each answer; return False to stop.
+
+    Returns
+    -------
+    PlanResult
+
+    Raises
+    ------
+    TaskError
+        A count or budget is negative.
+    """
+    hand = hand or load_default_hand()
+    options = options or planner_options()
+    budget = checked_budget(budget) or options.max_planning_time
+    begin = time.monotonic()
+    planner = GraspPlanner(grasp_object, hand, task or Task(), options, seed, hypotheses, count)
+    first_stable: list[float] = []
+
+    def watch(progress: Progress) -> bool:
+        elapsed = time.monotonic() - begin
+        if progress.stable and not first_stable:
+            first_stable.append(elapsed)
+        return (on_progress is None or on_progress(progress) is not False) and elapsed < budget
+
+    stopped = run(planner, Pipeline(hand, grasp_object, mechanics_options()), watch)
+    progress = planner.progress
+    return PlanResult(
+        grasps=planner.ranked(), rejections=planner.rejections, evaluated=progress.evaluated,
+        total=progress.total, in_contact=planner.contacts_evaluated, proposed=planner.proposed,
+        timed_out=stopped, first_stable_time=first_stable[0] if first_stable else None,
+        planning_time=time.monotonic() - begin)
+
+
+def evaluate_grasps(grasp_object: GraspObject, grasps: list[tuple[np.ndarray, np.ndarray]],
+                    task: Task | None = None, *, hand: HandModel | None = None
+                    ) -> list[RankedGrasp]:
+    """
+    Return given grasps with every number filled in, in the order given.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    grasps : list of (T_object_palm (4, 4), trajectory (m, J))
+        Joint rows from open hand to grasp [rad].
+    task : Task, optional
+    hand : HandModel, optional
+
+    Raises
+    ------
+    TaskError
+        A trajectory has the wrong shape or leaves the joint limits.
+    """
+    hand = hand or load_default_hand()
+    evaluator = GraspEvaluator(grasp_object, hand, task or Task(), planner_options(), grasps)
+    run(evaluator, Pipeline(hand, grasp_object, mechanics_options()))
+    return evaluator.ranked()
+
+
+def checked_budget(budget: float) -> float:
+    """Return a budget in seconds; raise ``TaskError`` if negative or not a number."""
+    from .core.errors import TaskError
+    if not budget >= 0.0:
+        raise TaskError(f'the planning time must be 0 (default) or more seconds, got {budget}')
+    return float(budget)

@@ -1,0 +1,150 @@
+"""The planner as an ask-and-tell object: laws of its protocol, without any stage."""
+
+from collections import deque
+
+import numpy as np
+import pytest
+from fake_stages import SphereWorld
+
+from gripsim_ros.core.bodies import GraspObject, shapes
+from gripsim_ros.core.errors import TaskError
+from gripsim_ros.core.planning import GraspPlanner, Task
+from gripsim_ros.core.transforms import apply, from_rotation_vector
+from gripsim_ros.in_process import find_material, planner_options
+from gripsim_ros.resources import load_default_hand
+
+RADIUS = 0.04
+HYPOTHESES = 24
+ATOL_POSE = 1e-6
+
+
+@pytest.fixture(scope='module')
+def hand():
+    return load_default_hand()
+
+
+@pytest.fixture(scope='module')
+def ball():
+    return GraspObject(shapes.sphere(RADIUS), find_material('foam'))
+
+
+@pytest.fixture()
+def world(hand, ball):
+    load = 9.81 * ball.mass_properties.mass
+    return SphereWorld(hand, RADIUS, load, ball.material.friction)
+
+
+def new_planner(ball, hand, **changes):
+    from dataclasses import replace
+    options = replace(planner_options(), **changes)
+    return GraspPlanner(ball, hand, Task(), options, max_hypotheses=HYPOTHESES)
+
+
+def run_in_order(planner, world):
+    while not planner.finished:
+        ask = planner.ask()
+        planner.tell(ask.batch_id, world.evaluate(ask.configurations))
+    return planner
+
+
+def signature(planner):
+    return [(g.rank, g.hypothesis, g.score, g.trajectory.tobytes()) for g in planner.ranked()]
+
+
+def test_planner_finds_grasps_of_a_ball_and_accounts_for_every_hypothesis(ball, hand, world):
+    planner = run_in_order(new_planner(ball, hand), world)
+    progress = planner.progress
+    assert progress.stable > 0
+    assert progress.evaluated == progress.total == HYPOTHESES
+    assert progress.stable + sum(planner.rejections.values()) == HYPOTHESES
+
+
+def test_ranking_does_not_depend_on_batch_sizes(ball, hand, world):
+    large = run_in_order(new_planner(ball, hand), world)
+    small = run_in_order(new_planner(ball, hand, batch_size=1, clearance_batch_size=2,
+                                     active_hypotheses=5), world)
+    assert signature(large) == signature(small)
+
+
+def test_ranking_does_not_depend_on_the_order_or_repetition_of_answers(ball, hand, world):
+    reference = run_in_order(new_planner(ball, hand), world)
+    planner, late = new_planner(ball, hand, batch_size=2), deque()
+    while not planner.finished:
+        ask = planner.ask()
+        if ask is not None:
+            late.append((ask.batch_id, world.evaluate(ask.configurations)))
+        if ask is None or len(late) > 3:
+            newest = late.pop()
+            planner.tell(*newest)
+            planner.tell(*newest)
+    assert signature(planner) == signature(reference)
+
+
+def test_trajectories_never_turn_back_and_start_at_the_open_hand(ball, hand, world):
+    planner = run_in_order(new_planner(ball, hand), world)
+    for grasp in planner.ranked():
+        preshape = next(p for p in hand.preshapes if p.name == grasp.preshape)
+        steps = np.diff(grasp.trajectory, axis=0) * np.sign(preshape.closed - preshape.open)
+        assert (steps >= 0.0).all()
+        np.testing.assert_array_equal(grasp.trajectory[0], preshape.open)
+
+
+def test_closing_ends_with_a_margin_in_the_band(ball, hand, world):
+    planner = run_in_order(new_planner(ball, hand), world)
+    low, high = planner.options.margin_band
+    margins = [grasp.margin for grasp in planner.ranked()]
+    assert min(margins) >= low
+    assert np.median(margins) <= high
+
+
+def test_a_failed_stage_rejects_its_hypotheses_and_planning_goes_on(ball, hand, world):
+    planner = new_planner(ball, hand)
+    first = planner.ask()
+    planner.tell_failed(first.batch_id)
+    run_in_order(planner, world)
+    assert sum(planner.rejections.values()) + planner.progress.stable == HYPOTHESES
+    assert any('could not evaluate' in reason for reason in planner.rejections)
+
+
+def test_a_stopped_planner_finishes_with_what_it_has(ball, hand, world):
+    planner = new_planner(ball, hand, active_hypotheses=4)
+    while planner.progress.stable == 0:
+        ask = planner.ask()
+        planner.tell(ask.batch_id, world.evaluate(ask.configurations))
+    planner.stop()
+    run_in_order(planner, world)
+    assert 1 <= len(planner.ranked()) <= 4
+    assert any('budget' in reason for reason in planner.rejections)
+
+
+def test_an_answer_of_another_size_is_refused(ball, hand, world):
+    planner = new_planner(ball, hand, batch_size=4)
+    first, second = planner.ask(), None
+    answer = world.evaluate(first.configurations)
+    planner.tell(first.batch_id, answer)
+    second = planner.ask()
+    other = new_planner(ball, hand, clearance_batch_size=1)
+    other_ask = other.ask()
+    assert second is not None
+    with pytest.raises(TaskError, match='configurations'):
+        other.tell(other_ask.batch_id, answer)
+
+
+@pytest.mark.parametrize('counts', [{'max_hypotheses': -1}, {'max_grasps': -3}, {'seed': -1}])
+def test_negative_counts_are_refused(ball, hand, counts):
+    with pytest.raises(TaskError, match='negative'):
+        GraspPlanner(ball, hand, Task(), planner_options(), **counts)
+
+
+def test_hypotheses_turn_with_the_object(hand):
+    apple = shapes.apple()
+    turned_by = from_rotation_vector(np.array([0.01, -0.02, 0.03, 0.4, -0.7, 0.2]))
+    material = find_material('firm_fruit')
+    plain = GraspPlanner(GraspObject(apple, material), hand, Task(), planner_options(),
+                         max_hypotheses=HYPOTHESES)
+    moved = apple.with_vertices(apply(turned_by, apple.vertices))
+    turned = GraspPlanner(GraspObject(moved, material), hand, Task(), planner_options(),
+                          max_hypotheses=HYPOTHESES)
+    np.testing.assert_allclose(
+        turned.ask().configurations.T_object_palm,
+        turned_by @ plain.ask().configurations.T_object_palm, rtol=0.0, atol=ATOL_POSE)
