@@ -1,0 +1,19 @@
+"""
+Contact of rigid links with the undeformed object.
+
+Oriented boxes reject far pairs, a region of potential interaction narrows the
+rest down, and a vantage-point tree over *triangles* answers every exact query:
+vertices of one mesh inside the other, refined patches of surface nodes with
+their overlap, and certified lower bounds of the distance.
+"""
+
+from .contact_mesh import ContactMesh
+from .indenters import Indenter, MeshIndenter, PunchIndenter, SphereIndenter
+from .narrow_phase import PenetratingVertices, VertexContacts, vertex_contacts
+from .patches import Patch, PatchOptions, sample_patch
+from .stage import ContactScene, LinkShapes, detect_contacts
+
+__all__ = [
+    'ContactMesh', 'ContactScene', 'Indenter', 'LinkShapes', 'MeshIndenter', 'Patch',
+    'PatchOptions', 'PenetratingVertices', 'PunchIndenter', 'SphereIndenter', 'VertexContacts',
+    'detect_contacts', 'sample_patch', 'vertex_contacts']

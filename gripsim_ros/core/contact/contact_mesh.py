@@ -1,0 +1,55 @@
+"""A mesh with everything that contact queries need, built once and on demand."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..bodies import TriangleMesh
+from .curved_surface import CurvedSurface, curve_surface
+from .oriented_box import OrientedBox, fit_oriented_box
+from .vp_tree import VpTree, build_vp_tree
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ContactMesh:
+    """
+    A triangle mesh prepared for contact; its indices are those of the mesh given.
+
+    Attributes
+    ----------
+    mesh : TriangleMesh
+        In its own frame [m]. It may be a soup of unconnected triangles for vertex
+        contacts; the curved surface needs merged vertices.
+    """
+
+    mesh: TriangleMesh
+
+    @classmethod
+    def from_arrays(cls, vertices: ArrayLike, faces: ArrayLike) -> 'ContactMesh':
+        """Return the contact mesh of ``vertices (n, 3)`` [m] and ``faces (m, 3)``."""
+        return cls(TriangleMesh(vertices, faces))
+
+    @cached_property
+    def tree(self) -> VpTree:
+        """Return the tree over the triangles."""
+        return build_vp_tree(self.mesh.vertices, self.mesh.faces)
+
+    @cached_property
+    def box(self) -> OrientedBox:
+        """Return the oriented box round the used vertices, its axes those of the surface."""
+        used, faces = np.unique(self.mesh.faces, return_inverse=True)
+        return fit_oriented_box(self.mesh.vertices[used], faces.reshape(-1, 3))
+
+    @cached_property
+    def surface(self) -> CurvedSurface:
+        """Return the curved surface over the triangles, in the tree's order."""
+        return curve_surface(self.mesh, self.tree)
+
+    @cached_property
+    def bulge(self) -> float:
+        """Return how far the curved surface lies from the facets at most [m]."""
+        return float(self.surface.limits.max())

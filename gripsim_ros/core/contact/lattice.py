@@ -1,0 +1,293 @@
+"""
+Lattices of surface nodes seen along one direction, and where on them contact may be.
+
+A lattice lies in the plane normal to N, a direction into the object. Its points are cast
+along N onto one smooth side of the object's curved surface; the indenter says how deep
+each node lies in it. Both are kernels without state: same numbers in, same numbers out.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from .contact_mesh import ContactMesh
+from .curved_surface import lift
+from .indenters import Indenter
+from .ray_queries import cover, project_triangle, triangles_under
+
+Array = NDArray[np.float64]
+
+#: Nodes whose normal leans farther from N than this cosine see nothing of a contact.
+LEAST_SLOPE = 0.1
+#: Where a neighbour is missing, the depth may rise by this much of the spacing.
+UNKNOWN_RISE = 0.5
+#: Least overlap on a secondary spot, as part of the greatest, that is looked at.
+SECONDARY_RATIO = 0.2
+#: Spots nearer than three contact radii share a lattice; at most this many cells.
+LARGEST_REACH = 6
+
+
+class Window(NamedTuple):
+    """
+    A lattice: frame rows u, v, N; first point in the plane; spacing; counts; heights.
+
+    ``heights (2,)`` bound the coordinate along N between which the surface is looked for.
+    """
+
+    frame: Array
+    start: Array
+    spacing: float
+    counts: tuple[int, int]
+    heights: Array
+
+
+class Field(NamedTuple):
+    """
+    Nodes of a lattice: at most one per point, ``node`` tells which.
+
+    Attributes
+    ----------
+    window : Window
+    node : (nu, nv) int
+        Index of the node of a lattice point, -1 where the side has no surface.
+    points, normals : (n, 3) float
+        Nodes on the curved surface [m], unit normals into the object; object frame.
+    depths : (n,) float
+        Overlap along the normal [m], negative for a gap, ``-inf`` without a counterpart.
+    slopes : (n,) float
+        Cosine between normal and N.
+    labels : (n,) int
+        Smooth side of the indenter that is met, -1 for none.
+    positions : (n,) int
+        Triangle of each node, in the order of the object's tree.
+    """
+
+    window: Window
+    node: NDArray[np.int64]
+    points: Array
+    normals: Array
+    depths: Array
+    slopes: Array
+    labels: NDArray[np.int64]
+    positions: NDArray[np.int64]
+
+
+def sample_field(body: ContactMesh, side: int, window: Window, indenter: Indenter,
+                 T_object_indenter: Array, behind: float) -> Field:
+    """
+    Cast a lattice onto a side of the object and measure its depth in the indenter.
+
+    Parameters
+    ----------
+    body : ContactMesh
+        The object.
+    side : int
+        Smooth side to look at.
+    window : Window
+    indenter : Indenter
+    T_object_indenter : (4, 4) float
+    behind : float
+        Widest gap of interest [m].
+
+    Returns
+    -------
+    Field
+    """
+    cells, points, normals, positions = _raster(
+        body.tree, body.surface, side, window.frame, window.start, window.spacing,
+        window.counts, window.heights)
+    rotation = T_object_indenter[:3, :3]
+    direction = window.frame[2]
+    local = (points - T_object_indenter[:3, 3]) @ rotation
+    depths, labels = indenter.ray_depths(local, direction @ rotation, behind)
+    slopes = normals @ direction
+    depths = depths * slopes
+    node = _pick(cells, depths, window.counts[0], window.counts[1])
+    return Field(window, node, points, normals, depths, slopes, labels, positions)
+
+
+@njit(cache=True)
+def _raster(tree, surface, side, frame, start, spacing, counts, heights):
+    """Return lattice cell, curved point, inward normal and triangle of each hit."""
+    lower, upper = np.empty(3), np.empty(3)
+    for k in range(2):
+        lower[k] = start[k] - 1e-9 * spacing
+        upper[k] = start[k] + (counts[k] - 1 + 1e-9) * spacing
+    lower[2], upper[2] = heights[0], heights[1]
+    candidates = triangles_under(tree, frame, lower, upper)
+    capacity = counts[0] * counts[1] + 16
+    cells, positions = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+    points, normals = np.empty((capacity, 3)), np.empty((capacity, 3))
+    found = 0
+    projected = np.empty((3, 3))
+    weights = np.empty(3)
+    for position in candidates:
+        if surface.sides[position] != side:
+            continue
+        project_triangle(tree.corners[position], frame, projected)
+        i0, i1 = _span(projected[:, 0], start[0], spacing, counts[0])
+        j0, j1 = _span(projected[:, 1], start[1], spacing, counts[1])
+        for i in range(i0, i1 + 1):
+            for j in range(j0, j1 + 1):
+                e0, e1, e2, total = cover(
+                    projected, start[0] + i * spacing, start[1] + j * spacing)
+                if total >= 0.0:
+                    continue
+                if found == capacity:
+                    capacity *= 2
+                    cells, positions = _longer(cells), _longer(positions)
+                    points, normals = _taller(points), _taller(normals)
+                weights[0], weights[1], weights[2] = e0 / total, e1 / total, e2 / total
+                lift(tree.corners[position], surface.normals[position],
+                     surface.limits[position], weights, frame[2], points[found], normals[found])
+                slope = 0.0
+                for k in range(3):
+                    normals[found, k] = -normals[found, k]
+                    slope += normals[found, k] * frame[2, k]
+                if slope < LEAST_SLOPE:
+                    continue
+                cells[found], positions[found] = i * counts[1] + j, position
+                found += 1
+    return cells[:found], points[:found], normals[:found], positions[:found]
+
+
+@njit(cache=True)
+def _span(values, start, spacing, count):
+    """Return the first and last lattice index between three values."""
+    low = np.ceil((min(values[0], values[1], values[2]) - start) / spacing - 1e-9)
+    high = np.floor((max(values[0], values[1], values[2]) - start) / spacing + 1e-9)
+    return int(max(low, 0.0)), int(min(high, count - 1.0))
+
+
+@njit(cache=True)
+def _longer(values):
+    longer = np.empty(2 * len(values), np.int64)
+    longer[:len(values)] = values
+    return longer
+
+
+@njit(cache=True)
+def _taller(values):
+    taller = np.empty((2 * len(values), 3))
+    taller[:len(values)] = values
+    return taller
+
+
+@njit(cache=True)
+def _pick(cells, depths, nu, nv):
+    """Return per lattice point the node with the greatest depth."""
+    node = np.full((nu, nv), -1)
+    flat = node.reshape(-1)
+    for i in range(len(cells)):
+        old = flat[cells[i]]
+        if old < 0 or depths[i] > depths[old]:
+            flat[cells[i]] = i
+    return node
+
+
+class Spots(NamedTuple):
+    """
+    Places of a field where there is, or may be, contact.
+
+    Attributes
+    ----------
+    labels : (nu, nv) int
+        Spot of each promising lattice point, -1 for none.
+    counts : (s,) int
+        Overlapping points of each spot; 0 where it is only promising.
+    bounds : (s, 4) int
+        First and last index along u, then v, of the overlapping points, else of the best.
+    """
+
+    labels: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+
+
+@njit(cache=True)
+def find_spots(node, depths, spacing):
+    """
+    Find the places of contact on a field.
+
+    A point is promising if its depth plus the largest step to a neighbour is positive:
+    contact between the points of the lattice is looked for there with a finer one.
+    """
+    nu, nv = node.shape
+    grid = np.full((nu, nv), -np.inf)
+    greatest, overlapping = -np.inf, 0
+    for i in range(nu):
+        for j in range(nv):
+            if node[i, j] >= 0:
+                grid[i, j] = depths[node[i, j]]
+                greatest = max(greatest, grid[i, j])
+                overlapping += grid[i, j] > 0.0
+    labels = np.full((nu, nv), -1)
+    for i in range(nu):
+        for j in range(nv):
+            if grid[i, j] > -np.inf:
+                step = _largest_step(grid, i, j, spacing, overlapping == 0)
+                if grid[i, j] + step > max(0.0, SECONDARY_RATIO * greatest) or grid[i, j] > 0.0:
+                    labels[i, j] = -2
+    reach = min(max(1, int(1.2 * np.sqrt(overlapping))), LARGEST_REACH)
+    return _label(grid, labels, reach)
+
+
+@njit(cache=True)
+def _largest_step(grid, i, j, spacing, careful):
+    nu, nv = grid.shape
+    step = 0.0
+    for a in range(i - 1, i + 2):
+        for b in range(j - 1, j + 2):
+            if 0 <= a < nu and 0 <= b < nv and grid[a, b] > -np.inf:
+                step = max(step, abs(grid[i, j] - grid[a, b]))
+            elif careful:
+                step = max(step, UNKNOWN_RISE * spacing)
+    return step
+
+
+@njit(cache=True)
+def _label(grid, labels, reach):
+    """Number the groups of promising points; the order is that of their first point."""
+    nu, nv = grid.shape
+    counts, bounds = np.zeros(nu * nv, np.int64), np.empty((nu * nv, 4), np.int64)
+    stack = np.empty((nu * nv, 2), np.int64)
+    groups = 0
+    for i0 in range(nu):
+        for j0 in range(nv):
+            if labels[i0, j0] != -2:
+                continue
+            best = -np.inf
+            bounds[groups] = np.array([nu, -1, nv, -1])
+            labels[i0, j0] = groups
+            stack[0, 0], stack[0, 1] = i0, j0
+            top = 1
+            while top > 0:
+                top -= 1
+                i, j = stack[top]
+                overlaps = grid[i, j] > 0.0
+                if overlaps:
+                    counts[groups] += 1
+                if overlaps or (best <= 0.0 and grid[i, j] > best):
+                    _widen(bounds[groups], i, j, overlaps and best > 0.0)
+                best = max(best, grid[i, j])
+                step = reach if overlaps else 1
+                for a in range(max(i - step, 0), min(i + step + 1, nu)):
+                    for b in range(max(j - step, 0), min(j + step + 1, nv)):
+                        if labels[a, b] == -2:
+                            labels[a, b] = groups
+                            stack[top, 0], stack[top, 1] = a, b
+                            top += 1
+            groups += 1
+    return Spots(labels, counts[:groups], bounds[:groups])
+
+
+@njit(cache=True)
+def _widen(bounds, i, j, keep):
+    """Grow bounds to a point, or start them there."""
+    if not keep:
+        bounds[0], bounds[1], bounds[2], bounds[3] = i, i, j, j
+        return
+    bounds[0], bounds[1] = min(bounds[0], i), max(bounds[1], i)
+    bounds[2], bounds[3] = min(bounds[2], j), max(bounds[3], j)

@@ -1,0 +1,110 @@
+"""What a patch's numbers are worth: thickness behind it, edges near it, spread of normals."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..batches import (PATCH_COARSE, PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE,
+                       PATCH_SPREAD)
+from .contact_mesh import ContactMesh
+from .indenters import Indenter
+from .lattice import Field
+from .ray_queries import AHEAD, EXIT, cast
+
+Array = NDArray[np.float64]
+
+#: Nodes deeper than this part of the greatest depth carry load (half of a paraboloid's area).
+LOADED_RATIO = 0.5
+#: Fewer overlapping nodes than this are coarse.
+LEAST_NODES = 7
+SPREAD_COSINE = np.cos(np.deg2rad(30.0))
+#: A side that ends where its normal leans less than this from N ends at an edge.
+EDGE_SLOPE = 0.5
+#: The way out along N may be this much longer than the shortest before it is not the way.
+WAY_RATIO = 0.4
+PROBES = 5
+
+
+def close_enough(field: Field, own: NDArray[np.int64], indenter: Indenter,
+                 T_object_indenter: Array) -> bool:
+    """
+    Tell whether the depths along N are about the shortest ways out of the indenter.
+
+    They are not where a side only lies beside the contact: a box's wall below a pad that
+    presses its top leaves the pad along N only at its far end.
+    """
+    order = own[np.argsort(-field.depths[own], kind='stable')]
+    probes = order[np.linspace(0, len(order) - 1, min(PROBES, len(order))).astype(int)]
+    local = (field.points[probes] - T_object_indenter[:3, 3]) @ T_object_indenter[:3, :3]
+    distances = indenter.surface_distances(local) + indenter.bulge
+    return bool(np.median(distances / field.depths[probes]) > WAY_RATIO)
+
+
+def ray_thickness(body: ContactMesh, field: Field, own: NDArray[np.int64]) -> float:
+    """Return how far the object reaches along N from the middle of a patch [m]."""
+    depths, points = field.depths[own], field.points[own]
+    centre = (depths @ points) / depths.sum()
+    middle = own[int(np.argmin(np.einsum('ki,ki->k', points - centre, points - centre)))]
+    limit = float(body.surface.limits[field.positions[middle]])
+    nudge = limit / float(field.slopes[middle]) + 1e-9 * body.tree.size
+    direction = field.window.frame[2]
+    begin = field.points[middle:middle + 1] + nudge * direction
+    hits = cast(body.tree, begin, direction, 0.0)
+    if hits.sides[0, AHEAD] != EXIT:
+        return nudge
+    return nudge + float(hits.distances[0, AHEAD])
+
+
+def patch_flags(field: Field, own: NDArray[np.int64]) -> int:
+    """Return the ``PATCH_*`` flags that the final lattice tells."""
+    flags = PATCH_COARSE if len(own) < LEAST_NODES else 0
+    is_own = np.zeros(len(field.depths), np.bool_)
+    is_own[own] = True
+    link_edge, object_edge, least_slope = _edges(
+        field.node, field.depths, field.slopes, field.labels, is_own)
+    flags |= PATCH_REACHES_LINK_EDGE if link_edge else 0
+    flags |= PATCH_REACHES_OBJECT_EDGE if object_edge else 0
+    return flags | (PATCH_SPREAD if least_slope < SPREAD_COSINE else 0)
+
+
+@njit(cache=True)
+def _edges(node, depths, slopes, labels, is_own):
+    """Return whether loaded nodes reach an edge of link or object, and their least slope."""
+    nu, nv = node.shape
+    greatest, overlapping = 0.0, 0
+    for i in range(len(depths)):
+        if is_own[i]:
+            greatest = max(greatest, depths[i])
+            overlapping += 1
+    reach = max(1, int(np.round(np.sqrt(overlapping / (2.0 * np.pi)))))
+    link_edge, object_edge, least_slope, label = False, False, 1.0, -1
+    for i in range(nu):
+        for j in range(nv):
+            own = node[i, j]
+            if own < 0 or not is_own[own] or depths[own] < LOADED_RATIO * greatest:
+                continue
+            least_slope = min(least_slope, slopes[own])
+            if label >= 0 and labels[own] != label:
+                link_edge = True
+            label = labels[own]
+            for a in range(max(i - reach, 0), min(i + reach + 1, nu)):
+                for b in range(max(j - reach, 0), min(j + reach + 1, nv)):
+                    if (a - i) ** 2 + (b - j) ** 2 > reach * reach:
+                        continue
+                    other = node[a, b]
+                    if other < 0:
+                        object_edge = object_edge or _ends_at_edge(node, slopes, a, b)
+                    elif depths[other] == -np.inf and abs(a - i) + abs(b - j) == 1:
+                        link_edge = True
+    return link_edge, object_edge, least_slope
+
+
+@njit(cache=True)
+def _ends_at_edge(node, slopes, i, j):
+    """Tell whether an empty lattice point lies beside a node that faces N."""
+    nu, nv = node.shape
+    for a in range(max(i - 1, 0), min(i + 2, nu)):
+        for b in range(max(j - 1, 0), min(j + 2, nv)):
+            if node[a, b] >= 0 and slopes[node[a, b]] > EDGE_SLOPE:
+                return True
+    return False

@@ -1,0 +1,311 @@
+"""
+Refined patches: nodes on the object's curved surface and their overlap with an indenter.
+
+A mesh's own vertices are too sparse for gentle contact, so each pair of an indenter and
+a smooth side of the object gets a square lattice of its own, fitted to the overlap.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .contact_mesh import ContactMesh
+from .indenters import Indenter
+from .lattice import Field, Window, find_spots, sample_field
+from .patch_quality import close_enough, ray_thickness, patch_flags
+from .region import Region, Start, find_region
+from ..batches import PATCH_THROUGH
+
+Array = NDArray[np.float64]
+
+#: Points of the first lattice, which only finds where contact is.
+COARSE_COUNT = 250
+#: Points of a lattice at most, and along one side at most.
+MOST_POINTS, MOST_ALONG = 3000, 256
+#: Overlapping points that define a spot well enough to fit the final lattice to it.
+ENOUGH = 16
+#: Points along a side of the lattice that zooms in on a small spot.
+ZOOM_COUNT = 17
+#: A change of the patch normal above this angle repeats the first lattice [cosine].
+SETTLED = np.cos(0.2)
+#: Overlaps beyond this part of the thickness have no meaning (two pads would meet).
+THICKNESS_LIMIT = 0.45
+#: The final lattice is fitted again while its number of loaded nodes is off by more.
+COUNT_BAND = (0.6, 1.7)
+
+
+@dataclass(frozen=True)
+class PatchOptions:
+    """
+    How finely patches are sampled.
+
+    Attributes
+    ----------
+    node_count : int
+        Nodes with overlap wanted per patch; about half carry load.
+    gap_ratio : float
+        Nodes with gaps up to this part of the greatest depth are kept as candidates.
+    levels : int
+        Lattices tried, each about five times finer, before a spot counts as no contact.
+    """
+
+    node_count: int = 100
+    gap_ratio: float = 0.1
+    levels: int = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """
+    Nodes of one contact patch, frame object.
+
+    Attributes
+    ----------
+    points, normals : (n, 3) float
+        On the object's curved surface [m]; unit normals into the object.
+    areas, depths : (n,) float
+        Area of each node [m^2]; overlap along the normal [m], negative for a gap.
+    thickness : float
+        Of the object through the patch [m].
+    flags : int
+        Sum of ``PATCH_*``.
+    side : int
+        Smooth side of the object.
+    direction : (3,) float
+        The patch normal, into the object.
+    """
+
+    points: Array
+    normals: Array
+    areas: Array
+    depths: Array
+    thickness: float
+    flags: int
+    side: int
+    direction: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """What stays the same while a pair is sampled."""
+
+    body: ContactMesh
+    indenter: Indenter
+    T_object_indenter: Array
+    options: PatchOptions
+
+    def field(self, side: int, window: Window, behind: float) -> Field:
+        return sample_field(self.body, side, window, self.indenter, self.T_object_indenter,
+                            behind)
+
+
+def sample_patch(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
+                 motion_direction: Array | None = None,
+                 options: PatchOptions = PatchOptions()) -> list[Patch]:
+    """
+    Sample every patch in which an indenter overlaps the object.
+
+    Parameters
+    ----------
+    body : ContactMesh
+        The object, undeformed, with merged vertices.
+    indenter : Indenter
+    T_object_indenter : (4, 4) float
+    motion_direction : (3,) float, optional
+        Direction of the indenter's motion, frame object; helps where the surfaces alone
+        do not tell which way the patch faces.
+    options : PatchOptions
+
+    Returns
+    -------
+    list of Patch
+        Each with at least one overlapping node; empty without contact.
+
+    Notes
+    -----
+    Source: directional depths of the intersection paper, turned into normal overlaps
+    ``d |n . N|``; the rest is of own derivation (``docs/model/contact.md``). The lattice's
+    axes follow the indenter's, so that patches turn with object and hand together.
+    """
+    region = find_region(body, indenter, T_object_indenter, motion_direction)
+    if region is None:
+        return []
+    pair = _Pair(body, indenter, T_object_indenter, options)
+    patches: list[Patch] = []
+    for start in region.starts:
+        patches += _sample_side(pair, region, start, patches)
+    return patches
+
+
+def lattice_frame(normal: Array, axes: Array) -> Array:
+    """
+    Return rows u, v, N of a frame that turns with the indenter.
+
+    Parameters
+    ----------
+    normal : (3,) float
+        Unit direction N.
+    axes : (3, 3) float
+        The indenter's axes as columns.
+
+    Returns
+    -------
+    (3, 3) float
+        u is the indenter's x axis projected, its y axis where x is nearly along N.
+    """
+    axis = axes[:, 0] if abs(axes[:, 0] @ normal) < 0.9 else axes[:, 1]
+    u = axis - normal * (axis @ normal)
+    u /= np.linalg.norm(u)
+    v = np.array([normal[1] * u[2] - normal[2] * u[1], normal[2] * u[0] - normal[0] * u[2],
+                  normal[0] * u[1] - normal[1] * u[0]])
+    return np.stack([u, v, normal])
+
+
+def _sample_side(pair: _Pair, region: Region, start: Start, known: list[Patch]) -> list[Patch]:
+    """Sample the patches of one side that face about one way."""
+    direction = start.direction
+    field, behind = _coarse_field(pair, region, start.side, direction)
+    for _ in range(2):
+        better = _mean_normal(field, field.depths > 0.0)
+        if better is None or better @ direction > SETTLED:
+            break
+        direction = better
+        field, behind = _coarse_field(pair, region, start.side, direction)
+    patches: list[Patch] = []
+    waiting = [(field, behind, 0)]
+    while waiting:
+        field, behind, level = waiting.pop(0)
+        spots = find_spots(field.node, field.depths, field.window.spacing)
+        for spot, count in enumerate(spots.counts):
+            if count >= ENOUGH or (count and level == pair.options.levels):
+                patch = _final_patch(pair, start.side, field, spots.labels, spot)
+                if patch is not None and not _repeats(patch, known + patches):
+                    patches.append(patch)
+            elif level < pair.options.levels:
+                window = _zoom_window(field, spots.bounds[spot])
+                behind = 4.0 * field.window.spacing
+                waiting.append((pair.field(start.side, window, behind), behind, level + 1))
+    return patches
+
+
+def _coarse_field(pair: _Pair, region: Region, side: int,
+                  direction: Array) -> tuple[Field, float]:
+    frame = lattice_frame(direction, pair.T_object_indenter[:3, :3])
+    corners = region.box.corners() @ frame.T
+    lower, upper = corners.min(axis=0), corners.max(axis=0)
+    size = upper - lower
+    spacing = max(np.sqrt(size[0] * size[1] / COARSE_COUNT), size[:2].max() / MOST_ALONG * 4.0)
+    counts = (int(size[0] / spacing) + 2, int(size[1] / spacing) + 2)
+    middle = (lower + upper) / 2.0
+    begin = middle[:2] - 0.5 * spacing * (np.array(counts) - 1)
+    margin = 1e-6 * (size[2] + spacing)
+    window = Window(frame, begin, float(spacing), counts,
+                    np.array([lower[2] - margin, upper[2] + margin]))
+    behind = float(np.linalg.norm(size)) / 2.0
+    return pair.field(side, window, behind), behind
+
+
+def _zoom_window(field: Field, bounds: NDArray[np.int64]) -> Window:
+    """Return a finer lattice round a few points of a field."""
+    window = field.window
+    low = window.start + (bounds[[0, 2]] - 1.5) * window.spacing
+    high = window.start + (bounds[[1, 3]] + 1.5) * window.spacing
+    spacing = float((high - low).max() / (ZOOM_COUNT - 1))
+    counts = tuple(int(n) + 2 for n in (high - low) / spacing)
+    begin = (low + high) / 2.0 - 0.5 * spacing * (np.array(counts) - 1)
+    return Window(window.frame, begin, spacing, counts, window.heights)
+
+
+def _mean_normal(field: Field, chosen: NDArray[np.bool_]) -> Array | None:
+    """Return the mean unit normal of chosen nodes weighted by depth and area."""
+    if not chosen.any():
+        return None
+    total = (field.depths[chosen] / field.slopes[chosen]) @ field.normals[chosen]
+    return total / np.linalg.norm(total)
+
+
+def _final_patch(pair: _Pair, side: int, field: Field, labels: NDArray[np.int64],
+                 spot: int) -> Patch | None:
+    """Fit the final lattice to one spot of a field, and make the patch of it."""
+    origin, scale = field.window, field.window.spacing
+    own = np.unique(field.node[(labels == spot) & (field.node >= 0)])
+    own = own[field.depths[own] > 0.0]
+    others = labels.max() > 0
+    for _ in range(3):
+        window = _fitted_window(pair, field, own)
+        behind = 2.0 * float(field.depths[own].max()) + 4.0 * window.spacing
+        field = pair.field(side, window, behind)
+        picked = field.node[field.node >= 0]
+        own = picked[field.depths[picked] > 0.0]
+        if others:
+            own = own[_nearest_label(field.points[own], origin, scale, labels) == spot]
+        if not len(own):
+            return None
+        ratio = len(own) / pair.options.node_count
+        if COUNT_BAND[0] < ratio < COUNT_BAND[1]:
+            break
+    return _make_patch(pair, side, field, own, others)
+
+
+def _nearest_label(points: Array, window: Window, spacing: float,
+                   labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the spot of the coarse lattice point nearest to each point."""
+    places = np.rint((points @ window.frame[:2].T - window.start) / spacing).astype(int)
+    places = np.clip(places, 0, np.array(labels.shape) - 1)
+    return labels[places[:, 0], places[:, 1]]
+
+
+def _fitted_window(pair: _Pair, field: Field, own: NDArray[np.int64]) -> Window:
+    """Return the lattice for some overlapping nodes: spacing, centre, margin of a radius."""
+    depths, points = field.depths[own], field.points[own]
+    old = field.window
+    total = depths @ field.normals[own]
+    frame = lattice_frame(total / np.linalg.norm(total), pair.T_object_indenter[:3, :3])
+    area = len(own) * old.spacing ** 2 / max(old.frame[2] @ frame[2], 0.5)
+    radius = np.sqrt(area / (2.0 * np.pi))
+    local = points @ frame.T
+    centre = (depths @ local[:, :2]) / depths.sum()
+    half = np.abs(local[:, :2] - centre).max(axis=0) + 0.5 * old.spacing + radius
+    spacing = max(np.sqrt(area / pair.options.node_count),
+                  np.sqrt(4.0 * half[0] * half[1] / MOST_POINTS), 2.0 * half.max() / MOST_ALONG)
+    steps = np.ceil(half / spacing).astype(int)
+    reach = float(half.max() + depths.max())
+    heights = np.array([local[:, 2].min() - reach, local[:, 2].max() + reach])
+    return Window(frame, centre - steps * spacing, float(spacing),
+                  (2 * int(steps[0]) + 1, 2 * int(steps[1]) + 1), heights)
+
+
+def _make_patch(pair: _Pair, side: int, field: Field, own: NDArray[np.int64],
+                others: bool) -> Patch | None:
+    """Choose the nodes of a final lattice, limit their depths and set the flags."""
+    if not close_enough(field, own, pair.indenter, pair.T_object_indenter):
+        return None
+    greatest = float(field.depths[own].max())
+    chosen = field.node[field.node >= 0]
+    chosen = chosen[field.depths[chosen] > -pair.options.gap_ratio * greatest]
+    if others:
+        near = np.isin(chosen, own) | (field.depths[chosen] <= 0.0)
+        chosen = chosen[near]
+    thickness = ray_thickness(pair.body, field, own)
+    flags = patch_flags(field, own)
+    if greatest > THICKNESS_LIMIT * thickness:
+        flags |= PATCH_THROUGH
+    areas = field.window.spacing ** 2 / field.slopes[chosen]
+    return Patch(field.points[chosen], field.normals[chosen], areas,
+                 np.minimum(field.depths[chosen], THICKNESS_LIMIT * thickness), thickness,
+                 flags, side, field.window.frame[2].copy())
+
+
+def _repeats(patch: Patch, known: list[Patch]) -> bool:
+    """Tell whether an earlier patch of the same side has most of a patch's deepest nodes."""
+    deepest = patch.points[int(np.argmax(patch.depths))]
+    spacing = float(np.sqrt(patch.areas.min()))
+    for other in known:
+        if other.side != patch.side:
+            continue
+        reach = 2.0 * max(spacing, float(np.sqrt(other.areas.max())))
+        loaded = other.points[other.depths > 0.0]
+        if np.linalg.norm(loaded - deepest, axis=1).min() < reach:
+            return True
+    return False

@@ -1,0 +1,207 @@
+"""Closest points of a mesh, and its triangles in an oriented box, by the ball tree."""
+
+import numpy as np
+from numba import njit
+
+from .vp_tree import STACK_SIZE
+
+
+@njit(cache=True)
+def closest_on_triangle(p, a, b, c, out):
+    """
+    Write the point of a triangle closest to p into ``out`` and return the squared distance.
+
+    Source: Ericson, Real-Time Collision Detection, 2005, section 5.1.5.
+    """
+    ab, ac, ap = b - a, c - a, p - a
+    d1, d2 = _dot(ab, ap), _dot(ac, ap)
+    bp = p - b
+    d3, d4 = _dot(ab, bp), _dot(ac, bp)
+    cp = p - c
+    d5, d6 = _dot(ab, cp), _dot(ac, cp)
+    vc = d1 * d4 - d3 * d2
+    vb = d5 * d2 - d1 * d6
+    va = d3 * d6 - d5 * d4
+    v, w = 0.0, 0.0
+    if d1 <= 0.0 and d2 <= 0.0:
+        pass
+    elif d3 >= 0.0 and d4 <= d3:
+        v = 1.0
+    elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
+        v = d1 / (d1 - d3) if d1 > d3 else 0.0
+    elif d6 >= 0.0 and d5 <= d6:
+        w = 1.0
+    elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
+        w = d2 / (d2 - d6) if d2 > d6 else 0.0
+    elif va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
+        span = (d4 - d3) + (d5 - d6)
+        w = (d4 - d3) / span if span > 0.0 else 0.0
+        v = 1.0 - w
+    else:
+        total = va + vb + vc
+        v, w = vb / total, vc / total
+    squared = 0.0
+    for k in range(3):
+        out[k] = a[k] + v * ab[k] + w * ac[k]
+        squared += (p[k] - out[k]) ** 2
+    return squared
+
+
+@njit(cache=True)
+def _dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@njit(cache=True)
+def _ball_gap(tree, node, p):
+    dx = p[0] - tree.centres[node, 0]
+    dy = p[1] - tree.centres[node, 1]
+    dz = p[2] - tree.centres[node, 2]
+    return np.sqrt(dx * dx + dy * dy + dz * dz) - tree.radii[node]
+
+
+@njit(cache=True)
+def closest_points(tree, points, limit):
+    """
+    Return distances, closest points and triangle positions of points to a mesh.
+
+    Parameters
+    ----------
+    tree : VpTree
+    points : (k, 3) float
+        Mesh frame [m].
+    limit : float
+        Farther points are not looked for [m].
+
+    Returns
+    -------
+    (k,) float, (k, 3) float, (k,) int
+        Unsigned distance, ``inf`` beyond the limit; closest point; position in the
+        tree's order, -1 beyond the limit.
+    """
+    count = len(points)
+    distances = np.full(count, np.inf)
+    closest = np.zeros((count, 3))
+    positions = np.full(count, -1)
+    stack = np.empty(STACK_SIZE, np.int64)
+    gaps = np.empty(STACK_SIZE)
+    out = np.empty(3)
+    for i in range(count):
+        best = limit
+        stack[0], gaps[0] = 0, _ball_gap(tree, 0, points[i])
+        top = 1
+        while top > 0:
+            top -= 1
+            if gaps[top] > best:
+                continue
+            node = stack[top]
+            if tree.children[node, 0] < 0:
+                for position in range(tree.ranges[node, 0], tree.ranges[node, 1]):
+                    squared = closest_on_triangle(
+                        points[i], tree.corners[position, 0], tree.corners[position, 1],
+                        tree.corners[position, 2], out)
+                    if squared <= best * best:
+                        best = min(np.sqrt(squared), best)
+                        distances[i], positions[i] = best, position
+                        closest[i] = out
+                continue
+            first, second = tree.children[node, 0], tree.children[node, 1]
+            near, far = _ball_gap(tree, first, points[i]), _ball_gap(tree, second, points[i])
+            if near > far:
+                first, second, near, far = second, first, far, near
+            stack[top], gaps[top] = second, far
+            stack[top + 1], gaps[top + 1] = first, near
+            top += 2
+    return distances, closest, positions
+
+
+@njit(cache=True)
+def triangles_in_box(tree, axes, centre, half):
+    """
+    Return tree positions of the triangles that meet an oriented box.
+
+    Parameters
+    ----------
+    tree : VpTree
+    axes : (3, 3) float
+        Rows are the box's axes, mesh frame.
+    centre, half : (3,) float
+        Centre and half lengths [m].
+
+    Returns
+    -------
+    (k,) int
+
+    Notes
+    -----
+    Balls prune, then the 13 separating axes of a triangle and a box decide
+    (Akenine-Moller, JGT 2001).
+    """
+    found = np.empty(64, np.int64)
+    count = 0
+    stack = np.empty(STACK_SIZE, np.int64)
+    stack[0] = 0
+    top = 1
+    local = np.empty((3, 3))
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        squared = 0.0
+        for k in range(3):
+            x = _along(axes, k, tree.centres[node], centre)
+            excess = max(abs(x) - half[k], 0.0)
+            squared += excess * excess
+        if squared > tree.radii[node] ** 2:
+            continue
+        if tree.children[node, 0] >= 0:
+            stack[top], stack[top + 1] = tree.children[node, 0], tree.children[node, 1]
+            top += 2
+            continue
+        for position in range(tree.ranges[node, 0], tree.ranges[node, 1]):
+            for corner in range(3):
+                for k in range(3):
+                    local[corner, k] = _along(axes, k, tree.corners[position, corner], centre)
+            if not triangle_meets_box(local, half):
+                continue
+            if count == len(found):
+                longer = np.empty(2 * count, np.int64)
+                longer[:count] = found
+                found = longer
+            found[count] = position
+            count += 1
+    return found[:count]
+
+
+@njit(cache=True)
+def _along(axes, k, point, centre):
+    return (axes[k, 0] * (point[0] - centre[0]) + axes[k, 1] * (point[1] - centre[1])
+            + axes[k, 2] * (point[2] - centre[2]))
+
+
+@njit(cache=True)
+def triangle_meets_box(local, half):
+    """Tell whether a triangle ``(3, 3)`` meets the box of half lengths at the origin."""
+    for k in range(3):
+        if min(local[0, k], local[1, k], local[2, k]) > half[k]:
+            return False
+        if max(local[0, k], local[1, k], local[2, k]) < -half[k]:
+            return False
+    e0, e1 = local[1] - local[0], local[2] - local[1]
+    nx = e0[1] * e1[2] - e0[2] * e1[1]
+    ny = e0[2] * e1[0] - e0[0] * e1[2]
+    nz = e0[0] * e1[1] - e0[1] * e1[0]
+    reach = abs(nx) * half[0] + abs(ny) * half[1] + abs(nz) * half[2]
+    if abs(nx * local[0, 0] + ny * local[0, 1] + nz * local[0, 2]) > reach:
+        return False
+    for edge in range(3):
+        a, b, c = edge, (edge + 1) % 3, (edge + 2) % 3
+        for k in range(3):
+            i, j = (k + 1) % 3, (k + 2) % 3
+            ei, ej = local[b, i] - local[a, i], local[b, j] - local[a, j]
+            p = ei * local[a, j] - ej * local[a, i]
+            q = ei * local[c, j] - ej * local[c, i]
+            if min(p, q) > abs(ei) * half[j] + abs(ej) * half[i]:
+                return False
+            if max(p, q) < -(abs(ei) * half[j] + abs(ej) * half[i]):
+                return False
+    return True

@@ -1,0 +1,233 @@
+"""The contact stage: link states in, distances, patches and contact vertices out."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..batches import (DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch, ContactBatch,
+                       LinkStateBatch)
+from ..bodies import GraspObject
+from ..hand import HandModel
+from ..transforms import inverse
+from .clearance import (ABSOLUTE, RELATIVE, encloses, hull_clearance, obstacle_clearance,
+                        obstacle_shapes, pair_clearance)
+from .contact_mesh import ContactMesh
+from .gjk import Shape
+from .hulls import Hull, build_hull
+from .indenters import MeshIndenter
+from .narrow_phase import vertex_contacts
+from .patches import Patch, PatchOptions, sample_patch
+from .surface_distance import surface_distance
+
+Array = NDArray[np.float64]
+
+#: Steps shorter than this, over the link's size, are no motion [-].
+MOTIONLESS = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class LinkShapes:
+    """
+    What contact needs of a hand, the same for every object.
+
+    Attributes
+    ----------
+    hand_id : str
+    bodies : tuple of ContactMesh, (L,)
+    hulls : tuple of Hull, (L,)
+    pairs : (k, 2) int
+        Links that can hit each other: no neighbours, and moved by different joints.
+    """
+
+    hand_id: str
+    bodies: tuple[ContactMesh, ...]
+    hulls: tuple[Hull, ...]
+    pairs: NDArray[np.int64]
+
+    @classmethod
+    def of_hand(cls, hand: HandModel) -> 'LinkShapes':
+        """Build trees and hulls of a hand's links; equal meshes share theirs."""
+        known: dict[str, tuple[ContactMesh, Hull]] = {}
+        for link in hand.links:
+            key = link.mesh.content_hash
+            if key not in known:
+                body = ContactMesh(link.mesh)
+                known[key] = (body, build_hull(body))
+        shapes = [known[link.mesh.content_hash] for link in hand.links]
+        moved = hand.moves_link
+        differ = (moved[:, None] != moved[None]).any(axis=-1) & ~hand.neighbours
+        return cls(hand.id, tuple(s[0] for s in shapes), tuple(s[1] for s in shapes),
+                   np.argwhere(np.triu(differ, 1)))
+
+
+class ContactScene:
+    """
+    A hand and an object, prepared once for any number of configurations.
+
+    Parameters
+    ----------
+    hand : HandModel
+    grasp_object : GraspObject
+    shapes : LinkShapes, optional
+        Of the same hand, from another scene (``scene.shapes``), to save building them.
+    options : PatchOptions
+    """
+
+    def __init__(self, hand: HandModel, grasp_object: GraspObject,
+                 shapes: LinkShapes | None = None,
+                 options: PatchOptions = PatchOptions()) -> None:
+        if shapes is None or shapes.hand_id != hand.id:
+            shapes = LinkShapes.of_hand(hand)
+        self.shapes = shapes
+        self.body = ContactMesh(grasp_object.mesh)
+        self.indenters = tuple(MeshIndenter(body) for body in shapes.bodies)
+        self.options = options
+
+
+class _Row(NamedTuple):
+    """The answer for one configuration."""
+
+    clearance: Array
+    obstacle_clearance: float
+    self_clearance: float
+    links: list[int]
+    patches: list[Patch]
+    vertices: Array
+    vectors: Array
+
+
+def detect_contacts(scene: ContactScene, batch: LinkStateBatch) -> ContactBatch:
+    """
+    Find distances, patches and contact vertices of every configuration of a batch.
+
+    Parameters
+    ----------
+    scene : ContactScene
+    batch : LinkStateBatch
+
+    Returns
+    -------
+    ContactBatch
+        Distances only at ``DETAIL_CLEARANCE``, patches from ``DETAIL_FORCES``, contact
+        vertices at ``DETAIL_SURFACE``. Each configuration's answer depends on it alone.
+    """
+    questions = batch.configurations
+    obstacles = obstacle_shapes(questions.obstacles)
+    rows = [_detect(scene, questions.detail, batch.T_object_link[i], batch.twists_object[i],
+                    questions.sweep_object[i], obstacles) for i in range(questions.count)]
+    return _assemble(questions, rows, len(scene.shapes.bodies))
+
+
+def _detect(scene: ContactScene, detail: int, T_object_link: Array, twists: Array,
+            sweep: Array, obstacles: list[Shape]) -> _Row:
+    """Answer for one configuration."""
+    shapes = scene.shapes
+    count = len(shapes.bodies)
+    clearance = np.zeros(count)
+    links: list[int] = []
+    patches: list[Patch] = []
+    vertices, vectors = [np.zeros((0, 3))], [np.zeros((0, 3))]
+    swept = bool(np.any(sweep != 0.0))
+    for link in range(count):
+        T = T_object_link[link]
+        clearance[link] = hull_clearance(shapes.hulls[link], scene.body, T, sweep)
+        if clearance[link] > 0.0 or (swept and detail == DETAIL_CLEARANCE):
+            continue
+        found = [] if detail == DETAIL_CLEARANCE else sample_patch(
+            scene.body, scene.indenters[link], T, _motion(scene, link, T, twists[link]),
+            scene.options)
+        links += [link] * len(found)
+        patches += found
+        if not found and not swept:
+            clearance[link] = _surface_clearance(scene, link, T)
+        if detail == DETAIL_SURFACE and clearance[link] <= 0.0:
+            where, ways = _contact_vertices(scene, link, T, twists[link], found)
+            vertices.append(where)
+            vectors.append(ways)
+    return _Row(clearance, obstacle_clearance(shapes.hulls, T_object_link, sweep, obstacles),
+                _self_clearance(shapes, T_object_link), links, patches,
+                np.concatenate(vertices), np.concatenate(vectors))
+
+
+def _surface_clearance(scene: ContactScene, link: int, T_object_link: Array) -> float:
+    """Return the bound for a link whose hull, not necessarily its surface, is met."""
+    other = scene.shapes.bodies[link]
+    bound = surface_distance(scene.body, other, T_object_link, RELATIVE, ABSOLUTE)
+    return 0.0 if bound > 0.0 and encloses(scene.body, other, T_object_link) else bound
+
+
+def _motion(scene: ContactScene, link: int, T_object_link: Array, twist: Array,
+            at: Array | None = None) -> Array | None:
+    """Return the unit direction in which a point of a link moves, None at rest."""
+    if not np.any(twist):
+        return None
+    box = scene.shapes.bodies[link].box
+    if at is None:
+        at = T_object_link[:3, :3] @ box.centre + T_object_link[:3, 3]
+    velocity = twist[:3] + np.cross(twist[3:], at - T_object_link[:3, 3])
+    norm = float(np.linalg.norm(velocity))
+    size = float(np.linalg.norm(box.half_lengths))
+    return velocity / norm if norm > MOTIONLESS * size * np.linalg.norm(twist) else None
+
+
+def _contact_vertices(scene: ContactScene, link: int, T: Array, twist: Array,
+                      patches: list[Patch]) -> tuple[Array, Array]:
+    """Return vertices of object and link inside each other, and their ways out."""
+    body, other = scene.body, scene.shapes.bodies[link]
+    at = None
+    if patches:
+        deepest = max(patches, key=lambda patch: float(patch.depths.max()))
+        at = deepest.points[int(np.argmax(deepest.depths))]
+    found = vertex_contacts(body, other, T, _motion(scene, link, T, twist, at))
+    own = body.mesh.vertices[found.a_in_b.vertices]
+    theirs = other.mesh.vertices[found.b_in_a.vertices] @ T[:3, :3].T + T[:3, 3]
+    return (np.concatenate([own, theirs]),
+            np.concatenate([found.a_in_b.points - own, found.b_in_a.points - theirs]))
+
+
+def _self_clearance(shapes: LinkShapes, T_object_link: Array) -> float:
+    """Return the least bound over the pairs of links that can hit each other."""
+    best = np.inf
+    for i, j in shapes.pairs:
+        T_i_j = inverse(T_object_link[i]) @ T_object_link[j]
+        bound = pair_clearance(shapes.hulls[i], shapes.hulls[j], T_i_j, best)
+        if bound <= 0.0:
+            bound = surface_distance(shapes.bodies[i], shapes.bodies[j], T_i_j, RELATIVE,
+                                     ABSOLUTE)
+        best = min(best, bound)
+        if best <= 0.0:
+            return 0.0
+    return float(best)
+
+
+def _assemble(questions: ConfigurationBatch, rows: list[_Row], links: int) -> ContactBatch:
+    """Lay the rows end to end."""
+    patches = [patch for row in rows for patch in row.patches]
+    owners = np.array([link for row in rows for link in row.links], dtype=np.int64)
+    depth = np.zeros((len(rows), links))
+    for i, row in enumerate(rows):
+        for link, patch in zip(row.links, row.patches):
+            depth[i, link] = max(depth[i, link], float(patch.depths.max()))
+    return ContactBatch(
+        questions, np.array([row.clearance for row in rows]).reshape(len(rows), links),
+        np.array([row.obstacle_clearance for row in rows]),
+        np.array([row.self_clearance for row in rows]), depth,
+        _offsets([len(row.patches) for row in rows]), owners,
+        np.array([patch.flags for patch in patches], dtype=np.int64),
+        np.array([patch.thickness for patch in patches], dtype=float),
+        _offsets([len(patch.points) for patch in patches]),
+        _rows([patch.points for patch in patches]), _rows([patch.normals for patch in patches]),
+        np.concatenate([np.zeros(0), *(patch.areas for patch in patches)]),
+        np.concatenate([np.zeros(0), *(patch.depths for patch in patches)]),
+        _offsets([len(row.vertices) for row in rows]),
+        _rows([row.vertices for row in rows]), _rows([row.vectors for row in rows]))
+
+
+def _offsets(counts: list[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _rows(parts: list[Array]) -> Array:
+    return np.concatenate([np.zeros((0, 3)), *parts])
