@@ -328,6 +328,7 @@ def klein_bottle():
     vertices = 0.02 * np.stack([r * np.cos(t), r * np.sin(t), np.sin(t / 2.0) * np.sin(s)
                                 + np.cos(t / 2.0) * np.sin(2.0 * s)], axis=-1).reshape(-1, 3)
     after = (u + 1) % m
+
     # One turn later the section is mirrored: s becomes -s.
     def number(i, j, wrapped):
         return i * n + np.where(wrapped, (-j - 1) % n, j % n)

@@ -147,7 +147,8 @@ def face_heights(draft: Draft) -> FloatArray:
     sides = np.roll(corners, -1, axis=1) - corners
     longest = np.sqrt(row_dot(sides, sides).max(axis=1))
     doubled = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
-    return doubled / np.where(longest > 0.0, longest, 1.0)
+    heights: FloatArray = doubled / np.where(longest > 0.0, longest, 1.0)
+    return heights
 
 
 def fix_winding(draft: Draft) -> Draft:

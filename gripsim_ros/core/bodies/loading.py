@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from ..errors import GripsimError, MeshError, ShapeError
 from .cleaning import (
     MAX_HOLE, Draft, drop_duplicate_faces, drop_loose_degenerate_faces, drop_repeated_corners,
-    fill_holes, fix_winding, has_duplicate_faces, loop_size, merge_vertices, plural, turn_out_degenerate_faces)
+    fill_holes, fix_winding, has_duplicate_faces, loop_size, merge_vertices, plural,
+    turn_out_degenerate_faces)
 from .holes import boundary_loops
 from .mesh import TriangleMesh
 from .reading import MAX_FACES, read_triangles
@@ -120,9 +121,9 @@ def _checked(vertices: ArrayLike, faces: ArrayLike, scale: float) -> Draft:
         raise ShapeError('vertices must be numbers of shape (V, 3)') from None
     if points.ndim != 2 or points.shape[1] != 3:
         raise ShapeError(f'vertices must have shape (V, 3), got {points.shape}')
-    if len(faces) > MAX_FACES:
-        raise MeshError(f'a mesh may have at most {MAX_FACES} faces, got {len(faces)}')
-    checked = TriangleMesh(np.nan_to_num(points), faces).faces
+    checked = TriangleMesh(np.nan_to_num(points), faces).faces  # type: ignore[arg-type]
+    if len(checked) > MAX_FACES:
+        raise MeshError(f'a mesh may have at most {MAX_FACES} faces, got {len(checked)}')
     used = np.unique(checked)
     bad = int(np.count_nonzero(~np.isfinite(points[used]).all(axis=1)))
     if bad:

@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,11 +16,13 @@ from ..transforms import apply
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
+ArrayT = TypeVar('ArrayT', bound=NDArray[Any])
+
 #: Edges whose normals differ by more are edges of the body, not of its tessellation [rad].
 SMOOTH_ANGLE = np.deg2rad(30.0)
 
 
-def frozen_array(array: NDArray) -> NDArray:
+def frozen_array(array: ArrayT) -> ArrayT:
     """Return ``array`` itself, made read-only."""
     array.setflags(write=False)
     return array
@@ -28,12 +31,14 @@ def frozen_array(array: NDArray) -> NDArray:
 def unit_rows(vectors: FloatArray) -> FloatArray:
     """Return ``vectors (..., 3)`` at length 1; a zero vector stays zero."""
     norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return vectors / np.where(norms > 0.0, norms, 1.0)
+    units: FloatArray = vectors / np.where(norms > 0.0, norms, 1.0)
+    return units
 
 
 def row_dot(a: FloatArray, b: FloatArray) -> FloatArray:
     """Return the scalar products ``(...,)`` of rows ``a, b (..., 3)``."""
-    return np.einsum('...i,...i->...', a, b)
+    products: FloatArray = np.einsum('...i,...i->...', a, b)
+    return products
 
 
 def _checked_vertices(vertices: ArrayLike) -> FloatArray:
@@ -104,11 +109,11 @@ class TriangleMesh:
 
     def with_vertices(self, vertices: ArrayLike) -> 'TriangleMesh':
         """Return the same faces on other ``vertices (V, 3)`` [m]."""
-        return TriangleMesh(vertices, self.faces)
+        return TriangleMesh(np.asarray(vertices), self.faces)
 
     def with_faces(self, faces: ArrayLike) -> 'TriangleMesh':
         """Return other ``faces (F, 3)`` on the same vertices."""
-        return TriangleMesh(self.vertices, faces)
+        return TriangleMesh(self.vertices, np.asarray(faces))
 
     def with_transform(self, T_a_mesh: FloatArray) -> 'TriangleMesh':
         """Return the mesh in frame a, where ``T_a_mesh (4, 4)`` is its pose."""
@@ -360,4 +365,5 @@ def connected_labels(pairs: IntArray, count: int) -> IntArray:
     first = np.unique(labels, return_index=True)[1]
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
-    return rank[labels]
+    ordered: IntArray = rank[labels]
+    return ordered

@@ -102,7 +102,8 @@ def _cut(
         columns = np.arange(*window.columns) % segments
         gone[window.rows[0]:window.rows[1], columns] = True
     poles = np.zeros(segments, dtype=bool)
-    return cup.faces[~np.concatenate([poles, gone.ravel(), gone.ravel(), poles])]
+    kept: IntArray = cup.faces[~np.concatenate([poles, gone.ravel(), gone.ravel(), poles])]
+    return kept
 
 
 def _with_handle(
@@ -138,5 +139,6 @@ def _handle_ring(first: FloatArray, last: FloatArray, share: float) -> FloatArra
     along = (first[:, 0] - wall) * np.cos(turn)
     way = np.array([np.cos(turn), 0.0, np.sin(turn)])
     normal = np.array([-np.sin(turn), 0.0, np.cos(turn)])
-    return (centre + along[:, None] * way + across[:, None] * [0.0, 1.0, 0.0]
-            + up[:, None] * normal)
+    points: FloatArray = (centre + along[:, None] * way
+                          + across[:, None] * [0.0, 1.0, 0.0] + up[:, None] * normal)
+    return points

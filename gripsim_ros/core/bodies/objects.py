@@ -120,7 +120,8 @@ def _far_direction(points: FloatArray) -> FloatArray:
     """Return the unit vector to the first point farther out than half of the farthest."""
     distances = np.linalg.norm(points, axis=1)
     first = int(np.argmax(distances > 0.5 * distances.max()))
-    return points[first] / distances[first]
+    direction: FloatArray = points[first] / distances[first]
+    return direction
 
 
 def _direction(mesh: TriangleMesh, centre: FloatArray, axis: FloatArray) -> float:

@@ -139,9 +139,7 @@ def apple_profile(polar: FloatArray, diameter: float = 0.08) -> tuple[FloatArray
 
 
 def box(extents: ArrayLike, edge_length: float | None = None) -> TriangleMesh:
-    """
-    Return a box with sides ``extents (3,)``: 12 triangles, or a grid of ``edge_length``.
-    """
+    """Return a box with sides ``extents (3,)``: 12 triangles, or a grid of ``edge_length``."""
     extents = np.asarray(extents, dtype=np.float64)
     _check_sizes(**{f'extent {i}': a for i, a in enumerate(extents)})
     if edge_length is None:

@@ -36,7 +36,7 @@ class EdgeTable:
 
     def labels(self) -> IntArray:
         """
-        Return labels (F,) of the shells.
+        Return which shell each face belongs to, (F,).
 
         Faces are connected over edges of two faces, and over any other edge that their
         component leaves open: there shells touch, as the sides of stacked boxes do.
@@ -75,7 +75,8 @@ def open_sides(table: EdgeTable, labels: IntArray) -> NDArray[np.bool_]:
     _, place = np.unique(component * (len(table.counts) + 1) + edges, return_inverse=True)
     place = place.reshape(-1)
     net = np.bincount(place, np.where(table.forward.ravel(), 1.0, -1.0))
-    return (net[place] != 0.0).reshape(-1, 3)
+    is_open: NDArray[np.bool_] = net[place] != 0.0
+    return is_open.reshape(-1, 3)
 
 
 def consistent_flips(faces: IntArray) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

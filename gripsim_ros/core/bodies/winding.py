@@ -7,7 +7,8 @@ from .mesh import FloatArray, IntArray
 
 
 @numba.njit(cache=True)
-def _winding_numbers(points, triangles, skipped):  # pragma: no cover (compiled)
+def _winding_numbers(
+        points: FloatArray, triangles: FloatArray, skipped: IntArray) -> FloatArray:
     numbers = np.zeros(len(points))
     for i in range(len(points)):
         px, py, pz = points[i]
@@ -61,5 +62,6 @@ def winding_numbers(
     """
     if skipped is None:
         skipped = np.full(len(points), -1, dtype=np.int64)
-    return _winding_numbers(
+    numbers: FloatArray = _winding_numbers(
         np.ascontiguousarray(points), np.ascontiguousarray(triangles), skipped)
+    return numbers
