@@ -13,13 +13,14 @@ GRIPPER_URDF = """<?xml version="1.0"?>
   <link name="rail"/>
   <link name="left"><collision><origin xyz="0 0 0.02" rpy="0 0 0.3"/><geometry>
     <mesh filename="block.stl" scale="0.5 0.5 0.5"/></geometry></collision></link>
-  <link name="right"><collision><geometry><mesh filename="block.stl"/></geometry></collision></link>
+  <link name="right"><collision><geometry>
+    <mesh filename="block.stl"/></geometry></collision></link>
   <link name="right_tip"><collision><geometry>
     <mesh filename="block.stl"/></geometry></collision></link>
   <joint name="mount" type="fixed"><parent link="body"/><child link="rail"/>
     <origin xyz="0 0 0.05" rpy="0.2 0 0"/></joint>
   <joint name="slide" type="prismatic"><parent link="rail"/><child link="left"/>
-    <origin xyz="0.05 0 0" rpy="0 0 1.0"/><axis xyz="0 1 1"/>
+    <origin xyz="0.05 0 0" rpy="0 0 1.0"/><axis xyz="0 0.6 0.8"/>
     <limit lower="-0.02" upper="0.03" effort="20" velocity="0.1"/></joint>
   <joint name="swing" type="revolute"><parent link="rail"/><child link="right"/>
     <origin xyz="-0.05 0 0" rpy="0 0.4 0"/><axis xyz="1 2 0"/>
@@ -47,7 +48,8 @@ preshapes: {wide: {open: [-0.5, -0.01], closed: {slide: 0.02, swing: 0.9}}}
 PLANAR_URDF = """<?xml version="1.0"?>
 <robot name="planar">
   <link name="base"><collision><geometry><mesh filename="block.stl"/></geometry></collision></link>
-  <link name="upper"><collision><geometry><mesh filename="block.stl"/></geometry></collision></link>
+  <link name="upper"><collision><geometry>
+    <mesh filename="block.stl"/></geometry></collision></link>
   <link name="lower"><collision><origin xyz="1 0 0"/><geometry>
     <mesh filename="block.stl"/></geometry></collision></link>
   <joint name="a" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 0 1"/>

@@ -11,7 +11,7 @@ from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.hand import (
     compute_link_states, forward_kinematics, frame_poses, HandModel, link_jacobians)
 from gripsim_ros.core.transforms import transform
-from gripsim_ros.resources import HAND_URDF, load_default_hand, resolve_uri, share_directory
+from gripsim_ros.resources import HAND_URDF, load_default_hand, share_directory
 
 ATOL_ROUNDOFF = 1e-9
 #: Central differences at STEP: error of order STEP squared, and roundoff over STEP.
@@ -69,17 +69,17 @@ def test_straight_fingertips_are_at_their_published_height(sdh):
         np.testing.assert_allclose(tip[2], 0.246, rtol=0.0, atol=ATOL_ROUNDOFF)
 
 
-def test_poses_agree_with_another_library(sdh, rng):
+def test_poses_agree_with_another_library(hand, rng, tmp_path):
     yourdfpy = pytest.importorskip('yourdfpy')
-    urdf = yourdfpy.URDF.load(str(share_directory() / HAND_URDF), load_meshes=False,
-                              filename_handler=lambda uri: str(resolve_uri(uri)))
-    order = [sdh.joint_names.index(name) for name in urdf.actuated_joint_names]
-    positions = random_positions(sdh, rng, 20)
-    poses = frame_poses(sdh, positions)
+    path = share_directory() / HAND_URDF if hand.name == 'sdh' else tmp_path / 'hand.urdf'
+    urdf = yourdfpy.URDF.load(str(path), load_meshes=False)
+    order = [hand.joint_names.index(name) for name in urdf.actuated_joint_names]
+    positions = random_positions(hand, rng, 20)
+    poses = frame_poses(hand, positions)
     for q, T_palm_frame in zip(positions, poses):
         urdf.update_cfg(q[order])
-        for name, pose in zip(sdh.frame_names, T_palm_frame):
-            np.testing.assert_allclose(pose, urdf.get_transform(name, 'sdh_palm_link'),
+        for name, pose in zip(hand.frame_names, T_palm_frame):
+            np.testing.assert_allclose(pose, urdf.get_transform(name, hand.base_link),
                                        rtol=0.0, atol=ATOL_ROUNDOFF)
 
 

@@ -50,7 +50,7 @@ def test_the_macro_puts_a_prefix_before_each_name_and_hangs_on_a_parent(generate
     mount = arm.find("joint[@name='left_sdh_palm_joint']")
     assert mount.find('parent').get('link') == 'flange'
     assert mount.find('origin').get('xyz') == '0 0 0.1'
-    assert arm.find(".//mimic").get('joint') == 'left_sdh_knuckle_joint'
+    assert arm.find('.//mimic').get('joint') == 'left_sdh_knuckle_joint'
 
 
 def test_the_links_have_the_published_mass(robot):

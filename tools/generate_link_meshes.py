@@ -61,7 +61,7 @@ def palmar_arc(table, outer):
         return centre, radius, 0.5 * HALF_TURN, np.arccos((d['pad_end'] - centre[0]) / radius)
     (front_z, front_x), nose = d['nose_front'], d['nose_radius']
     angle = np.arctan2(front_x - centre[1], front_z - centre[0])
-    # The nose's arc meets the palmar arc where both are as far from their centres as they are wide.
+    # Where the nose's circle meets the palmar one, by the law of cosines.
     gap = np.hypot(front_x - centre[1], front_z - centre[0])
     inside = (gap ** 2 + d['palmar_radius'] ** 2 - nose ** 2) / (2 * gap * d['palmar_radius'])
     return centre, d['palmar_radius'], 0.5 * HALF_TURN, angle - np.arccos(min(1.0, inside))

@@ -59,7 +59,8 @@ def load_shape(link: object, resolve_uri: Callable[[str], Path]) -> LinkShape:
                      hashlib.sha256(path.read_bytes()).digest())
 
 
-def make_link(name: str, mesh: TriangleMesh, surface: Mapping, pads: Mapping[str, Pad]) -> HandLink:
+def make_link(name: str, mesh: TriangleMesh, surface: Mapping,
+              pads: Mapping[str, Pad]) -> HandLink:
     """
     Return a link with the middle of its palmar surface found on its mesh.
 
