@@ -36,6 +36,7 @@ setup(
     name=PACKAGE,
     version=read_version(),
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
+    package_data={f'{PACKAGE}.report': ['assets/*']},
     data_files=list_data_files(),
     install_requires=['setuptools'],
     extras_require={'test': ['pytest', 'hypothesis']},

@@ -1,0 +1,173 @@
+'use strict';
+// Fills the page from the data: chooses a grasp, moves the hand, shows numbers.
+
+const data = JSON.parse(document.getElementById('data').textContent);
+const byId = (id) => document.getElementById(id);
+const viewer = new Viewer(byId('canvas'));
+const IDENTITY = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
+const state = { grasp: 0, row: 1, exaggeration: 1, forces: true, playing: null };
+
+const object = data.object && {
+  vertices: decode(data.object.vertices, Float32Array),
+  faces: decode(data.object.faces, Uint32Array),
+};
+
+function element(name, text, className) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+function row(cells, numeric) {
+  const made = element('tr');
+  cells.forEach((cell, k) => {
+    const box = element('td', typeof cell === 'string' ? cell : undefined,
+      numeric.includes(k) ? 'number' : '');
+    if (typeof cell !== 'string') box.append(cell);
+    made.append(box);
+  });
+  return made;
+}
+
+function colourOf(share) {
+  const { stops, colours } = data.ramp;
+  let k = 1;
+  while (k < stops.length - 1 && share > stops[k]) k++;
+  const t = Math.max(0, Math.min(1, (share - stops[k - 1]) / (stops[k] - stops[k - 1])));
+  return colours[k].map((c, j) => colours[k - 1][j] + t * (c - colours[k - 1][j]));
+}
+
+// The deformed object of a grasp: the closing's last row only, before that it is at rest.
+function putObject(grasp, closed) {
+  const moves = decode(grasp.displacements, Int16Array);
+  const pressures = decode(grasp.pressures, Uint16Array);
+  const vertices = object.vertices.slice();
+  const scale = closed ? state.exaggeration * grasp.displacement_step : 0;
+  for (let i = 0; i < vertices.length; i++) vertices[i] += scale * moves[i];
+  const share = closed ? 1 / 65535 : 0;
+  viewer.put('object', expand(vertices, object.faces, (v) => colourOf(pressures[v] * share)));
+}
+
+function putGlyphs(grasp) {
+  const { extent, colours } = data;
+  const largest = Math.max(...grasp.contacts.map((contact) => norm(contact.force)), 1e-12);
+  const parts = [];
+  for (const contact of grasp.contacts) {
+    const radius = Math.sqrt(contact.area / Math.PI);
+    if (radius > 0) {
+      parts.push(ringAbout(contact.point, contact.normal, radius, 0.004 * extent, colours.ring));
+    }
+    if (norm(contact.force) > 1e-3 * largest) {
+      const tail = addScaled(contact.point, contact.force, -0.45 * extent / largest);
+      parts.push(arrow(tail, contact.point, 0.012 * extent, colours.force));
+    }
+  }
+  viewer.put('forces', joined(parts));
+  viewer.put('centres', joined([
+    ball(data.centre_of_mass, 0.012 * extent, colours.centre_before),
+    ball(grasp.centre_of_mass, 0.018 * extent, colours.centre)]));
+}
+
+function place() {
+  const grasp = data.grasps[state.grasp];
+  const poses = decode(grasp.poses, Float32Array);
+  const links = data.links.length;
+  const rows = poses.length / (16 * links);
+  const at = Math.round(state.row * (rows - 1));
+  const closed = at === rows - 1;
+  viewer.glass = data.links.map((link, k) => {
+    const start = 16 * (at * links + k);
+    return [`link ${link.mesh} ${link.colour}`, poses.subarray(start, start + 16)];
+  });
+  viewer.solids = [['object', IDENTITY]];
+  viewer.marks = [];
+  if (state.forces && closed) {
+    viewer.solids.push(['forces', IDENTITY]);
+    viewer.marks.push(['centres', IDENTITY]);
+  }
+  if (state.drawn !== `${state.grasp} ${closed} ${state.exaggeration}`) {
+    state.drawn = `${state.grasp} ${closed} ${state.exaggeration}`;
+    putObject(grasp, closed);
+  }
+  viewer.draw();
+}
+
+function showNumbers(grasp) {
+  byId('chosen').textContent = `Grasp ${grasp.rank}`;
+  byId('summary').textContent = grasp.summary;
+  byId('warnings').replaceChildren(...grasp.warnings.map((text) => element('p', text, 'warning')));
+  byId('terms').replaceChildren(...grasp.terms.map((term, k) => {
+    const bar = element('div', undefined, 'bar');
+    const piece = element('span');
+    piece.style.width = `${100 * term.share}%`;
+    piece.style.background = data.term_colours[k % data.term_colours.length];
+    bar.append(piece);
+    bar.title = `weight ${term.weight}`;
+    return row([term.name, term.value, term.contribution, bar], [1, 2]);
+  }));
+  byId('contacts').replaceChildren(...grasp.contacts.map((contact) =>
+    row(contact.cells, [1, 2, 3, 4])));
+  byId('peak').textContent = grasp.peak;
+}
+
+function choose(index) {
+  state.grasp = index;
+  const grasp = data.grasps[index];
+  document.querySelectorAll('#grasps tbody tr').forEach((line, k) =>
+    line.classList.toggle('chosen', k === index));
+  byId('choice').value = String(index);
+  showNumbers(grasp);
+  if (!viewer.gl) return;
+  viewer.aim(grasp.view.centre, grasp.view.radius, grasp.view.up, grasp.view.across);
+  viewer.turn = grasp.view.turn.slice();
+  putGlyphs(grasp);
+  place();
+}
+
+function play() {
+  if (state.playing) { clearInterval(state.playing); state.playing = null; return; }
+  state.row = 0;
+  state.playing = setInterval(() => {
+    state.row = Math.min(1, state.row + 0.02);
+    byId('row').value = state.row;
+    place();
+    if (state.row >= 1) { clearInterval(state.playing); state.playing = null; }
+  }, 40);
+}
+
+function start() {
+  document.querySelectorAll('#grasps tbody tr').forEach((line, k) =>
+    line.addEventListener('click', () => choose(k)));
+  byId('choice').addEventListener('change', (event) => choose(Number(event.target.value)));
+  if (!viewer.gl) { byId('canvas').remove(); byId('legend').remove(); byId('controls').remove(); } else {
+    byId('still').remove();
+    for (const [key, mesh] of data.meshes.entries()) {
+      const vertices = decode(mesh.vertices, Float32Array);
+      const faces = decode(mesh.faces, Uint32Array);
+      const wanted = new Set(data.links.filter((l) => l.mesh === key).map((l) => l.colour));
+      for (const colour of wanted) {
+        viewer.put(`link ${key} ${colour}`,
+          expand(vertices, faces, () => data.link_colours[colour]));
+      }
+    }
+    byId('opacity').addEventListener('input', (event) => {
+      viewer.opacity = Number(event.target.value); viewer.draw();
+    });
+    byId('row').addEventListener('input', (event) => {
+      state.row = Number(event.target.value); place();
+    });
+    byId('exaggeration').addEventListener('input', (event) => {
+      state.exaggeration = Number(event.target.value);
+      byId('factor').textContent = `× ${state.exaggeration}`;
+      place();
+    });
+    byId('forces').addEventListener('change', (event) => {
+      state.forces = event.target.checked; place();
+    });
+    byId('play').addEventListener('click', play);
+  }
+  choose(0);
+}
+
+if (data.grasps.length) start();

@@ -1,0 +1,142 @@
+"""The data inside a report: meshes, poses and numbers as JSON that a script element may hold."""
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core.bodies import TriangleMesh, decimate_mesh
+from ..core.planning.types import GraspContact, ScoreTerm
+from .render import best_viewpoint
+from .scene import (CENTRE_BEFORE_COLOUR, CENTRE_COLOUR, FORCE_COLOUR, PRESSURE_COLOURS,
+                    PRESSURE_STOPS, RING_COLOUR, DisplayGrasp, DisplayScene)
+from .style import TERM_COLOURS, hex_colour
+
+#: Most faces of a link's mesh in the page.
+LINK_FACES = 5000
+#: Steps of a displacement or a pressure that is sent as a 16-bit number.
+SIGNED_STEPS, UNSIGNED_STEPS = 32767, 65535
+
+
+def script_json(data: Mapping[str, Any]) -> str:
+    """Return strict JSON that cannot end the script element it stands in."""
+    text = json.dumps(data, allow_nan=False, separators=(',', ':'))
+    for character in '<>&\u2028\u2029':
+        text = text.replace(character, f'\\u{ord(character):04x}')
+    return text
+
+
+def scene_data(scene: DisplayScene) -> dict[str, Any]:
+    """
+    Return what the viewer draws.
+
+    Parameters
+    ----------
+    scene : DisplayScene
+
+    Returns
+    -------
+    dict
+        Arrays as base64 of little-endian numbers, each mesh once, forces and points as lists.
+    """
+    meshes, links = _distinct_meshes(scene)
+    return {
+        'meshes': meshes, 'links': links,
+        'link_colours': [list(colour) for colour in scene.link_colours],
+        'object': {'vertices': _packed(scene.vertices, '<f4'),
+                   'faces': _packed(scene.faces, '<u4')},
+        'extent': float(np.ptp(scene.vertices, axis=0).max()),
+        'centre_of_mass': _numbers(scene.centre_of_mass),
+        'ramp': {'stops': list(PRESSURE_STOPS), 'colours': [list(c) for c in PRESSURE_COLOURS]},
+        'colours': {'force': FORCE_COLOUR, 'ring': RING_COLOUR, 'centre': CENTRE_COLOUR,
+                    'centre_before': CENTRE_BEFORE_COLOUR},
+        'term_colours': [hex_colour(np.array(colour) / 255.0) for colour in TERM_COLOURS],
+        'grasps': [_grasp_data(scene, index) for index in range(len(scene.grasps))]}
+
+
+def _distinct_meshes(scene: DisplayScene) -> tuple[list[dict[str, str]], list[dict[str, int]]]:
+    numbers: dict[str, int] = {}
+    meshes, links = [], []
+    for mesh, colour in zip(scene.links, scene.link_colours):
+        if mesh.content_hash not in numbers:
+            numbers[mesh.content_hash] = len(meshes)
+            meshes.append(_packed_mesh(decimate_mesh(mesh, LINK_FACES)))
+        links.append({'mesh': numbers[mesh.content_hash],
+                      'colour': scene.link_colours.index(colour)})
+    return meshes, links
+
+
+def _grasp_data(scene: DisplayScene, index: int) -> dict[str, Any]:
+    shown = scene.grasps[index]
+    grasp, moves = shown.grasp, shown.vertices - scene.vertices
+    step = max(float(np.abs(moves).max(initial=0.0)), 1e-12) / SIGNED_STEPS
+    largest = float(shown.pressures.max(initial=0.0))
+    shares = shown.pressures / max(largest, 1e-12)
+    return {
+        'rank': grasp.rank, 'summary': _summary(scene, shown), 'warnings': _warnings(shown),
+        'poses': _packed(shown.T_object_link, '<f4'), 'displacement_step': step,
+        'displacements': _packed(np.rint(moves / step), '<i2'),
+        'pressures': _packed(np.rint(UNSIGNED_STEPS * shares), '<u2'),
+        'peak': f'{1e-3 * largest:.1f}', 'centre_of_mass': _numbers(grasp.centre_of_mass),
+        'view': _view(scene, index), 'contacts': _contacts(shown),
+        'terms': [_term(term) for term in grasp.terms]}
+
+
+def _term(term: ScoreTerm) -> dict[str, Any]:
+    share = term.contribution / term.weight if term.weight else 0.0
+    return {'name': term.name, 'value': f'{term.value:.4g} {term.unit}'.replace(' -', ''),
+            'contribution': f'{term.contribution:.3f}', 'weight': term.weight,
+            'share': min(max(share, 0.0), 1.0)}
+
+
+def _contacts(shown: DisplayGrasp) -> list[dict[str, Any]]:
+    return [{
+        'point': _numbers(contact.point), 'normal': _numbers(contact.normal),
+        'force': _numbers(contact.force), 'area': float(contact.area), 'cells': _cells(contact)}
+        for contact in shown.grasp.contacts]
+
+
+def _cells(contact: GraspContact) -> list[str]:
+    return [contact.link, f'{np.linalg.norm(contact.force):.2f}',
+            f'{1e-3 * contact.peak_pressure:.1f}', f'{1e6 * contact.area:.1f}',
+            f'{np.linalg.norm(contact.closing_force):.2f}']
+
+
+def _summary(scene: DisplayScene, shown: DisplayGrasp) -> str:
+    grasp = shown.grasp
+    force = sum(float(np.linalg.norm(contact.force)) for contact in grasp.contacts)
+    shift = 1e3 * float(np.linalg.norm(grasp.centre_of_mass - scene.centre_of_mass))
+    return (f'{grasp.preshape}: {len(grasp.contacts)} contacts, {force:.2f} N in all, holds '
+            f'{grasp.margin:.2f} times the load; surface pressed in by '
+            f'{1e3 * grasp.max_displacement:.2f} mm, centre of mass moved by {shift:.3f} mm')
+
+
+def _warnings(shown: DisplayGrasp) -> list[str]:
+    outside = [] if shown.grasp.quantitative else [
+        'Outside the range of the elastic model: numbers are indicative.']
+    return [*outside, *shown.grasp.warnings]
+
+
+def _view(scene: DisplayScene, index: int) -> dict[str, Any]:
+    """Return where the viewer looks from at first: as in the still picture."""
+    view, across = best_viewpoint(scene, index), scene.grasps[index].grasp.T_object_palm[:3, 0]
+    azimuth = np.arctan2(view.towards @ np.cross(view.up, across), view.towards @ across)
+    elevation = np.arcsin(np.clip(view.towards @ view.up, -1.0, 1.0))
+    return {'centre': _numbers(view.focus), 'radius': float(view.radius),
+            'up': _numbers(view.up), 'across': _numbers(across),
+            'turn': [float(azimuth), float(elevation)]}
+
+
+def _packed_mesh(mesh: TriangleMesh) -> dict[str, str]:
+    return {'vertices': _packed(mesh.vertices, '<f4'), 'faces': _packed(mesh.faces, '<u4')}
+
+
+def _packed(array: ArrayLike, kind: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode('ascii')
+
+
+def _numbers(array: NDArray[np.float64]) -> list[float]:
+    return [float(number) for number in array]
