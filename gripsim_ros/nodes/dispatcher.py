@@ -6,115 +6,24 @@ answers. Times are of the steady clock.
 """
 
 import queue
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 
-from ..core.batches import GraspStateBatch
 from ..core.errors import GripsimError
 from ..core.planning.types import Ask, Progress
-
-#: The stages in the order in which a batch comes through them.
-STAGES = ('forward_kinematics', 'contact_detection', 'deformation')
-
-#: How a session ended.
-DONE, TIMED_OUT, CANCELED, STAGE_MISSING, INVALID, INTERNAL = range(6)
+from .sessions import (
+    CANCELED, DONE, INTERNAL, STAGE_MISSING, STAGES, TIMED_OUT, Answer, Outstanding,
+    RingSettings, Session)
 
 #: Seconds between two reports of progress at least, and at most.
 REPORT_PERIOD, HEARTBEAT = 0.1, 1.0
-#: Share of the time limit, and most seconds, kept for the details of the best grasps.
-DETAIL_SHARE, DETAIL_TIME = 0.1, 1.0
 #: Seconds before a batch is sent again that met a stage without the object.
 OBJECT_DELAY = 0.02
 #: Seconds between two looks at the graph while stages are being discovered.
 DISCOVERY_PERIOD = 0.02
 #: The longest sleep, so that a missed wake-up is never noticed [s].
 LONGEST_SLEEP = 1.0
-
-
-@dataclass(frozen=True)
-class RingSettings:
-    """
-    How batches are sent.
-
-    ``credits`` batches are out at most; after ``answer_timeout`` [s] of silence one is
-    sent again, at most ``max_attempts`` times in all.
-    """
-
-    credits: int
-    answer_timeout: float
-    max_attempts: int
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """An answer from the ring: states, or which stage could not give any, and why."""
-
-    request_id: str
-    batch_id: int
-    attempt: int
-    states: GraspStateBatch | None = None
-    unknown_object: bool = False
-    fatal: bool = False
-    message: str = ''
-
-
-@dataclass(eq=False)
-class _Outstanding:
-    """A batch on the ring."""
-
-    session: 'Session'
-    ask: Ask
-    order: int
-    attempt: int = 0
-    deadline: float = 0.0
-    resend_at: float | None = None
-    silent: bool = False
-    reached: set[str] = field(default_factory=set)
-
-
-@dataclass(eq=False)
-class Session:
-    """
-    One request on its way.
-
-    Attributes
-    ----------
-    request_id : str
-    deadline : float
-        Time of the steady clock at which it ends with what it has.
-    begin : float
-        When the request came; the limit counts from here.
-    on_progress : callable, optional
-        Called with ``Progress`` from the dispatcher's thread.
-    planner : GraspPlanner or GraspEvaluator
-        None while it is being prepared, see ``Dispatcher.prepared``.
-    object_id : str
-    """
-
-    request_id: str
-    begin: float
-    deadline: float
-    on_progress: Callable[[Progress], None] | None = None
-    planner: object = None
-    object_id: str = ''
-    done: threading.Event = field(default_factory=threading.Event)
-    outcome: int = DONE
-    message: str = ''
-    failures: str = ''
-    stopped: bool = False
-    cut_short: bool = False
-    discovered: bool = False
-    reported_at: float = -float('inf')
-    reported: object = None
-
-    @property
-    def stop_at(self) -> float:
-        """Return when no hypothesis is begun any more, so that details find the time."""
-        reserve = min(DETAIL_TIME, DETAIL_SHARE * (self.deadline - self.begin))
-        return self.deadline - reserve
 
 
 class Dispatcher:
@@ -143,7 +52,7 @@ class Dispatcher:
         self._absent_stages, self._clock = absent_stages, clock
         self._events: queue.SimpleQueue = queue.SimpleQueue()
         self._sessions: deque[Session] = deque()
-        self._out: dict[tuple[str, int], _Outstanding] = {}
+        self._out: dict[tuple[str, int], Outstanding] = {}
         self._order = 0
         self._closed = False
         self.retries = 0
@@ -264,7 +173,7 @@ class Dispatcher:
                 other.deadline = max(other.deadline, now + self._settings.answer_timeout)
         self._tell(item, answer)
 
-    def _tell(self, item: _Outstanding, answer: Answer) -> None:
+    def _tell(self, item: Outstanding, answer: Answer) -> None:
         planner, batch_id = item.session.planner, item.ask.batch_id
         if answer.states is None:
             item.session.failures = item.session.failures or answer.message
@@ -303,7 +212,7 @@ class Dispatcher:
             session.cut_short = progress is not None and progress.evaluated < progress.total
             self._guarded(session, session.planner.stop)
 
-    def _watch_batch(self, item: _Outstanding, now: float) -> None:
+    def _watch_batch(self, item: Outstanding, now: float) -> None:
         """Send a batch again that was not answered, or that now finds its object."""
         if (item.session.request_id, item.ask.batch_id) not in self._out:
             return
@@ -321,12 +230,12 @@ class Dispatcher:
         self.retries += 1
         self._put(item, now)
 
-    def _put(self, item: _Outstanding, now: float) -> None:
+    def _put(self, item: Outstanding, now: float) -> None:
         item.resend_at = None
         item.deadline = now + self._settings.answer_timeout
         self._guarded(item.session, lambda: self._send(item.session, item.ask, item.attempt))
 
-    def _missing(self, item: _Outstanding) -> str:
+    def _missing(self, item: Outstanding) -> str:
         """Return a line that names the stage from which a batch did not come back."""
         absent = set(self._absent_stages())
         silent = [stage for stage in STAGES if stage not in item.reached]
@@ -360,7 +269,7 @@ class Dispatcher:
                 return False
             self._end(session, TIMED_OUT if session.cut_short else DONE, '')
             return True
-        item = _Outstanding(session, ask, self._order)
+        item = Outstanding(session, ask, self._order)
         self._order += 1
         self._out[(session.request_id, ask.batch_id)] = item
         self._put(item, now)

@@ -12,7 +12,7 @@ from itertools import count
 
 from gripsim_interfaces.action import PlanGrasps
 from gripsim_interfaces.msg import (
-    Contacts, GraspObject, GraspStates, HandConfigurations, LinkStates, RingHeader)
+    Contacts, GraspObject, GraspStates, HandConfigurations, LinkStates, Material, RingHeader)
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
@@ -24,15 +24,17 @@ from ..conversions import (
     grasp_states_from_msg)
 from ..core.bodies import load_materials
 from ..core.errors import GripsimError
-from ..core.planning import Ask, PlannerOptions
+from ..core.planning import Ask, GraspPlanner, PlannerOptions, Task
 from ..markers import MarkerFrame, grasp_markers, ranked_markers
 from ..resources import resolve_uri, share_directory
-from .dispatcher import STAGES, Answer, Dispatcher, RingSettings, Session
+from .dispatcher import Dispatcher
 from .node_base import (
     LATCHED_OBJECTS, SuiteNode, config_mapping, latched, one_line, reliable, run)
 from .parameters import NodeParameter
 from .requests_served import RequestServer
+from .sessions import STAGES, Answer, RingSettings, Session
 from .stage_node import PLAN_DEPTH, ObjectStore
+from .warm_up import warm_up_object
 
 #: How long the action server keeps results that nobody fetched [s].
 RESULT_TIMEOUT = 600
@@ -48,6 +50,9 @@ PARAMETERS = (
     NodeParameter('answer_timeout', float, 'Silence before a batch is sent again [s].',
                   0.05, 600.0),
     NodeParameter('max_attempts', int, 'Attempts before STAGE_MISSING.', 1, 20),
+    NodeParameter('object', str, 'Mesh file or URI of an object to publish; empty: none.'),
+    NodeParameter('object_scale', float, 'Factor that makes its lengths metres.', 1e-6, 1e6),
+    NodeParameter('material', str, 'Its material in the library; empty: the default.'),
     NodeParameter('marker_frame', str, 'Frame of markers where a request names none.'))
 
 
@@ -114,11 +119,20 @@ class GraspPlannerNode(SuiteNode):
             self, PlanGrasps, 'plan_grasps', server.plan_with_feedback, callback_group=group,
             cancel_callback=self._on_cancel, result_timeout=RESULT_TIMEOUT)
 
+    def warm_up(self) -> None:
+        """Propose a hypothesis for a small object; publish the one of the parameters."""
+        GraspPlanner(warm_up_object(), self.hand, Task(), self.options, max_hypotheses=1)
+        if self.values['object']:
+            request = self.reader.read(PlanGrasp.Request(
+                mesh_resource=self.values['object'], scale=self.values['object_scale'],
+                material=Material(name=self.values['material'])))
+            for repair in request.repairs:
+                self.get_logger().warning(f'{self.values["object"]}: {repair}')
+            self.publish_object(request.grasp_object, request.scale)
+
     def _on_cancel(self, goal_handle) -> CancelResponse:
         self.server.cancel(goal_handle)
         return CancelResponse.ACCEPT
-
-    # -- sessions --------------------------------------------------------------------
 
     def next_request_id(self) -> str:
         """Return a name for a request that no other of this process has."""

@@ -13,8 +13,8 @@ from ..conversions import (
 from ..core.errors import GripsimError, TaskError
 from ..core.planning import GraspEvaluator, GraspPlanner, Progress
 from ..core.transforms import apply
-from .dispatcher import CANCELED, INTERNAL, INVALID, STAGE_MISSING, TIMED_OUT, Session
 from .node_base import one_line
+from .sessions import CANCELED, INTERNAL, INVALID, STAGE_MISSING, TIMED_OUT, Session
 
 Status = PlanGrasp.Response
 

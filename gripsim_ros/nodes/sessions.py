@@ -1,0 +1,100 @@
+"""What the planner's end of the ring keeps: sessions, batches that are out, answers."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..core.batches import GraspStateBatch
+from ..core.planning.types import Ask, Progress
+
+#: The stages in the order in which a batch comes through them.
+STAGES = ('forward_kinematics', 'contact_detection', 'deformation')
+
+#: How a session ended.
+DONE, TIMED_OUT, CANCELED, STAGE_MISSING, INVALID, INTERNAL = range(6)
+
+#: Share of the time limit, and most seconds, kept for the details of the best grasps.
+DETAIL_SHARE, DETAIL_TIME = 0.1, 1.0
+
+
+@dataclass(frozen=True)
+class RingSettings:
+    """
+    How batches are sent.
+
+    ``credits`` batches are out at most; after ``answer_timeout`` [s] of silence one is
+    sent again, at most ``max_attempts`` times in all.
+    """
+
+    credits: int
+    answer_timeout: float
+    max_attempts: int
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """An answer from the ring: states, or which stage could not give any, and why."""
+
+    request_id: str
+    batch_id: int
+    attempt: int
+    states: GraspStateBatch | None = None
+    unknown_object: bool = False
+    fatal: bool = False
+    message: str = ''
+
+
+@dataclass(eq=False)
+class Outstanding:
+    """A batch on the ring."""
+
+    session: 'Session'
+    ask: Ask
+    order: int
+    attempt: int = 0
+    deadline: float = 0.0
+    resend_at: float | None = None
+    silent: bool = False
+    reached: set[str] = field(default_factory=set)
+
+
+@dataclass(eq=False)
+class Session:
+    """
+    One request on its way.
+
+    Attributes
+    ----------
+    request_id : str
+    deadline : float
+        Time of the steady clock at which it ends with what it has.
+    begin : float
+        When the request came; the limit counts from here.
+    on_progress : callable, optional
+        Called with ``Progress`` from the dispatcher's thread.
+    planner : GraspPlanner or GraspEvaluator
+        None while it is being prepared, see ``Dispatcher.prepared``.
+    object_id : str
+    """
+
+    request_id: str
+    begin: float
+    deadline: float
+    on_progress: Callable[[Progress], None] | None = None
+    planner: object = None
+    object_id: str = ''
+    done: threading.Event = field(default_factory=threading.Event)
+    outcome: int = DONE
+    message: str = ''
+    failures: str = ''
+    stopped: bool = False
+    cut_short: bool = False
+    discovered: bool = False
+    reported_at: float = -float('inf')
+    reported: object = None
+
+    @property
+    def stop_at(self) -> float:
+        """Return when no hypothesis is begun any more, so that details find the time."""
+        reserve = min(DETAIL_TIME, DETAIL_SHARE * (self.deadline - self.begin))
+        return self.deadline - reserve

@@ -1,0 +1,104 @@
+"""Start the suite: four nodes that serve again by themselves, and RViz if wanted."""
+
+import os
+from pathlib import Path
+
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, SetEnvironmentVariable
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+SHARE = Path(__file__).resolve().parents[1]
+NODES = ('forward_kinematics', 'contact_detection', 'deformation', 'grasp_planner')
+RESPAWN_DELAY = 1.0
+PROFILE = 'FASTRTPS_DEFAULT_PROFILES_FILE'
+
+
+def is_installed(package):
+    """Tell whether a ROS package is there."""
+    try:
+        get_package_share_directory(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def refuse_hardware(context):
+    """End the launch with one line where a hand is asked for that cannot be served."""
+    hardware = LaunchConfiguration('hardware').perform(context)
+    if hardware != 'none':
+        raise RuntimeError(f'hardware:={hardware} is not built yet: use hardware:=none and '
+                           'publish joint_states from your own driver')
+
+
+def start_nodes(context):
+    """Return the four nodes, and what RViz needs."""
+    namespace = LaunchConfiguration('namespace').perform(context)
+    use_rviz = LaunchConfiguration('use_rviz').perform(context) == 'true'
+    use_sim_time = LaunchConfiguration('use_sim_time').perform(context) == 'true'
+    with_state_publisher = use_rviz and is_installed('robot_state_publisher')
+    own = {
+        'forward_kinematics': {'publish_tf': use_rviz and not with_state_publisher},
+        'grasp_planner': {
+            'object': LaunchConfiguration('object').perform(context),
+            'object_scale': float(LaunchConfiguration('scale').perform(context)),
+            'material': LaunchConfiguration('material').perform(context)},
+    }
+    actions = [Node(
+        package='gripsim_ros', executable=name, name=name, namespace=namespace,
+        parameters=[LaunchConfiguration('params_file'), {'use_sim_time': use_sim_time},
+                    own.get(name, {})],
+        respawn=LaunchConfiguration('respawn').perform(context) == 'true',
+        respawn_delay=RESPAWN_DELAY, output='screen') for name in NODES]
+    if with_state_publisher:
+        actions.append(state_publisher(namespace, use_sim_time))
+    if use_rviz:
+        actions.append(Node(package='rviz2', executable='rviz2', namespace=namespace,
+                            arguments=['-d', str(SHARE / 'config' / 'gripsim.rviz')],
+                            parameters=[{'use_sim_time': use_sim_time}], output='screen'))
+    return actions
+
+
+def state_publisher(namespace, use_sim_time):
+    """Return the node that publishes the frames of the hand's links."""
+    from launch_ros.parameter_descriptions import ParameterValue
+    description = (SHARE / 'urdf' / 'sdh.urdf').read_text()
+    return Node(
+        package='robot_state_publisher', executable='robot_state_publisher', namespace=namespace,
+        parameters=[{'robot_description': ParameterValue(description, value_type=str),
+                     'use_sim_time': use_sim_time}])
+
+
+def generate_launch_description():
+    """Describe arguments and nodes."""
+    boolean = {'choices': ['true', 'false']}
+    arguments = [
+        DeclareLaunchArgument(
+            'object', default_value='',
+            description='Mesh file or URI published on grasp_object; empty: none.'),
+        DeclareLaunchArgument(
+            'scale', default_value='1.0', description='Factor that makes its lengths metres.'),
+        DeclareLaunchArgument(
+            'material', default_value='',
+            description='Its material, a name of config/materials.yaml; empty: the default.'),
+        DeclareLaunchArgument(
+            'namespace', default_value='', description='Namespace of all nodes.'),
+        DeclareLaunchArgument(
+            'use_rviz', default_value='false', description='Start RViz.', **boolean),
+        DeclareLaunchArgument(
+            'use_sim_time', default_value='false', description='Stamps from /clock.', **boolean),
+        DeclareLaunchArgument(
+            'params_file', default_value=str(SHARE / 'config' / 'params.yaml'),
+            description='Parameters of the nodes, in the format of the default file.'),
+        DeclareLaunchArgument(
+            'respawn', default_value='true', description='Restart nodes that end.', **boolean),
+        DeclareLaunchArgument(
+            'hardware', default_value='none', choices=['none', 'sim', 'real'],
+            description='Which hand moves; sim and real are not built yet.'),
+    ]
+    profile = [] if os.environ.get(PROFILE) else [
+        SetEnvironmentVariable(PROFILE, str(SHARE / 'config' / 'fastdds.xml'))]
+    return LaunchDescription([
+        *arguments, OpaqueFunction(function=refuse_hardware), *profile,
+        OpaqueFunction(function=start_nodes)])

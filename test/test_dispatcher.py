@@ -1,0 +1,320 @@
+"""The planner's end of the ring: turns, credits, retries and budgets, by a made-up clock."""
+
+import pytest
+
+pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
+
+from gripsim_ros.core.planning.types import Ask, Progress  # noqa: E402
+from gripsim_ros.nodes.dispatcher import Dispatcher  # noqa: E402
+from gripsim_ros.nodes.sessions import (  # noqa: E402
+    CANCELED, DONE, INTERNAL, INVALID, STAGE_MISSING, STAGES, TIMED_OUT, Answer, RingSettings,
+    Session)
+
+CREDITS, TIMEOUT, ATTEMPTS = 4, 1.0, 5
+
+
+class CountingPlanner:
+    """Asks ``total`` questions, ``width`` at a time, and keeps what it is told."""
+
+    def __init__(self, total, width=100):
+        self.total, self.width = total, width
+        self.told, self.failed, self.asked, self.stopped = {}, [], 0, False
+
+    def ask(self):
+        if self.stopped or self.asked >= self.total or self.asked - len(self.told) >= self.width:
+            return None
+        self.asked += 1
+        return Ask(self.asked - 1, None)
+
+    def tell(self, batch_id, states):
+        if states == 'fault':
+            raise KeyError('broken')
+        self.told.setdefault(batch_id, states)
+
+    def tell_failed(self, batch_id):
+        self.failed.append(batch_id)
+        self.told[batch_id] = None
+
+    def stop(self):
+        self.stopped = True
+
+    @property
+    def progress(self):
+        return Progress(len(self.told), self.total, 0, None)
+
+
+class Ring:
+    """A dispatcher, a clock that is set by hand, and a list of what was sent."""
+
+    def __init__(self):
+        self.now, self.sent, self.objects, self.absent = 100.0, [], [], []
+        self.dispatcher = Dispatcher(
+            RingSettings(CREDITS, TIMEOUT, ATTEMPTS), self._send, self.objects.append,
+            lambda: self.absent, lambda: self.now)
+
+    def _send(self, session, ask, attempt):
+        self.sent.append((session.request_id, ask.batch_id, attempt))
+
+    def begin(self, name, planner, limit=60.0, **fields):
+        session = Session(name, self.now, self.now + limit, **fields)
+        self.dispatcher.submit(session)
+        self.dispatcher.prepared(session, planner, f'object of {name}')
+        return session
+
+    def step(self, seconds=0.0):
+        """Let time pass, take events, and do what follows."""
+        self.now += seconds
+        while not self.dispatcher._events.empty():
+            self.dispatcher._events.get()()
+        return self.dispatcher.step()
+
+    def answer(self, name, batch_id, attempt=0, states='states', **fields):
+        self.dispatcher.answer(Answer(name, batch_id, attempt, states, **fields))
+
+    def answer_all(self):
+        """Answer whatever was sent until nothing more is."""
+        while self.sent:
+            sent, self.sent = self.sent, []
+            for name, batch_id, attempt in sent:
+                self.answer(name, batch_id, attempt)
+            self.step()
+
+
+@pytest.fixture
+def ring():
+    return Ring()
+
+
+def test_a_session_ends_when_every_question_is_answered(ring):
+    planner = CountingPlanner(10)
+    session = ring.begin('a', planner)
+    ring.step()
+    ring.answer_all()
+    assert session.done.is_set() and session.outcome == DONE
+    assert sorted(planner.told) == list(range(10))
+
+
+def test_no_more_batches_are_out_than_there_are_credits(ring):
+    ring.begin('a', CountingPlanner(10))
+    ring.step()
+    assert len(ring.sent) == CREDITS
+    ring.answer('a', 0)
+    ring.step()
+    assert len(ring.sent) == CREDITS + 1
+
+
+def test_sessions_take_turns_by_batch(ring):
+    for name in 'abc':
+        ring.begin(name, CountingPlanner(50))
+    ring.step()
+    for _ in range(5):
+        sent, ring.sent = ring.sent, []
+        for name, batch_id, attempt in sent:
+            ring.answer(name, batch_id, attempt)
+        ring.step()
+    laps = [session.planner.asked for session in ring.dispatcher._sessions]
+    assert max(laps) - min(laps) <= 1
+
+
+def test_a_lost_batch_is_asked_for_again(ring):
+    ring.begin('a', CountingPlanner(1))
+    ring.step()
+    ring.step(0.5 * TIMEOUT)
+    assert ring.sent == [('a', 0, 0)]
+    ring.step(0.6 * TIMEOUT)
+    assert ring.sent == [('a', 0, 0), ('a', 0, 1)]
+
+
+def test_a_late_answer_counts_and_the_second_is_dropped(ring):
+    planner = CountingPlanner(1)
+    session = ring.begin('a', planner)
+    ring.step()
+    ring.step(1.1 * TIMEOUT)
+    ring.answer('a', 0, attempt=0, states='first')
+    ring.answer('a', 0, attempt=1, states='second')
+    ring.step()
+    assert session.outcome == DONE and planner.told == {0: 'first'}
+
+
+@pytest.mark.parametrize('reached, named', [(0, 0), (1, 1), (2, 2)])
+def test_a_silent_stage_is_named_after_the_last_attempt(ring, reached, named):
+    session = ring.begin('a', CountingPlanner(1))
+    ring.step()
+    for _ in range(ATTEMPTS):
+        assert not session.done.is_set()
+        for stage in STAGES[:reached]:
+            ring.dispatcher.reached('a', 0, stage)
+        ring.step(1.01 * TIMEOUT)
+    assert session.outcome == STAGE_MISSING and session.message.startswith(STAGES[named])
+    assert len(ring.sent) == ATTEMPTS
+
+
+def test_a_stage_that_the_graph_does_not_show_is_named(ring):
+    ring.absent = ['contact_detection']
+    session = ring.begin('a', CountingPlanner(1))
+    while not session.done.is_set():
+        ring.step(0.3 * TIMEOUT)
+    assert session.outcome == STAGE_MISSING
+    assert session.message.startswith('contact_detection is not there')
+
+
+def test_nothing_is_sent_before_the_stages_are_discovered(ring):
+    ring.absent = ['deformation']
+    ring.begin('a', CountingPlanner(1))
+    ring.step()
+    ring.step(0.1 * TIMEOUT)
+    assert not ring.sent
+    ring.absent = []
+    ring.step(0.1 * TIMEOUT)
+    assert ring.sent == [('a', 0, 0)]
+
+
+def test_time_up_while_a_stage_is_silent_says_stage_missing(ring):
+    session = ring.begin('a', CountingPlanner(1), limit=2.5 * TIMEOUT)
+    ring.step()
+    for _ in range(3):
+        ring.step(TIMEOUT)
+    assert session.outcome == STAGE_MISSING
+
+
+def test_time_up_ends_with_what_there_is(ring):
+    planner = CountingPlanner(1000, width=1)
+    session = ring.begin('a', planner, limit=2.0)
+    for i in range(100):
+        ring.step(0.1)
+        if session.done.is_set():
+            break
+        ring.answer('a', i)
+    assert session.outcome == TIMED_OUT and planner.stopped
+    assert ring.now <= 102.0 + 0.11
+
+
+def test_details_after_the_stop_are_not_a_time_out(ring):
+    class DetailPlanner(CountingPlanner):
+        @property
+        def progress(self):
+            return Progress(3, 3, 1, None)
+    planner = DetailPlanner(1)
+    session = ring.begin('a', planner, limit=2.0)
+    ring.step()
+    ring.step(1.9)
+    ring.answer('a', 0)
+    ring.step()
+    assert planner.stopped and session.outcome == DONE
+
+
+def test_batches_behind_one_that_was_answered_wait_on(ring):
+    ring.begin('a', CountingPlanner(4))
+    ring.step()
+    ring.step(0.9 * TIMEOUT)
+    ring.answer('a', 0)
+    ring.step()
+    ring.step(0.9 * TIMEOUT)
+    assert len(ring.sent) == 4
+    ring.step(0.2 * TIMEOUT)
+    assert ring.sent[4:] == [('a', 1, 1), ('a', 2, 1), ('a', 3, 1)]
+
+
+def test_an_unknown_object_is_published_again_and_the_batch_sent_again(ring):
+    planner = CountingPlanner(1)
+    session = ring.begin('a', planner)
+    ring.step()
+    ring.answer('a', 0, 0, None, unknown_object=True, message='contact_detection: no')
+    ring.step()
+    assert ring.objects == ['object of a']
+    ring.step(0.05)
+    assert ring.sent[-1] == ('a', 0, 1)
+    ring.answer('a', 0, 1)
+    ring.step()
+    assert session.outcome == DONE
+
+
+def test_a_stage_that_never_takes_the_object_ends_the_session_with_its_name(ring):
+    session = ring.begin('a', CountingPlanner(1))
+    ring.step()
+    for attempt in range(ATTEMPTS):
+        ring.answer('a', 0, attempt, None, unknown_object=True, message='contact_detection: no')
+        ring.step()
+        ring.step(0.5)
+    assert session.outcome == STAGE_MISSING and session.message == 'contact_detection: no'
+
+
+def test_another_hand_ends_the_session_at_once(ring):
+    session = ring.begin('a', CountingPlanner(5))
+    ring.step()
+    ring.answer('a', 0, 0, None, fatal=True, message='deformation: holds another hand')
+    ring.step()
+    assert session.outcome == INTERNAL and 'deformation' in session.message
+
+
+def test_a_batch_that_fails_in_a_stage_is_told_as_failed_and_remembered(ring):
+    planner = CountingPlanner(2)
+    session = ring.begin('a', planner)
+    ring.step()
+    ring.answer('a', 0, 0, None, message='deformation: singular')
+    ring.answer('a', 1)
+    ring.step()
+    assert session.outcome == DONE and planner.failed == [0]
+    assert session.failures == 'deformation: singular'
+
+
+def test_a_fault_of_one_planner_ends_its_session_alone(ring):
+    broken, whole = ring.begin('a', CountingPlanner(1)), ring.begin('b', CountingPlanner(1))
+    ring.step()
+    ring.answer('a', 0, states='fault')
+    ring.answer('b', 0)
+    ring.step()
+    assert broken.outcome == INTERNAL and 'KeyError' in broken.message
+    assert whole.outcome == DONE
+
+
+def test_cancel_ends_at_once_and_frees_the_credits(ring):
+    first, second = CountingPlanner(50), CountingPlanner(50)
+    session = ring.begin('a', first)
+    ring.step()
+    ring.begin('b', second)
+    ring.step()
+    assert second.asked == 0
+    ring.dispatcher.cancel(session)
+    ring.step()
+    assert session.outcome == CANCELED and first.stopped and second.asked == CREDITS
+
+
+def test_a_session_can_end_while_its_planner_is_being_prepared(ring):
+    session = Session('a', ring.now, ring.now + 1.0)
+    ring.dispatcher.submit(session)
+    ring.step()
+    ring.step(1.1)
+    assert session.outcome == TIMED_OUT
+    ring.dispatcher.prepared(session, CountingPlanner(1), 'x')
+    ring.step()
+    assert session.planner is None and not ring.sent
+
+
+def test_a_request_that_cannot_be_prepared_is_refused(ring):
+    session = Session('a', ring.now, ring.now + 1.0)
+    ring.dispatcher.submit(session)
+    ring.dispatcher.refuse(session, INVALID, 'mesh is open')
+    ring.step()
+    assert session.outcome == INVALID and session.message == 'mesh is open'
+
+
+def test_progress_is_reported_on_change_and_as_a_heartbeat(ring):
+    reports = []
+    ring.begin('a', CountingPlanner(2, width=1), on_progress=reports.append)
+    ring.step()
+    ring.step(0.2)
+    assert [r.evaluated for r in reports] == [0]
+    ring.answer('a', 0)
+    ring.step(0.2)
+    assert [r.evaluated for r in reports] == [0, 1]
+    ring.step(1.05)
+    assert [r.evaluated for r in reports] == [0, 1, 1]
+
+
+def test_closing_ends_all_sessions(ring):
+    session = ring.begin('a', CountingPlanner(5))
+    ring.step()
+    ring.dispatcher.close()
+    ring.step()
+    assert session.done.is_set() and session.outcome == INTERNAL
