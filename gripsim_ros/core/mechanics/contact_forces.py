@@ -1,0 +1,242 @@
+"""
+Nodal contact forces of all patches of an object in one complementarity system.
+
+Derivations and limits: docs/model/mechanics.md, "Contact forces".
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ShapeError, TaskError
+from . import active_set, kernel
+from .kernel import LayerCompliance
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Nodes deeper than this share of their patch's deepest are the first guess of the loaded:
+#: a paraboloid's contact is exactly half of its overlap.
+FIRST_GUESS_DEPTH = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class PatchNodes:
+    """
+    Nodes of all patches on the undeformed object, patch after patch; frame object.
+
+    Attributes
+    ----------
+    points : (n, 3) float
+        [m].
+    normals : (n, 3) float
+        Unit, into the object.
+    areas : (n,) float
+        [m^2], above 0.
+    depths : (n,) float
+        Overlap along the normal [m]; negative is a gap, ``-inf`` no counterpart.
+    patches : (n,) int
+        Patch of each node, counting from 0.
+    links : (p,) int
+        Link that presses each patch.
+
+    Raises
+    ------
+    ShapeError
+        Shapes do not fit, or a number is not finite (depths: NaN or ``+inf``).
+    """
+
+    points: Array
+    normals: Array
+    areas: Array
+    depths: Array
+    patches: IntArray
+    links: IntArray
+
+    def __post_init__(self) -> None:
+        """Check shapes and numbers."""
+        count = len(self.depths)
+        for name, shape in (('points', (count, 3)), ('normals', (count, 3)),
+                            ('areas', (count,)), ('depths', (count,)), ('patches', (count,))):
+            if np.shape(getattr(self, name)) != shape:
+                raise ShapeError(
+                    f'nodes.{name} must be {shape}, got {np.shape(getattr(self, name))}')
+        for name in ('points', 'normals', 'areas'):
+            if not np.isfinite(getattr(self, name)).all():
+                raise ShapeError(f'nodes.{name} must be finite, got NaN or infinity')
+        if not (self.areas > 0.0).all():
+            raise ShapeError('nodes.areas must be above 0')
+        if np.isnan(self.depths).any() or (self.depths == np.inf).any():
+            raise ShapeError('nodes.depths must be finite or -inf')
+
+    @property
+    def patch_count(self) -> int:
+        """Return the number of patches."""
+        return len(self.links)
+
+
+@dataclass(frozen=True)
+class ContactForceOptions:
+    """
+    How contact forces are solved.
+
+    Attributes
+    ----------
+    candidate_gap : float
+        Nodes with a gap up to this share of the largest depth may carry load [-]:
+        opposite pads make the surface between bulge.
+    softening : float
+        Softening of the kernel, see ``kernel.LATTICE_SOFTENING`` [-].
+    max_depth_ratio : float
+        Depths are cut at this share of the object's thickness [-].
+
+    Raises
+    ------
+    TaskError
+        A value is outside its range.
+    """
+
+    candidate_gap: float = 0.1
+    softening: float = kernel.LATTICE_SOFTENING
+    max_depth_ratio: float = 0.45
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        if not 0.0 <= self.candidate_gap <= 1.0:
+            raise TaskError(
+                f'forces.candidate_gap must be 0 to 1, got {self.candidate_gap}')
+        for name in ('softening', 'max_depth_ratio'):
+            if not 0.0 < getattr(self, name) <= 1.0:
+                raise TaskError(f'forces.{name} must be above 0 and at most 1, '
+                                f'got {getattr(self, name)}')
+
+
+@dataclass(frozen=True, eq=False)
+class ContactForces:
+    """
+    Solution of the contact problem on its candidate nodes.
+
+    Attributes
+    ----------
+    rows : (c,) int
+        Candidate nodes, in the order of the nodes given.
+    loaded : (k,) int
+        Positions in ``rows`` of the nodes under load.
+    forces : (c,) float
+        Normal force on each candidate [N], not negative.
+    displacements : (c,) float
+        Of the object's surface along the node's normal [m].
+    object_compliance : (c, c) float
+        The object's part of the compliance [m/N].
+    compliance_factor : (k, k) float
+        Upper Cholesky factor of the loaded nodes' whole compliance.
+    """
+
+    rows: IntArray
+    loaded: IntArray
+    forces: Array
+    displacements: Array
+    object_compliance: Array
+    compliance_factor: Array
+
+    @property
+    def strain_energy(self) -> float:
+        """Return the elastic energy stored in the object [J]."""
+        return 0.5 * float((self.forces * self.displacements).sum())
+
+
+def solve_contact_forces(nodes: PatchNodes, modulus: float,
+                         layers: Mapping[int, LayerCompliance],
+                         options: ContactForceOptions = ContactForceOptions()) -> ContactForces:
+    """
+    Return the normal forces at which every node is closed under load or open and free.
+
+    ``f >= 0, g = C f - d >= 0, f g = 0``; C is the object's half-space kernel between
+    all nodes, and that of the pad between nodes of one link.
+
+    Parameters
+    ----------
+    nodes : PatchNodes
+    modulus : float
+        E / (1 - nu^2) of the object [Pa].
+    layers : mapping of int to LayerCompliance
+        The elastic pad of each link that has one; other links are rigid.
+    options : ContactForceOptions
+
+    Returns
+    -------
+    ContactForces
+
+    Raises
+    ------
+    TaskError
+        ``modulus`` is not above 0 and finite.
+    LinAlgError
+        Nodes coincide.
+
+    Notes
+    -----
+    Source: the field's standard elastic complementarity (Kalker 1990; Johnson 1985,
+    section 5.9). Differs: normals may turn along a patch, ``n_i . n_j`` projects the
+    displacement; the softened kernel makes C positive definite on any points.
+    """
+    if not (np.isfinite(modulus) and modulus > 0.0):
+        raise TaskError(f'modulus must be above 0 Pa and finite, got {modulus}')
+    deepest = float(nodes.depths.max(initial=0.0))
+    if not deepest > 0.0:
+        return _no_forces()
+    rows = np.flatnonzero(nodes.depths > -options.candidate_gap * deepest)
+    depths = np.ascontiguousarray(nodes.depths[rows])
+    guess = _first_guess(depths, nodes.patches[rows], nodes.patch_count)
+    own = kernel.object_compliance(
+        nodes.points[rows], nodes.normals[rows], nodes.areas[rows], modulus, options.softening)
+    for safe in (False, True):
+        whole = _add_layers(own.copy(), nodes, rows, layers, options.softening, safe)
+        forces, loaded, factor, definite = active_set.solve_complementarity(
+            whole, depths, guess)
+        if definite:
+            break
+    else:
+        raise np.linalg.LinAlgError('the compliance of the contact is not positive definite')
+    return ContactForces(rows, loaded, forces, (own * forces).sum(axis=1), own, factor)
+
+
+def _no_forces() -> ContactForces:
+    none, empty = np.zeros(0, np.int64), np.zeros(0)
+    return ContactForces(none, none, empty, empty, np.zeros((0, 0)), np.zeros((0, 0)))
+
+
+def _first_guess(depths: Array, patches: IntArray, count: int) -> NDArray[np.bool_]:
+    deepest = np.zeros(count)
+    np.maximum.at(deepest, patches, depths)
+    return (depths > FIRST_GUESS_DEPTH * deepest[patches]) & (depths > 0.0)
+
+
+def _add_layers(compliance: Array, nodes: PatchNodes, rows: IntArray,
+                layers: Mapping[int, LayerCompliance], softening: float, safe: bool) -> Array:
+    """Add the pads' parts in place; ``safe`` is less exact but always positive definite."""
+    links = nodes.links[nodes.patches[rows]]
+    for link in np.unique(links):
+        if int(link) not in layers:
+            continue
+        layer, part = layers[int(link)], np.flatnonzero(links == link)
+        points, normals = nodes.points[rows[part]], nodes.normals[rows[part]]
+        areas = nodes.areas[rows[part]]
+        radii = kernel.softening_radii(areas, softening)
+        sharing = 1.0 if safe else kernel.image_sharing(layer, radii)
+        kernel.add_layer_compliance(
+            compliance, part, _project(points, normals, areas), normals, radii,
+            (layer.modulus, layer.depths, layer.weights), sharing)
+    return compliance
+
+
+def _project(points: Array, normals: Array, areas: Array) -> Array:
+    """Return points without their part along the mean normal."""
+    mean = (normals * areas[:, None]).sum(axis=0)
+    length = float(np.sqrt((mean * mean).sum()))
+    if length == 0.0:
+        return points
+    mean = mean / length
+    return points - (points * mean).sum(axis=1)[:, None] * mean

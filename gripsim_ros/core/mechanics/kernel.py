@@ -1,0 +1,225 @@
+"""
+What a pressed node does to every other: compliance of the object and of the pads.
+
+Derivations and limits: docs/model/mechanics.md, "Contact forces".
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+#: Softening of 1/r in units of the squared node radii (a_i^2 + a_j^2), a = sqrt(A/pi): the
+#: value at which the sum over a square lattice equals the integral of any smooth pressure.
+LATTICE_SOFTENING = 0.0909574
+#: Depths of the images that stand for a bonded layer, in units of its thickness.
+IMAGE_DEPTHS = np.array([0.8, 1.2, 1.6, 2.0, 2.4])
+#: A confined layer's modulus is at most this many times its Young's modulus.
+CONFINED_MODULUS_RATIO = 10.0
+
+#: Part of a layer's length up to which a softening radius may go without its images.
+SHARING_SAFETY = 0.9
+
+_FIT_NUMBERS = np.concatenate([[0.0], np.geomspace(1e-3, 12.0, 200)])
+_FIT_FLOOR = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class LayerCompliance:
+    """
+    Surface compliance of an elastic layer bonded to a rigid base.
+
+    Attributes
+    ----------
+    modulus : float
+        E / (1 - nu^2) of the layer [Pa].
+    depths : (m,) float
+        Depths of the images [m].
+    weights : (m,) float
+        Their weights [-], which add up to 1: under a wide load the half-space cancels.
+    shear_modulus : float
+        [Pa].
+    poisson_ratio : float
+        [-].
+    thickness : float
+        [m].
+
+    Notes
+    -----
+    A load 1 at distance r moves the surface by
+    ``(1/sqrt(r^2) - sum_m w_m / sqrt(r^2 + z_m^2)) / (pi modulus)``.
+    """
+
+    modulus: float
+    depths: Array
+    weights: Array
+    shear_modulus: float
+    poisson_ratio: float
+    thickness: float
+
+    def tangential_stiffness(self, radius: float) -> float:
+        """
+        Return the stiffness [N/m] against sliding of a disc of a radius [m] on the layer.
+
+        Half-space (Mindlin 1949) and sheared layer add: ``8 G a / (2 - nu) + pi G a^2 / h``.
+        """
+        half_space = 8.0 * self.shear_modulus * radius / (2.0 - self.poisson_ratio)
+        return half_space + np.pi * self.shear_modulus * radius ** 2 / self.thickness
+
+
+def layer_transform(wave_numbers: Array, poisson_ratio: float) -> Array:
+    """
+    Return the compliance of a bonded layer over that of its half-space.
+
+    Parameters
+    ----------
+    wave_numbers : (n,) float
+        Wave number times thickness [-], not negative.
+    poisson_ratio : float
+        Above -1 and below 0.5 [-].
+
+    Returns
+    -------
+    (n,) float
+        From 0 for long waves to 1 for short ones.
+
+    Notes
+    -----
+    Source: Johnson, Contact Mechanics 1985, section 5.8; Sneddon 1951, with x = kh:
+    ``((3-4nu) sinh 2x - 2x) / ((3-4nu) cosh 2x + 2x^2 + 5 - 12nu + 8nu^2)``.
+    """
+    x, nu = np.asarray(wave_numbers, float), poisson_ratio
+    decay = np.exp(-2.0 * x)
+    above = (3.0 - 4.0 * nu) * (1.0 - decay ** 2) - 4.0 * x * decay
+    below = ((3.0 - 4.0 * nu) * (1.0 + decay ** 2)
+             + 2.0 * decay * (2.0 * x ** 2 + 5.0 - 12.0 * nu + 8.0 * nu ** 2))
+    return above / below
+
+
+@lru_cache(maxsize=64)
+def fit_layer(youngs_modulus: float, poisson_ratio: float, thickness: float) -> LayerCompliance:
+    """
+    Return the images that stand for a bonded elastic layer.
+
+    Parameters
+    ----------
+    youngs_modulus : float
+        [Pa].
+    poisson_ratio : float
+        [-]; one whose confined modulus exceeds ``CONFINED_MODULUS_RATIO`` times Young's is
+        lowered to where it does not.
+    thickness : float
+        [m].
+
+    Returns
+    -------
+    LayerCompliance
+
+    Notes
+    -----
+    Least squares of ``1 - layer_transform`` by ``sum w_m exp(-k z_m)``, relative where
+    the transform is not small, under two exact conditions: no compliance at wave number
+    0, and the confined layer's ``h (1+nu)(1-2nu) / (E (1-nu))`` next to it. Own derivation.
+    """
+    nu = min(poisson_ratio, _confined_limit())
+    transform = layer_transform(_FIT_NUMBERS, nu)
+    trust = 1.0 / (transform + _FIT_FLOOR)
+    columns = np.exp(-np.outer(_FIT_NUMBERS, IMAGE_DEPTHS)) * trust[:, None]
+    exact = np.stack([np.ones(len(IMAGE_DEPTHS)), IMAGE_DEPTHS])
+    slope = (1.0 - 2.0 * nu) / (2.0 * (1.0 - nu) ** 2)
+    system = np.block([[columns.T @ columns, exact.T], [exact, np.zeros((2, 2))]])
+    right = np.concatenate([columns.T @ ((1.0 - transform) * trust), [1.0, slope]])
+    weights = np.linalg.solve(system, right)[:len(IMAGE_DEPTHS)]
+    return LayerCompliance(
+        youngs_modulus / (1.0 - nu ** 2), thickness * IMAGE_DEPTHS, weights,
+        youngs_modulus / (2.0 * (1.0 + nu)), nu, thickness)
+
+
+def _confined_limit() -> float:
+    """Return the Poisson's ratio at which the confined modulus reaches its largest ratio."""
+    # (1 - nu) = r (1 + nu)(1 - 2 nu), the root between 0 and 0.5.
+    r = CONFINED_MODULUS_RATIO
+    return float((1.0 - r + np.sqrt((r - 1.0) ** 2 + 8.0 * r * (r - 1.0))) / (4.0 * r))
+
+
+@njit(cache=True)
+def object_compliance(points, normals, areas, modulus, softening):
+    """
+    Return the object's compliance between nodes ``(n, n)`` [m/N].
+
+    ``n_i . n_j / (pi modulus sqrt(|x_i - x_j|^2 + softening (A_i + A_j) / pi))``.
+    """
+    count = len(points)
+    compliance = np.empty((count, count))
+    scale = 1.0 / (np.pi * modulus)
+    soft = softening / np.pi * areas
+    x, y, z = points[:, 0].copy(), points[:, 1].copy(), points[:, 2].copy()
+    u, v, w = normals[:, 0].copy(), normals[:, 1].copy(), normals[:, 2].copy()
+    for i in range(count):
+        row = compliance[i]
+        for j in range(i + 1):
+            r = ((x[i] - x[j]) ** 2 + (y[i] - y[j]) ** 2 + (z[i] - z[j]) ** 2
+                 + soft[i] + soft[j])
+            row[j] = scale * (u[i] * u[j] + v[i] * v[j] + w[i] * w[j]) / np.sqrt(r)
+    for i in range(count):
+        for j in range(i):
+            compliance[j, i] = compliance[i, j]
+    return compliance
+
+
+@njit(cache=True)
+def add_layer_compliance(compliance, rows, plane_points, normals, radii, layer, sharing):
+    """
+    Add a pad's compliance between the nodes ``rows`` that it presses, in place.
+
+    Parameters
+    ----------
+    compliance : (n, n) float
+        [m/N].
+    rows : (k,) int
+    plane_points, normals : (k, 3) float
+        The nodes projected on the pad's plane [m], and their unit normals.
+    radii : (k,) float
+        Softening radii, see ``softening_radii`` [m].
+    layer : tuple
+        Modulus [Pa], depths [m] and weights of ``LayerCompliance``.
+    sharing : float
+        Share of a softening radius that also lowers the images [-]; see ``image_sharing``.
+    """
+    modulus, depths, weights = layer
+    scale = 1.0 / (np.pi * modulus)
+    for a in range(len(rows)):
+        for b in range(a + 1):
+            r, turn = 0.0, 0.0
+            for k in range(3):
+                r += (plane_points[a, k] - plane_points[b, k]) ** 2
+                turn += normals[a, k] * normals[b, k]
+            soft = 0.5 * (radii[a] + radii[b])
+            total = 1.0 / np.sqrt(r + soft * soft)
+            for m in range(len(depths)):
+                total -= weights[m] / np.sqrt(r + (sharing * soft + depths[m]) ** 2)
+            total *= scale * turn
+            compliance[rows[a], rows[b]] += total
+            if a != b:
+                compliance[rows[b], rows[a]] += total
+
+
+def softening_radii(areas: Array, softening: float) -> Array:
+    """Return the length ``(n,)`` that softens the distance of a node to itself [m]."""
+    return np.sqrt(2.0 * softening / np.pi * np.asarray(areas))
+
+
+def image_sharing(layer: LayerCompliance, radii: Array) -> float:
+    """
+    Return the share of the softening radii that a layer's images take part in [-].
+
+    0 makes the lattice's sum equal to the integral of the layer's kernel. It keeps the
+    kernel positive while the radii stay below the layer's length ``sum w_m z_m``, the
+    compliance of a wide load; a coarser lattice needs more, and with 1 it always is.
+    """
+    length = SHARING_SAFETY * float((layer.weights * layer.depths).sum())
+    return max(0.0, 1.0 - length / float(radii.max()))

@@ -1,0 +1,83 @@
+"""Parameters of the mechanics; their values live in ``config/mechanics.yaml``."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import TaskError
+from .contact_forces import ContactForceOptions
+from .force_programme import MinimalForceOptions
+from .patch_results import ValidityOptions
+from .stability import StabilityOptions, checked_fields
+from .surface import SurfaceOptions
+
+_SECTIONS = {'forces': ContactForceOptions, 'validity': ValidityOptions,
+             'surface': SurfaceOptions, 'stability': StabilityOptions,
+             'minimal_forces': MinimalForceOptions}
+
+
+@dataclass(frozen=True)
+class MechanicsOptions:
+    """
+    Parameters of the deformation stage.
+
+    Attributes
+    ----------
+    forces : ContactForceOptions
+    validity : ValidityOptions
+    surface : SurfaceOptions
+    stability : StabilityOptions
+    minimal_forces : MinimalForceOptions
+    metrics_edges : int
+        Edges of the pyramids that stand for friction cones in epsilon, at least 3.
+
+    Raises
+    ------
+    TaskError
+        A value is outside its range.
+    """
+
+    forces: ContactForceOptions = field(default_factory=ContactForceOptions)
+    validity: ValidityOptions = field(default_factory=ValidityOptions)
+    surface: SurfaceOptions = field(default_factory=SurfaceOptions)
+    stability: StabilityOptions = field(default_factory=StabilityOptions)
+    minimal_forces: MinimalForceOptions = field(default_factory=MinimalForceOptions)
+    metrics_edges: int = 8
+
+    def __post_init__(self) -> None:
+        """Check the edges; the sections check themselves."""
+        if not (isinstance(self.metrics_edges, int) and self.metrics_edges >= 3):
+            raise TaskError('mechanics.metrics_edges must be a whole number of at least 3, '
+                            f'got {self.metrics_edges!r}')
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any] | None) -> 'MechanicsOptions':
+        """
+        Return options from a mapping of sections, as read from YAML.
+
+        Parameters
+        ----------
+        values : mapping or None
+            What is left out keeps its default.
+
+        Raises
+        ------
+        TaskError
+            A name is unknown, or a value of the wrong kind or outside its range.
+        """
+        chosen = checked_fields(cls, _mapping('mechanics', values), 'mechanics')
+        for name, kind in _SECTIONS.items():
+            section = checked_fields(kind, _mapping(name, chosen.get(name)), name)
+            try:
+                chosen[name] = kind(**section)
+            except TypeError:
+                raise TaskError(f'{name}: a value is of the wrong kind, got {section}') from None
+        return cls(**chosen)
+
+
+def _mapping(name: str, values: Any) -> Mapping:
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping):
+        raise TaskError(f'{name} must be a mapping of options, got {values!r}')
+    return values

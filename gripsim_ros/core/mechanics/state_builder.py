@@ -1,0 +1,112 @@
+"""Collects the rows of a batch of grasp states."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..batches import DETAIL_SURFACE, ContactBatch, GraspStateBatch
+from .minimal_forces import MinimalForces
+from .patch_results import PatchResults
+from .stability import StabilityVerdict
+
+Array = NDArray[np.float64]
+
+_PATCH_COLUMNS = {
+    'patch_points_object': 'points', 'patch_normals_object': 'normals',
+    'patch_forces_object': 'forces', 'patch_torques_object': 'torques',
+    'patch_areas': 'areas', 'patch_peak_pressures': 'peak_pressures',
+    'patch_friction_radii': 'friction_radii', 'patch_normal_stiffness': 'normal_stiffness',
+    'patch_tangential_stiffness': 'tangential_stiffness'}
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedPatches:
+    """Loaded patches of one configuration with their links ``(p,)`` and flags ``(p,)``."""
+
+    results: PatchResults
+    links: NDArray[np.int64]
+    flags: NDArray[np.int64]
+
+    @property
+    def are_quantitative(self) -> bool:
+        """Return whether no patch has a flag."""
+        return bool(len(self.flags)) and not self.flags.any()
+
+
+class StateBuilder:
+    """
+    Rows of a ``GraspStateBatch``, at first all without contact.
+
+    Parameters
+    ----------
+    contacts : ContactBatch
+    vertices : (V, 3) float
+        Of the undeformed object, shown where nothing was computed.
+    """
+
+    def __init__(self, contacts: ContactBatch, vertices: Array) -> None:
+        count = contacts.configurations.count
+        self._contacts, self._count = contacts, count
+        self._patches: list[dict[str, NDArray]] = [{}] * count
+        surfaces = count if contacts.configurations.detail == DETAIL_SURFACE else 0
+        nan = np.nan
+        self._rows = {
+            'centre_of_mass_object': np.full((count, 3), nan),
+            'volume_change': np.zeros(count), 'strain_energy': np.zeros(count),
+            'max_displacement': np.zeros(count), 'residual': np.full(count, nan),
+            'shift_object': np.zeros((count, 6)), 'capable': np.zeros(count, bool),
+            'holds': np.zeros(count, bool), 'quantitative': np.zeros(count, bool),
+            'margin': np.zeros(count), 'worst_case': np.full(count, -1, np.int64),
+            'epsilon': np.full(count, nan), 'wrench_volume': np.full(count, nan),
+            'vertices_object': np.repeat(vertices[None], surfaces, axis=0),
+            'vertex_pressures': np.zeros((surfaces, len(vertices)))}
+        self._blank = {name: rows[:1].copy() for name, rows in self._rows.items()}
+
+    def clear(self, i: int) -> None:
+        """Make configuration ``i`` one without contact, that cannot hold."""
+        self._patches[i] = {}
+        for name, rows in self._rows.items():
+            if len(rows):
+                rows[i] = self._blank[name][0]
+
+    def set(self, i: int, **values) -> None:
+        """Set fields of ``GraspStateBatch`` of configuration ``i``."""
+        for name, value in values.items():
+            self._rows[name][i] = value
+
+    def set_patches(self, i: int, patches: LoadedPatches, minimal: MinimalForces) -> None:
+        """Set the loaded patches and the minimal forces."""
+        columns = {name: getattr(patches.results, source)
+                   for name, source in _PATCH_COLUMNS.items()}
+        self._patches[i] = columns | {
+            'patch_links': patches.links, 'patch_flags': patches.flags,
+            'minimal_forces_object': minimal.forces, 'minimal_torques_object': minimal.torques,
+            'minimal_envelope': minimal.normal_envelope}
+        self.set(i, capable=minimal.capable, worst_case=minimal.worst_case,
+                 quantitative=patches.are_quantitative)
+
+    def set_verdict(self, i: int, verdict: StabilityVerdict, holds: bool) -> None:
+        """Set what the stability analysis found."""
+        self.set(i, residual=verdict.residual, shift_object=verdict.shift, holds=holds,
+                 margin=verdict.margin, worst_case=verdict.worst_case)
+
+    def build(self) -> GraspStateBatch:
+        """Return the batch."""
+        contacts = self._contacts
+        counts = [len(patches.get('patch_links', ())) for patches in self._patches]
+        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return GraspStateBatch(
+            clearance=contacts.clearance, obstacle_clearance=contacts.obstacle_clearance,
+            self_clearance=contacts.self_clearance, depth=contacts.depth,
+            patch_offsets=offsets, **self._columns(), **self._rows)
+
+    def _columns(self) -> dict[str, NDArray]:
+        columns = {}
+        for name in (*_PATCH_COLUMNS, 'patch_links', 'patch_flags', 'minimal_forces_object',
+                     'minimal_torques_object', 'minimal_envelope'):
+            shape = (0, 3) if name.endswith('_object') else (0,)
+            kind = np.int64 if name in ('patch_links', 'patch_flags') else np.float64
+            parts = [patches[name] for patches in self._patches if patches]
+            columns[name] = np.concatenate([np.zeros(shape, kind), *parts])
+        return columns
