@@ -10,6 +10,8 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+# A file of upper bounds for pip, such as constraints-lowest.txt.
+CONSTRAINTS ?=
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 SOAK_ARGS ?=
@@ -52,9 +54,10 @@ $(STAMPS)/guard: $(STAMPS)/venv tools/venv_guard.py
 	@$(BIN)/python tools/venv_guard.py
 	@touch $@
 
-$(STAMPS)/requirements: $(REQUIREMENTS) | $(STAMPS)/guard
+$(STAMPS)/requirements: $(REQUIREMENTS) $(CONSTRAINTS) | $(STAMPS)/guard
 	$(SAY) 'installing packages from PyPI (a minute or two)'
-	@$(PIP) install --quiet --quiet --upgrade-strategy only-if-needed $(addprefix -r ,$(REQUIREMENTS))
+	@$(PIP) install --quiet --quiet --upgrade-strategy only-if-needed $(addprefix -r ,$(REQUIREMENTS)) \
+		$(addprefix -c ,$(CONSTRAINTS))
 	@touch $@
 
 $(STAMPS)/interfaces: $(STAMPS)/requirements $(INTERFACE_FILES) tools/wheel_interfaces.cmake \
