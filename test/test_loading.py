@@ -1,9 +1,11 @@
 """Loading and repair: what is mended, what is refused, and that nothing else is said."""
 
+import logging
 import os
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from gripsim_ros.core.bodies import load_mesh, read_triangles, repair_mesh, shapes
 from gripsim_ros.core.bodies import reading
+from gripsim_ros.core.bodies.holes import triangulate_loop
 from gripsim_ros.core.errors import GripsimError, MeshError, ShapeError
 
 RTOL_ROUNDOFF = 1e-10
@@ -138,6 +141,21 @@ def test_a_broken_file_says_nothing_but_its_error(tmp_path):
     assert (done.stdout, done.stderr) == ('MeshError True\n', '')
 
 
+def test_the_readers_log_and_warnings_are_not_heard(tmp_path, monkeypatch, caplog, recwarn):
+    path = write(BOX, tmp_path / 'box.stl')
+    parse = reading.trimesh.load
+
+    def noisy(*arguments, **options):
+        logging.getLogger('trimesh').error('noise')
+        warnings.warn('noise')
+        return parse(*arguments, **options)
+    monkeypatch.setattr(reading.trimesh, 'load', noisy)
+    load_mesh(path)
+    assert not caplog.records and not recwarn.list
+    logging.getLogger('trimesh').error('somebody else speaks')
+    assert len(caplog.records) == 1
+
+
 def test_split_vertices_are_merged_and_said():
     vertices = np.concatenate([BOX.vertices, BOX.vertices[[0, 1]]])
     faces = BOX.faces.copy()
@@ -249,6 +267,18 @@ def test_filled_holes_take_no_edge_that_is_taken():
     near = np.argsort(np.linalg.norm(body.face_centroids - [0.05] * 3, axis=1))[:6]
     loaded = repair_mesh(body.vertices, np.delete(body.faces, near, axis=0))
     assert (loaded.mesh.edge_faces >= 0).all()
+
+
+def test_a_taken_diagonal_is_not_used_to_fill_a_hole():
+    square = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.2, 1.2, 0.1], [0.0, 1.0, 0.0]])
+    loop, none = np.arange(4), np.zeros(0, dtype=np.int64)
+    free, _ = triangulate_loop(square, loop, none)
+    diagonal = 1 * 4 + 3 if sum((f == 1).any() and (f == 3).any() for f in free) == 2 else 2
+    other, _ = triangulate_loop(square, loop, np.array([diagonal]))
+    keys = {frozenset(map(int, face)) for face in free}
+    assert not keys & {frozenset(map(int, face)) for face in other}
+    refused, area = triangulate_loop(square, loop, np.array([2, 1 * 4 + 3]))
+    assert len(refused) == 0 and area == np.inf
 
 
 def test_a_cavity_stays_a_cavity_whatever_way_the_file_is_wound():

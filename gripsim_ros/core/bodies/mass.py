@@ -57,7 +57,7 @@ def mass_properties(mesh: TriangleMesh, density: float) -> MassProperties:
     Notes
     -----
     Exact sums over tetrahedra from the mean of the vertices (not from the frame's
-    origin: a body of 40 mm ten metres away would lose nine digits); the integrals are
+    origin: a body of 40 mm ten metres away would lose seven digits); the integrals are
     those of Mirtich, Fast and accurate computation of polyhedral mass properties,
     Journal of Graphics Tools 1(2), 1996, in the form of tetrahedra instead of
     projections. Differs from it otherwise: none.
