@@ -20,7 +20,8 @@ from gripsim_ros.resources import share_directory
 #: Names of the URDF that the simulation keeps apart although they touch.
 NEIGHBOURS = (('sdh_palm_link', 'sdh_finger_11_link'), ('sdh_palm_link', 'sdh_finger_21_link'),
               ('sdh_palm_link', 'sdh_thumb_1_link'), ('sdh_palm_link', 'sdh_finger_12_link'),
-              ('sdh_palm_link', 'sdh_finger_22_link'), ('sdh_palm_link', 'sdh_thumb_2_link'))
+              ('sdh_palm_link', 'sdh_finger_22_link'), ('sdh_palm_link', 'sdh_thumb_2_link'),
+              ('sdh_thumb_1_link', 'sdh_thumb_2_link'))
 CLOSING_TIME = 1.5
 SQUEEZE_TIME = 0.5
 SHAKE_TIME = 1.0
@@ -69,7 +70,7 @@ def build_model(pieces, mass: float, friction: float, pose, joint_names, efforts
         geom.friction = [friction, 0.02, 0.0001]
         geom.condim = 4
     for joint in spec.joints:
-        joint.damping = 0.3
+        joint.damping = [0.3, 0.0, 0.0]
         joint.armature = 0.002
     for first, second in NEIGHBOURS:
         spec.add_exclude(bodyname1=first, bodyname2=second)

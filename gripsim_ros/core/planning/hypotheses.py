@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..bodies import GraspObject, TriangleMesh, decimate_mesh
 from ..hand import HandModel, forward_kinematics
 from ..transforms import apply, inverse, transform
-from .distance_field import DistanceField, build_distance_field, sample_surface
+from .distance_field import DistanceField, build_distance_field
 from .hand_geometry import moving_fingers, pad_paths
 from .options import PlannerOptions
 from .quick_look import hand_is_free, place_palms
@@ -16,14 +16,12 @@ from .types import Task
 
 Array = NDArray[np.float64]
 
-#: Surface samples along the object's longest side, for placing the palm.
-SAMPLES_ALONG = 14.0
 #: Scores this near count as equal, so that rounding never decides an order.
 SCORE_RESOLUTION = 1e-7
 #: Loss of score for each better hypothesis of the same face: keeps the choice varied.
 SAME_FACE_LOSS = 0.02
-#: The pre-score forgives this much overlap of the open hand, the field's own error [m].
-FIELD_ERROR = 0.003
+#: The quick look drops open hands that come nearer by the field's estimate [m].
+FIELD_CLEARANCE = 0.001
 #: Length over which an offset of the centre of mass loses its score [m].
 OFFSET_LENGTH = 0.04
 #: Shares of the closing forces tried in the quick look at opposition, by fingers.
@@ -111,8 +109,7 @@ def _scene(grasp_object: GraspObject, hand: HandModel, T_object_canonical: Array
     vertices = apply(inverse(T_object_canonical), grasp_object.mesh.vertices)
     mesh = TriangleMesh(vertices, grasp_object.mesh.faces)
     coarse = decimate_mesh(mesh, options.sample_faces)
-    spacing = float(np.ptp(vertices, axis=0).max()) / SAMPLES_ALONG
-    points, _ = sample_surface(coarse, spacing)
+    points = np.concatenate([coarse.vertices, coarse.vertices[coarse.faces].mean(axis=1)])
     return _Scene(points, build_distance_field(mesh), decimate_mesh(mesh, options.face_count),
                   hand, options)
 
@@ -207,7 +204,7 @@ def _open_hand_is_free(scene: _Scene, open_joints: Array, poses: Array) -> NDArr
     field = scene.field
     return hand_is_free(field.lower, field.spacing, field.values,
                         np.ascontiguousarray(poses[:, :3, :3]),
-                        np.ascontiguousarray(poses[:, :3, 3]), points, -FIELD_ERROR)
+                        np.ascontiguousarray(poses[:, :3, 3]), points, FIELD_CLEARANCE)
 
 
 def _map(poses: Array, points: Array) -> Array:
