@@ -1,8 +1,8 @@
 """
 Lower bounds of distance, by which free motion is skipped.
 
-A link's hull against the object's balls and triangles first; where the hull overlaps,
-the link's own surface. Every number returned is certified: never above the distance.
+The links' hulls against the object's balls and triangles, against obstacles and against
+each other. Every number returned is certified: never above the distance.
 """
 
 import numpy as np
@@ -12,63 +12,74 @@ from numpy.typing import NDArray
 from ..batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from ..errors import ShapeError
 from .contact_mesh import ContactMesh
-from .gjk import Shape, distance_bound
-from .hulls import Hull
-from .ray_queries import contains
+from .gjk import Shape, distance_bound, few_points
+from .hulls import Hulls, hull_shape
 from .vp_tree import STACK_SIZE
 
 Array = NDArray[np.float64]
 
 #: A bound lies within this part of the distance, or within this much of it [m].
 RELATIVE, ABSOLUTE = 0.01, 1e-4
+_NOWHERE = np.zeros(0, np.int64)
 
 
-def hull_clearance(hull: Hull, body: ContactMesh, T_object_link: Array,
-                   sweep_object: Array) -> float:
+def hull_clearances(hulls: Hulls, body: ContactMesh, T_object_link: Array,
+                    sweep_object: Array) -> Array:
     """
-    Return a lower bound of the distance from a link's hull to the object's surface.
+    Return lower bounds of the distances from the links' hulls to the object's surface.
 
     Parameters
     ----------
-    hull : Hull
-        Of the link.
+    hulls : Hulls
     body : ContactMesh
         The object; the bulges of its curved surface are allowed for.
-    T_object_link : (4, 4) float
+    T_object_link : (L, 4, 4) float
     sweep_object : (3,) float
-        Translation by which the link arrives at its pose, frame object [m].
+        Translation by which the links arrive at their poses, frame object [m].
 
     Returns
     -------
-    float
+    (L,) float
         Within 1 % or 0.1 mm of the distance of the hull; 0 where it meets the surface
         [m].
     """
-    shape = _swept(hull.shape, T_object_link[:3, :3].T @ sweep_object)
-    return _hull_to_tree(shape, hull.normals, hull.offsets, body.tree, body.surface.limits,
-                         np.ascontiguousarray(T_object_link[:3, :3].T),
-                         T_object_link[:3, 3].copy())
-
-
-def _swept(shape: Shape, sweep: Array) -> Shape:
-    """Return a shape swept from where it was before a translation to where it is."""
-    return shape._replace(sweep=-sweep)
+    return _hull_clearances(hulls, body.tree, body.surface.limits, T_object_link, sweep_object)
 
 
 @njit(cache=True)
-def _hull_to_tree(shape, normals, offsets, tree, bulges, rotation, origin):
+def _hull_clearances(hulls, tree, bulges, poses, sweep):
+    largest = bulges.max()
+    clearances = np.empty(len(poses))
+    rotation, origin = np.empty((3, 3)), np.empty(3)
+    for link in range(len(poses)):
+        back = np.zeros(3)
+        for k in range(3):
+            origin[k] = poses[link, k, 3]
+            for j in range(3):
+                rotation[k, j] = poses[link, j, k]
+                back[k] -= poses[link, j, k] * sweep[j]
+        shape = hull_shape(hulls, link, back)
+        h = hulls.which[link]
+        reach = hulls.offsets[h].copy()
+        for k in range(len(reach)):
+            normal = hulls.normals[h, k]
+            reach[k] += max(normal[0] * back[0] + normal[1] * back[1] + normal[2] * back[2], 0.0)
+        clearances[link] = _hull_to_tree(shape, hulls.normals[h], reach, tree, bulges, largest,
+                                         rotation, origin)
+    return clearances
+
+
+@njit(cache=True)
+def _hull_to_tree(shape, normals, reach, tree, bulges, largest, rotation, origin):
     """Traverse the object's balls, mapped to the link's frame, nearest first."""
-    reach = offsets.copy()
-    for k in range(len(offsets)):
-        along = 0.0
-        for j in range(3):
-            along += normals[k, j] * shape.sweep[j]
-        reach[k] += max(along, 0.0) + shape.radius
     stack, gaps = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
     start, point = np.zeros(3), np.empty(3)
     triangle = np.empty((3, 3))
+    other = few_points(triangle)
+    here, nowhere = np.eye(3), np.zeros(3)
+    limits = np.array([0.5 * RELATIVE, 0.2 * ABSOLUTE, 0.0])
+    hints = np.zeros(2, np.int64)
     best, pruned = np.inf, np.inf
-    largest = bulges.max()
     stack[0], gaps[0] = 0, _plane_gap(normals, reach, tree, 0, rotation, origin, point) - largest
     top = 1
     while top > 0:
@@ -90,10 +101,10 @@ def _hull_to_tree(shape, normals, offsets, tree, bulges, rotation, origin):
         for position in range(tree.ranges[node, 0], tree.ranges[node, 1]):
             for corner in range(3):
                 _to_link(tree.corners[position, corner], rotation, origin, triangle[corner])
-            rough = _triangle_gap(normals, reach, triangle) - bulges[position]
-            if rough >= best:
+            if _triangle_gap(normals, reach, triangle) - bulges[position] >= best:
                 continue
-            gap = _triangle_distance(shape, triangle, start, best + bulges[position])
+            limits[2] = best + bulges[position]
+            gap = distance_bound(shape, other, here, nowhere, start, limits, hints)
             best = min(best, max(gap - bulges[position], 0.0))
         if best <= 0.0:
             return 0.0
@@ -132,20 +143,6 @@ def _triangle_gap(normals, reach, triangle):
     return best
 
 
-@njit(cache=True)
-def _triangle_distance(shape, triangle, start, enough):
-    """Return the bound between a shape and a triangle in its frame; ``start`` is reused."""
-    other = Shape(triangle, np.zeros(3), shape.disc_axis, 0.0, 0.0)
-    return distance_bound(shape, other, start, 0.5 * RELATIVE, 0.2 * ABSOLUTE, enough)
-
-
-def encloses(body: ContactMesh, other: ContactMesh, T_body_other: Array) -> bool:
-    """Tell whether either mesh lies inside the other, given that the surfaces are apart."""
-    inner = T_body_other[:3, :3] @ other.tree.corners[0, 0] + T_body_other[:3, 3]
-    outer = T_body_other[:3, :3].T @ (body.tree.corners[0, 0] - T_body_other[:3, 3])
-    return bool(contains(body.tree, inner[None])[0] or contains(other.tree, outer[None])[0])
-
-
 def obstacle_shapes(obstacles: Array) -> list[Shape]:
     """
     Return the convex shapes of obstacles, frame object.
@@ -163,8 +160,7 @@ def obstacle_shapes(obstacles: Array) -> list[Shape]:
     shapes = []
     for row in np.asarray(obstacles, float):
         pose = row[4:].reshape(3, 4)
-        rotation, centre = pose[:, :3], pose[:, 3]
-        shapes.append(_obstacle_shape(int(row[0]), row[1:4], rotation, centre))
+        shapes.append(_obstacle_shape(int(row[0]), row[1:4], pose[:, :3], pose[:, 3]))
     return shapes
 
 
@@ -172,27 +168,29 @@ def _obstacle_shape(kind: int, sizes: Array, rotation: Array, centre: Array) -> 
     axis = np.ascontiguousarray(rotation[:, 2])
     if kind == OBSTACLE_BOX:
         signs = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], float)
-        corners = centre + (0.5 * signs * sizes) @ rotation.T
-        return Shape(np.ascontiguousarray(corners), np.zeros(3), axis, 0.0, 0.0)
-    if kind == OBSTACLE_SPHERE:
-        return Shape(centre[None].copy(), np.zeros(3), axis, 0.0, float(sizes[0]))
-    if kind == OBSTACLE_CYLINDER:
-        ends = centre + np.array([[-0.5], [0.5]]) * sizes[0] * axis
-        return Shape(ends, np.zeros(3), axis, float(sizes[1]), 0.0)
-    raise ShapeError(f'an obstacle is a box (1), a sphere (2) or a cylinder (3), got {kind}')
+        points, disc, ball = centre + (0.5 * signs * sizes) @ rotation.T, 0.0, 0.0
+    elif kind == OBSTACLE_SPHERE:
+        points, disc, ball = centre[None].copy(), 0.0, float(sizes[0])
+    elif kind == OBSTACLE_CYLINDER:
+        points = centre + np.array([[-0.5], [0.5]]) * sizes[0] * axis
+        disc, ball = float(sizes[1]), 0.0
+    else:
+        raise ShapeError(
+            f'an obstacle is a box (1), a sphere (2) or a cylinder (3), got {kind}')
+    return Shape(np.ascontiguousarray(points), _NOWHERE, _NOWHERE, np.zeros(3), axis, disc, ball)
 
 
-def obstacle_clearance(hulls: tuple[Hull, ...], T_object_link: Array, sweep_object: Array,
+def obstacle_clearance(hulls: Hulls, T_object_link: Array, sweep_object: Array,
                        obstacles: list[Shape]) -> float:
     """
     Return a lower bound of the distance of any swept hull to any obstacle.
 
     Parameters
     ----------
-    hulls : tuple of Hull, (L,)
+    hulls : Hulls
     T_object_link : (L, 4, 4) float
     sweep_object : (3,) float
-        As in ``hull_clearance`` [m].
+        As in ``hull_clearances`` [m].
     obstacles : list of Shape
         Frame object.
 
@@ -202,30 +200,75 @@ def obstacle_clearance(hulls: tuple[Hull, ...], T_object_link: Array, sweep_obje
         ``inf`` without obstacles, 0 where one is met [m].
     """
     best = np.inf
-    if not obstacles:
-        return best
-    for hull, T in zip(hulls, T_object_link):
-        moved = _swept(_moved(hull.shape, T), sweep_object)
-        for obstacle in obstacles:
-            start = T[:3, :3] @ hull.centre + T[:3, 3] - obstacle.vertices.mean(axis=0)
-            best = min(best, distance_bound(moved, obstacle, start, 0.5 * RELATIVE,
-                                            0.2 * ABSOLUTE, best))
-            if best <= 0.0:
-                return 0.0
+    for obstacle in obstacles:
+        best = _obstacle_clearance(hulls, T_object_link, sweep_object, obstacle, best)
+        if best <= 0.0:
+            break
     return float(best)
 
 
-def _moved(shape: Shape, T_a_shape: Array) -> Shape:
-    vertices = shape.vertices @ T_a_shape[:3, :3].T + T_a_shape[:3, 3]
-    return shape._replace(vertices=vertices)
+@njit(cache=True)
+def _obstacle_clearance(hulls, poses, sweep, obstacle, best):
+    limits = np.array([0.5 * RELATIVE, 0.2 * ABSOLUTE, best])
+    for link in range(len(poses)):
+        rotation = np.ascontiguousarray(poses[link, :3, :3])
+        origin = poses[link, :3, 3].copy()
+        back = -(rotation.T @ sweep)
+        start = obstacle.vertices[0] - rotation @ hulls.centres[hulls.which[link]] - origin
+        limits[2] = best
+        best = min(best, distance_bound(obstacle, hull_shape(hulls, link, back), rotation,
+                                        origin, start, limits, np.zeros(2, np.int64)))
+        if best <= 0.0:
+            break
+    return best
 
 
-def pair_clearance(a: Hull, b: Hull, T_a_b: Array, enough: float) -> float:
-    """Return a lower bound of the distance of two hulls, exact only below ``enough`` [m]."""
-    centre = T_a_b[:3, :3] @ b.centre + T_a_b[:3, 3]
-    start = a.centre - centre
-    apart = float(np.linalg.norm(start)) - a.radius - b.radius
-    if apart >= enough:
-        return apart
-    return float(distance_bound(a.shape, _moved(b.shape, T_a_b), start, 0.5 * RELATIVE,
-                                0.2 * ABSOLUTE, enough))
+def pair_clearances(hulls: Hulls, pairs: NDArray[np.int64], T_object_link: Array) -> Array:
+    """
+    Return lower bounds of the distances between the hulls of pairs of links.
+
+    Parameters
+    ----------
+    hulls : Hulls
+    pairs : (k, 2) int
+    T_object_link : (L, 4, 4) float
+
+    Returns
+    -------
+    (k,) float
+        Within 1 % or 0.1 mm for the nearest pair; others are bounds above that [m].
+    """
+    return _pair_clearances(hulls, pairs, T_object_link)
+
+
+@njit(cache=True)
+def _pair_clearances(hulls, pairs, poses):
+    count = len(pairs)
+    bounds = np.empty(count)
+    starts = np.empty((count, 3))
+    for k in range(count):
+        i, j = pairs[k]
+        hi, hj = hulls.which[i], hulls.which[j]
+        squared = 0.0
+        for a in range(3):
+            starts[k, a] = poses[i, a, 3] - poses[j, a, 3]
+            for b in range(3):
+                starts[k, a] += (poses[i, a, b] * hulls.centres[hi, b]
+                                 - poses[j, a, b] * hulls.centres[hj, b])
+            squared += starts[k, a] ** 2
+        bounds[k] = np.sqrt(squared) - hulls.radii[hi] - hulls.radii[hj]
+    best = np.inf
+    still, limits = np.zeros(3), np.array([0.5 * RELATIVE, 0.2 * ABSOLUTE, np.inf])
+    for k in np.argsort(bounds, kind='mergesort'):
+        if bounds[k] >= best:
+            break
+        i, j = pairs[k]
+        rotation_i = np.ascontiguousarray(poses[i, :3, :3])
+        rotation = rotation_i.T @ np.ascontiguousarray(poses[j, :3, :3])
+        origin = rotation_i.T @ (poses[j, :3, 3] - poses[i, :3, 3])
+        limits[2] = best
+        bounds[k] = distance_bound(hull_shape(hulls, i, still), hull_shape(hulls, j, still),
+                                   rotation, origin, rotation_i.T @ starts[k], limits,
+                                   np.zeros(2, np.int64))
+        best = min(best, bounds[k])
+    return bounds

@@ -25,6 +25,9 @@ class Shape(NamedTuple):
     ----------
     vertices : (n, 3) float
         [m].
+    first, neighbours : (n + 1,) int, (e,) int
+        Hull neighbours of vertex i are ``neighbours[first[i]:first[i + 1]]``; without
+        neighbours every vertex is looked at.
     sweep : (3,) float
         The shape is swept from itself along this translation [m].
     disc_axis : (3,) float
@@ -34,30 +37,52 @@ class Shape(NamedTuple):
     """
 
     vertices: Array
+    first: NDArray[np.int64]
+    neighbours: NDArray[np.int64]
     sweep: Array
     disc_axis: Array
     disc_radius: float
     radius: float
 
 
-def point_cloud(vertices: Array, radius: float = 0.0) -> Shape:
-    """Return the hull of ``vertices (n, 3)`` [m], thickened by ``radius`` [m]."""
-    return Shape(np.ascontiguousarray(vertices, float), np.zeros(3), np.array([0.0, 0.0, 1.0]),
-                 0.0, float(radius))
+@njit(cache=True)
+def few_points(vertices):
+    """Return the hull of ``vertices (n, 3)`` [m], all of which are looked at."""
+    nothing = np.zeros(0, np.int64)
+    return Shape(vertices, nothing, nothing, np.zeros(3), np.array([0.0, 0.0, 1.0]), 0.0, 0.0)
 
 
 @njit(cache=True)
-def _support(shape, x, y, z, out):
-    """Write the point of a shape farthest along (x, y, z), without its ball."""
-    best, at = -np.inf, 0
+def _farthest(shape, x, y, z, begin):
+    """Return the vertex farthest along (x, y, z), by walking uphill where that is possible."""
     vertices = shape.vertices
-    for i in range(len(vertices)):
-        along = vertices[i, 0] * x + vertices[i, 1] * y + vertices[i, 2] * z
-        if along > best:
-            best, at = along, i
+    if len(shape.neighbours) == 0:
+        best, at = -np.inf, 0
+        for i in range(len(vertices)):
+            along = vertices[i, 0] * x + vertices[i, 1] * y + vertices[i, 2] * z
+            if along > best:
+                best, at = along, i
+        return at
+    at = begin
+    best = vertices[at, 0] * x + vertices[at, 1] * y + vertices[at, 2] * z
+    while True:
+        before = at
+        for e in range(shape.first[before], shape.first[before + 1]):
+            i = shape.neighbours[e]
+            along = vertices[i, 0] * x + vertices[i, 1] * y + vertices[i, 2] * z
+            if along > best:
+                best, at = along, i
+        if at == before:
+            return at
+
+
+@njit(cache=True)
+def _support(shape, x, y, z, begin, out):
+    """Write the point of a shape farthest along (x, y, z), without its ball."""
+    at = _farthest(shape, x, y, z, begin)
     swept = shape.sweep[0] * x + shape.sweep[1] * y + shape.sweep[2] * z > 0.0
     for k in range(3):
-        out[k] = vertices[at, k] + (shape.sweep[k] if swept else 0.0)
+        out[k] = shape.vertices[at, k] + (shape.sweep[k] if swept else 0.0)
     if shape.disc_radius > 0.0:
         a = shape.disc_axis
         along = a[0] * x + a[1] * y + a[2] * z
@@ -67,22 +92,40 @@ def _support(shape, x, y, z, out):
             out[0] += shape.disc_radius * px / norm
             out[1] += shape.disc_radius * py / norm
             out[2] += shape.disc_radius * pz / norm
+    return at
 
 
 @njit(cache=True)
-def distance_bound(a, b, start, relative, absolute, enough):
+def _support_moved(shape, rotation, origin, v, begin, out):
+    """As ``_support`` along v, for a shape at a pose."""
+    x = rotation[0, 0] * v[0] + rotation[1, 0] * v[1] + rotation[2, 0] * v[2]
+    y = rotation[0, 1] * v[0] + rotation[1, 1] * v[1] + rotation[2, 1] * v[2]
+    z = rotation[0, 2] * v[0] + rotation[1, 2] * v[1] + rotation[2, 2] * v[2]
+    at = _support(shape, x, y, z, begin, out)
+    px, py, pz = out[0], out[1], out[2]
+    for k in range(3):
+        out[k] = rotation[k, 0] * px + rotation[k, 1] * py + rotation[k, 2] * pz + origin[k]
+    return at
+
+
+@njit(cache=True)
+def distance_bound(a, b, rotation, origin, start, limits, hints):
     """
-    Return a certified lower bound of the distance of two shapes in one frame.
+    Return a certified lower bound of the distance of two shapes.
 
     Parameters
     ----------
     a, b : Shape
+        Each in its own frame.
+    rotation, origin : (3, 3) float, (3,) float
+        Pose of b's frame in a's.
     start : (3,) float
-        First direction tried, about from b to a; changed to the last one.
-    relative, absolute : float
-        The bound lies within either of the distance [-], [m].
-    enough : float
-        Stop once the bound is above this [m].
+        First direction tried, about from b to a, frame a; changed to the best one.
+    limits : (3,) float
+        The bound lies within the first, relative, or the second [m] of the distance; the
+        search ends once it is above the third [m].
+    hints : (2,) int
+        Vertices of a and b to begin with; changed to the last ones.
 
     Returns
     -------
@@ -99,11 +142,10 @@ def distance_bound(a, b, start, relative, absolute, enough):
     v, w, on_a, on_b = start.copy(), np.empty(3), np.empty(3), np.empty(3)
     if v[0] == 0.0 and v[1] == 0.0 and v[2] == 0.0:
         v[0] = 1.0
-    bound = -np.inf
-    squared = np.inf
+    bound, squared = -np.inf, np.inf
     for _ in range(MOST_ITERATIONS):
-        _support(a, -v[0], -v[1], -v[2], on_a)
-        _support(b, v[0], v[1], v[2], on_b)
+        hints[0] = _support(a, -v[0], -v[1], -v[2], hints[0], on_a)
+        hints[1] = _support_moved(b, rotation, origin, v, hints[1], on_b)
         norm = np.sqrt(v[0] ** 2 + v[1] ** 2 + v[2] ** 2)
         gap = 0.0
         for k in range(3):
@@ -112,9 +154,9 @@ def distance_bound(a, b, start, relative, absolute, enough):
         if gap > bound:
             bound = gap
             start[:] = v
-        if bound - radii > enough:
+        if bound - radii > limits[2]:
             break
-        if size > 0 and norm - bound <= max(relative * (norm - radii), absolute):
+        if size > 0 and norm - bound <= max(limits[0] * (norm - radii), limits[1]):
             break
         simplex[size] = w
         size = reduce_simplex(simplex, size + 1, v)

@@ -1,105 +1,119 @@
-"""Convex hulls of links, with planes that bound distances to balls at once."""
+"""Convex hulls of links, with planes that bound the distance of a ball at once."""
 
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from .contact_mesh import ContactMesh
 from .curved_surface import control_points
-from .gjk import Shape, point_cloud
+from .gjk import Shape
 
 Array = NDArray[np.float64]
 
 #: Supporting planes kept per hull.
-MOST_PLANES = 64
-#: Vertices kept per hull; more if the hull would have to grow by more than the limit.
-MOST_VERTICES = 128
-MOST_GROWTH = 5e-5
+MOST_PLANES = 48
 
 
-class Hull(NamedTuple):
+class Hulls(NamedTuple):
     """
-    A convex hull round a mesh and its curved surface, in the mesh's frame.
+    The convex hulls of several links, each in its link's frame, in flat arrays.
 
     Attributes
     ----------
-    shape : Shape
-        Contains the mesh's hull.
-    normals, offsets : (k, 3) float, (k,) float
-        Planes with the whole shape behind them, ``n . x <= offset`` [m].
-    centre, radius : (3,) float, float
-        Ball round the shape [m].
+    which : (L,) int
+        Hull of each link; links with equal meshes share one.
+    vertices : (n, 3) float
+        Vertices of all hulls [m].
+    vertex_offsets : (H + 1,) int
+        Vertices of hull h are ``vertex_offsets[h]:vertex_offsets[h + 1]``.
+    first, neighbours : (n + H,) int, (e,) int
+        Neighbours within a hull, counted from the hull's first vertex; hull h uses
+        ``first[vertex_offsets[h] + h:]``.
+    normals, offsets : (H, k, 3) float, (H, k) float
+        Planes with the whole hull behind them, ``n . x <= offset`` [m].
+    centres, radii : (H, 3) float, (H,) float
+        Ball round each hull [m].
     """
 
-    shape: Shape
+    which: NDArray[np.int64]
+    vertices: Array
+    vertex_offsets: NDArray[np.int64]
+    first: NDArray[np.int64]
+    neighbours: NDArray[np.int64]
     normals: Array
     offsets: Array
-    centre: Array
-    radius: float
+    centres: Array
+    radii: Array
 
 
-def build_hull(body: ContactMesh) -> Hull:
+def build_hulls(bodies: list[ContactMesh], which: NDArray[np.int64]) -> Hulls:
     """
-    Build the conservative hull of a mesh.
+    Build the conservative hulls of some meshes.
 
     Parameters
     ----------
-    body : ContactMesh
+    bodies : list of ContactMesh, (H,)
+    which : (L,) int
+        Body of each link.
 
     Returns
     -------
-    Hull
-        Contains every facet, and the curved surface over it.
-
-    Notes
-    -----
-    A cubic patch lies in the hull of its control points, so these are enclosed. Where the
-    hull has many vertices some are dropped, and the rest is scaled about its centre until
-    it holds them again.
+    Hulls
+        Each contains every facet, and the curved surface over it: a cubic patch lies in
+        the hull of its control points.
     """
-    cloud = control_points(body.tree.corners, body.surface)
-    corners = cloud[ConvexHull(cloud).vertices]
-    centre = (corners.min(axis=0) + corners.max(axis=0)) / 2.0
-    kept = _thin_out(corners, centre)
-    normals = _spread(ConvexHull(kept).equations[:, :3], MOST_PLANES)
-    offsets = (kept @ normals.T).max(axis=0)
-    radius = float(np.linalg.norm(kept - centre, axis=1).max())
-    return Hull(point_cloud(kept), normals, offsets, centre, radius)
+    parts = [_hull_of(body) for body in bodies]
+    edges = np.cumsum([0] + [len(part[2]) for part in parts])
+    return Hulls(
+        np.asarray(which, np.int64), np.concatenate([part[0] for part in parts]),
+        np.cumsum([0] + [len(part[0]) for part in parts]),
+        np.concatenate([part[1] + begin for part, begin in zip(parts, edges)]),
+        np.concatenate([part[2] for part in parts]),
+        *(np.stack([part[k] for part in parts]) for k in range(3, 7)))
 
 
-def _thin_out(corners: Array, centre: Array) -> Array:
-    """Return at least as large a hull of fewer vertices, farthest ones first."""
-    if len(corners) <= MOST_VERTICES:
-        return corners
-    distances = np.linalg.norm(corners - centre, axis=1)
-    order: list[int] = []
-    for _ in range(MOST_VERTICES):
-        order.append(int(np.argmax(distances)))
-        distances = np.minimum(distances, np.linalg.norm(corners - corners[order[-1]], axis=1))
-    reach = float(np.linalg.norm(corners - centre, axis=1).max())
-    while True:
-        growth = _growth(corners[order] - centre, corners - centre)
-        worst = int(np.argmax(growth))
-        if (growth[worst] - 1.0) * reach <= MOST_GROWTH:
-            return centre + max(growth[worst], 1.0) * (corners[order] - centre)
-        order.append(worst)
+def _hull_of(body: ContactMesh) -> tuple:
+    """Return vertices, neighbours, planes and ball of one hull."""
+    cloud = np.unique(control_points(body.tree.corners, body.surface), axis=0)
+    hull = ConvexHull(cloud)
+    number = np.full(len(cloud), -1)
+    number[hull.vertices] = np.arange(len(hull.vertices))
+    vertices = np.ascontiguousarray(cloud[hull.vertices])
+    first, neighbours = _adjacency(number[hull.simplices], len(vertices))
+    normals = _spread(hull.equations[:, :3])
+    centre = (vertices.min(axis=0) + vertices.max(axis=0)) / 2.0
+    radius = np.linalg.norm(vertices - centre, axis=1).max()
+    return (vertices, first, neighbours, normals, (vertices @ normals.T).max(axis=0), centre,
+            radius)
 
 
-def _growth(kept: Array, corners: Array) -> Array:
-    """Return by which factor the hull of ``kept`` must grow to hold each corner."""
-    planes = ConvexHull(kept).equations
-    return (corners @ planes[:, :3].T / -planes[:, 3]).max(axis=1)
+def _adjacency(triangles: NDArray[np.int64],
+               count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    pairs = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
+    first = np.searchsorted(pairs[:, 0], np.arange(count + 1))
+    return first.astype(np.int64), np.ascontiguousarray(pairs[:, 1])
 
 
-def _spread(normals: Array, count: int) -> Array:
-    """Return up to ``count`` of the normals, spread over all directions."""
+def _spread(normals: Array) -> Array:
+    """Return ``MOST_PLANES`` of the normals, spread over all directions."""
     normals = np.unique(np.round(normals, 6), axis=0)
     normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
     chosen = [0]
     nearest = normals @ normals[0]
-    while len(chosen) < min(count, len(normals)):
+    while len(chosen) < MOST_PLANES:
         chosen.append(int(np.argmin(nearest)))
         nearest = np.maximum(nearest, normals @ normals[chosen[-1]])
     return np.ascontiguousarray(normals[chosen])
+
+
+@njit(cache=True)
+def hull_shape(hulls, link, sweep):
+    """Return the shape of a link's hull, swept along a translation [m], frame link."""
+    h = hulls.which[link]
+    begin, end = hulls.vertex_offsets[h], hulls.vertex_offsets[h + 1]
+    return Shape(hulls.vertices[begin:end], hulls.first[begin + h:end + h + 1],
+                 hulls.neighbours, sweep, np.array([0.0, 0.0, 1.0]), 0.0, 0.0)

@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 from .contact_mesh import ContactMesh
 from .curved_surface import lift
 from .oriented_box import OrientedBox
-from .point_queries import closest_points, triangles_in_box
+from .point_queries import bounds_in_box, closest_points, triangles_in_box
 from .ray_queries import AHEAD, BEHIND, EXIT, cast
 
 Array = NDArray[np.float64]
-
-#: Region and surface found there: its box, and the mean outward normal (not unit).
-Facing = tuple[OrientedBox, Array]
 
 
 class Indenter(Protocol):
@@ -31,8 +28,11 @@ class Indenter(Protocol):
     def bulge(self) -> float:
         """Return how far its surface may lie outside ``box`` [m]."""
 
-    def facing(self, region: OrientedBox) -> Facing | None:
-        """Return where its surface passes a region and how it faces there, if it does."""
+    def clip(self, region: OrientedBox) -> OrientedBox | None:
+        """Return the part of a region that its surface passes, if it does."""
+
+    def facing(self, region: OrientedBox) -> Array:
+        """Return how its surface faces in a region: a mean outward normal, not unit."""
 
     def ray_depths(self, points: Array, direction: Array,
                    behind: float) -> tuple[Array, NDArray[np.int64]]:
@@ -64,14 +64,16 @@ class MeshIndenter:
         """Return how far the curved surface lies from the facets at most [m]."""
         return self.body.bulge
 
-    def facing(self, region: OrientedBox) -> Facing | None:
-        """Return the part of the region that holds triangles, and their mean normal."""
+    def clip(self, region: OrientedBox) -> OrientedBox | None:
+        """Return the part of the region that holds triangles, and their bulges."""
+        return clip_region(self.body, region)
+
+    def facing(self, region: OrientedBox) -> Array:
+        """Return the mean normal of the triangles in a region."""
         tree = self.body.tree
         found = triangles_in_box(tree, region.axes, region.centre, region.half_lengths)
-        if not len(found):
-            return None
-        lower, upper, normal = summarise(tree.corners, found, region.axes, region.centre)
-        return shrink(region, lower - self.bulge, upper + self.bulge), normal
+        a, b, c = (tree.corners[found, k] for k in range(3))
+        return np.cross(b - a, c - a).sum(axis=0)
 
     def ray_depths(self, points: Array, direction: Array,
                    behind: float) -> tuple[Array, NDArray[np.int64]]:
@@ -95,9 +97,13 @@ class SphereIndenter:
         """Return the cube round the sphere."""
         return OrientedBox(np.eye(3), np.zeros(3), np.full(3, self.radius))
 
-    def facing(self, region: OrientedBox) -> Facing | None:
-        """Return the region, facing away from the centre."""
-        return region, region.centre.copy()
+    def clip(self, region: OrientedBox) -> OrientedBox | None:
+        """Return the region."""
+        return region
+
+    def facing(self, region: OrientedBox) -> Array:
+        """Return the direction from the centre."""
+        return region.centre.copy()
 
     def ray_depths(self, points: Array, direction: Array,
                    behind: float) -> tuple[Array, NDArray[np.int64]]:
@@ -132,9 +138,13 @@ class PunchIndenter:
         half = np.array([self.radius, self.radius, self.length / 2.0])
         return OrientedBox(np.eye(3), np.array([0.0, 0.0, -self.length / 2.0]), half)
 
-    def facing(self, region: OrientedBox) -> Facing | None:
-        """Return the region, facing along the axis."""
-        return region, np.array([0.0, 0.0, 1.0])
+    def clip(self, region: OrientedBox) -> OrientedBox | None:
+        """Return the region."""
+        return region
+
+    def facing(self, region: OrientedBox) -> Array:
+        """Return the axis."""
+        return np.array([0.0, 0.0, 1.0])
 
     def ray_depths(self, points: Array, direction: Array,
                    behind: float) -> tuple[Array, NDArray[np.int64]]:
@@ -152,31 +162,15 @@ class PunchIndenter:
         return np.hypot(outside, points[:, 2])
 
 
-def shrink(region: OrientedBox, lower: Array, upper: Array) -> OrientedBox:
-    """Return a region cut to bounds given along its own axes from its centre [m]."""
-    lower = np.maximum(lower, -region.half_lengths)
-    upper = np.maximum(np.minimum(upper, region.half_lengths), lower)
+def clip_region(body: ContactMesh, region: OrientedBox) -> OrientedBox | None:
+    """Return the part of a region that a mesh's triangles and their bulges pass, if any."""
+    lower, upper = bounds_in_box(body.tree, region.axes, region.centre, region.half_lengths)
+    if lower[0] > upper[0]:
+        return None
+    lower = np.maximum(lower - body.bulge, -region.half_lengths)
+    upper = np.minimum(upper + body.bulge, region.half_lengths)
     centre = region.centre + ((lower + upper) / 2.0) @ region.axes
     return OrientedBox(region.axes, centre, (upper - lower) / 2.0)
-
-
-@njit(cache=True)
-def summarise(corners, positions, axes, centre):
-    """Return the bounds along axes from a centre, and the mean normal, of triangles."""
-    lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
-    normal = np.zeros(3)
-    for position in positions:
-        for corner in range(3):
-            for k in range(3):
-                x = 0.0
-                for j in range(3):
-                    x += axes[k, j] * (corners[position, corner, j] - centre[j])
-                lower[k] = min(lower[k], x)
-                upper[k] = max(upper[k], x)
-        a = corners[position, 1] - corners[position, 0]
-        b = corners[position, 2] - corners[position, 0]
-        normal += np.cross(a, b)
-    return lower, upper, normal
 
 
 @njit(cache=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .contact_mesh import ContactMesh
 from .curved_surface import lift
 from .indenters import Indenter
-from .ray_queries import cover, project_triangle, triangles_under
+from .ray_queries import SLACK, cover, project_triangle, slab_range, triangles_under
 
 Array = NDArray[np.float64]
 
@@ -23,24 +23,23 @@ Array = NDArray[np.float64]
 LEAST_SLOPE = 0.1
 #: Where a neighbour is missing, the depth may rise by this much of the spacing.
 UNKNOWN_RISE = 0.5
-#: Least overlap on a secondary spot, as part of the greatest, that is looked at.
-SECONDARY_RATIO = 0.2
 #: Spots nearer than three contact radii share a lattice; at most this many cells.
 LARGEST_REACH = 6
 
 
 class Window(NamedTuple):
     """
-    A lattice: frame rows u, v, N; first point in the plane; spacing; counts; heights.
+    A lattice: frame rows u, v, N; first point in the plane; spacing; heights; mask.
 
-    ``heights (2,)`` bound the coordinate along N between which the surface is looked for.
+    ``heights (2,)`` bound the coordinate along N between which the surface is looked for;
+    points where ``mask (nu, nv)`` is false are left out.
     """
 
     frame: Array
     start: Array
     spacing: float
-    counts: tuple[int, int]
     heights: Array
+    mask: NDArray[np.bool_]
 
 
 class Field(NamedTuple):
@@ -51,7 +50,8 @@ class Field(NamedTuple):
     ----------
     window : Window
     node : (nu, nv) int
-        Index of the node of a lattice point, -1 where the side has no surface.
+        Index of the node of a lattice point, -1 where the side has no surface, -2 where
+        it was not looked for.
     points, normals : (n, 3) float
         Nodes on the curved surface [m], unit normals into the object; object frame.
     depths : (n,) float
@@ -97,21 +97,22 @@ def sample_field(body: ContactMesh, side: int, window: Window, indenter: Indente
     """
     cells, points, normals, positions = _raster(
         body.tree, body.surface, side, window.frame, window.start, window.spacing,
-        window.counts, window.heights)
+        window.heights, window.mask)
     rotation = T_object_indenter[:3, :3]
     direction = window.frame[2]
     local = (points - T_object_indenter[:3, 3]) @ rotation
     depths, labels = indenter.ray_depths(local, direction @ rotation, behind)
     slopes = normals @ direction
     depths = depths * slopes
-    node = _pick(cells, depths, window.counts[0], window.counts[1])
+    node = _pick(cells, depths, window.mask)
     return Field(window, node, points, normals, depths, slopes, labels, positions)
 
 
 @njit(cache=True)
-def _raster(tree, surface, side, frame, start, spacing, counts, heights):
+def _raster(tree, surface, side, frame, start, spacing, heights, mask):
     """Return lattice cell, curved point, inward normal and triangle of each hit."""
     lower, upper = np.empty(3), np.empty(3)
+    counts = mask.shape
     for k in range(2):
         lower[k] = start[k] - 1e-9 * spacing
         upper[k] = start[k] + (counts[k] - 1 + 1e-9) * spacing
@@ -127,10 +128,19 @@ def _raster(tree, surface, side, frame, start, spacing, counts, heights):
         if surface.sides[position] != side:
             continue
         project_triangle(tree.corners[position], frame, projected)
-        i0, i1 = _span(projected[:, 0], start[0], spacing, counts[0])
-        j0, j1 = _span(projected[:, 1], start[1], spacing, counts[1])
+        i0, i1 = _span(min(projected[0, 0], projected[1, 0], projected[2, 0]),
+                       max(projected[0, 0], projected[1, 0], projected[2, 0]),
+                       start[0], spacing, counts[0])
         for i in range(i0, i1 + 1):
+            column = start[0] + i * spacing
+            least, most = slab_range(projected, column - SLACK * spacing,
+                                     column + SLACK * spacing)
+            if least > most:
+                continue
+            j0, j1 = _span(least, most, start[1], spacing, counts[1])
             for j in range(j0, j1 + 1):
+                if not mask[i, j]:
+                    continue
                 e0, e1, e2, total = cover(
                     projected, start[0] + i * spacing, start[1] + j * spacing)
                 if total >= 0.0:
@@ -154,10 +164,10 @@ def _raster(tree, surface, side, frame, start, spacing, counts, heights):
 
 
 @njit(cache=True)
-def _span(values, start, spacing, count):
-    """Return the first and last lattice index between three values."""
-    low = np.ceil((min(values[0], values[1], values[2]) - start) / spacing - 1e-9)
-    high = np.floor((max(values[0], values[1], values[2]) - start) / spacing + 1e-9)
+def _span(least, most, start, spacing, count):
+    """Return the first and last lattice index between two values."""
+    low = np.ceil((least - start) / spacing - SLACK)
+    high = np.floor((most - start) / spacing + SLACK)
     return int(max(low, 0.0)), int(min(high, count - 1.0))
 
 
@@ -176,9 +186,9 @@ def _taller(values):
 
 
 @njit(cache=True)
-def _pick(cells, depths, nu, nv):
+def _pick(cells, depths, mask):
     """Return per lattice point the node with the greatest depth."""
-    node = np.full((nu, nv), -1)
+    node = np.where(mask, -1, -2)
     flat = node.reshape(-1)
     for i in range(len(cells)):
         old = flat[cells[i]]
@@ -211,38 +221,38 @@ def find_spots(node, depths, spacing):
     """
     Find the places of contact on a field.
 
-    A point is promising if its depth plus the largest step to a neighbour is positive:
-    contact between the points of the lattice is looked for there with a finer one.
+    Where no point overlaps, one is promising if its depth plus the largest step to a
+    neighbour is positive: contact between the points of the lattice is looked for there
+    with a finer one.
     """
     nu, nv = node.shape
     grid = np.full((nu, nv), -np.inf)
-    greatest, overlapping = -np.inf, 0
+    overlapping = 0
     for i in range(nu):
         for j in range(nv):
             if node[i, j] >= 0:
                 grid[i, j] = depths[node[i, j]]
-                greatest = max(greatest, grid[i, j])
                 overlapping += grid[i, j] > 0.0
     labels = np.full((nu, nv), -1)
     for i in range(nu):
         for j in range(nv):
             if grid[i, j] > -np.inf:
-                step = _largest_step(grid, i, j, spacing, overlapping == 0)
-                if grid[i, j] + step > max(0.0, SECONDARY_RATIO * greatest) or grid[i, j] > 0.0:
+                step = _largest_step(grid, i, j, spacing)
+                if grid[i, j] > 0.0 or (overlapping == 0 and grid[i, j] + step > 0.0):
                     labels[i, j] = -2
     reach = min(max(1, int(1.2 * np.sqrt(overlapping))), LARGEST_REACH)
     return _label(grid, labels, reach)
 
 
 @njit(cache=True)
-def _largest_step(grid, i, j, spacing, careful):
+def _largest_step(grid, i, j, spacing):
     nu, nv = grid.shape
     step = 0.0
     for a in range(i - 1, i + 2):
         for b in range(j - 1, j + 2):
             if 0 <= a < nu and 0 <= b < nv and grid[a, b] > -np.inf:
                 step = max(step, abs(grid[i, j] - grid[a, b]))
-            elif careful:
+            else:
                 step = max(step, UNKNOWN_RISE * spacing)
     return step
 
@@ -291,3 +301,17 @@ def _widen(bounds, i, j, keep):
         return
     bounds[0], bounds[1] = min(bounds[0], i), max(bounds[1], i)
     bounds[2], bounds[3] = min(bounds[2], j), max(bounds[3], j)
+
+
+@njit(cache=True)
+def mask_round(local, start, spacing, counts, radius):
+    """Return which points of a lattice lie near some points ``(k, 2)`` of its plane."""
+    mask = np.zeros(counts, np.bool_)
+    reach = radius / spacing
+    for p in range(len(local)):
+        u, v = (local[p, 0] - start[0]) / spacing, (local[p, 1] - start[1]) / spacing
+        for i in range(max(int(np.ceil(u - reach)), 0), min(int(u + reach) + 1, counts[0])):
+            for j in range(max(int(np.ceil(v - reach)), 0), min(int(v + reach) + 1, counts[1])):
+                if (i - u) ** 2 + (j - v) ** 2 <= reach * reach:
+                    mask[i, j] = True
+    return mask

@@ -22,7 +22,7 @@ SPREAD_COSINE = np.cos(np.deg2rad(30.0))
 EDGE_SLOPE = 0.5
 #: The way out along N may be this much longer than the shortest before it is not the way.
 WAY_RATIO = 0.4
-PROBES = 5
+PROBES = 3
 
 
 def close_enough(field: Field, own: NDArray[np.int64], indenter: Indenter,
@@ -37,7 +37,8 @@ def close_enough(field: Field, own: NDArray[np.int64], indenter: Indenter,
     probes = order[np.linspace(0, len(order) - 1, min(PROBES, len(order))).astype(int)]
     local = (field.points[probes] - T_object_indenter[:3, 3]) @ T_object_indenter[:3, :3]
     distances = indenter.surface_distances(local) + indenter.bulge
-    return bool(np.median(distances / field.depths[probes]) > WAY_RATIO)
+    ratios = np.sort(distances / field.depths[probes])
+    return bool(ratios[len(ratios) // 2] > WAY_RATIO)
 
 
 def ray_thickness(body: ContactMesh, field: Field, own: NDArray[np.int64]) -> float:
@@ -92,9 +93,9 @@ def _edges(node, depths, slopes, labels, is_own):
                     if (a - i) ** 2 + (b - j) ** 2 > reach * reach:
                         continue
                     other = node[a, b]
-                    if other < 0:
+                    if other == -1:
                         object_edge = object_edge or _ends_at_edge(node, slopes, a, b)
-                    elif depths[other] == -np.inf and abs(a - i) + abs(b - j) == 1:
+                    elif other >= 0 and depths[other] == -np.inf and abs(a - i) + abs(b - j) == 1:
                         link_edge = True
     return link_edge, object_edge, least_slope
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .contact_mesh import ContactMesh
 from .indenters import Indenter
-from .lattice import Field, Window, find_spots, sample_field
+from .lattice import Field, Window, find_spots, mask_round, sample_field
 from .patch_quality import close_enough, ray_thickness, patch_flags
 from .region import Region, Start, find_region
 from ..batches import PATCH_THROUGH
@@ -24,11 +24,11 @@ COARSE_COUNT = 250
 #: Points of a lattice at most, and along one side at most.
 MOST_POINTS, MOST_ALONG = 3000, 256
 #: Overlapping points that define a spot well enough to fit the final lattice to it.
-ENOUGH = 16
+ENOUGH = 12
 #: Points along a side of the lattice that zooms in on a small spot.
 ZOOM_COUNT = 17
 #: A change of the patch normal above this angle repeats the first lattice [cosine].
-SETTLED = np.cos(0.2)
+SETTLED = np.cos(0.35)
 #: Overlaps beyond this part of the thickness have no meaning (two pads would meet).
 THICKNESS_LIMIT = 0.45
 #: The final lattice is fitted again while its number of loaded nodes is off by more.
@@ -200,8 +200,8 @@ def _coarse_field(pair: _Pair, region: Region, side: int,
     middle = (lower + upper) / 2.0
     begin = middle[:2] - 0.5 * spacing * (np.array(counts) - 1)
     margin = 1e-6 * (size[2] + spacing)
-    window = Window(frame, begin, float(spacing), counts,
-                    np.array([lower[2] - margin, upper[2] + margin]))
+    window = Window(frame, begin, float(spacing),
+                    np.array([lower[2] - margin, upper[2] + margin]), np.ones(counts, bool))
     behind = float(np.linalg.norm(size)) / 2.0
     return pair.field(side, window, behind), behind
 
@@ -214,7 +214,7 @@ def _zoom_window(field: Field, bounds: NDArray[np.int64]) -> Window:
     spacing = float((high - low).max() / (ZOOM_COUNT - 1))
     counts = tuple(int(n) + 2 for n in (high - low) / spacing)
     begin = (low + high) / 2.0 - 0.5 * spacing * (np.array(counts) - 1)
-    return Window(window.frame, begin, spacing, counts, window.heights)
+    return Window(window.frame, begin, spacing, window.heights, np.ones(counts, bool))
 
 
 def _mean_normal(field: Field, chosen: NDArray[np.bool_]) -> Array | None:
@@ -266,14 +266,19 @@ def _fitted_window(pair: _Pair, field: Field, own: NDArray[np.int64]) -> Window:
     radius = np.sqrt(area / (2.0 * np.pi))
     local = points @ frame.T
     centre = (depths @ local[:, :2]) / depths.sum()
-    half = np.abs(local[:, :2] - centre).max(axis=0) + 0.5 * old.spacing + radius
-    spacing = max(np.sqrt(area / pair.options.node_count),
-                  np.sqrt(4.0 * half[0] * half[1] / MOST_POINTS), 2.0 * half.max() / MOST_ALONG)
-    steps = np.ceil(half / spacing).astype(int)
-    reach = float(half.max() + depths.max())
+    margin = 0.5 * old.spacing + radius
+    before = centre - local[:, :2].min(axis=0) + margin
+    after = local[:, :2].max(axis=0) - centre + margin
+    size = before + after
+    spacing = max(np.sqrt(area / pair.options.node_count), np.sqrt(size.prod() / MOST_POINTS),
+                  size.max() / MOST_ALONG)
+    first, last = np.ceil(before / spacing), np.ceil(after / spacing)
+    reach = float(size.max() + depths.max())
     heights = np.array([local[:, 2].min() - reach, local[:, 2].max() + reach])
-    return Window(frame, centre - steps * spacing, float(spacing),
-                  (2 * int(steps[0]) + 1, 2 * int(steps[1]) + 1), heights)
+    start = centre - first * spacing
+    counts = (int(first[0] + last[0]) + 1, int(first[1] + last[1]) + 1)
+    mask = mask_round(local, start, spacing, counts, radius + old.spacing)
+    return Window(frame, start, float(spacing), heights, mask)
 
 
 def _make_patch(pair: _Pair, side: int, field: Field, own: NDArray[np.int64],

@@ -173,6 +173,53 @@ def triangles_in_box(tree, axes, centre, half):
 
 
 @njit(cache=True)
+def bounds_in_box(tree, axes, centre, half):
+    """
+    Return bounds of the triangles that meet an oriented box, cut to the box.
+
+    Parameters are those of ``triangles_in_box``. Nodes that cannot widen the bounds are
+    not looked into.
+
+    Returns
+    -------
+    (3,) float, (3,) float
+        Lower and upper, along the axes from the centre [m]; ``inf, -inf`` where no
+        triangle meets the box.
+    """
+    lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
+    stack = np.empty(STACK_SIZE, np.int64)
+    stack[0] = 0
+    top = 1
+    local = np.empty((3, 3))
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        squared, wider = 0.0, False
+        for k in range(3):
+            x = _along(axes, k, tree.centres[node], centre)
+            squared += max(abs(x) - half[k], 0.0) ** 2
+            wider = wider or max(x - tree.radii[node], -half[k]) < lower[k]
+            wider = wider or min(x + tree.radii[node], half[k]) > upper[k]
+        if squared > tree.radii[node] ** 2 or not wider:
+            continue
+        if tree.children[node, 0] >= 0:
+            stack[top], stack[top + 1] = tree.children[node, 0], tree.children[node, 1]
+            top += 2
+            continue
+        for position in range(tree.ranges[node, 0], tree.ranges[node, 1]):
+            for corner in range(3):
+                for k in range(3):
+                    local[corner, k] = _along(axes, k, tree.corners[position, corner], centre)
+            if triangle_meets_box(local, half):
+                for k in range(3):
+                    low = min(local[0, k], local[1, k], local[2, k])
+                    high = max(local[0, k], local[1, k], local[2, k])
+                    lower[k] = min(lower[k], max(low, -half[k]))
+                    upper[k] = max(upper[k], min(high, half[k]))
+    return lower, upper
+
+
+@njit(cache=True)
 def _along(axes, k, point, centre):
     return (axes[k, 0] * (point[0] - centre[0]) + axes[k, 1] * (point[1] - centre[1])
             + axes[k, 2] * (point[2] - centre[2]))

@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 #: Sides of a facet as a ray along the direction meets it.
 EXIT, ENTRY, NO_HIT = 1, -1, 0
 AHEAD, BEHIND = 0, 1
+#: Margin round a cell of the grid, in cells, that rounding cannot bridge.
+SLACK = 1e-6
 
 
 class Hits(NamedTuple):
@@ -151,6 +153,23 @@ def cover(projected, u, v):
 
 
 @njit(cache=True)
+def slab_range(projected, low, high):
+    """Return bounds of a projected triangle's second coordinate where its first is in a slab."""
+    least, most = np.inf, -np.inf
+    for a in range(3):
+        b = (a + 1) % 3
+        ua, va, ub, vb = projected[a, 0], projected[a, 1], projected[b, 0], projected[b, 1]
+        if low <= ua <= high:
+            least, most = min(least, va), max(most, va)
+        for k in range(2):
+            wall = low if k == 0 else high
+            if (ua < wall) != (ub < wall):
+                v = va + (vb - va) * ((wall - ua) / (ub - ua))
+                least, most = min(least, v), max(most, v)
+    return least, most
+
+
+@njit(cache=True)
 def _grid_shape(count, width, height):
     """Return the cells along both sides for about one point in two cells."""
     cells = max(1.0, count / 2.0)
@@ -240,9 +259,19 @@ def cast(tree, points, direction, behind):
         project_triangle(tree.corners[position], frame, projected)
         u0 = _cell(min(projected[0, 0], projected[1, 0], projected[2, 0]), lower[0], scale_u, nu)
         u1 = _cell(max(projected[0, 0], projected[1, 0], projected[2, 0]), lower[0], scale_u, nu)
-        v0 = _cell(min(projected[0, 1], projected[1, 1], projected[2, 1]), lower[1], scale_v, nv)
-        v1 = _cell(max(projected[0, 1], projected[1, 1], projected[2, 1]), lower[1], scale_v, nv)
+        least = min(projected[0, 1], projected[1, 1], projected[2, 1])
+        most = max(projected[0, 1], projected[1, 1], projected[2, 1])
+        v0, v1 = _cell(least, lower[1], scale_v, nv), _cell(most, lower[1], scale_v, nv)
+        slanted = (u1 - u0) * (v1 - v0) > 4
         for cu in range(u0, u1 + 1):
+            if slanted:
+                low = lower[0] + (cu - SLACK) / scale_u
+                high = lower[0] + (cu + 1.0 + SLACK) / scale_u
+                least, most = slab_range(projected, low, high)
+                if least > most:
+                    continue
+                v0 = _cell(least - SLACK / scale_v, lower[1], scale_v, nv)
+                v1 = _cell(most + SLACK / scale_v, lower[1], scale_v, nv)
             for place in range(starts[cu * nv + v0], starts[cu * nv + v1 + 1]):
                 _meet(projected, position, turned, order[place], hits)
     return hits

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..transforms import inverse
 from .contact_mesh import ContactMesh
-from .indenters import Indenter, shrink, summarise
+from .indenters import Indenter, clip_region
 from .oriented_box import OrientedBox, separation
 from .point_queries import triangles_in_box
 
@@ -64,35 +64,37 @@ def find_region(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
     box = indenter.box.moved(T_object_indenter).inflated(reach)
     if separation(box, body.box) > 0.0:
         return None
-    found = _object_part(body, box)
-    if found is None:
+    region = clip_region(body, box)
+    if region is None:
         return None
-    box, _ = found
-    facing = indenter.facing(box.moved(inverse(T_object_indenter)))
-    if facing is None:
+    region = indenter.clip(region.moved(inverse(T_object_indenter)))
+    if region is None:
         return None
-    box = facing[0].moved(T_object_indenter)
-    found = _object_part(body, box.inflated(body.bulge))
-    if found is None:
+    region = clip_region(body, region.moved(T_object_indenter).inflated(body.bulge))
+    if region is None:
         return None
-    outward = T_object_indenter[:3, :3] @ facing[1]
-    hint = outward if motion_direction is None else np.array(motion_direction, float)
-    starts = _starts(body.tree.corners, body.surface.sides, found[1], outward, hint)
-    return Region(found[0], tuple(Start(int(s), d) for s, d in zip(*starts)))
+    starts = _find_starts(body, indenter, T_object_indenter, region, motion_direction)
+    return Region(region, starts)
 
 
-def _object_part(body: ContactMesh,
-                 box: OrientedBox) -> tuple[OrientedBox, NDArray[np.int64]] | None:
-    found = triangles_in_box(body.tree, box.axes, box.centre, box.half_lengths)
-    if not len(found):
-        return None
-    lower, upper, _ = summarise(body.tree.corners, found, box.axes, box.centre)
-    return shrink(box, lower - body.bulge, upper + body.bulge), found
+def _find_starts(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
+                 region: OrientedBox, motion_direction: Array | None) -> tuple[Start, ...]:
+    """Return the sides in a region; which way they face is asked for only if it is unclear."""
+    tree = body.tree
+    found = triangles_in_box(tree, region.axes, region.centre, region.half_lengths)
+    unclear = np.zeros(3)
+    sides, directions, clear = _starts(tree.corners, body.surface.sides, found, unclear, unclear)
+    if not clear:
+        outward = T_object_indenter[:3, :3] @ indenter.facing(
+            region.moved(inverse(T_object_indenter)))
+        hint = outward if motion_direction is None else np.array(motion_direction, float)
+        sides, directions, _ = _starts(tree.corners, body.surface.sides, found, outward, hint)
+    return tuple(Start(int(side), direction) for side, direction in zip(sides, directions))
 
 
 @njit(cache=True)
 def _starts(corners, sides, positions, outward, hint):
-    """Return sides and directions of the patches to try, in the order of the sides."""
+    """Return sides and directions to try, by side, and whether no hint would be needed."""
     count = len(positions)
     vectors = np.empty((count, 3))
     labels = np.empty(count, np.int64)
@@ -102,11 +104,12 @@ def _starts(corners, sides, positions, outward, hint):
         labels[i] = sides[p]
     found_sides = np.empty(count * PARTS, np.int64)
     directions = np.empty((count * PARTS, 3))
-    found = 0
+    found, clear = 0, True
     for side in np.unique(labels):
         left = labels == side
         for _ in range(PARTS):
-            direction = _mean_direction(vectors, left, outward, hint)
+            direction, own = _mean_direction(vectors, left, outward, hint)
+            clear = clear and own
             if direction[0] == 0.0 and direction[1] == 0.0 and direction[2] == 0.0:
                 break
             found_sides[found] = side
@@ -121,12 +124,16 @@ def _starts(corners, sides, positions, outward, hint):
                     remaining += left[i]
             if remaining == 0:
                 break
-    return found_sides[:found], directions[:found]
+    return found_sides[:found], directions[:found], clear
 
 
 @njit(cache=True)
 def _mean_direction(vectors, chosen, outward, hint):
-    """Return the mean direction of chosen area vectors, those that face a hint if unclear."""
+    """
+    Return the mean direction of chosen area vectors, and whether it is their own.
+
+    Where they face all ways, only those that face a hint count.
+    """
     total, area = np.zeros(3), 0.0
     for i in range(len(vectors)):
         if chosen[i]:
@@ -134,7 +141,7 @@ def _mean_direction(vectors, chosen, outward, hint):
             area += np.sqrt(np.sum(vectors[i] ** 2))
     norm = np.sqrt(np.sum(total ** 2))
     if norm >= LEAST_RESULTANT * area:
-        return total / max(norm, 1e-300) if norm > 0.0 else np.zeros(3)
+        return total / max(norm, 1e-300), True
     for attempt in range(2):
         guide = outward if attempt == 0 else hint
         facing = np.zeros(3)
@@ -143,5 +150,5 @@ def _mean_direction(vectors, chosen, outward, hint):
                 facing += vectors[i]
         norm = np.sqrt(np.sum(facing ** 2))
         if norm > 0.0:
-            return facing / norm
-    return np.zeros(3)
+            return facing / norm, False
+    return np.zeros(3), False

@@ -11,15 +11,15 @@ from ..batches import (DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch, Con
 from ..bodies import GraspObject
 from ..hand import HandModel
 from ..transforms import inverse
-from .clearance import (ABSOLUTE, RELATIVE, encloses, hull_clearance, obstacle_clearance,
-                        obstacle_shapes, pair_clearance)
+from .clearance import (ABSOLUTE, RELATIVE, hull_clearances, obstacle_clearance,
+                        obstacle_shapes, pair_clearances)
 from .contact_mesh import ContactMesh
 from .gjk import Shape
-from .hulls import Hull, build_hull
+from .hulls import Hulls, build_hulls
 from .indenters import MeshIndenter
 from .narrow_phase import vertex_contacts
 from .patches import Patch, PatchOptions, sample_patch
-from .surface_distance import surface_distance
+from .surface_distance import overlaps, surface_distance
 
 Array = NDArray[np.float64]
 
@@ -36,29 +36,26 @@ class LinkShapes:
     ----------
     hand_id : str
     bodies : tuple of ContactMesh, (L,)
-    hulls : tuple of Hull, (L,)
+    hulls : Hulls
     pairs : (k, 2) int
         Links that can hit each other: no neighbours, and moved by different joints.
     """
 
     hand_id: str
     bodies: tuple[ContactMesh, ...]
-    hulls: tuple[Hull, ...]
+    hulls: Hulls
     pairs: NDArray[np.int64]
 
     @classmethod
     def of_hand(cls, hand: HandModel) -> 'LinkShapes':
         """Build trees and hulls of a hand's links; equal meshes share theirs."""
-        known: dict[str, tuple[ContactMesh, Hull]] = {}
-        for link in hand.links:
-            key = link.mesh.content_hash
-            if key not in known:
-                body = ContactMesh(link.mesh)
-                known[key] = (body, build_hull(body))
-        shapes = [known[link.mesh.content_hash] for link in hand.links]
+        keys = [link.mesh.content_hash for link in hand.links]
+        known = {key: ContactMesh(link.mesh) for key, link in zip(keys, hand.links)}
+        order = {key: i for i, key in enumerate(known)}
+        hulls = build_hulls(list(known.values()), np.array([order[key] for key in keys]))
         moved = hand.moves_link
         differ = (moved[:, None] != moved[None]).any(axis=-1) & ~hand.neighbours
-        return cls(hand.id, tuple(s[0] for s in shapes), tuple(s[1] for s in shapes),
+        return cls(hand.id, tuple(known[key] for key in keys), hulls,
                    np.argwhere(np.triu(differ, 1)))
 
 
@@ -125,14 +122,13 @@ def _detect(scene: ContactScene, detail: int, T_object_link: Array, twists: Arra
     """Answer for one configuration."""
     shapes = scene.shapes
     count = len(shapes.bodies)
-    clearance = np.zeros(count)
+    clearance = hull_clearances(shapes.hulls, scene.body, T_object_link, sweep)
     links: list[int] = []
     patches: list[Patch] = []
     vertices, vectors = [np.zeros((0, 3))], [np.zeros((0, 3))]
     swept = bool(np.any(sweep != 0.0))
     for link in range(count):
         T = T_object_link[link]
-        clearance[link] = hull_clearance(shapes.hulls[link], scene.body, T, sweep)
         if clearance[link] > 0.0 or (swept and detail == DETAIL_CLEARANCE):
             continue
         found = [] if detail == DETAIL_CLEARANCE else sample_patch(
@@ -154,8 +150,9 @@ def _detect(scene: ContactScene, detail: int, T_object_link: Array, twists: Arra
 def _surface_clearance(scene: ContactScene, link: int, T_object_link: Array) -> float:
     """Return the bound for a link whose hull, not necessarily its surface, is met."""
     other = scene.shapes.bodies[link]
-    bound = surface_distance(scene.body, other, T_object_link, RELATIVE, ABSOLUTE)
-    return 0.0 if bound > 0.0 and encloses(scene.body, other, T_object_link) else bound
+    if overlaps(scene.body, other, T_object_link):
+        return 0.0
+    return surface_distance(scene.body, other, T_object_link, RELATIVE, ABSOLUTE)
 
 
 def _motion(scene: ContactScene, link: int, T_object_link: Array, twist: Array,
@@ -189,17 +186,15 @@ def _contact_vertices(scene: ContactScene, link: int, T: Array, twist: Array,
 
 def _self_clearance(shapes: LinkShapes, T_object_link: Array) -> float:
     """Return the least bound over the pairs of links that can hit each other."""
-    best = np.inf
-    for i, j in shapes.pairs:
+    bounds = pair_clearances(shapes.hulls, shapes.pairs, T_object_link)
+    for k in np.flatnonzero(bounds <= 0.0):
+        i, j = shapes.pairs[k]
         T_i_j = inverse(T_object_link[i]) @ T_object_link[j]
-        bound = pair_clearance(shapes.hulls[i], shapes.hulls[j], T_i_j, best)
-        if bound <= 0.0:
-            bound = surface_distance(shapes.bodies[i], shapes.bodies[j], T_i_j, RELATIVE,
-                                     ABSOLUTE)
-        best = min(best, bound)
-        if best <= 0.0:
+        bounds[k] = 0.0 if overlaps(shapes.bodies[i], shapes.bodies[j], T_i_j) else (
+            surface_distance(shapes.bodies[i], shapes.bodies[j], T_i_j, RELATIVE, ABSOLUTE))
+        if bounds[k] <= 0.0:
             return 0.0
-    return float(best)
+    return float(bounds.min(initial=np.inf))
 
 
 def _assemble(questions: ConfigurationBatch, rows: list[_Row], links: int) -> ContactBatch:

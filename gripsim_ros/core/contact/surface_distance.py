@@ -5,7 +5,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .contact_mesh import ContactMesh
-from .gjk import Shape, distance_bound
+from .gjk import distance_bound, few_points
+from .ray_queries import contains
 
 Array = NDArray[np.float64]
 
@@ -42,6 +43,24 @@ def surface_distance(a: ContactMesh, b: ContactMesh, T_a_b: Array, relative: flo
                        relative, absolute))
 
 
+def overlaps(a: ContactMesh, b: ContactMesh, T_a_b: Array) -> bool:
+    """
+    Tell whether a vertex of either mesh lies in the other: then they overlap.
+
+    False proves nothing: edges may cross between the vertices.
+    """
+    rotation, origin = T_a_b[:3, :3], T_a_b[:3, 3]
+    forth = b.mesh.vertices @ rotation.T + origin
+    back = (a.mesh.vertices - origin) @ rotation
+    return _any_inside(a, forth) or _any_inside(b, back)
+
+
+def _any_inside(target: ContactMesh, points: Array) -> bool:
+    box = target.box
+    near = (np.abs((points - box.centre) @ box.axes.T) <= box.half_lengths).all(axis=1)
+    return bool(near.any() and contains(target.tree, points[near]).any())
+
+
 @njit(cache=True)
 def _dual(a, bulges_a, b, bulges_b, rotation, origin, relative, absolute):
     centres = np.empty_like(b.centres)
@@ -54,6 +73,7 @@ def _dual(a, bulges_a, b, bulges_b, rotation, origin, relative, absolute):
     gaps[0] = _ball_gap(a, 0, b, 0, centres) - slack_a - slack_b
     top, best, pruned = 1, np.inf, np.inf
     start = np.array([1.0, 0.0, 0.0])
+    limits = np.array([relative / 2.0, absolute / 5.0, np.inf])
     while top > 0:
         top -= 1
         m, n, gap = stack[top, 0], stack[top, 1], gaps[top]
@@ -64,7 +84,7 @@ def _dual(a, bulges_a, b, bulges_b, rotation, origin, relative, absolute):
         split_b = b.children[n, 0] >= 0
         if not split_a and not split_b:
             best = _leaves(a, bulges_a, m, b, bulges_b, n, rotation, origin, best, start,
-                           relative, absolute)
+                           limits)
             if best <= 0.0:
                 return 0.0
             continue
@@ -99,20 +119,20 @@ def _ball_gap(a, m, b, n, centres):
 
 
 @njit(cache=True)
-def _leaves(a, bulges_a, m, b, bulges_b, n, rotation, origin, best, start, relative, absolute):
+def _leaves(a, bulges_a, m, b, bulges_b, n, rotation, origin, best, start, limits):
     """Return the least bound over the triangle pairs of two leaves."""
-    zero, axis = np.zeros(3), np.array([0.0, 0.0, 1.0])
+    other, hints = np.empty((3, 3)), np.zeros(2, np.int64)
     for q in range(b.ranges[n, 0], b.ranges[n, 1]):
-        other = np.empty((3, 3))
         for corner in range(3):
             _move(b.corners[q, corner], rotation, origin, other[corner])
-        moved = Shape(other, zero, axis, 0.0, 0.0)
+        moved = few_points(b.corners[q])
         for p in range(a.ranges[m, 0], a.ranges[m, 1]):
             slack = bulges_a[p] + bulges_b[q]
             if _round_gap(a.corners[p], other) - slack >= best:
                 continue
-            own = Shape(a.corners[p], zero, axis, 0.0, 0.0)
-            gap = distance_bound(own, moved, start, relative / 2.0, absolute / 5.0, best + slack)
+            limits[2] = best + slack
+            gap = distance_bound(few_points(a.corners[p]), moved, rotation, origin, start, limits,
+                                 hints)
             best = min(best, max(gap - slack, 0.0))
             if best <= 0.0:
                 return 0.0
