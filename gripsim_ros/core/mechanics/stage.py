@@ -9,6 +9,7 @@ from ..batches import DETAIL_CLEARANCE, DETAIL_SURFACE, ContactBatch, GraspState
 from ..bodies import GraspObject
 from ..errors import ShapeError
 from ..hand import HandModel
+from .boussinesq import surface_loads
 from .contact_forces import ContactForces, PatchNodes, solve_contact_forces
 from .grasp_map import load_wrenches
 from .joint_loads import joint_torque_map
@@ -19,8 +20,7 @@ from .options import MechanicsOptions
 from .patch_results import max_normal_forces, summarise_patches, validity_flags
 from .stability import PatchSet, StabilityVerdict, judge_stability
 from .state_builder import LoadedPatches, StateBuilder
-from .surface import (DeformedSurface, Loads, boussinesq_displacements, deform_surface,
-                      elastic_volume_change, volume_and_centre)
+from .surface import DeformedSurface, deform_surface
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -144,7 +144,10 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
     full = configuration.detail == DETAIL_SURFACE
     if not (minimal.capable or full):
         return
-    surface, centre = _deform(body, configuration.nodes, solution, patches)
+    loads = surface_loads(configuration.nodes, solution, patches.results,
+                          body.options.forces.softening)
+    surface = deform_surface(body.mesh, body.material, loads, body.options.surface)
+    centre = surface.centre
     wrenches = load_wrenches(configuration.load_cases, body.mass, centre)
     verdict = judge_stability(grasp, wrenches, centre, body.material.friction,
                               body.options.stability)
@@ -155,7 +158,7 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
     balanced = verdict.residual <= body.options.validity.max_residual
     builder.set(i, quantitative=patches.are_quantitative and balanced)
     if full:
-        _set_surface(body, grasp, centre, surface, builder, i)
+        _set_surface(body, grasp, surface, builder, i)
 
 
 def _solve_patches(body: ElasticBody, hand: HandModel, configuration: _Configuration
@@ -200,30 +203,6 @@ def _minimal_forces(body: ElasticBody, hand: HandModel, configuration: _Configur
                                 hand.joint_efforts, body.options.minimal_forces)
 
 
-def _deform(body: ElasticBody, nodes: PatchNodes, solution: ContactForces,
-            patches: LoadedPatches) -> tuple[DeformedSurface, Array]:
-    loads = surface_loads(nodes, solution, patches)
-    options = body.options
-    displacements = boussinesq_displacements(
-        body.mesh.vertices, loads, body.modulus, options.surface.far_field_ratio,
-        options.forces.softening)
-    target = body.mesh.volume + elastic_volume_change(
-        loads, body.material.youngs_modulus, body.material.poisson_ratio, body.centre_of_mass)
-    surface = deform_surface(body.mesh, loads, displacements, target, options.surface)
-    return surface, volume_and_centre(surface.vertices, body.mesh.faces)[1]
-
-
-def surface_loads(nodes: PatchNodes, solution: ContactForces, patches: LoadedPatches) -> Loads:
-    """Return the loaded nodes as loads on the surface."""
-    rows = solution.rows[solution.loaded]
-    results = patches.results
-    forces = solution.forces[solution.loaded]
-    return Loads(nodes.points[rows], forces[:, None] * nodes.normals[rows],
-                 nodes.areas[rows] / np.pi,
-                 np.concatenate([[0], np.cumsum(results.node_counts)]).astype(np.int64),
-                 results.points, results.forces, results.radii)
-
-
 def _largest_displacement(body: ElasticBody, surface: DeformedSurface,
                           patches: LoadedPatches) -> float:
     moves = surface.vertices - body.mesh.vertices
@@ -241,9 +220,10 @@ def _holds(verdict: StabilityVerdict, minimal: MinimalForces, patches: LoadedPat
                 and (np.abs(torques) <= hand.joint_efforts).all())
 
 
-def _set_surface(body: ElasticBody, grasp: PatchSet, centre: Array, surface: DeformedSurface,
+def _set_surface(body: ElasticBody, grasp: PatchSet, surface: DeformedSurface,
                  builder: StateBuilder, i: int) -> None:
     epsilon, volume = wrench_space_metrics(
-        grasp.points, grasp.normals, centre, body.material.friction, body.reach,
+        grasp.points, grasp.normals, surface.centre, body.material.friction, body.reach,
         body.options.metrics_edges)
-    builder.set(i, epsilon=epsilon, wrench_volume=volume, vertices_object=surface.vertices)
+    builder.set(i, epsilon=epsilon, wrench_volume=volume, vertices_object=surface.vertices,
+                vertex_pressures=surface.pressures)

@@ -1,0 +1,242 @@
+"""
+Displacement of an object's surface under nodal loads.
+
+Derivations and limits: docs/model/mechanics.md, "Deformed surface".
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from .contact_forces import ContactForces, PatchNodes
+from .patch_results import PatchResults
+
+Array = NDArray[np.float64]
+
+#: Nodes within this many times the square root of their area speak for a vertex.
+INTERPOLATION_REACH = 1.5
+
+
+@dataclass(frozen=True, eq=False)
+class SurfaceLoads:
+    """
+    Loads on the object's surface, and how its nodes move under them; frame object.
+
+    Attributes
+    ----------
+    points, forces : (k, 3) float
+        Loaded nodes, patch after patch [m], and the force on each [N].
+    softening : (k,) float
+        Added to squared distances from each [m^2].
+    offsets : (p + 1,) int
+        Nodes of patch i are ``offsets[i]:offsets[i + 1]``.
+    centres, totals : (p, 3) float
+        Centres of pressure [m] and resultants [N].
+    radii : (p,) float
+        Contact radii [m].
+    node_points, node_normals : (c, 3) float
+        Candidate nodes, loaded or not [m]; unit normals into the object.
+    node_areas, node_displacements, node_pressures : (c,) float
+        [m^2]; along the normals [m]; [Pa].
+    """
+
+    points: Array
+    forces: Array
+    softening: Array
+    offsets: NDArray[np.int64]
+    centres: Array
+    totals: Array
+    radii: Array
+    node_points: Array
+    node_normals: Array
+    node_areas: Array
+    node_displacements: Array
+    node_pressures: Array
+
+
+def surface_loads(nodes: PatchNodes, solution: ContactForces, results: PatchResults,
+                  softening: float) -> SurfaceLoads:
+    """
+    Return a solution of the contact problem as loads on the surface.
+
+    Parameters
+    ----------
+    nodes : PatchNodes
+    solution : ContactForces
+        Of these nodes.
+    results : PatchResults
+        Of that solution.
+    softening : float
+        Of the kernel [-].
+
+    Returns
+    -------
+    SurfaceLoads
+    """
+    rows = solution.rows[solution.loaded]
+    forces = solution.forces[solution.loaded]
+    every = solution.rows
+    return SurfaceLoads(
+        points=nodes.points[rows], forces=forces[:, None] * nodes.normals[rows],
+        softening=2.0 * softening / np.pi * nodes.areas[rows],
+        offsets=np.concatenate([[0], np.cumsum(results.node_counts)]).astype(np.int64),
+        centres=results.points, totals=results.forces, radii=results.radii,
+        node_points=nodes.points[every], node_normals=nodes.normals[every],
+        node_areas=nodes.areas[every], node_displacements=solution.displacements,
+        node_pressures=solution.forces / nodes.areas[every])
+
+
+def boussinesq_displacements(vertices: Array, loads: SurfaceLoads, modulus: float,
+                             far_field_ratio: float = 4.0) -> Array:
+    """
+    Return the displacement of surface points under normal loads.
+
+    ``u_i = sum_k f_k / (pi modulus sqrt(|x_i - x_k|^2 + s_k))``, a sum of vectors over all
+    patches.
+
+    Parameters
+    ----------
+    vertices : (n, 3) float
+        Frame object [m].
+    loads : SurfaceLoads
+    modulus : float
+        E / (1 - nu^2) of the object [Pa].
+    far_field_ratio : float
+        Beyond this many contact radii a patch acts by its resultant and first moments [-].
+
+    Returns
+    -------
+    (n, 3) float
+        [m].
+
+    Notes
+    -----
+    Source: Leskov et al. 2017, equation (3), with ``I_ik = |q_i - r_k|``. Departures: the
+    distance is softened as in the contact problem; patches far away are lumped.
+    """
+    vertices = np.ascontiguousarray(vertices)
+    moved = np.zeros_like(vertices)
+    for patch in range(len(loads.radii)):
+        part = slice(int(loads.offsets[patch]), int(loads.offsets[patch + 1]))
+        points, forces = loads.points[part], loads.forces[part]
+        centre = loads.centres[patch]
+        first = np.einsum('ka,kb->ab', forces, points - centre)
+        reach = np.sqrt(((points - centre) ** 2).sum(axis=1).max())
+        _add_patch(vertices, points, forces, loads.softening[part], centre,
+                   loads.totals[patch], first,
+                   far_field_ratio * max(loads.radii[patch], reach), moved)
+    return moved / (np.pi * modulus)
+
+
+@njit(cache=True)
+def _add_patch(vertices, points, forces, softening, centre, total, first, reach, moved):
+    """Add the displacement times pi E* of one patch."""
+    near = np.empty(len(vertices), np.int64)
+    count = 0
+    for v in range(len(vertices)):
+        x, y, z = (vertices[v, 0] - centre[0], vertices[v, 1] - centre[1],
+                   vertices[v, 2] - centre[2])
+        r = x * x + y * y + z * z
+        if r < reach * reach:
+            near[count] = v
+            count += 1
+            continue
+        inverse = 1.0 / np.sqrt(r)
+        cube = inverse / r
+        for a in range(3):
+            moved[v, a] += total[a] * inverse + cube * (
+                first[a, 0] * x + first[a, 1] * y + first[a, 2] * z)
+    _add_near(vertices, near[:count], points, forces, softening, moved)
+
+
+@njit(cache=True)
+def _add_near(vertices, near, points, forces, softening, moved):
+    """Add every node's part to near vertices; arrays per coordinate let it vectorise."""
+    count = len(near)
+    x, y, z = np.empty(count), np.empty(count), np.empty(count)
+    u, v, w = np.zeros(count), np.zeros(count), np.zeros(count)
+    for i in range(count):
+        x[i], y[i], z[i] = vertices[near[i], 0], vertices[near[i], 1], vertices[near[i], 2]
+    for k in range(len(points)):
+        px, py, pz = points[k, 0], points[k, 1], points[k, 2]
+        fx, fy, fz = forces[k, 0], forces[k, 1], forces[k, 2]
+        soft = softening[k]
+        for i in range(count):
+            dx, dy, dz = x[i] - px, y[i] - py, z[i] - pz
+            inverse = 1.0 / np.sqrt(dx * dx + dy * dy + dz * dz + soft)
+            u[i] += fx * inverse
+            v[i] += fy * inverse
+            w[i] += fz * inverse
+    for i in range(count):
+        moved[near[i], 0] += u[i]
+        moved[near[i], 1] += v[i]
+        moved[near[i], 2] += w[i]
+
+
+def place_under_pads(vertices: Array, displacements: Array, loads: SurfaceLoads
+                     ) -> tuple[Array, NDArray[np.bool_], Array]:
+    """
+    Put the vertices under the pads where the contact problem has the surface.
+
+    Parameters
+    ----------
+    vertices, displacements : (n, 3) float
+        Undeformed points and their displacements [m].
+    loads : SurfaceLoads
+
+    Returns
+    -------
+    displacements : (n, 3) float
+        Normal part under the pads replaced by that of the nodes about [m].
+    touched : (n,) bool
+        Vertices under a pad.
+    pressures : (n,) float
+        Pressure at the vertices [Pa].
+    """
+    moved, touched = displacements.copy(), np.zeros(len(vertices), np.bool_)
+    pressures = np.zeros(len(vertices))
+    if len(loads.node_points):
+        lower = loads.node_points.min(axis=0)
+        upper = loads.node_points.max(axis=0)
+        margin = INTERPOLATION_REACH * float(np.sqrt(loads.node_areas.max()))
+        inside = ((vertices > lower - margin) & (vertices < upper + margin)).all(axis=1)
+        _interpolate(np.flatnonzero(inside), np.ascontiguousarray(vertices), loads.node_points,
+                     loads.node_normals, loads.node_areas,
+                     (loads.node_displacements, loads.node_pressures),
+                     (moved, touched, pressures))
+    return moved, touched, pressures
+
+
+@njit(cache=True)
+def _interpolate(rows, vertices, points, normals, areas, values, answers):
+    displacements, node_pressures = values
+    moved, touched, pressures = answers
+    normal = np.empty(3)
+    for v in rows:
+        weights, shift, pressure, loaded = 0.0, 0.0, 0.0, 0.0
+        normal[:] = 0.0
+        for k in range(len(points)):
+            r = 0.0
+            for a in range(3):
+                r += (vertices[v, a] - points[k, a]) ** 2
+            reach = INTERPOLATION_REACH ** 2 * areas[k]
+            if r < reach:
+                weight = (1.0 - r / reach) ** 2
+                weights += weight
+                shift += weight * displacements[k]
+                pressure += weight * node_pressures[k]
+                loaded += weight * (node_pressures[k] > 0.0)
+                for a in range(3):
+                    normal[a] += weight * normals[k, a]
+        if loaded <= 0.5 * weights or weights == 0.0:
+            continue
+        length = np.sqrt(normal[0] ** 2 + normal[1] ** 2 + normal[2] ** 2)
+        along = 0.0
+        for a in range(3):
+            along += moved[v, a] * normal[a] / length
+        for a in range(3):
+            moved[v, a] += (shift / weights - along) * normal[a] / length
+        touched[v] = True
+        pressures[v] = pressure / weights
