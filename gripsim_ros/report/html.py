@@ -19,6 +19,8 @@ from .scene import (CENTRE_BEFORE_COLOUR, CENTRE_COLOUR, FORCE_COLOUR, PRESSURE_
                     PRESSURE_STOPS, DisplayScene, make_scene)
 from .style import TERM_COLOURS, hex_colour
 
+#: Size of the picture for browsers without WebGL.
+STILL_SIZE = (960, 640)
 SCRIPTS = ('geometry.js', 'viewer.js', 'page.js')
 
 
@@ -76,7 +78,7 @@ def _view(scene: DisplayScene | None) -> str:
 def _still(scene: DisplayScene) -> str:
     """Return the picture for browsers without WebGL as a data address."""
     file = io.BytesIO()
-    scene_picture(scene).save(file, 'PNG', optimize=True)
+    scene_picture(scene, size=STILL_SIZE).save(file, 'PNG', optimize=True)
     return 'data:image/png;base64,' + base64.b64encode(file.getvalue()).decode('ascii')
 
 

@@ -1,0 +1,1 @@
+"""The command ``gripsim``: one file a verb, heavy imports only inside the verbs."""

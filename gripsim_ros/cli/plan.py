@@ -1,0 +1,135 @@
+"""``gripsim plan``: ranked grasps of a mesh."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .arguments import count, positive, real_number, whole_number
+from .inputs import InputError, existing_file, read_hand, read_material, read_mesh
+from .output import check_writable, say, write_json
+
+if TYPE_CHECKING:
+    from ..core.bodies import GraspObject
+    from ..core.planning.types import Task
+    from ..grasp_file import PlanAnswer
+
+Mesh = Annotated[str, typer.Argument(metavar='MESH', help='Mesh file, or package:// URI.')]
+Scale = Annotated[float, typer.Option(
+    '--scale', parser=real_number, metavar='S', help='Factor to metres, e.g. 0.001.')]
+MaterialName = Annotated[str | None, typer.Option(
+    '--material', metavar='NAME|FILE', help='Name in the library, or a YAML file.')]
+TaskFile = Annotated[Path | None, typer.Option('--task', help='YAML of what is to be held.')]
+Json = Annotated[bool, typer.Option('--json', help='JSON on standard output.')]
+Out = Annotated[Path | None, typer.Option('--out', help='Write the JSON to a file.')]
+
+
+def plan(
+        mesh: Mesh, scale: Scale = 1.0, material: MaterialName = None, task: TaskFile = None,
+        count_: Annotated[int | None, typer.Option(
+            '--count', parser=whole_number, metavar='N',
+            help='Most grasps returned.', show_default='10')] = None,
+        hypotheses: Annotated[int | None, typer.Option(
+            '--hypotheses', parser=whole_number, metavar='N',
+            help='Most hypotheses judged.')] = None,
+        time: Annotated[float | None, typer.Option(
+            '--time', parser=real_number, metavar='SECONDS',
+            help='Stop after this many seconds with the best so far.')] = None,
+        seed: Annotated[int, typer.Option(
+            '--seed', parser=whole_number, metavar='K', help='Seed of the sampling.')] = 0,
+        nodes: Annotated[bool, typer.Option(
+            '--nodes', help='Ask a running suite instead of planning here.')] = False,
+        json: Json = False, out: Out = None,
+        report: Annotated[Path | None, typer.Option(
+            '--report', help='Write a self-contained HTML report.')] = None) -> int:
+    """Plan ranked grasps of an object that deforms under the fingers."""
+    for path in (out, report):
+        check_writable(path)
+    limits = PlanLimits(_limit('--count', count_), _limit('--hypotheses', hypotheses),
+                        0.0 if time is None else positive('--time', time), _checked_seed(seed))
+    request = read_request(mesh, scale, material, task, limits)
+    if nodes:
+        from .by_nodes import plan_by_nodes
+        answer, interrupted = plan_by_nodes(request, with_surfaces=report is not None)
+    else:
+        answer, interrupted = _plan_here(request)
+    if json or out is not None:
+        write_json(answer.to_mapping(), json, out)
+    if not json:
+        from .tables import print_answer
+        print_answer(answer)
+    if report is not None:
+        from ..report import write_report
+        write_report(answer, report)
+        say(f'wrote {report}')
+    return 130 if interrupted else 0
+
+
+@dataclass(frozen=True)
+class PlanLimits:
+    """Most grasps, hypotheses and seconds, 0 being the planner's own limit; and the seed."""
+
+    count: int = 0
+    hypotheses: int = 0
+    time: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class PlanRequest:
+    """An object and a task as the user named them and as they were understood."""
+
+    mesh: str
+    scale: float
+    grasp_object: GraspObject
+    repairs: tuple[str, ...]
+    task: Task
+    limits: PlanLimits
+
+
+def read_request(mesh: str, scale: float, material: str | None, task: Path | None,
+                 limits: PlanLimits) -> PlanRequest:
+    """Read what ``plan`` and ``evaluate`` are given; repairs are said on standard error."""
+    from ..core.bodies import GraspObject
+    from ..core.planning.types import Task
+    from ..task_file import load_task
+    understood = Task() if task is None else load_task(existing_file(task, 'task'))
+    stuff = read_material(material)
+    loaded = read_mesh(mesh, positive('--scale', scale))
+    for repair in loaded.repairs:
+        say(f'warning: {mesh}: {repair}')
+    grasp_object = GraspObject(loaded.mesh, stuff, Path(mesh).stem)
+    return PlanRequest(mesh, scale, grasp_object, loaded.repairs, understood, limits)
+
+
+def _limit(name: str, value: int | None) -> int:
+    return 0 if value is None else count(name, value)
+
+
+def _checked_seed(seed: int) -> int:
+    if not 0 <= seed < 2**64:
+        raise InputError(f'--seed must be from 0 to 2^64 - 1, got {seed}')
+    return seed
+
+
+def _plan_here(request: PlanRequest) -> tuple[PlanAnswer, bool]:
+    from ..grasp_file import PlanAnswer
+    from ..in_process import plan_grasps
+    from .progress import PlanProgress
+    hand, limits = read_hand(), request.limits
+    with PlanProgress() as progress:
+        result = plan_grasps(
+            request.grasp_object, request.task, hand=hand, count=limits.count,
+            hypotheses=limits.hypotheses, budget=limits.time, seed=limits.seed,
+            on_progress=progress)
+    statistics = {
+        'evaluated': result.evaluated, 'total': result.total, 'proposed': result.proposed,
+        'in_contact': result.in_contact, 'planning_time': result.planning_time,
+        'first_stable_time': result.first_stable_time,
+        'timed_out': result.timed_out and not progress.interrupted,
+        'interrupted': progress.interrupted, 'seed': limits.seed, 'repairs': request.repairs}
+    return PlanAnswer(hand, request.grasp_object, request.mesh, request.scale, result.grasps,
+                      result.rejections, statistics), progress.interrupted
