@@ -15,6 +15,8 @@ import numpy as np
 MAX_ITERATIONS = 25
 #: Trials of a Newton step, each half the one before.
 MAX_TRIALS = 4
+#: Longest step, in units of the displacement limits.
+MAX_STEP = 0.4
 #: A step must lower the residual by this share of its length.
 SUFFICIENT_DECREASE = 1e-3
 #: Share of the elastic stiffness added to the tangent after a step that did not,
@@ -25,7 +27,10 @@ DAMPING_FACTOR = 4.0
 #: Pivots below this share of the largest are zero.
 RELATIVE_PIVOT = 1e-12
 #: An iterate this many times outside the displacement limits has slid away.
-ESCAPE = 3.0
+ESCAPE = 1.5
+#: A load that cannot be solved at once grows by this share of itself, or this multiple.
+GROWTH = 0.25
+FIRST_GROWTH = 0.125
 #: Stiffness of the loaded contacts must not be singular to this share.
 RESTRAINT = 1e-8
 
@@ -190,7 +195,7 @@ def search(state, size, step, problem, response, trial):
     """
     load, grip = problem
     reach = excursion(step, grip[3])
-    first = 1.0 if reach <= 1.0 else 1.0 / reach
+    first = 1.0 if reach <= MAX_STEP else MAX_STEP / reach
     fraction = first
     for _ in range(MAX_TRIALS):
         for a in range(6):
@@ -275,72 +280,82 @@ def hold(x, load, grip, loads):
 
 
 @njit(cache=True)
+def climb(wrench, grip, x, interval, steps):
+    """
+    Let a load grow within an interval of multiples, from the solution x at its start.
+
+    Returns the multiple up to which it holds, to ``steps`` bisections of the last
+    growth; x becomes the solution there.
+    """
+    low, high = interval
+    guess, loads = x.copy(), np.empty(len(grip[1]))
+    growing = True
+    while low < high and (growing or steps > 0):
+        if growing:
+            target = min(low + max(FIRST_GROWTH, GROWTH * low), high)
+            target = 1.0 if low < 1.0 < target else target
+        else:
+            target = 0.5 * (low + high)
+            steps -= 1
+        guess[:] = x
+        if hold(guess, target * wrench, grip, loads) <= 1.0:
+            low, x[:] = target, guess
+        else:
+            high, growing = target, False
+    return low
+
+
+@njit(cache=True)
 def judge(wrenches, grip, cap, steps):
     """
-    Judge all loads and bracket the largest multiple that holds.
+    Judge all loads and find the largest multiple that holds.
 
     Returns
     -------
-    shift (6,), balanced, shares (c,), margin, worst
-        Scaled twist under no load and whether the contacts hold then; utilisation at
-        once the loads (above 1: fails); margin (NaN where ``steps`` is 0) and the
-        load that limits it.
+    shift (6,), holds, margin, worst
+        Scaled twist under no load; whether no load and all loads are held; margin (NaN
+        where ``cap`` is 0); the load that limits it, or uses most, -1 if there is none.
     """
     count = len(wrenches)
     loads, shares, shift = np.empty(len(grip[1])), np.empty(count), np.zeros(6)
     balanced = hold(shift, np.zeros(6), grip, loads) <= 1.0
     solutions = np.empty((count, 6))
-    worst = -1
     for c in range(count):
         solutions[c] = shift
         shares[c] = hold(solutions[c], wrenches[c], grip, loads)
-        if worst < 0 or shares[c] > shares[worst]:
-            worst = c
-    margin = np.nan
-    if steps > 0:
-        margin = 0.0
-        if balanced:
-            margin, limiting = bracket(wrenches, grip, (shift, shares, solutions), cap, steps)
-            worst = limiting if limiting >= 0 else worst
-    return shift, balanced, shares, margin, worst
+        if shares[c] > 1.0:
+            solutions[c] = shift
+    worst = np.argmax(shares) if count > 0 else -1
+    if not balanced:
+        return shift, False, 0.0 if cap > 0.0 else np.nan, worst
+    margin, limiting = limit_margin(wrenches, grip, (shares, solutions), cap, steps)
+    if limiting >= 0:
+        worst = limiting
+    return shift, margin >= 1.0, margin if cap > 0.0 else np.nan, worst
 
 
 @njit(cache=True)
-def bracket(wrenches, grip, start, cap, steps):
+def limit_margin(wrenches, grip, start, cap, steps):
     """
     Return the margin and the load that limits it, -1 if it is the cap.
 
-    ``start`` holds shift, shares and solutions at once the loads. In the order of
-    their shares, only loads that fail at the margin so far are bisected.
+    ``start`` holds shares and solutions at once the loads. In the order of their
+    shares, only loads that fail at the margin so far are made to grow. Without a cap
+    the first load that fails below 1 ends it.
     """
-    shift, shares, solutions = start
-    margin, limiting = cap, -1
-    x = np.empty(6)
+    shares, solutions = start
+    margin, limiting = max(cap, 1.0), -1
+    x, loads = np.empty(6), np.empty(len(grip[1]))
     for c in np.argsort(-shares):
-        held = shares[c] <= 1.0
-        low, high = (1.0, margin) if held else (0.0, min(1.0, margin))
-        good = solutions[c] if held else shift
-        if low >= high:
+        low = 1.0 if shares[c] <= 1.0 else 0.0
+        if low >= margin:
             continue
-        # A load that does not hold once is known to fail at a multiple of 1.
-        if held or high < 1.0:
-            x[:] = good
-            if hold(x, high * wrenches[c], grip, np.empty(len(grip[1]))) <= 1.0:
-                continue
-        margin, limiting = bisect(wrenches[c], grip, good, (low, high), steps), c
+        x[:] = solutions[c]
+        if hold(x, margin * wrenches[c], grip, loads) <= 1.0:
+            continue
+        multiple = climb(wrenches[c], grip, solutions[c], (low, margin), steps)
+        if multiple < margin:
+            margin, limiting = multiple, c
+        if cap == 0.0 and margin < 1.0:
+            break
     return margin, limiting
-
-
-@njit(cache=True)
-def bisect(wrench, grip, good, interval, steps):
-    """Return the multiple in an interval up to which a load holds, from a solution."""
-    low, high = interval
-    x, good, loads = np.empty(6), good.copy(), np.empty(len(grip[1]))
-    for _ in range(steps):
-        middle = 0.5 * (low + high)
-        x[:] = good
-        if hold(x, middle * wrench, grip, loads) <= 1.0:
-            low, good[:] = middle, x
-        else:
-            high = middle
-    return low

@@ -117,7 +117,8 @@ class StabilityOptions:
     margin_cap : float
         Largest margin looked for [-]; 0: no margin, only the verdict.
     margin_steps : int
-        Bisections; the margin is found to ``cap / 2**steps``.
+        Bisections of the last growth of a load; at 9 the margin is found to 0.05 %,
+        or 0.00025 below a margin of 0.5.
     tolerance : float
         Residual of a solved equilibrium over load and clamping force [-].
 
@@ -132,7 +133,7 @@ class StabilityOptions:
     torsional_ratio: float = 3.0
     length_scale: float = 0.0
     margin_cap: float = 5.0
-    margin_steps: int = 12
+    margin_steps: int = 9
     tolerance: float = 1e-8
 
     def __post_init__(self) -> None:
@@ -243,11 +244,10 @@ def judge_stability(patches: PatchSet, wrenches: Array, centre_of_mass: Array, f
     if patches.count == 0:
         return StabilityVerdict(False, 0.0, 0 if len(wrenches) else -1, 0.0, np.zeros(6))
     grip, unit = _grip(patches, centre_of_mass, friction, options)
-    shift, balanced, shares, margin, worst = equilibrium.judge(
+    shift, holds, margin, worst = equilibrium.judge(
         wrenches / unit, grip, float(options.margin_cap),
         options.margin_steps if options.margin_cap > 0.0 else 0)
-    holds = bool(balanced and (shares <= 1.0).all())
-    return StabilityVerdict(holds, float(margin), int(worst), _residual(grip[0], patches),
+    return StabilityVerdict(bool(holds), float(margin), int(worst), _residual(grip[0], patches),
                             shift / unit)
 
 
@@ -258,18 +258,16 @@ class Equilibrium:
 
     Attributes
     ----------
-    found : bool
-        An equilibrium was found; else the rest is where the search ended.
     utilisation : float
-        Largest share of a limit of motion or normal force that it uses; ``inf`` where
-        the contacts left do not fix the object. It holds up to 1.
+        Largest share of a limit of motion or normal force that it uses; it holds up to
+        1. ``inf`` where no equilibrium was found, and the rest is where the search
+        ended, or where the contacts left do not fix the object.
     shift : (6,) float
         Motion of the object at its centre of mass [m], rotation vector [rad].
     forces, torques : (k, 3) float
         On the object [N], and about the patch's point [N m], frame object.
     """
 
-    found: bool
     utilisation: float
     shift: Array
     forces: Array
@@ -303,12 +301,16 @@ def find_equilibrium(patches: PatchSet, wrench: Array, centre_of_mass: Array, fr
     """
     wrench, friction = checked_wrenches(np.atleast_2d(wrench))[0], checked_friction(friction)
     grip, unit = _grip(patches, centre_of_mass, friction, options)
-    x = np.zeros(6)
-    for load in (np.zeros(6), wrench / unit):
-        found = equilibrium.solve_equilibrium(x, load, grip)
-    share = equilibrium.utilisation(x, grip, np.empty(patches.count))
+    x, loads = np.zeros(6), np.empty(patches.count)
+    equilibrium.hold(x, np.zeros(6), grip, loads)
+    shift = x.copy()
+    share = equilibrium.hold(x, wrench / unit, grip, loads)
+    if share > 1.0:
+        x[:] = shift
+        equilibrium.climb(wrench / unit, grip, x, (0.0, 1.0), 0)
+        share = equilibrium.hold(x, wrench / unit, grip, loads)
     forces, torques = _patch_forces(patches, grip[0], friction, x)
-    return Equilibrium(bool(found), float(share), x / unit, forces, torques)
+    return Equilibrium(float(share), x / unit, forces, torques)
 
 
 def _patch_forces(patches: PatchSet, contacts: tuple[Array, Array, Array, Array],
