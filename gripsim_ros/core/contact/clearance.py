@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from ..errors import ShapeError
 from .contact_mesh import ContactMesh
-from .gjk import Shape, distance_bound, few_points
+from .gjk import Shape, distance_bound, few_points, support
 from .hulls import Hulls, hull_shape
 from .vp_tree import STACK_SIZE
 
@@ -60,32 +60,36 @@ def _hull_clearances(hulls, tree, bulges, poses, sweep):
                 back[k] -= poses[link, j, k] * sweep[j]
         shape = hull_shape(hulls, link, back)
         h = hulls.which[link]
-        reach = hulls.offsets[h].copy()
+        normals, reach = hulls.normals[h].copy(), hulls.offsets[h].copy()
         for k in range(len(reach)):
             normal = hulls.normals[h, k]
             reach[k] += max(normal[0] * back[0] + normal[1] * back[1] + normal[2] * back[2], 0.0)
-        clearances[link] = _hull_to_tree(shape, hulls.normals[h], reach, tree, bulges, largest,
-                                         rotation, origin)
+        clearances[link] = _hull_to_tree(shape, normals, reach, tree, bulges, largest, rotation,
+                                         origin)
     return clearances
 
 
 @njit(cache=True)
 def _hull_to_tree(shape, normals, reach, tree, bulges, largest, rotation, origin):
-    """Traverse the object's balls, mapped to the link's frame, nearest first."""
+    """
+    Traverse the object's balls, mapped to the link's frame, nearest first.
+
+    The last plane of ``normals`` and ``reach`` is replaced by the one that parted the
+    nearest triangle so far: it alone prunes most of what follows.
+    """
     stack, gaps = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
-    start, point = np.zeros(3), np.empty(3)
-    triangle = np.empty((3, 3))
-    other = few_points(triangle)
-    here, nowhere = np.eye(3), np.zeros(3)
+    start, point, triangle = np.zeros(3), np.empty(3), np.empty((3, 3))
+    other, here, nowhere = few_points(triangle), np.eye(3), np.zeros(3)
     limits = np.array([0.5 * RELATIVE, 0.2 * ABSOLUTE, 0.0])
     hints = np.zeros(2, np.int64)
     best, pruned = np.inf, np.inf
-    stack[0], gaps[0] = 0, _plane_gap(normals, reach, tree, 0, rotation, origin, point) - largest
+    stack[0], gaps[0] = 0, -np.inf
     top = 1
     while top > 0:
         top -= 1
         node = stack[top]
-        if gaps[top] > best - max(0.5 * RELATIVE * best, 0.5 * ABSOLUTE):
+        enough = best - max(0.5 * RELATIVE * best, 0.5 * ABSOLUTE)
+        if gaps[top] > enough:
             pruned = min(pruned, gaps[top])
             continue
         if tree.children[node, 0] >= 0:
@@ -101,14 +105,30 @@ def _hull_to_tree(shape, normals, reach, tree, bulges, largest, rotation, origin
         for position in range(tree.ranges[node, 0], tree.ranges[node, 1]):
             for corner in range(3):
                 _to_link(tree.corners[position, corner], rotation, origin, triangle[corner])
-            if _triangle_gap(normals, reach, triangle) - bulges[position] >= best:
+            rough = _triangle_gap(normals, reach, triangle, best + bulges[position])
+            if rough - bulges[position] >= best:
                 continue
             limits[2] = best + bulges[position]
-            gap = distance_bound(shape, other, here, nowhere, start, limits, hints)
-            best = min(best, max(gap - bulges[position], 0.0))
+            gap = distance_bound(shape, other, here, nowhere, start, limits, hints) \
+                - bulges[position]
+            if gap < best:
+                best = max(gap, 0.0)
+                _part(shape, start, hints, normals, reach, point)
         if best <= 0.0:
             return 0.0
     return max(min(best, pruned), 0.0)
+
+
+@njit(cache=True)
+def _part(shape, direction, hints, normals, reach, point):
+    """Put the shape's supporting plane against a direction into the last place."""
+    norm = np.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
+    last = len(reach) - 1
+    for k in range(3):
+        normals[last, k] = -direction[k] / norm
+    x, y, z = normals[last]
+    hints[0] = support(shape, x, y, z, hints[0], point)
+    reach[last] = x * point[0] + y * point[1] + z * point[2]
 
 
 @njit(cache=True)
@@ -121,25 +141,46 @@ def _to_link(point, rotation, origin, out):
 
 @njit(cache=True)
 def _plane_gap(normals, reach, tree, node, rotation, origin, point):
-    """Return the largest distance of a node's ball from a supporting plane."""
+    """Return how far a node is at least from one of the supporting planes."""
     _to_link(tree.centres[node], rotation, origin, point)
-    best = -np.inf
-    for k in range(len(reach)):
-        best = max(best, normals[k, 0] * point[0] + normals[k, 1] * point[1]
-                   + normals[k, 2] * point[2] - reach[k])
-    return best - tree.radii[node]
+    last = len(reach) - 1
+    best, at, gap = -np.inf, last, -np.inf
+    for k in range(last + 1):
+        gap = (normals[k, 0] * point[0] + normals[k, 1] * point[1]
+               + normals[k, 2] * point[2] - reach[k])
+        if gap > best:
+            best, at = gap, k
+    flat = _slab_gap(normals[at], best, tree, node, rotation)
+    if at != last:
+        flat = max(flat, _slab_gap(normals[last], gap, tree, node, rotation))
+    return max(flat, best - tree.radii[node])
 
 
 @njit(cache=True)
-def _triangle_gap(normals, reach, triangle):
+def _slab_gap(normal, gap, tree, node, rotation):
+    """Return the gap of a node's flat disc behind its centre's gap along a plane's normal."""
+    slab = tree.slabs[node]
+    lean = 0.0
+    for k in range(3):
+        lean += normal[k] * (rotation[k, 0] * slab[0] + rotation[k, 1] * slab[1]
+                             + rotation[k, 2] * slab[2])
+    return (gap + min(lean * slab[3], lean * slab[4])
+            - tree.radii[node] * np.sqrt(max(1.0 - lean * lean, 0.0)))
+
+
+@njit(cache=True)
+def _triangle_gap(normals, reach, triangle, enough):
+    """Return the distance of a triangle from a supporting plane, the largest or enough."""
     best = -np.inf
-    for k in range(len(reach)):
+    for k in range(len(reach) - 1, -1, -1):
         nearest = np.inf
         for corner in range(3):
             nearest = min(nearest, normals[k, 0] * triangle[corner, 0]
                           + normals[k, 1] * triangle[corner, 1]
                           + normals[k, 2] * triangle[corner, 2])
         best = max(best, nearest - reach[k])
+        if best >= enough:
+            break
     return best
 
 

@@ -77,7 +77,7 @@ def _farthest(shape, x, y, z, begin):
 
 
 @njit(cache=True)
-def _support(shape, x, y, z, begin, out):
+def support(shape, x, y, z, begin, out):
     """Write the point of a shape farthest along (x, y, z), without its ball."""
     at = _farthest(shape, x, y, z, begin)
     swept = shape.sweep[0] * x + shape.sweep[1] * y + shape.sweep[2] * z > 0.0
@@ -96,12 +96,12 @@ def _support(shape, x, y, z, begin, out):
 
 
 @njit(cache=True)
-def _support_moved(shape, rotation, origin, v, begin, out):
-    """As ``_support`` along v, for a shape at a pose."""
+def moved_support(shape, rotation, origin, v, begin, out):
+    """As ``support`` along v, for a shape at a pose."""
     x = rotation[0, 0] * v[0] + rotation[1, 0] * v[1] + rotation[2, 0] * v[2]
     y = rotation[0, 1] * v[0] + rotation[1, 1] * v[1] + rotation[2, 1] * v[2]
     z = rotation[0, 2] * v[0] + rotation[1, 2] * v[1] + rotation[2, 2] * v[2]
-    at = _support(shape, x, y, z, begin, out)
+    at = support(shape, x, y, z, begin, out)
     px, py, pz = out[0], out[1], out[2]
     for k in range(3):
         out[k] = rotation[k, 0] * px + rotation[k, 1] * py + rotation[k, 2] * pz + origin[k]
@@ -144,8 +144,8 @@ def distance_bound(a, b, rotation, origin, start, limits, hints):
         v[0] = 1.0
     bound, squared = -np.inf, np.inf
     for _ in range(MOST_ITERATIONS):
-        hints[0] = _support(a, -v[0], -v[1], -v[2], hints[0], on_a)
-        hints[1] = _support_moved(b, rotation, origin, v, hints[1], on_b)
+        hints[0] = support(a, -v[0], -v[1], -v[2], hints[0], on_a)
+        hints[1] = moved_support(b, rotation, origin, v, hints[1], on_b)
         norm = np.sqrt(v[0] ** 2 + v[1] ** 2 + v[2] ** 2)
         gap = 0.0
         for k in range(3):

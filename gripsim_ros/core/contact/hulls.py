@@ -14,7 +14,7 @@ from .gjk import Shape
 Array = NDArray[np.float64]
 
 #: Supporting planes kept per hull.
-MOST_PLANES = 48
+MOST_PLANES = 24
 
 
 class Hulls(NamedTuple):

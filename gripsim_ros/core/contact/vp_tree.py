@@ -30,6 +30,9 @@ class VpTree(NamedTuple):
     ----------
     centres, radii : (m, 3) float, (m,) float
         Ball around all triangles of a node [m].
+    slabs : (m, 5) float
+        Mean unit normal of a node's triangles, and bounds of their extent along it from
+        the ball's centre [m]: a piece of surface is a flat disc rather than a ball.
     children : (m, 2) int
         Inner and outer child, -1 for a leaf.
     ranges : (m, 2) int
@@ -44,6 +47,7 @@ class VpTree(NamedTuple):
 
     centres: Array
     radii: Array
+    slabs: Array
     children: NDArray[np.int64]
     ranges: NDArray[np.int64]
     corners: Array
@@ -81,11 +85,13 @@ def build_vp_tree(vertices: Array, faces: NDArray[np.int64]) -> VpTree:
         raise ShapeError(f'a tree needs triangles (f, 3) with f > 0, got {np.shape(faces)}')
     if not np.isfinite(corners).all():
         raise ShapeError('a tree needs finite vertices')
-    order, centres, radii, children, ranges = _build(corners)
+    order, centres, radii, slabs, children, ranges = _build(corners)
     size = 2.0 * float(radii[0])
     radii = radii * (1.0 + INFLATION) + INFLATION * size
-    return VpTree(centres, radii, children, ranges, np.ascontiguousarray(corners[order]),
-                  order, size)
+    slabs[:, 3] -= INFLATION * size
+    slabs[:, 4] += INFLATION * size
+    return VpTree(centres, radii, slabs, children, ranges,
+                  np.ascontiguousarray(corners[order]), order, size)
 
 
 @njit(cache=True)
@@ -99,6 +105,7 @@ def _build(corners):
     capacity = 2 * count + 1
     centres = np.empty((capacity, 3))
     radii = np.empty(capacity)
+    slabs = np.empty((capacity, 5))
     children = np.full((capacity, 2), -1)
     ranges = np.empty((capacity, 2), np.int64)
     ranges[0, 0], ranges[0, 1] = 0, count
@@ -107,6 +114,7 @@ def _build(corners):
     while node < nodes:
         start, end = ranges[node]
         _bounding_ball(corners, order[start:end], centres[node], radii[node:node + 1])
+        _flat_slab(corners, order[start:end], centres[node], slabs[node])
         if end - start > LEAF_SIZE:
             _split(middles, order[start:end])
             half = start + (end - start) // 2
@@ -116,8 +124,8 @@ def _build(corners):
                 ranges[nodes, 1] = half if side == 0 else end
                 nodes += 1
         node += 1
-    return (order, centres[:nodes].copy(), radii[:nodes].copy(), children[:nodes].copy(),
-            ranges[:nodes].copy())
+    return (order, centres[:nodes].copy(), radii[:nodes].copy(), slabs[:nodes].copy(),
+            children[:nodes].copy(), ranges[:nodes].copy())
 
 
 @njit(cache=True)
@@ -170,3 +178,21 @@ def _bounding_ball(corners, order, centre, radius):
             centre[k] += step * (corners[far_f, far_c, k] - centre[k])
     centre[:] = best
     radius[0] = np.sqrt(best_radius)
+
+
+@njit(cache=True)
+def _flat_slab(corners, order, centre, slab):
+    """Write the mean normal of triangles and their extent along it from a centre."""
+    normal = np.zeros(3)
+    for f in order:
+        normal += np.cross(corners[f, 1] - corners[f, 0], corners[f, 2] - corners[f, 0])
+    norm = np.sqrt(np.sum(normal ** 2))
+    for k in range(3):
+        slab[k] = normal[k] / norm if norm > 0.0 else 0.0
+    slab[3], slab[4] = np.inf, -np.inf
+    for f in order:
+        for corner in range(3):
+            along = 0.0
+            for k in range(3):
+                along += slab[k] * (corners[f, corner, k] - centre[k])
+            slab[3], slab[4] = min(slab[3], along), max(slab[4], along)
