@@ -1,6 +1,10 @@
 """Mechanics: contact forces, deformed surface, centre of mass, stability, minimal forces."""
 
+from .body import ElasticBody
+from .indentation import (CylinderIndenter, Indentation, LinkIndenter, SphereIndenter,
+                          indent_body)
 from .options import MechanicsOptions
-from .stage import ElasticBody, evaluate_contacts
+from .stage import evaluate_contacts
 
-__all__ = ['ElasticBody', 'MechanicsOptions', 'evaluate_contacts']
+__all__ = ['CylinderIndenter', 'ElasticBody', 'Indentation', 'LinkIndenter',
+           'MechanicsOptions', 'SphereIndenter', 'evaluate_contacts', 'indent_body']

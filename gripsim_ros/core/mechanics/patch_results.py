@@ -45,8 +45,8 @@ class ValidityOptions:
         Angle of a loaded node's normal to the patch's [rad].
     min_gap_ratio : float
         Gap between two patches on one side of the object over the larger contact radius [-].
-    max_residual : float
-        Unbalanced wrench of the simulated forces over their sum [-].
+    max_settling : float
+        Change of a patch's normal force, over it, as the object settles into balance [-].
     rigid_modulus : float
         E / (1 - nu^2) above which the pads govern and the object counts as rigid [Pa].
 
@@ -62,7 +62,7 @@ class ValidityOptions:
     max_strain_ratio: float = 0.9
     max_spread: float = np.deg2rad(30.0)
     min_gap_ratio: float = 3.0
-    max_residual: float = 0.05
+    max_settling: float = 0.25
     rigid_modulus: float = 2e7
 
     def __post_init__(self) -> None:

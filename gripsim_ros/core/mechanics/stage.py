@@ -6,75 +6,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..batches import DETAIL_CLEARANCE, DETAIL_SURFACE, ContactBatch, GraspStateBatch
-from ..bodies import GraspObject
 from ..errors import ShapeError
 from ..hand import HandModel
-from .boussinesq import surface_loads
-from .contact_forces import ContactForces, PatchNodes, solve_contact_forces
+from .body import (Contact, ElasticBody, LoadedPatches, deform_body, largest_displacement,
+                   pad_layers, solve_contact)
+from .contact_forces import PatchNodes
 from .grasp_map import load_wrenches
 from .joint_loads import joint_torque_map
-from .kernel import LayerCompliance, fit_layer
 from .metrics import wrench_space_metrics
 from .minimal_forces import MinimalForces, solve_minimal_forces
-from .options import MechanicsOptions
-from .patch_results import max_normal_forces, summarise_patches, validity_flags
+from .patch_results import max_normal_forces
 from .stability import PatchSet, StabilityVerdict, judge_stability
-from .state_builder import LoadedPatches, StateBuilder
-from .surface import DeformedSurface, deform_surface
+from .state_builder import StateBuilder
+from .surface import DeformedSurface
 
 Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: A grasp needs contact with this many links.
 LEAST_LINKS = 2
 
 
-class ElasticBody:
-    """
-    An object made ready for mechanics.
-
-    Parameters
-    ----------
-    grasp_object : GraspObject
-    options : MechanicsOptions
-
-    Raises
-    ------
-    MeshError
-        The mesh is open or encloses no volume.
-    """
-
-    def __init__(self, grasp_object: GraspObject,
-                 options: MechanicsOptions = MechanicsOptions()) -> None:
-        self.grasp_object, self.options = grasp_object, options
-        self.mesh, self.material = grasp_object.mesh, grasp_object.material
-        properties = grasp_object.mass_properties
-        self.mass, self.centre_of_mass = properties.mass, properties.centre_of_mass
-        self.modulus = self.material.plane_strain_modulus
-        arms = self.mesh.vertices - self.centre_of_mass
-        self.reach = float(np.sqrt((arms ** 2).sum(axis=1).max()))
-
-    @property
-    def is_soft(self) -> bool:
-        """Return whether the object's own elasticity governs beside that of the pads."""
-        return self.modulus <= self.options.validity.rigid_modulus
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Return what a user should know of the model's use for this object."""
-        if self.is_soft:
-            return ()
-        return (f'the pads govern: the object (E / (1 - nu^2) = {self.modulus:.3g} Pa) is '
-                'taken as rigid, its own deformation is not resolved',)
-
-
 @dataclass(frozen=True, eq=False)
 class _Configuration:
-    """One configuration's contact, with flags ``(p,)`` and thickness ``(p,)`` per patch."""
+    """One configuration's contact and question."""
 
-    nodes: PatchNodes
-    flags: IntArray
-    thickness: Array
+    contact: Contact
     load_cases: Array
     joint_positions: Array
     T_object_palm: Array
@@ -127,13 +83,15 @@ def _configuration(body: ElasticBody, contacts: ContactBatch, i: int) -> _Config
         contacts.node_areas[rows], np.minimum(contacts.node_depths[rows], limit), patches,
         contacts.patch_links[first:last])
     asked = contacts.configurations
-    return _Configuration(nodes, contacts.patch_flags[first:last], thickness, asked.load_cases,
-                          asked.joint_positions[i], asked.T_object_palm[i], asked.detail)
+    return _Configuration(
+        Contact(nodes, contacts.patch_flags[first:last], thickness), asked.load_cases,
+        asked.joint_positions[i], asked.T_object_palm[i], asked.detail)
 
 
 def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
               builder: StateBuilder, i: int) -> None:
-    solution, patches = _solve_patches(body, hand, configuration)
+    contact = configuration.contact
+    patches = solve_contact(body, contact, pad_layers(hand, contact.nodes.links))
     if not patches.results.count:
         return
     grasp = _patch_set(body, hand, patches)
@@ -144,42 +102,19 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
     full = configuration.detail == DETAIL_SURFACE
     if not (minimal.capable or full):
         return
-    loads = surface_loads(configuration.nodes, solution, patches.results,
-                          body.options.forces.softening)
-    surface = deform_surface(body.mesh, body.material, loads, body.options.surface)
+    surface = deform_body(body, contact, patches)
     centre = surface.centre
     wrenches = load_wrenches(configuration.load_cases, body.mass, centre)
     verdict = judge_stability(grasp, wrenches, centre, body.material.friction,
                               body.options.stability)
     builder.set(i, centre_of_mass_object=centre, volume_change=surface.volume_change,
-                strain_energy=solution.strain_energy,
-                max_displacement=_largest_displacement(body, surface, patches))
+                strain_energy=patches.solution.strain_energy,
+                max_displacement=largest_displacement(body, surface, patches))
     builder.set_verdict(i, verdict, _holds(verdict, minimal, patches, grasp, torque_map, hand))
-    balanced = verdict.residual <= body.options.validity.max_residual
-    builder.set(i, quantitative=patches.are_quantitative and balanced)
+    settled = _settling(grasp, centre, verdict.shift) <= body.options.validity.max_settling
+    builder.set(i, quantitative=patches.are_quantitative and settled)
     if full:
         _set_surface(body, grasp, surface, builder, i)
-
-
-def _solve_patches(body: ElasticBody, hand: HandModel, configuration: _Configuration
-                   ) -> tuple[ContactForces, LoadedPatches]:
-    nodes, options = configuration.nodes, body.options
-    layers = pad_layers(hand, nodes.links)
-    solution = solve_contact_forces(nodes, body.modulus, layers, options.forces)
-    results = summarise_patches(nodes, solution, body.material.poisson_ratio, layers)
-    flags = validity_flags(results, configuration.flags[results.rows],
-                           configuration.thickness[results.rows], body.is_soft, options.validity)
-    return solution, LoadedPatches(results, nodes.links[results.rows], flags)
-
-
-def pad_layers(hand: HandModel, links: IntArray) -> dict[int, LayerCompliance]:
-    """Return the elastic pads of those of the links that have one."""
-    layers = {}
-    for link in np.unique(links):
-        pad = hand.links[link].pad
-        if pad is not None:
-            layers[int(link)] = fit_layer(pad.youngs_modulus, pad.poisson_ratio, pad.thickness)
-    return layers
 
 
 def _patch_set(body: ElasticBody, hand: HandModel, patches: LoadedPatches) -> PatchSet:
@@ -203,13 +138,6 @@ def _minimal_forces(body: ElasticBody, hand: HandModel, configuration: _Configur
                                 hand.joint_efforts, body.options.minimal_forces)
 
 
-def _largest_displacement(body: ElasticBody, surface: DeformedSurface,
-                          patches: LoadedPatches) -> float:
-    moves = surface.vertices - body.mesh.vertices
-    largest = float(np.sqrt((moves ** 2).sum(axis=1).max()))
-    return max(largest, float(patches.results.indentations.max()))
-
-
 def _holds(verdict: StabilityVerdict, minimal: MinimalForces, patches: LoadedPatches,
            grasp: PatchSet, torque_map: Array, hand: HandModel) -> bool:
     forces = np.hstack([grasp.forces, grasp.torques]).ravel()
@@ -218,6 +146,14 @@ def _holds(verdict: StabilityVerdict, minimal: MinimalForces, patches: LoadedPat
                 and len(np.unique(patches.links)) >= LEAST_LINKS
                 and (grasp.normal_forces <= grasp.max_normal_forces).all()
                 and (np.abs(torques) <= hand.joint_efforts).all())
+
+
+def _settling(grasp: PatchSet, centre: Array, shift: Array) -> float:
+    """Return by how much of itself a normal force changes as the object settles by a shift."""
+    motions = shift[:3] + np.cross(shift[3:], grasp.points - centre)
+    changes = (motions * grasp.normals).sum(axis=1) * grasp.normal_stiffness
+    forces = np.maximum(grasp.normal_forces, 1e-12 * grasp.normal_forces.max(initial=1.0))
+    return float(np.abs(changes / forces).max())
 
 
 def _set_surface(body: ElasticBody, grasp: PatchSet, surface: DeformedSurface,

@@ -1,13 +1,11 @@
 """Collects the rows of a batch of grasp states."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ..batches import DETAIL_SURFACE, ContactBatch, GraspStateBatch
+from .body import LoadedPatches
 from .minimal_forces import MinimalForces
-from .patch_results import PatchResults
 from .stability import StabilityVerdict
 
 Array = NDArray[np.float64]
@@ -18,20 +16,6 @@ _PATCH_COLUMNS = {
     'patch_areas': 'areas', 'patch_peak_pressures': 'peak_pressures',
     'patch_friction_radii': 'friction_radii', 'patch_normal_stiffness': 'normal_stiffness',
     'patch_tangential_stiffness': 'tangential_stiffness'}
-
-
-@dataclass(frozen=True, eq=False)
-class LoadedPatches:
-    """Loaded patches of one configuration with their links ``(p,)`` and flags ``(p,)``."""
-
-    results: PatchResults
-    links: NDArray[np.int64]
-    flags: NDArray[np.int64]
-
-    @property
-    def are_quantitative(self) -> bool:
-        """Return whether no patch has a flag."""
-        return bool(len(self.flags)) and not self.flags.any()
 
 
 class StateBuilder:

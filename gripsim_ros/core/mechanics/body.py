@@ -1,0 +1,151 @@
+"""An object made ready for mechanics, and the contact problem of all patches on it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bodies import GraspObject
+from ..hand import HandModel
+from .boussinesq import surface_loads
+from .contact_forces import ContactForces, PatchNodes, solve_contact_forces
+from .kernel import LayerCompliance, fit_layer
+from .options import MechanicsOptions
+from .patch_results import PatchResults, summarise_patches, validity_flags
+from .surface import DeformedSurface, deform_surface
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+class ElasticBody:
+    """
+    An object made ready for mechanics.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    options : MechanicsOptions
+
+    Raises
+    ------
+    MeshError
+        The mesh is open or encloses no volume.
+    """
+
+    def __init__(self, grasp_object: GraspObject,
+                 options: MechanicsOptions = MechanicsOptions()) -> None:
+        self.grasp_object, self.options = grasp_object, options
+        self.mesh, self.material = grasp_object.mesh, grasp_object.material
+        properties = grasp_object.mass_properties
+        self.mass, self.centre_of_mass = properties.mass, properties.centre_of_mass
+        self.modulus = self.material.plane_strain_modulus
+        arms = self.mesh.vertices - self.centre_of_mass
+        self.reach = float(np.sqrt((arms ** 2).sum(axis=1).max()))
+
+    @property
+    def is_soft(self) -> bool:
+        """Return whether the object's own elasticity governs beside that of the pads."""
+        return self.modulus <= self.options.validity.rigid_modulus
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return what a user should know of the model's use for this object."""
+        if self.is_soft:
+            return ()
+        return (f'the object is so stiff (E / (1 - nu^2) = {self.modulus:.3g} Pa) that the '
+                'pads govern: it is taken as rigid beside them',)
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """
+    Patches pressed into an object, ``p`` of them.
+
+    Attributes
+    ----------
+    nodes : PatchNodes
+    flags : (p,) int
+        Known from geometry.
+    thickness : (p,) float
+        Of the object through each [m].
+    """
+
+    nodes: PatchNodes
+    flags: IntArray
+    thickness: Array
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedPatches:
+    """
+    The patches under load.
+
+    Attributes
+    ----------
+    solution : ContactForces
+        On all nodes.
+    results : PatchResults
+    links, flags : (p,) int
+        Link and flags of each.
+    """
+
+    solution: ContactForces
+    results: PatchResults
+    links: IntArray
+    flags: IntArray
+
+    @property
+    def are_quantitative(self) -> bool:
+        """Return whether there is a patch, and none has a flag."""
+        return bool(len(self.flags)) and not self.flags.any()
+
+
+def pad_layers(hand: HandModel, links: IntArray) -> dict[int, LayerCompliance]:
+    """Return the elastic pads of those of the links ``(p,)`` that have one."""
+    layers = {}
+    for link in np.unique(links):
+        pad = hand.links[link].pad
+        if pad is not None:
+            layers[int(link)] = fit_layer(pad.youngs_modulus, pad.poisson_ratio, pad.thickness)
+    return layers
+
+
+def solve_contact(body: ElasticBody, contact: Contact,
+                  layers: Mapping[int, LayerCompliance]) -> LoadedPatches:
+    """
+    Return forces and resultants of all patches, solved in one system.
+
+    Parameters
+    ----------
+    body : ElasticBody
+    contact : Contact
+    layers : mapping of int to LayerCompliance
+        Pads by link; links without are rigid.
+
+    Returns
+    -------
+    LoadedPatches
+    """
+    nodes, options = contact.nodes, body.options
+    solution = solve_contact_forces(nodes, body.modulus, layers, options.forces)
+    results = summarise_patches(nodes, solution, body.material.poisson_ratio, layers)
+    flags = validity_flags(results, contact.flags[results.rows],
+                           contact.thickness[results.rows], body.is_soft, options.validity)
+    return LoadedPatches(solution, results, nodes.links[results.rows], flags)
+
+
+def deform_body(body: ElasticBody, contact: Contact, patches: LoadedPatches) -> DeformedSurface:
+    """Return the surface of a body under its loaded patches."""
+    loads = surface_loads(contact.nodes, patches.solution, patches.results,
+                          body.options.forces.softening)
+    return deform_surface(body.mesh, body.material, loads, body.options.surface)
+
+
+def largest_displacement(body: ElasticBody, surface: DeformedSurface,
+                         patches: LoadedPatches) -> float:
+    """Return how far a vertex or a node of the surface moved at most [m]."""
+    moves = surface.vertices - body.mesh.vertices
+    largest = float(np.sqrt((moves ** 2).sum(axis=1).max()))
+    return max(largest, float(patches.results.indentations.max(initial=0.0)))

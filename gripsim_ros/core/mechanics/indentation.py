@@ -1,0 +1,257 @@
+"""One indenter pressed into an object: a sphere, a flat punch, or the pad of a link."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import batches
+from ..contact import (ContactMesh, Indenter, MeshIndenter, Patch, PatchOptions, PunchIndenter,
+                       sample_patch)
+from ..contact import SphereIndenter as RigidSphere
+from ..contact.ray_queries import AHEAD, NO_HIT, cast, direction_frame
+from ..errors import TaskError
+from ..hand import HandLink
+from ..transforms import transform
+from .body import (Contact, ElasticBody, LoadedPatches, deform_body, largest_displacement,
+                   solve_contact)
+from .contact_forces import PatchNodes
+from .kernel import LayerCompliance, fit_layer
+
+Array = NDArray[np.float64]
+
+#: Nodes with overlap that are wanted in the patch; about half carry load.
+NODE_COUNT = 400
+#: The same under a flat punch, whose edge converges slowly.
+PUNCH_NODE_COUNT = 1000
+#: The ray starts this far before its point, as part of the object's size, so that a point
+#: on the surface meets it.
+RAY_SLACK = 1e-9
+
+#: What flags mean, in words.
+FLAG_TEXTS = {
+    batches.PATCH_REACHES_LINK_EDGE: 'the contact reaches the edge of the indenter',
+    batches.PATCH_REACHES_OBJECT_EDGE: 'the contact reaches an edge of the object',
+    batches.PATCH_COARSE: 'too few nodes carry load',
+    batches.PATCH_THROUGH: 'the indenter presses nearly through the object',
+    batches.PATCH_THIN: 'the contact is wide or deep against the thickness of the object',
+    batches.PATCH_STRAINED: 'the indentation is deep against the contact radius: strains '
+                            'are beyond linear elasticity',
+    batches.PATCH_SPREAD: 'the normals of the contact spread by more than 30 degrees',
+    batches.PATCH_CLOSE: 'two contacts lie near each other'}
+
+
+@dataclass(frozen=True)
+class SphereIndenter:
+    """A rigid sphere of a radius [m]."""
+
+    radius: float
+
+
+@dataclass(frozen=True)
+class CylinderIndenter:
+    """A rigid flat-ended punch of a radius [m], along the direction of the push."""
+
+    radius: float
+
+
+@dataclass(frozen=True, eq=False)
+class LinkIndenter:
+    """A link of a hand; the middle of its pad goes first, with the pad's elasticity."""
+
+    link: HandLink
+
+
+@dataclass(frozen=True, eq=False)
+class Indentation:
+    """
+    What an indenter does to an object; frame object, forces on the object.
+
+    Attributes
+    ----------
+    force : (3,) float
+        [N].
+    normal_force : float
+        Along the push, above 0 [N].
+    contact_radius, area : float
+        ``sqrt(area / pi)`` [m] of the nodes under load [m^2].
+    peak_pressure : float
+        Smoothed [Pa].
+    loaded_vertices : int
+        Nodes under load.
+    max_displacement : float
+        Of the object's surface [m].
+    strain_energy : float
+        In the object [J].
+    volume, volume_change : float
+        Deformed, and against undeformed [m^3].
+    centre_of_mass : (3,) float
+        Of the deformed object [m].
+    quantitative : bool
+        The numbers lie in the model's range.
+    warnings : tuple of str
+    """
+
+    force: Array
+    normal_force: float
+    contact_radius: float
+    area: float
+    peak_pressure: float
+    loaded_vertices: int
+    max_displacement: float
+    strain_energy: float
+    volume: float
+    volume_change: float
+    centre_of_mass: Array
+    quantitative: bool
+    warnings: tuple[str, ...]
+
+
+def indent_body(body: ElasticBody,
+                indenter: SphereIndenter | CylinderIndenter | LinkIndenter, at: Array,
+                along: Array, depth: float) -> Indentation:
+    """
+    Push an indenter into an object.
+
+    Its foremost point starts where the ray from ``at`` along ``along`` first meets the
+    mesh, and goes ``depth`` further.
+
+    Parameters
+    ----------
+    body : ElasticBody
+    indenter : SphereIndenter, CylinderIndenter or LinkIndenter
+    at : (3,) float
+        Where the ray starts, frame object [m].
+    along : (3,) float
+        Direction of the push, any length above 0.
+    depth : float
+        [m], above 0.
+
+    Returns
+    -------
+    Indentation
+
+    Raises
+    ------
+    TaskError
+        A number is out of range, or the ray misses the object or starts inside it.
+    """
+    at, direction, depth = _checked(at, along, depth)
+    surface = ContactMesh(body.mesh)
+    tip = _first_touch(surface, at, direction) + depth * direction
+    shape, T_object_indenter = _placed(indenter, surface, tip, direction)
+    count = PUNCH_NODE_COUNT if isinstance(indenter, CylinderIndenter) else NODE_COUNT
+    patches = sample_patch(surface, shape, T_object_indenter, direction,
+                           PatchOptions(node_count=count))
+    contact = _contact(patches)
+    loaded = solve_contact(body, contact, _layers(indenter))
+    return _summarise(body, contact, loaded, direction, indenter)
+
+
+def _checked(at: Array, along: Array, depth: float) -> tuple[Array, Array, float]:
+    at, along = np.asarray(at, float), np.asarray(along, float)
+    for name, value in (('at', at), ('along', along)):
+        if value.shape != (3,) or not np.isfinite(value).all():
+            raise TaskError(f'{name} must be three finite numbers, got {value.tolist()}')
+    length = float(np.sqrt((along ** 2).sum()))
+    if not length > 0.0:
+        raise TaskError('along must not be zero')
+    if not (np.isfinite(depth) and depth > 0.0):
+        raise TaskError(f'depth must be above 0 m, got {depth}')
+    return at, along / length, float(depth)
+
+
+def _first_touch(surface: ContactMesh, at: Array, direction: Array) -> Array:
+    slack = RAY_SLACK * surface.tree.size
+    hits = cast(surface.tree, (at - slack * direction)[None], direction, 0.0)
+    side = hits.sides[0, AHEAD]
+    if side == NO_HIT:
+        raise TaskError(f'the ray from {at.tolist()} along {direction.tolist()} misses the '
+                        'object')
+    if direction @ _face_normal(surface, int(hits.positions[0, AHEAD])) > 0.0:
+        raise TaskError(f'the ray starts inside the object, at {at.tolist()}; it must start '
+                        'outside')
+    return at + (float(hits.distances[0, AHEAD]) - slack) * direction
+
+
+def _face_normal(surface: ContactMesh, position: int) -> Array:
+    a, b, c = surface.tree.corners[position]
+    return np.cross(b - a, c - a)
+
+
+def _placed(indenter: SphereIndenter | CylinderIndenter | LinkIndenter, surface: ContactMesh,
+            tip: Array, direction: Array) -> tuple[Indenter, Array]:
+    """Return the shape that presses and its pose, its foremost point at the tip."""
+    if isinstance(indenter, LinkIndenter):
+        link = indenter.link
+        rotation = _frame(direction) @ _frame(link.pad_normal).T
+        return (MeshIndenter(ContactMesh(link.mesh)),
+                transform(rotation, tip - rotation @ link.pad_point))
+    radius = indenter.radius
+    if not (np.isfinite(radius) and radius > 0.0):
+        raise TaskError(f'the radius of an indenter must be above 0 m, got {radius}')
+    rotation = _frame(direction)
+    if isinstance(indenter, SphereIndenter):
+        return RigidSphere(radius), transform(rotation, tip - radius * direction)
+    return PunchIndenter(radius, 2.0 * surface.tree.size + radius), transform(rotation, tip)
+
+
+def _frame(direction: Array) -> Array:
+    """Return a rotation whose third column is a unit direction."""
+    return direction_frame(np.ascontiguousarray(direction)).T
+
+
+def _contact(patches: list[Patch]) -> Contact:
+    counts = [len(patch.points) for patch in patches]
+    none = [np.zeros((0, 3))]
+    nodes = PatchNodes(
+        np.concatenate(none + [patch.points for patch in patches]),
+        np.concatenate(none + [patch.normals for patch in patches]),
+        np.concatenate([np.zeros(0)] + [patch.areas for patch in patches]),
+        np.concatenate([np.zeros(0)] + [patch.depths for patch in patches]),
+        np.repeat(np.arange(len(patches)), counts), np.zeros(len(patches), np.int64))
+    return Contact(nodes, np.array([patch.flags for patch in patches], np.int64),
+                   np.array([patch.thickness for patch in patches], float))
+
+
+def _layers(indenter: SphereIndenter | CylinderIndenter | LinkIndenter
+            ) -> dict[int, LayerCompliance]:
+    pad = indenter.link.pad if isinstance(indenter, LinkIndenter) else None
+    if pad is None:
+        return {}
+    return {0: fit_layer(pad.youngs_modulus, pad.poisson_ratio, pad.thickness)}
+
+
+def _summarise(body: ElasticBody, contact: Contact, loaded: LoadedPatches, direction: Array,
+               indenter: SphereIndenter | CylinderIndenter | LinkIndenter) -> Indentation:
+    results, surface = loaded.results, deform_body(body, contact, loaded)
+    force = results.forces.sum(axis=0)
+    area = float(results.areas.sum())
+    bad, warnings = _judge(body, loaded, indenter)
+    if surface.guarded_faces:
+        warnings.append(f'{surface.guarded_faces} triangles would have turned over; their '
+                        'displacement was reduced')
+    return Indentation(
+        force=force, normal_force=float(force @ direction),
+        contact_radius=float(np.sqrt(area / np.pi)), area=area,
+        peak_pressure=float(results.peak_pressures.max(initial=0.0)),
+        loaded_vertices=int(results.node_counts.sum()),
+        max_displacement=largest_displacement(body, surface, loaded),
+        strain_energy=loaded.solution.strain_energy, volume=surface.volume,
+        volume_change=surface.volume_change, centre_of_mass=surface.centre,
+        quantitative=bool(results.count) and not bad, warnings=tuple(warnings))
+
+
+def _judge(body: ElasticBody, loaded: LoadedPatches,
+           indenter: SphereIndenter | CylinderIndenter | LinkIndenter) -> tuple[int, list[str]]:
+    """Return the flags that make the numbers doubtful, and all warnings."""
+    flags = int(np.bitwise_or.reduce(loaded.flags, initial=0))
+    warnings = [text for flag, text in FLAG_TEXTS.items() if flags & flag]
+    if not loaded.results.count:
+        warnings.append('the indenter does not touch the object')
+    if isinstance(indenter, LinkIndenter):
+        return flags, warnings + list(body.warnings)
+    if isinstance(indenter, CylinderIndenter):
+        # A punch ends in an edge; its force is right, its pressure there has no bound.
+        flags &= ~batches.PATCH_REACHES_LINK_EDGE
+    return flags, warnings
