@@ -5,7 +5,7 @@ from pathlib import Path
 import pkgutil
 import sys
 
-LONG = ('soak',)   # run by name alone
+BY_NAME = ('hold', 'soak')   # take long, or arguments
 
 
 def list_benchmarks():
@@ -25,10 +25,10 @@ def run(name, arguments):
 
 
 def main(arguments):
-    """Run what is named, or everything that does not take long; return the exit code."""
+    """Run what is named, or everything that runs by itself; return the exit code."""
     names = list_benchmarks()
     if not arguments:
-        return max(run(name, []) for name in names if name not in LONG)
+        return max(run(name, []) for name in names if name not in BY_NAME)
     if arguments[0] not in names:
         print(f'benchmarks: there is no {arguments[0]!r}, but {", ".join(names)}',
               file=sys.stderr)
