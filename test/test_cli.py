@@ -33,7 +33,7 @@ JOINTS = ('0.5', '-0.3', '1e-1', '-9.9e-05', '0', '-1E-2', '.2')
 def test_help_lists_every_verb():
     code, out, _ = gripsim('--help')
     assert code == 0
-    for verb in ('plan', 'evaluate', 'contact', 'fk', 'suite', 'demo'):
+    for verb in ('plan', 'evaluate', 'contact', 'indent', 'fk', 'suite', 'demo'):
         assert f' {verb} ' in out
 
 
@@ -41,7 +41,7 @@ def test_the_command_alone_shows_its_help():
     assert gripsim()[:2] == gripsim('--help')[:2]
 
 
-@pytest.mark.parametrize('verb', ['plan', 'evaluate', 'contact', 'fk', 'demo'])
+@pytest.mark.parametrize('verb', ['plan', 'evaluate', 'contact', 'indent', 'fk', 'demo'])
 def test_every_verb_has_help(verb):
     code, out, _ = gripsim(verb, '--help')
     assert code == 0 and 'Usage' in out

@@ -60,7 +60,7 @@ def test_the_manual_shows_every_key_of_a_task():
 
 
 def test_the_manual_names_every_option_of_every_verb(capsys):
-    for verb in ('plan', 'evaluate', 'contact', 'fk', 'demo', 'suite up'):
+    for verb in ('plan', 'evaluate', 'contact', 'indent', 'fk', 'demo', 'suite up'):
         assert main([*verb.split(), '--help']) == 0
         options = set(re.findall(r'--[a-z]+', capsys.readouterr().out)) - {'--help'}
         assert not {option for option in options if option not in MANUAL}, verb

@@ -8,9 +8,11 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from PIL import Image
-from plan_cases import STATISTICS, apple, made_up_answer, made_up_grasp
+from plan_cases import PEAK, STATISTICS, apple, made_up_answer, made_up_grasp
 
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.report import write_pictures, write_report
@@ -18,6 +20,7 @@ from gripsim_ros.report.glyphs import arrow, ball, ring
 from gripsim_ros.report.html import render_report
 from gripsim_ros.report.payload import script_json
 from gripsim_ros.report.raster import Camera, make_surface, merge_surfaces, render_layer
+from gripsim_ros.report.refinement import EDGE_SHARE, refine_near
 from gripsim_ros.report.render import View, best_viewpoint, render
 from gripsim_ros.report.scene import PRESSURE_COLOURS, make_scene, pressure_colours
 
@@ -25,7 +28,9 @@ LARGEST_REPORT = 8e6
 EVIL = '<script>alert("x")</script><img src=x onerror=alert(1)>'
 #: A sixteen-bit step of a displacement; a drawn circle's polygon; a pixel of a silhouette.
 RTOL_QUANTISED, RTOL_POLYGON, RTOL_PIXELS = 1e-4, 0.02, 0.02
-ATOL_SINGLE = 1e-6
+ATOL_SINGLE, RTOL_ROUNDOFF = 1e-6, 1e-9
+#: Radius of a contact that no more than a few vertices lie in [m].
+SMALL = 0.003
 
 
 class Page(HTMLParser):
@@ -139,10 +144,38 @@ def test_no_pictures_are_written_without_grasps(tmp_path):
 def test_pressure_shows_in_the_colour_of_the_contact():
     scene = make_scene(made_up_answer(1))
     camera = best_viewpoint(scene, 0).camera((300, 300))
-    plain = render(scene, View(hand=False, forces=False), camera, 1.0)
-    loaded = render(scene, View(hand=False), camera, float(scene.grasps[0].pressures.max()))
+    plain = render(scene, View(hand=0.0, forces=False), camera, 1.0)
+    loaded = render(scene, View(hand=0.0), camera, scene.grasps[0].peak)
     reddened = (loaded[..., 0] - loaded[..., 2]) - (plain[..., 0] - plain[..., 2])
     assert (reddened > 0.2).sum() > 20
+
+
+def test_a_contact_smaller_than_the_mesh_is_drawn_from_its_area_and_peak():
+    small = [replace(contact, area=np.pi * SMALL**2) for contact in made_up_grasp(1).contacts]
+    scene = make_scene(made_up_answer(1, contacts=tuple(small)))
+    shown = scene.grasps[0]
+    assert len(shown.spots) == 3 and shown.peak == PEAK
+    pressures = scene.corner_pressures(shown)
+    assert PEAK * 0.9 < pressures.max() <= PEAK
+    points = scene.refinement.spread(scene.vertices[scene.faces])
+    loaded = np.linalg.norm(points[pressures > 0.0] - shown.spots[0].centre, axis=1)
+    assert (np.sort(loaded)[:10] < SMALL).all()
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_parts_of_triangles_cover_them_and_end_short_near_the_centre(seed):
+    corners = np.random.default_rng(seed).uniform(-1.0, 1.0, (4, 3, 3))
+    centre, radius = corners[0].mean(axis=0), 0.2
+    parts = refine_near(corners, centre[None], np.array([radius]))
+    spread = parts.spread(corners)
+    areas = np.linalg.norm(np.cross(spread[:, 1] - spread[:, 0], spread[:, 2] - spread[:, 0]),
+                           axis=1)
+    whole = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]),
+                           axis=1)
+    assert_allclose(np.bincount(parts.origins, areas, 4), whole, rtol=RTOL_ROUNDOFF)
+    near = np.linalg.norm(spread.mean(axis=1) - centre, axis=1) < radius
+    edges = np.linalg.norm(spread - np.roll(spread, 1, axis=1), axis=2)
+    assert (edges[near] <= EDGE_SHARE * radius).all()
 
 
 def test_no_pressure_has_the_colour_of_the_object():

@@ -47,7 +47,9 @@ def scene_data(scene: DisplayScene) -> dict[str, Any]:
         'meshes': meshes, 'links': links,
         'link_colours': [list(colour) for colour in scene.link_colours],
         'object': {'vertices': _packed(scene.vertices, '<f4'),
-                   'faces': _packed(scene.faces, '<u4')},
+                   'faces': _packed(scene.faces, '<u4'),
+                   'origins': _packed(scene.refinement.origins, '<u4'),
+                   'weights': _packed(scene.refinement.weights, '<f4')},
         'extent': float(np.ptp(scene.vertices, axis=0).max()),
         'centre_of_mass': _numbers(scene.centre_of_mass),
         'ramp': {'stops': list(PRESSURE_STOPS), 'colours': [list(c) for c in PRESSURE_COLOURS]},
@@ -73,14 +75,15 @@ def _grasp_data(scene: DisplayScene, index: int) -> dict[str, Any]:
     shown = scene.grasps[index]
     grasp, moves = shown.grasp, shown.vertices - scene.vertices
     step = max(float(np.abs(moves).max(initial=0.0)), 1e-12) / SIGNED_STEPS
-    largest = float(shown.pressures.max(initial=0.0))
-    shares = shown.pressures / max(largest, 1e-12)
+    shares = shown.pressures / max(shown.peak, 1e-12)
     return {
         'rank': grasp.rank, 'summary': _summary(scene, shown), 'warnings': _warnings(shown),
         'poses': _packed(shown.T_object_link, '<f4'), 'displacement_step': step,
         'displacements': _packed(np.rint(moves / step), '<i2'),
         'pressures': _packed(np.rint(UNSIGNED_STEPS * shares), '<u2'),
-        'peak': f'{1e-3 * largest:.1f}', 'centre_of_mass': _numbers(grasp.centre_of_mass),
+        'peak': f'{1e-3 * shown.peak:.1f}', 'centre_of_mass': _numbers(grasp.centre_of_mass),
+        'spots': [{'centre': _numbers(spot.centre), 'radius': spot.radius,
+                   'share': spot.peak / max(shown.peak, 1e-12)} for spot in shown.spots],
         'view': _view(scene, index), 'contacts': _contacts(shown),
         'terms': [_term(term) for term in grasp.terms]}
 

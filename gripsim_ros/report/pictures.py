@@ -15,7 +15,8 @@ from .style import TERM_COLOURS
 
 INK, FAINT, PAPER = (28, 32, 40), (110, 116, 128), (255, 255, 255)
 SCENE_SIZE = (1280, 860)
-NEAR_ZOOM, NEAR_ELEVATION = 2.0, 0.12
+#: The near view: nearer by this, from this height [rad], with this much of the hand.
+NEAR_ZOOM, NEAR_ELEVATION, NEAR_HAND = 2.6, 0.12, 0.25
 FRAME_SIZE = (420, 560)
 FRAME_COUNT = 5
 
@@ -49,11 +50,12 @@ def scene_picture(scene: DisplayScene, index: int = 0,
                   size: tuple[int, int] = SCENE_SIZE) -> PillowImage.Image:
     """Return hand, deformed object, pressures and forces of one grasp, twice: whole and near."""
     width, height = size
-    largest = float(scene.grasps[index].pressures.max(initial=0.0))
+    largest = scene.grasps[index].peak
     half = (width // 2, height)
-    views = [render(scene, View(index), viewpoint.camera(half), largest)
-             for viewpoint in (best_viewpoint(scene, index),
-                               best_viewpoint(scene, index, NEAR_ZOOM, NEAR_ELEVATION))]
+    views = [
+        render(scene, View(index), best_viewpoint(scene, index).camera(half), largest),
+        render(scene, View(index, hand=NEAR_HAND), best_viewpoint(
+            scene, index, NEAR_ZOOM, NEAR_ELEVATION).camera(half), largest)]
     picture = _picture(np.concatenate(views, axis=1))
     draw = ImageDraw.Draw(picture)
     draw.line([(half[0], 0), (half[0], height)], fill=(200, 204, 212))
@@ -67,7 +69,7 @@ def closing_picture(scene: DisplayScene, index: int = 0) -> PillowImage.Image:
     shown = scene.grasps[index]
     rows = np.linspace(0, len(shown.T_object_link) - 1, FRAME_COUNT).round().astype(int)
     camera = best_viewpoint(scene, index, closing=True).camera(FRAME_SIZE)
-    largest = float(shown.pressures.max(initial=0.0))
+    largest = shown.peak
     frames = [render(scene, View(index, int(row), forces=row == rows[-1]), camera, largest)
               for row in rows]
     picture = _picture(np.concatenate(frames, axis=1))

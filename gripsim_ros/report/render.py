@@ -18,7 +18,7 @@ Image = NDArray[np.float32]
 #: Pixels drawn for each pixel shown, along either side.
 OVERSAMPLING = 2
 #: How much of the hand is seen before the object, and elsewhere.
-HAND_OVER_OBJECT, HAND_ALONE = 0.38, 0.94
+HAND_OVER_OBJECT, HAND_ALONE = 0.30, 0.94
 BACKGROUND_TOP, BACKGROUND_BOTTOM = (0.99, 0.99, 1.0), (0.87, 0.89, 0.92)
 #: Lights: direction towards the light in the camera's frame (x right, y down, z away), strength.
 LIGHTS = (((-0.4, -0.7, -0.6), 0.62), ((0.8, -0.1, -0.5), 0.22), ((0.0, 0.9, -0.3), 0.10))
@@ -29,12 +29,16 @@ ARROW_SHARE = 0.45
 
 @dataclass(frozen=True)
 class View:
-    """What to draw: a grasp, a row of its trajectory (-1: the last), with forces or without."""
+    """
+    What to draw: a grasp and a row of its trajectory (-1: the last), forces, the hand.
+
+    ``hand`` is how much of the hand is seen: 1 as a whole, 0 not at all.
+    """
 
     grasp: int = 0
     row: int = -1
     forces: bool = True
-    hand: bool = True
+    hand: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,10 +138,10 @@ def render(scene: DisplayScene, view: View, camera: Camera, largest_pressure: fl
                   OVERSAMPLING * camera.width, OVERSAMPLING * camera.height)
     solid = render_layer(_solid_surface(scene, shown, view, largest_pressure), fine)
     image = _over(_background(fine), solid, np.isfinite(solid.depth).astype(np.float32))
-    if view.hand:
+    if view.hand > 0.0:
         hand = render_layer(_hand_surface(scene, shown, view.row), fine)
         in_front = np.isfinite(hand.depth) & (hand.depth < solid.depth)
-        share = np.where(np.isfinite(solid.depth), HAND_OVER_OBJECT, HAND_ALONE)
+        share = view.hand * np.where(np.isfinite(solid.depth), HAND_OVER_OBJECT, HAND_ALONE)
         image = _over(image, hand, (in_front * share).astype(np.float32))
     if view.forces:
         marks = render_layer(_centre_marks(shown, scene), fine)
@@ -155,8 +159,8 @@ def _hand_surface(scene: DisplayScene, shown: DisplayGrasp, row: int) -> Surface
 def _solid_surface(scene: DisplayScene, shown: DisplayGrasp, view: View,
                    largest_pressure: float) -> Surface:
     vertices = shown.vertices if view.forces else scene.vertices
-    colours = pressure_colours(shown.pressures * view.forces, largest_pressure)
-    surfaces = [make_surface(vertices, scene.faces, colours)]
+    colours = pressure_colours(scene.corner_pressures(shown) * view.forces, largest_pressure)
+    surfaces = [scene.object_surface(vertices, colours)]
     if view.forces:
         surfaces += [make_surface(*triangles, np.array(colour))
                      for triangles, colour in force_glyphs(shown, _extent(scene))]

@@ -26,8 +26,8 @@ function multiply(a, b) {
   return c;
 }
 
-// Corners of the triangles one by one, with normals that are smooth up to a crease.
-function expand(vertices, faces, colourOf, cosCrease = 0.82) {
+// Normals of the triangles' corners, nine numbers a face; smooth up to a crease.
+function cornerNormals(vertices, faces, cosCrease = 0.82) {
   const count = faces.length / 3;
   const areas = new Float32Array(3 * count);
   const units = new Float32Array(3 * count);
@@ -44,7 +44,7 @@ function expand(vertices, faces, colourOf, cosCrease = 0.82) {
   const around = new Uint32Array(faces.length);
   const next = starts.slice();
   for (let i = 0; i < faces.length; i++) around[next[faces[i]]++] = Math.floor(i / 3);
-  const out = new Float32Array(9 * faces.length);   // position, normal, colour
+  const normals = new Float32Array(3 * faces.length);
   for (let i = 0; i < faces.length; i++) {
     const v = faces[i];
     const own = 3 * Math.floor(i / 3);
@@ -55,9 +55,42 @@ function expand(vertices, faces, colourOf, cosCrease = 0.82) {
         + units[g + 2] * units[own + 2];
       if (cosine >= cosCrease) n = addScaled(n, areas.subarray(g, g + 3), 1);
     }
-    out.set(point(v), 9 * i);
+    normals.set(unit(n), 3 * i);
+  }
+  return normals;
+}
+
+// Corners of the triangles one by one: position, normal, colour.
+function expand(vertices, faces, colour) {
+  const normals = cornerNormals(vertices, faces);
+  const out = new Float32Array(9 * faces.length);
+  for (let i = 0; i < faces.length; i++) {
+    out.set(vertices.subarray(3 * faces[i], 3 * faces[i] + 3), 9 * i);
+    out.set(normals.subarray(3 * i, 3 * i + 3), 9 * i + 3);
+    out.set(colour, 9 * i + 6);
+  }
+  return out;
+}
+
+// The same for parts of triangles, given by their face and barycentric weights; colourOf gets
+// the corner's number, its face's number and its weights.
+function expandParts(vertices, faces, parts, colourOf) {
+  const normals = cornerNormals(vertices, faces);
+  const corners = parts.weights.length / 3;
+  const out = new Float32Array(9 * corners);
+  for (let i = 0; i < corners; i++) {
+    const face = parts.origins[Math.floor(i / 3)];
+    const w = parts.weights.subarray(3 * i, 3 * i + 3);
+    let p = [0, 0, 0];
+    let n = [0, 0, 0];
+    for (let k = 0; k < 3; k++) {
+      const v = 3 * faces[3 * face + k];
+      p = addScaled(p, vertices.subarray(v, v + 3), w[k]);
+      n = addScaled(n, normals.subarray(9 * face + 3 * k, 9 * face + 3 * k + 3), w[k]);
+    }
+    out.set(p, 9 * i);
     out.set(unit(n), 9 * i + 3);
-    out.set(colourOf(v), 9 * i + 6);
+    out.set(colourOf(i, face, w), 9 * i + 6);
   }
   return out;
 }
@@ -82,7 +115,7 @@ function lathe(profile, origin, axis, colour, segments = 20) {
       }
     }
   });
-  return expand(Float32Array.from(vertices), Uint32Array.from(faces), () => colour);
+  return expand(Float32Array.from(vertices), Uint32Array.from(faces), colour);
 }
 
 function arrow(tail, tip, radius, colour) {

@@ -10,6 +10,8 @@ const state = { grasp: 0, row: 1, exaggeration: 1, forces: true, playing: null }
 const object = data.object && {
   vertices: decode(data.object.vertices, Float32Array),
   faces: decode(data.object.faces, Uint32Array),
+  origins: decode(data.object.origins, Uint32Array),
+  weights: decode(data.object.weights, Float32Array),
 };
 
 function element(name, text, className) {
@@ -45,8 +47,29 @@ function putObject(grasp, closed) {
   const vertices = object.vertices.slice();
   const scale = closed ? state.exaggeration * grasp.displacement_step : 0;
   for (let i = 0; i < vertices.length; i++) vertices[i] += scale * moves[i];
-  const share = closed ? 1 / 65535 : 0;
-  viewer.put('object', expand(vertices, object.faces, (v) => colourOf(pressures[v] * share)));
+  const rest = colourOf(0);
+  viewer.put('object', expandParts(vertices, object.faces, object, (corner, face, w) => {
+    if (!closed) return rest;
+    let share = 0;
+    for (let k = 0; k < 3; k++) share += w[k] * pressures[object.faces[3 * face + k]] / 65535;
+    return colourOf(Math.max(share, spotShare(grasp, face, w)));
+  }));
+}
+
+// Pressure of contacts that are smaller than the mesh, from their area and peak.
+function spotShare(grasp, face, w) {
+  let p = [0, 0, 0];
+  for (let k = 0; k < 3; k++) {
+    const v = 3 * object.faces[3 * face + k];
+    p = addScaled(p, object.vertices.subarray(v, v + 3), w[k]);
+  }
+  let share = 0;
+  for (const spot of grasp.spots) {
+    const away = sub(p, spot.centre);
+    const squared = dot(away, away) / (spot.radius * spot.radius);
+    if (squared < 1) share = Math.max(share, spot.share * Math.sqrt(1 - squared));
+  }
+  return share;
 }
 
 function putGlyphs(grasp) {
@@ -148,7 +171,7 @@ function start() {
       const wanted = new Set(data.links.filter((l) => l.mesh === key).map((l) => l.colour));
       for (const colour of wanted) {
         viewer.put(`link ${key} ${colour}`,
-          expand(vertices, faces, () => data.link_colours[colour]));
+          expand(vertices, faces, data.link_colours[colour]));
       }
     }
     byId('opacity').addEventListener('input', (event) => {

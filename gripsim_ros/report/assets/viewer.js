@@ -138,7 +138,7 @@ class Viewer {
       this.drawLayers(this.glass || [], 1);
       gl.colorMask(true, true, true, true);
       gl.stencilFunc(gl.EQUAL, 1, 1);
-      this.drawLayers(this.glass || [], this.opacity * this.opacity);
+      this.drawLayers(this.glass || [], this.opacity ** 3);
       gl.stencilFunc(gl.NOTEQUAL, 1, 1);
       this.drawLayers(this.glass || [], Math.min(1, 1.5 * this.opacity));
     }
