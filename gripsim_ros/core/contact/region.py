@@ -20,6 +20,9 @@ LEAST_RESULTANT = 0.3
 LEAST_FACING = 0.2
 #: Parts of a side looked at, each facing its own way.
 PARTS = 3
+#: Margin of a region, as part of the object's size, so that rounding does not empty the flat
+#: one of a plane side.
+REGION_MARGIN = 1e-9
 
 
 class Start(NamedTuple):
@@ -64,17 +67,23 @@ def find_region(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
     box = indenter.box.moved(T_object_indenter).inflated(reach)
     if separation(box, body.box) > 0.0:
         return None
-    region = clip_region(body, box)
+    region = _object_part(body, box)
     if region is None:
         return None
     region = indenter.clip(region.moved(inverse(T_object_indenter)))
     if region is None:
         return None
-    region = clip_region(body, region.moved(T_object_indenter).inflated(body.bulge))
+    region = _object_part(body, region.moved(T_object_indenter).inflated(body.bulge))
     if region is None:
         return None
     starts = _find_starts(body, indenter, T_object_indenter, region, motion_direction)
     return Region(region, starts)
+
+
+def _object_part(body: ContactMesh, box: OrientedBox) -> OrientedBox | None:
+    """Return the part of a box that holds the object's surface, if there is one."""
+    region = clip_region(body, box)
+    return None if region is None else region.inflated(REGION_MARGIN * body.tree.size)
 
 
 def _find_starts(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
