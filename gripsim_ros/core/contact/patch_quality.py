@@ -20,9 +20,9 @@ LEAST_NODES = 7
 SPREAD_COSINE = np.cos(np.deg2rad(30.0))
 #: A side that ends where its normal leans less than this from N ends at an edge.
 EDGE_SLOPE = 0.5
-#: The way out along N may be this much longer than the shortest before it is not the way.
-WAY_RATIO = 0.4
-PROBES = 3
+#: Shortest ways out over those along N, summed over the probes, below which N is not the way.
+WAY_RATIO = 0.15
+PROBES = 9
 
 
 def close_enough(field: Field, own: NDArray[np.int64], indenter: Indenter,
@@ -37,8 +37,7 @@ def close_enough(field: Field, own: NDArray[np.int64], indenter: Indenter,
     probes = order[np.linspace(0, len(order) - 1, min(PROBES, len(order))).astype(int)]
     local = (field.points[probes] - T_object_indenter[:3, 3]) @ T_object_indenter[:3, :3]
     distances = indenter.surface_distances(local) + indenter.bulge
-    ratios = np.sort(distances / field.depths[probes])
-    return bool(ratios[len(ratios) // 2] > WAY_RATIO)
+    return bool(distances.sum() > WAY_RATIO * field.depths[probes].sum())
 
 
 def ray_thickness(body: ContactMesh, field: Field, own: NDArray[np.int64]) -> float:

@@ -32,7 +32,7 @@ class DistanceField:
     values: Array
 
     def __call__(self, points: Array) -> Array:
-        """Return the distance at points ``(..., 3)``; beyond the grid, that of its border plus the way."""
+        """Return the distance at points ``(..., 3)``; beyond the grid its border plus the way."""
         rows = np.ascontiguousarray(points, dtype=float).reshape(-1, 3)
         return distances_at(self.lower, self.spacing, self.values, rows).reshape(
             points.shape[:-1])

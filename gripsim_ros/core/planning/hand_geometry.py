@@ -120,7 +120,8 @@ def pad_paths(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape,
         Middle of each outermost pad [m] and its outward unit normal.
     """
     steps = np.linspace(0.0, 1.0, count)[:, None]
-    T_palm_link = forward_kinematics(hand, preshape.open + steps * (preshape.closed - preshape.open))
+    joints = preshape.open + steps * (preshape.closed - preshape.open)
+    T_palm_link = forward_kinematics(hand, joints)
     points, normals = [], []
     for finger in fingers:
         link = hand.links[finger.links[-1]]

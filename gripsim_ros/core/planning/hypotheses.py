@@ -1,6 +1,7 @@
 """Grasp hypotheses: faces of the decimated object x rolls x preshapes x stand-offs."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,12 @@ SCORE_RESOLUTION = 1e-7
 SAME_FACE_LOSS = 0.02
 #: The quick look drops open hands that come nearer by the field's estimate [m].
 FIELD_CLEARANCE = 0.001
+#: Axes of the canonical frame, longest first (smallest moment of inertia first).
+LONG_AXES = (0, 1)
+#: Above this cosine a palm comes along an axis.
+ALONG_AXIS = 0.95
 #: Length over which an offset of the centre of mass loses its score [m].
-OFFSET_LENGTH = 0.04
+OFFSET_LENGTH = 0.03
 #: Shares of the closing forces tried in the quick look at opposition, by fingers.
 FORCE_SHARES = {
     2: np.array([[0.5, 0.5]]),
@@ -119,9 +124,9 @@ def _candidates(scene: _Scene, seed: int) -> tuple[Array, NDArray, NDArray]:
     options, hand = scene.options, scene.hand
     phase = 0.0 if seed == 0 else np.random.default_rng(seed).uniform(0.0, 2.0 * np.pi)
     rolls = phase + 2.0 * np.pi * np.arange(options.roll_count) / options.roll_count
-    rotations = np.array([_palm_axes(normal, roll) for normal in scene.faces.face_normals
-                          for roll in rolls])
-    centroids = np.repeat(scene.faces.vertices[scene.faces.faces].mean(axis=1), len(rolls), axis=0)
+    normals, stands = _stands(scene.faces)
+    rotations = np.array([_palm_axes(normal, roll) for normal in normals for roll in rolls])
+    centroids = np.repeat(stands, len(rolls), axis=0)
     palm = hand.links[hand.palm_index].mesh.vertices
     gaps = np.array(options.palm_gaps)
     poses = [transform(rotations[:, None], place_palms(
@@ -132,10 +137,24 @@ def _candidates(scene: _Scene, seed: int) -> tuple[Array, NDArray, NDArray]:
     return np.concatenate(poses), np.tile(faces, len(poses)), preshapes
 
 
+def _stands(faces: TriangleMesh) -> tuple[Array, Array]:
+    """Return normals and points to stand on: the faces, and 26 ways to the centre of mass."""
+    ways = np.array([d for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
+    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    centroids = faces.vertices[faces.faces].mean(axis=1)
+    return (np.concatenate([ways, faces.face_normals]),
+            np.concatenate([np.zeros_like(ways), centroids]))
+
+
 def _palm_axes(normal: Array, roll: float) -> Array:
-    """Return the palm's axes as columns: z against the normal, x at an angle about it."""
+    """
+    Return the palm's axes as columns: z against the normal, x at an angle about it.
+
+    At angle 0 the fingers close along x across the object's longest axis, or across the
+    next one where the palm comes along it.
+    """
     z = -normal
-    helper = np.eye(3)[np.argmin(np.round(np.abs(z), 6))]
+    helper = np.eye(3)[LONG_AXES[0] if abs(z[LONG_AXES[0]]) < ALONG_AXIS else LONG_AXES[1]]
     x = np.cross(helper, z)
     x /= np.linalg.norm(x)
     y = np.cross(z, x)
@@ -189,8 +208,8 @@ def _balance_score(contact: Array, inward: Array, touched: NDArray) -> Array:
         usable = touched[:, share > 0.0].all(axis=1)
         unbalance = np.linalg.norm(np.einsum('f,nfx->nx', share, inward), axis=1)
         offset = np.linalg.norm(np.einsum('f,nfx->nx', share, contact), axis=1)
-        value = (0.5 * np.clip(1.0 - unbalance / 0.7, 0.0, 1.0)
-                 + 0.3 * np.clip(1.0 - offset / OFFSET_LENGTH, 0.0, 1.0))
+        value = (0.4 * np.clip(1.0 - unbalance / 0.7, 0.0, 1.0)
+                 + 0.4 * np.clip(1.0 - offset / OFFSET_LENGTH, 0.0, 1.0))
         best = np.where(usable, np.maximum(best, value), best)
     return best
 

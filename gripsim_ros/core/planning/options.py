@@ -78,5 +78,6 @@ def _checked_weights(value: Any) -> dict[str, float]:
         raise TaskError(f'planner option weights needs exactly {list(SCORE_TERMS)}, got {value!r}')
     weights = {name: float(value[name]) for name in SCORE_TERMS}
     if not all(np.isfinite(w) and w >= 0.0 for w in weights.values()) or not any(weights.values()):
-        raise TaskError(f'planner option weights must be not negative and not all 0, got {value!r}')
+        raise TaskError('planner option weights must be not negative and not all 0, '
+                        f'got {value!r}')
     return weights
