@@ -104,6 +104,8 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
         return
     surface = deform_body(body, contact, patches)
     centre = surface.centre
+    minimal = _minimal_forces(body, hand, configuration, grasp, torque_map, centre)
+    builder.set_patches(i, patches, minimal)
     wrenches = load_wrenches(configuration.load_cases, body.mass, centre)
     verdict = judge_stability(grasp, wrenches, centre, body.material.friction,
                               body.options.stability)
