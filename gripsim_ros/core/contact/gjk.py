@@ -84,15 +84,24 @@ def support(shape, x, y, z, begin, out):
     for k in range(3):
         out[k] = shape.vertices[at, k] + (shape.sweep[k] if swept else 0.0)
     if shape.disc_radius > 0.0:
-        a = shape.disc_axis
-        along = a[0] * x + a[1] * y + a[2] * z
-        px, py, pz = x - along * a[0], y - along * a[1], z - along * a[2]
-        norm = np.sqrt(px * px + py * py + pz * pz)
-        if norm > 0.0:
-            out[0] += shape.disc_radius * px / norm
-            out[1] += shape.disc_radius * py / norm
-            out[2] += shape.disc_radius * pz / norm
+        _add_disc(shape, x, y, z, out)
     return at
+
+
+@njit(cache=True)
+def _add_disc(shape, x, y, z, out):
+    """Add the disc's point farthest along (x, y, z); its middle where that is the axis."""
+    a = shape.disc_axis
+    size = np.sqrt(x * x + y * y + z * z)
+    # Twice: what is left of a direction along the axis is noise, not in the disc's plane.
+    for _ in range(2):
+        along = a[0] * x + a[1] * y + a[2] * z
+        x, y, z = x - along * a[0], y - along * a[1], z - along * a[2]
+    norm = np.sqrt(x * x + y * y + z * z)
+    if norm > 1e-12 * size:
+        out[0] += shape.disc_radius * x / norm
+        out[1] += shape.disc_radius * y / norm
+        out[2] += shape.disc_radius * z / norm
 
 
 @njit(cache=True)
