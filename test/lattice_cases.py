@@ -68,9 +68,12 @@ def ball_under_pad(radius, direction, depth, pad_radius, count, link=0):
     r2 = (plane ** 2).sum(axis=1)
     height = np.sqrt(radius ** 2 - r2)
     points = plane @ np.stack([first, np.cross(direction, first)]) + height[:, None] * direction
-    sag = 0.0 if np.isinf(pad_radius) else pad_radius - np.sqrt(pad_radius ** 2 - r2)
+    met = r2 < pad_radius ** 2
+    sag = np.zeros(len(r2))
+    if np.isfinite(pad_radius):
+        sag[met] = pad_radius - np.sqrt(pad_radius ** 2 - r2[met])
     slope = height / radius
-    depths = (height - (radius - depth) - sag) * slope
+    depths = np.where(met, (height - (radius - depth) - sag) * slope, -np.inf)
     return one_patch(points, -points / radius, spacing ** 2 / slope, depths, link)
 
 

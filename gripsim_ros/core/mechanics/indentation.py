@@ -9,7 +9,7 @@ from .. import batches
 from ..contact import (ContactMesh, Indenter, MeshIndenter, Patch, PatchOptions, PunchIndenter,
                        sample_patch)
 from ..contact import SphereIndenter as RigidSphere
-from ..contact.ray_queries import AHEAD, NO_HIT, cast, direction_frame
+from ..contact.ray_queries import AHEAD, NO_HIT, cast
 from ..errors import TaskError
 from ..hand import HandLink
 from ..transforms import transform
@@ -27,6 +27,8 @@ PUNCH_NODE_COUNT = 1000
 #: The ray starts this far before its point, as part of the object's size, so that a point
 #: on the surface meets it.
 RAY_SLACK = 1e-9
+#: An axis whose cosine to the push is larger does not orient the indenter.
+MOST_ALIGNED = 0.9
 
 #: What flags mean, in words.
 FLAG_TEXTS = {
@@ -139,7 +141,7 @@ def indent_body(body: ElasticBody,
     at, direction, depth = _checked(at, along, depth)
     surface = ContactMesh(body.mesh)
     tip = _first_touch(surface, at, direction) + depth * direction
-    shape, T_object_indenter = _placed(indenter, surface, tip, direction)
+    shape, T_object_indenter = _placed(indenter, body, tip, direction)
     count = PUNCH_NODE_COUNT if isinstance(indenter, CylinderIndenter) else NODE_COUNT
     patches = sample_patch(surface, shape, T_object_indenter, direction,
                            PatchOptions(node_count=count))
@@ -179,26 +181,35 @@ def _face_normal(surface: ContactMesh, position: int) -> Array:
     return np.cross(b - a, c - a)
 
 
-def _placed(indenter: SphereIndenter | CylinderIndenter | LinkIndenter, surface: ContactMesh,
+def _placed(indenter: SphereIndenter | CylinderIndenter | LinkIndenter, body: ElasticBody,
             tip: Array, direction: Array) -> tuple[Indenter, Array]:
     """Return the shape that presses and its pose, its foremost point at the tip."""
+    frame = _frame(direction, body.grasp_object.canonical_frame[:3, :3])
     if isinstance(indenter, LinkIndenter):
         link = indenter.link
-        rotation = _frame(direction) @ _frame(link.pad_normal).T
+        rotation = frame @ _frame(link.pad_normal, np.eye(3)).T
         return (MeshIndenter(ContactMesh(link.mesh)),
                 transform(rotation, tip - rotation @ link.pad_point))
     radius = indenter.radius
     if not (np.isfinite(radius) and radius > 0.0):
         raise TaskError(f'the radius of an indenter must be above 0 m, got {radius}')
-    rotation = _frame(direction)
     if isinstance(indenter, SphereIndenter):
-        return RigidSphere(radius), transform(rotation, tip - radius * direction)
-    return PunchIndenter(radius, 2.0 * surface.tree.size + radius), transform(rotation, tip)
+        return RigidSphere(radius), transform(frame, tip - radius * direction)
+    return PunchIndenter(radius, 4.0 * body.reach + radius), transform(frame, tip)
 
 
-def _frame(direction: Array) -> Array:
-    """Return a rotation whose third column is a unit direction."""
-    return direction_frame(np.ascontiguousarray(direction)).T
+def _frame(direction: Array, axes: Array) -> Array:
+    """
+    Return a rotation whose third column is a unit direction.
+
+    The first is the first of the axes (columns) that is not near the direction, made
+    normal to it; so the frame turns with the axes.
+    """
+    cosines = direction @ axes
+    axis = axes[:, int(np.argmax(np.abs(cosines) < MOST_ALIGNED))]
+    first = axis - direction * (axis @ direction)
+    first /= np.sqrt((first ** 2).sum())
+    return np.stack([first, np.cross(direction, first), direction], axis=1)
 
 
 def _contact(patches: list[Patch]) -> Contact:

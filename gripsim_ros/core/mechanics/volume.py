@@ -67,7 +67,7 @@ def volume_and_centre(vertices: Array, faces: IntArray) -> tuple[float, Array]:
     float
         [m^3].
     (3,) float
-        [m].
+        [m]; NaN where nothing is enclosed.
 
     Notes
     -----
@@ -75,7 +75,7 @@ def volume_and_centre(vertices: Array, faces: IntArray) -> tuple[float, Array]:
     """
     origin = vertices.mean(axis=0)
     volume, moment = _moments(vertices - origin, faces)
-    return volume, origin + moment / volume
+    return volume, origin + (moment / volume if volume != 0.0 else np.nan)
 
 
 def restore_volume(vertices: Array, faces: IntArray, directions: Array,

@@ -1,0 +1,235 @@
+"""Results of patches: resultants, pressures, stiffness, flags."""
+
+from dataclasses import replace
+
+from hypothesis import given, settings, strategies as st
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from scipy.spatial.transform import Rotation
+
+from gripsim_ros.core import batches
+from gripsim_ros.core.errors import TaskError
+from gripsim_ros.core.mechanics import kernel
+from gripsim_ros.core.mechanics.contact_forces import (ContactForces, PatchNodes,
+                                                       solve_contact_forces)
+from gripsim_ros.core.mechanics.patch_results import (max_normal_forces, summarise_patches,
+                                                      validity_flags, ValidityOptions)
+from lattice_cases import (ball_under_pad, flat_punch, hertz_force, join, paraboloid,
+                           transformed)
+
+MODULUS, POISSON = 1e5, 0.3
+RADIUS, DEPTH = 8e-3, 1e-3
+CONTACT_RADIUS = np.sqrt(RADIUS * DEPTH)
+RUBBER = kernel.fit_layer(2e6, 0.45, 3e-3)
+
+RTOL_LATTICE = 0.01
+#: Counting nodes overestimates the area by its rim.
+RTOL_AREA = 0.12
+RTOL_PUNCH_EDGE = 0.03
+RTOL_FINITE_DIFFERENCE = 5e-3
+RTOL_POWER_LAW = 0.1
+
+
+def results_of(nodes, modulus=MODULUS, layers=None):
+    """Return solution and results of nodes."""
+    solution = solve_contact_forces(nodes, modulus, layers or {})
+    return solution, summarise_patches(nodes, solution, POISSON, layers or {})
+
+
+def deepened(nodes, amount):
+    """Return nodes of which each lies deeper along its normal's z component."""
+    return replace(nodes, depths=nodes.depths + amount)
+
+
+@pytest.fixture(scope='module')
+def hertz():
+    """Return the results of a Hertzian contact."""
+    return results_of(paraboloid(RADIUS, DEPTH, 200, (0.1, 0.2)))
+
+
+def test_the_friction_radius_is_that_of_hertz(hertz):
+    # r_e = 3 pi a / 16 = 0.5890 a.
+    assert_allclose(hertz[1].friction_radii, 0.589049 * CONTACT_RADIUS, rtol=RTOL_LATTICE)
+
+
+def test_the_peak_pressure_is_that_of_hertz(hertz):
+    # Johnson 1985: p0 = 22507.908 Pa at E* = 1e5 Pa, R = 8 mm, 1 mm.
+    assert_allclose(hertz[1].peak_pressures, 22507.908, rtol=RTOL_LATTICE)
+
+
+def test_the_area_is_that_of_hertz_within_its_rim(hertz):
+    assert_allclose(hertz[1].areas, np.pi * RADIUS * DEPTH, rtol=RTOL_AREA)
+    assert_allclose(hertz[1].radii, np.sqrt(hertz[1].areas / np.pi))
+
+
+def test_the_normal_stiffness_is_that_of_hertz(hertz):
+    assert_allclose(hertz[1].normal_stiffness, 2.0 * MODULUS * CONTACT_RADIUS,
+                    rtol=RTOL_LATTICE)
+
+
+def test_the_tangential_stiffness_has_mindlins_ratio(hertz):
+    # 2 (1 - nu) / (2 - nu) = 0.824 at nu = 0.3.
+    ratio = hertz[1].tangential_stiffness / hertz[1].normal_stiffness
+    assert_allclose(ratio, 0.8235294, rtol=1e-6)
+
+
+def test_the_strain_energy_is_that_of_hertz(hertz):
+    assert_allclose(hertz[0].strain_energy,
+                    0.4 * hertz_force(MODULUS, RADIUS, DEPTH) * DEPTH, rtol=RTOL_LATTICE)
+
+
+def test_the_surface_under_a_rigid_pad_moves_by_the_depth(hertz):
+    assert_allclose(hertz[1].indentations, hertz[1].depths, rtol=1e-9)
+
+
+def test_the_centre_of_pressure_has_no_moment(hertz):
+    assert_allclose(hertz[1].torques, 0.0, atol=1e-9)
+    assert_allclose(hertz[1].points[0, :2], 0.0, atol=1e-2 * CONTACT_RADIUS)
+
+
+def test_a_punch_has_its_own_friction_radius():
+    # p ~ 1 / sqrt(a^2 - r^2): r_e = pi a / 4.
+    _, results = results_of(flat_punch(5e-3, 1e-4, 1200))
+    assert_allclose(results.friction_radii, np.pi / 4.0 * 5e-3, rtol=RTOL_PUNCH_EDGE)
+
+
+def test_an_even_pressure_has_a_friction_radius_of_two_thirds():
+    nodes = flat_punch(5e-3, 1e-4, 1200)
+    count = len(nodes.depths)
+    even = ContactForces(np.arange(count), np.arange(count), np.full(count, 1e-3),
+                         np.zeros(count), np.eye(count), np.eye(count))
+    results = summarise_patches(nodes, even, POISSON, {})
+    assert_allclose(results.friction_radii, 2.0 / 3.0 * 5e-3, rtol=RTOL_LATTICE)
+
+
+@pytest.mark.parametrize('layers', [{}, {0: RUBBER}])
+def test_the_normal_stiffness_is_the_derivative_of_the_force(layers):
+    nodes = paraboloid(RADIUS, DEPTH, 110)
+    _, results = results_of(nodes, layers=layers)
+    step = 2e-3 * DEPTH
+    more, less = (results_of(deepened(nodes, sign * step), layers=layers)[1].magnitudes
+                  for sign in (1.0, -1.0))
+    assert_allclose(results.normal_stiffness, (more - less) / (2.0 * step),
+                    rtol=RTOL_FINITE_DIFFERENCE)
+
+
+def test_a_pad_makes_the_contact_softer_in_both_directions():
+    nodes = paraboloid(RADIUS, 2e-4, 110)
+    _, rigid = results_of(nodes, 2e6)
+    _, padded = results_of(nodes, 2e6, {0: RUBBER})
+    assert padded.normal_stiffness < rigid.normal_stiffness
+    assert padded.tangential_stiffness < rigid.tangential_stiffness
+
+
+def test_a_thick_pad_slides_like_a_half_space():
+    thick = kernel.fit_layer(2e6, 0.45, 10.0)
+    radius = 3e-3
+    shear = 2e6 / 2.9
+    assert_allclose(thick.tangential_stiffness(radius), 8.0 * shear * radius / 1.55, rtol=1e-3)
+
+
+def test_patches_without_load_are_left_out():
+    nodes = paraboloid(RADIUS, DEPTH, 50)
+    away = replace(nodes, points=nodes.points + [0.05, 0.0, 0.0], depths=nodes.depths - 0.01)
+    _, results = results_of(join(away, nodes))
+    assert results.rows.tolist() == [1]
+
+
+@given(seed=st.integers(0, 2 ** 32 - 1))
+@settings(max_examples=15)
+def test_results_turn_with_the_frame(seed):
+    nodes = ball_under_pad(0.04, [0.2, 0.3, 1.0], 1e-3, 0.01, 60)
+    rotation = Rotation.random(random_state=seed).as_matrix()
+    translation = np.array([0.1, -0.2, 0.3])
+    _, first = results_of(nodes, layers={0: RUBBER})
+    _, second = results_of(transformed(nodes, rotation, translation), layers={0: RUBBER})
+    assert_allclose(second.forces, first.forces @ rotation.T, atol=1e-6)
+    assert_allclose(second.points, first.points @ rotation.T + translation, atol=1e-9)
+    for name in ('areas', 'peak_pressures', 'normal_stiffness', 'tangential_stiffness'):
+        assert_allclose(getattr(second, name), getattr(first, name), rtol=1e-6)
+
+
+@given(factor=st.floats(0.3, 3.0))
+@settings(max_examples=15)
+def test_the_limit_of_force_is_where_hertz_meets_the_limit_of_pressure(factor):
+    _, results = results_of(paraboloid(RADIUS, DEPTH, 110))
+    limit = factor * results.peak_pressures
+    expected = results.magnitudes * factor ** 3
+    assert_allclose(max_normal_forces(results, limit), expected, rtol=RTOL_POWER_LAW)
+
+
+def test_the_limit_of_force_under_a_punch_is_in_proportion():
+    _, results = results_of(flat_punch(5e-3, 1e-4, 300))
+    assert_allclose(max_normal_forces(results, 2.0 * results.peak_pressures),
+                    2.0 * results.magnitudes, rtol=1e-6)
+
+
+def test_without_a_limit_of_pressure_there_is_none_of_force(hertz):
+    assert np.isinf(max_normal_forces(hertz[1], np.array([np.inf]))).all()
+
+
+def flags_of(results, thickness=1.0, soft=True, geometric=0):
+    """Return the flags of results with one thickness for all."""
+    return validity_flags(results, np.full(results.count, geometric),
+                          np.full(results.count, thickness), soft, ValidityOptions())
+
+
+def test_a_gentle_contact_on_a_thick_body_has_no_flag():
+    _, results = results_of(paraboloid(0.05, 1e-3, 110))
+    assert flags_of(results).tolist() == [0]
+
+
+def test_few_loaded_nodes_are_coarse_and_many_are_not():
+    _, few = results_of(paraboloid(0.05, 1e-3, 4))
+    _, many = results_of(paraboloid(0.05, 1e-3, 60))
+    assert flags_of(few)[0] == batches.PATCH_COARSE
+    assert flags_of(many, geometric=batches.PATCH_COARSE)[0] == 0
+
+
+def test_a_contact_wide_against_the_thickness_is_thin_unless_the_pads_govern():
+    _, results = results_of(paraboloid(0.05, 1e-3, 60))
+    thickness = 4.0 * float(results.radii[0])
+    assert flags_of(results, thickness)[0] == batches.PATCH_THIN
+    assert flags_of(results, thickness, soft=False)[0] == 0
+
+
+def test_a_deep_contact_is_strained():
+    _, results = results_of(paraboloid(1.05e-3, 1e-3, 60))
+    assert flags_of(results)[0] & batches.PATCH_STRAINED
+
+
+def test_normals_that_spread_are_flagged():
+    nodes = paraboloid(0.05, 1e-3, 60)
+    tilt = np.arctan(nodes.points[:, 0] / CONTACT_RADIUS)
+    normals = np.column_stack([np.sin(tilt), np.zeros(len(tilt)), np.cos(tilt)])
+    _, results = results_of(replace(nodes, normals=normals))
+    assert flags_of(results)[0] & batches.PATCH_SPREAD
+
+
+def test_neighbours_on_one_side_are_close_and_opposite_ones_are_not():
+    nodes = paraboloid(0.05, 1e-3, 60)
+    beside = transformed(nodes, np.eye(3), np.array([0.02, 0.0, 0.0]))
+    turned = Rotation.from_euler('x', np.pi).as_matrix()
+    opposite = transformed(nodes, turned, np.array([0.0, 0.0, 0.02]))
+    assert (flags_of(results_of(join(nodes, beside))[1]) & batches.PATCH_CLOSE).all()
+    assert not (flags_of(results_of(join(nodes, opposite))[1]) & batches.PATCH_CLOSE).any()
+
+
+def test_flags_of_geometry_are_kept():
+    _, results = results_of(paraboloid(0.05, 1e-3, 60))
+    flag = batches.PATCH_REACHES_LINK_EDGE
+    assert flags_of(results, geometric=flag)[0] == flag
+
+
+def test_limits_of_validity_must_be_above_zero():
+    with pytest.raises(TaskError, match='max_spread must be above 0'):
+        ValidityOptions(max_spread=0.0)
+
+
+def test_few_nodes_take_hertz_peak_over_the_mean():
+    nodes = PatchNodes(np.array([[0.0, 0.0, 0.0], [1e-3, 0.0, 0.0]]),
+                       np.tile([0.0, 0.0, 1.0], (2, 1)), np.full(2, 1e-6), np.full(2, 1e-4),
+                       np.zeros(2, np.int64), np.array([0]))
+    _, results = results_of(nodes)
+    assert_allclose(results.peak_pressures, 1.5 * results.mean_pressures)
