@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial import ConvexHull
 
 from gripsim_ros.core import transforms
-from gripsim_ros.core.bodies import convex_hull, decimate_hull, decimate_mesh, shapes
+from gripsim_ros.core.bodies import (
+    TriangleMesh, convex_hull, decimate_hull, decimate_mesh, shapes)
 from gripsim_ros.core.errors import MeshError
 
 vectors = st.tuples(*[st.floats(-1.0, 1.0)] * 3).map(np.array)
@@ -96,3 +98,16 @@ def test_a_flat_mesh_has_no_hull():
     mesh = shapes.box([0.1, 0.1, 0.1])
     with pytest.raises(MeshError, match='do not lie in a plane'):
         convex_hull(mesh.with_vertices(mesh.vertices * [1.0, 1.0, 0.0]))
+
+
+@pytest.mark.parametrize('sections', [64, 128, 400])
+@pytest.mark.parametrize('reduce', [decimate_mesh, decimate_hull])
+def test_long_slivers_do_not_stop_the_decimation(reduce, sections):
+    angles = 2.0 * np.pi * np.arange(sections) / sections
+    rim = 0.03 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    ends = [np.column_stack([rim, np.full(sections, z)]) for z in (-0.05, 0.05)]
+    tube = convex_hull(TriangleMesh(np.concatenate(ends), ConvexHull(
+        np.concatenate(ends)).simplices))
+    coarse = reduce(tube, 60)
+    assert len(coarse.faces) <= 60 and coarse.is_closed
+    assert_allclose(coarse.volume, tube.volume, rtol=0.06)
