@@ -129,7 +129,7 @@ def test_the_first_guess_changes_nothing(seed):
 @given(seed=seeds)
 @settings(max_examples=30)
 def test_any_symmetric_positive_definite_problem_is_solved(seed):
-    # Far from the kernel: blocks of wrong nodes cycle here, single exchanges end.
+    # Far from the kernel, where blocks of wrong nodes may cycle.
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1, 25))
     factor = rng.normal(size=(count, count))
@@ -140,6 +140,29 @@ def test_any_symmetric_positive_definite_problem_is_solved(seed):
     gaps = matrix @ forces - depths
     assert definite and (forces >= 0.0).all() and gaps.min() > -1e-7
     assert abs(float(gaps @ forces)) < 1e-7 * max(1.0, float(forces.sum()))
+
+
+@pytest.mark.parametrize('count, seed', [(4, 2283), (5, 345), (8, 405)])
+def test_problems_on_which_block_exchanges_cycle_end_by_single_ones(count, seed):
+    rng = np.random.default_rng(seed)
+    factor = rng.normal(size=(count, count))
+    matrix, depths = factor @ factor.T + 1e-3 * np.eye(count), rng.normal(size=count)
+    forces, _, _, _ = active_set.solve_complementarity(matrix, depths, np.zeros(count, bool))
+    assert_cycles(matrix, depths)
+    assert (matrix @ forces - depths).min() > -1e-9 * forces.max() - 1e-9
+    assert abs(float(forces @ (matrix @ forces - depths))) < 1e-9 * max(1.0, forces.max())
+
+
+def assert_cycles(matrix, depths):
+    """Check that exchanging all wrong nodes at once comes back to a set it has seen."""
+    active, seen = np.zeros(len(depths), bool), set()
+    while tuple(active) not in seen:
+        seen.add(tuple(active))
+        rows, forces = np.flatnonzero(active), np.zeros(len(depths))
+        forces[rows] = np.linalg.solve(matrix[np.ix_(rows, rows)], depths[rows])
+        wrong = np.where(active, forces <= 0.0, matrix @ forces - depths < -1e-12)
+        assert wrong.any()
+        active ^= wrong
 
 
 @given(scale=st.floats(1e-3, 1e3))

@@ -180,6 +180,24 @@ def test_weak_joints_do_not_hold(body, hand):
     assert not states.holds[0]
 
 
+def test_joints_too_weak_for_the_simulated_grip_do_not_hold_though_a_gentler_one_would(
+        body, hand):
+    batch = contact_batch(hand, [three_fingers()])
+    states = evaluate_contacts(body, hand, batch)
+    torque_map = joint_torque_map(
+        hand, batch.configurations.joint_positions[0], np.eye(4), states.patch_links,
+        states.patch_points_object)
+    simulated, least = (
+        np.abs(torque_map @ np.hstack([forces, torques]).ravel()) for forces, torques in (
+            (states.patch_forces_object, states.patch_torques_object),
+            (states.minimal_forces_object, states.minimal_torques_object)))
+    assert simulated.max() > 2.0 * least.max()
+    for limit, holds in ((0.9 * simulated.max(), False), (1.1 * simulated.max(), True)):
+        weak = replace(hand, joint_efforts=np.full(len(hand.joint_names), limit))
+        answer = evaluate_contacts(body, weak, batch)
+        assert answer.capable[0] and answer.holds[0] == holds
+
+
 def test_one_link_alone_does_not_hold(body, hand):
     same = three_fingers(links=(FINGERS[0],) * 3)
     states = evaluate_contacts(body, hand, contact_batch(hand, [same]))
