@@ -161,14 +161,18 @@ def _angle(first, second):
     return float(np.arccos(np.clip(cosine, -1.0, 1.0)))
 
 
-def convex_pieces(mesh_file: str, scale: float, convex: bool):
+def convex_pieces(mesh_file: str, scale: float):
+    """Return the convex pieces of a mesh file."""
+    from gripsim_ros.core.bodies import load_mesh
+    return convex_pieces_of(load_mesh(mesh_file, scale).mesh)
+
+
+def convex_pieces_of(body):
     """Return the convex pieces of an object: its hull, or a decomposition by coacd."""
     import trimesh
-    mesh = trimesh.load(mesh_file, force='mesh')
-    mesh.merge_vertices(merge_tex=True, merge_norm=True)
-    mesh.apply_scale(scale)
+    mesh = trimesh.Trimesh(body.vertices, body.faces, process=False)
     hull = mesh.convex_hull
-    if convex or abs(mesh.volume) > 0.97 * hull.volume:
+    if mesh.volume > 0.97 * hull.volume:
         return [hull]
     import coacd
     coacd.set_log_level('error')
@@ -183,10 +187,9 @@ def main() -> int:
     parser.add_argument('--friction', type=float, required=True)
     parser.add_argument('--meshes', default=str(share_directory() / 'urdf' / 'meshes'))
     parser.add_argument('--squeeze', type=float, default=SQUEEZE)
-    parser.add_argument('--convex', action='store_true')
     arguments = parser.parse_args()
     plan = json.loads(Path(arguments.grasps).read_text())
-    pieces = convex_pieces(plan['object']['mesh'], plan['object']['scale'], arguments.convex)
+    pieces = convex_pieces(plan['object']['mesh'], plan['object']['scale'])
     efforts = [2.1, 2.1, 1.4, 2.1, 1.4, 2.1, 1.4]
     held = 0
     for grasp in plan['grasps']:

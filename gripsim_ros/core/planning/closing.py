@@ -20,8 +20,13 @@ Array = NDArray[np.float64]
 DIRECTION_STEP = 0.01
 #: Factor on the forces where the state does not yet hold and gives no better hint.
 FORCE_GROWTH = 1.6
-#: States without admissible forces that are tried with more pressure before giving up.
-INCAPABLE_TRIES = 3
+#: Forces tried where the contacts could not hold the task with any, over the first guess:
+#: larger patches resist more torsion.
+TRIED_FORCES = (1.0, 3.0)
+#: Natural logarithm of the ratio within which a tried force counts as reached.
+FORCE_BAND = 0.5
+#: Part of the first force with which a finger comes to touch.
+TOUCH_SHARE = 0.05
 #: Range left to a joint beyond the last row, so that it can be squeezed [rad].
 SQUEEZE_RANGE = 0.05
 
@@ -200,12 +205,20 @@ class Closing:
         elif self._steps >= self._options.max_squeeze_steps:
             self._end_of_steps(state)
         elif (forces > 0.0).all() and not state.capable:
-            self._incapable += 1
-            if self._incapable >= INCAPABLE_TRIES:
+            self._incapable += int(self._near_tried_force(forces))
+            if self._incapable >= len(TRIED_FORCES):
                 self._end(rejections.CANNOT_BALANCE)
-        elif not state.holds and state.peak_pressures.max(initial=0.0) > self._limits.max_pressure:
+        elif state.margin < 1.0 and self._is_over_pressure(state):
             self._end(rejections.PRESSURE)
         return self.done
+
+    def _is_over_pressure(self, state: StateRow) -> bool:
+        return bool(state.peak_pressures.max(initial=0.0) > self._limits.max_pressure)
+
+    def _near_tried_force(self, forces: Array) -> bool:
+        """Tell whether the contacts are pressed about as wanted for the present try."""
+        wanted = self._limits.holding_force * TRIED_FORCES[self._incapable]
+        return bool((np.abs(np.log(forces / wanted)) < FORCE_BAND).all())
 
     def _end_of_steps(self, state: StateRow) -> None:
         self._end(rejections.NOT_HELD if state.capable else rejections.NOT_SETTLED)
@@ -219,15 +232,15 @@ class Closing:
     def _targets(self, state: StateRow, controls: list[Control], forces: Array) -> Array:
         """Return the normal force wanted at each control [N]; NaN: touch first."""
         if not state.capable:
-            guess = max(self._limits.holding_force, forces.max(initial=0.0)) * FORCE_GROWTH
-            return np.where(forces > 0.0, guess, np.nan) if (forces > 0.0).all() else np.where(
-                forces > 0.0, np.maximum(forces, 0.2 * self._limits.holding_force), np.nan)
+            wanted = self._limits.holding_force * TRIED_FORCES[
+                min(self._incapable, len(TRIED_FORCES) - 1)]
+            return np.where(forces > 0.0, wanted, np.nan)
         minimal = np.array([state.minimal_envelope[state.links == c.link].sum()
                             for c in controls])
         minimal = np.maximum(minimal, self._options.min_force_share * minimal.max())
         targets = self._level * minimal
         settled = (np.abs(forces - targets) <= self._options.force_tolerance * targets).all()
-        if settled or state.holds:
+        if settled or state.margin >= 1.0:
             self._change_level(state)
             targets = self._level * minimal
         return np.where(forces > 0.0, targets, np.nan)
@@ -236,7 +249,7 @@ class Closing:
         """Scale the wanted forces by what the state's margin lacks or has in excess."""
         low, high = self._options.margin_band
         aim = 0.5 * (low + high)
-        if state.holds:
+        if state.margin >= 1.0:
             self._level *= max(aim / state.margin, 0.4)
         elif state.margin > 0.0:
             self._level *= min(max(aim / state.margin, 1.1), 2.5)
@@ -244,7 +257,7 @@ class Closing:
             self._level *= FORCE_GROWTH
 
     def _press(self, state: StateRow, targets: Array) -> None:
-        first = first_indentation(self._limits.holding_force, self._limits.effective_modulus,
+        first = first_indentation(TOUCH_SHARE * self._limits.holding_force, self._limits.effective_modulus,
                                   self._options.first_force_radius)
         steps = press_steps(self._hand, self._joints(), self.hypothesis.T_object_palm,
                             self._rates, self._fingers, self._controls(), state, targets,

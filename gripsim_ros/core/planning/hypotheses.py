@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies import GraspObject, TriangleMesh, decimate_mesh
+from ..errors import MeshError
 from ..hand import HandModel, forward_kinematics
 from ..transforms import apply, inverse, transform
 from .distance_field import DistanceField, build_distance_field
@@ -27,6 +28,8 @@ FIELD_CLEARANCE = 0.001
 LONG_AXES = (0, 1)
 #: Above this cosine a palm comes along an axis.
 ALONG_AXIS = 0.95
+#: Times that a palm is moved towards the centre of mass, if that is better.
+CENTRING_STEPS = 2
 #: Length over which an offset of the centre of mass loses its score [m].
 OFFSET_LENGTH = 0.03
 #: Shares of the closing forces tried in the quick look at opposition, by fingers.
@@ -102,7 +105,7 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
     for number in range(len(hand.preshapes)):
         rows = np.flatnonzero(preshapes == number)
         if len(rows):
-            scores[rows] = _score(scene, number, poses[rows])
+            poses[rows], scores[rows] = _centred(scene, number, poses[rows])
     order = _varied_order(scores, faces)[:count]
     T_object_palm = T_object_canonical @ poses[order]
     return [Hypothesis(i, T_object_palm[i], int(preshapes[row]), float(scores[row]))
@@ -113,10 +116,20 @@ def _scene(grasp_object: GraspObject, hand: HandModel, T_object_canonical: Array
            options: PlannerOptions) -> _Scene:
     vertices = apply(inverse(T_object_canonical), grasp_object.mesh.vertices)
     mesh = TriangleMesh(vertices, grasp_object.mesh.faces)
-    coarse = decimate_mesh(mesh, options.sample_faces)
+    coarse = _coarse(mesh, options.sample_faces)
     points = np.concatenate([coarse.vertices, coarse.vertices[coarse.faces].mean(axis=1)])
-    return _Scene(points, build_distance_field(mesh), decimate_mesh(mesh, options.face_count),
-                  hand, options)
+    return _Scene(points, build_distance_field(mesh), _coarse(mesh, options.face_count), hand,
+                  options)
+
+
+def _coarse(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
+    """Return the decimated mesh, with more faces where so few cannot keep the shape."""
+    while face_count < len(mesh.faces):
+        try:
+            return decimate_mesh(mesh, face_count)
+        except MeshError:
+            face_count *= 2
+    return mesh
 
 
 def _candidates(scene: _Scene, seed: int) -> tuple[Array, NDArray, NDArray]:
@@ -179,8 +192,25 @@ def _in_approach_cone(poses: Array, T_object_canonical: Array, task: Task) -> ND
     return approach @ axis >= np.cos(task.approach_half_angle) - 1e-9
 
 
-def _score(scene: _Scene, number: int, poses: Array) -> Array:
-    """Return the quick look's score (n,): opposition, centring, frontal contact."""
+def _centred(scene: _Scene, number: int, poses: Array) -> tuple[Array, Array]:
+    """Return poses moved so that the pads meet about the centre of mass, and their scores."""
+    scores, offsets = _score(scene, number, poses)
+    for _ in range(CENTRING_STEPS):
+        moved = poses.copy()
+        moved[:, :3, 3] -= offsets
+        better, further = _score(scene, number, moved)
+        gain = better > scores
+        poses, scores = np.where(gain[:, None, None], moved, poses), np.where(gain, better, scores)
+        offsets = np.where(gain[:, None], further, 0.5 * offsets)
+    return poses, scores
+
+
+def _score(scene: _Scene, number: int, poses: Array) -> tuple[Array, Array]:
+    """
+    Return the quick look's score (n,): opposition, centring, frontal contact.
+
+    And how far from the centre of mass the pads press (n, 3).
+    """
     preshape = scene.hand.preshapes[number]
     points, _ = pad_paths(scene.hand, moving_fingers(scene.hand, preshape), preshape, 14)
     fingers = len(points)
@@ -193,25 +223,34 @@ def _score(scene: _Scene, number: int, poses: Array) -> Array:
     motion /= np.maximum(np.linalg.norm(motion, axis=-1, keepdims=True), 1e-12)
     inward = -scene.field.gradient(contact)
     frontal = np.clip(np.einsum('nfx,nfx->nf', motion, inward), 0.0, 1.0) * touched
-    score = 0.2 * frontal.mean(axis=1) + _balance_score(contact, inward, touched)
-    return np.where(_open_hand_is_free(scene, preshape.open, poses), score, -np.inf)
+    balance, offsets = _balance_score(contact, inward, touched)
+    score = 0.2 * frontal.mean(axis=1) + balance
+    free = _open_hand_is_free(scene, preshape.open, poses)
+    return np.where(free, score, -np.inf), offsets
 
 
-def _balance_score(contact: Array, inward: Array, touched: NDArray) -> Array:
-    """Return how well forces along the normals balance, with the centre of mass between."""
+def _balance_score(contact: Array, inward: Array, touched: NDArray) -> tuple[Array, Array]:
+    """
+    Return how well forces along the normals balance, with the centre of mass between.
+
+    And the middle of the forces for the best shares (n, 3).
+    """
     fingers = contact.shape[1]
     shares = FORCE_SHARES.get(fingers)
     if shares is None:
         shares = np.full((1, fingers), 1.0 / fingers)
-    best = np.full(len(contact), -1.0)
+    best, offsets = np.full(len(contact), -1.0), np.zeros((len(contact), 3))
     for share in shares:
         usable = touched[:, share > 0.0].all(axis=1)
         unbalance = np.linalg.norm(np.einsum('f,nfx->nx', share, inward), axis=1)
-        offset = np.linalg.norm(np.einsum('f,nfx->nx', share, contact), axis=1)
+        middle = np.einsum('f,nfx->nx', share, contact)
+        offset = np.linalg.norm(middle, axis=1)
         value = (0.4 * np.clip(1.0 - unbalance / 0.7, 0.0, 1.0)
                  + 0.4 * np.clip(1.0 - offset / OFFSET_LENGTH, 0.0, 1.0))
-        best = np.where(usable, np.maximum(best, value), best)
-    return best
+        better = usable & (value > best)
+        best = np.where(better, value, best)
+        offsets = np.where(better[:, None], middle, offsets)
+    return best, offsets
 
 
 def _open_hand_is_free(scene: _Scene, open_joints: Array, poses: Array) -> NDArray:

@@ -14,6 +14,8 @@ Array = NDArray[np.float64]
 #: A link that moves along the contact's normal by less than this share of its speed
 #: cannot press there.
 MIN_FRONTAL_SHARE = 0.05
+#: Powers with which force grows with indentation: flat contact, and edges losing contact.
+POWERS = (1.0, 2.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +89,9 @@ def press_steps(hand: HandModel, joints: Array, T_object_palm: Array, rates: Arr
     Notes
     -----
     Source: METHODS 4.5 (seed 001, correction of joint angles). Departure: the contact's
-    force is taken to grow with indentation to the power 3/2 (Hertz), so that the step
-    is right to second order; joints inside a contact are accounted for further out.
+    force is taken to grow as a power m = k d / N of the indentation d, as it does between
+    a flat (1) and a ball (1.5), so that the step is right to second order; joints inside
+    a contact are accounted for further out.
 
     """
     T_palm_link = forward_kinematics(hand, joints[None])[0]
@@ -120,8 +123,9 @@ def _depth_change(control: Control, state: StateRow, target: float, first_depth:
     force = state.normal_forces[on_link].sum()
     if not np.isfinite(target) or force <= 0.0:
         return float(state.clearance[control.link] + first_depth) if force <= 0.0 else 0.0
-    depth = 1.5 * force / state.normal_stiffness[on_link].sum()
-    change = depth * ((target / force) ** (2.0 / 3.0) - 1.0)
+    depth = float(state.depth[control.link])
+    power = float(np.clip(state.normal_stiffness[on_link].sum() * depth / force, *POWERS))
+    change = depth * ((target / force) ** (1.0 / power) - 1.0)
     return float(np.clip(change, -max_depth, max_depth))
 
 

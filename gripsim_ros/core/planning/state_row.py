@@ -20,6 +20,7 @@ class StateRow:
     """
 
     clearance: Array
+    depth: Array
     obstacle_clearance: float
     self_clearance: float
     links: NDArray[np.int64]
@@ -61,6 +62,7 @@ def state_row(states: GraspStateBatch, i: int) -> StateRow:
     surface = len(states.vertices_object) > i
     return StateRow(
         clearance=states.clearance[i],
+        depth=states.depth[i],
         obstacle_clearance=float(states.obstacle_clearance[i]),
         self_clearance=float(states.self_clearance[i]),
         links=np.asarray(states.patch_links[patches], dtype=np.int64),
