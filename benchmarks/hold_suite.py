@@ -22,11 +22,14 @@ def generated() -> dict:
     """Return shapes by name with their mass [kg] and kind of material."""
     return {
         'apple': (shapes.apple(), 0.2, 'firm'), 'small ball': (shapes.sphere(0.02), 0.03, 'soft'),
-        'ball': (shapes.sphere(0.035), 0.15, 'soft'), 'big ball': (shapes.sphere(0.055), 0.5, 'soft'),
+        'ball': (shapes.sphere(0.035), 0.15, 'soft'),
+        'big ball': (shapes.sphere(0.055), 0.5, 'soft'),
         'box': (shapes.box([0.05, 0.07, 0.1]), 0.3, 'stiff'),
         'cube': (shapes.box([0.06, 0.06, 0.06]), 0.2, 'stiff'),
-        'plate': (shapes.plate(), 0.1, 'stiff'), 'cylinder': (shapes.cylinder(0.03, 0.12), 0.4, 'stiff'),
-        'thin rod': (shapes.cylinder(0.012, 0.16), 0.08, 'stiff'), 'cone': (shapes.cone(0.04, 0.1), 0.15, 'firm'),
+        'plate': (shapes.plate(), 0.1, 'stiff'),
+        'cylinder': (shapes.cylinder(0.03, 0.12), 0.4, 'stiff'),
+        'thin rod': (shapes.cylinder(0.012, 0.16), 0.08, 'stiff'),
+        'cone': (shapes.cone(0.04, 0.1), 0.15, 'firm'),
         'egg': (shapes.egg(), 0.06, 'firm'), 'banana': (shapes.banana(), 0.15, 'soft'),
         'bone': (shapes.bone(), 0.2, 'firm'), 'torus': (shapes.torus(), 0.15, 'firm'),
         'mug': (shapes.mug(), 0.3, 'stiff'), 'capsule': (shapes.capsule(), 1.0, 'stiff')}
