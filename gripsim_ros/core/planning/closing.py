@@ -257,7 +257,8 @@ class Closing:
             self._level *= FORCE_GROWTH
 
     def _press(self, state: StateRow, targets: Array) -> None:
-        first = first_indentation(TOUCH_SHARE * self._limits.holding_force, self._limits.effective_modulus,
+        first = first_indentation(TOUCH_SHARE * self._limits.holding_force,
+                                  self._limits.effective_modulus,
                                   self._options.first_force_radius)
         steps = press_steps(self._hand, self._joints(), self.hypothesis.T_object_palm,
                             self._rates, self._fingers, self._controls(), state, targets,
