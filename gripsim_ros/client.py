@@ -193,7 +193,8 @@ class PlanGraspClient:
         while not answer.done():
             self._check(end, heard)
             while feedback:
-                go_on = on_feedback is None or on_feedback(feedback.pop(0)) is not False
+                news = feedback.pop(0)
+                go_on = on_feedback is None or on_feedback(news) is not False
                 if not (go_on or canceled):
                     handle.cancel_goal_async()
                     canceled = True

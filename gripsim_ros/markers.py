@@ -106,8 +106,7 @@ def grasp_markers(grasp: RankedGrasp | None, grasp_object: GraspObject, hand: Ha
     return layers.array
 
 
-def ranked_markers(grasps: Sequence[RankedGrasp], hand: HandModel,
-                   frame: MarkerFrame) -> MarkerArray:
+def ranked_markers(grasps: Sequence[RankedGrasp], frame: MarkerFrame) -> MarkerArray:
     """Return an arrow along the approach and the rank of each grasp, best green."""
     layers = _Layers(frame)
     layers.clear('ranked_grasps', 'ranks')

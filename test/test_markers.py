@@ -121,7 +121,6 @@ def test_no_grasp_shows_the_object_alone():
 
 @pytest.mark.parametrize('count', [0, 1, 3])
 def test_every_ranked_grasp_has_an_arrow_and_its_rank(count):
-    array = ranked_markers([made_up_grasp(i + 1) for i in range(count)], load_default_hand(),
-                           FRAME)
+    array = ranked_markers([made_up_grasp(i + 1) for i in range(count)], FRAME)
     assert assert_fit_for_rviz(array) == ({'ranked_grasps', 'ranks'} if count else set())
     assert sum(m.ns == 'ranks' and m.action == Marker.ADD for m in array.markers) == count

@@ -61,15 +61,18 @@ def sequence_to_msg(values: NDArray, wire_type: str):
 
 
 def sequence_from_msg(values, wire_type: str) -> NDArray:
-    """Return the flat, read-only array of a sequence field of ``wire_type``."""
+    """
+    Return the flat array of a sequence field of ``wire_type``.
+
+    It is writable, as arrays made in the same process are: numba compiles every kernel
+    once more for arrays that are not.
+    """
     typecode, dtype, core_dtype = _WIRE_TYPES[wire_type]
     if typecode is None or not isinstance(values, (array, np.ndarray)):
         flat = np.asarray(values, dtype)
     else:
         flat = np.frombuffer(values, dtype) if len(values) else np.zeros(0, dtype)
-    flat = flat.astype(core_dtype, copy=False)
-    flat.flags.writeable = False
-    return flat
+    return flat.astype(core_dtype, copy=False)
 
 
 def fields_to_msg(source: object, msg: object, shapes: dict[str, Shape]) -> None:

@@ -20,7 +20,7 @@ from rclpy.serialization import deserialize_message
 from visualization_msgs.msg import MarkerArray
 
 from ..conversions import (
-    RequestReader, configurations_to_msg, grasp_object_from_msg, grasp_object_to_msg,
+    Request, RequestReader, configurations_to_msg, grasp_object_from_msg, grasp_object_to_msg,
     grasp_states_from_msg)
 from ..core.bodies import load_materials
 from ..core.errors import GripsimError
@@ -38,6 +38,8 @@ from .warm_up import warm_up_object
 
 #: How long the action server keeps results that nobody fetched [s].
 RESULT_TIMEOUT = 600
+#: Seconds between two looks at whether somebody wants to see the last plan.
+MARKER_PERIOD = 0.5
 #: Callbacks beside the requests: ring, objects, cancels and answers of BUSY.
 SPARE_THREADS = 4
 
@@ -72,7 +74,8 @@ class GraspPlannerNode(SuiteNode):
         self.objects = ObjectStore(lambda grasp_object: grasp_object, LATCHED_OBJECTS)
         self.reader = RequestReader(self._load_materials(), resolve_uri,
                                     lambda label: self.objects.find(label))
-        self._published: dict[str, None] = {}
+        self._published: dict[tuple[str, str], None] = {}
+        self._shown = None
         self._publish_lock = threading.Lock()
         self._numbers = count(1)
         self.dispatcher = Dispatcher(
@@ -112,6 +115,7 @@ class GraspPlannerNode(SuiteNode):
         server = self.server = RequestServer(self)
         self._ranked = self.create_publisher(MarkerArray, 'ranked_grasps', latched(1))
         self._best = self.create_publisher(MarkerArray, 'plan/markers', latched(1))
+        self.steady_timer(MARKER_PERIOD, self._publish_markers, self.housekeeping)
         self.create_service(PlanGrasp, 'plan_grasp', server.plan, callback_group=group)
         self.create_service(EvaluateGrasp, 'evaluate_grasp', server.evaluate,
                             callback_group=group)
@@ -141,20 +145,32 @@ class GraspPlannerNode(SuiteNode):
     def publish_object(self, grasp_object, scale: float = 1.0) -> None:
         """Publish an object unless late joiners still get it."""
         self.objects.add(grasp_object)
+        key = (grasp_object.id, grasp_object.label)
         with self._publish_lock:
-            if grasp_object.id in self._published:
+            if key in self._published:
                 return
-            self._published[grasp_object.id] = None
+            self._published[key] = None
             while len(self._published) > LATCHED_OBJECTS:
                 del self._published[next(iter(self._published))]
             self._object_publisher.publish(grasp_object_to_msg(grasp_object, scale))
 
-    def publish_markers(self, grasps, grasp_object, frame_id: str, T_frame_object) -> None:
-        """Show ranked grasps, and the best of them with hand and deformed object."""
+    def show(self, grasps, request: Request) -> None:
+        """Keep ranked grasps to be shown as soon as somebody looks."""
+        frame = MarkerFrame(request.frame_id or self.values['marker_frame'],
+                            self.get_clock().now().to_msg(), request.T_frame_object)
+        self._shown = (grasps, request.grasp_object, frame)
+
+    def _publish_markers(self) -> None:
+        """Publish the markers of the last plan once; they take longer than the answer may."""
+        shown = self._shown
+        looked_at = (self._ranked.get_subscription_count()
+                     or self._best.get_subscription_count())
+        if shown is None or not looked_at:
+            return
+        self._shown = None
+        grasps, grasp_object, frame = shown
         try:
-            frame = MarkerFrame(frame_id or self.values['marker_frame'],
-                                self.get_clock().now().to_msg(), T_frame_object)
-            self._ranked.publish(ranked_markers(grasps, self.hand, frame))
+            self._ranked.publish(ranked_markers(grasps, frame))
             self._best.publish(grasp_markers(
                 grasps[0] if grasps else None, grasp_object, self.hand, frame))
         except Exception as error:
@@ -172,8 +188,9 @@ class GraspPlannerNode(SuiteNode):
     def _send_object(self, object_id: str) -> None:
         grasp_object = self.objects.find(object_id)
         with self._publish_lock:
-            self._published.pop(object_id, None)
-        if grasp_object is not None and grasp_object.id == object_id:
+            for key in [key for key in self._published if key[0] == object_id]:
+                del self._published[key]
+        if grasp_object is not None:
             self.publish_object(grasp_object)
 
     def _absent_stages(self) -> list[str]:
@@ -182,7 +199,8 @@ class GraspPlannerNode(SuiteNode):
 
     def _on_object(self, msg: GraspObject) -> None:
         try:
-            if self.objects.find(msg.object_id) is None or not msg.object_id:
+            known = self.objects.find(msg.object_id) if msg.object_id else None
+            if known is None or known.label != msg.label:
                 self.objects.add(grasp_object_from_msg(msg))
         except Exception as error:
             self.report_error(f'object {msg.label!r} refused: {one_line(error)}')

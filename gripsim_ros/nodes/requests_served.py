@@ -225,8 +225,7 @@ class RequestServer:
         response.mass, response.centre_of_mass = float(properties.mass), point_to_msg(centre)
         progress = planner.progress
         response.evaluated, response.total = progress.evaluated, progress.total
-        self._node.publish_markers(grasps, request.grasp_object, plan.frame.header.frame_id,
-                                   request.T_frame_object)
+        self._node.show(grasps, request)
 
     def _set_status(self, response, session: Session) -> None:
         found = session.planner is not None and bool(session.planner.ranked())

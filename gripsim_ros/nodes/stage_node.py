@@ -19,10 +19,12 @@ from ..core.bodies import GraspObject
 from ..core.errors import GripsimError
 from .node_base import (
     LATCHED_OBJECTS, Meter, SuiteNode, latched, latest, one_line, reliable)
-from .parameters import NodeParameter
+from .parameters import NodeParameter, ParameterError
 
 #: Messages that wait on the planner's side; at least twice the planners' credits.
 PLAN_DEPTH = 16
+#: Labels that are remembered.
+MAX_LABELS = 4 * LATCHED_OBJECTS
 
 STAGE_PARAMETERS = (
     NodeParameter('copies', int, 'How many copies of this stage share the work.', 1, 64),
@@ -43,14 +45,24 @@ class ObjectStore:
         self._prepare = prepare
         self._prepared_count = prepared_count
         self._objects: OrderedDict[str, GraspObject] = OrderedDict()
+        self._labels: OrderedDict[str, str] = OrderedDict()
         self._prepared: OrderedDict[str, object] = OrderedDict()
         self._lock = Lock()
 
     def add(self, grasp_object: GraspObject) -> None:
-        """Hold an object; beyond ``LATCHED_OBJECTS`` the oldest is forgotten."""
+        """
+        Hold an object; beyond ``LATCHED_OBJECTS`` the oldest is forgotten.
+
+        The same content may have several labels; a label is that of its newest object.
+        """
         with self._lock:
             self._objects[grasp_object.id] = grasp_object
             self._objects.move_to_end(grasp_object.id)
+            if grasp_object.label:
+                self._labels[grasp_object.label] = grasp_object.id
+                self._labels.move_to_end(grasp_object.label)
+            while len(self._labels) > MAX_LABELS:
+                self._labels.popitem(last=False)
             while len(self._objects) > LATCHED_OBJECTS:
                 forgotten, _ = self._objects.popitem(last=False)
                 self._prepared.pop(forgotten, None)
@@ -68,14 +80,11 @@ class ObjectStore:
             return self._prepared[object_id]
 
     def find(self, name: str) -> GraspObject | None:
-        """Return the object with this hash, or the newest with this label; '' = newest."""
+        """Return the object with this hash or this label; '' = the newest."""
         with self._lock:
-            if name in self._objects:
-                return self._objects[name]
-            for grasp_object in reversed(self._objects.values()):
-                if name in ('', grasp_object.label):
-                    return grasp_object
-        return None
+            if not name:
+                return next(reversed(self._objects.values()), None)
+            return self._objects.get(name) or self._objects.get(self._labels.get(name, ''))
 
     def __len__(self) -> int:
         """Return how many objects are held."""
@@ -100,6 +109,9 @@ class StageNode(SuiteNode):
     def __init__(self, parameters=(), **kwargs) -> None:
         """Join the ring."""
         super().__init__(self.NAME, (*STAGE_PARAMETERS, *parameters), **kwargs)
+        if self.values['copy'] >= self.values['copies']:
+            raise ParameterError(f'parameter copy must be below copies, got '
+                                 f'{self.values["copy"]} of {self.values["copies"]}')
         self.objects = ObjectStore(self.prepare, self.values['object_cache'])
         self.meters = {'plan': Meter(), 'live': Meter()}
         self._publishers_by_side = {}
