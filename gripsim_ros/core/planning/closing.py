@@ -23,6 +23,10 @@ FORCE_GROWTH = 1.6
 #: Forces tried where the contacts could not hold the task with any, over the first guess:
 #: larger patches resist more torsion.
 TRIED_FORCES = (1.0, 3.0)
+#: Factors by which the wanted forces change in one step.
+LEVEL_STEP = (0.4, 2.5)
+#: Largest logarithm of the ratio of two forces' levels that counts as shared as wanted.
+SHARED_BAND = 0.4
 #: Natural logarithm of the ratio within which a tried force counts as reached.
 FORCE_BAND = 0.5
 #: Part of the first force with which a finger comes to touch.
@@ -86,7 +90,8 @@ class Closing:
         self._fraction = np.zeros(len(hand.joint_names))
         self._ceiling = self._largest_fractions()
         self._phase, self._steps, self._incapable = 'open', 0, 0
-        self._level, self._arrived = 1.0, np.zeros(len(hand.link_names), dtype=bool)
+        self._level, self._failing, self._holding = 1.0, 0.0, np.inf
+        self._arrived = np.zeros(len(hand.link_names), dtype=bool)
 
     @property
     def done(self) -> bool:
@@ -238,23 +243,34 @@ class Closing:
         minimal = np.array([state.minimal_envelope[state.links == c.link].sum()
                             for c in controls])
         minimal = np.maximum(minimal, self._options.min_force_share * minimal.max())
-        targets = self._level * minimal
-        settled = (np.abs(forces - targets) <= self._options.force_tolerance * targets).all()
-        if settled or state.margin >= 1.0:
-            self._change_level(state)
-            targets = self._level * minimal
-        return np.where(forces > 0.0, targets, np.nan)
+        if (forces > 0.0).all():
+            self._change_level(state.margin, np.log(forces / minimal))
+        return np.where(forces > 0.0, self._level * minimal, np.nan)
 
-    def _change_level(self, state: StateRow) -> None:
-        """Scale the wanted forces by what the state's margin lacks or has in excess."""
-        low, high = self._options.margin_band
-        aim = 0.5 * (low + high)
-        if state.margin >= 1.0:
-            self._level *= max(aim / state.margin, 0.4)
-        elif state.margin > 0.0:
-            self._level *= min(max(aim / state.margin, 1.1), 2.5)
+    def _change_level(self, margin: float, logarithms: Array) -> None:
+        """
+        Set the level of the wanted forces from the margin at the present level.
+
+        The margin grows about in proportion to the forces. Levels that held and that did
+        not bracket the search; while the forces are shared otherwise than wanted, a level
+        that does not hold proves nothing.
+        """
+        present = float(np.exp(logarithms.mean()))
+        shared = np.ptp(logarithms) < SHARED_BAND
+        if margin < 1.0 and not shared:
+            return
+        if margin >= 1.0:
+            self._holding = present
         else:
-            self._level *= FORCE_GROWTH
+            self._failing = present
+        if self._failing >= self._holding:
+            self._failing = 0.0 if margin >= 1.0 else self._failing
+            self._holding = np.inf if margin < 1.0 else self._holding
+        aim = 0.5 * sum(self._options.margin_band)
+        factor = aim / margin if margin > 0.0 else FORCE_GROWTH
+        self._level = present * float(np.clip(factor, *LEVEL_STEP))
+        if not self._failing < self._level < self._holding:
+            self._level = float(np.sqrt(self._failing * self._holding))
 
     def _press(self, state: StateRow, targets: Array) -> None:
         first = first_indentation(TOUCH_SHARE * self._limits.holding_force,

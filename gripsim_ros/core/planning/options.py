@@ -33,7 +33,6 @@ class PlannerOptions:
     max_squeeze_steps: int
     first_force_radius: float
     max_depth_step: float
-    force_tolerance: float
     margin_band: tuple[float, ...]
     min_force_share: float
     max_object_shift: float
