@@ -27,6 +27,8 @@ MOST_POINTS, MOST_ALONG = 3000, 256
 ENOUGH = 12
 #: Points along a side of the lattice that zooms in on a small spot.
 ZOOM_COUNT = 17
+#: Steps of a lattice that round-off must not make one more or less.
+SAME = 1e-6
 #: A change of the patch normal above this angle repeats the first lattice [cosine].
 SETTLED = np.cos(0.35)
 #: Overlaps beyond this part of the thickness have no meaning (two pads would meet).
@@ -196,7 +198,7 @@ def _coarse_field(pair: _Pair, region: Region, side: int,
     lower, upper = corners.min(axis=0), corners.max(axis=0)
     size = upper - lower
     spacing = max(np.sqrt(size[0] * size[1] / COARSE_COUNT), size[:2].max() / MOST_ALONG * 4.0)
-    counts = (int(size[0] / spacing) + 2, int(size[1] / spacing) + 2)
+    counts = tuple(int(n + SAME) + 2 for n in size[:2] / spacing)
     middle = (lower + upper) / 2.0
     begin = middle[:2] - 0.5 * spacing * (np.array(counts) - 1)
     margin = 1e-6 * (size[2] + spacing)
@@ -212,7 +214,7 @@ def _zoom_window(field: Field, bounds: NDArray[np.int64]) -> Window:
     low = window.start + (bounds[[0, 2]] - 1.5) * window.spacing
     high = window.start + (bounds[[1, 3]] + 1.5) * window.spacing
     spacing = float((high - low).max() / (ZOOM_COUNT - 1))
-    counts = tuple(int(n) + 2 for n in (high - low) / spacing)
+    counts = tuple(int(n + SAME) + 2 for n in (high - low) / spacing)
     begin = (low + high) / 2.0 - 0.5 * spacing * (np.array(counts) - 1)
     return Window(window.frame, begin, spacing, window.heights, np.ones(counts, bool))
 
@@ -272,7 +274,7 @@ def _fitted_window(pair: _Pair, field: Field, own: NDArray[np.int64]) -> Window:
     size = before + after
     spacing = max(np.sqrt(area / pair.options.node_count), np.sqrt(size.prod() / MOST_POINTS),
                   size.max() / MOST_ALONG)
-    first, last = np.ceil(before / spacing), np.ceil(after / spacing)
+    first, last = np.ceil(before / spacing - SAME), np.ceil(after / spacing - SAME)
     reach = float(size.max() + depths.max())
     heights = np.array([local[:, 2].min() - reach, local[:, 2].max() + reach])
     start = centre - first * spacing
