@@ -7,12 +7,13 @@ Run as ``python doubled_stage.py``; a test activates one of them in place of the
 import dataclasses
 
 import rclpy
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.executors import MultiThreadedExecutor
 
 from gripsim_ros import conversions
 from gripsim_ros.nodes.contact_detection import ContactDetectionNode
 from gripsim_ros.nodes.deformation import DeformationNode
 from gripsim_ros.nodes.forward_kinematics import ForwardKinematicsNode
+from gripsim_ros.nodes.node_base import spin
 
 
 def read_write(stage):
@@ -58,8 +59,8 @@ def main():
                                        '-p', 'autostart:=false'])
         executor.add_node(node)
     try:
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
+        spin(executor, node)
+    except KeyboardInterrupt:
         pass
 
 

@@ -39,6 +39,7 @@ from gripsim_ros.suite import NODES, Suite  # noqa: E402
 
 Status = PlanGrasp.Response
 LONG = 60.0
+SERVICES = {}
 #: The most that passes between a cancel and its result [s].
 CANCEL_TIME = 0.5
 ATOL_ROUNDOFF = 1e-9
@@ -88,12 +89,13 @@ class Listener:
 
 
 def call(client, kind, name, request):
-    """Return the answer of a service."""
-    service = client.node.create_client(kind, name)
+    """Return the answer of a service; its client is kept for the next call."""
+    if name not in SERVICES:
+        SERVICES[name] = client.node.create_client(kind, name)
+    service = SERVICES[name]
     assert service.wait_for_service(10.0), f'{name} is not there'
     future = service.call_async(request)
     assert wait_for(future.done, 30.0), f'{name} does not answer'
-    client.node.destroy_client(service)
     return future.result()
 
 

@@ -2,7 +2,9 @@
 
 import sys
 import time
+import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import rclpy
@@ -10,7 +12,7 @@ import yaml
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.executors import Executor, ExternalShutdownException, MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
@@ -21,6 +23,8 @@ from .parameters import NodeParameter, ParameterError, declare
 
 #: Seconds between two diagnostics of a node.
 DIAGNOSTICS_PERIOD = 1.0
+#: Seconds to wait after an error of the executor itself.
+ERROR_PAUSE = 0.05
 #: Callbacks that run at once: the planner's, the live ones, and the rest.
 DEFAULT_THREADS = 3
 #: How many objects `grasp_object` keeps for late joiners.
@@ -195,7 +199,7 @@ def run(node_class: type[SuiteNode], args: Sequence[str] | None = None) -> int:
         executor = MultiThreadedExecutor(node.thread_count)
         executor.add_node(node)
         node.start()
-        executor.spin()
+        spin(executor, node)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     except GripsimError as error:
@@ -204,8 +208,22 @@ def run(node_class: type[SuiteNode], args: Sequence[str] | None = None) -> int:
     finally:
         if node is not None:
             node.close()
-        rclpy.try_shutdown()
+        with suppress(RuntimeError):    # the signal handler may be shutting down just now
+            rclpy.try_shutdown()
     return 0
+
+
+def spin(executor: Executor, node: SuiteNode) -> None:
+    """Serve until shut down; an error that reaches the executor ends no node."""
+    while rclpy.ok():
+        try:
+            executor.spin()
+        except ExternalShutdownException:
+            return
+        except Exception as error:
+            node.get_logger().error(traceback.format_exc())
+            node.report_error(one_line(error))
+            time.sleep(ERROR_PAUSE)
 
 
 def config_mapping(path: str, name: str) -> Mapping[str, Any]:
