@@ -24,6 +24,8 @@ from gripsim_ros.core.transforms import apply, inverse, transform
 ATOL_ROUNDOFF = 1e-12
 #: SLSQP ends this far above the optimum at most.
 ATOL_PROGRAMME = 1e-6
+#: What a finely meshed ball or cylinder lies inside the round one.
+ATOL_MESHED = 5e-5
 
 seeds = st.integers(0, 2 ** 31)
 
@@ -104,7 +106,7 @@ def test_the_clearance_of_a_hull_is_close_below_its_distance(seed, which, swept)
     corners = apply(T, LINK.mesh.vertices)
     exact = hull_to_surface(np.concatenate([corners, corners - sweep]), body)
     assert found <= exact + ATOL_ROUNDOFF
-    slack = max(RELATIVE * exact, ABSOLUTE) + body.bulge
+    slack = max(RELATIVE * exact, ABSOLUTE) + body.bulge + ATOL_ROUNDOFF
     assert found >= exact - slack
     assert found > 0.0 or exact <= slack
 
@@ -170,7 +172,7 @@ def test_obstacles_are_as_far_as_finely_meshed_ones(seed, kind):
     found = obstacle_clearance(build_hulls([LINK], np.array([0])), link[None], sweep,
                                obstacle_shapes(obstacle(kind, sizes, T)))
     assert found <= exact + ATOL_ROUNDOFF
-    assert found >= exact - max(RELATIVE * exact, ABSOLUTE)
+    assert found >= exact - ATOL_MESHED
 
 
 def test_nothing_to_hit_is_infinitely_far():

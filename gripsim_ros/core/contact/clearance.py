@@ -21,7 +21,6 @@ Array = NDArray[np.float64]
 #: A bound lies within this part of the distance, or within this much of it [m]: nearly exact,
 #: so that answers turn with object and hand, for a sixth more time than at one percent.
 RELATIVE, ABSOLUTE = 1e-7, 1e-10
-_NOWHERE = np.zeros(0, np.int64)
 
 
 def hull_clearances(hulls: Hulls, body: ContactMesh, T_object_link: Array,
@@ -43,12 +42,12 @@ def hull_clearances(hulls: Hulls, body: ContactMesh, T_object_link: Array,
     (L,) float
         The distance of the hull to ``RELATIVE``; 0 where it meets the surface [m].
     """
-    return _hull_clearances(hulls, body.tree, body.surface.limits, T_object_link, sweep_object)
+    return _hull_clearances(hulls, body.tree, body.surface.limits, body.bulge, T_object_link,
+                            sweep_object)
 
 
 @njit(cache=True)
-def _hull_clearances(hulls, tree, bulges, poses, sweep):
-    largest = bulges.max()
+def _hull_clearances(hulls, tree, bulges, largest, poses, sweep):
     clearances = np.empty(len(poses))
     rotation, origin = np.empty((3, 3)), np.empty(3)
     for link in range(len(poses)):
@@ -77,8 +76,10 @@ def _hull_to_tree(shape, normals, reach, tree, bulges, largest, rotation, origin
     The last plane of ``normals`` and ``reach`` is replaced by the one that parted the
     nearest triangle so far: it alone prunes most of what follows.
     """
+    children, ranges, corners = tree.children, tree.ranges, tree.corners
+    centres, radii, slabs = tree.centres, tree.radii, tree.slabs
     stack, gaps = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
-    start, point, triangle = np.zeros(3), np.empty(3), np.empty((3, 3))
+    start, triangle = np.zeros(3), np.empty((3, 3))
     other, here, nowhere = few_points(triangle), np.eye(3), np.zeros(3)
     limits = np.array([0.5 * RELATIVE, 0.2 * ABSOLUTE, 0.0])
     hints = np.zeros(2, np.int64)
@@ -92,19 +93,20 @@ def _hull_to_tree(shape, normals, reach, tree, bulges, largest, rotation, origin
         if gaps[top] > enough:
             pruned = min(pruned, gaps[top])
             continue
-        if tree.children[node, 0] >= 0:
-            first, second = tree.children[node, 0], tree.children[node, 1]
-            near = _plane_gap(normals, reach, tree, first, rotation, origin, point) - largest
-            far = _plane_gap(normals, reach, tree, second, rotation, origin, point) - largest
+        if children[node, 0] >= 0:
+            first, second = children[node, 0], children[node, 1]
+            near = _plane_gap(normals, reach, centres, radii, slabs, first, rotation, origin,
+                              enough + largest) - largest
+            far = _plane_gap(normals, reach, centres, radii, slabs, second, rotation, origin,
+                             enough + largest) - largest
             if near > far:
                 first, second, near, far = second, first, far, near
             stack[top], gaps[top] = second, far
             stack[top + 1], gaps[top + 1] = first, near
             top += 2
             continue
-        for position in range(tree.ranges[node, 0], tree.ranges[node, 1]):
-            for corner in range(3):
-                _to_link(tree.corners[position, corner], rotation, origin, triangle[corner])
+        for position in range(ranges[node, 0], ranges[node, 1]):
+            _triangle_to_link(corners, position, rotation, origin, triangle)
             rough = _triangle_gap(normals, reach, triangle, best + bulges[position])
             if rough - bulges[position] >= best:
                 continue
@@ -113,71 +115,77 @@ def _hull_to_tree(shape, normals, reach, tree, bulges, largest, rotation, origin
                 - bulges[position]
             if gap < best:
                 best = max(gap, 0.0)
-                _part(shape, start, hints, normals, reach, point)
+                _part(shape, start, hints, normals, reach)
         if best <= 0.0:
             return 0.0
     return max(min(best, pruned), 0.0)
 
 
 @njit(cache=True)
-def _part(shape, direction, hints, normals, reach, point):
+def _part(shape, direction, hints, normals, reach):
     """Put the shape's supporting plane against a direction into the last place."""
     norm = np.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
-    last = len(reach) - 1
+    last, point = len(reach) - 1, np.empty(3)
     for k in range(3):
         normals[last, k] = -direction[k] / norm
-    x, y, z = normals[last]
-    hints[0] = support(shape, x, y, z, hints[0], point)
-    reach[last] = x * point[0] + y * point[1] + z * point[2]
+    hints[0] = support(shape.vertices, shape.graph, shape.extras, normals[last], hints[0], point)
+    reach[last] = (normals[last, 0] * point[0] + normals[last, 1] * point[1]
+                   + normals[last, 2] * point[2])
 
 
-@njit(cache=True)
-def _to_link(point, rotation, origin, out):
-    """Map a point from the object's frame, ``rotation`` being R_link_object."""
-    for k in range(3):
-        out[k] = (rotation[k, 0] * (point[0] - origin[0]) + rotation[k, 1] * (point[1] - origin[1])
-                  + rotation[k, 2] * (point[2] - origin[2]))
-
-
-@njit(cache=True)
-def _plane_gap(normals, reach, tree, node, rotation, origin, point):
-    """Return how far a node is at least from one of the supporting planes."""
-    _to_link(tree.centres[node], rotation, origin, point)
+@njit(cache=True, inline='always')
+def _plane_gap(normals, reach, centres, radii, slabs, node, rotation, origin, enough):
+    """Return how far a node is at least from a supporting plane; the best, or one enough."""
+    radius = radii[node]
+    x, y, z = (centres[node, 0] - origin[0], centres[node, 1] - origin[1],
+               centres[node, 2] - origin[2])
+    px = rotation[0, 0] * x + rotation[0, 1] * y + rotation[0, 2] * z
+    py = rotation[1, 0] * x + rotation[1, 1] * y + rotation[1, 2] * z
+    pz = rotation[2, 0] * x + rotation[2, 1] * y + rotation[2, 2] * z
     last = len(reach) - 1
-    best, at, gap = -np.inf, last, -np.inf
-    for k in range(last + 1):
-        gap = (normals[k, 0] * point[0] + normals[k, 1] * point[1]
-               + normals[k, 2] * point[2] - reach[k])
+    gap = normals[last, 0] * px + normals[last, 1] * py + normals[last, 2] * pz - reach[last]
+    flat = max(_slab_gap(normals, last, gap, slabs, node, radius, rotation), gap - radius)
+    best, at = gap, last
+    for k in range(0 if flat > enough else last):
+        gap = normals[k, 0] * px + normals[k, 1] * py + normals[k, 2] * pz - reach[k]
         if gap > best:
             best, at = gap, k
-    flat = _slab_gap(normals[at], best, tree, node, rotation)
     if at != last:
-        flat = max(flat, _slab_gap(normals[last], gap, tree, node, rotation))
-    return max(flat, best - tree.radii[node])
+        flat = max(flat, _slab_gap(normals, at, best, slabs, node, radius, rotation))
+    return max(flat, best - radius)
 
 
-@njit(cache=True)
-def _slab_gap(normal, gap, tree, node, rotation):
+@njit(cache=True, inline='always')
+def _slab_gap(normals, k, gap, slabs, node, radius, rotation):
     """Return the gap of a node's flat disc behind its centre's gap along a plane's normal."""
-    slab = tree.slabs[node]
     lean = 0.0
-    for k in range(3):
-        lean += normal[k] * (rotation[k, 0] * slab[0] + rotation[k, 1] * slab[1]
-                             + rotation[k, 2] * slab[2])
-    return (gap + min(lean * slab[3], lean * slab[4])
-            - tree.radii[node] * np.sqrt(max(1.0 - lean * lean, 0.0)))
+    for i in range(3):
+        lean += normals[k, i] * (rotation[i, 0] * slabs[node, 0] + rotation[i, 1] * slabs[node, 1]
+                                 + rotation[i, 2] * slabs[node, 2])
+    return (gap + min(lean * slabs[node, 3], lean * slabs[node, 4])
+            - radius * np.sqrt(max(1.0 - lean * lean, 0.0)))
 
 
-@njit(cache=True)
+@njit(cache=True, inline='always')
+def _triangle_to_link(corners, position, rotation, origin, triangle):
+    """Map a triangle from the object's frame, ``rotation`` being R_link_object."""
+    for corner in range(3):
+        x = corners[position, corner, 0] - origin[0]
+        y = corners[position, corner, 1] - origin[1]
+        z = corners[position, corner, 2] - origin[2]
+        for k in range(3):
+            triangle[corner, k] = rotation[k, 0] * x + rotation[k, 1] * y + rotation[k, 2] * z
+
+
+@njit(cache=True, inline='always')
 def _triangle_gap(normals, reach, triangle, enough):
     """Return the distance of a triangle from a supporting plane, the largest or enough."""
     best = -np.inf
     for k in range(len(reach) - 1, -1, -1):
-        nearest = np.inf
-        for corner in range(3):
-            nearest = min(nearest, normals[k, 0] * triangle[corner, 0]
-                          + normals[k, 1] * triangle[corner, 1]
-                          + normals[k, 2] * triangle[corner, 2])
+        x, y, z = normals[k, 0], normals[k, 1], normals[k, 2]
+        nearest = min(x * triangle[0, 0] + y * triangle[0, 1] + z * triangle[0, 2],
+                      x * triangle[1, 0] + y * triangle[1, 1] + z * triangle[1, 2],
+                      x * triangle[2, 0] + y * triangle[2, 1] + z * triangle[2, 2])
         best = max(best, nearest - reach[k])
         if best >= enough:
             break
@@ -218,7 +226,8 @@ def _obstacle_shape(kind: int, sizes: Array, rotation: Array, centre: Array) -> 
     else:
         raise ShapeError(
             f'an obstacle is a box (1), a sphere (2) or a cylinder (3), got {kind}')
-    return Shape(np.ascontiguousarray(points), _NOWHERE, _NOWHERE, np.zeros(3), axis, disc, ball)
+    extras = np.concatenate([np.zeros(3), axis, [disc, ball]])
+    return Shape(np.ascontiguousarray(points), np.zeros(0, np.int64), extras)
 
 
 def obstacle_clearance(hulls: Hulls, T_object_link: Array, sweep_object: Array,

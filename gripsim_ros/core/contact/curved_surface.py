@@ -22,6 +22,8 @@ PLANE_ANGLE = 1e-3
 #: A plane face this many times wider than its neighbours is one of the body, not of its
 #: tessellation.
 PLANE_WIDTH_RATIO = 3.0
+#: Where the surface leans farther from the direction of a move, there is none [cosine].
+LEAST_SLOPE = 0.1
 #: Bulges beyond this many times the rise of an arc over the longest edge are not curvature.
 BULGE_RATIO = 2.0
 
@@ -201,16 +203,18 @@ def control_points(corners: Array, surface: CurvedSurface) -> Array:
 
 
 @njit(cache=True)
-def lift(corners, normals, limit, weights, direction, point, normal):
+def lift(corners, normals, limits, position, weights, direction, point, normal):
     """
     Move a point of a triangle along a direction onto the curved surface.
 
     Parameters
     ----------
-    corners, normals : (3, 3) float
-        Of the triangle [m], outward unit normals.
-    limit : float
-        Largest bulge [m].
+    corners, normals : (f, 3, 3) float
+        Of all triangles [m], outward unit normals.
+    limits : (f,) float
+        Largest bulges [m].
+    position : int
+        The triangle.
     weights : (3,) float
         Barycentric coordinates of the point.
     direction : (3,) float
@@ -223,30 +227,29 @@ def lift(corners, normals, limit, weights, direction, point, normal):
     float
         The move along the direction [m].
     """
-    norm = 0.0
+    squared = 0.0
     for k in range(3):
-        point[k] = (weights[0] * corners[0, k] + weights[1] * corners[1, k]
-                    + weights[2] * corners[2, k])
-        normal[k] = (weights[0] * normals[0, k] + weights[1] * normals[1, k]
-                     + weights[2] * normals[2, k])
-        norm += normal[k] ** 2
-    norm = np.sqrt(norm)
-    if norm == 0.0 or limit == 0.0:
-        return 0.0
-    for k in range(3):
-        normal[k] /= norm
-    rise = min(max(_cubic_rise(corners, normals, weights, normal), -limit), limit)
-    slope = normal[0] * direction[0] + normal[1] * direction[1] + normal[2] * direction[2]
-    if abs(slope) < 0.1:
-        return 0.0
-    move = rise / slope
+        point[k], normal[k] = 0.0, 0.0
+        for i in range(3):
+            point[k] += weights[i] * corners[position, i, k]
+            normal[k] += weights[i] * normals[position, i, k]
+        squared += normal[k] ** 2
+    move, limit = 0.0, limits[position]
+    if squared > 0.0:
+        slope = 0.0
+        for k in range(3):
+            normal[k] /= np.sqrt(squared)
+            slope += normal[k] * direction[k]
+        if limit > 0.0 and abs(slope) >= LEAST_SLOPE:
+            rise = _cubic_rise(corners, normals, position, weights, normal)
+            move = min(max(rise, -limit), limit) / slope
     for k in range(3):
         point[k] += move * direction[k]
     return move
 
 
-@njit(cache=True)
-def _cubic_rise(corners, normals, weights, along):
+@njit(cache=True, inline='always')
+def _cubic_rise(corners, normals, position, weights, along):
     """
     Return the height of the cubic over its triangle, along a unit vector.
 
@@ -255,16 +258,16 @@ def _cubic_rise(corners, normals, weights, along):
     """
     edge_sum, rise = 0.0, 0.0
     for i in range(3):
+        share = 0.0
+        for k in range(3):
+            share += normals[position, i, k] * along[k]
+        scale = -1.0 / (3.0 * np.sqrt(max(share, 0.1)))
         for j in range(3):
-            if i == j:
-                continue
             # Control point 2/3 of the way to corner i: moved along the normal there.
             bend = 0.0
-            share = 0.0
             for k in range(3):
-                bend += (corners[j, k] - corners[i, k]) * normals[i, k]
-                share += normals[i, k] * along[k]
-            offset = -bend / (3.0 * np.sqrt(max(share, 0.1)))
-            edge_sum += offset
-            rise += 3.0 * weights[i] * weights[i] * weights[j] * offset
+                bend += (corners[position, j, k] - corners[position, i, k]) * normals[
+                    position, i, k]
+            edge_sum += scale * bend
+            rise += 3.0 * weights[i] * weights[i] * weights[j] * scale * bend
     return rise + 6.0 * weights[0] * weights[1] * weights[2] * edge_sum / 4.0

@@ -9,12 +9,12 @@ from scipy.spatial import ConvexHull
 
 from .contact_mesh import ContactMesh
 from .curved_surface import control_points
-from .gjk import Shape
+from .gjk import EXTRAS, SWEEP, Shape
 
 Array = NDArray[np.float64]
 
 #: Supporting planes kept per hull.
-MOST_PLANES = 24
+MOST_PLANES = 10
 
 
 class Hulls(NamedTuple):
@@ -29,9 +29,10 @@ class Hulls(NamedTuple):
         Vertices of all hulls [m].
     vertex_offsets : (H + 1,) int
         Vertices of hull h are ``vertex_offsets[h]:vertex_offsets[h + 1]``.
-    first, neighbours : (n + H,) int, (e,) int
-        Neighbours within a hull, counted from the hull's first vertex; hull h uses
-        ``first[vertex_offsets[h] + h:]``.
+    graphs : (g,) int
+        Neighbours of all hulls, as in ``Shape.graph``.
+    graph_offsets : (H + 1,) int
+        The graph of hull h is ``graphs[graph_offsets[h]:graph_offsets[h + 1]]``.
     normals, offsets : (H, k, 3) float, (H, k) float
         Planes with the whole hull behind them, ``n . x <= offset`` [m].
     centres, radii : (H, 3) float, (H,) float
@@ -41,8 +42,8 @@ class Hulls(NamedTuple):
     which: NDArray[np.int64]
     vertices: Array
     vertex_offsets: NDArray[np.int64]
-    first: NDArray[np.int64]
-    neighbours: NDArray[np.int64]
+    graphs: NDArray[np.int64]
+    graph_offsets: NDArray[np.int64]
     normals: Array
     offsets: Array
     centres: Array
@@ -66,36 +67,33 @@ def build_hulls(bodies: list[ContactMesh], which: NDArray[np.int64]) -> Hulls:
         the hull of its control points.
     """
     parts = [_hull_of(body) for body in bodies]
-    edges = np.cumsum([0] + [len(part[2]) for part in parts])
     return Hulls(
         np.asarray(which, np.int64), np.concatenate([part[0] for part in parts]),
         np.cumsum([0] + [len(part[0]) for part in parts]),
-        np.concatenate([part[1] + begin for part, begin in zip(parts, edges)]),
-        np.concatenate([part[2] for part in parts]),
-        *(np.stack([part[k] for part in parts]) for k in range(3, 7)))
+        np.concatenate([part[1] for part in parts]),
+        np.cumsum([0] + [len(part[1]) for part in parts]),
+        *(np.stack([part[k] for part in parts]) for k in range(2, 6)))
 
 
 def _hull_of(body: ContactMesh) -> tuple:
-    """Return vertices, neighbours, planes and ball of one hull."""
+    """Return vertices, graph, planes and ball of one hull."""
     cloud = np.unique(control_points(body.tree.corners, body.surface), axis=0)
     hull = ConvexHull(cloud)
     number = np.full(len(cloud), -1)
     number[hull.vertices] = np.arange(len(hull.vertices))
     vertices = np.ascontiguousarray(cloud[hull.vertices])
-    first, neighbours = _adjacency(number[hull.simplices], len(vertices))
+    graph = _graph(number[hull.simplices], len(vertices))
     normals = _spread(hull.equations[:, :3])
     centre = (vertices.min(axis=0) + vertices.max(axis=0)) / 2.0
     radius = np.linalg.norm(vertices - centre, axis=1).max()
-    return (vertices, first, neighbours, normals, (vertices @ normals.T).max(axis=0), centre,
-            radius)
+    return vertices, graph, normals, (vertices @ normals.T).max(axis=0), centre, radius
 
 
-def _adjacency(triangles: NDArray[np.int64],
-               count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _graph(triangles: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     pairs = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
-    first = np.searchsorted(pairs[:, 0], np.arange(count + 1))
-    return first.astype(np.int64), np.ascontiguousarray(pairs[:, 1])
+    first = np.searchsorted(pairs[:, 0], np.arange(count + 1)) + count + 1
+    return np.concatenate([first, pairs[:, 1]]).astype(np.int64)
 
 
 def _spread(normals: Array) -> Array:
@@ -115,5 +113,7 @@ def hull_shape(hulls, link, sweep):
     """Return the shape of a link's hull, swept along a translation [m], frame link."""
     h = hulls.which[link]
     begin, end = hulls.vertex_offsets[h], hulls.vertex_offsets[h + 1]
-    return Shape(hulls.vertices[begin:end], hulls.first[begin + h:end + h + 1],
-                 hulls.neighbours, sweep, np.array([0.0, 0.0, 1.0]), 0.0, 0.0)
+    extras = np.zeros(EXTRAS)
+    extras[SWEEP:SWEEP + 3] = sweep
+    return Shape(hulls.vertices[begin:end],
+                 hulls.graphs[hulls.graph_offsets[h]:hulls.graph_offsets[h + 1]], extras)

@@ -176,17 +176,22 @@ def clip_region(body: ContactMesh, region: OrientedBox) -> OrientedBox | None:
 @njit(cache=True)
 def _mesh_depths(tree, surface, points, direction, behind):
     hits = cast(tree, points, direction, behind)
+    distances, hit_sides, positions, weights = (hits.distances, hits.sides, hits.positions,
+                                                hits.weights)
+    corners, normals, limits, sides = (tree.corners, surface.normals, surface.limits,
+                                       surface.sides)
     count = len(points)
     depths = np.full(count, -np.inf)
     labels = np.full(count, -1)
-    point, normal = np.empty(3), np.empty(3)
+    point, normal, weight = np.empty(3), np.empty(3), np.empty(3)
     for i in range(count):
-        column = AHEAD if hits.sides[i, AHEAD] == EXIT else BEHIND
-        if hits.sides[i, column] != EXIT:
+        column = AHEAD if hit_sides[i, AHEAD] == EXIT else BEHIND
+        if hit_sides[i, column] != EXIT:
             continue
-        position = hits.positions[i, column]
-        move = lift(tree.corners[position], surface.normals[position],
-                    surface.limits[position], hits.weights[i, column], direction, point, normal)
-        depths[i] = hits.distances[i, column] + move
-        labels[i] = surface.sides[position]
+        position = positions[i, column]
+        for k in range(3):
+            weight[k] = weights[i, column, k]
+        move = lift(corners, normals, limits, position, weight, direction, point, normal)
+        depths[i] = distances[i, column] + move
+        labels[i] = sides[position]
     return depths, labels

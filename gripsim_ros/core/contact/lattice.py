@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .contact_mesh import ContactMesh
 from .curved_surface import lift
 from .indenters import Indenter
-from .ray_queries import SLACK, cover, project_triangle, slab_range, triangles_under
+from .ray_queries import SLACK, cover, longer, project_triangle, slab_range, triangles_under
 
 Array = NDArray[np.float64]
 
@@ -111,23 +111,24 @@ def sample_field(body: ContactMesh, side: int, window: Window, indenter: Indente
 @njit(cache=True)
 def _raster(tree, surface, side, frame, start, spacing, heights, mask):
     """Return lattice cell, curved point, inward normal and triangle of each hit."""
-    lower, upper = np.empty(3), np.empty(3)
-    counts = mask.shape
+    lower, upper, counts = np.empty(3), np.empty(3), mask.shape
     for k in range(2):
         lower[k] = start[k] - 1e-9 * spacing
         upper[k] = start[k] + (counts[k] - 1 + 1e-9) * spacing
     lower[2], upper[2] = heights[0], heights[1]
     candidates = triangles_under(tree, frame, lower, upper)
+    corners, sides, all_normals, limits = (tree.corners, surface.sides, surface.normals,
+                                           surface.limits)
     capacity = counts[0] * counts[1] + 16
     cells, positions = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
     points, normals = np.empty((capacity, 3)), np.empty((capacity, 3))
-    found = 0
-    projected = np.empty((3, 3))
-    weights = np.empty(3)
+    found, direction = 0, frame[2]
+    projected, weights, point, normal = (np.empty((3, 3)), np.empty(3), np.empty(3),
+                                         np.empty(3))
     for position in candidates:
-        if surface.sides[position] != side:
+        if sides[position] != side:
             continue
-        project_triangle(tree.corners[position], frame, projected)
+        project_triangle(corners, position, frame, projected)
         i0, i1 = _span(min(projected[0, 0], projected[1, 0], projected[2, 0]),
                        max(projected[0, 0], projected[1, 0], projected[2, 0]),
                        start[0], spacing, counts[0])
@@ -141,41 +142,32 @@ def _raster(tree, surface, side, frame, start, spacing, heights, mask):
             for j in range(j0, j1 + 1):
                 if not mask[i, j]:
                     continue
-                e0, e1, e2, total = cover(
-                    projected, start[0] + i * spacing, start[1] + j * spacing)
+                e0, e1, e2, total = cover(projected, column, start[1] + j * spacing)
                 if total >= 0.0:
+                    continue
+                weights[0], weights[1], weights[2] = e0 / total, e1 / total, e2 / total
+                lift(corners, all_normals, limits, position, weights, direction, point, normal)
+                slope = -(normal[0] * direction[0] + normal[1] * direction[1]
+                          + normal[2] * direction[2])
+                if slope < LEAST_SLOPE:
                     continue
                 if found == capacity:
                     capacity *= 2
-                    cells, positions = _longer(cells), _longer(positions)
+                    cells, positions = longer(cells), longer(positions)
                     points, normals = _taller(points), _taller(normals)
-                weights[0], weights[1], weights[2] = e0 / total, e1 / total, e2 / total
-                lift(tree.corners[position], surface.normals[position],
-                     surface.limits[position], weights, frame[2], points[found], normals[found])
-                slope = 0.0
                 for k in range(3):
-                    normals[found, k] = -normals[found, k]
-                    slope += normals[found, k] * frame[2, k]
-                if slope < LEAST_SLOPE:
-                    continue
+                    points[found, k], normals[found, k] = point[k], -normal[k]
                 cells[found], positions[found] = i * counts[1] + j, position
                 found += 1
     return cells[:found], points[:found], normals[:found], positions[:found]
 
 
-@njit(cache=True)
+@njit(cache=True, inline='always')
 def _span(least, most, start, spacing, count):
     """Return the first and last lattice index between two values."""
     low = np.ceil((least - start) / spacing - SLACK)
     high = np.floor((most - start) / spacing + SLACK)
     return int(max(low, 0.0)), int(min(high, count - 1.0))
-
-
-@njit(cache=True)
-def _longer(values):
-    longer = np.empty(2 * len(values), np.int64)
-    longer[:len(values)] = values
-    return longer
 
 
 @njit(cache=True)

@@ -8,13 +8,12 @@ merging, no repair, indices are the files' own.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..errors import ShapeError
 from ..transforms import apply, inverse
 from .contact_mesh import ContactMesh
-from .point_queries import closest_points
+from .point_queries import closest_points, points_in_box
 from .ray_queries import AHEAD, BEHIND, EXIT, cast, contains
 from .vp_tree import VpTree
 
@@ -86,7 +85,7 @@ def vertex_contacts(a: ContactMesh, b: ContactMesh, T_a_b: Array,
     -----
     Source: narrow phase of the intersection paper. Departures: *all* triangles over a
     vertex are tried, and it is inside if its nearest hit is an exit. A vertex on the
-    surface is not inside. METHODS of exactness in ``docs/model/contact.md``.
+    surface is not inside. Why this is exact: ``docs/model/contact.md``.
     """
     d = None if direction is None else _unit(direction)
     T_b_a = inverse(T_a_b)
@@ -129,7 +128,7 @@ def find_inside(vertices: Array, target: ContactMesh, T_target_query: Array,
     PenetratingVertices
         Exits in the target's frame.
     """
-    near = _vertices_in_box(vertices, T_target_query, target.box.axes, target.box.centre,
+    near = points_in_box(vertices, T_target_query, target.box.axes, target.box.centre,
                             target.box.half_lengths)
     points = apply(T_target_query, vertices[near])
     if direction is None:
@@ -171,30 +170,3 @@ def _barycentric(corners: Array, points: Array) -> Array:
     v = np.einsum('ki,ki->k', np.cross(points - a, c - a), normals) / safe
     w = np.einsum('ki,ki->k', np.cross(b - a, points - a), normals) / safe
     return np.stack([1.0 - v - w, v, w], axis=1)
-
-
-@njit(cache=True)
-def _vertices_in_box(vertices, T_target_query, axes, centre, half):
-    """Return indices of the vertices in a target's box, rounding outwards."""
-    turned, offset = np.zeros((3, 3)), np.zeros(3)
-    margin = 1e-9 * (half[0] + half[1] + half[2])
-    for k in range(3):
-        for j in range(3):
-            for i in range(3):
-                turned[k, j] += axes[k, i] * T_target_query[i, j]
-            offset[k] += axes[k, j] * (T_target_query[j, 3] - centre[j])
-    found = np.empty(len(vertices), np.int64)
-    count = 0
-    for n in range(len(vertices)):
-        inside = True
-        for k in range(3):
-            x = offset[k]
-            for j in range(3):
-                x += turned[k, j] * vertices[n, j]
-            if abs(x) > half[k] + margin:
-                inside = False
-                break
-        if inside:
-            found[count] = n
-            count += 1
-    return found[:count].copy()

@@ -3,22 +3,26 @@
 import numpy as np
 from numba import njit
 
+from .ray_queries import longer
 from .vp_tree import STACK_SIZE
 
 
 @njit(cache=True)
-def closest_on_triangle(p, a, b, c, out):
+def closest_on_triangle(p, corners, position, out):
     """
     Write the point of a triangle closest to p into ``out`` and return the squared distance.
 
     Source: Ericson, Real-Time Collision Detection, 2005, section 5.1.5.
     """
-    ab, ac, ap = b - a, c - a, p - a
-    d1, d2 = _dot(ab, ap), _dot(ac, ap)
-    bp = p - b
-    d3, d4 = _dot(ab, bp), _dot(ac, bp)
-    cp = p - c
-    d5, d6 = _dot(ab, cp), _dot(ac, cp)
+    d1 = d2 = d3 = d4 = d5 = d6 = 0.0
+    for k in range(3):
+        a, b, c = corners[position, 0, k], corners[position, 1, k], corners[position, 2, k]
+        d1 += (b - a) * (p[k] - a)
+        d2 += (c - a) * (p[k] - a)
+        d3 += (b - a) * (p[k] - b)
+        d4 += (c - a) * (p[k] - b)
+        d5 += (b - a) * (p[k] - c)
+        d6 += (c - a) * (p[k] - c)
     vc = d1 * d4 - d3 * d2
     vb = d5 * d2 - d1 * d6
     va = d3 * d6 - d5 * d4
@@ -42,22 +46,16 @@ def closest_on_triangle(p, a, b, c, out):
         v, w = vb / total, vc / total
     squared = 0.0
     for k in range(3):
-        out[k] = a[k] + v * ab[k] + w * ac[k]
+        a = corners[position, 0, k]
+        out[k] = a + v * (corners[position, 1, k] - a) + w * (corners[position, 2, k] - a)
         squared += (p[k] - out[k]) ** 2
     return squared
 
 
-@njit(cache=True)
-def _dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@njit(cache=True)
-def _ball_gap(tree, node, p):
-    dx = p[0] - tree.centres[node, 0]
-    dy = p[1] - tree.centres[node, 1]
-    dz = p[2] - tree.centres[node, 2]
-    return np.sqrt(dx * dx + dy * dy + dz * dz) - tree.radii[node]
+@njit(cache=True, inline='always')
+def _ball_gap(centres, radii, node, p):
+    dx, dy, dz = p[0] - centres[node, 0], p[1] - centres[node, 1], p[2] - centres[node, 2]
+    return np.sqrt(dx * dx + dy * dy + dz * dz) - radii[node]
 
 
 @njit(cache=True)
@@ -79,34 +77,37 @@ def closest_points(tree, points, limit):
         Unsigned distance, ``inf`` beyond the limit; closest point; position in the
         tree's order, -1 beyond the limit.
     """
+    centres, radii, children = tree.centres, tree.radii, tree.children
+    ranges, corners = tree.ranges, tree.corners
     count = len(points)
     distances = np.full(count, np.inf)
     closest = np.zeros((count, 3))
     positions = np.full(count, -1)
-    stack = np.empty(STACK_SIZE, np.int64)
-    gaps = np.empty(STACK_SIZE)
-    out = np.empty(3)
+    stack, gaps = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
+    p, out = np.empty(3), np.empty(3)
     for i in range(count):
+        for k in range(3):
+            p[k] = points[i, k]
         best = limit
-        stack[0], gaps[0] = 0, _ball_gap(tree, 0, points[i])
+        stack[0], gaps[0] = 0, _ball_gap(centres, radii, 0, p)
         top = 1
         while top > 0:
             top -= 1
             if gaps[top] > best:
                 continue
             node = stack[top]
-            if tree.children[node, 0] < 0:
-                for position in range(tree.ranges[node, 0], tree.ranges[node, 1]):
-                    squared = closest_on_triangle(
-                        points[i], tree.corners[position, 0], tree.corners[position, 1],
-                        tree.corners[position, 2], out)
+            if children[node, 0] < 0:
+                for position in range(ranges[node, 0], ranges[node, 1]):
+                    squared = closest_on_triangle(p, corners, position, out)
                     if squared <= best * best:
                         best = min(np.sqrt(squared), best)
                         distances[i], positions[i] = best, position
-                        closest[i] = out
+                        for k in range(3):
+                            closest[i, k] = out[k]
                 continue
-            first, second = tree.children[node, 0], tree.children[node, 1]
-            near, far = _ball_gap(tree, first, points[i]), _ball_gap(tree, second, points[i])
+            first, second = children[node, 0], children[node, 1]
+            near = _ball_gap(centres, radii, first, p)
+            far = _ball_gap(centres, radii, second, p)
             if near > far:
                 first, second, near, far = second, first, far, near
             stack[top], gaps[top] = second, far
@@ -137,6 +138,8 @@ def triangles_in_box(tree, axes, centre, half):
     Balls prune, then the 13 separating axes of a triangle and a box decide
     (Akenine-Moller, JGT 2001).
     """
+    centres, radii, children = tree.centres, tree.radii, tree.children
+    ranges, corners = tree.ranges, tree.corners
     found = np.empty(64, np.int64)
     count = 0
     stack = np.empty(STACK_SIZE, np.int64)
@@ -148,25 +151,21 @@ def triangles_in_box(tree, axes, centre, half):
         node = stack[top]
         squared = 0.0
         for k in range(3):
-            x = _along(axes, k, tree.centres[node], centre)
+            x = _along(axes, k, centres, node, centre)
             excess = max(abs(x) - half[k], 0.0)
             squared += excess * excess
-        if squared > tree.radii[node] ** 2:
+        if squared > radii[node] ** 2:
             continue
-        if tree.children[node, 0] >= 0:
-            stack[top], stack[top + 1] = tree.children[node, 0], tree.children[node, 1]
+        if children[node, 0] >= 0:
+            stack[top], stack[top + 1] = children[node, 0], children[node, 1]
             top += 2
             continue
-        for position in range(tree.ranges[node, 0], tree.ranges[node, 1]):
-            for corner in range(3):
-                for k in range(3):
-                    local[corner, k] = _along(axes, k, tree.corners[position, corner], centre)
+        for position in range(ranges[node, 0], ranges[node, 1]):
+            _to_box(axes, corners, position, centre, local)
             if not triangle_meets_box(local, half):
                 continue
             if count == len(found):
-                longer = np.empty(2 * count, np.int64)
-                longer[:count] = found
-                found = longer
+                found = longer(found)
             found[count] = position
             count += 1
     return found[:count]
@@ -186,6 +185,8 @@ def bounds_in_box(tree, axes, centre, half):
         Lower and upper, along the axes from the centre [m]; ``inf, -inf`` where no
         triangle meets the box.
     """
+    centres, radii, children = tree.centres, tree.radii, tree.children
+    ranges, corners = tree.ranges, tree.corners
     lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
     stack = np.empty(STACK_SIZE, np.int64)
     stack[0] = 0
@@ -196,20 +197,18 @@ def bounds_in_box(tree, axes, centre, half):
         node = stack[top]
         squared, wider = 0.0, False
         for k in range(3):
-            x = _along(axes, k, tree.centres[node], centre)
+            x = _along(axes, k, centres, node, centre)
             squared += max(abs(x) - half[k], 0.0) ** 2
-            wider = wider or max(x - tree.radii[node], -half[k]) < lower[k]
-            wider = wider or min(x + tree.radii[node], half[k]) > upper[k]
-        if squared > tree.radii[node] ** 2 or not wider:
+            wider = wider or max(x - radii[node], -half[k]) < lower[k]
+            wider = wider or min(x + radii[node], half[k]) > upper[k]
+        if squared > radii[node] ** 2 or not wider:
             continue
-        if tree.children[node, 0] >= 0:
-            stack[top], stack[top + 1] = tree.children[node, 0], tree.children[node, 1]
+        if children[node, 0] >= 0:
+            stack[top], stack[top + 1] = children[node, 0], children[node, 1]
             top += 2
             continue
-        for position in range(tree.ranges[node, 0], tree.ranges[node, 1]):
-            for corner in range(3):
-                for k in range(3):
-                    local[corner, k] = _along(axes, k, tree.corners[position, corner], centre)
+        for position in range(ranges[node, 0], ranges[node, 1]):
+            _to_box(axes, corners, position, centre, local)
             if triangle_meets_box(local, half):
                 for k in range(3):
                     low = min(local[0, k], local[1, k], local[2, k])
@@ -219,10 +218,21 @@ def bounds_in_box(tree, axes, centre, half):
     return lower, upper
 
 
-@njit(cache=True)
-def _along(axes, k, point, centre):
-    return (axes[k, 0] * (point[0] - centre[0]) + axes[k, 1] * (point[1] - centre[1])
-            + axes[k, 2] * (point[2] - centre[2]))
+@njit(cache=True, inline='always')
+def _along(axes, k, points, i, centre):
+    return (axes[k, 0] * (points[i, 0] - centre[0]) + axes[k, 1] * (points[i, 1] - centre[1])
+            + axes[k, 2] * (points[i, 2] - centre[2]))
+
+
+@njit(cache=True, inline='always')
+def _to_box(axes, corners, position, centre, local):
+    """Fill ``local (3, 3)`` with a triangle's corners along a box's axes."""
+    for corner in range(3):
+        x = corners[position, corner, 0] - centre[0]
+        y = corners[position, corner, 1] - centre[1]
+        z = corners[position, corner, 2] - centre[2]
+        for k in range(3):
+            local[corner, k] = axes[k, 0] * x + axes[k, 1] * y + axes[k, 2] * z
 
 
 @njit(cache=True)
@@ -233,10 +243,9 @@ def triangle_meets_box(local, half):
             return False
         if max(local[0, k], local[1, k], local[2, k]) < -half[k]:
             return False
-    e0, e1 = local[1] - local[0], local[2] - local[1]
-    nx = e0[1] * e1[2] - e0[2] * e1[1]
-    ny = e0[2] * e1[0] - e0[0] * e1[2]
-    nz = e0[0] * e1[1] - e0[1] * e1[0]
+    ax, ay, az = local[1, 0] - local[0, 0], local[1, 1] - local[0, 1], local[1, 2] - local[0, 2]
+    bx, by, bz = local[2, 0] - local[1, 0], local[2, 1] - local[1, 1], local[2, 2] - local[1, 2]
+    nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
     reach = abs(nx) * half[0] + abs(ny) * half[1] + abs(nz) * half[2]
     if abs(nx * local[0, 0] + ny * local[0, 1] + nz * local[0, 2]) > reach:
         return False
@@ -252,3 +261,30 @@ def triangle_meets_box(local, half):
             if max(p, q) < -(abs(ei) * half[j] + abs(ej) * half[i]):
                 return False
     return True
+
+
+@njit(cache=True)
+def points_in_box(points, T_box_points, axes, centre, half):
+    """Return indices of the points, given in another frame, in a box, rounding outwards."""
+    turned, offset = np.zeros((3, 3)), np.zeros(3)
+    margin = 1e-9 * (half[0] + half[1] + half[2])
+    for k in range(3):
+        for j in range(3):
+            for i in range(3):
+                turned[k, j] += axes[k, i] * T_box_points[i, j]
+            offset[k] += axes[k, j] * (T_box_points[j, 3] - centre[j])
+    found = np.empty(len(points), np.int64)
+    count = 0
+    for n in range(len(points)):
+        inside = True
+        for k in range(3):
+            x = offset[k]
+            for j in range(3):
+                x += turned[k, j] * points[n, j]
+            if abs(x) > half[k] + margin:
+                inside = False
+                break
+        if inside:
+            found[count] = n
+            count += 1
+    return found[:count].copy()

@@ -66,21 +66,13 @@ def direction_frame(direction):
     return frame
 
 
-@njit(cache=True)
-def turn(frame, point):
-    """Return the three coordinates of a point in a frame given by its rows."""
-    u = frame[0, 0] * point[0] + frame[0, 1] * point[1] + frame[0, 2] * point[2]
-    v = frame[1, 0] * point[0] + frame[1, 1] * point[1] + frame[1, 2] * point[2]
-    w = frame[2, 0] * point[0] + frame[2, 1] * point[1] + frame[2, 2] * point[2]
-    return u, v, w
-
-
-@njit(cache=True)
-def project_triangle(corners, frame, projected):
-    """Fill ``projected (3, 3)`` with the corners in a frame."""
+@njit(cache=True, inline='always')
+def project_triangle(corners, position, frame, projected):
+    """Fill ``projected (3, 3)`` with the corners of triangle ``position`` in a frame."""
     for k in range(3):
-        u, v, w = turn(frame, corners[k])
-        projected[k, 0], projected[k, 1], projected[k, 2] = u, v, w
+        x, y, z = corners[position, k, 0], corners[position, k, 1], corners[position, k, 2]
+        for axis in range(3):
+            projected[k, axis] = frame[axis, 0] * x + frame[axis, 1] * y + frame[axis, 2] * z
 
 
 @njit(cache=True)
@@ -90,51 +82,60 @@ def triangles_under(tree, frame, lower, upper):
 
     ``lower, upper (3,)`` bound the box in the frame; its third axis is the direction.
     """
-    found = np.empty(64, np.int64)
+    centres, radii, children = tree.centres, tree.radii, tree.children
+    ranges, corners = tree.ranges, tree.corners
+    found, projected = np.empty(256, np.int64), np.empty((3, 3))
     count = 0
     stack = np.empty(STACK_SIZE, np.int64)
     stack[0] = 0
     top = 1
-    projected = np.empty((3, 3))
     while top > 0:
         top -= 1
         node = stack[top]
-        u, v, w = turn(frame, tree.centres[node])
-        radius = tree.radii[node]
+        x, y, z, radius = centres[node, 0], centres[node, 1], centres[node, 2], radii[node]
+        u = frame[0, 0] * x + frame[0, 1] * y + frame[0, 2] * z
+        v = frame[1, 0] * x + frame[1, 1] * y + frame[1, 2] * z
+        w = frame[2, 0] * x + frame[2, 1] * y + frame[2, 2] * z
         if w + radius < lower[2] or w - radius > upper[2]:
             continue
         du = max(lower[0] - u, u - upper[0], 0.0)
         dv = max(lower[1] - v, v - upper[1], 0.0)
         if du * du + dv * dv > radius * radius:
             continue
-        if tree.children[node, 0] >= 0:
-            stack[top], stack[top + 1] = tree.children[node, 0], tree.children[node, 1]
+        if children[node, 0] >= 0:
+            stack[top], stack[top + 1] = children[node, 0], children[node, 1]
             top += 2
             continue
-        for position in range(tree.ranges[node, 0], tree.ranges[node, 1]):
-            project_triangle(tree.corners[position], frame, projected)
+        for position in range(ranges[node, 0], ranges[node, 1]):
+            project_triangle(corners, position, frame, projected)
             if not _meets_box(projected, lower, upper):
                 continue
             if count == len(found):
-                longer = np.empty(2 * count, np.int64)
-                longer[:count] = found
-                found = longer
+                found = longer(found)
             found[count] = position
             count += 1
     return found[:count]
 
 
 @njit(cache=True)
+def longer(values):
+    """Return integers with as much room again at their end."""
+    grown = np.empty(2 * len(values), np.int64)
+    grown[:len(values)] = values
+    return grown
+
+
+@njit(cache=True, inline='always')
 def _meets_box(projected, lower, upper):
+    meets = True
     for k in range(3):
         low = min(projected[0, k], projected[1, k], projected[2, k])
         high = max(projected[0, k], projected[1, k], projected[2, k])
-        if high < lower[k] or low > upper[k]:
-            return False
-    return True
+        meets = meets and high >= lower[k] and low <= upper[k]
+    return meets
 
 
-@njit(cache=True)
+@njit(cache=True, inline='always')
 def cover(projected, u, v):
     """
     Return signed edge functions and their sum of a point under a projected triangle.
@@ -152,7 +153,7 @@ def cover(projected, u, v):
     return e0, e1, e2, (e0 + e1 + e2 if inside else 0.0)
 
 
-@njit(cache=True)
+@njit(cache=True, inline='always')
 def slab_range(projected, low, high):
     """Return bounds of a projected triangle's second coordinate where its first is in a slab."""
     least, most = np.inf, -np.inf
@@ -171,8 +172,8 @@ def slab_range(projected, low, high):
 
 @njit(cache=True)
 def _grid_shape(count, width, height):
-    """Return the cells along both sides for about one point in two cells."""
-    cells = max(1.0, count / 2.0)
+    """Return the cells along both sides, about two to a point."""
+    cells = 2.0 * count
     if width <= 0.0 and height <= 0.0:
         return 1, 1
     if width <= 0.0:
@@ -183,7 +184,7 @@ def _grid_shape(count, width, height):
     return int(nu), int(max(1.0, cells / nu))
 
 
-@njit(cache=True)
+@njit(cache=True, inline='always')
 def _cell(value, origin, scale, count):
     return min(max(int((value - origin) * scale), 0), count - 1)
 
@@ -233,30 +234,42 @@ def cast(tree, points, direction, behind):
     covers the point, so that none is missed.
     """
     count = len(points)
-    hits = Hits(np.empty((count, 2)), np.zeros((count, 2), np.int64),
-                np.full((count, 2), -1), np.zeros((count, 2, 3)))
-    hits.distances[:, 0] = np.inf
-    hits.distances[:, 1] = -np.inf
-    if count == 0:
-        return hits
+    distances, positions = np.empty((count, 2)), np.full((count, 2), -1)
+    distances[:, AHEAD], distances[:, BEHIND] = np.inf, -np.inf
     frame = direction_frame(direction)
-    turned = np.empty((count, 3))
+    turned, lower, upper = _turn_points(points, frame)
+    if count > 0:
+        upper[2] = np.inf
+        lower[2] -= behind
+        candidates = triangles_under(tree, frame, lower, upper)
+        _stream(tree.corners, candidates, frame, turned, lower, upper, distances, positions)
+    return _describe(tree.corners, frame, turned, distances, positions)
+
+
+@njit(cache=True)
+def _turn_points(points, frame):
+    """Return points in a frame, and their bounds there."""
+    turned = np.empty((len(points), 3))
     lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
-    for i in range(count):
-        turned[i, 0], turned[i, 1], turned[i, 2] = turn(frame, points[i])
+    for i in range(len(points)):
         for k in range(3):
+            turned[i, k] = (frame[k, 0] * points[i, 0] + frame[k, 1] * points[i, 1]
+                            + frame[k, 2] * points[i, 2])
             lower[k] = min(lower[k], turned[i, k])
             upper[k] = max(upper[k], turned[i, k])
-    upper[2] = np.inf
-    lower[2] -= behind
-    candidates = triangles_under(tree, frame, lower, upper)
-    nu, nv = _grid_shape(count, upper[0] - lower[0], upper[1] - lower[1])
+    return turned, lower, upper
+
+
+@njit(cache=True)
+def _stream(corners, candidates, frame, turned, lower, upper, distances, positions):
+    """Test every candidate triangle against the points in the cells under it."""
+    nu, nv = _grid_shape(len(turned), upper[0] - lower[0], upper[1] - lower[1])
     scale_u = nu / max(upper[0] - lower[0], 1e-300)
     scale_v = nv / max(upper[1] - lower[1], 1e-300)
     order, starts = _sort_into_cells(turned, lower, scale_u, scale_v, nu, nv)
     projected = np.empty((3, 3))
     for position in candidates:
-        project_triangle(tree.corners[position], frame, projected)
+        project_triangle(corners, position, frame, projected)
         u0 = _cell(min(projected[0, 0], projected[1, 0], projected[2, 0]), lower[0], scale_u, nu)
         u1 = _cell(max(projected[0, 0], projected[1, 0], projected[2, 0]), lower[0], scale_u, nu)
         least = min(projected[0, 1], projected[1, 1], projected[2, 1])
@@ -273,28 +286,41 @@ def cast(tree, points, direction, behind):
                 v0 = _cell(least - SLACK / scale_v, lower[1], scale_v, nv)
                 v1 = _cell(most + SLACK / scale_v, lower[1], scale_v, nv)
             for place in range(starts[cu * nv + v0], starts[cu * nv + v1 + 1]):
-                _meet(projected, position, turned, order[place], hits)
-    return hits
+                i = order[place]
+                e0, e1, e2, total = cover(projected, turned[i, 0], turned[i, 1])
+                if total == 0.0:
+                    continue
+                distance = _height(projected, e0, e1, e2, total, turned[i, 2])
+                column = AHEAD if distance > 0.0 else BEHIND
+                if abs(distance) < abs(distances[i, column]):
+                    distances[i, column] = distance
+                    positions[i, column] = position
+
+
+@njit(cache=True, inline='always')
+def _height(projected, e0, e1, e2, total, z):
+    """Return the third coordinate of a covered point of a triangle, less z."""
+    return (e0 * (projected[0, 2] - z) + e1 * (projected[1, 2] - z)
+            + e2 * (projected[2, 2] - z)) / total
 
 
 @njit(cache=True)
-def _meet(projected, position, turned, i, hits):
-    """Record the hit of one point with one triangle if it is the nearest on its side."""
-    e0, e1, e2, total = cover(projected, turned[i, 0], turned[i, 1])
-    if total == 0.0:
-        return
-    z = turned[i, 2]
-    distance = (e0 * (projected[0, 2] - z) + e1 * (projected[1, 2] - z)
-                + e2 * (projected[2, 2] - z)) / total
-    column = AHEAD if distance > 0.0 else BEHIND
-    if abs(distance) >= abs(hits.distances[i, column]):
-        return
-    hits.distances[i, column] = distance
-    hits.sides[i, column] = EXIT if total > 0.0 else ENTRY
-    hits.positions[i, column] = position
-    hits.weights[i, column, 0] = e0 / total
-    hits.weights[i, column, 1] = e1 / total
-    hits.weights[i, column, 2] = e2 / total
+def _describe(corners, frame, turned, distances, positions):
+    """Return sides and weights of the hits found, too."""
+    count = len(turned)
+    sides, weights = np.zeros((count, 2), np.int64), np.zeros((count, 2, 3))
+    projected = np.empty((3, 3))
+    for i in range(count):
+        for column in range(2):
+            if positions[i, column] < 0:
+                continue
+            project_triangle(corners, positions[i, column], frame, projected)
+            e0, e1, e2, total = cover(projected, turned[i, 0], turned[i, 1])
+            sides[i, column] = EXIT if total > 0.0 else ENTRY
+            weights[i, column, 0] = e0 / total
+            weights[i, column, 1] = e1 / total
+            weights[i, column, 2] = e2 / total
+    return Hits(distances, sides, positions, weights)
 
 
 #: A direction without relation to any axis, for inside tests.

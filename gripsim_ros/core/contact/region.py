@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..transforms import inverse
 from .contact_mesh import ContactMesh
 from .indenters import Indenter, clip_region
-from .oriented_box import OrientedBox, separation
+from .oriented_box import OrientedBox
 from .point_queries import triangles_in_box
 
 Array = NDArray[np.float64]
@@ -56,7 +56,7 @@ def find_region(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
     Returns
     -------
     Region or None
-        None where the boxes are apart or either surface passes the other's box by.
+        None where either surface passes the other's box by.
 
     Notes
     -----
@@ -65,8 +65,6 @@ def find_region(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
     """
     reach = indenter.bulge + body.bulge
     box = indenter.box.moved(T_object_indenter).inflated(reach)
-    if separation(box, body.box) > 0.0:
-        return None
     region = _object_part(body, box)
     if region is None:
         return None

@@ -10,7 +10,7 @@ from ..batches import (DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch, Con
                        LinkStateBatch)
 from ..bodies import GraspObject
 from ..hand import HandModel
-from ..transforms import inverse
+from ..transforms import inverse, skew
 from .clearance import (ABSOLUTE, RELATIVE, hull_clearances, obstacle_clearance,
                         obstacle_shapes, pair_clearances)
 from .contact_mesh import ContactMesh
@@ -163,7 +163,7 @@ def _motion(scene: ContactScene, link: int, T_object_link: Array, twist: Array,
     box = scene.shapes.bodies[link].box
     if at is None:
         at = T_object_link[:3, :3] @ box.centre + T_object_link[:3, 3]
-    velocity = twist[:3] + np.cross(twist[3:], at - T_object_link[:3, 3])
+    velocity = twist[:3] + skew(twist[3:]) @ (at - T_object_link[:3, 3])
     norm = float(np.linalg.norm(velocity))
     size = float(np.linalg.norm(box.half_lengths))
     return velocity / norm if norm > MOTIONLESS * size * np.linalg.norm(twist) else None

@@ -4,8 +4,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ..transforms import apply, inverse
 from .contact_mesh import ContactMesh
 from .gjk import distance_bound, few_points
+from .point_queries import points_in_box
 from .ray_queries import contains
 
 Array = NDArray[np.float64]
@@ -49,90 +51,89 @@ def overlaps(a: ContactMesh, b: ContactMesh, T_a_b: Array) -> bool:
 
     False proves nothing: edges may cross between the vertices.
     """
-    rotation, origin = T_a_b[:3, :3], T_a_b[:3, 3]
-    forth = b.mesh.vertices @ rotation.T + origin
-    back = (a.mesh.vertices - origin) @ rotation
-    return _any_inside(a, forth) or _any_inside(b, back)
+    return _any_inside(a, b, T_a_b) or _any_inside(b, a, inverse(T_a_b))
 
 
-def _any_inside(target: ContactMesh, points: Array) -> bool:
+def _any_inside(target: ContactMesh, other: ContactMesh, T_target_other: Array) -> bool:
     box = target.box
-    near = (np.abs((points - box.centre) @ box.axes.T) <= box.half_lengths).all(axis=1)
-    return bool(near.any() and contains(target.tree, points[near]).any())
+    near = points_in_box(other.mesh.vertices, T_target_other, box.axes, box.centre,
+                         box.half_lengths)
+    points = apply(T_target_other, other.mesh.vertices[near])
+    return bool(len(near) and contains(target.tree, points).any())
 
 
 @njit(cache=True)
 def _dual(a, bulges_a, b, bulges_b, rotation, origin, relative, absolute):
-    centres = np.empty_like(b.centres)
-    for node in range(len(centres)):
-        _move(b.centres[node], rotation, origin, centres[node])
-    slack_a, slack_b = bulges_a.max(), bulges_b.max()
+    """Traverse both trees, nearest pairs of balls first."""
+    centres_a, radii_a, children_a = a.centres, a.radii, a.children
+    centres_b, radii_b, children_b = np.empty_like(b.centres), b.radii, b.children
+    for node in range(len(centres_b)):
+        _move(b.centres, node, rotation, origin, centres_b, node)
+    slack = bulges_a.max() + bulges_b.max()
     stack = np.empty((STACK_SIZE, 2), np.int64)
     gaps = np.empty(STACK_SIZE)
-    stack[0, 0], stack[0, 1] = 0, 0
-    gaps[0] = _ball_gap(a, 0, b, 0, centres) - slack_a - slack_b
+    stack[0, 0], stack[0, 1], gaps[0] = 0, 0, -np.inf
     top, best, pruned = 1, np.inf, np.inf
     start = np.array([1.0, 0.0, 0.0])
     limits = np.array([relative / 2.0, absolute / 5.0, np.inf])
     while top > 0:
         top -= 1
-        m, n, gap = stack[top, 0], stack[top, 1], gaps[top]
-        if gap > best - max(relative * best, absolute) / 2.0:
-            pruned = min(pruned, gap)
+        m, n = stack[top, 0], stack[top, 1]
+        if gaps[top] > best - max(relative * best, absolute) / 2.0:
+            pruned = min(pruned, gaps[top])
             continue
-        split_a = a.children[m, 0] >= 0
-        split_b = b.children[n, 0] >= 0
+        split_a, split_b = children_a[m, 0] >= 0, children_b[n, 0] >= 0
         if not split_a and not split_b:
-            best = _leaves(a, bulges_a, m, b, bulges_b, n, rotation, origin, best, start,
-                           limits)
+            best = _leaves(a.corners, bulges_a, a.ranges[m], b.corners, bulges_b, b.ranges[n],
+                           rotation, origin, best, start, limits)
             if best <= 0.0:
                 return 0.0
             continue
-        if split_a and (not split_b or a.radii[m] >= b.radii[n]):
-            pairs = ((a.children[m, 0], n), (a.children[m, 1], n))
-        else:
-            pairs = ((m, b.children[n, 0]), (m, b.children[n, 1]))
-        g0 = _ball_gap(a, pairs[0][0], b, pairs[0][1], centres) - slack_a - slack_b
-        g1 = _ball_gap(a, pairs[1][0], b, pairs[1][1], centres) - slack_a - slack_b
-        first, second = (1, 0) if g0 < g1 else (0, 1)
-        for k, which in enumerate((first, second)):
-            pair = pairs[which]
-            stack[top + k, 0], stack[top + k, 1] = pair[0], pair[1]
-            gaps[top + k] = g0 if which == 0 else g1
+        in_a = split_a and (not split_b or radii_a[m] >= radii_b[n])
+        for k in range(2):
+            i = children_a[m, k] if in_a else m
+            j = n if in_a else children_b[n, k]
+            squared = 0.0
+            for axis in range(3):
+                squared += (centres_a[i, axis] - centres_b[j, axis]) ** 2
+            stack[top + k, 0], stack[top + k, 1] = i, j
+            gaps[top + k] = np.sqrt(squared) - radii_a[i] - radii_b[j] - slack
+        if gaps[top] < gaps[top + 1]:
+            for axis in range(2):
+                stack[top, axis], stack[top + 1, axis] = stack[top + 1, axis], stack[top, axis]
+            gaps[top], gaps[top + 1] = gaps[top + 1], gaps[top]
         top += 2
     return max(min(best, pruned), 0.0)
 
 
 @njit(cache=True)
-def _move(point, rotation, origin, out):
+def _move(points, i, rotation, origin, out, j):
+    """Map point i of some to another frame, into row j of the others."""
+    x, y, z = points[i, 0], points[i, 1], points[i, 2]
     for k in range(3):
-        out[k] = (rotation[k, 0] * point[0] + rotation[k, 1] * point[1]
-                  + rotation[k, 2] * point[2] + origin[k])
+        out[j, k] = rotation[k, 0] * x + rotation[k, 1] * y + rotation[k, 2] * z + origin[k]
 
 
 @njit(cache=True)
-def _ball_gap(a, m, b, n, centres):
-    squared = 0.0
-    for k in range(3):
-        squared += (a.centres[m, k] - centres[n, k]) ** 2
-    return np.sqrt(squared) - a.radii[m] - b.radii[n]
-
-
-@njit(cache=True)
-def _leaves(a, bulges_a, m, b, bulges_b, n, rotation, origin, best, start, limits):
+def _leaves(corners_a, bulges_a, range_a, corners_b, bulges_b, range_b, rotation, origin, best,
+            start, limits):
     """Return the least bound over the triangle pairs of two leaves."""
-    other, hints = np.empty((3, 3)), np.zeros(2, np.int64)
-    for q in range(b.ranges[n, 0], b.ranges[n, 1]):
+    own, other, moved = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    a, b, hints = few_points(own), few_points(other), np.zeros(2, np.int64)
+    for q in range(range_b[0], range_b[1]):
         for corner in range(3):
-            _move(b.corners[q, corner], rotation, origin, other[corner])
-        moved = few_points(b.corners[q])
-        for p in range(a.ranges[m, 0], a.ranges[m, 1]):
+            for k in range(3):
+                other[corner, k] = corners_b[q, corner, k]
+            _move(other, corner, rotation, origin, moved, corner)
+        for p in range(range_a[0], range_a[1]):
             slack = bulges_a[p] + bulges_b[q]
-            if _round_gap(a.corners[p], other) - slack >= best:
+            for corner in range(3):
+                for k in range(3):
+                    own[corner, k] = corners_a[p, corner, k]
+            if _round_gap(own, moved) - slack >= best:
                 continue
             limits[2] = best + slack
-            gap = distance_bound(few_points(a.corners[p]), moved, rotation, origin, start, limits,
-                                 hints)
+            gap = distance_bound(a, b, rotation, origin, start, limits, hints)
             best = min(best, max(gap - slack, 0.0))
             if best <= 0.0:
                 return 0.0
@@ -143,15 +144,14 @@ def _leaves(a, bulges_a, m, b, bulges_b, n, rotation, origin, best, start, limit
 def _round_gap(p, q):
     """Return the gap of balls round two triangles' centroids."""
     squared, radius_p, radius_q = 0.0, 0.0, 0.0
-    cp, cq = np.empty(3), np.empty(3)
-    for k in range(3):
-        cp[k] = (p[0, k] + p[1, k] + p[2, k]) / 3.0
-        cq[k] = (q[0, k] + q[1, k] + q[2, k]) / 3.0
-        squared += (cp[k] - cq[k]) ** 2
     for corner in range(3):
         dp, dq = 0.0, 0.0
         for k in range(3):
-            dp += (p[corner, k] - cp[k]) ** 2
-            dq += (q[corner, k] - cq[k]) ** 2
+            middle_p = (p[0, k] + p[1, k] + p[2, k]) / 3.0
+            middle_q = (q[0, k] + q[1, k] + q[2, k]) / 3.0
+            dp += (p[corner, k] - middle_p) ** 2
+            dq += (q[corner, k] - middle_q) ** 2
+            if corner == 0:
+                squared += (middle_p - middle_q) ** 2
         radius_p, radius_q = max(radius_p, dp), max(radius_q, dq)
     return np.sqrt(squared) - np.sqrt(radius_p) - np.sqrt(radius_q)
