@@ -129,7 +129,9 @@ class GraspEvaluator:
             return rejections.TOO_FEW_FINGERS
         if not state.capable:
             return rejections.CANNOT_BALANCE
-        return '' if state.holds else rejections.NOT_HELD
+        if state.margin < 1.0:
+            return rejections.DOES_NOT_HOLD
+        return '' if state.holds else rejections.OVERLOADED
 
     def _unjudged(self, i: int, reason: str) -> RankedGrasp:
         T, rows = self._grasps[i]

@@ -22,6 +22,9 @@ Array = NDArray[np.float64]
 SCORE_RESOLUTION = 1e-7
 #: Loss of score for each better hypothesis of the same face: keeps the choice varied.
 SAME_FACE_LOSS = 0.02
+#: Poses that differ by less are one hypothesis [m] and in the axes' components; faces of one
+#: plane side give the same pose.
+TWIN_RESOLUTION = 1e-5
 #: The quick look drops open hands that come nearer by the field's estimate [m].
 FIELD_CLEARANCE = 0.001
 #: Axes of the canonical frame, longest first (smallest moment of inertia first).
@@ -106,7 +109,7 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
         rows = np.flatnonzero(preshapes == number)
         if len(rows):
             poses[rows], scores[rows] = _centred(scene, number, poses[rows])
-    order = _varied_order(scores, faces)[:count]
+    order = _without_twins(_varied_order(scores, faces), poses, preshapes)[:count]
     T_object_palm = T_object_canonical @ poses[order]
     return [Hypothesis(i, T_object_palm[i], int(preshapes[row]), float(scores[row]))
             for i, row in enumerate(order)], len(poses)
@@ -281,3 +284,12 @@ def _varied_order(scores: Array, faces: NDArray) -> NDArray[np.int64]:
         adjusted[i] = rounded[row] - SAME_FACE_LOSS * rank
         seen[int(faces[row])] = rank + 1
     return order[np.lexsort((np.arange(len(order)), -adjusted))]
+
+
+def _without_twins(order: NDArray[np.int64], poses: Array, preshapes: NDArray
+                   ) -> NDArray[np.int64]:
+    """Keep the first of candidates that centring brought to one pose of one preshape."""
+    keys = np.column_stack([preshapes[order], np.round(
+        poses[order, :3].reshape(-1, 12) / TWIN_RESOLUTION)])
+    _, first = np.unique(keys, axis=0, return_index=True)
+    return order[np.sort(first)]

@@ -8,14 +8,16 @@ from scipy.optimize import nnls
 
 from ..bodies import GraspObject
 from ..hand import HandModel, forward_kinematics, link_jacobians
+from ..transforms import skew
 from .options import PlannerOptions
 from .state_row import StateRow
 from .types import ScoreTerm
 
 Array = NDArray[np.float64]
 
-#: Share of the score's opposition term that a grasp by only two links can reach.
-TWO_LINK_SHARE = 0.7
+#: Least singular value of the grasp map with which the spread term is whole: that of three
+#: contacts evenly round a circle of the object's radius is 1.2.
+FULL_SPREAD = 1.0
 #: Displacement, in parts of the object's radius, at which the deformation term is 0.
 FULL_DEFORMATION = 0.25
 
@@ -91,7 +93,7 @@ def score_terms(state: StateRow, efforts: Array, hand: HandModel, reference: Ref
     Parameters
     ----------
     state : StateRow
-        A state with loaded patches.
+        A state; without forces that hold it, its gentleness is 0.
     efforts : (J,) float
         Joint torques of the minimal forces [N m].
     hand : HandModel
@@ -112,13 +114,14 @@ def score_terms(state: StateRow, efforts: Array, hand: HandModel, reference: Ref
     peak = float(state.peak_pressures.max(initial=0.0))
     offset = _support_offset(state)
     unbalance = _unbalance(state.normals)
-    share = 1.0 if len(np.unique(state.links)) > 2 else TWO_LINK_SHARE
+    spread = _spread(state, reference.radius)
     torque = float(np.max(np.abs(efforts) / hand.joint_efforts))
     values = {
-        'gentleness': (force, 'N/N', min(1.0, 1.0 / max(reference.friction * force, 1e-9))),
+        'gentleness': (force, 'N/N', _gentleness(reference.friction * force)),
         'pressure': (peak, 'Pa', 1.0 - peak / reference.max_pressure),
         'support': (offset, 'm', 1.0 - offset / reference.radius),
-        'opposition': (unbalance, '-', share * (1.0 - unbalance)),
+        'opposition': (unbalance, '-', 1.0 - unbalance),
+        'spread': (spread, '-', spread / FULL_SPREAD),
         'torque': (torque, '-', 1.0 - torque),
         'deformation': (state.max_displacement, 'm',
                         1.0 - state.max_displacement / (FULL_DEFORMATION * reference.radius))}
@@ -130,6 +133,11 @@ def score_terms(state: StateRow, efforts: Array, hand: HandModel, reference: Ref
     return sum(term.contribution for term in terms), terms
 
 
+def _gentleness(pinches: float) -> float:
+    """Return 1 for a friction pinch's force, less for more; 0 where no forces hold."""
+    return min(1.0, 1.0 / pinches) if pinches > 0.0 else 0.0
+
+
 def _support_offset(state: StateRow) -> float:
     """Return the distance of the centre of mass from the middle of the contacts [m]."""
     weights = np.maximum(state.normal_forces, 0.0)
@@ -137,8 +145,23 @@ def _support_offset(state: StateRow) -> float:
     return float(np.linalg.norm(middle - state.centre_of_mass))
 
 
+def _spread(state: StateRow, radius: float) -> float:
+    """
+    Return the least singular value of the grasp map of hard fingers, torques over radius.
+
+    Source: Li & Sastry 1988. Two contacts have 0: nothing but torsion resists about the
+    line through them.
+    """
+    arms = (state.points - state.centre_of_mass) / radius
+    grasp_map = np.vstack([np.hstack([np.eye(3)] * len(arms)), np.hstack(list(skew(arms)))])
+    values = np.linalg.svd(grasp_map, compute_uv=False)
+    return float(values[5]) if len(values) > 5 else 0.0
+
+
 def _unbalance(normals: Array) -> float:
     """Return the smallest norm of a convex sum of the normals: 0 where they can balance."""
+    if not len(normals):
+        return 1.0      # and nnls writes beyond a matrix without columns
     large = 1e3
     shares, _ = nnls(np.vstack([normals.T, np.full(len(normals), large)]),
                      np.array([0.0, 0.0, 0.0, large]))
