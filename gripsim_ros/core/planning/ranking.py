@@ -152,6 +152,8 @@ def _spread(state: StateRow, radius: float) -> float:
     Source: Li & Sastry 1988. Two contacts have 0: nothing but torsion resists about the
     line through them.
     """
+    if not len(state.points):
+        return 0.0
     arms = (state.points - state.centre_of_mass) / radius
     grasp_map = np.vstack([np.hstack([np.eye(3)] * len(arms)), np.hstack(list(skew(arms)))])
     values = np.linalg.svd(grasp_map, compute_uv=False)
