@@ -220,7 +220,7 @@ def test_forces_lie_within_the_cones_of_soft_fingers(case):
             assert_allclose(torque, torsion * normal, atol=1e-12)
             friction = np.hypot(np.linalg.norm(force - pressing * normal),
                                 torsion / contact['friction_radius'])
-            assert friction <= FRICTION[case.material] * pressing * (1.0 + 1e-6)
+            assert friction <= FRICTION[case.material] * pressing * (1.0 + 1e-6) + ROUNDING
 
 
 def test_forces_balance_a_load_of_the_task(case):
