@@ -55,9 +55,11 @@ def test_distances_of_hulls_equal_a_quadratic_programme(seed, count_a, count_b):
 
 @pytest.mark.parametrize('a, b, distance', [
     (np.zeros((1, 3)), np.array([[0.0, 0.0, 2.0]]), 2.0),
-    (np.array([[0.0, 0, 0], [1, 0, 0], [0.5, 0, 0]]), np.array([[0.5, 1.0, 0], [0.5, 2.0, 0]]), 1.0),
+    (np.array([[0.0, 0, 0], [1, 0, 0], [0.5, 0, 0]]), np.array([[0.5, 1.0, 0], [0.5, 2, 0]]),
+     1.0),
     (np.tile([[0.0, 0.0, 1.0]], (5, 1)), np.array([[1.0, 0, 0], [-1, 0, 0], [0, 1, 0]]), 1.0),
-    (np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]), np.array([[0.2, 0.2, -1.0], [0.2, 0.2, 1.0]]), 0.0),
+    (np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]), np.array([[0.2, 0.2, -1], [0.2, 0.2, 1.0]]),
+     0.0),
     (np.zeros((1, 3)), np.zeros((1, 3)), 0.0)])
 def test_degenerate_hulls_have_distances_too(a, b, distance):
     np.testing.assert_allclose(gjk(a, b, np.eye(4)), distance, rtol=0.0, atol=1e-9)

@@ -8,12 +8,13 @@ their overlap, and certified lower bounds of the distance.
 """
 
 from .contact_mesh import ContactMesh
+from .edge_contacts import EdgeContacts, edge_contacts
 from .indenters import Indenter, MeshIndenter, PunchIndenter, SphereIndenter
 from .narrow_phase import PenetratingVertices, VertexContacts, vertex_contacts
 from .patches import Patch, PatchOptions, sample_patch
 from .stage import ContactScene, LinkShapes, detect_contacts
 
 __all__ = [
-    'ContactMesh', 'ContactScene', 'Indenter', 'LinkShapes', 'MeshIndenter', 'Patch',
-    'PatchOptions', 'PenetratingVertices', 'PunchIndenter', 'SphereIndenter', 'VertexContacts',
-    'detect_contacts', 'sample_patch', 'vertex_contacts']
+    'ContactMesh', 'ContactScene', 'EdgeContacts', 'Indenter', 'LinkShapes', 'MeshIndenter',
+    'Patch', 'PatchOptions', 'PenetratingVertices', 'PunchIndenter', 'SphereIndenter', 'VertexContacts',
+    'detect_contacts', 'edge_contacts', 'sample_patch', 'vertex_contacts']

@@ -87,7 +87,7 @@ def vertex_contacts(a: ContactMesh, b: ContactMesh, T_a_b: Array,
     vertex are tried, and it is inside if its nearest hit is an exit. A vertex on the
     surface is not inside. Why this is exact: ``docs/model/contact.md``.
     """
-    d = None if direction is None else _unit(direction)
+    d = None if direction is None else unit_direction(direction)
     T_b_a = inverse(T_a_b)
     back = None if d is None else -d
     a_in_b = find_inside(a.mesh.vertices, b, T_b_a, d)
@@ -97,7 +97,7 @@ def vertex_contacts(a: ContactMesh, b: ContactMesh, T_a_b: Array,
     return VertexContacts(moved, b_in_a)
 
 
-def _unit(direction: Array) -> Array:
+def unit_direction(direction: Array) -> Array:
     d = np.asarray(direction, float)
     norm = float(np.linalg.norm(d)) if d.shape == (3,) else np.nan
     if not (np.isfinite(norm) and norm > 0.0):
@@ -128,8 +128,8 @@ def find_inside(vertices: Array, target: ContactMesh, T_target_query: Array,
     PenetratingVertices
         Exits in the target's frame.
     """
-    near = points_in_box(vertices, T_target_query, target.box.axes, target.box.centre,
-                            target.box.half_lengths)
+    box = target.box
+    near = points_in_box(vertices, T_target_query, box.axes, box.centre, box.half_lengths)
     points = apply(T_target_query, vertices[near])
     if direction is None:
         return _shortest_ways(target.tree, points, near)

@@ -149,7 +149,7 @@ def separation(a: OrientedBox, b: OrientedBox, cross_axes: bool = True) -> float
 
 
 def overlap(a: OrientedBox, b: OrientedBox, cross_axes: bool = True) -> bool:
-    """Return whether two boxes of one frame overlap (see ``separation``)."""
+    """Return whether two boxes of one frame have a point in common."""
     return separation(a, b, cross_axes) <= 0.0
 
 
