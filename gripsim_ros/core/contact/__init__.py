@@ -16,5 +16,5 @@ from .stage import ContactScene, LinkShapes, detect_contacts
 
 __all__ = [
     'ContactMesh', 'ContactScene', 'EdgeContacts', 'Indenter', 'LinkShapes', 'MeshIndenter',
-    'Patch', 'PatchOptions', 'PenetratingVertices', 'PunchIndenter', 'SphereIndenter', 'VertexContacts',
-    'detect_contacts', 'edge_contacts', 'sample_patch', 'vertex_contacts']
+    'Patch', 'PatchOptions', 'PenetratingVertices', 'PunchIndenter', 'SphereIndenter',
+    'VertexContacts', 'detect_contacts', 'edge_contacts', 'sample_patch', 'vertex_contacts']

@@ -78,7 +78,8 @@ def edge_contacts(a: ContactMesh, b: ContactMesh, T_a_b: Array,
     -----
     Own derivation (``docs/model/contact.md``): over the plane normal to the motion the
     depth is linear between crossings, so a maximum that is no vertex is a crossing from
-    which it falls along both edges, both ways.
+    which it falls along both edges, both ways. Before a silhouette lies no body, so there
+    nothing is inside to be reported.
     """
     d = unit_direction(direction)
     frame = direction_frame(d)
@@ -158,10 +159,9 @@ def _crossings(ends_a, gradients_a, ends_b, gradients_b):
 def _extents_meet(ends_a, i, ends_b, j):
     meet = True
     for k in range(2):
-        meet = meet and min(ends_a[i, 0, k], ends_a[i, 1, k]) <= max(ends_b[j, 0, k],
-                                                                    ends_b[j, 1, k])
-        meet = meet and min(ends_b[j, 0, k], ends_b[j, 1, k]) <= max(ends_a[i, 0, k],
-                                                                    ends_a[i, 1, k])
+        low_a, high_a = min(ends_a[i, 0, k], ends_a[i, 1, k]), max(ends_a[i, 0, k], ends_a[i, 1, k])
+        low_b, high_b = min(ends_b[j, 0, k], ends_b[j, 1, k]), max(ends_b[j, 0, k], ends_b[j, 1, k])
+        meet = meet and low_a <= high_b and low_b <= high_a
     return meet
 
 
