@@ -35,7 +35,7 @@ INTERFACE_FILES := $(wildcard gripsim_interfaces/* gripsim_interfaces/*/*)
 REQUIREMENTS := requirements.txt requirements-wheels.txt requirements-test.txt
 SAY := @printf 'gripsim: %s\n'
 
-INSTALLED := $(STAMPS)/guard $(STAMPS)/interfaces $(STAMPS)/package
+INSTALLED := $(STAMPS)/guard $(STAMPS)/interfaces $(STAMPS)/package $(STAMPS)/kernels
 
 .PHONY: setup demo test test-fast lint bench bench-setup soak clean
 .DELETE_ON_ERROR:
@@ -69,6 +69,11 @@ $(STAMPS)/interfaces: $(STAMPS)/requirements $(INTERFACE_FILES) tools/wheel_inte
 $(STAMPS)/package: $(STAMPS)/requirements setup.py setup.cfg package.xml
 	$(SAY) 'installing gripsim_ros'
 	@$(PIP) install --quiet --quiet --use-pep517 --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(STAMPS)/kernels: $(STAMPS)/package
+	$(SAY) 'compiling the numerical kernels (about a minute)'
+	@$(BIN)/python -c 'from gripsim_ros.in_process import warm_up; warm_up()'
 	@touch $@
 
 demo: $(INSTALLED)

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
-from gripsim_ros.core.bodies import GraspObject, load_mesh, shapes
+from gripsim_ros.core.bodies import GraspObject, Material, load_mesh, shapes
 from gripsim_ros.in_process import find_material, plan_grasps
 
+#: A full tin: stiff, 349 g in 319 cm^3.
+FULL_TIN = Material(youngs_modulus=2.0e9, poisson_ratio=0.3, density=1090.0, friction=0.5)
 #: Scans by file name below the data folder, and the material each is planned with.
 SCANS = {'YcbBanana.ply': 'soft_fruit', 'YcbMustardBottle.ply': 'pet_bottle',
-         'YcbTomatoSoupCan.ply': 'steel'}
+         'YcbTomatoSoupCan.ply': FULL_TIN}
 HYPOTHESES = 200
 
 
@@ -21,7 +23,9 @@ def objects() -> list[tuple[str, GraspObject]]:
     for name, material in SCANS.items():
         if (folder / name).is_file():
             mesh = load_mesh(folder / name).mesh
-            found.append((Path(name).stem, GraspObject(mesh, find_material(material))))
+            if isinstance(material, str):
+                material = find_material(material)
+            found.append((Path(name).stem, GraspObject(mesh, material)))
     return found
 
 

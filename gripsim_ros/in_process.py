@@ -13,13 +13,19 @@ from functools import lru_cache
 import numpy as np
 import yaml
 
-from .core.bodies import GraspObject, Material, load_material, load_materials, load_mesh
+from .core.batches import OBSTACLE_BOX
+from .core.bodies import (GraspObject, Material, load_material, load_materials, load_mesh,
+                          shapes)
 from .core.hand import HandModel
 from .core.mechanics import MechanicsOptions
 from .core.pipeline import Pipeline, run
 from .core.planning import (GraspEvaluator, GraspPlanner, PlannerOptions, Progress, RankedGrasp,
                             Task)
 from .resources import load_default_hand, resolve_uri, share_directory
+
+
+#: A box a metre away: kind, sides, pose.
+FAR_BOX = np.array([[OBSTACLE_BOX, 0.1, 0.1, 0.1, 1, 0, 0, 1.0, 0, 1, 0, 0, 0, 0, 1, 0]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +104,20 @@ def load_object(mesh: str, material: str | Material = 'default', scale: float = 
     return GraspObject(load_mesh(resolve_uri(mesh), scale).mesh, material, label=str(mesh))
 
 
+@lru_cache(maxsize=1)
+def warm_up() -> None:
+    """
+    Plan once for a small ball, so that no later call compiles or loads kernels.
+
+    The first time after an installation it takes about a minute, then under a second.
+    """
+    ball = GraspObject(shapes.sphere(0.03, 0.006), Material(1.0e6, 0.45, 1000.0, 0.6))
+    hand = load_default_hand()
+    planner = GraspPlanner(ball, hand, Task(obstacles=FAR_BOX), planner_options(),
+                           max_hypotheses=2, max_grasps=1)
+    run(planner, Pipeline(hand, ball, mechanics_options()))
+
+
 def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
                 hand: HandModel | None = None, options: PlannerOptions | None = None,
                 count: int = 0, hypotheses: int = 0, budget: float = 0.0, seed: int = 0,
@@ -133,6 +153,7 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     hand = hand or load_default_hand()
     options = options or planner_options()
     budget = checked_budget(budget) or options.max_planning_time
+    warm_up()
     begin = time.monotonic()
     planner = GraspPlanner(grasp_object, hand, task or Task(), options, seed, hypotheses, count)
     first_stable: list[float] = []

@@ -31,6 +31,8 @@ FIELD_CLEARANCE = 0.001
 LONG_AXES = (0, 1)
 #: Above this cosine a palm comes along an axis.
 ALONG_AXIS = 0.95
+#: Gain of score where more than two fingers share the load: a pinch resists turning badly.
+THIRD_FINGER = 0.08
 #: Times that a palm is moved towards the centre of mass, if that is better.
 CENTRING_STEPS = 2
 #: Length over which an offset of the centre of mass loses its score [m].
@@ -82,7 +84,7 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
     count : int
         Hypotheses wanted at most.
     seed : int
-        0: rolls start at the canonical axes; else at an angle drawn from the seed.
+        0: rolls from the canonical axes; else also from an angle drawn from the seed.
 
     Returns
     -------
@@ -138,8 +140,10 @@ def _coarse(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
 def _candidates(scene: _Scene, seed: int) -> tuple[Array, NDArray, NDArray]:
     """Return palm poses (n, 4, 4) in the canonical frame, their faces and preshapes."""
     options, hand = scene.options, scene.hand
-    phase = 0.0 if seed == 0 else np.random.default_rng(seed).uniform(0.0, 2.0 * np.pi)
-    rolls = phase + 2.0 * np.pi * np.arange(options.roll_count) / options.roll_count
+    rolls = 2.0 * np.pi * np.arange(options.roll_count) / options.roll_count
+    if seed:
+        step = 2.0 * np.pi / options.roll_count
+        rolls = np.concatenate([rolls, rolls + np.random.default_rng(seed).uniform(0.0, step)])
     normals, stands = _stands(scene.faces)
     rotations = np.array([_palm_axes(normal, roll) for normal in normals for roll in rolls])
     centroids = np.repeat(stands, len(rolls), axis=0)
@@ -249,7 +253,8 @@ def _balance_score(contact: Array, inward: Array, touched: NDArray) -> tuple[Arr
         middle = np.einsum('f,nfx->nx', share, contact)
         offset = np.linalg.norm(middle, axis=1)
         value = (0.4 * np.clip(1.0 - unbalance / 0.7, 0.0, 1.0)
-                 + 0.4 * np.clip(1.0 - offset / OFFSET_LENGTH, 0.0, 1.0))
+                 + 0.4 * np.clip(1.0 - offset / OFFSET_LENGTH, 0.0, 1.0)
+                 + THIRD_FINGER * (np.count_nonzero(share) > 2))
         better = usable & (value > best)
         best = np.where(better, value, best)
         offsets = np.where(better[:, None], middle, offsets)

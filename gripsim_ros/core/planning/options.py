@@ -9,7 +9,8 @@ import numpy as np
 from ..errors import TaskError
 
 #: Names of the terms of a score, see ``ranking``.
-SCORE_TERMS = ('gentleness', 'pressure', 'support', 'opposition', 'torque', 'deformation')
+SCORE_TERMS = ('gentleness', 'pressure', 'support', 'opposition', 'spread', 'torque',
+               'deformation')
 
 
 @dataclass(frozen=True)

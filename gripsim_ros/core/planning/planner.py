@@ -42,7 +42,7 @@ class GraspPlanner:
     task : Task
     options : PlannerOptions
     seed : int
-        Turns the rolls of the hypotheses; 0 starts at the object's canonical axes.
+        0: hypotheses at rolls from the canonical axes alone; else also at turned ones.
     max_hypotheses, max_grasps : int
         0: as in the options.
 
