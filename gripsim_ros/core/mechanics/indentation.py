@@ -140,7 +140,9 @@ def indent_body(body: ElasticBody,
     """
     at, direction, depth = _checked(at, along, depth)
     surface = ContactMesh(body.mesh)
-    tip = _first_touch(surface, at, direction) + depth * direction
+    touch = _first_touch(surface, at, direction)
+    _check_depth(surface, touch, direction, depth)
+    tip = touch + depth * direction
     shape, T_object_indenter = _placed(indenter, body, tip, direction)
     count = PUNCH_NODE_COUNT if isinstance(indenter, CylinderIndenter) else NODE_COUNT
     patches = sample_patch(surface, shape, T_object_indenter, direction,
@@ -174,6 +176,18 @@ def _first_touch(surface: ContactMesh, at: Array, direction: Array) -> Array:
         raise TaskError(f'the ray starts inside the object, at {at.tolist()}; it must start '
                         'outside')
     return at + (float(hits.distances[0, AHEAD]) - slack) * direction
+
+
+def _check_depth(surface: ContactMesh, touch: Array, direction: Array, depth: float) -> None:
+    """Refuse a depth that leads out of the object again."""
+    nudge = RAY_SLACK * surface.tree.size
+    hits = cast(surface.tree, (touch + nudge * direction)[None], direction, 0.0)
+    if hits.sides[0, AHEAD] == NO_HIT:
+        return
+    thickness = nudge + float(hits.distances[0, AHEAD])
+    if depth >= thickness:
+        raise TaskError(f'depth must be below the thickness of the object there, '
+                        f'{thickness:.4g} m, got {depth}')
 
 
 def _face_normal(surface: ContactMesh, position: int) -> Array:
