@@ -159,9 +159,8 @@ def _crossings(ends_a, gradients_a, ends_b, gradients_b):
 def _extents_meet(ends_a, i, ends_b, j):
     meet = True
     for k in range(2):
-        low_a, high_a = min(ends_a[i, 0, k], ends_a[i, 1, k]), max(ends_a[i, 0, k], ends_a[i, 1, k])
-        low_b, high_b = min(ends_b[j, 0, k], ends_b[j, 1, k]), max(ends_b[j, 0, k], ends_b[j, 1, k])
-        meet = meet and low_a <= high_b and low_b <= high_a
+        p, q, u, v = ends_a[i, 0, k], ends_a[i, 1, k], ends_b[j, 0, k], ends_b[j, 1, k]
+        meet = meet and min(p, q) <= max(u, v) and min(u, v) <= max(p, q)
     return meet
 
 

@@ -103,59 +103,83 @@ def _find_starts(body: ContactMesh, indenter: Indenter, T_object_indenter: Array
 def _starts(corners, sides, positions, outward, hint):
     """Return sides and directions to try, by side, and whether no hint would be needed."""
     count = len(positions)
-    vectors = np.empty((count, 3))
-    labels = np.empty(count, np.int64)
-    for i in range(count):
-        p = positions[i]
-        vectors[i] = -0.5 * np.cross(corners[p, 1] - corners[p, 0], corners[p, 2] - corners[p, 0])
-        labels[i] = sides[p]
+    vectors, labels = _inward_areas(corners, positions), sides[positions]
     found_sides = np.empty(count * PARTS, np.int64)
     directions = np.empty((count * PARTS, 3))
+    direction = np.empty(3)
     found, clear = 0, True
     for side in np.unique(labels):
         left = labels == side
+        remaining = 1
         for _ in range(PARTS):
-            direction, own = _mean_direction(vectors, left, outward, hint)
+            if remaining == 0:
+                break
+            own, some = _mean_direction(vectors, left, outward, hint, direction)
             clear = clear and own
-            if direction[0] == 0.0 and direction[1] == 0.0 and direction[2] == 0.0:
+            if not some:
                 break
             found_sides[found] = side
-            directions[found] = direction
+            for k in range(3):
+                directions[found, k] = direction[k]
             found += 1
             remaining = 0
             for i in range(count):
-                if left[i]:
-                    along = vectors[i, 0] * direction[0] + vectors[i, 1] * direction[1] \
-                        + vectors[i, 2] * direction[2]
-                    left[i] = along < LEAST_FACING * np.sqrt(np.sum(vectors[i] ** 2))
-                    remaining += left[i]
-            if remaining == 0:
-                break
+                left[i] = left[i] and _along(vectors, i, direction) < LEAST_FACING * vectors[i, 3]
+                remaining += left[i]
     return found_sides[:found], directions[:found], clear
 
 
 @njit(cache=True)
-def _mean_direction(vectors, chosen, outward, hint):
+def _inward_areas(corners, positions):
+    """Return inward area vectors of triangles, and their areas in the last column."""
+    vectors = np.empty((len(positions), 4))
+    for i in range(len(positions)):
+        p = positions[i]
+        squared = 0.0
+        for k in range(3):
+            u, v = (k + 1) % 3, (k + 2) % 3
+            au, av = corners[p, 1, u] - corners[p, 0, u], corners[p, 1, v] - corners[p, 0, v]
+            bu, bv = corners[p, 2, u] - corners[p, 0, u], corners[p, 2, v] - corners[p, 0, v]
+            vectors[i, k] = -0.5 * (au * bv - av * bu)
+            squared += vectors[i, k] ** 2
+        vectors[i, 3] = np.sqrt(squared)
+    return vectors
+
+
+@njit(cache=True, inline='always')
+def _along(vectors, i, direction):
+    return (vectors[i, 0] * direction[0] + vectors[i, 1] * direction[1]
+            + vectors[i, 2] * direction[2])
+
+
+@njit(cache=True)
+def _mean_direction(vectors, chosen, outward, hint, direction):
     """
-    Return the mean direction of chosen area vectors, and whether it is their own.
+    Write the mean direction of chosen area vectors; tell if it is their own, and if any.
 
     Where they face all ways, only those that face a hint count.
     """
-    total, area = np.zeros(3), 0.0
-    for i in range(len(vectors)):
-        if chosen[i]:
-            total += vectors[i]
-            area += np.sqrt(np.sum(vectors[i] ** 2))
-    norm = np.sqrt(np.sum(total ** 2))
-    if norm >= LEAST_RESULTANT * area:
-        return total / max(norm, 1e-300), True
+    area = _sum_facing(vectors, chosen, direction, direction, False)
+    norm = np.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
+    own = norm >= LEAST_RESULTANT * area
     for attempt in range(2):
-        guide = outward if attempt == 0 else hint
-        facing = np.zeros(3)
-        for i in range(len(vectors)):
-            if chosen[i] and np.sum(vectors[i] * guide) > 0.0:
-                facing += vectors[i]
-        norm = np.sqrt(np.sum(facing ** 2))
-        if norm > 0.0:
-            return facing / norm, False
-    return np.zeros(3), False
+        if not own and (attempt == 0 or norm == 0.0):
+            guide = outward if attempt == 0 else hint
+            _sum_facing(vectors, chosen, guide, direction, True)
+            norm = np.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
+    if norm > 0.0:
+        for k in range(3):
+            direction[k] /= norm
+    return own, norm > 0.0
+
+
+@njit(cache=True)
+def _sum_facing(vectors, chosen, guide, total, guided):
+    """Write the sum of chosen area vectors, of those that face a guide; return their area."""
+    x, y, z, area = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(vectors)):
+        if chosen[i] and (not guided or _along(vectors, i, guide) > 0.0):
+            x, y, z = x + vectors[i, 0], y + vectors[i, 1], z + vectors[i, 2]
+            area += vectors[i, 3]
+    total[0], total[1], total[2] = x, y, z
+    return area
