@@ -63,3 +63,24 @@ def test_contact_refuses_bad_poses(box_file, tmp_path, text):
     path = tmp_path / 'pose.yaml'
     path.write_text(text)
     assert_refused(gripsim('contact', box_file, box_file, '--transform', path), 'transform')
+
+
+def test_crossing_wedges_without_a_vertex_inside_are_found_by_their_edges(tmp_path):
+    tent = trimesh.Trimesh(
+        [[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0], [-1, 0, 1], [1, 0, 1]],
+        [[0, 2, 1], [0, 3, 2], [0, 1, 5], [0, 5, 4], [2, 3, 4], [2, 4, 5], [1, 2, 5], [3, 0, 4]])
+    assert tent.is_volume
+    tent.apply_scale(0.05)
+    turned = tent.copy()
+    turned.apply_transform(trimesh.transformations.rotation_matrix(np.pi, [1, 1, 0]))
+    turned.apply_translation([0.0, 0.0, 0.1 - 0.001])
+    for name, mesh in (('a.off', tent), ('b.off', turned)):
+        mesh.export(tmp_path / name)
+    code, out, _ = gripsim('contact', tmp_path / 'a.off', tmp_path / 'b.off',
+                           '--direction', '0', '0', '-1', '--json')
+    answer = strict(out)
+    assert code == 0
+    assert answer['a_in_b']['vertices'] == answer['b_in_a']['vertices'] == []
+    [crossing] = answer['edges']
+    assert sorted(crossing['a']) == sorted(crossing['b']) == [4, 5]
+    assert_allclose(crossing['depth'], 0.001, atol=ATOL_SINGLE)
