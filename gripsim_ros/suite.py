@@ -21,6 +21,8 @@ READY_TIMEOUT = 300.0
 STOP_TIMEOUT = 5.0
 #: Seconds between two looks.
 POLL_PERIOD = 0.05
+#: Seconds until a node that has not answered is asked again; it may have started over.
+ASK_AGAIN = 1.0
 #: prctl(2): the signal that a process gets when its parent dies.
 PR_SET_PDEATHSIG = 1
 
@@ -159,11 +161,13 @@ class _StateWatch:
 
     def all_active(self) -> bool:
         """Ask once more whoever has not said `active` yet; return whether all have."""
+        now = time.monotonic()
         for name in self.waiting:
-            if name not in self._futures and self._clients[name].service_is_ready():
-                self._futures[name] = self._clients[name].call_async(self._request())
+            _, asked = self._futures.get(name, (None, -ASK_AGAIN))
+            if now - asked >= ASK_AGAIN and self._clients[name].service_is_ready():
+                self._futures[name] = (self._clients[name].call_async(self._request()), now)
         self._executor.spin_once(timeout_sec=POLL_PERIOD)
-        for name, future in list(self._futures.items()):
+        for name, (future, _) in list(self._futures.items()):
             if future.done():
                 del self._futures[name]
                 if future.result().current_state.label == 'active':

@@ -40,6 +40,8 @@ from .warm_up import warm_up_object
 RESULT_TIMEOUT = 600
 #: Seconds between two looks at whether somebody wants to see the last plan.
 MARKER_PERIOD = 0.5
+#: Seconds between two looks at whether a batch is silent.
+WATCH_PERIOD = 0.25
 #: Callbacks beside the requests: ring, objects, cancels and answers of BUSY.
 SPARE_THREADS = 4
 
@@ -102,13 +104,22 @@ class GraspPlannerNode(SuiteNode):
                                  latched(LATCHED_OBJECTS), callback_group=self.housekeeping)
         self.create_subscription(GraspStates, 'plan/grasp_states', self._on_answer, depth,
                                  callback_group=MutuallyExclusiveCallbackGroup())
-        watch = MutuallyExclusiveCallbackGroup()
-        for stage, message_type, topic in ((STAGES[0], LinkStates, 'plan/link_states'),
-                                           (STAGES[1], Contacts, 'plan/contacts')):
-            self.create_subscription(
-                message_type, topic,
-                lambda data, stage=stage, kind=message_type: self._on_passing(data, stage, kind),
-                depth, callback_group=watch, raw=True)
+        self._watch_group = MutuallyExclusiveCallbackGroup()
+        self._watches: list = []
+        self.steady_timer(WATCH_PERIOD, self._watch_or_not, self._watch_group)
+
+    def _watch_or_not(self) -> None:
+        """Listen to the stages while some batch is silent, to know how far it comes."""
+        if self.dispatcher.watching and not self._watches:
+            for stage, kind, topic in ((STAGES[0], LinkStates, 'plan/link_states'),
+                                       (STAGES[1], Contacts, 'plan/contacts')):
+                self._watches.append(self.create_subscription(
+                    kind, topic,
+                    lambda data, stage=stage, kind=kind: self._on_passing(data, stage, kind),
+                    reliable(PLAN_DEPTH), callback_group=self._watch_group, raw=True))
+        elif self._watches and not self.server.running:
+            while self._watches:
+                self.destroy_subscription(self._watches.pop())
 
     def _open_services(self) -> None:
         group = ReentrantCallbackGroup()
@@ -223,9 +234,7 @@ class GraspPlannerNode(SuiteNode):
             fatal=ring.status == RingHeader.HAND_MISMATCH, message=message))
 
     def _on_passing(self, data: bytes, stage: str, message_type) -> None:
-        """Look how far a silent batch comes; while none is silent, this costs nothing."""
-        if not self.dispatcher.watching:
-            return
+        """Take note how far a batch came."""
         ring = deserialize_message(data, message_type).ring
         if ring.planner_id == self.planner_id:
             self.dispatcher.reached(ring.request_id, ring.batch_id, stage)

@@ -1,15 +1,17 @@
 """What all nodes of the suite share: parameters, lifecycle, diagnostics, steady timers."""
 
+import os
 import sys
 import time
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 import rclpy
 import yaml
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from numba.core.event import RecordingListener, install_listener
 from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor, ExternalShutdownException, MultiThreadedExecutor
@@ -23,6 +25,10 @@ from .parameters import NodeParameter, ParameterError, declare
 
 #: Seconds between two diagnostics of a node.
 DIAGNOSTICS_PERIOD = 1.0
+#: Seconds given to callbacks that still run when a node ends.
+SHUTDOWN_TIMEOUT = 2.0
+#: Set in a process that has started over after compiling.
+RESTARTED = 'GRIPSIM_KERNELS_COMPILED'
 #: Seconds to wait after an error of the executor itself.
 ERROR_PAUSE = 0.05
 #: Callbacks that run at once: the planner's, the live ones, and the rest.
@@ -190,27 +196,44 @@ def run(node_class: type[SuiteNode], args: Sequence[str] | None = None) -> int:
     """
     Run one node until it is interrupted; return the exit code of its process.
 
-    A bad parameter or hand ends it with one line and code 2.
+    A bad parameter or hand ends it with one line and code 2. A node that had to compile
+    kernels starts over, once: the compiler leaves hundreds of megabytes behind, and the
+    second time the kernels come from numba's cache.
     """
     rclpy.init(args=args)
-    node = None
+    node, executor, compiled = None, None, RecordingListener()
     try:
-        node = node_class()
-        executor = MultiThreadedExecutor(node.thread_count)
-        executor.add_node(node)
-        node.start()
-        spin(executor, node)
+        with install_listener('numba:compile', compiled):
+            node = node_class()
+            executor = MultiThreadedExecutor(node.thread_count)
+            executor.add_node(node)
+            node.start()
+        if not (compiled.buffer and RESTARTED not in os.environ):
+            spin(executor, node)
+            return 0
     except (KeyboardInterrupt, ExternalShutdownException):
-        pass
+        return 0
     except GripsimError as error:
         print(f'{node_class.NAME}: {one_line(error)}', file=sys.stderr)
         return 2
     finally:
         if node is not None:
             node.close()
+            if executor is not None:
+                executor.shutdown(SHUTDOWN_TIMEOUT)
+            node.destroy_node()
         with suppress(RuntimeError):    # the signal handler may be shutting down just now
             rclpy.try_shutdown()
-    return 0
+    return _start_over()
+
+
+def _start_over() -> NoReturn:
+    """Replace this process by a fresh one of the same command; ROS is shut down already."""
+    os.environ[RESTARTED] = '1'
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.closerange(3, os.sysconf('SC_OPEN_MAX'))     # Fast DDS keeps ports and locks open
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 def spin(executor: Executor, node: SuiteNode) -> None:
