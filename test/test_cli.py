@@ -24,6 +24,8 @@ from gripsim_ros.grasp_file import load_grasps
 from gripsim_ros.resources import load_default_hand
 
 ATOL_ROUNDOFF = 1e-12
+#: Scores nearer than this are tied and ranked by the hypothesis.
+ATOL_TIE = 1e-9
 HELP_TIME = 0.6
 #: Help is timed as the best of several runs: other processes may hold the machine up.
 HELP_RUNS = 5
@@ -186,7 +188,7 @@ def test_plan_finds_stable_grasps_in_rank_order(planned):
     assert [grasp['rank'] for grasp in data['grasps']] == list(range(1, len(data['grasps']) + 1))
     assert all(grasp['stable'] for grasp in data['grasps'])
     scores = [grasp['quality']['score'] for grasp in data['grasps']]
-    assert scores == sorted(scores, reverse=True)
+    assert (np.diff(scores) <= ATOL_TIE).all()
     assert data['statistics']['evaluated'] <= 24
 
 
