@@ -1,0 +1,163 @@
+"""Parts of the nodes that need no other process: parameters, objects, copies, frames."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip('rclpy', reason='needs rclpy: `make setup`')
+pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
+
+from geometry_msgs.msg import TransformStamped  # noqa: E402
+from gripsim_interfaces.msg import RingHeader  # noqa: E402
+
+from gripsim_ros import conversions  # noqa: E402
+from gripsim_ros.core.batches import ConfigurationBatch  # noqa: E402
+from gripsim_ros.core.bodies import GraspObject, Material, shapes  # noqa: E402
+from gripsim_ros.nodes import deformation, forward_kinematics, grasp_planner  # noqa: E402
+from gripsim_ros.nodes.forward_kinematics import ForwardKinematicsNode  # noqa: E402
+from gripsim_ros.nodes.node_base import COMMON_PARAMETERS, LATCHED_OBJECTS  # noqa: E402
+from gripsim_ros.nodes.parameters import (  # noqa: E402
+    NodeParameter, ParameterError, default_values)
+from gripsim_ros.nodes.stage_node import STAGE_PARAMETERS, ObjectStore  # noqa: E402
+
+PARAMETERS = {
+    'forward_kinematics': (*STAGE_PARAMETERS, *forward_kinematics.PARAMETERS),
+    'contact_detection': STAGE_PARAMETERS,
+    'deformation': (*STAGE_PARAMETERS, *deformation.PARAMETERS),
+    'grasp_planner': grasp_planner.PARAMETERS}
+INFO = {'received_timestamp': 0}
+
+
+@pytest.fixture(scope='module')
+def ros():
+    rclpy.init()
+    yield
+    rclpy.try_shutdown()
+
+
+@pytest.fixture
+def node(ros):
+    """Return a way to make first stages whose answers are kept in ``sent``."""
+    made = []
+
+    def make(**parameters):
+        arguments = ['--ros-args']
+        for name, value in parameters.items():
+            arguments += ['-p', f'{name}:={value}']
+        stage = ForwardKinematicsNode(cli_args=arguments)
+        stage.sent = []
+        stage.publish = lambda side, answer: stage.sent.append(answer)
+        stage.start()
+        made.append(stage)
+        return stage
+
+    yield make
+    for stage in made:
+        stage.destroy_node()
+
+
+def question(node, /, batch_id=0, attempt=0, **ring):
+    joints = np.zeros((1, len(node.hand.joint_names)))
+    batch = ConfigurationBatch(np.eye(4)[None], joints, joints, np.zeros((1, 3)))
+    return conversions.configurations_to_msg(batch, RingHeader(
+        **{'hand_id': node.hand.id, 'batch_id': batch_id, 'attempt': attempt, **ring}))
+
+
+@pytest.mark.parametrize('name', list(PARAMETERS))
+def test_every_parameter_has_a_default_in_its_range_and_a_description(name):
+    parameters = {p.name: p for p in (*COMMON_PARAMETERS, *PARAMETERS[name])}
+    defaults = default_values(name)
+    assert set(defaults) == set(parameters)
+    for key, parameter in parameters.items():
+        assert parameter.checked(defaults[key]) == defaults[key]
+        assert parameter.descriptor().description
+
+
+def test_a_whole_number_may_stand_for_a_double_but_nothing_else():
+    rate = NodeParameter('rate', float, 'A rate.', 0.1, 100.0)
+    assert rate.checked(50) == 50.0 and isinstance(rate.checked(50), float)
+    for wrong in (True, '50', 0.01, 1000, float('nan')):
+        with pytest.raises(ParameterError, match='rate must be float from 0.1 to 100.0, got'):
+            rate.checked(wrong)
+
+
+def test_of_two_copies_each_batch_is_answered_by_one_and_a_retry_by_the_other(node):
+    copies = [node(copies=2, copy=k) for k in range(2)]
+    for attempt in range(2):
+        for batch_id in range(4):
+            for stage in copies:
+                stage._on_input('plan', question(stage, batch_id, attempt), INFO)
+    done = [{(a.ring.batch_id, a.ring.attempt) for a in stage.sent} for stage in copies]
+    assert not done[0] & done[1] and len(done[0] | done[1]) == 8
+    assert (0, 0) in done[0] and (0, 1) in done[1]
+
+
+def test_a_failure_is_passed_on_untouched(node):
+    stage = node()
+    message = question(stage, status=RingHeader.FAILED, stage='elsewhere', message='why')
+    stage._on_input('plan', message, INFO)
+    ring = stage.sent[0].ring
+    assert (ring.status, ring.stage, ring.message) == (RingHeader.FAILED, 'elsewhere', 'why')
+
+
+def test_a_node_that_is_not_active_answers_nothing(node):
+    stage = node(autostart='false')
+    stage._on_input('plan', question(stage), INFO)
+    assert not stage.sent
+    stage.trigger_configure()
+    stage.trigger_activate()
+    stage._on_input('plan', question(stage), INFO)
+    assert len(stage.sent) == 1
+
+
+def test_transforms_of_tf_lead_to_the_pose_of_the_palm(node):
+    stage = node()
+    for parent, child, x in (('world', 'object', 1.0), ('/world', stage.hand.base_link, 3.0)):
+        stamped = TransformStamped(child_frame_id=child)
+        stamped.header.frame_id = parent
+        stamped.transform.translation.x = x
+        stage._on_tf(SimpleNamespace(transforms=[stamped]), static=True)
+    T_object_palm = stage._frames.pose('object', stage.hand.base_link, 0.0)
+    np.testing.assert_array_equal(T_object_palm[:3, 3], [2.0, 0.0, 0.0])
+
+
+def test_the_frames_of_the_links_are_published_where_asked(node, monkeypatch):
+    stage = node()
+    monkeypatch.setattr(forward_kinematics, 'TFMessage',
+                        lambda: SimpleNamespace(transforms=[]))
+    published = []
+    stage._tf_publisher = SimpleNamespace(publish=published.append)
+    stage._publish_tf(np.zeros(len(stage.hand.joint_names)))
+    stage._tf_publisher = None
+    names = {t.child_frame_id for t in published[0].transforms}
+    assert names == set(stage.hand.link_names) - {stage.hand.base_link}
+    assert all(t.header.frame_id == stage.hand.base_link for t in published[0].transforms)
+
+
+def named(i, label=''):
+    material = Material(1e5 + i, 0.4, 500.0, 0.5)
+    return GraspObject(shapes.sphere(0.03, 0.02), material, label)
+
+
+def test_the_store_keeps_the_newest_objects_and_prepares_each_once():
+    calls = []
+    store = ObjectStore(lambda body: calls.append(body.id) or body.id, 2)
+    bodies = [named(i) for i in range(LATCHED_OBJECTS + 3)]
+    for body in bodies:
+        store.add(body)
+    assert len(store) == LATCHED_OBJECTS
+    assert store.prepared(bodies[0].id) is None and not calls
+    for body in (bodies[-1], bodies[-1], bodies[-2], bodies[-3], bodies[-1]):
+        assert store.prepared(body.id) == body.id
+    assert calls == [bodies[-1].id, bodies[-2].id, bodies[-3].id, bodies[-1].id]
+
+
+def test_the_same_content_is_found_by_each_of_its_labels():
+    store = ObjectStore(lambda body: body, 2)
+    apple, pear, other = named(0, 'apple'), named(0, 'pear'), named(1)
+    for body in (apple, pear, other):
+        store.add(body)
+    assert store.find('apple').id == store.find('pear').id == apple.id
+    assert store.find('') is other and store.find(apple.id).id == apple.id
+    assert store.find('plum') is None
