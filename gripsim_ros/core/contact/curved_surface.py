@@ -17,6 +17,9 @@ from .vp_tree import VpTree
 
 Array = NDArray[np.float64]
 
+#: A side of no more faces and no more of the surface is a speck of noise.
+SPECK_FACES, SPECK_SHARE = 12, 2e-3
+
 #: Neighbours at a smaller angle lie in one plane [rad].
 PLANE_ANGLE = 1e-3
 #: A plane face this many times wider than its neighbours is one of the body, not of its
@@ -71,7 +74,7 @@ def curve_surface(mesh: TriangleMesh, tree: VpTree) -> CurvedSurface:
     limits = _bulge_limits(mesh.triangles, normals)
     order = tree.faces
     return CurvedSurface(np.ascontiguousarray(normals[order]), limits[order],
-                         mesh.smooth_sides()[order].astype(np.int64))
+                         joined_sides(mesh)[order].astype(np.int64))
 
 
 def _corner_normals(mesh: TriangleMesh) -> Array:
@@ -271,3 +274,36 @@ def _cubic_rise(corners, normals, position, weights, along):
             edge_sum += scale * bend
             rise += 3.0 * weights[i] * weights[i] * weights[j] * scale * bend
     return rise + 6.0 * weights[0] * weights[1] * weights[2] * edge_sum / 4.0
+
+
+def joined_sides(mesh: TriangleMesh) -> NDArray[np.int64]:
+    """
+    Return the smooth side of each face (F,), with specks of noise joined to a neighbour.
+
+    A side of at most ``SPECK_FACES`` faces and ``SPECK_SHARE`` of the surface is the
+    roughness of a scan, not a side to be pressed on: it joins the neighbouring side with
+    which it shares the longest border.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+
+    Returns
+    -------
+    (F,) int
+    """
+    sides = mesh.smooth_sides().astype(np.int64)
+    areas = np.bincount(sides, mesh.face_areas)
+    specks = (np.bincount(sides) <= SPECK_FACES) & (areas <= SPECK_SHARE * mesh.area)
+    if not specks.any() or specks.all():
+        return sides
+    paired = mesh.edge_faces[:, 0] >= 0
+    first, second = sides[mesh.edge_faces[paired]].T
+    lengths = np.linalg.norm(np.diff(mesh.vertices[mesh.edges[paired]], axis=1)[:, 0], axis=1)
+    targets = np.arange(len(areas))
+    for speck in np.flatnonzero(specks):
+        other = np.where(first == speck, second, first)
+        border = ((first == speck) | (second == speck)) & ~specks[other]
+        if border.any():
+            targets[speck] = np.argmax(np.bincount(other[border], lengths[border]))
+    return targets[sides]

@@ -52,7 +52,7 @@ class PatchOptions:
         Lattices tried, each about five times finer, before a spot counts as no contact.
     """
 
-    node_count: int = 100
+    node_count: int = 70
     gap_ratio: float = 0.1
     levels: int = 4
 
