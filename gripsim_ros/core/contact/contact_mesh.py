@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..bodies import TriangleMesh
 from .curved_surface import CurvedSurface, curve_surface
 from .oriented_box import OrientedBox, fit_oriented_box
+from .query_arrays import query_arrays, QueryArrays
 from .vp_tree import VpTree, build_vp_tree
 
 Array = NDArray[np.float64]
@@ -43,6 +44,11 @@ class ContactMesh:
         """Return the oriented box round the used vertices, its axes those of the surface."""
         used, faces = np.unique(self.mesh.faces, return_inverse=True)
         return fit_oriented_box(self.mesh.vertices[used], faces.reshape(-1, 3))
+
+    @cached_property
+    def arrays(self) -> QueryArrays:
+        """Return the flat arrays that penetration queries read."""
+        return query_arrays(self.mesh.vertices, self.mesh.faces, self.tree, self.box)
 
     @cached_property
     def surface(self) -> CurvedSurface:

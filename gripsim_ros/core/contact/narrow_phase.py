@@ -6,6 +6,7 @@ merging, no repair, indices are the files' own.
 """
 
 from dataclasses import dataclass
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,9 @@ from numpy.typing import NDArray
 from ..errors import ShapeError
 from ..transforms import apply, inverse
 from .contact_mesh import ContactMesh
+from .penetration import both_ways
 from .point_queries import closest_points, points_in_box
-from .ray_queries import AHEAD, BEHIND, EXIT, cast, contains
-from .vp_tree import VpTree
+from .ray_queries import contains
 
 Array = NDArray[np.float64]
 
@@ -87,71 +88,36 @@ def vertex_contacts(a: ContactMesh, b: ContactMesh, T_a_b: Array,
     vertex are tried, and it is inside if its nearest hit is an exit. A vertex on the
     surface is not inside. Why this is exact: ``docs/model/contact.md``.
     """
-    d = None if direction is None else unit_direction(direction)
-    T_b_a = inverse(T_a_b)
-    back = None if d is None else -d
-    a_in_b = find_inside(a.mesh.vertices, b, T_b_a, d)
-    b_in_a = find_inside(b.mesh.vertices, a, T_a_b, back, turn_direction=False)
-    moved = PenetratingVertices(a_in_b.vertices, a_in_b.depths, apply(T_a_b, a_in_b.points),
-                                a_in_b.triangles, a_in_b.weights)
-    return VertexContacts(moved, b_in_a)
+    if direction is None:
+        return _shortest_both_ways(a, b, np.asarray(T_a_b, float))
+    a_in_b, b_in_a = both_ways(*a.arrays, *b.arrays, np.array(T_a_b, float),
+                               unit_direction(direction), ON_SURFACE)
+    return VertexContacts(PenetratingVertices(*a_in_b), PenetratingVertices(*b_in_a))
 
 
 def unit_direction(direction: Array) -> Array:
-    d = np.asarray(direction, float)
-    norm = float(np.linalg.norm(d)) if d.shape == (3,) else np.nan
-    if not (np.isfinite(norm) and norm > 0.0):
+    """Return a direction ``(3,)`` of length 1; raises ShapeError where it has none."""
+    d = np.array(direction, float)
+    norm = math.hypot(*d) if d.shape == (3,) else math.nan
+    if not (math.isfinite(norm) and norm > 0.0):
         raise ShapeError('a direction must be three finite numbers, not all zero, '
                          f'got {np.asarray(direction).tolist()}')
     return d / norm
 
 
-def find_inside(vertices: Array, target: ContactMesh, T_target_query: Array,
-                direction: Array | None, turn_direction: bool = True) -> PenetratingVertices:
-    """
-    Find the points of a query inside a target, and their way out.
+def _shortest_both_ways(a: ContactMesh, b: ContactMesh, T_a_b: Array) -> VertexContacts:
+    a_in_b = _shortest_ways(a.mesh.vertices, b, inverse(T_a_b))
+    moved = PenetratingVertices(a_in_b.vertices, a_in_b.depths, apply(T_a_b, a_in_b.points),
+                                a_in_b.triangles, a_in_b.weights)
+    return VertexContacts(moved, _shortest_ways(b.mesh.vertices, a, T_a_b))
 
-    Parameters
-    ----------
-    vertices : (n, 3) float
-        Query points, frame query [m].
-    target : ContactMesh
-        Closed.
-    T_target_query : (4, 4) float
-    direction : (3,) float or None
-        Unit direction of leaving; None for the shortest way.
-    turn_direction : bool
-        Whether the direction is given in the query's frame (else in the target's).
 
-    Returns
-    -------
-    PenetratingVertices
-        Exits in the target's frame.
-    """
-    box = target.box
+def _shortest_ways(vertices: Array, target: ContactMesh,
+                   T_target_query: Array) -> PenetratingVertices:
+    """Find the vertices inside a target and their closest points, in its frame."""
+    box, tree = target.box, target.tree
     near = points_in_box(vertices, T_target_query, box.axes, box.centre, box.half_lengths)
     points = apply(T_target_query, vertices[near])
-    if direction is None:
-        return _shortest_ways(target.tree, points, near)
-    if turn_direction:
-        direction = T_target_query[:3, :3] @ direction
-    return _directed_ways(target.tree, points, near, np.ascontiguousarray(direction))
-
-
-def _directed_ways(tree: VpTree, points: Array, near: NDArray[np.int64],
-                   direction: Array) -> PenetratingVertices:
-    tolerance = ON_SURFACE * tree.size
-    hits = cast(tree, points, direction, tolerance)
-    inside = ((hits.sides[:, AHEAD] == EXIT) & (hits.distances[:, AHEAD] > tolerance)
-              & (hits.distances[:, BEHIND] < -tolerance))
-    depths = hits.distances[inside, AHEAD]
-    return PenetratingVertices(
-        near[inside], depths, points[inside] + depths[:, None] * direction,
-        tree.faces[hits.positions[inside, AHEAD]], hits.weights[inside, AHEAD])
-
-
-def _shortest_ways(tree: VpTree, points: Array,
-                   near: NDArray[np.int64]) -> PenetratingVertices:
     inside = contains(tree, points)
     near, points = near[inside], points[inside]
     depths, exits, positions = closest_points(tree, points, _NO_LIMIT)

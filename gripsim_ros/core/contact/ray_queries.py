@@ -171,7 +171,7 @@ def slab_range(projected, low, high):
 
 
 @njit(cache=True)
-def _grid_shape(count, width, height):
+def grid_shape(count, width, height):
     """Return the cells along both sides, about two to a point."""
     cells = 2.0 * count
     if width <= 0.0 and height <= 0.0:
@@ -263,7 +263,7 @@ def _turn_points(points, frame):
 @njit(cache=True)
 def _stream(corners, candidates, frame, turned, lower, upper, distances, positions):
     """Test every candidate triangle against the points in the cells under it."""
-    nu, nv = _grid_shape(len(turned), upper[0] - lower[0], upper[1] - lower[1])
+    nu, nv = grid_shape(len(turned), upper[0] - lower[0], upper[1] - lower[1])
     scale_u = nu / max(upper[0] - lower[0], 1e-300)
     scale_v = nv / max(upper[1] - lower[1], 1e-300)
     order, starts = _sort_into_cells(turned, lower, scale_u, scale_v, nu, nv)
