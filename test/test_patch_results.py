@@ -98,7 +98,7 @@ def test_an_even_pressure_has_a_friction_radius_of_two_thirds():
     nodes = flat_punch(5e-3, 1e-4, 1200)
     count = len(nodes.depths)
     even = ContactForces(np.arange(count), np.arange(count), np.full(count, 1e-3),
-                         np.zeros(count), np.eye(count), np.eye(count))
+                         np.zeros(count), np.eye(count), np.eye(count), np.arange(count))
     results = summarise_patches(nodes, even, POISSON, {})
     assert_allclose(results.friction_radii, 2.0 / 3.0 * 5e-3, rtol=RTOL_LATTICE)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ShapeError, TaskError
-from . import active_set, kernel
+from . import active_set, cholesky, kernel
 from .kernel import LayerCompliance
 
 Array = NDArray[np.float64]
@@ -123,15 +123,17 @@ class ContactForces:
     rows : (c,) int
         Candidate nodes, in the order of the nodes given.
     loaded : (k,) int
-        Positions in ``rows`` of the nodes under load.
+        Positions in ``rows`` of the nodes under load, ascending.
     forces : (c,) float
         Normal force on each candidate [N], not negative.
     displacements : (c,) float
         Of the object's surface along the node's normal [m].
-    object_compliance : (c, c) float
-        The object's part of the compliance [m/N].
+    object_compliance : (k, c) float
+        The object's part of the compliance between loaded and candidate nodes [m/N].
     compliance_factor : (k, k) float
         Upper Cholesky factor of the loaded nodes' whole compliance.
+    factor_order : (k,) int
+        Positions in ``loaded`` of its rows.
     """
 
     rows: IntArray
@@ -140,6 +142,7 @@ class ContactForces:
     displacements: Array
     object_compliance: Array
     compliance_factor: Array
+    factor_order: IntArray
 
     @property
     def strain_energy(self) -> float:
@@ -189,33 +192,42 @@ def solve_contact_forces(nodes: PatchNodes, modulus: float,
         return _no_forces()
     rows = np.flatnonzero(nodes.depths > -options.candidate_gap * deepest)
     depths = np.ascontiguousarray(nodes.depths[rows])
-    guess = _first_guess(depths, nodes.patches[rows], nodes.patch_count)
-    own = kernel.object_compliance(
-        nodes.points[rows], nodes.normals[rows], nodes.areas[rows], modulus, options.softening)
+    guess, order = _first_guess(depths, nodes.patches[rows], nodes.patch_count)
+    surface = (nodes.points[rows], nodes.normals[rows], nodes.areas[rows], modulus,
+               options.softening)
     for safe in (False, True):
-        whole = _add_layers(own.copy(), nodes, rows, layers, options.softening, safe)
+        whole = kernel.object_compliance(*surface)
+        _add_layers(whole, nodes, rows, layers, options.softening, safe)
         forces, loaded, factor, definite = active_set.solve_complementarity(
-            whole, depths, guess)
+            whole, depths, guess, order)
         if definite:
             break
     else:
         raise np.linalg.LinAlgError('the compliance of the contact is not positive definite')
-    return ContactForces(rows, loaded, forces, (own * forces).sum(axis=1), own, factor)
+    del whole
+    places = np.argsort(loaded)
+    own = kernel.object_rows(loaded[places], *surface)
+    moves = cholesky.combine_rows(own, forces[loaded[places]])
+    return ContactForces(rows, loaded[places], forces, moves, own, factor, np.argsort(places))
 
 
 def _no_forces() -> ContactForces:
     none, empty = np.zeros(0, np.int64), np.zeros(0)
-    return ContactForces(none, none, empty, empty, np.zeros((0, 0)), np.zeros((0, 0)))
+    return ContactForces(none, none, empty, empty, np.zeros((0, 0)), np.zeros((0, 0)),
+                         none)
 
 
-def _first_guess(depths: Array, patches: IntArray, count: int) -> NDArray[np.bool_]:
+def _first_guess(depths: Array, patches: IntArray, count: int
+                 ) -> tuple[NDArray[np.bool_], IntArray]:
+    """Return the nodes likely to carry load, and all in order of falling likelihood."""
     deepest = np.zeros(count)
     np.maximum.at(deepest, patches, depths)
-    return (depths > FIRST_GUESS_DEPTH * deepest[patches]) & (depths > 0.0)
+    shares = depths / np.where(deepest > 0.0, deepest, np.inf)[patches]
+    return shares > FIRST_GUESS_DEPTH, np.argsort(-shares, kind='stable')
 
 
 def _add_layers(compliance: Array, nodes: PatchNodes, rows: IntArray,
-                layers: Mapping[int, LayerCompliance], softening: float, safe: bool) -> Array:
+                layers: Mapping[int, LayerCompliance], softening: float, safe: bool) -> None:
     """Add the pads' parts in place; ``safe`` is less exact but always positive definite."""
     links = nodes.links[nodes.patches[rows]]
     for link in np.unique(links):
@@ -229,7 +241,6 @@ def _add_layers(compliance: Array, nodes: PatchNodes, rows: IntArray,
         kernel.add_layer_compliance(
             compliance, part, _project(points, normals, areas), normals, radii,
             (layer.modulus, layer.depths, layer.weights), sharing)
-    return compliance
 
 
 def _project(points: Array, normals: Array, areas: Array) -> Array:

@@ -24,6 +24,9 @@ CONFINED_MODULUS_RATIO = 10.0
 #: Part of a layer's length up to which a softening radius may go without its images.
 SHARING_SAFETY = 0.9
 
+#: Side of the tiles in which a matrix is transposed: two fit the first cache.
+TILE = 32
+
 _FIT_NUMBERS = np.concatenate([[0.0], np.geomspace(1e-3, 12.0, 200)])
 _FIT_FLOOR = 0.05
 
@@ -146,32 +149,46 @@ def _confined_limit() -> float:
     return float((1.0 - r + np.sqrt((r - 1.0) ** 2 + 8.0 * r * (r - 1.0))) / (4.0 * r))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model='numpy')
 def object_compliance(points, normals, areas, modulus, softening):
     """
     Return the object's compliance between nodes ``(n, n)`` [m/N].
 
     ``n_i . n_j / (pi modulus sqrt(|x_i - x_j|^2 + softening (A_i + A_j) / pi))``.
     """
+    return object_rows(np.arange(len(points)), points, normals, areas, modulus, softening)
+
+
+@njit(cache=True, error_model='numpy')
+def object_rows(rows, points, normals, areas, modulus, softening):
+    """Return rows ``(k, n)`` of ``object_compliance`` [m/N]."""
     count = len(points)
-    compliance = np.empty((count, count))
+    compliance = np.empty((len(rows), count))
     scale = 1.0 / (np.pi * modulus)
     soft = softening / np.pi * areas
     x, y, z = points[:, 0].copy(), points[:, 1].copy(), points[:, 2].copy()
     u, v, w = normals[:, 0].copy(), normals[:, 1].copy(), normals[:, 2].copy()
-    for i in range(count):
-        row = compliance[i]
-        for j in range(i + 1):
-            r = ((x[i] - x[j]) ** 2 + (y[i] - y[j]) ** 2 + (z[i] - z[j]) ** 2
-                 + soft[i] + soft[j])
-            row[j] = scale * (u[i] * u[j] + v[i] * v[j] + w[i] * w[j]) / np.sqrt(r)
-    for i in range(count):
-        for j in range(i):
-            compliance[j, i] = compliance[i, j]
+    for k in range(len(rows)):
+        i, row = rows[k], compliance[k]
+        a, b, c, own = x[i], y[i], z[i], soft[i]
+        p, q, r = u[i], v[i], w[i]
+        for j in range(count):
+            square = (a - x[j]) ** 2 + (b - y[j]) ** 2 + (c - z[j]) ** 2 + own + soft[j]
+            row[j] = scale * (p * u[j] + q * v[j] + r * w[j]) / np.sqrt(square)
     return compliance
 
 
 @njit(cache=True)
+def _mirror(matrix, rows):
+    """Copy what rows ``rows`` have left of the diagonal to above it, tile by tile."""
+    for top in range(0, len(rows), TILE):
+        for left in range(0, top + 1, TILE):
+            for a in range(top, min(top + TILE, len(rows))):
+                for b in range(left, min(left + TILE, a)):
+                    matrix[rows[b], rows[a]] = matrix[rows[a], rows[b]]
+
+
+@njit(cache=True, error_model='numpy')
 def add_layer_compliance(compliance, rows, plane_points, normals, radii, layer, sharing):
     """
     Add a pad's compliance between the nodes ``rows`` that it presses, in place.
@@ -179,8 +196,9 @@ def add_layer_compliance(compliance, rows, plane_points, normals, radii, layer, 
     Parameters
     ----------
     compliance : (n, n) float
-        [m/N].
+        [m/N], symmetric.
     rows : (k,) int
+        Ascending.
     plane_points, normals : (k, 3) float
         The nodes projected on the pad's plane [m], and their unit normals.
     radii : (k,) float
@@ -190,22 +208,33 @@ def add_layer_compliance(compliance, rows, plane_points, normals, radii, layer, 
     sharing : float
         Share of a softening radius that also lowers the images [-]; see ``image_sharing``.
     """
-    modulus, depths, weights = layer
-    scale = 1.0 / (np.pi * modulus)
+    scale = 1.0 / (np.pi * layer[0])
+    x, y = plane_points[:, 0].copy(), plane_points[:, 1].copy()
+    z = plane_points[:, 2].copy()
+    u, v, w = normals[:, 0].copy(), normals[:, 1].copy(), normals[:, 2].copy()
+    squares, soft, total = np.empty(len(rows)), np.empty(len(rows)), np.empty(len(rows))
     for a in range(len(rows)):
+        p, q, r = u[a], v[a], w[a]
         for b in range(a + 1):
-            r, turn = 0.0, 0.0
-            for k in range(3):
-                r += (plane_points[a, k] - plane_points[b, k]) ** 2
-                turn += normals[a, k] * normals[b, k]
-            soft = 0.5 * (radii[a] + radii[b])
-            total = 1.0 / np.sqrt(r + soft * soft)
-            for m in range(len(depths)):
-                total -= weights[m] / np.sqrt(r + (sharing * soft + depths[m]) ** 2)
-            total *= scale * turn
-            compliance[rows[a], rows[b]] += total
-            if a != b:
-                compliance[rows[b], rows[a]] += total
+            squares[b] = (x[a] - x[b]) ** 2 + (y[a] - y[b]) ** 2 + (z[a] - z[b]) ** 2
+            soft[b] = 0.5 * (radii[a] + radii[b])
+        _layer_response(squares[:a + 1], soft[:a + 1], layer, sharing, total[:a + 1])
+        line = compliance[rows[a]]
+        for b in range(a + 1):
+            line[rows[b]] += scale * (p * u[b] + q * v[b] + r * w[b]) * total[b]
+    _mirror(compliance, rows)
+
+
+@njit(cache=True, error_model='numpy')
+def _layer_response(squares, soft, layer, sharing, total):
+    """Set pi times modulus times a layer's compliance at squared distances."""
+    _, depths, weights = layer
+    for b in range(len(squares)):
+        total[b] = 1.0 / np.sqrt(squares[b] + soft[b] * soft[b])
+    for m in range(len(depths)):
+        depth, weight = depths[m], weights[m]
+        for b in range(len(squares)):
+            total[b] -= weight / np.sqrt(squares[b] + (sharing * soft[b] + depth) ** 2)
 
 
 def softening_radii(areas: Array, softening: float) -> Array:

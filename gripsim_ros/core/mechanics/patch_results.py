@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .. import batches
 from ..errors import TaskError
-from .active_set import back_substitute
+from .cholesky import back_substitute, combine_rows
 from .contact_forces import ContactForces, PatchNodes
 from .kernel import LayerCompliance
 
@@ -160,15 +160,14 @@ def summarise_patches(nodes: PatchNodes, solution: ContactForces, poisson_ratio:
     rows = solution.rows[solution.loaded]
     patches, forces = nodes.patches[rows], solution.forces[solution.loaded]
     shifts = solution.displacements[solution.loaded]
-    own = solution.object_compliance[np.ix_(solution.loaded, solution.loaded)]
     results = []
     for patch in np.unique(patches):
         part = np.flatnonzero(patches == patch)
         if not forces[part].sum() > 0.0:
             continue
         one = _resultant(nodes, rows[part], forces[part])
-        one |= _stiffness(one, nodes.normals[rows], part, own, solution.compliance_factor,
-                          poisson_ratio, layers.get(int(nodes.links[patch])))
+        one |= _stiffness(one, nodes.normals[rows[part]], part, solution, poisson_ratio,
+                          layers.get(int(nodes.links[patch])))
         one |= {'rows': int(patch), 'indentations': float(shifts[part].max())}
         results.append(one)
     return _stack(results)
@@ -176,24 +175,38 @@ def summarise_patches(nodes: PatchNodes, solution: ContactForces, poisson_ratio:
 
 def _resultant(nodes: PatchNodes, rows: NDArray[np.int64], forces: Array) -> dict:
     points, normals, areas = nodes.points[rows], nodes.normals[rows], nodes.areas[rows]
-    total = float(forces.sum())
-    centre = (forces[:, None] * points).sum(axis=0) / total
-    vectors = forces[:, None] * normals
-    resultant = vectors.sum(axis=0)
-    size = float(np.sqrt((resultant ** 2).sum()))
-    direction = resultant / size if size > 0.0 else normals[0]
-    arms = points - centre
-    torque = np.cross(arms, vectors).sum(axis=0)
-    lengths = np.sqrt((arms ** 2).sum(axis=1))
-    area = float(areas.sum())
-    cosine = float((normals * direction).sum(axis=1).min())
+    centre, resultant, direction, torque, lever, cosine = _sums(points, normals, forces)
+    area, total = float(areas.sum()), float(forces.sum())
     return {
         'points': centre, 'normals': direction, 'forces': resultant, 'torques': torque,
         'areas': area, 'radii': float(np.sqrt(area / np.pi)), 'mean_pressures': total / area,
         'peak_pressures': _peak_pressure(points, areas, forces),
-        'friction_radii': float((forces * lengths).sum() / total),
+        'friction_radii': lever / total,
         'depths': float(nodes.depths[rows].max()), 'node_counts': len(rows),
         'spreads': float(np.arccos(min(1.0, max(-1.0, cosine))))}
+
+
+@njit(cache=True)
+def _sums(points, normals, forces):
+    """Return centre, resultant, its direction, moment, sum f|x_i - x|, least cosine."""
+    centre, resultant, torque = np.zeros(3), np.zeros(3), np.zeros(3)
+    for i in range(len(forces)):
+        for k in range(3):
+            centre[k] += forces[i] * points[i, k]
+            resultant[k] += forces[i] * normals[i, k]
+    centre /= forces.sum()
+    size = np.sqrt((resultant ** 2).sum())
+    direction = resultant / size if size > 0.0 else normals[0].copy()
+    lever, cosine = 0.0, 1.0
+    for i in range(len(forces)):
+        x, y, z = points[i] - centre
+        u, v, w = forces[i] * normals[i]
+        torque[0] += y * w - z * v
+        torque[1] += z * u - x * w
+        torque[2] += x * v - y * u
+        lever += forces[i] * np.sqrt(x * x + y * y + z * z)
+        cosine = min(cosine, (normals[i] * direction).sum())
+    return centre, resultant, direction, torque, lever, cosine
 
 
 def _peak_pressure(points: Array, areas: Array, forces: Array) -> float:
@@ -232,19 +245,29 @@ def _neighbour_means(points, areas, values):
     return means
 
 
-def _stiffness(one: dict, normals: Array, part: NDArray[np.int64], own: Array, factor: Array,
+def _stiffness(one: dict, normals: Array, part: NDArray[np.int64], solution: ContactForces,
                poisson_ratio: float, layer: LayerCompliance | None) -> dict:
-    approach = np.zeros(len(normals))
-    approach[part] = (normals[part] * one['normals']).sum(axis=1)
-    added = approach.copy()
-    back_substitute(factor, added)
+    approach = np.zeros(len(solution.loaded))
+    approach[part] = (normals * one['normals']).sum(axis=1)
+    added, moves = _response(approach, solution.compliance_factor, solution.factor_order,
+                             solution.object_compliance, solution.loaded)
     normal = float((approach * added).sum())
-    share = float((added * (own * added).sum(axis=1)).sum()) / normal ** 2
+    share = float((added * moves).sum()) / normal ** 2
     ratio = (2.0 - poisson_ratio) / (2.0 * (1.0 - poisson_ratio))
     compliance = ratio * share
     if layer is not None:
         compliance += 1.0 / layer.tangential_stiffness(one['radii'])
     return {'normal_stiffness': normal, 'tangential_stiffness': 1.0 / compliance}
+
+
+@njit(cache=True)
+def _response(approach, factor, factor_order, own, loaded):
+    """Return the forces that an approach adds, and how these move the object's surface."""
+    right = approach[factor_order]
+    back_substitute(factor, right)
+    added = np.empty(len(right))
+    added[factor_order] = right
+    return added, combine_rows(own, added)[loaded]
 
 
 def _stack(results: list[dict]) -> PatchResults:
