@@ -130,7 +130,7 @@ def boussinesq_displacements(vertices: Array, loads: SurfaceLoads, modulus: floa
     return moved / (np.pi * modulus)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model='numpy')
 def _add_patch(vertices, points, forces, softening, centre, total, first, reach, moved):
     """Add the displacement times pi E* of one patch."""
     near = np.empty(len(vertices), np.int64)
@@ -151,7 +151,7 @@ def _add_patch(vertices, points, forces, softening, centre, total, first, reach,
     _add_near(vertices, near[:count], points, forces, softening, moved)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model='numpy')
 def _add_near(vertices, near, points, forces, softening, moved):
     """Add every node's part to near vertices; arrays per coordinate let it vectorise."""
     count = len(near)
@@ -209,7 +209,7 @@ def place_under_pads(vertices: Array, displacements: Array, loads: SurfaceLoads
     return moved, touched, pressures
 
 
-@njit(cache=True)
+@njit(cache=True, error_model='numpy')
 def _interpolate(rows, vertices, points, normals, areas, values, answers):
     displacements, node_pressures = values
     moved, touched, pressures = answers

@@ -169,13 +169,19 @@ def deform_surface(mesh: TriangleMesh, material: Material, loads: SurfaceLoads,
                            guarded)
 
 
-def _away_from(vertices: Array, centres: Array, radii: Array) -> Array:
+@njit(cache=True, error_model='numpy')
+def _away_from(vertices, centres, radii):
     """Return weights ``(V,)``: 0 in the contacts, rising smoothly to 1 away from them."""
     weights = np.ones(len(vertices))
-    for centre, radius in zip(centres, radii):
-        distance = np.sqrt(((vertices - centre) ** 2).sum(axis=1)) - radius
-        t = np.clip(distance / (CORRECTION_REACH * radius), 0.0, 1.0)
-        weights *= t * t * (3.0 - 2.0 * t)
+    for c in range(len(radii)):
+        x, y, z = centres[c]
+        whole = (1.0 + CORRECTION_REACH) * radii[c]
+        for v in range(len(vertices)):
+            square = ((vertices[v, 0] - x) ** 2 + (vertices[v, 1] - y) ** 2
+                      + (vertices[v, 2] - z) ** 2)
+            if square < whole * whole:
+                t = max(0.0, (np.sqrt(square) - radii[c]) / (CORRECTION_REACH * radii[c]))
+                weights[v] *= t * t * (3.0 - 2.0 * t)
     return weights
 
 
