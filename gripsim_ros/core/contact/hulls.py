@@ -82,14 +82,15 @@ def _hull_of(body: ContactMesh) -> tuple:
     number = np.full(len(cloud), -1)
     number[hull.vertices] = np.arange(len(hull.vertices))
     vertices = np.ascontiguousarray(cloud[hull.vertices])
-    graph = _graph(number[hull.simplices], len(vertices))
+    graph = neighbour_graph(number[hull.simplices], len(vertices))
     normals = _spread(hull.equations[:, :3])
     centre = (vertices.min(axis=0) + vertices.max(axis=0)) / 2.0
     radius = np.linalg.norm(vertices - centre, axis=1).max()
     return vertices, graph, normals, (vertices @ normals.T).max(axis=0), centre, radius
 
 
-def _graph(triangles: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+def neighbour_graph(triangles: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return the graph, as in ``Shape.graph``, of ``triangles (m, 3)`` on ``count`` corners."""
     pairs = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
     first = np.searchsorted(pairs[:, 0], np.arange(count + 1)) + count + 1
