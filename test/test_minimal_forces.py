@@ -320,12 +320,6 @@ def test_the_violation_is_of_the_cone_or_of_a_pull():
     assert_allclose(cone_violation(gamma, 0.25), [0.25, 2.0], rtol=0, atol=ATOL_ROUNDOFF)
 
 
-def test_a_missing_solver_is_said_in_one_line(monkeypatch):
-    monkeypatch.setitem(sys.modules, 'clarabel', None)
-    with pytest.raises(GripsimError, match='need the package clarabel.*pip install clarabel'):
-        solve(pinch(), pull([0, 0, -1], WEIGHT))
-
-
 @pytest.mark.parametrize('joints, message', [
     ((np.zeros((2, 6)), np.ones(2)), r'torque_map must be finite and \(J, 12\), got \(2, 6\)'),
     ((np.full((1, 12), np.nan), np.ones(1)), 'torque_map must be finite'),

@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import GripsimError, ShapeError, TaskError
+from .cone_algebra import CONE
+from .cone_solver import (ConeProgramme, INFEASIBLE, SOLVED, solve_cone_programme, TOLERANCE,
+                          UNDECIDED)
 from .grasp_map import contact_frames, grasp_map
 from .stability import checked_fields, PatchSet, torque_scale
 
 Array = NDArray[np.float64]
 
-#: Tolerance of the conic solver, in units of the load [-].
-SOLVER_TOLERANCE = 1e-9
-#: What still counts as solved where round-off stops it earlier [-].
-REDUCED_TOLERANCE = 1e-6
+#: What still counts as solved where round-off stops the independent solver [-].
+CLARABEL_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -133,15 +134,21 @@ class ContactSpace:
 
 class ForceProgramme:
     """
-    One conic programme whose right-hand side changes from load to load.
+    The conic programme of a grasp, for many loads.
 
     Unknowns: per patch ``(n, t1 / mu, t2 / mu, torsion / (mu r_e))``, then the bound t,
     all in units of the load.
+
+    Parameters
+    ----------
+    space : ContactSpace
+    friction, sum_weight : float
+    limited : bool
+        Whether the limits of patches and joints count.
     """
 
     def __init__(self, space: ContactSpace, friction: float, sum_weight: float,
                  limited: bool = True) -> None:
-        clarabel = _clarabel()
         count, size = space.count, 4 * space.count + 1
         self.factors = np.tile([1.0, friction, friction, friction], count)
         normals = np.zeros((count, size))
@@ -153,49 +160,90 @@ class ForceProgramme:
         balance[:, :-1] = space.map * self.factors
         below = normals[space.active].copy()
         below[:, -1] = -1.0
-        cones = -np.eye(4 * count, size)
-        rows = np.vstack([balance, below, normals[bounded], torques, -torques, cones])
-        self.limits = np.concatenate([
-            space.limits[bounded], np.tile(space.torque_limits[:len(torques)], 2)])
-        self.first_limit = 6 + len(below)
-        self.right = np.zeros(len(rows))
-        objective = np.full(size, 0.0)
+        objective = np.zeros(size)
         objective[4 * np.arange(count)] = sum_weight
         objective[-1] = 1.0
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.presolve_enable = False
-        settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = SOLVER_TOLERANCE
-        settings.reduced_tol_feas = settings.reduced_tol_gap_abs = REDUCED_TOLERANCE
-        settings.reduced_tol_gap_rel = REDUCED_TOLERANCE
-        kinds = [clarabel.ZeroConeT(6),
-                 clarabel.NonnegativeConeT(len(rows) - 6 - 4 * count)]
-        kinds += [clarabel.SecondOrderConeT(4)] * count
-        self.solver = clarabel.DefaultSolver(
-            sparse.csc_matrix((size, size)), objective, sparse.csc_matrix(rows),
-            self._set(np.zeros(6), 1.0), kinds, settings)
-        self.solved = (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved)
+        self.cone_programme = ConeProgramme(
+            objective, balance, np.vstack([below, normals[bounded], torques, -torques]), count,
+            len(below))
+        self.limits = np.concatenate([
+            np.zeros(len(below)), space.limits[bounded],
+            np.tile(space.torque_limits[:len(torques)], 2)])
 
-    def _set(self, wrench: Array, load: float) -> Array:
-        self.right[:6] = -wrench / load
-        stop = self.first_limit + len(self.limits)
-        self.right[self.first_limit:stop] = self.limits / load
-        return self.right
+    def solve(self, wrenches: Array) -> tuple[Array, int]:
+        """
+        Return the forces that balance scaled wrenches, up to the first that none can.
 
-    def solve(self, wrench: Array) -> Array | None:
-        """Return the forces (4k,) [N] that balance the scaled wrench, None if there are none."""
-        load = float(np.linalg.norm(wrench))
-        self.solver.update(b=self._set(wrench, load))
-        answer = self.solver.solve()
-        if answer.status not in self.solved:
-            return None
-        return np.asarray(answer.x[:-1]) * self.factors * load
+        Parameters
+        ----------
+        wrenches : (c, 6) float
+            In the space's units, none of them 0.
+
+        Returns
+        -------
+        gamma : (c, 4k) float
+            As ``ContactSpace.vectors`` takes them [N]; 0 where not solved.
+        failed : int
+            The first wrench that nothing balances, -1 if there is none.
+        """
+        loads = np.linalg.norm(wrenches, axis=1)[:, None]
+        right, limits = -wrenches / loads, self.limits / loads
+        solutions, verdicts = solve_cone_programme(self.cone_programme, right, limits)
+        failed = -1
+        for case, verdict in enumerate(verdicts):
+            if verdict == UNDECIDED:
+                answer = solve_by_clarabel(self.cone_programme, right[case], limits[case])
+                verdict = INFEASIBLE if answer is None else SOLVED
+                solutions[case] = 0.0 if answer is None else answer
+            if verdict == INFEASIBLE:
+                failed = case
+                break
+        return solutions[:, :-1] * self.factors * loads, failed
+
+
+def solve_by_clarabel(programme: ConeProgramme, right: Array, limits: Array) -> Array | None:
+    """
+    Solve one case by an independent solver, which regularises what is nearly singular.
+
+    Parameters
+    ----------
+    programme : ConeProgramme
+    right : (p,) float
+    limits : (m,) float
+
+    Returns
+    -------
+    (n,) float or None
+        None where nothing is feasible.
+
+    Raises
+    ------
+    GripsimError
+        The package clarabel is not installed.
+    """
+    clarabel = _clarabel()
+    size, cones = len(programme.objective), programme.cones
+    matrix = np.vstack([programme.balance, programme.rows, -np.eye(CONE * cones, size)])
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = TOLERANCE
+    settings.reduced_tol_feas = settings.reduced_tol_gap_abs = CLARABEL_TOLERANCE
+    settings.reduced_tol_gap_rel = CLARABEL_TOLERANCE
+    kinds = [clarabel.ZeroConeT(len(right)), clarabel.NonnegativeConeT(len(limits))]
+    kinds += [clarabel.SecondOrderConeT(CONE)] * cones
+    solver = clarabel.DefaultSolver(
+        sparse.csc_matrix((size, size)), programme.objective, sparse.csc_matrix(matrix),
+        np.concatenate([right, limits, np.zeros(CONE * cones)]), kinds, settings)
+    answer = solver.solve()
+    if answer.status not in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved):
+        return None
+    return np.asarray(answer.x)
 
 
 def _clarabel():
     try:
         import clarabel
     except ImportError as error:
-        raise GripsimError('minimal forces need the package clarabel, which is not installed: '
-                           'pip install clarabel') from error
+        raise GripsimError('these minimal forces need the package clarabel, which is not '
+                           'installed: pip install clarabel') from error
     return clarabel

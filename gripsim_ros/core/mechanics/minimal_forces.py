@@ -209,24 +209,28 @@ def _solve_conic(space: ContactSpace, wrenches: Array, friction: float,
                  options: MinimalForceOptions) -> MinimalForces:
     scaled = wrenches / space.unit
     loads = np.linalg.norm(scaled, axis=1)
+    order = np.argsort(-loads, kind='stable')
+    order = order[loads[order] > NO_LOAD * loads[order[0]]]
+    if not len(order):
+        return _none(space.total, True, -1, 0.0)
     programme = ForceProgramme(space, friction, options.sum_weight)
-    best, worst, largest = np.zeros(4 * space.count), int(np.argmax(loads)), 0.0
+    gamma, failed = programme.solve(scaled[order])
+    if failed >= 0:
+        case = int(order[failed])
+        return _none(space.total, False, case, np.inf,
+                     _shortfall(space, scaled[case], friction, options))
+    normals = gamma[:, ::4]
     envelope = np.zeros(space.total)
-    for case in np.argsort(-loads, kind='stable'):
-        if loads[case] <= NO_LOAD * loads[worst]:
-            break
-        gamma = programme.solve(scaled[case])
-        if gamma is None:
-            return _none(space.total, False, int(case), np.inf,
-                         _shortfall(space, scaled[case], friction, options))
-        envelope[space.rows] = np.maximum(envelope[space.rows], gamma[::4])
-        normal = float(gamma[::4][space.active].max(initial=0.0))
+    envelope[space.rows] = np.maximum(normals.max(axis=0), 0.0)
+    largest, chosen = 0.0, 0
+    for case, normal in enumerate(normals[:, space.active].max(axis=1)):
         if normal > largest * (1.0 + 1e-6):
-            best, worst, largest = gamma, int(case), normal
-    best = space.polish(best, scaled[worst])
+            largest, chosen = float(normal), case
+    best = space.polish(gamma[chosen], scaled[order[chosen]])
     forces, torques = space.vectors(best)
     violation = float(cone_violation(best.reshape(-1, 4), friction).max())
-    return MinimalForces(True, forces, torques, worst, largest, envelope, None, violation)
+    return MinimalForces(True, forces, torques, int(order[chosen]), largest, envelope, None,
+                         violation)
 
 
 def _solve_seed(space: ContactSpace, wrenches: Array, friction: float) -> MinimalForces:
@@ -246,8 +250,9 @@ def _solve_seed(space: ContactSpace, wrenches: Array, friction: float) -> Minima
 
 def _shortfall(space: ContactSpace, wrench: Array, friction: float,
                options: MinimalForceOptions) -> Shortfall:
-    free = ForceProgramme(space, friction, options.sum_weight, limited=False).solve(wrench)
-    needed = np.inf if free is None else float(free[::4].max())
+    programme = ForceProgramme(space, friction, options.sum_weight, limited=False)
+    gamma, failed = programme.solve(wrench[None])
+    needed = np.inf if failed >= 0 else float(gamma[0, ::4].max())
     allowed = float(space.limits[space.active].max(initial=0.0))
     if not options.find_friction:
         return Shortfall(needed, allowed)
@@ -256,13 +261,16 @@ def _shortfall(space: ContactSpace, wrench: Array, friction: float,
 
 def _needed_friction(space: ContactSpace, wrench: Array, friction: float,
                      options: MinimalForceOptions) -> float:
+    def holds(tried: float) -> bool:
+        return ForceProgramme(space, tried, options.sum_weight).solve(wrench[None])[1] < 0
+
     low, high = friction, MAX_FRICTION
-    if ForceProgramme(space, high, options.sum_weight).solve(wrench) is None:
+    if not holds(high):
         return np.inf
     while high - low > 1e-3 * high:
         middle = 0.5 * (low + high)
-        if ForceProgramme(space, middle, options.sum_weight).solve(wrench) is None:
-            low = middle
-        else:
+        if holds(middle):
             high = middle
+        else:
+            low = middle
     return high

@@ -1,6 +1,6 @@
 """The deformation stage: from contact patches to forces, deformed body and verdict."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 
 #: A grasp needs contact with this many links.
 LEAST_LINKS = 2
+#: Of so many load cases one is tried before the body is deformed for all of them.
+TRIED_CASES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +61,8 @@ def evaluate_contacts(body: ElasticBody, hand: HandModel,
     -----
     Source: Leskov et al. 2017, from the forces to the estimate of stability in that order.
     Differs: what is said in docs/model/mechanics.md and docs/model/stability.md. Surface,
-    centre of mass and stability are computed only where contacts could hold the loads.
+    centre of mass and stability are computed only where contacts could hold some of the
+    loads on the undeformed body, and stability only where they could hold all of them.
     """
     builder = StateBuilder(contacts, body.mesh.vertices)
     if contacts.configurations.detail != DETAIL_CLEARANCE:
@@ -97,21 +100,26 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
     grasp = _patch_set(body, hand, patches)
     torque_map = joint_torque_map(hand, configuration.joint_positions,
                                   configuration.T_object_palm, patches.links, grasp.points)
-    minimal = _minimal_forces(body, hand, configuration, grasp, torque_map, body.centre_of_mass)
-    builder.set_patches(i, patches, minimal)
     full = configuration.detail == DETAIL_SURFACE
-    if not (minimal.capable or full):
-        return
+    cases = configuration.load_cases
+    if not full:
+        minimal = _minimal_forces(body, hand, cases[::TRIED_CASES], grasp, torque_map,
+                                  body.centre_of_mass)
+        if not minimal.capable:
+            builder.set_patches(i, patches, replace(
+                minimal, worst_case=TRIED_CASES * minimal.worst_case))
+            return
     surface = deform_body(body, contact, patches)
     centre = surface.centre
-    minimal = _minimal_forces(body, hand, configuration, grasp, torque_map, centre)
+    minimal = _minimal_forces(body, hand, cases, grasp, torque_map, centre)
     builder.set_patches(i, patches, minimal)
-    wrenches = load_wrenches(configuration.load_cases, body.mass, centre)
-    verdict = judge_stability(grasp, wrenches, centre, body.material.friction,
-                              body.options.stability)
     builder.set(i, centre_of_mass_object=centre, volume_change=surface.volume_change,
                 strain_energy=patches.solution.strain_energy,
                 max_displacement=largest_displacement(body, surface, patches))
+    if not (minimal.capable or full):
+        return
+    verdict = judge_stability(grasp, load_wrenches(cases, body.mass, centre), centre,
+                              body.material.friction, body.options.stability)
     builder.set_verdict(i, verdict, _holds(verdict, minimal, patches, grasp, torque_map, hand))
     settled = _settling(grasp, centre, verdict.shift) <= body.options.validity.max_settling
     builder.set(i, quantitative=patches.are_quantitative and settled)
@@ -133,9 +141,9 @@ def _patch_set(body: ElasticBody, hand: HandModel, patches: LoadedPatches) -> Pa
         passive=~hand.moves_link[patches.links].any(axis=1))
 
 
-def _minimal_forces(body: ElasticBody, hand: HandModel, configuration: _Configuration,
-                    grasp: PatchSet, torque_map: Array, centre: Array) -> MinimalForces:
-    wrenches = load_wrenches(configuration.load_cases, body.mass, centre)
+def _minimal_forces(body: ElasticBody, hand: HandModel, load_cases: Array, grasp: PatchSet,
+                    torque_map: Array, centre: Array) -> MinimalForces:
+    wrenches = load_wrenches(load_cases, body.mass, centre)
     return solve_minimal_forces(grasp, wrenches, centre, body.material.friction, torque_map,
                                 hand.joint_efforts, body.options.minimal_forces)
 
