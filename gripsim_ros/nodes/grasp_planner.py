@@ -102,8 +102,8 @@ class GraspPlannerNode(SuiteNode):
             GraspObject, 'grasp_object', latched(LATCHED_OBJECTS))
         self.create_subscription(GraspObject, 'grasp_object', self._on_object,
                                  latched(LATCHED_OBJECTS), callback_group=self.housekeeping)
-        self.create_subscription(GraspStates, 'plan/grasp_states', self._on_answer, depth,
-                                 callback_group=MutuallyExclusiveCallbackGroup())
+        self.read_ring(GraspStates, 'plan/grasp_states', depth,
+                       lambda msg, info: self._on_answer(msg))
         self._watch_group = MutuallyExclusiveCallbackGroup()
         self._watches: list = []
         self.steady_timer(WATCH_PERIOD, self._watch_or_not, self._watch_group)
@@ -253,6 +253,7 @@ class GraspPlannerNode(SuiteNode):
         """End all requests."""
         self.dispatcher.close()
         self._thread.join(2.0)
+        super().close()
 
 
 def main(args=None) -> int:

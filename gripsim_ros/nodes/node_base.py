@@ -22,6 +22,7 @@ from ..core.errors import GripsimError
 from ..core.hand import HandModel
 from ..resources import load_default_hand, resolve_uri, share_directory
 from .parameters import NodeParameter, ParameterError, declare
+from .ring_reader import RingReader
 
 #: Seconds between two diagnostics of a node.
 DIAGNOSTICS_PERIOD = 1.0
@@ -81,6 +82,7 @@ class SuiteNode(LifecycleNode):
         self.thread_count = DEFAULT_THREADS
         self.active = False
         self.last_error = ''
+        self._readers: list[RingReader] = []
         self.steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.housekeeping = MutuallyExclusiveCallbackGroup()
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
@@ -98,6 +100,10 @@ class SuiteNode(LifecycleNode):
     def steady_timer(self, period: float, callback, group: CallbackGroup):
         """Return a timer on the steady clock."""
         return self.create_timer(period, callback, group, clock=self.steady)
+
+    def read_ring(self, kind: type, topic: str, quality: QoSProfile, callback) -> None:
+        """Subscribe with a thread of its own, which begins when the node is activated."""
+        self._readers.append(RingReader(self, kind, topic, quality, callback, self.on_fault))
 
     def start(self) -> None:
         """
@@ -125,6 +131,8 @@ class SuiteNode(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Begin to answer."""
         self.active = True
+        for reader in self._readers:
+            reader.start()
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -137,12 +145,24 @@ class SuiteNode(LifecycleNode):
 
     def close(self) -> None:
         """Wake whatever waits inside the node; called before it is destroyed."""
+        for reader in self._readers:
+            reader.stop()
+
+    def destroy_node(self) -> None:
+        """End the threads, then the node."""
+        SuiteNode.close(self)
+        super().destroy_node()
 
     def report_error(self, text: str) -> None:
         """Log an error and keep it for the diagnostics."""
         self.last_error = text
         self.get_logger().error(text, throttle_duration_sec=1.0,
                                 throttle_time_source_type=self.steady)
+
+    def on_fault(self, error: Exception, text: str) -> None:
+        """Log an error that reached a thread of the node with its traceback; the node lives on."""
+        self.get_logger().error(text)
+        self.report_error(one_line(error))
 
     def diagnose(self) -> tuple[str, dict[str, object]]:
         """Return what is missing ('' where all is well) and values to show."""
@@ -244,8 +264,7 @@ def spin(executor: Executor, node: SuiteNode) -> None:
         except ExternalShutdownException:
             return
         except Exception as error:
-            node.get_logger().error(traceback.format_exc())
-            node.report_error(one_line(error))
+            node.on_fault(error, traceback.format_exc())
             time.sleep(ERROR_PAUSE)
 
 

@@ -185,8 +185,8 @@ class RequestServer:
         try:
             plan.request = node.reader.read(plan.msg)
             plan.frame = self._frame(plan)
-            planner = prepare(plan.request)
             node.publish_object(plan.request.grasp_object, plan.request.scale)
+            planner = prepare(plan.request)     # meanwhile the stages prepare the object
             node.dispatcher.prepared(session, planner, plan.request.grasp_object.id)
         except GripsimError as error:
             node.dispatcher.refuse(session, INVALID, one_line(error))

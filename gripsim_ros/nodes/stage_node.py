@@ -8,11 +8,11 @@ what goes wrong is told in the answer's ring header, and later stages pass it on
 import time
 import traceback
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
 from gripsim_interfaces.msg import GraspObject as GraspObjectMsg
 from gripsim_interfaces.msg import RingHeader
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 
 from ..conversions import grasp_object_from_msg
 from ..core.bodies import GraspObject
@@ -47,7 +47,7 @@ class ObjectStore:
         self._objects: OrderedDict[str, GraspObject] = OrderedDict()
         self._labels: OrderedDict[str, str] = OrderedDict()
         self._prepared: OrderedDict[str, object] = OrderedDict()
-        self._lock = Lock()
+        self._lock, self._preparing = Lock(), Lock()
 
     def add(self, grasp_object: GraspObject) -> None:
         """
@@ -69,15 +69,33 @@ class ObjectStore:
 
     def prepared(self, object_id: str):
         """Return what the stage works with, or None where the object is not known."""
-        with self._lock:
-            if object_id not in self._objects:
-                return None
-            if object_id not in self._prepared:
-                self._prepared[object_id] = self._prepare(self._objects[object_id])
+        found = self._find_prepared(object_id)
+        if found is not None:
+            return found
+        with self._preparing:       # whoever comes second finds what the first has made
+            found = self._find_prepared(object_id)
+            grasp_object = self._objects.get(object_id)
+            if found is not None or grasp_object is None:
+                return found
+            found = self._prepare(grasp_object)
+            with self._lock:
+                self._prepared[object_id] = found
                 while len(self._prepared) > self._prepared_count:
                     self._prepared.popitem(last=False)
-            self._prepared.move_to_end(object_id)
-            return self._prepared[object_id]
+            return found
+
+    def _find_prepared(self, object_id: str):
+        with self._lock:
+            if object_id in self._prepared:
+                self._prepared.move_to_end(object_id)
+            return self._prepared.get(object_id)
+
+    def prepare_newest(self, object_id: str) -> None:
+        """Prepare an object before it is asked for, unless a newer one has come already."""
+        with self._lock:
+            newest = next(reversed(self._objects), None)
+        if newest == object_id:
+            self.prepared(object_id)
 
     def find(self, name: str) -> GraspObject | None:
         """Return the object with this hash or this label; '' = the newest."""
@@ -96,8 +114,8 @@ class StageNode(SuiteNode):
     Base of the three stages.
 
     Subclasses name themselves and their topics, and override ``prepare`` and
-    ``answer``. The planner's and the live messages have topics, queues and callback
-    groups of their own, so that neither waits for the other.
+    ``answer``. The planner's and the live messages have topics, queues and threads
+    of their own, so that neither waits for the other.
     """
 
     NAME = ''
@@ -113,6 +131,7 @@ class StageNode(SuiteNode):
             raise ParameterError(f'parameter copy must be below copies, got '
                                  f'{self.values["copy"]} of {self.values["copies"]}')
         self.objects = ObjectStore(self.prepare, self.values['object_cache'])
+        self._ahead = ThreadPoolExecutor(1, 'ahead')
         self.meters = {'plan': Meter(), 'live': Meter()}
         self._publishers_by_side = {}
         self.create_subscription(GraspObjectMsg, 'grasp_object', self._on_object,
@@ -127,10 +146,8 @@ class StageNode(SuiteNode):
         if side == 'live' and not self.HAS_LIVE_INPUT:
             return
         input_type, input_topic = self.INPUT
-        self.create_subscription(
-            input_type, f'{side}/{input_topic}',
-            lambda msg, info, side=side: self._on_input(side, msg, info), quality,
-            callback_group=MutuallyExclusiveCallbackGroup())
+        self.read_ring(input_type, f'{side}/{input_topic}', quality,
+                       lambda msg, info: self._on_input(side, msg, info))
 
     def prepare(self, grasp_object: GraspObject):
         """Return what ``answer`` works with for this object."""
@@ -149,7 +166,10 @@ class StageNode(SuiteNode):
 
     def _on_object(self, msg: GraspObjectMsg) -> None:
         try:
-            self.objects.add(grasp_object_from_msg(msg))
+            grasp_object = grasp_object_from_msg(msg)
+            self.objects.add(grasp_object)
+            if self.NEEDS_OBJECT and self.active:
+                self._ahead.submit(self.objects.prepare_newest, grasp_object.id)
         except Exception as error:
             self.report_error(f'object {msg.label!r} refused: {one_line(error)}')
 
