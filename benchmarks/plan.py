@@ -35,7 +35,7 @@ def main() -> None:
     print(f"{'object':18} {'triangles':>9} {'judged':>7} {'contact':>8} {'stable':>7} "
           f"{'first stable':>13} {'total':>8} {'in contact':>12}")
     for name, grasp_object in objects():
-        result = plan_grasps(grasp_object, hypotheses=HYPOTHESES, budget=600.0)
+        result = plan_grasps(grasp_object, hypotheses=HYPOTHESES, budget=600.0, workers=0)
         first = np.nan if result.first_stable_time is None else result.first_stable_time
         stable = result.evaluated - sum(result.rejections.values())
         print(f'{name:18} {len(grasp_object.mesh.faces):9d} {result.evaluated:7d} '

@@ -16,12 +16,14 @@ import yaml
 from .core.batches import OBSTACLE_BOX
 from .core.bodies import (GraspObject, Material, load_material, load_materials, load_mesh,
                           shapes)
+from .core.contact import LinkShapes
 from .core.hand import HandModel
 from .core.mechanics import MechanicsOptions
-from .core.pipeline import Pipeline, run
+from .core.pipeline import Pipeline
 from .core.planning import (GraspEvaluator, GraspPlanner, PlannerOptions, Progress, RankedGrasp,
                             Task)
 from .resources import load_default_hand, resolve_uri, share_directory
+from .workers import run, run_with_workers, worker_count
 
 
 #: A box a metre away: kind, sides, pose.
@@ -115,12 +117,19 @@ def warm_up() -> None:
     hand = load_default_hand()
     planner = GraspPlanner(ball, hand, Task(obstacles=FAR_BOX), planner_options(),
                            max_hypotheses=2, max_grasps=1)
-    run(planner, Pipeline(hand, ball, mechanics_options()))
+    run(planner, Pipeline(hand, ball, mechanics_options(), link_shapes(hand)))
+
+
+@lru_cache(maxsize=4)
+def link_shapes(hand: HandModel) -> LinkShapes:
+    """Return what contact prepares of a hand, kept for the next object."""
+    return LinkShapes.of_hand(hand)
 
 
 def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
                 hand: HandModel | None = None, options: PlannerOptions | None = None,
                 count: int = 0, hypotheses: int = 0, budget: float = 0.0, seed: int = 0,
+                workers: int = 1,
                 on_progress: Callable[[Progress], bool | None] | None = None) -> PlanResult:
     """
     Return ranked grasps of an object.
@@ -138,6 +147,9 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
         Wall time for planning [s]; 0: as in the options.
     seed : int
         Turns the hypotheses' rolls.
+    workers : int
+        Processes that share the work; 0: one a core. Forked, so only used where this
+        process has no threads of its own. Grasps and their order do not depend on it.
     on_progress : callable, optional
         Called with ``Progress`` after each answer; return False to stop.
 
@@ -164,7 +176,8 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
             first_stable.append(elapsed)
         return (on_progress is None or on_progress(progress) is not False) and elapsed < budget
 
-    stopped = run(planner, Pipeline(hand, grasp_object, mechanics_options()), watch)
+    pipeline = Pipeline(hand, grasp_object, mechanics_options(), link_shapes(hand))
+    stopped = run_with_workers(planner, pipeline, watch, worker_count(workers))
     progress = planner.progress
     return PlanResult(
         grasps=planner.ranked(), rejections=planner.rejections, evaluated=progress.evaluated,
@@ -194,7 +207,7 @@ def evaluate_grasps(grasp_object: GraspObject, grasps: list[tuple[np.ndarray, np
     """
     hand = hand or load_default_hand()
     evaluator = GraspEvaluator(grasp_object, hand, task or Task(), planner_options(), grasps)
-    run(evaluator, Pipeline(hand, grasp_object, mechanics_options()))
+    run(evaluator, Pipeline(hand, grasp_object, mechanics_options(), link_shapes(hand)))
     return evaluator.ranked()
 
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ..core.planning.types import Task
     from ..grasp_file import PlanAnswer
 
+#: More processes than this are taken for a mistake.
+MOST_WORKERS = 256
+
 Mesh = Annotated[str, typer.Argument(metavar='MESH', help='Mesh file, or package:// URI.')]
 Scale = Annotated[float, typer.Option(
     '--scale', parser=real_number, metavar='S', help='Factor to metres, e.g. 0.001.')]
@@ -40,6 +43,9 @@ def plan(
             help='Stop after this many seconds with the best so far.')] = None,
         seed: Annotated[int, typer.Option(
             '--seed', parser=whole_number, metavar='K', help='Seed of the sampling.')] = 0,
+        workers: Annotated[int, typer.Option(
+            '--workers', parser=whole_number, metavar='N',
+            help='Processes that share the work; 0: one a core.')] = 0,
         nodes: Annotated[bool, typer.Option(
             '--nodes', help='Ask a running suite instead of planning here.')] = False,
         json: Json = False, out: Out = None,
@@ -49,7 +55,8 @@ def plan(
     for path in (out, report):
         check_writable(path)
     limits = PlanLimits(_limit('--count', count_), _limit('--hypotheses', hypotheses),
-                        0.0 if time is None else positive('--time', time), _checked_seed(seed))
+                        0.0 if time is None else positive('--time', time), _checked_seed(seed),
+                        _checked_workers(workers))
     request = read_request(mesh, scale, material, task, limits)
     if nodes:
         from .by_nodes import plan_by_nodes
@@ -70,12 +77,13 @@ def plan(
 
 @dataclass(frozen=True)
 class PlanLimits:
-    """Most grasps, hypotheses and seconds, 0 being the planner's own limit; and the seed."""
+    """Most grasps, hypotheses and seconds, 0 being the planner's own; seed; worker processes."""
 
     count: int = 0
     hypotheses: int = 0
     time: float = 0.0
     seed: int = 0
+    workers: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +123,12 @@ def _checked_seed(seed: int) -> int:
     return seed
 
 
+def _checked_workers(workers: int) -> int:
+    if not 0 <= workers <= MOST_WORKERS:
+        raise InputError(f'--workers must be from 0 (one a core) to {MOST_WORKERS}, got {workers}')
+    return workers
+
+
 def _plan_here(request: PlanRequest) -> tuple[PlanAnswer, bool]:
     from ..grasp_file import PlanAnswer
     from ..in_process import plan_grasps
@@ -124,7 +138,7 @@ def _plan_here(request: PlanRequest) -> tuple[PlanAnswer, bool]:
         result = plan_grasps(
             request.grasp_object, request.task, hand=hand, count=limits.count,
             hypotheses=limits.hypotheses, budget=limits.time, seed=limits.seed,
-            on_progress=progress)
+            workers=limits.workers, on_progress=progress)
     statistics = {
         'evaluated': result.evaluated, 'total': result.total, 'proposed': result.proposed,
         'in_contact': result.in_contact, 'planning_time': result.planning_time,

@@ -63,7 +63,7 @@ class PlanProgress:
         note = f'{stable} stable' + ('' if best_score is None else f', best {best_score:.3f}')
         if self._bar is not None:
             self._bar.update(self._task, completed=evaluated,
-                             total=total or None, note=note)
+                             total=total or None, note=note, refresh=True)
         elif now - self._last_line > PLAIN_INTERVAL:
             self._last_line = now
             say(f'{self.title}: {evaluated} of {total} hypotheses, {note}')
@@ -82,4 +82,4 @@ def _bar() -> Any:
     from rich.progress import Progress as Bar
     return Bar(TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn(),
                TextColumn('{task.fields[note]}'), TimeElapsedColumn(),
-               console=Console(stderr=True))
+               console=Console(stderr=True), auto_refresh=False)  # no thread: workers are forked

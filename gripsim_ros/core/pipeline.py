@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from .batches import ConfigurationBatch, GraspStateBatch
 from .bodies import GraspObject
-from .contact import ContactScene, detect_contacts
+from .contact import ContactScene, LinkShapes, detect_contacts
 from .hand import HandModel, compute_link_states
 from .mechanics import ElasticBody, MechanicsOptions, evaluate_contacts
 from .planning import GraspEvaluator, GraspPlanner, Progress
@@ -19,12 +19,14 @@ class Pipeline:
     hand : HandModel
     grasp_object : GraspObject
     mechanics : MechanicsOptions
+    shapes : LinkShapes, optional
+        Of the same hand, to save preparing them.
     """
 
     def __init__(self, hand: HandModel, grasp_object: GraspObject,
-                 mechanics: MechanicsOptions) -> None:
+                 mechanics: MechanicsOptions, shapes: LinkShapes | None = None) -> None:
         self._hand = hand
-        self._scene = ContactScene(hand, grasp_object)
+        self._scene = ContactScene(hand, grasp_object, shapes)
         self._body = ElasticBody(grasp_object, mechanics)
 
     def evaluate(self, configurations: ConfigurationBatch) -> GraspStateBatch:

@@ -145,7 +145,7 @@ def _candidates(scene: _Scene, seed: int) -> tuple[Array, NDArray, NDArray]:
         step = 2.0 * np.pi / options.roll_count
         rolls = np.concatenate([rolls, rolls + np.random.default_rng(seed).uniform(0.0, step)])
     normals, stands = _stands(scene.faces)
-    rotations = np.array([_palm_axes(normal, roll) for normal in normals for roll in rolls])
+    rotations = _palm_axes(np.repeat(normals, len(rolls), axis=0), np.tile(rolls, len(normals)))
     centroids = np.repeat(stands, len(rolls), axis=0)
     palm = hand.links[hand.palm_index].mesh.vertices
     gaps = np.array(options.palm_gaps)
@@ -166,20 +166,19 @@ def _stands(faces: TriangleMesh) -> tuple[Array, Array]:
             np.concatenate([np.zeros_like(ways), centroids]))
 
 
-def _palm_axes(normal: Array, roll: float) -> Array:
+def _palm_axes(normals: Array, rolls: Array) -> Array:
     """
-    Return the palm's axes as columns: z against the normal, x at an angle about it.
+    Return the palms' axes (n, 3, 3) as columns: z against the normals, x at angles about it.
 
     At angle 0 the fingers close along x across the object's longest axis, or across the
     next one where the palm comes along it.
     """
-    z = -normal
-    helper = np.eye(3)[LONG_AXES[0] if abs(z[LONG_AXES[0]]) < ALONG_AXIS else LONG_AXES[1]]
-    x = np.cross(helper, z)
-    x /= np.linalg.norm(x)
-    y = np.cross(z, x)
-    x = np.cos(roll) * x + np.sin(roll) * y
-    return np.stack([x, np.cross(z, x), z], axis=1)
+    z = -normals
+    along = np.abs(z[:, LONG_AXES[0]]) >= ALONG_AXIS
+    x = np.cross(np.eye(3)[np.where(along, LONG_AXES[1], LONG_AXES[0])], z)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    x = np.cos(rolls)[:, None] * x + np.sin(rolls)[:, None] * np.cross(z, x)
+    return np.stack([x, np.cross(z, x), z], axis=2)
 
 
 def _closing_centre(hand: HandModel, number: int) -> Array:
@@ -274,7 +273,7 @@ def _open_hand_is_free(scene: _Scene, open_joints: Array, poses: Array) -> NDArr
 
 
 def _map(poses: Array, points: Array) -> Array:
-    return np.einsum('nij,pj->npi', poses[:, :3, :3], points) + poses[:, None, :3, 3]
+    return points @ poses[:, :3, :3].transpose(0, 2, 1) + poses[:, None, :3, 3]
 
 
 def _varied_order(scores: Array, faces: NDArray) -> NDArray[np.int64]:

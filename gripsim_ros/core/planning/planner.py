@@ -23,6 +23,8 @@ from .types import Ask, Progress, RankedGrasp, Task
 
 Array = NDArray[np.float64]
 
+#: Hypotheses worked on at first, and more for each judged: the best ones answer soon.
+FIRST_ACTIVE, MORE_ACTIVE = 8, 4
 #: Fingers among which the first guess of the holding force is shared.
 SHARING_FINGERS = 2
 
@@ -82,7 +84,8 @@ class GraspPlanner:
 
     def ask(self) -> Ask | None:
         """Return the next question, or None while only answers can help or all is done."""
-        while self._waiting and len(self._active) < self.options.active_hypotheses:
+        limit = min(self.options.active_hypotheses, FIRST_ACTIVE + MORE_ACTIVE * self._closed)
+        while self._waiting and len(self._active) < limit:
             self._active.append(self._waiting.pop(0))
         pending = {id(item) for items in self._asked.values() for item in items}
         free = [c for c in self._active if id(c) not in pending]
