@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors import ShapeError
 from ..transforms import apply, inverse
 from .contact_mesh import ContactMesh
-from .penetration import both_ways
+from .penetration import both_ways_flat
 from .point_queries import closest_points, points_in_box
 from .ray_queries import contains
 
@@ -90,8 +90,8 @@ def vertex_contacts(a: ContactMesh, b: ContactMesh, T_a_b: Array,
     """
     if direction is None:
         return _shortest_both_ways(a, b, np.asarray(T_a_b, float))
-    a_in_b, b_in_a = both_ways(*a.arrays, *b.arrays, np.array(T_a_b, float),
-                               unit_direction(direction), ON_SURFACE)
+    a_in_b, b_in_a = both_ways_flat(*a.arrays, *b.arrays, np.array(T_a_b, float),
+                                    unit_direction(direction), ON_SURFACE)
     return VertexContacts(PenetratingVertices(*a_in_b), PenetratingVertices(*b_in_a))
 
 

@@ -7,249 +7,202 @@ projected along the motion into a grid; the ball tree of the target yields all t
 whose projection may cover one of them; edge functions decide.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from .query_arrays import (END_TRIANGLE, END_VERTEX, FIRST_TRIANGLE, FIRST_VERTEX, INNER,
-                           OUTER)
-from .ray_queries import SLACK, cover, direction_frame, grid_shape, project_triangle, slab_range
+from .culling import along, boxes_apart, row_of, turned_motion, vertices_in_box
+from .query_arrays import END_TRIANGLE, FIRST_TRIANGLE, INNER, OUTER, QueryArrays
+from .ray_queries import (SLACK, direction_frame, edge_functions, grid_shape, longer,
+                          slab_range)
 from .vp_tree import STACK_SIZE
 
-#: Boxes grow by this part of their size, so that rounding leaves no vertex out.
-BOX_MARGIN = 1e-9
+Array = NDArray[np.float64]
+
 #: Contacts are sorted where they are fewer than this part of the vertices, else counted.
 SORTED_SHARE = 1.0 / 32.0
-#: Slivers over more cells than this are followed column by column.
-MANY_CELLS = 4
+#: Cells a point beyond the first, while there are few points, and the most of these.
+FEW_POINTS, MOST_EXTRA_CELLS = 7, 8192
+#: Triangles over more points than this in each column of cells are followed column by column.
+MANY_POINTS = 8
+
+
+class _Grid(NamedTuple):
+    """
+    Projected points sorted into cells over their extent.
+
+    ``points (k, 3)`` and ``places (k,)`` are in the order of the cells, ``starts`` counts
+    the points before each cell, ``below (nu + 1, nv + 1)`` those in the cells below and
+    left of each corner; ``limits`` are least u and v, scales of u and v (cells a metre),
+    least w, extents in u and v.
+    """
+
+    points: Array
+    places: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    below: NDArray[np.int32]
+    nu: int
+    nv: int
+    limits: tuple[float, float, float, float, float, float, float]
+
+
+@njit(cache=True, nogil=True, inline='always')
+def _cell(value, count):
+    return min(max(int(value), 0), count - 1)
 
 
 @njit(cache=True, nogil=True)
-def boxes_apart(box_a, box_b, rotation, origin):
-    """
-    Tell whether two oriented boxes ``(5, 3)`` have no common point: 15 axes.
-
-    ``rotation, origin`` map the frame of b to that of a. A margin covers rounding.
-    """
-    turned, absolute, offset = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
-    middle, axes = np.empty(3), np.empty((3, 3))
+def _projected(vertices, places, motion):
+    """Return the points in the frame of the direction, and their bounds there."""
+    points = np.empty((len(places), 3))
+    lower, upper = np.empty(3), np.empty(3)
     for k in range(3):
-        middle[k] = origin[k] - box_a[3, k]
-        for j in range(3):
-            middle[k] += rotation[k, j] * box_b[3, j]
-            axes[j, k] = (rotation[k, 0] * box_b[j, 0] + rotation[k, 1] * box_b[j, 1]
-                          + rotation[k, 2] * box_b[j, 2])
-    reach = 0.0
-    for i in range(3):
-        reach += box_a[4, i] + box_b[4, i]
-        offset[i] = box_a[i, 0] * middle[0] + box_a[i, 1] * middle[1] + box_a[i, 2] * middle[2]
-        for j in range(3):
-            turned[i, j] = (box_a[i, 0] * axes[j, 0] + box_a[i, 1] * axes[j, 1]
-                            + box_a[i, 2] * axes[j, 2])
-            absolute[i, j] = abs(turned[i, j])
-    slack = BOX_MARGIN * reach
-    for i in range(3):
-        own, other, along = box_a[4, i], box_b[4, i], 0.0
-        for j in range(3):
-            own += absolute[i, j] * box_b[4, j]
-            other += absolute[j, i] * box_a[4, j]
-            along += turned[j, i] * offset[j]
-        if abs(offset[i]) > own + slack or abs(along) > other + slack:
-            return True
-    for i in range(3):
-        i1, i2 = (i + 1) % 3, (i + 2) % 3
-        for j in range(3):
-            j1, j2 = (j + 1) % 3, (j + 2) % 3
-            along = abs(offset[i2] * turned[i1, j] - offset[i1] * turned[i2, j])
-            both = (box_a[4, i1] * absolute[i2, j] + box_a[4, i2] * absolute[i1, j]
-                    + box_b[4, j1] * absolute[i, j2] + box_b[4, j2] * absolute[i, j1])
-            if along > both + slack:
-                return True
-    return False
+        row, low, high = row_of(motion, k), np.inf, -np.inf
+        for i in range(len(places)):
+            place = places[i]
+            value = along(row, vertices[place, 0], vertices[place, 1], vertices[place, 2])
+            points[i, k] = value
+            low, high = min(low, value), max(high, value)
+        lower[k], upper[k] = low, high
+    return points, lower, upper
 
 
 @njit(cache=True, nogil=True)
-def _turn(frame, rotation, origin):
-    """Return the rotation and offset of a frame's rows after a rigid motion, (3, 4)."""
-    turned = np.empty((3, 4))
-    for k in range(3):
-        for j in range(3):
-            turned[k, j] = (frame[k, 0] * rotation[0, j] + frame[k, 1] * rotation[1, j]
-                            + frame[k, 2] * rotation[2, j])
-        turned[k, 3] = frame[k, 0] * origin[0] + frame[k, 1] * origin[1] + frame[k, 2] * origin[2]
-    return turned
-
-
-@njit(cache=True, nogil=True, inline='always')
-def _row(motion, k, points, i):
-    return (motion[k, 0] * points[i, 0] + motion[k, 1] * points[i, 1]
-            + motion[k, 2] * points[i, 2] + motion[k, 3])
-
-
-@njit(cache=True, nogil=True)
-def _vertices_in_box(balls, nodes, vertices, used, to_box, half):
-    """Return places of the vertices that lie in a box, by the ball tree."""
-    h0, h1, h2 = half[0], half[1], half[2]
-    margin = BOX_MARGIN * (h0 + h1 + h2)
-    found = np.empty(len(vertices), np.int32)
-    count = 0
-    stack = np.empty(STACK_SIZE, np.int32)
-    stack[0] = 0
-    top = 1
-    while top > 0:
-        top -= 1
-        node = stack[top]
-        radius = balls[node, 3] + margin
-        x = max(abs(_row(to_box, 0, balls, node)) - h0, 0.0)
-        y = max(abs(_row(to_box, 1, balls, node)) - h1, 0.0)
-        z = max(abs(_row(to_box, 2, balls, node)) - h2, 0.0)
-        if x * x + y * y + z * z > radius * radius:
-            continue
-        if nodes[node, INNER] >= 0:
-            stack[top], stack[top + 1] = nodes[node, INNER], nodes[node, OUTER]
-            top += 2
-            continue
-        for i in range(nodes[node, FIRST_VERTEX], nodes[node, END_VERTEX]):
-            count = _add_if_in_box(vertices, i, to_box, h0, h1, h2, margin, found, count)
-    for i in range(used, len(vertices)):
-        count = _add_if_in_box(vertices, i, to_box, h0, h1, h2, margin, found, count)
-    return found[:count]
-
-
-@njit(cache=True, nogil=True, inline='always')
-def _add_if_in_box(vertices, i, to_box, h0, h1, h2, margin, found, count):
-    found[count] = i
-    inside = (abs(_row(to_box, 0, vertices, i)) <= h0 + margin
-              and abs(_row(to_box, 1, vertices, i)) <= h1 + margin
-              and abs(_row(to_box, 2, vertices, i)) <= h2 + margin)
-    return count + 1 if inside else count
-
-
-@njit(cache=True, nogil=True, inline='always')
-def _cell(value, origin, scale, last):
-    return min(max(int((value - origin) * scale), 0), last)
-
-
-@njit(cache=True, nogil=True)
-def _grid(points):
-    """
-    Sort projected points ``(k, 3)`` into a grid over their extent.
-
-    Returns the order by cell, the number of points before each cell, the number of points
-    in the cells below and left of each grid corner, the cells along both sides, and lower
-    ends and scales: ``(origin u, origin v, scale u, scale v, least w)``.
-    """
-    lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
-    for i in range(len(points)):
-        for k in range(3):
-            lower[k], upper[k] = min(lower[k], points[i, k]), max(upper[k], points[i, k])
-    nu, nv = grid_shape(len(points), upper[0] - lower[0], upper[1] - lower[1])
-    scale_u = nu / max(upper[0] - lower[0], 1e-300)
-    scale_v = nv / max(upper[1] - lower[1], 1e-300)
-    starts = np.zeros(nu * nv + 1, np.int32)
-    cells = np.empty(len(points), np.int32)
-    for i in range(len(points)):
-        cells[i] = (_cell(points[i, 0], lower[0], scale_u, nu - 1) * nv
-                    + _cell(points[i, 1], lower[1], scale_v, nv - 1))
-        starts[cells[i] + 1] += 1
+def _sorted_into_cells(points, lower, upper, places):
+    """Sort projected points into a grid (counting sort)."""
+    count = len(points)
+    wanted = count + min(FEW_POINTS * count, MOST_EXTRA_CELLS)
+    nu, nv = grid_shape(0.5 * wanted, upper[0] - lower[0], upper[1] - lower[1])
+    u_low, v_low = lower[0], lower[1]
+    scale_u = nu / max(upper[0] - u_low, 1e-300)
+    scale_v = nv / max(upper[1] - v_low, 1e-300)
+    starts, cells = np.zeros(nu * nv + 2, np.int32), np.empty(count, np.int32)
+    for i in range(count):
+        cell = (_cell((points[i, 0] - u_low) * scale_u, nu) * nv
+                + _cell((points[i, 1] - v_low) * scale_v, nv))
+        cells[i] = cell
+        starts[cell + 2] += 1
     below = np.zeros((nu + 1, nv + 1), np.int32)
     for cu in range(nu):
         row = 0
         for cv in range(nv):
-            row += starts[cu * nv + cv + 1]
+            cell = cu * nv + cv
+            row += starts[cell + 2]
             below[cu + 1, cv + 1] = below[cu, cv + 1] + row
-    for c in range(nu * nv):
-        starts[c + 1] += starts[c]
-    order, place = np.empty(len(points), np.int32), starts[:-1].copy()
-    for i in range(len(points)):
-        order[place[cells[i]]] = i
-        place[cells[i]] += 1
-    limits = np.array([lower[0], lower[1], scale_u, scale_v, lower[2], upper[0], upper[1]])
-    return order, starts, below, nu, nv, limits
+            starts[cell + 2] += starts[cell + 1]
+    ordered, order = np.empty((count, 3)), np.empty(count, np.int32)
+    for i in range(count):
+        place = starts[cells[i] + 1]
+        starts[cells[i] + 1] = place + 1
+        order[place] = places[i]
+        ordered[place, 0], ordered[place, 1] = points[i, 0], points[i, 1]
+        ordered[place, 2] = points[i, 2]
+    limits = u_low, v_low, scale_u, scale_v, lower[2], upper[0] - u_low, upper[1] - v_low
+    return _Grid(ordered, order, starts, below, nu, nv, limits)
 
 
 @njit(cache=True, nogil=True)
-def _first_hits(balls, nodes, corners, frame, points, starts, below, nu, nv, limits, tolerance,
-                ways, positions, exits):
+def _triangles_over(target, frame, grid, tolerance):
     """
-    Write way, triangle and side of each point's first hit ahead, by the ball tree.
+    Return all triangles whose projection may cover a point and reach as far, by the ball tree.
 
-    A point with a hit within the tolerance gets the way ``-inf``.
+    A ball over cells without points is not looked into.
     """
-    u_low, v_low, scale_u, scale_v = limits[0], limits[1], limits[2], limits[3]
-    w_low, u_high, v_high = limits[4] - tolerance, limits[5], limits[6]
-    last_u, last_v = nu - 1, nv - 1
-    projected = np.empty((3, 3))
-    stack = np.empty(STACK_SIZE, np.int32)
+    balls, nodes, below, nu, nv = target.balls, target.nodes, grid.below, grid.nu, grid.nv
+    u_low, v_low, scale_u, scale_v, w_low, width, height = grid.limits
+    axis_u, axis_v, axis_w = row_of(frame, 0), row_of(frame, 1), row_of(frame, 2)
+    found, count = np.empty(256, np.int32), 0
+    stack = np.empty(STACK_SIZE, np.int64)
     stack[0] = 0
     top = 1
     while top > 0:
         top -= 1
         node = stack[top]
         x, y, z, radius = balls[node, 0], balls[node, 1], balls[node, 2], balls[node, 3]
-        if frame[2, 0] * x + frame[2, 1] * y + frame[2, 2] * z + radius < w_low:
+        if along(axis_w, x, y, z) + radius < w_low - tolerance:
             continue
-        u = frame[0, 0] * x + frame[0, 1] * y + frame[0, 2] * z
-        v = frame[1, 0] * x + frame[1, 1] * y + frame[1, 2] * z
-        if (u + radius < u_low or u - radius > u_high or v + radius < v_low
-                or v - radius > v_high):
+        u, v = along(axis_u, x, y, z) - u_low, along(axis_v, x, y, z) - v_low
+        if u + radius < 0.0 or u - radius > width or v + radius < 0.0 or v - radius > height:
             continue
-        u0, u1 = (_cell(u - radius, u_low, scale_u, last_u),
-                  _cell(u + radius, u_low, scale_u, last_u))
-        v0, v1 = (_cell(v - radius, v_low, scale_v, last_v),
-                  _cell(v + radius, v_low, scale_v, last_v))
-        if (below[u1 + 1, v1 + 1] - below[u0, v1 + 1] - below[u1 + 1, v0] + below[u0, v0]) == 0:
+        u0, u1 = _cell((u - radius) * scale_u, nu), _cell((u + radius) * scale_u, nu) + 1
+        v0, v1 = _cell((v - radius) * scale_v, nv), _cell((v + radius) * scale_v, nv) + 1
+        if below[u1, v1] - below[u0, v1] == below[u1, v0] - below[u0, v0]:
             continue
         if nodes[node, INNER] >= 0:
             stack[top], stack[top + 1] = nodes[node, OUTER], nodes[node, INNER]
             top += 2
             continue
-        for position in range(nodes[node, FIRST_TRIANGLE], nodes[node, END_TRIANGLE]):
-            _try_triangle(corners, position, frame, projected, points, starts, below, nu, nv,
-                          limits, tolerance, ways, positions, exits)
+        first, end = nodes[node, FIRST_TRIANGLE], nodes[node, END_TRIANGLE]
+        if count + end - first > len(found):
+            found = longer(found)
+        for position in range(first, end):
+            found[count] = position
+            count += 1
+    return found[:count]
 
 
-@njit(cache=True, nogil=True, inline='always')
-def _try_triangle(corners, position, frame, projected, points, starts, below, nu, nv, limits,
-                  tolerance, ways, positions, exits):
-    """Test a triangle against the points in the cells under it."""
-    u_low, v_low, scale_u, scale_v = limits[0], limits[1], limits[2], limits[3]
-    project_triangle(corners, position, frame, projected)
-    least_u = min(projected[0, 0], projected[1, 0], projected[2, 0])
-    most_u = max(projected[0, 0], projected[1, 0], projected[2, 0])
-    least_v = min(projected[0, 1], projected[1, 1], projected[2, 1])
-    most_v = max(projected[0, 1], projected[1, 1], projected[2, 1])
-    most_w = max(projected[0, 2], projected[1, 2], projected[2, 2])
-    if (most_u < u_low or least_u > limits[5] or most_v < v_low or least_v > limits[6]
-            or most_w < limits[4] - tolerance):
-        return
-    u0, u1 = _cell(least_u, u_low, scale_u, nu - 1), _cell(most_u, u_low, scale_u, nu - 1)
-    v0, v1 = _cell(least_v, v_low, scale_v, nv - 1), _cell(most_v, v_low, scale_v, nv - 1)
-    if (below[u1 + 1, v1 + 1] - below[u0, v1 + 1] - below[u1 + 1, v0] + below[u0, v0]) == 0:
-        return
-    slanted = (u1 - u0) * (v1 - v0) > MANY_CELLS
-    for cu in range(u0, u1 + 1):
-        if slanted:
-            low, high = slab_range(projected, u_low + (cu - SLACK) / scale_u,
-                                   u_low + (cu + 1.0 + SLACK) / scale_u)
-            if low > high:
-                continue
-            v0 = _cell(low - SLACK / scale_v, v_low, scale_v, nv - 1)
-            v1 = _cell(high + SLACK / scale_v, v_low, scale_v, nv - 1)
-        for i in range(starts[cu * nv + v0], starts[cu * nv + v1 + 1]):
-            w = points[i, 2]
-            if most_w < w - tolerance:
-                continue
-            e0, e1, e2, total = cover(projected, points[i, 0], points[i, 1])
-            if total == 0.0:
-                continue
-            way = (e0 * (projected[0, 2] - w) + e1 * (projected[1, 2] - w)
-                   + e2 * (projected[2, 2] - w)) / total
-            if way < -tolerance:
-                continue
-            if way <= tolerance:
-                ways[i] = -np.inf
-            elif way < ways[i]:
-                ways[i], positions[i], exits[i] = way, position, total > 0.0
+@njit(cache=True, nogil=True)
+def _first_hits(target, candidates, frame, grid, tolerance):
+    """
+    Return way, triangle and edge functions of each point's first hit ahead.
+
+    The sum of the edge functions is positive at an exit. A point with a hit within the
+    tolerance gets the way ``-inf``, one without a hit ``inf``.
+    """
+    vertices, triangles, points = target.vertices, target.triangles, grid.points
+    starts, below, nu, nv = grid.starts, grid.below, grid.nu, grid.nv
+    u_low, v_low, scale_u, scale_v, _, width, height = grid.limits
+    axis_u, axis_v, axis_w = row_of(frame, 0), row_of(frame, 1), row_of(frame, 2)
+    ways, positions = np.full(len(points), np.inf), np.empty(len(points), np.int32)
+    edges, outline = np.empty((len(points), 3)), np.empty((3, 3))
+    for position in candidates:
+        a, b, c = triangles[position, 0], triangles[position, 1], triangles[position, 2]
+        ax, ay, az = vertices[a, 0], vertices[a, 1], vertices[a, 2]
+        bx, by, bz = vertices[b, 0], vertices[b, 1], vertices[b, 2]
+        cx, cy, cz = vertices[c, 0], vertices[c, 1], vertices[c, 2]
+        au, av = along(axis_u, ax, ay, az), along(axis_v, ax, ay, az)
+        bu, bv = along(axis_u, bx, by, bz), along(axis_v, bx, by, bz)
+        cu, cv = along(axis_u, cx, cy, cz), along(axis_v, cx, cy, cz)
+        low_u, high_u = min(min(au, bu), cu) - u_low, max(max(au, bu), cu) - u_low
+        low_v, high_v = min(min(av, bv), cv) - v_low, max(max(av, bv), cv) - v_low
+        if high_u < 0.0 or low_u > width or high_v < 0.0 or low_v > height:
+            continue
+        u0, u1 = _cell(low_u * scale_u, nu), _cell(high_u * scale_u, nu) + 1
+        v0, v1 = _cell(low_v * scale_v, nv), _cell(high_v * scale_v, nv) + 1
+        near = below[u1, v1] - below[u0, v1] - below[u1, v0] + below[u0, v0]
+        if near == 0:
+            continue
+        aw, bw, cw = (along(axis_w, ax, ay, az), along(axis_w, bx, by, bz),
+                      along(axis_w, cx, cy, cz))
+        by_column = near > MANY_POINTS * (u1 - u0)
+        if by_column:
+            outline[0, 0], outline[1, 0], outline[2, 0] = au - u_low, bu - u_low, cu - u_low
+            outline[0, 1], outline[1, 1], outline[2, 1] = av - v_low, bv - v_low, cv - v_low
+        for column in range(u0, u1):
+            if by_column:
+                low, high = slab_range(outline, (column - SLACK) / scale_u,
+                                       (column + 1.0 + SLACK) / scale_u)
+                if low > high:
+                    continue
+                v0 = _cell(low * scale_v - SLACK, nv)
+                v1 = _cell(high * scale_v + SLACK, nv) + 1
+            for i in range(starts[column * nv + v0], starts[column * nv + v1]):
+                u, v, w = points[i, 0], points[i, 1], points[i, 2]
+                e0, e1, e2 = edge_functions(au - u, av - v, bu - u, bv - v, cu - u, cv - v)
+                least, most, total = min(min(e0, e1), e2), max(max(e0, e1), e2), e0 + e1 + e2
+                if (least < 0.0 and most > 0.0) or total == 0.0:
+                    continue
+                way = (e0 * (aw - w) + e1 * (bw - w) + e2 * (cw - w)) / total
+                if way < -tolerance:
+                    continue
+                if way <= tolerance:
+                    ways[i] = -np.inf
+                elif way < ways[i]:
+                    ways[i], positions[i] = way, position
+                    edges[i, 0], edges[i, 1], edges[i, 2] = e0, e1, e2
+    return ways, positions, edges
 
 
 @njit(cache=True, nogil=True)
@@ -271,47 +224,38 @@ def _ascending(ids, count):
 
 
 @njit(cache=True, nogil=True)
-def vertices_inside(q_balls, q_nodes, q_vertices, q_ids, q_sizes, t_balls, t_nodes, t_corners,
-                    t_ids, t_box, rotation, origin, direction, tolerance):
+def vertices_inside(query, target, rotation, origin, direction, on_surface):
     """
     Find the vertices of a query inside a closed target, and their first exits.
 
     Parameters
     ----------
-    q_balls, q_nodes, q_vertices, q_ids, q_sizes
-        Arrays of the query (``QueryArrays``).
-    t_balls, t_nodes, t_corners, t_ids, t_box
-        Arrays of the target.
+    query, target : QueryArrays
     rotation, origin : (3, 3) float, (3,) float
         Map query to target coordinates.
     direction : (3,) float
         Unit direction of leaving, frame target.
-    tolerance : float
-        Vertices this near to the surface along the direction lie on it [m].
+    on_surface : float
+        Vertices this near to the surface along the direction, as part of the target's
+        size, lie on it.
 
     Returns
     -------
     (k,) int, (k,) float, (k, 3) float, (k,) int, (k, 3) float
         Vertices, depths [m], coordinates in the query's frame [m], triangles, weights.
     """
-    found = _vertices_in_box(q_balls, q_nodes, q_vertices, int(q_sizes[0]),
-                             _turn(t_box[:3], rotation, origin - t_box[3]), t_box[4])
+    box, tolerance = target.box, on_surface * target.sizes[1]
+    found = vertices_in_box(query.balls, query.nodes, query.vertices, int(query.sizes[0]),
+                            turned_motion(box[:3], rotation, origin - box[3]), box[4])
     if len(found) == 0:
         return _nothing()
     frame = direction_frame(direction)
-    motion = _turn(frame, rotation, origin)
-    turned = np.empty((len(found), 3))
-    for i in range(len(found)):
-        for k in range(3):
-            turned[i, k] = _row(motion, k, q_vertices, found[i])
-    order, starts, below, nu, nv, limits = _grid(turned)
-    points = turned[order]
-    ways, positions = np.full(len(found), np.inf), np.empty(len(found), np.int32)
-    exits = np.zeros(len(found), np.bool_)
-    _first_hits(t_balls, t_nodes, t_corners, frame, points, starts, below, nu, nv, limits,
-                tolerance, ways, positions, exits)
-    return _contacts(q_vertices, q_ids, t_corners, t_ids, frame, points, found[order], ways,
-                     positions, exits)
+    points, lower, upper = _projected(query.vertices, found,
+                                      turned_motion(frame, rotation, origin))
+    grid = _sorted_into_cells(points, lower, upper, found)
+    candidates = _triangles_over(target, frame, grid, tolerance)
+    ways, positions, edges = _first_hits(target, candidates, frame, grid, tolerance)
+    return _contacts(query, target, frame, grid, ways, positions, edges)
 
 
 @njit(cache=True, nogil=True)
@@ -321,41 +265,39 @@ def _nothing():
 
 
 @njit(cache=True, nogil=True)
-def _contacts(q_vertices, q_ids, t_corners, t_ids, frame, points, places, ways, positions, exits):
+def _contacts(query, target, frame, grid, ways, positions, edges):
     """Describe the points whose first hit is an exit, by ascending vertex."""
-    inside, ids = np.empty(len(points), np.int32), np.empty(len(points), np.int64)
+    places, q_ids = grid.places, query.vertex_ids
+    inside, ids = np.empty(len(places), np.int32), np.empty(len(places), np.int64)
     count = 0
-    for i in range(len(points)):
+    for i in range(len(places)):
         inside[count], ids[count] = i, q_ids[places[i]]
-        if exits[i] and ways[i] > 0.0:
+        if 0.0 < ways[i] < np.inf and edges[i, 0] + edges[i, 1] + edges[i, 2] > 0.0:
             count += 1
     order = _ascending(ids[:count], len(q_ids))
     vertices, depths, triangles = np.empty(count, np.int64), np.empty(count), np.empty(
         count, np.int64)
-    where, weights, projected = np.empty((count, 3)), np.empty((count, 3)), np.empty((3, 3))
+    where, weights = np.empty((count, 3)), np.empty((count, 3))
     for row in range(count):
         i = inside[order[row]]
-        vertices[row], depths[row], triangles[row] = (
-            q_ids[places[i]], ways[i], t_ids[positions[i]])
-        project_triangle(t_corners, positions[i], frame, projected)
-        e0, e1, e2, total = cover(projected, points[i, 0], points[i, 1])
-        weights[row, 0], weights[row, 1], weights[row, 2] = e0 / total, e1 / total, e2 / total
+        place = places[i]
+        vertices[row], depths[row] = q_ids[place], ways[i]
+        triangles[row] = target.face_ids[positions[i]]
+        total = edges[i, 0] + edges[i, 1] + edges[i, 2]
         for k in range(3):
-            where[row, k] = q_vertices[places[i], k]
+            weights[row, k] = edges[i, k] / total
+            where[row, k] = query.vertices[place, k]
     return vertices, depths, where, triangles, weights
 
 
 @njit(cache=True, nogil=True)
-def both_ways(a_balls, a_nodes, a_corners, a_vertices, a_ids, a_faces, a_box, a_sizes,
-              b_balls, b_nodes, b_corners, b_vertices, b_ids, b_faces, b_box, b_sizes,
-              T_a_b, direction, on_surface):
+def both_ways(a, b, T_a_b, direction, on_surface):
     """
     Find the vertices of a inside b and those of b inside a, and their exits.
 
     Parameters
     ----------
-    a_balls, a_nodes, a_corners, a_vertices, a_ids, a_faces, a_box, a_sizes
-        ``QueryArrays`` of a; then the same of b.
+    a, b : QueryArrays
     T_a_b : (4, 4) float
         Pose of b in a.
     direction : (3,) float
@@ -379,22 +321,28 @@ def both_ways(a_balls, a_nodes, a_corners, a_vertices, a_ids, a_faces, a_box, a_
             turned[j, i] = T_a_b[i, j]
             offset[j] -= T_a_b[i, j] * T_a_b[i, 3]
             forth[j] += T_a_b[i, j] * direction[i]
-    if boxes_apart(a_box, b_box, rotation, origin):
+    if boxes_apart(a.box, b.box, rotation, origin):
         return _nothing(), _nothing()
-    a_in_b = vertices_inside(a_balls, a_nodes, a_vertices, a_ids, a_sizes, b_balls, b_nodes,
-                             b_corners, b_faces, b_box, turned, offset, forth,
-                             on_surface * b_sizes[1])
-    b_in_a = vertices_inside(b_balls, b_nodes, b_vertices, b_ids, b_sizes, a_balls, a_nodes,
-                             a_corners, a_faces, a_box, rotation, origin, back,
-                             on_surface * a_sizes[1])
-    points = a_in_b[2]
+    a_in_b = vertices_inside(a, b, turned, offset, forth, on_surface)
+    b_in_a = vertices_inside(b, a, rotation, origin, back, on_surface)
+    points, depths = a_in_b[2], a_in_b[1]
     for i in range(len(points)):
         for k in range(3):
-            points[i, k] += a_in_b[1][i] * direction[k]
-    points = b_in_a[2]
+            points[i, k] += depths[i] * direction[k]
+    points, depths = b_in_a[2], b_in_a[1]
     for i in range(len(points)):
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
         for k in range(3):
             points[i, k] = (rotation[k, 0] * x + rotation[k, 1] * y + rotation[k, 2] * z
-                            + origin[k] + b_in_a[1][i] * back[k])
+                            + origin[k] + depths[i] * back[k])
     return a_in_b, b_in_a
+
+
+@njit(cache=True, nogil=True)
+def both_ways_flat(a_balls, a_nodes, a_vertices, a_triangles, a_ids, a_faces, a_box, a_sizes,
+                   b_balls, b_nodes, b_vertices, b_triangles, b_ids, b_faces, b_box, b_sizes,
+                   T_a_b, direction, on_surface):
+    """Do as ``both_ways``, from the arrays themselves, which Python passes far sooner."""
+    a = QueryArrays(a_balls, a_nodes, a_vertices, a_triangles, a_ids, a_faces, a_box, a_sizes)
+    b = QueryArrays(b_balls, b_nodes, b_vertices, b_triangles, b_ids, b_faces, b_box, b_sizes)
+    return both_ways(a, b, T_a_b, direction, on_surface)

@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .oriented_box import OrientedBox
-from .vp_tree import VpTree
+from .vp_tree import STACK_SIZE, VpTree
 
 Array = NDArray[np.float64]
 
@@ -26,11 +26,11 @@ class QueryArrays(NamedTuple):
     nodes : (m, 6) int32
         Inner and outer child (-1 for a leaf), first and one past last triangle, first and
         one past last vertex.
-    corners : (f, 3, 3) float
-        Corners of each triangle in the tree's order [m].
     vertices : (n, 3) float
         Vertices by the first triangle that uses them, then those that none uses [m]. So a
         node's ball holds its range of vertices.
+    triangles : (f, 3) int32
+        Corners of each triangle, in the tree's order, among these vertices.
     vertex_ids, face_ids : (n,) int, (f,) int
         Their indices in the mesh.
     box : (5, 3) float
@@ -41,8 +41,8 @@ class QueryArrays(NamedTuple):
 
     balls: Array
     nodes: NDArray[np.int32]
-    corners: Array
     vertices: Array
+    triangles: NDArray[np.int32]
     vertex_ids: NDArray[np.int64]
     face_ids: NDArray[np.int64]
     box: Array
@@ -66,11 +66,31 @@ def query_arrays(vertices: Array, faces: NDArray[np.int64], tree: VpTree,
     """
     firsts, order, used = _vertex_order(np.array(faces), tree.faces, len(vertices))
     ranges = np.column_stack([tree.ranges, firsts[tree.ranges]])
-    nodes = np.column_stack([tree.children, ranges]).astype(np.int32)
+    places = _depth_first(tree.children)
+    nodes = np.column_stack([np.where(tree.children < 0, -1, places[tree.children]), ranges])
+    order_of_nodes = np.argsort(places)
     return QueryArrays(
-        np.column_stack([tree.centres, tree.radii]), nodes, tree.corners,
-        np.array(vertices)[order], order, tree.faces,
+        np.column_stack([tree.centres, tree.radii])[order_of_nodes],
+        nodes[order_of_nodes].astype(np.int32), np.array(vertices)[order],
+        np.argsort(order)[faces[tree.faces]].astype(np.int32), order, tree.faces,
         np.vstack([box.axes, box.centre, box.half_lengths]), np.array([used, tree.size]))
+
+
+@njit(cache=True)
+def _depth_first(children):
+    """Return a place for each node: subtrees lie together, the two children side by side."""
+    places, stack = np.zeros(len(children), np.int64), np.zeros(STACK_SIZE, np.int64)
+    top, filled = 1, 1
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        if children[node, 0] >= 0:
+            for k in range(2):
+                places[children[node, k]] = filled + k
+                stack[top + 1 - k] = children[node, k]
+            filled += 2
+            top += 2
+    return places
 
 
 @njit(cache=True)

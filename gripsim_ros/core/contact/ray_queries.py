@@ -120,7 +120,7 @@ def triangles_under(tree, frame, lower, upper):
 @njit(cache=True)
 def longer(values):
     """Return integers with as much room again at their end."""
-    grown = np.empty(2 * len(values), np.int64)
+    grown = np.empty(2 * len(values), values.dtype)
     grown[:len(values)] = values
     return grown
 
@@ -136,6 +136,12 @@ def _meets_box(projected, lower, upper):
 
 
 @njit(cache=True, inline='always')
+def edge_functions(ax, ay, bx, by, cx, cy):
+    """Return twice the signed areas of the origin with each edge of a triangle in the plane."""
+    return bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx
+
+
+@njit(cache=True, inline='always')
 def cover(projected, u, v):
     """
     Return signed edge functions and their sum of a point under a projected triangle.
@@ -143,12 +149,8 @@ def cover(projected, u, v):
     The sum is 0 where the triangle does not cover the point or is parallel to the
     direction; positive where the facet faces along the direction (an exit).
     """
-    ax, ay = projected[0, 0] - u, projected[0, 1] - v
-    bx, by = projected[1, 0] - u, projected[1, 1] - v
-    cx, cy = projected[2, 0] - u, projected[2, 1] - v
-    e0 = bx * cy - by * cx
-    e1 = cx * ay - cy * ax
-    e2 = ax * by - ay * bx
+    e0, e1, e2 = edge_functions(projected[0, 0] - u, projected[0, 1] - v, projected[1, 0] - u,
+                                projected[1, 1] - v, projected[2, 0] - u, projected[2, 1] - v)
     inside = (e0 >= 0.0 and e1 >= 0.0 and e2 >= 0.0) or (e0 <= 0.0 and e1 <= 0.0 and e2 <= 0.0)
     return e0, e1, e2, (e0 + e1 + e2 if inside else 0.0)
 
