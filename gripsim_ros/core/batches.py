@@ -30,6 +30,18 @@ PATCH_STRAINED = 32
 PATCH_SPREAD = 64
 PATCH_CLOSE = 128
 
+#: What each flag says to a person.
+PATCH_FLAG_TEXTS = {
+    PATCH_REACHES_LINK_EDGE: 'the contact reaches the edge of the indenter',
+    PATCH_REACHES_OBJECT_EDGE: 'the contact reaches an edge of the object',
+    PATCH_COARSE: 'too few nodes carry load',
+    PATCH_THROUGH: 'the indenter presses nearly through the object',
+    PATCH_THIN: 'the contact is wide or deep against the thickness of the object',
+    PATCH_STRAINED: 'the indentation is deep against the contact radius: strains are beyond '
+                    'linear elasticity',
+    PATCH_SPREAD: 'the normals of the contact spread by more than 30 degrees',
+    PATCH_CLOSE: 'two contacts lie near each other'}
+
 #: Columns of ``load_cases``: gravity [m/s^2], then force [N] and torque [N m].
 LOAD_CASE_WIDTH = 9
 #: Columns of ``obstacles``: kind, three dimensions, twelve of the pose ``[R | p]``.

@@ -30,18 +30,6 @@ RAY_SLACK = 1e-9
 #: An axis whose cosine to the push is larger does not orient the indenter.
 MOST_ALIGNED = 0.9
 
-#: What flags mean, in words.
-FLAG_TEXTS = {
-    batches.PATCH_REACHES_LINK_EDGE: 'the contact reaches the edge of the indenter',
-    batches.PATCH_REACHES_OBJECT_EDGE: 'the contact reaches an edge of the object',
-    batches.PATCH_COARSE: 'too few nodes carry load',
-    batches.PATCH_THROUGH: 'the indenter presses nearly through the object',
-    batches.PATCH_THIN: 'the contact is wide or deep against the thickness of the object',
-    batches.PATCH_STRAINED: 'the indentation is deep against the contact radius: strains '
-                            'are beyond linear elasticity',
-    batches.PATCH_SPREAD: 'the normals of the contact spread by more than 30 degrees',
-    batches.PATCH_CLOSE: 'two contacts lie near each other'}
-
 
 @dataclass(frozen=True)
 class SphereIndenter:
@@ -271,7 +259,7 @@ def _judge(body: ElasticBody, loaded: LoadedPatches,
            indenter: SphereIndenter | CylinderIndenter | LinkIndenter) -> tuple[int, list[str]]:
     """Return the flags that make the numbers doubtful, and all warnings."""
     flags = int(np.bitwise_or.reduce(loaded.flags, initial=0))
-    warnings = [text for flag, text in FLAG_TEXTS.items() if flags & flag]
+    warnings = [text for flag, text in batches.PATCH_FLAG_TEXTS.items() if flags & flag]
     if not loaded.results.count:
         warnings.append('the indenter does not touch the object')
     if isinstance(indenter, LinkIndenter):

@@ -15,17 +15,6 @@ from .types import GraspContact, RankedGrasp
 
 Array = NDArray[np.float64]
 
-#: What each flag of a patch means to a user.
-FLAG_TEXTS = {
-    batches.PATCH_REACHES_LINK_EDGE: 'reaches the edge of the link',
-    batches.PATCH_REACHES_OBJECT_EDGE: 'reaches an edge of the object',
-    batches.PATCH_COARSE: 'has too few nodes',
-    batches.PATCH_THROUGH: 'presses through the object',
-    batches.PATCH_THIN: 'is wide against the object\'s thickness',
-    batches.PATCH_STRAINED: 'strains the object beyond the linear range',
-    batches.PATCH_SPREAD: 'bends round the object by more than 30 degrees',
-    batches.PATCH_CLOSE: 'lies close to another patch'}
-
 
 def make_grasp(hypothesis: Hypothesis, held: Held, hand: HandModel, reference: Reference,
                options: PlannerOptions) -> RankedGrasp:
@@ -78,9 +67,9 @@ def grasp_contacts(state: StateRow, hand: HandModel) -> tuple[GraspContact, ...]
 
 def patch_warnings(state: StateRow, hand: HandModel) -> tuple[str, ...]:
     """Return one sentence for each flag of each patch."""
-    return tuple(f'{hand.link_names[link]}: contact {text}'
+    return tuple(f'{hand.link_names[link]}: {text}'
                  for link, flags in zip(state.links, state.flags)
-                 for flag, text in FLAG_TEXTS.items() if int(flags) & flag)
+                 for flag, text in batches.PATCH_FLAG_TEXTS.items() if int(flags) & flag)
 
 
 def rank_key(grasp: RankedGrasp) -> tuple[bool, float, int]:

@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ..hand import Finger as FingerChain
 from ..hand import HandModel, Preshape, forward_kinematics, link_jacobians
 from ..transforms import apply
 
@@ -20,7 +21,7 @@ class Finger:
     Attributes
     ----------
     joints : tuple of int
-        Closing joints from the palm outwards; joints shared by fingers are left out.
+        Closing joints from the palm outwards.
     links : tuple of int
         ``links[i]`` is the outermost link that ``joints[i]`` moves and ``joints[i + 1]``
         does not.
@@ -36,10 +37,9 @@ class Finger:
 @lru_cache(maxsize=8)
 def find_fingers(hand: HandModel) -> tuple[Finger, ...]:
     """
-    Return the hand's fingers: links grouped by the joints that move only them.
+    Return how the hand's fingers close.
 
-    A joint belongs to a finger if the preshapes close it (open and closed values
-    differ in some preshape).
+    A joint closes its finger if open and closed values differ in some preshape.
 
     Parameters
     ----------
@@ -48,31 +48,22 @@ def find_fingers(hand: HandModel) -> tuple[Finger, ...]:
     Returns
     -------
     tuple of Finger
-        Ordered by their first joint.
+        Those of ``hand.fingers`` that have a closing joint, in their order.
     """
     closes = np.any([np.abs(p.closed - p.open) > 1e-9 for p in hand.preshapes], axis=0)
-    chains: dict[int, list[int]] = {}
-    for link in range(len(hand.link_names)):
-        joints = [j for j in np.flatnonzero(hand.moves_link[link]) if closes[j]]
-        if joints:
-            chains.setdefault(_first(hand, joints), []).append(link)
-    return tuple(_finger(hand, links, closes) for _, links in sorted(chains.items()))
+    fingers = (_closing(hand, chain, closes) for chain in hand.fingers)
+    return tuple(finger for finger in fingers if finger.joints)
 
 
-def _first(hand: HandModel, joints: list[int]) -> int:
-    """Return the joint of a chain that moves most links: the one next to the palm."""
-    return max(joints, key=lambda j: (int(hand.moves_link[:, j].sum()), -j))
-
-
-def _finger(hand: HandModel, links: list[int], closes: NDArray[np.bool_]) -> Finger:
-    joints = sorted({j for link in links for j in np.flatnonzero(hand.moves_link[link])
-                     if closes[j]}, key=lambda j: -int(hand.moves_link[:, j].sum()))
-    ordered = [next(link for link in links
-                    if sum(hand.moves_link[link, j] for j in joints) == i + 1)
-               for i in range(len(joints))]
+def _closing(hand: HandModel, chain: FingerChain, closes: NDArray[np.bool_]) -> Finger:
+    moves = hand.moves_link[list(chain.links)]
+    joints = sorted((j for j in chain.joints if closes[j]),
+                    key=lambda j: -int(moves[:, j].sum()))
+    moved = moves[:, joints].sum(axis=1)
+    links = tuple(chain.links[np.flatnonzero(moved == i + 1)[-1]] for i in range(len(joints)))
     reach = np.array([[_reach(hand, link, j) if hand.moves_link[link, j] else 0.0
-                       for j in joints] for link in ordered])
-    return Finger(tuple(int(j) for j in joints), tuple(ordered), reach)
+                       for j in joints] for link in links]).reshape(len(links), len(joints))
+    return Finger(tuple(int(j) for j in joints), links, reach)
 
 
 def _reach(hand: HandModel, link: int, joint: int) -> float:
