@@ -21,7 +21,7 @@ LAYERS = (
     ('core.planning',),
     ('core.pipeline',),
     ('resources',),
-    ('environment', 'task_file'),
+    ('environment', 'task_file', 'workers'),
     ('in_process', 'grasp_file'),
     ('conversions', 'report'),
     ('markers',),
