@@ -1,7 +1,17 @@
-"""How fast the planner is, warm, on two cores: first stable grasp, hypotheses a second."""
+"""
+How fast the planner is, warm, on two cores: first stable grasp, hypotheses a second.
 
+With ``--nodes`` the same request also goes over the four nodes, in turns with the plan in one
+process, so that both meet the same load of the machine; the ratio of their times is what counts.
+"""
+
+import argparse
+import contextlib
+from dataclasses import dataclass
 import os
 from pathlib import Path
+import statistics
+import time
 
 import numpy as np
 
@@ -13,34 +23,115 @@ FULL_TIN = Material(youngs_modulus=2.0e9, poisson_ratio=0.3, density=1090.0, fri
 #: Scans by file name below the data folder, and the material each is planned with.
 SCANS = {'YcbBanana.ply': 'soft_fruit', 'YcbMustardBottle.ply': 'pet_bottle',
          'YcbTomatoSoupCan.ply': FULL_TIN}
-HYPOTHESES = 200
+HYPOTHESES, WARM_UP_HYPOTHESES = 200, 8
+#: Time limit that ends no plan here [s].
+BUDGET = 600.0
 
 
-def objects() -> list[tuple[str, GraspObject]]:
+@dataclass(frozen=True)
+class Subject:
+    """An object to plan for; ``file`` is empty where it is generated."""
+
+    name: str
+    grasp_object: GraspObject
+    file: str = ''
+
+
+def objects() -> list[Subject]:
     """Return the objects to plan for: scans where there are any, and a generated apple."""
-    found = [('apple', GraspObject(shapes.apple(), find_material('firm_fruit')))]
+    found = [Subject('apple', GraspObject(shapes.apple(), find_material('firm_fruit')))]
     folder = Path(os.environ.get('GRIPSIM_DATA', '')) / 'ycb'
     for name, material in SCANS.items():
         if (folder / name).is_file():
             mesh = load_mesh(folder / name).mesh
             if isinstance(material, str):
                 material = find_material(material)
-            found.append((Path(name).stem, GraspObject(mesh, material)))
+            found.append(Subject(Path(name).stem, GraspObject(mesh, material),
+                                 str(folder / name)))
     return found
+
+
+def request(subject: Subject, hypotheses: int):
+    """Return what the nodes are asked for an object."""
+    from gripsim_ros import conversions
+    from gripsim_ros.client import plan_request
+    goal = plan_request(subject.file, subject.grasp_object.material, max_hypotheses=hypotheses,
+                        max_planning_time=BUDGET)
+    if not subject.file:
+        mesh = subject.grasp_object.mesh
+        goal.mesh = conversions.mesh_to_msg(mesh.vertices, mesh.faces)
+    return goal
+
+
+@contextlib.contextmanager
+def running_suite(wanted: bool):
+    """Yield a client of a suite of four processes, or None where none is wanted."""
+    if not wanted:
+        yield None
+        return
+    from gripsim_ros.environment import enter_isolation
+    enter_isolation()
+    from gripsim_ros.client import PlanGraspClient
+    from gripsim_ros.suite import Suite
+    with Suite(os.environ), PlanGraspClient() as client:
+        yield client
+
+
+def over_nodes(client, subject: Subject, result) -> tuple[float, float]:
+    """Return seconds to the first stable grasp and to the end; check that both agree."""
+    first = []
+    begin = time.perf_counter()
+
+    def watch(feedback) -> None:
+        if feedback.stable and not first:
+            first.append(time.perf_counter() - begin)
+
+    answer = client.plan(request(subject, HYPOTHESES), watch)
+    total = time.perf_counter() - begin
+    order = [(grasp.hypothesis, grasp.score) for grasp in answer.grasps]
+    if order != [(grasp.hypothesis, grasp.score) for grasp in result.grasps]:
+        raise RuntimeError(f'{subject.name}: the nodes rank otherwise than one process')
+    return (first or [np.nan])[0], total
+
+
+def measure(subject: Subject, client, rounds: int) -> str:
+    """Return the row of an object; times are medians over the rounds."""
+    here, there = [], []
+    for _ in range(rounds):
+        result = plan_grasps(subject.grasp_object, hypotheses=HYPOTHESES, budget=BUDGET)
+        first = np.nan if result.first_stable_time is None else result.first_stable_time
+        here.append((first, result.planning_time))
+        if client is not None:
+            there.append(over_nodes(client, subject, result))
+    first, total = np.median(here, axis=0)
+    stable = result.evaluated - sum(result.rejections.values())
+    row = (f'{subject.name:18} {len(subject.grasp_object.mesh.faces):9d} {result.evaluated:7d} '
+           f'{result.in_contact:8d} {stable:7d} {first:11.2f} s {total:6.1f} s '
+           f'{result.in_contact / total:8.1f} /s')
+    if there:
+        first_there, total_there = np.median(there, axis=0)
+        ratio = statistics.median(b[1] / a[1] for a, b in zip(here, there))
+        row += f' {first_there:11.2f} s {total_there:6.1f} s {ratio:8.2f}'
+    return row
 
 
 def main() -> None:
     """Print one row an object."""
-    plan_grasps(objects()[0][1], hypotheses=8)
+    parser = argparse.ArgumentParser(prog='benchmarks plan', description=__doc__)
+    parser.add_argument('--nodes', action='store_true', help='also over the four nodes')
+    parser.add_argument('--rounds', type=int, default=1, help='medians of so many rounds')
+    parser.add_argument('--object', default='', help='only objects whose name holds this')
+    arguments = parser.parse_args()
+    chosen = [s for s in objects() if arguments.object.lower() in s.name.lower()]
+    plan_grasps(chosen[0].grasp_object, hypotheses=WARM_UP_HYPOTHESES)
     print(f"{'object':18} {'triangles':>9} {'judged':>7} {'contact':>8} {'stable':>7} "
-          f"{'first stable':>13} {'total':>8} {'in contact':>12}")
-    for name, grasp_object in objects():
-        result = plan_grasps(grasp_object, hypotheses=HYPOTHESES, budget=600.0, workers=0)
-        first = np.nan if result.first_stable_time is None else result.first_stable_time
-        stable = result.evaluated - sum(result.rejections.values())
-        print(f'{name:18} {len(grasp_object.mesh.faces):9d} {result.evaluated:7d} '
-              f'{result.in_contact:8d} {stable:7d} {first:11.2f} s {result.planning_time:6.1f} s '
-              f'{result.in_contact / result.planning_time:8.1f} /s', flush=True)
+          f"{'first stable':>13} {'total':>8} {'in contact':>12}"
+          + (f" {'first, nodes':>13} {'total':>8} {'ratio':>8}" if arguments.nodes else ''))
+    with running_suite(arguments.nodes) as client:
+        if client is not None:
+            client.plan(request(chosen[0], WARM_UP_HYPOTHESES))
+        for subject in chosen:
+            print(measure(subject, client, max(1, arguments.rounds)), flush=True)
 
 
 if __name__ == '__main__':

@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 import threading
+from dataclasses import replace
 from itertools import count
 
 from gripsim_interfaces.action import PlanGrasps
@@ -71,8 +72,8 @@ class GraspPlannerNode(SuiteNode):
         values = self.values
         self.thread_count = values['max_requests'] + SPARE_THREADS
         self.planner_id = f'{socket.gethostname()}-{os.getpid()}'
-        self.options = PlannerOptions.from_mapping(
-            config_mapping(values['planner_config'], 'planner'))
+        self.options = for_the_ring(PlannerOptions.from_mapping(
+            config_mapping(values['planner_config'], 'planner')), values['credits'])
         self.objects = ObjectStore(lambda grasp_object: grasp_object, LATCHED_OBJECTS)
         self.reader = RequestReader(self._load_materials(), resolve_uri,
                                     lambda label: self.objects.find(label))
@@ -254,6 +255,12 @@ class GraspPlannerNode(SuiteNode):
         self.dispatcher.close()
         self._thread.join(2.0)
         super().close()
+
+
+def for_the_ring(options: PlannerOptions, credits: int) -> PlannerOptions:
+    """Return options with enough hypotheses at a time for ``credits`` full batches."""
+    return replace(options, active_hypotheses=max(
+        options.active_hypotheses, credits * options.batch_size))
 
 
 def main(args=None) -> int:
