@@ -26,7 +26,7 @@ def test_indent_pushes_along_and_reports_every_key(ball_file):
     assert code == 0 and set(answer) >= {
         'force', 'normal_force', 'contact_radius', 'area', 'peak_pressure', 'loaded_vertices',
         'max_displacement', 'strain_energy', 'volume', 'volume_change', 'centre_of_mass',
-        'quantitative', 'warnings'}
+        'peak_von_mises', 'max_deformation', 'mean_deformation', 'quantitative', 'warnings'}
     assert answer['normal_force'] > 0.0 and answer['force'][2] > 0.0
     assert_allclose(answer['contact_radius'], np.sqrt(answer['area'] / np.pi))
 

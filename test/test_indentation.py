@@ -11,6 +11,7 @@ import trimesh
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes, TriangleMesh
 from gripsim_ros.core.errors import TaskError
+from gripsim_ros.core.mechanics.deformation_metrics import hertz_stress_ratio
 from gripsim_ros.core.mechanics import (CylinderIndenter, ElasticBody, indent_body,
                                         LinkIndenter, SphereIndenter)
 from gripsim_ros.resources import load_default_hand
@@ -63,6 +64,9 @@ def test_a_ball_pressed_into_a_facet_ball_meets_hertz(ball, radius, depth):
     assert_allclose(result.peak_pressure, 1.5 * force / area, rtol=2.0 * RTOL_HERTZ)
     assert_allclose(result.strain_energy, 0.4 * force * depth, rtol=2.0 * RTOL_HERTZ)
     assert_allclose(result.max_displacement, depth, rtol=RTOL_HERTZ)
+    assert_allclose(result.peak_von_mises, hertz_stress_ratio(0.3) * 1.5 * force / area,
+                    rtol=2.0 * RTOL_HERTZ)
+    assert 0.0 < result.mean_deformation < result.max_deformation < 1.1 * depth
     assert result.quantitative and result.warnings == ()
 
 

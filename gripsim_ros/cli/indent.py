@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 def indent(
         mesh: Mesh,
         at: Annotated[str, typer.Option(
-            '--at', metavar='X Y Z', help='Where the ray to the first touch starts [m].')],
+            '--at', metavar='X Y Z', help='Where the ray to the first touch starts (m).')],
         along: Annotated[str, typer.Option(
             '--along', metavar='X Y Z', help='Direction of the push, any length above 0.')],
         depth: Annotated[float, typer.Option(
-            '--depth', parser=real_number, metavar='D', help='How far it is pushed in [m].')],
+            '--depth', parser=real_number, metavar='D', help='How far it is pushed in (m).')],
         sphere: Annotated[float | None, typer.Option(
             '--sphere', parser=real_number, metavar='R',
-            help='Radius of a rigid sphere [m].')] = None,
+            help='Radius of a rigid sphere (m).')] = None,
         cylinder: Annotated[float | None, typer.Option(
             '--cylinder', parser=real_number, metavar='R',
-            help='Radius of a rigid flat-ended punch [m].')] = None,
+            help='Radius of a rigid flat-ended punch (m).')] = None,
         link: Annotated[str | None, typer.Option(
             '--link', metavar='NAME', help='Link of the hand; its pad is elastic.')] = None,
         scale: Scale = 1.0, material: MaterialName = None,

@@ -16,6 +16,7 @@ from ..transforms import transform
 from .body import (Contact, ElasticBody, LoadedPatches, deform_body, largest_displacement,
                    solve_contact)
 from .contact_forces import PatchNodes
+from .deformation_metrics import measure_deformation
 from .kernel import LayerCompliance, fit_layer
 
 Array = NDArray[np.float64]
@@ -69,8 +70,12 @@ class Indentation:
         Smoothed [Pa].
     loaded_vertices : int
         Nodes under load.
+    peak_von_mises : float
+        Estimated largest von Mises stress below the contact [Pa].
     max_displacement : float
         Of the object's surface [m].
+    max_deformation, mean_deformation : float
+        Without the surface's best-fit rigid motion [m].
     strain_energy : float
         In the object [J].
     volume, volume_change : float
@@ -87,8 +92,11 @@ class Indentation:
     contact_radius: float
     area: float
     peak_pressure: float
+    peak_von_mises: float
     loaded_vertices: int
     max_displacement: float
+    max_deformation: float
+    mean_deformation: float
     strain_energy: float
     volume: float
     volume_change: float
@@ -238,6 +246,9 @@ def _layers(indenter: SphereIndenter | CylinderIndenter | LinkIndenter
 def _summarise(body: ElasticBody, contact: Contact, loaded: LoadedPatches, direction: Array,
                indenter: SphereIndenter | CylinderIndenter | LinkIndenter) -> Indentation:
     results, surface = loaded.results, deform_body(body, contact, loaded)
+    metrics = measure_deformation(
+        body.mesh.vertices, surface.vertices, body.mesh.vertex_areas, contact.nodes,
+        loaded.solution, results, body.material.poisson_ratio)
     force = results.forces.sum(axis=0)
     area = float(results.areas.sum())
     bad, warnings = _judge(body, loaded, indenter)
@@ -247,10 +258,11 @@ def _summarise(body: ElasticBody, contact: Contact, loaded: LoadedPatches, direc
     return Indentation(
         force=force, normal_force=float(force @ direction),
         contact_radius=float(np.sqrt(area / np.pi)), area=area,
-        peak_pressure=float(results.peak_pressures.max(initial=0.0)),
+        peak_pressure=metrics.peak_pressure, peak_von_mises=metrics.peak_von_mises,
         loaded_vertices=int(results.node_counts.sum()),
         max_displacement=largest_displacement(body, surface, loaded),
-        strain_energy=loaded.solution.strain_energy, volume=surface.volume,
+        max_deformation=metrics.max_deformation, mean_deformation=metrics.mean_deformation,
+        strain_energy=metrics.strain_energy, volume=surface.volume,
         volume_change=surface.volume_change, centre_of_mass=surface.centre,
         quantitative=bool(results.count) and not bad, warnings=tuple(warnings))
 
