@@ -8,6 +8,7 @@ Ask a running suite for grasps, from plain Python.
 
 import threading
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 from rclpy.action import ActionClient
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException, ShutdownException, SingleThreadedExecutor
+from unique_identifier_msgs.msg import UUID
 
 from .conversions import material_to_msg, task_to_msg
 from .core.bodies import Material
@@ -26,6 +28,9 @@ from .core.planning.types import Task
 
 #: Seconds of silence after which a planner that owes an answer is taken for lost.
 SILENCE = 8.0
+#: Seconds without an answer after which a plan is asked for again under the same id, and how
+#: often at most: middleware drops an answer to a client that it has just met.
+ASK_AGAIN, MOST_ASKS = 2.0, 4
 #: How long a server may take to be discovered [s].
 DISCOVERY_TIMEOUT = 10.0
 #: Seconds between two looks at what has come.
@@ -160,6 +165,9 @@ class PlanGraspClient:
         """
         Plan, and return the result whatever its status.
 
+        Where the acknowledgement or the result does not come, the planner is asked again
+        under the same id: it begins no second plan, but answers for the one that runs.
+
         Parameters
         ----------
         goal : PlanGrasps.Goal
@@ -184,22 +192,23 @@ class PlanGraspClient:
             feedback.append(msg.feedback)
 
         end = time.monotonic() + (timeout or _limit(goal))
-        sent = self._plan.send_goal_async(goal, feedback_callback=listen)
-        handle = self._await(sent, end, heard)
-        if not handle.accepted:
+        name = UUID(uuid=list(uuid.uuid4().bytes))
+        handle, asks = self._ask(
+            lambda: self._plan.send_goal_async(goal, listen, name), end, heard)
+        if not handle.accepted and asks == 1:
             raise ServerLost('the planner did not accept the request')
-        answer = handle.get_result_async()
         canceled = False
-        while not answer.done():
-            self._check(end, heard)
+
+        def tell() -> None:
+            nonlocal canceled
             while feedback:
                 news = feedback.pop(0)
                 go_on = on_feedback is None or on_feedback(news) is not False
                 if not (go_on or canceled):
                     handle.cancel_goal_async()
                     canceled = True
-            time.sleep(POLL_PERIOD)
-        response = answer.result()
+
+        response, _ = self._ask(handle.get_result_async, end, heard, tell, heard)
         if response.status == GoalStatus.STATUS_UNKNOWN:
             raise ServerLost('the planner does not know the request any more')
         return response.result
@@ -218,6 +227,30 @@ class PlanGraspClient:
         self.wait_for_server()
         end = time.monotonic() + (timeout or _limit(request))
         return self._await(service.call_async(request), end, None)
+
+    def _ask(self, ask: Callable, end: float, heard: list[float],
+             meanwhile: Callable[[], None] = lambda: None, signs: list[float] | None = None):
+        """
+        Return the first answer to a question, and how often it was asked.
+
+        It is asked again after ``ASK_AGAIN`` of silence; where ``signs`` are given, what was
+        heard meanwhile breaks the silence.
+        """
+        futures, asked = [ask()], time.monotonic()
+        try:
+            while not any(future.done() for future in futures):
+                self._check(end, heard)
+                meanwhile()
+                quiet_since = max([asked, *(signs or ())])
+                if len(futures) < MOST_ASKS and time.monotonic() - quiet_since > ASK_AGAIN:
+                    futures.append(ask())
+                    asked = time.monotonic()
+                time.sleep(POLL_PERIOD)
+            heard[0] = time.monotonic()
+            return next(f.result() for f in futures if f.done()), len(futures)
+        finally:
+            for future in futures:
+                future.cancel()
 
     def _await(self, future, end: float, heard: list[float] | None):
         while not future.done():

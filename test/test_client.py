@@ -1,0 +1,133 @@
+"""The client against a planner whose messages get lost."""
+
+import contextlib
+import threading
+import time
+
+import pytest
+
+rclpy = pytest.importorskip('rclpy', reason='needs rclpy: `make setup`')
+pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
+
+from gripsim_interfaces.action import PlanGrasps  # noqa: E402
+from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp  # noqa: E402
+from rclpy.action import ActionServer  # noqa: E402
+from rclpy.action.server import GoalResponse  # noqa: E402
+from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor  # noqa: E402
+
+from gripsim_ros import client as client_module  # noqa: E402
+from gripsim_ros.client import PlanGraspClient, ServerLost  # noqa: E402
+
+NAMESPACE = 'lossy'
+#: Shorter than in earnest, so that the tests are [s].
+ASK_AGAIN, SILENCE, WORK_TIME = 0.2, 1.5, 0.3
+ALWAYS = 1000
+EVALUATED = 17
+
+
+class LossyHandle:
+    """An action server's end in the middleware that keeps some of its answers to itself."""
+
+    def __init__(self, handle, losses):
+        self._handle, self._losses = handle, losses
+
+    def __getattr__(self, name):
+        method = getattr(self._handle, name)
+        if name not in self._losses:
+            return method
+
+        def lose_first(*arguments):
+            if self._losses[name] <= 0:
+                return method(*arguments)
+            self._losses[name] -= 1
+        return lose_first
+
+    def __enter__(self):
+        return self._handle.__enter__()
+
+    def __exit__(self, *error):
+        return self._handle.__exit__(*error)
+
+
+class LossyPlanner:
+    """Serves what `grasp_planner` does, slowly; ``runs`` counts the plans."""
+
+    def __init__(self, context):
+        self.runs, self.accepts, self.losses = 0, GoalResponse.ACCEPT, {}
+        self.node = rclpy.create_node('grasp_planner', context=context, namespace=NAMESPACE)
+        group = ReentrantCallbackGroup()
+        self._action = ActionServer(
+            self.node, PlanGrasps, 'plan_grasps', self._plan, callback_group=group,
+            goal_callback=lambda goal: self.accepts)
+        self._action._handle = LossyHandle(self._action._handle, self.losses)
+        self.node.create_service(PlanGrasp, 'plan_grasp', lambda _, answer: answer)
+        self.node.create_service(EvaluateGrasp, 'evaluate_grasp', lambda _, answer: answer)
+
+    def _plan(self, goal_handle):
+        self.runs += 1
+        time.sleep(WORK_TIME)
+        goal_handle.succeed()
+        return PlanGrasps.Result(evaluated=EVALUATED)
+
+
+@pytest.fixture(scope='module')
+def shared():
+    """Yield one planner and a client of it."""
+    context = rclpy.Context()
+    rclpy.init(context=context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
+    planner = LossyPlanner(context)
+    executor = MultiThreadedExecutor(4, context=context)
+    executor.add_node(planner.node)
+
+    def spin():
+        with contextlib.suppress(ExternalShutdownException):
+            executor.spin()
+
+    thread = threading.Thread(target=spin, daemon=True)
+    thread.start()
+    with PlanGraspClient(namespace=NAMESPACE) as client:
+        yield planner, client
+    executor.shutdown(1.0)
+    context.try_shutdown()
+    thread.join(5.0)
+
+
+@pytest.fixture
+def lossy(shared, monkeypatch):
+    """Return planner and client with short times, and nothing lost yet."""
+    monkeypatch.setattr(client_module, 'ASK_AGAIN', ASK_AGAIN)
+    monkeypatch.setattr(client_module, 'SILENCE', SILENCE)
+    planner, client = shared
+    planner.losses.clear()
+    planner.runs, planner.accepts = 0, GoalResponse.ACCEPT
+    return planner, client
+
+
+@pytest.mark.parametrize('lost', ['send_goal_response', 'send_result_response'])
+@pytest.mark.parametrize('count', [1, 2])
+def test_a_plan_whose_messages_get_lost_is_asked_for_again_and_runs_once(lossy, lost, count):
+    planner, client = lossy
+    planner.losses[lost] = count
+    result = client.plan(PlanGrasps.Goal())
+    assert result.evaluated == EVALUATED
+    assert planner.runs == 1
+    assert planner.losses[lost] == 0
+
+
+def test_a_planner_that_never_answers_is_lost_after_a_silence(lossy):
+    planner, client = lossy
+    planner.losses['send_goal_response'] = planner.losses['send_result_response'] = ALWAYS
+    begin = time.monotonic()
+    with pytest.raises(ServerLost, match='silent'):
+        client.plan(PlanGrasps.Goal())
+    assert SILENCE <= time.monotonic() - begin < 3.0 * SILENCE
+    assert planner.runs == 1
+
+
+def test_a_refused_plan_is_not_asked_for_again(lossy):
+    planner, client = lossy
+    planner.accepts = GoalResponse.REJECT
+    with pytest.raises(ServerLost, match='did not accept'):
+        client.plan(PlanGrasps.Goal())
+    assert planner.runs == 0
