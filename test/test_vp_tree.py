@@ -10,7 +10,7 @@ import trimesh
 
 from gripsim_ros.core.contact.point_queries import (bounds_in_box, closest_points,
                                                     triangles_in_box)
-from gripsim_ros.core.contact.vp_tree import LEAF_SIZE, build_vp_tree
+from gripsim_ros.core.contact.vp_tree import LEAF_SIZE, build_vp_tree, refit_vp_tree
 from gripsim_ros.core.errors import ShapeError
 
 ATOL_ROUNDOFF = 1e-12
@@ -104,3 +104,51 @@ def test_a_tree_without_triangles_is_bad_input():
         build_vp_tree(np.zeros((3, 3)), np.zeros((0, 3), int))
     with pytest.raises(ShapeError, match='finite vertices'):
         build_vp_tree(np.full((3, 3), np.inf), np.array([[0, 1, 2]]))
+
+
+def deformed(rng, vertices):
+    """Return vertices bent, sheared and roughened, so that no ball stays where it was."""
+    turned = vertices @ (np.eye(3) + 0.4 * rng.normal(size=(3, 3)))
+    waves = np.sin(turned @ rng.normal(size=(3, 3)) * 60.0)
+    return turned + 0.006 * waves + 0.002 * rng.normal(size=vertices.shape) + rng.normal(size=3)
+
+
+MESHES = [trimesh.creation.icosphere(subdivisions=3, radius=0.04), TORUS,
+          trimesh.creation.box((0.05, 0.02, 0.03))]
+
+
+@settings(max_examples=15)
+@given(st.sampled_from(range(len(MESHES))), seeds)
+def test_a_refitted_tree_holds_its_triangles_and_answers_as_a_new_one(which, seed):
+    rng, mesh = np.random.default_rng(seed), MESHES[which]
+    moved = deformed(rng, mesh.vertices)
+    tree = refit_vp_tree(build_vp_tree(mesh.vertices, mesh.faces), moved, mesh.faces)
+    np.testing.assert_array_equal(tree.corners, moved[mesh.faces][tree.faces])
+    for node in range(len(tree.radii)):
+        offsets = tree.corners[slice(*tree.ranges[node])].reshape(-1, 3) - tree.centres[node]
+        assert np.linalg.norm(offsets, axis=1).max() <= tree.radii[node]
+        along = offsets @ tree.slabs[node, :3]
+        assert along.min() >= tree.slabs[node, 3] and along.max() <= tree.slabs[node, 4]
+    points = moved[rng.integers(0, len(moved), 12)] + 0.005 * rng.normal(size=(12, 3))
+    np.testing.assert_array_equal(
+        closest_points(tree, points, np.inf)[0],
+        closest_points(build_vp_tree(moved, mesh.faces), points, np.inf)[0])
+
+
+def test_refitting_to_the_old_places_leaves_leaves_and_the_root_no_looser():
+    tree = TREES[1]
+    mesh = trimesh.creation.icosphere(subdivisions=3, radius=0.04)
+    refitted = refit_vp_tree(tree, mesh.vertices, mesh.faces)
+    leaves = tree.children[:, 0] < 0
+    assert np.median(refitted.radii[leaves] / tree.radii[leaves]) < 1.1
+    np.testing.assert_allclose(refitted.size, tree.size, rtol=0.1, atol=0.0)
+
+
+def test_a_tree_is_refitted_to_its_own_faces_only():
+    tree, mesh = TREES[0], TORUS
+    with pytest.raises(ShapeError, match='cannot be fitted to faces'):
+        refit_vp_tree(tree, mesh.vertices, mesh.faces[1:])
+    with pytest.raises(ShapeError, match='cannot be fitted to faces'):
+        refit_vp_tree(tree, mesh.vertices[:-1], mesh.faces)
+    with pytest.raises(ShapeError, match='finite vertices'):
+        refit_vp_tree(tree, np.full(mesh.vertices.shape, np.nan), mesh.faces)

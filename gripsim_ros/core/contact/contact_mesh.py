@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..bodies import TriangleMesh
 from .curved_surface import CurvedSurface, curve_surface
-from .oriented_box import OrientedBox, fit_oriented_box
-from .query_arrays import query_arrays, QueryArrays
-from .vp_tree import VpTree, build_vp_tree
+from .oriented_box import OrientedBox, fit_oriented_box, refit_oriented_box
+from .query_arrays import QueryArrays, query_arrays, refit_arrays
+from .vp_tree import VpTree, build_vp_tree, refit_vp_tree
 
 Array = NDArray[np.float64]
 
@@ -33,6 +33,23 @@ class ContactMesh:
     def from_arrays(cls, vertices: ArrayLike, faces: ArrayLike) -> 'ContactMesh':
         """Return the contact mesh of ``vertices (n, 3)`` [m] and ``faces (m, 3)``."""
         return cls(TriangleMesh(vertices, faces))
+
+    def with_vertices(self, vertices: ArrayLike) -> 'ContactMesh':
+        """
+        Return the contact mesh of the same faces with other vertices ``(n, 3)`` [m].
+
+        Tree, box and arrays are fitted to them in time proportional to the faces; answers
+        are as exact as those of a new mesh. Raises MeshError for another number of
+        vertices or numbers that are not finite.
+        """
+        moved = ContactMesh(self.mesh.with_vertices(vertices))
+        places, faces = moved.mesh.vertices, moved.mesh.faces
+        arrays = self.arrays
+        tree = refit_vp_tree(self.tree, places, faces)
+        ordered = places[arrays.vertex_ids]
+        box = refit_oriented_box(self.box, ordered[:int(arrays.sizes[0])])
+        vars(moved).update(tree=tree, box=box, arrays=refit_arrays(arrays, ordered, tree, box))
+        return moved
 
     @cached_property
     def tree(self) -> VpTree:

@@ -97,6 +97,13 @@ def fit_oriented_box(vertices: Array, faces: NDArray[np.int64] | None = None) ->
     return OrientedBox(axes, mean + axes.T @ ((lower + upper) / 2.0), (upper - lower) / 2.0)
 
 
+def refit_oriented_box(box: OrientedBox, vertices: Array) -> OrientedBox:
+    """Return the smallest box with the axes of another that holds ``vertices (n, 3)`` [m]."""
+    local = box.axes @ np.asarray(vertices, float).T
+    lower, upper = local.min(axis=1), local.max(axis=1)
+    return OrientedBox(box.axes, ((lower + upper) / 2.0) @ box.axes, (upper - lower) / 2.0)
+
+
 def _vertex_covariance(offsets: Array) -> Array:
     return offsets.T @ offsets / len(offsets)
 

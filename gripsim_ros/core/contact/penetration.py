@@ -321,7 +321,8 @@ def both_ways(a, b, T_a_b, direction, on_surface):
             turned[j, i] = T_a_b[i, j]
             offset[j] -= T_a_b[i, j] * T_a_b[i, 3]
             forth[j] += T_a_b[i, j] * direction[i]
-    if boxes_apart(a.box, b.box, rotation, origin):
+    loose = len(a.vertices) - int(a.sizes[0]) + len(b.vertices) - int(b.sizes[0])
+    if loose == 0 and boxes_apart(a.box, b.box, rotation, origin):
         return _nothing(), _nothing()
     a_in_b = vertices_inside(a, b, turned, offset, forth, on_surface)
     b_in_a = vertices_inside(b, a, rotation, origin, back, on_surface)

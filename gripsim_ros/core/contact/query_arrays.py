@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .oriented_box import OrientedBox
-from .vp_tree import STACK_SIZE, VpTree
+from .vp_tree import VpTree
 
 Array = NDArray[np.float64]
 
@@ -66,31 +66,20 @@ def query_arrays(vertices: Array, faces: NDArray[np.int64], tree: VpTree,
     """
     firsts, order, used = _vertex_order(np.array(faces), tree.faces, len(vertices))
     ranges = np.column_stack([tree.ranges, firsts[tree.ranges]])
-    places = _depth_first(tree.children)
-    nodes = np.column_stack([np.where(tree.children < 0, -1, places[tree.children]), ranges])
-    order_of_nodes = np.argsort(places)
+    nodes = np.column_stack([tree.children, ranges]).astype(np.int32)
     return QueryArrays(
-        np.column_stack([tree.centres, tree.radii])[order_of_nodes],
-        nodes[order_of_nodes].astype(np.int32), np.array(vertices)[order],
+        np.column_stack([tree.centres, tree.radii]), nodes, np.array(vertices)[order],
         np.argsort(order)[faces[tree.faces]].astype(np.int32), order, tree.faces,
         np.vstack([box.axes, box.centre, box.half_lengths]), np.array([used, tree.size]))
 
 
-@njit(cache=True)
-def _depth_first(children):
-    """Return a place for each node: subtrees lie together, the two children side by side."""
-    places, stack = np.zeros(len(children), np.int64), np.zeros(STACK_SIZE, np.int64)
-    top, filled = 1, 1
-    while top > 0:
-        top -= 1
-        node = stack[top]
-        if children[node, 0] >= 0:
-            for k in range(2):
-                places[children[node, k]] = filled + k
-                stack[top + 1 - k] = children[node, k]
-            filled += 2
-            top += 2
-    return places
+def refit_arrays(arrays: QueryArrays, ordered: Array, tree: VpTree,
+                 box: OrientedBox) -> QueryArrays:
+    """Return the arrays of the same mesh with other vertices, in the order of the arrays."""
+    return arrays._replace(
+        balls=np.column_stack([tree.centres, tree.radii]), vertices=ordered,
+        box=np.vstack([box.axes, box.centre, box.half_lengths]),
+        sizes=np.array([arrays.sizes[0], tree.size]))
 
 
 @njit(cache=True)
