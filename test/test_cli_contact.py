@@ -5,6 +5,9 @@ import pytest
 import trimesh
 from cli_cases import assert_refused, box_arrays, gripsim, strict, write_obj
 from numpy.testing import assert_allclose
+from PIL import Image
+
+from gripsim_ros.report.contact_picture import POINT_COLOURS, VIEW_SIZE
 
 ATOL_ROUNDOFF, ATOL_SINGLE = 1e-12, 1e-8
 
@@ -49,7 +52,8 @@ def test_contact_of_an_stl_counts_corners(tmp_path):
     (('--direction', '0', '0', '0'), 'must not be zero'),
     (('--direction', '0', '0', 'nan'), 'finite'),
     (('--direction', '0', '0'), 'takes 3 numbers'),
-    (('--backend', 'gjk_epa'), 'not built yet'),
+    (('--backend', 'seed'), 'needs --direction'),
+    (('--picture', 'no_such_folder/x.png'), 'folder does not exist'),
     (('--backend', 'magic'), 'magic'),
     (('--transform', 'no_such.yaml'), 'no such file'),
 ])
@@ -84,3 +88,124 @@ def test_crossing_wedges_without_a_vertex_inside_are_found_by_their_edges(tmp_pa
     [crossing] = answer['edges']
     assert sorted(crossing['a']) == sorted(crossing['b']) == [4, 5]
     assert_allclose(crossing['depth'], 0.001, atol=ATOL_SINGLE)
+
+
+@pytest.fixture(scope='module')
+def cubes(tmp_path_factory):
+    """Return two cubes of side 2, the second moved by (1.5, 0.2, 0.1)."""
+    folder = tmp_path_factory.mktemp('cubes')
+    box = trimesh.creation.box((2.0, 2.0, 2.0))
+    return (write_obj(folder / 'a.obj', box.vertices, box.faces),
+            write_obj(folder / 'b.obj', box.vertices + [1.5, 0.2, 0.1], box.faces))
+
+
+def answer_of(*arguments):
+    code, out, err = gripsim('contact', *arguments, '--json')
+    assert code == 0, err
+    return strict(out)
+
+
+def test_the_manifold_of_two_cubes(cubes):
+    answer = answer_of(*cubes, '--backend', 'gjk_epa')
+    manifold = answer['manifold']
+    assert manifold['overlap'] and not answer['approximate']
+    assert_allclose(manifold['depth'], 0.5, atol=ATOL_ROUNDOFF)
+    assert_allclose(manifold['normal'], [1, 0, 0], atol=ATOL_ROUNDOFF)
+    assert_allclose(sorted(manifold['points']), [
+        [1, -0.8, -0.9], [1, -0.8, 1], [1, 1, -0.9], [1, 1, 1]], atol=ATOL_ROUNDOFF)
+    assert_allclose(manifold['depths'], 0.5, atol=ATOL_ROUNDOFF)
+    assert answer['a_in_b']['vertices'] == answer['b_in_a']['vertices'] == answer['edges'] == []
+
+
+def test_the_common_plane_of_two_cubes(cubes, tmp_path):
+    plane = answer_of(*cubes, '--backend', 'common_plane')['plane']
+    assert not plane['apart'] and plane['gap'] <= -0.5 + ATOL_ROUNDOFF
+    pose = tmp_path / 'pose.yaml'
+    pose.write_text('position: [1.5, 0, 0]\norientation: [0, 0, 0, 1]\n')
+    answer = answer_of(*cubes, '--backend', 'common_plane', '--transform', pose)
+    plane = answer['plane']
+    assert plane['apart'] and 0.9 < plane['gap'] <= 1.0 + ATOL_ROUNDOFF
+    assert answer['a_in_b']['vertices'] == answer['b_in_a']['vertices'] == answer['edges'] == []
+    assert 1.0 < plane['point'][0] < 2.0
+
+
+def test_the_papers_rule_is_labelled_approximate(cubes):
+    motion = ('--direction', '-1', '0', '0')
+    answer = answer_of(*cubes, '--backend', 'seed', *motion)
+    exact = answer_of(*cubes, *motion)
+    assert answer['approximate'] and not exact['approximate']
+    # Eight corners are too few for the rule: the corner nearest in projection is not hit.
+    assert set(answer['b_in_a']['vertices']) <= set(exact['b_in_a']['vertices'])
+
+
+def test_auto_is_the_exact_back_end(cubes):
+    motion = ('--direction', '-1', '0.1', '0')
+    assert answer_of(*cubes, *motion) == answer_of(*cubes, '--backend', 'vp_tree', *motion)
+    assert answer_of(*cubes, *motion)['backend'] == 'vp_tree'
+
+
+@pytest.mark.parametrize('backend', ['vp_tree', 'gjk_epa', 'common_plane', 'seed'])
+def test_each_back_end_prints_a_table(cubes, backend):
+    code, out, _ = gripsim('contact', *cubes, '--backend', backend, '--direction', '-1', '0', '0')
+    assert code == 0 and len(out.splitlines()) > 4
+
+
+def test_an_open_mesh_is_refused_in_one_line(box_file, tmp_path):
+    vertices, faces = box_arrays()
+    path = write_obj(tmp_path / 'open.obj', vertices, faces[:-3])
+    assert_refused(gripsim('contact', box_file, path), 'open.obj', 'open', 'hole')
+    assert_refused(gripsim('contact', path, box_file), 'open.obj', 'open')
+
+
+def test_a_small_hole_is_filled_and_said_and_indices_stay(tmp_path):
+    ball = trimesh.creation.icosphere(subdivisions=3, radius=0.03)
+    holed = write_obj(tmp_path / 'holed.obj', ball.vertices, ball.faces[1:])
+    whole = write_obj(tmp_path / 'whole.obj', ball.vertices, ball.faces)
+    other = tmp_path / 'box.stl'
+    trimesh.creation.box((0.04, 0.04, 0.04)).export(other)
+    code, out, err = gripsim('contact', holed, other, '--direction', '0', '0', '1', '--json')
+    assert code == 0 and 'filled 1 hole' in err
+    assert strict(out) == answer_of(whole, other, '--direction', '0', '0', '1')
+
+
+def test_a_mesh_turned_inside_out_is_turned_back(box_file, tmp_path):
+    vertices, faces = box_arrays()
+    inverted = write_obj(tmp_path / 'inverted.obj', vertices + 0.01, faces[:, ::-1])
+    plain = write_obj(tmp_path / 'plain.obj', vertices + 0.01, faces)
+    for motion in ((), ('--direction', '1', '0.1', '0.2')):
+        answer = answer_of(box_file, inverted, *motion)
+        expected = answer_of(box_file, plain, *motion)
+        assert answer['a_in_b'] == expected['a_in_b'] and answer['a_in_b']['vertices']
+
+
+def test_overlapping_pieces_of_one_mesh_hide_nothing(tmp_path):
+    # Two boxes that cross; the probe's tip is in the first alone, and moves to the second.
+    box = trimesh.creation.box((0.04, 0.04, 0.04))
+    pair = trimesh.util.concatenate([box, box.copy().apply_translation([0.03, 0.001, 0.002])])
+    tip = trimesh.creation.box((0.002, 0.002, 0.002))
+    paths = [write_obj(tmp_path / 'pair.obj', pair.vertices, pair.faces),
+             write_obj(tmp_path / 'tip.obj', tip.vertices, tip.faces)]
+    code, out, err = gripsim('contact', *paths, '--direction', '-1', '0', '0', '--json')
+    answer = strict(out)
+    assert code == 0 and 'crosses itself' in err
+    assert answer['b_in_a']['vertices'] == list(range(8))
+    assert_allclose(np.array(answer['b_in_a']['points'])[:, 0], 0.05, atol=ATOL_ROUNDOFF)
+
+
+@pytest.mark.parametrize('backend, colours', [
+    ('vp_tree', {0, 1}), ('gjk_epa', {1}), ('common_plane', set())])
+def test_a_picture_shows_what_was_found(cubes, tmp_path, backend, colours):
+    path = tmp_path / 'contact.png'
+    code, _, err = gripsim('contact', *cubes, '--direction', '-1', '0', '0', '--backend', backend,
+                           '--picture', path)
+    assert code == 0 and f'wrote {path}' in err
+    with Image.open(path) as picture:
+        assert picture.size == (2 * VIEW_SIZE[0], VIEW_SIZE[1])
+        pixels = np.asarray(picture.convert('RGB'), float) / 255.0
+    # Above the legend; lit balls and arrows keep the ratios of their colour.
+    seen = pixels[:400]
+    for number, wanted in enumerate(POINT_COLOURS):
+        alike = (seen / seen.sum(axis=2, keepdims=True)
+                 - np.array(wanted) / sum(wanted))
+        count = int((np.abs(alike).max(axis=2) < 0.1).sum())
+        assert (count > 50) == (number in colours), number

@@ -13,12 +13,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .convex_parts import ConvexPart
-from .gjk import EXTRAS, reduce_simplex, support
+from .simplex_search import APART, corner_weights, difference_corner, find_simplex
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-MOST_GJK, MOST_EPA = 128, 2000
+MOST_EPA = 2000
 #: Answers are as exact as this part of the bodies' size.
 TOLERANCE = 1e-12
 #: Tetrahedra of less volume, as part of the cube of their longest edge, are flat.
@@ -83,10 +83,10 @@ def pair_contact(a: ConvexPart, b: ConvexPart, start: Integers | None = None) ->
     """
     size = a.radius + b.radius
     pairs, count = _start(a, b, start)
-    state, corners, on_a, on_b, normal, distance, steps = _gjk(
+    state, corners, on_a, on_b, normal, distance, steps = find_simplex(
         a.vertices, a.graph, b.vertices, b.graph, pairs, count, TOLERANCE * size)
     simplex = np.ascontiguousarray(pairs[:corners])
-    if state == _APART:
+    if state == APART:
         return PairContact(False, distance, 0.0, normal, on_a, on_b, simplex, steps)
     depth, normal, on_a, on_b, more = _epa(
         a.vertices, a.graph, b.vertices, b.graph, pairs, corners, size)
@@ -104,106 +104,6 @@ def _start(a: ConvexPart, b: ConvexPart, start: Integers | None) -> tuple[Intege
         return pairs, 1
     pairs[:len(start)] = start
     return pairs, len(start)
-
-
-_APART, _TOUCHING, _INSIDE = 0, 1, 2
-
-
-@njit(cache=True)
-def _difference(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work, out):
-    """Write the corner of the difference farthest along a direction, and its vertices."""
-    extras = np.zeros(EXTRAS)
-    pair[0] = support(vertices_a, graph_a, extras, direction, pair[0], out)
-    for k in range(3):
-        work[k] = -direction[k]
-    pair[1] = support(vertices_b, graph_b, extras, work, pair[1], work[3:6])
-    for k in range(3):
-        out[k] -= work[3 + k]
-
-
-@njit(cache=True)
-def _gjk(vertices_a, graph_a, vertices_b, graph_b, pairs, count, tolerance):
-    """
-    Return state, corners of the simplex, nearest points, direction, distance, steps.
-
-    ``pairs (4, 2)`` holds ``count`` corners to begin with, and at the end the last ones.
-    """
-    simplex, old = np.empty((4, 3)), np.empty((4, 3))
-    v, direction, work = np.empty(3), np.empty(3), np.empty(6)
-    pair, old_pairs = np.empty(2, np.int64), np.empty((4, 2), np.int64)
-    for i in range(count):
-        simplex[i] = vertices_a[pairs[i, 0]] - vertices_b[pairs[i, 1]]
-    state, steps, squared, bound = _INSIDE, 0, np.inf, -np.inf
-    size = count
-    while state == _INSIDE:
-        old[:size], old_pairs[:size] = simplex[:size], pairs[:size]
-        kept = reduce_simplex(simplex, size, v)
-        if kept == 4:
-            break
-        _follow(simplex, kept, old, old_pairs, size, pairs)
-        size = kept
-        now = v[0] ** 2 + v[1] ** 2 + v[2] ** 2
-        if np.sqrt(now) <= tolerance:
-            state = _TOUCHING
-            break
-        if steps == MOST_GJK or now >= squared:
-            state = _APART if bound > 0.0 else _TOUCHING
-            break
-        squared = now
-        for k in range(3):
-            direction[k] = -v[k]
-        pair[:] = pairs[0]
-        _difference(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work,
-                    simplex[size])
-        steps += 1
-        pairs[size] = pair
-        gap = 0.0
-        for k in range(3):
-            gap += v[k] * simplex[size, k]
-        # The plane through the new corner bounds the distance from below.
-        bound = max(bound, gap / np.sqrt(now))
-        if np.sqrt(now) - bound <= tolerance:
-            state = _APART
-            break
-        size += 1
-    norm = np.sqrt(v[0] ** 2 + v[1] ** 2 + v[2] ** 2)
-    on_a, on_b = np.zeros(3), np.zeros(3)
-    if state == _APART:
-        weights = _weights(simplex, size, v)
-        for i in range(size):
-            on_a += weights[i] * vertices_a[pairs[i, 0]]
-            on_b += weights[i] * vertices_b[pairs[i, 1]]
-    return state, size, on_a, on_b, -v / max(norm, 1e-300), norm, steps
-
-
-@njit(cache=True)
-def _follow(simplex, kept, old, old_pairs, size, pairs):
-    """Write the vertices of the corners that were kept; they were moved unchanged."""
-    for i in range(kept):
-        for j in range(size):
-            if (simplex[i, 0] == old[j, 0] and simplex[i, 1] == old[j, 1]
-                    and simplex[i, 2] == old[j, 2]):
-                pairs[i] = old_pairs[j]
-                break
-
-
-@njit(cache=True)
-def _weights(simplex, size, point):
-    """Return weights of the corners, up to three, that give a point among them."""
-    weights = np.zeros(4)
-    weights[0] = 1.0
-    if size == 2:
-        along = simplex[1] - simplex[0]
-        squared = np.sum(along * along)
-        weights[1] = np.sum((point - simplex[0]) * along) / squared if squared > 0.0 else 0.0
-        weights[0] = 1.0 - weights[1]
-    elif size == 3:
-        normal = np.cross(simplex[1] - simplex[0], simplex[2] - simplex[0])
-        whole = np.sum(normal * normal)
-        for k in range(3 if whole > 0.0 else 0):
-            first, second = simplex[(k + 1) % 3], simplex[(k + 2) % 3]
-            weights[k] = np.sum(np.cross(first - point, second - point) * normal) / whole
-    return weights
 
 
 @njit(cache=True)
@@ -238,8 +138,8 @@ def _epa(vertices_a, graph_a, vertices_b, graph_b, pairs, count, size):
         face = _nearest_face(planes, used)
         normal = planes[face, :3].copy()
         pair[:] = corner_pairs[faces[face, 0]]
-        _difference(vertices_a, graph_a, vertices_b, graph_b, normal, pair, work,
-                    points[corners])
+        difference_corner(vertices_a, graph_a, vertices_b, graph_b, normal, pair, work,
+                          points[corners])
         reach = np.sum(normal * points[corners])
         if reach < best:
             best, best_normal = reach, normal
@@ -270,7 +170,7 @@ def _deepest(vertices_a, vertices_b, points, corner_pairs, faces, planes, target
             continue
         for k in range(3):
             corners[k] = points[faces[face, k]]
-        weights = _weights(corners, 3, target)
+        weights = corner_weights(corners, 3, target)
         least = min(weights[0], weights[1], weights[2])
         if least > best:
             best, chosen, share = least, face, weights
@@ -313,8 +213,8 @@ def _first_polytope(vertices_a, graph_a, vertices_b, graph_b, points, corner_pai
     for side in range(2):
         pair[:] = corner_pairs[0]
         direction = normal if side == 0 else -normal
-        _difference(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work,
-                    points[3 + side])
+        difference_corner(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work,
+                          points[3 + side])
         corner_pairs[3 + side] = pair
         if np.sum(direction * (points[3 + side] - points[0])) <= TOLERANCE * size:
             return 4 + side, 0, direction
@@ -348,8 +248,8 @@ def _widen(vertices_a, graph_a, vertices_b, graph_b, points, corner_pairs, count
         if attempt % 2 == 1:
             direction = -direction
         pair[:] = corner_pairs[0]
-        _difference(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work,
-                    points[count])
+        difference_corner(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work,
+                          points[count])
         reach = np.sum(direction * (points[count] - points[0]))
         if reach > best:
             best, best_direction, best_point[:] = reach, direction, points[count]
