@@ -10,9 +10,11 @@ from string import Template
 from typing import Any
 
 import numpy as np
+from PIL import Image as PillowImage
 
 from ..core.planning.types import RankedGrasp
 from ..grasp_file import PlanAnswer
+from .contact_picture import draw_grasp_contact
 from .payload import scene_data, script_json
 from .pictures import scene_picture
 from .scene import (CENTRE_BEFORE_COLOUR, CENTRE_COLOUR, FORCE_COLOUR, PRESSURE_COLOURS,
@@ -43,7 +45,7 @@ def render_report(answer: PlanAnswer) -> str:
     return Template(_asset('page.html')).substitute(
         title=escape(f'Grasps of {answer.mesh_name}'), subtitle=escape(_subtitle(answer)),
         style=_asset('report.css'), view=_view(scene), grasps=_grasp_table(answer.grasps),
-        details='' if scene is None else _asset('details.html'),
+        details='' if scene is None else _asset('details.html') + _contact(answer),
         rejected=_rejections(answer.rejected), statistics=_statistics(answer.statistics),
         scripts='' if scene is None else _scripts(scene))
 
@@ -77,8 +79,23 @@ def _view(scene: DisplayScene | None) -> str:
 
 def _still(scene: DisplayScene) -> str:
     """Return the picture for browsers without WebGL as a data address."""
+    return _data_address(scene_picture(scene, size=STILL_SIZE))
+
+
+def _contact(answer: PlanAnswer) -> str:
+    """Return the section with the strongest contact of the first grasp; nothing without one."""
+    if not answer.grasps[0].contacts:
+        return ''
+    source = _data_address(draw_grasp_contact(answer))
+    return ('<section>\n<h2>Contact of the first grasp</h2>\n<img id="contact" '
+            'style="width: 100%" alt="undeformed object and link: vertices inside each other, '
+            'their ways out, regions of potential interaction" '
+            f'src="{source}">\n</section>\n')
+
+
+def _data_address(picture: PillowImage.Image) -> str:
     file = io.BytesIO()
-    scene_picture(scene, size=STILL_SIZE).save(file, 'PNG', optimize=True)
+    picture.save(file, 'PNG', optimize=True)
     return 'data:image/png;base64,' + base64.b64encode(file.getvalue()).decode('ascii')
 
 

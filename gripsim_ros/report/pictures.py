@@ -9,6 +9,7 @@ from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 
 from ..grasp_file import PlanAnswer
+from .contact_picture import draw_grasp_contact
 from .render import Image, View, best_viewpoint, render
 from .scene import DisplayScene, make_scene, pressure_colours
 from .style import TERM_COLOURS
@@ -23,7 +24,7 @@ FRAME_COUNT = 5
 
 def write_pictures(answer: PlanAnswer, folder: Path) -> list[Path]:
     """
-    Write ``scene.png``, ``closing.png`` and ``scores.png``; nothing without a grasp.
+    Write ``scene.png``, ``closing.png``, ``scores.png``, ``contact.png``; nothing without grasps.
 
     Parameters
     ----------
@@ -41,6 +42,8 @@ def write_pictures(answer: PlanAnswer, folder: Path) -> list[Path]:
     scene = make_scene(answer)
     pictures = {'scene.png': scene_picture(scene), 'closing.png': closing_picture(scene),
                 'scores.png': score_picture(answer)}
+    if answer.grasps[0].contacts:
+        pictures['contact.png'] = draw_grasp_contact(answer)
     for name, picture in pictures.items():
         picture.save(folder / name, optimize=True)
     return [folder / name for name in pictures]

@@ -137,16 +137,16 @@ def render(scene: DisplayScene, view: View, camera: Camera, largest_pressure: fl
     fine = Camera(camera.T_world_camera, OVERSAMPLING * camera.focal_length,
                   OVERSAMPLING * camera.width, OVERSAMPLING * camera.height)
     solid = render_layer(_solid_surface(scene, shown, view, largest_pressure), fine)
-    image = _over(_background(fine), solid, np.isfinite(solid.depth).astype(np.float32))
+    image = over(background(fine), solid, np.isfinite(solid.depth).astype(np.float32))
     if view.hand > 0.0:
         hand = render_layer(_hand_surface(scene, shown, view.row), fine)
         in_front = np.isfinite(hand.depth) & (hand.depth < solid.depth)
         share = view.hand * np.where(np.isfinite(solid.depth), HAND_OVER_OBJECT, HAND_ALONE)
-        image = _over(image, hand, (in_front * share).astype(np.float32))
+        image = over(image, hand, (in_front * share).astype(np.float32))
     if view.forces:
         marks = render_layer(_centre_marks(shown, scene), fine)
-        image = _over(image, marks, 0.9 * np.isfinite(marks.depth).astype(np.float32))
-    return _shrink(image)
+        image = over(image, marks, 0.9 * np.isfinite(marks.depth).astype(np.float32))
+    return shrink(image)
 
 
 def _hand_surface(scene: DisplayScene, shown: DisplayGrasp, row: int) -> Surface:
@@ -193,13 +193,15 @@ def _centre_marks(shown: DisplayGrasp, scene: DisplayScene) -> Surface:
         make_surface(*glyphs.ball(shown.grasp.centre_of_mass, radius), np.array(CENTRE_COLOUR))])
 
 
-def _background(camera: Camera) -> Image:
+def background(camera: Camera) -> Image:
+    """Return the empty picture of a camera, darker below."""
     share = np.linspace(0.0, 1.0, camera.height, dtype=np.float32)[:, None, None]
     rows = (1.0 - share) * np.float32(BACKGROUND_TOP) + share * np.float32(BACKGROUND_BOTTOM)
     return np.repeat(rows, camera.width, axis=1)
 
 
-def _over(image: Image, layer: Layer, opacity: NDArray[np.float32]) -> Image:
+def over(image: Image, layer: Layer, opacity: NDArray[np.float32]) -> Image:
+    """Return an image with a lit layer over it, ``opacity (h, w)`` in 0 to 1."""
     return image + opacity[..., None] * (_shade(layer) - image)
 
 
@@ -227,7 +229,8 @@ def _occlusion(depth: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.clip(1.0 - 2.2 * np.maximum(behind, 0.0), 0.6, 1.0).astype(np.float32)
 
 
-def _shrink(image: Image) -> Image:
+def shrink(image: Image) -> Image:
+    """Return the image at the size to be shown: mean of ``OVERSAMPLING`` squared pixels."""
     height, width = image.shape[0] // OVERSAMPLING, image.shape[1] // OVERSAMPLING
     blocks = image.reshape(height, OVERSAMPLING, width, OVERSAMPLING, 3)
     return np.clip(blocks.mean(axis=(1, 3)), 0.0, 1.0)
