@@ -131,7 +131,7 @@ def test_a_grasp_without_a_surface_is_drawn_undeformed():
 def test_pictures_show_something_everywhere_they_should(tmp_path):
     paths = write_pictures(made_up_answer(2), tmp_path)
     assert [path.name for path in paths] == ['scene.png', 'closing.png', 'scores.png',
-                                                'contact.png']
+                                             'contact.png']
     for path in paths:
         pixels = np.asarray(Image.open(path).convert('RGB'), float)
         assert min(pixels.shape[:2]) > 100 and pixels.std() > 5.0
