@@ -83,6 +83,30 @@ def test_a_box_of_whole_cells_is_exact():
     assert_allclose(volume, 0.04 * 0.02 * 0.06, rtol=1e-9)
 
 
+def test_a_density_that_grows_upwards_lifts_the_centre_as_its_integral_says():
+    # A box from 0 to h with density 1000 (1 + z/h): 1500 in the mean, centre at 5/9 h.
+    box = trimesh.creation.box((0.04, 0.02, 0.06))
+    vertices = np.array(box.vertices) + [0.0, 0.0, 0.03]
+    centre, mass = voxel_centre_of_mass(vertices, np.array(box.faces), 1e-3, None,
+                                        lambda points: 1e3 * (1.0 + points[:, 2] / 0.06))
+    assert_allclose(mass, 1500.0 * 0.04 * 0.02 * 0.06, rtol=1e-9)
+    assert_allclose(centre, [0.0, 0.0, 5.0 / 9.0 * 0.06], atol=1e-5)
+
+
+def test_an_even_density_changes_the_centre_by_nothing():
+    uniform, volume = voxel_centre_of_mass(*cut_ball(), 2e-3)
+    centre, mass = voxel_centre_of_mass(*cut_ball(), 2e-3, None,
+                                        lambda points: np.full(len(points), 900.0))
+    assert_allclose(centre, uniform, atol=ATOL_ROUNDOFF)
+    assert_allclose(mass, 900.0 * volume, rtol=1e-9)
+
+
+@pytest.mark.parametrize('value', [-1.0, np.nan, 0.0])
+def test_absurd_densities_are_refused(value):
+    with pytest.raises(TaskError, match='density must give one finite number'):
+        voxel_centre_of_mass(*cut_ball(), 4e-3, None, lambda points: np.full(len(points), value))
+
+
 @pytest.mark.parametrize('arguments, said', [
     ((0.0,), 'cell must be above 0'), ((1e-3, 2.0), 'vertex_weight'), ((1e-9,), 'cells'),
     ((1.0,), 'too large')])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import trimesh
+import yaml
 from cli_cases import assert_refused, gripsim, strict
 from numpy.testing import assert_allclose
 
@@ -64,3 +65,33 @@ def test_indent_is_a_table_without_json(ball_file):
     code, out, _ = gripsim('indent', ball_file, '--at', '0', '0', '0.1', '--along', '0', '0',
                            '-1', '--cylinder', '5e-3', '--depth', '5e-4')
     assert code == 0 and 'normal force' in out
+
+
+@pytest.mark.parametrize('changes, said', [
+    ({'youngs_modulus': 0.0}, 'youngs_modulus'), ({'youngs_modulus': -1e5}, 'youngs_modulus'),
+    ({'poisson_ratio': 0.5}, 'poisson_ratio'), ({'poisson_ratio': -1.0}, 'poisson_ratio'),
+    ({'youngs_modulus': float('nan')}, 'youngs_modulus'),
+    ({'density': float('inf')}, 'density')])
+def test_indent_refuses_materials_that_cannot_be(ball_file, tmp_path, changes, said):
+    material = {'youngs_modulus': 5e5, 'poisson_ratio': 0.3, 'density': 100.0, 'friction': 0.5}
+    path = tmp_path / 'material.yaml'
+    path.write_text(yaml.safe_dump(material | changes))
+    assert_refused(gripsim('indent', ball_file, '--at', '0', '0', '0.1', '--along', '0', '0',
+                           '-1', '--sphere', '0.01', '--depth', '1e-3', '--material', path), said)
+
+
+@pytest.mark.parametrize('at, along, depth, said', [
+    ('0 0 0.1', '0 0 0', '1e-3', '--along'), ('0 0 nan', '0 0 -1', '1e-3', '--at'),
+    ('0 0 0.1', '0 0 -1', '0.07', 'thickness'), ('0 0 0.1', '0 0 -1', 'inf', '--depth'),
+    ('0 0 0', '0 0 -1', '1e-3', 'inside')])
+def test_indent_refuses_pushes_that_make_no_sense(ball_file, at, along, depth, said):
+    assert_refused(gripsim('indent', ball_file, '--at', *at.split(), '--along', *along.split(),
+                           '--sphere', '0.01', '--depth', depth), said)
+
+
+def test_indent_refuses_an_open_mesh(tmp_path):
+    ball = trimesh.creation.icosphere(3, 0.03)
+    ball.update_faces(ball.triangles_center[:, 2] < 0.0)
+    ball.export(tmp_path / 'bowl.ply')
+    assert_refused(gripsim('indent', tmp_path / 'bowl.ply', '--at', '0', '0', '-0.1', '--along',
+                           '0', '0', '1', '--sphere', '0.01', '--depth', '1e-3'), 'open')

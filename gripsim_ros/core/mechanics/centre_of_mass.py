@@ -2,7 +2,10 @@
 Centre of mass of a deformed body: exact, or by cells as in the seed.
 
 Density is uniform before and after: mass stays, and where volume changes so does density.
+By cells a density of one's own may be given instead.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 from numba import njit
@@ -51,9 +54,11 @@ def centre_of_mass(vertices: Array, faces: IntArray) -> Array:
 
 
 def voxel_centre_of_mass(vertices: Array, faces: IntArray, cell: float,
-                         vertex_weight: float | None = None) -> tuple[Array, float]:
+                         vertex_weight: float | None = None,
+                         density: Callable[[Array], Array] | None = None
+                         ) -> tuple[Array, float]:
     """
-    Return centre of mass and volume by cells, as in the seed.
+    Return centre of mass and volume by cells, as in the seed, or mass with a density.
 
     Parameters
     ----------
@@ -65,19 +70,22 @@ def voxel_centre_of_mass(vertices: Array, faces: IntArray, cell: float,
     vertex_weight : float or None
         Weight of cells that hold a vertex, 0 to 1 [-]. None: only the cells whose centre
         lies inside count, the most accurate reading for mass.
+    density : function, optional
+        From points ``(n, 3)`` [m] to densities ``(n,)`` there [kg/m^3]; asked at the middles
+        of the cells that count.
 
     Returns
     -------
     (3,) float
         [m].
     float
-        [m^3].
+        [m^3], or [kg] with a density.
 
     Raises
     ------
     TaskError
         ``cell`` is not above 0, makes too many cells, or none inside; the weight is
-        outside 0 to 1.
+        outside 0 to 1; a density is negative or not finite, or there is no mass.
 
     Notes
     -----
@@ -101,10 +109,27 @@ def voxel_centre_of_mass(vertices: Array, faces: IntArray, cell: float,
     total = float(weights.sum())
     if total == 0.0:
         raise TaskError(f'cell of {cell} m is too large: none lies inside')
+    if density is not None:
+        return _weighted_centre(weights, low, cell, density)
     middles = [(np.arange(n) + 0.5 + start) * cell for n, start in zip(counts, low)]
     sums = [weights.sum(axis=other) for other in ((1, 2), (0, 2), (0, 1))]
     centre = np.array([float((s * m).sum()) for s, m in zip(sums, middles)]) / total
     return centre, total * cell ** 3
+
+
+def _weighted_centre(weights: Array, low: IntArray, cell: float,
+                     density: Callable[[Array], Array]) -> tuple[Array, float]:
+    """Return the centre and the sum of cells that also weigh by a density."""
+    places = np.argwhere(weights > 0.0)
+    middles = (places + 0.5 + low) * cell
+    densities = np.asarray(density(middles), float)
+    if densities.shape != (len(places),) or not np.isfinite(densities).all() or (
+            densities < 0.0).any() or not densities.any():
+        raise TaskError('density must give one finite number, 0 kg/m^3 or more, for each of '
+                        f'{len(places)} points, not all 0; got shape {densities.shape}')
+    masses = weights[tuple(places.T)] * densities * cell ** 3
+    total = float(masses.sum())
+    return (masses[:, None] * middles).sum(axis=0) / total, total
 
 
 @njit(cache=True)
