@@ -12,7 +12,8 @@ import trimesh
 from gripsim_ros.core.bodies import Material, TriangleMesh
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.mechanics.boussinesq import (boussinesq_displacements, place_under_pads,
-                                                   surface_loads, SurfaceLoads)
+                                                   slip_displacements, surface_loads,
+                                                   SurfaceLoads)
 from gripsim_ros.core.mechanics.contact_forces import solve_contact_forces
 from gripsim_ros.core.mechanics.kernel import LATTICE_SOFTENING
 from gripsim_ros.core.mechanics.patch_results import summarise_patches
@@ -69,6 +70,36 @@ def test_a_point_load_moves_the_surface_as_published():
     moved = boussinesq_displacements(np.array([[0.01, 0.0, 0.0]]), loads,
                                      material.plane_strain_modulus)
     assert_allclose(1e3 * moved, [[0.0, 0.0, 0.0507704]], rtol=1e-5, atol=1e-12)
+
+
+@pytest.mark.parametrize('poisson_ratio, share', [(0.3, 0.29), (0.45, 0.09), (0.49, 0.02)])
+def test_points_slip_towards_a_load_by_the_published_share_of_their_sinking(poisson_ratio,
+                                                                            share):
+    material = replace(FOAM, poisson_ratio=poisson_ratio)
+    modulus, loads = material.plane_strain_modulus, point_loads(np.zeros((1, 3)), [[0, 0, 1.0]])
+    points = np.array([[6e-3, 8e-3, 0.0], [-0.02, 0.0, 0.0]])
+    slip = slip_displacements(points, np.tile([0.0, 0.0, -1.0], (2, 1)), loads, modulus,
+                              poisson_ratio)
+    sunk = boussinesq_displacements(points, loads, modulus)[:, 2]
+    towards = -points / np.linalg.norm(points, axis=1)[:, None]
+    # u_r = -(1 - 2 nu) P / (4 pi G r), Johnson 1985, equation (3.20).
+    shear = material.youngs_modulus / (2.0 * (1.0 + poisson_ratio))
+    exact = (1.0 - 2.0 * poisson_ratio) / (4.0 * np.pi * shear
+                                           * np.linalg.norm(points, axis=1))
+    assert_allclose(slip, exact[:, None] * towards, rtol=1e-9, atol=1e-15)
+    assert_allclose(exact / sunk, share, atol=0.005)
+
+
+def test_slip_moves_points_along_the_surface_alone():
+    mesh, loads = ball(), loads_of(pinched())
+    slip = slip_displacements(mesh.vertices, mesh.vertex_normals, loads,
+                              FOAM.plane_strain_modulus, FOAM.poisson_ratio)
+    assert_allclose((slip * mesh.vertex_normals).sum(axis=1), 0.0, atol=1e-12)
+    slid, still = (deform_surface(mesh, FOAM, loads, SurfaceOptions(slip=each)).vertices
+                   for each in (True, False))
+    assert np.abs(slid - still).max() > 1e-5
+    radii = [np.linalg.norm(vertices, axis=1) for vertices in (slid, still)]
+    assert_allclose(radii[0], radii[1], atol=0.05 * 2e-3)
 
 
 def test_the_bowl_about_a_hertzian_contact_is_the_exact_one():

@@ -175,6 +175,58 @@ def _add_near(vertices, near, points, forces, softening, moved):
         moved[near[i], 2] += w[i]
 
 
+def slip_displacements(vertices: Array, normals: Array, loads: SurfaceLoads, modulus: float,
+                       poisson_ratio: float) -> Array:
+    """
+    Return how surface points slip along the surface, towards normal loads.
+
+    ``u_i = -(1 - 2 nu) / (2 (1 - nu)) sum_k f_k d_ik / (pi modulus r_ik^2)``, where d_ik
+    leads from load k to point i within the load's plane, less its part along the normal at i.
+
+    Parameters
+    ----------
+    vertices, normals : (n, 3) float
+        Frame object [m]; unit normals there.
+    loads : SurfaceLoads
+    modulus : float
+        E / (1 - nu^2) of the object [Pa].
+    poisson_ratio : float
+        Of the object [-].
+
+    Returns
+    -------
+    (n, 3) float
+        [m].
+
+    Notes
+    -----
+    Source: the tangential part of Boussinesq's surface displacement (Johnson 1985, equation
+    3.20). Departures: softened as the normal part; on a curved body it is projected.
+    """
+    moved = np.zeros_like(vertices)
+    _add_slip(np.ascontiguousarray(vertices), loads.points, loads.forces, loads.softening, moved)
+    moved *= -(1.0 - 2.0 * poisson_ratio) / (2.0 * (1.0 - poisson_ratio) * np.pi * modulus)
+    return moved - (moved * normals).sum(axis=1)[:, None] * normals
+
+
+@njit(cache=True, error_model='numpy')
+def _add_slip(vertices, points, forces, softening, moved):
+    """Add f d / r^2 of every load, d within the load's plane."""
+    for k in range(len(points)):
+        force = np.sqrt((forces[k] ** 2).sum())
+        if force == 0.0:
+            continue
+        u, v, w = forces[k] / force
+        for i in range(len(vertices)):
+            x, y, z = (vertices[i, 0] - points[k, 0], vertices[i, 1] - points[k, 1],
+                       vertices[i, 2] - points[k, 2])
+            along = x * u + y * v + z * w
+            share = force / (x * x + y * y + z * z + softening[k])
+            moved[i, 0] += share * (x - along * u)
+            moved[i, 1] += share * (y - along * v)
+            moved[i, 2] += share * (z - along * w)
+
+
 def place_under_pads(vertices: Array, displacements: Array, loads: SurfaceLoads
                      ) -> tuple[Array, NDArray[np.bool_], Array]:
     """

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ..bodies import Material, TriangleMesh
 from ..errors import TaskError
-from .boussinesq import SurfaceLoads, boussinesq_displacements, place_under_pads
+from .boussinesq import (SurfaceLoads, boussinesq_displacements, place_under_pads,
+                         slip_displacements)
 from .rings import ring_displacements
 from .volume import restore_volume, volume_and_centre
 
@@ -37,6 +38,8 @@ class SurfaceOptions:
         their displacement is large enough, the rest takes up the volume evenly.
     volume : str
         ``elastic``: volume changes as a linear body's; ``constant``: it does not.
+    slip : bool
+        Points also move along the surface, towards the loads; the shape hardly changes.
     far_field_ratio : float
         Beyond this many contact radii a patch acts as a whole [-].
     ring_displacement : float
@@ -56,6 +59,7 @@ class SurfaceOptions:
 
     mode: str = 'smooth'
     volume: str = 'elastic'
+    slip: bool = False
     far_field_ratio: float = 4.0
     ring_displacement: float = 1e-4
     ring_reach: float = 0.7
@@ -155,6 +159,10 @@ def deform_surface(mesh: TriangleMesh, material: Material, loads: SurfaceLoads,
         target += elastic_volume_change(loads, material, centre)
     moves = boussinesq_displacements(mesh.vertices, loads, material.plane_strain_modulus,
                                      options.far_field_ratio)
+    if options.slip:
+        moves = moves + slip_displacements(mesh.vertices, mesh.vertex_normals, loads,
+                                           material.plane_strain_modulus,
+                                           material.poisson_ratio)
     moves, touched, pressures = place_under_pads(mesh.vertices, moves, loads)
     if options.mode == 'seed':
         limit = options.ring_reach * np.cbrt(3.0 * abs(volume) / (4.0 * np.pi))
