@@ -83,15 +83,37 @@ def _trimesh_side(own: TriangleMesh, target: TriangleMesh) -> Any:
     return find
 
 
-def _scene(target: TriangleMesh) -> rtcore_scene.EmbreeScene:
+def _contains_side(own: TriangleMesh, target: TriangleMesh) -> Any:
+    """As its documentation has it: what is inside by ``contains``, then rays for the way out."""
+    mesh = trimesh.Trimesh(target.vertices, target.faces, process=False)
+    low, high = mesh.bounds
+    vertices = np.array(own.vertices)
+
+    def find(T: np.ndarray, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        points = apply(T, vertices)
+        near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
+        near = near[mesh.contains(points[near])] if len(near) else near
+        if not len(near):
+            return near, np.zeros(0)
+        origins = points[near]
+        where, rays, _ = mesh.ray.intersects_location(
+            origins, np.broadcast_to(direction, origins.shape), multiple_hits=False)
+        return near[rays], (where - origins[rays]) @ direction
+    return find
+
+
+def embreex_scene(vertices: np.ndarray, faces: np.ndarray) -> rtcore_scene.EmbreeScene:
+    """Return Embree's tree of a mesh, built."""
     scene = rtcore_scene.EmbreeScene()
-    EmbreeMesh(scene, np.array(target.vertices[target.faces], np.float32))
+    EmbreeMesh(scene, np.array(vertices[faces], np.float32))
+    scene.run(np.zeros((1, 3), np.float32), np.ones((1, 3), np.float32))   # commits it
     return scene
 
 
 def _embreex_side(own: TriangleMesh, target: TriangleMesh) -> Any:
     """Numpy moves and filters, Embree names the facet, float64 measures the way to it."""
-    scene, vertices = _scene(target), np.array(own.vertices)
+    scene = embreex_scene(target.vertices, target.faces)
+    vertices = np.array(own.vertices)
     low, high = target.bounds
     first = target.vertices[target.faces[:, 0]]
     normals = target.face_normals
@@ -152,7 +174,8 @@ def _refined(indices, points, direction, faces, first, normals):
 
 def _strong_side(own: TriangleMesh, target: TriangleMesh) -> Any:
     """The same with our own culling, compiled: the strongest pipeline round Embree we know."""
-    scene, arrays = _scene(target), ContactMesh(own).arrays
+    scene = embreex_scene(target.vertices, target.faces)
+    arrays = ContactMesh(own).arrays
     fitted = fit_oriented_box(target.vertices, target.faces)
     box = np.vstack([fitted.axes, fitted.centre, fitted.half_lengths])
     first = np.array(target.vertices[target.faces[:, 0]])
@@ -167,7 +190,8 @@ def _strong_side(own: TriangleMesh, target: TriangleMesh) -> Any:
     return find
 
 
-trimesh_ray = _both_ways(_trimesh_side)
+trimesh_ray = _both_ways(_contains_side)
+trimesh_first = _both_ways(_trimesh_side)
 embreex_numpy = _both_ways(_embreex_side)
 embreex_compiled = _both_ways(_strong_side)
 
@@ -240,6 +264,7 @@ def bullet(link: TriangleMesh, body: TriangleMesh) -> Method:
 
 
 #: Methods that answer the question, and those that answer another about the same poses.
-EXACT = {'gripsim': ours, 'trimesh.ray': trimesh_ray, 'embreex + numpy': embreex_numpy,
-         'embreex + numba': embreex_compiled, 'paper rule': paper}
+EXACT = {'gripsim': ours, 'trimesh.ray': trimesh_ray, 'trimesh first hit': trimesh_first,
+         'embreex + numpy': embreex_numpy, 'embreex + numba': embreex_compiled,
+         'paper rule': paper}
 COLLISION = {'python-fcl': fcl, 'coal': coal, 'pybullet': bullet}

@@ -109,9 +109,9 @@ def test_a_lattice_over_a_lattice_leaks_nowhere():
 
 
 def slivered(width):
-    """Return a cylinder whose rim is a ring of facets as narrow as ``width`` [m]."""
+    """Return a cylinder with a rim of facets as narrow as ``width`` [m], and a pole as wide."""
     profile = np.array([[0.0, -0.02], [0.02, -0.02], [0.02, 0.02 - width], [0.02 - width, 0.02],
-                        [0.0, 0.02]])
+                        [width, 0.02], [0.0, 0.02]])
     mesh = trimesh.creation.revolve(profile, sections=64)
     return ContactMesh.from_arrays(mesh.vertices, mesh.faces)
 
@@ -122,7 +122,8 @@ def test_facets_three_micrometres_wide_are_not_skipped(width, seed):
     rng, target = np.random.default_rng(seed), slivered(width)
     d = unit(rng.normal(size=3))
     corners = target.mesh.vertices[target.mesh.faces]
-    narrow = np.linalg.norm(corners[:, 0] - corners[:, 1], axis=1) < 2e-3
+    edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
+    narrow = edges.min(axis=1) < 2.0 * width
     weights = rng.dirichlet((1.0, 1.0, 1.0), int(narrow.sum()))
     aims = np.einsum('fc,fci->fi', weights, corners[narrow])
     points = np.concatenate([aims - 1e-3 * d, rng.uniform(-0.022, 0.022, (60, 3))])
