@@ -131,7 +131,7 @@ def test_a_grasp_without_a_surface_is_drawn_undeformed():
 def test_pictures_show_something_everywhere_they_should(tmp_path):
     paths = write_pictures(made_up_answer(2), tmp_path)
     assert [path.name for path in paths] == ['scene.png', 'closing.png', 'scores.png',
-                                             'contact.png']
+                                             'contact.png', 'section.png']
     for path in paths:
         pixels = np.asarray(Image.open(path).convert('RGB'), float)
         assert min(pixels.shape[:2]) > 100 and pixels.std() > 5.0
@@ -238,3 +238,9 @@ def test_glyphs_have_the_size_they_were_given():
     circle, _ = ring(centre, normal, 0.01, 0.001)
     assert_allclose(np.linalg.norm(circle - centre, axis=1), 0.01, atol=0.0011)
     assert_allclose((circle - centre) @ normal / np.sqrt(2.0), 0.0, atol=0.0011)
+
+
+def test_the_page_shows_the_cut_through_the_object(page):
+    sections = [attributes for tag, attributes in Page(page).tags
+                if tag == 'img' and attributes.get('id') == 'section']
+    assert len(sections) == 1 and sections[0]['src'].startswith('data:image/png;base64,')

@@ -19,6 +19,7 @@ from .payload import scene_data, script_json
 from .pictures import scene_picture
 from .scene import (CENTRE_BEFORE_COLOUR, CENTRE_COLOUR, FORCE_COLOUR, PRESSURE_COLOURS,
                     PRESSURE_STOPS, DisplayScene, make_scene)
+from .section_picture import draw_section
 from .style import TERM_COLOURS, hex_colour
 
 #: Size of the picture for browsers without WebGL.
@@ -45,7 +46,8 @@ def render_report(answer: PlanAnswer) -> str:
     return Template(_asset('page.html')).substitute(
         title=escape(f'Grasps of {answer.mesh_name}'), subtitle=escape(_subtitle(answer)),
         style=_asset('report.css'), view=_view(scene), grasps=_grasp_table(answer.grasps),
-        details='' if scene is None else _asset('details.html') + _contact(answer),
+        details='' if scene is None else (
+            _asset('details.html') + _contact(answer) + _section(answer)),
         rejected=_rejections(answer.rejected), statistics=_statistics(answer.statistics),
         scripts='' if scene is None else _scripts(scene))
 
@@ -91,6 +93,16 @@ def _contact(answer: PlanAnswer) -> str:
             'style="width: 100%" alt="undeformed object and link: vertices inside each other, '
             'their ways out, regions of potential interaction" '
             f'src="{source}">\n</section>\n')
+
+
+def _section(answer: PlanAnswer) -> str:
+    """Return the section with the cut through the object; nothing without a surface."""
+    picture = draw_section(answer)
+    if picture is None:
+        return ''
+    return ('<section>\n<h2>Deformation by the first grasp</h2>\n<img id="section" '
+            'style="width: 100%" alt="undeformed and deformed outline with pressures, forces '
+            f'and both centres of mass" src="{_data_address(picture)}">\n</section>\n')
 
 
 def _data_address(picture: PillowImage.Image) -> str:

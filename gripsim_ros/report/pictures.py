@@ -12,6 +12,7 @@ from ..grasp_file import PlanAnswer
 from .contact_picture import draw_grasp_contact
 from .render import Image, View, best_viewpoint, render
 from .scene import DisplayScene, make_scene, pressure_colours
+from .section_picture import draw_section
 from .style import TERM_COLOURS
 
 INK, FAINT, PAPER = (28, 32, 40), (110, 116, 128), (255, 255, 255)
@@ -24,7 +25,7 @@ FRAME_COUNT = 5
 
 def write_pictures(answer: PlanAnswer, folder: Path) -> list[Path]:
     """
-    Write ``scene.png``, ``closing.png``, ``scores.png``, ``contact.png``; nothing without grasps.
+    Write pictures of the best grasp and of all scores; nothing without grasps.
 
     Parameters
     ----------
@@ -35,7 +36,8 @@ def write_pictures(answer: PlanAnswer, folder: Path) -> list[Path]:
     Returns
     -------
     list of Path
-        What was written.
+        What was written: ``scene.png``, ``closing.png``, ``scores.png``; ``contact.png`` and
+        ``section.png`` where there is a contact and a deformed surface.
     """
     if not answer.grasps:
         return []
@@ -44,6 +46,9 @@ def write_pictures(answer: PlanAnswer, folder: Path) -> list[Path]:
                 'scores.png': score_picture(answer)}
     if answer.grasps[0].contacts:
         pictures['contact.png'] = draw_grasp_contact(answer)
+    section = draw_section(answer)
+    if section is not None:
+        pictures['section.png'] = section
     for name, picture in pictures.items():
         picture.save(folder / name, optimize=True)
     return [folder / name for name in pictures]
