@@ -92,6 +92,8 @@ class Closing:
         self._phase, self._steps, self._incapable = 'open', 0, 0
         self._level, self._failing, self._holding = 1.0, 0.0, np.inf
         self._arrived = np.zeros(len(hand.link_names), dtype=bool)
+        self._before: tuple[Array, Array] | None = None
+        self._seen = np.full(len(hand.link_names), np.nan)
 
     @property
     def done(self) -> bool:
@@ -116,6 +118,7 @@ class Closing:
         if self._collides(state):
             return
         self._steps += 1
+        self._see(state.clearance)
         if self._phase == 'squeeze':
             self._squeeze(state)
         else:
@@ -147,6 +150,17 @@ class Closing:
         elif state.self_clearance <= 0.0:
             self.fail(rejections.SELF_COLLISION)
         return self.done
+
+    def _see(self, clearance: Array) -> None:
+        """Note how fast each link came nearer in the last step, per fraction of its joint."""
+        if self._before is not None:
+            fraction, before = self._before
+            for finger in self._fingers:
+                for joint, link in zip(finger.joints, finger.links):
+                    way = self._fraction[joint] - fraction[joint]
+                    if way > 0.0 and clearance[link] > 0.0:
+                        self._seen[link] = (before[link] - clearance[link]) / way
+        self._before = self._fraction.copy(), clearance
 
     # -- free motion -----------------------------------------------------------------
 
@@ -279,7 +293,7 @@ class Closing:
         steps = press_steps(self._hand, self._joints(), self.hypothesis.T_object_palm,
                             self._rates, self._fingers, self._controls(), state, targets,
                             min(first, self._options.max_depth_step),
-                            self._options.max_depth_step)
+                            self._options.max_depth_step, self._seen)
         moved = np.clip(self._fraction + steps, 0.0, np.maximum(self._ceiling, 0.0))
         if self._phase == 'squeeze' and np.abs(moved - self._fraction).max() < 1e-9:
             self._end(rejections.NOT_HELD)

@@ -231,7 +231,9 @@ def _score(scene: _Scene, number: int, poses: Array) -> tuple[Array, Array]:
     frontal = np.clip(np.einsum('nfx,nfx->nf', motion, inward), 0.0, 1.0) * touched
     balance, offsets = _balance_score(contact, inward, touched)
     score = 0.2 * frontal.mean(axis=1) + balance
-    free = _open_hand_is_free(scene, preshape.open, poses)
+    promising = np.flatnonzero(score > 0.0)
+    free = np.zeros(len(poses), bool)
+    free[promising] = _open_hand_is_free(scene, preshape.open, poses[promising])
     return np.where(free, score, -np.inf), offsets
 
 

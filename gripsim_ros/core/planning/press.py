@@ -14,6 +14,8 @@ Array = NDArray[np.float64]
 #: A link that moves along the contact's normal by less than this share of its speed
 #: cannot press there.
 MIN_FRONTAL_SHARE = 0.05
+#: A link that comes nearer by less than this share of the most possible passes by.
+LEAST_SEEN_SHARE = 0.4
 #: Powers with which force grows with indentation: flat contact, and edges losing contact.
 POWERS = (1.0, 2.0)
 
@@ -60,7 +62,8 @@ def first_indentation(force: float, modulus: float, radius: float) -> float:
 
 def press_steps(hand: HandModel, joints: Array, T_object_palm: Array, rates: Array,
                 fingers: tuple[Finger, ...], controls: list[Control], state: StateRow,
-                targets: Array, first_depth: float, max_depth: float) -> Array:
+                targets: Array, first_depth: float, max_depth: float,
+                observed_speeds: Array) -> Array:
     """
     Return changes of the closing fractions towards wanted normal forces.
 
@@ -80,6 +83,9 @@ def press_steps(hand: HandModel, joints: Array, T_object_palm: Array, rates: Arr
         Wanted normal force [N]; NaN: come to touch with ``first_depth``.
     first_depth, max_depth : float
         Indentation of a first touch, and the most that one step adds [m].
+    observed_speeds : (L,) float
+        How much nearer each link came in the last step, over the fraction of its joint [m];
+        NaN where it was not seen.
 
     Returns
     -------
@@ -105,11 +111,20 @@ def press_steps(hand: HandModel, joints: Array, T_object_palm: Array, rates: Arr
             row = finger.reach[finger.links.index(control.link)]
             speeds = np.zeros(len(joints))
             speeds[list(finger.joints)] = row * np.abs(rates[list(finger.joints)])
+            speeds *= _seen_share(observed_speeds[control.link],
+                                  speeds[list(control.joints)].sum())
         own = list(control.joints)
         speed = speeds[own].sum()
         if speed > MIN_FRONTAL_SHARE * np.abs(rates[own]).sum() * _lever(fingers, control):
             steps[own] = (depth - speeds @ steps) / speed
     return steps
+
+
+def _seen_share(observed: float, bound: float) -> float:
+    """Return the approach seen in the last step as a part of the most there could be."""
+    if np.isnan(observed) or bound <= 0.0:
+        return 1.0
+    return float(np.clip(observed / bound, LEAST_SEEN_SHARE, 1.0))
 
 
 def _lever(fingers: tuple[Finger, ...], control: Control) -> float:
