@@ -6,5 +6,7 @@ the planner's end of the ring, without ROS.
 """
 
 from ..environment import require_interfaces
+from .interrupts import leave_quietly_while_importing
 
+leave_quietly_while_importing()
 require_interfaces()

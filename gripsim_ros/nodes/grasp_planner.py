@@ -84,8 +84,8 @@ class GraspPlannerNode(SuiteNode):
         self.dispatcher = Dispatcher(
             RingSettings(values['credits'], values['answer_timeout'], values['max_attempts']),
             self._send, self._send_object, self._absent_stages)
+        self.server = RequestServer(self)
         self._open_ring()
-        self._open_services()
         self._thread = threading.Thread(target=self.dispatcher.run, name='dispatcher',
                                         daemon=True)
         self._thread.start()
@@ -122,9 +122,9 @@ class GraspPlannerNode(SuiteNode):
             while self._watches:
                 self.destroy_subscription(self._watches.pop())
 
-    def _open_services(self) -> None:
-        group = ReentrantCallbackGroup()
-        server = self.server = RequestServer(self)
+    def serve(self) -> None:
+        """Open the services; whoever finds them is answered."""
+        group, server = ReentrantCallbackGroup(), self.server
         self._ranked = self.create_publisher(MarkerArray, 'ranked_grasps', latched(1))
         self._best = self.create_publisher(MarkerArray, 'plan/markers', latched(1))
         self.steady_timer(MARKER_PERIOD, self._publish_markers, self.housekeeping)

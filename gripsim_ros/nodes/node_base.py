@@ -21,6 +21,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from ..core.errors import GripsimError
 from ..core.hand import HandModel
 from ..resources import load_default_hand, resolve_uri, share_directory
+from .interrupts import Interrupts
 from .parameters import NodeParameter, ParameterError, declare
 from .ring_reader import RingReader
 
@@ -83,6 +84,8 @@ class SuiteNode(LifecycleNode):
         self.active = False
         self.last_error = ''
         self._readers: list[RingReader] = []
+        self._configured = False
+        self._serving = False
         self.steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.housekeeping = MutuallyExclusiveCallbackGroup()
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
@@ -115,9 +118,18 @@ class SuiteNode(LifecycleNode):
             A transition failed; the log has the reason.
         """
         if self.values['autostart']:
-            for trigger in (self.trigger_configure, self.trigger_activate):
-                if trigger() != TransitionCallbackReturn.SUCCESS:
-                    raise ParameterError(f'{self.get_name()} did not start: {self.last_error}')
+            self.prepare_start()
+            self._transition(self.trigger_activate)
+
+    def prepare_start(self) -> None:
+        """Configure if ``autostart`` says so and it has not been done; errors as ``start``."""
+        if self.values['autostart'] and not self._configured:
+            self._transition(self.trigger_configure)
+            self._configured = True
+
+    def _transition(self, trigger) -> None:
+        if trigger() != TransitionCallbackReturn.SUCCESS:
+            raise ParameterError(f'{self.get_name()} did not start: {self.last_error}')
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Do the slow preparations: what is not yet compiled is compiled now."""
@@ -131,6 +143,9 @@ class SuiteNode(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Begin to answer."""
         self.active = True
+        if not self._serving:
+            self._serving = True
+            self.serve()
         for reader in self._readers:
             reader.start()
         return super().on_activate(state)
@@ -142,6 +157,9 @@ class SuiteNode(LifecycleNode):
 
     def warm_up(self) -> None:
         """Run every kernel once; nodes with kernels override this."""
+
+    def serve(self) -> None:
+        """Open services; called once, when the node is first activated."""
 
     def close(self) -> None:
         """Wake whatever waits inside the node; called before it is destroyed."""
@@ -217,18 +235,21 @@ def run(node_class: type[SuiteNode], args: Sequence[str] | None = None) -> int:
     Run one node until it is interrupted; return the exit code of its process.
 
     A bad parameter or hand ends it with one line and code 2. A node that had to compile
-    kernels starts over, once: the compiler leaves hundreds of megabytes behind, and the
-    second time the kernels come from numba's cache.
+    kernels starts over, once and before it offers anything: the compiler leaves hundreds of
+    megabytes behind, and the second time the kernels come from numba's cache.
     """
-    rclpy.init(args=args)
+    interrupts = Interrupts()
     node, executor, compiled = None, None, RecordingListener()
     try:
+        rclpy.init(args=args)
         with install_listener('numba:compile', compiled):
             node = node_class()
             executor = MultiThreadedExecutor(node.thread_count)
             executor.add_node(node)
-            node.start()
+            node.prepare_start()
         if not (compiled.buffer and RESTARTED not in os.environ):
+            node.start()
+            interrupts.serving()
             spin(executor, node)
             return 0
     except (KeyboardInterrupt, ExternalShutdownException):
@@ -237,6 +258,7 @@ def run(node_class: type[SuiteNode], args: Sequence[str] | None = None) -> int:
         print(f'{node_class.NAME}: {one_line(error)}', file=sys.stderr)
         return 2
     finally:
+        interrupts.serving()
         if node is not None:
             node.close()
             if executor is not None:
@@ -244,6 +266,8 @@ def run(node_class: type[SuiteNode], args: Sequence[str] | None = None) -> int:
             node.destroy_node()
         with suppress(RuntimeError):    # the signal handler may be shutting down just now
             rclpy.try_shutdown()
+        interrupts.ended()
+    interrupts.restore()
     return _start_over()
 
 
