@@ -48,7 +48,8 @@ def rings_figure(mesh, surfaces):
     axes.set(xlabel='angle from the pads\' axis [deg]', ylabel='outward displacement [mm]',
              ylim=(-0.8, 1.2))
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=8, loc='lower right', title='mode smooth, and seed by cut-off', title_fontsize=8)
+    axes.legend(fontsize=8, loc='lower right', title_fontsize=8,
+                title='mode smooth, and seed by cut-off')
     return _saved(figure, 'mechanics_rings.png')
 
 

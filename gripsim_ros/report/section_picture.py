@@ -153,6 +153,12 @@ def _centre_enlargement(section: Section, grasp: RankedGrasp, centre: Array) -> 
     return _enlargement(section.before, float(np.linalg.norm(grasp.centre_of_mass - centre)))
 
 
+def _peak(grasp: RankedGrasp) -> float:
+    """Return the largest pressure of the contacts or at a vertex, which has the last colour."""
+    return max(float(grasp.vertex_pressures.max()), 1e-12,
+               *(contact.peak_pressure for contact in grasp.contacts))
+
+
 def _scale(section: Section) -> tuple[float, Array]:
     """Return pixels a metre, and the point in the middle of the picture."""
     points = section.before.reshape(-1, 2)
@@ -170,7 +176,7 @@ def _draw_outlines(draw: ImageDraw.ImageDraw, section: Section, grasp: RankedGra
         return FINER * SIZE[0] / 2 + x, FINER * (SIZE[1] + TITLE) / 2 - y
 
     after = section.before + times * (section.after - section.before)
-    peak = float(max(grasp.vertex_pressures.max(), 1e-12))
+    peak = _peak(grasp)
     for piece in section.before:
         draw.line([place(piece[0]), place(piece[1])], fill=BEFORE, width=2 * FINER)
     for piece, pressure in zip(after, section.pressures):
@@ -211,7 +217,7 @@ def _write_legend(draw: ImageDraw.ImageDraw, section: Section, grasp: RankedGras
               'of mass', INK, ImageFont.load_default(26))
     more = _centre_enlargement(section, grasp, centre)
     draw.text((20, 50), f'displacements enlarged {times:g} times, pressure up to '
-              f'{1e-3 * grasp.vertex_pressures.max():.1f} kPa; centre of mass moved '
+              f'{1e-3 * _peak(grasp):.1f} kPa; centre of mass moved '
               f'{np.linalg.norm(shift):.2f} um, {inside:.2f} um of it in this plane (enlarged '
               f'{more:g} times)', FAINT, ImageFont.load_default(17))
     scale, _ = _scale(section)
