@@ -209,3 +209,15 @@ def test_a_picture_shows_what_was_found(cubes, tmp_path, backend, colours):
                  - np.array(wanted) / sum(wanted))
         count = int((np.abs(alike).max(axis=2) < 0.1).sum())
         assert (count > 50) == (number in colours), number
+
+
+def test_a_rod_through_a_plate_intersects_it_without_a_vertex_inside(tmp_path):
+    rod, plate = trimesh.creation.box((0.01, 0.01, 0.1)), trimesh.creation.box((0.1, 0.1, 0.01))
+    paths = [write_obj(tmp_path / 'plate.obj', plate.vertices, plate.faces),
+             write_obj(tmp_path / 'rod.obj', rod.vertices + [0.003, 0.002, 0.0], rod.faces)]
+    answer = answer_of(*paths, '--direction', '0', '0', '-1')
+    assert answer['a_in_b']['vertices'] == answer['b_in_a']['vertices'] == []
+    assert answer['intersecting']
+    pose = tmp_path / 'pose.yaml'
+    pose.write_text('position: [0.2, 0, 0]\norientation: [0, 0, 0, 1]\n')
+    assert not answer_of(*paths, '--transform', pose)['intersecting']

@@ -83,6 +83,8 @@ def _answer(found: Contacts) -> dict[str, Any]:
         'backend': found.backend, 'approximate': found.approximate,
         'a_in_b': _inside(found.a_in_b), 'b_in_a': _inside(found.b_in_a),
         'edges': _edges(found.edges)}
+    if found.intersecting is not None:
+        answer['intersecting'] = found.intersecting
     if found.manifold is not None:
         answer['manifold'] = _manifold(found.manifold)
     if found.plane is not None:

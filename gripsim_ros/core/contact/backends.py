@@ -22,6 +22,7 @@ from .crossings import find_surrounded
 from .edge_contacts import EdgeContacts, edge_contacts
 from .manifold import Manifold, contact_manifold
 from .narrow_phase import PenetratingVertices, VertexContacts, unit_direction, vertex_contacts
+from .piercings import find_piercings
 from .seed_rule import SeedMesh, seed_contacts
 
 Array = NDArray[np.float64]
@@ -134,6 +135,9 @@ class Contacts:
         Whether contacts may be missing or false.
     crossing : tuple of str
         Which bodies, ``'a'`` or ``'b'``, were found to cross themselves.
+    intersecting : bool or None
+        Whether the bodies have anything in common: a vertex inside, or an edge that goes
+        through a face. ``vp_tree`` and ``gjk_epa`` say so.
     """
 
     backend: str
@@ -145,6 +149,7 @@ class Contacts:
     apart: bool | None = None
     approximate: bool = False
     crossing: tuple[str, ...] = ()
+    intersecting: bool | None = None
 
 
 def find_contacts(a: ContactBody, b: ContactBody, T_a_b: Array, direction: Array | None = None,
@@ -179,8 +184,9 @@ def find_contacts(a: ContactBody, b: ContactBody, T_a_b: Array, direction: Array
         raise ShapeError(f'backend must be one of {", ".join(BACKENDS)}, got {backend!r}')
     d = None if direction is None else unit_direction(direction)
     if backend == 'gjk_epa':
-        return Contacts(backend, no_vertices(), no_vertices(), no_edges(),
-                        manifold=contact_manifold(a.parts, b.parts, T_a_b))
+        manifold = contact_manifold(a.parts, b.parts, T_a_b)
+        return Contacts(backend, no_vertices(), no_vertices(), no_edges(), manifold=manifold,
+                        intersecting=manifold.overlap)
     if backend == 'common_plane':
         plane, apart = _plane_between(a, b, T_a_b)
         return Contacts(backend, no_vertices(), no_vertices(), no_edges(), plane=plane,
@@ -192,7 +198,10 @@ def find_contacts(a: ContactBody, b: ContactBody, T_a_b: Array, direction: Array
         return Contacts(backend, rule.a_in_b, rule.b_in_a, no_edges(), approximate=True)
     vertices, crossing = _exact_vertices(a, b, T_a_b, d)
     edges = no_edges() if d is None else edge_contacts(a.given, b.given, T_a_b, d)
-    return Contacts('vp_tree', vertices.a_in_b, vertices.b_in_a, edges, crossing=crossing)
+    meet = bool(len(vertices.a_in_b.vertices) or len(vertices.b_in_a.vertices)
+                or any(len(found.faces) for found in find_piercings(a.closed, b.closed, T_a_b)))
+    return Contacts('vp_tree', vertices.a_in_b, vertices.b_in_a, edges, crossing=crossing,
+                    intersecting=meet)
 
 
 def no_vertices() -> PenetratingVertices:

@@ -124,9 +124,18 @@ def _ridges(mesh: TriangleMesh, turned: Array, facing: float) -> _Ridges:
 def _crossings(ends_a, gradients_a, ends_b, gradients_b):
     """Return pairs of edges that cross at a local maximum of depth, and where, and how deep."""
     pairs, places = np.empty((16, 2), np.int64), np.empty((16, 4))
-    found = 0
+    found, widest = 0, 0.0
+    lows = np.minimum(ends_b[:, 0, 0], ends_b[:, 1, 0])
+    for j in range(len(ends_b)):
+        widest = max(widest, abs(ends_b[j, 1, 0] - ends_b[j, 0, 0]))
+    order = np.argsort(lows, kind='mergesort')
+    lows = lows[order]
     for i in range(len(ends_a)):
-        for j in range(len(ends_b)):
+        # Along the first axis only edges that begin within reach can meet.
+        low, high = min(ends_a[i, 0, 0], ends_a[i, 1, 0]), max(ends_a[i, 0, 0], ends_a[i, 1, 0])
+        begin = np.searchsorted(lows, low - widest * (1.0 + FLAT))
+        for place in range(begin, np.searchsorted(lows, high, side='right')):
+            j = order[place]
             if not _extents_meet(ends_a, i, ends_b, j):
                 continue
             sx, sy = ends_a[i, 1, 0] - ends_a[i, 0, 0], ends_a[i, 1, 1] - ends_a[i, 0, 1]
