@@ -39,7 +39,7 @@ setup(
     package_data={f'{PACKAGE}.report': ['assets/*']},
     data_files=list_data_files(),
     install_requires=['setuptools'],
-    extras_require={'test': ['pytest', 'hypothesis']},
+    extras_require={'test': ['pytest', 'hypothesis'], 'convex': ['coacd>=1.0']},
     zip_safe=True,
     maintainer='gripsim maintainers',
     maintainer_email='gripsim@users.noreply.github.com',
