@@ -7,7 +7,7 @@ from cli_cases import assert_refused, box_arrays, gripsim, strict, write_obj
 from numpy.testing import assert_allclose
 from PIL import Image
 
-from gripsim_ros.report.contact_picture import POINT_COLOURS, VIEW_SIZE
+from gripsim_ros.report.contact_picture import LEGEND_HEIGHT, POINT_COLOURS, VIEW_SIDE
 
 ATOL_ROUNDOFF, ATOL_SINGLE = 1e-12, 1e-8
 
@@ -200,10 +200,10 @@ def test_a_picture_shows_what_was_found(cubes, tmp_path, backend, colours):
                            '--picture', path)
     assert code == 0 and f'wrote {path}' in err
     with Image.open(path) as picture:
-        assert picture.size == (2 * VIEW_SIZE[0], VIEW_SIZE[1])
+        assert picture.size == (2 * VIEW_SIDE, VIEW_SIDE + LEGEND_HEIGHT)
         pixels = np.asarray(picture.convert('RGB'), float) / 255.0
     # Above the legend; lit balls and arrows keep the ratios of their colour.
-    seen = pixels[:400]
+    seen = pixels[:VIEW_SIDE]
     for number, wanted in enumerate(POINT_COLOURS):
         alike = (seen / seen.sum(axis=2, keepdims=True)
                  - np.array(wanted) / sum(wanted))

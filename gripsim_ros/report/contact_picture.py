@@ -21,8 +21,8 @@ from .render import OVERSAMPLING, Image, background, look_along, over, shrink
 
 Array = NDArray[np.float64]
 
-#: Size of each of the two views [pixels].
-VIEW_SIZE = (640, 640)
+#: Side of each of the two views, alone and in a report, and of the legend under them [pixels].
+VIEW_SIDE, REPORT_SIDE, LEGEND_HEIGHT = 640, 400, 124
 #: Colours of the bodies a and b, of their vertices inside and of their regions.
 BODY_COLOURS = ((0.90, 0.83, 0.70), (0.62, 0.66, 0.72))
 POINT_COLOURS = ((0.10, 0.30, 0.85), (0.85, 0.10, 0.45))
@@ -36,7 +36,7 @@ POINT_SHARE, LINE_SHARE = 0.010, 0.0035
 ROOM, ELEVATION = 1.25, (0.96, 0.28)
 #: Most vertices of one body that are marked.
 MOST_MARKS = 400
-INK, FAINT = (28, 32, 40), (110, 116, 128)
+INK, FAINT, PAPER = (28, 32, 40), (90, 96, 108), (255, 255, 255)
 #: Twelve edges of a box, by the numbers of its corners.
 BOX_EDGES = ((0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (0, 4), (1, 5),
              (2, 6), (3, 7))
@@ -44,7 +44,7 @@ BOX_EDGES = ((0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (0,
 
 def draw_contact(a: ContactBody, b: ContactBody, T_a_b: Array, found: Contacts,
                  names: tuple[str, str] = ('A', 'B'),
-                 motion: Array | None = None) -> PillowImage.Image:
+                 motion: Array | None = None, side: int = VIEW_SIDE) -> PillowImage.Image:
     """
     Draw two bodies in contact, as a whole and near.
 
@@ -60,6 +60,8 @@ def draw_contact(a: ContactBody, b: ContactBody, T_a_b: Array, found: Contacts,
         Of a and b in the legend.
     motion : (3,) float, optional
         Of b, frame a; down in the picture where nothing is inside.
+    side : int
+        Of each view [pixels].
 
     Returns
     -------
@@ -76,14 +78,15 @@ def draw_contact(a: ContactBody, b: ContactBody, T_a_b: Array, found: Contacts,
     for points in (np.concatenate(bodies), _near_points(arrows, regions, bodies)):
         focus = (points.min(axis=0) + points.max(axis=0)) / 2.0
         radius = ROOM * float(np.linalg.norm(points - focus, axis=1).max())
-        camera = look_along(-towards, up, focus, radius, VIEW_SIZE)
+        camera = look_along(-towards, up, focus, radius, (side, side))
         fine = Camera(camera.T_world_camera, OVERSAMPLING * camera.focal_length,
                       OVERSAMPLING * camera.width, OVERSAMPLING * camera.height)
         marks = _marks(arrows, found, regions, focus, radius)
         views.append(_draw_view(a, b, bodies, marks, fine))
     image = np.concatenate(views, axis=1)
-    picture = PillowImage.fromarray((255.0 * image + 0.5).astype(np.uint8))
-    _legend(ImageDraw.Draw(picture), found, names)
+    picture = PillowImage.new('RGB', (2 * side, side + LEGEND_HEIGHT), PAPER)
+    picture.paste(PillowImage.fromarray((255.0 * image + 0.5).astype(np.uint8)), (0, 0))
+    _legend(ImageDraw.Draw(picture), found, names, side)
     return picture
 
 
@@ -114,7 +117,7 @@ def draw_grasp_contact(answer: PlanAnswer) -> PillowImage.Image:
     exact = vertex_contacts(bodies[0].closed, bodies[1].closed, T_object_link, motion)
     found = Contacts('vp_tree', exact.a_in_b, exact.b_in_a, no_edges())
     return draw_contact(*bodies, T_object_link, found, (Path(answer.mesh_name).name, contact.link),
-                        motion)
+                        motion, REPORT_SIDE)
 
 
 def _regions(a: ContactBody, b: ContactBody, T_a_b: Array) -> tuple[OrientedBox | None, ...]:
@@ -221,29 +224,35 @@ def _frame(corners: Array, thickness: float) -> list[glyphs.Triangles]:
     return rods
 
 
-def _legend(draw: ImageDraw.ImageDraw, found: Contacts, names: tuple[str, str]) -> None:
-    height = VIEW_SIZE[1]
-    draw.line([(VIEW_SIZE[0], 0), (VIEW_SIZE[0], height)], fill=(200, 204, 212))
+def _legend(draw: ImageDraw.ImageDraw, found: Contacts, names: tuple[str, str],
+            side: int) -> None:
+    """Write the title over the views and what the colours mean under them."""
+    draw.line([(side, 0), (side, side)], fill=(200, 204, 212))
     first, second = names
-    title = f'{second} in {first}' + ' (approximate)' * found.approximate
-    draw.text((20, 12), title, INK, ImageFont.load_default(26))
-    counts = (len(found.a_in_b.vertices), len(found.b_in_a.vertices))
-    deepest = 1e3 * max(found.a_in_b.depths.max(initial=0.0),
-                        found.b_in_a.depths.max(initial=0.0))
-    lines = [(POINT_COLOURS[0], f'{counts[0]} vertices of {first}, to where they leave {second}'),
-             (POINT_COLOURS[1], f'{counts[1]} vertices of {second}, to where they leave {first}; '
-              f'deepest {deepest:.2f} mm')]
-    if found.manifold is not None:
-        lines = [(POINT_COLOURS[1], f'{len(found.manifold.points)} points of the manifold, '
-                  f'depth {1e3 * found.manifold.depth:.2f} mm')]
-    if found.plane is not None:
-        lines = [(PLANE_COLOUR, f'common plane, gap {1e3 * found.plane.gap:.2f} mm')]
-    lines += [(colour, f'region of potential interaction of {name}')
-              for colour, name in zip(REGION_COLOURS, names)]
-    for row, (colour, text) in enumerate(lines):
-        y = height - 26 * (len(lines) - row) - 6
-        draw.rectangle([20, y + 4, 34, y + 18],
+    for x, text in ((12, f'{second} in {first}' + ' (approximate)' * found.approximate),
+                    (side + 12, 'near')):
+        width = draw.textlength(text, ImageFont.load_default(22))
+        draw.rectangle([x - 6, 8, x + width + 6, 38], fill=PAPER)
+        draw.text((x, 10), text, INK, ImageFont.load_default(22))
+    for row, (colour, text) in enumerate(_lines(found, names)):
+        y = side + 10 + 27 * row
+        draw.rectangle([12, y + 4, 26, y + 18],
                        fill=tuple(int(255 * channel) for channel in colour))
-        draw.text((42, y), text, FAINT, ImageFont.load_default(17))
-    draw.rectangle([VIEW_SIZE[0] + 12, 10, VIEW_SIZE[0] + 92, 46], fill=(246, 247, 250))
-    draw.text((VIEW_SIZE[0] + 20, 12), 'near', INK, ImageFont.load_default(26))
+        draw.text((34, y), text, FAINT, ImageFont.load_default(17))
+
+
+def _lines(found: Contacts, names: tuple[str, str]) -> list[tuple[tuple[float, ...], str]]:
+    """Return colours and what they mean."""
+    first, second = names
+    regions = [(colour, f'region of potential interaction of {name}')
+               for colour, name in zip(REGION_COLOURS, names)]
+    if found.manifold is not None:
+        return [(POINT_COLOURS[1], f'{len(found.manifold.points)} points of the manifold, '
+                 f'depth {1e3 * found.manifold.depth:.2f} mm'), *regions]
+    if found.plane is not None:
+        return [(PLANE_COLOUR, f'common plane, gap {1e3 * found.plane.gap:.2f} mm'), *regions]
+    return [(colour, f'{len(inside.vertices)} vertices of {one}, to where they leave {other}; '
+             f'deepest {1e3 * inside.depths.max(initial=0.0):.2f} mm')
+            for colour, inside, one, other in (
+                (POINT_COLOURS[0], found.a_in_b, first, second),
+                (POINT_COLOURS[1], found.b_in_a, second, first))] + regions
