@@ -1,7 +1,6 @@
 """The smallest forces: closed forms, an independent linear programme, and laws."""
 
 from dataclasses import replace
-import sys
 
 from grasp_cases import all_directions, make_patches, move, ORIGIN, pinch, pull, RADIUS
 from grasp_cases import random_patches, ring, rotations, seeds, translations, wrench_of
@@ -11,13 +10,11 @@ from numpy.testing import assert_allclose
 import pytest
 from scipy.optimize import linprog
 
-from gripsim_ros.core.errors import GripsimError, ShapeError, TaskError
+from gripsim_ros.core.errors import ShapeError, TaskError
 from gripsim_ros.core.mechanics.grasp_map import contact_frames, grasp_map
 from gripsim_ros.core.mechanics.minimal_forces import cone_violation, MinimalForceOptions
 from gripsim_ros.core.mechanics.minimal_forces import seed_forces, Shortfall
 from gripsim_ros.core.mechanics.minimal_forces import solve_minimal_forces
-
-clarabel = pytest.importorskip('clarabel')
 
 WEIGHT = 9.81
 RTOL_BALANCE = 1e-6

@@ -276,7 +276,6 @@ def test_a_load_grown_in_small_steps_fails_at_the_same_multiple(patches, directi
 @given(seeds)
 def test_what_is_held_could_be_held_by_forces_at_the_same_normals(seed):
     """Limit analysis is an upper bound: cones and balance, normals as in equilibrium."""
-    pytest.importorskip('clarabel')
     rng = np.random.default_rng(seed)
     patches = random_patches(rng, 4)
     wrenches = all_directions(1.0)[rng.integers(0, 26, 1)]
