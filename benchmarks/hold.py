@@ -3,8 +3,9 @@ Shake planned grasps in MuJoCo: rigid bodies, none of this project's contact cod
 
 Protocol (after DexGraspBench): the palm is fixed, gravity is off, the object floats free.
 The fingers follow the joint trajectory, then squeeze; then six forces of ten times the
-mass, along the object's axes, each for a while. A grasp holds if the object never moves
-by more than 5 cm or 15 degrees from where the closed hand held it.
+mass, along the object's axes, two seconds each. A grasp holds if closing pushes the object
+by no more than 2 cm, and the shaking moves it by no more than 5 cm or 15 degrees from where
+the closed hand held it.
 """
 
 import argparse
@@ -15,16 +16,17 @@ from pathlib import Path
 
 import numpy as np
 
-from gripsim_ros.resources import share_directory
+from gripsim_ros.resources import load_default_hand, share_directory
 
 #: Names of the URDF that the simulation keeps apart although they touch.
 NEIGHBOURS = (('sdh_palm_link', 'sdh_finger_11_link'), ('sdh_palm_link', 'sdh_finger_21_link'),
               ('sdh_palm_link', 'sdh_thumb_1_link'), ('sdh_palm_link', 'sdh_finger_12_link'),
               ('sdh_palm_link', 'sdh_finger_22_link'), ('sdh_palm_link', 'sdh_thumb_2_link'),
               ('sdh_thumb_1_link', 'sdh_thumb_2_link'))
+SIX_AXES = (*np.eye(3), *-np.eye(3))
 CLOSING_TIME = 1.5
 SQUEEZE_TIME = 0.5
-SHAKE_TIME = 1.0
+SHAKE_TIME = 2.0
 ACCELERATION = 10.0
 MAX_SHIFT = 0.05
 MAX_TURN = np.deg2rad(15.0)
@@ -32,6 +34,24 @@ MAX_PUSH = 0.02
 SQUEEZE = 0.03
 POSITION_GAIN = 20.0
 TIME_STEP = 0.002
+#: Torque of torsion a contact bears over its normal force [m]: the protocol's.
+TORSION = 0.02
+#: Corrections of the targets until the joints exert what is wanted.
+PRESS_STEPS = 4
+#: Slow growth of the pull, from none to the largest [m/s^3, m/s^2].
+RAMP_RATE, RAMP_END = 10.0, 40.0
+#: Speed below which an object under a growing pull still counts as held [m/s, rad/s].
+STILL_SPEED, STILL_SPIN = 0.03, 0.5
+
+
+@dataclass(frozen=True)
+class HeldObject:
+    """A rigid object: convex pieces [m], mass [kg], friction [-] and torsion [m]."""
+
+    pieces: list
+    mass: float
+    friction: float
+    torsion: float = TORSION
 
 
 @dataclass(frozen=True)
@@ -56,8 +76,7 @@ def hand_spec(mesh_folder: Path):
     return mujoco.MjSpec.from_string(f'{head}<robot name="sdh">{compiler}{tail}')
 
 
-def build_model(pieces, mass: float, friction: float, pose, joint_names, efforts,
-                mesh_folder: Path):
+def build_model(held: HeldObject, pose, hand, mesh_folder: Path):
     """Return a compiled model of hand and object; ``pose`` is of the palm in the object."""
     import mujoco
     spec = hand_spec(mesh_folder)
@@ -66,8 +85,9 @@ def build_model(pieces, mass: float, friction: float, pose, joint_names, efforts
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.option.impratio = 10.0
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    friction = [held.friction, held.torsion, 0.0001]
     for geom in spec.geoms:
-        geom.friction = [friction, 0.02, 0.0001]
+        geom.friction = friction
         geom.condim = 4
     for joint in spec.joints:
         joint.damping = [0.3, 0.0, 0.0]
@@ -78,13 +98,13 @@ def build_model(pieces, mass: float, friction: float, pose, joint_names, efforts
     body = spec.worldbody.add_body(name='object', pos=list(-rotation @ pose[:3, 3]),
                                    quat=list(_quaternion(rotation)))
     body.add_freejoint()
-    volume = sum(abs(piece.volume) for piece in pieces)
-    for i, piece in enumerate(pieces):
+    volume = sum(abs(piece.volume) for piece in held.pieces)
+    for i, piece in enumerate(held.pieces):
         spec.add_mesh(name=f'piece_{i}', uservert=piece.vertices.ravel().tolist(),
                       userface=piece.faces.ravel().tolist())
         body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=f'piece_{i}',
-                      density=mass / volume, friction=[friction, 0.02, 0.0001], condim=4)
-    for name, effort in zip(joint_names, efforts):
+                      density=held.mass / volume, friction=friction, condim=4)
+    for name, effort in zip(hand.joint_names, hand.joint_efforts):
         actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
         actuator.set_to_position(kp=POSITION_GAIN, kv=0.5)
         actuator.forcelimited = True
@@ -103,57 +123,177 @@ def _pose(entry):
     return from_pose(entry['position'], entry['orientation'])
 
 
-def hold(grasp: dict, pieces, mass: float, friction: float, efforts, mesh_folder: Path,
-         squeeze: float = SQUEEZE) -> Verdict:
-    """Close one grasp, shake it, and return the verdict."""
-    import mujoco
+class Shaker:
+    """
+    One hand at one object in MuJoCo; the world's frame is the palm's.
+
+    Parameters
+    ----------
+    held : HeldObject
+    T_object_palm : (4, 4) float
+    hand : HandModel
+        Names, torque limits and preshapes of the joints.
+    mesh_folder : Path
+        Meshes of the links with the names of the URDF.
+    joints : (J,) float
+        The open hand [rad].
+    """
+
+    def __init__(self, held, T_object_palm, hand, mesh_folder, joints) -> None:
+        import mujoco
+        self._step, self._forward = mujoco.mj_step, mujoco.mj_forward
+        self.held = held
+        self.model = build_model(held, T_object_palm, hand, mesh_folder)
+        self.data = mujoco.MjData(self.model)
+        self._lower, self._upper = hand.joint_lower, hand.joint_upper
+        self._joints = [int(self.model.joint(name).qposadr[0]) for name in hand.joint_names]
+        self.data.qpos[self._joints] = joints
+        self.data.joint('sdh_finger_21_joint').qpos = joints[0]
+        self.data.ctrl[:] = joints
+        self._forward(self.model, self.data)
+        self.begin = self._object_pose()
+        self.closed = self.begin
+
+    @property
+    def joints(self):
+        """Return where the actuated joints are (J,) [rad]."""
+        return self.data.qpos[self._joints].copy()
+
+    @property
+    def penetration(self) -> float:
+        """Return the deepest overlap of hand and object at present [m]."""
+        body = self.model.body('object').id
+        return -min((float(c.dist) for c in self.data.contact
+                     if body in self.model.geom_bodyid[c.geom]), default=0.0)
+
+    def link_forces(self) -> dict[str, float]:
+        """Return the normal force of each link that touches the object [N]."""
+        import mujoco
+        forces, wrench = {}, np.zeros(6)
+        body = self.model.body('object').id
+        for i, contact in enumerate(self.data.contact):
+            bodies = self.model.geom_bodyid[contact.geom]
+            if body in bodies:
+                link = self.model.body(int(bodies[bodies != body][0])).name
+                mujoco.mj_contactForce(self.model, self.data, i, wrench)
+                forces[link] = forces.get(link, 0.0) + float(wrench[0])
+        return forces
+
+    @property
+    def push(self) -> float:
+        """Return how far closing moved the object's centre of mass [m]."""
+        return float(np.linalg.norm(self.closed[0] - self.begin[0]))
+
+    def move(self, rows, seconds: float) -> None:
+        """Send the joints along rows (m, J) [rad] in so many seconds, then stay."""
+        steps = int(seconds / TIME_STEP)
+        for k in range(steps):
+            self.data.ctrl[:] = _along(np.asarray(rows), (k + 1) / steps)
+            self._step(self.model, self.data)
+        self.closed = self._object_pose()
+
+    def squeeze(self, target) -> None:
+        """Send the joints to a target (J,) [rad], then wait as long."""
+        now = self.data.ctrl.copy()
+        self.move([now, target], 0.5 * SQUEEZE_TIME)
+        self.move([target, target], 0.5 * SQUEEZE_TIME)
+
+    def press(self, efforts) -> None:
+        """Send the joints to where they exert efforts (J,) [N m], then hold them there."""
+        self.squeeze(self.data.ctrl.copy())
+        for _ in range(PRESS_STEPS):
+            lacking = efforts - self.data.actuator_force
+            self.squeeze(np.clip(self.data.ctrl + lacking / POSITION_GAIN, self._lower,
+                                 self._upper))
+
+    def shake(self, acceleration: float = ACCELERATION):
+        """Pull along six axes in turn; return the worst shift and turn [m, rad]."""
+        shift = turn = 0.0
+        for axis in SIX_AXES:
+            self._pull(axis, acceleration)
+            for k in range(int(SHAKE_TIME / TIME_STEP)):
+                self._step(self.model, self.data)
+                if k % 50 == 49:
+                    moved = self._moved()
+                    shift, turn = max(shift, moved[0]), max(turn, moved[1])
+                    if shift > MAX_SHIFT or turn > MAX_TURN:
+                        return shift, turn
+        return shift, turn
+
+    def failing_acceleration(self) -> float:
+        """
+        Return the least pull over the mass at which the object breaks loose [m/s^2].
+
+        Along each axis anew from the closed hand, growing by ``RAMP_RATE`` until the object
+        has moved too far; it broke loose when it was last still. At most ``RAMP_END``.
+        """
+        start = [a.copy() for a in (self.data.qpos, self.data.qvel, self.data.ctrl)]
+        least = RAMP_END
+        for axis in SIX_AXES:
+            self.data.qpos[:], self.data.qvel[:], self.data.ctrl[:] = start
+            self._forward(self.model, self.data)
+            least = min(least, self._ramp(axis, least))
+        self.data.qpos[:], self.data.qvel[:], self.data.ctrl[:] = start
+        self._forward(self.model, self.data)
+        return least
+
+    def _ramp(self, axis, end: float) -> float:
+        still = 0.0
+        for k in range(int(end / RAMP_RATE / TIME_STEP)):
+            pull = RAMP_RATE * (k + 1) * TIME_STEP
+            self._pull(axis, pull)
+            self._step(self.model, self.data)
+            if k % 10 == 9:
+                speeds = self.data.body('object').cvel
+                if np.linalg.norm(speeds[3:]) < STILL_SPEED and (
+                        np.linalg.norm(speeds[:3]) < STILL_SPIN):
+                    still = pull
+                shift, turn = self._moved()
+                if shift > MAX_SHIFT or turn > MAX_TURN:
+                    return still
+        return end
+
+    def _pull(self, axis, acceleration: float) -> None:
+        rotation = self.data.body('object').xmat.reshape(3, 3)
+        self.data.body('object').xfrc_applied[:3] = (
+            rotation @ axis * self.held.mass * acceleration)
+
+    def _moved(self):
+        now = self._object_pose()
+        return float(np.linalg.norm(now[0] - self.closed[0])), _angle(self.closed[1], now[1])
+
+    def _object_pose(self):
+        body = self.data.body('object')
+        return body.xipos.copy(), body.xmat.reshape(3, 3).copy()
+
+
+def hold(grasp: dict, held: HeldObject, hand, mesh_folder: Path, squeeze: float = SQUEEZE
+         ) -> Verdict:
+    """Close one grasp as ``gripsim plan`` wrote it, shake it, and return the verdict."""
     rows = np.array(grasp['joint_trajectory']['points'])
-    names = grasp['joint_trajectory']['joint_names']
-    model = build_model(pieces, mass, friction, _pose(grasp['hand_pose']), names, efforts,
-                        mesh_folder)
-    data = mujoco.MjData(model)
-    for name, value in zip(names, rows[0]):
-        data.joint(name).qpos = value
-    data.joint('sdh_finger_21_joint').qpos = rows[0][0]
-    mujoco.mj_forward(model, data)
-    begin = _object_pose(data)
-    target = np.array(grasp['grip']['joint_positions'])
+    shaker = Shaker(held, _pose(grasp['hand_pose']), hand, mesh_folder, rows[0])
     moved = np.abs(rows[-1] - rows[0]) > 1e-4
     moved[0] = False
-    target = target + squeeze * np.sign(rows[-1] - rows[0]) * moved
-    for k in range(int(CLOSING_TIME / TIME_STEP)):
-        data.ctrl[:] = _along(rows, k * TIME_STEP / CLOSING_TIME)
-        mujoco.mj_step(model, data)
-    for k in range(int(SQUEEZE_TIME / TIME_STEP)):
-        share = min(1.0, 2.0 * k * TIME_STEP / SQUEEZE_TIME)
-        data.ctrl[:] = rows[-1] + share * (target - rows[-1])
-        mujoco.mj_step(model, data)
-    closed = _object_pose(data)
-    push = float(np.linalg.norm(closed[0] - begin[0]))
-    shift = turn = 0.0
-    for axis in (*np.eye(3), *-np.eye(3)):
-        data.body('object').xfrc_applied[:3] = (
-            data.body('object').xmat.reshape(3, 3) @ axis * mass * ACCELERATION)
-        for _ in range(int(SHAKE_TIME / TIME_STEP)):
-            mujoco.mj_step(model, data)
-        now = _object_pose(data)
-        shift = max(shift, float(np.linalg.norm(now[0] - closed[0])))
-        turn = max(turn, _angle(closed[1], now[1]))
-        if shift > MAX_SHIFT or turn > MAX_TURN:
-            break
-    held = push <= MAX_PUSH and shift <= MAX_SHIFT and turn <= MAX_TURN
-    return Verdict(held, push, shift, turn, int(data.ncon))
+    shaker.move(rows, CLOSING_TIME)
+    shaker.squeeze(np.array(grasp['grip']['joint_positions'])
+                   + squeeze * np.sign(rows[-1] - rows[0]) * moved)
+    return judge(shaker)
+
+
+def judge(shaker: Shaker, acceleration: float = ACCELERATION) -> Verdict:
+    """Shake a closed hand and return the verdict."""
+    contacts = len(shaker.data.contact)
+    if shaker.push > MAX_PUSH:
+        return Verdict(False, shaker.push, 0.0, 0.0, contacts)
+    shift, turn = shaker.shake(acceleration)
+    held = bool(shift <= MAX_SHIFT and turn <= MAX_TURN)
+    return Verdict(held, shaker.push, shift, turn, contacts)
 
 
 def _along(rows, share):
     position = min(share, 1.0) * (len(rows) - 1)
     low = min(int(position), len(rows) - 2)
     return rows[low] + (position - low) * (rows[low + 1] - rows[low])
-
-
-def _object_pose(data):
-    body = data.body('object')
-    return body.xpos.copy(), body.xmat.reshape(3, 3).copy()
 
 
 def _angle(first, second):
@@ -184,23 +324,32 @@ def main() -> int:
     """Shake the grasps of a file written by ``gripsim plan --out`` and print a table."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument('grasps')
-    parser.add_argument('--friction', type=float, required=True)
-    parser.add_argument('--meshes', default=str(share_directory() / 'urdf' / 'meshes'))
-    parser.add_argument('--squeeze', type=float, default=SQUEEZE)
+    parser.add_argument('--friction', type=float, help="default: the object's in the file")
+    add_options(parser)
     arguments = parser.parse_args()
     plan = json.loads(Path(arguments.grasps).read_text())
-    pieces = convex_pieces(plan['object']['mesh'], plan['object']['scale'])
-    efforts = [2.1, 2.1, 1.4, 2.1, 1.4, 2.1, 1.4]
-    held = 0
+    body, hand, count = plan['object'], load_default_hand(), 0
+    friction = arguments.friction or body['material']['friction']
+    held = HeldObject(convex_pieces(body['mesh'], body['scale']), body['mass'], friction,
+                      arguments.torsion)
     for grasp in plan['grasps']:
-        verdict = hold(grasp, pieces, plan['object']['mass'], arguments.friction, efforts,
-                       Path(arguments.meshes), arguments.squeeze)
-        held += verdict.held
+        verdict = hold(grasp, held, hand, arguments.meshes, arguments.squeeze)
+        count += verdict.held
         print(f"rank {grasp['rank']:2d}  held {verdict.held!s:5}  pushed "
               f'{1e3 * verdict.push:5.1f} mm  moved {1e3 * verdict.shift:6.1f} mm  turned '
-              f'{np.rad2deg(verdict.turn):6.1f} deg')
-    print(f"{held} of {len(plan['grasps'])} held")
+              f'{np.rad2deg(verdict.turn):6.1f} deg', flush=True)
+    print(f"{count} of {len(plan['grasps'])} held")
     return 0
+
+
+def add_options(parser) -> None:
+    """Add what all benchmarks of this kind can be told."""
+    parser.add_argument('--meshes', type=Path, default=share_directory() / 'urdf' / 'meshes',
+                        help='folder with palm, knuckle, finger and finger_tip.stl')
+    parser.add_argument('--squeeze', type=float, default=SQUEEZE,
+                        help='added to the joints that moved [rad]')
+    parser.add_argument('--torsion', type=float, default=TORSION,
+                        help='torque about the normal over normal force of a contact [m]')
 
 
 if __name__ == '__main__':

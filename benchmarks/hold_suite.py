@@ -1,21 +1,25 @@
 """Plan for many shapes, then shake the first three grasps of each in MuJoCo."""
 
 import argparse
+import json
 import os
 import time
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.hold import convex_pieces_of, hold
+from benchmarks.hold import HeldObject, add_options, convex_pieces_of, hold
 from gripsim_ros.core.bodies import GraspObject, Material, load_mesh, shapes
 from gripsim_ros.grasp_file import grasp_to_mapping
 from gripsim_ros.in_process import plan_grasps
-from gripsim_ros.resources import load_default_hand, share_directory
+from gripsim_ros.resources import load_default_hand
 
 #: Young's modulus [Pa], Poisson's ratio, friction of the materials tried.
 MATERIALS = {'soft': (3.0e5, 0.4, 0.6), 'firm': (3.0e6, 0.35, 0.5), 'stiff': (2.0e9, 0.3, 0.5)}
 SHOWN = 3
+#: Torsion of a pad that touches over a circle of some 7 mm radius, for the strict test [m].
+STRICT_TORSION = 0.002
+QUICK = ('apple', 'box', 'banana', 'thin rod')
 
 
 def generated() -> dict:
@@ -44,36 +48,74 @@ def scanned() -> dict:
             if (folder / f'{name}.ply').is_file()}
 
 
+def all_objects(names=()) -> dict:
+    """Return generated shapes and scans, or those named."""
+    found = {**generated(), **scanned()}
+    return {name: found[name] for name in names} if names else found
+
+
+def variants(arguments) -> dict:
+    """Return by name what is tried: meshes, squeeze [rad] and torsion [m]."""
+    found = {'protocol': (arguments.meshes, arguments.squeeze, arguments.torsion),
+             'no squeeze': (arguments.meshes, 0.0, arguments.torsion),
+             'strict': (arguments.meshes, 0.0, STRICT_TORSION)}
+    real = Path(os.environ.get('GRIPSIM_DATA', '')) / 'schunk_sdh'
+    if (real / 'finger_tip.stl').is_file():
+        found['real meshes'] = (real, arguments.squeeze, arguments.torsion)
+    return found
+
+
+def shake_object(name, mesh, mass, kind, arguments) -> dict:
+    """Plan for one object, shake its first grasps in every variant; return the records."""
+    hand = load_default_hand()
+    modulus, poisson, friction = MATERIALS[kind]
+    material = Material(modulus, poisson, mass / mesh.volume, friction)
+    result = plan_grasps(GraspObject(mesh, material), hypotheses=arguments.hypotheses,
+                         budget=300.0)
+    pieces = convex_pieces_of(mesh)
+    grasps = [grasp_to_mapping(g, hand.joint_names) for g in result.grasps[:SHOWN]]
+    verdicts = {}
+    for variant, (meshes, squeeze, torsion) in variants(arguments).items():
+        held = HeldObject(pieces, mass, friction, torsion)
+        verdicts[variant] = [hold(grasp, held, hand, meshes, squeeze) for grasp in grasps]
+    return {'name': name, 'stable': result.evaluated - sum(result.rejections.values()),
+            'margins': [round(g.margin, 3) for g in result.grasps[:SHOWN]],
+            'verdicts': {variant: [vars(v) for v in found]
+                         for variant, found in verdicts.items()}}
+
+
 def main() -> None:
-    """Print one row an object and the shares that held."""
+    """Print one row an object and the shares that held in every variant."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument('names', nargs='*')
+    parser.add_argument('names', nargs='*', help='objects; default: all')
     parser.add_argument('--hypotheses', type=int, default=100)
-    parser.add_argument('--meshes', default=str(share_directory() / 'urdf' / 'meshes'))
+    parser.add_argument('--quick', action='store_true', help='four objects, 30 hypotheses')
+    parser.add_argument('--out', type=Path, help='write all records as JSON')
+    add_options(parser)
     arguments = parser.parse_args()
-    hand, first, any_held, count = load_default_hand(), 0, 0, 0
-    for name, (mesh, mass, kind) in {**generated(), **scanned()}.items():
-        if arguments.names and name not in arguments.names:
-            continue
-        modulus, poisson, friction = MATERIALS[kind]
-        material = Material(modulus, poisson, mass / mesh.volume, friction)
+    if arguments.quick:
+        arguments.hypotheses, arguments.names = 30, arguments.names or QUICK
+    records = []
+    for name, (mesh, mass, kind) in all_objects(arguments.names).items():
         begin = time.monotonic()
-        result = plan_grasps(GraspObject(mesh, material), hypotheses=arguments.hypotheses,
-                             budget=300.0)
-        pieces = convex_pieces_of(mesh)
-        verdicts = [hold(grasp_to_mapping(grasp, hand.joint_names), pieces, mass, friction,
-                         hand.joint_efforts, Path(arguments.meshes))
-                    for grasp in result.grasps[:SHOWN]]
-        held = [verdict.held for verdict in verdicts]
-        count, first = count + 1, first + bool(held[:1] and held[0])
-        any_held += any(held)
-        worst = max(result.rejections.items(), key=lambda item: item[1], default=('', 0))
-        stable = result.evaluated - sum(result.rejections.values())
-        print(f'{name:18} {kind:6} {1e3 * mass:6.0f} g  stable {stable:4d}  held '
-              f'{"".join("Y" if h else "n" for h in held):4} pushed '
-              f'{np.round([1e3 * v.push for v in verdicts], 1)!s:18} '
-              f'{time.monotonic() - begin:5.1f} s   {worst[1]} {worst[0][:40]}', flush=True)
-    print(f'first-ranked held {first} of {count}, one of the first three {any_held} of {count}')
+        records.append(shake_object(name, mesh, mass, kind, arguments))
+        verdicts = records[-1]['verdicts']
+        held = '  '.join(f'{variant} {"".join("Y" if v["held"] else "n" for v in found):3}'
+                         for variant, found in verdicts.items())
+        pushed = np.round([1e3 * v['push'] for v in verdicts['protocol']], 1)
+        print(f'{name:18} {kind:6} {1e3 * mass:5.0f} g  stable {records[-1]["stable"]:4d}  {held}'
+              f'  pushed {pushed} mm  {time.monotonic() - begin:5.1f} s', flush=True)
+        if arguments.out:
+            arguments.out.write_text(json.dumps(records))
+    summarise(records)
+
+
+def summarise(records: list[dict]) -> None:
+    """Print how many first-ranked grasps held, and for how many objects one of three did."""
+    for variant in records[0]['verdicts']:
+        held = [[v['held'] for v in record['verdicts'][variant]] for record in records]
+        print(f'{variant:12} first-ranked held {sum(h[:1] == [True] for h in held)} of '
+              f'{len(held)}, one of the first three {sum(any(h) for h in held)} of {len(held)}')
 
 
 if __name__ == '__main__':

@@ -1,0 +1,152 @@
+"""Every hypothesis closed to a state, held by prediction or not, for physics to judge."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gripsim_ros.core.batches import DETAIL_FORCES
+from gripsim_ros.core.pipeline import Pipeline
+from gripsim_ros.core.planning import Task
+from gripsim_ros.core.planning.closing import Closing
+from gripsim_ros.core.planning.hand_geometry import find_fingers
+from gripsim_ros.core.planning.hypotheses import Hypothesis, propose_hypotheses
+from gripsim_ros.core.planning.load_cases import task_load_cases
+from gripsim_ros.core.planning.planner import closing_limits, question_batch
+from gripsim_ros.core.planning.ranking import grip_efforts, score_reference
+from gripsim_ros.core.planning.state_row import StateRow, state_row
+from gripsim_ros.core.transforms import transform
+from gripsim_ros.in_process import link_shapes, mechanics_options, planner_options
+
+#: Rows of the way from the open hand to a state.
+ROWS = 25
+#: Random palms: gap to the object's nearest point [m], and offset beside its centre [m].
+GAPS, OFFSET = (0.006, 0.12), 0.015
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluatedState:
+    """
+    A state of a closing with its prediction.
+
+    ``efforts (J,)`` are the joint torques of the simulated contact forces [N m],
+    ``normal_force`` their sum over the patches [N], ``torsion`` the torque about the
+    normal over the normal force that the patches bear [m].
+    """
+
+    T_object_palm: np.ndarray
+    rows: np.ndarray
+    efforts: np.ndarray
+    normal_force: float
+    torsion: float
+    margin: float
+    holds: bool
+    quantitative: bool
+    verdict: str
+    links: int
+
+
+class StateSource:
+    """
+    Closes hypotheses one by one with the product's stages and keeps their states.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    hand : HandModel
+    task : Task
+        What the states are judged for.
+    """
+
+    def __init__(self, grasp_object, hand, task: Task) -> None:
+        self.hand, self.task, self._object = hand, task, grasp_object
+        self._options = planner_options()
+        self._pipeline = Pipeline(hand, grasp_object, mechanics_options(), link_shapes(hand))
+        self._cases = task_load_cases(task, grasp_object.canonical_frame[:3, :3])
+        reference = score_reference(grasp_object, hand, self._cases)
+        self._limits = closing_limits(grasp_object, hand, reference.load, reference.max_pressure)
+        self._fingers = find_fingers(hand)
+
+    def proposed(self, count: int) -> list[Hypothesis]:
+        """Return hypotheses spread evenly over the planner's order."""
+        found, _ = propose_hypotheses(self._object, self.hand, self.task, self._options,
+                                      8 * count)
+        return [found[i] for i in np.linspace(0, len(found) - 1, count).astype(int)]
+
+    def random(self, count: int, seed: int) -> list[Hypothesis]:
+        """Return palms from uniform directions, turned and set at random."""
+        generator = np.random.default_rng(seed)
+        return [Hypothesis(i, random_palm(self._object, self.hand, generator),
+                           int(generator.integers(len(self.hand.preshapes))), 0.0)
+                for i in range(count)]
+
+    def close(self, hypothesis: Hypothesis) -> tuple[EvaluatedState | None, str]:
+        """
+        Return the state that holds, or the one nearest to it, and the planner's reason.
+
+        None where fewer than two fingers came to touch.
+        """
+        closing = Closing(hypothesis, self.hand, self._options, self._limits)
+        best, best_joints = None, None
+        while not closing.done:
+            question = closing.question()
+            batch = question_batch([question], self._cases, self.task, question.detail)
+            state = state_row(self._pipeline.evaluate(batch), 0)
+            if question.detail == DETAIL_FORCES and _is_better(state, best):
+                best, best_joints = state, question.joint_positions
+            closing.answer(state)
+        if closing.held is not None:
+            best, best_joints = closing.held.state, closing.held.joint_positions
+        if best is None or len(np.unique(best.links)) < 2:
+            return None, closing.reason
+        return self._state(hypothesis, best, best_joints, closing.reason), closing.reason
+
+    def _state(self, hypothesis, state: StateRow, joints, reason: str) -> EvaluatedState:
+        forces, radii = state.normal_forces, state.friction_radii
+        return EvaluatedState(
+            T_object_palm=hypothesis.T_object_palm, rows=self._rows(hypothesis, joints),
+            efforts=closing_efforts(self.hand, joints, hypothesis.T_object_palm, state),
+            normal_force=float(forces.sum()),
+            torsion=float(self._object.material.friction * radii @ forces / forces.sum()),
+            margin=state.margin, holds=state.holds, quantitative=state.quantitative,
+            verdict=reason or 'holds', links=len(np.unique(state.links)))
+
+    def _rows(self, hypothesis, joints):
+        """Return rows from the open hand; every finger arrives at the last."""
+        preshape = self.hand.preshapes[hypothesis.preshape]
+        rates = preshape.closed - preshape.open
+        way = (joints - preshape.open) / np.where(np.abs(rates) > 1e-12, rates, 1.0)
+        longest = way.copy()
+        for finger in self._fingers:
+            longest[list(finger.joints)] = way[list(finger.joints)].max()
+        shares = np.minimum(np.linspace(0.0, 1.0, ROWS)[:, None] * longest, way)
+        return preshape.open + shares * rates
+
+
+def _is_better(state: StateRow, other: StateRow | None) -> bool:
+    """Tell whether a state is nearer to holding: by margin, then by force."""
+    if not len(state.links):
+        return False
+    return other is None or (state.margin, state.normal_forces.sum()) > (
+        other.margin, other.normal_forces.sum())
+
+
+def closing_efforts(hand, joints, T_object_palm, state: StateRow):
+    """Return the joint torques (J,) of a state's simulated forces [N m]."""
+    simulated = replace(state, minimal_forces=state.forces,
+                        minimal_torques=np.zeros_like(state.forces))
+    return grip_efforts(hand, joints, T_object_palm, simulated)
+
+
+def random_palm(grasp_object, hand, generator):
+    """Return a palm pose that looks at the object from a uniform direction, free of it."""
+    axis = generator.normal(size=3)
+    axis /= np.linalg.norm(axis)
+    side = np.cross(axis, generator.normal(size=3))
+    side /= np.linalg.norm(side)
+    rotation = np.stack([side, np.cross(axis, side), axis], axis=1)
+    centre = grasp_object.mass_properties.centre_of_mass
+    nearest = float(((grasp_object.mesh.vertices - centre) @ axis).min())
+    palm_top = float(hand.links[hand.palm_index].mesh.vertices[:, 2].max())
+    beside = generator.uniform(-OFFSET, OFFSET, 2)
+    away = palm_top + generator.uniform(*GAPS) - nearest
+    return transform(rotation, centre + rotation[:, :2] @ beside - away * axis)

@@ -1,0 +1,184 @@
+"""
+Hold prediction against physics over many evaluated hypotheses, stable or not.
+
+For every hypothesis that came to contact the state that holds, or the one nearest to it, is
+closed in MuJoCo to the same joint torques, and pulled along six axes. The prediction is asked
+the same: six directions, 10 m/s^2, the same friction and torsion. So both judge one squeeze.
+Beside it stand palms from random directions, closed blindly in physics alone.
+"""
+
+import argparse
+import json
+from pathlib import Path
+import time
+
+import numpy as np
+
+from benchmarks._hold_blind import close_blindly
+from benchmarks._hold_states import EvaluatedState, random_palm, StateSource
+from benchmarks.hold import (ACCELERATION, add_options, CLOSING_TIME, convex_pieces_of,
+                             HeldObject, judge, Shaker, SIX_AXES)
+from benchmarks.hold_suite import all_objects, MATERIALS
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.planning import Task
+from gripsim_ros.resources import load_default_hand
+
+#: Multiples of the pull at which verdicts are compared.
+FACTORS = (0.5, 1.0, 2.0)
+#: Overlap of the open hand with the object at which a random palm is drawn anew [m].
+FREE = 0.0005
+SEED = 1
+
+
+def judge_state(state: EvaluatedState, held: HeldObject, hand, meshes: Path) -> dict:
+    """Close a state to its own torques in physics and return prediction and verdict."""
+    shaker = Shaker(held, state.T_object_palm, hand, meshes, state.rows[0])
+    shaker.move(state.rows, CLOSING_TIME)
+    shaker.press(state.efforts)
+    forces = shaker.link_forces()
+    fails_at = shaker.failing_acceleration()
+    verdict = judge(shaker)
+    return {'holds': state.holds, 'margin': state.margin, 'verdict': state.verdict,
+            'quantitative': state.quantitative, 'normal_force': state.normal_force,
+            'torsion': state.torsion, 'links': state.links, 'held': bool(verdict.held),
+            'fails_at': fails_at, 'push': verdict.push, 'shift': verdict.shift,
+            'turn': verdict.turn, 'measured_force': sum(forces.values()),
+            'measured_links': len(forces),
+            'exerted': shaker.data.actuator_force.tolist(), 'pose': state.T_object_palm.tolist(),
+            'rows': state.rows[[0, -1]].tolist(), 'efforts': state.efforts.tolist()}
+
+
+def judge_random(grasp_object, held: HeldObject, hand, meshes: Path, generator) -> dict:
+    """Close the hand blindly at a random palm that does not overlap the object."""
+    while True:
+        pose = random_palm(grasp_object, hand, generator)
+        preshape = hand.preshapes[int(generator.integers(len(hand.preshapes)))]
+        shaker = Shaker(held, pose, hand, meshes, preshape.open)
+        if shaker.penetration < FREE:
+            break
+    force = held.mass * ACCELERATION / held.friction
+    fingers = close_blindly(shaker, preshape.open, preshape.closed, force)
+    fails_at = shaker.failing_acceleration()
+    verdict = judge(shaker)
+    return {'fingers': fingers, 'held': bool(verdict.held), 'fails_at': fails_at,
+            'push': verdict.push}
+
+
+def examine(name: str, mesh, mass: float, kind: str, arguments) -> dict:
+    """Return the records of one object."""
+    hand = load_default_hand()
+    modulus, poisson, friction = MATERIALS[kind]
+    body = GraspObject(mesh, Material(modulus, poisson, mass / mesh.volume, friction))
+    task = Task(gravity_directions=np.array(SIX_AXES), gravity=ACCELERATION)
+    source, pieces = StateSource(body, hand, task), convex_pieces_of(mesh)
+    groups: dict[str, list] = {'proposed': [], 'random': [], 'blind': []}
+    rejected: dict[str, int] = {}
+    for group, hypotheses in (('proposed', source.proposed(arguments.hypotheses)),
+                              ('random', source.random(arguments.random, SEED))):
+        for hypothesis in hypotheses:
+            state, reason = source.close(hypothesis)
+            if state is None:
+                rejected[reason] = rejected.get(reason, 0) + 1
+                continue
+            held = HeldObject(pieces, mass, friction, state.torsion)
+            groups[group].append(judge_state(state, held, hand, arguments.meshes))
+    generator = np.random.default_rng(SEED)
+    held = HeldObject(pieces, mass, friction, arguments.torsion)
+    groups['blind'] = [judge_random(body, held, hand, arguments.meshes, generator)
+                       for _ in range(arguments.blind)]
+    return {'name': name, 'mass': mass, 'kind': kind, 'rejected': rejected, **groups}
+
+
+def confusion(records: list[dict], factor: float = 1.0) -> np.ndarray:
+    """
+    Return counts (2, 2): rows predicted to hold or not, columns held in physics or not.
+
+    Factor 1 compares the verdicts themselves; others the margin with the pull that failed.
+    """
+    table = np.zeros((2, 2), int)
+    for record in records:
+        if factor == 1.0:
+            predicted, held = record['holds'], record['held']
+        else:
+            predicted = record['margin'] >= factor
+            held = record['fails_at'] >= factor * ACCELERATION
+        table[int(not predicted), int(not held)] += 1
+    return table
+
+
+def balanced_accuracy(table) -> float:
+    """Return the mean of the shares of held and of lost states that were predicted."""
+    with np.errstate(invalid='ignore'):
+        return float(np.mean(np.diag(table) / table.sum(axis=0)))
+
+
+def report(results: list[dict]) -> None:
+    """Print the tables over all objects."""
+    for groups in (('proposed',), ('random',), ('proposed', 'random')):
+        records = [r for result in results for g in groups for r in result[g]]
+        print(f'\n{" and ".join(groups)} hypotheses: {len(records)} states')
+        for factor in FACTORS:
+            table = confusion(records, factor)
+            print(f'  at {factor:3.1f} x 10 m/s^2: predicted and held {table[0, 0]:4d}, '
+                  f'predicted but lost {table[0, 1]:4d}, not predicted but held '
+                  f'{table[1, 0]:4d}, neither {table[1, 1]:4d}; balanced accuracy '
+                  f'{balanced_accuracy(table):.3f}')
+    _report_ratios([r for result in results for g in ('proposed', 'random') for r in result[g]])
+    blind = [r for result in results for r in result['blind']]
+    for factor in FACTORS:
+        held = [r['held'] if factor == 1.0 else r['fails_at'] >= factor * ACCELERATION
+                for r in blind]
+        print(f'random palms closed blindly: {np.mean(held):6.1%} of {len(blind)} hold at '
+              f'{factor:3.1f} x 10 m/s^2')
+
+
+def _report_ratios(records: list[dict]) -> None:
+    """Print how the pull that failed compares with the predicted one."""
+    pairs = np.array([(r['margin'] * ACCELERATION, r['fails_at']) for r in records])
+    edges = (0.0, 1e-9, 2.5, 5.0, 7.5, 10.0, 12.5, 20.0, np.inf)
+    print('\npredicted [m/s^2]   states   measured: 10 %, median, 90 %   held')
+    for low, high in zip(edges[:-1], edges[1:]):
+        rows = (pairs[:, 0] >= low) & (pairs[:, 0] < high)
+        if rows.any():
+            quantiles = np.quantile(pairs[rows, 1], (0.1, 0.5, 0.9))
+            held = np.mean([r['held'] for r, row in zip(records, rows) if row])
+            print(f'{low:6.1f} to {high:5.1f}     {rows.sum():5d}   '
+                  f'{quantiles.round(1)!s:24} {held:10.0%}')
+    ranks = pairs.argsort(axis=0).argsort(axis=0)
+    print(f'rank correlation {np.corrcoef(ranks.T)[0, 1]:.2f} over {len(pairs)} states')
+
+
+def main() -> None:
+    """Examine every object, print a line each, then the tables."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument('names', nargs='*', help='objects; default: all')
+    parser.add_argument('--hypotheses', type=int, default=16, help='of the planner, an object')
+    parser.add_argument('--random', type=int, default=16, help='random ones, closed likewise')
+    parser.add_argument('--blind', type=int, default=16, help='random palms closed in physics')
+    parser.add_argument('--quick', action='store_true', help='four of each, three objects')
+    parser.add_argument('--out', type=Path, help='write all records as JSON')
+    parser.add_argument('--figures', type=Path, help='folder for hold_confusion.png')
+    add_options(parser)
+    arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.hypotheses = arguments.random = arguments.blind = 4
+        arguments.names = arguments.names or ['apple', 'box', 'banana']
+    results = []
+    for name, (mesh, mass, kind) in all_objects(arguments.names).items():
+        begin = time.monotonic()
+        results.append(examine(name, mesh, mass, kind, arguments))
+        states = results[-1]['proposed'] + results[-1]['random']
+        table = confusion(states)
+        print(f'{name:18} {len(states):4d} states  {table.ravel()!s:16} blind '
+              f"{sum(r['held'] for r in results[-1]['blind']):3d} of {arguments.blind}  "
+              f'{time.monotonic() - begin:6.1f} s', flush=True)
+        if arguments.out:
+            arguments.out.write_text(json.dumps(results))
+    report(results)
+    if arguments.figures:
+        from benchmarks._hold_figures import draw
+        draw(results, arguments.figures)
+
+
+if __name__ == '__main__':
+    main()
