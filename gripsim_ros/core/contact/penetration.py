@@ -25,8 +25,8 @@ Array = NDArray[np.float64]
 SORTED_SHARE = 1.0 / 32.0
 #: Cells a point beyond the first, while there are few points, and the most of these.
 FEW_POINTS, MOST_EXTRA_CELLS = 7, 8192
-#: Triangles over more points than this in each column of cells are followed column by column.
-MANY_POINTS = 8
+#: What following a triangle along one column of cells costs, in points tried.
+COLUMN_COST = 4.0
 
 
 class _Grid(NamedTuple):
@@ -70,10 +70,10 @@ def _projected(vertices, places, motion):
 
 
 @njit(cache=True, nogil=True)
-def _sorted_into_cells(points, lower, upper, places):
-    """Sort projected points into a grid (counting sort)."""
+def _sorted_into_cells(points, lower, upper, places, triangles):
+    """Sort projected points into a grid (counting sort), finer where triangles are many."""
     count = len(points)
-    wanted = count + min(FEW_POINTS * count, MOST_EXTRA_CELLS)
+    wanted = count + min(min(FEW_POINTS * count, MOST_EXTRA_CELLS), triangles // 8)
     nu, nv = grid_shape(0.5 * wanted, upper[0] - lower[0], upper[1] - lower[1])
     u_low, v_low = lower[0], lower[1]
     scale_u = nu / max(upper[0] - u_low, 1e-300)
@@ -113,7 +113,7 @@ def _triangles_over(target, frame, grid, tolerance):
     balls, nodes, below, nu, nv = target.balls, target.nodes, grid.below, grid.nu, grid.nv
     u_low, v_low, scale_u, scale_v, w_low, width, height = grid.limits
     axis_u, axis_v, axis_w = row_of(frame, 0), row_of(frame, 1), row_of(frame, 2)
-    found, count = np.empty(256, np.int32), 0
+    found, count = np.empty(256, np.uint32), 0
     stack = np.empty(STACK_SIZE, np.int64)
     stack[0] = 0
     top = 1
@@ -155,7 +155,7 @@ def _first_hits(target, candidates, frame, grid, tolerance):
     starts, below, nu, nv = grid.starts, grid.below, grid.nu, grid.nv
     u_low, v_low, scale_u, scale_v, _, width, height = grid.limits
     axis_u, axis_v, axis_w = row_of(frame, 0), row_of(frame, 1), row_of(frame, 2)
-    ways, positions = np.full(len(points), np.inf), np.empty(len(points), np.int32)
+    ways, positions = np.full(len(points), np.inf), np.empty(len(points), np.uint32)
     edges, outline = np.empty((len(points), 3)), np.empty((3, 3))
     for position in candidates:
         a, b, c = triangles[position, 0], triangles[position, 1], triangles[position, 2]
@@ -176,7 +176,9 @@ def _first_hits(target, candidates, frame, grid, tolerance):
             continue
         aw, bw, cw = (along(axis_w, ax, ay, az), along(axis_w, bx, by, bz),
                       along(axis_w, cx, cy, cz))
-        by_column = near > MANY_POINTS * (u1 - u0)
+        double_area = abs((bu - au) * (cv - av) - (bv - av) * (cu - au))
+        beside = 1.0 - 0.5 * double_area / max((high_u - low_u) * (high_v - low_v), 1e-300)
+        by_column = near * beside > COLUMN_COST * (u1 - u0)
         if by_column:
             outline[0, 0], outline[1, 0], outline[2, 0] = au - u_low, bu - u_low, cu - u_low
             outline[0, 1], outline[1, 1], outline[2, 1] = av - v_low, bv - v_low, cv - v_low
@@ -252,7 +254,7 @@ def vertices_inside(query, target, rotation, origin, direction, on_surface):
     frame = direction_frame(direction)
     points, lower, upper = _projected(query.vertices, found,
                                       turned_motion(frame, rotation, origin))
-    grid = _sorted_into_cells(points, lower, upper, found)
+    grid = _sorted_into_cells(points, lower, upper, found, len(target.triangles))
     candidates = _triangles_over(target, frame, grid, tolerance)
     ways, positions, edges = _first_hits(target, candidates, frame, grid, tolerance)
     return _contacts(query, target, frame, grid, ways, positions, edges)

@@ -11,6 +11,8 @@ from .vp_tree import VpTree
 
 Array = NDArray[np.float64]
 
+#: Nodes of at most so many triangles are leaves here: streaming these is as fast as descending.
+LEAF_SIZE = 12
 #: Columns of ``QueryArrays.nodes``.
 INNER, OUTER, FIRST_TRIANGLE, END_TRIANGLE, FIRST_VERTEX, END_VERTEX = range(6)
 
@@ -29,7 +31,7 @@ class QueryArrays(NamedTuple):
     vertices : (n, 3) float
         Vertices by the first triangle that uses them, then those that none uses [m]. So a
         node's ball holds its range of vertices.
-    triangles : (f, 3) int32
+    triangles : (f, 3) uint32
         Corners of each triangle, in the tree's order, among these vertices.
     vertex_ids, face_ids : (n,) int, (f,) int
         Their indices in the mesh.
@@ -42,7 +44,7 @@ class QueryArrays(NamedTuple):
     balls: Array
     nodes: NDArray[np.int32]
     vertices: Array
-    triangles: NDArray[np.int32]
+    triangles: NDArray[np.uint32]
     vertex_ids: NDArray[np.int64]
     face_ids: NDArray[np.int64]
     box: Array
@@ -66,10 +68,12 @@ def query_arrays(vertices: Array, faces: NDArray[np.int64], tree: VpTree,
     """
     firsts, order, used = _vertex_order(np.array(faces), tree.faces, len(vertices))
     ranges = np.column_stack([tree.ranges, firsts[tree.ranges]])
-    nodes = np.column_stack([tree.children, ranges]).astype(np.int32)
+    small = tree.ranges[:, 1] - tree.ranges[:, 0] <= LEAF_SIZE
+    children = np.where(small[:, None], -1, tree.children)
+    nodes = np.column_stack([children, ranges]).astype(np.int32)
     return QueryArrays(
         np.column_stack([tree.centres, tree.radii]), nodes, np.array(vertices)[order],
-        np.argsort(order)[faces[tree.faces]].astype(np.int32), order, tree.faces,
+        np.argsort(order)[faces[tree.faces]].astype(np.uint32), order, tree.faces,
         np.vstack([box.axes, box.centre, box.half_lengths]), np.array([used, tree.size]))
 
 
