@@ -1,8 +1,8 @@
 """
 How fast the planner is, warm, on two cores: first stable grasp, hypotheses a second.
 
-With ``--nodes`` the same request also goes over the four nodes, in turns with the plan in one
-process, so that both meet the same load of the machine; the ratio of their times is what counts.
+With ``--nodes`` the same request also goes over the four nodes, in turns with the plan here, so
+that both meet the same load of the machine; the ratio of their times is what counts.
 """
 
 import argparse
@@ -94,11 +94,12 @@ def over_nodes(client, subject: Subject, result) -> tuple[float, float]:
     return (first or [np.nan])[0], total
 
 
-def measure(subject: Subject, client, rounds: int) -> str:
+def measure(subject: Subject, client, rounds: int, workers: int) -> str:
     """Return the row of an object; times are medians over the rounds."""
     here, there = [], []
     for _ in range(rounds):
-        result = plan_grasps(subject.grasp_object, hypotheses=HYPOTHESES, budget=BUDGET)
+        result = plan_grasps(subject.grasp_object, hypotheses=HYPOTHESES, budget=BUDGET,
+                             workers=workers)
         first = np.nan if result.first_stable_time is None else result.first_stable_time
         here.append((first, result.planning_time))
         if client is not None:
@@ -121,6 +122,8 @@ def main() -> None:
     parser.add_argument('--nodes', action='store_true', help='also over the four nodes')
     parser.add_argument('--rounds', type=int, default=1, help='medians of so many rounds')
     parser.add_argument('--object', default='', help='only objects whose name holds this')
+    parser.add_argument('--workers', type=int, default=0,
+                        help='processes that share the work; 0: one a core')
     arguments = parser.parse_args()
     chosen = [s for s in objects() if arguments.object.lower() in s.name.lower()]
     plan_grasps(chosen[0].grasp_object, hypotheses=WARM_UP_HYPOTHESES)
@@ -131,7 +134,8 @@ def main() -> None:
         if client is not None:
             client.plan(request(chosen[0], WARM_UP_HYPOTHESES))
         for subject in chosen:
-            print(measure(subject, client, max(1, arguments.rounds)), flush=True)
+            row = measure(subject, client, max(1, arguments.rounds), arguments.workers)
+            print(row, flush=True)
 
 
 if __name__ == '__main__':
