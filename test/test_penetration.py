@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-import trimesh
 
 from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.bodies.sweeps import revolve
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
 from gripsim_ros.core.contact.culling import boxes_apart
 from gripsim_ros.core.contact.narrow_phase import ON_SURFACE
@@ -112,8 +112,7 @@ def slivered(width):
     """Return a cylinder with a rim of facets as narrow as ``width`` [m], and a pole as wide."""
     profile = np.array([[0.0, -0.02], [0.02, -0.02], [0.02, 0.02 - width], [0.02 - width, 0.02],
                         [width, 0.02], [0.0, 0.02]])
-    mesh = trimesh.creation.revolve(profile, sections=64)
-    return ContactMesh.from_arrays(mesh.vertices, mesh.faces)
+    return ContactMesh(revolve(profile, 64))
 
 
 @settings(max_examples=15)
@@ -124,6 +123,7 @@ def test_facets_three_micrometres_wide_are_not_skipped(width, seed):
     corners = target.mesh.vertices[target.mesh.faces]
     edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
     narrow = edges.min(axis=1) < 2.0 * width
+    assert narrow.sum() >= 192 and np.sort(target.mesh.face_areas)[63] < width ** 2
     weights = rng.dirichlet((1.0, 1.0, 1.0), int(narrow.sum()))
     aims = np.einsum('fc,fci->fi', weights, corners[narrow])
     points = np.concatenate([aims - 1e-3 * d, rng.uniform(-0.022, 0.022, (60, 3))])
@@ -131,6 +131,25 @@ def test_facets_three_micrometres_wide_are_not_skipped(width, seed):
     inside = np.flatnonzero(winding_numbers(corners, points) > 0.5)
     np.testing.assert_array_equal(found.vertices, inside)
     check(found, target, points, d)
+
+
+@settings(max_examples=15)
+@given(seeds)
+def test_many_points_under_few_large_facets_are_all_found(seed):
+    rng, half = np.random.default_rng(seed), np.array([0.03, 0.02, 0.05])
+    target = ContactMesh(shapes.box(2.0 * half))
+    points = rng.uniform(-1.1, 1.1, (600, 3)) * half
+    T, d = transform(rotation(rng), rng.normal(size=3)), unit(rng.normal(size=3))
+    found = vertex_contacts(points_as_mesh(points), target.with_vertices(target.mesh.vertices),
+                            np.eye(4), d).a_in_b
+    turned = vertex_contacts(points_as_mesh(points), ContactMesh(
+        target.mesh.with_transform(T)), inverse(T), d).a_in_b
+    inside = np.flatnonzero((np.abs(points) < half).all(axis=1))
+    ways = np.where(d > 0.0, half - points[inside], half + points[inside]) / np.abs(d)
+    for answer in (found, turned):
+        np.testing.assert_array_equal(answer.vertices, inside)
+        np.testing.assert_allclose(answer.depths, ways.min(axis=1), rtol=0.0,
+                                   atol=ATOL_ROUNDOFF)
 
 
 @settings(max_examples=20)
@@ -229,3 +248,13 @@ def test_boxes_are_apart_in_the_kernel_where_they_are_by_fifteen_axes(seed):
     flat = [np.vstack([box.axes, box.centre, box.half_lengths]) for box in (a, b)]
     if abs(gap) > 1e-8:
         assert boxes_apart(*flat, T[:3, :3].copy(), T[:3, 3].copy()) == (gap > 0.0)
+
+
+@pytest.mark.parametrize('along, apart', [(2.85, True), (2.80, False)])
+def test_crossed_edges_of_boxes_are_apart_by_a_cross_axis_in_the_kernel(along, apart):
+    """Two cubes of side 2 on their edges: apart beyond 2 sqrt 2, which six axes do not see."""
+    turned = np.array([[1.0, 1.0, np.sqrt(2.0)], [1.0, 1.0, -np.sqrt(2.0)],
+                       [np.sqrt(2.0), -np.sqrt(2.0), 0.0]]) / 2.0
+    cubes = [np.vstack([axes, np.zeros(3), np.ones(3)]) for axes in (np.eye(3), turned)]
+    origin = along * np.array([1.0, 1.0, 0.0]) / np.sqrt(2.0)
+    assert boxes_apart(*cubes, np.eye(3), origin) == apart
