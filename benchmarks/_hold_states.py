@@ -79,26 +79,30 @@ class StateSource:
                            int(generator.integers(len(self.hand.preshapes))), 0.0)
                 for i in range(count)]
 
-    def close(self, hypothesis: Hypothesis) -> tuple[EvaluatedState | None, str]:
+    def close(self, hypothesis: Hypothesis) -> tuple[list[EvaluatedState], str]:
         """
-        Return the state that holds, or the one nearest to it, and the planner's reason.
+        Return the states of a closing that two fingers or more bear, and the reason against it.
 
-        None where fewer than two fingers came to touch.
+        First the state that holds, or the one nearest to it; then, where there are such,
+        the firmest that does not hold and the firmest of all. None: too few touched.
         """
         closing = Closing(hypothesis, self.hand, self._options, self._limits)
-        best, best_joints = None, None
+        seen: list[tuple[StateRow, np.ndarray]] = []
         while not closing.done:
             question = closing.question()
             batch = question_batch([question], self._cases, self.task, question.detail)
             state = state_row(self._pipeline.evaluate(batch), 0)
-            if question.detail == DETAIL_FORCES and _is_better(state, best):
-                best, best_joints = state, question.joint_positions
+            if question.detail == DETAIL_FORCES and len(np.unique(state.links)) > 1:
+                seen.append((state, question.joint_positions))
             closing.answer(state)
+        if not seen:
+            return [], closing.reason
+        weak = [row for row in seen if row[0].margin < 1.0]
+        chosen = [max(seen, key=_firmness)] + [max(weak, key=_firmness)] * bool(weak)
         if closing.held is not None:
-            best, best_joints = closing.held.state, closing.held.joint_positions
-        if best is None or len(np.unique(best.links)) < 2:
-            return None, closing.reason
-        return self._state(hypothesis, best, best_joints, closing.reason), closing.reason
+            chosen.insert(0, (closing.held.state, closing.held.joint_positions))
+        return [self._state(hypothesis, *row, closing.reason) for row in _different(chosen)
+                ], closing.reason
 
     def _state(self, hypothesis, state: StateRow, joints, reason: str) -> EvaluatedState:
         forces, radii = state.normal_forces, state.friction_radii
@@ -122,12 +126,15 @@ class StateSource:
         return preshape.open + shares * rates
 
 
-def _is_better(state: StateRow, other: StateRow | None) -> bool:
-    """Tell whether a state is nearer to holding: by margin, then by force."""
-    if not len(state.links):
-        return False
-    return other is None or (state.margin, state.normal_forces.sum()) > (
-        other.margin, other.normal_forces.sum())
+def _firmness(row) -> tuple[float, float]:
+    """Return the order of states: by margin, then by force."""
+    return row[0].margin, float(row[0].normal_forces.sum())
+
+
+def _different(rows: list) -> list:
+    """Return rows (state, joints) without those whose joints came before."""
+    return [row for i, row in enumerate(rows)
+            if not any(np.array_equal(row[1], other[1]) for other in rows[:i])]
 
 
 def closing_efforts(hand, joints, T_object_palm, state: StateRow):

@@ -34,6 +34,11 @@ MAX_PUSH = 0.02
 SQUEEZE = 0.03
 POSITION_GAIN = 20.0
 TIME_STEP = 0.002
+#: Time constant [s] and damping ratio of contacts. With MuJoCo's 0.02 s a light object sinks
+#: millimetres into the fingertips: contacts are as stiff as the lighter body is heavy.
+CONTACT_TIME = [0.004, 1.0]
+#: Without these, MuJoCo's friction creeps under any load: millimetres in twelve seconds.
+NOSLIP_ITERATIONS = 10
 #: Torque of torsion a contact bears over its normal force [m]: the protocol's.
 TORSION = 0.02
 #: Corrections of the targets until the joints exert what is wanted.
@@ -84,11 +89,13 @@ def build_model(held: HeldObject, pose, hand, mesh_folder: Path):
     spec.option.timestep = TIME_STEP
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.option.impratio = 10.0
+    spec.option.noslip_iterations = NOSLIP_ITERATIONS
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     friction = [held.friction, held.torsion, 0.0001]
     for geom in spec.geoms:
         geom.friction = friction
         geom.condim = 4
+        geom.solref = CONTACT_TIME
     for joint in spec.joints:
         joint.damping = [0.3, 0.0, 0.0]
         joint.armature = 0.002
@@ -103,7 +110,8 @@ def build_model(held: HeldObject, pose, hand, mesh_folder: Path):
         spec.add_mesh(name=f'piece_{i}', uservert=piece.vertices.ravel().tolist(),
                       userface=piece.faces.ravel().tolist())
         body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=f'piece_{i}',
-                      density=held.mass / volume, friction=friction, condim=4)
+                      density=held.mass / volume, friction=friction, condim=4,
+                      solref=CONTACT_TIME)
     for name, effort in zip(hand.joint_names, hand.joint_efforts):
         actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
         actuator.set_to_position(kp=POSITION_GAIN, kv=0.5)
@@ -225,8 +233,11 @@ class Shaker:
         Return the least pull over the mass at which the object breaks loose [m/s^2].
 
         Along each axis anew from the closed hand, growing by ``RAMP_RATE`` until the object
-        has moved too far; it broke loose when it was last still. At most ``RAMP_END``.
+        has moved too far; it broke loose when it was last still. At most ``RAMP_END``; 0
+        where closing pushed it too far.
         """
+        if self.push > MAX_PUSH:
+            return 0.0
         start = [a.copy() for a in (self.data.qpos, self.data.qvel, self.data.ctrl)]
         least = RAMP_END
         for axis in SIX_AXES:

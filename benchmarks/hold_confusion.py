@@ -71,22 +71,24 @@ def examine(name: str, mesh, mass: float, kind: str, arguments) -> dict:
     body = GraspObject(mesh, Material(modulus, poisson, mass / mesh.volume, friction))
     task = Task(gravity_directions=np.array(SIX_AXES), gravity=ACCELERATION)
     source, pieces = StateSource(body, hand, task), convex_pieces_of(mesh)
-    groups: dict[str, list] = {'proposed': [], 'random': [], 'blind': []}
+    groups: dict[str, list] = {'proposed': [], 'random': [], 'on the way': []}
     rejected: dict[str, int] = {}
     for group, hypotheses in (('proposed', source.proposed(arguments.hypotheses)),
                               ('random', source.random(arguments.random, SEED))):
         for hypothesis in hypotheses:
-            state, reason = source.close(hypothesis)
-            if state is None:
+            states, reason = source.close(hypothesis)
+            if not states:
                 rejected[reason] = rejected.get(reason, 0) + 1
-                continue
-            held = HeldObject(pieces, mass, friction, state.torsion)
-            groups[group].append(judge_state(state, held, hand, arguments.meshes))
+            for i, state in enumerate(states):
+                held = HeldObject(pieces, mass, friction, state.torsion)
+                groups['on the way' if i else group].append(
+                    judge_state(state, held, hand, arguments.meshes))
     generator = np.random.default_rng(SEED)
     held = HeldObject(pieces, mass, friction, arguments.torsion)
-    groups['blind'] = [judge_random(body, held, hand, arguments.meshes, generator)
-                       for _ in range(arguments.blind)]
-    return {'name': name, 'mass': mass, 'kind': kind, 'rejected': rejected, **groups}
+    blind = [judge_random(body, held, hand, arguments.meshes, generator)
+             for _ in range(arguments.blind)]
+    return {'name': name, 'mass': mass, 'kind': kind, 'rejected': rejected, 'blind': blind,
+            **groups}
 
 
 def confusion(records: list[dict], factor: float = 1.0) -> np.ndarray:
@@ -114,16 +116,17 @@ def balanced_accuracy(table) -> float:
 
 def report(results: list[dict]) -> None:
     """Print the tables over all objects."""
-    for groups in (('proposed',), ('random',), ('proposed', 'random')):
+    for groups in (('proposed',), ('random',), ('proposed', 'random'), ('on the way',),
+                   ('proposed', 'random', 'on the way')):
         records = [r for result in results for g in groups for r in result[g]]
-        print(f'\n{" and ".join(groups)} hypotheses: {len(records)} states')
+        print(f'\n{", ".join(groups)}: {len(records)} states')
         for factor in FACTORS:
             table = confusion(records, factor)
             print(f'  at {factor:3.1f} x 10 m/s^2: predicted and held {table[0, 0]:4d}, '
                   f'predicted but lost {table[0, 1]:4d}, not predicted but held '
                   f'{table[1, 0]:4d}, neither {table[1, 1]:4d}; balanced accuracy '
                   f'{balanced_accuracy(table):.3f}')
-    _report_ratios([r for result in results for g in ('proposed', 'random') for r in result[g]])
+    _report_ratios(records)
     blind = [r for result in results for r in result['blind']]
     for factor in FACTORS:
         held = [r['held'] if factor == 1.0 else r['fails_at'] >= factor * ACCELERATION
