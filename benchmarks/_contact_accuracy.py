@@ -72,7 +72,7 @@ def accuracy(names: list[str], links: tuple[str, ...] = bodies.LINKS,
                 for name, method in methods.items():
                     score = ZERO
                     for answer, side in zip(method(pose), sides):
-                        score = score.plus(judge(*answer, side))
+                        score = score.plus(judge(*answer[:2], side))
                     wrong = score.missed + score.false > 0 or score.scaled_error > 1e6
                     score = score._replace(wrong_scenarios=int(wrong))
                     totals[name][0] = totals[name][0].plus(score)

@@ -1,9 +1,10 @@
 """
 Other ways to the same answer, each as fast as its library lets us make it.
 
-A method is prepared once for two meshes and then called with poses; it returns vertices and
-depths of the link in the body and of the body in the link. Methods that know no vertices
-(collision libraries) are timed only.
+A method is prepared once for two meshes and then called with poses; it returns, of the link
+in the body and of the body in the link, vertices, depths, exits, triangles and barycentric
+weights, for all of these are the contact. Collision libraries, which know no vertices, are
+timed only.
 """
 
 from collections.abc import Callable
@@ -17,14 +18,19 @@ from numba import njit
 
 from benchmarks._contact_bodies import Pose
 from gripsim_ros.core.bodies import TriangleMesh
-from gripsim_ros.core.contact import ContactMesh, vertex_contacts
+from gripsim_ros.core.contact import ContactMesh, PenetratingVertices, vertex_contacts
 from gripsim_ros.core.contact.culling import turned_motion, vertices_in_box
 from gripsim_ros.core.contact.oriented_box import fit_oriented_box
 from gripsim_ros.core.contact.seed_rule import SeedMesh, seed_contacts
 from gripsim_ros.core.transforms import apply, inverse
 
-Answer = tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+Side = tuple[np.ndarray, ...]
+Answer = tuple[Side, Side]
 Method = Callable[[Pose], Any]
+
+
+def _content(side: PenetratingVertices) -> Side:
+    return side.vertices, side.depths, side.points, side.triangles, side.weights
 
 
 def ours(link: TriangleMesh, body: TriangleMesh) -> Method:
@@ -34,8 +40,7 @@ def ours(link: TriangleMesh, body: TriangleMesh) -> Method:
 
     def query(pose: Pose) -> Answer:
         found = vertex_contacts(a, b, pose.T_link_object, pose.direction)
-        return ((found.a_in_b.vertices, found.a_in_b.depths),
-                (found.b_in_a.vertices, found.b_in_a.depths))
+        return _content(found.a_in_b), _content(found.b_in_a)
     return query
 
 
@@ -45,8 +50,7 @@ def paper(link: TriangleMesh, body: TriangleMesh) -> Method:
 
     def query(pose: Pose) -> Answer:
         found = seed_contacts(a, b, pose.T_link_object, pose.direction)
-        return ((found.a_in_b.vertices, found.a_in_b.depths),
-                (found.b_in_a.vertices, found.b_in_a.depths))
+        return _content(found.a_in_b), _content(found.b_in_a)
     return query
 
 
@@ -66,20 +70,21 @@ def _both_ways(prepare: Callable[[TriangleMesh, TriangleMesh], Any]) -> Callable
 def _trimesh_side(own: TriangleMesh, target: TriangleMesh) -> Any:
     mesh = trimesh.Trimesh(target.vertices, target.faces, process=False)
     low, high = mesh.bounds
-    normals, vertices = mesh.face_normals, np.array(own.vertices)
+    normals, triangles, vertices = mesh.face_normals, mesh.triangles, np.array(own.vertices)
     assert type(mesh.ray).__module__.endswith('pyembree'), 'trimesh runs without Embree'
 
-    def find(T: np.ndarray, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def find(T: np.ndarray, direction: np.ndarray) -> Side:
         points = apply(T, vertices)
         near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
         if not len(near):
-            return near, np.zeros(0)
+            return _none()
         origins = points[near]
         where, rays, faces = mesh.ray.intersects_location(
             origins, np.broadcast_to(direction, origins.shape), multiple_hits=False)
         leaving = normals[faces] @ direction > 0.0
-        rays = rays[leaving]
-        return near[rays], (where[leaving] - origins[rays]) @ direction
+        rays, where, faces = rays[leaving], where[leaving], faces[leaving]
+        return (near[rays], (where - origins[rays]) @ direction, where, faces,
+                trimesh.triangles.points_to_barycentric(triangles[faces], where))
     return find
 
 
@@ -87,19 +92,24 @@ def _contains_side(own: TriangleMesh, target: TriangleMesh) -> Any:
     """As its documentation has it: what is inside by ``contains``, then rays for the way out."""
     mesh = trimesh.Trimesh(target.vertices, target.faces, process=False)
     low, high = mesh.bounds
-    vertices = np.array(own.vertices)
+    vertices, triangles = np.array(own.vertices), mesh.triangles
 
-    def find(T: np.ndarray, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def find(T: np.ndarray, direction: np.ndarray) -> Side:
         points = apply(T, vertices)
         near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
         near = near[mesh.contains(points[near])] if len(near) else near
         if not len(near):
-            return near, np.zeros(0)
+            return _none()
         origins = points[near]
-        where, rays, _ = mesh.ray.intersects_location(
+        where, rays, faces = mesh.ray.intersects_location(
             origins, np.broadcast_to(direction, origins.shape), multiple_hits=False)
-        return near[rays], (where - origins[rays]) @ direction
+        return (near[rays], (where - origins[rays]) @ direction, where, faces,
+                trimesh.triangles.points_to_barycentric(triangles[faces], where))
     return find
+
+
+def _none() -> Side:
+    return (np.zeros(0, int), np.zeros(0), np.zeros((0, 3)), np.zeros(0, int), np.zeros((0, 3)))
 
 
 def embreex_scene(vertices: np.ndarray, faces: np.ndarray) -> rtcore_scene.EmbreeScene:
@@ -115,23 +125,30 @@ def _embreex_side(own: TriangleMesh, target: TriangleMesh) -> Any:
     scene = embreex_scene(target.vertices, target.faces)
     vertices = np.array(own.vertices)
     low, high = target.bounds
-    first = target.vertices[target.faces[:, 0]]
-    normals = target.face_normals
+    corners = np.array(target.vertices[target.faces])
+    first, sides = corners[:, 0], corners[:, 1:] - corners[:, :1]
+    normals = np.cross(sides[:, 0], sides[:, 1])
+    squared = np.einsum('fi,fi->f', normals, normals)
 
-    def find(T: np.ndarray, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def find(T: np.ndarray, direction: np.ndarray) -> Side:
         points = apply(T, vertices)
         near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
         origins = points[near]
         if not len(near):
-            return near, np.zeros(0)
+            return _none()
         directions = np.empty((len(near), 3), np.float32)
         directions[:] = direction
         faces = scene.run(origins.astype(np.float32), directions)
         along = normals[faces] @ direction
         leaving = (faces >= 0) & (along > 0.0)
         faces, origins, along = faces[leaving], origins[leaving], along[leaving]
-        ways = np.einsum('ki,ki->k', first[faces] - origins, normals[faces]) / along
-        return near[leaving], ways
+        n = normals[faces]
+        ways = np.einsum('ki,ki->k', first[faces] - origins, n) / along
+        exits = origins + ways[:, None] * direction
+        offsets, edges = exits - first[faces], sides[faces]
+        v = np.einsum('ki,ki->k', np.cross(offsets, edges[:, 1]), n) / squared[faces]
+        w = np.einsum('ki,ki->k', np.cross(edges[:, 0], offsets), n) / squared[faces]
+        return near[leaving], ways, exits, faces, np.stack([1.0 - v - w, v, w], axis=1)
     return find
 
 
@@ -155,21 +172,34 @@ def _filtered(balls, nodes, vertices, ids, sizes, box, T, direction):
 
 
 @njit(cache=True)
-def _refined(indices, points, direction, faces, first, normals):
-    """Return vertices and ways, in float64, of the rays that Embree says leave."""
-    kept, ways, count = np.empty(len(faces), np.int64), np.empty(len(faces)), 0
+def _refined(indices, points, direction, faces, corners):
+    """Return the contacts, in float64, of the rays that Embree says leave."""
+    kept = 0
+    vertices, ways = np.empty(len(faces), np.int64), np.empty(len(faces))
+    hit, exits, weights = np.empty(len(faces), np.int64), np.empty((len(faces), 3)), np.empty(
+        (len(faces), 3))
+    dx, dy, dz = direction[0], direction[1], direction[2]
     for i in range(len(faces)):
         f = faces[i]
         if f < 0:
             continue
-        along, height = 0.0, 0.0
+        ox, oy, oz = corners[f, 0, 0], corners[f, 0, 1], corners[f, 0, 2]
+        ax, ay, az = corners[f, 1, 0] - ox, corners[f, 1, 1] - oy, corners[f, 1, 2] - oz
+        bx, by, bz = corners[f, 2, 0] - ox, corners[f, 2, 1] - oy, corners[f, 2, 2] - oz
+        nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+        slope = nx * dx + ny * dy + nz * dz
+        if slope <= 0.0:
+            continue
+        sx, sy, sz = points[i, 0] - ox, points[i, 1] - oy, points[i, 2] - oz
+        qx, qy, qz = sy * dz - sz * dy, sz * dx - sx * dz, sx * dy - sy * dx
+        way = -(nx * sx + ny * sy + nz * sz) / slope
+        v, w = (bx * qx + by * qy + bz * qz) / -slope, (ax * qx + ay * qy + az * qz) / slope
+        vertices[kept], ways[kept], hit[kept] = indices[i], way, f
+        weights[kept, 0], weights[kept, 1], weights[kept, 2] = 1.0 - v - w, v, w
         for k in range(3):
-            along += normals[f, k] * direction[k]
-            height += normals[f, k] * (first[f, k] - points[i, k])
-        if along > 0.0:
-            kept[count], ways[count] = indices[i], height / along
-            count += 1
-    return kept[:count], ways[:count]
+            exits[kept, k] = points[i, k] + way * direction[k]
+        kept += 1
+    return vertices[:kept], ways[:kept], exits[:kept], hit[:kept], weights[:kept]
 
 
 def _strong_side(own: TriangleMesh, target: TriangleMesh) -> Any:
@@ -178,15 +208,14 @@ def _strong_side(own: TriangleMesh, target: TriangleMesh) -> Any:
     arrays = ContactMesh(own).arrays
     fitted = fit_oriented_box(target.vertices, target.faces)
     box = np.vstack([fitted.axes, fitted.centre, fitted.half_lengths])
-    first = np.array(target.vertices[target.faces[:, 0]])
-    normals = np.array(target.face_normals)
+    corners = np.array(target.vertices[target.faces])
     query = arrays.balls, arrays.nodes, arrays.vertices, arrays.vertex_ids, arrays.sizes, box
 
-    def find(T: np.ndarray, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def find(T: np.ndarray, direction: np.ndarray) -> Side:
         indices, points, short, directions = _filtered(*query, T, direction)
         if not len(indices):
-            return indices, np.zeros(0)
-        return _refined(indices, points, direction, scene.run(short, directions), first, normals)
+            return _none()
+        return _refined(indices, points, direction, scene.run(short, directions), corners)
     return find
 
 
