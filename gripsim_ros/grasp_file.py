@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from .core.bodies import GraspObject, Material
 from .core.errors import GripsimError, HandError, ShapeError
 from .core.hand import HandModel
-from .core.planning.types import GraspContact, RankedGrasp
+from .core.planning.types import GraspContact, NearestMiss, RankedGrasp
 from .core.transforms import from_pose, to_pose
 
 Array = NDArray[np.float64]
@@ -37,7 +37,8 @@ class PlanAnswer:
     Ranked grasps of one object with reasons and numbers; planned here or by the nodes.
 
     ``mesh_name`` and ``scale`` are as the user gave them; ``statistics`` holds at least
-    ``evaluated``, ``total``, ``planning_time`` [s] and ``repairs``.
+    ``evaluated``, ``total``, ``planning_time`` [s] and ``repairs``. Without a grasp
+    ``nearest_miss`` and ``hint`` say what was lacking.
     """
 
     hand: HandModel
@@ -47,6 +48,17 @@ class PlanAnswer:
     grasps: Sequence[RankedGrasp]
     rejected: Mapping[str, int]
     statistics: Mapping[str, Any]
+    nearest_miss: NearestMiss | None = None
+    hint: str = ''
+
+    @property
+    def explanation(self) -> list[str]:
+        """Return the hint and the nearest miss, a line each; nothing where there is a grasp."""
+        miss, lines = self.nearest_miss, [f'Hint: {self.hint}'] if self.hint else []
+        if miss is not None:
+            lines.append(f'Nearest miss: hypothesis {miss.hypothesis}, {miss.preshape}, '
+                         f'{len(miss.links)} links in contact: {miss.reason}')
+        return lines
 
     def to_mapping(self) -> dict[str, Any]:
         """Return what ``gripsim plan`` writes as JSON; arrays are left as arrays."""
@@ -58,7 +70,9 @@ class PlanAnswer:
             'hand': {'name': hand.name, 'base_link': hand.base_link,
                      'joint_names': list(hand.joint_names)},
             'grasps': [grasp_to_mapping(grasp, hand.joint_names) for grasp in self.grasps],
-            'rejected': dict(self.rejected), 'statistics': dict(self.statistics)}
+            'rejected': dict(self.rejected), 'statistics': dict(self.statistics),
+            'nearest_miss': None if self.nearest_miss is None else miss_to_mapping(
+                self.nearest_miss, hand.joint_names), 'hint': self.hint}
 
 
 def material_to_mapping(material: Material) -> dict[str, Any]:
@@ -102,6 +116,17 @@ def grasp_to_mapping(grasp: RankedGrasp, joint_names: Sequence[str]) -> dict[str
         'deformation': {'max': grasp.max_displacement, 'centre_of_mass': grasp.centre_of_mass},
         'hypothesis': grasp.hypothesis, 'preshape': grasp.preshape,
         'warnings': list(grasp.warnings), **({'reason': grasp.reason} if grasp.reason else {})}
+
+
+def miss_to_mapping(miss: NearestMiss, joint_names: Sequence[str]) -> dict[str, Any]:
+    """Return the nearest miss as ``gripsim plan`` writes it; arrays are left as arrays."""
+    names = ('reason', 'hypothesis', 'preshape', 'capable', 'margin', 'friction',
+             'needed_friction', 'needed_force', 'allowed_force', 'held_share', 'peak_pressure',
+             'max_pressure')
+    return {**{name: getattr(miss, name) for name in names}, 'links': list(miss.links),
+            'hand_pose': pose_to_mapping(miss.T_object_palm),
+            'joint_names': list(joint_names), 'joint_positions': miss.joint_positions,
+            'contacts': [_contact(contact) for contact in miss.contacts]}
 
 
 def _contact(contact: GraspContact) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from .core.contact import LinkShapes
 from .core.hand import HandModel
 from .core.mechanics import MechanicsOptions
 from .core.pipeline import Pipeline
-from .core.planning import (GraspEvaluator, GraspPlanner, PlannerOptions, Progress, RankedGrasp,
-                            Task)
+from .core.planning import (GraspEvaluator, GraspPlanner, NearestMiss, PlannerOptions, Progress,
+                            RankedGrasp, Task)
 from .resources import load_default_hand, resolve_uri, share_directory
 from .workers import run, run_with_workers, worker_count
 
@@ -37,7 +37,8 @@ class PlanResult:
 
     ``rejections`` counts hypotheses by reason; ``evaluated`` of ``total`` were judged,
     ``in_contact`` of them by a contact of at least two fingers; ``proposed`` candidates
-    were looked at quickly. ``timed_out``: the budget ended it. Times in seconds.
+    were looked at quickly. ``timed_out``: the budget ended it with hypotheses not judged.
+    Times in seconds. Without a grasp ``nearest_miss`` and ``hint`` say what was lacking.
     """
 
     grasps: list[RankedGrasp]
@@ -49,6 +50,8 @@ class PlanResult:
     timed_out: bool
     first_stable_time: float | None
     planning_time: float
+    nearest_miss: NearestMiss | None = None
+    hint: str = ''
 
 
 @lru_cache(maxsize=1)
@@ -182,8 +185,10 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     return PlanResult(
         grasps=planner.ranked(), rejections=planner.rejections, evaluated=progress.evaluated,
         total=progress.total, in_contact=planner.contacts_evaluated, proposed=planner.proposed,
-        timed_out=stopped, first_stable_time=first_stable[0] if first_stable else None,
-        planning_time=time.monotonic() - begin)
+        timed_out=stopped and progress.evaluated < progress.total,
+        first_stable_time=first_stable[0] if first_stable else None,
+        planning_time=time.monotonic() - begin, nearest_miss=planner.nearest_miss,
+        hint=planner.hint)
 
 
 def evaluate_grasps(grasp_object: GraspObject, grasps: list[tuple[np.ndarray, np.ndarray]],

@@ -41,6 +41,8 @@ class SphereWorld:
             strain_energy=np.zeros(count), max_displacement=np.full(count, 1e-4),
             residual=np.zeros(count), shift_object=np.zeros((count, 6)),
             quantitative=np.ones(count, bool), worst_case=np.zeros(count, np.int64),
+            **{name: np.full(count, np.nan) for name in (
+                'needed_friction', 'needed_force', 'allowed_force', 'held_share')},
             epsilon=np.full(count, np.nan), wrench_volume=np.full(count, np.nan),
             vertices_object=np.zeros((count if surface else 0, 1, 3)),
             vertex_pressures=np.zeros((count if surface else 0, 1)), **stacked, **columns)

@@ -318,3 +318,14 @@ def test_closing_ends_all_sessions(ring):
     ring.dispatcher.close()
     ring.step()
     assert session.done.is_set() and session.outcome == INTERNAL
+
+
+def test_a_limit_that_comes_when_all_is_judged_ended_no_planning(ring):
+    class JudgedPlanner(CountingPlanner):
+        @property
+        def progress(self):
+            return Progress(3, 3, 1, None)
+    session = ring.begin('a', JudgedPlanner(1), limit=2.0)
+    ring.step()
+    ring.step(2.1)      # the details never come
+    assert session.done.is_set() and session.outcome == DONE

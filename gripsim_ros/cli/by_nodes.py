@@ -62,6 +62,7 @@ def plan_by_nodes(request: PlanRequest, with_surfaces: bool) -> tuple[PlanAnswer
 def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool) -> PlanAnswer:
     import numpy as np
 
+    from ..conversions.misses import miss_from_msg
     from ..conversions.ranked import ranked_grasp_from_msg
     from ..grasp_file import PlanAnswer
     hand = read_hand()
@@ -73,8 +74,10 @@ def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool)
         'planning_time': result.planning_time, 'status': status, 'message': result.message,
         'timed_out': status == 'TIMED_OUT', 'interrupted': status == 'CANCELED',
         'seed': request.limits.seed, 'repairs': list(result.repairs)}
+    miss = miss_from_msg(result.nearest_miss, np.eye(4)) if result.has_nearest_miss else None
     return PlanAnswer(hand, request.grasp_object, request.mesh, request.scale, grasps,
-                      dict(zip(result.rejection_reasons, result.rejection_counts)), statistics)
+                      dict(zip(result.rejection_reasons, result.rejection_counts)), statistics,
+                      miss, result.hint)
 
 
 def add_surfaces(request: PlanRequest, grasps: Sequence[RankedGrasp]) -> list[RankedGrasp]:

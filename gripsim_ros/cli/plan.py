@@ -146,4 +146,5 @@ def _plan_here(request: PlanRequest) -> tuple[PlanAnswer, bool]:
         'timed_out': result.timed_out and not progress.interrupted,
         'interrupted': progress.interrupted, 'seed': limits.seed, 'repairs': request.repairs}
     return PlanAnswer(hand, request.grasp_object, request.mesh, request.scale, result.grasps,
-                      result.rejections, statistics), progress.interrupted
+                      result.rejections, statistics, result.nearest_miss,
+                      result.hint), progress.interrupted

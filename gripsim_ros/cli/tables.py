@@ -21,6 +21,8 @@ def print_answer(answer: PlanAnswer) -> None:
         print_table(title, GRASP_COLUMNS, [grasp_row(grasp) for grasp in answer.grasps])
     else:
         print(f'{title}: none')
+        for line in answer.explanation:
+            print(line)
     if answer.rejected:
         print_table('Rejected hypotheses', ('reason', 'number'), [
             (reason, str(number)) for reason, number in

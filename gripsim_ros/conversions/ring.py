@@ -35,7 +35,8 @@ GRASP_STATE_SHAPES = {
     'centre_of_mass_object': ('n', 3), 'shift_object': ('n', 6),
     **{name: ('n',) for name in (
         'volume_change', 'strain_energy', 'max_displacement', 'residual', 'capable', 'holds',
-        'quantitative', 'margin', 'worst_case', 'epsilon', 'wrench_volume')},
+        'quantitative', 'margin', 'worst_case', 'needed_friction', 'needed_force',
+        'allowed_force', 'held_share', 'epsilon', 'wrench_volume')},
     'vertices_object': ('n?', 'V', 3), 'vertex_pressures': ('n?', 'V')}
 
 

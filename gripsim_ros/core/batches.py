@@ -225,6 +225,13 @@ class GraspStateBatch:
         Largest multiple of the load cases that this state holds, at most ``MARGIN_CAP``.
     worst_case : (n,) int
         Load case that fails first; -1 if none was examined.
+    needed_force, allowed_force : (n,) float
+        Where not ``capable``: largest normal force if friction alone limited the forces
+        (``inf``: not even then), and the largest that a contact may carry [N]; of the case
+        that failed, at ``DETAIL_SURFACE`` of all. Else NaN.
+    needed_friction, held_share : (n,) float
+        Where not ``capable``, only at ``DETAIL_SURFACE``: the friction that would do (``inf``:
+        none would), and the share of the loads that forces within the limits hold. Else NaN.
     epsilon, wrench_volume : (n,) float
         Ferrari-Canny metrics, only at ``DETAIL_SURFACE``, else NaN.
     vertices_object : (n, V, 3) or (0, V, 3) float
@@ -263,6 +270,10 @@ class GraspStateBatch:
     quantitative: NDArray[np.bool_]
     margin: NDArray[np.float64]
     worst_case: NDArray[np.int64]
+    needed_friction: NDArray[np.float64]
+    needed_force: NDArray[np.float64]
+    allowed_force: NDArray[np.float64]
+    held_share: NDArray[np.float64]
     epsilon: NDArray[np.float64]
     wrench_volume: NDArray[np.float64]
     vertices_object: NDArray[np.float64]

@@ -205,12 +205,19 @@ class Dispatcher:
             if silent:
                 self._end(session, STAGE_MISSING, self._missing(silent[0]))
             else:
-                self._end(session, TIMED_OUT, '')
+                judged = self._all_judged(session) and not session.cut_short
+                self._end(session, DONE if judged else TIMED_OUT, '')
         elif now >= session.stop_at and not session.stopped and session.planner is not None:
             session.stopped = True
-            progress = self._guarded(session, lambda: session.planner.progress)
-            session.cut_short = progress is not None and progress.evaluated < progress.total
+            session.cut_short = not self._all_judged(session)
             self._guarded(session, session.planner.stop)
+
+    def _all_judged(self, session: Session) -> bool:
+        """Return whether only details are missing, so that no time limit ended planning."""
+        if session.planner is None:
+            return False
+        progress = self._guarded(session, lambda: session.planner.progress)
+        return progress is None or progress.evaluated >= progress.total
 
     def _watch_batch(self, item: Outstanding, now: float) -> None:
         """Send a batch again that was not answered, or that now finds its object."""

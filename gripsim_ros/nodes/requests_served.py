@@ -10,6 +10,7 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 
 from ..conversions import (
     GraspFrame, Request, grasp_from_msg, grasp_to_msg, planning_time, point_to_msg)
+from ..conversions.misses import miss_to_msg
 from ..core.errors import GripsimError, TaskError
 from ..core.planning import GraspEvaluator, GraspPlanner, Progress
 from ..core.transforms import apply
@@ -225,6 +226,12 @@ class RequestServer:
         response.mass, response.centre_of_mass = float(properties.mass), point_to_msg(centre)
         progress = planner.progress
         response.evaluated, response.total = progress.evaluated, progress.total
+        miss, response.hint = planner.nearest_miss, planner.hint
+        response.has_nearest_miss = miss is not None
+        if miss is not None:
+            response.nearest_miss = miss_to_msg(miss, request.T_frame_object)
+        if response.status == Status.NO_GRASP and not response.message:
+            response.message = response.hint
         self._node.show(grasps, request)
 
     def _set_status(self, response, session: Session) -> None:

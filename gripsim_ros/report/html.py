@@ -45,7 +45,7 @@ def render_report(answer: PlanAnswer) -> str:
     scene = make_scene(answer) if answer.grasps else None
     return Template(_asset('page.html')).substitute(
         title=escape(f'Grasps of {answer.mesh_name}'), subtitle=escape(_subtitle(answer)),
-        style=_asset('report.css'), view=_view(scene), grasps=_grasp_table(answer.grasps),
+        style=_asset('report.css'), view=_view(scene, answer), grasps=_grasp_table(answer.grasps),
         details='' if scene is None else (
             _asset('details.html') + _contact(answer) + _section(answer)),
         rejected=_rejections(answer.rejected), statistics=_statistics(answer.statistics),
@@ -67,9 +67,11 @@ def _subtitle(answer: PlanAnswer) -> str:
             f'{answer.statistics["planning_time"]:.1f} s')
 
 
-def _view(scene: DisplayScene | None) -> str:
+def _view(scene: DisplayScene | None, answer: PlanAnswer) -> str:
     if scene is None:
-        return '<section><p>No grasp was found; the reasons are beside.</p></section>'
+        return ('<section><p>No grasp was found; the reasons are beside.</p>'
+                + ''.join(f'<p class="hint">{escape(line)}</p>'
+                          for line in answer.explanation) + '</section>')
     stops = ', '.join(f'{hex_colour(colour)} {100 * stop:.0f}%'
                       for stop, colour in zip(PRESSURE_STOPS, PRESSURE_COLOURS))
     choices = ''.join(f'<option value="{index}">{shown.grasp.rank}</option>'

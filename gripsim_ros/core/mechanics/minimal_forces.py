@@ -18,6 +18,8 @@ Array = NDArray[np.float64]
 NO_LOAD = 1e-9
 #: Largest friction the search for the friction needed looks at [-].
 MAX_FRICTION = 10.0
+#: To this the share of the loads that is held is searched for [-].
+SHARE_RESOLUTION = 1e-3
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,17 @@ class Shortfall:
     needed_friction : float
         Least friction that would do within the limits [-]; ``inf`` above
         ``MAX_FRICTION``, NaN where it was not searched for.
+    held_share : float
+        Largest share of the loads that forces within friction and limits hold [-], 0 where
+        friction alone fails; NaN where it was not searched for.
+
+    Where friction and share were searched for, all numbers are of all load cases.
     """
 
     needed_force: float
     allowed_force: float
     needed_friction: float = np.nan
+    held_share: float = np.nan
 
     def __str__(self) -> str:
         """Return one line for a person."""
@@ -217,8 +225,9 @@ def _solve_conic(space: ContactSpace, wrenches: Array, friction: float,
     gamma, failed = programme.solve(scaled[order])
     if failed >= 0:
         case = int(order[failed])
-        return _none(space.total, False, case, np.inf,
-                     _shortfall(space, scaled[case], friction, options))
+        shortfall = _shortfall(space, scaled[order if options.find_friction else [case]],
+                               friction, options)
+        return _none(space.total, False, case, np.inf, shortfall)
     normals = gamma[:, ::4]
     envelope = np.zeros(space.total)
     envelope[space.rows] = np.maximum(normals.max(axis=0), 0.0)
@@ -248,21 +257,22 @@ def _solve_seed(space: ContactSpace, wrenches: Array, friction: float) -> Minima
                          envelope, None, float(violations[worst]))
 
 
-def _shortfall(space: ContactSpace, wrench: Array, friction: float,
+def _shortfall(space: ContactSpace, wrenches: Array, friction: float,
                options: MinimalForceOptions) -> Shortfall:
     programme = ForceProgramme(space, friction, options.sum_weight, limited=False)
-    gamma, failed = programme.solve(wrench[None])
-    needed = np.inf if failed >= 0 else float(gamma[0, ::4].max())
+    gamma, failed = programme.solve(wrenches)
+    needed = np.inf if failed >= 0 else float(gamma[:, ::4].max())
     allowed = float(space.limits[space.active].max(initial=0.0))
     if not options.find_friction:
         return Shortfall(needed, allowed)
-    return Shortfall(needed, allowed, _needed_friction(space, wrench, friction, options))
+    share = 0.0 if failed >= 0 else _held_share(space, wrenches, friction, options)
+    return Shortfall(needed, allowed, _needed_friction(space, wrenches, friction, options), share)
 
 
-def _needed_friction(space: ContactSpace, wrench: Array, friction: float,
+def _needed_friction(space: ContactSpace, wrenches: Array, friction: float,
                      options: MinimalForceOptions) -> float:
     def holds(tried: float) -> bool:
-        return ForceProgramme(space, tried, options.sum_weight).solve(wrench[None])[1] < 0
+        return ForceProgramme(space, tried, options.sum_weight).solve(wrenches)[1] < 0
 
     low, high = friction, MAX_FRICTION
     if not holds(high):
@@ -274,3 +284,17 @@ def _needed_friction(space: ContactSpace, wrench: Array, friction: float,
         else:
             low = middle
     return high
+
+
+def _held_share(space: ContactSpace, wrenches: Array, friction: float,
+                options: MinimalForceOptions) -> float:
+    """Return the share of the loads that is held: what holds it holds less (convexity)."""
+    programme = ForceProgramme(space, friction, options.sum_weight)
+    low, high = 0.0, 1.0
+    while high - low > SHARE_RESOLUTION:
+        middle = 0.5 * (low + high)
+        if programme.solve(middle * wrenches)[1] < 0:
+            low = middle
+        else:
+            high = middle
+    return low

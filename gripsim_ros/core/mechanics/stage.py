@@ -104,14 +104,14 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
     cases = configuration.load_cases
     if not full:
         minimal = _minimal_forces(body, hand, cases[::TRIED_CASES], grasp, torque_map,
-                                  body.centre_of_mass)
+                                  body.centre_of_mass, False)
         if not minimal.capable:
             builder.set_patches(i, patches, replace(
                 minimal, worst_case=TRIED_CASES * minimal.worst_case))
             return
     surface = deform_body(body, contact, patches)
     centre = surface.centre
-    minimal = _minimal_forces(body, hand, cases, grasp, torque_map, centre)
+    minimal = _minimal_forces(body, hand, cases, grasp, torque_map, centre, full)
     builder.set_patches(i, patches, minimal)
     builder.set(i, centre_of_mass_object=centre, volume_change=surface.volume_change,
                 strain_energy=patches.solution.strain_energy,
@@ -142,10 +142,14 @@ def _patch_set(body: ElasticBody, hand: HandModel, patches: LoadedPatches) -> Pa
 
 
 def _minimal_forces(body: ElasticBody, hand: HandModel, load_cases: Array, grasp: PatchSet,
-                    torque_map: Array, centre: Array) -> MinimalForces:
+                    torque_map: Array, centre: Array, explain: bool) -> MinimalForces:
+    """Return the minimal forces; to ``explain`` is to find out what would be needed."""
+    options = body.options.minimal_forces
+    if explain:
+        options = replace(options, find_friction=True)
     wrenches = load_wrenches(load_cases, body.mass, centre)
     return solve_minimal_forces(grasp, wrenches, centre, body.material.friction, torque_map,
-                                hand.joint_efforts, body.options.minimal_forces)
+                                hand.joint_efforts, options)
 
 
 def _holds(verdict: StabilityVerdict, minimal: MinimalForces, patches: LoadedPatches,

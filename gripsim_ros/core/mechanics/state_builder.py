@@ -18,6 +18,9 @@ _PATCH_COLUMNS = {
     'patch_tangential_stiffness': 'tangential_stiffness'}
 
 
+_SHORTFALL = ('needed_friction', 'needed_force', 'allowed_force', 'held_share')
+
+
 class StateBuilder:
     """
     Rows of a ``GraspStateBatch``, at first all without contact.
@@ -42,6 +45,7 @@ class StateBuilder:
             'shift_object': np.zeros((count, 6)), 'capable': np.zeros(count, bool),
             'holds': np.zeros(count, bool), 'quantitative': np.zeros(count, bool),
             'margin': np.zeros(count), 'worst_case': np.full(count, -1, np.int64),
+            **{name: np.full(count, nan) for name in _SHORTFALL},
             'epsilon': np.full(count, nan), 'wrench_volume': np.full(count, nan),
             'vertices_object': np.repeat(vertices[None], surfaces, axis=0),
             'vertex_pressures': np.zeros((surfaces, len(vertices)))}
@@ -69,6 +73,8 @@ class StateBuilder:
             'minimal_envelope': minimal.normal_envelope}
         self.set(i, capable=minimal.capable, worst_case=minimal.worst_case,
                  quantitative=patches.are_quantitative)
+        if minimal.shortfall is not None:
+            self.set(i, **{name: getattr(minimal.shortfall, name) for name in _SHORTFALL})
 
     def set_verdict(self, i: int, verdict: StabilityVerdict, holds: bool) -> None:
         """Set what the stability analysis found."""

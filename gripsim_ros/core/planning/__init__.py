@@ -4,7 +4,8 @@ from .evaluator import GraspEvaluator
 from .load_cases import task_load_cases
 from .options import SCORE_TERMS, PlannerOptions
 from .planner import GraspPlanner
-from .types import Ask, GraspContact, Progress, RankedGrasp, ScoreTerm, Task
+from .types import Ask, GraspContact, NearestMiss, Progress, RankedGrasp, ScoreTerm, Task
 
-__all__ = ['Ask', 'GraspContact', 'GraspEvaluator', 'GraspPlanner', 'PlannerOptions',
-           'Progress', 'RankedGrasp', 'SCORE_TERMS', 'ScoreTerm', 'Task', 'task_load_cases']
+__all__ = ['Ask', 'GraspContact', 'GraspEvaluator', 'GraspPlanner', 'NearestMiss',
+           'PlannerOptions', 'Progress', 'RankedGrasp', 'SCORE_TERMS', 'ScoreTerm',
+           'Task', 'task_load_cases']

@@ -10,6 +10,7 @@ from ..hand import HandModel
 from . import rejections
 from .hand_geometry import Finger, find_fingers
 from .hypotheses import Hypothesis
+from .misses import Miss, nearness
 from .options import PlannerOptions
 from .press import Control, contact_controls, first_indentation, press_steps
 from .state_row import StateRow
@@ -83,6 +84,7 @@ class Closing:
         self.hypothesis = hypothesis
         self.reason = ''
         self.held: Held | None = None
+        self.miss: Miss | None = None
         self._hand, self._options, self._limits = hand, options, limits
         self._preshape = hand.preshapes[hypothesis.preshape]
         self._rates = self._preshape.closed - self._preshape.open
@@ -200,6 +202,9 @@ class Closing:
         return contact_controls(self._fingers, self._arrived)
 
     def _squeeze(self, state: StateRow) -> None:
+        if self.held is None and (self.miss is None
+                                  or nearness(state) < nearness(self.miss.state)):
+            self.miss = Miss(self._joints(), DIRECTION_STEP * self._rates, state)
         if (state.flags & PATCH_THROUGH).any():
             self.fail(rejections.THROUGH)
             return

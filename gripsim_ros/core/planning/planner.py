@@ -12,14 +12,16 @@ from ..bodies import GraspObject
 from ..errors import TaskError
 from ..hand import HandModel
 from . import rejections
-from .answers import make_grasp, rank_key
+from .answers import grasp_contacts, make_grasp, rank_key
 from .closing import Closing, Held, Limits, Question
 from .hypotheses import propose_hypotheses
+from .hints import explain
 from .load_cases import task_load_cases
+from .misses import MissBook, Rejected, nearest_miss
 from .options import PlannerOptions
 from .ranking import score_reference
 from .state_row import state_row
-from .types import Ask, Progress, RankedGrasp, Task
+from .types import Ask, NearestMiss, Progress, RankedGrasp, Task
 
 Array = NDArray[np.float64]
 
@@ -71,13 +73,14 @@ class GraspPlanner:
         self._waiting = [Closing(h, hand, options, limits) for h in hypotheses]
         self._total = len(hypotheses)
         self._active: list[Closing] = []
-        self._asked: dict[int, list[Closing | RankedGrasp]] = {}
+        self._asked: dict[int, list[Closing | RankedGrasp | Rejected]] = {}
         self._answers: dict[int, GraspStateBatch | str] = {}
         self._next_ask = self._next_tell = 0
         self._grasps: dict[int, RankedGrasp] = {}
         self._held: dict[int, tuple[Closing, Held]] = {}
         self._detailed: set[int] = set()
         self._rejections: Counter[str] = Counter()
+        self._misses = MissBook()
         self._closed = self._in_contact = 0
 
     # -- asking and being told -------------------------------------------------------
@@ -122,7 +125,7 @@ class GraspPlanner:
         if dropped:
             self._rejections[rejections.NOT_EVALUATED] += dropped
         self._waiting, self._active = [], []
-        self._asked = {b: i for b, i in self._asked.items() if isinstance(i[0], RankedGrasp)}
+        self._asked = {b: i for b, i in self._asked.items() if not isinstance(i[0], Closing)}
         self._answers = {b: a for b, a in self._answers.items() if b in self._asked}
         self._use_answers()
 
@@ -131,7 +134,8 @@ class GraspPlanner:
     @property
     def finished(self) -> bool:
         """Return whether every hypothesis has its verdict and the best their details."""
-        return not (self._waiting or self._active or self._asked or self._undetailed())
+        return not (self._waiting or self._active or self._asked or self._undetailed()
+                    or self._unexplained())
 
     @property
     def progress(self) -> Progress:
@@ -154,6 +158,24 @@ class GraspPlanner:
         """Return the best ``count`` stable grasps so far (0: as in the request), best first."""
         order = sorted(self._grasps.values(), key=rank_key)[:count or self._max_grasps]
         return [replace(grasp, rank=i + 1) for i, grasp in enumerate(order)]
+
+    @property
+    def nearest_miss(self) -> NearestMiss | None:
+        """Return the rejected hypothesis that came nearest, None where there is a grasp."""
+        item = None if self._grasps else self._misses.nearest()
+        if item is None:
+            return None
+        contacts = () if item.miss is None else grasp_contacts(item.miss.state, self.hand)
+        return nearest_miss(item, self.hand, contacts, self._reference.friction,
+                            self._reference.max_pressure)
+
+    @property
+    def hint(self) -> str:
+        """Return one sentence that says, with numbers, why there is no grasp; else ''."""
+        if self._grasps:
+            return ''
+        return explain(self.grasp_object, self.hand, self._reference, self.rejections,
+                       self.nearest_miss)
 
     # -- inside ----------------------------------------------------------------------
 
@@ -179,7 +201,16 @@ class GraspPlanner:
                 question = Question(DETAIL_SURFACE, grasp.T_object_palm, grasp.trajectory[-1],
                                     rates, np.zeros(3))
                 return self._register([grasp], [question], DETAIL_SURFACE)
+        for item in self._unexplained():
+            if id(item) not in pending:
+                question = Question(DETAIL_SURFACE, item.closing.hypothesis.T_object_palm,
+                                    item.miss.joint_positions, item.miss.joint_displacements,
+                                    np.zeros(3))
+                return self._register([item], [question], DETAIL_SURFACE)
         return None
+
+    def _unexplained(self) -> list[Rejected]:
+        return [] if self._grasps else self._misses.next()
 
     def _register(self, items: list, questions: list[Question], detail: int) -> Ask:
         batch_id, self._next_ask = self._next_ask, self._next_ask + 1
@@ -194,6 +225,9 @@ class GraspPlanner:
             for i, item in enumerate(items):
                 if isinstance(item, RankedGrasp):
                     self._take_detail(item, answer)
+                elif isinstance(item, Rejected):
+                    self._misses.take(item, None if isinstance(answer, str)
+                                      else state_row(answer, i))
                 else:
                     self._take_state(item, answer, i)
 
@@ -209,6 +243,7 @@ class GraspPlanner:
         self._in_contact += int(closing.reached_contact)
         if closing.held is None:
             self._rejections[closing.reason] += 1
+            self._misses.note(closing)
             return
         number = closing.hypothesis.number
         self._held[number] = (closing, closing.held)

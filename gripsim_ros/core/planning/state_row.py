@@ -44,6 +44,10 @@ class StateRow:
     quantitative: bool
     margin: float
     worst_case: int
+    needed_friction: float
+    needed_force: float
+    allowed_force: float
+    held_share: float
     strain_energy: float
     epsilon: float
     wrench_volume: float
@@ -86,6 +90,10 @@ def state_row(states: GraspStateBatch, i: int) -> StateRow:
         quantitative=bool(states.quantitative[i]),
         margin=float(states.margin[i]),
         worst_case=int(states.worst_case[i]),
+        needed_friction=float(states.needed_friction[i]),
+        needed_force=float(states.needed_force[i]),
+        allowed_force=float(states.allowed_force[i]),
+        held_share=float(states.held_share[i]),
         strain_energy=float(states.strain_energy[i]),
         epsilon=float(states.epsilon[i]),
         wrench_volume=float(states.wrench_volume[i]),

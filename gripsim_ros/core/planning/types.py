@@ -138,6 +138,39 @@ class RankedGrasp:
 
 
 @dataclass(frozen=True, eq=False)
+class NearestMiss:
+    """
+    Of the rejected hypotheses the one that came nearest, with what it lacked.
+
+    ``T_object_palm`` and ``joint_positions (J,)`` [rad] are where it was nearest;
+    ``capable`` tells whether forces within all limits hold the task, ``margin`` which
+    multiple of its loads that state held. Not ``capable``: ``needed_friction`` [-] would do
+    within the limits, ``needed_force`` [N] is the largest normal force if friction alone
+    limited the forces, ``allowed_force`` [N] the largest that a contact may carry and
+    ``held_share`` [-] the share of the loads that can be held; ``inf``: none would do, NaN:
+    not worked out. ``peak_pressure`` [Pa] is that of the state, ``max_pressure`` [Pa] where
+    damage of object or pads begins.
+    """
+
+    reason: str
+    hypothesis: int
+    preshape: str
+    T_object_palm: Array
+    joint_positions: Array
+    links: tuple[str, ...]
+    capable: bool
+    margin: float
+    friction: float
+    needed_friction: float
+    needed_force: float
+    allowed_force: float
+    held_share: float
+    peak_pressure: float
+    max_pressure: float
+    contacts: tuple[GraspContact, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class Ask:
     """A numbered question; numbers count up from 0 without a gap."""
 
