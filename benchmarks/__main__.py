@@ -5,7 +5,7 @@ from pathlib import Path
 import pkgutil
 import sys
 
-BY_NAME = ('contact', 'fem', 'hold', 'hold_suite', 'soak')   # take long, peers or arguments
+BY_NAME = ('contact', 'fem', 'hold', 'hold_confusion', 'hold_suite', 'soak')   # long, peers or arguments
 
 
 def list_benchmarks():

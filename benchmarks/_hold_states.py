@@ -83,8 +83,8 @@ class StateSource:
         """
         Return the states of a closing that two fingers or more bear, and the reason against it.
 
-        First the state that holds, or the one nearest to it; then, where there are such,
-        the firmest that does not hold and the firmest of all. None: too few touched.
+        First the state that holds, or the one nearest to it; then, where one held, the
+        firmest on the way that did not. None: too few touched.
         """
         closing = Closing(hypothesis, self.hand, self._options, self._limits)
         seen: list[tuple[StateRow, np.ndarray]] = []
@@ -98,11 +98,11 @@ class StateSource:
         if not seen:
             return [], closing.reason
         weak = [row for row in seen if row[0].margin < 1.0]
-        chosen = [max(seen, key=_firmness)] + [max(weak, key=_firmness)] * bool(weak)
+        chosen = [max(seen, key=_firmness)]
         if closing.held is not None:
-            chosen.insert(0, (closing.held.state, closing.held.joint_positions))
-        return [self._state(hypothesis, *row, closing.reason) for row in _different(chosen)
-                ], closing.reason
+            chosen = [(closing.held.state, closing.held.joint_positions),
+                      *sorted(weak, key=_firmness)[-1:]]
+        return [self._state(hypothesis, *row, closing.reason) for row in chosen], closing.reason
 
     def _state(self, hypothesis, state: StateRow, joints, reason: str) -> EvaluatedState:
         forces, radii = state.normal_forces, state.friction_radii
@@ -129,12 +129,6 @@ class StateSource:
 def _firmness(row) -> tuple[float, float]:
     """Return the order of states: by margin, then by force."""
     return row[0].margin, float(row[0].normal_forces.sum())
-
-
-def _different(rows: list) -> list:
-    """Return rows (state, joints) without those whose joints came before."""
-    return [row for i, row in enumerate(rows)
-            if not any(np.array_equal(row[1], other[1]) for other in rows[:i])]
 
 
 def closing_efforts(hand, joints, T_object_palm, state: StateRow):

@@ -44,7 +44,7 @@ TORSION = 0.02
 #: Corrections of the targets until the joints exert what is wanted.
 PRESS_STEPS = 4
 #: Slow growth of the pull, from none to the largest [m/s^3, m/s^2].
-RAMP_RATE, RAMP_END = 10.0, 40.0
+RAMP_RATE, RAMP_END = 20.0, 30.0
 #: Speed below which an object under a growing pull still counts as held [m/s, rad/s].
 STILL_SPEED, STILL_SPIN = 0.03, 0.5
 
@@ -214,12 +214,12 @@ class Shaker:
             self.squeeze(np.clip(self.data.ctrl + lacking / POSITION_GAIN, self._lower,
                                  self._upper))
 
-    def shake(self, acceleration: float = ACCELERATION):
+    def shake(self, acceleration: float = ACCELERATION, seconds: float = SHAKE_TIME):
         """Pull along six axes in turn; return the worst shift and turn [m, rad]."""
         shift = turn = 0.0
         for axis in SIX_AXES:
             self._pull(axis, acceleration)
-            for k in range(int(SHAKE_TIME / TIME_STEP)):
+            for k in range(int(seconds / TIME_STEP)):
                 self._step(self.model, self.data)
                 if k % 50 == 49:
                     moved = self._moved()
@@ -243,12 +243,13 @@ class Shaker:
         for axis in SIX_AXES:
             self.data.qpos[:], self.data.qvel[:], self.data.ctrl[:] = start
             self._forward(self.model, self.data)
-            least = min(least, self._ramp(axis, least))
+            least = min(least, self.ramp(axis, least))
         self.data.qpos[:], self.data.qvel[:], self.data.ctrl[:] = start
         self._forward(self.model, self.data)
         return least
 
-    def _ramp(self, axis, end: float) -> float:
+    def ramp(self, axis, end: float) -> float:
+        """Pull along an axis of the object, ever harder; return where it broke loose."""
         still = 0.0
         for k in range(int(end / RAMP_RATE / TIME_STEP)):
             pull = RAMP_RATE * (k + 1) * TIME_STEP
@@ -291,12 +292,12 @@ def hold(grasp: dict, held: HeldObject, hand, mesh_folder: Path, squeeze: float 
     return judge(shaker)
 
 
-def judge(shaker: Shaker, acceleration: float = ACCELERATION) -> Verdict:
+def judge(shaker: Shaker, seconds: float = SHAKE_TIME) -> Verdict:
     """Shake a closed hand and return the verdict."""
     contacts = len(shaker.data.contact)
     if shaker.push > MAX_PUSH:
         return Verdict(False, shaker.push, 0.0, 0.0, contacts)
-    shift, turn = shaker.shake(acceleration)
+    shift, turn = shaker.shake(seconds=seconds)
     held = bool(shift <= MAX_SHIFT and turn <= MAX_TURN)
     return Verdict(held, shaker.push, shift, turn, contacts)
 

@@ -25,6 +25,8 @@ from gripsim_ros.resources import load_default_hand
 
 #: Multiples of the pull at which verdicts are compared.
 FACTORS = (0.5, 1.0, 2.0)
+#: Time of each pull [s]: what has not begun to slip after one second will not.
+PULL_TIME = 1.0
 #: Overlap of the open hand with the object at which a random palm is drawn anew [m].
 FREE = 0.0005
 SEED = 1
@@ -37,7 +39,7 @@ def judge_state(state: EvaluatedState, held: HeldObject, hand, meshes: Path) -> 
     shaker.press(state.efforts)
     forces = shaker.link_forces()
     fails_at = shaker.failing_acceleration()
-    verdict = judge(shaker)
+    verdict = judge(shaker, PULL_TIME)
     return {'holds': state.holds, 'margin': state.margin, 'verdict': state.verdict,
             'quantitative': state.quantitative, 'normal_force': state.normal_force,
             'torsion': state.torsion, 'links': state.links, 'held': bool(verdict.held),
@@ -59,7 +61,7 @@ def judge_random(grasp_object, held: HeldObject, hand, meshes: Path, generator) 
     force = held.mass * ACCELERATION / held.friction
     fingers = close_blindly(shaker, preshape.open, preshape.closed, force)
     fails_at = shaker.failing_acceleration()
-    verdict = judge(shaker)
+    verdict = judge(shaker, PULL_TIME)
     return {'fingers': fingers, 'held': bool(verdict.held), 'fails_at': fails_at,
             'push': verdict.push}
 
@@ -155,9 +157,9 @@ def main() -> None:
     """Examine every object, print a line each, then the tables."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument('names', nargs='*', help='objects; default: all')
-    parser.add_argument('--hypotheses', type=int, default=16, help='of the planner, an object')
-    parser.add_argument('--random', type=int, default=16, help='random ones, closed likewise')
-    parser.add_argument('--blind', type=int, default=16, help='random palms closed in physics')
+    parser.add_argument('--hypotheses', type=int, default=8, help='of the planner, an object')
+    parser.add_argument('--random', type=int, default=12, help='random ones, closed likewise')
+    parser.add_argument('--blind', type=int, default=12, help='random palms closed in physics')
     parser.add_argument('--quick', action='store_true', help='four of each, three objects')
     parser.add_argument('--out', type=Path, help='write all records as JSON')
     parser.add_argument('--figures', type=Path, help='folder for hold_confusion.png')
