@@ -5,7 +5,8 @@ from pathlib import Path
 import pkgutil
 import sys
 
-BY_NAME = ('contact', 'fem', 'hold', 'hold_confusion', 'hold_suite', 'soak')   # long, peers or arguments
+#: What takes long, needs peers or arguments.
+BY_NAME = ('contact', 'fem', 'hold', 'hold_confusion', 'hold_suite', 'soak')
 
 
 def list_benchmarks():
