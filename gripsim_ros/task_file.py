@@ -11,6 +11,7 @@ displacement           ``{position: [x, y, z], orientation: [x, y, z, w]}``
 approach_direction     ``[x, y, z]`` of the palm
 approach_half_angle    [rad], of the cone about it
 keep_out, obstacles    list of ``{type: box|sphere|cylinder, dimensions: […]}`` [m]
+contact_region         the same; every contact must lie in one of them
 …_poses                one ``{position, orientation}`` for each of them
 =====================  ==============================================================
 
@@ -35,7 +36,8 @@ Array = NDArray[np.float64]
 
 KEYS = ('gravity_directions', 'gravity', 'external_wrenches', 'displacement',
         'approach_direction', 'approach_half_angle',
-        'keep_out', 'keep_out_poses', 'obstacles', 'obstacle_poses')
+        'keep_out', 'keep_out_poses', 'obstacles', 'obstacle_poses',
+        'contact_region', 'contact_region_poses')
 
 #: Kind and dimensions of the primitives, as in ``shape_msgs/SolidPrimitive``.
 PRIMITIVES = {'box': (OBSTACLE_BOX, 'three sides'), 'sphere': (OBSTACLE_SPHERE, 'radius'),
@@ -82,7 +84,8 @@ def task_from_mapping(content: Any) -> Task:
     if 'displacement' in given:
         values['displacement_object'] = pose_from_mapping(
             given['displacement'], 'task.displacement')
-    for key, poses in (('keep_out', 'keep_out_poses'), ('obstacles', 'obstacle_poses')):
+    for key, poses in (('keep_out', 'keep_out_poses'), ('obstacles', 'obstacle_poses'),
+                       ('contact_region', 'contact_region_poses')):
         values[key] = _primitives(given.get(key, []), given.get(poses, []), key, poses)
     return Task(**values)
 

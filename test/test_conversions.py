@@ -203,7 +203,8 @@ def random_task(rng):
         approach_direction=rng.standard_normal(3), approach_half_angle=0.4,
         obstacles=np.array([[1, .1, .2, .3, *random_pose(rng)[:3].ravel()]]),
         keep_out=np.array([[2, .1, 0, 0, *random_pose(rng)[:3].ravel()],
-                           [3, .2, .1, 0, *random_pose(rng)[:3].ravel()]]))
+                           [3, .2, .1, 0, *random_pose(rng)[:3].ravel()]]),
+        contact_region=np.array([[2, .3, 0, 0, *random_pose(rng)[:3].ravel()]]))
 
 
 def read(request, **known):
@@ -244,7 +245,8 @@ def test_a_request_told_in_another_frame_is_the_same_task(seed):
         task.gravity_directions @ turn.T, task.gravity,
         (task.external_wrenches.reshape(-1, 2, 3) @ turn.T).reshape(-1, 6),
         from_turned(turn, moved), turn @ task.approach_direction, task.approach_half_angle,
-        in_frame(task.obstacles, T_frame_object), in_frame(task.keep_out, T_frame_object))
+        in_frame(task.obstacles, T_frame_object), in_frame(task.keep_out, T_frame_object),
+        in_frame(task.contact_region, T_frame_object))
     request = plan_request(told, object_pose=conversions.pose_to_msg(T_frame_object))
     assert_same_task(read(request).task, task)
 

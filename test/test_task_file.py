@@ -35,6 +35,8 @@ keep_out: [{type: box, dimensions: [1, 2, 3]}]
 keep_out_poses: [{position: [0.1, 0.2, 0.3], orientation: [0, 0, 1, 0]}]
 obstacles: [{type: 3, dimensions: [0.2, 0.05]}]
 obstacle_poses: [{position: [0, 0, 1]}]
+contact_region: [{type: sphere, dimensions: [0.02]}]
+contact_region_poses: [{position: [0, 0, 0.05]}]
 """)
     task = load_task(path)
     assert_allclose(task.gravity_directions, [[0, 0, -1], [1, 0, 0]], atol=ATOL_EXACT)
@@ -46,6 +48,7 @@ obstacle_poses: [{position: [0, 0, 1]}]
                     atol=ATOL_EXACT)
     assert_allclose(task.obstacles[0, :4], [OBSTACLE_CYLINDER, 0.2, 0.05, 0])
     assert task.approach_half_angle == 0.5
+    assert_allclose(task.contact_region[0], [2, 0.02, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0.05])
 
 
 def test_keys_are_those_of_the_message_and_its_request():

@@ -145,13 +145,16 @@ def task_from_msg(msg: TaskMsg, T_object_frame: Array) -> Task:
     approach = xyz(msg.approach_direction)
     keep_out = _named('keep_out', lambda: primitives_from_msg(
         msg.keep_out, msg.keep_out_poses, T_object_frame, 'keep_out'))
+    region = _named('contact_region', lambda: primitives_from_msg(
+        msg.contact_region, msg.contact_region_poses, T_object_frame, 'contact_region'))
     return Task(
         gravity_directions=directions @ rotation.T,
         gravity=msg.gravity if msg.gravity != 0.0 else STANDARD_GRAVITY,
         external_wrenches=(wrenches.reshape(-1, 2, 3) @ rotation.T).reshape(-1, 6),
         displacement_object=_displacement(msg, rotation),
         approach_direction=rotation @ approach if approach.any() else None,
-        approach_half_angle=_half_angle(msg, bool(approach.any())), keep_out=keep_out)
+        approach_half_angle=_half_angle(msg, bool(approach.any())), keep_out=keep_out,
+        contact_region=region)
 
 
 def task_to_msg(task: Task) -> tuple[TaskMsg, list[SolidPrimitive], list[Pose]]:
@@ -168,6 +171,7 @@ def task_to_msg(task: Task) -> tuple[TaskMsg, list[SolidPrimitive], list[Pose]]:
         msg.approach_direction = vector_to_msg(task.approach_direction)
         msg.approach_half_angle = float(task.approach_half_angle)
     msg.keep_out, msg.keep_out_poses = primitives_to_msg(task.keep_out)
+    msg.contact_region, msg.contact_region_poses = primitives_to_msg(task.contact_region)
     return msg, *primitives_to_msg(task.obstacles)
 
 

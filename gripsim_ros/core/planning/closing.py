@@ -1,11 +1,11 @@
 """Closing one hypothesis: free motion, touch, then the gentlest state that holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batches import DETAIL_CLEARANCE, DETAIL_FORCES, PATCH_THROUGH
+from ..batches import DETAIL_CLEARANCE, DETAIL_FORCES, OBSTACLE_WIDTH, PATCH_THROUGH
 from ..hand import HandModel
 from . import rejections
 from .hand_geometry import Finger, find_fingers
@@ -13,6 +13,7 @@ from .hypotheses import Hypothesis
 from .misses import Miss, nearness
 from .options import PlannerOptions
 from .press import Control, contact_controls, first_indentation, press_steps
+from .regions import within_region
 from .state_row import StateRow
 
 Array = NDArray[np.float64]
@@ -58,11 +59,12 @@ class Held:
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """What the closing must respect: weight over friction [N], stiffness, pressure [Pa]."""
+    """What the closing must respect: first force [N], stiffness, pressure [Pa], region."""
 
     holding_force: float
     effective_modulus: float
     max_pressure: float
+    contact_region: Array = field(default_factory=lambda: np.zeros((0, OBSTACLE_WIDTH)))
 
 
 class Closing:
@@ -202,6 +204,9 @@ class Closing:
         return contact_controls(self._fingers, self._arrived)
 
     def _squeeze(self, state: StateRow) -> None:
+        if not within_region(state.points, self._limits.contact_region).all():
+            self.fail(rejections.OUTSIDE_REGION)
+            return
         if self.held is None and (self.miss is None
                                   or nearness(state) < nearness(self.miss.state)):
             self.miss = Miss(self._joints(), DIRECTION_STEP * self._rates, state)

@@ -17,6 +17,7 @@ from .load_cases import task_load_cases
 from .options import PlannerOptions
 from .planner import question_batch
 from .ranking import score_reference
+from .regions import within_region
 from .state_row import StateRow, state_row
 from .types import Ask, Progress, RankedGrasp, Task
 
@@ -127,6 +128,8 @@ class GraspEvaluator:
             return rejections.SELF_COLLISION
         if len(np.unique(state.links)) < 2:
             return rejections.TOO_FEW_FINGERS
+        if not within_region(state.points, self.task.contact_region).all():
+            return rejections.OUTSIDE_REGION
         if not state.capable:
             return rejections.CANNOT_BALANCE
         if state.margin < 1.0:

@@ -53,6 +53,11 @@ def explain(grasp_object: GraspObject, hand: HandModel, reference: Reference,
         if size < tip:
             return (f'too small for the hand: the object measures {_mm(size)} at most, a '
                     f'fingertip {_mm(tip)} at least')
+    if not rejected:
+        return ('no open hand finds opposed places to press, where the fingers reach and the '
+                'task allows')
+    if dominant == rejections.OUTSIDE_REGION:
+        return _share(rejected, dominant, 'the regions allowed for contacts are too small')
     if dominant == rejections.SURROUNDINGS_COLLIDE:
         return _share(rejected, dominant, 'obstacles or regions to keep out of are in the way')
     if miss is None or not miss.links:

@@ -14,6 +14,7 @@ from .distance_field import DistanceField, build_distance_field
 from .hand_geometry import moving_fingers, pad_paths
 from .options import PlannerOptions
 from .quick_look import hand_is_free, place_palms
+from .regions import moved_region, within_region
 from .types import Task
 
 Array = NDArray[np.float64]
@@ -29,6 +30,10 @@ TWIN_RESOLUTION = 1e-5
 FIELD_CLEARANCE = 0.001
 #: Axes of the canonical frame, longest first (smallest moment of inertia first).
 LONG_AXES = (0, 1)
+#: By so much the quick look may miss the middle of a contact [m].
+REGION_SLACK = 0.01
+#: Contacts that it sees nearer to the region's border [m], or outside, lose so much score.
+REGION_BORDER, REGION_LOSS = 0.005, 0.2
 #: Above this cosine a palm comes along an axis.
 ALONG_AXIS = 0.95
 #: Gain of score where more than two fingers share the load: a pinch resists turning badly.
@@ -63,6 +68,7 @@ class _Scene:
     faces: TriangleMesh
     hand: HandModel
     options: PlannerOptions
+    contact_region: Array
 
 
 def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
@@ -79,7 +85,7 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
     grasp_object : GraspObject
     hand : HandModel
     task : Task
-        Its approach cone is respected.
+        Its approach cone is respected, and its contact region as far as the quick look sees.
     options : PlannerOptions
     count : int
         Hypotheses wanted at most.
@@ -100,7 +106,7 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
 
     """
     T_object_canonical = grasp_object.canonical_frame
-    scene = _scene(grasp_object, hand, T_object_canonical, options)
+    scene = _scene(grasp_object, hand, T_object_canonical, options, task)
     poses, faces, preshapes = _candidates(scene, seed)
     keep = _in_approach_cone(poses, T_object_canonical, task)
     poses, faces, preshapes = poses[keep], faces[keep], preshapes[keep]
@@ -118,13 +124,13 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
 
 
 def _scene(grasp_object: GraspObject, hand: HandModel, T_object_canonical: Array,
-           options: PlannerOptions) -> _Scene:
+           options: PlannerOptions, task: Task) -> _Scene:
     vertices = apply(inverse(T_object_canonical), grasp_object.mesh.vertices)
     mesh = TriangleMesh(vertices, grasp_object.mesh.faces)
     coarse = _coarse(mesh, options.sample_faces)
     points = np.concatenate([coarse.vertices, coarse.vertices[coarse.faces].mean(axis=1)])
     return _Scene(points, build_distance_field(mesh), _coarse(mesh, options.face_count), hand,
-                  options)
+                  options, moved_region(task.contact_region, inverse(T_object_canonical)))
 
 
 def _coarse(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
@@ -231,10 +237,19 @@ def _score(scene: _Scene, number: int, poses: Array) -> tuple[Array, Array]:
     frontal = np.clip(np.einsum('nfx,nfx->nf', motion, inward), 0.0, 1.0) * touched
     balance, offsets = _balance_score(contact, inward, touched)
     score = 0.2 * frontal.mean(axis=1) + balance
+    if len(scene.contact_region):
+        score = score + _region_score(scene.contact_region, contact, touched)
     promising = np.flatnonzero(score > 0.0)
     free = np.zeros(len(poses), bool)
     free[promising] = _open_hand_is_free(scene, preshape.open, poses[promising])
     return np.where(free, score, -np.inf), offsets
+
+
+def _region_score(region: Array, contact: Array, touched: NDArray) -> Array:
+    """Return what contacts outside the region, or at its border, lose (n,)."""
+    outside = (touched & ~within_region(contact, region, REGION_SLACK)).any(axis=1)
+    border = (touched & ~within_region(contact, region, -REGION_BORDER)).any(axis=1)
+    return np.where(outside, -np.inf, np.where(border, -REGION_LOSS, 0.0))
 
 
 def _balance_score(contact: Array, inward: Array, touched: NDArray) -> tuple[Array, Array]:

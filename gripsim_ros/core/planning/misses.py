@@ -21,9 +21,9 @@ Array = NDArray[np.float64]
 #: So many of the nearest misses are asked what they lack.
 MISSES_ASKED = 4
 #: Reasons without any forces, the nearest to a grasp first.
-_EARLY = (rejections.TOO_FEW_FINGERS, rejections.NOT_SETTLED, rejections.SELF_COLLISION,
-          rejections.SURROUNDINGS_COLLIDE, rejections.OPEN_HAND_COLLIDES,
-          rejections.EVALUATION_FAILED)
+_EARLY = (rejections.OUTSIDE_REGION, rejections.TOO_FEW_FINGERS, rejections.NOT_SETTLED,
+          rejections.SELF_COLLISION, rejections.SURROUNDINGS_COLLIDE,
+          rejections.OPEN_HAND_COLLIDES, rejections.EVALUATION_FAILED)
 
 
 @dataclass(frozen=True, eq=False)

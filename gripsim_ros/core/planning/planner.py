@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batches import (DETAIL_CLEARANCE, DETAIL_FORCES, DETAIL_SURFACE, ConfigurationBatch,
-                       GraspStateBatch)
+from ..batches import (DETAIL_CLEARANCE, DETAIL_FORCES, DETAIL_SURFACE, OBSTACLE_WIDTH,
+                       ConfigurationBatch, GraspStateBatch)
 from ..bodies import GraspObject
 from ..errors import TaskError
 from ..hand import HandModel
@@ -27,6 +27,8 @@ Array = NDArray[np.float64]
 
 #: Hypotheses worked on at first, and more for each judged: the best ones answer soon.
 FIRST_ACTIVE, MORE_ACTIVE = 8, 4
+#: Primitives of a region that is not restricted.
+NO_REGION = np.zeros((0, OBSTACLE_WIDTH))
 #: Fingers among which the first guess of the holding force is shared.
 SHARING_FINGERS = 2
 
@@ -69,7 +71,7 @@ class GraspPlanner:
         hypotheses, self.proposed = propose_hypotheses(
             grasp_object, hand, task, options, max_hypotheses or options.max_hypotheses, seed)
         limits = closing_limits(grasp_object, hand, self._reference.load,
-                                self._reference.max_pressure)
+                                self._reference.max_pressure, task.contact_region)
         self._waiting = [Closing(h, hand, options, limits) for h in hypotheses]
         self._total = len(hypotheses)
         self._active: list[Closing] = []
@@ -273,12 +275,13 @@ def question_batch(questions: list[Question], load_cases: Array, task: Task,
 
 
 def closing_limits(grasp_object: GraspObject, hand: HandModel, load: float,
-                   max_pressure: float) -> Limits:
-    """Return what closings respect: a first force [N], stiffness and pressure limit [Pa]."""
+                   max_pressure: float, contact_region: Array = NO_REGION) -> Limits:
+    """Return what closings respect: first force [N], stiffness, pressure [Pa], region."""
     material = grasp_object.material
     compliance = (1.0 - material.poisson_ratio ** 2) / material.youngs_modulus
     pads = [link.pad for link in hand.links if link.pad is not None]
     if pads:
         compliance += max((1.0 - p.poisson_ratio ** 2) / p.youngs_modulus for p in pads)
     return Limits(holding_force=load / (SHARING_FINGERS * material.friction),
-                  effective_modulus=1.0 / compliance, max_pressure=max_pressure)
+                  effective_modulus=1.0 / compliance, max_pressure=max_pressure,
+                  contact_region=contact_region)

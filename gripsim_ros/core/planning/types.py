@@ -38,6 +38,8 @@ class Task:
         Half angle of the cone about it [rad].
     obstacles, keep_out : (k, 16) float
         Primitives as in ``ConfigurationBatch.obstacles``; the hand may enter neither.
+    contact_region : (k, 16) float
+        The same; the middle of every contact must lie in one of them. Empty: anywhere.
 
     Raises
     ------
@@ -53,11 +55,13 @@ class Task:
     approach_half_angle: float = np.pi
     obstacles: Array = field(default_factory=lambda: _no_rows(OBSTACLE_WIDTH))
     keep_out: Array = field(default_factory=lambda: _no_rows(OBSTACLE_WIDTH))
+    contact_region: Array = field(default_factory=lambda: _no_rows(OBSTACLE_WIDTH))
 
     def __post_init__(self) -> None:
         """Check every field."""
         for name, width in (('gravity_directions', 3), ('external_wrenches', 6),
-                            ('obstacles', OBSTACLE_WIDTH), ('keep_out', OBSTACLE_WIDTH)):
+                            ('obstacles', OBSTACLE_WIDTH), ('keep_out', OBSTACLE_WIDTH),
+                            ('contact_region', OBSTACLE_WIDTH)):
             rows = np.asarray(getattr(self, name), float).reshape(-1, width)
             if not np.isfinite(rows).all():
                 raise TaskError(f'task.{name} must be finite, got {rows.tolist()}')
