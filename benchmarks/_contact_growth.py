@@ -22,7 +22,7 @@ SERIES = {
     'penetrating vertices': [('rbox50k', 'sphere20k', depth)
                              for depth in (-1e-3, 5e-4, 2e-3, 5e-3, 1e-2, 2e-2)]}
 #: Configurations of each link in the test of two cores, and tries of which the best counts.
-CONFIGURATIONS, TRIES = 60, 7
+CONFIGURATIONS, TRIES = 600, 7
 BROAD_LINKS = ('cap500', 'rbox500', 'sdh_tip', 'sdh_finger', 'sdh_knuckle', 'sdh_palm')
 BROAD_POSES = 40
 #: Pairs for the time that the region of potential interaction saves.
