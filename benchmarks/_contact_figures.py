@@ -8,6 +8,7 @@ import numpy as np
 
 matplotlib.use('Agg')
 from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib.ticker import NullFormatter  # noqa: E402
 
 DPI = 110
 
@@ -20,6 +21,7 @@ def draw_growth(series: dict[str, dict[str, Any]], path: Path) -> None:
             sizes = np.maximum(row['sizes'], 1)
             panel.loglog(sizes, 1e3 * np.array(values), 'o-', markersize=4,
                          linewidth=2.4 if name == 'gripsim' else 1.2, label=name)
+        panel.xaxis.set_minor_formatter(NullFormatter())
         panel.set_xlabel(label)
         panel.grid(True, which='both', alpha=0.25)
     panels[0].set_ylabel('one query, both ways [ms]')

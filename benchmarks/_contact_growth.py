@@ -7,11 +7,14 @@ import numpy as np
 
 from benchmarks import _contact_bodies as bodies
 from benchmarks._contact_peers import EXACT, embreex_numpy, embreex_scene
-from benchmarks._contact_speed import interleaved
+from benchmarks._contact_speed import CASES, interleaved
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
+from gripsim_ros.core.contact import penetration
+from gripsim_ros.core.contact.culling import turned_motion, vertices_in_box
 from gripsim_ros.core.contact.many_contacts import many_vertex_contacts
 from gripsim_ros.core.contact.oriented_box import interaction_region, separation
 from gripsim_ros.core.contact.point_queries import triangles_in_box
+from gripsim_ros.core.contact.ray_queries import direction_frame
 from gripsim_ros.core.transforms import inverse
 
 #: Series of cases along which one size grows: label, and link, object and depth [m].
@@ -187,3 +190,43 @@ def region_saving(budget: float) -> dict[str, float]:
         times = interleaved(queries, pose, budget)
         saved[f'{link} | {body}'] = times['with'] / times['without']
     return saved
+
+
+def tree_against_grid(budget: float, cases: tuple[tuple[str, str, float], ...] = CASES
+                      ) -> dict[str, float]:
+    """Return, per case, the time to stream all triangles over the time by the tree."""
+    return {f'{link} | {body} {1e3 * depth:g} mm': _all_over_tree(link, body, depth, budget)
+            for link, body, depth in cases}
+
+
+def _all_over_tree(link: str, body: str, depth: float, budget: float) -> float:
+    pose = bodies.poses(link, body, (depth,))[0]
+    pair = bodies.contact_mesh(link).arrays, bodies.contact_mesh(body).arrays
+    T = inverse(pose.T_link_object)
+    prepared = [_prepared(pair[0], pair[1], T, T[:3, :3] @ pose.direction),
+                _prepared(pair[1], pair[0], pose.T_link_object, -pose.direction)]
+
+    def by_tree(_: Any) -> None:
+        for target, frame, grid, _every in filter(None, prepared):
+            found = penetration._triangles_over(target, frame, grid, 1e-13)
+            penetration._first_hits(target, found, frame, grid, 1e-13)
+
+    def over_all(_: Any) -> None:
+        for target, frame, grid, every in filter(None, prepared):
+            penetration._first_hits(target, every, frame, grid, 1e-13)
+    times = interleaved({'tree': by_tree, 'all': over_all}, None, budget)
+    return times['all'] / times['tree']
+
+
+def _prepared(query: Any, target: Any, T: np.ndarray, direction: np.ndarray) -> tuple | None:
+    """Return target, frame, grid of the query's vertices and all triangles, if there are any."""
+    rotation, origin = np.ascontiguousarray(T[:3, :3]), T[:3, 3].copy()
+    near = vertices_in_box(query.balls, query.nodes, query.vertices, int(query.sizes[0]),
+                           turned_motion(target.box[:3], rotation, origin - target.box[3]),
+                           target.box[4])
+    if not len(near):
+        return None
+    frame, count = direction_frame(direction), len(target.triangles)
+    points = penetration._projected(query.vertices, near, turned_motion(frame, rotation, origin))
+    grid = penetration._sorted_into_cells(*points, near, count)
+    return target, frame, grid, np.arange(count, dtype=np.uint32)

@@ -72,8 +72,16 @@ def _broad(arguments: argparse.Namespace) -> None:
     print(f'geometric mean {100.0 * np.exp(np.mean(np.log(list(saved.values())))):.0f} %')
 
 
+def _grid(arguments: argparse.Namespace) -> None:
+    print('all triangles streamed over the grid of points, time over that by the tree')
+    ratios = growth.tree_against_grid(0.2 * arguments.budget)
+    for name, value in ratios.items():
+        print(f'{name:32} {value:6.2f} x')
+    print(f'{"geometric mean":32} {np.exp(np.mean(np.log(list(ratios.values())))):6.2f} x')
+
+
 SECTIONS = {'accuracy': _accuracy, 'speed': _speed, 'growth': _growth, 'update': _update,
-            'cores': _cores, 'memory': _memory, 'broad': _broad}
+            'cores': _cores, 'memory': _memory, 'broad': _broad, 'grid': _grid}
 
 
 def main() -> None:
