@@ -112,7 +112,10 @@ def grasp_to_mapping(grasp: RankedGrasp, joint_names: Sequence[str]) -> dict[str
         'quality': {
             'score': grasp.score, 'margin': grasp.margin, 'quantitative': grasp.quantitative,
             'terms': {term.name: {'value': term.value, 'unit': term.unit, 'weight': term.weight,
-                                  'contribution': term.contribution} for term in grasp.terms}},
+                                  'normalised': term.normalised,
+                                  'contribution': term.contribution} for term in grasp.terms},
+            'damage_margin': grasp.damage_margin,
+            'robustness': None if grasp.robustness is None else vars(grasp.robustness)},
         'deformation': {'max': grasp.max_displacement, 'centre_of_mass': grasp.centre_of_mass},
         'hypothesis': grasp.hypothesis, 'preshape': grasp.preshape,
         'warnings': list(grasp.warnings), **({'reason': grasp.reason} if grasp.reason else {})}

@@ -23,6 +23,7 @@ from .core.pipeline import Pipeline
 from .core.planning import (GraspEvaluator, GraspPlanner, NearestMiss, PlannerOptions, Progress,
                             RankedGrasp, Task)
 from .resources import load_default_hand, resolve_uri, share_directory
+from .robustness import add_robustness
 from .workers import run, run_with_workers, worker_count
 
 
@@ -132,7 +133,7 @@ def link_shapes(hand: HandModel) -> LinkShapes:
 def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
                 hand: HandModel | None = None, options: PlannerOptions | None = None,
                 count: int = 0, hypotheses: int = 0, budget: float = 0.0, seed: int = 0,
-                workers: int = 1,
+                workers: int = 1, robustness: int | None = None,
                 on_progress: Callable[[Progress], bool | None] | None = None) -> PlanResult:
     """
     Return ranked grasps of an object.
@@ -153,6 +154,9 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     workers : int
         Processes that share the work; 0: one a core. Forked, so only used where this
         process has no threads of its own. Grasps and their order do not depend on it.
+    robustness : int, optional
+        Samples of uncertain numbers under which the grasps returned are judged again, after
+        planning and outside its budget; None: as in the options.
     on_progress : callable, optional
         Called with ``Progress`` after each answer; return False to stop.
 
@@ -182,13 +186,36 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     pipeline = Pipeline(hand, grasp_object, mechanics_options(), link_shapes(hand))
     stopped = run_with_workers(planner, pipeline, watch, worker_count(workers))
     progress = planner.progress
+    samples = options.robustness_samples if robustness is None else robustness
+    grasps = robust_grasps(grasp_object, planner.ranked(), task, samples, seed, hand=hand,
+                           options=options)
     return PlanResult(
-        grasps=planner.ranked(), rejections=planner.rejections, evaluated=progress.evaluated,
+        grasps=grasps, rejections=planner.rejections, evaluated=progress.evaluated,
         total=progress.total, in_contact=planner.contacts_evaluated, proposed=planner.proposed,
         timed_out=stopped and progress.evaluated < progress.total,
         first_stable_time=first_stable[0] if first_stable else None,
         planning_time=time.monotonic() - begin, nearest_miss=planner.nearest_miss,
         hint=planner.hint)
+
+
+def robust_grasps(grasp_object: GraspObject, grasps: list[RankedGrasp], task: Task | None,
+                  samples: int, seed: int = 0, *, hand: HandModel | None = None,
+                  options: PlannerOptions | None = None) -> list[RankedGrasp]:
+    """
+    Return grasps with their robustness; see ``gripsim_ros.robustness``.
+
+    Raises
+    ------
+    TaskError
+        ``samples`` is negative.
+    """
+    from .core.errors import TaskError
+    if samples < 0:
+        raise TaskError(f'robustness samples must be 0 or more, got {samples}')
+    hand = hand or load_default_hand()
+    return add_robustness(grasp_object, grasps, task or Task(), hand,
+                          options or planner_options(), mechanics_options(), link_shapes(hand),
+                          samples, seed)
 
 
 def evaluate_grasps(grasp_object: GraspObject, grasps: list[tuple[np.ndarray, np.ndarray]],

@@ -69,6 +69,10 @@ def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool)
     grasps = [ranked_grasp_from_msg(msg, np.eye(4), hand.joint_names) for msg in result.grasps]
     if with_surfaces:
         grasps = add_surfaces(request, grasps)
+    if request.limits.robustness:
+        from ..in_process import robust_grasps
+        grasps = robust_grasps(request.grasp_object, grasps, request.task,
+                               request.limits.robustness, request.limits.seed, hand=hand)
     statistics = {
         'evaluated': result.evaluated, 'total': result.total,
         'planning_time': result.planning_time, 'status': status, 'message': result.message,

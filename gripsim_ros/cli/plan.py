@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: More processes than this are taken for a mistake.
 MOST_WORKERS = 256
+#: The same of samples of uncertain numbers.
+MOST_SAMPLES = 10000
 
 Mesh = Annotated[str, typer.Argument(metavar='MESH', help='Mesh file, or package:// URI.')]
 Scale = Annotated[float, typer.Option(
@@ -46,6 +48,9 @@ def plan(
         workers: Annotated[int, typer.Option(
             '--workers', parser=whole_number, metavar='N',
             help='Processes that share the work; 0: one a core.')] = 0,
+        robustness: Annotated[int, typer.Option(
+            '--robustness', parser=whole_number, metavar='N',
+            help='Judge each grasp under N samples of uncertain numbers.')] = 0,
         nodes: Annotated[bool, typer.Option(
             '--nodes', help='Ask a running suite instead of planning here.')] = False,
         json: Json = False, out: Out = None,
@@ -56,7 +61,7 @@ def plan(
         check_writable(path)
     limits = PlanLimits(_limit('--count', count_), _limit('--hypotheses', hypotheses),
                         0.0 if time is None else positive('--time', time), _checked_seed(seed),
-                        _checked_workers(workers))
+                        _checked_workers(workers), _checked_robustness(robustness))
     request = read_request(mesh, scale, material, task, limits)
     if nodes:
         from .by_nodes import plan_by_nodes
@@ -77,13 +82,18 @@ def plan(
 
 @dataclass(frozen=True)
 class PlanLimits:
-    """Most grasps, hypotheses and seconds, 0 being the planner's own; seed; worker processes."""
+    """
+    Most grasps, hypotheses and seconds, 0 being the planner's own; seed; worker processes.
+
+    ``robustness`` is the number of samples, 0 being the planner's own.
+    """
 
     count: int = 0
     hypotheses: int = 0
     time: float = 0.0
     seed: int = 0
     workers: int = 0
+    robustness: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +139,12 @@ def _checked_workers(workers: int) -> int:
     return workers
 
 
+def _checked_robustness(samples: int) -> int:
+    if not 0 <= samples <= MOST_SAMPLES:
+        raise InputError(f'--robustness must be from 0 to {MOST_SAMPLES}, got {samples}')
+    return samples
+
+
 def _plan_here(request: PlanRequest) -> tuple[PlanAnswer, bool]:
     from ..grasp_file import PlanAnswer
     from ..in_process import plan_grasps
@@ -138,7 +154,7 @@ def _plan_here(request: PlanRequest) -> tuple[PlanAnswer, bool]:
         result = plan_grasps(
             request.grasp_object, request.task, hand=hand, count=limits.count,
             hypotheses=limits.hypotheses, budget=limits.time, seed=limits.seed,
-            workers=limits.workers, on_progress=progress)
+            workers=limits.workers, robustness=limits.robustness or None, on_progress=progress)
     statistics = {
         'evaluated': result.evaluated, 'total': result.total, 'proposed': result.proposed,
         'in_contact': result.in_contact, 'planning_time': result.planning_time,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..grasp_file import PlanAnswer
 
 GRASP_COLUMNS = ('rank', 'score', 'preshape', 'contacts', 'force [N]', 'peak [kPa]',
-                 'pressed in [mm]', 'load margin', 'note')
+                 'pressed in [mm]', 'load margin', 'damage margin', 'note')
 
 
 def print_answer(answer: PlanAnswer) -> None:
@@ -36,7 +36,15 @@ def grasp_row(grasp: RankedGrasp) -> tuple[str, ...]:
     import numpy as np
     force = sum(float(np.linalg.norm(contact.force)) for contact in grasp.contacts)
     peak = max((contact.peak_pressure for contact in grasp.contacts), default=0.0)
-    notes = [] if grasp.quantitative else ['outside the range of the elastic model']
+    notes = [] if grasp.robustness is None else [
+        f'holds in {100 * grasp.robustness.holding:.0f} ± {100 * grasp.robustness.error:.0f} % '
+        f'of {grasp.robustness.samples} samples']
+    notes += [] if grasp.quantitative else ['outside the range of the elastic model']
     return (str(grasp.rank), f'{grasp.score:.3f}', grasp.preshape, str(len(grasp.contacts)),
             f'{force:.2f}', f'{1e-3 * peak:.1f}', f'{1e3 * grasp.max_displacement:.2f}',
-            f'{grasp.margin:.2f}', '; '.join([*notes, *([grasp.reason] if grasp.reason else [])]))
+            f'{grasp.margin:.2f}', _factor(grasp.damage_margin),
+            '; '.join([*notes, *([grasp.reason] if grasp.reason else [])]))
+
+
+def _factor(value: float) -> str:
+    return f'{value:.1f}' if value < 1e3 else '-'

@@ -10,7 +10,7 @@ from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ..core.errors import HandError, TaskError
-from ..core.planning.types import GraspContact, RankedGrasp
+from ..core.planning.types import GraspContact, RankedGrasp, Robustness
 from ..core.transforms import apply, inverse
 from .geometry import point_to_msg, pose_from_msg, pose_to_msg, vector_to_msg
 
@@ -49,11 +49,20 @@ def grasp_to_msg(grasp: RankedGrasp, frame: GraspFrame) -> Grasp:
         contacts=[_contact_to_msg(c, T_frame_object) for c in grasp.contacts],
         score=float(grasp.score),
         quality=[ScoreTerm(name=t.name, value=float(t.value), unit=t.unit,
-                           weight=float(t.weight), contribution=float(t.contribution))
+                           weight=float(t.weight), contribution=float(t.contribution),
+                           normalised=float(t.normalised))
                  for t in grasp.terms],
         margin=float(grasp.margin), quantitative=bool(grasp.quantitative),
         max_displacement=float(grasp.max_displacement), centre_of_mass=point_to_msg(centre),
-        warnings=list(grasp.warnings))
+        warnings=list(grasp.warnings), damage_margin=float(grasp.damage_margin),
+        **_robustness_fields(grasp.robustness))
+
+
+def _robustness_fields(robustness: Robustness | None) -> dict[str, float]:
+    if robustness is None:
+        return {}
+    return {'robustness_samples': robustness.samples, 'robustness': robustness.holding,
+            'robustness_error': robustness.error, 'robustness_margin': robustness.mean_margin}
 
 
 def _trajectory_to_msg(rows: Array, frame: GraspFrame) -> JointTrajectory:

@@ -4,7 +4,7 @@ import numpy as np
 from gripsim_interfaces.msg import ContactPatch, Grasp
 from numpy.typing import NDArray
 
-from ..core.planning.types import GraspContact, RankedGrasp, ScoreTerm
+from ..core.planning.types import GraspContact, RankedGrasp, Robustness, ScoreTerm
 from ..core.transforms import apply, inverse
 from .geometry import pose_from_msg, xyz
 from .grasps import grasp_from_msg
@@ -46,10 +46,13 @@ def ranked_grasp_from_msg(msg: Grasp, T_frame_object: Array,
         grip_efforts=np.array(msg.grip_joint_efforts),
         contacts=tuple(_contact(contact, T_object_frame) for contact in msg.contacts),
         score=msg.score, terms=tuple(
-            ScoreTerm(t.name, t.value, t.unit, t.weight, t.contribution) for t in msg.quality),
+            ScoreTerm(t.name, t.value, t.unit, t.weight, t.contribution, t.normalised)
+            for t in msg.quality),
         margin=msg.margin, quantitative=msg.quantitative, max_displacement=msg.max_displacement,
         centre_of_mass=apply(T_object_frame, xyz(msg.centre_of_mass)[None])[0],
-        warnings=tuple(msg.warnings))
+        warnings=tuple(msg.warnings), damage_margin=msg.damage_margin,
+        robustness=Robustness(msg.robustness_samples, msg.robustness, msg.robustness_error,
+                              msg.robustness_margin) if msg.robustness_samples else None)
 
 
 def _contact(msg: ContactPatch, T_object_frame: Array) -> GraspContact:

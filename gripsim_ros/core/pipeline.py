@@ -21,12 +21,15 @@ class Pipeline:
     mechanics : MechanicsOptions
     shapes : LinkShapes, optional
         Of the same hand, to save preparing them.
+    scene : ContactScene, optional
+        Of the same hand and mesh; the material may differ.
     """
 
     def __init__(self, hand: HandModel, grasp_object: GraspObject,
-                 mechanics: MechanicsOptions, shapes: LinkShapes | None = None) -> None:
+                 mechanics: MechanicsOptions, shapes: LinkShapes | None = None,
+                 scene: ContactScene | None = None) -> None:
         self._hand = hand
-        self._scene = ContactScene(hand, grasp_object, shapes)
+        self._scene = scene or ContactScene(hand, grasp_object, shapes)
         self._body = ElasticBody(grasp_object, mechanics)
 
     def evaluate(self, configurations: ConfigurationBatch) -> GraspStateBatch:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core.bodies import TriangleMesh, decimate_mesh
-from ..core.planning.types import GraspContact, ScoreTerm
+from ..core.planning.types import GraspContact, RankedGrasp, ScoreTerm
 from .render import best_viewpoint
 from .scene import (CENTRE_BEFORE_COLOUR, CENTRE_COLOUR, FORCE_COLOUR, PRESSURE_COLOURS,
                     PRESSURE_STOPS, RING_COLOUR, DisplayGrasp, DisplayScene)
@@ -114,7 +114,19 @@ def _summary(scene: DisplayScene, shown: DisplayGrasp) -> str:
     shift = 1e3 * float(np.linalg.norm(grasp.centre_of_mass - scene.centre_of_mass))
     return (f'{grasp.preshape}: {len(grasp.contacts)} contacts, {force:.2f} N in all, holds '
             f'{grasp.margin:.2f} times the load; surface pressed in by '
-            f'{1e3 * grasp.max_displacement:.2f} mm, centre of mass moved by {shift:.3f} mm')
+            f'{1e3 * grasp.max_displacement:.2f} mm, centre of mass moved by {shift:.3f} mm'
+            + _further(grasp))
+
+
+def _further(grasp: RankedGrasp) -> str:
+    """Return what is told of damage and robustness, if anything."""
+    text = ''
+    if np.isfinite(grasp.damage_margin):
+        text += f'; damage begins at {grasp.damage_margin:.1f} times the peak pressure'
+    if grasp.robustness is not None:
+        text += (f'; holds in {100 * grasp.robustness.holding:.0f} ± '
+                 f'{100 * grasp.robustness.error:.0f} % of {grasp.robustness.samples} samples')
+    return text
 
 
 def _warnings(shown: DisplayGrasp) -> list[str]:

@@ -9,7 +9,7 @@ from ..transforms import transform
 from .closing import Held
 from .hypotheses import Hypothesis
 from .options import PlannerOptions
-from .ranking import Reference, grip_efforts, score_terms
+from .ranking import Reference, damage_margin, grip_efforts, score_terms
 from .state_row import StateRow
 from .types import GraspContact, RankedGrasp
 
@@ -50,7 +50,8 @@ def make_grasp(hypothesis: Hypothesis, held: Held, hand: HandModel, reference: R
         margin=state.margin, quantitative=state.quantitative,
         max_displacement=state.max_displacement, centre_of_mass=state.centre_of_mass,
         warnings=patch_warnings(state, hand), vertices=state.vertices,
-        vertex_pressures=state.vertex_pressures)
+        vertex_pressures=state.vertex_pressures,
+        damage_margin=damage_margin(state, reference))
 
 
 def grasp_contacts(state: StateRow, hand: HandModel) -> tuple[GraspContact, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TaskError
+from .uncertainty import Uncertainty
 
 #: Names of the terms of a score, see ``ranking``.
 SCORE_TERMS = ('gentleness', 'pressure', 'support', 'opposition', 'spread', 'torque',
@@ -39,6 +40,8 @@ class PlannerOptions:
     max_object_shift: float
     weights: Mapping[str, float]
     trajectory_rows: int
+    robustness_samples: int
+    uncertainty: Uncertainty
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> 'PlannerOptions':
@@ -61,12 +64,16 @@ class PlannerOptions:
 def _checked(name: str, kind: Any, value: Any) -> Any:
     if name == 'weights':
         return _checked_weights(value)
+    if name == 'uncertainty':
+        return Uncertainty.from_mapping(value)
     numbers = np.atleast_1d(np.asarray(value, dtype=float))
     if numbers.size == 0 or not np.isfinite(numbers).all() or (numbers < 0.0).any():
         raise TaskError(f'planner option {name} must be finite and not negative, got {value!r}')
     if kind in (int, 'int'):
-        if numbers.size != 1 or int(numbers[0]) != numbers[0] or numbers[0] < 1:
-            raise TaskError(f'planner option {name} must be a whole number from 1, got {value!r}')
+        least = 0 if name == 'robustness_samples' else 1
+        if numbers.size != 1 or int(numbers[0]) != numbers[0] or numbers[0] < least:
+            raise TaskError(
+                f'planner option {name} must be a whole number from {least}, got {value!r}')
         return int(numbers[0])
     if kind in (float, 'float'):
         return float(numbers[0])

@@ -127,10 +127,20 @@ def score_terms(state: StateRow, efforts: Array, hand: HandModel, reference: Ref
                         1.0 - state.max_displacement / (FULL_DEFORMATION * reference.radius))}
     total = sum(options.weights.values())
     terms = tuple(
-        ScoreTerm(name, float(value), unit, options.weights[name] / total,
-                  options.weights[name] / total * float(np.clip(normalised, 0.0, 1.0)))
+        _term(name, float(value), unit, options.weights[name] / total,
+              float(np.clip(normalised, 0.0, 1.0)))
         for name, (value, unit, normalised) in values.items())
     return sum(term.contribution for term in terms), terms
+
+
+def _term(name: str, value: float, unit: str, weight: float, normalised: float) -> ScoreTerm:
+    return ScoreTerm(name, value, unit, weight, weight * normalised, normalised)
+
+
+def damage_margin(state: StateRow, reference: Reference) -> float:
+    """Return the damage pressure of object or pads over the peak pressure [-], ``inf``: none."""
+    peak = float(state.peak_pressures.max(initial=0.0))
+    return reference.max_pressure / peak if peak > 0.0 else np.inf
 
 
 def _gentleness(pinches: float) -> float:

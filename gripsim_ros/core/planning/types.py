@@ -106,6 +106,22 @@ class ScoreTerm:
     unit: str
     weight: float
     contribution: float
+    normalised: float = 0.0
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """
+    How a grasp fares where the numbers of the request are uncertain.
+
+    Of ``samples`` a share ``holding`` holds, with its standard error ``error``;
+    ``mean_margin`` is the mean multiple of the loads that is held.
+    """
+
+    samples: int
+    holding: float
+    error: float
+    mean_margin: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +133,8 @@ class RankedGrasp:
     ``grip_positions`` and ``grip_efforts (J,)`` [rad, N m] are what to command there.
     ``vertices`` and ``vertex_pressures`` are the deformed surface [m, Pa] where it was
     computed, else None. ``reason`` says why a grasp under evaluation does not hold.
+    ``damage_margin`` is the damage pressure of object or pads over the peak pressure [-],
+    ``inf`` without limit or contact; ``robustness`` is None unless asked for.
     """
 
     rank: int
@@ -139,6 +157,8 @@ class RankedGrasp:
     reason: str = ''
     vertices: Array | None = None
     vertex_pressures: Array | None = None
+    damage_margin: float = np.inf
+    robustness: Robustness | None = None
 
 
 @dataclass(frozen=True, eq=False)
