@@ -20,13 +20,15 @@ from std_msgs.msg import Header  # noqa: E402
 
 from gripsim_ros import conversions  # noqa: E402
 from gripsim_ros.conversions import GraspFrame, RequestReader, arrays  # noqa: E402
+from gripsim_ros.conversions.misses import miss_from_msg, miss_to_msg  # noqa: E402
+from gripsim_ros.conversions.ranked import ranked_grasp_from_msg  # noqa: E402
 from gripsim_ros.core.batches import (  # noqa: E402
     ConfigurationBatch, ContactBatch, GraspStateBatch, LinkStateBatch)
 from gripsim_ros.core.bodies import GraspObject, Material, shapes  # noqa: E402
 from gripsim_ros.core.errors import (  # noqa: E402
     GripsimError, HandError, MaterialError, MeshError, ShapeError, TaskError)
 from gripsim_ros.core.planning.types import (  # noqa: E402
-    GraspContact, RankedGrasp, ScoreTerm, Task)
+    GraspContact, NearestMiss, RankedGrasp, Robustness, ScoreTerm, Task)
 from gripsim_ros.core.transforms import apply, from_pose, inverse  # noqa: E402
 
 #: Quaternions and back: a few roundings of numbers around 1.
@@ -372,3 +374,31 @@ def test_joints_of_a_grasp_come_in_any_order_but_all_of_them_and_no_others():
     msg.joint_trajectory.joint_names = list(NAMES)
     with pytest.raises(TaskError, match='at least one point'):
         conversions.grasp_from_msg(msg, np.eye(4), NAMES)
+
+
+def test_what_a_grasp_says_of_itself_survives_the_wire():
+    grasp = dataclasses.replace(
+        make_grasp(np.random.default_rng(8)), damage_margin=2.5,
+        terms=(ScoreTerm('support', 0.01, 'm', 0.3, 0.15, 0.5),),
+        robustness=Robustness(20, 0.9, 0.07, 1.4))
+    frame = GraspFrame(Header(), np.eye(4), NAMES, np.full(JOINTS, 1.0))
+    back = ranked_grasp_from_msg(
+        over_the_wire(conversions.grasp_to_msg(grasp, frame)), np.eye(4), NAMES)
+    assert back.robustness == grasp.robustness and back.terms == grasp.terms
+    assert back.damage_margin == 2.5
+    plain = conversions.grasp_to_msg(make_grasp(np.random.default_rng(8)), frame)
+    assert ranked_grasp_from_msg(over_the_wire(plain), np.eye(4), NAMES).robustness is None
+
+
+def test_a_nearest_miss_is_told_in_the_frame_of_the_request_and_read_back():
+    rng = np.random.default_rng(9)
+    miss = NearestMiss('slips', 3, 'pinch', random_pose(rng), rng.standard_normal(JOINTS),
+                       ('tip', 'thumb'), False, 0.0, 0.05, 0.23, np.inf, 5.0, np.nan, 2e4, 1e6)
+    T_frame_object = random_pose(rng)
+    back = miss_from_msg(over_the_wire(miss_to_msg(miss, T_frame_object)), T_frame_object)
+    for field in dataclasses.fields(NearestMiss):
+        expected, given = getattr(miss, field.name), getattr(back, field.name)
+        if isinstance(expected, (str, tuple)):
+            assert given == expected
+        else:
+            np.testing.assert_allclose(given, expected, rtol=0.0, atol=ATOL_ROUNDOFF)

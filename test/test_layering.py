@@ -21,7 +21,7 @@ LAYERS = (
     ('core.planning',),
     ('core.pipeline',),
     ('resources',),
-    ('environment', 'task_file', 'workers'),
+    ('environment', 'task_file', 'workers', 'robustness'),
     ('in_process', 'grasp_file'),
     ('conversions', 'report'),
     ('markers',),
