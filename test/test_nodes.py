@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,6 +32,7 @@ from visualization_msgs.msg import MarkerArray  # noqa: E402
 from gripsim_ros import conversions  # noqa: E402
 from gripsim_ros.client import STATUS_NAMES, PlanGraspClient, ServerLost  # noqa: E402
 from gripsim_ros.core.batches import ConfigurationBatch  # noqa: E402
+from gripsim_ros.core import bodies  # noqa: E402
 from gripsim_ros.core.planning import PlannerOptions  # noqa: E402
 from gripsim_ros.in_process import plan_grasps  # noqa: E402
 from gripsim_ros.nodes.node_base import latched, latest, reliable  # noqa: E402
@@ -121,6 +123,20 @@ def test_the_ranking_is_that_of_the_stages_in_one_process(alone):
     assert [(g.hypothesis, g.score, g.margin, tuple(g.trajectory[-1]), tuple(g.grip_efforts))
             for g in here.grasps] == ranking(alone)
     assert here.rejections == dict(zip(alone.rejection_reasons, alone.rejection_counts))
+
+
+def test_no_grasp_is_answered_with_the_hint_of_one_process(client):
+    request = goal(hypotheses=4)
+    request.material.friction = 0.03
+    answer = client.plan(request)
+    body = bodies.GraspObject(ball().mesh, replace(ball().material, friction=0.03))
+    here = plan_grasps(body, hypotheses=4,
+                       options=PlannerOptions.from_mapping(quick_options()))
+    assert status_name(answer) == 'NO_GRASP' and here.grasps == []
+    assert answer.hint == answer.message == here.hint and 'slippery' in here.hint
+    assert answer.has_nearest_miss
+    assert answer.nearest_miss.hypothesis == here.nearest_miss.hypothesis
+    assert answer.nearest_miss.needed_friction == here.nearest_miss.needed_friction
 
 
 def test_the_service_answers_as_the_action_does(client, alone):
