@@ -28,7 +28,7 @@ def draw(results: list[dict], folder: Path) -> None:
     left.set(xlabel='predicted: margin x 10 m/s²', ylabel='measured in physics [m/s²]',
              title='Pull over mass at which the object breaks loose')
     left.legend()
-    factors = np.linspace(0.1, 4.0, 40)
+    factors = np.linspace(0.1, RAMP_END / ACCELERATION, 40)
     for group, colour in (('proposed', '#2a6f97'), ('random', '#c0603a'), ('blind', '#777777')):
         fails = np.array([r['fails_at'] for result in results for r in result[group]])
         right.plot(factors * ACCELERATION,

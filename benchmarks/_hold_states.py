@@ -19,6 +19,8 @@ from gripsim_ros.in_process import link_shapes, mechanics_options, planner_optio
 
 #: Rows of the way from the open hand to a state.
 ROWS = 25
+#: A limit that no contact here comes near [Pa].
+ANY_PRESSURE = 1e10
 #: Random palms: gap to the object's nearest point [m], and offset beside its centre [m].
 GAPS, OFFSET = (0.006, 0.12), 0.015
 
@@ -129,6 +131,14 @@ class StateSource:
 def _firmness(row) -> tuple[float, float]:
     """Return the order of states: by margin, then by force."""
     return row[0].margin, float(row[0].normal_forces.sum())
+
+
+def undamaged(hand):
+    """Return a hand whose pads stand any pressure, as rigid bodies do."""
+    links = tuple(link if link.pad is None else
+                  replace(link, pad=replace(link.pad, max_pressure=ANY_PRESSURE))
+                  for link in hand.links)
+    return replace(hand, links=links)
 
 
 def closing_efforts(hand, joints, T_object_palm, state: StateRow):
