@@ -3,8 +3,7 @@ Hold prediction against physics over many evaluated hypotheses, stable or not.
 
 For every hypothesis that came to contact the state that holds, or the one nearest to it, is
 closed in MuJoCo to the same joint torques, and pulled along six axes. The prediction is asked
-the same: six directions, 10 m/s^2, the same friction and torsion, no limit of pressure, for
-rigid bodies feel no damage. So both judge one squeeze.
+the same: six directions, 10 m/s^2, the same friction and torsion. So both judge one squeeze.
 Beside it stand palms from random directions, closed blindly in physics alone.
 """
 
@@ -69,7 +68,7 @@ def judge_random(grasp_object, held: HeldObject, hand, meshes: Path, generator) 
 
 def examine(name: str, mesh, mass: float, kind: str, arguments) -> dict:
     """Return the records of one object."""
-    hand = load_default_hand() if arguments.damage else undamaged(load_default_hand())
+    hand = undamaged(load_default_hand()) if arguments.undamaged else load_default_hand()
     modulus, poisson, friction = MATERIALS[kind]
     body = GraspObject(mesh, Material(modulus, poisson, mass / mesh.volume, friction))
     task = Task(gravity_directions=np.array(SIX_AXES), gravity=ACCELERATION)
@@ -173,8 +172,8 @@ def main() -> None:
     parser.add_argument('--hypotheses', type=int, default=8, help='of the planner, an object')
     parser.add_argument('--random', type=int, default=12, help='random ones, closed likewise')
     parser.add_argument('--blind', type=int, default=12, help='random palms closed in physics')
-    parser.add_argument('--damage', action='store_true',
-                        help="keep the pads' limits of pressure, which rigid bodies do not feel")
+    parser.add_argument('--undamaged', action='store_true',
+                        help="lift the pads' limits of pressure, which rigid bodies do not feel")
     parser.add_argument('--quick', action='store_true', help='four of each, three objects')
     parser.add_argument('--out', type=Path, help='write all records as JSON')
     parser.add_argument('--read', type=Path, help='print the tables of records written before')
