@@ -221,15 +221,21 @@ def _score(scene: _Scene, number: int, poses: Array) -> tuple[Array, Array]:
     """
     Return the quick look's score (n,): opposition, centring, frontal contact.
 
-    And how far from the centre of mass the pads press (n, 3).
+    And how far from the centre of mass the pads press (n, 3). A pad also touches a wall that
+    is so thin that it lies between two samples of the pad's path.
     """
     preshape = scene.hand.preshapes[number]
     points, _ = pad_paths(scene.hand, moving_fingers(scene.hand, preshape), preshape, 14)
     fingers = len(points)
     path = _map(poses, points.reshape(-1, 3)).reshape(len(poses), fingers, -1, 3)
-    inside = scene.field(path) < 0.0
-    touched = inside.any(axis=2)
-    first = np.maximum(inside.argmax(axis=2), 1)[..., None, None]
+    distances = scene.field(path)
+    inside = distances < 0.0
+    nearest = distances.argmin(axis=2)
+    steps = np.linalg.norm(np.diff(points, axis=1), axis=2).max(axis=1)
+    passed = np.take_along_axis(distances, nearest[..., None], axis=2)[..., 0] < 0.5 * steps
+    touched = inside.any(axis=2) | passed
+    first = np.where(inside.any(axis=2), inside.argmax(axis=2), nearest)
+    first = np.maximum(first, 1)[..., None, None]
     contact = np.take_along_axis(path, first, axis=2)[:, :, 0]
     motion = contact - np.take_along_axis(path, first - 1, axis=2)[:, :, 0]
     motion /= np.maximum(np.linalg.norm(motion, axis=-1, keepdims=True), 1e-12)
