@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -26,9 +25,6 @@ from gripsim_ros.resources import load_default_hand
 ATOL_ROUNDOFF = 1e-12
 #: Scores nearer than this are tied and ranked by the hypothesis.
 ATOL_TIE = 1e-9
-HELP_TIME = 0.6
-#: Help is timed as the best of several runs: other processes may hold the machine up.
-HELP_RUNS = 5
 JOINTS = ('0.5', '-0.3', '1e-1', '-9.9e-05', '0', '-1E-2', '.2')
 
 
@@ -47,16 +43,6 @@ def test_the_command_alone_shows_its_help():
 def test_every_verb_has_help(verb):
     code, out, _ = gripsim(verb, '--help')
     assert code == 0 and 'Usage' in out
-
-
-def test_help_starts_fast():
-    best = np.inf
-    for _ in range(HELP_RUNS):
-        begin = time.perf_counter()
-        with start('--help') as process:
-            process.communicate()
-        best = min(best, time.perf_counter() - begin)
-    assert process.returncode == 0 and best < HELP_TIME
 
 
 def test_help_imports_nothing_heavy():
