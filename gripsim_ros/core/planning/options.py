@@ -37,7 +37,6 @@ class PlannerOptions:
     max_depth_step: float
     margin_band: tuple[float, ...]
     min_force_share: float
-    max_object_shift: float
     weights: Mapping[str, float]
     trajectory_rows: int
     robustness_samples: int
