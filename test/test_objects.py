@@ -80,3 +80,20 @@ def test_the_canonical_frame_of_a_body_without_symmetry_ignores_the_numbering(na
 def test_the_frame_points_where_the_third_moment_is_positive():
     frame = GraspObject(shapes.cone(0.02, 0.2), MATERIAL).canonical_frame
     assert_allclose(frame[:3, 0], [0.0, 0.0, 1.0], atol=1e-9)
+
+
+@pytest.mark.parametrize('sides', [(0.06, 0.06, 0.06), (0.05, 0.05, 0.1), (0.08, 0.08, 0.01)])
+@given(rotation=vectors)
+def test_the_axes_of_cubes_and_square_bars_are_square_to_their_sides(sides, rotation):
+    turn = transforms.from_rotation_vector(np.concatenate([np.zeros(3), 3.0 * rotation]))
+    box = shapes.box(sides).with_transform(turn)
+    axes = GraspObject(box, MATERIAL).canonical_frame[:3, :3]
+    square = np.abs(box.face_normals @ axes)
+    assert_allclose(square.max(axis=1), 1.0, atol=ATOL_ROUNDOFF)
+
+
+def test_a_ball_has_no_side_that_its_axes_could_be_square_to():
+    ball = shapes.sphere(0.03, 0.004)
+    axes = GraspObject(ball, MATERIAL).canonical_frame[:3, :3]
+    centre = ball.vertices - ball.vertices.mean(axis=0)
+    assert np.isclose(centre[0] / np.linalg.norm(centre[0]) @ axes[:, 0], 1.0)

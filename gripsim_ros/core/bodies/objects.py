@@ -15,6 +15,16 @@ from .mesh import FloatArray, TriangleMesh, frozen_array
 TIE_MOMENT = 1e-3
 #: Skewness below which the direction of a principal axis is left to the vertices.
 TIE_SKEWNESS = 1e-6
+#: Power of the cosine with which a facet counts as facing a direction.
+FACING_POWER = 16
+#: Mean of that power over the directions of a ball, and of a disc's rim.
+EVEN_BALL, EVEN_DISC = 1.0 / 17.0, 6435.0 / 32768.0
+#: Share of the area over the even one from which a direction is distinguished.
+DISTINGUISHED = 1.5
+#: Shares that differ by less, relatively, are the same.
+TIE_FACING = 1e-6
+#: Facets whose normals are tried at most, about.
+TRIED_FACETS = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +90,9 @@ def canonical_frame(
     The x and y axes point where the third moment of the volume is positive, z follows.
     A body with symmetries leaves choices open. They are made by the vertices in their
     order, which a rigid motion keeps: where moments are equal (within ``TIE_MOMENT``)
-    the axis points to the first vertex farther out than half of the farthest; where the
+    the axis is the normal of the facet that most of the surface is square or parallel to,
+    as on a cube, or else, as on a ball, points to the first vertex farther out than half of
+    the farthest; where the
     third moment vanishes (skewness below ``TIE_SKEWNESS``) the first vertex farther out
     along the axis than half of the farthest has a positive coordinate. So the frame is
     covariant under rigid motion for every mesh, and also under renumbering the vertices
@@ -89,27 +101,57 @@ def canonical_frame(
     moments, axes = np.linalg.eigh(inertia)
     points = mesh.vertices - centre
     ties = np.diff(moments) <= TIE_MOMENT * moments[-1]
-    axes = _settled_axes(axes, ties, points)
+    axes = _settled_axes(axes, ties, points, mesh)
     x = axes[:, 0] * _direction(mesh, centre, axes[:, 0])
     y = axes[:, 1] * _direction(mesh, centre, axes[:, 1])
     return frozen_array(transform(np.stack([x, y, np.cross(x, y)], axis=1), centre))
 
 
-def _settled_axes(axes: FloatArray, ties: FloatArray, points: FloatArray) -> FloatArray:
-    """Return axes (3, 3) where those of equal moments are settled by the vertices."""
+def _settled_axes(axes: FloatArray, ties: FloatArray, points: FloatArray,
+                  mesh: TriangleMesh) -> FloatArray:
+    """Return axes (3, 3) where those of equal moments are settled by facets or vertices."""
+    normals = mesh.face_normals
     if ties.all():
-        first = _far_direction(points)
-        second = _far_direction(_without(points, first))
+        first = _facing_direction(normals, mesh.face_areas, EVEN_BALL)
+        first = _far_direction(points) if first is None else first
+        second = _settled_across(first, points, mesh)
         return np.stack([first, second, np.cross(first, second)], axis=1)
     if ties[0]:
         normal = axes[:, 2]
-        first = _far_direction(_without(points, normal))
+        first = _settled_across(normal, points, mesh)
         return np.stack([first, np.cross(normal, first), normal], axis=1)
     if ties[1]:
         axis = axes[:, 0]
-        second = _far_direction(_without(points, axis))
+        second = _settled_across(axis, points, mesh)
         return np.stack([axis, second, np.cross(axis, second)], axis=1)
     return axes
+
+
+def _settled_across(axis: FloatArray, points: FloatArray, mesh: TriangleMesh) -> FloatArray:
+    """Return the direction across an axis that facets, or else vertices, settle."""
+    direction = _facing_direction(_without(mesh.face_normals, axis), mesh.face_areas, EVEN_DISC)
+    return _far_direction(_without(points, axis)) if direction is None else direction
+
+
+def _facing_direction(normals: FloatArray, areas: FloatArray, even: float) -> FloatArray | None:
+    """
+    Return the direction of the normal (unit or shorter) that most of the area faces.
+
+    None where no direction is distinguished: where the share of the area that faces it
+    is not well above ``even``, that of a surface that faces all ways.
+    """
+    lengths = np.linalg.norm(normals, axis=1)
+    weights = areas * lengths
+    tried = np.flatnonzero(lengths > 0.5)[::max(1, len(normals) // TRIED_FACETS)]
+    if not len(tried):
+        return None
+    units = normals / np.maximum(lengths, 1e-12)[:, None]
+    shares = (np.abs(units[tried] @ units.T) ** FACING_POWER) @ weights / weights.sum()
+    if shares.max() < DISTINGUISHED * even:
+        return None
+    first = int(np.argmax(shares > (1.0 - TIE_FACING) * shares.max()))
+    direction: FloatArray = units[tried[first]]
+    return direction
 
 
 def _without(points: FloatArray, axis: FloatArray) -> FloatArray:
