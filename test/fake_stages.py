@@ -42,7 +42,8 @@ class SphereWorld:
             residual=np.zeros(count), shift_object=np.zeros((count, 6)),
             quantitative=np.ones(count, bool), worst_case=np.zeros(count, np.int64),
             **{name: np.full(count, np.nan) for name in (
-                'needed_friction', 'needed_force', 'allowed_force', 'held_share')},
+                'needed_friction', 'needed_force', 'allowed_force', 'held_share',
+                'max_deformation', 'mean_deformation', 'peak_von_mises')},
             epsilon=np.full(count, np.nan), wrench_volume=np.full(count, np.nan),
             vertices_object=np.zeros((count if surface else 0, 1, 3)),
             vertex_pressures=np.zeros((count if surface else 0, 1)), **stacked, **columns)
@@ -80,6 +81,7 @@ class SphereWorld:
                 'patch_peak_pressures': 1e3, 'patch_friction_radii': 1e-3,
                 'patch_normal_stiffness': 1.5 * force / depth,
                 'patch_tangential_stiffness': force / depth,
+                'patch_strain_energies': np.nan, 'patch_von_mises': np.nan,
                 'minimal_forces_object': np.zeros(3), 'minimal_torques_object': np.zeros(3),
                 'minimal_envelope': 0.0}
 
@@ -89,6 +91,7 @@ _PATCH_SHAPES = {
     'patch_normals_object': (3,), 'patch_forces_object': (3,), 'patch_torques_object': (3,),
     'patch_areas': (), 'patch_peak_pressures': (), 'patch_friction_radii': (),
     'patch_normal_stiffness': (), 'patch_tangential_stiffness': (),
+    'patch_strain_energies': (), 'patch_von_mises': (),
     'minimal_forces_object': (3,), 'minimal_torques_object': (3,), 'minimal_envelope': ()}
 
 

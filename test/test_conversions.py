@@ -56,7 +56,8 @@ def random_configurations(rng, n):
     return ConfigurationBatch(
         random_array(rng, n, 4, 4), random_array(rng, n, JOINTS), random_array(rng, n, JOINTS),
         random_array(rng, n, 3), random_array(rng, int(rng.integers(0, 4)), 9),
-        random_array(rng, int(rng.integers(0, 3)), 16), int(rng.integers(0, 3)))
+        random_array(rng, int(rng.integers(0, 3)), 16), int(rng.integers(0, 3)),
+        random_array(rng, n, 6))
 
 
 def random_contacts(rng, n):

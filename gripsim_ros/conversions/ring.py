@@ -12,6 +12,7 @@ from .arrays import fields_from_msg, fields_to_msg
 CONFIGURATION_SHAPES = {
     'T_object_palm': ('n', 4, 4), 'joint_positions': ('n', 'J'),
     'joint_displacements': ('n', 'J'), 'sweep_object': ('n', 3),
+    'settled_object': ('n', 6),
     'load_cases': ('c', 9), 'obstacles': ('k', 16)}
 LINK_STATE_SHAPES = {'T_object_link': ('n', 'L', 4, 4), 'twists_object': ('n', 'L', 6)}
 _DISTANCE_SHAPES = {
@@ -31,10 +32,12 @@ GRASP_STATE_SHAPES = {
         'patch_torques_object', 'minimal_forces_object', 'minimal_torques_object')},
     **{name: ('P',) for name in (
         'patch_areas', 'patch_peak_pressures', 'patch_friction_radii',
-        'patch_normal_stiffness', 'patch_tangential_stiffness', 'minimal_envelope')},
+        'patch_normal_stiffness', 'patch_tangential_stiffness', 'patch_strain_energies',
+        'patch_von_mises', 'minimal_envelope')},
     'centre_of_mass_object': ('n', 3), 'shift_object': ('n', 6),
     **{name: ('n',) for name in (
-        'volume_change', 'strain_energy', 'max_displacement', 'residual', 'capable', 'holds',
+        'volume_change', 'strain_energy', 'max_displacement', 'max_deformation',
+        'mean_deformation', 'peak_von_mises', 'residual', 'capable', 'holds',
         'quantitative', 'margin', 'worst_case', 'needed_friction', 'needed_force',
         'allowed_force', 'held_share', 'epsilon', 'wrench_volume')},
     'vertices_object': ('n?', 'V', 3), 'vertex_pressures': ('n?', 'V')}

@@ -79,6 +79,10 @@ class ConfigurationBatch:
         sphere: radius; cylinder: height, radius, axis z; then ``[R | p]`` by rows.
     detail : int
         One of ``DETAIL_*``.
+    settled_object : (n, 6) float, optional
+        Rigid motion of the object between the fingers since they closed on it where the
+        load cases are given: translation of its frame's origin [m] and rotation vector [rad],
+        in its present frame, in which ``T_object_palm`` is. Friction resists it. Default: none.
     """
 
     T_object_palm: NDArray[np.float64]
@@ -90,6 +94,12 @@ class ConfigurationBatch:
     obstacles: NDArray[np.float64] = field(
         default_factory=lambda: _empty(0, OBSTACLE_WIDTH))
     detail: int = DETAIL_FORCES
+    settled_object: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        """Take objects that have not moved where nothing is said."""
+        if self.settled_object is None:
+            object.__setattr__(self, 'settled_object', _empty(self.count, 6))
 
     @property
     def count(self) -> int:
@@ -204,6 +214,9 @@ class GraspStateBatch:
         Loaded area [m^2]; smoothed peak pressure [Pa]; effective torsion radius [m].
     patch_normal_stiffness, patch_tangential_stiffness : (P,) float
         Incremental stiffness of the contact [N/m].
+    patch_strain_energies, patch_von_mises : (P,) float
+        Work of the patch's forces on the object [J] and estimated largest von Mises stress
+        below it [Pa], only at ``DETAIL_SURFACE``, else NaN.
     minimal_forces_object, minimal_torques_object : (P, 3) float
         Smallest forces that hold the worst load case within friction, pressure and
         torque limits, and the torsion about the normal; zero where ``capable`` is false.
@@ -213,8 +226,13 @@ class GraspStateBatch:
         Of the deformed object where forces were computed.
     volume_change, strain_energy, max_displacement : (n,) float
         [m^3], [J], [m].
+    max_deformation, mean_deformation, peak_von_mises : (n,) float
+        Displacement of the surface after its best-fit rigid motion is taken away, the
+        largest and the mean over its area [m]; the largest of ``patch_von_mises`` [Pa].
+        Only at ``DETAIL_SURFACE``, else NaN.
     residual : (n,) float
-        Unbalanced wrench of the simulated pad forces over their sum [-].
+        Unbalanced wrench of the simulated pad forces, and of the friction against
+        ``settled_object``, over the sum of the former [-].
     shift_object : (n, 6) float
         Small rigid motion of the object (at its centre of mass; translation [m],
         rotation vector [rad]) that would balance them.
@@ -256,6 +274,8 @@ class GraspStateBatch:
     patch_friction_radii: NDArray[np.float64]
     patch_normal_stiffness: NDArray[np.float64]
     patch_tangential_stiffness: NDArray[np.float64]
+    patch_strain_energies: NDArray[np.float64]
+    patch_von_mises: NDArray[np.float64]
     minimal_forces_object: NDArray[np.float64]
     minimal_torques_object: NDArray[np.float64]
     minimal_envelope: NDArray[np.float64]
@@ -263,6 +283,9 @@ class GraspStateBatch:
     volume_change: NDArray[np.float64]
     strain_energy: NDArray[np.float64]
     max_displacement: NDArray[np.float64]
+    max_deformation: NDArray[np.float64]
+    mean_deformation: NDArray[np.float64]
+    peak_von_mises: NDArray[np.float64]
     residual: NDArray[np.float64]
     shift_object: NDArray[np.float64]
     capable: NDArray[np.bool_]

@@ -11,6 +11,7 @@ from ..hand import HandModel
 from .body import (Contact, ElasticBody, LoadedPatches, deform_body, largest_displacement,
                    pad_layers, solve_contact)
 from .contact_forces import PatchNodes
+from .deformation_metrics import measure_deformation
 from .grasp_map import load_wrenches
 from .joint_loads import joint_torque_map
 from .metrics import wrench_space_metrics
@@ -125,6 +126,9 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
     builder.set(i, quantitative=patches.are_quantitative and settled)
     if full:
         _set_surface(body, grasp, surface, builder, i)
+        builder.set_deformation(i, measure_deformation(
+            body.mesh.vertices, surface.vertices, body.mesh.vertex_areas, contact.nodes,
+            patches.solution, patches.results, body.material.poisson_ratio))
 
 
 def _patch_set(body: ElasticBody, hand: HandModel, patches: LoadedPatches) -> PatchSet:

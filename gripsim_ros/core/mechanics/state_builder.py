@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from ..batches import DETAIL_SURFACE, ContactBatch, GraspStateBatch
 from .body import LoadedPatches
+from .deformation_metrics import DeformationMetrics
 from .minimal_forces import MinimalForces
 from .stability import StabilityVerdict
 
@@ -16,8 +17,8 @@ _PATCH_COLUMNS = {
     'patch_areas': 'areas', 'patch_peak_pressures': 'peak_pressures',
     'patch_friction_radii': 'friction_radii', 'patch_normal_stiffness': 'normal_stiffness',
     'patch_tangential_stiffness': 'tangential_stiffness'}
-
-
+_STRESS_COLUMNS = ('patch_strain_energies', 'patch_von_mises')
+_METRICS = ('max_deformation', 'mean_deformation', 'peak_von_mises')
 _SHORTFALL = ('needed_friction', 'needed_force', 'allowed_force', 'held_share')
 
 
@@ -45,7 +46,7 @@ class StateBuilder:
             'shift_object': np.zeros((count, 6)), 'capable': np.zeros(count, bool),
             'holds': np.zeros(count, bool), 'quantitative': np.zeros(count, bool),
             'margin': np.zeros(count), 'worst_case': np.full(count, -1, np.int64),
-            **{name: np.full(count, nan) for name in _SHORTFALL},
+            **{name: np.full(count, nan) for name in (*_METRICS, *_SHORTFALL)},
             'epsilon': np.full(count, nan), 'wrench_volume': np.full(count, nan),
             'vertices_object': np.repeat(vertices[None], surfaces, axis=0),
             'vertex_pressures': np.zeros((surfaces, len(vertices)))}
@@ -70,7 +71,8 @@ class StateBuilder:
         self._patches[i] = columns | {
             'patch_links': patches.links, 'patch_flags': patches.flags,
             'minimal_forces_object': minimal.forces, 'minimal_torques_object': minimal.torques,
-            'minimal_envelope': minimal.normal_envelope}
+            'minimal_envelope': minimal.normal_envelope,
+            **{name: np.full(len(patches.links), np.nan) for name in _STRESS_COLUMNS}}
         self.set(i, capable=minimal.capable, worst_case=minimal.worst_case,
                  quantitative=patches.are_quantitative)
         if minimal.shortfall is not None:
@@ -80,6 +82,12 @@ class StateBuilder:
         """Set what the stability analysis found."""
         self.set(i, residual=verdict.residual, shift_object=verdict.shift, holds=holds,
                  margin=verdict.margin, worst_case=verdict.worst_case)
+
+    def set_deformation(self, i: int, metrics: DeformationMetrics) -> None:
+        """Set deformation and stress of a configuration whose patches are set."""
+        for name in _STRESS_COLUMNS:
+            self._patches[i][name] = getattr(metrics, name)
+        self.set(i, **{name: getattr(metrics, name) for name in _METRICS})
 
     def build(self) -> GraspStateBatch:
         """Return the batch."""
@@ -94,7 +102,7 @@ class StateBuilder:
     def _columns(self) -> dict[str, NDArray]:
         columns = {}
         for name in (*_PATCH_COLUMNS, 'patch_links', 'patch_flags', 'minimal_forces_object',
-                     'minimal_torques_object', 'minimal_envelope'):
+                     'minimal_torques_object', 'minimal_envelope', *_STRESS_COLUMNS):
             shape = (0, 3) if name.endswith('_object') else (0,)
             kind = np.int64 if name in ('patch_links', 'patch_flags') else np.float64
             parts = [patches[name] for patches in self._patches if patches]
