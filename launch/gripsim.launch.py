@@ -11,6 +11,8 @@ from launch_ros.actions import Node
 
 SHARE = Path(__file__).resolve().parents[1]
 NODES = ('forward_kinematics', 'contact_detection', 'deformation', 'grasp_planner')
+#: Nodes beside these, by the argument `hardware`.
+HAND_NODES = {'none': (), 'real': ('sdh_driver',)}
 RESPAWN_DELAY = 1.0
 PROFILE = 'FASTRTPS_DEFAULT_PROFILES_FILE'
 
@@ -27,18 +29,21 @@ def is_installed(package):
 def refuse_hardware(context):
     """End the launch with one line where a hand is asked for that cannot be served."""
     hardware = LaunchConfiguration('hardware').perform(context)
-    if hardware != 'none':
+    if hardware not in HAND_NODES:
         raise RuntimeError(f'hardware:={hardware} is not built yet: use hardware:=none and '
                            'publish joint_states from your own driver')
 
 
 def start_nodes(context):
-    """Return the four nodes, and what RViz needs."""
+    """Return the four nodes, those of the hand, and what RViz needs."""
     namespace = LaunchConfiguration('namespace').perform(context)
     use_rviz = LaunchConfiguration('use_rviz').perform(context) == 'true'
     use_sim_time = LaunchConfiguration('use_sim_time').perform(context) == 'true'
     with_state_publisher = use_rviz and is_installed('robot_state_publisher')
+    names = (*NODES, *HAND_NODES[LaunchConfiguration('hardware').perform(context)])
+    address = LaunchConfiguration('address').perform(context)
     own = {
+        'sdh_driver': {'address': address} if address else {},
         'forward_kinematics': {'publish_tf': use_rviz and not with_state_publisher},
         'grasp_planner': {
             'object': LaunchConfiguration('object').perform(context),
@@ -50,7 +55,7 @@ def start_nodes(context):
         parameters=[LaunchConfiguration('params_file'), {'use_sim_time': use_sim_time},
                     own.get(name, {})],
         respawn=LaunchConfiguration('respawn').perform(context) == 'true',
-        respawn_delay=RESPAWN_DELAY, output='screen') for name in NODES]
+        respawn_delay=RESPAWN_DELAY, output='screen') for name in names]
     if with_state_publisher:
         actions.append(state_publisher(namespace, use_sim_time))
     if use_rviz:
@@ -95,7 +100,10 @@ def generate_launch_description():
             'respawn', default_value='true', description='Restart nodes that end.', **boolean),
         DeclareLaunchArgument(
             'hardware', default_value='none', choices=['none', 'sim', 'real'],
-            description='Which hand moves; sim and real are not built yet.'),
+            description='Which hand moves; sim is not built yet.'),
+        DeclareLaunchArgument(
+            'address', default_value='',
+            description='Of the real hand, such as tcp://192.168.1.42:23; empty: the parameter.'),
     ]
     profile = [] if os.environ.get(PROFILE) else [
         SetEnvironmentVariable(PROFILE, str(SHARE / 'config' / 'fastdds.xml'))]

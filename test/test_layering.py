@@ -25,7 +25,8 @@ LAYERS = (
     ('in_process', 'grasp_file'),
     ('conversions', 'report'),
     ('markers',),
-    ('nodes', 'client', 'suite', 'sim', 'driver'),
+    ('sim', 'driver'),
+    ('nodes', 'client', 'suite'),
     ('cli',),
 )
 RANK = {unit: rank for rank, layer in enumerate(LAYERS) for unit in layer}

@@ -15,7 +15,7 @@ from pathlib import Path
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 #: Modules run as `python -m`, and programs of the same names, are nodes.
 MODULE_PREFIX = 'gripsim_ros.nodes.'
-NODES = ('forward_kinematics', 'contact_detection', 'deformation', 'grasp_planner')
+NODES = ('forward_kinematics', 'contact_detection', 'deformation', 'grasp_planner', 'sdh_driver')
 
 
 class Interrupts:
