@@ -221,7 +221,7 @@ def solve_equilibrium(x, load, grip):
     state, trial, response = np.empty((8, 6)), np.empty((8, 6)), np.empty((4, 6))
     step, matrix = np.empty(6), np.empty((6, 6))
     elastic = elastic_stiffness(grip[0], np.ones(len(grip[1])))
-    tolerance = grip[4] * (grip[0][2].sum() + norm6(load))
+    tolerance = grip[4] * (np.abs(grip[0][2]).sum() + norm6(load))
     state[7] = x
     size = balance(load, grip, response, state)
     damping = 0.0
@@ -306,18 +306,19 @@ def climb(wrench, grip, x, interval, steps):
 
 
 @njit(cache=True)
-def judge(wrenches, grip, cap, steps):
+def judge(wrenches, grip, start, cap, steps):
     """
     Judge all loads and find the largest multiple that holds.
 
     Returns
     -------
     shift (6,), holds, margin, worst
-        Scaled twist under no load; whether no load and all loads are held; margin (NaN
-        where ``cap`` is 0); the load that limits it, or uses most, -1 if there is none.
+        Scaled twist under no load, looked for from ``start (6,)``; whether no load and all
+        loads are held; margin (NaN where ``cap`` is 0); the load that limits it, or uses
+        most, -1 if there is none.
     """
     count = len(wrenches)
-    loads, shares, shift = np.empty(len(grip[1])), np.empty(count), np.zeros(6)
+    loads, shares, shift = np.empty(len(grip[1])), np.empty(count), start.copy()
     balanced = hold(shift, np.zeros(6), grip, loads) <= 1.0
     solutions = np.empty((count, 6))
     for c in range(count):

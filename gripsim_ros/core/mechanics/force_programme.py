@@ -16,7 +16,8 @@ from .cone_algebra import CONE
 from .cone_solver import (ConeProgramme, INFEASIBLE, SOLVED, solve_cone_programme, TOLERANCE,
                           UNDECIDED)
 from .grasp_map import contact_frames, grasp_map
-from .stability import checked_fields, PatchSet, torque_scale
+from .patch_set import PatchSet
+from .stability import checked_fields, torque_scale
 
 Array = NDArray[np.float64]
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .force_programme import ContactSpace, ForceProgramme, MinimalForceOptions
-from .stability import checked_friction, checked_wrenches, PatchSet
+from .patch_set import PatchSet
+from .stability import checked_friction, checked_wrenches
 
 Array = NDArray[np.float64]
 

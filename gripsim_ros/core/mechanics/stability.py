@@ -14,90 +14,12 @@ from numpy.typing import NDArray
 from ..errors import ShapeError, TaskError
 from . import equilibrium
 from .grasp_map import contact_frames
+from .patch_set import PatchSet
 
 Array = NDArray[np.float64]
 
-_FIELDS_3 = ('points', 'normals', 'forces', 'torques')
-_FIELDS_1 = ('friction_radii', 'normal_stiffness', 'tangential_stiffness', 'max_normal_forces')
-
-
-@dataclass(frozen=True, eq=False)
-class PatchSet:
-    """
-    The loaded contact patches of one grasp, frame object.
-
-    Attributes
-    ----------
-    points : (k, 3) float
-        Centres of pressure [m].
-    normals : (k, 3) float
-        Unit normals into the object.
-    forces, torques : (k, 3) float
-        Simulated resultant on the object [N], and its moment about the point [N m].
-    friction_radii : (k,) float
-        Effective torsion radius r_e [m]; 0 is a hard finger.
-    normal_stiffness, tangential_stiffness : (k,) float
-        Incremental [N/m], above 0.
-    max_normal_forces : (k,) float
-        [N]; ``inf`` where nothing limits them.
-    passive : (k,) bool
-        Patches that no joint can press (the palm).
-
-    Raises
-    ------
-    ShapeError
-        A shape is wrong, a number not finite, a stiffness not above 0, a limit or
-        radius negative.
-    """
-
-    points: Array
-    normals: Array
-    forces: Array
-    torques: Array
-    friction_radii: Array
-    normal_stiffness: Array
-    tangential_stiffness: Array
-    max_normal_forces: Array
-    passive: NDArray[np.bool_]
-
-    def __post_init__(self) -> None:
-        """Check every field."""
-        count = len(np.atleast_1d(self.friction_radii))
-        for names, shape in ((_FIELDS_3, (count, 3)), (_FIELDS_1, (count,))):
-            for name in names:
-                rows = np.asarray(getattr(self, name), float)
-                if rows.shape != shape:
-                    raise ShapeError(f'patches.{name} must be {shape}, got {rows.shape}')
-                bound = name == 'max_normal_forces'
-                if np.isnan(rows).any() if bound else not np.isfinite(rows).all():
-                    raise ShapeError(f'patches.{name} must be finite, got {rows.tolist()}')
-                object.__setattr__(self, name, rows)
-        passive = np.asarray(self.passive, bool)
-        if passive.shape != (count,):
-            raise ShapeError(f'patches.passive must be {(count,)}, got {passive.shape}')
-        object.__setattr__(self, 'passive', passive)
-        for name in ('normal_stiffness', 'tangential_stiffness'):
-            if (getattr(self, name) <= 0.0).any():
-                raise ShapeError(
-                    f'patches.{name} must be above 0, got {getattr(self, name).tolist()}')
-        for name in ('friction_radii', 'max_normal_forces'):
-            if (getattr(self, name) < 0.0).any():
-                raise ShapeError(
-                    f'patches.{name} must not be negative, got {getattr(self, name).tolist()}')
-
-    @property
-    def count(self) -> int:
-        """Return the number of patches."""
-        return len(self.friction_radii)
-
-    @property
-    def normal_forces(self) -> Array:
-        """Return the simulated force along each normal ``(k,)`` [N], not negative."""
-        return np.maximum(np.einsum('ij,ij->i', self.forces, self.normals), 0.0)
-
-    def select(self, rows: NDArray) -> 'PatchSet':
-        """Return the patches of the given rows (indices or mask)."""
-        return PatchSet(*(getattr(self, item.name)[rows] for item in fields(self)))
+#: Where nothing rubs yet.
+AT_REST = np.zeros(6)
 
 
 @dataclass(frozen=True)
@@ -183,10 +105,11 @@ class StabilityVerdict:
         Load case that limits the margin (without one: that uses most of a limit);
         -1 if there is none.
     residual : float
-        Unbalanced wrench of the simulated forces over their sum [-].
+        Unbalanced wrench of the simulated forces, and of the friction that the object's
+        motion so far calls up, over the sum of the former [-].
     shift : (6,) float
-        Motion of the object at its centre of mass that balances them: translation
-        [m], rotation vector [rad].
+        Further motion of the object at its centre of mass that balances them:
+        translation [m], rotation vector [rad].
     """
 
     holds: bool
@@ -205,7 +128,8 @@ def torque_scale(points: Array, centre_of_mass: Array, length_scale: float) -> f
 
 
 def judge_stability(patches: PatchSet, wrenches: Array, centre_of_mass: Array, friction: float,
-                    options: StabilityOptions = StabilityOptions()) -> StabilityVerdict:
+                    options: StabilityOptions = StabilityOptions(),
+                    settled: Array = AT_REST) -> StabilityVerdict:
     """
     Judge whether the hand, its joints held, holds the object under every wrench.
 
@@ -224,6 +148,10 @@ def judge_stability(patches: PatchSet, wrenches: Array, centre_of_mass: Array, f
     friction : float
         Coefficient, not negative [-].
     options : StabilityOptions
+    settled : (6,) float
+        Motion of the object at its centre of mass, from where nothing rubbed to where the
+        patches were simulated: translation [m], rotation vector [rad]. Tangential springs
+        are stretched by it, normal forces are as simulated.
 
     Returns
     -------
@@ -243,12 +171,13 @@ def judge_stability(patches: PatchSet, wrenches: Array, centre_of_mass: Array, f
     wrenches, friction = checked_wrenches(wrenches), checked_friction(friction)
     if patches.count == 0:
         return StabilityVerdict(False, 0.0, 0 if len(wrenches) else -1, 0.0, np.zeros(6))
-    grip, unit = _grip(patches, centre_of_mass, friction, options)
-    shift, holds, margin, worst = equilibrium.judge(
-        wrenches / unit, grip, float(options.margin_cap),
+    grip, unit = _grip(patches, centre_of_mass, friction, options, settled)
+    start = settled * unit
+    rest, holds, margin, worst = equilibrium.judge(
+        wrenches / unit, grip, start, float(options.margin_cap),
         options.margin_steps if options.margin_cap > 0.0 else 0)
-    return StabilityVerdict(bool(holds), float(margin), int(worst), _residual(grip[0], patches),
-                            shift / unit)
+    return StabilityVerdict(bool(holds), float(margin), int(worst),
+                            _residual(grip, start, patches), (rest - start) / unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +192,7 @@ class Equilibrium:
         1. ``inf`` where no equilibrium was found, and the rest is where the search
         ended, or where the contacts left do not fix the object.
     shift : (6,) float
-        Motion of the object at its centre of mass [m], rotation vector [rad].
+        Further motion of the object at its centre of mass [m], rotation vector [rad].
     forces, torques : (k, 3) float
         On the object [N], and about the patch's point [N m], frame object.
     """
@@ -275,13 +204,14 @@ class Equilibrium:
 
 
 def find_equilibrium(patches: PatchSet, wrench: Array, centre_of_mass: Array, friction: float,
-                     options: StabilityOptions = StabilityOptions()) -> Equilibrium:
+                     options: StabilityOptions = StabilityOptions(),
+                     settled: Array = AT_REST) -> Equilibrium:
     """
     Return the equilibrium that ``judge_stability`` examines, for one wrench.
 
     Parameters
     ----------
-    patches, centre_of_mass, friction, options
+    patches, centre_of_mass, friction, options, settled
         As in ``judge_stability``; at least one patch.
     wrench : (6,) float
         Load about the centre of mass [N], [N m].
@@ -300,8 +230,8 @@ def find_equilibrium(patches: PatchSet, wrench: Array, centre_of_mass: Array, fr
     Own derivation, see docs/model/stability.md.
     """
     wrench, friction = checked_wrenches(np.atleast_2d(wrench))[0], checked_friction(friction)
-    grip, unit = _grip(patches, centre_of_mass, friction, options)
-    x, loads = np.zeros(6), np.empty(patches.count)
+    grip, unit = _grip(patches, centre_of_mass, friction, options, settled)
+    x, loads = settled * unit, np.empty(patches.count)
     equilibrium.hold(x, np.zeros(6), grip, loads)
     shift = x.copy()
     share = equilibrium.hold(x, wrench / unit, grip, loads)
@@ -310,7 +240,7 @@ def find_equilibrium(patches: PatchSet, wrench: Array, centre_of_mass: Array, fr
         equilibrium.climb(wrench / unit, grip, x, (0.0, 1.0), 0)
         share = equilibrium.hold(x, wrench / unit, grip, loads)
     forces, torques = _patch_forces(patches, grip[0], friction, x)
-    return Equilibrium(float(share), x / unit, forces, torques)
+    return Equilibrium(float(share), x / unit - settled, forces, torques)
 
 
 def _patch_forces(patches: PatchSet, contacts: tuple[Array, Array, Array, Array],
@@ -347,14 +277,19 @@ def checked_wrenches(wrenches: Array) -> Array:
 
 
 def _grip(patches: PatchSet, centre_of_mass: Array, friction: float,
-          options: StabilityOptions) -> tuple[tuple, Array]:
+          options: StabilityOptions, settled: Array) -> tuple[tuple, Array]:
     """Return the kernels' view of a grip, and the unit of its wrenches (6,)."""
     scale = torque_scale(patches.points, centre_of_mass, options.length_scale)
-    contacts = _contacts(patches, centre_of_mass, scale, options.torsional_ratio)
+    unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
+    motion, action, normals, stiffness = _contacts(patches, centre_of_mass, scale,
+                                                   options.torsional_ratio)
+    # Springs start where nothing rubbed: there the normal forces would be others.
+    normals = normals + stiffness[:, 0] * (motion[:, 0] @ (settled * unit))
+    contacts = motion, action, normals, stiffness
     limits = np.array([options.max_translation, options.max_rotation * scale])
     grip = (contacts, np.ascontiguousarray(patches.max_normal_forces), friction, limits,
             float(options.tolerance))
-    return grip, np.array([1.0, 1.0, 1.0, scale, scale, scale])
+    return grip, unit
 
 
 def _contacts(patches: PatchSet, centre_of_mass: Array, scale: float,
@@ -386,7 +321,10 @@ def _contacts(patches: PatchSet, centre_of_mass: Array, scale: float,
     return motion, action, forces, stiffness
 
 
-def _residual(contacts: tuple[Array, Array, Array, Array], patches: PatchSet) -> float:
+def _residual(grip: tuple, start: Array, patches: PatchSet) -> float:
+    """Return what is out of balance at the scaled twist at which the patches were simulated."""
     total = float(np.sqrt(np.einsum('ij,ij->i', patches.forces, patches.forces)).sum())
-    wrench = np.einsum('ia,i->a', contacts[1][:, 0], contacts[2])
-    return float(np.linalg.norm(wrench)) / total if total > 0.0 else 0.0
+    wrench = np.zeros((8, 6))
+    wrench[7] = start
+    size = equilibrium.balance(np.zeros(6), grip, np.empty((4, 6)), wrench)
+    return float(size) / total if total > 0.0 else 0.0

@@ -17,7 +17,9 @@ from .joint_loads import joint_torque_map
 from .metrics import wrench_space_metrics
 from .minimal_forces import MinimalForces, solve_minimal_forces
 from .patch_results import max_normal_forces
-from .stability import PatchSet, StabilityVerdict, judge_stability
+from .patch_set import PatchSet
+from .settled_motion import motion_at, turned_loads
+from .stability import StabilityVerdict, judge_stability
 from .state_builder import StateBuilder
 from .surface import DeformedSurface
 
@@ -37,6 +39,7 @@ class _Configuration:
     load_cases: Array
     joint_positions: Array
     T_object_palm: Array
+    settled: Array
     detail: int
 
 
@@ -88,8 +91,9 @@ def _configuration(body: ElasticBody, contacts: ContactBatch, i: int) -> _Config
         contacts.patch_links[first:last])
     asked = contacts.configurations
     return _Configuration(
-        Contact(nodes, contacts.patch_flags[first:last], thickness), asked.load_cases,
-        asked.joint_positions[i], asked.T_object_palm[i], asked.detail)
+        Contact(nodes, contacts.patch_flags[first:last], thickness),
+        turned_loads(asked.load_cases, asked.settled_object[i]), asked.joint_positions[i],
+        asked.T_object_palm[i], asked.settled_object[i], asked.detail)
 
 
 def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
@@ -120,7 +124,8 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
     if not (minimal.capable or full):
         return
     verdict = judge_stability(grasp, load_wrenches(cases, body.mass, centre), centre,
-                              body.material.friction, body.options.stability)
+                              body.material.friction, body.options.stability,
+                              motion_at(centre, configuration.settled))
     builder.set_verdict(i, verdict, _holds(verdict, minimal, patches, grasp, torque_map, hand))
     settled = _settling(grasp, centre, verdict.shift) <= body.options.validity.max_settling
     builder.set(i, quantitative=patches.are_quantitative and settled)

@@ -1,0 +1,92 @@
+"""The loaded patches of one grasp, as stability and minimal forces see them."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ShapeError
+
+Array = NDArray[np.float64]
+
+_FIELDS_3 = ('points', 'normals', 'forces', 'torques')
+_FIELDS_1 = ('friction_radii', 'normal_stiffness', 'tangential_stiffness', 'max_normal_forces')
+
+
+@dataclass(frozen=True, eq=False)
+class PatchSet:
+    """
+    The loaded contact patches of one grasp, frame object.
+
+    Attributes
+    ----------
+    points : (k, 3) float
+        Centres of pressure [m].
+    normals : (k, 3) float
+        Unit normals into the object.
+    forces, torques : (k, 3) float
+        Simulated resultant on the object [N], and its moment about the point [N m].
+    friction_radii : (k,) float
+        Effective torsion radius r_e [m]; 0 is a hard finger.
+    normal_stiffness, tangential_stiffness : (k,) float
+        Incremental [N/m], above 0.
+    max_normal_forces : (k,) float
+        [N]; ``inf`` where nothing limits them.
+    passive : (k,) bool
+        Patches that no joint can press (the palm).
+
+    Raises
+    ------
+    ShapeError
+        A shape is wrong, a number not finite, a stiffness not above 0, a limit or
+        radius negative.
+    """
+
+    points: Array
+    normals: Array
+    forces: Array
+    torques: Array
+    friction_radii: Array
+    normal_stiffness: Array
+    tangential_stiffness: Array
+    max_normal_forces: Array
+    passive: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        count = len(np.atleast_1d(self.friction_radii))
+        for names, shape in ((_FIELDS_3, (count, 3)), (_FIELDS_1, (count,))):
+            for name in names:
+                rows = np.asarray(getattr(self, name), float)
+                if rows.shape != shape:
+                    raise ShapeError(f'patches.{name} must be {shape}, got {rows.shape}')
+                bound = name == 'max_normal_forces'
+                if np.isnan(rows).any() if bound else not np.isfinite(rows).all():
+                    raise ShapeError(f'patches.{name} must be finite, got {rows.tolist()}')
+                object.__setattr__(self, name, rows)
+        passive = np.asarray(self.passive, bool)
+        if passive.shape != (count,):
+            raise ShapeError(f'patches.passive must be {(count,)}, got {passive.shape}')
+        object.__setattr__(self, 'passive', passive)
+        for name in ('normal_stiffness', 'tangential_stiffness'):
+            if (getattr(self, name) <= 0.0).any():
+                raise ShapeError(
+                    f'patches.{name} must be above 0, got {getattr(self, name).tolist()}')
+        for name in ('friction_radii', 'max_normal_forces'):
+            if (getattr(self, name) < 0.0).any():
+                raise ShapeError(
+                    f'patches.{name} must not be negative, got {getattr(self, name).tolist()}')
+
+    @property
+    def count(self) -> int:
+        """Return the number of patches."""
+        return len(self.friction_radii)
+
+    @property
+    def normal_forces(self) -> Array:
+        """Return the simulated force along each normal ``(k,)`` [N], not negative."""
+        return np.maximum(np.einsum('ij,ij->i', self.forces, self.normals), 0.0)
+
+    def select(self, rows: NDArray) -> 'PatchSet':
+        """Return the patches of the given rows (indices or mask)."""
+        return PatchSet(*(getattr(self, item.name)[rows] for item in fields(self)))
