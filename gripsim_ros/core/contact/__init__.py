@@ -12,9 +12,10 @@ from .edge_contacts import EdgeContacts, edge_contacts
 from .indenters import Indenter, MeshIndenter, PunchIndenter, SphereIndenter
 from .narrow_phase import PenetratingVertices, VertexContacts, vertex_contacts
 from .patches import Patch, PatchOptions, sample_patch
-from .stage import ContactScene, LinkShapes, detect_contacts
+from .stage import ContactScene, LinkShapes, detect_contacts, self_clearance
 
 __all__ = [
     'ContactMesh', 'ContactScene', 'EdgeContacts', 'Indenter', 'LinkShapes', 'MeshIndenter',
     'Patch', 'PatchOptions', 'PenetratingVertices', 'PunchIndenter', 'SphereIndenter',
-    'VertexContacts', 'detect_contacts', 'edge_contacts', 'sample_patch', 'vertex_contacts']
+    'VertexContacts', 'detect_contacts', 'edge_contacts', 'sample_patch', 'self_clearance',
+    'vertex_contacts']

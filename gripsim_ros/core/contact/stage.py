@@ -143,7 +143,7 @@ def _detect(scene: ContactScene, detail: int, T_object_link: Array, twists: Arra
             vertices.append(where)
             vectors.append(ways)
     return _Row(clearance, obstacle_clearance(shapes.hulls, T_object_link, sweep, obstacles),
-                _self_clearance(shapes, T_object_link), links, patches,
+                self_clearance(shapes, T_object_link), links, patches,
                 np.concatenate(vertices), np.concatenate(vectors))
 
 
@@ -184,8 +184,21 @@ def _contact_vertices(scene: ContactScene, link: int, T: Array, twist: Array,
             np.concatenate([found.a_in_b.points - own, found.b_in_a.points - theirs]))
 
 
-def _self_clearance(shapes: LinkShapes, T_object_link: Array) -> float:
-    """Return the least bound over the pairs of links that can hit each other."""
+def self_clearance(shapes: LinkShapes, T_object_link: Array) -> float:
+    """
+    Return the least bound of distance over the pairs of links that can hit each other.
+
+    Parameters
+    ----------
+    shapes : LinkShapes
+    T_object_link : (L, 4, 4) float
+        In any common frame.
+
+    Returns
+    -------
+    float
+        Of the hulls where they are apart, else of the surfaces; 0 where these meet [m].
+    """
     bounds = pair_clearances(shapes.hulls, shapes.pairs, T_object_link)
     for k in np.flatnonzero(bounds <= 0.0):
         i, j = shapes.pairs[k]
