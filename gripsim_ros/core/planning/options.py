@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TaskError
+from .reach_types import ReachOptions
 from .uncertainty import Uncertainty
 
 #: Names of the terms of a score, see ``ranking``.
@@ -41,6 +42,7 @@ class PlannerOptions:
     trajectory_rows: int
     robustness_samples: int
     uncertainty: Uncertainty
+    reach: ReachOptions
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> 'PlannerOptions':
@@ -65,6 +67,8 @@ def _checked(name: str, kind: Any, value: Any) -> Any:
         return _checked_weights(value)
     if name == 'uncertainty':
         return Uncertainty.from_mapping(value)
+    if name == 'reach':
+        return ReachOptions.from_mapping(value)
     numbers = np.atleast_1d(np.asarray(value, dtype=float))
     if numbers.size == 0 or not np.isfinite(numbers).all() or (numbers < 0.0).any():
         raise TaskError(f'planner option {name} must be finite and not negative, got {value!r}')

@@ -14,12 +14,14 @@ from ..hand import HandModel
 from . import rejections
 from .answers import grasp_contacts, make_grasp, rank_key
 from .closing import Closing, Held, Limits, Question
+from .held_motion import HeldMotion
 from .hypotheses import propose_hypotheses
 from .hints import explain
 from .load_cases import task_load_cases
 from .misses import MissBook, Rejected, nearest_miss
 from .options import PlannerOptions
 from .ranking import score_reference
+from .reach import ReachSearch
 from .state_row import state_row
 from .types import Ask, NearestMiss, Progress, RankedGrasp, Task
 
@@ -55,7 +57,7 @@ class GraspPlanner:
     Raises
     ------
     TaskError
-        A count is negative.
+        A count is negative, or the task's displacement is too long to be followed.
     """
 
     def __init__(self, grasp_object: GraspObject, hand: HandModel, task: Task,
@@ -68,6 +70,8 @@ class GraspPlanner:
         self._max_grasps = max_grasps or options.max_grasps
         self.load_cases = task_load_cases(task, grasp_object.canonical_frame[:3, :3])
         self._reference = score_reference(grasp_object, hand, self.load_cases)
+        self._reach = ReachSearch(hand, task, self.load_cases, self._reference.friction,
+                                  self._reference.radius, options.reach)
         hypotheses, self.proposed = propose_hypotheses(
             grasp_object, hand, task, options, max_hypotheses or options.max_hypotheses, seed)
         limits = closing_limits(grasp_object, hand, self._reference.load,
@@ -75,7 +79,7 @@ class GraspPlanner:
         self._waiting = [Closing(h, hand, options, limits) for h in hypotheses]
         self._total = len(hypotheses)
         self._active: list[Closing] = []
-        self._asked: dict[int, list[Closing | RankedGrasp | Rejected]] = {}
+        self._asked: dict[int, list[Closing | RankedGrasp | Rejected | HeldMotion]] = {}
         self._answers: dict[int, GraspStateBatch | str] = {}
         self._next_ask = self._next_tell = 0
         self._grasps: dict[int, RankedGrasp] = {}
@@ -84,6 +88,7 @@ class GraspPlanner:
         self._rejections: Counter[str] = Counter()
         self._misses = MissBook()
         self._closed = self._in_contact = 0
+        self._stopped = False
 
     # -- asking and being told -------------------------------------------------------
 
@@ -96,7 +101,7 @@ class GraspPlanner:
         free = [c for c in self._active if id(c) not in pending]
         if free:
             return self._ask_closings(free)
-        return self._ask_details(pending) if not self._active else None
+        return None if self._active else self._ask_details(pending) or self._ask_reach(pending)
 
     def tell(self, batch_id: int, states: GraspStateBatch) -> None:
         """
@@ -129,6 +134,7 @@ class GraspPlanner:
         self._waiting, self._active = [], []
         self._asked = {b: i for b, i in self._asked.items() if not isinstance(i[0], Closing)}
         self._answers = {b: a for b, a in self._answers.items() if b in self._asked}
+        self._stopped = True
         self._use_answers()
 
     # -- what is known so far --------------------------------------------------------
@@ -137,7 +143,7 @@ class GraspPlanner:
     def finished(self) -> bool:
         """Return whether every hypothesis has its verdict and the best their details."""
         return not (self._waiting or self._active or self._asked or self._undetailed()
-                    or self._unexplained())
+                    or self._unexplained() or self._unreached())
 
     @property
     def progress(self) -> Progress:
@@ -159,7 +165,8 @@ class GraspPlanner:
     def ranked(self, count: int = 0) -> list[RankedGrasp]:
         """Return the best ``count`` stable grasps so far (0: as in the request), best first."""
         order = sorted(self._grasps.values(), key=rank_key)[:count or self._max_grasps]
-        return [replace(grasp, rank=i + 1) for i, grasp in enumerate(order)]
+        return [replace(grasp, rank=i + 1, reach=self._reach.result(grasp.hypothesis))
+                for i, grasp in enumerate(order)]
 
     @property
     def nearest_miss(self) -> NearestMiss | None:
@@ -211,13 +218,30 @@ class GraspPlanner:
                 return self._register([item], [question], DETAIL_SURFACE)
         return None
 
+    def _unreached(self) -> list[RankedGrasp]:
+        """Return the best grasps of which it is open whether they can move the object."""
+        if self._stopped or not self._reach.asked:
+            return []
+        return [g for g in self.ranked() if g.reach is None]
+
+    def _ask_reach(self, pending: set[int]) -> Ask | None:
+        for grasp in self._unreached():
+            self._reach.begin(grasp.hypothesis, grasp.T_object_palm,
+                              self._held[grasp.hypothesis][1])
+        motions = [] if self._stopped else self._reach.next_motions(pending)
+        motions = motions[:self.options.batch_size]
+        return self._number(motions, self._reach.questions(motions)) if motions else None
+
     def _unexplained(self) -> list[Rejected]:
         return [] if self._grasps else self._misses.next()
 
     def _register(self, items: list, questions: list[Question], detail: int) -> Ask:
+        return self._number(items, question_batch(questions, self.load_cases, self.task, detail))
+
+    def _number(self, items: list, configurations: ConfigurationBatch) -> Ask:
         batch_id, self._next_ask = self._next_ask, self._next_ask + 1
         self._asked[batch_id] = items
-        return Ask(batch_id, question_batch(questions, self.load_cases, self.task, detail))
+        return Ask(batch_id, configurations)
 
     def _use_answers(self) -> None:
         """Use answers in the order of the questions, as far as they have come."""
@@ -227,6 +251,8 @@ class GraspPlanner:
             for i, item in enumerate(items):
                 if isinstance(item, RankedGrasp):
                     self._take_detail(item, answer)
+                elif isinstance(item, HeldMotion):
+                    self._take_motion(item, answer, i)
                 elif isinstance(item, Rejected):
                     self._misses.take(item, None if isinstance(answer, str)
                                       else state_row(answer, i))
@@ -251,6 +277,15 @@ class GraspPlanner:
         self._held[number] = (closing, closing.held)
         self._grasps[number] = make_grasp(closing.hypothesis, closing.held, self.hand,
                                           self._reference, self.options)
+
+    def _take_motion(self, motion: HeldMotion, answer: GraspStateBatch | str, i: int) -> None:
+        if isinstance(answer, str):
+            motion.fail(answer)
+        else:
+            motion.answer(state_row(answer, i))
+        for number in [n for n in self._grasps if self._reach.excludes(n)]:
+            del self._grasps[number]
+            self._rejections[rejections.CANNOT_MOVE] += 1
 
     def _take_detail(self, grasp: RankedGrasp, answer: GraspStateBatch | str) -> None:
         self._detailed.add(grasp.hypothesis)

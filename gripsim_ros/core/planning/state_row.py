@@ -32,6 +32,7 @@ class StateRow:
     peak_pressures: Array
     friction_radii: Array
     normal_stiffness: Array
+    tangential_stiffness: Array
     minimal_forces: Array
     minimal_torques: Array
     minimal_envelope: Array
@@ -78,6 +79,7 @@ def state_row(states: GraspStateBatch, i: int) -> StateRow:
         peak_pressures=states.patch_peak_pressures[patches],
         friction_radii=states.patch_friction_radii[patches],
         normal_stiffness=states.patch_normal_stiffness[patches],
+        tangential_stiffness=states.patch_tangential_stiffness[patches],
         minimal_forces=states.minimal_forces_object[patches],
         minimal_torques=states.minimal_torques_object[patches],
         minimal_envelope=states.minimal_envelope[patches],

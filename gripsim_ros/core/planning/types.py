@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..batches import OBSTACLE_WIDTH, ConfigurationBatch
 from ..errors import TaskError
+from .reach_types import Reach
 
 Array = NDArray[np.float64]
 
@@ -134,7 +135,8 @@ class RankedGrasp:
     ``vertices`` and ``vertex_pressures`` are the deformed surface [m, Pa] where it was
     computed, else None. ``reason`` says why a grasp under evaluation does not hold.
     ``damage_margin`` is the damage pressure of object or pads over the peak pressure [-],
-    ``inf`` without limit or contact; ``robustness`` is None unless asked for.
+    ``inf`` without limit or contact; ``robustness`` is None unless asked for, ``reach`` unless
+    the task has a displacement and there was time to follow it.
     """
 
     rank: int
@@ -159,6 +161,7 @@ class RankedGrasp:
     vertex_pressures: Array | None = None
     damage_margin: float = np.inf
     robustness: Robustness | None = None
+    reach: Reach | None = None
 
 
 @dataclass(frozen=True, eq=False)
