@@ -16,9 +16,17 @@ from multiprocessing.connection import Connection, wait
 from types import TracebackType
 
 from .core.batches import ConfigurationBatch, GraspStateBatch
-from .core.pipeline import Pipeline, run
+from .core.pipeline import Pipeline, Watch, group_size, run
 from .core.planning import GraspEvaluator, GraspPlanner, Progress
+from .core.planning.closing_groups import Outcome, carry_closings, outcome_of
 
+#: A batch to be evaluated, or the numbers of hypotheses to be closed.
+Job = ConfigurationBatch | tuple[int, ...]
+#: Its answer.
+Answer = GraspStateBatch | list[Outcome]
+
+#: Number of a job that is no batch.
+NO_BATCH = -1
 #: Seconds between two looks at the budget while workers compute.
 PATIENCE = 0.1
 #: Workers at most, unless more are asked for.
@@ -46,20 +54,23 @@ def worker_count(wanted: int) -> int:
 
 class Workers:
     """
-    A context with ``count`` processes that evaluate batches.
+    A context with ``count`` processes that evaluate batches and close hypotheses.
 
     Parameters
     ----------
     pipeline : Pipeline
         Prepared; each worker has a copy of its own.
     count : int
+    planner : GraspPlanner, optional
+        Whose hypotheses are closed; each worker has a copy of its own of it, too.
     """
 
-    def __init__(self, pipeline: Pipeline, count: int) -> None:
-        self._pipeline, self._count = pipeline, count
+    def __init__(self, pipeline: Pipeline, count: int,
+                 planner: GraspPlanner | None = None) -> None:
+        self._pipeline, self._count, self._planner = pipeline, count, planner
         self._processes: list[multiprocessing.Process] = []
         self._idle: list[Connection] = []
-        self._busy: dict[Connection, tuple[int, ConfigurationBatch]] = {}
+        self._busy: dict[Connection, tuple[int, Job]] = {}
 
     def __enter__(self) -> Workers:
         """Fork the workers."""
@@ -68,8 +79,8 @@ class Workers:
         for _ in range(self._count):
             here, there = context.Pipe()
             ours.append(here)
-            process = context.Process(target=_serve, args=(there, list(ours), self._pipeline),
-                                      daemon=True)
+            process = context.Process(target=_serve, daemon=True,
+                                      args=(there, list(ours), self._answer))
             process.start()
             there.close()
             self._processes.append(process)
@@ -96,33 +107,33 @@ class Workers:
         """Return whether an answer is still to come."""
         return bool(self._busy)
 
-    def submit(self, batch_id: int, configurations: ConfigurationBatch) -> None:
-        """Give a batch to an idle worker."""
+    def submit(self, number: int, job: Job) -> None:
+        """Give a job to an idle worker."""
         connection = self._idle.pop()
-        self._busy[connection] = batch_id, configurations
+        self._busy[connection] = number, job
         try:
-            connection.send(configurations)
+            connection.send(job)
         except OSError:
             pass  # it died; ``collect`` sees that
 
-    def collect(self, patience: float = PATIENCE) -> list[tuple[int, GraspStateBatch]]:
+    def collect(self, patience: float = PATIENCE) -> list[tuple[int, Answer]]:
         """
         Return the answers that have come, after at most ``patience`` seconds.
 
-        A batch whose worker died, say for want of memory, is evaluated here.
+        A job whose worker died, say for want of memory, is done here.
         """
         answers = []
         for connection in wait(list(self._busy), patience):
-            batch_id, configurations = self._busy.pop(connection)
+            number, job = self._busy.pop(connection)
             try:
                 answer = connection.recv()
                 self._idle.append(connection)
             except (EOFError, OSError):
                 connection.close()
-                answer = self._pipeline.evaluate(configurations)
+                answer = self._answer(job)
             if isinstance(answer, BaseException):
                 raise answer
-            answers.append((batch_id, answer))
+            answers.append((number, answer))
         return sorted(answers, key=lambda item: item[0])
 
     @property
@@ -130,19 +141,28 @@ class Workers:
         """Return whether no worker is left."""
         return not (self._idle or self._busy)
 
+    def _answer(self, job: Job) -> Answer:
+        """Do a job in whatever process this is."""
+        if isinstance(job, ConfigurationBatch):
+            return self._pipeline.evaluate(job)
+        closings = self._planner.hypotheses(job)
+        carry_closings(closings, self._planner.batch_of, self._pipeline.evaluate)
+        return [outcome_of(closing) for closing in closings]
 
-def _serve(connection: Connection, inherited: list[Connection], pipeline: Pipeline) -> None:
-    """Answer batches until the other end is closed."""
+
+def _serve(connection: Connection, inherited: list[Connection],
+           answer_to: Callable[[Job], Answer]) -> None:
+    """Do jobs until the other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for other in inherited:
         other.close()
     while True:
         try:
-            configurations = connection.recv()
+            job = connection.recv()
         except (EOFError, OSError):
             return
         try:
-            answer = pipeline.evaluate(configurations)
+            answer = answer_to(job)
         except Exception as error:  # told to the program, which raises it
             answer = error
         connection.send(answer)
@@ -168,28 +188,31 @@ def run_with_workers(planner: GraspPlanner | GraspEvaluator, pipeline: Pipeline,
     """
     if count == 1:
         return run(planner, pipeline, on_progress)
-    with Workers(pipeline, count) as workers:
-        stopped = _carry(planner, workers, on_progress)
-        if not workers.is_alone:
-            return stopped
-    return run(planner, pipeline, on_progress) or stopped
-
-
-def _carry(planner: GraspPlanner | GraspEvaluator, workers: Workers,
-           on_progress: Callable[[Progress], bool | None] | None) -> bool:
-    stopped = False
-    while not (planner.finished or workers.is_alone):
-        while workers.has_idle:
-            ask = planner.ask()
-            if ask is None:
+    watch = Watch(planner, on_progress)
+    with Workers(pipeline, count, planner) as workers:
+        while not (planner.finished or workers.is_alone):
+            _hand_out(planner, workers)
+            if not workers.is_busy:
                 break
-            workers.submit(ask.batch_id, ask.configurations)
-        if not workers.is_busy:
-            break
-        for batch_id, states in workers.collect():
-            planner.tell(batch_id, states)
-        go_on = on_progress is None or on_progress(planner.progress) is not False
-        if not go_on and not stopped:
-            planner.stop()
-            stopped = True
-    return stopped
+            for number, answer in workers.collect():
+                if isinstance(answer, list):
+                    planner.end(answer)
+                else:
+                    planner.tell(number, answer)
+            watch.stop_if_told()
+        if not workers.is_alone:
+            return watch.told_to_stop
+    return run(planner, pipeline, on_progress) or watch.told_to_stop
+
+
+def _hand_out(planner: GraspPlanner | GraspEvaluator, workers: Workers) -> None:
+    """Give each idle worker hypotheses, or where none are left a question."""
+    while workers.has_idle:
+        closings = planner.begin(group_size(planner))
+        if closings:
+            workers.submit(NO_BATCH, tuple(c.hypothesis.number for c in closings))
+            continue
+        ask = planner.ask()
+        if ask is None:
+            return
+        workers.submit(ask.batch_id, ask.configurations)

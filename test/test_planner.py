@@ -8,7 +8,8 @@ from fake_stages import SphereWorld
 
 from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.errors import TaskError
-from gripsim_ros.core.planning import GraspPlanner, Task
+from gripsim_ros.core.planning import GraspPlanner, Task, rejections
+from gripsim_ros.core.planning.closing_groups import carry_closings, outcome_of
 from gripsim_ros.core.transforms import apply, from_rotation_vector
 from gripsim_ros.in_process import find_material, planner_options
 from gripsim_ros.resources import load_default_hand
@@ -78,6 +79,43 @@ def test_ranking_does_not_depend_on_the_order_or_repetition_of_answers(ball, han
             planner.tell(*newest)
             planner.tell(*newest)
     assert signature(planner) == signature(reference)
+
+
+def test_answers_are_used_as_they_come(ball, hand, world):
+    planner = new_planner(ball, hand, clearance_batch_size=4)
+    asks = [planner.ask(), planner.ask()]
+    assert planner.ask() is None
+    planner.tell(asks[1].batch_id, world.evaluate(asks[1].configurations))
+    assert planner.ask() is not None
+
+
+def carried(planner, world, group):
+    while closings := planner.begin(group):
+        carry_closings(closings, planner.batch_of, world.evaluate)
+        planner.end([outcome_of(closing) for closing in closings])
+    return run_in_order(planner, world)
+
+
+@pytest.mark.parametrize('group', [1, 5])
+def test_hypotheses_given_out_whole_come_to_the_same(ball, hand, world, group):
+    reference = run_in_order(new_planner(ball, hand), world)
+    planner = carried(new_planner(ball, hand), world, group)
+    assert signature(planner) == signature(reference)
+    assert planner.rejections == reference.rejections
+    assert planner.progress.evaluated == HYPOTHESES
+    assert planner.contacts_evaluated == reference.contacts_evaluated
+
+
+def test_outcomes_after_a_stop_are_ignored(ball, hand, world):
+    planner = new_planner(ball, hand)
+    closings = planner.begin(3)
+    carry_closings(closings, planner.batch_of, world.evaluate)
+    planner.end([outcome_of(closings[0])])
+    planner.stop()
+    planner.end([outcome_of(closing) for closing in closings])
+    run_in_order(planner, world)
+    assert planner.progress.evaluated == 1
+    assert planner.rejections[rejections.NOT_EVALUATED] == HYPOTHESES - 1
 
 
 def test_trajectories_never_turn_back_and_start_at_the_open_hand(ball, hand, world):

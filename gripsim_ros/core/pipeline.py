@@ -8,6 +8,10 @@ from .contact import ContactScene, LinkShapes, detect_contacts
 from .hand import HandModel, compute_link_states
 from .mechanics import ElasticBody, MechanicsOptions, evaluate_contacts
 from .planning import GraspEvaluator, GraspPlanner, Progress
+from .planning.closing_groups import carry_closings, outcome_of
+
+#: Hypotheses carried together once something is stable; before, one by one: the first sooner.
+GROUP = 4
 
 
 class Pipeline:
@@ -57,14 +61,49 @@ def run(planner: GraspPlanner | GraspEvaluator, pipeline: Pipeline,
     bool
         Whether ``on_progress`` ended it.
     """
-    stopped = False
+    watch = Watch(planner, on_progress)
+    while closings := planner.begin(group_size(planner)):
+        carry_closings(closings, planner.batch_of, pipeline.evaluate, watch.goes_on)
+        planner.end([outcome_of(closing) for closing in closings if closing.done])
+        watch.stop_if_told()
     while not planner.finished:
         ask = planner.ask()
         if ask is None:
             break
         planner.tell(ask.batch_id, pipeline.evaluate(ask.configurations))
-        go_on = on_progress is None or on_progress(planner.progress) is not False
-        if not go_on and not stopped:
-            planner.stop()
-            stopped = True
-    return stopped
+        watch.stop_if_told()
+    return watch.told_to_stop
+
+
+def group_size(planner: GraspPlanner | GraspEvaluator) -> int:
+    """Return how many hypotheses to carry together now; no verdict depends on it."""
+    return GROUP if planner.progress.stable else 1
+
+
+class Watch:
+    """
+    Tells how far a planner is, and stops it when told to.
+
+    Parameters
+    ----------
+    planner : GraspPlanner or GraspEvaluator
+    on_progress : callable or None
+        Called with ``Progress``; False asks for the end.
+    """
+
+    def __init__(self, planner: GraspPlanner | GraspEvaluator,
+                 on_progress: Callable[[Progress], bool | None] | None) -> None:
+        self._planner, self._on_progress = planner, on_progress
+        self.told_to_stop = self._stopped = False
+
+    def goes_on(self) -> bool:
+        """Tell progress; return whether nobody has asked for the end."""
+        if self._on_progress is not None:
+            self.told_to_stop |= self._on_progress(self._planner.progress) is False
+        return not self.told_to_stop
+
+    def stop_if_told(self) -> None:
+        """Tell progress, and stop the planner as soon as that is asked for."""
+        if not self.goes_on() and not self._stopped:
+            self._planner.stop()
+            self._stopped = True

@@ -11,7 +11,7 @@ from ..errors import TaskError
 from ..hand import HandModel
 from . import rejections
 from .answers import make_grasp
-from .closing import DIRECTION_STEP, Held, Question
+from .closing import DIRECTION_STEP, Closing, Held, Question
 from .hypotheses import Hypothesis
 from .load_cases import task_load_cases
 from .options import PlannerOptions
@@ -72,6 +72,10 @@ class GraspEvaluator:
     def tell_failed(self, batch_id: int, reason: str = rejections.EVALUATION_FAILED) -> None:
         """Take note that a question cannot be answered."""
         self._answers.setdefault(batch_id, reason)
+
+    def begin(self, count: int) -> list[Closing]:
+        """Return no hypotheses: what is given is not closed anew."""
+        return []
 
     def stop(self) -> None:
         """Ask nothing more; grasps without an answer are given as not evaluated."""

@@ -1,6 +1,7 @@
 """The planner as an ask-and-tell object: it calls no stage and never waits."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..hand import HandModel
 from . import rejections
 from .answers import grasp_contacts, make_grasp, rank_key
 from .closing import Closing, Held, Limits, Question
+from .closing_groups import Outcome
 from .held_motion import HeldMotion
 from .hypotheses import propose_hypotheses
 from .hints import explain
@@ -79,6 +81,7 @@ class GraspPlanner:
         self._waiting = [Closing(h, hand, options, limits) for h in hypotheses]
         self._total = len(hypotheses)
         self._active: list[Closing] = []
+        self._given_out: dict[int, Closing] = {}
         self._asked: dict[int, list[Closing | RankedGrasp | Rejected | HeldMotion]] = {}
         self._answers: dict[int, GraspStateBatch | str] = {}
         self._next_ask = self._next_tell = 0
@@ -101,7 +104,9 @@ class GraspPlanner:
         free = [c for c in self._active if id(c) not in pending]
         if free:
             return self._ask_closings(free)
-        return None if self._active else self._ask_details(pending) or self._ask_reach(pending)
+        if self._active or self._given_out:
+            return None
+        return self._ask_details(pending) or self._ask_reach(pending)
 
     def tell(self, batch_id: int, states: GraspStateBatch) -> None:
         """
@@ -126,12 +131,36 @@ class GraspPlanner:
             self._answers[batch_id] = reason
             self._use_answers()
 
+    def begin(self, count: int) -> list[Closing]:
+        """Give out the next ``count`` hypotheses whole; ``end()`` takes what they come to."""
+        closings, self._waiting = self._waiting[:count], self._waiting[count:]
+        self._given_out.update({c.hypothesis.number: c for c in closings})
+        return closings
+
+    def hypotheses(self, numbers: Iterable[int]) -> list[Closing]:
+        """Return hypotheses, not begun yet or given out, by their numbers."""
+        open_ones = {c.hypothesis.number: c for c in [*self._waiting, *self._given_out.values()]}
+        return [open_ones[number] for number in numbers]
+
+    def end(self, outcomes: list[Outcome]) -> None:
+        """Take what hypotheses given out came to; unknown and dropped ones are ignored."""
+        for outcome in outcomes:
+            closing = self._given_out.pop(outcome.number, None)
+            if closing is not None:
+                closing.reason, closing.held = outcome.reason, outcome.held
+                closing.miss = outcome.miss
+                self._conclude(closing, outcome.reached_contact)
+
+    def batch_of(self, questions: list[Question], detail: int) -> ConfigurationBatch:
+        """Return questions of one detail as a batch of this task."""
+        return question_batch(questions, self.load_cases, self.task, detail)
+
     def stop(self) -> None:
         """Begin no hypothesis any more and drop those not finished; details may follow."""
-        dropped = len(self._waiting) + len(self._active)
+        dropped = len(self._waiting) + len(self._active) + len(self._given_out)
         if dropped:
             self._rejections[rejections.NOT_EVALUATED] += dropped
-        self._waiting, self._active = [], []
+        self._waiting, self._active, self._given_out = [], [], {}
         self._asked = {b: i for b, i in self._asked.items() if not isinstance(i[0], Closing)}
         self._answers = {b: a for b, a in self._answers.items() if b in self._asked}
         self._stopped = True
@@ -142,8 +171,8 @@ class GraspPlanner:
     @property
     def finished(self) -> bool:
         """Return whether every hypothesis has its verdict and the best their details."""
-        return not (self._waiting or self._active or self._asked or self._undetailed()
-                    or self._unexplained() or self._unreached())
+        return not (self._waiting or self._active or self._given_out or self._asked
+                    or self._undetailed() or self._unexplained() or self._unreached())
 
     @property
     def progress(self) -> Progress:
@@ -244,9 +273,10 @@ class GraspPlanner:
         return Ask(batch_id, configurations)
 
     def _use_answers(self) -> None:
-        """Use answers in the order of the questions, as far as they have come."""
-        while self._asked and min(self._asked) in self._answers:
-            batch_id = min(self._asked)
+        """Use answers to closings as they come, others in the order of the questions."""
+        for batch_id in sorted(self._answers):
+            if not isinstance(self._asked[batch_id][0], Closing) and batch_id > min(self._asked):
+                break
             answer, items = self._answers.pop(batch_id), self._asked.pop(batch_id)
             for i, item in enumerate(items):
                 if isinstance(item, RankedGrasp):
@@ -267,8 +297,11 @@ class GraspPlanner:
         if not closing.done:
             return
         self._active.remove(closing)
+        self._conclude(closing, closing.reached_contact)
+
+    def _conclude(self, closing: Closing, reached_contact: bool) -> None:
         self._closed += 1
-        self._in_contact += int(closing.reached_contact)
+        self._in_contact += int(reached_contact)
         if closing.held is None:
             self._rejections[closing.reason] += 1
             self._misses.note(closing)
