@@ -11,6 +11,9 @@ from .quick_look import distances_at
 
 Array = NDArray[np.float64]
 
+#: Samples in a leaf of the search tree; far from the surface larger leaves are faster.
+LEAF_SIZE = 40
+
 
 @dataclass(frozen=True, eq=False)
 class DistanceField:
@@ -105,7 +108,7 @@ def build_distance_field(mesh: TriangleMesh, cells: int = 36, margin: float = 0.
     points, normals = sample_surface(mesh, spacing)
     axes = [low[i] + spacing * np.arange(shape[i]) for i in range(3)]
     grid = np.stack(np.meshgrid(*axes, indexing='ij'), axis=-1).reshape(-1, 3)
-    distance, nearest = cKDTree(points).query(grid)
+    distance, nearest = cKDTree(points, leafsize=LEAF_SIZE).query(grid)
     outward = np.einsum('ij,ij->i', grid - points[nearest], normals[nearest])
     signed = np.where(outward < 0.0, -distance, distance)
     return DistanceField(low, spacing, signed.reshape(shape))

@@ -1,6 +1,9 @@
 """Grasp hypotheses: faces of the decimated object x rolls x preshapes x stand-offs."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -13,12 +16,14 @@ from ..transforms import apply, inverse, transform
 from .distance_field import DistanceField, build_distance_field
 from .hand_geometry import moving_fingers, pad_paths
 from .options import PlannerOptions
-from .quick_look import hand_is_free, place_palms
+from .quick_look import closing_look, hand_is_free, place_palms
 from .regions import moved_region, within_region
 from .types import Task
 
 Array = NDArray[np.float64]
 
+#: Threads that share the quick look; its kernels hold no lock.
+THREADS = 4
 #: Scores this near count as equal, so that rounding never decides an order.
 SCORE_RESOLUTION = 1e-7
 #: Loss of score for each better hypothesis of the same face: keeps the choice varied.
@@ -40,6 +45,10 @@ ALONG_AXIS = 0.95
 THIRD_FINGER = 0.08
 #: Times that a palm is moved towards the centre of mass, if that is better.
 CENTRING_STEPS = 2
+#: Resultant of the normals without score [-], as a part of the forces.
+UNBALANCE_LIMIT = 0.7
+#: Steps of the pads' paths, and points of the hand in one ball, about.
+PATH_STEPS, BALL_POINTS = 14, 8
 #: Length over which an offset of the centre of mass loses its score [m].
 OFFSET_LENGTH = 0.03
 #: Shares of the closing forces tried in the quick look at opposition, by fingers.
@@ -113,24 +122,41 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
     if len(poses) == 0:
         return [], 0
     scores = np.full(len(poses), -np.inf)
-    for number in range(len(hand.preshapes)):
-        rows = np.flatnonzero(preshapes == number)
-        if len(rows):
-            poses[rows], scores[rows] = _centred(scene, number, poses[rows])
-    order = _without_twins(_varied_order(scores, faces), poses, preshapes)[:count]
+
+    def look(rows: NDArray[np.int64]) -> None:
+        poses[rows], scores[rows] = _centred(scene, int(preshapes[rows[0]]), poses[rows])
+
+    _share(look, [rows for number in range(len(hand.preshapes))
+                  for rows in np.array_split(np.flatnonzero(preshapes == number), 2)
+                  if len(rows)])
+    order = _without_twins(_varied_order(scores, faces), poses, preshapes, count)
     T_object_palm = T_object_canonical @ poses[order]
     return [Hypothesis(i, T_object_palm[i], int(preshapes[row]), float(scores[row]))
             for i, row in enumerate(order)], len(poses)
 
 
+def _share(job: Callable, parts: list) -> list:
+    """Return what a job that holds no lock returns for each part, done by a few threads."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(job, parts))
+
+
 def _scene(grasp_object: GraspObject, hand: HandModel, T_object_canonical: Array,
            options: PlannerOptions, task: Task) -> _Scene:
-    vertices = apply(inverse(T_object_canonical), grasp_object.mesh.vertices)
+    points, field, faces = _quick_object(grasp_object, options.sample_faces, options.face_count)
+    return _Scene(points, field, faces, hand, options,
+                  moved_region(task.contact_region, inverse(T_object_canonical)))
+
+
+@lru_cache(maxsize=4)
+def _quick_object(grasp_object: GraspObject, sample_faces: int, face_count: int
+                  ) -> tuple[Array, DistanceField, TriangleMesh]:
+    """Return samples of the surface, the distance field and the coarse mesh, canonical frame."""
+    vertices = apply(inverse(grasp_object.canonical_frame), grasp_object.mesh.vertices)
     mesh = TriangleMesh(vertices, grasp_object.mesh.faces)
-    coarse = _coarse(mesh, options.sample_faces)
+    coarse = _coarse(mesh, sample_faces)
     points = np.concatenate([coarse.vertices, coarse.vertices[coarse.faces].mean(axis=1)])
-    return _Scene(points, build_distance_field(mesh), _coarse(mesh, options.face_count), hand,
-                  options, moved_region(task.contact_region, inverse(T_object_canonical)))
+    return points, build_distance_field(mesh), _coarse(mesh, face_count)
 
 
 def _coarse(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
@@ -155,9 +181,11 @@ def _candidates(scene: _Scene, seed: int) -> tuple[Array, NDArray, NDArray]:
     centroids = np.repeat(stands, len(rolls), axis=0)
     palm = hand.links[hand.palm_index].mesh.vertices
     gaps = np.array(options.palm_gaps)
-    poses = [transform(rotations[:, None], place_palms(
-        scene.points, rotations, centroids, _closing_centre(hand, number), palm.min(axis=0),
-        palm.max(axis=0), gaps)).reshape(-1, 4, 4) for number in range(len(hand.preshapes))]
+    centres = np.array([_closing_centre(hand, i) for i in range(len(hand.preshapes))])
+    origins = np.concatenate(_share(lambda rows: place_palms(
+        scene.points, rotations[rows], centroids[rows], centres, palm.min(axis=0),
+        palm.max(axis=0), gaps), np.array_split(np.arange(len(rotations)), THREADS)), axis=1)
+    poses = [transform(rotations[:, None], origin).reshape(-1, 4, 4) for origin in origins]
     faces = np.repeat(np.arange(len(rotations)) // len(rolls), len(gaps))
     preshapes = np.repeat(np.arange(len(poses)), len(faces))
     return np.concatenate(poses), np.tile(faces, len(poses)), preshapes
@@ -206,49 +234,60 @@ def _in_approach_cone(poses: Array, T_object_canonical: Array, task: Task) -> ND
 
 def _centred(scene: _Scene, number: int, poses: Array) -> tuple[Array, Array]:
     """Return poses moved so that the pads meet about the centre of mass, and their scores."""
-    scores, offsets = _score(scene, number, poses)
+    scores, offsets = _score(scene, number, poses, np.full(len(poses), -np.inf))
     for _ in range(CENTRING_STEPS):
-        moved = poses.copy()
-        moved[:, :3, 3] -= offsets
-        better, further = _score(scene, number, moved)
-        gain = better > scores
-        poses, scores = np.where(gain[:, None, None], moved, poses), np.where(gain, better, scores)
-        offsets = np.where(gain[:, None], further, 0.5 * offsets)
+        rows = np.flatnonzero(offsets.any(axis=1))
+        moved = poses[rows]
+        moved[:, :3, 3] -= offsets[rows]
+        better, further = _score(scene, number, moved, scores[rows])
+        gain = better > scores[rows]
+        poses[rows[gain]], scores[rows[gain]] = moved[gain], better[gain]
+        offsets[rows] = np.where(gain[:, None], further, 0.5 * offsets[rows])
     return poses, scores
 
 
-def _score(scene: _Scene, number: int, poses: Array) -> tuple[Array, Array]:
+def _score(scene: _Scene, number: int, poses: Array, known: Array) -> tuple[Array, Array]:
     """
     Return the quick look's score (n,): opposition, centring, frontal contact.
 
     And how far from the centre of mass the pads press (n, 3). A pad also touches a wall that
-    is so thin that it lies between two samples of the pad's path.
+    is so thin that it lies between two samples of the pad's path. Whether the open hand is
+    free is only looked at where the score is better than a known one.
     """
-    preshape = scene.hand.preshapes[number]
-    points, _ = pad_paths(scene.hand, moving_fingers(scene.hand, preshape), preshape, 14)
-    fingers = len(points)
-    path = _map(poses, points.reshape(-1, 3)).reshape(len(poses), fingers, -1, 3)
-    distances = scene.field(path)
-    inside = distances < 0.0
-    nearest = distances.argmin(axis=2)
-    steps = np.linalg.norm(np.diff(points, axis=1), axis=2).max(axis=1)
-    passed = np.take_along_axis(distances, nearest[..., None], axis=2)[..., 0] < 0.5 * steps
-    touched = inside.any(axis=2) | passed
-    first = np.where(inside.any(axis=2), inside.argmax(axis=2), nearest)
-    first = np.maximum(first, 1)[..., None, None]
-    contact = np.take_along_axis(path, first, axis=2)[:, :, 0]
-    motion = contact - np.take_along_axis(path, first - 1, axis=2)[:, :, 0]
-    motion /= np.maximum(np.linalg.norm(motion, axis=-1, keepdims=True), 1e-12)
-    inward = -scene.field.gradient(contact)
-    frontal = np.clip(np.einsum('nfx,nfx->nf', motion, inward), 0.0, 1.0) * touched
-    balance, offsets = _balance_score(contact, inward, touched)
-    score = 0.2 * frontal.mean(axis=1) + balance
+    hand, field = scene.hand, scene.field
+    pads, shares, hand_points = _preshape_look(hand, number)
+    rotations = np.ascontiguousarray(poses[:, :3, :3])
+    origins = np.ascontiguousarray(poses[:, :3, 3])
+    contacts, touched, scores, offsets = closing_look(
+        field.lower, field.spacing, field.values, rotations, origins, pads, shares,
+        np.array([UNBALANCE_LIMIT, OFFSET_LENGTH, THIRD_FINGER]))
     if len(scene.contact_region):
-        score = score + _region_score(scene.contact_region, contact, touched)
-    promising = np.flatnonzero(score > 0.0)
-    free = np.zeros(len(poses), bool)
-    free[promising] = _open_hand_is_free(scene, preshape.open, poses[promising])
-    return np.where(free, score, -np.inf), offsets
+        scores = scores + _region_score(scene.contact_region, contacts, touched)
+    rows = np.flatnonzero((scores > 0.0) & (scores > known))
+    free = hand_is_free(field.lower, field.spacing, field.values, rotations[rows],
+                        origins[rows], *hand_points, FIELD_CLEARANCE)
+    result = np.full(len(poses), -np.inf)
+    result[rows[free]] = scores[rows[free]]
+    return result, offsets
+
+
+@lru_cache(maxsize=64)
+def _preshape_look(hand: HandModel, number: int) -> tuple[Array, Array, tuple]:
+    """Return pads' paths, shares of forces, and the open hand's points with balls round them."""
+    preshape = hand.preshapes[number]
+    fingers = moving_fingers(hand, preshape)
+    pads, _ = pad_paths(hand, fingers, preshape, PATH_STEPS)
+    shares = FORCE_SHARES.get(len(pads), np.full((1, len(pads)), 1.0 / len(pads)))
+    T_palm_link = forward_kinematics(hand, preshape.open[None])[0]
+    groups = []
+    for T, link in zip(T_palm_link, hand.links):
+        points = link.mesh.vertices[::max(1, len(link.mesh.vertices) // 40)]
+        along = points[np.argsort(points[:, np.ptp(points, axis=0).argmax()], kind='stable')]
+        groups += np.array_split(apply(T, along), 1 + len(points) // BALL_POINTS)
+    centres = np.array([0.5 * (group.min(axis=0) + group.max(axis=0)) for group in groups])
+    radii = [np.linalg.norm(g - c, axis=1).max() for g, c in zip(groups, centres)]
+    starts = np.concatenate([[0], np.cumsum([len(group) for group in groups])])
+    return pads, shares, (np.concatenate(groups), starts, np.column_stack([centres, radii]))
 
 
 def _region_score(region: Array, contact: Array, touched: NDArray) -> Array:
@@ -258,65 +297,30 @@ def _region_score(region: Array, contact: Array, touched: NDArray) -> Array:
     return np.where(outside, -np.inf, np.where(border, -REGION_LOSS, 0.0))
 
 
-def _balance_score(contact: Array, inward: Array, touched: NDArray) -> tuple[Array, Array]:
-    """
-    Return how well forces along the normals balance, with the centre of mass between.
-
-    And the middle of the forces for the best shares (n, 3).
-    """
-    fingers = contact.shape[1]
-    shares = FORCE_SHARES.get(fingers)
-    if shares is None:
-        shares = np.full((1, fingers), 1.0 / fingers)
-    best, offsets = np.full(len(contact), -1.0), np.zeros((len(contact), 3))
-    for share in shares:
-        usable = touched[:, share > 0.0].all(axis=1)
-        unbalance = np.linalg.norm(np.einsum('f,nfx->nx', share, inward), axis=1)
-        middle = np.einsum('f,nfx->nx', share, contact)
-        offset = np.linalg.norm(middle, axis=1)
-        value = (0.4 * np.clip(1.0 - unbalance / 0.7, 0.0, 1.0)
-                 + 0.4 * np.clip(1.0 - offset / OFFSET_LENGTH, 0.0, 1.0)
-                 + THIRD_FINGER * (np.count_nonzero(share) > 2))
-        better = usable & (value > best)
-        best = np.where(better, value, best)
-        offsets = np.where(better[:, None], middle, offsets)
-    return best, offsets
-
-
-def _open_hand_is_free(scene: _Scene, open_joints: Array, poses: Array) -> NDArray:
-    hand = scene.hand
-    T_palm_link = forward_kinematics(hand, open_joints[None])[0]
-    points = np.concatenate([
-        apply(T_palm_link[i], link.mesh.vertices[::max(1, len(link.mesh.vertices) // 40)])
-        for i, link in enumerate(hand.links)])
-    field = scene.field
-    return hand_is_free(field.lower, field.spacing, field.values,
-                        np.ascontiguousarray(poses[:, :3, :3]),
-                        np.ascontiguousarray(poses[:, :3, 3]), points, FIELD_CLEARANCE)
-
-
-def _map(poses: Array, points: Array) -> Array:
-    return points @ poses[:, :3, :3].transpose(0, 2, 1) + poses[:, None, :3, 3]
-
-
 def _varied_order(scores: Array, faces: NDArray) -> NDArray[np.int64]:
     """Return the order of candidates, best first, with a loss for crowding one face."""
     rounded = np.round(scores / SCORE_RESOLUTION) * SCORE_RESOLUTION
     order = np.lexsort((np.arange(len(scores)), -rounded))
     order = order[rounded[order] > 0.0]
-    seen: dict[int, int] = {}
-    adjusted = np.empty(len(order))
-    for i, row in enumerate(order):
-        rank = seen.get(int(faces[row]), 0)
-        adjusted[i] = rounded[row] - SAME_FACE_LOSS * rank
-        seen[int(faces[row])] = rank + 1
+    by_face = np.argsort(faces[order], kind='stable')
+    starts = np.searchsorted(faces[order][by_face], faces[order][by_face])
+    rank = np.empty(len(order))
+    rank[by_face] = np.arange(len(order)) - starts
+    adjusted = rounded[order] - SAME_FACE_LOSS * rank
     return order[np.lexsort((np.arange(len(order)), -adjusted))]
 
 
-def _without_twins(order: NDArray[np.int64], poses: Array, preshapes: NDArray
+def _without_twins(order: NDArray[np.int64], poses: Array, preshapes: NDArray, count: int
                    ) -> NDArray[np.int64]:
-    """Keep the first of candidates that centring brought to one pose of one preshape."""
-    keys = np.column_stack([preshapes[order], np.round(
-        poses[order, :3].reshape(-1, 12) / TWIN_RESOLUTION)])
-    _, first = np.unique(keys, axis=0, return_index=True)
-    return order[np.sort(first)]
+    """Keep the first ``count`` without those that centring brought to a pose kept already."""
+    seen: set[bytes] = set()
+    kept: list[int] = []
+    for row in order:
+        key = np.round(poses[row, :3] / TWIN_RESOLUTION)
+        name = bytes([preshapes[row]]) + (key + 0.0).tobytes()
+        if name not in seen:
+            seen.add(name)
+            kept.append(row)
+            if len(kept) == count:
+                break
+    return np.array(kept, dtype=np.int64)

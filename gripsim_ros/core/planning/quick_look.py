@@ -6,6 +6,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+#: Shares of forces whose scores differ by less are equal: the first is taken, not rounding's.
+SAME = 1e-9
+
 
 @njit(cache=True)
 def distance_at(lower, spacing, values, x, y, z):
@@ -35,69 +38,214 @@ def distances_at(lower, spacing, values, points):
     return result
 
 
+@njit(cache=True, nogil=True)
+def closing_look(lower, spacing, values, rotations, origins, pads, shares, lengths):
+    """
+    Follow the pads' paths of closing hands through a distance field.
+
+    Parameters
+    ----------
+    lower, spacing, values
+        Of the field.
+    rotations (n, 3, 3), origins (n, 3)
+        Palms.
+    pads (f, m, 3)
+        Way of each pad, frame palm [m].
+    shares (s, f)
+        Shares of the closing forces to try.
+    lengths (3,)
+        Unbalance without score [-], offset without score [m], gain for a third finger.
+
+    Returns
+    -------
+    contacts (n, f, 3), touched (n, f), scores (n,), offsets (n, 3)
+        Where pads touch, if they do; how well forces along the normals balance about the
+        origin, with what frontal contact adds; the middle of the forces.
+    """
+    count, fingers = len(rotations), len(pads)
+    contacts = np.zeros((count, fingers, 3))
+    touched = np.zeros((count, fingers), np.bool_)
+    scores, offsets = np.full(count, -np.inf), np.zeros((count, 3))
+    inward, motion, before = np.empty((fingers, 3)), np.empty(3), np.empty(3)
+    gaps = _half_steps(pads)
+    for n in range(count):
+        frontal, touching = 0.0, 0
+        for f in range(fingers):
+            first, touched[n, f] = _first_touch(lower, spacing, values, rotations[n], origins[n],
+                                                pads[f], gaps[f])
+            _place(rotations[n], origins[n], pads[f, first], contacts[n, f])
+            if not touched[n, f]:
+                continue
+            touching += 1
+            _place(rotations[n], origins[n], pads[f, first - 1], before)
+            for k in range(3):
+                motion[k] = contacts[n, f, k] - before[k]
+            _inward(lower, spacing, values, contacts[n, f], inward[f])
+            frontal += min(max(_dot(motion, inward[f])
+                               / max(np.sqrt(_dot(motion, motion)), 1e-12), 0.0), 1.0)
+        if touching > 1 or fingers == 1:
+            scores[n] = 0.2 * frontal / fingers + _balance(
+                contacts[n], inward, touched[n], shares, lengths, offsets[n])
+    return contacts, touched, scores, offsets
+
+
 @njit(cache=True)
-def hand_is_free(lower, spacing, values, rotations, origins, points, limit):
-    """Tell for each pose (n,) whether all hand points (m, 3), frame palm, are beyond a limit."""
+def _half_steps(pads):
+    """Return half the longest step of each pad's way [m]."""
+    gaps = np.zeros(len(pads))
+    for f in range(len(pads)):
+        for m in range(1, pads.shape[1]):
+            way = pads[f, m] - pads[f, m - 1]
+            gaps[f] = max(gaps[f], 0.5 * np.sqrt(_dot(way, way)))
+    return gaps
+
+
+@njit(cache=True)
+def _first_touch(lower, spacing, values, rotation, origin, pad, gap):
+    """Return the first step inside, else the nearest one; and whether the pad touches."""
+    nearest, least, point = 0, np.inf, np.empty(3)
+    for m in range(len(pad)):
+        _place(rotation, origin, pad[m], point)
+        distance = distance_at(lower, spacing, values, point[0], point[1], point[2])
+        if distance < 0.0:
+            return max(m, 1), True
+        if distance < least:
+            nearest, least = m, distance
+    return max(nearest, 1), least < gap
+
+
+@njit(cache=True, inline='always')
+def _place(rotation, origin, point, result):
+    for k in range(3):
+        result[k] = (rotation[k, 0] * point[0] + rotation[k, 1] * point[1]
+                     + rotation[k, 2] * point[2] + origin[k])
+
+
+@njit(cache=True, inline='always')
+def _dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@njit(cache=True)
+def _inward(lower, spacing, values, point, result):
+    """Write the unit direction against the field's gradient by central differences."""
+    x, y, z = point
+    result[0] = (distance_at(lower, spacing, values, x - spacing, y, z)
+                 - distance_at(lower, spacing, values, x + spacing, y, z))
+    result[1] = (distance_at(lower, spacing, values, x, y - spacing, z)
+                 - distance_at(lower, spacing, values, x, y + spacing, z))
+    result[2] = (distance_at(lower, spacing, values, x, y, z - spacing)
+                 - distance_at(lower, spacing, values, x, y, z + spacing))
+    norm = max(np.sqrt(_dot(result, result)), 1e-12)
+    for k in range(3):
+        result[k] /= norm
+
+
+@njit(cache=True)
+def _balance(contacts, inward, touched, shares, lengths, offset):
+    """Return the score of the best shares of forces, and write their middle."""
+    best, total, middle = -1.0, np.empty(3), np.empty(3)
+    for s in range(len(shares)):
+        usable, sharing = True, 0
+        total[:], middle[:] = 0.0, 0.0
+        for f in range(len(contacts)):
+            if shares[s, f] > 0.0:
+                usable = usable and touched[f]
+                sharing += 1
+                for k in range(3):
+                    total[k] += shares[s, f] * inward[f, k]
+                    middle[k] += shares[s, f] * contacts[f, k]
+        if not usable:
+            continue
+        unbalance, distance = np.sqrt(_dot(total, total)), np.sqrt(_dot(middle, middle))
+        value = (0.4 * min(max(1.0 - unbalance / lengths[0], 0.0), 1.0)
+                 + 0.4 * min(max(1.0 - distance / lengths[1], 0.0), 1.0)
+                 + (lengths[2] if sharing > 2 else 0.0))
+        if value > best + SAME:
+            best = value
+            offset[:] = middle
+    return best
+
+
+@njit(cache=True, nogil=True)
+def hand_is_free(lower, spacing, values, rotations, origins, points, starts, balls, limit):
+    """
+    Tell for each pose (n,) whether all hand points (m, 3), frame palm, are beyond a limit.
+
+    ``balls (b, 4)``, centre and radius, hold the points ``starts[b]`` to ``starts[b + 1]``:
+    where a ball is far from the surface, its points are not looked at. The field changes by no
+    more than one and a half times the way, give or take the diagonals of two cells.
+    """
     free = np.ones(len(rotations), dtype=np.bool_)
+    spare, point = 3.5 * spacing, np.empty(3)
     for n in range(len(rotations)):
-        r = rotations[n]
-        for p in points:
-            x = r[0, 0] * p[0] + r[0, 1] * p[1] + r[0, 2] * p[2] + origins[n, 0]
-            y = r[1, 0] * p[0] + r[1, 1] * p[1] + r[1, 2] * p[2] + origins[n, 1]
-            z = r[2, 0] * p[0] + r[2, 1] * p[1] + r[2, 2] * p[2] + origins[n, 2]
-            if distance_at(lower, spacing, values, x, y, z) < limit:
-                free[n] = False
+        for b in range(len(balls)):
+            _place(rotations[n], origins[n], balls[b], point)
+            near = limit + 1.5 * balls[b, 3] + spare
+            if distance_at(lower, spacing, values, point[0], point[1], point[2]) > near:
+                continue
+            for i in range(starts[b], starts[b + 1]):
+                _place(rotations[n], origins[n], points[i], point)
+                if distance_at(lower, spacing, values, point[0], point[1], point[2]) < limit:
+                    free[n] = False
+                    break
+            if not free[n]:
                 break
     return free
 
 
-@njit(cache=True)
-def place_palms(points, rotations, centroids, centre, palm_low, palm_high, gaps):
+@njit(cache=True, nogil=True)
+def place_palms(points, rotations, centroids, centres, palm_low, palm_high, gaps):
     """
-    Return palm origins (n, gaps, 3): the section centred, the palm at a gap before it.
+    Return palm origins (p, n, gaps, 3): the section centred, the palm at a gap before it.
 
     ``points`` are surface samples, ``rotations (n, 3, 3)`` and ``centroids (n, 3)`` the palm's
-    axes and the face it stands on, ``centre (3,)`` where the pads meet: x, y, highest z.
+    axes and the face it stands on, ``centres (p, 3)`` where the pads of each preshape meet:
+    x, y, highest z.
     """
-    origins = np.empty((len(rotations), len(gaps), 3))
+    origins = np.empty((len(centres), len(rotations), len(gaps), 3))
     half = 0.5 * (palm_high[:2] - palm_low[:2])
-    depth = centre[2] - palm_high[2]
     for n in range(len(rotations)):
-        local = (points - centroids[n]) @ rotations[n]
-        for g in range(len(gaps)):
-            shift_x, shift_y, nearest = 0.0, 0.0, 0.0
-            for _ in range(2):
-                nearest = _nearest_below(local, shift_x - centre[0], shift_y - centre[1],
-                                         palm_low, palm_high)
-                top = nearest + depth - gaps[g]
-                shift_x, shift_y = _section_middle(local, shift_x, shift_y, top, half)
-            nearest = _nearest_below(local, shift_x - centre[0], shift_y - centre[1],
-                                     palm_low, palm_high)
-            offset = np.array([shift_x - centre[0], shift_y - centre[1],
-                               nearest - gaps[g] - palm_high[2]])
-            origins[n, g] = centroids[n] + rotations[n] @ offset
+        local = np.ascontiguousarray(((points - centroids[n]) @ rotations[n]).T)
+        for c in range(len(centres)):
+            centre = centres[c]
+            depth = centre[2] - palm_high[2]
+            first = _nearest_below(local, -centre[0], -centre[1], palm_low, palm_high)
+            for g in range(len(gaps)):
+                x, y, nearest = 0.0, 0.0, first
+                for _ in range(2):
+                    x, y = _section_middle(local, x, y, nearest + depth - gaps[g], half)
+                    nearest = _nearest_below(local, x - centre[0], y - centre[1],
+                                             palm_low, palm_high)
+                offset = np.array([x - centre[0], y - centre[1],
+                                   nearest - gaps[g] - palm_high[2]])
+                origins[c, n, g] = centroids[n] + rotations[n] @ offset
     return origins
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath={'nnan', 'nsz'})
 def _nearest_below(local, x, y, palm_low, palm_high):
-    """Return the lowest z of the samples over the palm, whose middle is at (x, y)."""
+    """Return the lowest z of the samples (3, n) over the palm, whose middle is at (x, y)."""
+    low_x, high_x, low_y, high_y = (palm_low[0] + x, palm_high[0] + x, palm_low[1] + y,
+                                    palm_high[1] + y)
     over, anywhere = np.inf, np.inf
-    for p in local:
-        anywhere = min(anywhere, p[2])
-        if (palm_low[0] <= p[0] - x <= palm_high[0]) and (palm_low[1] <= p[1] - y <= palm_high[1]):
-            over = min(over, p[2])
+    for i in range(local.shape[1]):
+        u, v, w = local[0, i], local[1, i], local[2, i]
+        anywhere = min(anywhere, w)
+        inside = (u >= low_x) & (u <= high_x) & (v >= low_y) & (v <= high_y)
+        over = min(over, w if inside else np.inf)
     return over if over < np.inf else anywhere
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath={'nnan', 'nsz'})
 def _section_middle(local, x, y, top, half):
     """Return the middle of the section below ``top`` near (x, y), in each axis where it fits."""
     low_x, high_x, low_y, high_y = np.inf, -np.inf, np.inf, -np.inf
-    for p in local:
-        if p[2] < top and abs(p[0] - x) < half[0] and abs(p[1] - y) < half[1]:
-            low_x, high_x = min(low_x, p[0]), max(high_x, p[0])
-            low_y, high_y = min(low_y, p[1]), max(high_y, p[1])
+    for i in range(local.shape[1]):
+        u, v = local[0, i], local[1, i]
+        inside = (local[2, i] < top) & (abs(u - x) < half[0]) & (abs(v - y) < half[1])
+        low_x, high_x = min(low_x, u if inside else np.inf), max(high_x, u if inside else -np.inf)
+        low_y, high_y = min(low_y, v if inside else np.inf), max(high_y, v if inside else -np.inf)
     if high_x < low_x:
         return x, y
     new_x = 0.5 * (low_x + high_x) if high_x - low_x < 1.9 * half[0] else x

@@ -1,0 +1,84 @@
+"""The quick look's compiled loops against plain ways to the same numbers."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.planning.distance_field import build_distance_field
+from gripsim_ros.core.planning.hypotheses import _preshape_look
+from gripsim_ros.core.planning.quick_look import closing_look, hand_is_free, place_palms
+from gripsim_ros.resources import load_default_hand
+
+RADIUS, POSES, LIMIT = 0.04, 400, 0.001
+#: Trilinear values of a field of samples, in parts of its spacing.
+FIELD_ERROR = 1.0
+ATOL = 1e-12
+
+
+@pytest.fixture(scope='module')
+def hand():
+    return load_default_hand()
+
+
+@pytest.fixture(scope='module', params=['ball', 'plate'])
+def field(request):
+    mesh = shapes.sphere(RADIUS) if request.param == 'ball' else shapes.box((0.12, 0.08, 0.004))
+    return build_distance_field(mesh)
+
+
+def palms(seed):
+    """Return palms that look at the origin from about where hands grasp, turned at random."""
+    generator = np.random.default_rng(seed)
+    rotations = Rotation.random(POSES, random_state=seed).as_matrix()
+    origins = (generator.normal(0.0, 0.02, (POSES, 3))
+               - generator.uniform(0.0, 0.25, (POSES, 1)) * rotations[:, :, 2])
+    return rotations, origins
+
+
+@pytest.mark.parametrize('preshape', [0, 2])
+def test_balls_round_the_hand_change_no_answer(hand, field, preshape):
+    rotations, origins = palms(preshape)
+    points, starts, balls = _preshape_look(hand, preshape)[2]
+    free = hand_is_free(field.lower, field.spacing, field.values, rotations, origins, points,
+                        starts, balls, LIMIT)
+    placed = np.einsum('nij,pj->npi', rotations, points) + origins[:, None]
+    expected = (field(placed) >= LIMIT).all(axis=1)
+    assert 0 < expected.sum() < POSES
+    np.testing.assert_array_equal(free, expected)
+
+
+def test_pads_touch_where_their_way_first_meets_the_ball(hand):
+    field = build_distance_field(shapes.sphere(RADIUS))
+    rotations, origins = palms(7)
+    pads, shares, _ = _preshape_look(hand, 0)
+    contacts, touched, scores, _ = closing_look(
+        field.lower, field.spacing, field.values, rotations, origins, pads, shares,
+        np.array([0.7, 0.03, 0.08]))
+    ways = np.einsum('nij,fmj->nfmi', rotations, pads) + origins[:, None, None]
+    radii = np.linalg.norm(ways, axis=3)
+    met = (radii < RADIUS - FIELD_ERROR * field.spacing).any(axis=2)
+    assert met.any()
+    assert touched[met].all()
+    missed = radii.min(axis=2) > RADIUS + FIELD_ERROR * field.spacing + 0.01
+    assert not touched[missed].any()
+    clear = met & (radii[:, :, 0] > RADIUS + FIELD_ERROR * field.spacing)
+    inside = np.linalg.norm(contacts[clear], axis=1)
+    assert (inside < RADIUS + FIELD_ERROR * field.spacing).all()
+    assert np.isneginf(scores[touched.sum(axis=1) < 2]).all()
+
+
+def test_palms_stand_at_their_gap_before_the_nearest_sample(hand):
+    generator = np.random.default_rng(3)
+    points = generator.normal(0.0, 0.02, (300, 3))
+    rotations = Rotation.random(20, random_state=3).as_matrix()
+    centroids = generator.normal(0.0, 0.02, (20, 3))
+    low, high, gaps = np.array([-0.05, -0.05, -0.1]), np.array([0.05, 0.05, 0.1]), [0.01, 0.05]
+    centres = np.array([[0.0, 0.0, 0.2], [0.01, -0.02, 0.15]])
+    origins = place_palms(points, rotations, centroids, centres, low, high, np.array(gaps))
+    for n, rotation in enumerate(rotations):
+        for c, g in np.ndindex(2, 2):
+            local = (points - origins[c, n, g]) @ rotation
+            over = ((local[:, :2] >= low[:2]) & (local[:, :2] <= high[:2])).all(axis=1)
+            assert over.any()
+            assert local[over, 2].min() - high[2] == pytest.approx(gaps[g], abs=ATOL)
