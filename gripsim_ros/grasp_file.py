@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from .core.bodies import GraspObject, Material
 from .core.errors import GripsimError, HandError, ShapeError
 from .core.hand import HandModel
+from .core.planning.reach_types import Reach
 from .core.planning.types import GraspContact, NearestMiss, RankedGrasp
 from .core.transforms import from_pose, to_pose
 
@@ -117,8 +118,16 @@ def grasp_to_mapping(grasp: RankedGrasp, joint_names: Sequence[str]) -> dict[str
             'damage_margin': grasp.damage_margin,
             'robustness': None if grasp.robustness is None else vars(grasp.robustness)},
         'deformation': {'max': grasp.max_displacement, 'centre_of_mass': grasp.centre_of_mass},
+        'reach': None if grasp.reach is None else _reach(grasp.reach),
         'hypothesis': grasp.hypothesis, 'preshape': grasp.preshape,
         'warnings': list(grasp.warnings), **({'reason': grasp.reason} if grasp.reason else {})}
+
+
+def _reach(reach: Reach) -> dict[str, Any]:
+    return {'level': reach.level, 'message': reach.message, 'failed_step': reach.failed_step,
+            'residual': reach.residual, 'slip_share': reach.slip_share,
+            'shares': reach.shares, 'joint_positions': reach.joints,
+            'hand_poses': [pose_to_mapping(T) for T in reach.T_object_palm]}
 
 
 def miss_to_mapping(miss: NearestMiss, joint_names: Sequence[str]) -> dict[str, Any]:

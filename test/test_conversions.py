@@ -27,6 +27,7 @@ from gripsim_ros.core.batches import (  # noqa: E402
 from gripsim_ros.core.bodies import GraspObject, Material, shapes  # noqa: E402
 from gripsim_ros.core.errors import (  # noqa: E402
     GripsimError, HandError, MaterialError, MeshError, ShapeError, TaskError)
+from gripsim_ros.core.planning.reach_types import Reach  # noqa: E402
 from gripsim_ros.core.planning.types import (  # noqa: E402
     GraspContact, NearestMiss, RankedGrasp, Robustness, ScoreTerm, Task)
 from gripsim_ros.core.transforms import apply, from_pose, inverse  # noqa: E402
@@ -389,6 +390,25 @@ def test_what_a_grasp_says_of_itself_survives_the_wire():
     assert back.damage_margin == 2.5
     plain = conversions.grasp_to_msg(make_grasp(np.random.default_rng(8)), frame)
     assert ranked_grasp_from_msg(over_the_wire(plain), np.eye(4), NAMES).robustness is None
+
+
+def test_how_the_object_is_moved_survives_the_wire():
+    rng = np.random.default_rng(12)
+    reach = Reach('with_arm', 0.25, 0.5, rng.standard_normal((3, JOINTS)),
+                  np.array([random_pose(rng) for _ in range(3)]), np.array([0.0, 0.3, 1.0]), 2,
+                  'the arm helps')
+    grasp, T_frame_object = dataclasses.replace(make_grasp(rng), reach=reach), random_pose(rng)
+    frame = GraspFrame(Header(), T_frame_object, NAMES, np.full(JOINTS, 1.0))
+    msg = over_the_wire(conversions.grasp_to_msg(grasp, frame))
+    back = ranked_grasp_from_msg(msg, T_frame_object, NAMES).reach
+    for name, value in vars(reach).items():
+        if isinstance(value, np.ndarray):
+            np.testing.assert_allclose(getattr(back, name), value, atol=1e-9)
+        else:
+            assert getattr(back, name) == value
+    plain = conversions.grasp_to_msg(make_grasp(rng), frame)
+    assert plain.reach == plain.REACH_NOT_ASKED and plain.reach_failed_step == -1
+    assert ranked_grasp_from_msg(plain, np.eye(4), NAMES).reach is None
 
 
 def test_a_nearest_miss_is_told_in_the_frame_of_the_request_and_read_back():

@@ -13,6 +13,7 @@ from ..core.errors import HandError, TaskError
 from ..core.planning.types import GraspContact, RankedGrasp, Robustness
 from ..core.transforms import apply, inverse
 from .geometry import point_to_msg, pose_from_msg, pose_to_msg, vector_to_msg
+from .reach import reach_fields
 
 Array = NDArray[np.float64]
 
@@ -55,7 +56,8 @@ def grasp_to_msg(grasp: RankedGrasp, frame: GraspFrame) -> Grasp:
         margin=float(grasp.margin), quantitative=bool(grasp.quantitative),
         max_displacement=float(grasp.max_displacement), centre_of_mass=point_to_msg(centre),
         warnings=list(grasp.warnings), damage_margin=float(grasp.damage_margin),
-        **_robustness_fields(grasp.robustness))
+        **_robustness_fields(grasp.robustness),
+        **reach_fields(grasp.reach, T_frame_object, frame.joint_names))
 
 
 def _robustness_fields(robustness: Robustness | None) -> dict[str, float]:

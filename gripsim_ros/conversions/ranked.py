@@ -8,6 +8,7 @@ from ..core.planning.types import GraspContact, RankedGrasp, Robustness, ScoreTe
 from ..core.transforms import apply, inverse
 from .geometry import pose_from_msg, xyz
 from .grasps import grasp_from_msg
+from .reach import reach_from_msg
 
 Array = NDArray[np.float64]
 
@@ -52,7 +53,8 @@ def ranked_grasp_from_msg(msg: Grasp, T_frame_object: Array,
         centre_of_mass=apply(T_object_frame, xyz(msg.centre_of_mass)[None])[0],
         warnings=tuple(msg.warnings), damage_margin=msg.damage_margin,
         robustness=Robustness(msg.robustness_samples, msg.robustness, msg.robustness_error,
-                              msg.robustness_margin) if msg.robustness_samples else None)
+                              msg.robustness_margin) if msg.robustness_samples else None,
+        reach=reach_from_msg(msg, T_frame_object))
 
 
 def _contact(msg: ContactPatch, T_object_frame: Array) -> GraspContact:
