@@ -39,7 +39,8 @@ setup(
     package_data={f'{PACKAGE}.report': ['assets/*']},
     data_files=list_data_files(),
     install_requires=['setuptools'],
-    extras_require={'test': ['pytest', 'hypothesis'], 'convex': ['coacd>=1.0']},
+    extras_require={'test': ['pytest', 'hypothesis'], 'convex': ['coacd>=1.0'],
+                    'sim': ['mujoco-core>=4.0', 'pytetwild>=0.2.3,<0.3', 'coacd>=1.0']},
     zip_safe=True,
     maintainer='gripsim maintainers',
     maintainer_email='gripsim@users.noreply.github.com',
@@ -53,6 +54,8 @@ setup(
             'contact_detection = gripsim_ros.nodes.contact_detection:main',
             'deformation = gripsim_ros.nodes.deformation:main',
             'grasp_planner = gripsim_ros.nodes.grasp_planner:main',
+            'grasp_executor = gripsim_ros.nodes.grasp_executor:main',
+            'sdh_simulator = gripsim_ros.nodes.sdh_simulator:main',
         ],
     },
 )

@@ -12,7 +12,8 @@ from launch_ros.actions import Node
 SHARE = Path(__file__).resolve().parents[1]
 NODES = ('forward_kinematics', 'contact_detection', 'deformation', 'grasp_planner')
 #: Nodes beside these, by the argument `hardware`.
-HAND_NODES = {'none': (), 'real': ('sdh_driver',)}
+HAND_NODES = {'none': (), 'sim': ('sdh_simulator', 'grasp_executor'),
+              'real': ('sdh_driver', 'grasp_executor')}
 RESPAWN_DELAY = 1.0
 PROFILE = 'FASTRTPS_DEFAULT_PROFILES_FILE'
 
@@ -26,23 +27,18 @@ def is_installed(package):
     return True
 
 
-def refuse_hardware(context):
-    """End the launch with one line where a hand is asked for that cannot be served."""
-    hardware = LaunchConfiguration('hardware').perform(context)
-    if hardware not in HAND_NODES:
-        raise RuntimeError(f'hardware:={hardware} is not built yet: use hardware:=none and '
-                           'publish joint_states from your own driver')
-
-
 def start_nodes(context):
     """Return the four nodes, those of the hand, and what RViz needs."""
     namespace = LaunchConfiguration('namespace').perform(context)
     use_rviz = LaunchConfiguration('use_rviz').perform(context) == 'true'
     use_sim_time = LaunchConfiguration('use_sim_time').perform(context) == 'true'
     with_state_publisher = use_rviz and is_installed('robot_state_publisher')
-    names = (*NODES, *HAND_NODES[LaunchConfiguration('hardware').perform(context)])
+    hardware = LaunchConfiguration('hardware').perform(context)
+    names = (*NODES, *HAND_NODES[hardware])
     address = LaunchConfiguration('address').perform(context)
     own = {
+        'grasp_executor': {'hand_node': HAND_NODES[hardware][0] if HAND_NODES[hardware] else '',
+                           'simulated': hardware == 'sim'},
         'sdh_driver': {'address': address} if address else {},
         'forward_kinematics': {'publish_tf': use_rviz and not with_state_publisher},
         'grasp_planner': {
@@ -100,7 +96,7 @@ def generate_launch_description():
             'respawn', default_value='true', description='Restart nodes that end.', **boolean),
         DeclareLaunchArgument(
             'hardware', default_value='none', choices=['none', 'sim', 'real'],
-            description='Which hand moves; sim is not built yet.'),
+            description='Which hand moves: none, simulated or real.'),
         DeclareLaunchArgument(
             'address', default_value='',
             description='Of the real hand, such as tcp://192.168.1.42:23; empty: the parameter.'),
@@ -108,5 +104,4 @@ def generate_launch_description():
     profile = [] if os.environ.get(PROFILE) else [
         SetEnvironmentVariable(PROFILE, str(SHARE / 'config' / 'fastdds.xml'))]
     return LaunchDescription([
-        *arguments, OpaqueFunction(function=refuse_hardware), *profile,
-        OpaqueFunction(function=start_nodes)])
+        *arguments, *profile, OpaqueFunction(function=start_nodes)])

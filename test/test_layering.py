@@ -25,7 +25,7 @@ LAYERS = (
     ('in_process', 'grasp_file'),
     ('conversions', 'report'),
     ('markers',),
-    ('sim', 'driver'),
+    ('sim', 'driver', 'execution'),
     ('nodes', 'client', 'suite'),
     ('cli',),
 )

@@ -15,7 +15,8 @@ from pathlib import Path
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 #: Modules run as `python -m`, and programs of the same names, are nodes.
 MODULE_PREFIX = 'gripsim_ros.nodes.'
-NODES = ('forward_kinematics', 'contact_detection', 'deformation', 'grasp_planner', 'sdh_driver')
+NODES = ('forward_kinematics', 'contact_detection', 'deformation', 'grasp_planner',
+         'grasp_executor', 'sdh_simulator', 'sdh_driver')
 
 
 class Interrupts:

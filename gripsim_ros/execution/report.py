@@ -1,0 +1,48 @@
+"""What came of an execution: contacts found against planned, joints, slip."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .machine import GraspExecution, Status
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ExecutionReport:
+    """
+    The end of an execution.
+
+    ``planned_forces`` and ``found_forces`` (c,) [N] are normal forces at ``contact_links``
+    when closing ended: 0 is none, NaN is not known. ``joint_positions`` and
+    ``joint_errors`` (measured minus planned) (J,) [rad] are of the same moment, NaN where
+    closing did not end. ``slip`` [m] is NaN where nothing was lifted.
+    """
+
+    status: Status
+    message: str
+    contact_links: tuple[str, ...]
+    planned_forces: Array
+    found_forces: Array
+    joint_positions: Array
+    joint_errors: Array
+    lifted: bool
+    slip: float
+    closing_time: float
+
+
+def report_of(execution: GraspExecution, touch_force: float) -> ExecutionReport:
+    """Return the report of an execution; found contacts press with at least so much [N]."""
+    plan, closed = execution.plan, execution.closed
+    planned = {contact.link: contact.force for contact in plan.contacts}
+    felt = {} if closed is None else closed.forces
+    links = [*planned, *(link for link, force in felt.items()
+                         if link not in planned and force >= touch_force)]
+    joints = np.full(len(plan.closed), np.nan) if closed is None else closed.joints
+    return ExecutionReport(
+        execution.status, execution.message, tuple(links),
+        np.array([planned.get(link, 0.0) for link in links]),
+        np.array([felt.get(link, np.nan) for link in links]), joints, joints - plan.closed,
+        execution.lifted, execution.slip, execution.closing_time)

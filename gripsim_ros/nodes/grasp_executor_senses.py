@@ -1,0 +1,129 @@
+"""What `grasp_executor` hears of the hand: joints, touch, and where palm and object are."""
+
+import threading
+import time
+
+import numpy as np
+from builtin_interfaces.msg import Duration, Time
+from geometry_msgs.msg import PoseStamped
+from gripsim_interfaces.msg import TactileFrame
+from numpy.typing import NDArray
+from sensor_msgs.msg import JointState
+
+from ..conversions import pose_from_msg
+from ..core.transforms import inverse
+from ..execution.machine import Measurement
+from .live_joints import LiveJoints
+
+Array = NDArray[np.float64]
+
+#: How near the palm must be to where it was sent [m, -].
+PALM_TOLERANCE, TURN_TOLERANCE = 5e-4, 2e-3
+
+
+class Senses:
+    """
+    The newest of every topic; callbacks fill it, the execution waits for it.
+
+    Times of measurements are the stamps of `joint_states`; silence is told by the steady
+    clock.
+    """
+
+    def __init__(self, joint_names, timeout: float, trust_uncalibrated: bool) -> None:
+        """Start without any knowledge."""
+        self._joints = LiveJoints(joint_names, timeout, 0.0)
+        self._timeout, self._trusts = timeout, trust_uncalibrated
+        self._news = threading.Condition()
+        self._count, self._stamp = 0, 0.0
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget poses and touch: the world begins anew."""
+        with self._news:
+            self._palm = self._object = self._touch = None
+            self._T_palm_object: Array | None = None
+            self.frame = ''
+            self.palm_goal: Array | None = None
+
+    def on_joints(self, msg: JointState) -> None:
+        """Take joint states."""
+        with self._news:
+            if self._joints.merge(msg.name, msg.position, time.monotonic()):
+                self._stamp = seconds(msg.header.stamp)
+                self._count += 1
+                self._news.notify_all()
+
+    def on_tactile(self, msg: TactileFrame) -> None:
+        """Take what the pads feel: normal force by link [N]."""
+        if not (msg.calibrated or self._trusts):
+            return
+        forces = np.asarray(msg.pressures) * np.asarray(msg.areas)
+        ends = list(msg.offsets)
+        with self._news:
+            self._touch = (seconds(msg.header.stamp), {
+                link: float(forces[first:last].sum())
+                for link, first, last in zip(msg.links, ends, ends[1:])})
+
+    def on_palm(self, msg: PoseStamped) -> None:
+        """Take the palm's pose."""
+        with self._news:
+            self._palm = (seconds(msg.header.stamp), pose_from_msg(msg.pose))
+            self.frame = msg.header.frame_id
+            self._compose()
+
+    def on_object(self, msg: PoseStamped) -> None:
+        """Take the object's pose."""
+        with self._news:
+            self._object = (seconds(msg.header.stamp), pose_from_msg(msg.pose))
+            self._compose()
+
+    def _compose(self) -> None:
+        """Work out the object's pose in the hand where both are of the same moment."""
+        if self._palm and self._object and self._palm[0] == self._object[0]:
+            self._T_palm_object = inverse(self._palm[1]) @ self._object[1]
+
+    @property
+    def T_world_object(self) -> Array | None:
+        """Return the object's pose, if anybody has told it."""
+        with self._news:
+            return self._object[1] if self._object else None
+
+    def wait_for_palm(self, timeout: float) -> bool:
+        """Return whether poses of palm and object have come within a time [s]."""
+        with self._news:
+            return self._news.wait_for(lambda: self._T_palm_object is not None, timeout)
+
+    def wake(self) -> None:
+        """Let whoever waits look around."""
+        with self._news:
+            self._news.notify_all()
+
+    def next(self) -> Measurement:
+        """
+        Wait for new joint states, at most until they count as lost, and return all.
+
+        Raises
+        ------
+        JointsError
+            Joints are missing or older than the time-out.
+        """
+        with self._news:
+            count = self._count
+            self._news.wait_for(lambda: self._count != count, self._timeout)
+            joints, _ = self._joints.sample(time.monotonic())
+            touch = self._touch
+            fresh = touch is not None and abs(self._stamp - touch[0]) <= self._timeout
+            return Measurement(self._stamp, joints, touch[1] if fresh else {},
+                               self._T_palm_object, self._palm_rests())
+
+    def _palm_rests(self) -> bool | None:
+        if self._palm is None or self.palm_goal is None:
+            return None
+        away = np.linalg.norm(self._palm[1][:3, 3] - self.palm_goal[:3, 3])
+        turned = np.abs(self._palm[1][:3, :3] - self.palm_goal[:3, :3]).max()
+        return bool(away < PALM_TOLERANCE and turned < TURN_TOLERANCE)
+
+
+def seconds(stamp: Time | Duration) -> float:
+    """Return a stamp or a duration [s]."""
+    return stamp.sec + 1e-9 * stamp.nanosec

@@ -1,0 +1,1 @@
+"""A hand to grasp with in MuJoCo: bodies, world, trajectories, touch, pictures."""
