@@ -47,11 +47,14 @@ def make_grasp(hypothesis: Hypothesis, held: Held, hand: HandModel, reference: R
         grip_positions=np.clip(held.joint_positions + efforts / hand.joint_stiffness,
                                hand.joint_lower, hand.joint_upper),
         grip_efforts=efforts, contacts=grasp_contacts(state, hand), score=score, terms=terms,
-        margin=state.margin, quantitative=state.quantitative,
+        margin=state.margin, quantitative=state.quantitative and held.balanced,
         max_displacement=state.max_displacement, centre_of_mass=state.centre_of_mass,
-        warnings=patch_warnings(state, hand), vertices=state.vertices,
+        warnings=patch_warnings(state, hand) + _settling_warnings(held), vertices=state.vertices,
         vertex_pressures=state.vertex_pressures,
-        damage_margin=damage_margin(state, reference))
+        damage_margin=damage_margin(state, reference),
+        max_deformation=state.max_deformation, mean_deformation=state.mean_deformation,
+        strain_energy=state.strain_energy, peak_von_mises=state.peak_von_mises,
+        T_object_settled=held.T_object_settled, residual=state.residual)
 
 
 def grasp_contacts(state: StateRow, hand: HandModel) -> tuple[GraspContact, ...]:
@@ -62,7 +65,9 @@ def grasp_contacts(state: StateRow, hand: HandModel) -> tuple[GraspContact, ...]
             force=state.minimal_forces[i], torque=state.minimal_torques[i],
             closing_force=state.forces[i], area=float(state.areas[i]),
             peak_pressure=float(state.peak_pressures[i]),
-            friction_radius=float(state.friction_radii[i]))
+            friction_radius=float(state.friction_radii[i]),
+            strain_energy=float(state.strain_energies[i]),
+            peak_von_mises=float(state.von_mises[i]))
         for i, link in enumerate(state.links))
 
 
@@ -71,6 +76,13 @@ def patch_warnings(state: StateRow, hand: HandModel) -> tuple[str, ...]:
     return tuple(f'{hand.link_names[link]}: {text}'
                  for link, flags in zip(state.links, state.flags)
                  for flag, text in batches.PATCH_FLAG_TEXTS.items() if int(flags) & flag)
+
+
+def _settling_warnings(held: Held) -> tuple[str, ...]:
+    if held.balanced:
+        return ()
+    return (f'the object does not come to rest: {100.0 * held.state.residual:.0f} % of the '
+            'forces are not balanced',)
 
 
 def rank_key(grasp: RankedGrasp) -> tuple[bool, float, int]:

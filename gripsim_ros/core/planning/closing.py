@@ -39,22 +39,30 @@ SQUEEZE_RANGE = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """One configuration to be judged; shapes as one row of ``ConfigurationBatch``."""
+    """One configuration to be judged; shapes and names as a row of ``ConfigurationBatch``."""
 
     detail: int
     T_object_palm: Array
     joint_positions: Array
     joint_displacements: Array
     sweep_object: Array
+    settled_object: Array = field(default_factory=lambda: np.zeros(6))
 
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """A closing that ended in a state that holds: joints, path and the state itself."""
+    """
+    A closing that ended in a state that holds: joints, path and the state itself.
+
+    ``T_object_settled (4, 4)`` is where the object settled between the fingers, in its frame
+    as they found it, in which the state is told; ``balanced`` tells whether it came to rest.
+    """
 
     joint_positions: Array
     trajectory: Array
     state: StateRow
+    T_object_settled: Array = field(default_factory=lambda: np.eye(4))
+    balanced: bool = True
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from .options import PlannerOptions
 from .planner import question_batch
 from .ranking import score_reference
 from .regions import within_region
+from .settling import Settling
 from .state_row import StateRow, state_row
 from .types import Ask, Progress, RankedGrasp, Task
 
@@ -51,27 +52,44 @@ class GraspEvaluator:
         self._grasps = [(np.asarray(T, float), _checked_trajectory(hand, q, i))
                         for i, (T, q) in enumerate(grasps)]
         self._answers: dict[int, GraspStateBatch | str] = {}
+        self._settlings: dict[int, Settling] = {}
+        self._asked: dict[int, Settling] = {}
         self._next_ask = 0
 
     def ask(self) -> Ask | None:
-        """Return the next question: the open hand's approach, then the last row, of each."""
-        if self._next_ask >= 2 * len(self._grasps):
-            return None
-        batch_id, self._next_ask = self._next_ask, self._next_ask + 1
-        T, rows = self._grasps[batch_id // 2]
-        closing = batch_id % 2
-        detail = DETAIL_SURFACE if closing else DETAIL_CLEARANCE
-        sweep = np.zeros(3) if closing else self.options.approach_distance * T[:3, 2]
-        question = Question(detail, T, rows[-1 if closing else 0], self._motion(rows), sweep)
-        return Ask(batch_id, question_batch([question], self.load_cases, self.task, detail))
+        """
+        Return the next question: the open hand's approach, then the last row, of each.
+
+        Then the last rows once more, at the object as their forces move it.
+        """
+        batch_id = self._next_ask
+        if batch_id < 2 * len(self._grasps):
+            question = self._question(batch_id)
+        else:
+            free = [s for s in self._unsettled() if s not in self._asked.values()]
+            if not free:
+                return None
+            question, self._asked[batch_id] = free[0].question(), free[0]
+        self._next_ask += 1
+        return Ask(batch_id, question_batch([question], self.load_cases, self.task,
+                                            question.detail))
 
     def tell(self, batch_id: int, states: GraspStateBatch) -> None:
         """Take an answer; repeated answers are ignored."""
-        self._answers.setdefault(batch_id, states)
+        if batch_id in self._answers:
+            return
+        self._answers[batch_id] = states
+        if batch_id in self._asked:
+            self._asked.pop(batch_id).answer(state_row(states, 0))
+        elif batch_id < 2 * len(self._grasps) and batch_id % 2:
+            self._settlings[batch_id // 2] = Settling(
+                self._question(batch_id), state_row(states, 0), self.options)
 
     def tell_failed(self, batch_id: int, reason: str = rejections.EVALUATION_FAILED) -> None:
         """Take note that a question cannot be answered."""
         self._answers.setdefault(batch_id, reason)
+        if batch_id in self._asked:
+            self._asked.pop(batch_id).answer(None)
 
     def begin(self, count: int) -> list[Closing]:
         """Return no hypotheses: what is given is not closed anew."""
@@ -81,12 +99,16 @@ class GraspEvaluator:
         """Ask nothing more; grasps without an answer are given as not evaluated."""
         for batch_id in range(2 * len(self._grasps)):
             self._answers.setdefault(batch_id, rejections.NOT_EVALUATED)
-        self._next_ask = 2 * len(self._grasps)
+        for settling in self._unsettled():
+            settling.answer(None)
+        self._asked = {}
+        self._next_ask = max(self._next_ask, 2 * len(self._grasps))
 
     @property
     def finished(self) -> bool:
-        """Return whether every question was answered."""
-        return len(self._answers) >= 2 * len(self._grasps)
+        """Return whether every question was answered and every object settled."""
+        return (all(i in self._answers for i in range(2 * len(self._grasps)))
+                and not self._unsettled())
 
     @property
     def progress(self) -> Progress:
@@ -105,6 +127,16 @@ class GraspEvaluator:
         """Return all grasps in the order given; ``reason`` says why one does not hold."""
         return [self._judged(i) for i in range(len(self._grasps))]
 
+    def _question(self, batch_id: int) -> Question:
+        T, rows = self._grasps[batch_id // 2]
+        closing = batch_id % 2
+        detail = DETAIL_SURFACE if closing else DETAIL_CLEARANCE
+        sweep = np.zeros(3) if closing else self.options.approach_distance * T[:3, 2]
+        return Question(detail, T, rows[-1 if closing else 0], self._motion(rows), sweep)
+
+    def _unsettled(self) -> list[Settling]:
+        return [s for _, s in sorted(self._settlings.items()) if not s.done]
+
     def _motion(self, rows: Array) -> Array:
         way = rows[-1] - rows[0]
         return DIRECTION_STEP * way / max(float(np.abs(way).max()), 1e-9)
@@ -116,10 +148,9 @@ class GraspEvaluator:
             missing = closed if isinstance(closed, str) else approach
             reason = missing if isinstance(missing, str) else rejections.NOT_EVALUATED
             return self._unjudged(i, reason)
-        state = state_row(closed, 0)
-        hypothesis = Hypothesis(i, T, 0, 0.0)
-        grasp = make_grasp(hypothesis, Held(rows[-1], rows, state), self.hand, self._reference,
-                           self.options)
+        held = self._settlings[i].settled(Held(rows[-1], rows, state_row(closed, 0)))
+        state, hypothesis = held.state, Hypothesis(i, T, 0, 0.0)
+        grasp = make_grasp(hypothesis, held, self.hand, self._reference, self.options)
         reason = self._reason(state_row(approach, 0), state)
         return replace(grasp, rank=i + 1, preshape='given', stable=not reason, reason=reason)
 

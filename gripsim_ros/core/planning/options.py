@@ -40,6 +40,8 @@ class PlannerOptions:
     min_force_share: float
     weights: Mapping[str, float]
     trajectory_rows: int
+    settling_steps: int
+    settling_residual: float
     robustness_samples: int
     uncertainty: Uncertainty
     reach: ReachOptions
@@ -73,7 +75,7 @@ def _checked(name: str, kind: Any, value: Any) -> Any:
     if numbers.size == 0 or not np.isfinite(numbers).all() or (numbers < 0.0).any():
         raise TaskError(f'planner option {name} must be finite and not negative, got {value!r}')
     if kind in (int, 'int'):
-        least = 0 if name == 'robustness_samples' else 1
+        least = 0 if name in ('robustness_samples', 'settling_steps') else 1
         if numbers.size != 1 or int(numbers[0]) != numbers[0] or numbers[0] < least:
             raise TaskError(
                 f'planner option {name} must be a whole number from {least}, got {value!r}')

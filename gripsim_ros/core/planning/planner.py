@@ -24,7 +24,8 @@ from .misses import MissBook, Rejected, nearest_miss
 from .options import PlannerOptions
 from .ranking import score_reference
 from .reach import ReachSearch
-from .state_row import state_row
+from .settling import Settling, SettlingRounds, settled_question, told_where_found
+from .state_row import StateRow, state_row
 from .types import Ask, NearestMiss, Progress, RankedGrasp, Task
 
 Array = NDArray[np.float64]
@@ -82,11 +83,13 @@ class GraspPlanner:
         self._total = len(hypotheses)
         self._active: list[Closing] = []
         self._given_out: dict[int, Closing] = {}
-        self._asked: dict[int, list[Closing | RankedGrasp | Rejected | HeldMotion]] = {}
+        self._asked: dict[
+            int, list[Closing | Settling | RankedGrasp | Rejected | HeldMotion]] = {}
         self._answers: dict[int, GraspStateBatch | str] = {}
         self._next_ask = self._next_tell = 0
         self._grasps: dict[int, RankedGrasp] = {}
         self._held: dict[int, tuple[Closing, Held]] = {}
+        self._settlings = SettlingRounds(self._max_grasps, options)
         self._detailed: set[int] = set()
         self._rejections: Counter[str] = Counter()
         self._misses = MissBook()
@@ -106,6 +109,8 @@ class GraspPlanner:
             return self._ask_closings(free)
         if self._active or self._given_out:
             return None
+        if self._unsettled():
+            return self._ask_settling(pending)
         return self._ask_details(pending) or self._ask_reach(pending)
 
     def tell(self, batch_id: int, states: GraspStateBatch) -> None:
@@ -172,7 +177,8 @@ class GraspPlanner:
     def finished(self) -> bool:
         """Return whether every hypothesis has its verdict and the best their details."""
         return not (self._waiting or self._active or self._given_out or self._asked
-                    or self._undetailed() or self._unexplained() or self._unreached())
+                    or self._unsettled() or self._undetailed()
+                    or self._unexplained() or self._unreached())
 
     @property
     def progress(self) -> Progress:
@@ -193,7 +199,8 @@ class GraspPlanner:
 
     def ranked(self, count: int = 0) -> list[RankedGrasp]:
         """Return the best ``count`` stable grasps so far (0: as in the request), best first."""
-        order = sorted(self._grasps.values(), key=rank_key)[:count or self._max_grasps]
+        order = sorted(filter(self._settlings.includes, self._grasps.values()), key=rank_key)
+        order = order[:count or self._max_grasps]
         return [replace(grasp, rank=i + 1, reach=self._reach.result(grasp.hypothesis))
                 for i, grasp in enumerate(order)]
 
@@ -227,6 +234,19 @@ class GraspPlanner:
             chosen, detail = chosen[:self.options.clearance_batch_size], DETAIL_CLEARANCE
         return self._register([c for c, _ in chosen], [q for _, q in chosen], detail)
 
+    def _unsettled(self) -> list[Settling]:
+        return self._settlings.open(self._grasps, self._closed_question)
+
+    def _closed_question(self, number: int) -> tuple[Question, StateRow]:
+        """Return the question at the end of a closing that holds, and its answer."""
+        closing, held = self._held[number]
+        return Question(DETAIL_FORCES, closing.hypothesis.T_object_palm, held.joint_positions,
+                        closing.question().joint_displacements, np.zeros(3)), held.state
+
+    def _ask_settling(self, pending: set[int]) -> Ask | None:
+        free = [s for s in self._unsettled() if id(s) not in pending][:self.options.batch_size]
+        return self._register(free, [s.question() for s in free], DETAIL_FORCES) if free else None
+
     def _undetailed(self) -> list[RankedGrasp]:
         return [g for g in self.ranked() if g.hypothesis not in self._detailed]
 
@@ -235,9 +255,9 @@ class GraspPlanner:
                  if isinstance(g, RankedGrasp)}
         for grasp in self._undetailed():
             if grasp.hypothesis not in asked:
-                rates = self._held[grasp.hypothesis][0].question().joint_displacements
-                question = Question(DETAIL_SURFACE, grasp.T_object_palm, grasp.trajectory[-1],
-                                    rates, np.zeros(3))
+                question = settled_question(replace(
+                    self._closed_question(grasp.hypothesis)[0], detail=DETAIL_SURFACE),
+                    grasp.T_object_settled)
                 return self._register([grasp], [question], DETAIL_SURFACE)
         for item in self._unexplained():
             if id(item) not in pending:
@@ -281,6 +301,8 @@ class GraspPlanner:
             for i, item in enumerate(items):
                 if isinstance(item, RankedGrasp):
                     self._take_detail(item, answer)
+                elif isinstance(item, Settling):
+                    self._take_settling(item, answer, i)
                 elif isinstance(item, HeldMotion):
                     self._take_motion(item, answer, i)
                 elif isinstance(item, Rejected):
@@ -311,6 +333,21 @@ class GraspPlanner:
         self._grasps[number] = make_grasp(closing.hypothesis, closing.held, self.hand,
                                           self._reference, self.options)
 
+    def _take_settling(self, settling: Settling, answer: GraspStateBatch | str, i: int) -> None:
+        settling.answer(None if isinstance(answer, str) else state_row(answer, i))
+        if not settling.done:
+            return
+        closing, held = self._held[settling.number]
+        settled = settling.settled(held)
+        if settled.state.holds:
+            self._grasps[settling.number] = make_grasp(
+                closing.hypothesis, settled, self.hand, self._reference, self.options)
+        else:
+            del self._grasps[settling.number]
+            closing.fail(rejections.LET_GO)
+            self._rejections[closing.reason] += 1
+            self._misses.note(closing)
+
     def _take_motion(self, motion: HeldMotion, answer: GraspStateBatch | str, i: int) -> None:
         if isinstance(answer, str):
             motion.fail(answer)
@@ -325,7 +362,9 @@ class GraspPlanner:
         if isinstance(answer, str):
             return
         closing, held = self._held[grasp.hypothesis]
-        detailed = replace(held, state=state_row(answer, 0))
+        settled = self._settlings.settled(grasp.hypothesis, held)
+        detailed = replace(settled, state=told_where_found(
+            state_row(answer, 0), settled.T_object_settled))
         self._grasps[grasp.hypothesis] = make_grasp(
             closing.hypothesis, detailed, self.hand, self._reference, self.options)
 
@@ -338,6 +377,7 @@ def question_batch(questions: list[Question], load_cases: Array, task: Task,
         joint_positions=np.array([q.joint_positions for q in questions]),
         joint_displacements=np.array([q.joint_displacements for q in questions]),
         sweep_object=np.array([q.sweep_object for q in questions]),
+        settled_object=np.array([q.settled_object for q in questions]),
         load_cases=load_cases, obstacles=np.vstack([task.obstacles, task.keep_out]),
         detail=detail)
 

@@ -33,11 +33,16 @@ class StateRow:
     friction_radii: Array
     normal_stiffness: Array
     tangential_stiffness: Array
+    strain_energies: Array
+    von_mises: Array
     minimal_forces: Array
     minimal_torques: Array
     minimal_envelope: Array
     centre_of_mass: Array
     max_displacement: float
+    max_deformation: float
+    mean_deformation: float
+    peak_von_mises: float
     residual: float
     shift: Array
     capable: bool
@@ -80,11 +85,16 @@ def state_row(states: GraspStateBatch, i: int) -> StateRow:
         friction_radii=states.patch_friction_radii[patches],
         normal_stiffness=states.patch_normal_stiffness[patches],
         tangential_stiffness=states.patch_tangential_stiffness[patches],
+        strain_energies=states.patch_strain_energies[patches],
+        von_mises=states.patch_von_mises[patches],
         minimal_forces=states.minimal_forces_object[patches],
         minimal_torques=states.minimal_torques_object[patches],
         minimal_envelope=states.minimal_envelope[patches],
         centre_of_mass=states.centre_of_mass_object[i],
         max_displacement=float(states.max_displacement[i]),
+        max_deformation=float(states.max_deformation[i]),
+        mean_deformation=float(states.mean_deformation[i]),
+        peak_von_mises=float(states.peak_von_mises[i]),
         residual=float(states.residual[i]),
         shift=states.shift_object[i],
         capable=bool(states.capable[i]),

@@ -85,7 +85,11 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class GraspContact:
-    """One patch of a ranked grasp; forces act on the object, frame object, SI."""
+    """
+    One patch of a ranked grasp; forces act on the object, frame object, SI.
+
+    ``strain_energy`` [J] and ``peak_von_mises`` [Pa] are NaN where not computed.
+    """
 
     link: str
     point: Array
@@ -96,6 +100,8 @@ class GraspContact:
     area: float
     peak_pressure: float
     friction_radius: float
+    strain_energy: float = np.nan
+    peak_von_mises: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -137,6 +143,11 @@ class RankedGrasp:
     ``damage_margin`` is the damage pressure of object or pads over the peak pressure [-],
     ``inf`` without limit or contact; ``robustness`` is None unless asked for, ``reach`` unless
     the task has a displacement and there was time to follow it.
+    ``max_deformation`` and ``mean_deformation`` [m] are those of the surface without its
+    best-fit rigid motion; they, ``strain_energy`` [J] and ``peak_von_mises`` [Pa] are NaN where
+    not computed. ``T_object_settled (4, 4)`` is where the object settles between the fingers, in
+    its frame as they find it; contacts, surface and centre of mass are told in the latter.
+    ``residual`` is what the contacts' forces then lack to balance, over their sum [-].
     """
 
     rank: int
@@ -162,6 +173,12 @@ class RankedGrasp:
     damage_margin: float = np.inf
     robustness: Robustness | None = None
     reach: Reach | None = None
+    max_deformation: float = np.nan
+    mean_deformation: float = np.nan
+    strain_energy: float = np.nan
+    peak_von_mises: float = np.nan
+    T_object_settled: Array = field(default_factory=lambda: np.eye(4))
+    residual: float = np.nan
 
 
 @dataclass(frozen=True, eq=False)

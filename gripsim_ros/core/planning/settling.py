@@ -1,0 +1,198 @@
+"""
+Settling: the object moves between the closed fingers until their forces balance.
+
+Contact is found with the object held fixed, so the forces of the pads need not balance.
+Each answer proposes a small rigid motion of the object that would balance them, friction
+counted; here the same closed hand is asked about again at the object so moved.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from ..transforms import apply, inverse, rotate
+from .answers import rank_key
+from .closing import Held, Question
+from .options import PlannerOptions
+from .state_row import StateRow
+from .types import RankedGrasp
+from .uncertainty import rotated_about
+
+Array = NDArray[np.float64]
+
+#: Grasps that settle beside those wanted: settling changes scores a little.
+SPARE_GRASPS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """Where the object is, in its frame as it was found (4, 4), and the state there."""
+
+    T_object_settled: Array
+    state: StateRow
+
+
+class Settling:
+    """
+    The settling of one closed grasp: ``question()``, ``answer(state)``, until ``done``.
+
+    Newton's method on the object's pose, whose steps the answers propose: a step that
+    leaves the object farther from balance is taken back, and half of it tried.
+
+    Parameters
+    ----------
+    question : Question
+        The closed hand at the object as it was found.
+    state : StateRow
+        The answer to it.
+    options : PlannerOptions
+    number : int
+        Names the grasp.
+    """
+
+    def __init__(self, question: Question, state: StateRow, options: PlannerOptions,
+                 number: int = 0) -> None:
+        self.number = number
+        self._question, self._options = question, options
+        self._place, self._fraction = _Place(np.eye(4), state), 1.0
+        self._asks = 0
+
+    @property
+    def balanced(self) -> bool:
+        """Return whether the forces balance, or nothing was to be asked."""
+        return (self._options.settling_steps == 0
+                or bool(self._place.state.residual <= self._options.settling_residual))
+
+    @property
+    def done(self) -> bool:
+        """Return whether nothing more is to be asked."""
+        return (self.balanced or not _can_settle(self._place.state)
+                or self._asks >= self._options.settling_steps)
+
+    def question(self) -> Question:
+        """Return the closed hand at the object moved as the last answer proposed."""
+        return settled_question(self._question, self._next())
+
+    def answer(self, state: StateRow | None) -> None:
+        """Take the answer to the last question; None: there is none, and it ends."""
+        self._asks = self._options.settling_steps if state is None else self._asks + 1
+        if state is not None and _can_settle(state) and (
+                state.residual < self._place.state.residual):
+            self._place, self._fraction = _Place(self._next(), state), 1.0
+        else:
+            self._fraction *= 0.5
+
+    def settled(self, held: Held) -> Held:
+        """Return what a hand holds, settled as far as it came."""
+        T_object_settled = self._place.T_object_settled
+        return replace(
+            held, state=told_where_found(self._place.state, T_object_settled),
+            T_object_settled=T_object_settled, balanced=self.balanced)
+
+    def _next(self) -> Array:
+        shift = self._fraction * self._place.state.shift
+        return self._place.T_object_settled @ rotated_about(
+            self._place.state.centre_of_mass, shift[3:], shift[:3])
+
+
+def _can_settle(state: StateRow) -> bool:
+    return state.capable and bool(np.isfinite(state.residual))
+
+
+def settled_question(question: Question, T_object_settled: Array) -> Question:
+    """
+    Return a question about the same hand at the object where it has settled.
+
+    Parameters
+    ----------
+    question : Question
+        In the frame of the object as it was found.
+    T_object_settled : (4, 4) float
+        Pose of the object in that frame.
+
+    Returns
+    -------
+    Question
+        In the frame of the settled object.
+    """
+    rotation = T_object_settled[:3, :3]
+    motion = np.concatenate([rotation.T @ T_object_settled[:3, 3],
+                             Rotation.from_matrix(rotation).as_rotvec()])
+    return replace(question, T_object_palm=inverse(T_object_settled) @ question.T_object_palm,
+                   settled_object=motion)
+
+
+def told_where_found(state: StateRow, T_object_settled: Array) -> StateRow:
+    """
+    Return a state of a settled object in the frame of the object as it was found.
+
+    Parameters
+    ----------
+    state : StateRow
+        In the frame of the settled object.
+    T_object_settled : (4, 4) float
+        Pose of that frame in the one wanted, in which the palm has not moved.
+    """
+    if (T_object_settled == np.eye(4)).all():
+        return state
+    turned = {name: rotate(T_object_settled, getattr(state, name)) for name in (
+        'normals', 'forces', 'minimal_forces', 'minimal_torques')}
+    vertices = None if state.vertices is None else apply(T_object_settled, state.vertices)
+    return replace(
+        state, **turned, points=apply(T_object_settled, state.points), vertices=vertices,
+        centre_of_mass=apply(T_object_settled, state.centre_of_mass[None])[0])
+
+
+class SettlingRounds:
+    """
+    Which grasps settle: in rounds, the best first, until as many as wanted remain.
+
+    Rounds are parts of the order in which the grasps stood before any settled, so that what
+    has settled in the end depends on the answers, not on when they came.
+
+    Parameters
+    ----------
+    wanted : int
+        Grasps to be returned.
+    options : PlannerOptions
+    """
+
+    def __init__(self, wanted: int, options: PlannerOptions) -> None:
+        self._wanted, self._options = wanted, options
+        self._settlings: dict[int, Settling] = {}
+        self._order: list[int] | None = None
+
+    def includes(self, grasp: RankedGrasp) -> bool:
+        """Tell whether a grasp may be returned: once settling began, only settled ones."""
+        return self._order is None or grasp.hypothesis in self._settlings
+
+    def open(self, stable: Mapping[int, RankedGrasp],
+             begin: Callable[[int], tuple[Question, StateRow]]) -> list[Settling]:
+        """
+        Return the settlings that are not done, of a new round where the last has ended.
+
+        Parameters
+        ----------
+        stable : mapping of int to RankedGrasp
+            All grasps that hold, by number; every hypothesis has its verdict.
+        begin : callable
+            Returns the question and the state of a grasp by its number.
+        """
+        if self._order is None:
+            self._order = [g.hypothesis for g in sorted(stable.values(), key=rank_key)]
+        while True:
+            unfinished = [s for s in self._settlings.values() if not s.done]
+            fresh = self._order[len(self._settlings):][:self._wanted + SPARE_GRASPS]
+            remaining = sum(number in stable for number in self._settlings)
+            if unfinished or remaining >= self._wanted or not fresh:
+                return unfinished
+            for number in fresh:
+                self._settlings[number] = Settling(*begin(number), self._options, number)
+
+    def settled(self, number: int, held: Held) -> Held:
+        """Return what the hand of a grasp holds, settled if it was to settle."""
+        settling = self._settlings.get(number)
+        return held if settling is None else settling.settled(held)
