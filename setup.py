@@ -56,6 +56,7 @@ setup(
             'grasp_planner = gripsim_ros.nodes.grasp_planner:main',
             'grasp_executor = gripsim_ros.nodes.grasp_executor:main',
             'sdh_simulator = gripsim_ros.nodes.sdh_simulator:main',
+            'sdh_driver = gripsim_ros.nodes.sdh_driver:main',
         ],
     },
 )

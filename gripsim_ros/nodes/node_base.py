@@ -186,10 +186,14 @@ class SuiteNode(LifecycleNode):
         """Return what is missing ('' where all is well) and values to show."""
         return '', {}
 
+    def severity(self, missing: str) -> bytes:
+        """Return the level of the diagnostics."""
+        return DiagnosticStatus.WARN if missing or not self.active else DiagnosticStatus.OK
+
     def _publish_diagnostics(self) -> None:
         missing, values = self.diagnose()
         state = 'active' if self.active else 'not active'
-        level = DiagnosticStatus.WARN if missing or not self.active else DiagnosticStatus.OK
+        level = self.severity(missing)
         values = {'state': state, **values, 'last error': self.last_error}
         status = DiagnosticStatus(
             level=level, name=self.get_fully_qualified_name().lstrip('/'),

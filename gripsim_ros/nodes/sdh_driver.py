@@ -1,0 +1,245 @@
+"""
+Node `sdh_driver`: the Schunk SDH on its own protocol.
+
+Publishes measured joints, tactile frames and temperatures; takes trajectories; stops on
+request. All of the work is in ``gripsim_ros.driver``.
+"""
+
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import yaml
+from diagnostic_msgs.msg import DiagnosticStatus
+from gripsim_interfaces.msg import TactileFrame
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from sensor_msgs.msg import JointState, Temperature
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+from ..core.errors import GripsimError
+from ..driver.errors import DriverError
+from ..driver.motion import Motion, Outcome, Sample
+from ..driver.pads import Touch, read_layout
+from ..driver.session import HandSession
+from ..driver.tactile_session import TactileSession
+from ..resources import resolve_uri, share_directory
+from .node_base import SuiteNode, one_line, reliable, run
+from .parameters import ParameterError
+from .sdh_driver_action import FollowJointTrajectory, TrajectoryAction
+from .sdh_driver_parameters import PARAMETERS, driver_options, tactile_options
+
+#: For how long a fault is told in the diagnostics after it passed [s].
+FAULT_MEMORY = 10.0
+#: Messages that a slow subscriber may lag behind.
+DEPTH = 10
+#: Seconds between two messages of temperatures.
+TEMPERATURE_PERIOD = 1.0
+
+
+class SdhDriverNode(SuiteNode):
+    """The hand's driver; see the module."""
+
+    NAME = 'sdh_driver'
+
+    def __init__(self, **kwargs) -> None:
+        """Prepare; nothing is sent to the hand before the node is activated."""
+        super().__init__(self.NAME, PARAMETERS, **kwargs)
+        self.session = HandSession(self.hand, driver_options(self.values), self._on_sample)
+        self.tactile = self._tactile_session()
+        self._joint_states = self.create_publisher(JointState, 'joint_states', reliable(DEPTH))
+        self._frames = self.create_publisher(TactileFrame, 'tactile', reliable(DEPTH))
+        self._temperatures = self.create_publisher(Temperature, '~/temperature', reliable(DEPTH))
+        self._started = False
+        # Each kind of call has a thread: none waits for another, a stop for nobody.
+        self.thread_count = 8
+
+    def _tactile_session(self) -> TactileSession | None:
+        options = tactile_options(self.values)
+        file = (resolve_uri(self.values['tactile_layout']) if self.values['tactile_layout']
+                else share_directory() / 'config' / 'hands' / 'sdh_tactile.yaml')
+        try:
+            layout = read_layout(yaml.safe_load(file.read_text(encoding='utf-8')))
+        except (OSError, yaml.YAMLError, DriverError) as error:
+            raise ParameterError(f'tactile layout {file}: {one_line(error)}') from error
+        for matrix in layout:
+            self.hand.link_index(matrix.link)
+        self._frame = _empty_frame(layout, self.values['tactile_calibrated'])
+        return TactileSession(options, layout, self._on_touch) if options.link else None
+
+    def warm_up(self) -> None:
+        """Check a path once."""
+        here = 0.5 * (self.session.checker.lower + self.session.checker.upper)
+        try:
+            self.session.checker.check_path(np.array([here, here + 1e-3]))
+        except DriverError:
+            pass
+
+    def serve(self) -> None:
+        """Connect, and open services and topics."""
+        self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory,
+                                 reliable(DEPTH), callback_group=MutuallyExclusiveCallbackGroup())
+        slow = MutuallyExclusiveCallbackGroup()
+        session = self.session
+        for name, function, group in (
+                ('init', session.connect_now, slow), ('recover', session.recover, slow),
+                ('motor_on', session.motor_on, slow), ('motor_off', session.motor_off, None),
+                ('stop', session.stop, None), ('emergency_stop', self._emergency_stop, None)):
+            self.create_service(Trigger, f'~/{name}', self._served(name, function),
+                                callback_group=group or MutuallyExclusiveCallbackGroup())
+        self._action = TrajectoryAction(self, session, self._motion_of)
+        self.steady_timer(TEMPERATURE_PERIOD, self._publish_temperatures, self.housekeeping)
+        self._started = True
+        session.start()
+        if self.tactile is not None:
+            self.tactile.start()
+
+    def close(self) -> None:
+        """Stop the hand and leave it."""
+        if self._started:
+            self._started = False
+            self.session.close()
+            if self.tactile is not None:
+                self.tactile.close()
+        super().close()
+
+    def on_deactivate(self, state):
+        """Stop the hand; it stays connected and is not moved."""
+        result = super().on_deactivate(state)
+        try:
+            self.session.stop()
+        except GripsimError as error:
+            self.report_error(f'not stopped: {error}')
+        return result
+
+    # -- to the hand -------------------------------------------------------------------
+
+    def _served(self, name: str, function: Callable[[], None]) -> Callable:
+        """Return the callback of a service that does something and tells how it went."""
+        def serve(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+            stops = name in ('stop', 'emergency_stop', 'motor_off')
+            try:
+                if not self.active and not stops:
+                    raise DriverError('the node is not active')
+                function()
+                response.success, response.message = True, self.session.condition().problem
+            except GripsimError as error:
+                response.message = one_line(error)
+                self.report_error(f'{name}: {response.message}')
+            return response
+        return serve
+
+    def _emergency_stop(self) -> None:
+        try:
+            self.session.emergency_stop('emergency stop by service')
+        except DriverError as error:
+            raise DriverError(f'nothing moves any more until recover, but {error}') from error
+
+    def _on_trajectory(self, msg: JointTrajectory) -> None:
+        """Begin a trajectory; one without points stops the hand."""
+        try:
+            if not self.active:
+                raise DriverError('the node is not active')
+            if not msg.points:
+                self.session.stop()
+                return
+            self.session.follow(self._motion_of(msg))
+        except GripsimError as error:
+            self.report_error(f'trajectory: {one_line(error)}')
+
+    def _motion_of(self, msg: JointTrajectory) -> Motion:
+        times = [point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec
+                 for point in msg.points]
+        return Motion(list(msg.joint_names), times, [list(p.positions) for p in msg.points],
+                      [list(p.velocities) for p in msg.points], self._on_motion_done)
+
+    def _on_motion_done(self, motion: Motion) -> None:
+        text = f'trajectory {motion.outcome.value}: {motion.message}'
+        if motion.outcome in (Outcome.REFUSED, Outcome.FAILED):
+            self.report_error(text)
+        else:
+            self.get_logger().info(text)
+
+    # -- from the hand, in the threads of the sessions -----------------------------------
+
+    def _publish(self, publisher, msg) -> None:
+        """Publish while the node lives; its end comes from another thread."""
+        if self._started and self.context.ok():
+            publisher.publish(msg)
+
+    def _on_sample(self, sample: Sample) -> None:
+        msg = JointState(name=list(self.hand.joint_names), position=sample.positions.tolist(),
+                         velocity=sample.velocities.tolist())
+        msg.header.stamp = self.get_clock().now().to_msg()
+        self._publish(self._joint_states, msg)
+
+    def _on_touch(self, touch: Touch) -> None:
+        msg = self._frame
+        msg.header.stamp = self.get_clock().now().to_msg()
+        msg.pressures = touch.pressures.tolist()
+        msg.forces_link = touch.forces_link.ravel().tolist()
+        self._publish(self._frames, msg)
+
+    def _publish_temperatures(self) -> None:
+        condition = self.session.condition()
+        if not condition.connected:
+            return
+        stamp = self.get_clock().now().to_msg()
+        for name, degrees in condition.temperatures.items():
+            msg = Temperature(temperature=degrees)
+            msg.header.stamp, msg.header.frame_id = stamp, name
+            self._publish(self._temperatures, msg)
+
+    # -- diagnostics -------------------------------------------------------------------
+
+    def severity(self, missing: str) -> bytes:
+        """Return ERROR where the hand is not connected or must not move."""
+        condition = self.session.condition()
+        if not condition.connected or condition.latched or condition.overheated:
+            return DiagnosticStatus.ERROR
+        return super().severity(missing)
+
+    def diagnose(self) -> tuple[str, dict[str, object]]:
+        """Return how hand and sensors are."""
+        condition = self.session.condition()
+        texts = [condition.problem]
+        if condition.fault_age < FAULT_MEMORY and condition.last_fault != condition.problem:
+            texts.append(f'fault {condition.fault_age:.0f} s ago: {condition.last_fault}')
+        values = {
+            'connected': condition.connected, 'moving': condition.moving,
+            'motors': condition.motors, 'emergency stop': condition.latched or 'no',
+            'last fault': condition.last_fault, **condition.counts,
+            'follow_joint_trajectory': 'served' if FollowJointTrajectory is not None
+            else 'control_msgs is not installed'}
+        if condition.identity is not None:
+            values.update({f'hand {key}': text for key, text in condition.identity.names.items()})
+        values.update({f'{name} [deg C]': degrees
+                       for name, degrees in condition.temperatures.items()})
+        if self.tactile is None:
+            values['tactile'] = 'off'
+        else:
+            values.update({f'tactile {key}': n for key, n in self.tactile.counts.items()})
+            if self.tactile.problem:
+                texts.append(f'tactile sensors: {self.tactile.problem}')
+        return '; '.join(text for text in texts if text), values
+
+
+def _empty_frame(layout, calibrated: bool) -> TactileFrame:
+    """Return a message with all that does not change from frame to frame."""
+    msg = TactileFrame(links=[matrix.link for matrix in layout], calibrated=calibrated)
+    offsets = [0]
+    for matrix in layout:
+        offsets.append(offsets[-1] + len(matrix.texels))
+        msg.points_link.extend(matrix.points_link.ravel().tolist())
+        msg.areas.extend(len(matrix.texels) * [matrix.area])
+    msg.offsets = offsets
+    return msg
+
+
+def main(args=None) -> int:
+    """Run the node."""
+    return run(SdhDriverNode, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
