@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 from ..batches import DETAIL_CLEARANCE, DETAIL_FORCES, OBSTACLE_WIDTH, PATCH_THROUGH
 from ..hand import HandModel
 from . import rejections
+from .force_level import ForceLevel
 from .hand_geometry import Finger, find_fingers
 from .hypotheses import Hypothesis
 from .misses import Miss, nearness
 from .options import PlannerOptions
-from .press import Control, contact_controls, first_indentation, press_steps
+from .press import Control, contact_controls, first_indentation, press_steps, TriedForces
 from .regions import within_region
 from .state_row import StateRow
 
@@ -20,15 +21,9 @@ Array = NDArray[np.float64]
 
 #: Part of the closing law's whole way that gives the directions of motion.
 DIRECTION_STEP = 0.01
-#: Factor on the forces where the state does not yet hold and gives no better hint.
-FORCE_GROWTH = 1.6
 #: Forces tried where the contacts could not hold the task with any, over the first guess:
 #: larger patches resist more torsion.
 TRIED_FORCES = (1.0, 3.0)
-#: Factors by which the wanted forces change in one step.
-LEVEL_STEP = (0.4, 2.5)
-#: Largest logarithm of the ratio of two forces' levels that counts as shared as wanted.
-SHARED_BAND = 0.4
 #: Natural logarithm of the ratio within which a tried force counts as reached.
 FORCE_BAND = 0.5
 #: Part of the first force with which a finger comes to touch.
@@ -102,10 +97,12 @@ class Closing:
         self._fraction = np.zeros(len(hand.joint_names))
         self._ceiling = self._largest_fractions()
         self._phase, self._steps, self._incapable = 'open', 0, 0
-        self._level, self._failing, self._holding = 1.0, 0.0, np.inf
+        self._level = ForceLevel(options.margin_band, options.force_tolerance)
+        self._worth, self._corrections = 0, 0
         self._arrived = np.zeros(len(hand.link_names), dtype=bool)
         self._before: tuple[Array, Array] | None = None
         self._seen = np.full(len(hand.link_names), np.nan)
+        self._tried = TriedForces()
 
     @property
     def done(self) -> bool:
@@ -188,7 +185,8 @@ class Closing:
             self.fail(rejections.TOO_FEW_FINGERS)
             return
         self._phase, self._steps = 'squeeze', 0
-        self._press(state, np.full(len(self._controls()), np.nan))
+        none = np.zeros(len(self._controls()))
+        self._press(state, none, none)
 
     def _advance(self, finger: Finger, clearance: Array) -> bool:
         """Move a finger's free joints as far as no link can meet the object."""
@@ -223,21 +221,39 @@ class Closing:
             return
         controls = self._controls()
         forces = np.array([state.normal_forces[state.links == c.link].sum() for c in controls])
+        self._tried.note(controls, self._fraction, forces)
+        minimal = self._minimal(state, controls)
+        even = self._is_even(state, forces, minimal)
         if state.holds:
-            self._keep(state)
-        if self._finished(state, forces):
+            self._keep(state, even)
+        if self._finished(state, forces, even):
             return
-        self._press(state, self._targets(state, controls, forces))
+        self._press(state, self._targets(state, forces, minimal), forces)
 
-    def _keep(self, state: StateRow) -> None:
-        """Remember the gentlest state that holds."""
-        if self.held is None or (state.normal_forces.sum()
-                                 < self.held.state.normal_forces.sum()):
+    def _minimal(self, state: StateRow, controls: list[Control]) -> Array:
+        """Return the minimal forces (controls,) [N]; 0 where none hold the task."""
+        minimal = np.array([state.minimal_envelope[state.links == c.link].sum()
+                            for c in controls])
+        return np.maximum(minimal, self._options.min_force_share * minimal.max())
+
+    def _is_even(self, state: StateRow, forces: Array, minimal: Array) -> bool:
+        """Tell whether the forces are those wanted, within the tolerance."""
+        if not (state.holds and forces.min() > 0.0 and minimal.min() > 0.0):
+            return False
+        return self._level.is_reached(state.margin, np.log(forces / minimal))
+
+    def _keep(self, state: StateRow, even: bool) -> None:
+        """Remember the gentlest state that holds, before others one with reserve, or even."""
+        worth = 1 + int(state.margin >= self._options.margin_band[0]) + int(even)
+        gentler = self.held is None or (
+            state.normal_forces.sum() < self.held.state.normal_forces.sum())
+        if worth > self._worth or (worth == self._worth and gentler):
+            self._worth = worth
             self.held = Held(self._joints(), self._trajectory(), state)
 
-    def _finished(self, state: StateRow, forces: Array) -> bool:
-        low, high = self._options.margin_band
-        if state.holds and low <= state.margin <= high:
+    def _finished(self, state: StateRow, forces: Array, even: bool) -> bool:
+        self._corrections += int(self._worth > 1)
+        if even or self._corrections > self._options.max_correction_steps:
             self._phase = 'done'
         elif self._steps >= self._options.max_squeeze_steps:
             self._end_of_steps(state)
@@ -245,7 +261,7 @@ class Closing:
             self._incapable += int(self._near_tried_force(forces))
             if self._incapable >= len(TRIED_FORCES):
                 self._end(rejections.CANNOT_BALANCE)
-        elif state.margin < 1.0 and self._is_over_pressure(state):
+        elif state.margin < self._options.margin_band[0] and self._is_over_pressure(state):
             self._end(rejections.PRESSURE)
         return self.done
 
@@ -266,52 +282,26 @@ class Closing:
             self.fail(reason)
         self._phase = 'done'
 
-    def _targets(self, state: StateRow, controls: list[Control], forces: Array) -> Array:
-        """Return the normal force wanted at each control [N]; NaN: touch first."""
+    def _targets(self, state: StateRow, forces: Array, minimal: Array) -> Array:
+        """Return the normal force wanted at each control [N]."""
         if not state.capable:
-            wanted = self._limits.holding_force * TRIED_FORCES[
-                min(self._incapable, len(TRIED_FORCES) - 1)]
-            return np.where(forces > 0.0, wanted, np.nan)
-        minimal = np.array([state.minimal_envelope[state.links == c.link].sum()
-                            for c in controls])
-        minimal = np.maximum(minimal, self._options.min_force_share * minimal.max())
-        if (forces > 0.0).all():
-            self._change_level(state.margin, np.log(forces / minimal))
-        return np.where(forces > 0.0, self._level * minimal, np.nan)
+            tried = TRIED_FORCES[min(self._incapable, len(TRIED_FORCES) - 1)]
+            return np.full(len(forces), self._limits.holding_force * tried)
+        if (forces > 0.0).all() and minimal.min() > 0.0:
+            self._level.change(state.margin, np.log(forces / minimal))
+        return self._level.targets(minimal)
 
-    def _change_level(self, margin: float, logarithms: Array) -> None:
-        """
-        Set the level of the wanted forces from the margin at the present level.
-
-        The margin grows about in proportion to the forces. Levels that held and that did
-        not bracket the search; while the forces are shared otherwise than wanted, a level
-        that does not hold proves nothing.
-        """
-        present = float(np.exp(logarithms.mean()))
-        shared = np.ptp(logarithms) < SHARED_BAND
-        if margin < 1.0 and not shared:
-            return
-        if margin >= 1.0:
-            self._holding = present
-        else:
-            self._failing = present
-        if self._failing >= self._holding:
-            self._failing = 0.0 if margin >= 1.0 else self._failing
-            self._holding = np.inf if margin < 1.0 else self._holding
-        aim = 0.5 * sum(self._options.margin_band)
-        factor = aim / margin if margin > 0.0 else FORCE_GROWTH
-        self._level = present * float(np.clip(factor, *LEVEL_STEP))
-        if not self._failing < self._level < self._holding:
-            self._level = float(np.sqrt(self._failing * self._holding))
-
-    def _press(self, state: StateRow, targets: Array) -> None:
+    def _press(self, state: StateRow, wanted: Array, forces: Array) -> None:
+        """Move the joints towards wanted forces (controls,) [N]; those without touch first."""
         first = first_indentation(TOUCH_SHARE * self._limits.holding_force,
                                   self._limits.effective_modulus,
                                   self._options.first_force_radius)
         steps = press_steps(self._hand, self._joints(), self.hypothesis.T_object_palm,
-                            self._rates, self._fingers, self._controls(), state, targets,
+                            self._rates, self._fingers, self._controls(), state,
+                            np.where(forces > 0.0, wanted, np.nan),
                             min(first, self._options.max_depth_step),
                             self._options.max_depth_step, self._seen)
+        steps = self._tried.confine(self._controls(), self._fraction, steps, wanted)
         moved = np.clip(self._fraction + steps, 0.0, np.maximum(self._ceiling, 0.0))
         if self._phase == 'squeeze' and np.abs(moved - self._fraction).max() < 1e-9:
             self._end(rejections.NOT_HELD)

@@ -38,6 +38,8 @@ class PlannerOptions:
     max_depth_step: float
     margin_band: tuple[float, ...]
     min_force_share: float
+    force_tolerance: float
+    max_correction_steps: int
     weights: Mapping[str, float]
     trajectory_rows: int
     settling_steps: int

@@ -18,6 +18,12 @@ MIN_FRONTAL_SHARE = 0.05
 LEAST_SEEN_SHARE = 0.4
 #: Powers with which force grows with indentation: flat contact, and edges losing contact.
 POWERS = (1.0, 2.0)
+#: Force's power that grows about evenly with indentation: Hertz's two thirds, and edges.
+FORCE_ROOT = 0.6
+#: Tries of a contact that are remembered; older ones were made with other joints inside it.
+REMEMBERED = 8
+#: Part of the way between two tries at which the next is made, at least and at most.
+BETWEEN = (0.1, 0.9)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +33,61 @@ class Control:
     finger: int
     link: int
     joints: tuple[int, ...]
+
+
+class TriedForces:
+    """
+    What joints bore before, so that they stay between too little and too much.
+
+    Near an edge of the object force grows by a power far from that of the tangent, and
+    steps by the contact's stiffness swing between none and a multiple.
+    """
+
+    def __init__(self) -> None:
+        """Start without tries."""
+        self._tried: dict[int, list[tuple[float, float]]] = {}
+
+    def note(self, controls: list[Control], fractions: Array, forces: Array) -> None:
+        """Take note of the forces (controls,) [N] at closing fractions (J,)."""
+        for control, force in zip(controls, forces):
+            tried = self._tried.setdefault(control.link, [])
+            tried.append((float(fractions[control.joints[-1]]), float(force)))
+            del tried[:-REMEMBERED]
+
+    def confine(self, controls: list[Control], fractions: Array, steps: Array,
+                targets: Array) -> Array:
+        """
+        Return steps (J,) that leave no joint outside the tries that enclose its target.
+
+        Parameters
+        ----------
+        controls : list of Control
+        fractions, steps : (J,) float
+            Closing fractions, and their proposed changes.
+        targets : (controls,) float
+            Wanted forces [N]; NaN: free.
+
+        Notes
+        -----
+        Own choice: regula falsi on a power of the force that grows about evenly.
+        """
+        steps = steps.copy()
+        for control, target in zip(controls, targets):
+            joint = control.joints[-1]
+            aim = self._aim(control.link, float(target), fractions[joint] + steps[joint])
+            steps[list(control.joints)] += aim - fractions[joint] - steps[joint]
+        return steps
+
+    def _aim(self, link: int, target: float, aim: float) -> float:
+        """Return the fraction to try, where tries enclose the target one between them."""
+        tried = self._tried.get(link, [])
+        low = max((row for row in tried if row[1] < target), default=None)
+        high = min((row for row in tried if row[1] >= target), default=None)
+        if low is None or high is None or not low[0] < high[0] or low[0] < aim < high[0]:
+            return aim
+        less, wanted, more = (force ** FORCE_ROOT for force in (low[1], target, high[1]))
+        share = np.clip((wanted - less) / (more - less), *BETWEEN)
+        return low[0] + float(share) * (high[0] - low[0])
 
 
 def contact_controls(fingers: tuple[Finger, ...], arrived: NDArray[np.bool_]) -> list[Control]:

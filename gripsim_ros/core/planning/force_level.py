@@ -1,0 +1,89 @@
+"""How hard to press: the level of the wanted forces over the minimal ones."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+#: Factor on the forces where the state does not yet hold and gives no better hint.
+FORCE_GROWTH = 1.6
+#: Factors by which the wanted forces change in one step.
+LEVEL_STEP = (0.4, 2.5)
+#: Largest logarithm of the ratio of two forces' levels that counts as shared as wanted.
+SHARED_BAND = 0.4
+#: Part of the tolerance by which targets lie above the wanted forces.
+AIM_SHARE = 0.5
+
+
+class ForceLevel:
+    """
+    The level of the wanted forces, found from the margins of the states tried.
+
+    Parameters
+    ----------
+    margin_band : (2,) float
+        Margins that are wanted [-].
+    tolerance : float
+        Share by which forces may exceed those wanted [-].
+
+    Notes
+    -----
+    Source: METHODS 4.5 (seed 001, correction of joint angles). The computed forces are the
+    minimal ones, times the least level of at least 1 at which a hand whose joints are held
+    has a margin in the band.
+    """
+
+    def __init__(self, margin_band: tuple[float, ...], tolerance: float) -> None:
+        self._low, self._high = margin_band
+        self._tolerance = float(np.log1p(tolerance))
+        self._failing, self._holding = 0.0, np.inf
+        self.level = max(1.0, 0.5 * (self._low + self._high))
+
+    def is_reached(self, margin: float, logarithms: Array) -> bool:
+        """
+        Tell whether the forces are as wanted: never below, at most the tolerance above.
+
+        Parameters
+        ----------
+        margin : float
+            Of the present state [-].
+        logarithms : (controls,) float
+            Of the present forces over the minimal ones [-].
+        """
+        least = logarithms.min()
+        gentle = margin <= self._high or least <= self._tolerance
+        return bool(margin >= self._low and gentle and least >= 0.0
+                    and np.ptp(logarithms) <= self._tolerance)
+
+    def targets(self, minimal: Array) -> Array:
+        """Return the forces to press for (controls,) [N], within the tolerance of those wanted."""
+        return self.level * np.exp(AIM_SHARE * self._tolerance) * minimal
+
+    def change(self, margin: float, logarithms: Array) -> None:
+        """
+        Set the level from the margin at the present forces.
+
+        The margin grows about in proportion to the forces. Levels that held and that did
+        not bracket the search; while the forces are shared otherwise than wanted, a level
+        that does not hold proves nothing.
+        """
+        present = float(np.exp(logarithms.mean() - AIM_SHARE * self._tolerance))
+        shared = np.ptp(logarithms) < SHARED_BAND
+        enough = margin >= self._low
+        if not (enough or shared):
+            return
+        if enough and margin <= self._high:
+            self.level = max(1.0, present)
+            return
+        if enough:
+            self._holding = present
+        else:
+            self._failing = present
+        if self._failing >= self._holding:
+            self._failing = 0.0 if enough else self._failing
+            self._holding = self._holding if enough else np.inf
+        factor = 0.5 * (self._low + self._high) / margin if margin > 0.0 else FORCE_GROWTH
+        self.level = present * float(np.clip(factor, *LEVEL_STEP))
+        if not self._failing < self.level < self._holding:
+            self.level = float(np.sqrt(self._failing * self._holding))
+        self.level = max(1.0, self.level)
