@@ -1,6 +1,8 @@
 """
 Shake planned grasps in MuJoCo: rigid bodies, none of this project's contact code.
 
+Hand and convex pieces are those of the simulated hand; MuJoCo alone finds what touches.
+
 Protocol (after DexGraspBench): the palm is fixed, gravity is off, the object floats free.
 The fingers follow the joint trajectory, then squeeze; then six forces of ten times the
 mass, along the object's axes, two seconds each. A grasp holds if closing pushes the object
@@ -17,6 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from gripsim_ros.resources import load_default_hand, share_directory
+from gripsim_ros.sim.hand_model import hand_spec
+from gripsim_ros.sim.solids import convex_pieces_of
 
 #: Names of the URDF that the simulation keeps apart although they touch.
 NEIGHBOURS = (('sdh_palm_link', 'sdh_finger_11_link'), ('sdh_palm_link', 'sdh_finger_21_link'),
@@ -68,17 +72,6 @@ class Verdict:
     shift: float
     turn: float
     contacts: int
-
-
-def hand_spec(mesh_folder: Path):
-    """Return a MuJoCo model specification of the hand with meshes of a folder."""
-    import mujoco
-    urdf = (share_directory() / 'urdf' / 'sdh.urdf').read_text()
-    urdf = urdf.replace('package://gripsim_ros/urdf/meshes/', f'{mesh_folder}/')
-    compiler = ('<mujoco><compiler fusestatic="false" discardvisual="true" strippath="false" '
-                'balanceinertia="true"/></mujoco>')
-    head, tail = urdf.split('<robot name="sdh">', 1)
-    return mujoco.MjSpec.from_string(f'{head}<robot name="sdh">{compiler}{tail}')
 
 
 def build_model(held: HeldObject, pose, hand, mesh_folder: Path):
@@ -317,19 +310,6 @@ def convex_pieces(mesh_file: str, scale: float):
     """Return the convex pieces of a mesh file."""
     from gripsim_ros.core.bodies import load_mesh
     return convex_pieces_of(load_mesh(mesh_file, scale).mesh)
-
-
-def convex_pieces_of(body):
-    """Return the convex pieces of an object: its hull, or a decomposition by coacd."""
-    import trimesh
-    mesh = trimesh.Trimesh(body.vertices, body.faces, process=False)
-    hull = mesh.convex_hull
-    if mesh.volume > 0.97 * hull.volume:
-        return [hull]
-    import coacd
-    coacd.set_log_level('error')
-    parts = coacd.run_coacd(coacd.Mesh(mesh.vertices, mesh.faces), threshold=0.05)
-    return [trimesh.Trimesh(v, f).convex_hull for v, f in parts]
 
 
 def main() -> int:
