@@ -26,7 +26,8 @@ def emulate_sdh(
             help='What goes wrong, such as silence:0.01 or error@m; may be repeated.')] = None,
         block: Annotated[list[str] | None, typer.Option(
             metavar='AXIS=DEGREES', help='Something solid in the way; may be repeated.')] = None,
-        temperature: Annotated[float, typer.Option(help='Of the motors [deg C].')] = 35.0,
+        temperature: Annotated[float, typer.Option(
+            help='Of the motors, in degrees Celsius.')] = 35.0,
         seed: Annotated[int, typer.Option(help='Of the faults.')] = 0) -> None:
     """
     Answer as the hand's firmware does until Ctrl-C: motion in time, limits, tactile frames.
@@ -51,7 +52,7 @@ def emulate_sdh(
                          *(f'block {text.replace("=", " ", 1)}' for text in block or ())):
                 obey(hand, line)
         except ValueError as error:
-            raise InputError(str(error).splitlines()[0]) from error
+            raise InputError(str(error).partition('; there are:')[0]) from error
         print(f'joints {hand.address}\ntactile {hand.tactile_address}', flush=True)
         _listen(hand, obey)
 

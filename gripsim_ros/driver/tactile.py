@@ -18,6 +18,8 @@ HEADER = 6
 FRAME, CONTROLLER_INFO, SENSOR_INFO, ACQUISITION, MATRIX_INFO = 0x00, 0x01, 0x02, 0x03, 0x0B
 #: Longest payload: all texels of six matrices, not coded, and room for more [bytes].
 MAX_PAYLOAD = 4096
+#: Ids that there are. What follows a stray byte of a preamble has another: 0xAA.
+KINDS = (*range(0x15), 0xAB)
 #: Flags of an acquisition request.
 ACQUIRE, RUN_LENGTH = 0x80, 0x01
 #: Bytes of the answers that are read.
@@ -100,7 +102,7 @@ class PacketBuffer:
             if len(self._data) < HEADER:
                 return packets
             kind, size = struct.unpack('<BH', self._data[3:HEADER])
-            if size > MAX_PAYLOAD:
+            if size > MAX_PAYLOAD or kind not in KINDS:
                 self._skip()
                 continue
             end = HEADER + size
