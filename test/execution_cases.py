@@ -1,0 +1,89 @@
+"""A hand without physics for the tests of executions: joints obey, fingers press on springs."""
+
+import numpy as np
+
+from gripsim_ros.core.transforms import transform
+from gripsim_ros.execution.machine import (
+    GraspExecution, LiftOff, Measurement, MovePalm, PlacePalm, SendRows, StopHand)
+from gripsim_ros.execution.plan import ExecutionOptions, make_plan, PlannedContact, Wishes
+from gripsim_ros.resources import load_default_hand
+from gripsim_ros.sim.setpoints import SetpointFollower
+
+HAND = load_default_hand()
+OPTIONS = ExecutionOptions(
+    force_factor=1.0, touch_force=0.05, joint_tolerance=0.08, slip_tolerance=0.01, lag_time=0.2,
+    settle_time=0.2, motion_time=0.5, grip_time=0.5, hold_time=0.3, motion_timeout=2.0,
+    go_timeout=3.0)
+PERIOD = 0.01
+TIPS = ('sdh_finger_13_link', 'sdh_finger_23_link', 'sdh_thumb_3_link')
+FINGERS = {TIPS[0]: 1, TIPS[1]: 3, TIPS[2]: 5}     # proximal joints
+PLANNED = 1.0
+#: Of the springs [N/rad], so that the grip presses with twice the planned force.
+SPRING = 40.0
+CLOSED_ANGLE, GRIP = 0.2, 0.05
+
+
+def plan(wishes=None, forces=(PLANNED,) * 3, options=OPTIONS):
+    """Return a plan: three proximal joints close from -0.5 rad, then grip by 0.05 rad."""
+    rows = np.zeros((11, 7))
+    rows[:, [1, 3, 5]] = np.linspace(-0.5, CLOSED_ANGLE, 11)[:, None]
+    grip = rows[-1].copy()
+    grip[[1, 3, 5]] += GRIP
+    contacts = [PlannedContact(link, force) for link, force in zip(TIPS, forces)]
+    return make_plan(HAND, (rows, np.linspace(0.0, 1.0, 11)), grip, contacts, wishes or Wishes(),
+                     options)
+
+
+class SpringHand:
+    """
+    Joints go where they are sent; a fingertip presses on a spring beyond the closed angle.
+
+    ``blocked`` joints do not move, ``absent`` links find nothing, ``dumb`` links have no pad;
+    ``slide`` [m] is how far the object moves in the hand once it is lifted.
+    """
+
+    def __init__(self, blocked=(), absent=(), dumb=(), slide=0.0):
+        self.follower = SetpointFollower(HAND, np.zeros(7))
+        self.time, self.blocked, self.absent, self.dumb = 100.0, blocked, absent, dumb
+        self.slide, self.lifted, self.stopped, self.placed = slide, False, 0, 0
+        self.height = 0.0
+        self.sent = []
+
+    def measure(self):
+        """Return what is measured now."""
+        joints = self.follower.at(self.time)
+        joints[list(self.blocked)] = 0.0
+        forces = {link: 0.0 if link in self.absent else SPRING * max(
+            0.0, joints[joint] - CLOSED_ANGLE) for link, joint in FINGERS.items()
+            if link not in self.dumb}
+        pose = transform(np.eye(3), np.array([0.0, 0.0, self.slide * self.lifted]))
+        return Measurement(self.time, joints, forces, pose, True)
+
+    def obey(self, actions):
+        """Carry out actions."""
+        for action in actions:
+            self.sent.append(action)
+            if isinstance(action, SendRows):
+                self.follower.follow(HAND.joint_names, action.rows, action.times, self.time)
+            elif isinstance(action, StopHand):
+                self.stopped += 1
+                self.follower.stop()
+            elif isinstance(action, LiftOff):
+                self.lifted = True
+            elif isinstance(action, PlacePalm):
+                self.placed += 1
+            elif isinstance(action, MovePalm):
+                self.height = action.height
+
+
+def run(execution: GraspExecution, hand: SpringHand, seconds=20.0, until=None):
+    """Run an execution; stop where ``until()`` is true. Return the phases in order."""
+    phases = []
+    for _ in range(int(seconds / PERIOD)):
+        hand.obey(execution.update(hand.measure()))
+        if not phases or phases[-1] != execution.phase.name:
+            phases.append(execution.phase.name)
+        if execution.done or (until is not None and until()):
+            return phases
+        hand.time += PERIOD
+    return phases

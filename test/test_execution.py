@@ -1,0 +1,194 @@
+"""Grasps carried out with a hand of springs: every end, and what is reported of it."""
+
+from dataclasses import replace
+
+from execution_cases import (
+    CLOSED_ANGLE, GRIP, HAND, OPTIONS, PERIOD, plan, PLANNED, run, SPRING, SpringHand, TIPS)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+
+from gripsim_ros.core.errors import GripsimError, HandError, TaskError
+from gripsim_ros.execution.machine import (
+    GraspExecution, LiftOff, Phase, PlacePalm, SendRows, Status, StopHand)
+from gripsim_ros.execution.plan import make_plan, PlannedContact, Wishes
+from gripsim_ros.execution.report import report_of
+
+ATOL_ROUNDOFF = 1e-9
+#: The grip is reached in 0.5 s: so much more may a finger press by the next measurement [N].
+ONE_PERIOD = SPRING * GRIP / OPTIONS.grip_time * PERIOD
+
+
+def execute(hand=None, wishes=None, carries=True, **changes):
+    hand = hand or SpringHand()
+    execution = GraspExecution(plan(wishes), replace(OPTIONS, **changes), carries)
+    return execution, hand, run(execution, hand)
+
+
+def test_all_phases_come_in_order():
+    execution, hand, phases = execute(wishes=Wishes(lift_height=0.05, release=True))
+    assert phases == ['PRESHAPE', 'CLOSING', 'HOLDING', 'LIFTING', 'RELEASING', 'DONE']
+    assert execution.status == Status.SUCCEEDED and execution.lifted
+    assert hand.placed == 1 and hand.height == 0.05 and hand.stopped == 0
+
+
+def test_each_finger_stops_at_its_planned_force():
+    execution, _, _ = execute()
+    report = report_of(execution, OPTIONS.touch_force)
+    assert report.contact_links == TIPS
+    assert (report.found_forces >= PLANNED - ATOL_ROUNDOFF).all()
+    assert (report.found_forces <= PLANNED + ONE_PERIOD + ATOL_ROUNDOFF).all()
+
+
+@settings(max_examples=25)
+@given(st.lists(st.floats(0.1, 1.9), min_size=3, max_size=3), st.floats(0.2, 3.0))
+def test_fingers_stop_each_at_its_own_force_at_any_speed(forces, speed):
+    wishes = Wishes(speed_scale=speed)
+    execution = GraspExecution(plan(wishes, forces), OPTIONS, False)
+    hand = SpringHand()
+    run(execution, hand, 40.0)
+    found = [execution.closed.forces[link] for link in TIPS]
+    assert execution.status == Status.SUCCEEDED
+    assert (np.array(found) >= np.array(forces) - ATOL_ROUNDOFF).all()
+    assert (np.array(found) <= np.array(forces) + ONE_PERIOD + ATOL_ROUNDOFF).all()
+
+
+def test_a_finger_that_cannot_reach_its_force_stops_at_its_angle():
+    execution = GraspExecution(plan(forces=(9.0,) * 3), OPTIONS, False)
+    run(execution, SpringHand())
+    assert execution.status == Status.SUCCEEDED
+    np.testing.assert_allclose(execution.closed.joints[[1, 3, 5]], CLOSED_ANGLE + GRIP,
+                               rtol=0, atol=ATOL_ROUNDOFF)
+
+
+def test_squeeze_goes_beyond_the_grip_for_moving_joints_alone():
+    squeezed = plan(Wishes(squeeze=0.02))
+    np.testing.assert_allclose(squeezed.rows[-1] - plan().rows[-1],
+                               [0.0, 0.02, 0.0, 0.02, 0.0, 0.02, 0.0], rtol=0,
+                               atol=ATOL_ROUNDOFF)
+
+
+def test_a_planned_contact_that_is_not_found_is_named():
+    execution, hand, _ = execute(SpringHand(absent=TIPS[1:2]), Wishes(lift_height=0.05))
+    report = report_of(execution, OPTIONS.touch_force)
+    assert report.status == Status.MISSED_CONTACT and TIPS[1] in report.message
+    assert report.found_forces[1] == 0.0 and not report.lifted and not hand.lifted
+
+
+def test_a_hand_that_cannot_feel_closes_by_angle_and_says_so():
+    execution, _, _ = execute(SpringHand(dumb=TIPS))
+    report = report_of(execution, OPTIONS.touch_force)
+    assert report.status == Status.SUCCEEDED
+    assert np.isnan(report.found_forces).all()
+    np.testing.assert_allclose(report.joint_errors[[1, 3, 5]], GRIP, rtol=0, atol=ATOL_ROUNDOFF)
+
+
+def test_a_blocked_joint_that_touches_nothing_ends_closing():
+    execution = GraspExecution(plan(), OPTIONS, False)
+    hand = SpringHand(absent=TIPS)
+    run(execution, hand, until=lambda: execution.phase == Phase.CLOSING)
+    hand.blocked = (3,)
+    run(execution, hand)
+    assert execution.status == Status.JOINT_ERROR
+    assert HAND.joint_names[3] in execution.message and HAND.joint_names[1] not in \
+        execution.message
+    assert isinstance(hand.sent[-1], StopHand)
+
+
+def test_a_hand_that_does_not_take_its_first_shape_is_a_joint_error():
+    execution, hand, _ = execute(SpringHand(blocked=(1,)))
+    assert execution.status == Status.JOINT_ERROR and HAND.joint_names[1] in execution.message
+    assert not any(isinstance(action, LiftOff) for action in hand.sent)
+
+
+def test_an_object_that_slides_while_lifted_has_slipped():
+    execution, hand, _ = execute(SpringHand(slide=0.02), Wishes(lift_height=0.05))
+    assert execution.status == Status.SLIPPED and not execution.lifted
+    assert execution.slip == pytest.approx(0.02) and hand.stopped == 1
+
+
+def test_a_contact_lost_while_holding_has_slipped():
+    execution = GraspExecution(plan(Wishes(hold_time=5.0)), OPTIONS, False)
+    hand = SpringHand()
+    run(execution, hand, until=lambda: execution.phase == Phase.HOLDING)
+    hand.absent = TIPS[:1]
+    run(execution, hand)
+    assert execution.status == Status.SLIPPED and TIPS[0] in execution.message
+
+
+def test_closing_waits_for_the_sign_to_go_on():
+    execution = GraspExecution(plan(Wishes(wait_for_go=True)), OPTIONS, False)
+    hand = SpringHand()
+    assert run(execution, hand, 2.0)[-1] == 'WAITING'
+    execution.go()
+    run(execution, hand)
+    assert execution.status == Status.SUCCEEDED
+
+
+def test_nobody_waits_for_the_sign_for_ever():
+    execution, _, _ = execute(wishes=Wishes(wait_for_go=True))
+    assert execution.status == Status.TIMED_OUT
+
+
+@pytest.mark.parametrize('phase', list(Phase)[:-1])
+def test_cancel_stops_in_every_phase_and_nothing_follows(phase):
+    wishes = Wishes(wait_for_go=True, lift_height=0.05, release=True)
+    execution = GraspExecution(plan(wishes), OPTIONS, True)
+    hand = SpringHand()
+    run(execution, hand, until=lambda: execution.phase >= min(phase, Phase.WAITING))
+    if phase > Phase.WAITING:
+        execution.go()
+        run(execution, hand, until=lambda: execution.phase == phase)
+    assert execution.phase == phase
+    assert execution.cancel() == [StopHand()]
+    assert execution.done and execution.status == Status.CANCELED
+    assert execution.update(hand.measure()) == [] and execution.cancel() == []
+
+
+def test_a_hand_that_falls_silent_is_lost():
+    execution = GraspExecution(plan(), OPTIONS, False)
+    hand = SpringHand()
+    run(execution, hand, until=lambda: execution.phase == Phase.CLOSING)
+    assert execution.lose('no joint state') == [StopHand()]
+    report = report_of(execution, OPTIONS.touch_force)
+    assert report.status == Status.HAND_LOST and np.isnan(report.joint_positions).all()
+
+
+def test_a_real_hand_is_not_carried_about():
+    _, hand, _ = execute(carries=False)
+    assert all(isinstance(action, SendRows) for action in hand.sent)
+
+
+def test_releasing_opens_the_hand():
+    execution, hand, _ = execute(wishes=Wishes(release=True))
+    np.testing.assert_allclose(hand.measure().joints, execution.plan.rows[0], rtol=0,
+                               atol=ATOL_ROUNDOFF)
+    assert isinstance(hand.sent[0], PlacePalm)
+
+
+def test_closing_is_slowed_down_to_the_joints_limits():
+    rows = np.array([np.zeros(7), np.full(7, 0.5)])
+    slow = make_plan(HAND, (rows, np.array([0.0, 0.01])), [], [], Wishes(), OPTIONS)
+    pace = np.abs(np.diff(slow.rows, axis=0)) / np.diff(slow.times)[:, None]
+    assert (pace <= HAND.joint_velocities + ATOL_ROUNDOFF).all()
+
+
+@pytest.mark.parametrize('changes, message', [
+    ({'rows': np.zeros((2, 6))}, 'rows of 7 angles'), ({'times': np.zeros(2)}, 'must grow'),
+    ({'rows': np.full((2, 7), np.nan)}, 'finite'), ({'grip': np.zeros(3)}, '7 angles, got 3'),
+    ({'rows': np.full((2, 7), 1.8)}, 'sdh_knuckle_joint leaves its limits'),
+    ({'contacts': [PlannedContact('arm', 1.0)]}, "does not have: \\['arm'\\]")])
+def test_plans_that_do_not_fit_the_hand_are_refused(changes, message):
+    given = {'rows': np.zeros((2, 7)), 'times': np.array([0.0, 1.0]), 'grip': np.zeros(7),
+             'contacts': [], **changes}
+    with pytest.raises((HandError, TaskError), match=message):
+        make_plan(HAND, (given['rows'], given['times']), given['grip'], given['contacts'],
+                  Wishes(), OPTIONS)
+
+
+@pytest.mark.parametrize('wish', [{'squeeze': 0.04}, {'speed_scale': -1.0},
+                                  {'hold_time': np.inf}, {'lift_height': np.nan}])
+def test_wishes_outside_their_range_are_refused(wish):
+    with pytest.raises(GripsimError, match=next(iter(wish))):
+        Wishes(**wish)
