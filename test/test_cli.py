@@ -31,7 +31,8 @@ JOINTS = ('0.5', '-0.3', '1e-1', '-9.9e-05', '0', '-1E-2', '.2')
 def test_help_lists_every_verb():
     code, out, _ = gripsim('--help')
     assert code == 0
-    for verb in ('plan', 'evaluate', 'contact', 'indent', 'fk', 'suite', 'demo'):
+    for verb in ('plan', 'evaluate', 'contact', 'indent', 'fk', 'sweep', 'export', 'suite',
+                 'demo'):
         assert f' {verb} ' in out
 
 
@@ -39,7 +40,8 @@ def test_the_command_alone_shows_its_help():
     assert gripsim()[:2] == gripsim('--help')[:2]
 
 
-@pytest.mark.parametrize('verb', ['plan', 'evaluate', 'contact', 'indent', 'fk', 'demo'])
+@pytest.mark.parametrize('verb', ['plan', 'evaluate', 'contact', 'indent', 'fk', 'sweep',
+                                  'export', 'demo'])
 def test_every_verb_has_help(verb):
     code, out, _ = gripsim(verb, '--help')
     assert code == 0 and 'Usage' in out
@@ -47,7 +49,8 @@ def test_every_verb_has_help(verb):
 
 def test_help_imports_nothing_heavy():
     code = ('import sys, gripsim_ros.cli.main as m; m.main(["--help"]); '
-            'print([n for n in ("numpy", "scipy", "trimesh", "numba", "yaml", "rclpy", "PIL") '
+            'print([n for n in ("numpy", "scipy", "trimesh", "numba", "yaml", "rclpy", "PIL", '
+            '"sqlalchemy") '
             'if n in sys.modules])')
     run = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
     assert run.stdout.splitlines()[-1] == '[]', run.stderr

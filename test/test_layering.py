@@ -23,7 +23,7 @@ LAYERS = (
     ('resources',),
     ('environment', 'task_file', 'workers', 'robustness'),
     ('in_process', 'grasp_file'),
-    ('conversions', 'report'),
+    ('conversions', 'report', 'sweep'),
     ('markers',),
     ('sim', 'driver', 'execution'),
     ('nodes', 'client', 'suite'),

@@ -9,7 +9,8 @@ import typer
 
 from .. import __version__
 from ..core.errors import GripsimError
-from . import contact, demo, emulate_sdh, evaluate, fk, indent, plan, suite
+from . import (
+    contact, demo, emulate_sdh, evaluate, export, fk, indent, plan, preshape, suite, sweep)
 from .arguments import NumbersCommand
 from .output import say
 
@@ -25,7 +26,9 @@ app = typer.Typer(
     epilog='Exit codes: 0 done, 2 bad input (one line says what), 1 a fault, 130 interrupted.')
 for _name, _verb in (
         ('plan', plan.plan), ('evaluate', evaluate.evaluate), ('contact', contact.contact),
-        ('indent', indent.indent), ('fk', fk.fk), ('demo', demo.demo),
+        ('indent', indent.indent), ('fk', fk.fk), ('sweep', sweep.sweep),
+        ('preshape', preshape.preshape),
+        ('export', export.export), ('demo', demo.demo),
         ('emulate-sdh', emulate_sdh.emulate_sdh)):
     app.command(_name, cls=NumbersCommand)(_verb)
 app.add_typer(suite.app, name='suite')

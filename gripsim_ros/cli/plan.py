@@ -53,6 +53,9 @@ def plan(
             help='Judge each grasp under N samples of uncertain numbers.')] = 0,
         nodes: Annotated[bool, typer.Option(
             '--nodes', help='Ask a running suite instead of planning here.')] = False,
+        database: Annotated[str | None, typer.Option(
+            '--database', metavar='FILE|URL',
+            help='Answer from this grasp database where it holds the very plan.')] = None,
         json: Json = False, out: Out = None,
         report: Annotated[Path | None, typer.Option(
             '--report', help='Write a self-contained HTML report.')] = None) -> int:
@@ -63,7 +66,13 @@ def plan(
                         0.0 if time is None else positive('--time', time), _checked_seed(seed),
                         _checked_workers(workers), _checked_robustness(robustness))
     request = read_request(mesh, scale, material, task, limits)
-    if nodes:
+    stored = None
+    if database is not None:
+        from .by_database import find_answer
+        stored = find_answer(request, database, with_surfaces=report is not None)
+    if stored is not None:
+        answer, interrupted = stored, False
+    elif nodes:
         from .by_nodes import plan_by_nodes
         answer, interrupted = plan_by_nodes(request, with_surfaces=report is not None)
     else:

@@ -1,0 +1,1 @@
+"""Grasps of many objects in a database: sweeping, asking it, exporting it."""
