@@ -117,7 +117,14 @@ def grasp_to_mapping(grasp: RankedGrasp, joint_names: Sequence[str]) -> dict[str
                                   'contribution': term.contribution} for term in grasp.terms},
             'damage_margin': grasp.damage_margin,
             'robustness': None if grasp.robustness is None else vars(grasp.robustness)},
-        'deformation': {'max': grasp.max_displacement, 'centre_of_mass': grasp.centre_of_mass},
+        'deformation': {
+            'max': grasp.max_displacement, 'centre_of_mass': grasp.centre_of_mass,
+            **{name: getattr(grasp, name) for name in (
+                'max_deformation', 'mean_deformation', 'strain_energy')},
+            'peak_pressure': max((c.peak_pressure for c in grasp.contacts), default=0.0),
+            'peak_von_mises': grasp.peak_von_mises},
+        'settled': {'object_pose': pose_to_mapping(grasp.T_object_settled),
+                    'residual': grasp.residual},
         'reach': None if grasp.reach is None else _reach(grasp.reach),
         'hypothesis': grasp.hypothesis, 'preshape': grasp.preshape,
         'warnings': list(grasp.warnings), **({'reason': grasp.reason} if grasp.reason else {})}
@@ -145,7 +152,8 @@ def _contact(contact: GraspContact) -> dict[str, Any]:
     return {'link': contact.link, 'point': contact.point, 'normal': contact.normal,
             'force': contact.force, 'torque': contact.torque, 'area': contact.area,
             'peak_pressure': contact.peak_pressure, 'closing_force': contact.closing_force,
-            'friction_radius': contact.friction_radius}
+            'friction_radius': contact.friction_radius,
+            'strain_energy': contact.strain_energy, 'peak_von_mises': contact.peak_von_mises}
 
 
 def load_grasps(path: Path, joint_names: Sequence[str]) -> list[GivenGrasp]:

@@ -17,6 +17,9 @@ from .reach import reach_fields
 
 Array = NDArray[np.float64]
 
+_DEFORMATION = ('max_deformation', 'mean_deformation', 'strain_energy', 'peak_von_mises',
+                'residual')
+
 #: Time that closing takes unless a joint's velocity limit asks for more [s].
 CLOSING_TIME = 2.0
 
@@ -56,6 +59,9 @@ def grasp_to_msg(grasp: RankedGrasp, frame: GraspFrame) -> Grasp:
         margin=float(grasp.margin), quantitative=bool(grasp.quantitative),
         max_displacement=float(grasp.max_displacement), centre_of_mass=point_to_msg(centre),
         warnings=list(grasp.warnings), damage_margin=float(grasp.damage_margin),
+        **{name: float(getattr(grasp, name)) for name in _DEFORMATION},
+        peak_pressure=float(max((c.peak_pressure for c in grasp.contacts), default=0.0)),
+        settled_object_pose=pose_to_msg(T_frame_object @ grasp.T_object_settled),
         **_robustness_fields(grasp.robustness),
         **reach_fields(grasp.reach, T_frame_object, frame.joint_names))
 
@@ -94,7 +100,8 @@ def _contact_to_msg(contact: GraspContact, T_frame_object: Array) -> ContactPatc
         torque=vector_to_msg(rotation @ contact.torque),
         closing_force=vector_to_msg(rotation @ contact.closing_force),
         area=float(contact.area), peak_pressure=float(contact.peak_pressure),
-        friction_radius=float(contact.friction_radius))
+        friction_radius=float(contact.friction_radius),
+        strain_energy=float(contact.strain_energy), peak_von_mises=float(contact.peak_von_mises))
 
 
 def grasp_from_msg(msg: Grasp, T_frame_object: Array,

@@ -52,6 +52,10 @@ def ranked_grasp_from_msg(msg: Grasp, T_frame_object: Array,
         margin=msg.margin, quantitative=msg.quantitative, max_displacement=msg.max_displacement,
         centre_of_mass=apply(T_object_frame, xyz(msg.centre_of_mass)[None])[0],
         warnings=tuple(msg.warnings), damage_margin=msg.damage_margin,
+        max_deformation=msg.max_deformation, mean_deformation=msg.mean_deformation,
+        strain_energy=msg.strain_energy, peak_von_mises=msg.peak_von_mises,
+        T_object_settled=T_object_frame @ pose_from_msg(msg.settled_object_pose),
+        residual=msg.residual,
         robustness=Robustness(msg.robustness_samples, msg.robustness, msg.robustness_error,
                               msg.robustness_margin) if msg.robustness_samples else None,
         reach=reach_from_msg(msg, T_frame_object))
@@ -62,4 +66,4 @@ def _contact(msg: ContactPatch, T_object_frame: Array) -> GraspContact:
     return GraspContact(
         msg.link, apply(T_object_frame, xyz(msg.point)[None])[0], rotation @ xyz(msg.normal),
         rotation @ xyz(msg.force), rotation @ xyz(msg.torque), rotation @ xyz(msg.closing_force),
-        msg.area, msg.peak_pressure, msg.friction_radius)
+        msg.area, msg.peak_pressure, msg.friction_radius, msg.strain_energy, msg.peak_von_mises)

@@ -105,7 +105,13 @@ def _contacts(shown: DisplayGrasp) -> list[dict[str, Any]]:
 def _cells(contact: GraspContact) -> list[str]:
     return [contact.link, f'{np.linalg.norm(contact.force):.2f}',
             f'{1e-3 * contact.peak_pressure:.1f}', f'{1e6 * contact.area:.1f}',
-            f'{np.linalg.norm(contact.closing_force):.2f}']
+            f'{np.linalg.norm(contact.closing_force):.2f}',
+            _told(1e-3 * contact.peak_von_mises, 1), _told(1e3 * contact.strain_energy, 2)]
+
+
+def _told(value: float, digits: int) -> str:
+    """Return a number, or a dash where it was not computed."""
+    return f'{value:.{digits}f}' if np.isfinite(value) else '–'
 
 
 def _summary(scene: DisplayScene, shown: DisplayGrasp) -> str:
@@ -119,8 +125,13 @@ def _summary(scene: DisplayScene, shown: DisplayGrasp) -> str:
 
 
 def _further(grasp: RankedGrasp) -> str:
-    """Return what is told of damage and robustness, if anything."""
+    """Return what is told of stress, damage and robustness, if anything."""
     text = ''
+    if np.isfinite(grasp.max_deformation):
+        text += (f'; without rigid motion the surface is displaced by up to '
+                 f'{1e3 * grasp.max_deformation:.2f} mm, {1e3 * grasp.mean_deformation:.3f} mm on '
+                 f'average; strain energy {1e3 * grasp.strain_energy:.2f} mJ, stress below the '
+                 f'surface up to {1e-3 * grasp.peak_von_mises:.1f} kPa')
     if np.isfinite(grasp.damage_margin):
         text += f'; damage begins at {grasp.damage_margin:.1f} times the peak pressure'
     if grasp.robustness is not None:

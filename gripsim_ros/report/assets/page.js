@@ -130,7 +130,7 @@ function showNumbers(grasp) {
     return row([term.name, term.value, term.contribution, bar], [1, 2]);
   }));
   byId('contacts').replaceChildren(...grasp.contacts.map((contact) =>
-    row(contact.cells, [1, 2, 3, 4])));
+    row(contact.cells, [1, 2, 3, 4, 5, 6])));
   byId('peak').textContent = grasp.peak;
 }
 
