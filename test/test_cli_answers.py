@@ -61,6 +61,13 @@ def test_a_grasp_explains_itself_in_json(tmp_path):
     assert quality['robustness']['samples'] == 3 and quality['damage_margin'] > 1.0
     for term in quality['terms'].values():
         assert set(term) == {'value', 'unit', 'weight', 'normalised', 'contribution'}
+    deformation, contacts = data['grasps'][0]['deformation'], data['grasps'][0]['contacts']
+    assert 0.0 < deformation['mean_deformation'] < deformation['max_deformation']
+    for whole, part, combine in (('strain_energy', 'strain_energy', sum),
+                                 ('peak_von_mises', 'peak_von_mises', max),
+                                 ('peak_pressure', 'peak_pressure', max)):
+        np.testing.assert_allclose(combine(c[part] for c in contacts), deformation[whole])
+    assert 0.0 <= data['grasps'][0]['settled']['residual'] < 0.02
     total = sum(term['contribution'] for term in quality['terms'].values())
     np.testing.assert_allclose(total, quality['score'], rtol=1e-9)
 

@@ -381,13 +381,18 @@ def test_joints_of_a_grasp_come_in_any_order_but_all_of_them_and_no_others():
 def test_what_a_grasp_says_of_itself_survives_the_wire():
     grasp = dataclasses.replace(
         make_grasp(np.random.default_rng(8)), damage_margin=2.5,
-        terms=(ScoreTerm('support', 0.01, 'm', 0.3, 0.15, 0.5),),
+        terms=(ScoreTerm('support', 0.01, 'm', 0.3, 0.15, 0.5),), max_deformation=2e-3,
+        mean_deformation=1e-4, strain_energy=3e-3, peak_von_mises=4e4, residual=0.01,
+        T_object_settled=random_pose(np.random.default_rng(9)),
         robustness=Robustness(20, 0.9, 0.07, 1.4))
     frame = GraspFrame(Header(), np.eye(4), NAMES, np.full(JOINTS, 1.0))
     back = ranked_grasp_from_msg(
         over_the_wire(conversions.grasp_to_msg(grasp, frame)), np.eye(4), NAMES)
     assert back.robustness == grasp.robustness and back.terms == grasp.terms
-    assert back.damage_margin == 2.5
+    for name in ('damage_margin', 'max_deformation', 'mean_deformation', 'strain_energy',
+                 'peak_von_mises', 'residual'):
+        assert getattr(back, name) == getattr(grasp, name)
+    np.testing.assert_allclose(back.T_object_settled, grasp.T_object_settled, atol=ATOL_ROUNDOFF)
     plain = conversions.grasp_to_msg(make_grasp(np.random.default_rng(8)), frame)
     assert ranked_grasp_from_msg(over_the_wire(plain), np.eye(4), NAMES).robustness is None
 

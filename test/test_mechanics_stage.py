@@ -152,6 +152,18 @@ def test_details_bring_surface_pressures_and_metrics(body, hand):
     assert moved.max() <= states.max_displacement[0] + 1e-12
 
 
+def test_deformation_and_stress_are_told_with_the_surface_alone(body, hand):
+    bare, full = (evaluate_contacts(body, hand, contact_batch(
+        hand, [three_fingers(), []], detail=detail))
+        for detail in (batches.DETAIL_FORCES, batches.DETAIL_SURFACE))
+    for name in ('max_deformation', 'mean_deformation', 'peak_von_mises'):
+        assert np.isnan(getattr(bare, name)).all() and np.isnan(getattr(full, name)[1])
+    assert np.isnan(bare.patch_von_mises).all() and len(bare.patch_strain_energies) == 3
+    assert_allclose(full.patch_strain_energies.sum(), full.strain_energy[0], rtol=1e-9)
+    assert full.peak_von_mises[0] == full.patch_von_mises.max() > 0.0
+    assert 0.0 < full.mean_deformation[0] < full.max_deformation[0] < DEPTH
+
+
 def test_forces_alone_bring_no_surface(body, hand):
     states = evaluate_contacts(body, hand, contact_batch(hand, [three_fingers()]))
     assert states.vertices_object.shape[0] == 0 and np.isnan(states.epsilon).all()
