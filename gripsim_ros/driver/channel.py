@@ -2,6 +2,8 @@
 
 import itertools
 import time
+from collections.abc import Callable
+from typing import Any
 
 from .errors import LinkError, MalformedError, SilenceError
 from .options import LinkOptions
@@ -41,8 +43,8 @@ class CommandChannel:
         drain(self._transport, BOOT_QUIET, BOOT_LONGEST)
         self._lines.clear()
 
-    def request(self, command: str, tries: int | None = None,
-                timeout: float | None = None) -> str:
+    def request(self, command: str, tries: int | None = None, timeout: float | None = None,
+                read: Callable[[str, str], Any] = lambda command, value: value) -> Any:
         """
         Return the value of the reply to a request.
 
@@ -54,6 +56,8 @@ class CommandChannel:
             How often it is sent in all; by default as in the options.
         timeout : float, optional
             [s]; by default that of the options.
+        read : callable
+            Turns request and value into what is returned, or raises MalformedError.
 
         Raises
         ------
@@ -66,7 +70,7 @@ class CommandChannel:
         """
         for left in reversed(range(tries or self._options.tries)):
             try:
-                return self._ask(command, timeout or self._options.reply_timeout)
+                return self._ask(command, timeout or self._options.reply_timeout, read)
             except (SilenceError, MalformedError):
                 if not left:
                     raise
@@ -74,7 +78,7 @@ class CommandChannel:
                 self.synchronise()
         raise AssertionError
 
-    def _ask(self, command: str, timeout: float) -> str:
+    def _ask(self, command: str, timeout: float, read: Callable[[str, str], Any]) -> Any:
         self.requests += 1
         if self._lines.clear():
             self.malformed += 1
@@ -88,7 +92,7 @@ class CommandChannel:
             if line is None:
                 self.silences += 1
                 raise SilenceError(f'no answer to {command!r} within {timeout:g} s')
-            return parse_reply(command, line)
+            return read(command, parse_reply(command, line))
         except MalformedError:
             self.malformed += 1
             raise

@@ -6,8 +6,9 @@ used; `grip` and `selgrip` are not, because nothing interrupts them.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ DEGREE = math.pi / 180.0
 #: Reply time of the first question after connecting [s].
 VERSION_TIMEOUT = 1.0
 #: Firmware that has limits of acceleration, and of velocity.
-VERSION_ALIM, VERSION_VLIM, VERSION_BLEND = (0, 0, 2, 7), (0, 0, 2, 1), (0, 0, 2, 7)
+VERSION_ALIM, VERSION_VLIM = (0, 0, 2, 7), (0, 0, 2, 1)
 #: What the vendor's library assumes of older firmware, by axis [deg/s], [deg/s^2].
 OLD_VLIM = (85.7, 200.0, 157.8, 200.0, 157.8, 200.0, 157.8)
 OLD_ALIM = (5000.0, 400.0, 1500.0, 400.0, 1500.0, 400.0, 1500.0)
@@ -102,35 +103,39 @@ class SdhHand:
         return identity
 
     def _identify(self) -> HandIdentity:
-        names = {'ver': self.channel.request('ver', timeout=VERSION_TIMEOUT)}
-        version = parse_version(names['ver'])
+        version = self.channel.request('ver', timeout=VERSION_TIMEOUT,
+                                       read=lambda _, value: parse_version(value))
+        names = {'ver': '.'.join(str(number) for number in version)}
         self._expect('numaxis', 'NUMAXIS', AXIS_COUNT)
         for command in ('sn', 'id', 'ver_date', 'soc', 'soc_date'):
-            names[command] = self._optional_text(command)
+            names[command] = self._optional(self.channel.request, command, '')
         old = version < VERSION_VLIM, version < VERSION_ALIM
         return HandIdentity(
             version, names,
-            self._joints(OLD_VLIM if old[0] else self._optional('vlim', OLD_VLIM)) * DEGREE,
-            self._joints(OLD_ALIM if old[1] else self._optional('alim', OLD_ALIM)) * DEGREE,
-            self._joints(self._optional('p_min', RANGE_LOW)) * DEGREE,
-            self._joints(self._optional('p_max', RANGE_HIGH)) * DEGREE,
+            self._limits('vlim', OLD_VLIM, old[0]),
+            self._limits('alim', OLD_ALIM, old[1]),
+            self._limits('p_min', RANGE_LOW, False),
+            self._limits('p_max', RANGE_HIGH, False),
             self._joints(self._numbers('ilim')))
 
-    def _optional_text(self, command: str) -> str:
+    @staticmethod
+    def _optional(ask: Callable[[str], Any], command: str, default: Any) -> Any:
+        """Return an answer, or a default where the hand does not know the question."""
         try:
-            return self.channel.request(command)
+            return ask(command)
         except FirmwareError as error:
             if error.code != CMD_UNKNOWN:
                 raise
-            return ''
+            return default
 
-    def _optional(self, command: str, default: Sequence[float]) -> Sequence[float]:
-        text = self._optional_text(command)
-        return parse_numbers(command, text) if text else default
+    def _limits(self, command: str, default: Sequence[float], old: bool) -> Array:
+        """Return limits that old firmware does not tell; degrees become radians."""
+        return DEGREE * self._joints(
+            default if old else self._optional(self._numbers, command, default))
 
     def _expect(self, command: str, name: str, value: float) -> None:
         """Ask, and refuse any other answer than ``value``."""
-        (answer,) = parse_numbers(command, self.channel.request(command, self.tries), 1)
+        (answer,) = self._numbers(command, 1)
         if answer != value:
             raise MalformedError(f'{command!r} should be answered with {name}={value:g}, '
                                  f'got {answer:g}')
@@ -162,11 +167,11 @@ class SdhHand:
 
     def temperatures(self) -> dict[str, float]:
         """Return temperatures by name [deg C]."""
-        text = self.channel.request('temp', self.tries)
-        return dict(zip(TEMPERATURE_NAMES, parse_numbers('temp', text, len(TEMPERATURE_NAMES))))
+        return dict(zip(TEMPERATURE_NAMES, self._numbers('temp', len(TEMPERATURE_NAMES))))
 
-    def _numbers(self, command: str) -> list[float]:
-        return parse_numbers(command, self.channel.request(command, self.tries))
+    def _numbers(self, command: str, count: int = AXIS_COUNT) -> list[float]:
+        return self.channel.request(
+            command, self.tries, read=lambda asked, value: parse_numbers(asked, value, count))
 
     def _joints(self, by_axis: Sequence[float]) -> Array:
         return np.asarray(by_axis, float)[self._axis_of_joint]
@@ -197,10 +202,9 @@ class SdhHand:
         """Set all seven, and compare with what the hand says that it took."""
         values = np.asarray(by_joint, float)[self._joint_of_axis]
         command = set_all(name, values)
-        text = self.channel.request(command, self.tries)
-        echo = np.array(parse_numbers(command, text))
+        echo = self._numbers(command)
         if np.abs(echo - values).max() > self._options.echo_tolerance:
-            raise MalformedError(f'{command!r} was taken as {text!r}')
+            raise MalformedError(f'{command!r} was taken as {echo}')
 
     def hold_here(self, identity: HandIdentity) -> Array:
         """Make the measured angles the targets, within the limits; return them [rad]."""
@@ -210,8 +214,7 @@ class SdhHand:
 
     def start(self) -> float:
         """Move to the targets; return how long it takes [s]. All seven move."""
-        text = self.channel.request('m', self.tries)
-        return parse_duration('m', text)
+        return self.channel.request('m', self.tries, read=parse_duration)
 
     def stop(self) -> None:
         """

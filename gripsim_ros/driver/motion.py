@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from .errors import StateError
 from .hand import HandIdentity, SdhHand
-from .options import RETARGET_BLEND, MotionOptions
+from .options import MotionOptions
 from .path import (
-    STILL, Segment, Trajectory, average_velocities, braking_distances, plan_segments,
-    ramp_profile, read_trajectory)
+    STILL, Segment, Trajectory, average_velocities, plan_segments, ramp_profile,
+    read_trajectory)
 from .protocol import BLOCKED, POSITIONING
 from .safety import SafetyChecker
 
@@ -120,8 +120,6 @@ class MotionRunner:
         self._hand, self._checker, self._options = hand, checker, options
         self._names, self._may_move = tuple(joint_names), may_move
         self._acceleration = np.minimum(options.acceleration, identity.acceleration_limits)
-        self._blend = (options.retarget == RETARGET_BLEND
-                       and identity.version >= (0, 0, 2, 7))
         self._motion: Motion | None = None
         self._waiting: Motion | None = None
         self._segments: list[Segment] = []
@@ -145,16 +143,7 @@ class MotionRunner:
         """
         trajectory = self._checked(motion, sample.positions)
         if not self.busy:
-            self._begin(motion, trajectory, np.zeros(len(self._names)))
-        elif self._blend and self._waiting is None:
-            slack = braking_distances(sample.velocities, self._acceleration)
-            replaced, self._motion = self._motion, None
-            try:
-                self._begin(motion, trajectory, slack)
-            except Exception:
-                self._motion = self._motion or replaced
-                raise
-            replaced.finish(Outcome.REPLACED, 'replaced by a newer trajectory')
+            self._begin(motion, trajectory)
         else:
             self.end(Outcome.REPLACED, 'replaced by a newer trajectory')
             self._waiting = motion
@@ -178,24 +167,20 @@ class MotionRunner:
         self._checker.check_velocities(asked)
         return trajectory
 
-    def _begin(self, motion: Motion, trajectory: Trajectory, slack: Array) -> None:
+    def _begin(self, motion: Motion, trajectory: Trajectory) -> None:
         """Check the whole path from where the hand is, then send its first part."""
         here = np.clip(self._hand.positions(), self._checker.lower, self._checker.upper)
         segments = plan_segments(here, trajectory, self._options.path_tolerance,
                                  self._checker.velocities, self._acceleration)
         self._checker.check_path(
-            np.concatenate([here[None], [segment.target for segment in segments]]), slack)
+            np.concatenate([here[None], [segment.target for segment in segments]]))
         self._may_move()
         self._motion, self._segments, self._targets = motion, segments, here
-        self._start_segment(here, slack > 0.0)
+        self._start_segment(here)
         motion.started = time.monotonic()
 
-    def _start_segment(self, here: Array, moving: NDArray[np.bool_]) -> None:
-        """
-        Send accelerations, velocities, all seven targets, and `m`, if all were echoed.
-
-        Joints that move already may brake as hard as they can.
-        """
+    def _start_segment(self, here: Array) -> None:
+        """Send accelerations, velocities, all seven targets, and `m` if all were echoed."""
         segment = self._segments[0]
         self._begun = time.monotonic()
         self._ends = self._begun + segment.duration
@@ -205,7 +190,7 @@ class MotionRunner:
             return                                      # a pause of the trajectory
         velocities, accelerations = ramp_profile(
             segment.target - here, segment.duration, self._checker.velocities, self._acceleration)
-        self._hand.set_accelerations(np.where(moving, self._acceleration, accelerations))
+        self._hand.set_accelerations(accelerations)
         self._hand.set_velocities(velocities)
         self._hand.set_targets(segment.target)
         self._may_move()
@@ -236,8 +221,7 @@ class MotionRunner:
             return
         motion, self._waiting = self._waiting, None
         try:
-            self._begin(motion, self._checked(motion, sample.positions),
-                        np.zeros(len(self._names)))
+            self._begin(motion, self._checked(motion, sample.positions))
         except Exception:
             self._waiting = motion if self._motion is None else None
             raise
@@ -258,7 +242,7 @@ class MotionRunner:
             return
         self._segments.pop(0)
         if self._segments:
-            self._start_segment(sample.positions, np.zeros(len(self._names), bool))
+            self._start_segment(sample.positions)
         else:
             self._judge(sample)
 

@@ -8,9 +8,6 @@ library: check it on the real hand.
 import math
 from dataclasses import dataclass, field
 
-#: What a new trajectory does to the motion under way.
-RETARGET_STOP, RETARGET_BLEND = 'stop', 'blend'
-
 
 @dataclass(frozen=True)
 class LinkOptions:
@@ -61,9 +58,6 @@ class MotionOptions:
         A joint farther than this from its target at the end has not reached it [rad].
     limit_slack : float
         Targets this far beyond a limit are taken to it, not refused [rad].
-    retarget : str
-        'stop': the hand stops before a new motion. 'blend': the new motion takes over at once;
-        smooth with the ramp profile from firmware 0.0.2.7 on.
     echo_tolerance : float
         [I] By how much the hand's echo of a value may differ from it: it rounds to one
         decimal [degrees].
@@ -84,7 +78,6 @@ class MotionOptions:
     path_tolerance: float = 0.005
     goal_tolerance: float = 0.02
     limit_slack: float = 0.002
-    retarget: str = RETARGET_STOP
     echo_tolerance: float = 0.06
     rest_velocity: float = 0.02
     late: float = 2.0

@@ -210,8 +210,3 @@ def ramp_profile(distances: Array, duration: float, velocities: Array,
         rate = min(rate, 0.5 * (growth * duration - math.sqrt(discriminant)))
     return (np.minimum(np.maximum(rate * d, SLOWEST), velocities),
             np.minimum(np.maximum(growth * d, SOFTEST), accelerations))
-
-
-def braking_distances(velocities: Array, accelerations: Array) -> Array:
-    """Return how far joints go on before they rest [rad]."""
-    return 0.5 * np.asarray(velocities, float) ** 2 / accelerations

@@ -33,6 +33,8 @@ class SafetyChecker:
         Targets this far beyond a limit are taken to it [rad].
     max_velocity : float
         [rad/s], beside the limits of the URDF.
+    shapes : LinkShapes, optional
+        Of the same hand, to save building them.
 
     Attributes
     ----------
@@ -41,10 +43,10 @@ class SafetyChecker:
     """
 
     def __init__(self, hand: HandModel, self_clearance: float, limit_slack: float,
-                 max_velocity: float) -> None:
-        """Build the links' shapes."""
+                 max_velocity: float, shapes: LinkShapes | None = None) -> None:
+        """Build the links' shapes, unless they are given."""
         self._hand, self._least, self._slack = hand, self_clearance, limit_slack
-        self._shapes = LinkShapes.of_hand(hand)
+        self._shapes = shapes or LinkShapes.of_hand(hand)
         self._reach = reach_bounds(hand)
         self._max_velocity = max_velocity
         self.lower, self.upper = hand.joint_lower, hand.joint_upper
@@ -111,7 +113,7 @@ class SafetyChecker:
         return self_clearance(self._shapes,
                               forward_kinematics(self._hand, positions[None])[0])
 
-    def check_path(self, points: Array, slack: ArrayLike = 0.0) -> None:
+    def check_path(self, points: Array) -> None:
         """
         Refuse a path on which links come too near each other.
 
@@ -120,8 +122,6 @@ class SafetyChecker:
         points : (n, J) float
             Corners of the path, straight in joint space between them, the first where the
             hand is [rad].
-        slack : (J,) float
-            By how much each joint may stray from the path [rad].
 
         Raises
         ------
@@ -136,15 +136,12 @@ class SafetyChecker:
         between is safe without a look. Where the hand is nearer to itself than allowed from the
         start, it may move as long as it comes no nearer.
         """
-        stray = self._relative(np.broadcast_to(np.abs(np.asarray(slack, float)),
-                                               points.shape[1:]))
         for first, last in zip(points[:-1], points[1:]):
-            self._check_stretch(first, last, stray)
+            self._check_stretch(first, last)
 
-    def _check_stretch(self, first: Array, last: Array, stray: float) -> None:
+    def _check_stretch(self, first: Array, last: Array) -> None:
         length = self._relative(np.abs(last - first))
-        done, least = 0.0, np.inf
-        allowed = self._least + stray
+        done, least, allowed = 0.0, np.inf, self._least
         for _ in range(MOST_STEPS):
             share = min(done / length, 1.0) if length > 0.0 else 1.0
             gap = self.clearance(first + share * (last - first))

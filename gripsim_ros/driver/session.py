@@ -1,8 +1,7 @@
 """
 The hand over time: one thread that connects, asks, moves, stops, and connects again.
 
-Everything that talks to the hand happens in that thread. Others hand it calls and wait; only
-the latch of the emergency stop is set at once, whoever sets it.
+Others hand it calls and wait; only the latch of the emergency stop is set at once.
 """
 
 import logging
@@ -32,7 +31,7 @@ log = logging.getLogger(__name__)
 TEMPERATURE_PERIOD, STATE_PERIOD = 1.0, 0.2
 #: Faults in a row after which the link is opened anew.
 MOST_ERRORS = 5
-#: How long a call from another thread may take beside the time-outs of the link [s].
+#: How long a call from another thread may take [s].
 CALL_TIMEOUT = 5.0
 #: As the hand does by itself (a motion switches them on), or as was asked for.
 MOTORS_AUTO, MOTORS_ON, MOTORS_OFF = 'auto', 'on', 'off'
@@ -50,21 +49,23 @@ class HandSession:
     options : DriverOptions
     on_sample : callable, optional
         Called with each ``Sample`` in the session's thread.
+    shapes : LinkShapes, optional
+        Of the model, to save building them.
 
     Notes
     -----
     On any fault (silence, a malformed line, an error code, a lost link) the hand is told to
     stop, as far as it can be reached, the motion under way ends as FAILED and is never taken up
-    again, and the link is opened anew unless the hand is found to answer in step.
+    again; the link is opened anew unless the hand answers in step.
     """
 
     def __init__(self, model: HandModel, options: DriverOptions,
-                 on_sample: Callable[[Sample], None] | None = None) -> None:
+                 on_sample: Callable[[Sample], None] | None = None, shapes=None) -> None:
         """Prepare; ``start`` begins."""
         self._options, self._model = options, model
         motion = options.motion
         self.checker = SafetyChecker(model, motion.self_clearance, motion.limit_slack,
-                                     motion.max_velocity)
+                                     motion.max_velocity, shapes)
         self._on_sample = on_sample
         self._calls, self._lock = CallQueue(), threading.Lock()
         self._closing, self._retry_now = threading.Event(), threading.Event()
@@ -134,8 +135,7 @@ class HandSession:
         """
         Stop for good: no motion until ``recover``, motors without power and current.
 
-        The latch is closed at once, also where the hand cannot be reached; it is then cut as
-        soon as it is connected again.
+        A hand that cannot be reached is cut as soon as it is connected again.
 
         Raises
         ------
@@ -170,7 +170,7 @@ class HandSession:
         try:
             future.result(CALL_TIMEOUT)
         except FutureTimeout:
-            if not stops:
+            if not stops:       # what was not begun shall not be done later
                 future.cancel()
             raise StateError('the hand did not answer in time') from None
 
@@ -214,7 +214,9 @@ class HandSession:
         self._hand, self._identity = hand, identity
         self._runner = MotionRunner(hand, identity, self.checker, self._options.motion,
                                     self._model.joint_names, self._must_be_free)
-        self._sample, self._faults_in_row, self._stops = None, 0, 0
+        self._sample = Sample(time.monotonic(), hand.positions(), hand.velocities(),
+                              hand.axis_states())
+        self._faults_in_row = self._stops = 0
         self._counts['connections'] += 1
         self._calls.open()
         if self._latched:                   # it may have come since the question above
@@ -252,7 +254,7 @@ class HandSession:
         """Ask in turns until the link is lost or the session closes."""
         period = 1.0 / self._options.motion.rate
         due = states_due = temperatures_due = time.monotonic()
-        states = np.zeros(AXIS_COUNT, np.int64)
+        states = self._sample.axis_states
         while not self._closing.is_set():
             try:
                 self._hand.tries = 1 if self._runner.busy else None
@@ -356,8 +358,6 @@ class HandSession:
     def _accept(self, motion: Motion) -> None:
         try:
             self._must_be_free()
-            if self._sample is None:
-                raise StateError('the joints were not measured yet')
             self._runner.accept(motion, self._sample)
         except (UnsafeError, StateError) as error:
             self._refuse(motion, str(error))

@@ -4,8 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from ..driver.options import (
-    RETARGET_BLEND, RETARGET_STOP, DriverOptions, LinkOptions, MotionOptions, TactileOptions)
+from ..driver.options import DriverOptions, LinkOptions, MotionOptions, TactileOptions
 from ..driver.transport import parse_address
 from .parameters import NodeParameter, ParameterError
 
@@ -25,7 +24,6 @@ PARAMETERS = (
     NodeParameter('path_tolerance', float, 'Departure from the trajectory [rad].', 0.0, 0.2),
     NodeParameter('goal_tolerance', float, 'Of a joint at its target [rad].', 1e-4, 0.5),
     NodeParameter('limit_slack', float, 'Excess taken to the limit [rad].', 0.0, 0.05),
-    NodeParameter('retarget', str, 'What a new trajectory does to the old: stop or blend.'),
     NodeParameter('echo_tolerance', float, '[I] Rounding of echoed values [deg, A].', 0.0, 1.0),
     NodeParameter('rest_velocity', float, 'Below it a joint rests [rad/s].', 1e-4, 1.0),
     NodeParameter('late', float, 'Excess of time after which a motion is stopped [s].', 0.1, 60.0),
@@ -60,9 +58,6 @@ def driver_options(values: Mapping[str, Any]) -> DriverOptions:
         The address is none.
     """
     parse_address(values['address'])
-    if values['retarget'] not in (RETARGET_STOP, RETARGET_BLEND):
-        raise ParameterError(f'parameter retarget must be {RETARGET_STOP} or {RETARGET_BLEND}, '
-                             f'got {values["retarget"]!r}')
     if values['cool_temperature'] >= values['max_temperature']:
         raise ParameterError('parameter cool_temperature must be below max_temperature, got '
                              f'{values["cool_temperature"]} and {values["max_temperature"]}')

@@ -25,7 +25,6 @@ class SocketPort:
         self._listener = socket.create_server((host, port))
         self.address = 'tcp://{}:{}'.format(*self._listener.getsockname()[:2])
         self._client: socket.socket | None = None
-        self.connected = False
 
     def read(self, timeout: float) -> bytes | None:
         """Return what came, ``b''`` for nothing, None when a client has gone."""
@@ -37,7 +36,6 @@ class SocketPort:
             self._client, _ = self._listener.accept()
             self._client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._client.settimeout(1.0)
-            self.connected = True
             return None if gone else b''
         if not ready:
             return b''
@@ -62,7 +60,7 @@ class SocketPort:
         """Close the connection."""
         if self._client is not None:
             self._client.close()
-        self._client, self.connected = None, False
+        self._client = None
 
     def close(self) -> None:
         """Close everything."""
@@ -72,8 +70,6 @@ class SocketPort:
 
 class TerminalPort:
     """A pseudo-terminal in place of the serial port; it cannot see who comes and goes."""
-
-    connected = True
 
     def __init__(self) -> None:
         """Open one."""

@@ -1,0 +1,82 @@
+"""What the tests of the hand's driver share: a hand that is not there, sessions, waiting."""
+
+import time
+from contextlib import contextmanager
+
+import numpy as np
+
+from gripsim_ros.core.contact import LinkShapes
+from gripsim_ros.driver.emulator.firmware import Identity
+from gripsim_ros.driver.emulator.server import EmulatedHand
+from gripsim_ros.driver.motion import Motion
+from gripsim_ros.driver.options import DriverOptions, LinkOptions, MotionOptions
+from gripsim_ros.driver.session import HandSession
+from gripsim_ros.resources import load_default_hand
+
+HAND = load_default_hand()
+NAMES = HAND.joint_names
+SHAPES = LinkShapes.of_hand(HAND)
+#: For what must happen, on a busy machine [s].
+TIMEOUT = 20.0
+#: Short, so that faults are over soon [s].
+QUICK_LINK = {'reply_timeout': 0.15, 'retry_first': 0.05, 'retry_longest': 0.2}
+#: An open hand, and a little closed, in the hand's joint order [rad].
+OPEN = np.array([0.2, -0.4, 0.3, -0.4, 0.3, -0.4, 0.3])
+CLOSED = np.array([0.3, -0.1, 0.4, -0.1, 0.4, -0.1, 0.4])
+#: Where the emulated fingers stand when it is switched on, by axis [deg].
+ANGLES = (10.0, -20.0, 15.0, -22.0, 16.0, -24.0, 17.0)
+
+
+@contextmanager
+def connected(host='127.0.0.1', identity=None, seed=0, wait=True, **motion):
+    """Run an emulated hand and a session that is connected to it."""
+    with EmulatedHand(host, identity=identity or Identity(angles=ANGLES), seed=seed) as hand:
+        session = make_session(hand.address, **motion)
+        session.start()
+        try:
+            assert not wait or session.wait_connected(TIMEOUT)
+            yield hand, session
+        finally:
+            session.close()
+
+
+def make_session(address, on_sample=None, **motion):
+    """Return a session that is not started."""
+    return HandSession(HAND, DriverOptions(LinkOptions(address, **QUICK_LINK),
+                                           MotionOptions(**{'rate': 100.0, **motion})), on_sample,
+                       SHAPES)
+
+
+def go(session, target=CLOSED, duration=0.5, names=NAMES):
+    """Ask for a motion to one point."""
+    return session.follow(Motion(list(names), [duration], [list(target)]))
+
+
+def finished(motion):
+    """Return the outcome of a motion that must end."""
+    assert motion.done.wait(TIMEOUT), 'the motion does not end'
+    return motion.outcome
+
+
+def wait_for(condition, timeout=TIMEOUT):
+    """Return whether a condition came true in time."""
+    end = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def angles_of(hand):
+    """Return the emulated angles by axis, now [deg]."""
+    with hand.firmware.lock:
+        hand.firmware.advance()
+        return np.array([axis.angle for axis in hand.firmware.motors.axes])
+
+
+def rests(hand):
+    """Return whether no axis moves."""
+    with hand.firmware.lock:
+        hand.firmware.advance()
+        return not any(axis.moving for axis in hand.firmware.motors.axes)

@@ -1,0 +1,458 @@
+"""The driver against the emulated firmware, over real sockets and pseudo-terminals."""
+
+import math
+import socket
+import threading
+
+import numpy as np
+import pytest
+
+from gripsim_ros.driver.channel import CommandChannel
+from gripsim_ros.driver.emulator.commands import obey, set_block
+from gripsim_ros.driver.emulator.firmware import Identity
+from gripsim_ros.driver.errors import LinkError, StateError
+from gripsim_ros.driver.motion import Motion, Outcome
+from gripsim_ros.driver.options import LinkOptions
+from gripsim_ros.driver.protocol import AXIS_JOINTS
+
+from sdh_cases import (
+    ANGLES, CLOSED, HAND, NAMES, OPEN, TIMEOUT, angles_of, connected, finished, go, make_session,
+    rests, wait_for)
+
+#: The firmware tells one decimal [rad].
+ATOL_TOLD = math.radians(0.06)
+#: How far an emulated axis may be from where it was sent [deg].
+ATOL_THERE = 0.11
+#: Integration of the emulator [deg/s].
+ATOL_SPEED = 1.0
+#: What must never be sent: they move by themselves, or cannot be interrupted.
+FORBIDDEN = ('m', 'grip', 'selgrip', 'ref', 'pos_save', 'demo', 'tpap', 'tvav')
+HOSTS = pytest.mark.parametrize('host', ['127.0.0.1', None], ids=['tcp', 'pty'])
+
+
+def by_joint(by_axis):
+    """Return values by axis in the hand's joint order."""
+    return np.array([by_axis[AXIS_JOINTS.index(name)] for name in NAMES])
+
+
+def commands(hand):
+    """Return the names of all requests so far."""
+    return [text.partition('=')[0].strip() for _, text in hand.firmware.record.commands]
+
+
+# -- connecting -----------------------------------------------------------------------------
+
+@HOSTS
+def test_connecting_moves_nothing(host):
+    """Also not later: the targets that `con` resets to zero are where the fingers are."""
+    with connected(host) as (hand, session):
+        assert wait_for(lambda: commands(hand).count('pos') > 5)
+        assert not set(commands(hand)) & set(FORBIDDEN)
+        np.testing.assert_array_equal(angles_of(hand), ANGLES)
+        np.testing.assert_allclose(hand.firmware.sets['p'], ANGLES, atol=ATOL_THERE)
+        assert commands(hand).index('con') < commands(hand).index('p')
+        assert (hand.firmware.profile, hand.firmware.controller) == (1, 0)
+        assert session.condition().problem == ''
+
+
+def test_connecting_stops_what_still_moves():
+    with connected() as (hand, session):
+        go(session, CLOSED, 2.0)
+        assert wait_for(lambda: not rests(hand))
+        hand.faults.add('disconnect', count=1)
+        assert wait_for(lambda: session.condition().counts['connections'] == 2)
+        assert wait_for(lambda: rests(hand))
+        assert len(hand.firmware.record.moves) == 1
+
+
+def test_the_hand_is_identified_and_its_limits_hold():
+    identity = Identity(version='0.0.3.2', serial='17', vlim=7 * (20.0,), p_max=7 * (45.0,),
+                        p_min=(0.0, *6 * (-45.0,)), angles=ANGLES)
+    with connected(identity=identity) as (hand, session):
+        told = session.condition().identity
+        assert told.version == (0, 0, 3, 2) and told.names['sn'] == '17'
+        np.testing.assert_allclose(session.checker.velocities, math.radians(20.0))
+        target = CLOSED.copy()
+        target[1] = math.radians(46.0)
+        assert finished(go(session, target, 9.0)) is Outcome.REFUSED
+        assert finished(go(session, OPEN, 0.1)) is Outcome.REACHED
+        assert max(hand.firmware.motors.fastest) < 20.0 + ATOL_SPEED
+
+
+def test_an_old_firmware_without_limits_is_served():
+    identity = Identity(version='0.0.1.9', angles=ANGLES)
+    with connected(identity=identity) as (hand, session):
+        assert 'vlim' not in commands(hand) and 'alim' not in commands(hand)
+        np.testing.assert_allclose(session.condition().identity.velocity_limits[0],
+                                   math.radians(85.7))
+
+
+@HOSTS
+def test_joints_are_measured_in_their_order(host):
+    samples = []
+    with connected(host, wait=False) as (hand, other):
+        other.close()
+        session = make_session(hand.address, samples.append)
+        session.start()
+        try:
+            assert wait_for(lambda: samples)
+            np.testing.assert_allclose(samples[0].positions, np.radians(by_joint(ANGLES)),
+                                       atol=ATOL_TOLD)
+            go(session, CLOSED, 1.0)
+            assert wait_for(lambda: np.abs(samples[-1].velocities).max() > 0.1)
+        finally:
+            session.close()
+
+
+# -- moving -----------------------------------------------------------------------------------
+
+@HOSTS
+def test_a_trajectory_is_carried_out(host):
+    with connected(host) as (hand, session):
+        start = np.radians(by_joint(ANGLES))
+        times = np.linspace(0.2, 1.0, 5)
+        rows = start + times[:, None] * (CLOSED - start)
+        motion = session.follow(Motion(NAMES, list(times), rows.tolist()))
+        assert finished(motion) is Outcome.REACHED
+        np.testing.assert_allclose(by_joint(angles_of(hand)), np.degrees(CLOSED), atol=ATOL_THERE)
+        assert len(hand.firmware.record.moves) == 1          # it is straight
+        assert (hand.firmware.motors.fastest <= np.degrees(session.checker.velocities).max()
+                + ATOL_SPEED).all()
+
+
+def test_the_corners_of_a_trajectory_are_passed_in_their_order():
+    middle = OPEN + [0.3, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0]
+    with connected() as (hand, session):
+        motion = session.follow(Motion(NAMES, [0.5, 1.0, 1.5], [OPEN, middle, CLOSED]))
+        assert finished(motion) is Outcome.REACHED
+        targets = [np.radians(by_joint(move[2])) for move in hand.firmware.record.moves]
+        np.testing.assert_allclose(targets, [OPEN, middle, CLOSED], atol=ATOL_TOLD)
+
+
+def test_joints_that_are_not_named_stay():
+    with connected() as (hand, session):
+        assert finished(go(session, [0.1], 0.5, [NAMES[5]])) is Outcome.REACHED
+        expected = np.array(ANGLES)
+        expected[AXIS_JOINTS.index(NAMES[5])] = math.degrees(0.1)
+        np.testing.assert_allclose(angles_of(hand), expected, atol=ATOL_THERE)
+
+
+def test_a_new_trajectory_replaces_the_old_one_after_a_stop():
+    with connected() as (hand, session):
+        first = go(session, CLOSED, 3.0)
+        assert wait_for(lambda: not rests(hand))
+        second = go(session, OPEN, 0.5)
+        assert finished(first) is Outcome.REPLACED
+        assert finished(second) is Outcome.REACHED
+        stops, moves = hand.firmware.record.stops, hand.firmware.record.moves
+        assert moves[0][0] < stops[-1] < moves[1][0]
+        np.testing.assert_allclose(by_joint(angles_of(hand)), np.degrees(OPEN), atol=ATOL_THERE)
+
+
+def crossing():
+    """Return a posture in which fingers cross."""
+    return np.array([1.5, 1.2, 0.2, 1.2, 0.2, 0.0, 0.0])
+
+
+@pytest.mark.parametrize('name, target, duration, words', [
+    ('limit', [0.0, 1.7, 0, 0, 0, 0, 0], 9.0, 'must stay within'),
+    ('self-collision', crossing(), 9.0, 'as near as'),
+    ('not a number', [float('nan')] * 7, 1.0, 'finite')], ids=lambda value: str(value)[:14])
+def test_unsafe_targets_are_refused_and_nothing_is_sent(name, target, duration, words):
+    with connected() as (hand, session):
+        motion = go(session, target, duration)
+        assert finished(motion) is Outcome.REFUSED
+        assert words in motion.message
+        assert session.condition().counts['refused'] == 1
+        assert not set(commands(hand)) & set(FORBIDDEN)
+        assert np.abs(np.array(hand.firmware.sets['p']) - ANGLES).max() < ATOL_THERE
+
+
+def test_too_fast_a_trajectory_is_refused():
+    with connected() as (hand, session):
+        motion = session.follow(Motion(NAMES, [1.0, 1.1], [OPEN, CLOSED]))
+        assert finished(motion) is Outcome.REFUSED and 'rad/s' in motion.message
+        motion = session.follow(Motion(NAMES, [5.0], [OPEN], [[9.0] * 7]))
+        assert finished(motion) is Outcome.REFUSED and 'rad/s' in motion.message
+        assert not hand.firmware.record.moves
+
+
+def test_a_blocked_joint_is_named():
+    with connected() as (hand, session):
+        set_block(hand, AXIS_JOINTS.index('sdh_thumb_2_joint'), -15.0)
+        motion = go(session, CLOSED, 1.0)
+        assert finished(motion) is Outcome.MISSED
+        assert 'sdh_thumb_2_joint' in motion.message and 'blocked' in motion.message
+        wrong = np.flatnonzero(np.abs(motion.errors) > 0.02)
+        assert [NAMES[j] for j in wrong] == ['sdh_thumb_2_joint']
+
+
+# -- stopping -----------------------------------------------------------------------------------
+
+@HOSTS
+def test_stop_stops(host):
+    with connected(host) as (hand, session):
+        motion = go(session, CLOSED, 4.0)
+        assert wait_for(lambda: not rests(hand))
+        session.stop()
+        assert finished(motion) is Outcome.STOPPED
+        assert wait_for(lambda: rests(hand))
+        assert np.abs(by_joint(angles_of(hand)) - np.degrees(CLOSED)).max() > 3.0
+        assert finished(go(session, OPEN)) is Outcome.REACHED    # it is no latch
+
+
+@HOSTS
+def test_the_emergency_stop_holds_until_recover(host):
+    with connected(host) as (hand, session):
+        currents = list(hand.firmware.sets['ilim'])
+        motion = go(session, CLOSED, 4.0)
+        assert wait_for(lambda: not rests(hand))
+        session.emergency_stop()
+        assert finished(motion) is Outcome.STOPPED and rests(hand)
+        assert not any(hand.firmware.motors.power) and not any(hand.firmware.sets['ilim'])
+        here, moves = angles_of(hand), len(hand.firmware.record.moves)
+        for forbidden in (session.motor_on,):
+            with pytest.raises(StateError, match='recover'):
+                forbidden()
+        assert finished(go(session, OPEN)) is Outcome.REFUSED
+        session.recover()
+        assert all(hand.firmware.motors.power) and hand.firmware.sets['ilim'] == currents
+        np.testing.assert_array_equal(angles_of(hand), here)
+        np.testing.assert_allclose(hand.firmware.sets['p'], here, atol=ATOL_THERE)
+        assert len(hand.firmware.record.moves) == moves
+        assert finished(go(session, OPEN)) is Outcome.REACHED
+
+
+def test_an_emergency_stop_without_a_link_is_made_up_for():
+    with connected() as (hand, session):
+        hand.faults.add('disconnect')
+        assert wait_for(lambda: not session.condition().connected)
+        with pytest.raises(StateError, match='not connected'):
+            session.emergency_stop()
+        hand.faults.clear()
+        assert session.wait_connected(TIMEOUT)
+        assert wait_for(lambda: not any(hand.firmware.sets['ilim']))
+        assert finished(go(session, OPEN)) is Outcome.REFUSED
+        session.recover()
+        assert all(current > 0.0 for current in hand.firmware.sets['ilim'])
+
+
+def test_a_hand_whose_currents_are_cut_is_taken_as_stopped():
+    """A driver that starts anew after an emergency stop does not forget it."""
+    with connected(wait=False) as (hand, session):
+        session.close()
+        hand.firmware.sets['ilim'] = 7 * [0.0]
+        session = make_session(hand.address)
+        session.start()
+        try:
+            assert session.wait_connected(TIMEOUT)
+            assert finished(go(session, OPEN)) is Outcome.REFUSED
+            session.recover()
+            assert set(hand.firmware.sets['ilim']) == {0.5}
+            assert finished(go(session, OPEN)) is Outcome.REACHED
+        finally:
+            session.close()
+
+
+def test_motors_that_were_switched_off_stay_off():
+    with connected() as (hand, session):
+        session.motor_off()
+        assert not any(hand.firmware.motors.power)
+        assert finished(go(session, OPEN)) is Outcome.REFUSED
+        session.motor_on()
+        assert all(hand.firmware.motors.power) and not hand.firmware.record.moves
+        assert finished(go(session, OPEN)) is Outcome.REACHED
+
+
+# -- faults -------------------------------------------------------------------------------------
+
+FAULTS = ('garbage', 'noise', 'silence', 'half_line', 'wrong_numbers', 'error', 'disconnect')
+
+
+@HOSTS
+@pytest.mark.parametrize('kind', FAULTS)
+def test_a_fault_while_moving_stops_the_hand_and_is_told(host, kind):
+    if host is None and kind == 'disconnect':
+        pytest.skip('a serial cable cannot hang up')
+    with connected(host) as (hand, session):
+        motion = go(session, CLOSED, 4.0)
+        assert wait_for(lambda: not rests(hand) and np.isfinite(motion.started))
+        hand.faults.add(kind, count=1, only='pos', code=5)
+        assert finished(motion) is Outcome.FAILED
+        assert wait_for(lambda: rests(hand))
+        assert np.abs(by_joint(angles_of(hand)) - np.degrees(CLOSED)).max() > 1.0
+        assert session.wait_connected(TIMEOUT)
+        condition = session.condition()
+        assert condition.counts['faults'] >= 1 and condition.last_fault
+        assert wait_for(lambda: commands(hand).count('pos') > 5)
+        assert len(hand.firmware.record.moves) == 1              # it is not taken up again
+        assert finished(go(session, OPEN)) is Outcome.REACHED
+
+
+@pytest.mark.parametrize('kind', [k for k in FAULTS if k not in ('error', 'disconnect')])
+def test_a_fault_at_rest_is_asked_again(kind):
+    with connected() as (hand, session):
+        before = session.condition().counts
+        hand.faults.add(kind, count=1, only='pos')
+        assert wait_for(lambda: session.condition().counts['repeats'] > before['repeats'])
+        assert wait_for(lambda: hand.faults.struck.get(kind) == 1)
+        assert session.condition().connected
+        assert session.condition().counts['connections'] == 1
+
+
+def test_a_hand_that_falls_silent_is_lost_and_found():
+    with connected() as (hand, session):
+        motion = go(session, CLOSED, 4.0)
+        assert wait_for(lambda: np.isfinite(motion.started))
+        hand.faults.add('silence')
+        assert finished(motion) is Outcome.FAILED
+        assert wait_for(lambda: not session.condition().connected)
+        assert 'does not answer' in session.condition().problem
+        assert wait_for(lambda: rests(hand))                     # the stop was heard
+        hand.faults.clear()
+        assert session.wait_connected(TIMEOUT)
+        assert len(hand.firmware.record.moves) == 1
+
+
+@pytest.mark.parametrize('step', ['a', 'v', 'p'])
+def test_a_target_that_was_not_taken_starts_no_motion(step):
+    with connected() as (hand, session):
+        hand.faults.add('error', count=1, only=step, code=24)
+        motion = go(session, CLOSED)
+        assert finished(motion) is Outcome.FAILED and 'RANGE_ERROR' in motion.message
+        assert not hand.firmware.record.moves
+
+
+def test_a_target_that_is_echoed_wrongly_starts_no_motion():
+    with connected() as (hand, session):
+        original = hand.firmware._set
+
+        def drop_a_digit(name, values, index):
+            original(name, [values[0] + 1.0, *values[1:]] if name == 'p' else values, index)
+        hand.firmware._set = drop_a_digit
+        motion = go(session, CLOSED)
+        assert finished(motion) is Outcome.FAILED and 'was taken as' in motion.message
+        assert not hand.firmware.record.moves
+
+
+def test_a_hot_hand_stops_until_it_is_cool(monkeypatch):
+    monkeypatch.setattr('gripsim_ros.driver.session.TEMPERATURE_PERIOD', 0.05)
+    with connected() as (hand, session):
+        motion = go(session, CLOSED, 4.0)
+        assert wait_for(lambda: np.isfinite(motion.started))
+        obey(hand, 'temperature 85')
+        assert finished(motion) is Outcome.FAILED and '85' in motion.message
+        assert finished(go(session, OPEN)) is Outcome.REFUSED
+        obey(hand, 'temperature 70')
+        assert finished(go(session, OPEN)) is Outcome.REFUSED
+        obey(hand, 'temperature 50')
+        assert wait_for(lambda: not session.condition().overheated)
+        assert finished(go(session, OPEN)) is Outcome.REACHED
+
+
+def test_an_answer_of_over_temperature_stops_all_motion(monkeypatch):
+    monkeypatch.setattr('gripsim_ros.driver.session.TEMPERATURE_PERIOD', 60.0)
+    with connected() as (hand, session):
+        hand.firmware.hot = 30.0
+        motion = go(session, CLOSED)
+        assert finished(motion) is Outcome.FAILED and 'OVER_TEMPERATURE' in motion.message
+        assert wait_for(lambda: session.condition().overheated)
+        assert finished(go(session, OPEN)) is Outcome.REFUSED
+
+
+def test_faults_in_a_row_open_the_link_anew():
+    with connected() as (hand, session):
+        hand.faults.add('error', only='vel', code=5)
+        assert wait_for(lambda: session.condition().counts['connections'] > 1
+                        or not session.condition().connected)
+        hand.faults.clear()
+        assert session.wait_connected(TIMEOUT)
+
+
+def test_the_pause_before_connecting_again_doubles_up_to_the_longest():
+    with socket.create_server(('127.0.0.1', 0)) as taken:
+        port = taken.getsockname()[1]
+    session, pauses = make_session(f'tcp://127.0.0.1:{port}'), []
+
+    class Wait(threading.Event):
+        """Notes the pauses instead of waiting, until there are six."""
+
+        def wait(self, timeout=None):
+            pauses.append(timeout)
+            if len(pauses) == 6:
+                session._closing.set()
+            return True
+    session._retry_now = Wait()
+    session.start()
+    assert wait_for(lambda: len(pauses) >= 6)
+    session.close()
+    np.testing.assert_allclose(pauses[:6], [0.05, 0.1, 0.2, 0.2, 0.2, 0.2])
+    assert 'cannot connect' in session.condition().problem
+
+
+def test_nothing_is_left_behind():
+    import os
+    with connected():
+        pass
+    before = threading.active_count(), len(os.listdir('/proc/self/fd'))
+    for host in ('127.0.0.1', None):
+        with connected(host) as (_, session):
+            go(session, CLOSED, 5.0)
+    assert (threading.active_count(), len(os.listdir('/proc/self/fd'))) == before
+
+
+def test_closing_the_driver_stops_the_hand():
+    with connected() as (hand, session):
+        motion = go(session, CLOSED, 4.0)
+        assert wait_for(lambda: np.isfinite(motion.started))
+        session.close()
+        assert finished(motion) is Outcome.FAILED and rests(hand)
+
+
+# -- staying in step ------------------------------------------------------------------------------
+
+class Script:
+    """A link whose answers are written down: what comes after each request, and when."""
+
+    def __init__(self, answers):
+        self._answers, self._waiting = answers, []
+
+    def write(self, data):
+        for line in data.decode().split('\r\n'):
+            for answer in self._answers.pop(0) if line else ():
+                self._waiting.append(answer)
+
+    def read(self, timeout):
+        return self._waiting.pop(0) if self._waiting else b''
+
+
+def test_a_late_answer_is_not_taken_for_the_next_one():
+    """The first answer comes after the time-out, when the same is asked again."""
+    script = Script([[], [b'POS=1.0\r\n', b'NUMAXIS=7\r\n'], [b'POS=2.0\r\n']])
+    channel = CommandChannel(script, LinkOptions('tcp://x:1', reply_timeout=0.01))
+    assert channel.request('pos') == '2.0'
+    assert (channel.silences, channel.repeats) == (1, 1)
+
+
+def test_a_second_late_answer_finds_another_question_to_get_in_step():
+    script = Script([[], [], [b'POS=1.0\r\n', b'NUMAXIS=7\r\n', b'SN=1\r\n'], [b'POS=2.0\r\n']])
+    channel = CommandChannel(script, LinkOptions('tcp://x:1', reply_timeout=0.01))
+    assert channel.request('pos') == '2.0'
+
+
+def test_echoes_and_debug_text_are_skipped():
+    script = Script([[b'pos\r\n', b'@max distance=45.06\r\n', b'\r\n', b'POS=', b'1.0\r\n']])
+    channel = CommandChannel(script, LinkOptions('tcp://x:1', reply_timeout=0.01))
+    assert channel.request('pos', tries=1) == '1.0'
+
+
+def test_a_hand_that_never_answers_is_a_lost_link():
+    channel = CommandChannel(Script([[]] * 20), LinkOptions('tcp://x:1', reply_timeout=0.01))
+    with pytest.raises(LinkError, match='does not answer'):
+        channel.request('pos')
+
+
+def test_joint_order_of_the_hand_is_the_contracts():
+    assert list(HAND.joint_names) == [
+        'sdh_knuckle_joint', 'sdh_finger_12_joint', 'sdh_finger_13_joint', 'sdh_finger_22_joint',
+        'sdh_finger_23_joint', 'sdh_thumb_2_joint', 'sdh_thumb_3_joint']
