@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 #: Options that take several numbers, and how many; None: as many as follow.
-NUMBER_OPTIONS = {'--direction': 3, '--at': 3, '--along': 3, '--joints': None}
+NUMBER_OPTIONS = {'--direction': 3, '--at': 3, '--along': 3, '--joints': None, '--normal': 3,
+                  '--viewpoint': 3, '--lengths': None, '--pivot': 2}
 
 
 class NumbersCommand(TyperCommand):

@@ -9,7 +9,8 @@ import typer
 
 from .. import __version__
 from ..core.errors import GripsimError
-from . import contact, demo, emulate_sdh, evaluate, export, fk, indent, plan, suite, sweep
+from . import (
+    contact, demo, emulate_sdh, evaluate, export, fk, indent, plan, preshape, suite, sweep)
 from .arguments import NumbersCommand
 from .output import say
 
@@ -26,6 +27,7 @@ app = typer.Typer(
 for _name, _verb in (
         ('plan', plan.plan), ('evaluate', evaluate.evaluate), ('contact', contact.contact),
         ('indent', indent.indent), ('fk', fk.fk), ('sweep', sweep.sweep),
+        ('preshape', preshape.preshape),
         ('export', export.export), ('demo', demo.demo),
         ('emulate-sdh', emulate_sdh.emulate_sdh)):
     app.command(_name, cls=NumbersCommand)(_verb)

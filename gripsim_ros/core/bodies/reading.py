@@ -30,7 +30,7 @@ def _is_wanted(record: logging.LogRecord) -> bool:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet_reader() -> Iterator[None]:
     """Keep the reader's log records and warnings off this call's standard error."""
     logger = logging.getLogger('trimesh')
     if _is_wanted not in logger.filters:
@@ -77,7 +77,7 @@ def read_triangles(path: str | Path) -> tuple[FloatArray, IntArray]:
     path = Path(path)
     ending = _check_file(path)
     try:
-        with _quiet():
+        with quiet_reader():
             loaded = trimesh.load(
                 str(path), file_type=ending, process=False, maintain_order=True,
                 skip_materials=True)

@@ -31,6 +31,7 @@ class PlannerOptions:
     approach_distance: float
     min_clearance: float
     sample_faces: int
+    closure_unbalance: float
     touch_distance: float
     max_reach_steps: int
     max_squeeze_steps: int

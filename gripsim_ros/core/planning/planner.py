@@ -22,6 +22,7 @@ from .hints import explain
 from .load_cases import task_load_cases
 from .misses import MissBook, Rejected, nearest_miss
 from .options import PlannerOptions
+from .planar_closure_queue import ClosingQueue
 from .ranking import score_reference
 from .reach import ReachSearch
 from .settling import Settling, SettlingRounds, settled_question, told_where_found
@@ -79,7 +80,7 @@ class GraspPlanner:
             grasp_object, hand, task, options, max_hypotheses or options.max_hypotheses, seed)
         limits = closing_limits(grasp_object, hand, self._reference.load,
                                 self._reference.max_pressure, task.contact_region)
-        self._waiting = [Closing(h, hand, options, limits) for h in hypotheses]
+        self._waiting = ClosingQueue.of(hypotheses, grasp_object, hand, options, limits)
         self._total = len(hypotheses)
         self._active: list[Closing] = []
         self._given_out: dict[int, Closing] = {}
@@ -101,8 +102,7 @@ class GraspPlanner:
     def ask(self) -> Ask | None:
         """Return the next question, or None while only answers can help or all is done."""
         limit = min(self.options.active_hypotheses, FIRST_ACTIVE + MORE_ACTIVE * self._closed)
-        while self._waiting and len(self._active) < limit:
-            self._active.append(self._waiting.pop(0))
+        self._active += self._waiting.take(limit - len(self._active))
         pending = {id(item) for items in self._asked.values() for item in items}
         free = [c for c in self._active if id(c) not in pending]
         if free:
@@ -138,7 +138,7 @@ class GraspPlanner:
 
     def begin(self, count: int) -> list[Closing]:
         """Give out the next ``count`` hypotheses whole; ``end()`` takes what they come to."""
-        closings, self._waiting = self._waiting[:count], self._waiting[count:]
+        closings = self._waiting.take(count)
         self._given_out.update({c.hypothesis.number: c for c in closings})
         return closings
 
@@ -165,7 +165,8 @@ class GraspPlanner:
         dropped = len(self._waiting) + len(self._active) + len(self._given_out)
         if dropped:
             self._rejections[rejections.NOT_EVALUATED] += dropped
-        self._waiting, self._active, self._given_out = [], [], {}
+        self._waiting.clear()
+        self._active, self._given_out = [], {}
         self._asked = {b: i for b, i in self._asked.items() if not isinstance(i[0], Closing)}
         self._answers = {b: a for b, a in self._answers.items() if b in self._asked}
         self._stopped = True
@@ -184,7 +185,8 @@ class GraspPlanner:
     def progress(self) -> Progress:
         """Return how far planning is."""
         best = min(self._grasps.values(), key=rank_key, default=None)
-        return Progress(self._closed, self._total, len(self._grasps),
+        judged = self._closed + self._waiting.refused.total()
+        return Progress(judged, self._total, len(self._grasps),
                         None if best is None else replace(best, rank=1))
 
     @property
@@ -195,7 +197,8 @@ class GraspPlanner:
     @property
     def rejections(self) -> dict[str, int]:
         """Return how many hypotheses were rejected for each reason, most frequent first."""
-        return dict(sorted(self._rejections.items(), key=lambda item: (-item[1], item[0])))
+        counts = self._rejections + self._waiting.refused
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def ranked(self, count: int = 0) -> list[RankedGrasp]:
         """Return the best ``count`` stable grasps so far (0: as in the request), best first."""
@@ -323,6 +326,7 @@ class GraspPlanner:
 
     def _conclude(self, closing: Closing, reached_contact: bool) -> None:
         self._closed += 1
+        self._waiting.note(closing)
         self._in_contact += int(reached_contact)
         if closing.held is None:
             self._rejections[closing.reason] += 1

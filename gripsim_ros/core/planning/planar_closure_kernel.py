@@ -1,0 +1,348 @@
+"""Compiled loops of planar closure: the first touch of rounded links with a contour."""
+
+import numpy as np
+from numba import njit
+
+#: A link this near to the contour touches it [m].
+TOUCH = 1e-9
+#: One this deep in it begins there [m].
+DEEP = 1e-7
+#: A link that leaves what it touches has left it after this turn [rad].
+LEFT_ANGLE = 1e-6
+#: Angles of turning that differ by less are one; rounding may leave so much of a turn [rad].
+SAME_ANGLE = 1e-9
+#: How exactly links that move together are brought to the contour [m].
+TOGETHER_TOLERANCE = 1e-6
+#: Steps of conservative advancement at most.
+MOST_STEPS = 2000
+TURN = 2.0 * np.pi
+
+
+@njit(cache=True)
+def point_on_segment(px, py, ax, ay, bx, by):
+    """Return the share of the way from a to b where the segment is nearest to p."""
+    dx, dy = bx - ax, by - ay
+    length = dx * dx + dy * dy
+    if length == 0.0:
+        return 0.0
+    return min(1.0, max(0.0, ((px - ax) * dx + (py - ay) * dy) / length))
+
+
+@njit(cache=True)
+def nearest_points(ax, ay, bx, by, cx, cy, dx, dy):
+    """Return distance of segments ab and cd, the share on ab, and the point on cd."""
+    rx, ry, sx, sy = bx - ax, by - ay, dx - cx, dy - cy
+    cross = rx * sy - ry * sx
+    if cross != 0.0:
+        u = ((cx - ax) * sy - (cy - ay) * sx) / cross
+        v = ((cx - ax) * ry - (cy - ay) * rx) / cross
+        if 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0:
+            return 0.0, u, ax + u * rx, ay + u * ry
+    best, share, qx, qy = np.inf, 0.0, cx, cy
+    for end in range(2):
+        px, py = (cx, cy) if end == 0 else (dx, dy)
+        u = point_on_segment(px, py, ax, ay, bx, by)
+        x, y = px - ax - u * rx, py - ay - u * ry
+        if x * x + y * y < best:
+            best, share, qx, qy = x * x + y * y, u, px, py
+        px, py = (ax, ay) if end == 0 else (bx, by)
+        v = point_on_segment(px, py, cx, cy, dx, dy)
+        x, y = cx + v * sx - px, cy + v * sy - py
+        if x * x + y * y < best:
+            best, share, qx, qy = x * x + y * y, float(end), cx + v * sx, cy + v * sy
+    return np.sqrt(best), share, qx, qy
+
+
+@njit(cache=True)
+def chain_points(base, direction, lengths, angles):
+    """Return the joints and the end (L + 1, 2) of a chain whose angles add up."""
+    points = np.empty((len(lengths) + 1, 2))
+    points[0] = base
+    phi = direction
+    for m in range(len(lengths)):
+        phi += angles[m]
+        points[m + 1, 0] = points[m, 0] + lengths[m] * np.cos(phi)
+        points[m + 1, 1] = points[m, 1] + lengths[m] * np.sin(phi)
+    return points
+
+
+@njit(cache=True)
+def place_bars(points, bars, owners):
+    """
+    Return bars (K, 2, 2) in the plane, given in their phalanges' own frames.
+
+    ``points`` as of ``chain_points``; x of a phalanx's frame leads along its middle line.
+    """
+    placed = np.empty_like(bars)
+    for k in range(len(bars)):
+        a, b = points[owners[k]], points[owners[k] + 1]
+        length = np.hypot(b[0] - a[0], b[1] - a[1])
+        ux, uy = (b[0] - a[0]) / length, (b[1] - a[1]) / length
+        for end in range(2):
+            x, y = bars[k, end, 0], bars[k, end, 1]
+            placed[k, end, 0] = a[0] + ux * x - uy * y
+            placed[k, end, 1] = a[1] + uy * x + ux * y
+    return placed
+
+
+@njit(cache=True)
+def bars_gap(bars, owners, first, segments, radii, lower):
+    """
+    Return the smallest gap of bars of phalanges ``first`` and on, with bar, segment and point.
+
+    ``radii (K,)`` is what a bar's line keeps from the segments. ``lower (K, n)`` are bounds
+    of the gaps; those that are looked at become the gaps themselves. The nearest bound is
+    looked at first, so that most need not be.
+    """
+    gap, bar, row, qx, qy = np.inf, -1, -1, 0.0, 0.0
+    least, k0, i0 = np.inf, -1, -1
+    for k in range(len(bars)):
+        if owners[k] >= first:
+            for i in range(len(segments)):
+                if lower[k, i] < least:
+                    least, k0, i0 = lower[k, i], k, i
+    if k0 < 0:
+        return gap, bar, row, qx, qy
+    for k in range(-1, len(bars)):
+        if k >= 0 and owners[k] < first:
+            continue
+        for i in range(len(segments)):
+            b, s = (k, i) if k >= 0 else (k0, i0)
+            if lower[b, s] < gap:
+                distance, _, x, y = nearest_points(
+                    bars[b, 0, 0], bars[b, 0, 1], bars[b, 1, 0], bars[b, 1, 1],
+                    segments[s, 0, 0], segments[s, 0, 1], segments[s, 1, 0], segments[s, 1, 1])
+                lower[b, s] = distance - radii[b]
+                if lower[b, s] < gap:
+                    gap, bar, row, qx, qy = lower[b, s], b, s, x, y
+            if k < 0:
+                break
+    return gap, bar, row, qx, qy
+
+
+@njit(cache=True)
+def _later(angle):
+    """Return an angle of turning in [0, 2 pi), rounding below zero away."""
+    angle = angle % TURN
+    return 0.0 if angle > TURN - SAME_ANGLE else angle
+
+
+@njit(cache=True)
+def _vertex_turn(ax, ay, bx, by, radius, px, py):
+    """
+    Return the least turn about the origin after which the rounded bar ab meets p.
+
+    Turning p backwards instead, its circle is cut with the bar's two straight sides and two
+    round ends.
+    """
+    d = np.hypot(px, py)
+    best = np.inf
+    if d < 1e-15:
+        return best
+    polar = np.arctan2(py, px)
+    length = np.hypot(bx - ax, by - ay)
+    ux, uy = (bx - ax) / length, (by - ay) / length
+    along, across, heading = ux * ax + uy * ay, ux * ay - uy * ax, np.arctan2(uy, ux)
+    for side in range(1 if radius == 0.0 else 2):
+        h = across + (radius if side == 0 else -radius)
+        if abs(h) > d * (1.0 + 1e-12) + TOUCH:
+            continue
+        root = np.sqrt(max(0.0, d * d - h * h))
+        for sign in range(2):
+            s = root if sign == 0 else -root
+            if along - TOUCH <= s <= along + length + TOUCH:
+                best = min(best, _later(polar - np.arctan2(h, s) - heading))
+    if radius > 0.0:
+        best = min(best, _circle_turn(ax, ay, radius, d, polar),
+                   _circle_turn(bx, by, radius, d, polar))
+    return best
+
+
+@njit(cache=True)
+def _circle_turn(ex, ey, radius, d, polar):
+    """Return the least turn after which a point at distance d meets the circle about e."""
+    e = np.hypot(ex, ey)
+    if e < 1e-12:       # the round end about the pivot does not move
+        return np.inf
+    cosine = (e * e + d * d - radius * radius) / (2.0 * e * d)
+    if abs(cosine) > 1.0 + 1e-12:
+        return np.inf
+    spread = np.arccos(min(1.0, max(-1.0, cosine)))
+    centre = np.arctan2(ey, ex)
+    return min(_later(polar - spread - centre), _later(polar + spread - centre))
+
+
+@njit(cache=True)
+def _edge_turn(ex, ey, radius, cx, cy, dx, dy):
+    """Return the least turn after which the circle about e meets the inside of edge cd."""
+    e = np.hypot(ex, ey)
+    length = np.hypot(dx - cx, dy - cy)
+    best, x, y = np.inf, 0.0, 0.0
+    if e < 1e-12 or length == 0.0:
+        return best, x, y
+    ux, uy = (dx - cx) / length, (dy - cy) / length
+    along, across = ux * cx + uy * cy, ux * cy - uy * cx
+    sides = 1 if radius == 0.0 else 2
+    for side in range(sides):
+        h = across + (radius if side == 0 else -radius)
+        if abs(h) > e:
+            continue
+        root = np.sqrt(e * e - h * h)
+        for sign in range(2):
+            s = root if sign == 0 else -root
+            if s < along or s > along + length:
+                continue
+            turn = _later(np.arctan2(h, s) + np.arctan2(uy, ux) - np.arctan2(ey, ex))
+            if turn < best:
+                best, x, y = turn, s * ux - across * uy, s * uy + across * ux
+    return best, x, y
+
+
+@njit(cache=True)
+def first_turn(origin, bars, owners, first, segments, radii):
+    """
+    Return the least turn of phalanges ``first`` and on, as one body, that touches the contour.
+
+    Parameters
+    ----------
+    origin : (2,) float
+        The pivot about which they turn, anticlockwise.
+    bars : (K, 2, 2) float
+    owners : (K,) int
+        Phalanx of each bar.
+    first : int
+    segments : (n, 2, 2) float
+    radii : (K,) float
+        As in ``bars_gap``.
+
+    Returns
+    -------
+    turn : float
+        [rad]; ``inf`` where a whole turn is free.
+    bar, row : int
+        What touches; -1 where nothing does.
+    x, y : float
+        Touched point of the contour.
+    """
+    ox, oy = origin[0], origin[1]
+    best, bar, row, qx, qy, farthest = np.inf, -1, -1, 0.0, 0.0, 0.0
+    for k in range(len(bars)):
+        if owners[k] < first:
+            continue
+        radius = radii[k]
+        ax, ay = bars[k, 0, 0] - ox, bars[k, 0, 1] - oy
+        bx, by = bars[k, 1, 0] - ox, bars[k, 1, 1] - oy
+        inner, outer = _radial_range(ax, ay, bx, by)
+        for i in range(len(segments)):
+            cx, cy = segments[i, 0, 0] - ox, segments[i, 0, 1] - oy
+            dx, dy = segments[i, 1, 0] - ox, segments[i, 1, 1] - oy
+            low, high = _radial_range(cx, cy, dx, dy)
+            if low > outer + radius + TOUCH or high < inner - radius - TOUCH:
+                continue        # turning never brings them together
+            distance, u, x, y = nearest_points(ax, ay, bx, by, cx, cy, dx, dy)
+            gap = distance - radius
+            kx, ky = ax + u * (bx - ax), ay + u * (by - ay)
+            # Of a thin bar on the line itself the events decide; the pivot does not move.
+            touching = gap < TOUCH and radius > 0.0 and np.hypot(kx, ky) > TOUCH
+            if touching and (gap < -DEEP or kx * (y - ky) - ky * (x - kx) > TOUCH * radius):
+                return 0.0, k, i, x + ox, y + oy
+            for feature in range(4):
+                if feature < 2:
+                    x, y = (cx, cy) if feature == 0 else (dx, dy)
+                    turn = _vertex_turn(ax, ay, bx, by, radius, x, y)
+                else:
+                    ex, ey = (ax, ay) if feature == 2 else (bx, by)
+                    turn, x, y = _edge_turn(ex, ey, radius, cx, cy, dx, dy)
+                if touching and turn < LEFT_ANGLE:
+                    continue
+                reach = np.hypot(x, y)
+                if turn < best - SAME_ANGLE or (
+                        turn < best + SAME_ANGLE and turn < np.inf and reach > farthest):
+                    best, bar, row, farthest = min(best, turn), k, i, reach
+                    qx, qy = x + ox, y + oy
+    return best, bar, row, qx, qy
+
+
+@njit(cache=True)
+def advance_together(base, direction, lengths, start, rates, first, bars, owners, segments,
+                     radii, limit):
+    """
+    Return the fraction at which phalanges ``first`` and on touch, all joints moving together.
+
+    Conservative advancement: a step is the gap over the fastest point's speed. A segment is
+    looked at again once the way since then could have closed its gap.
+
+    Parameters
+    ----------
+    base : (2,) float
+    direction : float
+        [rad]
+    lengths, start, rates : (L,) float
+        Angles are ``start + fraction rates``; joints before ``first`` must have rate 0.
+    first : int
+    bars, owners, segments, radii
+        As in ``first_turn``, the bars in their phalanges' frames.
+    limit : float
+        Largest fraction.
+
+    Returns
+    -------
+    fraction, bar, row, x, y
+        Bar -1: nothing is touched up to the limit.
+    """
+    speed = _top_speed(lengths, rates, first, bars, owners, radii)
+    placed = place_bars(chain_points(base, direction, lengths, start), bars, owners)
+    lower = lower_bounds(placed, segments, radii)
+    fraction = 0.0
+    for _ in range(MOST_STEPS):
+        points = chain_points(base, direction, lengths, start + fraction * rates)
+        placed = place_bars(points, bars, owners)
+        gap, bar, row, x, y = bars_gap(placed, owners, first, segments, radii, lower)
+        if gap <= TOGETHER_TOLERANCE:
+            return fraction, bar, row, x, y
+        if speed == 0.0 or fraction >= limit or bar < 0:
+            break
+        step = min(limit - fraction, max(gap, 0.5 * TOGETHER_TOLERANCE) / speed)
+        fraction += step
+        lower -= step * speed
+    return limit, -1, -1, 0.0, 0.0
+
+
+@njit(cache=True)
+def lower_bounds(bars, segments, radii):
+    """Return bounds (K, n) of gaps from the middles and lengths of bars and segments."""
+    lower = np.empty((len(bars), len(segments)))
+    for k in range(len(bars)):
+        ax, ay, bx, by = bars[k, 0, 0], bars[k, 0, 1], bars[k, 1, 0], bars[k, 1, 1]
+        half = 0.5 * np.hypot(bx - ax, by - ay) + radii[k]
+        for i in range(len(segments)):
+            cx, cy = segments[i, 0, 0], segments[i, 0, 1]
+            dx, dy = segments[i, 1, 0], segments[i, 1, 1]
+            lower[k, i] = (0.5 * np.hypot(ax + bx - cx - dx, ay + by - cy - dy) - half
+                           - 0.5 * np.hypot(dx - cx, dy - cy))
+    return lower
+
+
+@njit(cache=True)
+def _radial_range(ax, ay, bx, by):
+    """Return the least and largest distance of a segment's points from the origin."""
+    u = point_on_segment(0.0, 0.0, ax, ay, bx, by)
+    return (np.hypot(ax + u * (bx - ax), ay + u * (by - ay)),
+            max(np.hypot(ax, ay), np.hypot(bx, by)))
+
+
+@njit(cache=True)
+def _top_speed(lengths, rates, first, bars, owners, radii):
+    """Return a bound of the speed of the bars' points in length a unit of the fraction."""
+    speed = 0.0
+    for j in range(first, len(lengths)):
+        reach = 0.0
+        for k in range(len(bars)):
+            if owners[k] >= j:
+                arm = radii[k] + max(np.hypot(bars[k, 0, 0], bars[k, 0, 1]),
+                                     np.hypot(bars[k, 1, 0], bars[k, 1, 1]))
+                for m in range(j, owners[k]):
+                    arm += lengths[m]
+                reach = max(reach, arm)
+        speed += abs(rates[j]) * reach
+    return speed
