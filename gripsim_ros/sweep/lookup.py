@@ -44,21 +44,21 @@ class GraspDatabase:
 
         Notes
         -----
-        The key is checked once more against what is read: content that does not carry the
-        object's id is refused, never returned.
+        What is read is held against what was asked for: a row that names another object or
+        hand than its key is refused.
         """
         key = plan_key(grasp_object.id, hand_id, settings)
         try:
             with Session(self.engine) as session:
                 row = session.scalar(select(PlanRow).where(PlanRow.key == key))
-                plan = None if row is None else plan_from_row(row, grasp_object)
+                if row is None:
+                    return None
+                if (row.object_id, row.hand_id) != (grasp_object.id, hand_id):
+                    raise DatabaseError(f'plan {key} is not of the object and hand that its key '
+                                        'names; it was changed by other means')
+                return plan_from_row(row, grasp_object)
         except (SQLAlchemyError, GripsimError) as error:
             raise DatabaseError(f'database {self.name}: {" ".join(str(error).split())}') from None
-        if plan is not None and (plan.grasp_object.id != grasp_object.id
-                                 or plan.hand.id != hand_id):
-            raise DatabaseError(f'database {self.name}: plan {key} is not of the object and '
-                                'hand that its key names; it was changed by other means')
-        return plan
 
     def jobs(self, wanted: GraspFilter | None = None) -> Iterator[JobRecord]:
         """

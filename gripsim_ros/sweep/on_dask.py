@@ -78,7 +78,8 @@ class DaskEngine:
         """Return number and outcome of jobs that have ended, after at most ``patience`` [s]."""
         if self._jobs:
             try:
-                self._dask.wait(list(self._jobs), patience, return_when='FIRST_COMPLETED')
+                with self._client.as_current():
+                    self._dask.wait(list(self._jobs), patience, return_when='FIRST_COMPLETED')
             except self._dask.TimeoutError:
                 return []
         done = [future for future in self._jobs if future.done()]
