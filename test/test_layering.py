@@ -19,6 +19,7 @@ LAYERS = (
     ('core.contact',),
     ('core.mechanics',),
     ('core.planning',),
+    ('core.arm',),
     ('core.pipeline',),
     ('resources',),
     ('environment', 'task_file', 'workers', 'robustness'),
@@ -32,7 +33,7 @@ LAYERS = (
 RANK = {unit: rank for rank, layer in enumerate(LAYERS) for unit in layer}
 # The hand needs meshes for its links, not materials or objects.
 EXCEPTIONS = {'core.hand': {'core.bodies': ('core.bodies', 'core.bodies.mesh')}}
-STAGES = ('core.contact', 'core.mechanics', 'core.pipeline')
+STAGES = ('core.contact', 'core.mechanics', 'core.arm', 'core.pipeline')
 ROS_MODULES = ('rclpy', 'rcl_interfaces', 'builtin_interfaces', 'gripsim_interfaces', 'launch',
                'launch_ros')
 ROS_PREFIXES = ('tf2_', 'ament_', 'rosidl_')

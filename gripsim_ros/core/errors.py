@@ -23,3 +23,7 @@ class HandError(GripsimError):
 
 class TaskError(GripsimError):
     """A task or a planning option is outside its allowed range."""
+
+
+class ArmError(GripsimError):
+    """An arm cannot be used: its files, its joints or a request do not fit."""

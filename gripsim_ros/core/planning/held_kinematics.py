@@ -52,11 +52,15 @@ def object_path(T_object_moved: Array, translation_step: float, rotation_step: f
     steps = int(np.ceil(max(np.linalg.norm(way) / translation_step,
                             np.linalg.norm(turn) / rotation_step) - 1e-9))
     shares = np.linspace(0.0, 1.0, steps + 1) if steps > 0 else np.zeros(1)
-    path = np.stack([transform(Rotation.from_rotvec(s * turn).as_matrix(), s * way)
-                     for s in shares])
-    if steps > 0:
-        path[-1] = T_object_moved
-    return path
+    return np.stack([pose_on_path(T_object_moved, share) for share in shares])
+
+
+def pose_on_path(T_object_moved: Array, share: float) -> Array:
+    """Return the pose ``(4, 4)`` at a part of the straight way, 0 to 1."""
+    if share >= 1.0:
+        return T_object_moved
+    turn = Rotation.from_matrix(T_object_moved[:3, :3]).as_rotvec()
+    return transform(Rotation.from_rotvec(share * turn).as_matrix(), share * T_object_moved[:3, 3])
 
 
 def contact_jacobian(hand: HandModel, joints: Array, tips: Fingertips) -> Array:

@@ -1,6 +1,7 @@
 """What the planner takes and gives: tasks, options, ranked grasps, progress."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +89,9 @@ class GraspContact:
     """
     One patch of a ranked grasp; forces act on the object, frame object, SI.
 
-    ``strain_energy`` [J] and ``peak_von_mises`` [Pa] are NaN where not computed.
+    ``strain_energy`` [J] and ``peak_von_mises`` [Pa] are NaN where not computed;
+    ``surface_uncertainty`` is the expected error of the surface's place there [m], 0 where it
+    was seen or given.
     """
 
     link: str
@@ -102,6 +105,7 @@ class GraspContact:
     friction_radius: float
     strain_energy: float = np.nan
     peak_von_mises: float = np.nan
+    surface_uncertainty: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -142,7 +146,8 @@ class RankedGrasp:
     computed, else None. ``reason`` says why a grasp under evaluation does not hold.
     ``damage_margin`` is the damage pressure of object or pads over the peak pressure [-],
     ``inf`` without limit or contact; ``robustness`` is None unless asked for, ``reach`` unless
-    the task has a displacement and there was time to follow it.
+    the task has a displacement and there was time to follow it; ``arm_motion`` is an
+    ``ArmMotion`` where an arm was asked for.
     ``max_deformation`` and ``mean_deformation`` [m] are those of the surface without its
     best-fit rigid motion; they, ``strain_energy`` [J] and ``peak_von_mises`` [Pa] are NaN where
     not computed. ``T_object_settled (4, 4)`` is where the object settles between the fingers, in
@@ -173,6 +178,7 @@ class RankedGrasp:
     damage_margin: float = np.inf
     robustness: Robustness | None = None
     reach: Reach | None = None
+    arm_motion: Any = None
     max_deformation: float = np.nan
     mean_deformation: float = np.nan
     strain_energy: float = np.nan

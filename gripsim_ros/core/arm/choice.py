@@ -1,0 +1,138 @@
+"""The choice among ranked grasps by the arm's shortest way."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
+from ..bodies import GraspObject
+from ..contact.convex_parts import ConvexPart, convex_part
+from ..errors import ArmError
+from ..hand import HandModel
+from ..planning.types import RankedGrasp, Task
+from ..transforms import apply
+from .collision import ArmScene
+from .loading import box_points, cylinder_points, sphere_points
+from .model import ArmModel
+from .motion import ArmMotion, ArmPlanner
+
+Array = NDArray[np.float64]
+
+#: Rejections by the arm, counted in the answer.
+NO_ARM_MOTION = 'no motion of the arm free of collision'
+
+
+@dataclass(frozen=True, eq=False)
+class ArmTask:
+    """
+    The arm and where the object stands before it.
+
+    Attributes
+    ----------
+    arm : ArmModel
+    T_base_object : (4, 4) float
+    start : (A,) float or None
+        Joints before the grasp [rad]; None: as in the arm's configuration.
+    """
+
+    arm: ArmModel
+    T_base_object: Array
+    start: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ArmChoice:
+    """
+    What the arm can do with ranked grasps.
+
+    ``grasps`` are those with a free motion, that with the shortest first, each with its
+    ``arm_motion``; ``failures`` those without; ``settled`` counts pairs of bodies by the test that
+    decided them.
+    """
+
+    grasps: tuple[RankedGrasp, ...]
+    failures: tuple[tuple[RankedGrasp, ArmMotion], ...]
+    settled: dict[str, int]
+
+
+def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: GraspObject,
+                  hand: HandModel, arm_task: ArmTask,
+                  on_progress: Callable[[int, int], None] | None = None) -> ArmChoice:
+    """
+    Order grasps by the length of the arm's motion; leave out those without a free one.
+
+    Parameters
+    ----------
+    grasps : sequence of RankedGrasp
+        Best first; of equal lengths the better grasp stays before.
+    task : Task
+        Its obstacles and keep-out regions are the surroundings, its displacement the way.
+    grasp_object : GraspObject
+        Its convex hull is carried about.
+    hand : HandModel
+    arm_task : ArmTask
+    on_progress : callable, optional
+        Called with the number of grasps examined, and of all.
+
+    Returns
+    -------
+    ArmChoice
+
+    Raises
+    ------
+    ArmError
+        The start is outside the joint limits, or ``ikpy`` is not installed.
+
+    Notes
+    -----
+    Source: seed 001, the final choice by the arm's minimal path without collision.
+    """
+    arm = arm_task.arm
+    start = arm.start if arm_task.start is None else arm.checked_joints(arm_task.start)
+    if np.shape(arm_task.T_base_object) != (4, 4):
+        raise ArmError('the pose of the object before the arm must be a (4, 4) transform')
+    scene = make_scene(task, grasp_object, hand, arm_task)
+    planner = ArmPlanner(arm, hand, scene, arm_task.T_base_object, start,
+                         task.displacement_object)
+    free, failures = [], []
+    for number, grasp in enumerate(grasps):
+        motion = planner.motion(grasp)
+        if motion.failed_step < 0:
+            free.append(replace(grasp, arm_motion=motion))
+        else:
+            failures.append((grasp, motion))
+        if on_progress is not None:
+            on_progress(number + 1, len(grasps))
+    free.sort(key=lambda g: (round(g.arm_motion.length, 9), g.rank))
+    ranked = tuple(replace(g, rank=i + 1) for i, g in enumerate(free))
+    return ArmChoice(ranked, tuple(failures), dict(scene.settled))
+
+
+def make_scene(task: Task, grasp_object: GraspObject, hand: HandModel,
+               arm_task: ArmTask) -> ArmScene:
+    """Return the scene about the arm; obstacles of the task are in the object's frame."""
+    rows = np.vstack([task.obstacles, task.keep_out])
+    count = len(task.obstacles)
+    names = [f'obstacle {i + 1}' if i < count else f'keep-out region {i + 1 - count}'
+             for i in range(len(rows))]
+    return ArmScene(
+        arm_task.arm, tuple(_obstacle(row, arm_task.T_base_object) for row in rows),
+        tuple(names), tuple(convex_part(link.mesh.vertices) for link in hand.links),
+        hand.link_names, convex_part(grasp_object.mesh.vertices))
+
+
+def _obstacle(row: Array, T_base_object: Array) -> ConvexPart:
+    kind, sizes = int(row[0]), row[1:4]
+    if kind == OBSTACLE_BOX:
+        points = box_points(sizes)
+    elif kind == OBSTACLE_SPHERE:
+        points = sphere_points(float(sizes[0]))
+    elif kind == OBSTACLE_CYLINDER:
+        points = cylinder_points(float(sizes[1]), float(sizes[0]))
+    else:
+        raise ArmError(f'an obstacle is a box (1), a sphere (2) or a cylinder (3), got {kind}')
+    pose = np.eye(4)
+    pose[:3] = row[4:].reshape(3, 4)
+    return convex_part(apply(T_base_object @ pose, points))

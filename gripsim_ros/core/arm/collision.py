@@ -1,0 +1,249 @@
+"""
+Whether arm, hand and object are free of each other and of their surroundings.
+
+Coarse to fine: triangles spanned by the arm's joints and whole groups, parted by a plane; then the
+convex parts, parted by a plane; then the exact distance. Planes are kept from one posture to the
+next, as witnesses.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..contact.common_plane import common_plane
+from ..contact.convex_parts import ConvexPart
+from ..contact.epa import pair_contact
+from ..transforms import apply
+from .model import ArmModel
+
+Array = NDArray[np.float64]
+
+#: Where pairs of parts were settled; keys of ``ArmScene.settled``.
+BY_TRIANGLE, BY_PLANE, EXACTLY = 'triangles and groups', 'common plane of parts', 'exact distance'
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A convex part in the arm's base frame: a name, its corners, and what may overlap [m]."""
+
+    name: str
+    key: int
+    part: ConvexPart
+    slack: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Bodies that a coarse hull holds: points (n, 3) blown up by ``radius`` [m]."""
+
+    key: int
+    points: Array
+    radius: float
+    bodies: tuple[Body, ...]
+
+
+@dataclass(eq=False)
+class ArmScene:
+    """
+    Surroundings and held things about an arm; all in the arm's base frame.
+
+    Parameters
+    ----------
+    arm : ArmModel
+    obstacles : tuple of ConvexPart
+        At rest.
+    obstacle_names : tuple of str
+    hand_parts : tuple of ConvexPart
+        Of the hand's links, each in its frame, the palm's first.
+    hand_names : tuple of str
+    object_part : ConvexPart
+        Frame object.
+    touch : float
+        Depth to which the object may lie in obstacles: it stands on them [m].
+
+    Notes
+    -----
+    Source: Zhang and Shen 2004 (triangles that bound an arm, end-point projection, common
+    plane). Departures: any number of joints; links are as thick as they are, so that triangles
+    part only with a gap above the thickness; a plane that does not part proves nothing, GJK
+    decides. Cost: pairs grow as the groups' number squared; with kept planes a pair takes two
+    products of a few corners with a vector.
+    """
+
+    arm: ArmModel
+    obstacles: tuple[ConvexPart, ...]
+    obstacle_names: tuple[str, ...]
+    hand_parts: tuple[ConvexPart, ...]
+    hand_names: tuple[str, ...]
+    object_part: ConvexPart
+    touch: float = 0.002
+    settled: Counter = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        """Prepare what does not move."""
+        arm = self.arm
+        self._normals: dict[tuple[int, int], Array] = {}
+        self._chain = arm.chain
+        ends = [arm.tree.T_parent_joint[frame][:3, 3] for frame in self._chain[1:]]
+        self._segment_ends = np.array([*ends, np.zeros(3)])
+        place = {frame: i for i, frame in enumerate(self._chain)}
+        self._segments = [_segment_of(arm, int(frame), place) for frame in arm.part_frames]
+        self._radii = [_reach(part, arm, int(frame), self._chain[segment],
+                              self._segment_ends[segment])
+                       for part, frame, segment in zip(arm.parts, arm.part_frames,
+                                                       self._segments)]
+        still = _unmoved(arm)
+        self._resting = [int(frame) in still for frame in arm.part_frames]
+        tip_links = _rigid_with(arm, arm.tip)
+        self._carries = [int(frame) in tip_links for frame in arm.part_frames]
+        self._names = arm.part_names()
+        self._walls = tuple(
+            Group(10_000 + i, part.vertices, 0.0, (Body(name, 10_000 + i, part),))
+            for i, (part, name) in enumerate(zip(self.obstacles, self.obstacle_names)))
+
+    def first_collision(self, joints: Array, T_base_link: Array, T_base_object: Array,
+                        hand_meets_object: bool = False) -> str:
+        """
+        Return what meets what in a posture, or ''.
+
+        Parameters
+        ----------
+        joints : (A,) float
+            Of the arm [rad].
+        T_base_link : (L, 4, 4) float
+            Of the hand's links.
+        T_base_object : (4, 4) float
+        hand_meets_object : bool
+            Whether the hand's touching the object counts too.
+        """
+        arm_groups = self._arm_groups(joints)
+        hand = self._hand_group(T_base_link)
+        moved = self.object_part.moved(T_base_object)
+        thing = Group(9_999, moved.vertices, 0.0,
+                      (Body('the object', 9_999, moved, self.touch),))
+        for a, b, kind in self._pairs(arm_groups, hand, thing, hand_meets_object):
+            found = self._groups_meet(a, b, kind)
+            if found:
+                return found
+        return ''
+
+    # -- groups ----------------------------------------------------------------------
+
+    def _arm_groups(self, joints: Array) -> list[Group]:
+        poses = self.arm.poses(joints)
+        origins = poses[list(self._chain), :3, 3]
+        parts = [part.moved(poses[frame])
+                 for part, frame in zip(self.arm.parts, self.arm.part_frames)]
+        groups = []
+        for first in range(0, len(self._chain) - 1, 2):
+            members = [i for i, s in enumerate(self._segments) if first <= s < first + 2
+                       or (first + 2 >= len(self._chain) - 1 and s >= first)]
+            if members:
+                groups.append(Group(
+                    first, origins[first:first + 3], max(self._radii[i] for i in members),
+                    tuple(Body(self._names[i], i, parts[i]) for i in members)))
+        return groups
+
+    def _hand_group(self, T_base_link: Array) -> Group:
+        bodies = tuple(Body(name, 1_000 + i, part.moved(T)) for i, (name, part, T) in
+                       enumerate(zip(self.hand_names, self.hand_parts, T_base_link)))
+        return Group(1_000, np.vstack([body.part.vertices for body in bodies]), 0.0, bodies)
+
+    def _pairs(self, arm: list[Group], hand: Group, thing: Group,
+               hand_meets_object: bool) -> Iterator[tuple[Group, Group, str]]:
+        for i, a in enumerate(arm):
+            for b in arm[i:]:
+                yield a, b, 'self'
+            yield a, hand, 'hand'
+            yield a, thing, ''
+            for wall in self._walls:
+                yield a, wall, 'wall'
+        for wall in self._walls:
+            yield hand, wall, ''
+            yield thing, wall, ''
+        if hand_meets_object:
+            yield hand, thing, ''
+
+    # -- pairs -----------------------------------------------------------------------
+
+    def _wanted(self, a: Group, b: Group, kind: str) -> list[tuple[Body, Body]]:
+        """Return the pairs of bodies that must not touch."""
+        pairs = []
+        for x in a.bodies:
+            for y in b.bodies:
+                if kind == 'self' and (y.key <= x.key and a is b or not self.arm.apart[
+                        x.key, y.key]):
+                    continue
+                if kind == 'wall' and self._resting[x.key]:
+                    continue
+                if kind == 'hand' and self._carries[x.key] and y.key == 1_000:
+                    continue
+                pairs.append((x, y))
+        return pairs
+
+    def _groups_meet(self, a: Group, b: Group, kind: str) -> str:
+        pairs = self._wanted(a, b, kind)
+        if not pairs:
+            return ''
+        thickness = a.radius + b.radius
+        if a is not b and self._parted((a.key + 20_000, b.key + 20_000), a.points, b.points,
+                                       thickness):
+            self.settled[BY_TRIANGLE] += len(pairs)
+            return ''
+        for x, y in pairs:
+            if self._parted((x.key, y.key), x.part.vertices, y.part.vertices, 0.0):
+                self.settled[BY_PLANE] += 1
+                continue
+            self.settled[EXACTLY] += 1
+            contact = pair_contact(x.part, y.part)
+            if contact.overlap and contact.depth > max(x.slack, y.slack):
+                return f'{x.name} meets {y.name}'
+        return ''
+
+    def _parted(self, key: tuple[int, int], a: Array, b: Array, gap: float) -> bool:
+        """Tell whether a plane leaves more than ``gap`` between two sets of points."""
+        kept = self._normals.get(key)
+        if kept is not None and (b @ kept).min() - (a @ kept).max() > gap:
+            return True
+        plane = common_plane(a, b, kept, early_exit=gap <= 0.0)
+        self._normals[key] = plane.normal
+        return plane.gap > gap
+
+
+def _segment_of(arm: ArmModel, frame: int, place: dict[int, int]) -> int:
+    """Return the segment of the chain that a frame's parts belong to."""
+    while frame not in place:
+        frame = int(arm.tree.parent[frame])
+    return place[frame]
+
+
+def _reach(part: ConvexPart, arm: ArmModel, frame: int, chain_frame: int, end: Array) -> float:
+    """Return the largest distance of a part's corners from its frame's segment [m]."""
+    points = part.vertices
+    while frame != chain_frame:
+        points = apply(arm.tree.T_parent_joint[frame], points)
+        frame = int(arm.tree.parent[frame])
+    along = points @ end / max(float(end @ end), 1e-30)
+    nearest = np.clip(along, 0.0, 1.0)[:, None] * end
+    return float(np.linalg.norm(points - nearest, axis=1).max())
+
+
+def _unmoved(arm: ArmModel) -> set[int]:
+    """Return the frames that no joint moves."""
+    still = {0}
+    for frame in range(1, len(arm.tree.names)):
+        if int(arm.tree.parent[frame]) in still and arm.tree.actuator[frame] < 0:
+            still.add(frame)
+    return still
+
+
+def _rigid_with(arm: ArmModel, frame: int) -> set[int]:
+    """Return the frames between a frame and the last joint before it, those inclusive."""
+    frames = {frame}
+    while arm.tree.actuator[frame] < 0 and arm.tree.parent[frame] >= 0:
+        frame = int(arm.tree.parent[frame])
+        frames.add(frame)
+    return frames

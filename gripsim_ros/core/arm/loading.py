@@ -1,0 +1,192 @@
+"""Assemble an arm from its configuration and its URDF."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from ..bodies import load_mesh
+from ..contact.convex_parts import ConvexPart, convex_part
+from ..errors import ArmError, GripsimError
+from ..hand.tree import build_tree, origin_matrix, parse_urdf, per_joint
+from ..transforms import apply, from_pose
+from .model import ArmModel
+
+Array = NDArray[np.float64]
+
+KEYS = {'name', 'urdf', 'base_link', 'tip_link', 'joints', 'start', 'tip_palm', 'adjacent', 'lift'}
+REQUIRED = KEYS - {'adjacent', 'lift'}
+#: Height by which objects are lifted before they are carried, unless the file says otherwise [m].
+LIFT = 0.05
+#: Corners of the polygon round a cylinder, and of the sphere's parallels; both are circumscribed.
+CORNERS = 16
+
+
+def load_arm(path: str | Path, resolve_uri: Callable[[str], Path]) -> ArmModel:
+    """
+    Return the arm of a configuration file.
+
+    Parameters
+    ----------
+    path : path
+        YAML with the keys ``name, urdf, base_link, tip_link, joints, start, tip_palm``
+        and, if wanted, ``adjacent, lift``; see docs/arm.md.
+    resolve_uri : callable
+        Turns a URI into a path; a plain path is taken relative to the file.
+
+    Raises
+    ------
+    ArmError
+        A file is missing or unreadable, or the two do not fit together.
+    """
+    path = Path(path)
+    config = _config(path)
+    urdf = _near(path, str(config['urdf']), resolve_uri)
+    try:
+        robot = parse_urdf(urdf.read_bytes(), urdf.name)
+        names = tuple(str(name) for name in config['joints'])
+        tree = build_tree(robot, str(config['base_link']), names)
+    except OSError as error:
+        raise ArmError(f'{path.name}: cannot read {urdf}: {error.strerror}') from None
+    except GripsimError as error:
+        raise ArmError(f'{path.name}: {error}') from None
+    if config['tip_link'] not in tree.names:
+        raise ArmError(f'{path.name}: tip_link {config["tip_link"]!r} is not a link of the URDF')
+    frames, parts = _parts(robot, tree.names, lambda uri: _near(urdf, uri, resolve_uri))
+    lower, upper = (per_joint(robot, names, lambda joint, side=side: _limit(joint, side))
+                    for side in ('lower', 'upper'))
+    arm = ArmModel(
+        str(config['name']), names, lower, upper, np.asarray(config['start'], float), tree,
+        tree.names.index(config['tip_link']), _pose(config['tip_palm'], path.name), frames, parts,
+        _apart(config.get('adjacent', []), tree, frames, path.name),
+        _length(config.get('lift', LIFT), path.name))
+    arm.checked_joints(arm.start)
+    return arm
+
+
+def _config(path: Path) -> Mapping[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding='utf-8'))
+    except OSError as error:
+        raise ArmError(f'cannot read {path}: {error.strerror}') from None
+    except yaml.YAMLError as error:
+        raise ArmError(f'{path.name}: {" ".join(str(error).split())}') from None
+    if not isinstance(content, Mapping) or set(content) - KEYS or REQUIRED - set(content):
+        got = sorted(content) if isinstance(content, Mapping) else content
+        raise ArmError(f'{path.name}: an arm needs the keys {sorted(REQUIRED)} and may have '
+                       f'{sorted(KEYS - REQUIRED)}, got {got!r}')
+    if not isinstance(content['joints'], list) or not isinstance(content['start'], list):
+        raise ArmError(f'{path.name}: joints and start must be lists')
+    return content
+
+
+def _near(path: Path, uri: str, resolve_uri: Callable[[str], Path]) -> Path:
+    if '://' in uri:
+        return Path(resolve_uri(uri))
+    return (path.parent / uri).resolve()
+
+
+def _pose(value: Any, where: str) -> Array:
+    try:
+        return from_pose(np.array(value['position'], float), np.array(value['orientation'], float))
+    except (GripsimError, KeyError, TypeError, ValueError) as error:
+        raise ArmError(f'{where}: tip_palm must be {{position: [x, y, z], orientation: '
+                       f'[x, y, z, w]}}, got {value!r} ({error})') from None
+
+
+def _length(value: Any, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value < 2.0:
+        raise ArmError(f'{where}: lift must be from 0 to 2 m, got {value!r}')
+    return float(value)
+
+
+def _limit(joint: object, side: str) -> float:
+    limit = joint.limit
+    if joint.type == 'continuous' or limit is None or limit.lower is None:
+        return -2.0 * np.pi if side == 'lower' else 2.0 * np.pi
+    return float(getattr(limit, side))
+
+
+def _parts(robot: object, names: tuple[str, ...], resolve: Callable[[str], Path]
+           ) -> tuple[NDArray[np.int64], tuple[ConvexPart, ...]]:
+    frames, parts = [], []
+    for link in robot.links:
+        if link.name not in names:
+            continue
+        for collision in link.collisions:
+            points = shape_points(collision.geometry, link.name, resolve)
+            frames.append(names.index(link.name))
+            parts.append(convex_part(apply(origin_matrix(collision.origin), points)))
+    if not parts:
+        raise ArmError('the URDF of the arm has no collision geometry')
+    return np.array(frames), tuple(parts)
+
+
+def shape_points(geometry: object, name: str, resolve: Callable[[str], Path]) -> Array:
+    """
+    Return points whose hull contains a URDF shape ``(n, 3)`` [m].
+
+    Raises
+    ------
+    ArmError
+        The shape is of an unknown kind, or its mesh cannot be used.
+    """
+    if hasattr(geometry, 'filename'):
+        scale = np.ones(3) if geometry.scale is None else np.asarray(geometry.scale, float)
+        try:
+            return load_mesh(resolve(geometry.filename)).mesh.vertices * scale
+        except GripsimError as error:
+            raise ArmError(f'link {name!r}: {error}') from None
+    if hasattr(geometry, 'size'):
+        return box_points(np.asarray(geometry.size, float))
+    if hasattr(geometry, 'length'):
+        return cylinder_points(float(geometry.radius), float(geometry.length))
+    if hasattr(geometry, 'radius'):
+        return sphere_points(float(geometry.radius))
+    raise ArmError(f'link {name!r}: unknown collision shape {type(geometry).__name__}')
+
+
+def box_points(sides: Array) -> Array:
+    """Return the corners of a box about the origin ``(8, 3)`` [m]."""
+    signs = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], float)
+    return 0.5 * signs * sides
+
+
+def cylinder_points(radius: float, length: float) -> Array:
+    """Return the corners of a prism round a cylinder along z ``(n, 3)`` [m]."""
+    angles = 2.0 * np.pi * (np.arange(CORNERS) + 0.5) / CORNERS
+    outer = radius / np.cos(np.pi / CORNERS)
+    ring = outer * np.column_stack([np.cos(angles), np.sin(angles)])
+    return np.vstack([np.column_stack([ring, np.full(CORNERS, z)])
+                      for z in (-0.5 * length, 0.5 * length)])
+
+
+def sphere_points(radius: float) -> Array:
+    """Return the corners of a polyhedron round a ball about the origin ``(n, 3)`` [m]."""
+    rings = []
+    for tilt in np.linspace(-0.5 * np.pi, 0.5 * np.pi, CORNERS // 2 + 1):
+        angles = 2.0 * np.pi * np.arange(CORNERS) / CORNERS
+        flat = np.cos(tilt)
+        rings.append(np.column_stack([flat * np.cos(angles), flat * np.sin(angles),
+                                      np.full(CORNERS, np.sin(tilt))]))
+    points = np.unique(np.round(np.vstack(rings), 12), axis=0)
+    hull = convex_part(points)
+    return radius / float(hull.offsets.min()) * hull.vertices
+
+
+def _apart(adjacent: Any, tree: object, frames: NDArray[np.int64], where: str
+           ) -> NDArray[np.bool_]:
+    """Return which pairs of parts must not touch ``(p, p)``."""
+    near = np.eye(len(tree.names), dtype=bool)
+    for frame, parent in enumerate(tree.parent):
+        if parent >= 0:
+            near[frame, parent] = near[parent, frame] = True
+    for pair in adjacent:
+        if len(pair) != 2 or any(name not in tree.names for name in pair):
+            raise ArmError(f'{where}: adjacent needs pairs of links of the URDF, got {pair!r}')
+        i, j = (tree.names.index(name) for name in pair)
+        near[i, j] = near[j, i] = True
+    return ~near[np.ix_(frames, frames)]

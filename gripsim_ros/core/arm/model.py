@@ -1,0 +1,249 @@
+"""What an arm is: a chain of joints with convex links, and the hand's place on it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+from scipy.stats import qmc
+
+from ..contact.convex_parts import ConvexPart
+from ..errors import ArmError
+from ..hand.kinematics import frame_poses, link_jacobians
+from ..hand.tree import FIXED, KinematicTree
+
+Array = NDArray[np.float64]
+
+#: Newton's steps, the largest change of a joint in one [rad], and the error that ends them.
+NEWTON_STEPS, NEWTON_CUT, NEWTON_TOLERANCE = 30, 0.4, 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class ArmModel:
+    """
+    An arm as its URDF and its configuration describe it; ``A`` joints.
+
+    Attributes
+    ----------
+    name : str
+    joint_names : tuple of str, (A,)
+    joint_lower, joint_upper : (A,) float
+        [rad]
+    start : (A,) float
+        Joints before the grasp, unless a request says otherwise [rad].
+    tree : KinematicTree
+        From the base link.
+    tip : int
+        Frame that carries the hand.
+    T_tip_palm : (4, 4) float
+    part_frames : (p,) int
+        Frame of each convex part.
+    parts : tuple of ConvexPart, (p,)
+        In their frames; a link may have several.
+    apart : (p, p) bool
+        Pairs of parts that must not touch: not of one link, nor of adjacent ones.
+    lift : float
+        Height by which objects are lifted before they are carried [m].
+    """
+
+    name: str
+    joint_names: tuple[str, ...]
+    joint_lower: Array
+    joint_upper: Array
+    start: Array
+    tree: KinematicTree
+    tip: int
+    T_tip_palm: Array
+    part_frames: NDArray[np.int64]
+    parts: tuple[ConvexPart, ...]
+    apart: NDArray[np.bool_]
+    lift: float
+
+    def poses(self, joints: Array) -> Array:
+        """Return ``T_base_frame (F, 4, 4)`` of all frames for joints ``(A,)`` [rad]."""
+        return frame_poses(self, joints[None])[0]
+
+    def palm_pose(self, joints: Array) -> Array:
+        """Return ``T_base_palm (4, 4)`` for joints ``(A,)`` [rad]."""
+        return self.poses(joints)[self.tip] @ self.T_tip_palm
+
+    @property
+    def link_frames(self) -> NDArray[np.int64]:
+        """Return the frame of which ``link_jacobians`` tells the motion: the tip's."""
+        return np.array([self.tip])
+
+    def part_names(self) -> tuple[str, ...]:
+        """Return the link's name of each part."""
+        return tuple(self.tree.names[frame] for frame in self.part_frames)
+
+    @property
+    def chain(self) -> tuple[int, ...]:
+        """Return the frames from the base to the tip."""
+        frames = [self.tip]
+        while self.tree.parent[frames[-1]] >= 0:
+            frames.append(int(self.tree.parent[frames[-1]]))
+        return tuple(reversed(frames))
+
+    def checked_joints(self, joints: Array) -> Array:
+        """
+        Return joints ``(A,)`` as floats.
+
+        Raises
+        ------
+        ArmError
+            Their number is wrong, one is not finite or outside its limits.
+        """
+        array = np.asarray(joints, float)
+        if array.shape != (len(self.joint_names),) or not np.isfinite(array).all():
+            raise ArmError(f'arm {self.name!r} has {len(self.joint_names)} joints, '
+                           f'got {array.tolist()}')
+        outside = (array < self.joint_lower - 1e-9) | (array > self.joint_upper + 1e-9)
+        if outside.any():
+            k = int(np.argmax(outside))
+            raise ArmError(f'{self.joint_names[k]} must lie in {self.joint_lower[k]:.4g} to '
+                           f'{self.joint_upper[k]:.4g} rad, got {array[k]:.4g}')
+        return array
+
+
+def joint_distance(rows: Array) -> float:
+    """Return the length of a joint path ``(m, A)``: the sum of the joints' ways [rad]."""
+    return float(np.abs(np.diff(rows, axis=0)).sum()) if len(rows) > 1 else 0.0
+
+
+class ArmInverse:
+    """
+    Inverse kinematics of an arm: Newton's method from nearby, else the search of ``ikpy``.
+
+    Every answer is checked by the arm's own forward kinematics.
+
+    Parameters
+    ----------
+    arm : ArmModel
+
+    Raises
+    ------
+    ArmError
+        The package ``ikpy`` is not installed.
+    """
+
+    #: A pose counts as reached within these [m, rad].
+    POSITION, ROTATION = 1e-5, 1e-4
+
+    def __init__(self, arm: ArmModel) -> None:
+        self._arm = arm
+        chain = _import_chain()
+        self._frames = arm.chain
+        self._active = [int(arm.tree.kind[f]) != FIXED for f in self._frames]
+        self._chain = chain(self._links(), active_links_mask=self._active)
+        self._actuators = [int(arm.tree.actuator[f]) for f in self._frames]
+
+    def _links(self) -> list:
+        from ikpy.link import OriginLink, URDFLink
+        tree, links = self._arm.tree, [OriginLink()]
+        for frame in self._frames[1:]:
+            pose = tree.T_parent_joint[frame]
+            moves = int(tree.kind[frame]) != FIXED
+            k = int(tree.actuator[frame])
+            links.append(URDFLink(
+                tree.names[frame], pose[:3, 3],
+                Rotation.from_matrix(pose[:3, :3]).as_euler('xyz'),
+                rotation=tree.axis[frame] if moves else None,
+                bounds=(self._arm.joint_lower[k], self._arm.joint_upper[k]) if moves else None,
+                joint_type='revolute' if moves else 'fixed', use_symbolic_matrix=False))
+        return links
+
+    def solve(self, T_base_palm: Array, near: Array) -> Array | None:
+        """
+        Return joints ``(A,)`` that put the palm there, near the given ones [rad].
+
+        Parameters
+        ----------
+        T_base_palm : (4, 4) float
+        near : (A,) float
+
+        Returns
+        -------
+        (A,) float or None
+            None where the search ends elsewhere.
+        """
+        arm = self._arm
+        target = T_base_palm @ np.linalg.inv(arm.T_tip_palm)
+        close = self._newton(target, near)
+        if close is not None:
+            return close
+        first = np.array([near[k] if moves else 0.0
+                          for k, moves in zip(self._actuators, self._active)])
+        found = self._chain.inverse_kinematics_frame(
+            target, initial_position=first, orientation_mode='all', tol=1e-14)
+        joints = near.copy()
+        for k, moves, value in zip(self._actuators, self._active, found):
+            if moves:
+                joints[k] = value
+        return joints if self._reaches(joints, T_base_palm) else None
+
+    def solutions(self, T_base_palm: Array, near: Array, count: int) -> list[Array]:
+        """
+        Return different solutions, that with the shortest way from ``near`` first.
+
+        Searches begin at ``near`` and at ``count`` further places spread evenly over the
+        joints' ranges (Halton's sequence), so that the answer depends on the question alone.
+        """
+        arm, found = self._arm, []
+        middle = np.clip(near, arm.joint_lower, arm.joint_upper)
+        half = np.minimum(0.5 * (arm.joint_upper - arm.joint_lower), np.pi)
+        starts = [middle] + [
+            np.clip(middle + half * (2.0 * row - 1.0), arm.joint_lower, arm.joint_upper)
+            for row in _halton(count, len(middle))]
+        for start in starts:
+            joints = self.solve(T_base_palm, start)
+            if joints is None:
+                continue
+            joints = _nearest_turns(joints, near, arm)
+            if all(np.abs(joints - other).max() > 1e-3 for other in found):
+                found.append(joints)
+        return sorted(found, key=lambda q: float(np.abs(q - near).sum()))
+
+    def _newton(self, target: Array, near: Array) -> Array | None:
+        """Follow the tip's Jacobian from ``near``; None where that does not get there soon."""
+        arm, joints = self._arm, near.copy()
+        for _ in range(NEWTON_STEPS):
+            pose = arm.poses(joints)[arm.tip]
+            turn = Rotation.from_matrix(target[:3, :3] @ pose[:3, :3].T).as_rotvec()
+            error = np.concatenate([target[:3, 3] - pose[:3, 3], turn])
+            if np.abs(error).max() < NEWTON_TOLERANCE:
+                return joints
+            jacobian = link_jacobians(arm, joints[None])[0, 0]
+            change = np.linalg.lstsq(jacobian, error, rcond=1e-3)[0]
+            joints = joints + change * min(1.0, NEWTON_CUT / max(np.abs(change).max(), 1e-30))
+            if (joints < arm.joint_lower).any() or (joints > arm.joint_upper).any():
+                return None
+        return None
+
+    def _reaches(self, joints: Array, T_base_palm: Array) -> bool:
+        error = np.linalg.inv(self._arm.palm_pose(joints)) @ T_base_palm
+        turn = np.arccos(np.clip(0.5 * (np.trace(error[:3, :3]) - 1.0), -1.0, 1.0))
+        return bool(np.linalg.norm(error[:3, 3]) < self.POSITION and turn < self.ROTATION)
+
+
+def _import_chain() -> Callable:
+    try:
+        from ikpy.chain import Chain
+    except ImportError:
+        raise ArmError('an arm needs the package ikpy: pip install "gripsim_ros[arm]"') from None
+    return Chain
+
+
+def _nearest_turns(joints: Array, near: Array, arm: ArmModel) -> Array:
+    """Return the same posture with every joint turned to the nearest place in its limits."""
+    turned = joints.copy()
+    for k in range(len(joints)):
+        choices = joints[k] + 2.0 * np.pi * np.arange(-2, 3)
+        inside = choices[(choices >= arm.joint_lower[k]) & (choices <= arm.joint_upper[k])]
+        if len(inside):
+            turned[k] = inside[np.argmin(np.abs(inside - near[k]))]
+    return turned
+
+
+def _halton(count: int, width: int) -> Array:
+    return qmc.Halton(width, scramble=False).random(count + 1)[1:]

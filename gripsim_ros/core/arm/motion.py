@@ -1,0 +1,204 @@
+"""The arm's way from its start to the displaced object, for one grasp."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..hand import HandModel, forward_kinematics
+from ..planning.held_kinematics import object_path, pose_on_path
+from ..planning.reach_types import WITH_ARM
+from ..planning.types import RankedGrasp
+from ..transforms import inverse, transform
+from .collision import ArmScene
+from .model import ArmInverse, ArmModel, joint_distance
+
+Array = NDArray[np.float64]
+
+#: Largest step of a joint between two postures that are looked at [rad].
+JOINT_STEP = 0.05
+#: Largest step of the palm along a straight way [m], [rad].
+PALM_STEP, PALM_TURN = 0.02, 0.1
+#: A joint that jumps by more than this between two steps has changed its branch [rad].
+BRANCH_JUMP = 0.8
+#: Further beginnings of the search for postures before the grasp, and postures tried.
+SEARCHES, TRIED = 12, 4
+
+START, APPROACH, LIFT, CARRY, LOWER = 'start', 'approach', 'lift', 'carry', 'lower'
+
+
+@dataclass(frozen=True, eq=False)
+class ArmMotion:
+    """
+    The arm's joints through the whole operation.
+
+    Attributes
+    ----------
+    joints : (m, A) float
+        [rad]; up to the step before the one that fails.
+    phases : tuple of str, (m,)
+        ``start``: to the pre-grasp; then ``approach``, ``lift``, ``carry``, ``lower``.
+    length : float
+        Sum of the joints' ways [rad].
+    failed_step : int
+        First posture that collides or cannot be reached; -1: none.
+    message : str
+        Why.
+    """
+
+    joints: Array
+    phases: tuple[str, ...]
+    length: float
+    failed_step: int
+    message: str
+
+
+class ArmPlanner:
+    """
+    Find the arm's motion for grasps of one object in one scene.
+
+    Parameters
+    ----------
+    arm : ArmModel
+    hand : HandModel
+    scene : ArmScene
+    T_base_object : (4, 4) float
+        The object before it is grasped.
+    start : (A,) float
+        [rad]
+    T_object_moved : (4, 4) float or None
+        Wanted displacement, in the object's first frame.
+
+    Notes
+    -----
+    Source: seed 001, 'the hypothesis with the least way of the arm's joints without
+    collision'. Straight ways in joint space to the pre-grasp, straight ways of the palm
+    afterwards; all postures of the pre-grasp that are found are tried, nearest first. No
+    way round obstacles is searched for.
+    """
+
+    def __init__(self, arm: ArmModel, hand: HandModel, scene: ArmScene, T_base_object: Array,
+                 start: Array, T_object_moved: Array | None) -> None:
+        self._arm, self._hand, self._scene = arm, hand, scene
+        self._T_base_object, self._start = T_base_object, start
+        self._T_object_moved = T_object_moved
+        self._inverse = ArmInverse(arm)
+
+    def motion(self, grasp: RankedGrasp) -> ArmMotion:
+        """Return the shortest motion found for a grasp, or the one that came farthest."""
+        T_base_pregrasp = self._T_base_object @ grasp.T_object_pregrasp
+        postures = self._inverse.solutions(T_base_pregrasp, self._start, SEARCHES)
+        best: ArmMotion | None = None
+        for posture in postures[:TRIED]:
+            found = self._through(grasp, posture)
+            if found.failed_step < 0:
+                return found
+            if best is None or found.failed_step > best.failed_step:
+                best = found
+        return best or ArmMotion(self._start[None], (START,), 0.0, 1,
+                                 'the arm does not reach the pre-grasp (start)')
+
+    # -- one posture -----------------------------------------------------------------
+
+    def _through(self, grasp: RankedGrasp, posture: Array) -> ArmMotion:
+        walk = _Walk(self._start, self._check(grasp))
+        steps = max(1, int(np.ceil(np.abs(posture - self._start).max() / JOINT_STEP)))
+        ways = [self._start + s * (posture - self._start)
+                for s in np.linspace(0.0, 1.0, steps + 1)]
+        for joints in ways:
+            if not walk.go(joints, START, self._T_base_object, grasp.trajectory[0]):
+                return walk.result()
+        for phase, T_base_palm, T_base_object, hand_joints in self._straight_ways(grasp):
+            joints = self._inverse.solve(T_base_palm, walk.joints)
+            if joints is None or np.abs(joints - walk.joints).max() > BRANCH_JUMP:
+                walk.fail(f'the arm does not reach a palm pose on the straight way ({phase})')
+                return walk.result()
+            if not walk.go(joints, phase, T_base_object, hand_joints):
+                return walk.result()
+        return walk.result()
+
+    def _check(self, grasp: RankedGrasp) -> Callable[[Array, str, Array, Array], str]:
+        def check(joints: Array, phase: str, T_base_object: Array, hand_joints: Array) -> str:
+            T_base_palm = self._arm.palm_pose(joints)
+            T_base_link = T_base_palm @ forward_kinematics(self._hand, hand_joints[None])[0]
+            return self._scene.first_collision(joints, T_base_link, T_base_object,
+                                               hand_meets_object=phase == START)
+        return check
+
+    def _straight_ways(self, grasp: RankedGrasp):
+        """Yield phase, palm pose, object pose (both in the base) and hand joints of each step."""
+        T_object, T_grasp = self._T_base_object, grasp.T_object_palm
+        for T in _between(grasp.T_object_pregrasp, T_grasp)[1:]:
+            yield APPROACH, T_object @ T, T_object, grasp.trajectory[0]
+        closed = grasp.trajectory[-1]
+        yield APPROACH, T_object @ T_grasp, T_object, closed
+        if self._T_object_moved is None:
+            for T_up in self._lifts(T_object)[1:]:
+                yield LIFT, T_up @ T_grasp, T_up, closed
+            return
+        if grasp.reach is not None and grasp.reach.level != WITH_ARM:
+            return
+        for T_up in self._lifts(T_object)[1:]:
+            yield LIFT, T_up @ T_grasp, T_up, closed
+        T_lift = self._lifts(T_object)[-1] @ inverse(T_object)
+        for T_moved, T_palm, hand_joints in self._carried(grasp):
+            T_place = T_lift @ T_object @ T_moved
+            yield CARRY, T_lift @ T_object @ T_palm, T_place, hand_joints
+        T_last, T_palm_last, hand_joints = self._carried(grasp)[-1]
+        for T_up in self._lifts(T_object)[-2::-1]:
+            T_drop = T_up @ inverse(T_object)
+            yield LOWER, T_drop @ T_object @ T_palm_last, T_drop @ T_object @ T_last, hand_joints
+
+    def _lifts(self, T_base_object: Array) -> list[Array]:
+        up = transform(np.eye(3), np.array([0.0, 0.0, self._arm.lift]))
+        return [T @ T_base_object for T in object_path(up, PALM_STEP, PALM_TURN)]
+
+    def _carried(self, grasp: RankedGrasp) -> list[tuple[Array, Array, Array]]:
+        """Return object pose and palm pose in the object's first frame, and hand joints."""
+        T_moved = self._T_object_moved
+        assert T_moved is not None
+        reach = grasp.reach
+        if reach is None:
+            return [(T, T @ grasp.T_object_palm, grasp.trajectory[-1])
+                    for T in object_path(T_moved, PALM_STEP, PALM_TURN)]
+        return [(pose_on_path(T_moved, share), T, joints)
+                for share, T, joints in zip(reach.shares, reach.T_object_palm, reach.joints)]
+
+
+class _Walk:
+    """Postures so far, each checked when it is gone to."""
+
+    def __init__(self, start: Array, check: Callable[[Array, str, Array, Array], str]) -> None:
+        self._start, self._check = start, check
+        self._rows: list[Array] = []
+        self._phases: list[str] = []
+        self._failure = ''
+
+    @property
+    def joints(self) -> Array:
+        """Return the last posture that was free."""
+        return self._rows[-1] if self._rows else self._start
+
+    def go(self, joints: Array, phase: str, T_base_object: Array, hand_joints: Array) -> bool:
+        problem = self._check(joints, phase, T_base_object, hand_joints)
+        if problem:
+            self.fail(f'{problem} ({phase})')
+            return False
+        self._rows.append(joints)
+        self._phases.append(phase)
+        return True
+
+    def fail(self, reason: str) -> None:
+        self._failure = reason
+
+    def result(self) -> ArmMotion:
+        """Return the motion so far, with its failure if it ended by one."""
+        rows = np.array(self._rows).reshape(-1, len(self._start))
+        failed = len(rows) if self._failure else -1
+        return ArmMotion(rows, tuple(self._phases), joint_distance(rows), failed, self._failure)
+
+
+def _between(T_a: Array, T_b: Array) -> list[Array]:
+    """Return poses along the straight way from one pose to another, both ends included."""
+    return [T_a @ T for T in object_path(inverse(T_a) @ T_b, PALM_STEP, PALM_TURN)]
