@@ -1,0 +1,283 @@
+"""The node `sdh_driver` over topics and services, with the emulated firmware behind it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
+
+import rclpy  # noqa: E402
+from builtin_interfaces.msg import Duration  # noqa: E402
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
+from gripsim_interfaces.msg import TactileFrame  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from sensor_msgs.msg import JointState, Temperature  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
+
+from gripsim_ros.driver.emulator.firmware import Identity  # noqa: E402
+from gripsim_ros.driver.emulator.server import EmulatedHand  # noqa: E402
+from gripsim_ros.driver.motion import Motion, Outcome  # noqa: E402
+from gripsim_ros.driver.protocol import AXIS_JOINTS  # noqa: E402
+from gripsim_ros.nodes import sdh_driver_action  # noqa: E402
+from gripsim_ros.nodes.parameters import ParameterError, default_values  # noqa: E402
+from gripsim_ros.nodes.sdh_driver_parameters import (  # noqa: E402
+    PARAMETERS, driver_options, tactile_options)
+from gripsim_ros.suite import Suite  # noqa: E402
+
+from sdh_cases import ANGLES, CLOSED, NAMES, OPEN, angles_of, rests, wait_for  # noqa: E402
+
+NODE = ['sdh_driver']
+START_TIMEOUT = 120.0
+ATOL_THERE = 0.11      # [deg]
+
+
+class Peer:
+    """A node that listens to the driver and calls it."""
+
+    def __init__(self):
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context)
+        self.node = rclpy.create_node('peer', context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.heard = {}
+        for kind, topic in ((JointState, 'joint_states'), (TactileFrame, 'tactile'),
+                            (Temperature, 'sdh_driver/temperature'),
+                            (DiagnosticArray, '/diagnostics')):
+            self.heard[topic] = []
+            self.node.create_subscription(kind, topic, self.heard[topic].append, 10)
+        self.publisher = self.node.create_publisher(JointTrajectory, 'joint_trajectory', 10)
+
+    def until(self, condition):
+        """Return whether a condition came true while listening."""
+        def listen():
+            self.executor.spin_once(timeout_sec=0.02)
+            return condition()
+        return wait_for(listen)
+
+    def call(self, name):
+        """Return the answer of a service of the driver."""
+        client = self.node.create_client(Trigger, f'sdh_driver/{name}')
+        assert self.until(client.service_is_ready)
+        future = client.call_async(Trigger.Request())
+        assert self.until(future.done)
+        self.node.destroy_client(client)
+        return future.result()
+
+    def send(self, *points):
+        """Publish a trajectory of (seconds, positions)."""
+        self.publisher.publish(JointTrajectory(joint_names=list(NAMES), points=[
+            JointTrajectoryPoint(positions=[float(q) for q in positions], time_from_start=Duration(
+                sec=int(time), nanosec=int(1e9 * (time % 1.0)))) for time, positions in points]))
+
+    def status(self):
+        """Return the driver's newest diagnostics."""
+        return next((status for array in reversed(self.heard['/diagnostics'])
+                     for status in array.status if status.name == 'sdh_driver'), None)
+
+    def value(self, key):
+        """Return a value of the newest diagnostics."""
+        return next((pair.value for pair in self.status().values if pair.key == key), None)
+
+    def close(self):
+        self.executor.shutdown()
+        self.node.destroy_node()
+        self.context.try_shutdown()
+
+
+@pytest.fixture(scope='module')
+def running():
+    """Yield an emulated hand, a peer, and the suite with the driver in it."""
+    with EmulatedHand(identity=Identity(angles=ANGLES)) as hand:
+        suite = Suite(os.environ, parameters={'sdh_driver': {
+            'address': hand.address, 'tactile_address': hand.tactile_address,
+            'reply_timeout': 0.2, 'retry_first': 0.05, 'retry_longest': 0.2}})
+        suite.start(NODE)
+        peer = None
+        try:
+            suite.wait_until_ready(NODE, START_TIMEOUT)
+            peer = Peer()
+            assert peer.until(lambda: all(peer.heard.values()))
+            yield hand, peer, suite
+        finally:
+            if peer is not None:
+                peer.close()
+            suite.stop(NODE)
+
+
+def there(hand, target):
+    """Return whether the emulated hand rests at a target in the hand's joint order [rad]."""
+    expected = np.degrees([target[list(NAMES).index(name)] for name in AXIS_JOINTS])
+    return rests(hand) and np.abs(angles_of(hand) - expected).max() < ATOL_THERE
+
+
+def test_it_publishes_and_moves_nothing(running):
+    hand, peer, _ = running
+    state = peer.heard['joint_states'][-1]
+    assert tuple(state.name) == NAMES and len(state.velocity) == 7
+    expected = np.radians([ANGLES[AXIS_JOINTS.index(name)] for name in NAMES])
+    np.testing.assert_allclose(state.position, expected, atol=np.radians(ATOL_THERE))
+    frame = peer.heard['tactile'][-1]
+    assert len(frame.links) == 6 and frame.offsets[-1] == len(frame.pressures) == 456
+    assert len(frame.points_link) == 3 * 456 and not frame.calibrated
+    names = {msg.header.frame_id for msg in peer.heard['sdh_driver/temperature']}
+    assert peer.until(lambda: 'motor_0' in names or peer.heard['sdh_driver/temperature'])
+    assert peer.until(lambda: peer.status().level == DiagnosticStatus.OK)
+    assert not hand.firmware.record.moves
+
+
+def test_a_trajectory_is_followed_and_an_empty_one_stops(running):
+    hand, peer, _ = running
+    peer.send((1.0, OPEN))
+    assert peer.until(lambda: there(hand, OPEN))
+    peer.send((5.0, CLOSED))
+    assert peer.until(lambda: not rests(hand))
+    peer.send()
+    assert peer.until(lambda: rests(hand)) and not there(hand, CLOSED)
+
+
+def test_what_is_refused_is_told(running):
+    hand, peer, _ = running
+    moves = len(hand.firmware.record.moves)
+    peer.send((1.0, [9.0] * 7))
+    assert peer.until(lambda: 'must stay within' in peer.value('last error'))
+    assert len(hand.firmware.record.moves) == moves
+
+
+def test_services_stop_latch_and_recover(running):
+    hand, peer, _ = running
+    peer.send((8.0, CLOSED))
+    assert peer.until(lambda: not rests(hand))
+    assert peer.call('stop').success and wait_for(lambda: rests(hand))
+    assert not there(hand, CLOSED)
+    assert peer.call('emergency_stop').success
+    assert not any(hand.firmware.motors.power)
+    assert not peer.call('motor_on').success
+    assert peer.call('init').success                    # connects, opens no latch
+    peer.send((1.0, OPEN))
+    assert peer.until(lambda: peer.status().level == DiagnosticStatus.ERROR)
+    assert 'recover' in peer.status().message
+    assert not any(hand.firmware.motors.power)
+    assert peer.call('recover').success and peer.call('motor_off').success
+    assert peer.call('motor_on').success and all(hand.firmware.motors.power)
+    peer.send((1.0, OPEN))
+    assert peer.until(lambda: there(hand, OPEN))
+
+
+def test_a_lost_hand_is_told_and_found_again(running):
+    hand, peer, _ = running
+    hand.faults.add('silence')
+    assert peer.until(lambda: peer.status().level == DiagnosticStatus.ERROR)
+    assert not peer.call('recover').success
+    hand.faults.clear()
+    assert peer.until(lambda: peer.value('connected') == 'True')
+    assert peer.call('stop').success
+
+
+def test_it_ends_with_code_0_and_leaves_the_hand_at_rest(running):
+    hand, peer, suite = running
+    peer.send((8.0, CLOSED))
+    assert peer.until(lambda: not rests(hand))
+    process = suite.processes[NODE[0]]
+    process.send_signal(signal.SIGINT)
+    assert process.wait(15.0) == 0
+    assert wait_for(lambda: rests(hand)) and not there(hand, CLOSED)
+
+
+# -- parameters, action, command line -------------------------------------------------------
+
+def test_defaults_are_within_their_ranges_and_all_are_used():
+    values = default_values('sdh_driver')
+    checked = {parameter.name: parameter.checked(values[parameter.name])
+               for parameter in PARAMETERS}
+    options, touch = driver_options(checked), tactile_options(checked)
+    assert options.link.address.startswith('tcp://192.168.1.42:23')
+    assert touch.link.address != options.link.address
+    assert tactile_options({**checked, 'tactile_address': ''}).link is None
+    used = {*vars(options.link), *vars(options.motion), *vars(touch), 'tactile_address',
+            'tactile_layout', 'tactile_calibrated', 'tactile_run_length', 'tactile_frame_rate',
+            'tactile_silence'}
+    assert set(checked) <= used
+
+
+def test_parameters_that_contradict_each_other_are_refused():
+    values = default_values('sdh_driver')
+    with pytest.raises(ParameterError, match='cool_temperature'):
+        driver_options({**values, 'cool_temperature': 90.0})
+
+
+class Goal:
+    """A goal of an action as the driver sees it."""
+
+    def __init__(self, cancelled=False):
+        self.request, self.is_cancel_requested = SimpleNamespace(trajectory=None), cancelled
+        self.end = ''
+
+    def succeed(self):
+        self.end = 'succeeded'
+
+    def abort(self):
+        self.end = 'aborted'
+
+    def canceled(self):
+        self.end = 'cancelled'
+
+
+@pytest.mark.parametrize('outcome, cancelled, end, code', [
+    (Outcome.REACHED, False, 'succeeded', 0), (Outcome.MISSED, False, 'aborted', -5),
+    (Outcome.REFUSED, False, 'aborted', -1), (Outcome.FAILED, False, 'aborted', -4),
+    (Outcome.STOPPED, True, 'cancelled', -4)])
+def test_a_goal_ends_as_its_motion_does(monkeypatch, outcome, cancelled, end, code):
+    """The message itself is not at hand where control_msgs is not installed."""
+    monkeypatch.setattr(sdh_driver_action, 'FollowJointTrajectory',
+                        SimpleNamespace(Result=SimpleNamespace))
+    motion = Motion([], [], [])
+    session = SimpleNamespace(follow=lambda m: m, stop=lambda: motion.finish(outcome, 'said'))
+    action = object.__new__(sdh_driver_action.TrajectoryAction)
+    action._session, action._motion_of = session, lambda trajectory: motion
+    if not cancelled:
+        motion.finish(outcome, 'said')
+    goal = Goal(cancelled)
+    result = action.execute(goal)
+    assert (goal.end, result.error_code) == (end, code)
+
+
+def test_the_command_line_offers_a_hand_that_is_told_what_to_do():
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'gripsim_ros.cli', 'emulate-sdh', '--port', '0', '--tactile-port',
+         '0', '--firmware', '0.0.3.1'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True)
+    try:
+        address = process.stdout.readline().split()[1]
+        host, port = address.removeprefix('tcp://').split(':')
+        with socket.create_connection((host, int(port)), 10.0) as link:
+            link.sendall(b'ver\r\n')
+            assert link.recv(100) == b'VER=0.0.3.1\r\n'
+            process.stdin.write('fault error@pos\nshow\n')
+            process.stdin.flush()
+            assert 'angles' in process.stderr.readline()
+            link.sendall(b'pos\r\n')
+            assert link.recv(100).startswith(b'E')
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10.0) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize('arguments, words', [
+    (['--fault', 'gremlins'], 'a fault is KIND'), (['--port', '70000'], '--port must be'),
+    (['--block', '9=4'], 'no command'), (['--fault', 'silence:2'], 'probability')])
+def test_the_command_line_refuses_in_one_line(arguments, words, capsys):
+    from gripsim_ros.cli.main import main
+    free = [] if '--port' in arguments else ['--port', '0', '--tactile-port', '0']
+    assert main(['emulate-sdh', *free, *arguments]) == 2
+    said = capsys.readouterr().err
+    assert words in said and len(said.strip().splitlines()) == 1
