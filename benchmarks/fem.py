@@ -15,6 +15,7 @@ import numpy as np
 from benchmarks._fem_cases import MODULUS, RATIOS, Grip, Product, Row, grips, reference_rows
 from benchmarks._fem_harmonics import HarmonicBody
 from gripsim_ros.core import batches
+from gripsim_ros.core.mechanics.patch_results import ValidityOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / 'docs' / 'images'
@@ -125,8 +126,9 @@ def draw_ratios(comparisons, path):
         axes.plot(x, [100 * one.lone_error for one in own], 'o', color=f'C{k}', fillstyle='none')
     axes.plot([], [], 'o', color='grey', fillstyle='none', label='each pad on a plain half-space')
     axes.axhline(0.0, color='black', linewidth=0.8)
-    axes.axvline(0.4, color='grey', linestyle=':', linewidth=1.0)
-    axes.text(0.41, 0.97, 'flagged beyond', transform=axes.get_xaxis_transform(), va='top',
+    limit = ValidityOptions().max_thickness_ratio
+    axes.axvline(limit, color='grey', linestyle=':', linewidth=1.0)
+    axes.text(limit + 0.01, 0.97, 'flagged beyond', transform=axes.get_xaxis_transform(), va='top',
               fontsize=8)
     axes.set_yscale('symlog', linthresh=50.0)
     ticks = [-50, -30, -20, -10, 0, 10, 20, 50, 100, 300, 1000]

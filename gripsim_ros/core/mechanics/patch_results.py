@@ -36,7 +36,8 @@ class ValidityOptions:
     min_nodes : int
         Loaded nodes below which a patch is coarse.
     max_thickness_ratio : float
-        Contact radius over half the object's thickness [-].
+        Contact radius over half the object's thickness [-]; below the default forces are within
+        10 % of finite elements, see docs/validation/finite_elements.md.
     max_depth_ratio : float
         Indentation of the object over half its thickness [-].
     max_strain_ratio : float
@@ -57,7 +58,7 @@ class ValidityOptions:
     """
 
     min_nodes: int = 7
-    max_thickness_ratio: float = 0.4
+    max_thickness_ratio: float = 0.22
     max_depth_ratio: float = 0.3
     max_strain_ratio: float = 0.9
     max_spread: float = np.deg2rad(30.0)
