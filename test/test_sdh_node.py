@@ -174,7 +174,8 @@ def test_services_stop_latch_and_recover(running):
 def test_a_lost_hand_is_told_and_found_again(running):
     hand, peer, _ = running
     hand.faults.add('silence')
-    assert peer.until(lambda: peer.status().level == DiagnosticStatus.ERROR)
+    assert peer.until(lambda: peer.value('connected') == 'False')
+    assert peer.status().level == DiagnosticStatus.ERROR
     assert not peer.call('recover').success
     hand.faults.clear()
     assert peer.until(lambda: peer.value('connected') == 'True')
