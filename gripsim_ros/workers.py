@@ -18,10 +18,10 @@ from types import TracebackType
 from .core.batches import ConfigurationBatch, GraspStateBatch
 from .core.pipeline import Pipeline, Watch, group_size, run
 from .core.planning import GraspEvaluator, GraspPlanner, Progress
-from .core.planning.closing_groups import Outcome, carry_closings, outcome_of
+from .core.planning.closing_groups import Outcome, carry_closings
 
-#: A batch to be evaluated, or the numbers of hypotheses to be closed.
-Job = ConfigurationBatch | tuple[int, ...]
+#: A batch to be evaluated, or hypotheses to be closed: their numbers and bars.
+Job = ConfigurationBatch | dict[int, float]
 #: Its answer.
 Answer = GraspStateBatch | list[Outcome]
 
@@ -146,8 +146,7 @@ class Workers:
         if isinstance(job, ConfigurationBatch):
             return self._pipeline.evaluate(job)
         closings = self._planner.hypotheses(job)
-        carry_closings(closings, self._planner.batch_of, self._pipeline.evaluate)
-        return [outcome_of(closing) for closing in closings]
+        return carry_closings(closings, self._planner, self._pipeline.evaluate)
 
 
 def _serve(connection: Connection, inherited: list[Connection],
@@ -210,7 +209,7 @@ def _hand_out(planner: GraspPlanner | GraspEvaluator, workers: Workers) -> None:
     while workers.has_idle:
         closings = planner.begin(group_size(planner))
         if closings:
-            workers.submit(NO_BATCH, tuple(c.hypothesis.number for c in closings))
+            workers.submit(NO_BATCH, {c.hypothesis.number: c.bar for c in closings})
             continue
         ask = planner.ask()
         if ask is None:

@@ -1,6 +1,7 @@
 """The planner as an ask-and-tell object: laws of its protocol, without any stage."""
 
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from fake_stages import SphereWorld
 from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.planning import GraspPlanner, Task, rejections
-from gripsim_ros.core.planning.closing_groups import carry_closings, outcome_of
+from gripsim_ros.core.planning.closing_groups import carry_closings
 from gripsim_ros.core.transforms import apply, from_rotation_vector
 from gripsim_ros.in_process import find_material, planner_options
 from gripsim_ros.resources import load_default_hand
@@ -36,7 +37,6 @@ def world(hand, ball):
 
 
 def new_planner(ball, hand, **changes):
-    from dataclasses import replace
     options = replace(planner_options(), **changes)
     return GraspPlanner(ball, hand, Task(), options, max_hypotheses=HYPOTHESES)
 
@@ -91,8 +91,7 @@ def test_answers_are_used_as_they_come(ball, hand, world):
 
 def carried(planner, world, group):
     while closings := planner.begin(group):
-        carry_closings(closings, planner.batch_of, world.evaluate)
-        planner.end([outcome_of(closing) for closing in closings])
+        planner.end(carry_closings(closings, planner, world.evaluate))
     return run_in_order(planner, world)
 
 
@@ -109,13 +108,62 @@ def test_hypotheses_given_out_whole_come_to_the_same(ball, hand, world, group):
 def test_outcomes_after_a_stop_are_ignored(ball, hand, world):
     planner = new_planner(ball, hand)
     closings = planner.begin(3)
-    carry_closings(closings, planner.batch_of, world.evaluate)
-    planner.end([outcome_of(closings[0])])
+    outcomes = carry_closings(closings, planner, world.evaluate)
+    planner.end(outcomes[:1])
     planner.stop()
-    planner.end([outcome_of(closing) for closing in closings])
+    planner.end(outcomes)
     run_in_order(planner, world)
     assert planner.progress.evaluated == 1
     assert planner.rejections[rejections.NOT_EVALUATED] == HYPOTHESES - 1
+
+
+FEW = {'heat_size': 2, 'max_grasps': 1}
+#: From one hypothesis to the next the hand reaches farther over the ball [m].
+ADVANCE = 0.0008
+
+
+def uneven_planner(ball, hand, **changes):
+    """Return a planner whose later hypotheses hold the ball farther from its middle."""
+    planner = new_planner(ball, hand, **{**FEW, **changes})
+    for closing in planner._waiting:
+        pose = closing.hypothesis.T_object_palm.copy()
+        pose[:3, 3] += ADVANCE * closing.hypothesis.number * pose[:3, 2]
+        closing.hypothesis = replace(closing.hypothesis, T_object_palm=pose)
+    return planner
+
+
+def test_closings_set_aside_change_no_ranking(ball, hand, world):
+    everything = run_in_order(uneven_planner(ball, hand, set_aside_slack=1.0), world)
+    planner = run_in_order(uneven_planner(ball, hand, set_aside_slack=0.0), world)
+    assert rejections.SET_ASIDE not in everything.rejections
+    assert planner.rejections[rejections.SET_ASIDE] > 0
+    assert signature(planner) == signature(everything)
+    progress = planner.progress
+    assert progress.evaluated == HYPOTHESES
+    assert progress.stable + sum(planner.rejections.values()) == HYPOTHESES
+
+
+@pytest.mark.parametrize('group', [1, 5])
+def test_what_is_set_aside_depends_on_no_batches_nor_groups(ball, hand, world, group):
+    planner = run_in_order(uneven_planner(ball, hand), world)
+    small = run_in_order(uneven_planner(ball, hand, batch_size=1, clearance_batch_size=2,
+                                        active_hypotheses=5), world)
+    whole = carried(uneven_planner(ball, hand), world, group)
+    assert planner.rejections[rejections.SET_ASIDE] > 0
+    assert planner.rejections == small.rejections == whole.rejections
+    assert signature(planner) == signature(small) == signature(whole)
+
+
+def test_closings_set_aside_are_recalled_where_grasps_let_go(ball, hand, world):
+    planner = uneven_planner(ball, hand, set_aside_slack=0.0)
+    while closings := planner.begin(4):
+        planner.end(carry_closings(closings, planner, world.evaluate))
+    assert planner.rejections[rejections.SET_ASIDE] > 0
+    assert planner._unsettled() == []       # all that settle in the first round have settled
+    planner._grasps.clear()                 # and let go
+    run_in_order(planner, world)
+    assert rejections.SET_ASIDE not in planner.rejections
+    assert len(planner.ranked()) == FEW['max_grasps']
 
 
 def test_trajectories_never_turn_back_and_start_at_the_open_hand(ball, hand, world):

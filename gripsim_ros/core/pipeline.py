@@ -8,7 +8,7 @@ from .contact import ContactScene, LinkShapes, detect_contacts
 from .hand import HandModel, compute_link_states
 from .mechanics import ElasticBody, MechanicsOptions, evaluate_contacts
 from .planning import GraspEvaluator, GraspPlanner, Progress
-from .planning.closing_groups import carry_closings, outcome_of
+from .planning.closing_groups import carry_closings
 
 #: Hypotheses carried together once something is stable; before, one by one: the first sooner.
 GROUP = 4
@@ -63,8 +63,7 @@ def run(planner: GraspPlanner | GraspEvaluator, pipeline: Pipeline,
     """
     watch = Watch(planner, on_progress)
     while closings := planner.begin(group_size(planner)):
-        carry_closings(closings, planner.batch_of, pipeline.evaluate, watch.goes_on)
-        planner.end([outcome_of(closing) for closing in closings if closing.done])
+        planner.end(carry_closings(closings, planner, pipeline.evaluate, watch.goes_on))
         watch.stop_if_told()
     while not planner.finished:
         ask = planner.ask()

@@ -90,6 +90,7 @@ class Closing:
         self.reason = ''
         self.held: Held | None = None
         self.miss: Miss | None = None
+        self.bar, self.best_score = -np.inf, np.inf
         self._hand, self._options, self._limits = hand, options, limits
         self._preshape = hand.preshapes[hypothesis.preshape]
         self._rates = self._preshape.closed - self._preshape.open
@@ -133,6 +134,11 @@ class Closing:
         else:
             self._phase = 'reach'
             self._reach(state)
+
+    def presses_everywhere(self, state: StateRow) -> bool:
+        """Tell whether every link that came to touch bears force in a state."""
+        return all(state.normal_forces[state.links == control.link].sum() > 0.0
+                   for control in self._controls())
 
     def fail(self, reason: str) -> None:
         """End without a grasp."""

@@ -2,30 +2,45 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from ..batches import DETAIL_CLEARANCE, DETAIL_FORCES, ConfigurationBatch, GraspStateBatch
 from .closing import Closing, Held, Question
 from .misses import Miss
-from .state_row import state_row
+from .state_row import StateRow, state_row
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a closing came to; ``number`` is its hypothesis's."""
+    """
+    What a closing came to; ``number`` is its hypothesis's.
+
+    ``best_score`` is the best that a closing that was set aside could have reached, else None.
+    """
 
     number: int
     reason: str
     held: Held | None
     miss: Miss | None
     reached_contact: bool
+    best_score: float | None = None
 
 
-def carry_closings(closings: list[Closing],
-                   batch_of: Callable[[list[Question], int], ConfigurationBatch],
+class Judge(Protocol):
+    """The planner, as far as closings that are given out need it."""
+
+    def batch_of(self, questions: list[Question], detail: int) -> ConfigurationBatch:
+        """Return questions of one detail as a batch."""
+
+    def is_beaten(self, closing: Closing, state: StateRow) -> bool:
+        """Tell whether a closing need not go on after an answer."""
+
+
+def carry_closings(closings: list[Closing], judge: Judge,
                    evaluate: Callable[[ConfigurationBatch], GraspStateBatch],
-                   go_on: Callable[[], bool] = lambda: True) -> bool:
+                   go_on: Callable[[], bool] = lambda: True) -> list[Outcome]:
     """
-    Ask and answer for closings until each has its verdict.
+    Ask and answer for closings until each has its verdict or is set aside.
 
     Closings know nothing of each other, so what they come to depends neither on the group
     nor on the process.
@@ -33,8 +48,7 @@ def carry_closings(closings: list[Closing],
     Parameters
     ----------
     closings : list of Closing
-    batch_of : callable
-        Returns questions of one detail as a batch.
+    judge : Judge
     evaluate : callable
         The stages.
     go_on : callable
@@ -42,26 +56,32 @@ def carry_closings(closings: list[Closing],
 
     Returns
     -------
-    bool
-        Whether all came to their verdicts.
+    list of Outcome
+        Of those that came to an end.
     """
-    active = [closing for closing in closings if not closing.done]
+    active, beaten = list(closings), set[int]()
     while active:
         questions = [(closing, closing.question()) for closing in active]
         for detail in (DETAIL_CLEARANCE, DETAIL_FORCES):
             asked = [(c, q) for c, q in questions if q.detail == detail]
             if not asked:
                 continue
-            states = evaluate(batch_of([q for _, q in asked], detail))
+            states = evaluate(judge.batch_of([q for _, q in asked], detail))
             for i, (closing, _) in enumerate(asked):
-                closing.answer(state_row(states, i))
+                state = state_row(states, i)
+                closing.answer(state)
+                if judge.is_beaten(closing, state):
+                    beaten.add(closing.hypothesis.number)
             if not go_on():
-                return False
-        active = [closing for closing in active if not closing.done]
-    return True
+                active = []
+                break
+        active = [c for c in active if not (c.done or c.hypothesis.number in beaten)]
+    return [_outcome(closing) for closing in closings
+            if closing.done or closing.hypothesis.number in beaten]
 
 
-def outcome_of(closing: Closing) -> Outcome:
-    """Return what a closing that is done came to."""
+def _outcome(closing: Closing) -> Outcome:
+    if not closing.done:
+        return Outcome(closing.hypothesis.number, '', None, None, True, closing.best_score)
     return Outcome(closing.hypothesis.number, closing.reason, closing.held, closing.miss,
                    closing.reached_contact)

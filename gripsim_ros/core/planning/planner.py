@@ -1,20 +1,19 @@
 """The planner as an ask-and-tell object: it calls no stage and never waits."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..batches import (DETAIL_CLEARANCE, DETAIL_FORCES, DETAIL_SURFACE, OBSTACLE_WIDTH,
+from ..batches import (DETAIL_CLEARANCE, DETAIL_FORCES, DETAIL_SURFACE,
                        ConfigurationBatch, GraspStateBatch)
 from ..bodies import GraspObject
 from ..errors import TaskError
 from ..hand import HandModel
 from . import rejections
 from .answers import grasp_contacts, make_grasp, rank_key
-from .closing import Closing, Held, Limits, Question
+from .closing import Closing, Held, Question
 from .closing_groups import Outcome
 from .held_motion import HeldMotion
 from .hypotheses import propose_hypotheses
@@ -23,20 +22,16 @@ from .load_cases import task_load_cases
 from .misses import MissBook, Rejected, nearest_miss
 from .options import PlannerOptions
 from .planar_closure_queue import ClosingQueue
+from .prospects import Prospects
+from .questions import closing_limits, miss_question, question_batch
 from .ranking import score_reference
 from .reach import ReachSearch
-from .settling import Settling, SettlingRounds, settled_question, told_where_found
+from .settling import SPARE_GRASPS, Settling, SettlingRounds, settled_question, told_where_found
 from .state_row import StateRow, state_row
 from .types import Ask, NearestMiss, Progress, RankedGrasp, Task
 
-Array = NDArray[np.float64]
-
 #: Hypotheses worked on at first, and more for each judged: the best ones answer soon.
 FIRST_ACTIVE, MORE_ACTIVE = 8, 4
-#: Primitives of a region that is not restricted.
-NO_REGION = np.zeros((0, OBSTACLE_WIDTH))
-#: Fingers among which the first guess of the holding force is shared.
-SHARING_FINGERS = 2
 
 
 class GraspPlanner:
@@ -44,8 +39,9 @@ class GraspPlanner:
     Plan grasps of one object for one task by asking and being told.
 
     ``ask()`` returns the next question, or None when nothing can be asked before an
-    answer arrives; ``tell()`` takes answers in any order and more than once, and uses
-    them in the order of the questions. So the ranking depends on the request alone.
+    answer arrives; ``tell()`` takes answers in any order and more than once. What a
+    hypothesis comes to depends on no other, so the ranking depends on the request alone.
+    Where the stages are at hand, ``begin()`` gives out whole hypotheses instead.
 
     Parameters
     ----------
@@ -90,6 +86,9 @@ class GraspPlanner:
         self._next_ask = self._next_tell = 0
         self._grasps: dict[int, RankedGrasp] = {}
         self._held: dict[int, tuple[Closing, Held]] = {}
+        self._prospects = Prospects(hand, self._reference, options,
+                                    self._max_grasps + SPARE_GRASPS)
+        self.is_beaten = self._prospects.is_beaten
         self._settlings = SettlingRounds(self._max_grasps, options)
         self._detailed: set[int] = set()
         self._rejections: Counter[str] = Counter()
@@ -102,13 +101,16 @@ class GraspPlanner:
     def ask(self) -> Ask | None:
         """Return the next question, or None while only answers can help or all is done."""
         limit = min(self.options.active_hypotheses, FIRST_ACTIVE + MORE_ACTIVE * self._closed)
-        self._active += self._waiting.take(limit - len(self._active))
+        self._active += self._begin_next(limit - len(self._active))
         pending = {id(item) for items in self._asked.values() for item in items}
         free = [c for c in self._active if id(c) not in pending]
         if free:
             return self._ask_closings(free)
         if self._active or self._given_out:
             return None
+        if self._recalled():
+            self._active = self._prospects.recall()
+            return self._ask_closings(self._active)
         if self._unsettled():
             return self._ask_settling(pending)
         return self._ask_details(pending) or self._ask_reach(pending)
@@ -138,23 +140,29 @@ class GraspPlanner:
 
     def begin(self, count: int) -> list[Closing]:
         """Give out the next ``count`` hypotheses whole; ``end()`` takes what they come to."""
-        closings = self._waiting.take(count)
+        closings = self._begin_next(count)
         self._given_out.update({c.hypothesis.number: c for c in closings})
         return closings
 
-    def hypotheses(self, numbers: Iterable[int]) -> list[Closing]:
-        """Return hypotheses, not begun yet or given out, by their numbers."""
-        open_ones = {c.hypothesis.number: c for c in [*self._waiting, *self._given_out.values()]}
-        return [open_ones[number] for number in numbers]
+    def hypotheses(self, bars: Mapping[int, float]) -> list[Closing]:
+        """Return hypotheses, not begun yet or given out, by their numbers, with these bars."""
+        found = {c.hypothesis.number: c for c in [*self._waiting, *self._given_out.values()]}
+        for number, bar in bars.items():
+            found[number].bar = bar
+        return [found[number] for number in bars]
 
     def end(self, outcomes: list[Outcome]) -> None:
         """Take what hypotheses given out came to; unknown and dropped ones are ignored."""
         for outcome in outcomes:
             closing = self._given_out.pop(outcome.number, None)
-            if closing is not None:
-                closing.reason, closing.held = outcome.reason, outcome.held
-                closing.miss = outcome.miss
-                self._conclude(closing, outcome.reached_contact)
+            if closing is None:
+                continue
+            if outcome.best_score is not None:
+                closing.best_score = outcome.best_score
+                self._set_aside(closing)
+                continue
+            closing.reason, closing.held, closing.miss = outcome.reason, outcome.held, outcome.miss
+            self._conclude(closing, outcome.reached_contact)
 
     def batch_of(self, questions: list[Question], detail: int) -> ConfigurationBatch:
         """Return questions of one detail as a batch of this task."""
@@ -170,6 +178,7 @@ class GraspPlanner:
         self._asked = {b: i for b, i in self._asked.items() if not isinstance(i[0], Closing)}
         self._answers = {b: a for b, a in self._answers.items() if b in self._asked}
         self._stopped = True
+        self._prospects.close()
         self._use_answers()
 
     # -- what is known so far --------------------------------------------------------
@@ -178,15 +187,15 @@ class GraspPlanner:
     def finished(self) -> bool:
         """Return whether every hypothesis has its verdict and the best their details."""
         return not (self._waiting or self._active or self._given_out or self._asked
-                    or self._unsettled() or self._undetailed()
-                    or self._unexplained() or self._unreached())
+                    or self._unsettled() or self._undetailed() or self._unexplained()
+                    or self._unreached() or self._recalled())
 
     @property
     def progress(self) -> Progress:
         """Return how far planning is."""
         best = min(self._grasps.values(), key=rank_key, default=None)
-        judged = self._closed + self._waiting.refused.total()
-        return Progress(judged, self._total, len(self._grasps),
+        early = (self._waiting.refused + self._prospects.counts).total()
+        return Progress(self._closed + early, self._total, len(self._grasps),
                         None if best is None else replace(best, rank=1))
 
     @property
@@ -197,7 +206,7 @@ class GraspPlanner:
     @property
     def rejections(self) -> dict[str, int]:
         """Return how many hypotheses were rejected for each reason, most frequent first."""
-        counts = self._rejections + self._waiting.refused
+        counts = self._rejections + self._waiting.refused + self._prospects.counts
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def ranked(self, count: int = 0) -> list[RankedGrasp]:
@@ -226,6 +235,15 @@ class GraspPlanner:
                        self.nearest_miss)
 
     # -- inside ----------------------------------------------------------------------
+
+    def _begin_next(self, count: int) -> list[Closing]:
+        closings = self._waiting.take(min(count, self._prospects.room))
+        self._prospects.begin(closings)
+        return closings
+
+    def _recalled(self) -> list[Closing]:
+        """Return closings set aside that are wanted after all: too many grasps let go."""
+        return self._prospects.aside if self._settlings.lack(self._grasps) else []
 
     def _ask_closings(self, free: list[Closing]) -> Ask:
         questions = [(c, c.question()) for c in free]
@@ -264,10 +282,7 @@ class GraspPlanner:
                 return self._register([grasp], [question], DETAIL_SURFACE)
         for item in self._unexplained():
             if id(item) not in pending:
-                question = Question(DETAIL_SURFACE, item.closing.hypothesis.T_object_palm,
-                                    item.miss.joint_positions, item.miss.joint_displacements,
-                                    np.zeros(3))
-                return self._register([item], [question], DETAIL_SURFACE)
+                return self._register([item], [miss_question(item)], DETAIL_SURFACE)
         return None
 
     def _unreached(self) -> list[RankedGrasp]:
@@ -318,7 +333,11 @@ class GraspPlanner:
         if isinstance(answer, str):
             closing.fail(answer)
         else:
-            closing.answer(state_row(answer, i))
+            state = state_row(answer, i)
+            closing.answer(state)
+            if self.is_beaten(closing, state):
+                self._active.remove(closing)
+                self._set_aside(closing)
         if not closing.done:
             return
         self._active.remove(closing)
@@ -328,14 +347,19 @@ class GraspPlanner:
         self._closed += 1
         self._waiting.note(closing)
         self._in_contact += int(reached_contact)
+        number = closing.hypothesis.number
         if closing.held is None:
             self._rejections[closing.reason] += 1
             self._misses.note(closing)
-            return
-        number = closing.hypothesis.number
-        self._held[number] = (closing, closing.held)
-        self._grasps[number] = make_grasp(closing.hypothesis, closing.held, self.hand,
-                                          self._reference, self.options)
+        else:
+            self._held[number] = (closing, closing.held)
+            self._grasps[number] = make_grasp(closing.hypothesis, closing.held, self.hand,
+                                              self._reference, self.options)
+        self._prospects.conclude(number, self._grasps.get(number))
+
+    def _set_aside(self, closing: Closing) -> None:
+        self._waiting.note(closing)
+        self._prospects.put_aside(closing)
 
     def _take_settling(self, settling: Settling, answer: GraspStateBatch | str, i: int) -> None:
         settling.answer(None if isinstance(answer, str) else state_row(answer, i))
@@ -371,29 +395,3 @@ class GraspPlanner:
             state_row(answer, 0), settled.T_object_settled))
         self._grasps[grasp.hypothesis] = make_grasp(
             closing.hypothesis, detailed, self.hand, self._reference, self.options)
-
-
-def question_batch(questions: list[Question], load_cases: Array, task: Task,
-                   detail: int) -> ConfigurationBatch:
-    """Return questions of equal detail as one batch."""
-    return ConfigurationBatch(
-        T_object_palm=np.array([q.T_object_palm for q in questions]),
-        joint_positions=np.array([q.joint_positions for q in questions]),
-        joint_displacements=np.array([q.joint_displacements for q in questions]),
-        sweep_object=np.array([q.sweep_object for q in questions]),
-        settled_object=np.array([q.settled_object for q in questions]),
-        load_cases=load_cases, obstacles=np.vstack([task.obstacles, task.keep_out]),
-        detail=detail)
-
-
-def closing_limits(grasp_object: GraspObject, hand: HandModel, load: float,
-                   max_pressure: float, contact_region: Array = NO_REGION) -> Limits:
-    """Return what closings respect: first force [N], stiffness, pressure [Pa], region."""
-    material = grasp_object.material
-    compliance = (1.0 - material.poisson_ratio ** 2) / material.youngs_modulus
-    pads = [link.pad for link in hand.links if link.pad is not None]
-    if pads:
-        compliance += max((1.0 - p.poisson_ratio ** 2) / p.youngs_modulus for p in pads)
-    return Limits(holding_force=load / (SHARING_FINGERS * material.friction),
-                  effective_modulus=1.0 / compliance, max_pressure=max_pressure,
-                  contact_region=contact_region)

@@ -163,11 +163,15 @@ class SettlingRounds:
     def __init__(self, wanted: int, options: PlannerOptions) -> None:
         self._wanted, self._options = wanted, options
         self._settlings: dict[int, Settling] = {}
-        self._order: list[int] | None = None
 
     def includes(self, grasp: RankedGrasp) -> bool:
         """Tell whether a grasp may be returned: once settling began, only settled ones."""
-        return self._order is None or grasp.hypothesis in self._settlings
+        return not self._settlings or grasp.hypothesis in self._settlings
+
+    def lack(self, stable: Mapping[int, RankedGrasp]) -> bool:
+        """Tell whether rounds have ended and fewer than wanted remain."""
+        return bool(self._settlings) and all(s.done for s in self._settlings.values()) and (
+            sum(number in stable for number in self._settlings) < self._wanted)
 
     def open(self, stable: Mapping[int, RankedGrasp],
              begin: Callable[[int], tuple[Question, StateRow]]) -> list[Settling]:
@@ -181,15 +185,14 @@ class SettlingRounds:
         begin : callable
             Returns the question and the state of a grasp by its number.
         """
-        if self._order is None:
-            self._order = [g.hypothesis for g in sorted(stable.values(), key=rank_key)]
         while True:
             unfinished = [s for s in self._settlings.values() if not s.done]
-            fresh = self._order[len(self._settlings):][:self._wanted + SPARE_GRASPS]
+            fresh = sorted((g for g in stable.values() if g.hypothesis not in self._settlings),
+                           key=rank_key)[:self._wanted + SPARE_GRASPS]
             remaining = sum(number in stable for number in self._settlings)
             if unfinished or remaining >= self._wanted or not fresh:
                 return unfinished
-            for number in fresh:
+            for number in (grasp.hypothesis for grasp in fresh):
                 self._settlings[number] = Settling(*begin(number), self._options, number)
 
     def settled(self, number: int, held: Held) -> Held:
