@@ -135,8 +135,9 @@ class GraspFilter:
 
     def keeps(self, grasp: RankedGrasp) -> bool:
         """Return whether a grasp is wanted."""
-        return (grasp.score >= self.min_score and grasp.margin >= self.min_margin
-                and not 0 < self.top < grasp.rank)
+        return (all(limit == -np.inf or value >= limit for value, limit in (
+            (grasp.score, self.min_score), (grasp.margin, self.min_margin)))
+            and not 0 < self.top < grasp.rank)
 
 
 def pack_mesh(mesh: TriangleMesh) -> tuple[bytes, bytes]:

@@ -86,8 +86,8 @@ class GraspRow(Base):
     plan_id: Mapped[int] = mapped_column(ForeignKey('plans.id'))
     rank: Mapped[int] = mapped_column(Integer)
     preshape: Mapped[str] = mapped_column(Text)
-    score: Mapped[float] = mapped_column(Float(53))
-    margin: Mapped[float] = mapped_column(Float(53))
+    score: Mapped[float | None] = mapped_column(Float(53))
+    margin: Mapped[float | None] = mapped_column(Float(53))
     content: Mapped[str] = mapped_column(Text)
     plan: Mapped[PlanRow] = relationship(back_populates='grasps')
 

@@ -247,9 +247,14 @@ def _plan_row(session: Session, plan: StoredPlan) -> PlanRow:
         key=plan.key, object_id=plan.grasp_object.id, mesh_hash=mesh.content_hash,
         hand_id=hand.id, material=codec.dump(plan.grasp_object.material), version=plan.version,
         settings=plan.settings, summary=codec.dump(plan.summary),
-        grasps=[GraspRow(rank=grasp.rank, preshape=grasp.preshape, score=float(grasp.score),
-                         margin=float(grasp.margin), content=codec.dump(grasp))
+        grasps=[GraspRow(rank=grasp.rank, preshape=grasp.preshape, score=_number(grasp.score),
+                         margin=_number(grasp.margin), content=codec.dump(grasp))
                 for grasp in plan.grasps])
+
+
+def _number(value: float) -> float | None:
+    """Return a number as every database takes it; NaN is null."""
+    return None if math.isnan(value) else float(value)
 
 
 def _line(error: SQLAlchemyError) -> str:
