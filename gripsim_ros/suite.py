@@ -15,6 +15,11 @@ from pathlib import Path
 
 #: The nodes in the order of the ring; the planner last.
 NODES = ('forward_kinematics', 'contact_detection', 'deformation', 'grasp_planner')
+#: What else is started for a hand that moves: its own node, and the one that carries out grasps.
+HAND_NODES = {'none': (), 'sim': ('sdh_simulator', 'grasp_executor'),
+              'real': ('sdh_driver', 'grasp_executor')}
+#: Finds the arm's motions, where there is an arm.
+ARM_NODE = 'arm_planner'
 #: The first start compiles the numerical kernels [s].
 READY_TIMEOUT = 300.0
 #: Time for an orderly end before a node is killed [s].
@@ -46,16 +51,31 @@ class Suite:
     parameters : mapping of str to mapping, optional
         Single parameters by node, such as ``{'grasp_planner': {'credits': 2}}``;
         they win over the file's.
+    hardware : str
+        Which hand moves: a key of ``HAND_NODES``.
+    arm : Path, optional
+        File of the arm that carries the hand; grasps are then ordered by its way.
     """
 
     def __init__(self, environment: Mapping[str, str], namespace: str = '',
                  params_file: Path | None = None,
-                 parameters: Mapping[str, Mapping[str, object]] | None = None) -> None:
+                 parameters: Mapping[str, Mapping[str, object]] | None = None,
+                 hardware: str = 'none', arm: Path | None = None) -> None:
         """Remember how to start; ``start`` does it."""
+        self.names = (*NODES, *HAND_NODES[hardware], *((ARM_NODE,) if arm else ()))
         self._environment = dict(environment)
         self._namespace = namespace
         self._params_file = params_file
-        self._parameters = parameters or {}
+        self._parameters = dict(parameters or {})
+        if hardware != 'none':
+            self._parameters['grasp_executor'] = {
+                'hand_node': HAND_NODES[hardware][0], 'simulated': hardware == 'sim',
+                **self._parameters.get('grasp_executor', {})}
+        if arm:
+            self._parameters[ARM_NODE] = {
+                'arm_config': Path(arm).resolve(), **self._parameters.get(ARM_NODE, {})}
+            self._parameters['grasp_planner'] = {
+                'arm_service': 'choose_by_arm', **self._parameters.get('grasp_planner', {})}
         self.processes: dict[str, subprocess.Popen] = {}
 
     def __enter__(self) -> 'Suite':
@@ -72,9 +92,9 @@ class Suite:
         """Stop all nodes."""
         self.stop()
 
-    def start(self, names: Sequence[str] = NODES) -> None:
+    def start(self, names: Sequence[str] | None = None) -> None:
         """Start nodes; those that run already are left alone."""
-        for name in names:
+        for name in names or self.names:
             if name not in self.processes or self.processes[name].poll() is not None:
                 self.processes[name] = subprocess.Popen(
                     self._command(name), env=self._environment, stdin=subprocess.DEVNULL,
@@ -92,7 +112,7 @@ class Suite:
             command += ['-p', f'{key}:={text}']
         return command
 
-    def wait_until_ready(self, names: Sequence[str] = NODES,
+    def wait_until_ready(self, names: Sequence[str] | None = None,
                          timeout: float = READY_TIMEOUT) -> None:
         """
         Return once the lifecycle state of the nodes is `active`.
@@ -103,6 +123,7 @@ class Suite:
             A node ended, or was not active within ``timeout`` [s].
         """
         os.environ.update(self._environment)
+        names = names or self.names
         with _StateWatch(self._namespace, names) as watch:
             end = time.monotonic() + timeout
             while not watch.all_active():
@@ -111,16 +132,17 @@ class Suite:
                     raise SuiteError(f'{", ".join(watch.waiting)} did not become active within '
                                      f'{timeout:g} s')
 
-    def check(self, names: Sequence[str] = NODES) -> None:
+    def check(self, names: Sequence[str] | None = None) -> None:
         """Raise ``SuiteError`` if a node has ended by itself."""
-        for name in names:
+        for name in names or self.names:
             code = self.processes[name].poll() if name in self.processes else None
             if code is not None:
                 raise SuiteError(f'{name} ended with exit code {code}')
 
-    def stop(self, names: Sequence[str] = NODES) -> None:
+    def stop(self, names: Sequence[str] | None = None) -> None:
         """Ask nodes to end, and kill those that do not."""
-        running = [self.processes.pop(name) for name in names if name in self.processes]
+        running = [self.processes.pop(name) for name in names or self.names
+                   if name in self.processes]
         for process in running:
             _signal(process, signal.SIGINT)
         end = time.monotonic() + STOP_TIMEOUT

@@ -16,6 +16,36 @@ Array = NDArray[np.float64]
 
 #: Slowest pace at which the hand is shaped or opened [rad/s].
 LEAST_SPEED = 0.5
+#: Least time between two rows that are sent [s].
+SHORTEST = 0.01
+
+
+class _Way:
+    """How far along the plan a finger is: it may stop and go on later."""
+
+    def __init__(self) -> None:
+        self.paused = 0.0
+        self._stop: float | None = None
+
+    @property
+    def stopped(self) -> bool:
+        return self._stop is not None
+
+    def along(self, elapsed: float) -> float:
+        """Return the time in the plan so long after the start [s]."""
+        return elapsed - self.paused if self._stop is None else self._stop
+
+    def times(self, planned: Array) -> Array:
+        """Return when the plan's rows come, after the start [s]."""
+        return planned + self.paused if self._stop is None else planned[:0]
+
+    def stop(self, elapsed: float) -> bool:
+        self._stop = self.along(elapsed)
+        return True
+
+    def go_on(self, elapsed: float) -> bool:
+        self.paused, self._stop = elapsed - self._stop, None
+        return True
 
 
 class FingerWatch:
@@ -25,8 +55,7 @@ class FingerWatch:
         """Nothing has stopped yet."""
         self._plan, self._options = plan, options
         self._start = 0.0
-        self._frozen: dict[int, float] = {}
-        self._stopped: set[str] = set()
+        self._way = {finger.name: _Way() for finger in plan.fingers}
         self._stopped_at = np.inf
         self._wrong_since: float | None = None
         steps = np.abs(np.diff(plan.rows, axis=0)).max(axis=1) / np.diff(plan.times)
@@ -38,48 +67,58 @@ class FingerWatch:
 
     def setpoint(self, time: float) -> Array:
         """Return where the joints are sent (J,) at a time [rad]; stopped fingers rest."""
-        wanted = self._plan.setpoint(time - self._start)
-        for joint, angle in self._frozen.items():
-            wanted[joint] = angle
+        elapsed = time - self._start
+        wanted = self._plan.setpoint(elapsed)
+        for finger in self._plan.fingers:
+            joints = list(finger.joints)
+            wanted[joints] = self._plan.setpoint(self._way[finger.name].along(elapsed))[joints]
         return wanted
 
     def stop_fingers(self, measured: Measurement) -> tuple[Array, Array] | None:
         """
-        Stop the fingers that press as planned; return the rows and times left, or None.
+        Stop fingers that press as planned, let those go on that press less again.
 
         A finger stops where it was *sent* at the time of the measurement: under position
-        control its force is that of the set-point.
+        control its force is that of the set-point. The object may yet give way to another
+        finger; then it goes on from there.
+
+        Returns
+        -------
+        (m, J) float, (m,) float
+            Rows to follow and their times from now; None where nothing changes.
         """
-        fresh = [finger for finger in self._plan.fingers if finger.name not in self._stopped
-                 and finger.force > 0.0 and self._force(finger, measured)
-                 >= self._options.force_factor * finger.force]
-        if not fresh:
-            return None
-        wanted = self.setpoint(measured.time)
-        for finger in fresh:
-            self._stopped.add(finger.name)
-            self._frozen.update((joint, wanted[joint]) for joint in finger.joints)
-        if all(f.name in self._stopped for f in self._plan.fingers if f.force > 0.0):
+        elapsed, changed = measured.time - self._start, False
+        pressing = [finger for finger in self._plan.fingers if finger.force > 0.0]
+        for finger in pressing:
+            share, way = self._force(finger, measured) / finger.force, self._way[finger.name]
+            if not way.stopped and share >= self._options.force_factor:
+                changed |= way.stop(elapsed)
+            elif way.stopped and share < 1.0:
+                changed |= way.go_on(elapsed)
+        if not all(self._way[finger.name].stopped for finger in pressing) or not pressing:
+            self._stopped_at = np.inf
+        elif np.isinf(self._stopped_at):
             self._stopped_at = measured.time
-        return self._remaining(measured.time)
+        return self._remaining(measured.time) if changed else None
 
     def _remaining(self, time: float) -> tuple[Array, Array]:
         """Return the rows (m, J) still to come and their times (m,) from now."""
-        elapsed = time - self._start
-        ahead = self._plan.times > elapsed + 1e-6
-        if not ahead.any():
-            return self.setpoint(time)[None], np.array([self._options.lag_time])
-        rows = self._plan.rows[ahead].copy()
-        for joint, angle in self._frozen.items():
-            rows[:, joint] = angle
-        return rows, self._plan.times[ahead] - elapsed
+        elapsed, plan = time - self._start, self._plan
+        times = np.unique(np.round(np.concatenate(
+            [[elapsed + SHORTEST], *(way.times(plan.times) for way in self._way.values()),
+             plan.times]), 6))
+        times = times[times >= elapsed + SHORTEST - 1e-6]
+        return np.array([self.setpoint(self._start + t) for t in times]), times - elapsed
 
     def _force(self, finger: FingerPlan, measured: Measurement) -> float:
         return sum(measured.forces.get(link, 0.0) for link in finger.links)
 
     def finished(self, measured: Measurement) -> bool:
         """Return whether all fingers have stopped, or arrived, and come to rest."""
-        end = min(self._start + float(self._plan.times[-1]), self._stopped_at)
+        last = self._plan.times[-1] + max(
+            0.0 if way.stopped else way.paused for way in self._way.values())
+        last = min(last, self._plan.times[-1] + self._options.motion_timeout)
+        end = min(self._start + float(last), self._stopped_at)
         return measured.time >= end + self._options.settle_time
 
     def lagging(self, measured: Measurement) -> str:

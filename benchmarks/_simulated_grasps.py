@@ -1,0 +1,83 @@
+"""Planned grasps carried out in MuJoCo in this process: the executor's logic without nodes."""
+
+import numpy as np
+
+from gripsim_ros.core.transforms import transform
+from gripsim_ros.execution.machine import (
+    GraspExecution, LiftOff, Measurement, MovePalm, PlacePalm, SendRows, StopHand)
+from gripsim_ros.execution.plan import ExecutionOptions, make_plan, PlannedContact, Wishes
+from gripsim_ros.nodes.parameters import default_values
+from gripsim_ros.sim.options import default_options
+from gripsim_ros.sim.setpoints import SetpointFollower
+from gripsim_ros.sim.world import World
+
+#: Steps of the simulation between two measurements: 100 Hz.
+MEASURE_EVERY = 5
+#: Time that closing takes [s], as in the planner's messages.
+CLOSING_TIME = 2.0
+#: Longest execution simulated [s].
+LONGEST = 60.0
+PALM_TOLERANCE = 5e-4
+
+
+def execution_options(**changes) -> ExecutionOptions:
+    """Return the executor's options with some changed."""
+    return ExecutionOptions.from_mapping({**default_values('grasp_executor'), **changes})
+
+
+class SimulatedGrasp:
+    """
+    A ranked grasp (frame object), carried out step by step; the world's frame is the object's.
+
+    ``simulation`` are changed options of the simulation.
+    """
+
+    def __init__(self, hand, grasp_object, grasp, wishes=None, options=None, **simulation):
+        self.hand, self.grasp, self.options = hand, grasp, options or execution_options()
+        self.world = World(hand, default_options(**simulation), grasp.T_object_pregrasp,
+                           grasp.trajectory[0], grasp_object)
+        self._follower = SetpointFollower(hand, grasp.trajectory[0])
+        self._goal = grasp.T_object_palm
+        rows = grasp.trajectory
+        contacts = [PlannedContact(c.link, max(0.0, float(c.force @ c.normal)))
+                    for c in grasp.contacts]
+        plan = make_plan(hand, (rows, np.linspace(0.0, CLOSING_TIME, len(rows))),
+                         grasp.grip_positions, contacts, wishes or Wishes(), self.options)
+        self.execution = GraspExecution(plan, self.options, True)
+
+    def run(self, on_measured=lambda phase, world: None) -> GraspExecution:
+        """Carry the grasp out and return how it went."""
+        world, execution = self.world, self.execution
+        while not execution.done and world.time < LONGEST:
+            for action in execution.update(self._measure()):
+                self._obey(action)
+            on_measured(execution.phase, world)
+            for _ in range(MEASURE_EVERY):
+                world.setpoints = self._follower.at(world.time)
+                world.step()
+        return execution
+
+    def _measure(self) -> Measurement:
+        world = self.world
+        forces = {link.name: 0.0 for link in self.hand.links if link.pad is not None}
+        forces.update((link, force) for link, force in world.link_forces().items()
+                      if link in forces)
+        away = np.linalg.norm(world.T_world_palm[:3, 3] - self._goal[:3, 3])
+        return Measurement(world.time, world.joints, forces, world.T_palm_object,
+                           bool(away < PALM_TOLERANCE))
+
+    def _obey(self, action) -> None:
+        world = self.world
+        if isinstance(action, SendRows):
+            self._follower.follow(self.hand.joint_names, action.rows, action.times, world.time)
+        elif isinstance(action, StopHand):
+            self._follower.stop()
+        elif isinstance(action, LiftOff):
+            world.lift_off()
+        elif isinstance(action, PlacePalm):
+            self._goal = self.grasp.T_object_pregrasp
+            world.place_palm(self._goal)
+        elif isinstance(action, MovePalm):
+            up = transform(np.eye(3), np.array([0.0, 0.0, action.height]))
+            self._goal = up @ self.grasp.T_object_palm
+            world.move_palm(self._goal)
