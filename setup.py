@@ -56,6 +56,7 @@ setup(
             'contact_detection = gripsim_ros.nodes.contact_detection:main',
             'deformation = gripsim_ros.nodes.deformation:main',
             'grasp_planner = gripsim_ros.nodes.grasp_planner:main',
+            'arm_planner = gripsim_ros.nodes.arm_planner:main',
             'grasp_executor = gripsim_ros.nodes.grasp_executor:main',
             'sdh_simulator = gripsim_ros.nodes.sdh_simulator:main',
             'sdh_driver = gripsim_ros.nodes.sdh_driver:main',

@@ -34,14 +34,17 @@ def start_nodes(context):
     use_sim_time = LaunchConfiguration('use_sim_time').perform(context) == 'true'
     with_state_publisher = use_rviz and is_installed('robot_state_publisher')
     hardware = LaunchConfiguration('hardware').perform(context)
-    names = (*NODES, *HAND_NODES[hardware])
+    arm = LaunchConfiguration('arm').perform(context)
+    names = (*NODES, *HAND_NODES[hardware], *(('arm_planner',) if arm else ()))
     address = LaunchConfiguration('address').perform(context)
     own = {
         'grasp_executor': {'hand_node': HAND_NODES[hardware][0] if HAND_NODES[hardware] else '',
                            'simulated': hardware == 'sim'},
         'sdh_driver': {'address': address} if address else {},
+        'arm_planner': {'arm_config': arm},
         'forward_kinematics': {'publish_tf': use_rviz and not with_state_publisher},
         'grasp_planner': {
+            **({'arm_service': 'choose_by_arm'} if arm else {}),
             'object': LaunchConfiguration('object').perform(context),
             'object_scale': float(LaunchConfiguration('scale').perform(context)),
             'material': LaunchConfiguration('material').perform(context)},
@@ -97,6 +100,8 @@ def generate_launch_description():
         DeclareLaunchArgument(
             'hardware', default_value='none', choices=['none', 'sim', 'real'],
             description='Which hand moves: none, simulated or real.'),
+        DeclareLaunchArgument(
+            'arm', default_value='', description='File of the arm; empty: no arm.'),
         DeclareLaunchArgument(
             'address', default_value='',
             description='Of the real hand, such as tcp://192.168.1.42:23; empty: the parameter.'),

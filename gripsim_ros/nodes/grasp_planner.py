@@ -28,6 +28,7 @@ from ..core.errors import GripsimError
 from ..core.planning import Ask, GraspPlanner, PlannerOptions, Task
 from ..markers import MarkerFrame, grasp_markers, ranked_markers
 from ..resources import resolve_uri, share_directory
+from .arm_choice import ArmChoice
 from .dispatcher import Dispatcher
 from .node_base import (
     LATCHED_OBJECTS, SuiteNode, config_mapping, latched, one_line, reliable, run)
@@ -35,6 +36,7 @@ from .parameters import NodeParameter
 from .requests_served import RequestServer
 from .sessions import STAGES, Answer, RingSettings, Session
 from .stage_node import PLAN_DEPTH, ObjectStore
+from .stored_plans import StoredPlans
 from .warm_up import warm_up_object
 
 #: How long the action server keeps results that nobody fetched [s].
@@ -49,6 +51,7 @@ SPARE_THREADS = 4
 PARAMETERS = (
     NodeParameter('materials', str, 'Library of materials; empty: config/materials.yaml.'),
     NodeParameter('planner_config', str, 'Planner options; empty: config/planner.yaml.'),
+    NodeParameter('grasp_database', str, 'Grasp database to answer from first; empty: none.'),
     NodeParameter('credits', int, 'Batches out on the ring at the same time.', 1,
                   PLAN_DEPTH // 2),
     NodeParameter('max_requests', int, 'Requests at the same time, then BUSY.', 1, 64),
@@ -58,6 +61,8 @@ PARAMETERS = (
     NodeParameter('object', str, 'Mesh file or URI of an object to publish; empty: none.'),
     NodeParameter('object_scale', float, 'Factor that makes its lengths metres.', 1e-6, 1e6),
     NodeParameter('material', str, 'Its material in the library; empty: the default.'),
+    NodeParameter('arm_service', str, 'Service that orders grasps by the arm, such as '
+                  'choose_by_arm; empty: no arm.'),
     NodeParameter('marker_frame', str, 'Frame of markers where a request names none.'))
 
 
@@ -84,6 +89,8 @@ class GraspPlannerNode(SuiteNode):
         self.dispatcher = Dispatcher(
             RingSettings(values['credits'], values['answer_timeout'], values['max_attempts']),
             self._send, self._send_object, self._absent_stages)
+        self.arm_choice = ArmChoice(self, values['arm_service'])
+        self.stored_plans = StoredPlans(self, values['grasp_database'])
         self.server = RequestServer(self)
         self._open_ring()
         self._thread = threading.Thread(target=self.dispatcher.run, name='dispatcher',
@@ -254,6 +261,7 @@ class GraspPlannerNode(SuiteNode):
         """End all requests."""
         self.dispatcher.close()
         self._thread.join(2.0)
+        self.stored_plans.close()
         super().close()
 
 

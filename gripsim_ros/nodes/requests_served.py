@@ -16,8 +16,12 @@ from ..core.planning import GraspEvaluator, GraspPlanner, Progress
 from ..core.transforms import apply
 from .node_base import one_line
 from .sessions import CANCELED, INTERNAL, INVALID, STAGE_MISSING, TIMED_OUT, Session
+from .stored_plans import StoredPlan
 
 Status = PlanGrasp.Response
+
+#: Longest wait for the arm's motions [s].
+ARM_TIMEOUT = 120.0
 
 _STATUS = {TIMED_OUT: Status.TIMED_OUT, CANCELED: Status.CANCELED,
            STAGE_MISSING: Status.STAGE_MISSING, INVALID: Status.INVALID_REQUEST,
@@ -119,9 +123,10 @@ class RequestServer:
     def _plan(self, msg, response, begin: float, goal_handle=None) -> None:
         node = self._node
 
-        def prepare(request: Request) -> GraspPlanner:
-            return GraspPlanner(request.grasp_object, node.hand, request.task, node.options,
-                                int(msg.seed), int(msg.max_hypotheses), int(msg.max_grasps))
+        def prepare(request: Request) -> GraspPlanner | StoredPlan:
+            return node.stored_plans.find(request, msg) or GraspPlanner(
+                request.grasp_object, node.hand, request.task, node.options, int(msg.seed),
+                int(msg.max_hypotheses), int(msg.max_grasps))
 
         plan = self._begin(msg, begin)
         if goal_handle is not None:
@@ -131,6 +136,10 @@ class RequestServer:
         response.planning_time = time.monotonic() - begin
         if plan.session.planner is not None:
             self._fill_plan(response, plan)
+            tell = plan.session.on_progress or (lambda _: None)
+            node.arm_choice.order(msg, response, ARM_TIMEOUT,
+                                  lambda: tell(plan.session.planner.progress))
+            response.planning_time = time.monotonic() - begin
 
     def _evaluate(self, msg, response, begin: float) -> None:
         node = self._node
