@@ -26,6 +26,8 @@ DIRECTION_STEP = 0.01
 TRIED_FORCES = (1.0, 3.0)
 #: Natural logarithm of the ratio within which a tried force counts as reached.
 FORCE_BAND = 0.5
+#: One step indents by so many times what Hertz needs for the wanted force at most.
+MOST_INDENTATION = 2.0
 #: Part of the first force with which a finger comes to touch.
 TOUCH_SHARE = 0.05
 #: Range left to a joint beyond the last row, so that it can be squeezed [rad].
@@ -99,7 +101,7 @@ class Closing:
         self._ceiling = self._largest_fractions()
         self._phase, self._steps, self._incapable = 'open', 0, 0
         self._level = ForceLevel(options.margin_band, options.force_tolerance)
-        self._worth, self._corrections = 0, 0
+        self._worth, self._corrections, self._lowered = 0, 0, False
         self._arrived = np.zeros(len(hand.link_names), dtype=bool)
         self._before: tuple[Array, Array] | None = None
         self._seen = np.full(len(hand.link_names), np.nan)
@@ -267,6 +269,8 @@ class Closing:
             self._incapable += int(self._near_tried_force(forces))
             if self._incapable >= len(TRIED_FORCES):
                 self._end(rejections.CANNOT_BALANCE)
+        elif _exceeds_limits(state) and (self.held is not None or self._lowered):
+            self._end(rejections.OVERLOADED)
         elif state.margin < self._options.margin_band[0] and self._is_over_pressure(state):
             self._end(rejections.PRESSURE)
         return self.done
@@ -293,25 +297,33 @@ class Closing:
         if not state.capable:
             tried = TRIED_FORCES[min(self._incapable, len(TRIED_FORCES) - 1)]
             return np.full(len(forces), self._limits.holding_force * tried)
-        if (forces > 0.0).all() and minimal.min() > 0.0:
+        if _exceeds_limits(state):
+            self._lowered = True
+            self._level.lower(state.margin, np.log(forces / minimal))
+        elif (forces > 0.0).all() and minimal.min() > 0.0:
             self._level.change(state.margin, np.log(forces / minimal))
         return self._level.targets(minimal)
 
     def _press(self, state: StateRow, wanted: Array, forces: Array) -> None:
         """Move the joints towards wanted forces (controls,) [N]; those without touch first."""
-        first = first_indentation(TOUCH_SHARE * self._limits.holding_force,
-                                  self._limits.effective_modulus,
-                                  self._options.first_force_radius)
+        first = self._indentation(TOUCH_SHARE * self._limits.holding_force)
+        most = self._options.max_depth_step
+        if wanted.max() > 0.0:
+            most = min(most, MOST_INDENTATION * self._indentation(wanted.max()))
         steps = press_steps(self._hand, self._joints(), self.hypothesis.T_object_palm,
                             self._rates, self._fingers, self._controls(), state,
                             np.where(forces > 0.0, wanted, np.nan),
-                            min(first, self._options.max_depth_step),
-                            self._options.max_depth_step, self._seen)
+                            min(first, most), most, self._seen)
         steps = self._tried.confine(self._controls(), self._fraction, steps, wanted)
         moved = np.clip(self._fraction + steps, 0.0, np.maximum(self._ceiling, 0.0))
         if self._phase == 'squeeze' and np.abs(moved - self._fraction).max() < 1e-9:
             self._end(rejections.NOT_HELD)
         self._fraction = moved
+
+    def _indentation(self, force: float) -> float:
+        """Return about how deep a force [N] presses [m]."""
+        return first_indentation(force, self._limits.effective_modulus,
+                                 self._options.first_force_radius)
 
     def _trajectory(self) -> Array:
         """
@@ -325,3 +337,8 @@ class Closing:
         time = np.linspace(0.0, 1.0, self._options.trajectory_rows)[:, None]
         fractions = np.minimum(time * longest, self._fraction)
         return self._preshape.open + fractions * self._rates
+
+
+def _exceeds_limits(state: StateRow) -> bool:
+    """Tell whether a state bears the loads, yet beyond a limit of pressure or joint torque."""
+    return state.margin >= 1.0 and not state.holds

@@ -75,15 +75,23 @@ class ForceLevel:
         if enough and margin <= self._high:
             self.level = max(1.0, present)
             return
-        if enough:
-            self._holding = present
-        else:
-            self._failing = present
-        if self._failing >= self._holding:
-            self._failing = 0.0 if enough else self._failing
-            self._holding = self._holding if enough else np.inf
+        if shared:
+            self._bracket(present, enough)
         factor = 0.5 * (self._low + self._high) / margin if margin > 0.0 else FORCE_GROWTH
         self.level = present * float(np.clip(factor, *LEVEL_STEP))
         if not self._failing < self.level < self._holding:
             self.level = float(np.sqrt(self._failing * self._holding))
         self.level = max(1.0, self.level)
+
+    def lower(self, margin: float, logarithms: Array) -> None:
+        """Set the level to where the state just holds: at present it breaks a limit."""
+        self.level = max(1.0, float(np.exp(logarithms.mean())) / max(margin, 1.0))
+
+    def _bracket(self, present: float, enough: bool) -> None:
+        """Note a level that sufficed or did not; of two that contradict, the newer counts."""
+        if enough:
+            self._holding = present
+            self._failing = self._failing if self._failing < present else 0.0
+        else:
+            self._failing = present
+            self._holding = self._holding if self._holding > present else np.inf

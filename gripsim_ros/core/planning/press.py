@@ -21,7 +21,7 @@ POWERS = (1.0, 2.0)
 #: Force's power that grows about evenly with indentation: Hertz's two thirds, and edges.
 FORCE_ROOT = 0.6
 #: Tries of a contact that are remembered; older ones were made with other joints inside it.
-REMEMBERED = 8
+REMEMBERED = 4
 #: Part of the way between two tries at which the next is made, at least and at most.
 BETWEEN = (0.1, 0.9)
 
