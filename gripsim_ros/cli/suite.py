@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .inputs import existing_file
+from .inputs import InputError, existing_file
 from .output import say
 
 app = typer.Typer(help='Run the nodes as processes.', no_args_is_help=False)
@@ -26,22 +26,26 @@ def _suite() -> None:
 def up(
         params: Annotated[Path | None, typer.Option(
             '--params', help='Node parameters, in the format of config/params.yaml.')] = None,
+        hardware: Annotated[str, typer.Option(
+            '--hardware', metavar='none|sim|real', help='Which hand moves.')] = 'none',
         arm: Annotated[Path | None, typer.Option(
             '--arm', help='File of the arm that carries the hand, see docs/arm.md.')] = None
         ) -> int:
-    """Start the four nodes and keep them up until Ctrl-C."""
+    """Start the four nodes, and those of a hand and an arm; keep them up until Ctrl-C."""
     from ..environment import enter_isolation
+    from ..suite import HAND_NODES, Suite
+    if hardware not in HAND_NODES:
+        raise InputError(f'--hardware must be one of {", ".join(HAND_NODES)}, got {hardware!r}')
     if params is not None:
         existing_file(params, 'parameters')
     if arm is not None:
         existing_file(arm, 'arm')
     enter_isolation('suite')
     import os
-
-    from ..suite import NODES, Suite
-    say(f'starting {", ".join(NODES)} in ROS domain {os.environ["ROS_DOMAIN_ID"]} '
+    suite = Suite(os.environ, params_file=params, hardware=hardware, arm=arm)
+    say(f'starting {", ".join(suite.names)} in ROS domain {os.environ["ROS_DOMAIN_ID"]} '
         '(the first start compiles the numerical kernels)')
-    with Suite(os.environ, params_file=params, arm=arm) as suite:
+    with suite:
         say('the suite is up; ask it with `gripsim plan --nodes`, end it with Ctrl-C')
         try:
             while True:
