@@ -10,11 +10,14 @@ import trimesh
 
 from scipy.spatial.transform import Rotation
 
+from gripsim_ros.core.transforms import apply, from_rotation_vector
+from gripsim_ros.report.scene import told_in_own_frame
 from gripsim_ros.report.section_picture import cut_section, draw_section, SIZE
 
 RADIUS = 0.04
 #: Chords of an icosphere's faces lie inside the ball by this share of its radius.
 RTOL_FACETS = 2e-3
+ATOL_ROUNDOFF = 1e-12
 
 seeds = st.integers(0, 2 ** 32 - 1)
 
@@ -87,3 +90,21 @@ def test_without_a_deformed_surface_there_is_no_picture():
     answer = made_up_answer()
     bare = replace(answer.grasps[0], vertices=None)
     assert draw_section(replace(answer, grasps=[bare])) is None
+
+
+def test_settling_is_no_part_of_the_deformation_shown():
+    answer = made_up_answer()
+    T = from_rotation_vector(np.array([1e-3, -2e-3, 5e-4, 0.02, 0.01, -0.03]))
+    grasp = answer.grasps[0]
+    settled = replace(
+        grasp, T_object_settled=T, vertices=apply(T, grasp.vertices),
+        centre_of_mass=apply(T, grasp.centre_of_mass[None])[0], contacts=tuple(
+            replace(contact, point=apply(T, contact.point[None])[0],
+                    normal=T[:3, :3] @ contact.normal, force=T[:3, :3] @ contact.force)
+            for contact in grasp.contacts))
+    back = told_in_own_frame(settled)
+    assert_allclose(back.vertices, grasp.vertices, atol=ATOL_ROUNDOFF)
+    assert_allclose(back.centre_of_mass, grasp.centre_of_mass, atol=ATOL_ROUNDOFF)
+    for mine, theirs in zip(back.contacts, grasp.contacts):
+        for name in ('point', 'normal', 'force'):
+            assert_allclose(getattr(mine, name), getattr(theirs, name), atol=ATOL_ROUNDOFF)

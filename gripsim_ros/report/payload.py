@@ -12,7 +12,7 @@ from ..core.bodies import TriangleMesh, decimate_mesh
 from ..core.planning.types import GraspContact, RankedGrasp, ScoreTerm
 from .render import best_viewpoint
 from .scene import (CENTRE_BEFORE_COLOUR, CENTRE_COLOUR, FORCE_COLOUR, PRESSURE_COLOURS,
-                    PRESSURE_STOPS, RING_COLOUR, DisplayGrasp, DisplayScene)
+                    PRESSURE_STOPS, RING_COLOUR, DisplayGrasp, DisplayScene, centre_shift)
 from .style import TERM_COLOURS, hex_colour
 
 #: Most faces of a link's mesh in the page.
@@ -117,7 +117,7 @@ def _told(value: float, digits: int) -> str:
 def _summary(scene: DisplayScene, shown: DisplayGrasp) -> str:
     grasp = shown.grasp
     force = sum(float(np.linalg.norm(contact.force)) for contact in grasp.contacts)
-    shift = 1e3 * float(np.linalg.norm(grasp.centre_of_mass - scene.centre_of_mass))
+    shift = 1e3 * centre_shift(scene, grasp)
     return (f'{grasp.preshape}: {len(grasp.contacts)} contacts, {force:.2f} N in all, holds '
             f'{grasp.margin:.2f} times the load; surface pressed in by '
             f'{1e3 * grasp.max_displacement:.2f} mm, centre of mass moved by {shift:.3f} mm'

@@ -11,7 +11,7 @@ from PIL import ImageDraw, ImageFont
 from ..grasp_file import PlanAnswer
 from .contact_picture import draw_grasp_contact
 from .render import Image, View, best_viewpoint, render
-from .scene import DisplayScene, make_scene, pressure_colours
+from .scene import DisplayScene, centre_shift, make_scene, pressure_colours
 from .section_picture import draw_section
 from .style import TERM_COLOURS
 
@@ -126,7 +126,7 @@ def _term_legend(draw: ImageDraw.ImageDraw, names: Sequence[str], corner: tuple[
 def _title(draw: ImageDraw.ImageDraw, scene: DisplayScene, index: int) -> None:
     grasp = scene.grasps[index].grasp
     force = sum(float(np.linalg.norm(contact.force)) for contact in grasp.contacts)
-    shift = 1e3 * float(np.linalg.norm(grasp.centre_of_mass - scene.centre_of_mass))
+    shift = 1e3 * centre_shift(scene, grasp)
     draw.text((20, 14), f'Grasp {grasp.rank}: score {grasp.score:.3f}', INK, _font(26))
     draw.text((20, 48), f'{len(grasp.contacts)} contacts, {force:.2f} N in all, pressed in '
               f'{1e3 * grasp.max_displacement:.2f} mm, centre of mass moved {shift:.3f} mm',

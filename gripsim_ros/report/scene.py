@@ -1,6 +1,6 @@
 """What a picture of a plan shows: hand, deformed object, pressures, contacts, forces."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from scipy.spatial import cKDTree
 from ..core.bodies import TriangleMesh, decimate_mesh
 from ..core.hand import HandModel, forward_kinematics
 from ..core.planning.types import RankedGrasp
+from ..core.transforms import apply, inverse
 from ..grasp_file import PlanAnswer
 from .raster import Surface, corner_normals
 from .refinement import Refinement, refine_near
@@ -104,6 +105,24 @@ def make_scene(answer: PlanAnswer) -> DisplayScene:
         shown.vertices, shown.faces, _refinement(shown, answer),
         answer.grasp_object.mass_properties.centre_of_mass,
         tuple(_display(grasp, hand, mesh, shown, nearest) for grasp in answer.grasps))
+
+
+def told_in_own_frame(grasp: RankedGrasp) -> RankedGrasp:
+    """Return a grasp whose contacts, surface and centre of mass have not settled: what deforms."""
+    T_settled_object = inverse(grasp.T_object_settled)
+    contacts = tuple(
+        replace(contact, point=apply(T_settled_object, contact.point[None])[0],
+                **{name: T_settled_object[:3, :3] @ getattr(contact, name)
+                   for name in ('normal', 'force', 'torque', 'closing_force')})
+        for contact in grasp.contacts)
+    vertices = None if grasp.vertices is None else apply(T_settled_object, grasp.vertices)
+    return replace(grasp, contacts=contacts, vertices=vertices, centre_of_mass=apply(
+        T_settled_object, grasp.centre_of_mass[None])[0])
+
+
+def centre_shift(scene: DisplayScene, grasp: RankedGrasp) -> float:
+    """Return by how much the centre of mass moves as the object deforms [m]."""
+    return float(np.linalg.norm(told_in_own_frame(grasp).centre_of_mass - scene.centre_of_mass))
 
 
 def _refinement(shown: TriangleMesh, answer: PlanAnswer) -> Refinement:

@@ -10,7 +10,8 @@ from PIL import ImageDraw, ImageFont
 
 from ..core.planning.types import RankedGrasp
 from ..grasp_file import PlanAnswer
-from .scene import CENTRE_BEFORE_COLOUR, CENTRE_COLOUR, FORCE_COLOUR, pressure_colours
+from .scene import (CENTRE_BEFORE_COLOUR, CENTRE_COLOUR, FORCE_COLOUR, pressure_colours,
+                    told_in_own_frame)
 
 Array = NDArray[np.float64]
 Place = Callable[[Array], tuple[float, float]]
@@ -106,7 +107,7 @@ def draw_section(answer: PlanAnswer, index: int = 0) -> PillowImage.Image | None
         mass, displacements enlarged as the picture says; None where the answer holds no
         deformed surface.
     """
-    grasp = answer.grasps[index]
+    grasp = told_in_own_frame(answer.grasps[index])
     if grasp.vertices is None or grasp.vertex_pressures is None or not grasp.contacts:
         return None
     body = answer.grasp_object
