@@ -221,3 +221,26 @@ def test_few_nodes_are_called_coarse():
     T = pressed_plate(random_rotation(3), 2e-4)
     patch, = sample_patch(SPHERES[0.0045], MeshIndenter(PLATE), T, None, PatchOptions(3))
     assert patch.flags & PATCH_COARSE
+
+
+class Wrapped:
+    """A mesh indenter behind its protocol alone, so that the compiled way round is not taken."""
+
+    def __init__(self, body):
+        self._inner = MeshIndenter(body)
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_meshes_are_sampled_alike_in_one_kernel_and_through_the_protocol(seed):
+    rotation = random_rotation(seed)
+    pose = transform(rotation, (RADIUS + 0.011) * rotation[:, 0])
+    one, other = (sample_patch(SPHERES[0.003], indenter, pose)
+                  for indenter in (MeshIndenter(FINGER), Wrapped(FINGER)))
+    assert len(one) == len(other) == 1
+    for name in ('points', 'normals', 'areas', 'depths', 'direction'):
+        np.testing.assert_allclose(getattr(one[0], name), getattr(other[0], name), rtol=0.0,
+                                   atol=ATOL_ROUNDOFF)
+    assert one[0].flags == other[0].flags

@@ -78,7 +78,7 @@ class MeshIndenter:
     def ray_depths(self, points: Array, direction: Array,
                    behind: float) -> tuple[Array, NDArray[np.int64]]:
         """Return depths to the curved surface along a direction (see ``Indenter``)."""
-        return _mesh_depths(self.body.tree, self.body.surface, points, direction, behind)
+        return mesh_depths(self.body.tree, self.body.surface, points, direction, behind)
 
     def surface_distances(self, points: Array) -> Array:
         """Return distances to the facets."""
@@ -174,7 +174,8 @@ def clip_region(body: ContactMesh, region: OrientedBox) -> OrientedBox | None:
 
 
 @njit(cache=True)
-def _mesh_depths(tree, surface, points, direction, behind):
+def mesh_depths(tree, surface, points, direction, behind):
+    """Return depths and labels of points along a direction (see ``Indenter``)."""
     hits = cast(tree, points, direction, behind)
     distances, hit_sides, positions, weights = (hits.distances, hits.sides, hits.positions,
                                                 hits.weights)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .contact_mesh import ContactMesh
 from .curved_surface import lift
-from .indenters import Indenter
+from .indenters import Indenter, MeshIndenter, mesh_depths
 from .ray_queries import SLACK, cover, longer, project_triangle, slab_range, triangles_under
 
 Array = NDArray[np.float64]
@@ -95,6 +95,11 @@ def sample_field(body: ContactMesh, side: int, window: Window, indenter: Indente
     -------
     Field
     """
+    if isinstance(indenter, MeshIndenter):
+        return Field(window, *_mesh_field(
+            body.tree, body.surface, side, window.frame, window.start, window.spacing,
+            window.heights, window.mask, indenter.body.tree, indenter.body.surface,
+            T_object_indenter, behind))
     cells, points, normals, positions = _raster(
         body.tree, body.surface, side, window.frame, window.start, window.spacing,
         window.heights, window.mask)
@@ -106,6 +111,21 @@ def sample_field(body: ContactMesh, side: int, window: Window, indenter: Indente
     depths = depths * slopes
     node = _pick(cells, depths, window.mask)
     return Field(window, node, points, normals, depths, slopes, labels, positions)
+
+
+@njit(cache=True)
+def _mesh_field(tree, surface, side, frame, start, spacing, heights, mask, other, other_surface,
+                T_object_other, behind):
+    """Return what ``sample_field`` does of a mesh: all of a ``Field`` but its window."""
+    cells, points, normals, positions = _raster(tree, surface, side, frame, start, spacing,
+                                                heights, mask)
+    rotation = np.ascontiguousarray(T_object_other[:3, :3])
+    direction = frame[2]
+    local = (points - T_object_other[:3, 3]) @ rotation
+    depths, labels = mesh_depths(other, other_surface, local, direction @ rotation, behind)
+    slopes = normals @ direction
+    depths = depths * slopes
+    return _pick(cells, depths, mask), points, normals, depths, slopes, labels, positions
 
 
 @njit(cache=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..batches import LOAD_CASE_WIDTH
 from ..errors import ShapeError
-from ..transforms import skew
+from ..transforms import cross, skew
 
 Array = NDArray[np.float64]
 
@@ -127,5 +127,5 @@ def load_wrenches(load_cases: Array, mass: float, centre_of_mass: Array) -> Arra
         raise ShapeError(f'load cases must be (c, {LOAD_CASE_WIDTH}), got {load_cases.shape}')
     wrenches = np.empty((len(load_cases), 6))
     wrenches[:, :3] = mass * load_cases[:, :3] + load_cases[:, 3:6]
-    wrenches[:, 3:] = load_cases[:, 6:] - np.cross(centre_of_mass, load_cases[:, 3:6])
+    wrenches[:, 3:] = load_cases[:, 6:] - cross(centre_of_mass, load_cases[:, 3:6])
     return wrenches

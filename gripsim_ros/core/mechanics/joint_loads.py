@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..hand import HandModel, forward_kinematics, link_jacobians
+from ..transforms import cross
 
 Array = NDArray[np.float64]
 
@@ -44,6 +45,6 @@ def joint_torque_map(hand: HandModel, joint_positions: Array, T_object_palm: Arr
         linear = jacobians[link, :3].T @ rotation.T
         angular = jacobians[link, 3:].T @ rotation.T
         arm = points[k] - (rotation @ T_palm_link[link, :3, 3] + origin)
-        torque_map[:, 6 * k:6 * k + 3] = linear + np.cross(angular, arm)
+        torque_map[:, 6 * k:6 * k + 3] = linear + cross(angular, arm)
         torque_map[:, 6 * k + 3:6 * k + 6] = angular
     return torque_map

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ShapeError, TaskError
+from ..transforms import cross
 from . import equilibrium
 from .grasp_map import contact_frames
 from .patch_set import PatchSet
@@ -305,7 +306,7 @@ def _contacts(patches: PatchSet, centre_of_mass: Array, scale: float,
     arms = patches.points - centre_of_mass
     motion = np.zeros((patches.count, 4, 6))
     motion[:, :3, :3] = frames.transpose(0, 2, 1)
-    motion[:, :3, 3:] = np.cross(arms[:, None], motion[:, :3, :3]) / scale
+    motion[:, :3, 3:] = cross(arms[:, None], motion[:, :3, :3]) / scale
     motion[:, 3, 3:] = patches.normals * (patches.friction_radii / scale)[:, None]
     action = motion.copy()
     forces = patches.normal_forces
@@ -313,7 +314,7 @@ def _contacts(patches: PatchSet, centre_of_mass: Array, scale: float,
     share = patches.forces[loaded] / forces[loaded, None]
     moment = patches.torques[loaded] / forces[loaded, None]
     action[loaded, 0, :3] = share
-    action[loaded, 0, 3:] = (np.cross(arms[loaded], share) + moment) / scale
+    action[loaded, 0, 3:] = (cross(arms[loaded], share) + moment) / scale
     stiffness = np.empty((patches.count, 4))
     stiffness[:, 0] = patches.normal_stiffness
     stiffness[:, 1:3] = patches.tangential_stiffness[:, None]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ..batches import DETAIL_CLEARANCE, DETAIL_SURFACE, ContactBatch, GraspStateBatch
 from ..errors import ShapeError
 from ..hand import HandModel
+from ..transforms import cross
 from .body import (Contact, ElasticBody, LoadedPatches, deform_body, largest_displacement,
                    pad_layers, solve_contact)
 from .contact_forces import PatchNodes
@@ -173,7 +174,7 @@ def _holds(verdict: StabilityVerdict, minimal: MinimalForces, patches: LoadedPat
 
 def _settling(grasp: PatchSet, centre: Array, shift: Array) -> float:
     """Return by how much of itself a normal force changes as the object settles by a shift."""
-    motions = shift[:3] + np.cross(shift[3:], grasp.points - centre)
+    motions = shift[:3] + cross(shift[3:], grasp.points - centre)
     changes = (motions * grasp.normals).sum(axis=1) * grasp.normal_stiffness
     forces = np.maximum(grasp.normal_forces, 1e-12 * grasp.normal_forces.max(initial=1.0))
     return float(np.abs(changes / forces).max())

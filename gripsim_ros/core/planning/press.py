@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..hand import HandModel, forward_kinematics, link_jacobians
+from ..transforms import cross
 from .hand_geometry import Finger
 from .state_row import StateRow
 
@@ -218,6 +219,6 @@ def _press_speeds(control: Control, state: StateRow, T_object_palm: Array, T_pal
     normals = state.normals[on_link] @ R_palm_object.T
     offsets = points - T_palm_link[control.link, :3, 3]
     jacobian = jacobians[control.link]
-    velocities = jacobian[None, :3] + np.cross(
+    velocities = jacobian[None, :3] + cross(
         jacobian[3:].T[None], offsets[:, None]).swapaxes(1, 2)
     return np.einsum('k,kx,kxj->j', share, normals, velocities) * rates

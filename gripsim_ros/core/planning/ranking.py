@@ -8,7 +8,7 @@ from scipy.optimize import nnls
 
 from ..bodies import GraspObject
 from ..hand import HandModel, forward_kinematics, link_jacobians
-from ..transforms import skew
+from ..transforms import cross, skew
 from .options import PlannerOptions
 from .state_row import StateRow
 from .types import ScoreTerm
@@ -81,7 +81,7 @@ def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: St
         f_palm, m_palm = R_palm_object @ force, R_palm_object @ torque
         lever = p_palm - T_palm_link[link, :3, 3]
         efforts += jacobians[link, :3].T @ f_palm
-        efforts += jacobians[link, 3:].T @ (m_palm + np.cross(lever, f_palm))
+        efforts += jacobians[link, 3:].T @ (m_palm + cross(lever, f_palm))
     return efforts
 
 
