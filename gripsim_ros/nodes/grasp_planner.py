@@ -30,6 +30,7 @@ from ..markers import MarkerFrame, grasp_markers, ranked_markers
 from ..resources import resolve_uri, share_directory
 from .arm_choice import ArmChoice
 from .dispatcher import Dispatcher
+from . import moveit_service
 from .node_base import (
     LATCHED_OBJECTS, SuiteNode, config_mapping, latched, one_line, reliable, run)
 from .parameters import NodeParameter
@@ -63,7 +64,8 @@ PARAMETERS = (
     NodeParameter('material', str, 'Its material in the library; empty: the default.'),
     NodeParameter('arm_service', str, 'Service that orders grasps by the arm, such as '
                   'choose_by_arm; empty: no arm.'),
-    NodeParameter('marker_frame', str, 'Frame of markers where a request names none.'))
+    NodeParameter('marker_frame', str, 'Frame of markers where a request names none.'),
+    *moveit_service.PARAMETERS)
 
 
 class GraspPlannerNode(SuiteNode):
@@ -138,6 +140,7 @@ class GraspPlannerNode(SuiteNode):
         self.create_service(PlanGrasp, 'plan_grasp', server.plan, callback_group=group)
         self.create_service(EvaluateGrasp, 'evaluate_grasp', server.evaluate,
                             callback_group=group)
+        moveit_service.open_moveit_service(self, group)
         self._action = ActionServer(
             self, PlanGrasps, 'plan_grasps', server.plan_with_feedback, callback_group=group,
             cancel_callback=self._on_cancel, result_timeout=RESULT_TIMEOUT)
