@@ -13,7 +13,7 @@ import gripsim_ros
 ROOT = Path(__file__).resolve().parents[1]
 INTERFACES = ROOT / 'gripsim_interfaces'
 NODES = ('forward_kinematics', 'contact_detection', 'deformation', 'grasp_planner',
-         'grasp_executor', 'sdh_simulator', 'sdh_driver')
+         'grasp_executor', 'sdh_simulator', 'sdh_driver', 'arm_planner')
 # Directories that are installed, with a file that must be among them.
 INSTALLED = ('urdf/sdh.urdf', 'config/hands/sdh.yaml', 'config/fastdds.xml')
 
