@@ -20,6 +20,7 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 from rclpy.action import ActionClient
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException, ShutdownException, SingleThreadedExecutor
+from sensor_msgs.msg import PointCloud2
 from unique_identifier_msgs.msg import UUID
 
 from .conversions import material_to_msg, task_to_msg
@@ -53,7 +54,8 @@ class ServerLost(RuntimeError):
 
 def plan_request(mesh: str | Path = '', material: str | Material = '', task: Task | None = None,
                  *, scale: float = 1.0, max_grasps: int = 0, max_hypotheses: int = 0,
-                 max_planning_time: float = 0.0, seed: int = 0) -> PlanGrasps.Goal:
+                 max_planning_time: float = 0.0, seed: int = 0,
+                 cloud: PointCloud2 | None = None, completion: str = '') -> PlanGrasps.Goal:
     """
     Return a request in the object's own frame.
 
@@ -69,6 +71,8 @@ def plan_request(mesh: str | Path = '', material: str | Material = '', task: Tas
         Factor that makes the file's lengths metres.
     max_grasps, max_hypotheses, max_planning_time, seed
         0 = the planner's default each; time in seconds.
+    cloud : PointCloud2, optional
+        Of one side, instead of a mesh; ``completion`` says how it is closed, '': the default.
 
     Returns
     -------
@@ -77,7 +81,9 @@ def plan_request(mesh: str | Path = '', material: str | Material = '', task: Tas
     goal = PlanGrasps.Goal(scale=float(scale), max_grasps=max_grasps,
                            max_hypotheses=max_hypotheses,
                            max_planning_time=float(max_planning_time), seed=seed)
-    goal.mesh_resource = resource_uri(mesh)
+    goal.mesh_resource, goal.completion = resource_uri(mesh), completion
+    if cloud is not None:
+        goal.cloud = cloud
     goal.material = material_request(material)
     if task is not None:
         goal.task, goal.obstacles, goal.obstacle_poses = task_to_msg(task)

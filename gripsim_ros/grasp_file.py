@@ -153,6 +153,7 @@ def _contact(contact: GraspContact) -> dict[str, Any]:
             'force': contact.force, 'torque': contact.torque, 'area': contact.area,
             'peak_pressure': contact.peak_pressure, 'closing_force': contact.closing_force,
             'friction_radius': contact.friction_radius,
+            'surface_uncertainty': contact.surface_uncertainty,
             'strain_energy': contact.strain_energy, 'peak_von_mises': contact.peak_von_mises}
 
 

@@ -43,10 +43,16 @@ def plan_by_nodes(request: PlanRequest, with_surfaces: bool) -> tuple[PlanAnswer
     join_suite()
     from ..client import STATUS_NAMES, PlanGraspClient, plan_request
     limits = request.limits
+    cloud, completion = None, ''
+    if request.scan is not None:
+        from ..conversions.clouds import cloud_to_msg
+        cloud = cloud_to_msg(request.scan.points, request.scan.viewpoint)
+        completion = request.scan.method
     goal = plan_request(
-        request.mesh, request.grasp_object.material, request.task, scale=request.scale,
-        max_grasps=limits.count, max_hypotheses=limits.hypotheses,
-        max_planning_time=limits.time, seed=limits.seed)
+        request.mesh if cloud is None else '', request.grasp_object.material, request.task,
+        scale=request.scale, max_grasps=limits.count, max_hypotheses=limits.hypotheses,
+        max_planning_time=limits.time, seed=limits.seed,
+        cloud=cloud, completion=completion)
     with PlanProgress() as progress, PlanGraspClient() as client:
         result = client.plan(goal, lambda feedback: progress.show(
             feedback.evaluated, feedback.total, feedback.stable,

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .arguments import count, positive, real_number, whole_number
+from .arguments import count, finite_numbers, positive, real_number, whole_number
 from .inputs import InputError, existing_file, read_hand, read_material, read_mesh
 from .output import check_writable, say, write_json
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ..core.bodies import GraspObject
+    from ..core.bodies.completion import Completion
     from ..core.planning.types import Task
     from ..grasp_file import PlanAnswer
 
@@ -56,6 +60,12 @@ def plan(
         database: Annotated[str | None, typer.Option(
             '--database', metavar='FILE|URL',
             help='Answer from this grasp database where it holds the very plan.')] = None,
+        completion: Annotated[str | None, typer.Option(
+            '--completion', metavar='mirror|extrude|convex',
+            help='Close a scan of one side (PLY, CSV, NPY points) by this assumption.')] = None,
+        viewpoint: Annotated[str | None, typer.Option(
+            '--viewpoint', metavar='X Y Z', show_default='estimated',
+            help='Where the sensor of the scan stood.')] = None,
         json: Json = False, out: Out = None,
         report: Annotated[Path | None, typer.Option(
             '--report', help='Write a self-contained HTML report.')] = None) -> int:
@@ -65,9 +75,10 @@ def plan(
     limits = PlanLimits(_limit('--count', count_), _limit('--hypotheses', hypotheses),
                         0.0 if time is None else positive('--time', time), _checked_seed(seed),
                         _checked_workers(workers), _checked_robustness(robustness))
-    request = read_request(mesh, scale, material, task, limits)
+    request = read_request(mesh, scale, material, task, limits,
+                           read_scan(mesh, completion, viewpoint))
     stored = None
-    if database is not None:
+    if database is not None and request.scan is None:
         from .by_database import find_answer
         stored = find_answer(request, database, with_surfaces=report is not None)
     if stored is not None:
@@ -106,6 +117,15 @@ class PlanLimits:
 
 
 @dataclass(frozen=True, eq=False)
+class Scan:
+    """Points of one side in the file's unit, how to close them, where the sensor stood."""
+
+    points: NDArray[np.float64]
+    method: str
+    viewpoint: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True, eq=False)
 class PlanRequest:
     """An object and a task as the user named them and as they were understood."""
 
@@ -115,21 +135,54 @@ class PlanRequest:
     repairs: tuple[str, ...]
     task: Task
     limits: PlanLimits
+    scan: Scan | None = None
+
+
+def read_scan(mesh: str, completion: str | None, viewpoint: str | None) -> Scan | None:
+    """Return the scan in a file, None where it is to be read as a mesh."""
+    from ..core.bodies.completion import METHODS
+    from ..core.bodies.completion_reading import has_faces, read_points
+    ending = Path(mesh).suffix.lower()
+    if completion is None:
+        if viewpoint is not None:
+            raise InputError('--viewpoint goes with --completion')
+        if ending == '.ply' and Path(mesh).is_file() and not has_faces(mesh):
+            raise InputError(f'{mesh} holds points and no faces: say with --completion '
+                             f'{"|".join(METHODS)} how to close it')
+        return None
+    if completion not in METHODS:
+        raise InputError(f'--completion must be one of {", ".join(METHODS)}, got {completion!r}')
+    place = None if viewpoint is None else finite_numbers('--viewpoint', viewpoint)
+    return Scan(read_points(existing_file(mesh, 'scan')), completion, place)
 
 
 def read_request(mesh: str, scale: float, material: str | None, task: Path | None,
-                 limits: PlanLimits) -> PlanRequest:
+                 limits: PlanLimits, scan: Scan | None = None) -> PlanRequest:
     """Read what ``plan`` and ``evaluate`` are given; repairs are said on standard error."""
     from ..core.bodies import GraspObject
     from ..core.planning.types import Task
     from ..task_file import load_task
     understood = Task() if task is None else load_task(existing_file(task, 'task'))
     stuff = read_material(material)
-    loaded = read_mesh(mesh, positive('--scale', scale))
-    for repair in loaded.repairs:
+    if scan is None:
+        loaded = read_mesh(mesh, positive('--scale', scale))
+        body, repairs, seen = loaded.mesh, loaded.repairs, None
+    else:
+        completion = _completed(mesh, scan, positive('--scale', scale))
+        body, repairs, seen = completion.mesh, completion.notes, completion.seen
+    for repair in repairs:
         say(f'warning: {mesh}: {repair}')
-    grasp_object = GraspObject(loaded.mesh, stuff, Path(mesh).stem)
-    return PlanRequest(mesh, scale, grasp_object, loaded.repairs, understood, limits)
+    grasp_object = GraspObject(body, stuff, Path(mesh).stem, seen)
+    return PlanRequest(mesh, scale, grasp_object, repairs, understood, limits, scan)
+
+
+def _completed(name: str, scan: Scan, scale: float) -> Completion:
+    from ..core.bodies.completion import complete_scan
+    from ..core.errors import GripsimError
+    try:
+        return complete_scan(scan.points, scan.method, scale, scan.viewpoint)
+    except GripsimError as error:
+        raise type(error)(f'{name}: {error}') from None
 
 
 def _limit(name: str, value: int | None) -> int:

@@ -101,6 +101,7 @@ def _contact_to_msg(contact: GraspContact, T_frame_object: Array) -> ContactPatc
         closing_force=vector_to_msg(rotation @ contact.closing_force),
         area=float(contact.area), peak_pressure=float(contact.peak_pressure),
         friction_radius=float(contact.friction_radius),
+        surface_uncertainty=float(contact.surface_uncertainty),
         strain_energy=float(contact.strain_energy), peak_von_mises=float(contact.peak_von_mises))
 
 

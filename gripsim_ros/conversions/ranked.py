@@ -66,4 +66,5 @@ def _contact(msg: ContactPatch, T_object_frame: Array) -> GraspContact:
     return GraspContact(
         msg.link, apply(T_object_frame, xyz(msg.point)[None])[0], rotation @ xyz(msg.normal),
         rotation @ xyz(msg.force), rotation @ xyz(msg.torque), rotation @ xyz(msg.closing_force),
-        msg.area, msg.peak_pressure, msg.friction_radius, msg.strain_energy, msg.peak_von_mises)
+        msg.area, msg.peak_pressure, msg.friction_radius, msg.strain_energy, msg.peak_von_mises,
+        msg.surface_uncertainty)

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from shape_msgs.msg import SolidPrimitive
 
 from ..core.bodies import GraspObject, Material, load_mesh, repair_mesh
+from ..core.bodies.completion import complete_scan
 from ..core.errors import GripsimError, MeshError, TaskError
 from ..core.planning.types import Task
 from ..core.transforms import inverse
+from .clouds import cloud_from_msg, has_cloud
 from .geometry import (
     mesh_from_msg, pose_from_msg, primitives_from_msg, primitives_to_msg, transform_from_msg,
     transform_to_msg, vector_to_msg, xyz)
@@ -87,6 +89,10 @@ class RequestReader:
         brings_mesh = bool(msg.mesh.vertices or msg.mesh.triangles)
         if msg.mesh_resource and brings_mesh:
             raise MeshError('give exactly one of mesh_resource and mesh, got both')
+        if hasattr(msg, 'cloud') and (msg.completion or has_cloud(msg.cloud)):
+            if msg.mesh_resource or brings_mesh:
+                raise MeshError('give a cloud or a mesh, got both')
+            return self._completed(msg)
         if not (msg.mesh_resource or brings_mesh):
             return self._published(msg), ()
         material = material_from_msg(msg.material, self.materials)
@@ -97,6 +103,14 @@ class RequestReader:
         label = msg.object_id or Path(msg.mesh_resource).stem
         grasp_object = GraspObject(loaded.mesh, material, label)
         return grasp_object, tuple(str(repair) for repair in loaded.repairs)
+
+    def _completed(self, msg) -> tuple[GraspObject, tuple[str, ...]]:
+        """Return the object that closes a request's cloud, and what was assumed."""
+        material = material_from_msg(msg.material, self.materials)
+        points, viewpoint = cloud_from_msg(msg.cloud)
+        completion = complete_scan(points, msg.completion, _scale(msg.scale), viewpoint)
+        grasp_object = GraspObject(completion.mesh, material, msg.object_id, completion.seen)
+        return grasp_object, completion.notes
 
     def _published(self, msg) -> GraspObject:
         """Return the object published before under the request's label."""
@@ -110,7 +124,7 @@ class RequestReader:
         if not (msg.material.name or msg.material.youngs_modulus):
             return known
         material = material_from_msg(msg.material, self.materials)
-        return GraspObject(known.mesh, material, known.label)
+        return GraspObject(known.mesh, material, known.label, known.seen)
 
 
 def planning_time(msg) -> float:

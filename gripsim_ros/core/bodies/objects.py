@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from ..transforms import transform
+from .completion import SeenSurface
 from .mass import MassProperties, mass_properties, third_moment
 from .material import Material
 from .mesh import FloatArray, TriangleMesh, frozen_array
@@ -39,11 +40,14 @@ class GraspObject:
     material : Material
     label : str
         The caller's name; not part of the identity.
+    seen : SeenSurface or None
+        Where the body was seen, if it was completed from a scan; not part of the identity.
     """
 
     mesh: TriangleMesh
     material: Material
     label: str = ''
+    seen: SeenSurface | None = None
 
     @cached_property
     def id(self) -> str:

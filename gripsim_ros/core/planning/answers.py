@@ -12,6 +12,7 @@ from .options import PlannerOptions
 from .ranking import Reference, damage_margin, grip_efforts, score_terms
 from .state_row import StateRow
 from .types import GraspContact, RankedGrasp
+from .unseen_surface import with_doubt
 
 Array = NDArray[np.float64]
 
@@ -38,7 +39,7 @@ def make_grasp(hypothesis: Hypothesis, held: Held, hand: HandModel, reference: R
     efforts = grip_efforts(hand, held.joint_positions, T_object_palm, state)
     score, terms = score_terms(state, efforts, hand, reference, options)
     back = -options.approach_distance * T_object_palm[:3, 2]
-    return RankedGrasp(
+    grasp = RankedGrasp(
         rank=0, hypothesis=hypothesis.number, stable=state.holds,
         preshape=hand.preshapes[hypothesis.preshape].name,
         T_object_palm=T_object_palm,
@@ -55,6 +56,7 @@ def make_grasp(hypothesis: Hypothesis, held: Held, hand: HandModel, reference: R
         max_deformation=state.max_deformation, mean_deformation=state.mean_deformation,
         strain_energy=state.strain_energy, peak_von_mises=state.peak_von_mises,
         T_object_settled=held.T_object_settled, residual=state.residual)
+    return with_doubt(grasp, reference.seen, options)
 
 
 def grasp_contacts(state: StateRow, hand: HandModel) -> tuple[GraspContact, ...]:

@@ -42,6 +42,8 @@ class PlannerOptions:
     force_tolerance: float
     max_correction_steps: int
     weights: Mapping[str, float]
+    unseen_loss: float
+    unseen_length: float
     heat_size: int
     set_aside_slack: float
     trajectory_rows: int

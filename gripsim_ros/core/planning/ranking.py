@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from ..bodies import GraspObject
+from ..bodies.completion import SeenSurface
 from ..hand import HandModel, forward_kinematics, link_jacobians
 from ..transforms import cross, skew
 from .options import PlannerOptions
@@ -24,12 +25,17 @@ FULL_DEFORMATION = 0.25
 
 @dataclass(frozen=True)
 class Reference:
-    """What a score is measured against: load [N], friction, radius [m], pressure [Pa]."""
+    """
+    What a score is measured against: load [N], friction, radius [m], pressure [Pa].
+
+    ``seen`` tells where a completed body was seen; None: it was given.
+    """
 
     load: float
     friction: float
     radius: float
     max_pressure: float
+    seen: SeenSurface | None = None
 
 
 def score_reference(grasp_object: GraspObject, hand: HandModel, load_cases: Array) -> Reference:
@@ -55,7 +61,8 @@ def score_reference(grasp_object: GraspObject, hand: HandModel, load_cases: Arra
         load=float(max(loads.max(initial=0.0), 1e-9)),
         friction=grasp_object.material.friction,
         radius=float((3.0 * properties.volume / (4.0 * np.pi)) ** (1.0 / 3.0)),
-        max_pressure=float(min([grasp_object.material.max_pressure, *pads])))
+        max_pressure=float(min([grasp_object.material.max_pressure, *pads])),
+        seen=grasp_object.seen)
 
 
 def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: StateRow) -> Array:
