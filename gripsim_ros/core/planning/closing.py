@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batches import DETAIL_CLEARANCE, DETAIL_FORCES, OBSTACLE_WIDTH, PATCH_THROUGH
+from .. import batches
+from ..batches import DETAIL_CLEARANCE, DETAIL_FORCES, OBSTACLE_WIDTH
 from ..hand import HandModel
 from . import rejections
 from .force_level import ForceLevel
@@ -224,7 +225,7 @@ class Closing:
         if self.held is None and (self.miss is None
                                   or nearness(state) < nearness(self.miss.state)):
             self.miss = Miss(self._joints(), DIRECTION_STEP * self._rates, state)
-        if (state.flags & PATCH_THROUGH).any():
+        if _presses_through(state):
             self.fail(rejections.THROUGH)
             return
         controls = self._controls()
@@ -337,6 +338,12 @@ class Closing:
         time = np.linspace(0.0, 1.0, self._options.trajectory_rows)[:, None]
         fractions = np.minimum(time * longest, self._fraction)
         return self._preshape.open + fractions * self._rates
+
+
+def _presses_through(state: StateRow) -> bool:
+    """Tell whether a link presses through a wall; at a sharp edge every wall is thin."""
+    edges = (state.flags & batches.PATCH_REACHES_OBJECT_EDGE) > 0
+    return bool((((state.flags & batches.PATCH_THROUGH) > 0) & ~edges).any())
 
 
 def _exceeds_limits(state: StateRow) -> bool:
