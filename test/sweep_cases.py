@@ -83,7 +83,7 @@ def made_up_plan(label, material=SOFT, grasps=None, settings=SETTINGS):
                       '' if grasps else 'too slippery', miss)
     for_key = settings.for_key()
     return StoredPlan(
-        plan_key(grasp_object.id, hand.id, for_key), grasp_object,
+        plan_key(grasp_object, hand.id, for_key), grasp_object,
         HandNames(hand.id, hand.name, hand.base_link, tuple(hand.joint_names)), '0.0.0+test',
         codec.dump(readable(for_key)), grasps, summary)
 

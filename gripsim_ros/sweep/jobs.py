@@ -178,7 +178,7 @@ def stored_plan(grasp_object: GraspObject, hand: HandModel, settings: PlanSettin
     grasps = tuple(replace(grasp, vertices=None, vertex_pressures=None)
                    for grasp in result.grasps)
     names = HandNames(hand.id, hand.name, hand.base_link, tuple(hand.joint_names))
-    return StoredPlan(plan_key(grasp_object.id, hand.id, settings), grasp_object, names,
+    return StoredPlan(plan_key(grasp_object, hand.id, settings), grasp_object, names,
                       program_version(), codec.dump(readable(settings)), grasps, summary)
 
 

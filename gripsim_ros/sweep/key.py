@@ -18,6 +18,7 @@ import numpy as np
 import yaml
 
 from .. import __version__
+from ..core.bodies import GraspObject
 from ..core.errors import TaskError
 from ..core.planning.options import PlannerOptions
 from ..core.planning.types import Task
@@ -27,7 +28,9 @@ from ..resources import share_directory
 WITHOUT_EFFECT = frozenset({
     'batch_size', 'clearance_batch_size', 'active_hypotheses', 'max_planning_time',
     'max_hypotheses', 'max_grasps', 'robustness_samples', 'uncertainty'})
-#: Modules of this package outside ``core`` that grasps depend on.
+#: Fields of an object that its id stands for, and its label.
+OF_THE_ID = frozenset({'mesh', 'material', 'label'})
+#: Parts of this package that grasps depend on.
 PROGRAM = ('core', 'in_process.py')
 
 
@@ -91,14 +94,15 @@ def program_version() -> str:
     return f'{__version__}+{digest.hexdigest()[:16]}'
 
 
-def plan_key(object_id: str, hand_id: str, settings: PlanSettings) -> str:
+def plan_key(grasp_object: GraspObject, hand_id: str, settings: PlanSettings) -> str:
     """
     Return 64 hexadecimal digits that name a plan.
 
     Parameters
     ----------
-    object_id : str
-        ``GraspObject.id``: vertices with the scale applied, faces and material.
+    grasp_object : GraspObject
+        By its ``id`` (vertices with the scale applied, faces, material) and by whatever it
+        carries beside; its label alone does not count.
     hand_id : str
         ``HandModel.id``: URDF, configuration and meshes.
     settings : PlanSettings
@@ -106,9 +110,12 @@ def plan_key(object_id: str, hand_id: str, settings: PlanSettings) -> str:
     Raises
     ------
     TaskError
-        A setting is of a kind that has no canonical form.
+        Something is of a kind that has no canonical form.
     """
-    return hash_of({'object': object_id, 'context': context_key(hand_id, settings)})
+    beside = {field.name: getattr(grasp_object, field.name) for field in fields(grasp_object)
+              if field.name not in OF_THE_ID}
+    return hash_of({'object': grasp_object.id, 'beside': beside,
+                    'context': context_key(hand_id, settings)})
 
 
 def context_key(hand_id: str, settings: PlanSettings) -> str:

@@ -47,7 +47,7 @@ class GraspDatabase:
         What is read is held against what was asked for: a row that names another object or
         hand than its key is refused.
         """
-        key = plan_key(grasp_object.id, hand_id, settings)
+        key = plan_key(grasp_object, hand_id, settings)
         try:
             with Session(self.engine) as session:
                 row = session.scalar(select(PlanRow).where(PlanRow.key == key))
