@@ -6,7 +6,8 @@ import pkgutil
 import sys
 
 #: What takes long, needs peers or arguments.
-BY_NAME = ('contact', 'fem', 'hold', 'hold_confusion', 'hold_suite', 'soak')
+BY_NAME = ('contact', 'fem', 'hold', 'hold_confusion', 'hold_suite', 'soak',
+           'soak_driver')
 
 
 def list_benchmarks():

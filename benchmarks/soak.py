@@ -19,6 +19,8 @@ TESTS = Path(__file__).resolve().parents[1] / 'test'
 #: Broken meshes judged unless another count is given, and when one counts as hung [s].
 BROKEN_MESHES, HANG = 2000, 120.0
 PROGRESS_EVERY = 200
+#: How long the hand's driver is soaked unless another count is given [min].
+DRIVER_MINUTES = 30
 
 
 def broken_meshes(options):
@@ -49,7 +51,17 @@ def broken_meshes(options):
     return wrong
 
 
-SECTIONS = {'broken_meshes': broken_meshes}
+def driver(options):
+    """Soak the hand's driver for `count` minutes; return how much was wrong."""
+    from benchmarks.soak_driver import soak
+    minutes = options.count or DRIVER_MINUTES
+    wrong, summary = soak(60.0 * minutes, options.seed, say=print)
+    for line in [*(f'{key}: {value}' for key, value in summary.items()), *wrong]:
+        print(f'  {line}')
+    return len(wrong)
+
+
+SECTIONS = {'broken_meshes': broken_meshes, 'driver': driver}
 
 
 def main():

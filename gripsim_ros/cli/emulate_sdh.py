@@ -21,6 +21,8 @@ def emulate_sdh(
         pty: Annotated[bool, typer.Option(
             '--pty', help='Two pseudo-terminals instead of TCP ports.')] = False,
         firmware: Annotated[str, typer.Option(help='Version to tell.')] = '0.0.3.3',
+        baudrate: Annotated[int, typer.Option(
+            help='Answer as slowly as a serial line of this speed; 0: at once.')] = 0,
         fault: Annotated[list[str] | None, typer.Option(
             metavar='KIND[:PROBABILITY][@REQUEST]',
             help='What goes wrong, such as silence:0.01 or error@m; may be repeated.')] = None,
@@ -42,7 +44,7 @@ def emulate_sdh(
             raise InputError(f'{name} must be from 0 to {MOST_PORT}, got {number}')
     try:
         hand = EmulatedHand(None if pty else host, port, tactile_port,
-                            Identity(version=firmware), seed)
+                            Identity(version=firmware), seed, max(baudrate, 0) or None)
     except OSError as error:
         raise InputError(f'cannot listen on {host}, ports {port} and {tactile_port}: '
                          f'{error.strerror}') from error

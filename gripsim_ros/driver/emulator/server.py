@@ -13,6 +13,8 @@ from .firmware import Firmware, Identity
 from .tactile_board import PREAMBLE, TactileBoard
 
 CHUNK, POLL = 4096, 0.02
+#: On a serial line: 8N1.
+BITS_OF_BYTE = 10
 #: A packet that is not complete after this long is forgotten [s].
 PACKET_TIMEOUT = 1.0
 
@@ -112,6 +114,8 @@ class EmulatedHand:
     identity : Identity
     seed : int
         Of the faults.
+    baudrate : int or None
+        Answers take as long as on a serial line of this speed; None: no time.
 
     Attributes
     ----------
@@ -124,11 +128,13 @@ class EmulatedHand:
     """
 
     def __init__(self, host: str | None = '127.0.0.1', port: int = 0, tactile_port: int = 0,
-                 identity: Identity | None = None, seed: int = 0) -> None:
+                 identity: Identity | None = None, seed: int = 0,
+                 baudrate: int | None = None) -> None:
         """Open the ports."""
         self.firmware = Firmware(identity)
         self.board = TactileBoard(self.firmware)
         self.faults = Faults(seed)
+        self._byte_time = BITS_OF_BYTE / baudrate if baudrate else 0.0
         self._joints = SocketPort(host, port) if host else TerminalPort()
         self._tactile = SocketPort(host, tactile_port) if host else TerminalPort()
         self.address, self.tactile_address = self._joints.address, self._tactile.address
@@ -175,6 +181,8 @@ class EmulatedHand:
         name = text.partition('=')[0].partition('(')[0].strip()
         fault = self.faults.draw(name, JOINT_KINDS)
         whole = answer.encode() + b'\r\n'
+        if self._byte_time:
+            time.sleep(self._byte_time * (len(text) + 2 + len(whole)))
         if fault is None:
             self._joints.write(whole)
             return

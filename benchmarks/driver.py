@@ -1,0 +1,167 @@
+"""
+Latencies and rates of the hand's driver: ``python -m benchmarks driver [--node]``.
+
+For each link, against the emulated firmware: from asking for a motion to its `m` arriving, and to
+the first measured motion; from asking for a stop, or an emergency stop, to its arriving; rate of
+measured joints. With ``--node`` the same from topic to hand, through the node.
+"""
+
+import argparse
+import os
+import sys
+import time
+
+import numpy as np
+
+from gripsim_ros.core.contact import LinkShapes
+from gripsim_ros.driver.emulator.firmware import Identity
+from gripsim_ros.driver.emulator.server import EmulatedHand
+from gripsim_ros.driver.motion import Motion
+from gripsim_ros.driver.options import DriverOptions, LinkOptions, MotionOptions
+from gripsim_ros.driver.session import HandSession
+from gripsim_ros.resources import load_default_hand
+
+ANGLES = (10.0, -20.0, 15.0, -22.0, 16.0, -24.0, 17.0)
+#: Two postures, back and forth [rad], and the seconds that it takes.
+OPEN = np.array([0.2, -0.4, 0.3, -0.4, 0.3, -0.4, 0.3])
+CLOSED = np.array([0.3, -0.1, 0.4, -0.1, 0.4, -0.1, 0.4])
+DURATION = 1.0
+#: A joint that is told to move this fast moves [rad/s].
+MOVING = 0.02
+LINKS = (('TCP', {'host': '127.0.0.1'}), ('pseudo-terminal', {'host': None}),
+         ('serial line, 115200 baud', {'host': None, 'baudrate': 115200}))
+
+
+def wait(condition, timeout=20.0):
+    """Wait until a condition is true."""
+    end = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError('the emulated hand does not do what it should')
+        time.sleep(0.0005)
+
+
+def measure(count, link, rate, shapes):
+    """Return latencies by name [s], and the rate of samples [Hz]."""
+    samples, found = [], {'m': [], 'motion': [], 'stop': [], 'emergency stop': []}
+    with EmulatedHand(identity=Identity(angles=ANGLES), **link) as hand:
+        session = HandSession(load_default_hand(), DriverOptions(
+            LinkOptions(hand.address), MotionOptions(rate=rate)), samples.append, shapes)
+        session.start()
+        try:
+            assert session.wait_connected(20.0)
+            run_once(hand, session, samples, OPEN, None)
+            samples_before, begun = len(samples), time.monotonic()
+            time.sleep(2.0)
+            achieved = (len(samples) - samples_before) / (time.monotonic() - begun)
+            for number in range(count):
+                run_once(hand, session, samples, (CLOSED, OPEN)[number % 2], found)
+        finally:
+            session.close()
+    return found, achieved
+
+
+def run_once(hand, session, samples, target, found):
+    """Move, stop, stop for good; note how long each took."""
+    record = hand.firmware.record
+    wait(lambda: samples and np.abs(samples[-1].velocities).max() < MOVING)
+    moves = len(record.moves)
+    motion = session.follow(Motion(session._model.joint_names, [DURATION], [target]))
+    wait(lambda: len(record.moves) > moves)
+    wait(lambda: np.abs(samples[-1].velocities).max() > MOVING)
+    moved = samples[-1].time
+    time.sleep(0.2)
+    stops, asked = len(record.stops), time.monotonic()
+    session.stop()
+    wait(lambda: len(record.stops) > stops)
+    if found is None:
+        return
+    found['m'].append(record.moves[moves][0] - motion.requested)
+    found['motion'].append(moved - motion.requested)
+    found['stop'].append(record.stops[stops] - asked)
+    commands, asked = len(record.commands), time.monotonic()
+    session.emergency_stop()
+    cut = next(when for when, text in record.commands[commands:] if text.startswith('power='))
+    found['emergency stop'].append(cut - asked)
+    session.recover()
+
+
+def measure_node(count):
+    """Return latencies from a topic to the hand [s], and the rate of joint_states [Hz]."""
+    from gripsim_ros.environment import enter_isolation
+    enter_isolation('benchmark')
+    import rclpy
+    from builtin_interfaces.msg import Duration
+    from rclpy.executors import SingleThreadedExecutor
+    from sensor_msgs.msg import JointState
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+    from gripsim_ros.suite import Suite
+    found = {'m': [], 'empty trajectory': []}
+    with EmulatedHand(identity=Identity(angles=ANGLES)) as hand:
+        suite = Suite(os.environ, parameters={'sdh_driver': {
+            'address': hand.address, 'tactile_address': hand.tactile_address}})
+        suite.start(['sdh_driver'])
+        try:
+            suite.wait_until_ready(['sdh_driver'])
+            rclpy.init()
+            node, heard = rclpy.create_node('measure'), []
+            executor = SingleThreadedExecutor()
+            executor.add_node(node)
+            node.create_subscription(JointState, 'joint_states', heard.append, 50)
+            publisher = node.create_publisher(JointTrajectory, 'joint_trajectory', 10)
+            names = list(load_default_hand().joint_names)
+            wait(lambda: executor.spin_once(0.01) or (len(heard) > 20
+                                                      and publisher.get_subscription_count()))
+            before, begun = len(heard), time.monotonic()
+            while time.monotonic() < begun + 2.0:
+                executor.spin_once(0.01)
+            rate = (len(heard) - before) / (time.monotonic() - begun)
+            record = hand.firmware.record
+            for number in range(count):
+                moves, stops, asked = len(record.moves), len(record.stops), time.monotonic()
+                publisher.publish(JointTrajectory(joint_names=names, points=[JointTrajectoryPoint(
+                    positions=(CLOSED, OPEN)[number % 2].tolist(),
+                    time_from_start=Duration(sec=int(DURATION)))]))
+                wait(lambda: len(record.moves) > moves)
+                found['m'].append(record.moves[moves][0] - asked)
+                time.sleep(0.3)
+                asked = time.monotonic()
+                publisher.publish(JointTrajectory())
+                wait(lambda: len(record.stops) > stops)
+                found['empty trajectory'].append(record.stops[stops] - asked)
+                time.sleep(0.5)
+            executor.shutdown()
+            node.destroy_node()
+            rclpy.try_shutdown()
+        finally:
+            suite.stop(['sdh_driver'])
+    return found, rate
+
+
+def show(name, found, rate):
+    """Print one line a latency."""
+    print(f'{name}: {rate:.0f} samples a second')
+    for what, values in found.items():
+        print(f'  {what}: median {1e3 * np.median(values):.1f} ms, '
+              f'most {1e3 * np.max(values):.1f} ms')
+
+
+def main():
+    """Run from the command line; return the exit code."""
+    parser = argparse.ArgumentParser(prog='benchmarks driver', description=__doc__)
+    parser.add_argument('--count', type=int, default=20)
+    parser.add_argument('--rate', type=float, default=50.0, help='of measured joints [Hz]')
+    parser.add_argument('--node', action='store_true', help='through the node as well')
+    options = parser.parse_args()
+    shapes = LinkShapes.of_hand(load_default_hand())
+    for name, link in LINKS:
+        show(name, *measure(options.count, link, options.rate, shapes))
+    show('TCP, as fast as it goes', *measure(options.count, LINKS[0][1], 500.0, shapes))
+    if options.node:
+        show('node', *measure_node(options.count))
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

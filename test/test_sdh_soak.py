@@ -1,0 +1,44 @@
+"""A short run of the driver's load test; the long one is `make soak`."""
+
+import sys
+
+import numpy as np
+
+from benchmarks.soak_driver import Soak, soak
+
+from sdh_cases import wait_for
+
+SECONDS, SEED = 10.0, 7
+
+
+def test_random_faults_make_nothing_unsafe_hang_or_leak():
+    wrong, summary = soak(SECONDS, SEED)
+    assert not wrong
+    assert summary['motions'] >= 1 and sum(summary['faults'].values()) >= 3, summary
+
+
+def test_the_load_test_sees_what_is_unsafe():
+    """Its own check fails for a motion that nobody asked for, too fast and out of range."""
+    run = Soak(SEED, '127.0.0.1')
+    try:
+        assert run.session.wait_connected(20.0)
+        run.do_move()
+        assert wait_for(lambda: run.hand.firmware.record.moves)
+        assert not run.unsafe()
+        moves = run.hand.firmware.record.moves
+        when, start, target, speeds, ramps = moves[0]
+        for bad, words in (
+                ((when, start, [200.0, *target[1:]], speeds, ramps), 'leaves the range'),
+                ((when, start, target, [300.0, *speeds[1:]], ramps), 'too fast'),
+                ((when, start, [target[0] + 5.0, *target[1:]], speeds, ramps), 'never asked'),
+                ((when, start, [85.0, 70.0, 0.0, 0.0, 0.0, 70.0, 0.0], speeds, ramps),
+                 'brings links together')):
+            moves[0] = bad
+            assert any(words in line for line in run.unsafe()), words
+        moves[0] = when, start, target, speeds, ramps
+        run.latched.append([when - 1.0, np.inf])
+        assert any('after an emergency stop' in line for line in run.unsafe())
+    finally:
+        run.session.close()
+        run.tactile.close()
+        run.hand.__exit__(*sys.exc_info())
