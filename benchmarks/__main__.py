@@ -6,7 +6,7 @@ import pkgutil
 import sys
 
 #: What takes long, needs peers or arguments.
-BY_NAME = ('contact', 'fem', 'hold', 'hold_confusion', 'hold_suite', 'soak',
+BY_NAME = ('contact', 'fem', 'fem_body', 'hold', 'hold_confusion', 'hold_suite', 'soak',
            'soak_driver')
 
 

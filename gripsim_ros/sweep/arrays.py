@@ -111,6 +111,7 @@ def grasp_dict(job: JobRecord, plan: StoredPlan, grasp: RankedGrasp) -> dict[str
         'grip_efforts': dict(zip(joints, grasp.grip_efforts.tolist())),
         'contacts': [_contact_dict(contact) for contact in grasp.contacts],
         'centre_of_mass': grasp.centre_of_mass.tolist(),
+        'T_object_settled': grasp.T_object_settled.tolist(),
         'material': dict(zip(MATERIAL_FIELDS, plan.grasp_object.material.numbers)),
         'material_name': job.material_name, 'mesh_hash': plan.grasp_object.mesh.content_hash,
         'key': plan.key}
@@ -158,6 +159,7 @@ def object_arrays(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
         'terms': np.array([[t.normalised for t in g.terms] for g in grasps]),
         'weights': np.array([[t.weight for t in g.terms] for g in grasps]),
         'centre_of_mass': np.array([g.centre_of_mass for g in grasps]),
+        'T_object_settled': np.array([g.T_object_settled for g in grasps]),
         'quantitative': np.array([g.quantitative for g in grasps]),
         'rank': np.array([g.rank for g in grasps]),
         'preshape': np.array([g.preshape for g in grasps]),
