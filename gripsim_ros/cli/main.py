@@ -10,7 +10,7 @@ import typer
 from .. import __version__
 from ..core.errors import GripsimError
 from . import (
-    contact, demo, emulate_sdh, evaluate, export, fk, indent, plan, preshape, suite, sweep)
+    contact, demo, doctor, emulate_sdh, evaluate, export, fk, indent, plan, preshape, suite, sweep)
 from .arguments import NumbersCommand
 from .output import say
 
@@ -29,7 +29,7 @@ for _name, _verb in (
         ('indent', indent.indent), ('fk', fk.fk), ('sweep', sweep.sweep),
         ('preshape', preshape.preshape),
         ('export', export.export), ('demo', demo.demo),
-        ('emulate-sdh', emulate_sdh.emulate_sdh)):
+        ('doctor', doctor.doctor), ('emulate-sdh', emulate_sdh.emulate_sdh)):
     app.command(_name, cls=NumbersCommand)(_verb)
 app.add_typer(suite.app, name='suite')
 

@@ -1,0 +1,121 @@
+"""What `gripsim doctor` finds: a sound installation, and each thing that may be wrong."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from gripsim_ros import doctor
+from gripsim_ros.cli.main import main
+from gripsim_ros.doctor import BAD, GOOD, NOTE, examine
+
+rclpy = pytest.importorskip('rclpy')
+
+
+def by_subject(findings):
+    """Return findings by what they are about."""
+    return {finding.subject: finding for finding in findings}
+
+
+def test_this_installation_is_sound():
+    found = by_subject(examine(with_network=False))
+    assert [f.subject for f in found.values() if f.state == BAD] == []
+    assert found['hand'].found.startswith('sdh: 7 joints')
+    assert 'materials' in found['configuration'].found
+
+
+def test_every_note_and_fault_says_what_to_do():
+    for finding in examine(with_network=False):
+        assert bool(finding.advice) == (finding.state != GOOD), finding
+
+
+def test_what_is_missing_or_old_is_said(monkeypatch):
+    monkeypatch.setattr(doctor, 'NEEDED', {'numpy': '999.0', 'not_there': '1.0'})
+    monkeypatch.setattr(doctor, 'OPTIONAL', (('not_there_either', 'flying', 'wings'),))
+    found = by_subject(examine(with_network=False))
+    assert found['numpy'].state == NOTE and 'older than the tested 999.0' in found['numpy'].advice
+    assert found['not_there'].state == BAD
+    assert found['not_there_either'].found == 'not installed; it is for: flying'
+
+
+def test_a_lost_profile_of_the_middleware_is_said(monkeypatch):
+    monkeypatch.setenv('FASTRTPS_DEFAULT_PROFILES_FILE', '/not/there.xml')
+    found = by_subject(examine(with_network=False))
+    assert found['FASTRTPS_DEFAULT_PROFILES_FILE'].state == BAD
+
+
+def test_a_check_that_fails_is_a_finding_and_the_others_go_on(monkeypatch):
+    def broken():
+        raise OSError('the hand fell off')
+        yield
+    monkeypatch.setattr(doctor, '_hand', broken)
+    findings = list(examine(with_network=False))
+    assert any(f.state == BAD and 'the hand fell off' in f.found for f in findings)
+    assert findings[-1].subject == '/dev/shm'
+
+
+@pytest.fixture(scope='module')
+def node():
+    """Return a node in a context of its own."""
+    context = rclpy.context.Context()
+    rclpy.init(context=context)
+    yield rclpy.create_node('doctor_test', context=context)
+    rclpy.shutdown(context=context)
+
+
+class TestTopics:
+    """Publishers and subscribers of one topic: none, unlike, matching."""
+
+    def test_nobody(self, node):
+        finding = doctor._topic_finding(node, 'nobody_is_here')
+        assert finding.state == BAD and finding.found == 'has no publisher'
+
+    def test_a_publisher_alone(self, node):
+        from std_msgs.msg import String
+        node.create_publisher(String, 'alone', 1)
+        wait(lambda: doctor._topic_finding(node, 'alone').found == 'has no subscriber')
+
+    def test_unlike_qualities(self, node):
+        from rclpy.qos import QoSProfile, ReliabilityPolicy
+        from std_msgs.msg import String
+        node.create_publisher(String, 'unlike', QoSProfile(
+            depth=1, reliability=ReliabilityPolicy.BEST_EFFORT))
+        node.create_subscription(String, 'unlike', print, QoSProfile(
+            depth=1, reliability=ReliabilityPolicy.RELIABLE))
+        wait(lambda: 'do not match' in doctor._topic_finding(node, 'unlike').found)
+
+    def test_unlike_types(self):
+        def ends(kind):
+            return lambda topic: [SimpleNamespace(topic_type=kind)]
+        two = SimpleNamespace(get_publishers_info_by_topic=ends('a/msg/A'),
+                              get_subscriptions_info_by_topic=ends('b/msg/B'))
+        finding = doctor._topic_finding(two, 'types')
+        assert finding.state == BAD and finding.found == "has several types: ['a/msg/A', 'b/msg/B']"
+
+    def test_a_pair(self, node):
+        from std_msgs.msg import String
+        node.create_publisher(String, 'pair', 1)
+        node.create_subscription(String, 'pair', print, 1)
+        wait(lambda: doctor._topic_finding(node, 'pair').state == GOOD)
+
+    def test_no_suite(self, node):
+        findings = list(doctor._suite_findings(node, 1))
+        assert len(findings) == 1 and findings[0].state == NOTE
+
+
+def wait(condition):
+    """Wait until something is so."""
+    from suite_cases import wait_for
+    assert wait_for(condition, 10.0)
+
+
+def test_the_command_tells_it_as_json(capsys):
+    assert main(['doctor', '--no-network', '--json']) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told['bad'] == 0 and len(told['findings']) > 20
+
+
+def test_the_command_ends_with_a_fault_where_something_is_bad(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, 'NEEDED', {'not_there': '1.0'})
+    assert main(['doctor', '--no-network']) == 1
+    assert 'BAD not_there' in capsys.readouterr().out
