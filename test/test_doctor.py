@@ -90,7 +90,8 @@ class TestTopics:
         two = SimpleNamespace(get_publishers_info_by_topic=ends('a/msg/A'),
                               get_subscriptions_info_by_topic=ends('b/msg/B'))
         finding = doctor._topic_finding(two, 'types')
-        assert finding.state == BAD and finding.found == "has several types: ['a/msg/A', 'b/msg/B']"
+        assert finding.state == BAD
+        assert finding.found == "has several types: ['a/msg/A', 'b/msg/B']"
 
     def test_a_pair(self, node):
         from std_msgs.msg import String
