@@ -22,7 +22,7 @@ from .core.mechanics import MechanicsOptions
 from .core.pipeline import Pipeline
 from .core.planning import (GraspEvaluator, GraspPlanner, NearestMiss, PlannerOptions, Progress,
                             RankedGrasp, Task)
-from .resources import load_default_hand, resolve_uri, share_directory
+from .resources import cache_directory, load_default_hand, resolve_uri, share_directory
 from .robustness import add_robustness
 from .workers import run, run_with_workers, worker_count
 
@@ -64,7 +64,8 @@ def planner_options() -> PlannerOptions:
 @lru_cache(maxsize=1)
 def mechanics_options() -> MechanicsOptions:
     """Return the options of ``config/mechanics.yaml``."""
-    return MechanicsOptions.from_mapping(_config('mechanics'))
+    options = MechanicsOptions.from_mapping(_config('mechanics'))
+    return options.with_folder(cache_directory())
 
 
 def _config(name: str) -> dict:

@@ -122,6 +122,20 @@ def _resolve_package(text, package, path):
     return target
 
 
+def cache_directory():
+    """
+    Return where this user's programs keep what can be made again; it need not exist.
+
+    Returns
+    -------
+    Path
+        ``gripsim`` in ``XDG_CACHE_HOME``, or in ``~/.cache`` where that is not set.
+
+    """
+    base = os.environ.get('XDG_CACHE_HOME', '')
+    return (Path(base) if os.path.isabs(base) else Path('~/.cache').expanduser()) / 'gripsim'
+
+
 @lru_cache(maxsize=1)
 def load_default_hand():
     """

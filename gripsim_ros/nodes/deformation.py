@@ -9,6 +9,7 @@ from ..conversions import contacts_from_msg, grasp_states_from_msg, grasp_states
 from ..core.bodies import GraspObject
 from ..core.mechanics import ElasticBody, MechanicsOptions, evaluate_contacts
 from ..markers import MarkerFrame, live_markers
+from ..resources import cache_directory
 from .node_base import config_mapping, latest, one_line, run
 from .parameters import NodeParameter
 from .stage_node import StageNode
@@ -29,13 +30,17 @@ class DeformationNode(StageNode):
     def __init__(self, **kwargs) -> None:
         """Join the ring."""
         super().__init__(PARAMETERS, **kwargs)
-        self._options = MechanicsOptions.from_mapping(
+        options = MechanicsOptions.from_mapping(
             config_mapping(self.values['mechanics_config'], 'mechanics'))
+        self._options = options.with_folder(cache_directory())
         self._markers = self.create_publisher(MarkerArray, 'live/markers', latest())
 
     def prepare(self, grasp_object: GraspObject) -> ElasticBody:
         """Return the object as an elastic body."""
-        return ElasticBody(grasp_object, self._options)
+        body = ElasticBody(grasp_object, self._options)
+        for warning in body.warnings:
+            self.get_logger().warning(f'object {grasp_object.label!r}: {warning}')
+        return body
 
     def warm_up(self) -> None:
         """Evaluate the contacts of a small scene."""

@@ -2,13 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..batches import PATCH_STRAINED, PATCH_THIN
 from ..bodies import GraspObject
+from ..errors import MeshError
 from ..hand import HandModel
 from .boussinesq import surface_loads
+from .compliance import BodyCompliance
+from .compliance_store import ComplianceSource
 from .contact_forces import ContactForces, PatchNodes, solve_contact_forces
 from .kernel import LayerCompliance, fit_layer
 from .options import MechanicsOptions
@@ -17,6 +22,9 @@ from .surface import DeformedSurface, deform_surface
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+#: A ball's indentation over its contact radius, times E / (1 - nu^2) over the mean pressure.
+HERTZ_STRAIN = 0.75 * np.pi
 
 
 class ElasticBody:
@@ -31,7 +39,8 @@ class ElasticBody:
     Raises
     ------
     MeshError
-        The mesh is open or encloses no volume.
+        The mesh is open or encloses no volume, or with elasticity ``body`` is too intricate
+        for a compliance of its own.
     """
 
     def __init__(self, grasp_object: GraspObject,
@@ -43,6 +52,20 @@ class ElasticBody:
         self.modulus = self.material.plane_strain_modulus
         arms = self.mesh.vertices - self.centre_of_mass
         self.reach = float(np.sqrt((arms ** 2).sum(axis=1).max()))
+        self._source = ComplianceSource(self.mesh, self.material.poisson_ratio,
+                                        options.compliance)
+        if options.elasticity == 'body':
+            self._source.get()
+
+    @property
+    def compliance(self) -> BodyCompliance:
+        """Return the body's own compliance; errors as ``prepare_compliance``."""
+        return self._source.get()
+
+    @cached_property
+    def interpolation(self) -> tuple[IntArray, Array]:
+        """Return nodes and weights of the compliance for each vertex."""
+        return self.compliance.interpolation(self.mesh.vertices)
 
     @property
     def is_soft(self) -> bool:
@@ -53,9 +76,9 @@ class ElasticBody:
     def warnings(self) -> tuple[str, ...]:
         """Return what a user should know of the model's use for this object."""
         if self.is_soft:
-            return ()
+            return self._source.warnings
         return (f'the object is so stiff (E / (1 - nu^2) = {self.modulus:.3g} Pa) that the '
-                'pads govern: it is taken as rigid beside them',)
+                'pads govern: it is taken as rigid beside them', *self._source.warnings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,20 +150,68 @@ def solve_contact(body: ElasticBody, contact: Contact,
     Returns
     -------
     LoadedPatches
+
+    Notes
+    -----
+    With elasticity ``auto`` the body's own compliance is taken where a patch is too wide or
+    too deep for the object's thickness. Where the body cannot be prepared, or its nodes are
+    too coarse for the patches, the answer is the half-space's, with its flags.
     """
+    elasticity = body.options.elasticity
+    if elasticity == 'body':
+        return _solve_on_body(body, contact, layers) or _solve(body, contact, layers, None)
+    patches = _solve(body, contact, layers, None)
+    if elasticity == 'auto' and (patches.flags & PATCH_THIN).any():
+        return _solve_on_body(body, contact, layers) or patches
+    return patches
+
+
+def _solve_on_body(body: ElasticBody, contact: Contact,
+                   layers: Mapping[int, LayerCompliance]) -> LoadedPatches | None:
+    try:
+        return _solve(body, contact, layers, body.compliance)
+    except (MeshError, np.linalg.LinAlgError):
+        return None
+
+
+def _solve(body: ElasticBody, contact: Contact, layers: Mapping[int, LayerCompliance],
+           compliance: BodyCompliance | None) -> LoadedPatches:
     nodes, options = contact.nodes, body.options
-    solution = solve_contact_forces(nodes, body.modulus, layers, options.forces)
+    solution = solve_contact_forces(nodes, body.modulus, layers, options.forces, compliance)
     results = summarise_patches(nodes, solution, body.material.poisson_ratio, layers)
-    flags = validity_flags(results, contact.flags[results.rows],
-                           contact.thickness[results.rows], body.is_soft, options.validity)
+    thickness = contact.thickness[results.rows]
+    flags = validity_flags(results, contact.flags[results.rows], thickness, body.is_soft,
+                           options.validity)
+    if compliance is not None:
+        flags = _body_flags(body, compliance, results, thickness, flags)
     return LoadedPatches(solution, results, nodes.links[results.rows], flags)
+
+
+def _body_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchResults,
+                thickness: Array, flags: IntArray) -> IntArray:
+    """Return flags where the body's own compliance counts, and a wall that bends is no strain."""
+    limits = body.options.validity
+    thin = (~compliance.resolves(thickness)
+            | (results.indentations > 0.5 * limits.max_depth_ratio * thickness))
+    gentle = HERTZ_STRAIN * results.mean_pressures <= limits.max_strain_ratio * body.modulus
+    flags = np.where(gentle, flags & ~PATCH_STRAINED, flags)
+    flags = np.where(body.is_soft & thin, flags | PATCH_THIN, flags & ~PATCH_THIN)
+    return flags
 
 
 def deform_body(body: ElasticBody, contact: Contact, patches: LoadedPatches) -> DeformedSurface:
     """Return the surface of a body under its loaded patches."""
     loads = surface_loads(contact.nodes, patches.solution, patches.results,
                           body.options.forces.softening)
-    return deform_surface(body.mesh, body.material, loads, body.options.surface)
+    return deform_surface(body.mesh, body.material, loads, body.options.surface,
+                          _moves_of_body(body, patches.solution))
+
+
+def _moves_of_body(body: ElasticBody, solution: ContactForces) -> Array | None:
+    if solution.correction is None:
+        return None
+    return body.compliance.surface_moves(body.interpolation, solution.correction,
+                                         solution.forces)
 
 
 def largest_displacement(body: ElasticBody, surface: DeformedSurface,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import ShapeError, TaskError
 from . import active_set, cholesky, kernel
+from .compliance import BodyCompliance, NodeCorrection
 from .kernel import LayerCompliance
 
 Array = NDArray[np.float64]
@@ -134,6 +135,8 @@ class ContactForces:
         Upper Cholesky factor of the loaded nodes' whole compliance.
     factor_order : (k,) int
         Positions in ``loaded`` of its rows.
+    correction : NodeCorrection or None
+        What the body's own compliance added between the candidates.
     """
 
     rows: IntArray
@@ -143,6 +146,7 @@ class ContactForces:
     object_compliance: Array
     compliance_factor: Array
     factor_order: IntArray
+    correction: NodeCorrection | None = None
 
     @property
     def strain_energy(self) -> float:
@@ -152,7 +156,8 @@ class ContactForces:
 
 def solve_contact_forces(nodes: PatchNodes, modulus: float,
                          layers: Mapping[int, LayerCompliance],
-                         options: ContactForceOptions = ContactForceOptions()) -> ContactForces:
+                         options: ContactForceOptions = ContactForceOptions(),
+                         body: BodyCompliance | None = None) -> ContactForces:
     """
     Return the normal forces at which every node is closed under load or open and free.
 
@@ -167,6 +172,8 @@ def solve_contact_forces(nodes: PatchNodes, modulus: float,
     layers : mapping of int to LayerCompliance
         The elastic pad of each link that has one; other links are rigid.
     options : ContactForceOptions
+    body : BodyCompliance, optional
+        The object's own, added to the half-space's.
 
     Returns
     -------
@@ -177,7 +184,7 @@ def solve_contact_forces(nodes: PatchNodes, modulus: float,
     TaskError
         ``modulus`` is not above 0 and finite.
     LinAlgError
-        Nodes coincide.
+        Nodes coincide, or the body's own compliance is too coarse for them.
 
     Notes
     -----
@@ -195,8 +202,10 @@ def solve_contact_forces(nodes: PatchNodes, modulus: float,
     guess, order = _first_guess(depths, nodes.patches[rows], nodes.patch_count)
     surface = (nodes.points[rows], nodes.normals[rows], nodes.areas[rows], modulus,
                options.softening)
+    correction = None if body is None else body.correction(surface[0], modulus)
+    every = np.arange(len(rows))
     for safe in (False, True):
-        whole = kernel.object_compliance(*surface)
+        whole = _object_rows(every, surface, correction)
         _add_layers(whole, nodes, rows, layers, options.softening, safe)
         forces, loaded, factor, definite = active_set.solve_complementarity(
             whole, depths, guess, order)
@@ -206,9 +215,18 @@ def solve_contact_forces(nodes: PatchNodes, modulus: float,
         raise np.linalg.LinAlgError('the compliance of the contact is not positive definite')
     del whole
     places = np.argsort(loaded)
-    own = kernel.object_rows(loaded[places], *surface)
+    own = _object_rows(loaded[places], surface, correction)
     moves = cholesky.combine_rows(own, forces[loaded[places]])
-    return ContactForces(rows, loaded[places], forces, moves, own, factor, np.argsort(places))
+    return ContactForces(rows, loaded[places], forces, moves, own, factor, np.argsort(places),
+                         correction)
+
+
+def _object_rows(rows: IntArray, surface: tuple, correction: NodeCorrection | None) -> Array:
+    """Return rows of the object's compliance, that of its body included."""
+    compliance: Array = kernel.object_rows(rows, *surface)
+    if correction is not None:
+        correction.add_rows(rows, compliance)
+    return compliance
 
 
 def _no_forces() -> ContactForces:

@@ -1,10 +1,12 @@
 """Parameters of the mechanics; their values live in ``config/mechanics.yaml``."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from ..errors import TaskError
+from .compliance_store import ComplianceOptions
 from .contact_forces import ContactForceOptions
 from .force_programme import MinimalForceOptions
 from .patch_results import ValidityOptions
@@ -13,7 +15,9 @@ from .surface import SurfaceOptions
 
 _SECTIONS = {'forces': ContactForceOptions, 'validity': ValidityOptions,
              'surface': SurfaceOptions, 'stability': StabilityOptions,
-             'minimal_forces': MinimalForceOptions}
+             'minimal_forces': MinimalForceOptions, 'compliance': ComplianceOptions}
+#: Models of the object's elasticity.
+ELASTICITIES = ('half_space', 'body', 'auto')
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,11 @@ class MechanicsOptions:
     minimal_forces : MinimalForceOptions
     metrics_edges : int
         Edges of the pyramids that stand for friction cones in epsilon, at least 3.
+    elasticity : str
+        ``half_space``: under each pad one; ``body``: the object's own compliance; ``auto``:
+        the object's own where the half-space is too thick for a patch.
+    compliance : ComplianceOptions
+        Of the body's own compliance.
 
     Raises
     ------
@@ -43,12 +52,17 @@ class MechanicsOptions:
     stability: StabilityOptions = field(default_factory=StabilityOptions)
     minimal_forces: MinimalForceOptions = field(default_factory=MinimalForceOptions)
     metrics_edges: int = 8
+    elasticity: str = 'half_space'
+    compliance: ComplianceOptions = field(default_factory=ComplianceOptions)
 
     def __post_init__(self) -> None:
-        """Check the edges; the sections check themselves."""
+        """Check edges and elasticity; the sections check themselves."""
         if not (isinstance(self.metrics_edges, int) and self.metrics_edges >= 3):
             raise TaskError('mechanics.metrics_edges must be a whole number of at least 3, '
                             f'got {self.metrics_edges!r}')
+        if self.elasticity not in ELASTICITIES:
+            raise TaskError(f'mechanics.elasticity must be one of {", ".join(ELASTICITIES)}, '
+                            f'got {self.elasticity!r}')
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any] | None) -> 'MechanicsOptions':
@@ -73,6 +87,13 @@ class MechanicsOptions:
             except TypeError:
                 raise TaskError(f'{name}: a value is of the wrong kind, got {section}') from None
         return cls(**chosen)
+
+    def with_folder(self, folder: Path) -> 'MechanicsOptions':
+        """Return options that keep compliances in a folder, unless they name one."""
+        if self.compliance.folder:
+            return self
+        return replace(self, compliance=replace(self.compliance,
+                                                folder=str(folder / 'compliance')))
 
 
 def _mapping(name: str, values: Any) -> Mapping:

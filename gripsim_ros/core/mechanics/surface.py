@@ -132,7 +132,8 @@ def elastic_volume_change(loads: SurfaceLoads, material: Material, centre: Array
 
 
 def deform_surface(mesh: TriangleMesh, material: Material, loads: SurfaceLoads,
-                   options: SurfaceOptions = SurfaceOptions()) -> DeformedSurface:
+                   options: SurfaceOptions = SurfaceOptions(),
+                   beyond: Array | None = None) -> DeformedSurface:
     """
     Return the surface of an elastic body under contact loads.
 
@@ -143,6 +144,8 @@ def deform_surface(mesh: TriangleMesh, material: Material, loads: SurfaceLoads,
     material : Material
     loads : SurfaceLoads
     options : SurfaceOptions
+    beyond : (V, 3) float, optional
+        What the body's own compliance moves beyond the half-space's kernel [m].
 
     Returns
     -------
@@ -159,7 +162,9 @@ def deform_surface(mesh: TriangleMesh, material: Material, loads: SurfaceLoads,
         target += elastic_volume_change(loads, material, centre)
     moves = boussinesq_displacements(mesh.vertices, loads, material.plane_strain_modulus,
                                      options.far_field_ratio)
-    if options.slip:
+    if beyond is not None:
+        moves = moves + beyond
+    elif options.slip:
         moves = moves + slip_displacements(mesh.vertices, mesh.vertex_normals, loads,
                                            material.plane_strain_modulus,
                                            material.poisson_ratio)
