@@ -38,6 +38,7 @@ def planned(name):
         'fragile': (shapes.sphere(0.035, 0.006),
                     Material(1e5, 0.4, 1000.0, 0.5, max_pressure=3e3)),
         'heavy': (shapes.box((0.08, 0.08, 0.2), 0.012), Material(2e9, 0.3, 7812.5, 0.6)),
+        'sharp': (shapes.plate(), Material(2e9, 0.3, 840.0, 0.5)),
         'small': (shapes.sphere(0.004, 0.001), find_material('foam'))}[name]
     thing = GraspObject(*stuff)
     result = plan_grasps(thing, hypotheses=HYPOTHESES)
@@ -193,6 +194,15 @@ def test_a_block_of_10_kg_is_too_heavy_by_what_the_joints_hold():
     least, most = (contacts.held_share(thing.material.friction, inner)
                    for inner in (True, False))
     assert least * (1.0 - RTOL_SEARCH) <= miss.held_share <= most * (1.0 + RTOL_SEARCH)
+
+
+def test_a_soup_plate_is_too_sharp_for_the_pads():
+    _, result = planned('sharp')
+    miss, pads = result.nearest_miss, load_default_hand().links[-1].pad.max_pressure
+    assert result.hint.startswith('too sharp or too fragile')
+    assert numbers(result.hint) == [
+        float(f'{miss.margin:.2g}'), float(f'{1e-3 * miss.peak_pressure:.3g}'), 1e-6 * pads]
+    assert miss.capable and miss.margin < 1.0 and miss.peak_pressure < pads
 
 
 def test_a_pea_is_too_small():

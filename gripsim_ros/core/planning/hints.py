@@ -72,6 +72,10 @@ def _capable(miss: NearestMiss) -> str:
         return (f'too fragile: the nearest miss holds {miss.margin:.2g} of the load with a peak '
                 f'pressure of {_kpa(miss.peak_pressure)}, where damage begins at '
                 f'{_kpa(miss.max_pressure)}')
+    if miss.reason == rejections.PRESSURE:
+        return (f'too sharp or too fragile: the nearest miss holds {miss.margin:.2g} of the load '
+                f'with a peak pressure of {_kpa(miss.peak_pressure)}; pressed harder it passes '
+                f'{_kpa(miss.max_pressure)}, where damage of object or pads begins')
     return (f'the nearest miss holds {miss.margin:.2g} of the load: {miss.reason}')
 
 
@@ -105,4 +109,6 @@ def _mm(length: float) -> str:
 
 
 def _kpa(pressure: float) -> str:
+    if pressure >= 1e6:
+        return f'{1e-6 * pressure:.3g} MPa'
     return f'{1e-3 * pressure:.3g} kPa'
