@@ -113,6 +113,9 @@ def measure_node(count):
             names = list(load_default_hand().joint_names)
             wait(lambda: executor.spin_once(0.01) or (len(heard) > 20
                                                       and publisher.get_subscription_count()))
+            settled = time.monotonic() + 0.5        # what waited in queues is not counted
+            while time.monotonic() < settled:
+                executor.spin_once(0.01)
             before, begun = len(heard), time.monotonic()
             while time.monotonic() < begun + 2.0:
                 executor.spin_once(0.01)

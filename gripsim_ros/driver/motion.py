@@ -145,10 +145,9 @@ class MotionRunner:
         if not self.busy:
             self._begin(motion, trajectory)
         else:
-            self.end(Outcome.REPLACED, 'replaced by a newer trajectory')
-            self._waiting = motion
-            self._begun = time.monotonic()
             self._hand.stop()
+            self.end(Outcome.REPLACED, 'replaced by a newer trajectory')
+            self._waiting, self._begun = motion, time.monotonic()
 
     def _checked(self, motion: Motion, here: Array) -> Trajectory:
         """Return the trajectory within limits; joints that it does not name hold."""

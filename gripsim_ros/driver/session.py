@@ -19,6 +19,7 @@ from .errors import (
     OVER_TEMPERATURE, DriverError, FirmwareError, LinkError, MalformedError, SilenceError,
     StateError, UnsafeError)
 from .hand import HandIdentity, SdhHand
+from .heat import HeatGuard
 from .motion import Motion, MotionRunner, Outcome, Sample
 from .options import DriverOptions
 from .protocol import AXIS_COUNT
@@ -70,13 +71,13 @@ class HandSession:
         self._calls, self._lock = CallQueue(), threading.Lock()
         self._closing, self._retry_now = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name='sdh_session', daemon=True)
-        self._latched, self._motors, self._overheated = '', MOTORS_AUTO, False
+        self._latched, self._motors = '', MOTORS_AUTO
         self._saved_limits = np.full(AXIS_COUNT, motion.default_current_limits)
         self._hand: SdhHand | None = None
         self._runner: MotionRunner | None = None
         self._identity: HandIdentity | None = None
         self._sample: Sample | None = None
-        self._temperatures: dict[str, float] = {}
+        self._heat = HeatGuard(motion)
         self._counts = dict.fromkeys(('connections', 'faults', 'refused', *CHANNEL_COUNTS), 0)
         self._last_fault, self._fault_time = '', -np.inf
         self._faults_in_row = 0
@@ -109,8 +110,8 @@ class HandSession:
                 counts[name] += getattr(hand.channel, name)
         return Condition(
             self._calls.opened.is_set(), self._calls.why_closed or self._why_not(),
-            self._latched, self._motors, self._overheated, runner is not None and runner.busy,
-            self._identity, dict(self._temperatures), counts, self._last_fault,
+            self._latched, self._motors, self._heat.hot, runner is not None and runner.busy,
+            self._identity, dict(self._heat.temperatures), counts, self._last_fault,
             time.monotonic() - self._fault_time)
 
     def follow(self, motion: Motion) -> Motion:
@@ -209,8 +210,7 @@ class HandSession:
             self._latched = 'the hand was found with its currents cut off'
         if self._latched:
             hand.cut_power(identity)
-        self._temperatures = hand.temperatures()
-        self._judge_temperatures(None)
+        self._judge_heat(hand)
         self._hand, self._identity = hand, identity
         self._runner = MotionRunner(hand, identity, self.checker, self._options.motion,
                                     self._model.joint_names, self._must_be_free)
@@ -264,9 +264,8 @@ class HandSession:
                 if self._runner.busy or now >= states_due:
                     states, states_due = self._asked(self._hand.axis_states), now + STATE_PERIOD
                 if now >= temperatures_due:
-                    self._temperatures = self._asked(self._hand.temperatures)
+                    self._asked(lambda: self._judge_heat(self._hand))
                     temperatures_due = now + TEMPERATURE_PERIOD
-                    self._judge_temperatures(self._hand)
                 self._sample = Sample(now, positions, velocities, states)
                 if self._on_sample is not None:
                     self._on_sample(self._sample)
@@ -316,7 +315,7 @@ class HandSession:
         """
         self._count_fault(str(error))
         if isinstance(error, FirmwareError) and error.code == OVER_TEMPERATURE:
-            self._overheated = True
+            self._heat.hot = True
         self._faults_in_row += 1
         try:
             self._hand.stop()
@@ -326,19 +325,12 @@ class HandSession:
         if self._faults_in_row >= MOST_ERRORS:
             raise LinkError(f'{MOST_ERRORS} faults in a row, the last: {error}') from error
 
-    def _judge_temperatures(self, hand: SdhHand | None) -> None:
-        limits = self._options.motion
-        hottest = max(self._temperatures, key=self._temperatures.get)
-        degrees = self._temperatures[hottest]
-        if degrees >= limits.max_temperature and not self._overheated:
-            self._overheated = True
-            self._count_fault(f'{hottest} is at {degrees:.0f} deg C, '
-                              f'allowed are {limits.max_temperature:.0f}')
-            if hand is not None and self._runner.busy:
-                hand.stop()
-                self._runner.end(Outcome.FAILED, f'stopped: {self._last_fault}')
-        elif degrees < limits.cool_temperature:
-            self._overheated = False
+    def _judge_heat(self, hand: SdhHand) -> None:
+        why = self._heat.take(hand.temperatures())
+        if why:
+            self._count_fault(why)
+            if self._runner is not None and self._runner.busy:
+                self._stop_first(Outcome.FAILED, f'stopped: {why}')
 
     # -- what calls do, in the thread ----------------------------------------------------
 
@@ -348,7 +340,7 @@ class HandSession:
             return f'stopped until recover: {self._latched}'
         if self._motors == MOTORS_OFF:
             return 'the motors are switched off'
-        return 'the hand is too hot' if self._overheated else ''
+        return 'the hand is too hot' if self._heat.hot else ''
 
     def _must_be_free(self) -> None:
         why = self._why_not() or ('a stop was asked for' if self._stops else '')
@@ -372,12 +364,20 @@ class HandSession:
     def _stop(self) -> None:
         with self._lock:
             self._stops -= 1
-        self._runner.end(Outcome.STOPPED, 'stopped')
-        self._hand.stop()
+        self._stop_first(Outcome.STOPPED, 'stopped')
+
+    def _stop_first(self, outcome: Outcome, why: str) -> None:
+        """Stop the hand, then end the motion: whoever waits for it may take long."""
+        try:
+            self._hand.stop()
+        finally:
+            self._runner.end(outcome, why)
 
     def _cut(self) -> None:
-        self._runner.end(Outcome.STOPPED, self._latched)
-        self._hand.cut_power(self._identity)
+        try:
+            self._hand.cut_power(self._identity)
+        finally:
+            self._runner.end(Outcome.STOPPED, self._latched)
 
     def _recover(self) -> None:
         self._runner.end(Outcome.STOPPED, 'stopped by recover')
@@ -389,8 +389,7 @@ class HandSession:
             self._latched, self._motors = '', MOTORS_AUTO
 
     def _switch(self, on: bool) -> None:
-        self._runner.end(Outcome.STOPPED, 'the motors were switched')
-        self._hand.stop()
+        self._stop_first(Outcome.STOPPED, 'the motors were switched')
         if on:
             self._hand.hold_here(self._identity)
             if self._latched:

@@ -8,7 +8,6 @@ request. All of the work is in ``gripsim_ros.driver``.
 import sys
 from collections.abc import Callable
 
-import numpy as np
 import yaml
 from diagnostic_msgs.msg import DiagnosticStatus
 from gripsim_interfaces.msg import TactileFrame
@@ -68,12 +67,10 @@ class SdhDriverNode(SuiteNode):
         return TactileSession(options, layout, self._on_touch) if options.link else None
 
     def warm_up(self) -> None:
-        """Check a path once."""
-        here = 0.5 * (self.session.checker.lower + self.session.checker.upper)
-        try:
-            self.session.checker.check_path(np.array([here, here + 1e-3]))
-        except DriverError:
-            pass
+        """Look at some postures, apart and in collision, once."""
+        for preshape in self.hand.preshapes:
+            self.session.checker.clearance(preshape.open)
+            self.session.checker.clearance(preshape.closed)
 
     def serve(self) -> None:
         """Connect, and open services and topics."""
@@ -90,6 +87,7 @@ class SdhDriverNode(SuiteNode):
         self._action = TrajectoryAction(self, session, self._motion_of)
         self.steady_timer(TEMPERATURE_PERIOD, self._publish_temperatures, self.housekeeping)
         self._started = True
+        self.get_logger().info(f'connecting to {self.values["address"]}')
         session.start()
         if self.tactile is not None:
             self.tactile.start()
