@@ -90,6 +90,7 @@ def main():
     parser = argparse.ArgumentParser(prog='benchmarks scans', description=__doc__)
     parser.add_argument('--hypotheses', type=int, default=60)
     parser.add_argument('--object', default='', help='only objects whose name holds this')
+    parser.add_argument('--view', default='', choices=['', *VIEWS], help='only this one')
     parser.add_argument('--surfaces', action='store_true', help='errors alone, nothing planned')
     arguments = parser.parse_args()
     folder = Path(os.environ.get('GRIPSIM_DATA', '')) / 'ycb'
@@ -110,6 +111,8 @@ def main():
             print(f'{name:18} {"-":7} {"full mesh":9} {1.0:6.2f} {"-":>8} '
                   f'{len(found.grasps):6d} {again[0]:>7} {again[1]:>12}', flush=True)
         for label, direction in VIEWS.items():
+            if arguments.view not in ('', label):
+                continue
             view = scan(full.mesh, direction)
             if arguments.surfaces:
                 print(f'{name:18} {label:7} view estimated {view_error(view, direction)}')

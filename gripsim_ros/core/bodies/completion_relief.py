@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import trimesh
 from numpy.typing import NDArray
 from scipy.spatial import Delaunay
 
@@ -20,6 +21,8 @@ LONGEST_SIDE = 3.0
 LONGEST_INNER_SIDE = 8.0
 #: A body is nowhere thinner [cells].
 LEAST_THICKNESS = 0.25
+#: Rounds of smoothing.
+SMOOTHING = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,4 +196,11 @@ def closed_relief(relief: Relief, back: FloatArray) -> TriangleMesh:
     # Seen along the view, anticlockwise faces look away from the sensor.
     faces = np.concatenate([relief.faces[:, ::-1], relief.faces + count, walls[:, ::-1]])
     vertices = np.concatenate([front, behind]) @ relief.axes
-    return repair_mesh(vertices, faces).mesh
+    return _smooth(repair_mesh(vertices, faces).mesh)
+
+
+def _smooth(mesh: TriangleMesh) -> TriangleMesh:
+    """Return the mesh without the teeth that cells cut into its outline (Taubin 1995)."""
+    rounded = trimesh.Trimesh(mesh.vertices, mesh.faces, process=False)
+    trimesh.smoothing.filter_taubin(rounded, iterations=SMOOTHING)
+    return mesh.with_vertices(np.array(rounded.vertices))
