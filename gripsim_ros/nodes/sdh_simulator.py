@@ -31,6 +31,7 @@ from ..sim.touch import Touch
 from ..sim.world import World
 from .node_base import LATCHED_OBJECTS, Meter, SuiteNode, latched, one_line, run
 from .parameters import ParameterError
+from .sdh_simulator_action import TrajectoryAction
 from .sdh_simulator_parts import PARAMETERS, RealTime, tactile_to_msg, time_to_msg
 
 try:
@@ -116,6 +117,10 @@ class SdhSimulatorNode(SuiteNode):
         """Begin to simulate."""
         for thread in self._threads:
             thread.start()
+        self._action = TrajectoryAction(
+            self, lambda msg: self._ask(lambda: self._follow(msg)),
+            lambda: self._ask(self._stop),
+            lambda: (self._follower, self._world.time, self._world.joints))
 
     def _urdf(self):
         from ..resources import resolve_uri
@@ -266,14 +271,17 @@ class SdhSimulatorNode(SuiteNode):
         moves(self._world, pose_from_msg(msg.pose))
 
     def _answer(self, command: Callable, response: Trigger.Response) -> Trigger.Response:
-        """Let the simulation carry out a command between two steps, and answer."""
+        response.success, response.message = self._ask(command)
+        return response
+
+    def _ask(self, command: Callable) -> tuple[bool, str]:
+        """Let the simulation carry out a command between two steps; return how it went."""
         answer: queue.SimpleQueue = queue.SimpleQueue()
         self._commands.put((command, answer))
         try:
-            response.success, response.message = answer.get(timeout=COMMAND_TIMEOUT)
+            return answer.get(timeout=COMMAND_TIMEOUT)
         except queue.Empty:
-            response.success, response.message = False, 'the simulation does not run'
-        return response
+            return False, 'the simulation does not run'
 
     def _stop(self) -> str:
         self._follower.stop()

@@ -100,3 +100,8 @@ class SetpointFollower:
     def goal(self) -> Array:
         """Return the last row (J,) [rad]."""
         return self._rows[-1].copy()
+
+    @property
+    def end(self) -> float:
+        """Return the time of the last row [s]."""
+        return float(self._times[-1])

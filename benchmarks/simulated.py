@@ -1,0 +1,230 @@
+"""
+Planned contacts against a simulation with tetrahedra, and how fast the simulated hand is.
+
+The hand, with rigid links (no pads), closes about a floating object in the simulation; the model
+is then asked for the joints and the object's pose at which it came to rest. With
+``--speed`` the real-time factor over the number of nodes instead; with ``--lift`` how many
+planned grasps of a ball the simulated hand lifts, by the multiple of the planned force.
+"""
+
+import argparse
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from benchmarks._simulated_grasps import execution_options, SimulatedGrasp
+from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.hand import forward_kinematics
+from gripsim_ros.core.transforms import inverse, transform
+from gripsim_ros.execution.plan import Wishes
+from gripsim_ros.in_process import evaluate_grasps, plan_grasps
+from gripsim_ros.resources import load_default_hand
+from gripsim_ros.sim.options import default_options
+from gripsim_ros.sim.world import nearest_motion, World
+
+MODULI = (2e4, 1e5, 5e5, 5e6)
+POISSON_RATIO, DENSITY, FRICTION = 0.3, 300.0, 0.8
+#: Stiff enough that the joints are where they are sent [N m/rad], and within torques for it.
+JOINT_STIFFNESS, JOINT_EFFORT = 2000.0, 50.0
+#: Beyond the first touch [rad]: some 2 mm at the fingertips.
+CLOSING = 0.02
+#: Edges of the tetrahedra [m] of the table, and of the one that tells their error.
+SPACING = 0.012
+#: Nodes farther than this from every contact tell where the object is [m].
+CORE_DISTANCE = 0.02
+#: Time for closing and for coming to rest [s].
+CLOSING_TIME, REST_TIME = 0.5, 0.4
+SPACINGS = (0.03, 0.02, 0.014, 0.01, 0.008)
+HYPOTHESES = 16
+FORCE_FACTORS = (1.2, 2.0, 4.0)
+LIFT = 0.04
+
+
+def rigid_hand():
+    """Return the hand without pads and with stiff joints."""
+    hand = load_default_hand()
+    links = tuple(replace(link, pad=None) for link in hand.links)
+    count = len(hand.joint_names)
+    return replace(hand, links=links, joint_stiffness=np.full(count, JOINT_STIFFNESS),
+                   joint_efforts=np.full(count, JOINT_EFFORT))
+
+
+def bodies() -> dict:
+    """Return mesh, preshape, and distance of the palm below the object [m] by name."""
+    return {'sphere': (shapes.sphere(0.035, 0.006), 'spherical', 0.175),
+            'foam block': (shapes.box([0.05, 0.08, 0.1]), 'cylindrical', 0.175)}
+
+
+def touching_joints(hand, mesh, preshape, T_object_palm):
+    """Return the joints at which each finger first touches the undeformed convex object."""
+    corners = mesh.vertices[mesh.faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    levels = np.einsum('ij,ij->i', normals, corners[:, 0])
+    joints = preshape.open.copy()
+    for finger in hand.fingers:
+        own = [j for j in finger.joints if j != 0]
+        low, high = 0.0, 1.0
+        for _ in range(20):
+            share = 0.5 * (low + high)
+            joints[own] = preshape.open[own] + share * (preshape.closed - preshape.open)[own]
+            poses = T_object_palm @ forward_kinematics(hand, joints[None])[0]
+            inside = any(((hand.links[k].mesh.vertices @ poses[k, :3, :3].T + poses[k, :3, 3])
+                          @ normals.T < levels).all(axis=1).any() for k in finger.links[1:])
+            low, high = (low, share) if inside else (share, high)
+        joints[own] = preshape.open[own] + low * (preshape.closed - preshape.open)[own]
+    return joints
+
+
+def closed_joints(hand, touching, preshape):
+    """Return the joints moved on by ``CLOSING`` from the first touch."""
+    joints = touching.copy()
+    for finger in hand.fingers:
+        proximal = [j for j in finger.joints if j != 0][0]
+        joints[proximal] += CLOSING
+    return joints
+
+
+def planned(hand, grasp_object, T_object_palm, rows) -> dict:
+    """Return what the model says of a closed hand."""
+    grasp = evaluate_grasps(grasp_object, [(T_object_palm, rows)], hand=hand)[0]
+    forces = {}
+    for contact in grasp.contacts:
+        forces[contact.link] = forces.get(contact.link, 0.0) + float(
+            contact.closing_force @ contact.normal)
+    shift = grasp.centre_of_mass - grasp_object.mass_properties.centre_of_mass
+    return {'forces': forces, 'area': sum(c.area for c in grasp.contacts),
+            'depth': grasp.max_displacement, 'shift': float(np.linalg.norm(shift)),
+            'quantitative': grasp.quantitative}
+
+
+def simulated(hand, grasp_object, T_object_palm, rows, spacing) -> dict:
+    """Return the same of the simulation, and where hand and object came to rest in it."""
+    world = World(hand, default_options(body='soft', node_spacing=spacing, joint_damping=5.0),
+                  T_object_palm, rows[0], grasp_object)
+    steps = round(CLOSING_TIME / world.options.time_step)
+    for k in range(steps):
+        world.setpoints = rows[0] + (k + 1) / steps * (rows[-1] - rows[0])
+        world.step()
+    for _ in range(round(REST_TIME / world.options.time_step)):
+        world.step()
+    nodes, masses, now = world.soft.nodes, world.soft.masses, world.nodes_world
+    motion = core_motion(world)
+    rigid = nodes @ motion[:3, :3].T + motion[:3, 3]
+    shift = np.average(now - rigid, axis=0, weights=masses)
+    return {'forces': world.link_forces(), 'area': touched_area(world),
+            'depth': float(np.linalg.norm(now - rigid, axis=1).max()),
+            'shift': float(np.linalg.norm(shift)), 'nodes': len(nodes),
+            'T_object_palm': inverse(motion) @ world.T_world_palm, 'joints': world.joints}
+
+
+def core_motion(world):
+    """Return the rigid motion of what lies far from all contacts; there nothing deforms."""
+    weights = world.soft.masses.copy()
+    points = [touch.point for touch in world.touch_points()]
+    if points:
+        away = np.linalg.norm(world.nodes_world[:, None] - np.array(points), axis=2).min(axis=1)
+        weights = weights * (away > CORE_DISTANCE)
+    return nearest_motion(world.soft.nodes, world.nodes_world, weights)
+
+
+def touched_area(world) -> float:
+    """Return the sum over links of the convex hull of their points of contact [m^2]."""
+    from scipy.spatial import ConvexHull, QhullError
+    total = 0.0
+    touches = world.touch_points()
+    for link in {touch.link for touch in touches}:
+        points = np.array([touch.point for touch in touches if touch.link == link])
+        flat = points - points.mean(axis=0)
+        _, _, axes = np.linalg.svd(flat, full_matrices=False)
+        try:
+            total += float(ConvexHull(flat @ axes[:2].T).volume)
+        except (QhullError, ValueError, IndexError):
+            continue        # a point or a line has no area
+    return total
+
+
+def compare(spacing: float) -> None:
+    """Print planned and simulated contacts for soft bodies of several moduli."""
+    hand = rigid_hand()
+    print('body        E [Pa]   nodes  force [N]           area [mm^2]      depth [mm]     '
+          'shift [mm]    quantitative')
+    for name, (mesh, shape, distance) in bodies().items():
+        preshape = next(p for p in hand.preshapes if p.name == shape)
+        T_object_palm = transform(np.eye(3), np.array([0.0, 0.0, -distance]))
+        touching = touching_joints(hand, mesh, preshape, T_object_palm)
+        way = np.linspace(0.0, 1.0, 10)[:, None]
+        rows = touching - 0.05 * way[::-1] * (preshape.closed - preshape.open)
+        rows = np.vstack([rows, closed_joints(hand, touching, preshape)])
+        for modulus in MODULI:
+            body = GraspObject(mesh, Material(modulus, POISSON_RATIO, DENSITY, FRICTION), name)
+            found = simulated(hand, body, T_object_palm, rows[[0, -1]], spacing)
+            rows[-1] = np.clip(found['joints'], hand.joint_lower, hand.joint_upper)
+            plan = planned(hand, body, found['T_object_palm'], rows)
+            rows[-1] = closed_joints(hand, touching, preshape)
+            print(f'{name:11s} {modulus:7.0e}  {found["nodes"]:5d}  '
+                  f'{sum(plan["forces"].values()):8.2f} {sum(found["forces"].values()):8.2f}   '
+                  f'{1e6 * plan["area"]:6.0f} {1e6 * found["area"]:6.0f}   '
+                  f'{1e3 * plan["depth"]:6.2f} {1e3 * found["depth"]:6.2f}  '
+                  f'{1e3 * plan["shift"]:6.3f} {1e3 * found["shift"]:6.3f}  '
+                  f'{plan["quantitative"]}', flush=True)
+
+
+def speed() -> None:
+    """Print the real-time factor over the number of nodes, free and gripped."""
+    hand = load_default_hand()
+    preshape = next(p for p in hand.preshapes if p.name == 'cylindrical')
+    palm = transform(np.eye(3), np.array([0.0, 0.0, -0.17]))
+    mesh = shapes.box([0.05, 0.05, 0.05])
+    print('body    nodes  free  gripped  [simulated s / s]')
+    for spacing in (None, *SPACINGS):
+        body = GraspObject(mesh, Material(1e5, POISSON_RATIO, DENSITY, FRICTION), 'cube')
+        options = default_options(body='soft' if spacing else 'rigid',
+                                  node_spacing=spacing or 0.01)
+        world = World(hand, options, palm, preshape.open, body)
+        factors = []
+        for _ in range(2):
+            begin, start = time.perf_counter(), world.time
+            for _ in range(100):
+                world.step()
+            factors.append((world.time - start) / (time.perf_counter() - begin))
+            way = preshape.closed - preshape.open
+            for k in range(300):        # towards closed until the fingers press
+                if sum(world.link_forces().values()) > 6.0:
+                    break
+                world.setpoints = preshape.open + (k + 1) / 600 * way
+                world.step()
+        nodes = 0 if world.soft is None else len(world.soft.nodes)
+        print(f'{"soft" if spacing else "rigid":6s} {nodes:6d}  {factors[0]:5.2f}  '
+              f'{factors[1]:5.2f}', flush=True)
+
+
+def lift() -> None:
+    """Print how many grasps of a ball are lifted, by the multiple of the planned force."""
+    hand = load_default_hand()
+    ball = GraspObject(shapes.sphere(0.035, 0.008), Material(4e5, 0.4, 600.0, 0.8), 'ball')
+    grasps = plan_grasps(ball, hypotheses=HYPOTHESES).grasps
+    for factor in FORCE_FACTORS:
+        ends = []
+        for grasp in grasps:
+            run = SimulatedGrasp(hand, ball, grasp, Wishes(lift_height=LIFT, squeeze=0.03),
+                                 execution_options(force_factor=factor), body='rigid')
+            ends.append(run.run().lifted)
+        print(f'force factor {factor:g}: {sum(ends)} of {len(ends)} lifted', flush=True)
+
+
+def main() -> int:
+    """Run what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--speed', action='store_true')
+    parser.add_argument('--lift', action='store_true')
+    parser.add_argument('--spacing', type=float, default=SPACING,
+                        help='edge of the tetrahedra [m]')
+    arguments = parser.parse_args()
+    if arguments.speed:
+        speed()
+    elif arguments.lift:
+        lift()
+    else:
+        compare(arguments.spacing)
+    return 0
