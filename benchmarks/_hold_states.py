@@ -7,12 +7,13 @@ import numpy as np
 from gripsim_ros.core.batches import DETAIL_FORCES
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task
-from gripsim_ros.core.planning.closing import Closing
+from gripsim_ros.core.planning.closing import Closing, Held, Question
 from gripsim_ros.core.planning.hand_geometry import find_fingers
 from gripsim_ros.core.planning.hypotheses import Hypothesis, propose_hypotheses
 from gripsim_ros.core.planning.load_cases import task_load_cases
 from gripsim_ros.core.planning.planner import closing_limits, question_batch
 from gripsim_ros.core.planning.ranking import grip_efforts, score_reference
+from gripsim_ros.core.planning.settling import Settling
 from gripsim_ros.core.planning.state_row import StateRow, state_row
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.in_process import link_shapes, mechanics_options, planner_options
@@ -30,6 +31,8 @@ class EvaluatedState:
     """
     A state of a closing with its prediction.
 
+    ``bearing`` is the margin where the pads stand any pressure, as rigid bodies do: the
+    prediction of holding without that of damage.
     ``efforts (J,)`` are the joint torques of the simulated contact forces [N m],
     ``normal_force`` their sum over the patches [N], ``torsion`` the torque about the
     normal over the normal force that the patches bear [m].
@@ -41,6 +44,7 @@ class EvaluatedState:
     normal_force: float
     torsion: float
     margin: float
+    bearing: float
     holds: bool
     quantitative: bool
     verdict: str
@@ -63,6 +67,8 @@ class StateSource:
         self.hand, self.task, self._object = hand, task, grasp_object
         self._options = planner_options()
         self._pipeline = Pipeline(hand, grasp_object, mechanics_options(), link_shapes(hand))
+        self._unlimited = Pipeline(undamaged(hand), grasp_object, mechanics_options(),
+                                   link_shapes(hand))
         self._cases = task_load_cases(task, grasp_object.canonical_frame[:3, :3])
         reference = score_reference(grasp_object, hand, self._cases)
         self._limits = closing_limits(grasp_object, hand, reference.load, reference.max_pressure)
@@ -85,36 +91,54 @@ class StateSource:
         """
         Return the states of a closing that two fingers or more bear, and the reason against it.
 
-        First the state that holds, or the one nearest to it; then, where one held, the
-        firmest on the way that did not. None: too few touched.
+        First the state that holds, the object settled in it, or that of the verdict against it;
+        then, where one held, the firmest on the way that did not. None: too few touched.
         """
         closing = Closing(hypothesis, self.hand, self._options, self._limits)
-        seen: list[tuple[StateRow, np.ndarray]] = []
+        seen: list[tuple[StateRow, Question]] = []
         while not closing.done:
             question = closing.question()
-            batch = question_batch([question], self._cases, self.task, question.detail)
-            state = state_row(self._pipeline.evaluate(batch), 0)
+            state = self._asked(question, self._pipeline)
             if question.detail == DETAIL_FORCES and len(np.unique(state.links)) > 1:
-                seen.append((state, question.joint_positions))
+                seen.append((state, question))
             closing.answer(state)
         if not seen:
             return [], closing.reason
         weak = [row for row in seen if row[0].margin < 1.0]
-        chosen = [max(seen, key=_firmness)]
+        chosen = seen[-1:]
         if closing.held is not None:
-            chosen = [(closing.held.state, closing.held.joint_positions),
+            held = next(row for row in seen if row[0] is closing.held.state)
+            chosen = [(self._settled(closing.held, held[1]), held[1]),
                       *sorted(weak, key=_firmness)[-1:]]
-        return [self._state(hypothesis, *row, closing.reason) for row in chosen], closing.reason
+        return [self._state(hypothesis, state, question, closing.reason)
+                for state, question in chosen], closing.reason
 
-    def _state(self, hypothesis, state: StateRow, joints, reason: str) -> EvaluatedState:
+    def _settled(self, held: Held, question: Question) -> StateRow:
+        """Return the state that holds once the object has settled between the fingers."""
+        settling = Settling(question, held.state, self._options)
+        while not settling.done:
+            settling.answer(self._asked(settling.question(), self._pipeline))
+        return settling.settled(held).state
+
+    def _asked(self, question: Question, pipeline: Pipeline) -> StateRow:
+        batch = question_batch([question], self._cases, self.task, question.detail)
+        return state_row(pipeline.evaluate(batch), 0)
+
+    def _state(self, hypothesis, state: StateRow, question: Question, reason: str
+               ) -> EvaluatedState:
         forces, radii = state.normal_forces, state.friction_radii
+        joints = question.joint_positions
+        bearing = state.margin
+        if reason:
+            bearing = self._asked(question, self._unlimited).margin
         return EvaluatedState(
             T_object_palm=hypothesis.T_object_palm, rows=self._rows(hypothesis, joints),
             efforts=closing_efforts(self.hand, joints, hypothesis.T_object_palm, state),
             normal_force=float(forces.sum()),
             torsion=float(self._object.material.friction * radii @ forces / forces.sum()),
-            margin=state.margin, holds=state.holds, quantitative=state.quantitative,
-            verdict=reason or 'holds', links=len(np.unique(state.links)))
+            margin=state.margin, bearing=bearing, holds=state.holds,
+            quantitative=state.quantitative, verdict=reason or 'holds',
+            links=len(np.unique(state.links)))
 
     def _rows(self, hypothesis, joints):
         """Return rows from the open hand; every finger arrives at the last."""
