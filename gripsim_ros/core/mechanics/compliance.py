@@ -19,6 +19,7 @@ from ..bodies import TriangleMesh
 from ..contact.point_queries import closest_points
 from ..contact.vp_tree import VpTree, build_vp_tree
 from ..errors import MaterialError, MeshError
+from .cholesky import combine_rows
 from .compliance_assembly import NODES, PARTS, assemble, hat_areas
 from .compliance_mesh import QuadraticSurface, quadratic_surface
 
@@ -67,9 +68,14 @@ class BodyCompliance:
         """Return the tree over the elements' parts."""
         return build_vp_tree(self.surface.points, self.surface.parts)
 
+    @cached_property
+    def spacing(self) -> float:
+        """Return the mean distance of neighbouring nodes [m]."""
+        return self.surface.spacing
+
     def resolves(self, thickness: Array) -> NDArray[np.bool_]:
         """Tell of each thickness [m] of the body whether the nodes are dense enough for it."""
-        return np.asarray(thickness) >= LEAST_SPACINGS * self.surface.spacing
+        return np.asarray(thickness) >= LEAST_SPACINGS * self.spacing
 
     def interpolation(self, points: Array) -> tuple[IntArray, Array]:
         """
@@ -132,11 +138,9 @@ class BodyCompliance:
         """
         loads = correction.node_forces(forces)
         acting = np.flatnonzero(loads)
-        moves = np.zeros_like(self.normals)
-        for place in acting:
-            moves += loads[place] * self.displacements[correction.used[place]]
-        nodes, weights = vertices
-        return np.einsum('vk,vka->va', weights, moves[nodes]) / correction.modulus
+        rows = np.asarray(self.displacements[correction.used[acting]])
+        moves = combine_rows(rows.reshape(len(acting), -1), loads[acting] / correction.modulus)
+        return _interpolate(*vertices, moves.reshape(-1, 3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,6 +208,17 @@ def _quadratic_weights(corners, positions, closest, parts):
             weights[i, k] = place[k] * (2.0 * place[k] - 1.0)
             weights[i, 3 + k] = 4.0 * place[k] * place[(k + 1) % 3]
     return weights
+
+
+@njit(cache=True)
+def _interpolate(nodes, weights, moves):
+    """Return displacements ``(v, 3)`` of points from those of the nodes about them."""
+    answer = np.zeros((len(nodes), 3))
+    for v in range(len(nodes)):
+        for k in range(6):
+            for a in range(3):
+                answer[v, a] += weights[v, k] * moves[nodes[v, k], a]
+    return answer
 
 
 @njit(cache=True)
