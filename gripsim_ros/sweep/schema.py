@@ -20,6 +20,8 @@ from ..core.errors import GripsimError
 SCHEMA_VERSION = 1
 #: Seconds that a writer waits for another one of the same SQLite file.
 BUSY_TIMEOUT = 60.0
+#: How a file of SQLite begins.
+SQLITE_MAGIC = b'SQLite format 3\0'
 #: States of a job.
 WAITING, RUNNING, DONE, FAILED = 'waiting', 'running', 'done', 'failed'
 
@@ -173,6 +175,14 @@ def _check_file(url: URL, create: bool) -> None:
     if path.is_dir() or not (path.absolute().parent.is_dir() if create else path.is_file()):
         raise DatabaseError(f'database {path}: there is no such file' if not create else
                             f'database {path}: cannot be written there')
+    if path.is_file() and _begin(path) not in (b'', SQLITE_MAGIC):
+        raise DatabaseError(f'database {path}: file is not a database')
+
+
+def _begin(path: Path) -> bytes:
+    """Return the first bytes of a file; SQLite would write over a short one."""
+    with path.open('rb') as file:
+        return file.read(len(SQLITE_MAGIC))
 
 
 def _set_pragmas(connection: object, _: object) -> None:
