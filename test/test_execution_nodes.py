@@ -45,7 +45,8 @@ REST = 0.02
 def suite(tmp_path_factory):
     values = parameters(tmp_path_factory.mktemp('parameters'))
     values['grasp_planner']['answer_timeout'] = PATIENCE
-    values = {**values, 'sdh_simulator': {'body': 'rigid', 'speed': SPEED}}
+    values = {**values, 'sdh_simulator': {'body': 'rigid', 'speed': SPEED},
+              'grasp_executor': {'joint_timeout': PATIENCE}}
     with Suite(os.environ, parameters=values, hardware='sim') as running:
         yield running
 

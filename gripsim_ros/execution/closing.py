@@ -16,6 +16,8 @@ Array = NDArray[np.float64]
 
 #: Slowest pace at which the hand is shaped or opened [rad/s].
 LEAST_SPEED = 0.5
+#: Joints slower than this rest [rad/s].
+REST_SPEED = 0.03
 #: Least time between two rows that are sent [s].
 SHORTEST = 0.01
 
@@ -58,6 +60,7 @@ class FingerWatch:
         self._way = {finger.name: _Way() for finger in plan.fingers}
         self._stopped_at = np.inf
         self._wrong_since: float | None = None
+        self._before: Measurement | None = None
         steps = np.abs(np.diff(plan.rows, axis=0)).max(axis=1) / np.diff(plan.times)
         self.speed = max(LEAST_SPEED, float(steps.max()))
 
@@ -117,9 +120,18 @@ class FingerWatch:
         """Return whether all fingers have stopped, or arrived, and come to rest."""
         last = self._plan.times[-1] + max(
             0.0 if way.stopped else way.paused for way in self._way.values())
-        last = min(last, self._plan.times[-1] + self._options.motion_timeout)
-        end = min(self._start + float(last), self._stopped_at)
-        return measured.time >= end + self._options.settle_time
+        latest = self._start + float(self._plan.times[-1]) + self._options.motion_timeout
+        end = min(self._start + float(last), self._stopped_at, latest)
+        rests = self._rests(measured) or measured.time >= latest
+        return rests and measured.time >= end + self._options.settle_time
+
+    def _rests(self, measured: Measurement) -> bool:
+        """Return whether no joint has moved since the measurement before."""
+        before, self._before = self._before, measured
+        if before is None or measured.time <= before.time:
+            return False
+        pace = np.abs(measured.joints - before.joints).max() / (measured.time - before.time)
+        return bool(pace < REST_SPEED)
 
     def lagging(self, measured: Measurement) -> str:
         """Return joints that stay behind although their finger touches nothing, or ''."""
