@@ -58,6 +58,20 @@ def test_no_accepted_path_brings_links_together(checker, rng):
         assert nearest_vertices(worst) >= 0.5 * CLEARANCE - ROUNDOFF
 
 
+def test_links_that_hit_on_the_way_are_seen_though_both_ends_are_clear(checker, rng):
+    found = 0
+    while found < 4:
+        path = np.stack([random_positions(rng), random_positions(rng)])
+        if min(checker.clearance(end) for end in path) < 5.0 * CLEARANCE / 2.0:
+            continue
+        dense = path[0] + np.linspace(0.0, 1.0, DENSE)[:, None] * (path[1] - path[0])
+        if min(checker.clearance(row) for row in dense[1:-1]) > 0.0:
+            continue
+        found += 1
+        with pytest.raises(UnsafeError, match='as near as'):
+            checker.check_path(path)
+
+
 def test_no_refused_path_is_clear_of_itself(checker, rng):
     """Where dense samples keep twice the allowed gap, nothing is refused."""
     clear = 0

@@ -314,6 +314,18 @@ def test_a_hand_that_falls_silent_is_lost_and_found():
         assert len(hand.firmware.record.moves) == 1
 
 
+def test_what_was_asked_while_the_hand_was_away_is_never_done():
+    with connected() as (hand, session):
+        hand.faults.add('disconnect')
+        assert wait_for(lambda: not session.condition().connected)
+        motion = go(session, CLOSED)
+        assert finished(motion) is Outcome.REFUSED and 'not connected' in motion.message
+        hand.faults.clear()
+        assert session.wait_connected(TIMEOUT)
+        assert finished(go(session, OPEN)) is Outcome.REACHED
+        assert len(hand.firmware.record.moves) == 1
+
+
 @pytest.mark.parametrize('step', ['a', 'v', 'p'])
 def test_a_target_that_was_not_taken_starts_no_motion(step):
     with connected() as (hand, session):
