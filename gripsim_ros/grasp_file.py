@@ -126,8 +126,14 @@ def grasp_to_mapping(grasp: RankedGrasp, joint_names: Sequence[str]) -> dict[str
         'settled': {'object_pose': pose_to_mapping(grasp.T_object_settled),
                     'residual': grasp.residual},
         'reach': None if grasp.reach is None else _reach(grasp.reach),
+        'arm': None if grasp.arm_motion is None else _arm(grasp.arm_motion),
         'hypothesis': grasp.hypothesis, 'preshape': grasp.preshape,
         'warnings': list(grasp.warnings), **({'reason': grasp.reason} if grasp.reason else {})}
+
+
+def _arm(motion: Any) -> dict[str, Any]:
+    return {'joint_names': list(motion.joint_names), 'points': motion.joints,
+            'phases': list(motion.phases), 'path_length': motion.length}
 
 
 def _reach(reach: Reach) -> dict[str, Any]:

@@ -2,16 +2,19 @@
 
 from functools import lru_cache
 from itertools import combinations, product
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+import trimesh
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gripsim_ros.cli.main import main
 from gripsim_ros.core.arm import ArmTask, choose_by_arm, load_arm
-from gripsim_ros.core.arm.choice import make_scene
+from gripsim_ros.core.arm.choice import NO_ARM_MOTION, make_scene
 from gripsim_ros.core.arm.collision import BY_PLANE, BY_TRIANGLE, EXACTLY
 from gripsim_ros.core.arm.loading import cylinder_points, sphere_points
 from gripsim_ros.core.arm.model import ArmInverse, joint_distance
@@ -84,7 +87,7 @@ class TestInverse:
     def test_a_regular_pose_has_eight_postures(self):
         """Shoulder left or right, elbow up or down, wrist flipped or not (Hawkins 2013)."""
         wanted = arm().start + 0.1
-        found = ArmInverse(arm()).solutions(arm().palm_pose(wanted), arm().start, 24)
+        found = ArmInverse(arm()).solutions(arm().palm_pose(wanted), arm().start, 80)
         inside = {tuple(np.round(np.mod(q + np.pi, 2 * np.pi), 4)) for q in found}
         assert len(inside) == 8
         assert found[0] == pytest.approx(wanted, abs=REACHED)
@@ -245,3 +248,39 @@ class TestFiles:
         poses = arm().poses(arm().start)
         point = apply(poses[arm().tip], np.zeros((1, 3)))[0]
         assert point == pytest.approx(poses[arm().tip][:3, 3])
+
+
+@pytest.mark.slow
+class TestCommand:
+    """``gripsim plan --arm`` and what it refuses."""
+
+    def plan(self, tmp_path, capsys, position, *more):
+        mesh, pose = tmp_path / 'ball.stl', tmp_path / 'pose.yaml'
+        write_ball(mesh)
+        pose.write_text(yaml.safe_dump({'position': position, 'orientation': [0, 0, 0, 1]}))
+        code = main(['plan', str(mesh), '--hypotheses', '16', '--workers', '1', '--json', '--count', '3',
+                     '--arm', str(FILE), '--object-pose', str(pose), *more])
+        return code, json.loads(capsys.readouterr().out)
+
+    def test_grasps_are_ordered_and_carry_the_way(self, tmp_path, capsys):
+        code, told = self.plan(tmp_path, capsys, [0.45, 0.1, 0.3])
+        lengths = [grasp['arm']['path_length'] for grasp in told['grasps']]
+        assert code == 0 and lengths and lengths == sorted(lengths)
+        assert told['grasps'][0]['arm']['joint_names'] == list(arm().joint_names)
+        assert set(told['statistics']['arm']['pairs_settled']) <= {
+            BY_TRIANGLE, BY_PLANE, EXACTLY}
+
+    def test_out_of_reach_is_an_answer(self, tmp_path, capsys):
+        code, told = self.plan(tmp_path, capsys, [4.0, 0.0, 0.0])
+        assert code == 0 and told['grasps'] == []
+        assert told['rejected'][NO_ARM_MOTION] > 0 and NO_ARM_MOTION in told['hint']
+
+    def test_one_without_the_other_is_bad_input(self, capsys):
+        assert main(['plan', 'ball.stl', '--arm', str(FILE)]) == 2
+        assert '--arm and --object-pose go together' in capsys.readouterr().err
+
+
+def write_ball(path):
+    """Write a ball of 35 mm radius as STL."""
+    ball = shapes.sphere(0.035, 0.008)
+    trimesh.Trimesh(ball.vertices, ball.faces, process=False).export(path)

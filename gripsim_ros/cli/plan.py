@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ..core.arm import ArmTask
     from ..core.bodies import GraspObject
     from ..core.bodies.completion import Completion
     from ..core.planning.types import Task
@@ -66,10 +67,16 @@ def plan(
         viewpoint: Annotated[str | None, typer.Option(
             '--viewpoint', metavar='X Y Z', show_default='estimated',
             help='Where the sensor of the scan stood.')] = None,
+        arm: Annotated[Path | None, typer.Option(
+            '--arm', help='Order the grasps by the way of this arm, see docs/arm.md.')] = None,
+        object_pose: Annotated[Path | None, typer.Option(
+            '--object-pose', help='YAML {position, orientation} of the object in the arm\'s '
+            'base.')] = None,
         json: Json = False, out: Out = None,
         report: Annotated[Path | None, typer.Option(
             '--report', help='Write a self-contained HTML report.')] = None) -> int:
     """Plan ranked grasps of an object that deforms under the fingers."""
+    arm_task = read_arm(arm, object_pose, nodes)
     for path in (out, report):
         check_writable(path)
     limits = PlanLimits(_limit('--count', count_), _limit('--hypotheses', hypotheses),
@@ -88,6 +95,9 @@ def plan(
         answer, interrupted = plan_by_nodes(request, with_surfaces=report is not None)
     else:
         answer, interrupted = _plan_here(request)
+    if arm_task is not None:
+        from .by_arm import order_by_arm
+        answer = order_by_arm(answer, request.task, arm_task)
     if json or out is not None:
         write_json(answer.to_mapping(), json, out)
     if not json:
@@ -98,6 +108,18 @@ def plan(
         write_report(answer, report)
         say(f'wrote {report}')
     return 130 if interrupted else 0
+
+
+def read_arm(arm: Path | None, object_pose: Path | None, nodes: bool) -> ArmTask | None:
+    """Return the arm and where the object stands before it; None without an arm."""
+    if arm is None and object_pose is None:
+        return None
+    if arm is None or object_pose is None:
+        raise InputError('--arm and --object-pose go together')
+    if nodes:
+        raise InputError('--arm does not go with --nodes: give it to `gripsim suite up`')
+    from .by_arm import read_arm_task
+    return read_arm_task(existing_file(arm, 'arm'), existing_file(object_pose, 'object pose'))
 
 
 @dataclass(frozen=True)

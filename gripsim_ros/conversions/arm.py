@@ -1,14 +1,12 @@
 """The arm's motion for a grasp: core <-> message fields."""
 
-from typing import Any
-
 import numpy as np
 from builtin_interfaces.msg import Duration
 from gripsim_interfaces.msg import Grasp
 from numpy.typing import NDArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ..core.arm import ArmModel, ArmMotion
+from ..core.arm import ArmMotion
 
 Array = NDArray[np.float64]
 
@@ -18,24 +16,18 @@ JOINT_SPEED = 0.5
 LEAST_TIME = 0.02
 
 
-def arm_to_msg(motion: ArmMotion, arm: ArmModel, msg: Grasp) -> Grasp:
+def arm_to_msg(motion: ArmMotion, msg: Grasp) -> Grasp:
     """Put a motion of the arm into a ``Grasp`` message, and return it."""
     times = np.zeros(len(motion.joints))
     if len(times) > 1:
         steps = np.abs(np.diff(motion.joints, axis=0)).max(axis=1) / JOINT_SPEED
         times[1:] = np.cumsum(np.maximum(steps, LEAST_TIME))
     msg.arm_trajectory = JointTrajectory(
-        joint_names=list(arm.joint_names),
+        joint_names=list(motion.joint_names),
         points=[JointTrajectoryPoint(positions=row.tolist(), time_from_start=_time(t))
                 for row, t in zip(motion.joints, times)])
     msg.arm_path_length = float(motion.length)
     return msg
-
-
-def arm_fields(motion: ArmMotion, joint_names: tuple[str, ...]) -> dict[str, Any]:
-    """Return what JSON says of a motion of the arm; arrays are left as arrays."""
-    return {'joint_names': list(joint_names), 'points': motion.joints,
-            'phases': list(motion.phases), 'path_length': motion.length}
 
 
 def _time(seconds: float) -> Duration:

@@ -13,6 +13,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 NO_MOTION = 'no motion of the arm free of collision'
 #: Seconds between two signs of life while the arm's motions are looked for.
 TICK = 1.0
+#: Wait beyond the time limit for what was found until then [s].
+GRACE = 3.0
 
 
 class ArmChoice:
@@ -76,7 +78,7 @@ class ArmChoice:
         request = EvaluateGrasp.Request(
             header=msg.header, object_id=msg.object_id, mesh_resource=msg.mesh_resource,
             mesh=msg.mesh, scale=msg.scale, object_pose=msg.object_pose, material=msg.material,
-            task=msg.task, grasps=grasps)
+            task=msg.task, grasps=grasps, max_planning_time=timeout)
         request.task.keep_out = [*msg.task.keep_out, *msg.obstacles]
         request.task.keep_out_poses = [*msg.task.keep_out_poses, *msg.obstacle_poses]
         if msg.arm_start.name:
@@ -86,7 +88,7 @@ class ArmChoice:
         answered = threading.Event()
         future = self._client.call_async(request)
         future.add_done_callback(lambda _: answered.set())
-        end = time.monotonic() + timeout
+        end = time.monotonic() + timeout + GRACE
         while not answered.wait(TICK):
             tick()
             if time.monotonic() > end or not self._client.service_is_ready():

@@ -6,6 +6,7 @@ answer are those of `EvaluateGrasp`, with the surroundings among the task's keep
 """
 
 import sys
+import time
 
 import numpy as np
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
@@ -23,6 +24,9 @@ from ..resources import resolve_uri, share_directory
 from .node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
 from .parameters import NodeParameter, ParameterError
 from .stage_node import ObjectStore
+
+#: Time for a question without a limit [s].
+LONGEST = 60.0
 
 PARAMETERS = (
     NodeParameter('arm_config', str, 'File of the arm, see docs/arm.md.'),
@@ -100,12 +104,14 @@ class ArmPlannerNode(SuiteNode):
                   for g in msg.grasps]
         task = ArmTask(self.arm, inverse(self.T_frame_base) @ request.T_frame_object,
                        self._first_joints(msg))
-        choice = choose_by_arm(grasps, request.task, request.grasp_object, self.hand, task)
+        end = time.monotonic() + (msg.max_planning_time or LONGEST)
+        choice = choose_by_arm(grasps, request.task, request.grasp_object, self.hand, task,
+                               lambda: time.monotonic() < end)
         motions = {g.hypothesis: g.arm_motion for g in choice.grasps}
         reasons = {g.hypothesis: motion for g, motion in choice.failures}
         for grasp in msg.grasps:
             motion = motions.get(grasp.hypothesis) or reasons[grasp.hypothesis]
-            response.grasps.append(arm_to_msg(motion, self.arm, grasp))
+            response.grasps.append(arm_to_msg(motion, grasp))
             response.reasons.append('' if grasp.hypothesis in motions else
                                     f'step {motion.failed_step}: {motion.message}')
 

@@ -20,8 +20,8 @@ from .stored_plans import StoredPlan
 
 Status = PlanGrasp.Response
 
-#: Longest wait for the arm's motions [s].
-ARM_TIMEOUT = 120.0
+#: Time for the arm's motions where planning has used up its own [s].
+LEAST_ARM_TIME = 3.0
 
 _STATUS = {TIMED_OUT: Status.TIMED_OUT, CANCELED: Status.CANCELED,
            STAGE_MISSING: Status.STAGE_MISSING, INVALID: Status.INVALID_REQUEST,
@@ -137,7 +137,8 @@ class RequestServer:
         if plan.session.planner is not None:
             self._fill_plan(response, plan)
             tell = plan.session.on_progress or (lambda _: None)
-            node.arm_choice.order(msg, response, ARM_TIMEOUT,
+            left = max(plan.session.deadline - time.monotonic(), LEAST_ARM_TIME)
+            node.arm_choice.order(msg, response, left,
                                   lambda: tell(plan.session.planner.progress))
             response.planning_time = time.monotonic() - begin
 

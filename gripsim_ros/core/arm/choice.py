@@ -59,7 +59,7 @@ class ArmChoice:
 
 def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: GraspObject,
                   hand: HandModel, arm_task: ArmTask,
-                  on_progress: Callable[[int, int], None] | None = None) -> ArmChoice:
+                  go_on: Callable[[], bool] = lambda: True) -> ArmChoice:
     """
     Order grasps by the length of the arm's motion; leave out those without a free one.
 
@@ -73,8 +73,9 @@ def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: Grasp
         Its convex hull is carried about.
     hand : HandModel
     arm_task : ArmTask
-    on_progress : callable, optional
-        Called with the number of grasps examined, and of all.
+    go_on : callable
+        Asked before each grasp; once it returns False the others are failures, said to be
+        not examined.
 
     Returns
     -------
@@ -97,14 +98,13 @@ def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: Grasp
     planner = ArmPlanner(arm, hand, scene, arm_task.T_base_object, start,
                          task.displacement_object)
     free, failures = [], []
-    for number, grasp in enumerate(grasps):
-        motion = planner.motion(grasp)
+    for grasp in grasps:
+        motion = planner.motion(grasp) if go_on() else ArmMotion(
+            start[None], (), 0.0, 0, 'not examined in time', arm.joint_names)
         if motion.failed_step < 0:
             free.append(replace(grasp, arm_motion=motion))
         else:
             failures.append((grasp, motion))
-        if on_progress is not None:
-            on_progress(number + 1, len(grasps))
     free.sort(key=lambda g: (round(g.arm_motion.length, 9), g.rank))
     ranked = tuple(replace(g, rank=i + 1) for i, g in enumerate(free))
     return ArmChoice(ranked, tuple(failures), dict(scene.settled))

@@ -1,6 +1,6 @@
 """What an arm is: a chain of joints with convex links, and the hand's place on it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 
 #: Newton's steps, the largest change of a joint in one [rad], and the error that ends them.
 NEWTON_STEPS, NEWTON_CUT, NEWTON_TOLERANCE = 30, 0.4, 1e-9
+#: Beginnings that the library searches from where Newton's method finds nothing.
+LIBRARY_STARTS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,19 +192,37 @@ class ArmInverse:
         joints' ranges (Halton's sequence), so that the answer depends on the question alone.
         """
         arm, found = self._arm, []
+        if self._beyond(T_base_palm):
+            return []
         middle = np.clip(near, arm.joint_lower, arm.joint_upper)
         half = np.minimum(0.5 * (arm.joint_upper - arm.joint_lower), np.pi)
         starts = [middle] + [
             np.clip(middle + half * (2.0 * row - 1.0), arm.joint_lower, arm.joint_upper)
-            for row in _halton(count, len(middle))]
-        for start in starts:
-            joints = self.solve(T_base_palm, start)
+            for row in qmc.Halton(len(middle), scramble=False).random(count + 1)[1:]]
+        target = T_base_palm @ np.linalg.inv(arm.T_tip_palm)
+        self._collect((self._newton(target, start) for start in starts), near, found)
+        if not found:
+            self._collect((self.solve(T_base_palm, start) for start in starts[:LIBRARY_STARTS]),
+                          near, found)
+        return sorted(found, key=lambda q: float(np.abs(q - near).sum()))
+
+    def _collect(self, postures: Iterable[Array | None], near: Array, found: list[Array]) -> None:
+        """Add postures that are not yet among those found."""
+        for joints in postures:
             if joints is None:
                 continue
-            joints = _nearest_turns(joints, near, arm)
-            if all(np.abs(joints - other).max() > 1e-3 for other in found):
-                found.append(joints)
-        return sorted(found, key=lambda q: float(np.abs(q - near).sum()))
+            turned = _nearest_turns(joints, near, self._arm)
+            if all(np.abs(turned - other).max() > 1e-3 for other in found):
+                found.append(turned)
+
+    def _beyond(self, T_base_palm: Array) -> bool:
+        """Tell whether a pose is farther from the first joint than the links reach."""
+        tree = self._arm.tree
+        lengths = [float(np.linalg.norm(tree.T_parent_joint[f][:3, 3]))
+                   for f in self._frames[2:]]
+        target = T_base_palm @ np.linalg.inv(self._arm.T_tip_palm)
+        first = tree.T_parent_joint[self._frames[1]][:3, 3]
+        return bool(np.linalg.norm(target[:3, 3] - first) > sum(lengths) + self.POSITION)
 
     def _newton(self, target: Array, near: Array) -> Array | None:
         """Follow the tip's Jacobian from ``near``; None where that does not get there soon."""
@@ -243,7 +263,3 @@ def _nearest_turns(joints: Array, near: Array, arm: ArmModel) -> Array:
         if len(inside):
             turned[k] = inside[np.argmin(np.abs(inside - near[k]))]
     return turned
-
-
-def _halton(count: int, width: int) -> Array:
-    return qmc.Halton(width, scramble=False).random(count + 1)[1:]

@@ -23,7 +23,7 @@ PALM_STEP, PALM_TURN = 0.02, 0.1
 #: A joint that jumps by more than this between two steps has changed its branch [rad].
 BRANCH_JUMP = 0.8
 #: Further beginnings of the search for postures before the grasp, and postures tried.
-SEARCHES, TRIED = 12, 4
+SEARCHES, TRIED = 24, 4
 
 START, APPROACH, LIFT, CARRY, LOWER = 'start', 'approach', 'lift', 'carry', 'lower'
 
@@ -45,6 +45,7 @@ class ArmMotion:
         First posture that collides or cannot be reached; -1: none.
     message : str
         Why.
+    joint_names : tuple of str, (A,)
     """
 
     joints: Array
@@ -52,6 +53,7 @@ class ArmMotion:
     length: float
     failed_step: int
     message: str
+    joint_names: tuple[str, ...]
 
 
 class ArmPlanner:
@@ -97,12 +99,13 @@ class ArmPlanner:
             if best is None or found.failed_step > best.failed_step:
                 best = found
         return best or ArmMotion(self._start[None], (START,), 0.0, 1,
-                                 'the arm does not reach the pre-grasp (start)')
+                                 'the arm does not reach the pre-grasp (start)',
+                                 self._arm.joint_names)
 
     # -- one posture -----------------------------------------------------------------
 
     def _through(self, grasp: RankedGrasp, posture: Array) -> ArmMotion:
-        walk = _Walk(self._start, self._check(grasp))
+        walk = _Walk(self._start, self._check(grasp), self._arm.joint_names)
         steps = max(1, int(np.ceil(np.abs(posture - self._start).max() / JOINT_STEP)))
         ways = [self._start + s * (posture - self._start)
                 for s in np.linspace(0.0, 1.0, steps + 1)]
@@ -169,8 +172,9 @@ class ArmPlanner:
 class _Walk:
     """Postures so far, each checked when it is gone to."""
 
-    def __init__(self, start: Array, check: Callable[[Array, str, Array, Array], str]) -> None:
-        self._start, self._check = start, check
+    def __init__(self, start: Array, check: Callable[[Array, str, Array, Array], str],
+                 joint_names: tuple[str, ...]) -> None:
+        self._start, self._check, self._names = start, check, joint_names
         self._rows: list[Array] = []
         self._phases: list[str] = []
         self._failure = ''
@@ -196,7 +200,8 @@ class _Walk:
         """Return the motion so far, with its failure if it ended by one."""
         rows = np.array(self._rows).reshape(-1, len(self._start))
         failed = len(rows) if self._failure else -1
-        return ArmMotion(rows, tuple(self._phases), joint_distance(rows), failed, self._failure)
+        return ArmMotion(rows, tuple(self._phases), joint_distance(rows), failed,
+                         self._failure, self._names)
 
 
 def _between(T_a: Array, T_b: Array) -> list[Array]:
