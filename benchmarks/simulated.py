@@ -53,7 +53,7 @@ def rigid_hand():
 def bodies() -> dict:
     """Return mesh, preshape, and distance of the palm below the object [m] by name."""
     return {'sphere': (shapes.sphere(0.035, 0.006), 'spherical', 0.175),
-            'foam block': (shapes.box([0.05, 0.08, 0.1]), 'cylindrical', 0.175)}
+            'foam block': (shapes.box([0.05, 0.08, 0.1]), 'cylindrical', 0.21)}
 
 
 def touching_joints(hand, mesh, preshape, T_object_palm):

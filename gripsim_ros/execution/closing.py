@@ -61,6 +61,7 @@ class FingerWatch:
         self._stopped_at = np.inf
         self._wrong_since: float | None = None
         self._before: Measurement | None = None
+        self._pace = np.full(plan.rows.shape[1], np.inf)
         steps = np.abs(np.diff(plan.rows, axis=0)).max(axis=1) / np.diff(plan.times)
         self.speed = max(LEAST_SPEED, float(steps.max()))
 
@@ -122,20 +123,23 @@ class FingerWatch:
             0.0 if way.stopped else way.paused for way in self._way.values())
         latest = self._start + float(self._plan.times[-1]) + self._options.motion_timeout
         end = min(self._start + float(last), self._stopped_at, latest)
-        rests = self._rests(measured) or measured.time >= latest
-        return rests and measured.time >= end + self._options.settle_time
+        rests = self._pace.max() < REST_SPEED or measured.time >= latest
+        return bool(rests) and measured.time >= end + self._options.settle_time
 
-    def _rests(self, measured: Measurement) -> bool:
-        """Return whether no joint has moved since the measurement before."""
+    def observe(self, measured: Measurement) -> None:
+        """Note how fast the joints are; to be called with every measurement of closing."""
         before, self._before = self._before, measured
-        if before is None or measured.time <= before.time:
-            return False
-        pace = np.abs(measured.joints - before.joints).max() / (measured.time - before.time)
-        return bool(pace < REST_SPEED)
+        if before is not None and measured.time > before.time:
+            self._pace = np.abs(measured.joints - before.joints) / (measured.time - before.time)
 
     def lagging(self, measured: Measurement) -> str:
-        """Return joints that stay behind although their finger touches nothing, or ''."""
+        """
+        Return joints that rest off their way although their finger touches nothing, or ''.
+
+        One that still moves is late, not blocked: a hand has ramps of its own.
+        """
         error = np.abs(measured.joints - self.setpoint(measured.time))
+        error[self._pace >= REST_SPEED] = 0.0
         for finger in self._plan.fingers:
             if self._may_touch(finger, measured):
                 error[list(finger.joints)] = 0.0

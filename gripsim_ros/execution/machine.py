@@ -205,6 +205,7 @@ class GraspExecution:
         return [SendRows(self.plan.rows[1:], self.plan.times[1:])]
 
     def _close(self, measured: Measurement) -> list[Action]:
+        self._watch.observe(measured)
         lagging = self._watch.lagging(measured)
         if lagging:
             self._judge_closing(measured)
