@@ -4,7 +4,7 @@ from cli_cases import assert_refused, box_arrays, gripsim, strict, write_obj
 import numpy as np
 from PIL import Image
 import pytest
-from test_completion import eye, half_sphere
+from test_completion import half_sphere
 
 CIRCLE = 0.03 * np.column_stack([f(2 * np.pi * np.arange(200) / 200) for f in (np.cos, np.sin)])
 
@@ -84,18 +84,3 @@ def test_preshape_refuses_bad_input_in_one_line(files, monkeypatch, arguments, s
 def test_plan_refuses_unfit_scans_in_one_line(files, monkeypatch, arguments, said):
     monkeypatch.chdir(files)
     assert_refused(gripsim('plan', *arguments, '--json'), said)
-
-
-@pytest.mark.slow
-def test_grasps_of_a_scan_carry_their_doubt(files):
-    code, out, err = gripsim('plan', files / 'ball.npy', '--completion', 'mirror', '--viewpoint',
-                             *eye(), '--hypotheses', '6', '--workers', '1', '--json')
-    assert code == 0, err
-    assert 'of the surface is assumed' in err
-    grasps = strict(out)['grasps']
-    assert grasps
-    for grasp in grasps:
-        doubt = [contact['surface_uncertainty'] for contact in grasp['contacts']]
-        assert grasp['quality']['terms']['unseen']['value'] == pytest.approx(max(doubt))
-        warned = [text for text in grasp['warnings'] if 'was not seen' in text]
-        assert len(warned) == sum(value > 1e-4 for value in doubt)
