@@ -38,6 +38,9 @@ def test_the_load_test_sees_what_is_unsafe():
         moves[0] = when, start, target, speeds, ramps
         run.latched.append([when - 1.0, np.inf])
         assert any('after an emergency stop' in line for line in run.unsafe())
+        run.hand.firmware.record.commands.append((0.0, 'selgrip=1'))
+        run.watch_motions()
+        assert any('selgrip' in line for line in run.unsafe())
     finally:
         run.session.close()
         run.tactile.close()
