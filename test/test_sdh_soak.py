@@ -8,7 +8,7 @@ from benchmarks.soak_driver import Soak, soak
 
 from sdh_cases import wait_for
 
-SECONDS, SEED = 10.0, 7
+SECONDS, SEED = 6.0, 7
 
 
 def test_random_faults_make_nothing_unsafe_hang_or_leak():
