@@ -76,13 +76,73 @@ def resolve_uri(uri):
         such file.
 
     """
-    text = str(uri)
+    return _existing(str(uri), _located(str(uri)))
+
+
+def confined_resolver(mesh_folders):
+    """
+    Return ``resolve_uri``, held within folders where some are named.
+
+    Parameters
+    ----------
+    mesh_folders : str
+        Absolute folders separated by ``:``; '' allows every file that the process may read.
+
+    Returns
+    -------
+    callable
+        Takes what ``resolve_uri`` takes. With folders it returns the real path, all symbolic links
+        followed, and says nothing of files elsewhere, not even whether they exist. ``package://``
+        URIs stay allowed: what is installed as a package is the administrator's choice.
+
+    Raises
+    ------
+    MeshError
+        A folder is not absolute, or there is no such folder. The callable raises it for files
+        outside, and for all that ``resolve_uri`` refuses.
+
+    """
+    if not mesh_folders:
+        return resolve_uri
+    folders = [_mesh_folder(text) for text in mesh_folders.split(':')]
+
+    def resolve(uri):
+        text = str(uri)
+        path = _located(text)
+        if text.startswith('package://'):
+            return _existing(text, path)
+        try:
+            real = Path(os.path.realpath(path))
+        except (OSError, ValueError) as error:
+            raise MeshError(f'cannot read {text}: {error}') from error
+        if not any(folder in real.parents for folder in folders):
+            raise MeshError(f'cannot read {text}: it is outside mesh_folders, allowed are '
+                            f'package:// and files below {mesh_folders}')
+        return _existing(text, real)
+    return resolve
+
+
+def _mesh_folder(text):
+    if not os.path.isabs(text) or not os.path.isdir(text):
+        raise MeshError('mesh_folders must be absolute folders that exist, separated by :, '
+                        f'got {text!r}')
+    return Path(os.path.realpath(text))
+
+
+def _located(text):
+    """Return the path that a URI or plain path stands for; there may be no such file."""
     if not text.strip() or '\0' in text:
         raise MeshError(f'a file path or URI is needed, got {text!r}')
-    if '://' not in text:
-        path = Path(text).expanduser()
-    else:
-        path = _resolve_scheme(text)
+    if '://' in text:
+        return _resolve_scheme(text)
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise MeshError(f'cannot read {text}: {error}') from error
+
+
+def _existing(text, path):
+    """Return the path of a file; MeshError where there is none."""
     try:
         found = path.is_file()
     except OSError as error:

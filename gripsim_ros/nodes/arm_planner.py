@@ -20,7 +20,7 @@ from ..core.arm import ArmTask, choose_by_arm, load_arm
 from ..core.bodies import load_materials
 from ..core.errors import ArmError, GripsimError
 from ..core.transforms import from_pose, inverse
-from ..resources import resolve_uri, share_directory
+from ..resources import confined_resolver, resolve_uri, share_directory
 from .node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
 from .parameters import NodeParameter, ParameterError
 from .stage_node import ObjectStore
@@ -32,7 +32,9 @@ PARAMETERS = (
     NodeParameter('arm_config', str, 'File of the arm, see docs/arm.md.'),
     NodeParameter('arm_base_pose', str, 'Pose of the arm\'s base in the frame of requests: '
                   'x y z [m] and quaternion x y z w.'),
-    NodeParameter('materials', str, 'Library of materials; empty: config/materials.yaml.'))
+    NodeParameter('materials', str, 'Library of materials; empty: config/materials.yaml.'),
+    NodeParameter('mesh_folders', str, 'Folders from which requests may name meshes, separated '
+                  'by a colon; empty: any of this machine.'))
 
 
 class ArmPlannerNode(SuiteNode):
@@ -59,7 +61,7 @@ class ArmPlannerNode(SuiteNode):
         self.reader = RequestReader(
             load_materials(resolve_uri(path) if path
                            else share_directory() / 'config' / 'materials.yaml'),
-            resolve_uri, self.objects.find)
+            confined_resolver(self.values['mesh_folders']), self.objects.find)
         self._served, self._start = 0, None
         self.create_subscription(
             JointState, 'arm_joint_states', self._on_joints, 1,

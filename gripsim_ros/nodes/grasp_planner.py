@@ -27,7 +27,7 @@ from ..core.bodies import load_materials
 from ..core.errors import GripsimError
 from ..core.planning import Ask, GraspPlanner, PlannerOptions, Task
 from ..markers import MarkerFrame, grasp_markers, ranked_markers
-from ..resources import resolve_uri, share_directory
+from ..resources import confined_resolver, resolve_uri, share_directory
 from .arm_choice import ArmChoice
 from .dispatcher import Dispatcher
 from . import moveit_service
@@ -51,6 +51,8 @@ SPARE_THREADS = 4
 
 PARAMETERS = (
     NodeParameter('materials', str, 'Library of materials; empty: config/materials.yaml.'),
+    NodeParameter('mesh_folders', str, 'Folders from which requests may name meshes, separated '
+                  'by a colon; empty: any of this machine.'),
     NodeParameter('planner_config', str, 'Planner options; empty: config/planner.yaml.'),
     NodeParameter('grasp_database', str, 'Grasp database to answer from first; empty: none.'),
     NodeParameter('credits', int, 'Batches out on the ring at the same time.', 1,
@@ -82,8 +84,8 @@ class GraspPlannerNode(SuiteNode):
         self.options = for_the_ring(PlannerOptions.from_mapping(
             config_mapping(values['planner_config'], 'planner')), values['credits'])
         self.objects = ObjectStore(lambda grasp_object: grasp_object, LATCHED_OBJECTS)
-        self.reader = RequestReader(self._load_materials(), resolve_uri,
-                                    lambda label: self.objects.find(label))
+        self.reader = RequestReader(self._load_materials(), confined_resolver(
+            values['mesh_folders']), lambda label: self.objects.find(label))
         self._published: dict[tuple[str, str], None] = {}
         self._shown = None
         self._publish_lock = threading.Lock()
