@@ -137,7 +137,7 @@ def test_the_limit_of_size_counts_what_a_mesh_file_refers_to(tmp_path, monkeypat
 
 
 @pytest.mark.parametrize('pattern', [
-    r'yaml\.(full_|unsafe_)?load(_all)?\(', r'\bpickle\.', r'\b(eval|exec)\(', r'shell=True',
+    r'yaml\.(full_|unsafe_)?load(_all)?\(', r'pickle\.loads?\(', r'\b(eval|exec)\(', r'shell=True',
     r'os\.system', r'load\(.*allow_pickle=True'])
 def test_no_source_loads_or_runs_what_it_is_given(pattern):
     found = [f'{path.relative_to(ROOT)}: {line.strip()}' for path in SOURCES
