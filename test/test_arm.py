@@ -258,8 +258,8 @@ class TestCommand:
         mesh, pose = tmp_path / 'ball.stl', tmp_path / 'pose.yaml'
         write_ball(mesh)
         pose.write_text(yaml.safe_dump({'position': position, 'orientation': [0, 0, 0, 1]}))
-        code = main(['plan', str(mesh), '--hypotheses', '16', '--workers', '1', '--json', '--count', '3',
-                     '--arm', str(FILE), '--object-pose', str(pose), *more])
+        code = main(['plan', str(mesh), '--hypotheses', '16', '--workers', '1', '--json',
+                     '--count', '3', '--arm', str(FILE), '--object-pose', str(pose), *more])
         return code, json.loads(capsys.readouterr().out)
 
     def test_grasps_are_ordered_and_carry_the_way(self, tmp_path, capsys):
