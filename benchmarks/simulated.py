@@ -16,12 +16,16 @@ import numpy as np
 from benchmarks._simulated_grasps import execution_options, SimulatedGrasp
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.hand import forward_kinematics
+from gripsim_ros.core.pipeline import Pipeline
+from gripsim_ros.core.planning import GraspEvaluator, Task
 from gripsim_ros.core.transforms import inverse, transform
 from gripsim_ros.execution.plan import Wishes
-from gripsim_ros.in_process import evaluate_grasps, plan_grasps
+from gripsim_ros.in_process import (
+    link_shapes, mechanics_options, plan_grasps, planner_options)
 from gripsim_ros.resources import load_default_hand
 from gripsim_ros.sim.options import default_options
 from gripsim_ros.sim.world import nearest_motion, World
+from gripsim_ros.workers import run
 
 MODULI = (2e4, 1e5, 5e5, 5e6)
 POISSON_RATIO, DENSITY, FRICTION = 0.3, 300.0, 0.8
@@ -35,9 +39,9 @@ SPACING = 0.012
 CORE_DISTANCE = 0.02
 #: Time for closing and for coming to rest [s].
 CLOSING_TIME, REST_TIME = 0.5, 0.4
-SPACINGS = (0.03, 0.02, 0.014, 0.01, 0.008)
+SPACINGS = (0.03, 0.02, 0.014, 0.01, 0.006)
 HYPOTHESES = 16
-FORCE_FACTORS = (1.2, 2.0, 4.0)
+FORCE_FACTORS = (1.5, 2.0)
 LIFT = 0.04
 
 
@@ -87,7 +91,10 @@ def closed_joints(hand, touching, preshape):
 
 def planned(hand, grasp_object, T_object_palm, rows) -> dict:
     """Return what the model says of a closed hand."""
-    grasp = evaluate_grasps(grasp_object, [(T_object_palm, rows)], hand=hand)[0]
+    options = replace(planner_options(), settling_steps=0)      # the simulation has settled
+    evaluator = GraspEvaluator(grasp_object, hand, Task(), options, [(T_object_palm, rows)])
+    run(evaluator, Pipeline(hand, grasp_object, mechanics_options(), link_shapes(hand)))
+    grasp = evaluator.ranked()[0]
     forces = {}
     for contact in grasp.contacts:
         forces[contact.link] = forces.get(contact.link, 0.0) + float(
@@ -207,9 +214,9 @@ def lift() -> None:
     for factor in FORCE_FACTORS:
         ends = []
         for grasp in grasps:
-            run = SimulatedGrasp(hand, ball, grasp, Wishes(lift_height=LIFT, squeeze=0.03),
-                                 execution_options(force_factor=factor), body='rigid')
-            ends.append(run.run().lifted)
+            trial = SimulatedGrasp(hand, ball, grasp, Wishes(lift_height=LIFT, squeeze=0.03),
+                                   execution_options(force_factor=factor), body='rigid')
+            ends.append(trial.run().lifted)
         print(f'force factor {factor:g}: {sum(ends)} of {len(ends)} lifted', flush=True)
 
 
