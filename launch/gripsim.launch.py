@@ -37,6 +37,7 @@ def start_nodes(context):
     arm = LaunchConfiguration('arm').perform(context)
     names = (*NODES, *HAND_NODES[hardware], *(('arm_planner',) if arm else ()))
     address = LaunchConfiguration('address').perform(context)
+    enclaves = LaunchConfiguration('enclaves').perform(context)
     own = {
         'grasp_executor': {'hand_node': HAND_NODES[hardware][0] if HAND_NODES[hardware] else '',
                            'simulated': hardware == 'sim'},
@@ -53,6 +54,7 @@ def start_nodes(context):
         package='gripsim_ros', executable=name, name=name, namespace=namespace,
         parameters=[LaunchConfiguration('params_file'), {'use_sim_time': use_sim_time},
                     own.get(name, {})],
+        ros_arguments=['--enclave', f'{enclaves}/{name}'] if enclaves else None,
         respawn=LaunchConfiguration('respawn').perform(context) == 'true',
         respawn_delay=RESPAWN_DELAY, output='screen') for name in names]
     if with_state_publisher:
@@ -105,6 +107,9 @@ def generate_launch_description():
         DeclareLaunchArgument(
             'address', default_value='',
             description='Of the real hand, such as tcp://192.168.1.42:23; empty: the parameter.'),
+        DeclareLaunchArgument(
+            'enclaves', default_value='',
+            description='Path of the SROS 2 enclaves, such as /gripsim; see docs/security.md.'),
     ]
     profile = [] if os.environ.get(PROFILE) else [
         SetEnvironmentVariable(PROFILE, str(SHARE / 'config' / 'fastdds.xml'))]
