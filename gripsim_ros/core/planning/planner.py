@@ -32,6 +32,8 @@ from .types import Ask, NearestMiss, Progress, RankedGrasp, Task
 
 #: Hypotheses worked on at first, and more for each judged: the best ones answer soon.
 FIRST_ACTIVE, MORE_ACTIVE = 8, 4
+#: Hypotheses begun for one question at most: looking at them first takes time.
+MOST_BEGUN = 4
 
 
 class GraspPlanner:
@@ -101,7 +103,7 @@ class GraspPlanner:
     def ask(self) -> Ask | None:
         """Return the next question, or None while only answers can help or all is done."""
         limit = min(self.options.active_hypotheses, FIRST_ACTIVE + MORE_ACTIVE * self._closed)
-        self._active += self._begin_next(limit - len(self._active))
+        self._active += self._begin_next(min(limit - len(self._active), MOST_BEGUN))
         pending = {id(item) for items in self._asked.values() for item in items}
         free = [c for c in self._active if id(c) not in pending]
         if free:
