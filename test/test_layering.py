@@ -28,7 +28,7 @@ LAYERS = (
     ('markers',),
     ('sim', 'driver', 'execution'),
     ('nodes', 'client', 'suite'),
-    ('doctor',),
+    ('doctor', 'record', 'view'),
     ('cli',),
 )
 RANK = {unit: rank for rank, layer in enumerate(LAYERS) for unit in layer}
