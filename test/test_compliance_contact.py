@@ -171,6 +171,7 @@ def test_an_unknown_elasticity_is_refused():
         MechanicsOptions(elasticity='plastic')
 
 
+@pytest.mark.slow
 def test_flanks_of_a_pinched_ball_move_as_the_exact_series_has_them():
     radius, depth = 0.04, 1e-3
     body = elastic_body(shapes.sphere(radius, 3e-3), 'body')
