@@ -92,6 +92,7 @@ class Hand:
         for subscription in self.subscriptions:
             self.client.node.destroy_subscription(subscription)
         self.action.destroy()
+        time.sleep(0.3)     # for callbacks that have begun
 
     def call(self, name):
         if name not in self.services:

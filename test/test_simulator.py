@@ -17,6 +17,7 @@ from gripsim_ros.sim.solids import (
     node_masses, outer_faces, tetrahedra_of, tetrahedron_volumes)
 from gripsim_ros.sim.touch import Touch
 from gripsim_ros.sim.world import GRAVITY, nearest_motion, World
+from gripsim_ros.sim.world_model import add_object, node_name
 
 HAND = load_default_hand()
 PRESHAPE = next(p for p in HAND.preshapes if p.name == 'cylindrical')
@@ -29,6 +30,8 @@ T_WORLD_PALM = transform(np.eye(3), np.array([0.0, 0.0, -0.17]))
 ATOL_ROUNDOFF = 1e-9
 #: The object still moves a little after so short a time: of its weight.
 RTOL_SETTLED = 0.02
+#: Faces of few nodes stay flat but for some percent of the strain.
+RTOL_HOOKE = 0.09
 #: MuJoCo's velocity damping lets joints and palm lag by this [rad, m].
 ATOL_LAG = 0.03
 #: Positions are told in float64, poses weld by springs [m].
@@ -116,6 +119,34 @@ def test_a_soft_object_is_lifted_too_and_gives_way(mujoco, mesher):
                                atol=RTOL_SETTLED * weight)
     np.testing.assert_allclose(world.soft.masses.sum(),
                                world.grasp_object.mass_properties.mass, rtol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('modulus', [2e4, 1e6])
+def test_a_soft_cube_between_plates_obeys_hookes_law(mujoco, mesher, modulus):
+    """Without friction the force is E A e, e the strain of what is between the faces."""
+    options, edge = default_options(body='soft', node_spacing=0.02), 0.05
+    spec = mujoco.MjSpec()
+    spec.option.timestep, spec.option.gravity = options.time_step, [0.0, 0.0, 0.0]
+    for side in (-1.0, 1.0):
+        plate = spec.worldbody.add_body(pos=[0.0, 0.0, side * (0.5 * edge + 0.0102)])
+        plate.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[edge, edge, 0.01], mass=1.0)
+    plate.add_joint(name='press', type=mujoco.mjtJoint.mjJNT_SLIDE, axis=[0.0, 0.0, -1.0])
+    actuator = spec.add_actuator(name='press', target='press',
+                                 trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    actuator.set_to_position(kp=1e5, kv=1e3)
+    slippery = Material(modulus, 0.3, 500.0, 1e-3)
+    soft = add_object(spec, cube(slippery), np.eye(4), options)
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    for k in range(300):
+        data.ctrl[0] = 0.002 * min(1.0, k / 150)
+        mujoco.mj_step(model, data)
+    heights = data.xpos[[model.body(node_name(i)).id for i in range(len(soft.nodes))], 2]
+    top, low = (side * soft.nodes[:, 2] > 0.5 * edge - 1e-4 for side in (1.0, -1.0))
+    strain = 1.0 - (heights[top].mean() - heights[low].mean()) / edge
+    assert strain > 0.02
+    np.testing.assert_allclose(data.actuator_force[0], modulus * edge**2 * strain, rtol=RTOL_HOOKE)
 
 
 def test_an_object_that_is_not_held_falls_freely(mujoco):
