@@ -10,8 +10,10 @@ import pytest
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.errors import MeshError, TaskError
 from gripsim_ros.core.mechanics import compliance_store as store
+from gripsim_ros.core.mechanics import MechanicsOptions
 from gripsim_ros.core.mechanics.compliance import prepare_compliance
 from gripsim_ros.core.mechanics.compliance_store import ComplianceOptions, ComplianceSource
+from gripsim_ros.resources import cache_directory
 
 MESH, RATIO, NODES = shapes.sphere(0.02, 4e-3), 0.3, 300
 
@@ -106,6 +108,17 @@ def test_an_open_mesh_is_refused_each_time_it_is_asked_for(tmp_path):
     for _ in range(2):
         with pytest.raises(MeshError, match='must be closed'):
             source.get()
+
+
+def test_compliances_are_kept_in_the_cache_of_the_user_unless_a_folder_is_named(monkeypatch,
+                                                                               tmp_path):
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    options = MechanicsOptions().with_folder(cache_directory())
+    assert options.compliance.folder == str(tmp_path / 'gripsim' / 'compliance')
+    assert options.with_folder(tmp_path / 'other') is options
+    monkeypatch.setenv('XDG_CACHE_HOME', 'not/absolute')
+    monkeypatch.setenv('HOME', str(tmp_path))
+    assert cache_directory() == tmp_path / '.cache' / 'gripsim'
 
 
 @pytest.mark.parametrize('given, taken', [
