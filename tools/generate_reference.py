@@ -1,0 +1,274 @@
+"""
+Write docs/reference.md from parameter files, nodes, launch file and message definitions.
+
+Run `python tools/generate_reference.py` after a change of any of them; `--check` only compares.
+"""
+
+import argparse
+import ast
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / 'docs' / 'reference.md'
+sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
+
+from opened_names import SOURCES, opened  # noqa: E402
+
+HEAD = """# Reference
+
+Every parameter, option, topic, service, message field and exit code. Written by
+`tools/generate_reference.py` from the files that hold them; a test compares. SI units throughout;
+conventions of frames are in [conventions.md](conventions.md), what the nodes do with all this in
+[nodes.md](nodes.md).
+"""
+#: How the page calls the kinds of what a node opens.
+KINDS = {'publish': 'publishes', 'subscribe': 'takes', 'reply': 'serves', 'request': 'calls',
+         'execute': 'serves (action)', 'call': 'calls (action)'}
+PARTS = {'msg': ('',), 'srv': ('Request', 'Response'), 'action': ('Goal', 'Result', 'Feedback')}
+#: A name and its value in YAML, with the comment behind it.
+ENTRY = re.compile(r'^(?P<indent> *)(?P<name>[\w/*]+): *(?P<value>\'[^\']*\'|"[^"]*"|\{[^}]*\}|'
+                   r'\[[^\]]*\]|[^#\s]*) *(?:# *(?P<comment>.*))?$')
+#: A field or constant of a message, with the comment behind it.
+FIELD = re.compile(r'^(?P<type>[\w/]+(?:\[\d*\])?) +(?P<name>\w+)(?: *= *(?P<value>[^#\s]+))?'
+                   r' *(?:# *(?P<comment>.*))?$')
+EXIT_CODES = {
+    '`gripsim`': (('DONE', 'done; also an empty list of grasps is an answer'),
+                  ('FAULT', 'a fault; `--debug` shows the traceback'),
+                  ('BAD_INPUT', 'bad input, with one line: what arrived, what is allowed'),
+                  ('INTERRUPTED', 'interrupted; what there is is written first'))}
+NODE_CODES = ((0, 'ended by SIGINT or SIGTERM'),
+              (2, 'bad parameter, configuration or hand, with one line'),
+              (1, 'a fault while it starts'))
+
+
+def cell(text):
+    """Return a text as it may stand in a table."""
+    return str(text).replace('|', '\\|').strip()
+
+
+def table(head, rows):
+    """Return the lines of a table."""
+    return [f'| {" | ".join(head)} |', '|' + '---|' * len(head),
+            *(f'| {" | ".join(map(cell, row))} |' for row in rows), '']
+
+
+def code(text):
+    """Return a value as code; nothing for no value."""
+    return f'`{text}`' if str(text) else ''
+
+
+# -- YAML files --------------------------------------------------------------------------
+
+
+def yaml_entries(path):
+    """Yield the names that lead to each value of a YAML file, the value, and its comment."""
+    stack = []
+    for line in path.read_text(encoding='utf-8').splitlines():
+        match = ENTRY.match(line)
+        if not match:
+            continue
+        depth = len(match['indent'])
+        stack = [(d, name) for d, name in stack if d < depth] + [(depth, match['name'])]
+        if match['value']:
+            yield tuple(name for _, name in stack), match['value'], match['comment'] or ''
+
+
+def check_complete(path, found):
+    """Raise ValueError where the lines of a file were not all understood."""
+    def leaves(content, names=()):
+        for name, value in content.items():
+            if isinstance(value, dict) and value:
+                yield from leaves(value, (*names, str(name)))
+            else:
+                yield (*names, str(name))
+    missing = set(leaves(yaml.safe_load(path.read_text(encoding='utf-8')))) - set(found)
+    if missing:
+        raise ValueError(f'{path}: not understood: {sorted(missing)}')
+
+
+def options(name, title, intro):
+    """Return the section of one file of options."""
+    path = ROOT / 'config' / f'{name}.yaml'
+    entries = list(yaml_entries(path))
+    check_complete(path, [names for names, _, _ in entries])
+    rows = [(code('.'.join(names)), code(value), comment) for names, value, comment in entries]
+    return [f'## {title}', '', intro, '', *table(('option', 'default', 'meaning'), rows)]
+
+
+def materials():
+    """Return the section of the library of materials."""
+    content = yaml.safe_load((ROOT / 'config' / 'materials.yaml').read_text(encoding='utf-8'))
+    keys = ('youngs_modulus', 'poisson_ratio', 'density', 'friction', 'max_pressure')
+    rows = [(code(name), *(value.get(key, 'no limit') for key in keys))
+            for name, value in content['materials'].items()]
+    head = ('name', 'youngs_modulus [Pa]', 'poisson_ratio [-]', 'density [kg/m³]', 'friction [-]',
+            'max_pressure [Pa]')
+    return ['## Materials', '', f'`config/materials.yaml`, with sources; default: '
+            f'`{content["default"]}`.', '', *table(head, rows)]
+
+
+# -- nodes -------------------------------------------------------------------------------
+
+
+def declared(node):
+    """Return the parameters that a node declares beside those of all nodes, by name."""
+    module = importlib.import_module(f'gripsim_ros.nodes.{node}')
+    parameters = list(getattr(module, 'PARAMETERS', ()))
+    if any(source.endswith('stage_node.py') for source in SOURCES[node]):
+        stage = importlib.import_module('gripsim_ros.nodes.stage_node').STAGE_PARAMETERS
+        parameters = [*stage, *parameters]
+    return {parameter.name: parameter for parameter in parameters}
+
+
+def parameter_rows(section, parameters, entries):
+    """Return a row for each parameter: name, kind, default, range, meaning."""
+    rows = []
+    for name, parameter in parameters.items():
+        default, comment = entries[(section, 'ros__parameters', name)]
+        limits = '' if parameter.low is None else f'{parameter.low:g} to {parameter.high:g}'
+        rows.append((code(name), parameter.kind.__name__, code(default), limits,
+                     comment or parameter.description))
+    return rows
+
+
+def nodes():
+    """Return the sections of all nodes."""
+    entries = {names: (value, comment) for names, value, comment in yaml_entries(
+        ROOT / 'config' / 'params.yaml')}
+    check_complete(ROOT / 'config' / 'params.yaml', entries)
+    common = {parameter.name: parameter for parameter in importlib.import_module(
+        'gripsim_ros.nodes.node_base').COMMON_PARAMETERS}
+    head = ('parameter', 'kind', 'default', 'range', 'meaning')
+    lines = ['## Nodes', '', 'Parameters are read once, at start; defaults are in '
+             '`config/params.yaml`. Names of', 'topics and services are relative unless they '
+             'begin with `/`; `~` is the name of the node.', '',
+             '### All nodes', '', *table(head, parameter_rows('/**', common, entries)),
+             'All publish `/diagnostics` (`DiagnosticArray`) once a second, and serve the '
+             'parameters and the lifecycle of ROS 2.', '']
+    for node in SOURCES:
+        section, parameters = f'/**/{node}', declared(node)
+        unknown = {names[2] for names in entries if names[0] == section} - set(parameters)
+        if unknown:
+            raise ValueError(f'config/params.yaml: {node} does not declare {sorted(unknown)}')
+        rows = parameter_rows(section, parameters, entries)
+        order = list(KINDS)
+        names = sorted(opened(node), key=lambda item: (order.index(item[0]), item[1]))
+        lines += [f'### {node}', '', *table(head, rows), *table(
+            ('', 'name', 'type'), [(KINDS[kind], code(name), code(message))
+                                   for kind, name, message in names])]
+    return lines
+
+
+def launch_arguments():
+    """Return the section of the launch file."""
+    tree = ast.parse((ROOT / 'launch' / 'gripsim.launch.py').read_text(encoding='utf-8'))
+    rows = []
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and getattr(call.func, 'id', '') == 'DeclareLaunchArgument':
+            given = {word.arg: word.value for word in call.keywords}
+            default = given['default_value']
+            rows.append((code(call.args[0].value), code(
+                default.value if isinstance(default, ast.Constant) else 'config/params.yaml'),
+                given['description'].value))
+    return ['## Launch arguments', '', '`ros2 launch gripsim_ros gripsim.launch.py NAME:=VALUE …`',
+            '', *table(('argument', 'default', 'meaning'), rows)]
+
+
+# -- messages ----------------------------------------------------------------------------
+
+
+def interface(path):
+    """Return the section of one message, service or action."""
+    kind = path.suffix[1:]
+    lines = [f'### {path.stem} ({kind})', '']
+    parts = path.read_text(encoding='utf-8').split('\n---\n')
+    for title, text in zip(PARTS[kind], parts, strict=True):
+        lines += ([f'**{title}**', ''] if title else []) + interface_part(path, text)
+    return lines
+
+
+def interface_part(path, text):
+    """Return the comments that stand alone, as text, and the fields as a table."""
+    lines, rows = [], []
+
+    def end_table():
+        if rows:
+            lines.extend(table(('field', 'type', 'meaning'), rows))
+            rows.clear()
+
+    for line in text.splitlines():
+        field = FIELD.match(line.strip())
+        if line.startswith('#'):
+            end_table()
+            joined = line[1:].strip()
+            if lines and lines[-1] and not lines[-1].startswith('|'):
+                lines[-1] += ' ' + joined
+            else:
+                lines.append(joined)
+        elif field:
+            if lines and lines[-1] and not rows:
+                lines.append('')
+            value = f' = {field["value"]}' if field['value'] else ''
+            rows.append((code(field['name'] + value), code(field['type']),
+                         field['comment'] or ''))
+        elif line.strip():
+            raise ValueError(f'{path}: not understood: {line}')
+    end_table()
+    return lines if not lines or not lines[-1] else [*lines, '']
+
+
+def messages():
+    """Return the sections of all interfaces."""
+    folder = ROOT / 'gripsim_interfaces'
+    lines = ['## Messages, services, actions', '', 'Package `gripsim_interfaces`.', '']
+    for kind in ('action', 'srv', 'msg'):
+        for path in sorted((folder / kind).glob(f'*.{kind}')):
+            lines += interface(path)
+    return lines
+
+
+# -- the page ----------------------------------------------------------------------------
+
+
+def exit_codes():
+    """Return the section of exit codes."""
+    module = importlib.import_module('gripsim_ros.cli.main')
+    lines = ['## Exit codes', '']
+    for program, codes in EXIT_CODES.items():
+        lines += [f'{program}:', '', *table(('code', 'meaning'), [
+            (getattr(module, name), meaning) for name, meaning in codes])]
+    return [*lines, 'Nodes:', '', *table(('code', 'meaning'), NODE_CODES)]
+
+
+def reference():
+    """Return the page."""
+    lines = [HEAD, *nodes(), *launch_arguments()]
+    lines += options('planner', 'Planner options', 'Copy `config/planner.yaml`, change it, and '
+                     'name the copy in `planner_config` of `grasp_planner`.')
+    lines += options('mechanics', 'Mechanics options', 'The same with `config/mechanics.yaml` and '
+                     '`mechanics_config` of `deformation`.')
+    lines += materials() + messages() + exit_codes()
+    return '\n'.join(lines).rstrip('\n') + '\n'
+
+
+def main():
+    """Write or compare the page; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.strip().split('\n')[0])
+    parser.add_argument('--check', action='store_true', help='compare only')
+    page = reference()
+    if parser.parse_args().check:
+        if PAGE.read_text(encoding='utf-8') != page:
+            print(f'{PAGE} is not what the code says: run python tools/generate_reference.py')
+            return 1
+        return 0
+    PAGE.write_text(page, encoding='utf-8')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
