@@ -110,8 +110,8 @@ def test_an_open_mesh_is_refused_each_time_it_is_asked_for(tmp_path):
             source.get()
 
 
-def test_compliances_are_kept_in_the_cache_of_the_user_unless_a_folder_is_named(monkeypatch,
-                                                                               tmp_path):
+def test_compliances_are_kept_in_the_users_cache_unless_a_folder_is_named(
+        monkeypatch, tmp_path):
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     options = MechanicsOptions().with_folder(cache_directory())
     assert options.compliance.folder == str(tmp_path / 'gripsim' / 'compliance')
