@@ -143,7 +143,7 @@ def test_the_approach_leads_from_the_pregrasp_to_the_grasp():
 
 @pytest.mark.parametrize('status, code', [
     ('NO_GRASP', -1), ('TIMED_OUT', -6), ('CANCELED', -7), ('INVALID_REQUEST', -19),
-    ('STAGE_MISSING', -24), ('INTERNAL', 99999)])
+    ('STAGE_MISSING', -25), ('INTERNAL', 99999)])
 def test_why_there_is_none_is_said_by_the_code(status, code):
     filled = to_moveit(answer(0, getattr(PlanGrasp.Response, status)))
     assert filled.error_code.val == code and filled.grasps == []
