@@ -300,7 +300,7 @@ class Closing:
             return np.full(len(forces), self._limits.holding_force * tried)
         if _exceeds_limits(state):
             self._lowered = True
-            self._level.lower(state.margin, np.log(forces / minimal))
+            self._level.lower(state.margin, _logarithms(forces, minimal))
         elif (forces > 0.0).all() and minimal.min() > 0.0:
             self._level.change(state.margin, np.log(forces / minimal))
         return self._level.targets(minimal)
@@ -344,6 +344,13 @@ def _presses_through(state: StateRow) -> bool:
     """Tell whether a link presses through a wall; at a sharp edge every wall is thin."""
     edges = (state.flags & batches.PATCH_REACHES_OBJECT_EDGE) > 0
     return bool((((state.flags & batches.PATCH_THROUGH) > 0) & ~edges).any())
+
+
+def _logarithms(forces: Array, minimal: Array) -> Array:
+    """Return logarithms of forces over minimal ones; of their sums where one is 0."""
+    if (forces > 0.0).all() and (minimal > 0.0).all():
+        return np.log(forces / minimal)
+    return np.log([max(forces.sum(), 1e-12) / max(minimal.sum(), 1e-12)])
 
 
 def _exceeds_limits(state: StateRow) -> bool:
