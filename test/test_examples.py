@@ -1,0 +1,134 @@
+"""The example of picking: its options, its stages one by one, and what it does when it fails."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces')
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / 'examples'))
+
+import pick_with_feedback as example  # noqa: E402
+from gripsim_interfaces.action import PlanGrasps  # noqa: E402
+from gripsim_interfaces.msg import Grasp  # noqa: E402
+
+from gripsim_ros.client import ServerLost, Status  # noqa: E402
+
+
+class Planner:
+    """Answers in turn what it is given: results, or errors to raise."""
+
+    def __init__(self, *answers):
+        self.answers, self.goals = list(answers), []
+
+    def plan(self, goal, on_feedback):
+        self.goals.append(goal)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def task(*answers, arguments=()):
+    """Return a task whose planner answers so."""
+    return example.PickTask(Planner(*answers), example.read_options(['ball.stl', *arguments]))
+
+
+def result(status=Status.SUCCEEDED, count=1, message=''):
+    grasps = [Grasp(rank=rank, margin=1.2, quantitative=True) for rank in range(1, count + 1)]
+    return PlanGrasps.Result(status=status, grasps=grasps, message=message)
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch):
+    monkeypatch.setattr(example, 'PAUSE', 0.0)
+
+
+def test_the_object_is_asked_for_by_its_label_and_no_mesh_is_sent():
+    picking = task(result(count=2), arguments=['--label', 'pear', '--time', '9'])
+    assert picking.plan().startswith('SUCCEEDED, 2 grasps')
+    goal, = picking.client.goals
+    assert (goal.object_id, goal.mesh_resource, goal.max_planning_time) == ('pear', '', 9.0)
+
+
+@pytest.mark.parametrize('first', [
+    ServerLost('went away'), result(Status.BUSY, 0),
+    result(Status.INVALID_REQUEST, 0, "give mesh or the object_id, got 'picked'")])
+def test_a_planner_that_is_lost_busy_or_new_is_asked_again(first):
+    picking = task(first, result())
+    assert picking.plan().startswith('SUCCEEDED')
+    assert len(picking.client.goals) == 2
+
+
+def test_a_planner_that_stays_lost_ends_the_task():
+    with pytest.raises(ServerLost):
+        task(*[ServerLost('went away')] * example.TRIES).plan()
+
+
+def test_bad_input_is_not_asked_for_again():
+    picking = task(result(Status.INVALID_REQUEST, 0, 'scale must be above 0'))
+    with pytest.raises(example.StageFailed, match='INVALID_REQUEST: scale must be above 0'):
+        picking.plan()
+    assert len(picking.client.goals) == 1
+
+
+@pytest.mark.parametrize('enough, stable, go_on', [
+    (0, 50, True), (3, 2, True), (3, 3, False), (3, 4, False)])
+def test_planning_is_cancelled_once_enough_grasps_hold(enough, stable, go_on):
+    picking = task(arguments=['--enough', str(enough)])
+    assert picking._on_feedback(PlanGrasps.Feedback(stable=stable)) is go_on
+
+
+def test_the_first_grasp_that_is_good_enough_is_chosen():
+    picking = task(arguments=['--least-margin', '1.1'])
+    picking.grasps = [Grasp(rank=1, margin=1.0, quantitative=True),
+                      Grasp(rank=2, margin=1.3, quantitative=False),
+                      Grasp(rank=3, margin=1.2, quantitative=True)]
+    picking.choose()
+    assert picking.grasp.rank == 3
+    picking.grasps.pop()
+    with pytest.raises(example.StageFailed, match='none of 2 grasps'):
+        picking.choose()
+
+
+def test_an_executor_that_goes_away_is_noticed():
+    future = SimpleNamespace(done=lambda: False)
+    with pytest.raises(ServerLost):
+        task()._awaited(SimpleNamespace(server_is_ready=lambda: False), future, [1e18])
+
+
+@pytest.mark.parametrize('error, code', [
+    (example.StageFailed('x'), 1), (ServerLost('x'), 1), (example.GripsimError('x'), 2),
+    (KeyboardInterrupt(), 130)])
+def test_exit_codes(monkeypatch, capsys, error, code):
+    class Client:
+        def __init__(self, **_):
+            pass
+
+        def __enter__(self):
+            raise error
+
+        def __exit__(self, *_):
+            pass
+
+    monkeypatch.setattr(example, 'PlanGraspClient', Client)
+    assert example.main(['ball.stl']) == code
+    assert len(capsys.readouterr().err.splitlines()) == (code != 130)
+
+
+def test_wrong_options_are_refused(capsys):
+    with pytest.raises(SystemExit):
+        example.read_options(['ball.stl', '--lift', 'high'])
+    assert 'invalid float value' in capsys.readouterr().err
+
+
+def test_the_package_in_cpp_names_what_it_uses():
+    folder = ROOT / 'examples' / 'plan_grasps_rclcpp'
+    cmake, manifest = (folder / 'CMakeLists.txt').read_text(), (folder / 'package.xml').read_text()
+    for package in ('rclcpp', 'rclcpp_action', 'gripsim_interfaces'):
+        assert f'find_package({package} REQUIRED)' in cmake
+        assert f'<depend>{package}</depend>' in manifest
+    assert (folder / 'src' / 'plan_grasps.cpp').is_file()
