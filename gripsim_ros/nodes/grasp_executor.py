@@ -33,6 +33,8 @@ from .node_base import Meter, SuiteNode, one_line, run
 
 #: Longest wait for a service of the hand, and for poses after a reset [s].
 SERVICE_TIMEOUT, POSE_TIMEOUT = 2.0, 5.0
+#: How often a service is asked: middleware drops an answer to a client that it has just met.
+MOST_ASKS = 3
 #: Seconds between two feedbacks.
 FEEDBACK_PERIOD = 0.1
 #: Joint states that may wait.
@@ -236,12 +238,16 @@ class GraspExecutorNode(SuiteNode):
         service, done = self._hand_services[name], threading.Event()
         if not service.wait_for_service(SERVICE_TIMEOUT):
             raise JointsError(f'{self.values["hand_node"]}/{name} is not there')
-        future = service.call_async(Trigger.Request())
-        future.add_done_callback(lambda _: done.set())
-        if not done.wait(SERVICE_TIMEOUT) or not future.result().success:
-            reason = future.result().message if future.done() else 'no answer'
+        futures = []
+        while len(futures) < MOST_ASKS and not any(future.done() for future in futures):
+            futures.append(service.call_async(Trigger.Request()))   # each may come twice
+            futures[-1].add_done_callback(lambda _: done.set())
+            done.wait(SERVICE_TIMEOUT)
+        answer = next((future.result() for future in futures if future.done()), None)
+        if answer is None or not answer.success:
+            reason = 'no answer' if answer is None else answer.message
             raise JointsError(f'{self.values["hand_node"]}/{name} failed: {reason}')
-        return future.result().message
+        return answer.message
 
     def diagnose(self) -> tuple[str, dict[str, object]]:
         """Tell what is being done and what came of the last grasp."""
