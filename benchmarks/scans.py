@@ -7,15 +7,13 @@ from the open hand at the same palm pose, as a hand that stops at contact does.
 """
 
 import argparse
-import os
-from pathlib import Path
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from benchmarks._scan_views import scan
-from benchmarks.plan import SCANS
-from gripsim_ros.core.bodies import GraspObject, load_mesh
+from benchmarks.plan import objects
+from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.bodies.completion import (
     ERROR_SHARES, METHODS, complete_scan, estimate_view, median_spacing)
 from gripsim_ros.core.errors import GripsimError
@@ -33,6 +31,8 @@ from gripsim_ros.resources import load_default_hand
 
 #: Directions in which the camera looks: onto the broad and narrow side, and from a corner.
 VIEWS = {'x': (1.0, 0.0, 0.0), 'y': (0.0, 1.0, 0.0), 'corner': (0.6, 0.3, -0.74)}
+#: Of the ball [m].
+BALL_RADIUS = 0.03
 #: Surface nearer to seen points than this counts as seen in errors [m].
 SEEN = 0.002
 
@@ -93,16 +93,14 @@ def main():
     parser.add_argument('--view', default='', choices=['', *VIEWS], help='only this one')
     parser.add_argument('--surfaces', action='store_true', help='errors alone, nothing planned')
     arguments = parser.parse_args()
-    folder = Path(os.environ.get('GRIPSIM_DATA', '')) / 'ycb'
     print(f'{"object":18} {"view":7} {"closed by":9} {"volume":>6} {"error":>8} {"grasps":>6} '
           f'{"as sent":>7} {"closed again":>12} {"surer half":>10} {"other half":>10}')
     totals = {name: [0, 0, [], []] for name in ('full mesh', *METHODS)}
-    for file, material in SCANS.items():
-        if arguments.object not in file or not (folder / file).is_file():
+    ball = GraspObject(shapes.sphere(BALL_RADIUS), find_material('foam'))
+    bodies = {'ball': ball, **{subject.name: subject.grasp_object for subject in objects()}}
+    for name, full in bodies.items():
+        if arguments.object.lower() not in name.lower():
             continue
-        stuff = find_material(material) if isinstance(material, str) else material
-        full = GraspObject(load_mesh(folder / file).mesh, stuff)
-        name = file.removesuffix('.ply')
         if not arguments.surfaces:
             found = plan_grasps(full, hypotheses=arguments.hypotheses, workers=0, budget=600.0)
             again = judged(full, found.grasps)
@@ -129,7 +127,7 @@ def main():
                        f'{completion.mesh.volume / full.mesh.volume:6.2f} '
                        f'{1e3 * np.sqrt((error ** 2).mean()):5.1f} mm ')
                 if not arguments.surfaces:
-                    body = GraspObject(completion.mesh, stuff, '', completion.seen)
+                    body = GraspObject(completion.mesh, full.material, '', completion.seen)
                     found = plan_grasps(body, hypotheses=arguments.hypotheses, workers=0,
                                         budget=600.0)
                     again = judged(full, found.grasps)

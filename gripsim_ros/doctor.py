@@ -20,10 +20,10 @@ DISCOVERY_TIME = 3.0
 #: What the core cannot do without, and the oldest versions that are tested.
 NEEDED = {'numpy': '1.26', 'scipy': '1.11', 'trimesh': '4.4', 'numba': '0.59',
           'urdf_parser_py': '0.0.4', 'clarabel': '0.10', 'fast_simplification': '0.1.7',
-          'typer': '0.20', 'rich': '13.7', 'PIL': '10.1', 'yaml': '6.0'}
+          'skimage': '0.22', 'typer': '0.20', 'rich': '13.7', 'PIL': '10.1', 'yaml': '6.0'}
 #: Distribution names where they differ from the module's.
 DISTRIBUTIONS = {'PIL': 'pillow', 'yaml': 'PyYAML', 'fast_simplification': 'fast-simplification',
-                 'serial': 'pyserial', 'mujoco': 'mujoco-core'}
+                 'serial': 'pyserial', 'mujoco': 'mujoco-core', 'skimage': 'scikit-image'}
 #: What is optional: module, what it is for, how to get it.
 OPTIONAL = (
     ('mujoco', 'the simulated hand', 'pip install "gripsim_ros[sim]"'),

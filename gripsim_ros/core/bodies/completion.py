@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError, cKDTree
 
 from ..errors import GripsimError, MeshError, ShapeError
-from .completion_relief import Relief, closed_relief, relief_of
+from .completion_relief import Relief, relief_of
+from .completion_surface import smooth_solid
 from .loading import MAX_EXTENT, MIN_EXTENT, repair_mesh
 from .mesh import FloatArray, TriangleMesh
 
@@ -122,15 +123,17 @@ def complete_scan(points: ArrayLike, method: str = '', scale: float = 1.0,
         raise ShapeError(f'completion must be one of {", ".join(METHODS)}, got {method!r}')
     cloud, notes = _checked(points, scale)
     spacing = median_spacing(cloud)
+    distance = np.inf
     if viewpoint is None:
         view = estimate_view(cloud, spacing)
         notes += ('the view was estimated along '
                   f'{" ".join(f"{number:.2f}" for number in view)}',)
     else:
-        view = _view_from(viewpoint, scale, cloud)
+        view, distance = _view_from(viewpoint, scale, cloud)
     relief = None if name == 'convex' else relief_of(cloud, view, spacing)
     try:
-        mesh = _convex(cloud) if relief is None else _closed(relief, name)
+        mesh = _convex(cloud) if relief is None else smooth_solid(
+            relief, _back(relief, name, distance), cloud)
     except (QhullError, GripsimError) as error:
         raise MeshError(f'the scan of {len(cloud)} points cannot be closed by {name}: '
                         f'{" ".join(str(error).split())[:200]}') from None
@@ -187,7 +190,9 @@ def median_spacing(cloud: FloatArray) -> float:
     return float(np.median(distance[:, 1]))
 
 
-def _view_from(viewpoint: ArrayLike, scale: float, cloud: FloatArray) -> FloatArray:
+def _view_from(viewpoint: ArrayLike, scale: float,
+               cloud: FloatArray) -> tuple[FloatArray, float]:
+    """Return the view's unit direction and the distance of the points' middle [m]."""
     place = np.asarray(viewpoint, float)
     if place.shape != (3,) or not np.isfinite(place).all():
         raise ShapeError(f'the viewpoint must be three finite numbers, got {viewpoint!r}')
@@ -196,8 +201,7 @@ def _view_from(viewpoint: ArrayLike, scale: float, cloud: FloatArray) -> FloatAr
     if length < np.ptp(cloud, axis=0).max() / 2.0:
         raise ShapeError('the viewpoint must lie outside the scan, got one '
                          f'{1e3 * length:.3g} mm from its middle')
-    view: FloatArray = way / length
-    return view
+    return way / length, length
 
 
 def estimate_view(cloud: FloatArray, spacing: float) -> FloatArray:
@@ -246,15 +250,21 @@ def _convex(cloud: FloatArray) -> TriangleMesh:
     return repair_mesh(cloud, hull.simplices).mesh
 
 
-def _closed(relief: Relief, method: str) -> TriangleMesh:
-    """Return the body behind a relief, no deeper than its outline makes plausible."""
-    depth, (narrow, wide) = relief.depth, sorted(relief.outline_widths())
-    if method == 'mirror':
-        plane = min(depth[relief.rim].max(), depth.min() + 0.5 * np.sqrt(narrow * wide))
-        back = 2.0 * plane - depth
-    else:
-        back = np.full(len(depth), depth.min() + narrow)
-    return closed_relief(relief, np.maximum(back, depth + relief.least_thickness))
+def _back(relief: Relief, method: str, distance: float) -> FloatArray:
+    """
+    Return the assumed depth (nx, ny) of the side that was not seen [m].
+
+    From a ``distance`` rays touch a round body before its widest section: where the line of
+    sight is off the view by an angle, at a depth less by the share of its sine.
+    """
+    near, (narrow, wide) = relief.nearest, sorted(relief.outline_widths())
+    if method == 'extrude':
+        return np.full_like(relief.depth, near + narrow)
+    half = 0.5 * float(np.sqrt(narrow * wide))
+    sine = half / np.hypot(half, distance)
+    plane = min((relief.rim_depth - near) / (1.0 - sine), half)
+    back: FloatArray = 2.0 * (near + plane) - relief.depth
+    return back
 
 
 def _unseen_share(mesh: TriangleMesh, cloud: FloatArray, spacing: float) -> float:

@@ -1,63 +1,71 @@
-"""The seen side as a relief over the plane of the picture, and bodies with it in front."""
+"""The seen side of a scan as depths over the plane of the picture, and its outline."""
 
 from dataclasses import dataclass
 
 import numpy as np
-import trimesh
 from numpy.typing import NDArray
-from scipy.spatial import Delaunay
+from scipy import ndimage
+from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator
 
 from ..errors import MeshError
-from .loading import repair_mesh
-from .mesh import FloatArray, IntArray, TriangleMesh, connected_labels
+from .mesh import FloatArray
 
-#: Cells of the relief along its largest extent, unless the points stand farther apart.
+#: Cells along the scan's largest extent, unless the points stand farther apart.
 CELLS = 45
 #: Spacings of points in a cell at least.
 CELL_SPACINGS = 1.5
-#: Triangles with a longer side, in cells, lie outside the outline.
-LONGEST_SIDE = 3.0
-#: Triangles inside the outline are a hole, through which the sensor saw, from this side [cells].
-LONGEST_INNER_SIDE = 8.0
-#: A body is nowhere thinner [cells].
-LEAST_THICKNESS = 0.25
-#: Rounds of smoothing.
-SMOOTHING = 10
+#: Pixels along a cell: two resolve what smoothing over one cell leaves.
+CELL_PIXELS = 2
+#: Gaps between points up to this width lie inside the outline [cells].
+CLOSED_GAP = 3.0
+#: Holes inside the outline up to this width are closed; through others the sensor saw [cells].
+CLOSED_HOLE = 8.0
+#: Pixels left free about the outline: the reach of smoothing.
+MARGIN = 4 * CELL_PIXELS
+#: Share of the outline's points that lie nearer to the sensor than its depth: not the very
+#: farthest, for outliers.
+RIM_SHARE = 0.98
 
 
 @dataclass(frozen=True, eq=False)
 class Relief:
     """
-    A side of a body, one depth at each place of the picture.
+    A side of a body, one depth at each pixel of a picture.
 
     Attributes
     ----------
-    places : (n, 2) float
-        In the picture [m].
-    depth : (n,) float
-        Along the view [m].
-    faces : (m, 3) int
-        Anticlockwise in the picture's axes.
+    depth : (nx, ny) float
+        Along the view, at the middles of pixels; continued beyond the outline [m].
+    cover : (nx, ny) float
+        Share of each pixel inside the outline.
+    origin : (2,) float
+        Middle of the first pixel, in the picture's axes [m].
+    pixel : float
+        Width of a pixel [m].
     axes : (3, 3) float
         Rows: the picture's axes and the view, frame object.
-    rim : (k,) int
-        Points on the outline.
-    least_thickness : float
-        [m]
+    rim_depth : float
+        Depth at which the outline lies [m].
     """
 
-    places: FloatArray
     depth: FloatArray
-    faces: IntArray
+    cover: FloatArray
+    origin: FloatArray
+    pixel: float
     axes: FloatArray
-    rim: IntArray
-    least_thickness: float
+    rim_depth: float
+
+    @property
+    def nearest(self) -> float:
+        """Return the least depth inside the outline [m]."""
+        return float(self.depth[self.cover > 0.5].min())
 
     def outline_widths(self) -> FloatArray:
-        """Return the widths (2,) of the picture along its principal axes [m]."""
-        centred = self.places - self.places.mean(axis=0)
+        """Return the widths (2,) of the outline along its principal axes [m]."""
+        places = self.pixel * np.argwhere(self.cover > 0.5)
+        centred = places - places.mean(axis=0)
         axes = np.linalg.svd(centred, full_matrices=False)[2]
-        widths: FloatArray = np.ptp(centred @ axes.T, axis=0)
+        widths: FloatArray = np.ptp(centred @ axes.T, axis=0) + self.pixel
         return widths
 
 
@@ -87,16 +95,57 @@ def relief_of(cloud: FloatArray, view: FloatArray, spacing: float) -> Relief:
     first /= np.linalg.norm(first)
     axes = np.stack([first, np.cross(view, first), view])
     local = cloud @ axes.T
-    extent = float(np.ptp(local[:, :2], axis=0).max())
-    cell = max(extent / CELLS, CELL_SPACINGS * spacing)
+    cell = max(float(np.ptp(local, axis=0).max()) / CELLS, CELL_SPACINGS * spacing)
+    pixel = cell / CELL_PIXELS
+    origin = local[:, :2].min(axis=0) - MARGIN * pixel
+    shape = np.ceil((np.ptp(local[:, :2], axis=0)) / pixel).astype(int) + 2 * MARGIN + 1
+    indices = np.rint((local[:, :2] - origin) / pixel).astype(int)
+    cover = _cover(indices, shape, 0.5 * spacing / pixel)
+    inside = cover > 0.5
+    if len(np.unique(np.argwhere(inside)[:, 0])) < 2 or inside.sum() < CELL_PIXELS ** 2:
+        raise MeshError('the points cover no area across the view')
+    used = inside[tuple(indices.T)]
+    depth = _depths(local[used], cell, origin + pixel * np.indices(shape).transpose(1, 2, 0))
+    at_rim = ~ndimage.binary_erosion(inside)[tuple(indices.T)]
+    rim_depth = float(np.quantile(local[used & at_rim, 2], RIM_SHARE))
+    return Relief(depth, cover, origin, pixel, axes, rim_depth)
+
+
+def _cover(indices: NDArray[np.int_], shape: NDArray[np.int_], growth: float) -> FloatArray:
+    """
+    Return the share of each pixel inside the outline of the pixels that points lie in.
+
+    The outline lies beyond the last points by ``growth`` [pixels], where the next ray missed.
+    """
+    free = np.ones(shape, dtype=bool)
+    free[tuple(indices.T)] = False
+    reach = 0.5 * CLOSED_GAP * CELL_PIXELS
+    near = ndimage.distance_transform_edt(free) <= reach
+    depth = ndimage.distance_transform_edt(near) - reach + growth
+    inside = depth > 0.0
+    holes, count = ndimage.label(~inside)
+    if count > 1:
+        widest = ndimage.maximum(ndimage.distance_transform_edt(~inside), holes,
+                                 np.arange(count + 1))
+        narrow = 2.0 * np.asarray(widest) <= CLOSED_HOLE * CELL_PIXELS
+        narrow[[0, holes[0, 0]]] = False
+        depth[narrow[holes]] = 1.0
+    parts, count = ndimage.label(depth > 0.0)
+    sizes = np.bincount(parts[tuple(indices.T)], minlength=count + 1)
+    sizes[0] = 0
+    cover: FloatArray = np.where(parts == np.argmax(sizes), np.clip(depth, 0.0, 1.0), 0.0)
+    return cover
+
+
+def _depths(local: FloatArray, cell: float, places: FloatArray) -> FloatArray:
+    """Return the depth (nx, ny) at places (nx, ny, 2), from means over cells."""
     means = _cell_means(local, cell)
     if len(means) < 4:
         raise MeshError('the points cover no area across the view')
-    faces = _outlined(means[:, :2], cell)
-    used, faces = np.unique(faces, return_inverse=True)
-    faces = faces.reshape(-1, 3)
-    rim = np.unique(boundary_edges(faces))
-    return Relief(means[used, :2], means[used, 2], faces, axes, rim, LEAST_THICKNESS * cell)
+    inner = LinearNDInterpolator(means[:, :2], means[:, 2])(places)
+    outer = NearestNDInterpolator(local[:, :2], local[:, 2])(places)
+    depths: FloatArray = np.where(np.isfinite(inner), inner, outer)
+    return depths
 
 
 def _cell_means(local: FloatArray, cell: float) -> FloatArray:
@@ -107,100 +156,3 @@ def _cell_means(local: FloatArray, cell: float) -> FloatArray:
     sums = np.stack([np.bincount(labels, column) for column in local.T], axis=1)
     means: FloatArray = sums / counts[:, None]
     return means
-
-
-def _outlined(places: FloatArray, cell: float) -> IntArray:
-    """Return the triangles between neighbouring places, without pinched corners."""
-    mesh = Delaunay(places)
-    faces = mesh.simplices.astype(np.int64)
-    a, b, c = (places[faces[:, k]] for k in range(3))
-    doubled = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]
-    faces = np.where((doubled < 0.0)[:, None], faces[:, ::-1], faces)
-    sides = np.stack([np.linalg.norm(p - q, axis=1) for p, q in ((a, b), (b, c), (c, a))])
-    longest = sides.max(axis=0)
-    kept = longest <= LONGEST_SIDE * cell
-    kept |= _enclosed(mesh.neighbors, ~kept) & (longest <= LONGEST_INNER_SIDE * cell)
-    kept &= np.abs(doubled) > 1e-9 * cell ** 2
-    return _without_pinches(_largest_part(faces[kept]))
-
-
-def _enclosed(neighbours: IntArray, outside: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which of the triangles outside are cut off from the hull's border by others."""
-    pairs = np.stack([np.repeat(np.arange(len(neighbours)), 3), neighbours.ravel()], axis=1)
-    open_sides = pairs[:, 1] < 0
-    border = len(neighbours)
-    pairs[open_sides, 1] = border
-    both = outside[pairs[:, 0]] & (open_sides | outside[np.minimum(pairs[:, 1], border - 1)])
-    labels = connected_labels(pairs[both], border + 1)
-    return outside & (labels[:-1] != labels[border])
-
-
-def _largest_part(faces: IntArray) -> IntArray:
-    """Return the largest set of faces that sides connect."""
-    if not len(faces):
-        raise MeshError('the points stand too far apart')
-    sides = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
-    owner = np.tile(np.arange(len(faces)), 3)
-    order = np.lexsort(sides.T[::-1])
-    same = (sides[order][1:] == sides[order][:-1]).all(axis=1)
-    pairs = np.stack([owner[order][:-1][same], owner[order][1:][same]], axis=1)
-    labels = connected_labels(pairs, len(faces))
-    return faces[labels == np.argmax(np.bincount(labels))]
-
-
-def boundary_edges(faces: IntArray) -> IntArray:
-    """Return the directed sides (k, 2) that only one face has."""
-    sides = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
-    keys = np.sort(sides, axis=1)
-    _, inverse, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    return sides[counts[inverse.reshape(-1)] == 1]
-
-
-def _without_pinches(faces: IntArray) -> IntArray:
-    """Drop faces at places where the outline meets itself, until there is none."""
-    while True:
-        edges = boundary_edges(faces)
-        starts = np.bincount(edges[:, 0], minlength=int(faces.max()) + 1)
-        pinched = np.flatnonzero(starts > 1)
-        if not len(pinched):
-            return faces
-        faces = _largest_part(faces[~np.isin(faces, pinched).any(axis=1)])
-
-
-def closed_relief(relief: Relief, back: FloatArray) -> TriangleMesh:
-    """
-    Return the body between a relief and its back, with walls along the view.
-
-    Parameters
-    ----------
-    relief : Relief
-    back : (n,) float
-        Depth of the back at each place, beyond the front [m].
-
-    Returns
-    -------
-    TriangleMesh
-        Closed, frame object.
-
-    Raises
-    ------
-    MeshError
-        It cannot be closed.
-    """
-    count = len(relief.depth)
-    front = np.column_stack([relief.places, relief.depth])
-    behind = np.column_stack([relief.places, back])
-    tails, heads = boundary_edges(relief.faces).T
-    walls = np.concatenate([np.stack([heads, tails, tails + count], axis=1),
-                            np.stack([heads, tails + count, heads + count], axis=1)])
-    # Seen along the view, anticlockwise faces look away from the sensor.
-    faces = np.concatenate([relief.faces[:, ::-1], relief.faces + count, walls[:, ::-1]])
-    vertices = np.concatenate([front, behind]) @ relief.axes
-    return _smooth(repair_mesh(vertices, faces).mesh)
-
-
-def _smooth(mesh: TriangleMesh) -> TriangleMesh:
-    """Return the mesh without the teeth that cells cut into its outline (Taubin 1995)."""
-    rounded = trimesh.Trimesh(mesh.vertices, mesh.faces, process=False)
-    trimesh.smoothing.filter_taubin(rounded, iterations=SMOOTHING)
-    return mesh.with_vertices(np.array(rounded.vertices))
