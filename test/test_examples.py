@@ -1,6 +1,9 @@
-"""The example of picking: its options, its stages one by one, and what it does when it fails."""
+"""The example of picking, stage by stage and where it fails; the tutorial of docs/clients.md."""
 
+import contextlib
+import re
 import sys
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,8 +15,11 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / 'examples'))
 
 import pick_with_feedback as example  # noqa: E402
+import rclpy  # noqa: E402
+import test_client  # noqa: E402
 from gripsim_interfaces.action import PlanGrasps  # noqa: E402
 from gripsim_interfaces.msg import Grasp  # noqa: E402
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor  # noqa: E402
 
 from gripsim_ros.client import ServerLost, Status  # noqa: E402
 
@@ -132,3 +138,69 @@ def test_the_package_in_cpp_names_what_it_uses():
         assert f'find_package({package} REQUIRED)' in cmake
         assert f'<depend>{package}</depend>' in manifest
     assert (folder / 'src' / 'plan_grasps.cpp').is_file()
+
+
+# -- the code of docs/clients.md ---------------------------------------------------------
+
+
+@pytest.fixture(scope='module')
+def tutorial():
+    """Return what the rclpy example of the manual defines, with short times."""
+    text = (ROOT / 'docs' / 'clients.md').read_text(encoding='utf-8')
+    code, = [block for block in re.findall(r'^```python\n(.*?)^```$', text, re.M | re.S)
+             if 'class Asker' in block]
+    names = {'__name__': 'tutorial'}
+    exec(compile(code, 'clients.md', 'exec'), names)
+    names.update(DISCOVERY=5.0, SILENCE=1.0)
+    rclpy.init(args=['--ros-args', '-r', f'__ns:=/{test_client.NAMESPACE}'],
+               signal_handler_options=rclpy.SignalHandlerOptions.NO)
+    yield names
+    rclpy.try_shutdown()
+
+
+@pytest.fixture
+def asker(tutorial):
+    node = tutorial['Asker']()
+    yield node
+    node.destroy_node()
+
+
+@pytest.fixture(scope='module')
+def planner():
+    """Return a planner that answers, or keeps its answers to itself."""
+    context = rclpy.Context()
+    rclpy.init(context=context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
+    lossy = test_client.LossyPlanner(context)
+    executor = MultiThreadedExecutor(4, context=context)
+    executor.add_node(lossy.node)
+
+    def spin():
+        with contextlib.suppress(ExternalShutdownException):
+            executor.spin()
+
+    thread = threading.Thread(target=spin, daemon=True)
+    thread.start()
+    yield lossy
+    executor.shutdown(1.0)
+    context.try_shutdown()
+    thread.join(5.0)
+
+
+def test_the_tutorial_finds_no_planner_that_is_not_there(tutorial, asker):
+    tutorial['DISCOVERY'] = 0.2
+    with pytest.raises(tutorial['ServerLost'], match='no grasp_planner'):
+        asker.ask(PlanGrasps.Goal())
+    tutorial['DISCOVERY'] = 5.0
+
+
+def test_the_tutorial_gets_its_answer(asker, planner):
+    planner.losses.clear()
+    assert asker.ask(PlanGrasps.Goal()).evaluated == test_client.EVALUATED
+
+
+@pytest.mark.parametrize('lost', ['send_goal_response', 'send_result_response'])
+def test_the_tutorial_notices_a_planner_that_is_silent(tutorial, asker, planner, lost):
+    planner.losses.clear()
+    planner.losses[lost] = test_client.ALWAYS
+    with pytest.raises(tutorial['ServerLost'], match='silent'):
+        asker.ask(PlanGrasps.Goal())
