@@ -17,10 +17,12 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from .conversions import point_to_msg, pose_to_msg
-from .core.batches import ContactBatch, GraspStateBatch
+from .core.batches import (OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE, ContactBatch,
+                           GraspStateBatch)
 from .core.bodies import GraspObject
-from .core.hand import HandModel, forward_kinematics
+from .core.hand import HandModel
 from .core.planning.types import RankedGrasp
+from .display import ghost_links, link_poses_at, moving_links, pressure_colours
 
 Array = NDArray[np.float64]
 
@@ -33,8 +35,12 @@ MAX_ARROWS = 2000
 
 BLUE, ORANGE, GREEN = (0.16, 0.38, 0.75, 1.0), (0.95, 0.55, 0.1, 1.0), (0.1, 0.65, 0.35, 1.0)
 GREY, RED = (0.62, 0.64, 0.68, 0.55), (0.85, 0.1, 0.15, 1.0)
-#: Colours of no and of the largest pressure.
-LOW_PRESSURE, HIGH_PRESSURE = np.array([0.85, 0.85, 0.8, 0.9]), np.array([0.85, 0.05, 0.1, 0.9])
+GHOST_ALPHA, PRESSURE_ALPHA, OBSTACLE_COLOUR = 0.12, 0.95, (0.45, 0.4, 0.5, 0.4)
+#: Ranked grasps shown as ghosts at most, and fields of a legend.
+MOST_GHOSTS, LEGEND_FIELDS = 5, 24
+#: Distance of a legend from its object, and its width, over the object's largest extent.
+LEGEND_GAP, LEGEND_WIDTH = 0.6, 0.06
+LEGEND_TEXT = 0.008
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,43 +79,117 @@ def live_markers(contacts: ContactBatch, states: GraspStateBatch, grasp_object: 
     patches = slice(0, int(states.patch_offsets[1]))
     layers.arrows('forces', states.patch_points_object[patches],
                   FORCE_LENGTH * states.patch_forces_object[patches], RED)
+    layers.clear('object', 'deformation', 'pressure_legend')
     if len(states.vertices_object):
         layers.pressure_mesh('deformation', states.vertices_object[0], grasp_object.mesh.faces,
                              states.vertex_pressures[0])
+        layers.legend('pressure_legend', grasp_object.mesh.vertices, states.vertex_pressures[0])
     else:
-        layers.mesh('deformation', grasp_object.mesh.vertices, grasp_object.mesh.faces, GREY)
+        layers.mesh('object', grasp_object.mesh.vertices, grasp_object.mesh.faces, GREY)
     layers.ball('centre_of_mass', states.centre_of_mass_object[0], GREEN)
     return layers.array
 
 
 def grasp_markers(grasp: RankedGrasp | None, grasp_object: GraspObject, hand: HandModel,
-                  frame: MarkerFrame) -> MarkerArray:
-    """Return one grasp with its hand, forces and deformed object; None: the object alone."""
+                  frame: MarkerFrame, obstacles: Array | None = None) -> MarkerArray:
+    """
+    Return one grasp with its hand, forces, deformed object and obstacles.
+
+    Parameters
+    ----------
+    grasp : RankedGrasp or None
+        None: the object and the obstacles alone.
+    grasp_object : GraspObject
+    hand : HandModel
+    frame : MarkerFrame
+    obstacles : (k, 16) float, optional
+        As in ``ConfigurationBatch``.
+
+    Returns
+    -------
+    MarkerArray
+    """
     layers = _Layers(frame)
-    mesh = grasp_object.mesh
-    if grasp is None or grasp.vertices is None:
-        layers.mesh('deformation', mesh.vertices, mesh.faces, GREY)
-    else:
-        layers.pressure_mesh('deformation', grasp.vertices, mesh.faces, grasp.vertex_pressures)
-    layers.clear('hand', 'forces', 'contacts')
+    _add_object(layers, grasp_object, grasp)
+    layers.clear('hand', 'forces', 'contacts', 'obstacles')
+    for obstacle in np.zeros((0, 16)) if obstacles is None else obstacles:
+        layers.obstacle('obstacles', obstacle)
     if grasp is None:
         layers.ball('centre_of_mass', grasp_object.mass_properties.centre_of_mass, GREEN)
         return layers.array
-    for link, T_palm_link in zip(hand.links, forward_kinematics(hand, grasp.trajectory[-1:])[0]):
-        layers.mesh('hand', link.mesh.vertices, link.mesh.faces, GREY,
-                    grasp.T_object_palm @ T_palm_link)
-    points = np.array([c.point for c in grasp.contacts]).reshape(-1, 3)
-    forces = np.array([c.force for c in grasp.contacts]).reshape(-1, 3)
-    layers.arrows('forces', points, FORCE_LENGTH * forces, RED)
-    layers.points('contacts', points, BLUE)
+    _add_hand(layers, grasp, hand, 1.0)
+    _add_forces(layers, grasp)
     layers.ball('centre_of_mass', grasp.centre_of_mass, GREEN)
     return layers.array
 
 
-def ranked_markers(grasps: Sequence[RankedGrasp], frame: MarkerFrame) -> MarkerArray:
-    """Return an arrow along the approach and the rank of each grasp, best green."""
+def closing_markers(grasp: RankedGrasp, fraction: float, state: RankedGrasp | None,
+                    grasp_object: GraspObject, hand: HandModel,
+                    frame: MarkerFrame) -> MarkerArray:
+    """
+    Return a moment of a grasp's closing.
+
+    Parameters
+    ----------
+    grasp : RankedGrasp
+    fraction : float
+        Of its closing: 0 the open hand, 1 the grasp.
+    state : RankedGrasp or None
+        What the stages say of the object at that moment; None: the object as it is untouched.
+    grasp_object : GraspObject
+    hand : HandModel
+    frame : MarkerFrame
+
+    Raises
+    ------
+    TaskError
+        ``fraction`` is outside 0 to 1.
+    """
     layers = _Layers(frame)
-    layers.clear('ranked_grasps', 'ranks')
+    _add_object(layers, grasp_object, state)
+    _add_hand(layers, grasp, hand, fraction)
+    layers.clear('forces', 'contacts', 'moment')
+    if state is not None:
+        _add_forces(layers, state)
+    top = grasp.T_object_palm[:3, 3] - PALM_LENGTH * grasp.T_object_palm[:3, 2]
+    layers.text('moment', top, f'grasp {grasp.rank}: {100.0 * fraction:.0f} % closed')
+    return layers.array
+
+
+def _add_object(layers: '_Layers', grasp_object: GraspObject, state: RankedGrasp | None) -> None:
+    """Show the untouched object, and over it the deformed one with pressures and legend."""
+    mesh = grasp_object.mesh
+    layers.clear('object', 'deformation', 'pressure_legend')
+    if state is None or state.vertices is None:
+        layers.mesh('object', mesh.vertices, mesh.faces, GREY)
+        return
+    layers.pressure_mesh('deformation', state.vertices, mesh.faces, state.vertex_pressures)
+    layers.legend('pressure_legend', mesh.vertices, state.vertex_pressures)
+
+
+def _add_hand(layers: '_Layers', grasp: RankedGrasp, hand: HandModel, fraction: float) -> None:
+    """Show the hand at a moment of a closing, its links simplified: messages stay small."""
+    for mesh, T_object_link in zip(moving_links(hand), link_poses_at(grasp, hand, fraction)):
+        layers.mesh('hand', mesh.vertices, mesh.faces, GREY, T_object_link)
+
+
+def _add_forces(layers: '_Layers', grasp: RankedGrasp) -> None:
+    points = np.array([c.point for c in grasp.contacts]).reshape(-1, 3)
+    forces = np.array([c.force for c in grasp.contacts]).reshape(-1, 3)
+    layers.arrows('forces', points, FORCE_LENGTH * forces, RED)
+    layers.points('contacts', points, BLUE)
+
+
+def ranked_markers(grasps: Sequence[RankedGrasp], frame: MarkerFrame,
+                   hand: HandModel | None = None) -> MarkerArray:
+    """
+    Return an arrow along the approach and the rank of each grasp, best green.
+
+    With a ``hand`` the first ``MOST_GHOSTS`` grasps are shown as ghosts: the hulls of its
+    links, in the colour of the rank.
+    """
+    layers = _Layers(frame)
+    layers.clear('ranked_grasps', 'ranks', 'ghosts')
     for i, grasp in enumerate(grasps):
         share = i / max(1, len(grasps) - 1)
         colour = tuple((1.0 - share) * np.array(GREEN) + share * np.array(ORANGE))
@@ -117,6 +197,10 @@ def ranked_markers(grasps: Sequence[RankedGrasp], frame: MarkerFrame) -> MarkerA
         start = grasp.T_object_palm[:3, 3] - axis
         layers.arrows('ranked_grasps', start[None], axis[None], colour)
         layers.text('ranks', start, f'{grasp.rank}: {grasp.score:.2f}')
+        if hand is not None and i < MOST_GHOSTS:
+            for mesh, T_object_link in zip(ghost_links(hand), link_poses_at(grasp, hand, 1.0)):
+                layers.mesh('ghosts', mesh.vertices, mesh.faces, (*colour[:3], GHOST_ALPHA),
+                            T_object_link)
     return layers.array
 
 
@@ -172,12 +256,12 @@ class _Layers:
             T_object_ball[:3, 3] = centre
             self._add(namespace, Marker.SPHERE, colour, (BALL_SIZE,) * 3, T_object_ball)
 
-    def text(self, namespace: str, point: Array, text: str) -> None:
+    def text(self, namespace: str, point: Array, text: str, height: float = 0.01) -> None:
         """Show text that faces the viewer."""
         T_object_text = np.eye(4)
         T_object_text[:3, 3] = point
         marker = self._add(namespace, Marker.TEXT_VIEW_FACING, (1.0, 1.0, 1.0, 1.0),
-                           (0.0, 0.0, 0.01), T_object_text)
+                           (0.0, 0.0, height), T_object_text)
         marker.text = text
 
     def mesh(self, namespace: str, vertices: Array, faces: NDArray[np.int64],
@@ -195,10 +279,38 @@ class _Layers:
         self.mesh(namespace, vertices, faces, (1.0, 1.0, 1.0, 1.0))
         marker = self.array.markers[-1]
         if marker.action == Marker.ADD:
-            share = np.nan_to_num(pressures / max(float(np.nanmax(pressures)), 1e-9))
-            colours = LOW_PRESSURE + share[:, None] * (HIGH_PRESSURE - LOW_PRESSURE)
-            palette = [_colour(row) for row in colours]
+            palette = _palette(np.nan_to_num(pressures))
             marker.colors = [palette[i] for i in faces.ravel()]
+
+    def legend(self, namespace: str, vertices: Array, pressures: Array) -> None:
+        """Show which colour is which pressure, along z beside an object; none: no legend."""
+        self.clear(namespace)
+        largest = float(np.nan_to_num(pressures).max(initial=0.0))
+        if not (largest > 0.0 and np.isfinite(vertices).all()):
+            return
+        low, high = vertices.min(axis=0), vertices.max(axis=0)
+        extent = float((high - low).max())
+        corner = np.array([high[0] + LEGEND_GAP * extent, (low[1] + high[1]) / 2.0,
+                           (low[2] + high[2] - extent) / 2.0])
+        edges = corner + np.linspace(0.0, extent, LEGEND_FIELDS + 1)[:, None] * [0.0, 0.0, 1.0]
+        across = np.array([LEGEND_WIDTH * extent, 0.0, 0.0])
+        marker = self._add(namespace, Marker.TRIANGLE_LIST, (1.0,) * 4, (1.0, 1.0, 1.0))
+        marker.points = _points(np.concatenate([
+            [a, a + across, b, a + across, b + across, b] for a, b in zip(edges, edges[1:])]))
+        palette = _palette(np.linspace(0.0, 1.0, LEGEND_FIELDS))
+        marker.colors = [colour for colour in palette for _ in range(6)]
+        for share, text in ((0.0, '0'), (0.5, 'pressure [kPa]'), (1.0, f'{1e-3 * largest:.1f}')):
+            self.text(namespace, corner + [3.0 * across[0], 0.0, share * extent], text,
+                      LEGEND_TEXT)
+
+    def obstacle(self, namespace: str, row: Array) -> None:
+        """Show a box, sphere or cylinder as in ``ConfigurationBatch.obstacles``."""
+        kinds = {OBSTACLE_BOX: (Marker.CUBE, row[1:4]),
+                 OBSTACLE_SPHERE: (Marker.SPHERE, np.full(3, 2.0 * row[1])),
+                 OBSTACLE_CYLINDER: (Marker.CYLINDER, [2.0 * row[2], 2.0 * row[2], row[1]])}
+        kind, scale = kinds[int(row[0])]
+        T_object_obstacle = np.vstack([row[4:].reshape(3, 4), [0.0, 0.0, 0.0, 1.0]])
+        self._add(namespace, kind, OBSTACLE_COLOUR, scale, T_object_obstacle)
 
     def _add(self, namespace: str, kind: int, colour: Sequence[float],
              scale: Sequence[float], T_object_marker: Array | None = None) -> Marker:
@@ -218,6 +330,12 @@ class _Layers:
 
 def _points(rows: Iterable[Array]) -> list[Point]:
     return [point_to_msg(row) for row in rows]
+
+
+def _palette(pressures: Array) -> list[ColorRGBA]:
+    """Return the colours of pressures; the largest has the last one."""
+    colours = pressure_colours(pressures, float(pressures.max(initial=0.0)))
+    return [_colour((*row, PRESSURE_ALPHA)) for row in colours]
 
 
 def _colour(rgba: Sequence[float]) -> ColorRGBA:

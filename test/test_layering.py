@@ -22,13 +22,14 @@ LAYERS = (
     ('core.arm',),
     ('core.pipeline',),
     ('resources',),
-    ('environment', 'task_file', 'workers', 'robustness'),
+    ('environment', 'task_file', 'workers', 'robustness', 'display'),
     ('in_process', 'grasp_file'),
     ('conversions', 'report', 'sweep'),
     ('markers',),
     ('sim', 'driver', 'execution'),
     ('nodes', 'client', 'suite'),
-    ('doctor', 'record', 'view'),
+    ('doctor', 'record'),
+    ('view',),
     ('cli',),
 )
 RANK = {unit: rank for rank, layer in enumerate(LAYERS) for unit in layer}

@@ -67,7 +67,7 @@ def pinch():
 def test_live_markers_show_every_layer():
     array = live_markers(*pinch(), FRAME)
     assert assert_fit_for_rviz(array) == {
-        'contacts', 'depths', 'forces', 'deformation', 'centre_of_mass'}
+        'contacts', 'depths', 'forces', 'deformation', 'pressure_legend', 'centre_of_mass'}
 
 
 def test_numbers_that_are_not_finite_are_left_out():
@@ -76,7 +76,7 @@ def test_numbers_that_are_not_finite_are_left_out():
     states.centre_of_mass_object[:] = np.inf
     contacts.vertex_vectors_object[:] = np.nan
     shown = assert_fit_for_rviz(live_markers(contacts, states, body, FRAME))
-    assert shown == {'contacts', 'forces', 'deformation'}
+    assert shown == {'contacts', 'forces', 'deformation', 'pressure_legend'}
 
 
 def test_a_live_hand_without_contact_clears_what_was_shown():
@@ -88,11 +88,12 @@ def test_a_live_hand_without_contact_clears_what_was_shown():
         vertex_points_object=empty, vertex_vectors_object=empty)
     states = dataclasses.replace(
         states, patch_offsets=np.zeros(2, int), patch_points_object=empty,
-        patch_forces_object=empty)
+        patch_forces_object=empty,
+        vertex_pressures=np.zeros_like(states.vertex_pressures))
     array = live_markers(contacts, states, body, FRAME)
     assert assert_fit_for_rviz(array) == {'deformation', 'centre_of_mass'}
     cleared = {m.ns for m in array.markers if m.action == Marker.DELETEALL}
-    assert {'contacts', 'depths', 'forces'} <= cleared
+    assert {'contacts', 'depths', 'forces', 'pressure_legend'} <= cleared
 
 
 def test_the_length_of_an_arrow_is_that_of_the_force():
@@ -108,15 +109,17 @@ def test_the_best_grasp_shows_hand_forces_and_object(surface):
     if not surface:
         grasp = dataclasses.replace(grasp, vertices=None, vertex_pressures=None)
     array = grasp_markers(grasp, body, load_default_hand(), FRAME)
+    layer = 'deformation' if surface else 'object'
+    legend = {'pressure_legend'} if surface else set()
     assert assert_fit_for_rviz(array) == {
-        'deformation', 'hand', 'forces', 'contacts', 'centre_of_mass'}
-    faces = next(m for m in array.markers if m.ns == 'deformation' and m.points)
+        layer, 'hand', 'forces', 'contacts', 'centre_of_mass', *legend}
+    faces = next(m for m in array.markers if m.ns == layer and m.points)
     assert len(faces.points) == 3 * len(body.mesh.faces) and bool(faces.colors) == surface
 
 
 def test_no_grasp_shows_the_object_alone():
     array = grasp_markers(None, apple(), load_default_hand(), FRAME)
-    assert assert_fit_for_rviz(array) == {'deformation', 'centre_of_mass'}
+    assert assert_fit_for_rviz(array) == {'object', 'centre_of_mass'}
 
 
 @pytest.mark.parametrize('count', [0, 1, 3])

@@ -14,7 +14,7 @@ from itertools import count
 from gripsim_interfaces.action import PlanGrasps
 from gripsim_interfaces.msg import (
     Contacts, GraspObject, GraspStates, HandConfigurations, LinkStates, Material, RingHeader)
-from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
+from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp, ShowClosing
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.serialization import deserialize_message
@@ -29,6 +29,7 @@ from ..core.planning import Ask, GraspPlanner, PlannerOptions, Task
 from ..markers import MarkerFrame, grasp_markers, ranked_markers
 from ..resources import confined_resolver, resolve_uri, share_directory
 from .arm_choice import ArmChoice
+from .closing_shown import ClosingShow
 from .dispatcher import Dispatcher
 from . import moveit_service
 from .node_base import (
@@ -95,6 +96,7 @@ class GraspPlannerNode(SuiteNode):
             self._send, self._send_object, self._absent_stages)
         self.arm_choice = ArmChoice(self, values['arm_service'])
         self.stored_plans = StoredPlans(self, values['grasp_database'])
+        self.closing = ClosingShow(self)
         self.server = RequestServer(self)
         self._open_ring()
         self._thread = threading.Thread(target=self.dispatcher.run, name='dispatcher',
@@ -138,7 +140,11 @@ class GraspPlannerNode(SuiteNode):
         group, server = ReentrantCallbackGroup(), self.server
         self._ranked = self.create_publisher(MarkerArray, 'ranked_grasps', latched(1))
         self._best = self.create_publisher(MarkerArray, 'plan/markers', latched(1))
+        self.closing.publisher = self.create_publisher(
+            MarkerArray, 'closing/markers', latched(1))
         self.steady_timer(MARKER_PERIOD, self._publish_markers, self.housekeeping)
+        self.create_service(ShowClosing, 'show_closing', self.closing.serve,
+                            callback_group=group)
         self.create_service(PlanGrasp, 'plan_grasp', server.plan, callback_group=group)
         self.create_service(EvaluateGrasp, 'evaluate_grasp', server.evaluate,
                             callback_group=group)
@@ -182,7 +188,8 @@ class GraspPlannerNode(SuiteNode):
         """Keep ranked grasps to be shown as soon as somebody looks."""
         frame = MarkerFrame(request.frame_id or self.values['marker_frame'],
                             self.get_clock().now().to_msg(), request.T_frame_object)
-        self._shown = (grasps, request.grasp_object, frame)
+        self._shown = (grasps, request, frame)
+        self.closing.keep(grasps, request, frame)
 
     def _publish_markers(self) -> None:
         """Publish the markers of the last plan once; they take longer than the answer may."""
@@ -192,11 +199,12 @@ class GraspPlannerNode(SuiteNode):
         if shown is None or not looked_at:
             return
         self._shown = None
-        grasps, grasp_object, frame = shown
+        grasps, request, frame = shown
         try:
-            self._ranked.publish(ranked_markers(grasps, frame))
+            self._ranked.publish(ranked_markers(grasps, frame, self.hand))
             self._best.publish(grasp_markers(
-                grasps[0] if grasps else None, grasp_object, self.hand, frame))
+                grasps[0] if grasps else None, request.grasp_object, self.hand, frame,
+                request.task.obstacles))
         except Exception as error:
             self.report_error(f'markers: {one_line(error)}')
 
@@ -264,6 +272,7 @@ class GraspPlannerNode(SuiteNode):
 
     def close(self) -> None:
         """End all requests."""
+        self.closing.close()
         self.dispatcher.close()
         self._thread.join(2.0)
         self.stored_plans.close()

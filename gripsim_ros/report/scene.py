@@ -10,6 +10,7 @@ from ..core.bodies import TriangleMesh, decimate_mesh
 from ..core.hand import HandModel, forward_kinematics
 from ..core.planning.types import RankedGrasp
 from ..core.transforms import apply, inverse
+from ..display import PRESSURE_COLOURS, PRESSURE_STOPS, pressure_colours  # noqa: F401
 from ..grasp_file import PlanAnswer
 from .raster import Surface, corner_normals
 from .refinement import Refinement, refine_near
@@ -24,15 +25,9 @@ FEW_VERTICES = 12
 #: Colours, red green blue in 0 to 1, of what is drawn.
 PALM_COLOUR = (0.42, 0.45, 0.50)
 LINK_COLOURS = ((0.60, 0.64, 0.70), (0.70, 0.73, 0.78))
-OBJECT_COLOUR = (0.90, 0.83, 0.70)
 FORCE_COLOUR = (0.05, 0.35, 0.75)
 RING_COLOUR = (0.10, 0.12, 0.16)
 CENTRE_COLOUR, CENTRE_BEFORE_COLOUR = (0.75, 0.05, 0.55), (0.15, 0.15, 0.18)
-
-#: Pressure over its maximum, and the colour there.
-PRESSURE_STOPS = (0.0, 0.04, 0.35, 0.7, 1.0)
-PRESSURE_COLOURS = (OBJECT_COLOUR, (0.99, 0.86, 0.40), (0.97, 0.53, 0.14), (0.83, 0.16, 0.14),
-                    (0.42, 0.00, 0.22))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,10 +160,3 @@ def _split_pressures(grasp: RankedGrasp, vertices: Array,
     few = ((inside & (pressures > 0.0)).sum(axis=1) < FEW_VERTICES)
     kept = np.where(few[distances.argmin(axis=0)], 0.0, pressures)
     return kept, tuple(spot for spot, is_few in zip(spots, few) if is_few and spot.radius > 0.0)
-
-
-def pressure_colours(pressures: Array, largest: float) -> Array:
-    """Return colours ``(..., 3)`` of pressures; ``largest`` has the last colour."""
-    share = np.asarray(pressures) / largest if largest > 0.0 else np.zeros(np.shape(pressures))
-    return np.stack([np.interp(share, PRESSURE_STOPS, channel)
-                     for channel in np.transpose(PRESSURE_COLOURS)], axis=-1)

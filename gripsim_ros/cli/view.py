@@ -1,0 +1,107 @@
+"""``gripsim view``: plans in a browser, or as a picture."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .arguments import count, real_number, whole_number
+from .inputs import InputError, existing_file
+from .output import check_writable, say
+
+if TYPE_CHECKING:
+    from ..view.sources import Source
+
+#: Seconds between two looks at whether it shall end.
+WATCH_PERIOD = 0.2
+
+
+def view(
+        file: Annotated[Path | None, typer.Argument(
+            metavar='[FILE]', show_default='the running suite',
+            help='JSON of plan --out, or a recording (.mcap).')] = None,
+        mesh: Annotated[str, typer.Option(
+            '--mesh', help='Mesh of the object, if it is not where the JSON says.')] = '',
+        rank: Annotated[int, typer.Option(
+            '--rank', parser=whole_number, metavar='N', help='Grasp shown first.')] = 1,
+        fraction: Annotated[float, typer.Option(
+            '--fraction', parser=real_number, metavar='0..1',
+            help='Moment of its closing: 0 open, 1 the grasp.')] = 1.0,
+        port: Annotated[int, typer.Option(
+            '--port', parser=whole_number, metavar='N', help='Port of the page.')] = 8080,
+        host: Annotated[str, typer.Option(
+            '--host', help='Address that the page is served at.')] = '127.0.0.1',
+        open_: Annotated[bool, typer.Option(
+            '--open/--no-open', help='Open the page in a browser.')] = True,
+        picture: Annotated[Path | None, typer.Option(
+            '--picture', help='Write a PNG instead of serving a page; JSON only.')] = None,
+        namespace: Annotated[str, typer.Option(
+            '--namespace', help='Namespace of the suite.')] = '') -> int:
+    """Show a plan, a recording or the running suite: object, pressures, hand, closing."""
+    check_writable(picture)
+    if not 0.0 <= fraction <= 1.0:
+        raise InputError(f'--fraction must be from 0 to 1, got {fraction:g}')
+    count('--rank', rank)
+    count('--port', port, 65535)
+    source = _source(file, mesh, namespace)
+    if picture is not None:
+        return _draw(source, rank, fraction, picture)
+    from ..view.browser import BrowserView
+    page = BrowserView(source, port, host)
+    ended = threading.Event()
+    before = signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    try:
+        page.open()
+        if source.grasps:
+            source.select(_checked_rank(rank, source), fraction)
+        say(f'{page.url} shows {file or "the running suite"}; end it with Ctrl-C')
+        if open_:
+            import webbrowser
+            webbrowser.open(page.url)
+        while not ended.wait(WATCH_PERIOD):
+            pass
+    except KeyboardInterrupt:
+        pass
+    finally:
+        page.close()
+        signal.signal(signal.SIGTERM, before)
+    return 0
+
+
+def _source(file: Path | None, mesh: str, namespace: str) -> Source:
+    if file is None:
+        from ..environment import join_suite
+        if not join_suite():
+            raise InputError('no suite is running here: start one (`gripsim suite up`), or name '
+                             'the JSON of a plan or a recording')
+        from ..view.sources import SuiteSource
+        return SuiteSource(namespace)
+    existing_file(file, 'plan')
+    if file.suffix == '.mcap':
+        from ..view.sources import RecordingSource
+        return RecordingSource(file)
+    from ..view.sources import PlanSource
+    say(f'working out the contacts of {file}')
+    return PlanSource(file, mesh)
+
+
+def _checked_rank(rank: int, source: Source) -> int:
+    if rank > len(source.grasps):
+        raise InputError(f'--rank must be from 1 to {len(source.grasps)}, got {rank}')
+    return rank
+
+
+def _draw(source: Source, rank: int, fraction: float, picture: Path) -> int:
+    from ..view.picture import draw_markers
+    from ..view.sources import PlanSource
+    if not isinstance(source, PlanSource):
+        source.close()
+        raise InputError('--picture takes the JSON of a plan')
+    draw_markers([source.markers(_checked_rank(rank, source), fraction)]).save(
+        picture, format='PNG', optimize=True)
+    say(f'wrote {picture}')
+    return 0
