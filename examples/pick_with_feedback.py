@@ -10,11 +10,13 @@ launch file with ``hardware:=sim``. Without a hand the last stage is left out.
 import argparse
 import sys
 import time
+import uuid
 
 from gripsim_interfaces.action import ExecuteGrasp
 from gripsim_interfaces.msg import GraspObject as GraspObjectMsg
 from rclpy.action import ActionClient
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from unique_identifier_msgs.msg import UUID
 
 from gripsim_ros.client import STATUS_NAMES, PlanGraspClient, ServerLost, Status, plan_request
 from gripsim_ros.conversions import grasp_object_to_msg
@@ -26,7 +28,9 @@ from gripsim_ros.task_file import load_task
 #: How often a lost planner is asked again, and the pause before [s].
 TRIES, PAUSE = 3, 2.0
 #: How long the executor may take to be discovered, and to be silent [s].
-DISCOVERY_TIMEOUT, SILENCE = 3.0, 10.0
+DISCOVERY_TIMEOUT, SILENCE = 3.0, 20.0
+#: Silence after which the executor is asked again about the same goal [s], and how often.
+ASK_AGAIN, MOST_ASKS = 2.0, 4
 POLL_PERIOD = 0.05
 PHASES = {getattr(ExecuteGrasp.Feedback, name): name.lower() for name in (
     'PRESHAPE', 'WAITING', 'CLOSING', 'HOLDING', 'LIFTING', 'RELEASING')}
@@ -120,15 +124,15 @@ class PickTask:
             return 'left out, no grasp_executor was found'
         goal = ExecuteGrasp.Goal(grasp=self.grasp, object_id=self.options.label,
                                  lift_height=self.options.lift, release=True)
-        heard = [time.monotonic()]
-        handle = self._awaited(action, action.send_goal_async(
-            goal, lambda msg: self._on_phase(msg.feedback, heard)), heard)
-        if not handle.accepted:
+        heard, name = [time.monotonic()], UUID(uuid=list(uuid.uuid4().bytes))
+        handle, asks = self._answer(action, lambda: action.send_goal_async(
+            goal, lambda msg: self._on_phase(msg.feedback, heard), name), heard)
+        if not handle.accepted and asks == 1:
             raise StageFailed('the executor refuses')
         try:
-            result = self._awaited(action, handle.get_result_async(), heard).result
+            result = self._answer(action, handle.get_result_async, heard)[0].result
         except KeyboardInterrupt:
-            self._awaited(action, handle.cancel_goal_async(), [time.monotonic()])
+            self._answer(action, handle.cancel_goal_async, [time.monotonic()])
             raise
         if result.status != ExecuteGrasp.Result.SUCCEEDED:
             raise StageFailed(f'{RESULTS[result.status]}: {result.message}')
@@ -139,14 +143,25 @@ class PickTask:
         touching = ', '.join(feedback.touching_links) or 'nothing'
         print(f'  {PHASES[feedback.phase]} {100 * feedback.progress:.0f} %, touches {touching}')
 
-    def _awaited(self, action, future, heard):
-        """Return what a future brings; ServerLost where nobody is there or all is silent."""
-        while not future.done():
-            if not action.server_is_ready() or time.monotonic() - heard[0] > SILENCE:
-                raise ServerLost('grasp_executor went away or is silent')
+    def _answer(self, action, ask, heard):
+        """
+        Return the answer to a question, and how often it was asked.
+
+        Middleware may drop an answer to a client that it has just met, so after a silence it is
+        asked again, about the same goal: nothing is carried out twice. ServerLost where
+        nobody is there or all is silent.
+        """
+        futures, asked = [ask()], time.monotonic()
+        while not any(future.done() for future in futures):
+            now = time.monotonic()
+            if not action.server_is_ready() or now - heard[0] > SILENCE:
+                raise ServerLost('grasp_executor went away or is silent: look at the hand first')
+            if len(futures) < MOST_ASKS and now - max(asked, heard[0]) > ASK_AGAIN:
+                futures.append(ask())
+                asked = now
             time.sleep(POLL_PERIOD)
         heard[0] = time.monotonic()
-        return future.result()
+        return next(future.result() for future in futures if future.done()), len(futures)
 
 
 def read_options(arguments=None):

@@ -4,6 +4,7 @@ import contextlib
 import re
 import sys
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -103,7 +104,16 @@ def test_the_first_grasp_that_is_good_enough_is_chosen():
 def test_an_executor_that_goes_away_is_noticed():
     future = SimpleNamespace(done=lambda: False)
     with pytest.raises(ServerLost):
-        task()._awaited(SimpleNamespace(server_is_ready=lambda: False), future, [1e18])
+        task()._answer(SimpleNamespace(server_is_ready=lambda: False), lambda: future, [1e18])
+
+
+def test_an_executor_whose_answer_is_lost_is_asked_again_about_the_same_goal(monkeypatch):
+    monkeypatch.setattr(example, 'ASK_AGAIN', 0.0)
+    futures = [SimpleNamespace(done=lambda: False),
+               SimpleNamespace(done=lambda: True, result=lambda: 'answer')]
+    heard = [time.monotonic()]
+    assert task()._answer(SimpleNamespace(server_is_ready=lambda: True),
+                          lambda: futures.pop(0), heard) == ('answer', 2)
 
 
 @pytest.mark.parametrize('error, code', [
