@@ -15,6 +15,8 @@ from .mesh import FloatArray, IntArray, TriangleMesh
 SMOOTHING = 0.75
 #: A body is nowhere thinner [cells]: smoothing would swallow it.
 LEAST_THICKNESS = 2.0
+#: Most that a slope lengthens this along the view.
+STEEPEST = 4.0
 #: Range of the level at which the smoothed share of body is cut; 0.5 is right where the
 #: surface is plane.
 LEVELS = (0.35, 0.65)
@@ -57,8 +59,7 @@ def smooth_solid(relief: Relief, back: FloatArray, cloud: FloatArray) -> Triangl
     docs/model/scans.md.
     """
     from skimage.measure import marching_cubes      # slow to import, and seldom needed
-    behind = np.maximum(back, relief.depth + LEAST_THICKNESS * CELL_PIXELS * relief.pixel)
-    start, share = _shares(relief, behind)
+    start, share = _shares(relief, _thickened(relief, back))
     share = ndimage.gaussian_filter(share, SMOOTHING * CELL_PIXELS, mode='constant')
     origin = np.append(relief.origin, start)
     indices = (cloud @ relief.axes.T - origin) / relief.pixel
@@ -70,6 +71,16 @@ def smooth_solid(relief: Relief, back: FloatArray, cloud: FloatArray) -> Triangl
     mesh = _largest_part(vertices.astype(float), faces)
     even = mesh.with_vertices(_evened(mesh, share, level))
     return repair_mesh((origin + relief.pixel * even.vertices) @ relief.axes, even.faces).mesh
+
+
+def _thickened(relief: Relief, back: FloatArray) -> FloatArray:
+    """Return the back (nx, ny) where the body is nowhere thinner than is allowed [m]."""
+    least = LEAST_THICKNESS * CELL_PIXELS * relief.pixel
+    slope = np.linalg.norm(np.gradient(relief.depth, relief.pixel), axis=0)
+    # Across the surface, not along the view: steep parts would come apart.
+    along = least * np.minimum(np.sqrt(1.0 + slope ** 2), STEEPEST)
+    thick: FloatArray = np.where(back - relief.depth < least, relief.depth + along, back)
+    return thick
 
 
 def _shares(relief: Relief, back: FloatArray) -> tuple[float, FloatArray]:
