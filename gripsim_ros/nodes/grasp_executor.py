@@ -137,7 +137,7 @@ class GraspExecutorNode(SuiteNode):
         self._poses, self._frame = {}, ''
         if self.values['simulated']:
             held = self._call('reset')
-            if goal.object_id and goal.object_id not in held.split():
+            if goal.object_id and goal.object_id not in held.split(maxsplit=1):
                 raise TaskError(f'the simulated hand holds the object {held!r}, '
                                 f'not {goal.object_id!r}')
             self.senses.forget()
