@@ -1,11 +1,14 @@
 """Simulated hand, plan, execution, lift: the six nodes as processes over DDS."""
 
 import os
+import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+import trimesh
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 pytest.importorskip('mujoco', reason='the simulator is the extra `sim`')
@@ -18,7 +21,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
 from rclpy.qos import qos_profile_sensor_data  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
-from suite_cases import goal, parameters, wait_for  # noqa: E402
+from suite_cases import ball, goal, parameters, wait_for  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 
@@ -250,3 +253,18 @@ def test_a_hand_beside_the_object_misses_its_contacts(hand, grasp):
     result = response.result
     assert result.status == Result.MISSED_CONTACT and not result.lifted
     assert grasp.contacts[0].link in result.message
+
+
+def test_the_example_of_picking_plans_and_carries_out(suite, tmp_path, capsys):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'examples'))
+    import pick_with_feedback
+    mesh = ball().mesh
+    trimesh.Trimesh(mesh.vertices, mesh.faces, process=False).export(tmp_path / 'ball.stl')
+    (tmp_path / 'rubber.yaml').write_text(
+        '{youngs_modulus: 4.0e+5, poisson_ratio: 0.4, density: 600.0, friction: 0.8}')
+    code = pick_with_feedback.main([
+        str(tmp_path / 'ball.stl'), '--material', str(tmp_path / 'rubber.yaml'),
+        '--hypotheses', '8', '--enough', '1'])
+    told = capsys.readouterr()
+    assert code == 0 and 'execute: held and released' in told.out, told
+    assert 'holding' in told.out
