@@ -155,10 +155,11 @@ def test_the_command_serves_until_it_is_ended(recording):
     assert (process.returncode, out) == (0, '')
 
 
-def test_a_plan_is_drawn_without_a_display(plan_file, tmp_path):
+@pytest.mark.parametrize('name', ['plan_file', 'recording'])
+def test_files_are_drawn_without_a_display(name, tmp_path, request):
     from PIL import Image
-    code, out, said = gripsim('view', plan_file, '--picture', tmp_path / 'x.png',
-                              '--fraction', 0.5)
+    code, out, said = gripsim('view', request.getfixturevalue(name), '--picture',
+                              tmp_path / 'x.png', '--fraction', 0.5)
     assert (code, out) == (0, ''), said
     assert np.asarray(Image.open(tmp_path / 'x.png')).std() > 5.0
 
@@ -172,6 +173,6 @@ def test_what_cannot_be_shown_is_refused(plan_file, recording, tmp_path):
             ((plan_file, '--fraction', '1.5'), '--fraction must be'),
             ((plan_file, '--rank', '0'), '--rank must be'),
             ((plan_file, '--port', '0'), '--port must be'),
-            ((recording, '--picture', tmp_path / 'x.png'), '--picture takes the JSON')):
+            ((recording, '--rank', '3', '--picture', tmp_path / 'x.png'), '--rank must be')):
         assert_refused((lambda r: (r[0], r[1], r[2].splitlines()[-1] + '\n'))(
             gripsim('view', *words)), said)

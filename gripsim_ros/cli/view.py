@@ -38,7 +38,7 @@ def view(
         open_: Annotated[bool, typer.Option(
             '--open/--no-open', help='Open the page in a browser.')] = True,
         picture: Annotated[Path | None, typer.Option(
-            '--picture', help='Write a PNG instead of serving a page; JSON only.')] = None,
+            '--picture', help='Write a PNG of a file instead of serving a page.')] = None,
         namespace: Annotated[str, typer.Option(
             '--namespace', help='Namespace of the suite.')] = '') -> int:
     """Show a plan, a recording or the running suite: object, pressures, hand, closing."""
@@ -97,11 +97,11 @@ def _checked_rank(rank: int, source: Source) -> int:
 
 def _draw(source: Source, rank: int, fraction: float, picture: Path) -> int:
     from ..view.picture import draw_markers
-    from ..view.sources import PlanSource
-    if not isinstance(source, PlanSource):
+    from ..view.sources import SuiteSource
+    if isinstance(source, SuiteSource):
         source.close()
-        raise InputError('--picture takes the JSON of a plan')
-    draw_markers([source.markers(_checked_rank(rank, source), fraction)]).save(
+        raise InputError('--picture takes the JSON of a plan or a recording')
+    draw_markers(source.arrays(_checked_rank(rank, source), fraction)).save(
         picture, format='PNG', optimize=True)
     say(f'wrote {picture}')
     return 0

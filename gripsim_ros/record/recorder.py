@@ -73,6 +73,7 @@ class Recorder:
         self._writer = RecordingWriter(path, {'version': __version__, 'hand': hand.id})
         self.counts = self._writer.counts
         self.error: Exception | None = None
+        self._closing = False
         self._context = rclpy.Context()
         rclpy.init(context=self._context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
         self._node = rclpy.create_node('gripsim_record', context=self._context,
@@ -102,6 +103,7 @@ class Recorder:
         try:
             time.sleep(LAST_MESSAGES)
         finally:
+            self._closing = True
             self._executor.shutdown(1.0)
             self._context.try_shutdown()
             self._thread.join(2.0)
@@ -113,7 +115,7 @@ class Recorder:
         except (ExternalShutdownException, ShutdownException):
             pass
         except Exception as error:      # a full disk, say: told by whoever waits
-            self.error = error
+            self.error = None if self._closing else error
 
 
 def frame_topics() -> list[Topic]:

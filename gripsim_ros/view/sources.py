@@ -10,6 +10,7 @@ from typing import Protocol
 import rclpy
 from builtin_interfaces.msg import Time
 from gripsim_interfaces.srv import ShowClosing
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import ExternalShutdownException, ShutdownException, SingleThreadedExecutor
 from rclpy.serialization import deserialize_message
 from visualization_msgs.msg import Marker, MarkerArray
@@ -105,6 +106,10 @@ class PlanSource:
         self._closed = True
         self._changed.set()
 
+    def arrays(self, rank: int, fraction: float) -> list[MarkerArray]:
+        """Return what a picture of a moment shows."""
+        return [self.markers(rank, fraction)]
+
     def markers(self, rank: int, fraction: float) -> MarkerArray:
         """Return the markers of a moment with the object's state there."""
         grasp = self.ranked[rank - 1]
@@ -167,6 +172,10 @@ class RecordingSource:
     def select(self, rank: int, fraction: float) -> None:
         """Do nothing: what was not recorded cannot be shown."""
 
+    def arrays(self, rank: int, fraction: float) -> list[MarkerArray]:
+        """Return the last markers of all topics, whatever the moment."""
+        return list(self.last.values())
+
     def close(self) -> None:
         """Do nothing."""
 
@@ -216,8 +225,8 @@ class SuiteSource:
     def _spin(self) -> None:
         try:
             self._executor.spin()
-        except (ExternalShutdownException, ShutdownException):
-            pass
+        except (ExternalShutdownException, ShutdownException, InvalidHandle):
+            pass        # it is being closed
 
     def close(self) -> None:
         """Disconnect."""

@@ -1,0 +1,43 @@
+"""A running suite shows a grasp's closing on request, and its page follows."""
+
+import os
+
+import pytest
+
+pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
+pytest.importorskip('viser', reason='needs the extra `view`')
+pytest.importorskip('mcap', reason='needs the extra `record`')
+
+from gripsim_interfaces.srv import ShowClosing  # noqa: E402
+from suite_cases import goal, parameters, wait_for  # noqa: E402
+
+from gripsim_ros.client import PlanGraspClient  # noqa: E402
+from gripsim_ros.suite import Suite  # noqa: E402
+from gripsim_ros.view.browser import BrowserView  # noqa: E402
+from gripsim_ros.view.sources import SuiteSource  # noqa: E402
+
+pytestmark = pytest.mark.slow
+
+TIMEOUT = 60.0
+
+
+def test_the_page_of_a_running_suite_shows_a_moment_as_the_stages_see_it(tmp_path):
+    with Suite(os.environ, parameters=parameters(tmp_path)), PlanGraspClient() as client:
+        service = client.node.create_client(ShowClosing, 'show_closing')
+        page = BrowserView(SuiteSource(), port=18100)
+        try:
+            page.open()
+            assert client.plan(goal()).grasps
+            assert wait_for(lambda: page._listed, TIMEOUT)
+            assert wait_for(lambda: 'plan/markers/pressure_legend' in page.names(), TIMEOUT)
+            page._fraction.value = 0.98
+            assert wait_for(lambda: 'closing/markers/hand' in page.names(), TIMEOUT)
+            assert service.wait_for_service(TIMEOUT)
+            future = service.call_async(ShowClosing.Request(rank=1, fraction=0.98))
+            assert wait_for(future.done, TIMEOUT)
+            assert future.result().success and 'contacts' in future.result().message
+            future = service.call_async(ShowClosing.Request(rank=1, duration=0.5))
+            assert wait_for(future.done, TIMEOUT) and future.result().success
+            assert wait_for(lambda: 'closing/markers/deformation' in page.names(), TIMEOUT)
+        finally:
+            page.close()
