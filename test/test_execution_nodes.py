@@ -264,7 +264,7 @@ def test_the_example_of_picking_plans_and_carries_out(suite, tmp_path, capsys):
         '{youngs_modulus: 4.0e+5, poisson_ratio: 0.4, density: 600.0, friction: 0.8}')
     code = pick_with_feedback.main([
         str(tmp_path / 'ball.stl'), '--material', str(tmp_path / 'rubber.yaml'),
-        '--hypotheses', '8', '--enough', '1'])
+        '--label', 'picked ball', '--hypotheses', '8', '--enough', '1'])
     told = capsys.readouterr()
     assert code == 0 and 'execute: held and released' in told.out, told
     assert 'holding' in told.out
