@@ -39,7 +39,7 @@ FIELD = re.compile(r'^(?P<type>[\w/]+(?:\[\d*\])?) +(?P<name>\w+)(?: *= *(?P<val
 EXIT_CODES = {
     '`gripsim`': (('DONE', 'done; also an empty list of grasps is an answer'),
                   ('FAULT', 'a fault; `--debug` shows the traceback; '
-                             'of `doctor`: something is bad'),
+                            'of `doctor`: something is bad'),
                   ('BAD_INPUT', 'bad input, with one line: what arrived, what is allowed'),
                   ('INTERRUPTED', 'interrupted; what there is is written first'))}
 NODE_CODES = ((0, 'ended by SIGINT or SIGTERM'),
