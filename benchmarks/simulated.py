@@ -4,15 +4,18 @@ Planned contacts against a simulation with tetrahedra, and how fast the simulate
 The hand, with rigid links (no pads), closes about a floating object in the simulation; the model
 is then asked for the joints and the object's pose at which it came to rest. With
 ``--speed`` the real-time factor over the number of nodes instead; with ``--lift`` how many
-planned grasps of a ball the simulated hand lifts, by the multiple of the planned force.
+planned grasps of a ball the simulated hand lifts, by the multiple of the planned force;
+with ``--pads`` a ball between two rigid pads, without the hand. ``--figure`` draws either.
 """
 
 import argparse
-import time
 from dataclasses import replace
+from pathlib import Path
+import time
 
 import numpy as np
 
+from benchmarks._flex_indentation import FlexPress, nodal_forces, soft_ball
 from benchmarks._simulated_grasps import execution_options, SimulatedGrasp
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.hand import forward_kinematics
@@ -27,8 +30,13 @@ from gripsim_ros.sim.options import default_options
 from gripsim_ros.sim.world import nearest_motion, World
 from gripsim_ros.workers import run
 
+#: Half the thickness of the object's skin while contacts are compared [m]: the model has none.
+THIN_SKIN = 1e-5
 MODULI = (2e4, 1e5, 5e5, 5e6)
 POISSON_RATIO, DENSITY, FRICTION = 0.3, 300.0, 0.8
+#: Density over modulus while contacts are compared [kg/m^3/Pa]: at rest and without gravity mass
+#: does not matter, MuJoCo's contacts are stiffer and its solve converges.
+DENSITY_SHARE = 3e-3
 #: Stiff enough that the joints are where they are sent [N m/rad], and within torques for it.
 JOINT_STIFFNESS, JOINT_EFFORT = 2000.0, 50.0
 #: Beyond the first touch [rad]: some 2 mm at the fingertips.
@@ -43,6 +51,13 @@ SPACINGS = (0.03, 0.02, 0.014, 0.01, 0.006)
 HYPOTHESES = 16
 FORCE_FACTORS = (1.5, 2.0)
 LIFT = 0.04
+#: Without the hand: radius [m], modulus [Pa], depths [m], cells from the middle to a pole, and
+#: up to how many of them MuJoCo is asked too.
+PRESSED_RADIUS, PRESSED_MODULUS, PRESSED_DEPTHS = 0.04, 1e6, (1e-3, 3e-3)
+CELLS, SIMULATED_CELLS = (3, 4, 6, 8), 3
+#: Quadratic finite elements at these depths [N]: docs/validation/finite_elements.md.
+REFEREE = {'ball': (4.22, 22.04), 'plate': (9.835, 53.89)}
+IMAGES = Path(__file__).resolve().parents[1] / 'docs' / 'images'
 
 
 def rigid_hand():
@@ -89,11 +104,12 @@ def closed_joints(hand, touching, preshape):
     return joints
 
 
-def planned(hand, grasp_object, T_object_palm, rows) -> dict:
+def planned(hand, grasp_object, T_object_palm, rows, elasticity) -> dict:
     """Return what the model says of a closed hand."""
     options = replace(planner_options(), settling_steps=0)      # the simulation has settled
     evaluator = GraspEvaluator(grasp_object, hand, Task(), options, [(T_object_palm, rows)])
-    run(evaluator, Pipeline(hand, grasp_object, mechanics_options(), link_shapes(hand)))
+    mechanics = replace(mechanics_options(), elasticity=elasticity)
+    run(evaluator, Pipeline(hand, grasp_object, mechanics, link_shapes(hand)))
     grasp = evaluator.ranked()[0]
     forces = {}
     for contact in grasp.contacts:
@@ -109,6 +125,8 @@ def simulated(hand, grasp_object, T_object_palm, rows, spacing) -> dict:
     """Return the same of the simulation, and where hand and object came to rest in it."""
     world = World(hand, default_options(body='soft', node_spacing=spacing, joint_damping=5.0),
                   T_object_palm, rows[0], grasp_object)
+    world.model.jnt_actfrclimited[:] = False        # of the URDF, where joints are to be stiff
+    world.model.flex_radius[:] = THIN_SKIN
     steps = round(CLOSING_TIME / world.options.time_step)
     for k in range(steps):
         world.setpoints = rows[0] + (k + 1) / steps * (rows[-1] - rows[0])
@@ -151,9 +169,9 @@ def touched_area(world) -> float:
     return total
 
 
-def compare(spacing: float) -> None:
-    """Print planned and simulated contacts for soft bodies of several moduli."""
-    hand = rigid_hand()
+def compare(spacing: float, moduli=MODULI, elasticity='half_space') -> list[dict]:
+    """Print planned and simulated contacts for soft bodies of several moduli; return them."""
+    hand, table = rigid_hand(), []
     print('body        E [Pa]   nodes  force [N]           area [mm^2]      depth [mm]     '
           'shift [mm]    quantitative')
     for name, (mesh, shape, distance) in bodies().items():
@@ -163,11 +181,12 @@ def compare(spacing: float) -> None:
         way = np.linspace(0.0, 1.0, 10)[:, None]
         rows = touching - 0.05 * way[::-1] * (preshape.closed - preshape.open)
         rows = np.vstack([rows, closed_joints(hand, touching, preshape)])
-        for modulus in MODULI:
-            body = GraspObject(mesh, Material(modulus, POISSON_RATIO, DENSITY, FRICTION), name)
+        for modulus in moduli:
+            body = GraspObject(mesh, Material(modulus, POISSON_RATIO, DENSITY_SHARE * modulus,
+                                              FRICTION), name)
             found = simulated(hand, body, T_object_palm, rows[[0, -1]], spacing)
             rows[-1] = np.clip(found['joints'], hand.joint_lower, hand.joint_upper)
-            plan = planned(hand, body, found['T_object_palm'], rows)
+            plan = planned(hand, body, found['T_object_palm'], rows, elasticity)
             rows[-1] = closed_joints(hand, touching, preshape)
             print(f'{name:11s} {modulus:7.0e}  {found["nodes"]:5d}  '
                   f'{sum(plan["forces"].values()):8.2f} {sum(found["forces"].values()):8.2f}   '
@@ -175,6 +194,92 @@ def compare(spacing: float) -> None:
                   f'{1e3 * plan["depth"]:6.2f} {1e3 * found["depth"]:6.2f}  '
                   f'{1e3 * plan["shift"]:6.3f} {1e3 * found["shift"]:6.3f}  '
                   f'{plan["quantitative"]}', flush=True)
+            table.append({'body': name, 'modulus': modulus, 'plan': plan, 'simulated': found})
+    return table
+
+
+def planned_between_pads(pad: str) -> list[float]:
+    """Return the model's forces of a pad [N] at ``PRESSED_DEPTHS``."""
+    from benchmarks._fem_cases import grips, MODULUS, Product
+    name = {'ball': 'ball, 2 fingers', 'plate': 'ball, 2 plates'}[pad]
+    product = Product(next(grip for grip in grips() if grip.name == name), POISSON_RATIO)
+    return [product.forces([depth, depth])[0][0] * PRESSED_MODULUS / MODULUS
+            for depth in PRESSED_DEPTHS]
+
+
+def pads() -> list[dict]:
+    """Print and return forces between two rigid pads by mesh: no hand, no friction, E 1 MPa."""
+    mesh, table = shapes.sphere(PRESSED_RADIUS, 0.005), []
+    print('pad    nodes  linear tetrahedra [N]  MuJoCo [N]  penetration [um]  (1 mm, 3 mm)')
+    for pad in REFEREE:
+        for count in CELLS:
+            soft = soft_ball(PRESSED_RADIUS, count)
+            row = {'pad': pad, 'nodes': len(soft.nodes), 'warned': 0,
+                   'tetrahedra': nodal_forces(soft, PRESSED_MODULUS, pad, PRESSED_DEPTHS),
+                   'simulated': [np.nan] * 2, 'penetration': [np.nan] * 2}
+            if count <= SIMULATED_CELLS:
+                press = FlexPress(mesh, soft, PRESSED_MODULUS, pad)
+                found = press.press(PRESSED_DEPTHS)
+                row.update(simulated=[one.force for one in found], warned=press.warned,
+                           penetration=[one.penetration for one in found])
+            table.append(row)
+            print(f'{pad:6s} {row["nodes"]:5d}  ' + '  '.join(
+                ' '.join(f'{value:6.2f}' for value in values) for values in
+                (row['tetrahedra'], row['simulated'], 1e6 * np.array(row['penetration'])))
+                + f'  {row["warned"]}', flush=True)
+        print(pad, 'model', *(f'{force:.2f}' for force in planned_between_pads(pad)),
+              'quadratic elements', *REFEREE[pad], flush=True)
+    return table
+
+
+def draw_pads(table: list[dict], path: Path) -> None:
+    """Draw force over the referee's, by nodes."""
+    import matplotlib
+    matplotlib.use('Agg')
+    from matplotlib import pyplot
+    figure, panels = pyplot.subplots(1, 2, figsize=(10, 3.8), sharey=True)
+    for panel, (pad, right) in zip(panels, REFEREE.items()):
+        rows = [row for row in table if row['pad'] == pad]
+        for k, depth in enumerate(PRESSED_DEPTHS):
+            nodes, colour = [row['nodes'] for row in rows], f'C{k}'
+            panel.semilogx(nodes, [row['tetrahedra'][k] / right[k] for row in rows], 'o-',
+                           color=colour, label=f'linear tetrahedra, {1e3 * depth:g} mm')
+            panel.semilogx(nodes, [row['simulated'][k] / right[k] for row in rows], 'x',
+                           color=colour, markersize=10, label=f'MuJoCo, {1e3 * depth:g} mm')
+            panel.axhline(planned_between_pads(pad)[k] / right[k], color=colour, ls=':',
+                          label=f'model, {1e3 * depth:g} mm')
+        panel.axhline(1.0, color='black', linewidth=0.8)
+        panel.set_title(f'ball between two {pad}s')
+        panel.set_xlabel('nodes')
+    panels[0].set_ylabel('force over quadratic elements')
+    panels[1].legend(fontsize=8)
+    save(figure, path)
+
+
+def draw_hand(table: list[dict], path: Path) -> None:
+    """Draw planned and simulated forces and depths over the modulus."""
+    import matplotlib
+    matplotlib.use('Agg')
+    from matplotlib import pyplot
+    figure, panels = pyplot.subplots(1, 2, figsize=(10, 3.8))
+    for k, body in enumerate(dict.fromkeys(row['body'] for row in table)):
+        rows = [row for row in table if row['body'] == body]
+        for side, style in (('plan', 'o-'), ('simulated', 'x--')):
+            moduli, style = [row['modulus'] for row in rows], f'C{k}{style}'
+            panels[0].loglog(moduli, [sum(row[side]['forces'].values()) for row in rows], style,
+                             label=f'{body}, {side}')
+            panels[1].semilogx(moduli, [1e3 * row[side]['depth'] for row in rows], style)
+    for panel, label in zip(panels, ('sum of normal forces [N]', 'largest displacement [mm]')):
+        panel.set_xlabel('E [Pa]')
+        panel.set_ylabel(label)
+    panels[0].legend(fontsize=8)
+    save(figure, path)
+
+
+def save(figure, path: Path) -> None:
+    """Write a figure."""
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
 
 
 def speed() -> None:
@@ -225,6 +330,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--speed', action='store_true')
     parser.add_argument('--lift', action='store_true')
+    parser.add_argument('--moduli', type=float, nargs='+', default=MODULI, help='[Pa]')
+    parser.add_argument('--elasticity', default='half_space', help='of the model; or body')
+    parser.add_argument('--pads', action='store_true')
+    parser.add_argument('--figure', action='store_true', help='draw into docs/images')
     parser.add_argument('--spacing', type=float, default=SPACING,
                         help='edge of the tetrahedra [m]')
     arguments = parser.parse_args()
@@ -232,6 +341,12 @@ def main() -> int:
         speed()
     elif arguments.lift:
         lift()
+    elif arguments.pads:
+        table = pads()
+        if arguments.figure:
+            draw_pads(table, IMAGES / 'simulated_pads.png')
     else:
-        compare(arguments.spacing)
+        table = compare(arguments.spacing, arguments.moduli, arguments.elasticity)
+        if arguments.figure:
+            draw_hand(table, IMAGES / 'simulated.png')
     return 0

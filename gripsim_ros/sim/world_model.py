@@ -91,8 +91,12 @@ def _carry_palm(spec, palm: str, options: SimulationOptions) -> None:
 
 
 def add_object(spec, grasp_object: GraspObject, T_world_object: Array,
-               options: SimulationOptions) -> SoftMesh | None:
-    """Add an object, rigid or soft, at a pose; return its tetrahedra if it is soft."""
+               options: SimulationOptions, soft: SoftMesh | None = None) -> SoftMesh | None:
+    """
+    Add an object, rigid or soft, at a pose; return its tetrahedra if it is soft.
+
+    They may be given; otherwise fTetWild makes them.
+    """
     friction = [grasp_object.material.friction, options.torsion, ROLLING]
     for geom in spec.geoms:
         geom.friction = friction
@@ -101,7 +105,7 @@ def add_object(spec, grasp_object: GraspObject, T_world_object: Array,
     if not is_soft(grasp_object, options):
         _add_rigid(spec, grasp_object, T_world_object, friction, options)
         return None
-    soft = soft_mesh_of(grasp_object, options.node_spacing)
+    soft = soft or soft_mesh_of(grasp_object, options.node_spacing)
     _add_soft(spec, grasp_object, soft, T_world_object, friction, options)
     return soft
 

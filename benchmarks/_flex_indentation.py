@@ -1,0 +1,221 @@
+"""
+A tetrahedral body between two rigid pads in MuJoCo, without a hand, and referees for it.
+
+Tetrahedra are structured: nodes lie on the true surface and crowd where the pads press, so that
+meshes of growing fineness form a series. ``nodal_forces`` solves the same meshes by linear
+elasticity and frictionless contact at nodes: what is left between it and MuJoCo is MuJoCo's.
+"""
+
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+import scipy.sparse as sparse
+from scipy.sparse.linalg import splu
+
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.sim.options import default_options
+from gripsim_ros.sim.solids import node_masses, outer_faces, tetrahedron_volumes
+from gripsim_ros.sim.world_model import add_object, node_name, SKIN, SoftMesh
+
+Array = NDArray[np.float64]
+
+POISSON_RATIO, FRICTION = 0.3, 0.01
+#: Density over modulus [kg/m^3/Pa]: at rest mass does not matter, and MuJoCo's solve needs it.
+DENSITY_SHARE = 1e-2
+#: Radius of the ball that presses [m].
+BALL_RADIUS = 0.01
+#: Time for a depth, for coming to rest, and constant of the damping [s].
+PRESS_TIME, REST_TIME, DAMPING_TIME = 0.1, 0.08, 0.1
+#: Nodes that pads can touch at these depths, from the axis, over the ball's radius.
+REACH = {'ball': 0.9, 'plate': 1.6}
+#: Springs that hold the body in the referee, over the mean stiffness of a node.
+HOLDING = 1e-5
+
+
+def crowded(half: float, count: int, power: float) -> Array:
+    """Return 2 count + 1 coordinates of [-half, half], closer at 0 for powers above 1."""
+    way = np.linspace(0.0, 1.0, count + 1)**power
+    return half * np.concatenate([-way[:0:-1], way])
+
+
+def structured(lines) -> tuple[Array, NDArray[np.int64]]:
+    """Return nodes and tetrahedra, six in each cell of a grid of three lines (Kuhn)."""
+    shape = [len(line) for line in lines]
+    nodes = np.stack(np.meshgrid(*lines, indexing='ij'), axis=-1).reshape(-1, 3)
+    steps = np.array([shape[1] * shape[2], shape[2], 1])
+    cells = np.stack(np.meshgrid(*(np.arange(n - 1) for n in shape), indexing='ij'), axis=-1)
+    first = cells.reshape(-1, 3) @ steps
+    corners = [np.stack([first, first + steps[a], first + steps[a] + steps[b],
+                         first + steps.sum()], axis=1) for a, b, _ in permutations(range(3))]
+    return nodes, np.concatenate(corners)
+
+
+def ball_nodes(cube: Array, radius: float) -> Array:
+    """Return points of a cube of half side 1 mapped onto a ball, its sides onto the sphere."""
+    x, y, z = (cube**2).T
+    factors = np.stack([1 - (y + z) / 2 + y * z / 3, 1 - (z + x) / 2 + z * x / 3,
+                        1 - (x + y) / 2 + x * y / 3], axis=1)
+    return radius * cube * np.sqrt(factors)
+
+
+def soft_ball(radius: float, count: int) -> SoftMesh:
+    """Return a ball with ``count`` cells from the middle to each pole."""
+    way = crowded(1.0, count, 1.4)
+    nodes, corners = structured([way, way, _outward(1.0, count)])
+    nodes = ball_nodes(nodes, radius)
+    turned = tetrahedron_volumes(nodes, corners) < 0.0
+    corners[turned, :2] = corners[turned, 1::-1]
+    return SoftMesh(nodes, corners, outer_faces(corners), node_masses(nodes, corners, 1.0))
+
+
+def _outward(half: float, count: int) -> Array:
+    """Return coordinates that are closer at the ends."""
+    way = 1.0 - np.linspace(1.0, 0.0, count + 1)**1.4
+    return half * np.concatenate([-way[:0:-1], way])
+
+
+@dataclass(frozen=True)
+class Pressed:
+    """Force of a pad [N], mean penetration weighted by force [m], and its points."""
+
+    depth: float
+    force: float
+    penetration: float
+    points: int
+
+
+class FlexPress:
+    """A soft mesh between two equal pads, ``ball`` or ``plate``, that close along z."""
+
+    def __init__(self, mesh, soft: SoftMesh, modulus: float, pad: str,
+                 density_share: float = DENSITY_SHARE):
+        import mujoco
+        self._mujoco, self.pad = mujoco, pad
+        density = density_share * modulus
+        self.soft = SoftMesh(soft.nodes, soft.corners, soft.faces, density * soft.masses)
+        options = default_options(body='soft')
+        spec = mujoco.MjSpec()
+        spec.option.timestep, spec.option.gravity = options.time_step, [0.0, 0.0, 0.0]
+        spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+        for _ in range(2):
+            body = spec.worldbody.add_body(mocap=True, pos=[0.0, 0.0, 1.0])
+            ball = pad == 'ball'
+            body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE if ball
+                          else mujoco.mjtGeom.mjGEOM_BOX,
+                          size=[BALL_RADIUS, 0.0, 0.0] if ball else [0.06, 0.06, BALL_RADIUS])
+        body = GraspObject(mesh, Material(modulus, POISSON_RATIO, density, FRICTION), 'body')
+        add_object(spec, body, np.eye(4), options, self.soft)
+        self.model = spec.compile()
+        self.data = mujoco.MjData(self.model)
+        nodes = [self.model.body(node_name(i)) for i in range(len(soft.nodes))]
+        self._nodes = np.array([node.id for node in nodes])
+        self._dofs = np.concatenate([int(n.dofadr[0]) + np.arange(3) for n in nodes])
+        self._height = float(soft.nodes[:, 2].max())
+        self._place(0.0)
+        mujoco.mj_forward(self.model, self.data)
+
+    def _place(self, depth: float) -> None:
+        height = self._height + SKIN + BALL_RADIUS - depth
+        self.data.mocap_pos[:] = [[0.0, 0.0, height], [0.0, 0.0, -height]]
+
+    def press(self, depths) -> list[Pressed]:
+        """Return what a pad bears at growing depths [m] at rest."""
+        step, before, found = self.model.opt.timestep, 0.0, []
+        for depth in depths:
+            count = round(PRESS_TIME / step)
+            for k in range(count + round(REST_TIME / step)):
+                self._place(before + (depth - before) * min(1.0, (k + 1) / count))
+                self._calm(np.exp(-step / DAMPING_TIME))
+                self._mujoco.mj_step(self.model, self.data)
+            before = depth
+            found.append(self._measure(depth))
+        return found
+
+    def _calm(self, share: float) -> None:
+        """Damp the nodes and take away rigid motion: between two balls a body is unstable."""
+        masses, points = self.soft.masses, self.data.xpos[self._nodes]
+        velocities = self.data.qvel[self._dofs].reshape(-1, 3)
+        velocities = velocities - np.average(velocities, axis=0, weights=masses)
+        arms = points - np.average(points, axis=0, weights=masses)
+        spin = masses @ np.cross(arms, velocities)
+        inertia = np.eye(3) * (masses @ (arms**2).sum(axis=1)) - (masses[:, None] * arms).T @ arms
+        velocities = velocities - np.cross(np.linalg.solve(inertia, spin), arms)
+        self.data.qvel[self._dofs] = share * velocities.ravel()
+
+    def _measure(self, depth: float) -> Pressed:
+        wrench, forces, distances = np.zeros(6), [], []
+        for i, contact in enumerate(self.data.contact):
+            if contact.efc_address >= 0:
+                self._mujoco.mj_contactForce(self.model, self.data, i, wrench)
+                forces.append(abs((wrench[:3] @ contact.frame.reshape(3, 3))[2]))
+                distances.append(contact.dist)
+        if not forces:
+            return Pressed(depth, 0.0, 0.0, 0)
+        return Pressed(depth, 0.5 * sum(forces), -float(np.average(distances, weights=forces)),
+                       len(forces) // 2)
+
+    @property
+    def warned(self) -> int:
+        """Return in how many steps MuJoCo's solve did not converge."""
+        return int(sum(warning.number for warning in self.data.warning))
+
+
+def stiffness(soft: SoftMesh, modulus: float):
+    """Return the sparse stiffness (3N, 3N) [N/m] of linear tetrahedra of linear elasticity."""
+    lame = modulus * POISSON_RATIO / (1 + POISSON_RATIO) / (1 - 2 * POISSON_RATIO)
+    shear = modulus / 2 / (1 + POISSON_RATIO)
+    law = np.diag([2 * shear] * 3 + [shear] * 3)
+    law[:3, :3] += lame
+    points = soft.nodes[soft.corners]
+    edges = np.swapaxes(points[:, 1:] - points[:, :1], 1, 2)
+    slopes = np.linalg.inv(edges)
+    slopes = np.concatenate([-slopes.sum(axis=1, keepdims=True), slopes], axis=1)
+    strains = np.zeros((len(points), 6, 4, 3))
+    for axis in range(3):
+        strains[:, axis, :, axis] = slopes[:, :, axis]
+    for row, (a, b) in enumerate(((0, 1), (1, 2), (2, 0)), start=3):
+        strains[:, row, :, a], strains[:, row, :, b] = slopes[:, :, b], slopes[:, :, a]
+    strains = strains.reshape(-1, 6, 12)
+    blocks = np.einsum('eji,jk,ekl->eil', strains, law, strains, optimize=True)
+    blocks *= (np.linalg.det(edges) / 6.0)[:, None, None]
+    dofs = (3 * soft.corners[:, :, None] + np.arange(3)).reshape(-1, 12)
+    size = 3 * len(soft.nodes)
+    return sparse.csc_matrix((blocks.ravel(), (np.repeat(dofs, 12, axis=1).ravel(),
+                                               np.tile(dofs, (1, 12)).ravel())), (size, size))
+
+
+def nodal_forces(soft: SoftMesh, modulus: float, pad: str, depths) -> list[float]:
+    """Return a pad's forces [N]: linear elasticity, frictionless contact at the nodes."""
+    matrix = stiffness(soft, modulus)
+    matrix = matrix + sparse.eye(matrix.shape[0]) * (
+        HOLDING * matrix.diagonal().mean() / len(soft.nodes))
+    touch, outer = soft.nodes[:, 2].max(), np.unique(soft.faces)
+    points = soft.nodes[outer]
+    near = (np.hypot(points[:, 0], points[:, 1]) < REACH[pad] * BALL_RADIUS) & (
+        abs(points[:, 2]) > 0.5 * touch)
+    outer, points = outer[near], points[near]
+    rows, inward = 3 * outer + 2, -np.sign(points[:, 2])
+    loads = np.zeros((matrix.shape[0], len(rows)))
+    loads[rows, np.arange(len(rows))] = inward
+    compliance = inward[:, None] * splu(matrix.tocsc()).solve(loads)[rows]
+    gaps = touch - abs(points[:, 2])
+    if pad == 'ball':
+        room = BALL_RADIUS**2 - points[:, 0]**2 - points[:, 1]**2
+        gaps = gaps + np.where(room > 0.0, BALL_RADIUS - np.sqrt(np.maximum(room, 0.0)), 1.0)
+    return [0.5 * float(_active_forces(compliance, depth - gaps).sum()) for depth in depths]
+
+
+def _active_forces(compliance: Array, overlaps: Array) -> Array:
+    """Return forces f >= 0 with C f >= overlaps, equal where f > 0, by active sets."""
+    active, forces = overlaps > 0.0, np.zeros(len(overlaps))
+    for _ in range(200):
+        rows = np.flatnonzero(active)
+        forces = np.zeros(len(overlaps))
+        forces[rows] = np.linalg.solve(compliance[np.ix_(rows, rows)], overlaps[rows])
+        after = np.where(active, forces > 0.0, overlaps - compliance @ forces > 1e-9)
+        if (after == active).all():
+            return forces
+        active = after
+    raise ArithmeticError('the set of nodes in contact does not settle')
