@@ -140,6 +140,7 @@ def simulated(hand, grasp_object, T_object_palm, rows, spacing) -> dict:
     return {'forces': world.link_forces(), 'area': touched_area(world),
             'depth': float(np.linalg.norm(now - rigid, axis=1).max()),
             'shift': float(np.linalg.norm(shift)), 'nodes': len(nodes),
+            'warned': int(sum(one.number for one in world.data.warning)),
             'T_object_palm': inverse(motion) @ world.T_world_palm, 'joints': world.joints}
 
 
@@ -173,7 +174,7 @@ def compare(spacing: float, moduli=MODULI, elasticity='half_space') -> list[dict
     """Print planned and simulated contacts for soft bodies of several moduli; return them."""
     hand, table = rigid_hand(), []
     print('body        E [Pa]   nodes  force [N]           area [mm^2]      depth [mm]     '
-          'shift [mm]    quantitative')
+          'shift [mm]    quantitative, steps warned')
     for name, (mesh, shape, distance) in bodies().items():
         preshape = next(p for p in hand.preshapes if p.name == shape)
         T_object_palm = transform(np.eye(3), np.array([0.0, 0.0, -distance]))
@@ -193,7 +194,7 @@ def compare(spacing: float, moduli=MODULI, elasticity='half_space') -> list[dict
                   f'{1e6 * plan["area"]:6.0f} {1e6 * found["area"]:6.0f}   '
                   f'{1e3 * plan["depth"]:6.2f} {1e3 * found["depth"]:6.2f}  '
                   f'{1e3 * plan["shift"]:6.3f} {1e3 * found["shift"]:6.3f}  '
-                  f'{plan["quantitative"]}', flush=True)
+                  f'{plan["quantitative"]} {found["warned"]}', flush=True)
             table.append({'body': name, 'modulus': modulus, 'plan': plan, 'simulated': found})
     return table
 
