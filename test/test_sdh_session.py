@@ -10,7 +10,7 @@ import pytest
 from gripsim_ros.driver.channel import CommandChannel
 from gripsim_ros.driver.emulator.commands import obey, set_block
 from gripsim_ros.driver.emulator.firmware import Identity
-from gripsim_ros.driver.errors import LinkError, StateError
+from gripsim_ros.driver.errors import LinkError, StateError, UnsafeError
 from gripsim_ros.driver.motion import Motion, Outcome
 from gripsim_ros.driver.options import LinkOptions
 from gripsim_ros.driver.protocol import AXIS_JOINTS
@@ -25,6 +25,8 @@ ATOL_TOLD = math.radians(0.06)
 ATOL_THERE = 0.11
 #: Integration of the emulator [deg/s].
 ATOL_SPEED = 1.0
+#: A hand that moves beyond doubt [deg/s].
+FAST = 15.0
 #: What must never be sent: they move by themselves, or cannot be interrupted.
 FORBIDDEN = ('m', 'grip', 'selgrip', 'ref', 'pos_save', 'demo', 'tpap', 'tvav')
 HOSTS = pytest.mark.parametrize('host', ['127.0.0.1', None], ids=['tcp', 'pty'])
@@ -147,6 +149,92 @@ def test_a_new_trajectory_replaces_the_old_one_after_a_stop():
         stops, moves = hand.firmware.record.stops, hand.firmware.record.moves
         assert moves[0][0] < stops[-1] < moves[1][0]
         np.testing.assert_allclose(by_joint(angles_of(hand)), np.degrees(OPEN), atol=ATOL_THERE)
+
+
+@pytest.mark.parametrize('cause', ['stop', 'fault'])
+def test_no_motion_begins_before_the_hand_rests(cause):
+    """After a stop or a fault nothing is under way, but the hand still brakes."""
+    with connected() as (hand, session):
+        axes, speeds, start = hand.firmware.motors.axes, [], hand.firmware._do_m
+
+        def note_speeds(*asked):
+            speeds.append(max(abs(axis.velocity) for axis in axes))
+            return start(*asked)
+        hand.firmware._do_m = note_speeds
+        motion = go(session, CLOSED, 0.6)
+        assert wait_for(lambda: max(abs(axis.velocity) for axis in axes) > FAST)
+        if cause == 'stop':
+            session.stop()
+        else:
+            hand.faults.add('error', count=1, only='pos', code=5)
+        assert finished(motion) in (Outcome.STOPPED, Outcome.FAILED)
+        assert finished(go(session, OPEN)) is Outcome.REACHED
+        assert len(speeds) == 2 and max(speeds) < FAST / 5.0
+
+
+def test_a_single_wrong_reading_is_no_start():
+    """The path is checked from where the hand is, not from what one answer says."""
+    with connected() as (hand, session):
+        tell, accept, check = hand.firmware._told, session._runner.accept, \
+            session.checker.check_path
+        wrong, starts = [], []
+
+        def told(name, values, index):
+            if name == 'pos' and wrong:
+                values = [value + wrong.pop() for value in values[:1]] + list(values[1:])
+            return tell(name, values, index)
+
+        def accept_then_wrong(*arguments):
+            wrong.append(10.0)
+            accept(*arguments)
+
+        def note_start(points):
+            starts.append(points[0])
+            check(points)
+        hand.firmware._told = told
+        session._runner.accept, session.checker.check_path = accept_then_wrong, note_start
+        assert finished(go(session, OPEN)) is Outcome.REACHED
+        assert not wrong and len(starts) == 1
+        np.testing.assert_allclose(starts[0], np.radians(by_joint(ANGLES)), atol=ATOL_TOLD)
+
+
+def test_what_is_left_is_checked_again_where_something_blocked(monkeypatch):
+    """The corner was not reached, so that the rest is another path than the one checked."""
+    with connected() as (hand, session):
+        set_block(hand, AXIS_JOINTS.index('sdh_thumb_2_joint'), -15.0)
+        starts, check = [], session.checker.check_path
+
+        def refuse_the_rest(points):
+            starts.append(points[0])
+            if len(starts) == 3:                    # the whole; with the thumb held; the rest
+                raise UnsafeError('links would come near')
+            check(points)
+        monkeypatch.setattr(session.checker, 'check_path', refuse_the_rest)
+        motion = session.follow(Motion(NAMES, [0.8, 1.6], [CLOSED, OPEN]))
+        assert finished(motion) is Outcome.FAILED and 'links would come near' in motion.message
+        assert len(starts) == 3 and len(hand.firmware.record.moves) == 1
+        np.testing.assert_allclose(starts[2], np.radians(by_joint(angles_of(hand))),
+                                   atol=ATOL_TOLD)
+
+
+@pytest.mark.parametrize('blocked', [False, True])
+def test_a_blocked_knuckle_does_not_let_the_fingers_meet(blocked):
+    """Fingers that close while the knuckle turns back are clear, without the knuckle they hit."""
+    def posture(knuckle, first, second):
+        return np.radians([knuckle, *3 * (first, second)])
+    identity = Identity(angles=(60.0, *3 * (-20.0, 30.0)))
+    with connected(identity=identity) as (hand, session):
+        assert session.checker.clearance(posture(0.0, -6.0, 40.0)) > 1e-3
+        assert session.checker.clearance(posture(54.0, -6.0, 40.0)) <= 0.0
+        if blocked:
+            set_block(hand, 0, 54.0)
+        motion = go(session, posture(0.0, -6.0, 40.0), 3.0)
+        assert finished(motion) is (Outcome.FAILED if blocked else Outcome.REACHED), motion.message
+        assert wait_for(lambda: rests(hand))
+        assert session.checker.clearance(np.radians(by_joint(angles_of(hand)))) > 0.0
+        if blocked:
+            assert 'as near as' in motion.message
+            assert finished(go(session, posture(60.0, -20.0, 30.0), 1.0)) is Outcome.REACHED
 
 
 def crossing():

@@ -9,7 +9,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import StateError
+from .errors import StateError, UnsafeError
 from .hand import HandIdentity, SdhHand
 from .options import MotionOptions
 from .path import (
@@ -126,6 +126,7 @@ class MotionRunner:
         self._targets: Array | None = None
         self._begun = self._ends = 0.0
         self._seen_busy = self._sent = False
+        self._blocked = np.zeros(len(self._names), bool)
 
     @property
     def busy(self) -> bool:
@@ -134,19 +135,21 @@ class MotionRunner:
 
     def accept(self, motion: Motion, sample: Sample) -> None:
         """
-        Begin a motion, at once or when the one under way has been stopped.
+        Begin a motion, at once where the hand rests, else when it has come to rest.
+
+        The hand may still move though nothing is under way: it brakes after a stop or a fault.
 
         Raises
         ------
         UnsafeError, StateError
             It is refused; what is under way goes on.
         """
-        trajectory = self._checked(motion, sample.positions)
-        if not self.busy:
-            self._begin(motion, trajectory)
-        else:
+        self._checked(motion, sample.positions)
+        idle = not self.busy
+        if not idle:
             self._hand.stop()
             self.end(Outcome.REPLACED, 'replaced by a newer trajectory')
+        if not idle or not self._begin(motion, sample):
             self._waiting, self._begun = motion, time.monotonic()
 
     def _checked(self, motion: Motion, here: Array) -> Trajectory:
@@ -166,9 +169,15 @@ class MotionRunner:
         self._checker.check_velocities(asked)
         return trajectory
 
-    def _begin(self, motion: Motion, trajectory: Trajectory) -> None:
-        """Check the whole path from where the hand is, then send its first part."""
-        here = np.clip(self._hand.positions(), self._checker.lower, self._checker.upper)
+    def _begin(self, motion: Motion, sample: Sample) -> bool:
+        """Check the whole path from where the hand rests, send its first part; False: it moves."""
+        if self._moves(sample.velocities) or self._moves(self._hand.velocities()):
+            return False
+        measured = self._hand.positions()
+        if np.abs(measured - sample.positions).max() > self._options.path_tolerance:
+            return False                # two readings, and a start that both agree on
+        trajectory = self._checked(motion, measured)
+        here = np.clip(measured, self._checker.lower, self._checker.upper)
         segments = plan_segments(here, trajectory, self._options.path_tolerance,
                                  self._checker.velocities, self._acceleration)
         self._checker.check_path(
@@ -177,6 +186,10 @@ class MotionRunner:
         self._motion, self._segments, self._targets = motion, segments, here
         self._start_segment(here)
         motion.started = time.monotonic()
+        return True
+
+    def _moves(self, velocities: Array) -> bool:
+        return bool((np.abs(velocities) > self._options.rest_velocity).any())
 
     def _start_segment(self, here: Array) -> None:
         """Send accelerations, velocities, all seven targets, and `m` if all were echoed."""
@@ -184,6 +197,7 @@ class MotionRunner:
         self._begun = time.monotonic()
         self._ends = self._begun + segment.duration
         self._seen_busy, self._sent = False, False
+        self._blocked = np.zeros(len(self._names), bool)
         if np.abs(segment.target - self._targets).max() <= STILL and \
                 np.abs(segment.target - here).max() <= STILL:
             return                                      # a pause of the trajectory
@@ -207,27 +221,27 @@ class MotionRunner:
         UnsafeError, StateError
             What waited is refused after all.
         """
-        moving = np.abs(sample.velocities) > self._options.rest_velocity
         if self._waiting is not None:
-            self._advance_waiting(sample, bool(moving.any()))
+            self._advance_waiting(sample)
         elif self._motion is not None:
-            self._advance_motion(sample, bool(moving.any()))
+            self._advance_motion(sample, self._moves(sample.velocities))
 
-    def _advance_waiting(self, sample: Sample, moving: bool) -> None:
-        if moving:
-            if sample.time - self._begun > self._options.late:
-                raise StateError('the hand does not come to rest after a stop')
-            return
+    def _advance_waiting(self, sample: Sample) -> None:
         motion, self._waiting = self._waiting, None
+        begun = False
         try:
-            self._begin(motion, self._checked(motion, sample.positions))
-        except Exception:
-            self._waiting = motion if self._motion is None else None
-            raise
+            begun = self._begin(motion, sample)
+        finally:
+            if not begun and self._motion is None:
+                self._waiting = motion
+        if not begun and sample.time - self._begun > self._options.late:
+            raise StateError('the hand does not come to rest')
 
     def _advance_motion(self, sample: Sample, moving: bool) -> None:
         busy = bool((sample.axis_states == POSITIONING).any())
         self._seen_busy = self._seen_busy or busy
+        if not self._clear_where_blocked(sample):
+            return
         if sample.time > self._ends + self._options.late:
             late = sample.time - self._ends
             self._hand.stop()
@@ -240,10 +254,30 @@ class MotionRunner:
                          and sample.time < self._begun + self._segments[0].duration):
             return
         self._segments.pop(0)
-        if self._segments:
-            self._start_segment(sample.positions)
-        else:
+        if not self._segments:
             self._judge(sample)
+        elif np.abs(sample.positions - self._targets).max() <= self._options.path_tolerance \
+                or self._may_go_on([sample.positions, *(s.target for s in self._segments)]):
+            self._start_segment(sample.positions)
+
+    def _clear_where_blocked(self, sample: Sample) -> bool:
+        """Return whether the others may go on: with a joint blocked they leave the path."""
+        blocked = np.isin(sample.axis_states, BLOCKED)
+        if not self._sent or not (blocked & ~self._blocked).any():
+            return True
+        self._blocked = blocked
+        return self._may_go_on(
+            [sample.positions, np.where(blocked, sample.positions, self._targets)])
+
+    def _may_go_on(self, points: Sequence[Array]) -> bool:
+        """Return whether a path other than the one checked is safe; if not, stop and end."""
+        try:
+            self._checker.check_path(np.stack(points))
+        except UnsafeError as error:
+            self._hand.stop()
+            self.end(Outcome.FAILED, f'stopped, a joint is not where it was sent: {error}')
+            return False
+        return True
 
     def _judge(self, sample: Sample) -> None:
         errors = sample.positions - self._targets
