@@ -35,6 +35,14 @@ def test_the_load_test_sees_what_is_unsafe():
                  'brings links together')):
             moves[0] = bad
             assert any(words in line for line in run.unsafe()), words
+        met = [60.0, *3 * (0.0, 42.0)]                      # links touch there
+        moves[:] = [(when, met, target, speeds, ramps)]
+        run.parted = 0
+        assert not run.unsafe() and run.parted == 1
+        run.targets.append(np.array(met))
+        for begin, end in ((target, met), (met, met)):
+            moves[:] = [(when, begin, end, speeds, ramps)]
+            assert any('together' in line for line in run.unsafe())
         moves[0] = when, start, target, speeds, ramps
         run.latched.append([when - 1.0, np.inf])
         assert any('after an emergency stop' in line for line in run.unsafe())
