@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gripsim_ros.core.batches import ConfigurationBatch
@@ -97,6 +97,7 @@ def found_force(power, wanted, touch, confine):
 
 @settings(deadline=None, max_examples=100)
 @given(power=st.floats(1.0, 8.0), wanted=st.floats(0.01, 100.0), touch=st.floats(0.0, 0.9))
+@example(power=2.75, wanted=1.0, touch=0.0)
 def test_a_force_of_any_power_is_found_between_tries(power, wanted, touch):
     assert found_force(power, wanted, touch, True) <= TOLERANCE
 

@@ -23,6 +23,8 @@ POWERS = (1.0, 2.0)
 FORCE_ROOT = 0.6
 #: Tries of a contact that are remembered; older ones were made with other joints inside it.
 REMEMBERED = 4
+#: Tries after which steps by stiffness give way to those between tries.
+PATIENCE = 9
 #: Part of the way between two tries at which the next is made, at least and at most.
 BETWEEN = (0.1, 0.9)
 
@@ -47,11 +49,13 @@ class TriedForces:
     def __init__(self) -> None:
         """Start without tries."""
         self._tried: dict[int, list[tuple[float, float]]] = {}
+        self._count: dict[int, int] = {}
 
     def note(self, controls: list[Control], fractions: Array, forces: Array) -> None:
         """Take note of the forces (controls,) [N] at closing fractions (J,)."""
         for control, force in zip(controls, forces):
             tried = self._tried.setdefault(control.link, [])
+            self._count[control.link] = self._count.get(control.link, 0) + 1
             tried.append((float(fractions[control.joints[-1]]), float(force)))
             del tried[:-REMEMBERED]
 
@@ -80,11 +84,18 @@ class TriedForces:
         return steps
 
     def _aim(self, link: int, target: float, aim: float) -> float:
-        """Return the fraction to try, where tries enclose the target one between them."""
+        """
+        Return the fraction to try, where tries enclose the target one between them.
+
+        After ``PATIENCE`` tries also where the proposed one lies between them: where the force
+        grows nearly twice as fast as taken, steps by stiffness swing for long.
+        """
         tried = self._tried.get(link, [])
         low = max((row for row in tried if row[1] < target), default=None)
         high = min((row for row in tried if row[1] >= target), default=None)
-        if low is None or high is None or not low[0] < high[0] or low[0] < aim < high[0]:
+        if low is None or high is None or not low[0] < high[0]:
+            return aim
+        if low[0] < aim < high[0] and self._count[link] < PATIENCE:
             return aim
         less, wanted, more = (force ** FORCE_ROOT for force in (low[1], target, high[1]))
         share = np.clip((wanted - less) / (more - less), *BETWEEN)
