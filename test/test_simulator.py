@@ -1,5 +1,7 @@
 """The simulated hand keeps the laws of mechanics, the joints' limits and its word."""
 
+from itertools import permutations, product
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
@@ -17,7 +19,7 @@ from gripsim_ros.sim.solids import (
     node_masses, outer_faces, tetrahedra_of, tetrahedron_volumes)
 from gripsim_ros.sim.touch import Touch
 from gripsim_ros.sim.world import GRAVITY, nearest_motion, World
-from gripsim_ros.sim.world_model import add_object, node_name
+from gripsim_ros.sim.world_model import add_object, node_name, SoftMesh
 
 HAND = load_default_hand()
 PRESHAPE = next(p for p in HAND.preshapes if p.name == 'cylindrical')
@@ -121,6 +123,21 @@ def test_a_soft_object_is_lifted_too_and_gives_way(mujoco, mesher):
                                world.grasp_object.mass_properties.mass, rtol=1e-9)
 
 
+def cube_of_tetrahedra(edge, cells=3):
+    """Return a cube about the origin cut into cells and these into tetrahedra, always the same."""
+    ticks = np.linspace(-0.5 * edge, 0.5 * edge, cells + 1)
+    nodes = np.stack(np.meshgrid(ticks, ticks, ticks, indexing='ij'), axis=-1).reshape(-1, 3)
+    steps = np.array([(cells + 1) ** 2, cells + 1, 1])
+    ways = [np.concatenate([[0], np.cumsum(steps[list(order)])])
+            for order in permutations(range(3))]
+    firsts = [steps @ np.array(cell) for cell in product(range(cells), repeat=3)]
+    corners = np.array([first + way for first in firsts for way in ways])
+    flipped = tetrahedron_volumes(nodes, corners) < 0.0
+    corners[flipped] = corners[flipped][:, [0, 2, 1, 3]]
+    masses = node_masses(nodes, corners, 500.0)
+    return SoftMesh(nodes, corners, outer_faces(corners), masses)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize('modulus', [2e4, 1e6])
 def test_a_soft_cube_between_plates_obeys_hookes_law(mujoco, mesher, modulus):
@@ -136,7 +153,7 @@ def test_a_soft_cube_between_plates_obeys_hookes_law(mujoco, mesher, modulus):
                                  trntype=mujoco.mjtTrn.mjTRN_JOINT)
     actuator.set_to_position(kp=1e5, kv=1e3)
     slippery = Material(modulus, 0.3, 500.0, 1e-3)
-    soft = add_object(spec, cube(slippery), np.eye(4), options)
+    soft = add_object(spec, cube(slippery), np.eye(4), options, cube_of_tetrahedra(edge))
     model = spec.compile()
     data = mujoco.MjData(model)
     for k in range(300):
