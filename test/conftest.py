@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+import signal
 
 from hypothesis import settings
 import numpy as np
@@ -11,6 +12,9 @@ from gripsim_ros.environment import enter_isolation
 
 # Before any test module imports rclpy, which reads these once.
 enter_isolation('tests')
+
+# A shell lets jobs in the background ignore interrupts, and so would every process begun here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[1]
 

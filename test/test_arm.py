@@ -147,14 +147,14 @@ class TestCollision:
                             before([-0.1, -0.4, 0.3])[:3].ravel()])]))
         scene = make_scene(task, body(), hand, ArmTask(arm(), T_object))
         verdicts = []
-        for _ in range(40):
-            q = arm().start + rng.uniform(-1.2, 1.2, 6)
+        for _ in range(16):
+            q = arm().start + rng.uniform(-2.0, 2.0, 6)
             fingers = rng.uniform(hand.joint_lower, hand.joint_upper)
             T_link = arm().palm_pose(q) @ forward_kinematics(hand, fingers[None])[0]
             found = scene.first_collision(q, T_link, T_object)
             verdicts.append(bool(found))
             assert bool(found) == full_search(scene, q, T_link, T_object), found
-        assert 5 < sum(verdicts) < 35         # the question is neither always yes nor always no
+        assert 2 < sum(verdicts) < 14         # the question is neither always yes nor always no
         assert set(scene.settled) == {BY_TRIANGLE, BY_PLANE, EXACTLY}
 
     def test_who_meets_whom_is_said(self):
