@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from gripsim_ros.cli.main import main
 from gripsim_ros.core.arm import ArmTask, choose_by_arm, load_arm
-from gripsim_ros.core.arm.choice import NO_ARM_MOTION, make_scene
+from gripsim_ros.core.arm.choice import make_scene
 from gripsim_ros.core.arm.collision import BY_PLANE, BY_TRIANGLE, EXACTLY
 from gripsim_ros.core.arm.loading import cylinder_points, sphere_points
 from gripsim_ros.core.arm.model import ArmInverse, joint_distance
@@ -25,6 +25,7 @@ from gripsim_ros.core.contact.epa import pair_contact
 from gripsim_ros.core.errors import ArmError
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import Task
+from gripsim_ros.core.planning.rejections import NO_ARM_MOTION
 from gripsim_ros.core.transforms import apply, transform
 from gripsim_ros.resources import load_default_hand
 

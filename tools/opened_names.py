@@ -5,7 +5,7 @@ from itertools import product
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / 'gripsim_ros'
-STAGE = 'nodes/stage_node.py'
+STAGE, TRAJECTORIES = 'nodes/stage_node.py', 'nodes/trajectory_action.py'
 #: Sources of each node beside node_base.py, which all share.
 SOURCES = {
     'forward_kinematics': ('nodes/forward_kinematics.py', STAGE),
@@ -14,8 +14,8 @@ SOURCES = {
     'grasp_planner': ('nodes/grasp_planner.py', 'nodes/arm_choice.py', 'nodes/moveit_service.py'),
     'arm_planner': ('nodes/arm_planner.py',),
     'grasp_executor': ('nodes/grasp_executor.py',),
-    'sdh_simulator': ('nodes/sdh_simulator.py', 'nodes/sdh_simulator_action.py'),
-    'sdh_driver': ('nodes/sdh_driver.py', 'nodes/sdh_driver_action.py')}
+    'sdh_simulator': ('nodes/sdh_simulator.py', TRAJECTORIES),
+    'sdh_driver': ('nodes/sdh_driver.py', TRAJECTORIES)}
 #: Calls that open a name: what a security policy calls it; where type and name stand.
 OPENERS = {
     'create_publisher': ('publish', 0), 'create_subscription': ('subscribe', 0),

@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from ..core.arm import ArmTask, choose_by_arm, load_arm
-from ..core.arm.choice import NO_ARM_MOTION
+from ..core.planning.rejections import NO_ARM_MOTION
 from ..core.planning.types import Task
 from ..grasp_file import PlanAnswer
 from ..resources import resolve_uri

@@ -1,12 +1,12 @@
 """The arm's motion for a grasp: core <-> message fields."""
 
 import numpy as np
-from builtin_interfaces.msg import Duration
 from gripsim_interfaces.msg import Grasp
 from numpy.typing import NDArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ..core.arm import ArmMotion
+from .geometry import duration_to_msg
 
 Array = NDArray[np.float64]
 
@@ -24,12 +24,7 @@ def arm_to_msg(motion: ArmMotion, msg: Grasp) -> Grasp:
         times[1:] = np.cumsum(np.maximum(steps, LEAST_TIME))
     msg.arm_trajectory = JointTrajectory(
         joint_names=list(motion.joint_names),
-        points=[JointTrajectoryPoint(positions=row.tolist(), time_from_start=_time(t))
+        points=[JointTrajectoryPoint(positions=row.tolist(), time_from_start=duration_to_msg(t))
                 for row, t in zip(motion.joints, times)])
     msg.arm_path_length = float(motion.length)
     return msg
-
-
-def _time(seconds: float) -> Duration:
-    nanoseconds = round(float(seconds) * 1e9)
-    return Duration(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)

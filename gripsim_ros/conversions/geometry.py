@@ -1,6 +1,7 @@
 """Poses, vectors, meshes and primitives <-> arrays; quaternions are x, y, z, w."""
 
 import numpy as np
+from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, Pose, Quaternion, Transform, Vector3
 from numpy.typing import NDArray
 from shape_msgs.msg import Mesh, MeshTriangle, SolidPrimitive
@@ -166,3 +167,9 @@ def _primitive(primitive: SolidPrimitive, name: str) -> tuple[int, Array]:
         raise TaskError(f'{name}: a {word} needs {count} dimensions above 0 m, '
                         f'got {dimensions.tolist()}')
     return kind, dimensions
+
+
+def duration_to_msg(seconds: float) -> Duration:
+    """Return seconds, not negative, as a message, to the nanosecond."""
+    nanoseconds = round(float(seconds) * 1e9)
+    return Duration(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)

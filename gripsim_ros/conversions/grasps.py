@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from builtin_interfaces.msg import Duration
 from gripsim_interfaces.msg import ContactPatch, Grasp, ScoreTerm
 from numpy.typing import NDArray
 from std_msgs.msg import Header
@@ -12,7 +11,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ..core.errors import HandError, TaskError
 from ..core.planning.types import GraspContact, RankedGrasp, Robustness
 from ..core.transforms import apply, inverse
-from .geometry import point_to_msg, pose_from_msg, pose_to_msg, vector_to_msg
+from .geometry import (
+    duration_to_msg, point_to_msg, pose_from_msg, pose_to_msg, vector_to_msg)
 from .reach import reach_fields
 
 Array = NDArray[np.float64]
@@ -80,15 +80,11 @@ def _trajectory_to_msg(rows: Array, frame: GraspFrame) -> JointTrajectory:
     if len(rows) > 1:
         fastest = float((np.abs(np.diff(rows, axis=0)) / frame.joint_velocities).max())
     step = max(CLOSING_TIME / steps, fastest)
-    points = [JointTrajectoryPoint(positions=row.tolist(), time_from_start=_duration(i * step))
+    points = [JointTrajectoryPoint(positions=row.tolist(),
+                                   time_from_start=duration_to_msg(i * step))
               for i, row in enumerate(rows)]
     return JointTrajectory(header=Header(stamp=frame.header.stamp),
                            joint_names=list(frame.joint_names), points=points)
-
-
-def _duration(seconds: float) -> Duration:
-    nanoseconds = round(seconds * 1e9)
-    return Duration(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
 
 
 def _contact_to_msg(contact: GraspContact, T_frame_object: Array) -> ContactPatch:

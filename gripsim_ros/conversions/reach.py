@@ -3,14 +3,13 @@
 from typing import Any
 
 import numpy as np
-from builtin_interfaces.msg import Duration
 from gripsim_interfaces.msg import Grasp
 from numpy.typing import NDArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ..core.planning.reach_types import COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM, Reach
 from ..core.transforms import inverse
-from .geometry import pose_from_msg, pose_to_msg
+from .geometry import duration_to_msg, pose_from_msg, pose_to_msg
 
 Array = NDArray[np.float64]
 
@@ -25,7 +24,8 @@ def reach_fields(reach: Reach | None, T_frame_object: Array,
     """Return the fields of a ``Grasp`` message about moving the object; poses in its frame."""
     if reach is None:
         return {'reach_failed_step': -1}
-    points = [JointTrajectoryPoint(positions=row.tolist(), time_from_start=_time(share))
+    points = [JointTrajectoryPoint(positions=row.tolist(),
+                                   time_from_start=duration_to_msg(MOVING_TIME * share))
               for row, share in zip(reach.joints, reach.shares)]
     return {
         'reach': CODES[reach.level], 'reach_message': reach.message,
@@ -51,8 +51,3 @@ def reach_from_msg(msg: Grasp, T_frame_object: Array) -> Reach | None:
                                 for pose in msg.manipulation_hand_poses]),
         shares=times / MOVING_TIME, failed_step=msg.reach_failed_step,
         message=msg.reach_message)
-
-
-def _time(share: float) -> Duration:
-    nanoseconds = round(MOVING_TIME * share * 1e9)
-    return Duration(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)

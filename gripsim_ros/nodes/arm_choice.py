@@ -9,8 +9,8 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 from rclpy.callback_groups import ReentrantCallbackGroup
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-#: Counted in the answer for grasps without a motion.
-NO_MOTION = 'no motion of the arm free of collision'
+from ..core.planning.rejections import NO_ARM_MOTION
+
 #: Seconds between two signs of life while the arm's motions are looked for.
 TICK = 1.0
 #: Wait beyond the time limit for what was found until then [s].
@@ -65,9 +65,9 @@ class ArmChoice:
             grasp.rank = rank
         response.grasps = free
         if failed:
-            response.rejection_reasons = [*response.rejection_reasons, NO_MOTION]
+            response.rejection_reasons = [*response.rejection_reasons, NO_ARM_MOTION]
             response.rejection_counts = [*response.rejection_counts, len(failed)]
-            response.message = _joined(response.message, f'{NO_MOTION}: {failed[0]}')
+            response.message = _joined(response.message, f'{NO_ARM_MOTION}: {failed[0]}')
         if not free and response.status == PlanGrasp.Response.SUCCEEDED:
             response.status = PlanGrasp.Response.NO_GRASP
 

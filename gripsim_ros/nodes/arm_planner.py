@@ -19,10 +19,10 @@ from ..conversions.ranked import ranked_grasp_from_msg
 from ..core.arm import ArmTask, choose_by_arm, load_arm
 from ..core.bodies import load_materials
 from ..core.errors import ArmError, GripsimError
-from ..core.transforms import from_pose, inverse
+from ..core.transforms import inverse
 from ..resources import confined_resolver, resolve_uri, share_directory
 from .node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
-from .parameters import NodeParameter, ParameterError
+from .parameters import NodeParameter, ParameterError, pose_value
 from .stage_node import ObjectStore
 
 #: Time for a question without a limit [s].
@@ -55,7 +55,7 @@ class ArmPlannerNode(SuiteNode):
         if not self.values['arm_config']:
             raise ParameterError('parameter arm_config must name the file of an arm, got \'\'')
         self.arm = load_arm(resolve_uri(self.values['arm_config']), resolve_uri)
-        self.T_frame_base = _base_pose(self.values['arm_base_pose'])
+        self.T_frame_base = pose_value('arm_base_pose', self.values['arm_base_pose'])
         self.objects = ObjectStore(lambda grasp_object: grasp_object, LATCHED_OBJECTS)
         path = self.values['materials']
         self.reader = RequestReader(
@@ -132,17 +132,6 @@ class ArmPlannerNode(SuiteNode):
     def diagnose(self) -> tuple[str, dict[str, object]]:
         """Tell how much was asked."""
         return '', {'arm': self.arm.name, 'requests served': self._served}
-
-
-def _base_pose(text: str) -> np.ndarray:
-    try:
-        numbers = np.array([float(word) for word in text.split()])
-    except ValueError:
-        numbers = np.zeros(0)
-    if numbers.shape != (7,) or not np.isfinite(numbers).all():
-        raise ParameterError('parameter arm_base_pose must be seven finite numbers, x y z and '
-                             f'quaternion x y z w, got {text!r}')
-    return from_pose(numbers[:3], numbers[3:])
 
 
 def main(args=None) -> int:

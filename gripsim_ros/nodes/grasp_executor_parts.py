@@ -1,9 +1,9 @@
 """What `grasp_executor` can be told, and the messages it makes."""
 
-from builtin_interfaces.msg import Duration
 from gripsim_interfaces.action import ExecuteGrasp
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from ..conversions.geometry import duration_to_msg
 from ..execution.machine import SendRows
 from ..execution.report import ExecutionReport
 from .parameters import NodeParameter
@@ -33,12 +33,6 @@ def trajectory_to_msg(action: SendRows, joint_names) -> JointTrajectory:
     return JointTrajectory(joint_names=list(joint_names), points=[
         JointTrajectoryPoint(positions=row.tolist(), time_from_start=duration_to_msg(when))
         for row, when in zip(action.rows, action.times)])
-
-
-def duration_to_msg(seconds: float) -> Duration:
-    """Return a duration [s]."""
-    nanoseconds = round(1e9 * float(seconds))
-    return Duration(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
 
 
 def fill_result(result: ExecuteGrasp.Result, report: ExecutionReport, joint_names) -> None:

@@ -1,13 +1,11 @@
 """The service `plan_grasps_moveit` of `grasp_planner`, where moveit_msgs is installed."""
 
-import numpy as np
 from gripsim_interfaces.srv import PlanGrasp
 
 from ..conversions.moveit import MoveItSettings, answer_to_moveit, request_from_moveit
 from ..core.errors import GripsimError
-from ..core.transforms import from_pose
 from .node_base import one_line
-from .parameters import NodeParameter, ParameterError
+from .parameters import NodeParameter, pose_value
 
 PARAMETERS = (
     NodeParameter('wrist_link', str, 'Parent link of the hand in MoveIt; empty: the palm.'),
@@ -25,14 +23,8 @@ def moveit_settings(values: dict, palm_link: str) -> MoveItSettings:
     ParameterError
         ``T_wrist_palm`` is not seven finite numbers.
     """
-    try:
-        numbers = np.array([float(word) for word in values['T_wrist_palm'].split()])
-    except ValueError:
-        numbers = np.zeros(0)
-    if numbers.shape != (7,) or not np.isfinite(numbers).all():
-        raise ParameterError('parameter T_wrist_palm must be seven finite numbers, x y z and '
-                             f'quaternion x y z w, got {values["T_wrist_palm"]!r}')
-    return MoveItSettings(values['wrist_link'] or palm_link, from_pose(numbers[:3], numbers[3:]),
+    T_wrist_palm = pose_value('T_wrist_palm', values['T_wrist_palm'])
+    return MoveItSettings(values['wrist_link'] or palm_link, T_wrist_palm,
                           values['moveit_lift'], values['moveit_material'])
 
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import yaml
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.node import Node
 
 from ..core.errors import GripsimError
+from ..core.transforms import from_pose
 from ..resources import share_directory
 
 
@@ -94,3 +96,24 @@ def declare(node: Node, name: str, parameters: Sequence[NodeParameter]) -> dict[
         node.declare_parameter(parameter.name, values[parameter.name],
                                parameter.descriptor(), ignore_override=True)
     return values
+
+
+def pose_value(name: str, text: str) -> np.ndarray:
+    """
+    Return the transform ``(4, 4)`` of a parameter 'x y z [m], quaternion x y z w'.
+
+    Raises
+    ------
+    ParameterError
+        It is not seven finite numbers.
+    ShapeError
+        The quaternion is not of norm 1.
+    """
+    try:
+        numbers = np.array([float(word) for word in text.split()])
+    except ValueError:
+        numbers = np.zeros(0)
+    if numbers.shape != (7,) or not np.isfinite(numbers).all():
+        raise ParameterError(f'parameter {name} must be seven finite numbers, x y z and '
+                             f'quaternion x y z w, got {text!r}')
+    return from_pose(numbers[:3], numbers[3:])

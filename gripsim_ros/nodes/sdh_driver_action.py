@@ -1,20 +1,13 @@
 """FollowJointTrajectory for `sdh_driver`, where control_msgs is installed."""
 
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.callback_groups import ReentrantCallbackGroup
-
 from ..core.errors import GripsimError
 from ..driver.motion import Outcome
-
-try:
-    from control_msgs.action import FollowJointTrajectory
-except ModuleNotFoundError:
-    FollowJointTrajectory = None
+from .trajectory_action import (
+    FollowJointTrajectory, GOAL_VIOLATED, INVALID_GOAL, open_trajectory_action, PATH_VIOLATED,
+    SUCCESSFUL)
 
 #: Seconds between two looks at whether a goal is to be cancelled.
 POLL_PERIOD = 0.02
-#: Error codes of `control_msgs/FollowJointTrajectory`, which are fixed there.
-SUCCESSFUL, INVALID_GOAL, PATH_VIOLATED, GOAL_VIOLATED = 0, -1, -4, -5
 CODES = {Outcome.REACHED: SUCCESSFUL, Outcome.MISSED: GOAL_VIOLATED,
          Outcome.REFUSED: INVALID_GOAL}
 
@@ -34,14 +27,7 @@ class TrajectoryAction:
     def __init__(self, node, session, motion_of) -> None:
         """Serve, where the action is known."""
         self._session, self._motion_of, self._node = session, motion_of, node
-        self._server = None
-        if FollowJointTrajectory is not None:
-            self._server = ActionServer(
-                node, FollowJointTrajectory, '~/follow_joint_trajectory', self.execute,
-                goal_callback=lambda goal: (
-                    GoalResponse.ACCEPT if node.active else GoalResponse.REJECT),
-                cancel_callback=lambda goal: CancelResponse.ACCEPT,
-                callback_group=ReentrantCallbackGroup())
+        self._server = open_trajectory_action(node, self.execute)
 
     def execute(self, goal_handle):
         """Carry out a goal; cancelling stops the hand."""

@@ -3,20 +3,14 @@
 import time
 
 import numpy as np
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.callback_groups import ReentrantCallbackGroup
-
-try:
-    from control_msgs.action import FollowJointTrajectory
-except ModuleNotFoundError:
-    FollowJointTrajectory = None
+from .trajectory_action import (
+    FollowJointTrajectory, GOAL_VIOLATED, INVALID_GOAL, open_trajectory_action, PATH_VIOLATED,
+    SUCCESSFUL)
 
 #: Seconds between two looks at how far the joints are.
 POLL_PERIOD = 0.02
 #: How near the last row the joints must come [rad], and how long after its time at most [s].
 TOLERANCE, PATIENCE = 0.05, 2.0
-#: Error codes of `control_msgs/FollowJointTrajectory`, which are fixed there.
-SUCCESSFUL, INVALID_GOAL, PATH_VIOLATED, GOAL_VIOLATED = 0, -1, -4, -5
 
 
 class TrajectoryAction:
@@ -35,14 +29,7 @@ class TrajectoryAction:
     def __init__(self, node, follow, stop, progress) -> None:
         """Serve, where the action is known."""
         self._follow, self._stop, self._progress = follow, stop, progress
-        self._server = None
-        if FollowJointTrajectory is not None:
-            self._server = ActionServer(
-                node, FollowJointTrajectory, '~/follow_joint_trajectory', self.execute,
-                goal_callback=lambda goal: (
-                    GoalResponse.ACCEPT if node.active else GoalResponse.REJECT),
-                cancel_callback=lambda goal: CancelResponse.ACCEPT,
-                callback_group=ReentrantCallbackGroup())
+        self._server = open_trajectory_action(node, self.execute)
 
     def execute(self, goal_handle):
         """Carry out a goal; cancelling stops the hand."""

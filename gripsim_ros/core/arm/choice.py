@@ -20,9 +20,6 @@ from .motion import ArmMotion, ArmPlanner
 
 Array = NDArray[np.float64]
 
-#: Rejections by the arm, counted in the answer.
-NO_ARM_MOTION = 'no motion of the arm free of collision'
-
 
 @dataclass(frozen=True, eq=False)
 class ArmTask:
