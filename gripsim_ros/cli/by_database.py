@@ -10,7 +10,7 @@ from .output import say
 
 if TYPE_CHECKING:
     from ..grasp_file import PlanAnswer
-    from .plan import PlanRequest
+    from .requests import PlanRequest
 
 
 def find_answer(request: PlanRequest, database: str, with_surfaces: bool) -> PlanAnswer | None:

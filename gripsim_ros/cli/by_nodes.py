@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ..core.planning.types import RankedGrasp
     from ..grasp_file import PlanAnswer
-    from .plan import PlanRequest
+    from .requests import PlanRequest
 
 
 def plan_by_nodes(request: PlanRequest, with_surfaces: bool) -> tuple[PlanAnswer, bool]:

@@ -9,8 +9,8 @@ import typer
 
 from .arguments import unit_vector
 from .inputs import InputError, existing_file, read_pose
+from .options import Json, Out
 from .output import check_writable, print_table, say, write_json
-from .plan import Json, Out
 
 if TYPE_CHECKING:
     from ..core.contact import EdgeContacts, PenetratingVertices

@@ -10,7 +10,7 @@ import typer
 from .arguments import count, whole_number
 from .inputs import InputError
 from .output import say, write_json
-from .plan import PlanLimits, read_request
+from .requests import PlanLimits, read_request
 
 if TYPE_CHECKING:
     from ..grasp_file import PlanAnswer

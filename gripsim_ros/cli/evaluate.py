@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from .inputs import existing_file, read_hand
+from .options import Json, MaterialName, Mesh, Out, Scale, TaskFile
 from .output import check_writable, print_table, write_json
-from .plan import Json, MaterialName, Mesh, Out, PlanLimits, Scale, TaskFile, read_request
+from .requests import PlanLimits, read_request
 
 
 def evaluate(

@@ -9,8 +9,8 @@ import typer
 
 from .arguments import count, real_number, whole_number
 from .inputs import InputError
+from .options import Json
 from .output import print_table, say, write_json
-from .plan import Json
 
 #: Kinds of files, see ``sweep.export`` and ``sweep.arrays``.
 FORMATS = ('json', 'dexgraspnet')

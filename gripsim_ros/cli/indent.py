@@ -9,8 +9,9 @@ import typer
 
 from .arguments import finite_numbers, positive, real_number, unit_vector
 from .inputs import InputError, read_hand
+from .options import Json, MaterialName, Mesh, Out, Scale
 from .output import check_writable, print_table, write_json
-from .plan import Json, MaterialName, Mesh, Out, PlanLimits, Scale, read_request
+from .requests import PlanLimits, read_request
 
 if TYPE_CHECKING:
     from ..core.mechanics import CylinderIndenter, LinkIndenter, SphereIndenter

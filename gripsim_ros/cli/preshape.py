@@ -10,8 +10,8 @@ import typer
 
 from .arguments import finite_numbers, positive, real_number, unit_vector
 from .inputs import InputError, existing_file, read_hand, read_material, read_mesh
+from .options import Json, MaterialName, Out, Scale
 from .output import check_writable, print_table, say, write_json
-from .plan import Json, MaterialName, Out, Scale
 
 if TYPE_CHECKING:
     import numpy as np

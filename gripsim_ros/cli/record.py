@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,8 +14,13 @@ from .arguments import positive, real_number
 from .inputs import InputError, read_hand
 from .output import check_writable, say
 
+if TYPE_CHECKING:
+    from ..record.recorder import Recorder
+
 #: Seconds between two looks at what is recorded.
 WATCH_PERIOD = 0.2
+#: Time in which a ring is usually discovered; then it is told for what is waited [s].
+PATIENCE = 2.0
 #: Time given to a command to end after Ctrl-C [s].
 END_TIMEOUT = 15.0
 
@@ -49,10 +54,14 @@ def _record(out: Path, command: list[str] | None, limit: float | None, namespace
     stopped = _terminate_as_interrupt()
     code = 0
     with Recorder(out, read_hand(), namespace) as recorder:
-        say(f'recording to {out}' + ('' if command else '; end it with Ctrl-C'))
         process = _start(command) if command else None
+        end = None if limit is None else time.monotonic() + limit
         try:
-            code = _watch(recorder, process, limit)
+            if process is None:
+                _await_ring(recorder, out, end)
+            else:
+                say(f'recording to {out}')
+            code = _watch(recorder, process, end)
         except KeyboardInterrupt:
             code = 130 if process else 0
         finally:
@@ -73,9 +82,23 @@ def _start(command: list[str]) -> subprocess.Popen:
         raise InputError(f'cannot run {command[0]}: {error.strerror}') from error
 
 
-def _watch(recorder, process: subprocess.Popen | None, limit: float | None) -> int:
+def _await_ring(recorder: Recorder, out: Path, end: float | None) -> None:
+    """Return once nothing that the ring's nodes send is missed any more, or time is up."""
+    told: list[str] = []
+    begin = time.monotonic()
+    while recorder.error is None and (end is None or time.monotonic() < end):
+        missing = recorder.missing()
+        if not missing:
+            say(f'recording to {out}; end it with Ctrl-C')
+            return
+        if missing != told and time.monotonic() - begin > PATIENCE:
+            say(f'waiting for {", ".join(missing)}; what comes meanwhile is recorded')
+            told = missing
+        time.sleep(WATCH_PERIOD)
+
+
+def _watch(recorder: Recorder, process: subprocess.Popen | None, end: float | None) -> int:
     """Return the exit code once the command has ended or time is up."""
-    end = None if limit is None else time.monotonic() + limit
     while recorder.error is None and (end is None or time.monotonic() < end):
         if process is not None and process.poll() is not None:
             return process.returncode if process.returncode >= 0 else 1

@@ -13,8 +13,8 @@ import typer
 
 from .arguments import count, positive, real_number, whole_number
 from .inputs import InputError, existing_file, read_material
+from .options import MOST_WORKERS, Json, Out, TaskFile
 from .output import check_writable, print_table, say, write_json
-from .plan import MOST_WORKERS, Json, Out, TaskFile
 from .progress import PLAIN_INTERVAL
 
 if TYPE_CHECKING:

@@ -1,0 +1,20 @@
+"""Arguments and options that several commands have."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .arguments import real_number
+
+#: More processes than this are taken for a mistake.
+MOST_WORKERS = 256
+
+Mesh = Annotated[str, typer.Argument(metavar='MESH', help='Mesh file, or package:// URI.')]
+Scale = Annotated[float, typer.Option(
+    '--scale', parser=real_number, metavar='S', help='Factor to metres, e.g. 0.001.')]
+MaterialName = Annotated[str | None, typer.Option(
+    '--material', metavar='NAME|FILE', help='Name in the library, or a YAML file.')]
+TaskFile = Annotated[Path | None, typer.Option('--task', help='YAML of what is to be held.')]
+Json = Annotated[bool, typer.Option('--json', help='JSON on standard output.')]
+Out = Annotated[Path | None, typer.Option('--out', help='Write the JSON to a file.')]
