@@ -3,32 +3,80 @@
 import os
 import signal
 import sys
+from contextlib import contextmanager
 
 import pytest
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 pytest.importorskip('mcap', reason='needs the extra `record`')
 
+import rclpy  # noqa: E402
 from cli_cases import gripsim, start, strict  # noqa: E402
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from suite_cases import goal, parameters, wait_for  # noqa: E402
 
 from gripsim_ros.client import PlanGraspClient  # noqa: E402
 from gripsim_ros.record.mcap_file import read_messages  # noqa: E402
+from gripsim_ros.record.recorder import RING, SIGN_OF_LIFE, TOPICS, Recorder  # noqa: E402
+from gripsim_ros.resources import load_default_hand  # noqa: E402
 from gripsim_ros.suite import Suite  # noqa: E402
 
 HYPOTHESES = 3
-END_TIMEOUT = 30.0
+END_TIMEOUT = 60.0
+#: The recorder ends by itself after this, so that nobody waits for ever [s].
+GUARD = 120.0
+
+
+@contextmanager
+def stages(names, namespace):
+    """Yield nodes that publish the ring's topics, and a function that lets one speak."""
+    kinds = {topic.name: topic.kind for topic in TOPICS}
+    context = rclpy.Context()
+    rclpy.init(context=context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
+    nodes = {name: rclpy.create_node(name, context=context, namespace=namespace)
+             for name in names}
+    signs = {name: node.create_publisher(DiagnosticArray, SIGN_OF_LIFE, 10)
+             for name, node in nodes.items()}
+    for topic, name in RING.items():
+        if name in nodes:
+            nodes[name].create_publisher(kinds[topic], topic, 8)
+
+    def speak(name):
+        full = nodes[name].get_fully_qualified_name().lstrip('/')
+        signs[name].publish(DiagnosticArray(status=[DiagnosticStatus(name=full)]))
+    try:
+        yield speak
+    finally:
+        for node in nodes.values():
+            node.destroy_node()
+        context.try_shutdown()
+
+
+def test_a_node_is_recorded_once_it_is_known_to_send_to_the_recorder(tmp_path):
+    names = set(RING.values())
+    last = 'deformation'
+    with Recorder(tmp_path / 'x.mcap', load_default_hand(), 'ready') as recorder:
+        assert set(recorder.missing()) == names
+        with stages(names - {last}, 'ready') as speak:
+            # All are discovered, but who has not spoken may not have found the recorder.
+            assert wait_for(lambda: set(recorder.missing()) == {
+                last, *(f'ready/{name}' for name in names - {last})}, END_TIMEOUT)
+            for name in names - {last}:
+                assert wait_for(lambda: speak(name) or f'ready/{name}' not in recorder.missing(),
+                                END_TIMEOUT)
+            assert recorder.missing() == [last]
+            with stages([last], 'ready') as speak:
+                assert wait_for(lambda: speak(last) or not recorder.missing(), END_TIMEOUT)
 
 
 @pytest.mark.slow
 def test_a_recorded_plan_is_answered_alike_here_and_by_the_nodes(tmp_path):
     path = tmp_path / 'plan.mcap'
     with Suite(os.environ, parameters=parameters(tmp_path)), PlanGraspClient() as client:
-        recorder = start('record', '--out', path)
+        recorder = start('record', '--out', path, '--seconds', GUARD)
         try:
-            assert wait_for(lambda: client.node.count_subscribers('plan/grasp_states') > 1)
-            for _ in range(2):      # by the second, all nodes have found the recorder
-                assert client.plan(goal(hypotheses=HYPOTHESES)).grasps
+            assert any(line.startswith('recording to ') for line in recorder.stderr)
+            assert client.plan(goal(hypotheses=HYPOTHESES)).grasps
             recorder.send_signal(signal.SIGINT)
             _, said = recorder.communicate(timeout=END_TIMEOUT)
         finally:

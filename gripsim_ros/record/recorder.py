@@ -12,6 +12,8 @@ from gripsim_interfaces.msg import (
     Contacts, GraspObject, GraspStates, HandConfigurations, LinkStates, TactileFrame)
 from rclpy.executors import ExternalShutdownException, ShutdownException, SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
@@ -21,8 +23,12 @@ from .mcap_file import RecordingWriter
 
 #: Messages of a topic that may wait to be written; a batch has 256 kB at most.
 DEPTH = 128
-#: Time given to messages that are still on their way when recording ends [s].
-LAST_MESSAGES = 0.5
+#: Silence after which nothing is still on its way when recording ends, and at most [s].
+LAST_MESSAGES, MOST_WAIT = 0.5, 10.0
+
+POLL_PERIOD = 0.05
+#: Name of a node whose publisher was discovered before the node itself.
+UNKNOWN_NODE = '_NODE_NAME_UNKNOWN_'
 
 RELIABLE, LATCHED, BEST_EFFORT = range(3)
 
@@ -51,6 +57,11 @@ TOPICS = (
     Topic('/diagnostics', DiagnosticArray))
 #: Frames, where their messages are installed.
 FRAMES = (('/tf', RELIABLE), ('/tf_static', LATCHED))
+#: What every node of the suite says once a second; see ``Recorder.missing``.
+SIGN_OF_LIFE = '/diagnostics'
+#: Topics of the ring, and the stages that publish them.
+RING = {'plan/hand_configurations': 'grasp_planner', 'plan/link_states': 'forward_kinematics',
+        'plan/contacts': 'contact_detection', 'plan/grasp_states': 'deformation'}
 
 
 class Recorder:
@@ -74,12 +85,15 @@ class Recorder:
         self.counts = self._writer.counts
         self.error: Exception | None = None
         self._closing = False
+        self._subscriptions: dict[str, Subscription] = {}
         self._context = rclpy.Context()
         rclpy.init(context=self._context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
         self._node = rclpy.create_node('gripsim_record', context=self._context,
                                        namespace=namespace)
         self._executor = SingleThreadedExecutor(context=self._context)
-        for topic in (*TOPICS, *frame_topics()):
+        self._heard: set[str] = set()
+        self._end, self._last = float('inf'), 0.0
+        for topic in sorted((*TOPICS, *frame_topics()), key=lambda t: t.name == SIGN_OF_LIFE):
             self._listen(topic)
         self._executor.add_node(self._node)
         self._thread = threading.Thread(target=self._spin, name='gripsim_record', daemon=True)
@@ -89,9 +103,42 @@ class Recorder:
 
         def keep(data: bytes, info: dict) -> None:
             now = time.time_ns()
-            self._writer.write(name, topic.kind, data, now, info['source_timestamp'] or now)
-        self._node.create_subscription(topic.kind, topic.name, keep, _quality(topic.quality),
-                                       raw=True)
+            sent = info['source_timestamp'] or now
+            self._writer.write(name, topic.kind, data, now, sent)
+            if sent < self._end:
+                self._last = time.monotonic()
+            if topic.name == SIGN_OF_LIFE:
+                self._heard |= {status.name for status in
+                                deserialize_message(data, DiagnosticArray).status}
+        self._subscriptions[topic.name] = self._node.create_subscription(
+            topic.kind, topic.name, keep, _quality(topic.quality), raw=True)
+
+    def missing(self) -> list[str]:
+        """
+        Return what is not recorded yet: nodes of the ring, each as ``name`` or with the reason.
+
+        Whether a node sends what it publishes to this recorder is known to that node alone: it
+        must have discovered the recorder's subscriptions. DDS announces them in the order in
+        which they were made, and the one to ``/diagnostics`` was made last, so that a node whose
+        diagnostics have come has found them all.
+        """
+        living = self._publishers(SIGN_OF_LIFE)
+        missing = []
+        for topic, stage in RING.items():
+            there = self._publishers(topic)
+            missing += [] if there else [stage]
+            missing += sorted((there & living) - self._heard)
+            if UNKNOWN_NODE in there | living or (
+                    self._subscriptions[topic].get_publisher_count() < len(there)):
+                missing.append(f'discovery of {topic}')
+        return list(dict.fromkeys(missing))
+
+    def _publishers(self, topic: str) -> set[str]:
+        """Return the nodes that publish a topic, as diagnostics name them."""
+        found = self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))
+        return {UNKNOWN_NODE if end.node_name == UNKNOWN_NODE
+                else f'{end.node_namespace.rstrip("/")}/{end.node_name}'.lstrip('/')
+                for end in found}
 
     def __enter__(self) -> 'Recorder':
         """Begin."""
@@ -101,13 +148,20 @@ class Recorder:
     def __exit__(self, *_) -> None:
         """Take what is still on its way, then finish the file."""
         try:
-            time.sleep(LAST_MESSAGES)
+            self._await_last()
         finally:
             self._closing = True
             self._executor.shutdown(1.0)
             self._context.try_shutdown()
             self._thread.join(2.0)
             self._writer.close()
+
+    def _await_last(self) -> None:
+        """Return once what was sent until now has come: after a silence of ``LAST_MESSAGES``."""
+        self._end, self._last = time.time_ns(), time.monotonic()
+        latest = self._last + MOST_WAIT
+        while self.error is None and time.monotonic() < min(self._last + LAST_MESSAGES, latest):
+            time.sleep(POLL_PERIOD)
 
     def _spin(self) -> None:
         try:
