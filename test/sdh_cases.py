@@ -17,9 +17,11 @@ HAND = load_default_hand()
 NAMES = HAND.joint_names
 SHAPES = LinkShapes.of_hand(HAND)
 #: For what must happen, on a busy machine [s].
-TIMEOUT = 20.0
-#: Short, so that faults are over soon [s].
-QUICK_LINK = {'reply_timeout': 0.15, 'retry_first': 0.05, 'retry_longest': 0.2}
+TIMEOUT = 60.0
+#: After so long an answer of a node was lost [s].
+LOST = 10.0
+#: Short, so that faults are over soon; longer than a busy machine keeps a thread waiting [s].
+QUICK_LINK = {'reply_timeout': 0.5, 'retry_first': 0.05, 'retry_longest': 0.2}
 #: An open hand, and a little closed, in the hand's joint order [rad].
 OPEN = np.array([0.2, -0.4, 0.3, -0.4, 0.3, -0.4, 0.3])
 CLOSED = np.array([0.3, -0.1, 0.4, -0.1, 0.4, -0.1, 0.4])
@@ -66,6 +68,21 @@ def wait_for(condition, timeout=TIMEOUT):
             return False
         time.sleep(0.005)
     return True
+
+
+def answer_of(ask, until):
+    """
+    Return the answer to a question that may be asked again, and how often it was asked.
+
+    Middleware drops an answer to a client that it has just met. ``ask`` returns a future;
+    ``until`` takes a condition and a time-out and listens meanwhile.
+    """
+    futures, end = [], time.monotonic() + TIMEOUT
+    while time.monotonic() < end:
+        futures.append(ask())
+        if until(lambda: any(future.done() for future in futures), LOST):
+            return next(f.result() for f in futures if f.done()), len(futures)
+    raise AssertionError('there is no answer')
 
 
 def angles_of(hand):

@@ -1,6 +1,7 @@
 """Contacts found, missed and lost with the real hand's driver, the emulated firmware behind it."""
 
 import os
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from gripsim_interfaces.msg import ContactPatch, Grasp  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
+from unique_identifier_msgs.msg import UUID  # noqa: E402
 
 from gripsim_ros.driver.emulator.commands import obey, set_block  # noqa: E402
 from gripsim_ros.driver.emulator.firmware import Identity  # noqa: E402
@@ -22,13 +24,14 @@ from gripsim_ros.driver.emulator.server import EmulatedHand  # noqa: E402
 from gripsim_ros.driver.protocol import AXIS_JOINTS  # noqa: E402
 from gripsim_ros.suite import Suite  # noqa: E402
 
-from sdh_cases import ANGLES, CLOSED, NAMES, OPEN, wait_for  # noqa: E402
+from sdh_cases import (  # noqa: E402
+    ANGLES, CLOSED, NAMES, OPEN, TIMEOUT, answer_of, wait_for)
 
 pytestmark = pytest.mark.slow
 NODES = ['sdh_driver', 'grasp_executor']
 START_TIMEOUT = 120.0
 #: Delays that a busy machine may cause [s].
-PATIENCE = 2.0
+PATIENCE = 5.0
 #: Seconds of closing, in so many rows.
 CLOSING, ROWS = 1.5, 7
 #: What the thumb meets [deg]; its proximal pad shall press with this force [N].
@@ -62,7 +65,7 @@ class Client:
         self.phases = []
         assert self.until(self.action.server_is_ready)
 
-    def until(self, condition, timeout=30.0):
+    def until(self, condition, timeout=TIMEOUT):
         """Return whether a condition came true while listening."""
         def listen():
             self.executor.spin_once(timeout_sec=0.02)
@@ -72,17 +75,15 @@ class Client:
     def send(self, msg, **wishes):
         """Return the handle of an accepted goal."""
         self.phases.clear()
-        future = self.action.send_goal_async(
-            ExecuteGrasp.Goal(grasp=msg, **wishes),
-            lambda message: self.phases.append(message.feedback.phase))
-        assert self.until(future.done) and future.result().accepted
-        return future.result()
+        goal, name = ExecuteGrasp.Goal(grasp=msg, **wishes), UUID(uuid=list(uuid4().bytes))
+        handle, asks = answer_of(lambda: self.action.send_goal_async(
+            goal, lambda message: self.phases.append(message.feedback.phase), name), self.until)
+        assert handle.accepted or asks > 1              # a name is accepted once
+        return handle
 
     def result(self, handle):
         """Return the result of a goal."""
-        future = handle.get_result_async()
-        assert self.until(future.done, 60.0)
-        return future.result().result
+        return answer_of(handle.get_result_async, self.until)[0].result
 
     def close(self):
         self.executor.shutdown()

@@ -31,10 +31,12 @@ from gripsim_ros.nodes.sdh_driver_parameters import (  # noqa: E402
     PARAMETERS, driver_options, tactile_options)
 from gripsim_ros.suite import Suite  # noqa: E402
 
-from sdh_cases import ANGLES, CLOSED, NAMES, OPEN, angles_of, rests, wait_for  # noqa: E402
+from sdh_cases import (  # noqa: E402
+    ANGLES, CLOSED, NAMES, OPEN, QUICK_LINK, TIMEOUT, angles_of, answer_of, rests, wait_for)
 
 NODE = ['sdh_driver']
 START_TIMEOUT = 120.0
+SERVICES = ('init', 'stop', 'recover', 'motor_on', 'motor_off', 'emergency_stop')
 ATOL_THERE = 0.11      # [deg]
 
 
@@ -54,22 +56,25 @@ class Peer:
             self.heard[topic] = []
             self.node.create_subscription(kind, topic, self.heard[topic].append, 10)
         self.publisher = self.node.create_publisher(JointTrajectory, 'joint_trajectory', 10)
+        self.services = {name: self.node.create_client(Trigger, f'sdh_driver/{name}')
+                         for name in SERVICES}
 
-    def until(self, condition):
+    def until(self, condition, timeout=TIMEOUT):
         """Return whether a condition came true while listening."""
         def listen():
             self.executor.spin_once(timeout_sec=0.02)
             return condition()
-        return wait_for(listen)
+        return wait_for(listen, timeout)
+
+    def met(self):
+        """Return whether everything of the driver is heard and reached."""
+        return (all(self.heard.values()) and self.publisher.get_subscription_count() > 0
+                and all(client.service_is_ready() for client in self.services.values()))
 
     def call(self, name):
         """Return the answer of a service of the driver."""
-        client = self.node.create_client(Trigger, f'sdh_driver/{name}')
-        assert self.until(client.service_is_ready)
-        future = client.call_async(Trigger.Request())
-        assert self.until(future.done)
-        self.node.destroy_client(client)
-        return future.result()
+        service = self.services[name]
+        return answer_of(lambda: service.call_async(Trigger.Request()), self.until)[0]
 
     def send(self, *points):
         """Publish a trajectory of (seconds, positions)."""
@@ -98,13 +103,13 @@ def running():
     with EmulatedHand(identity=Identity(angles=ANGLES)) as hand:
         suite = Suite(os.environ, parameters={'sdh_driver': {
             'address': hand.address, 'tactile_address': hand.tactile_address,
-            'reply_timeout': 0.2, 'retry_first': 0.05, 'retry_longest': 0.2}})
+            **QUICK_LINK}})
         suite.start(NODE)
         peer = None
         try:
             suite.wait_until_ready(NODE, START_TIMEOUT)
             peer = Peer()
-            assert peer.until(lambda: all(peer.heard.values()))
+            assert peer.until(peer.met, START_TIMEOUT)
             yield hand, peer, suite
         finally:
             if peer is not None:
@@ -188,7 +193,7 @@ def test_it_ends_with_code_0_and_leaves_the_hand_at_rest(running):
     assert peer.until(lambda: not rests(hand))
     process = suite.processes[NODE[0]]
     process.send_signal(signal.SIGINT)
-    assert process.wait(15.0) == 0
+    assert process.wait(TIMEOUT) == 0
     assert wait_for(lambda: rests(hand)) and not there(hand, CLOSED)
 
 
@@ -258,7 +263,7 @@ def test_the_command_line_offers_a_hand_that_is_told_what_to_do():
     try:
         address = process.stdout.readline().split()[1]
         host, port = address.removeprefix('tcp://').split(':')
-        with socket.create_connection((host, int(port)), 10.0) as link:
+        with socket.create_connection((host, int(port)), TIMEOUT) as link:
             link.sendall(b'ver\r\n')
             assert link.recv(100) == b'VER=0.0.3.1\r\n'
             process.stdin.write('fault error@pos\nshow\n')
@@ -267,7 +272,7 @@ def test_the_command_line_offers_a_hand_that_is_told_what_to_do():
             link.sendall(b'pos\r\n')
             assert link.recv(100).startswith(b'E')
         process.send_signal(signal.SIGINT)
-        assert process.wait(10.0) == 0
+        assert process.wait(TIMEOUT) == 0
     finally:
         process.kill()
         process.communicate()

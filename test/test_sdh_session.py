@@ -14,6 +14,7 @@ from gripsim_ros.driver.errors import LinkError, StateError, UnsafeError
 from gripsim_ros.driver.motion import Motion, Outcome
 from gripsim_ros.driver.options import LinkOptions
 from gripsim_ros.driver.protocol import AXIS_JOINTS
+from gripsim_ros.driver.transport import TcpTransport
 
 from sdh_cases import (
     ANGLES, CLOSED, HAND, NAMES, OPEN, TIMEOUT, angles_of, connected, finished, go, make_session,
@@ -25,8 +26,9 @@ ATOL_TOLD = math.radians(0.06)
 ATOL_THERE = 0.11
 #: Integration of the emulator [deg/s].
 ATOL_SPEED = 1.0
-#: A hand that moves beyond doubt [deg/s].
-FAST = 15.0
+#: A hand that moves beyond doubt [deg/s]; where to, so that it does so for seconds.
+FAST = 10.0
+FAR = OPEN + [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
 #: What must never be sent: they move by themselves, or cannot be interrupted.
 FORBIDDEN = ('m', 'grip', 'selgrip', 'ref', 'pos_save', 'demo', 'tpap', 'tvav')
 HOSTS = pytest.mark.parametrize('host', ['127.0.0.1', None], ids=['tcp', 'pty'])
@@ -62,7 +64,7 @@ def test_connecting_stops_what_still_moves():
         go(session, CLOSED, 2.0)
         assert wait_for(lambda: not rests(hand))
         hand.faults.add('disconnect', count=1)
-        assert wait_for(lambda: session.condition().counts['connections'] == 2)
+        assert wait_for(lambda: session.condition().counts['connections'] >= 2)
         assert wait_for(lambda: rests(hand))
         assert len(hand.firmware.record.moves) == 1
 
@@ -161,7 +163,7 @@ def test_no_motion_begins_before_the_hand_rests(cause):
             speeds.append(max(abs(axis.velocity) for axis in axes))
             return start(*asked)
         hand.firmware._do_m = note_speeds
-        motion = go(session, CLOSED, 0.6)
+        motion = go(session, FAR, 4.0)
         assert wait_for(lambda: max(abs(axis.velocity) for axis in axes) > FAST)
         if cause == 'stop':
             session.stop()
@@ -496,7 +498,21 @@ def test_nothing_is_left_behind():
     for host in ('127.0.0.1', None):
         with connected(host) as (_, session):
             go(session, CLOSED, 5.0)
-    assert (threading.active_count(), len(os.listdir('/proc/self/fd'))) == before
+    left = threading.active_count(), len(os.listdir('/proc/self/fd'))
+    assert all(np.array(left) <= before)            # what others left may go meanwhile
+
+
+def test_what_was_sent_last_arrives_though_something_lies_unread():
+    """A socket that is closed with something unread is reset: an error, not an end."""
+    with socket.create_server(('127.0.0.1', 0)) as server:
+        link = TcpTransport(*server.getsockname(), TIMEOUT)
+        other, _ = server.accept()
+        with other:
+            other.sendall(b'nobody reads this')
+            link.write(b'stop\r\n')
+            link.close()
+            heard = [other.recv(100), other.recv(100)]
+    assert heard == [b'stop\r\n', b'']
 
 
 def test_closing_the_driver_stops_the_hand():

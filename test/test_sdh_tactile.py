@@ -28,7 +28,7 @@ def reading(hand, **options):
     """Run a session of the tactile sensors; yield the frames that it reads, as they come."""
     frames = []
     link = LinkOptions(hand.tactile_address, **QUICK_LINK)
-    session = TactileSession(TactileOptions(link, silence=0.3, **options), LAYOUT, frames.append)
+    session = TactileSession(TactileOptions(link, silence=1.0, **options), LAYOUT, frames.append)
     session.start()
     try:
         yield frames, session
@@ -50,7 +50,7 @@ def test_frames_come(host, run_length):
                    if np.any(force)]
         assert pressed == [LINK]
         assert touch.forces_link[MATRIX, 0] < 0.0       # against the pad's outward normal
-        assert not hand.board.acquiring or host is None     # it was told to stop
+        assert not hand.board.acquiring                 # it has confirmed that it stops
 
 
 def test_a_finger_that_meets_something_is_felt_there():
@@ -64,18 +64,19 @@ def test_a_finger_that_meets_something_is_felt_there():
 
 @pytest.mark.parametrize('kind', ['wrong_crc', 'short_packet', 'garbage', 'noise'])
 def test_spoiled_frames_are_dropped_and_counted(kind):
-    with EmulatedHand() as hand, reading(hand) as (frames, session):
+    with EmulatedHand() as hand:
         hand.board.touches[MATRIX] = 500.0
-        assert wait_for(lambda: frames)
-        hand.faults.add(kind, probability=0.5, only='frame')
-        assert wait_for(lambda: hand.faults.struck.get(kind, 0) >= 3)
-        hand.faults.clear()
-        count = len(frames)
-        assert wait_for(lambda: len(frames) > count + 3)
-        pressures = {touch.pressures.max() for touch in frames[1:]}
-        assert len(pressures) == 1                       # no spoiled one came through
-        if kind in ('wrong_crc', 'short_packet'):
-            assert session.bad_packets() + session.counts['unreadable'] >= 1
+        with reading(hand) as (frames, session):
+            assert wait_for(lambda: frames)
+            hand.faults.add(kind, probability=0.5, only='frame')
+            assert wait_for(lambda: hand.faults.struck.get(kind, 0) >= 3)
+            hand.faults.clear()
+            count = len(frames)
+            assert wait_for(lambda: len(frames) > count + 3)
+            pressures = {touch.pressures.max() for touch in frames}
+            assert len(pressures) == 1                   # no spoiled one came through
+            if kind in ('wrong_crc', 'short_packet'):
+                assert session.bad_packets() + session.counts['unreadable'] >= 1
 
 
 @pytest.mark.parametrize('kind', ['silence', 'disconnect'])

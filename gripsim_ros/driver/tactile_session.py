@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from .errors import DriverError, LinkError, MalformedError, SilenceError
+from .errors import DriverError, MalformedError, SilenceError
 from .options import TactileOptions
 from .pads import Matrix, Touch, touch_of
 from .tactile import (
@@ -17,8 +17,9 @@ from .transport import Transport, drain, open_transport
 
 log = logging.getLogger(__name__)
 
-#: Answer to the first request, which stops frames [s], and how often it is sent.
-STOP_TIMEOUT, STOP_TRIES = 3.0, 4
+#: Answer to the first request, which stops frames [s], and how often it is sent; how often at
+#: the end, where somebody waits.
+STOP_TIMEOUT, STOP_TRIES, LAST_TRIES = 0.75, 4, 2
 #: After stopping, what was under way is thrown away until this much silence, or this long [s].
 QUIET, DRAIN_LONGEST = 0.1, 1.0
 #: Frames that may come before an answer.
@@ -51,7 +52,7 @@ class TactileSession:
         """Prepare; ``start`` begins."""
         self._options, self._matrices, self._on_touch = options, tuple(matrices), on_touch
         self._cells = sum(matrix.columns * matrix.rows for matrix in matrices)
-        self._closing = threading.Event()
+        self._closing, self._leaving = threading.Event(), False
         self._thread = threading.Thread(target=self._run, name='sdh_tactile', daemon=True)
         self._transport: Transport | None = None
         self._buffer = PacketBuffer()
@@ -67,7 +68,7 @@ class TactileSession:
         """Stop the frames, close the link, end the thread."""
         self._closing.set()
         if self._thread.is_alive():
-            self._thread.join(STOP_TIMEOUT + self._options.silence)
+            self._thread.join(STOP_TRIES * STOP_TIMEOUT + self._options.silence)
 
     def _run(self) -> None:
         link = self._options.link
@@ -88,21 +89,31 @@ class TactileSession:
             pause = min(2.0 * pause, link.retry_longest)
 
     def _disconnect(self) -> None:
-        self.counts['bad_packets'] += self._buffer.bad
-        self._buffer, self._packets = PacketBuffer(), []
-        if self._transport is None:
-            return
-        try:
+        if self._transport is not None:
             if self._closing.is_set():
-                self._transport.write(acquisition(False, False, 0))
-        except LinkError as error:
+                self._leave()
+            self._transport.close()
+        self.counts['bad_packets'] += self._buffer.bad
+        self._buffer, self._packets, self._transport = PacketBuffer(), [], None
+
+    def _leave(self) -> None:
+        """
+        Stop the frames and wait until the controller says so.
+
+        A link that is closed while frames lie unread is reset, and what was sent last with it.
+        """
+        self._leaving = True
+        try:
+            self._stop_frames(LAST_TRIES)
+        except DriverError as error:
             log.debug('frames were not stopped: %s', error)
-        self._transport.close()
-        self._transport = None
 
     def _open(self) -> None:
         """Stop what the controller may be sending, look at it, and start frames."""
-        self._stop_frames()
+        self._stop_frames(STOP_TRIES)
+        drain(self._transport, QUIET, DRAIN_LONGEST)
+        self._buffer.clear()
+        self._packets = []
         check_answer('controller info', self._ask(request(CONTROLLER_INFO), CONTROLLER_INFO),
                      CONTROLLER_INFO_SIZE)
         sensors = self._ask(request(SENSOR_INFO), SENSOR_INFO)
@@ -123,17 +134,14 @@ class TactileSession:
         self.counts['connections'] += 1
         self.problem = ''
 
-    def _stop_frames(self) -> None:
-        for left in reversed(range(STOP_TRIES)):
+    def _stop_frames(self, tries: int) -> None:
+        for left in reversed(range(tries)):
             try:
-                self._ask(acquisition(False, True, 0), ACQUISITION, STOP_TIMEOUT / STOP_TRIES)
-                break
-            except SilenceError:
+                self._ask(acquisition(False, True, 0), ACQUISITION, STOP_TIMEOUT)
+                return
+            except (SilenceError, MalformedError):
                 if not left:
                     raise
-        drain(self._transport, QUIET, DRAIN_LONGEST)
-        self._buffer.clear()
-        self._packets = []
 
     def _ask(self, data: bytes, kind: int, timeout: float | None = None) -> bytes:
         """Send a request and return the payload of its answer; frames before it are skipped."""
@@ -148,7 +156,7 @@ class TactileSession:
     def _next_packet(self, end: float) -> Packet:
         while not self._packets:
             left = end - time.monotonic()
-            if left <= 0.0 or self._closing.is_set():
+            if left <= 0.0 or self._closing.is_set() and not self._leaving:
                 raise SilenceError('the tactile controller is silent')
             self._packets = self._buffer.feed(self._transport.read(min(left, 0.1)))
         return self._packets.pop(0)

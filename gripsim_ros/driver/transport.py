@@ -12,8 +12,8 @@ from .errors import DriverError, LinkError
 CHUNK = 4096
 #: Baud rate of both serial ports of the hand.
 BAUDRATE = 115200
-#: Longest time that writing a request may take [s].
-WRITE_TIMEOUT = 1.0
+#: Longest time that writing a request may take [s], and that closing waits for the other side.
+WRITE_TIMEOUT, LINGER = 1.0, 0.2
 EXAMPLES = "'tcp://192.168.1.42:23' or 'serial:///dev/ttyUSB0'"
 
 
@@ -61,7 +61,19 @@ class TcpTransport:
         return data or b''
 
     def close(self) -> None:
-        """Close the connection; the vendor says that the hand then powers off."""
+        """
+        Close the connection; the vendor says that the hand then powers off.
+
+        What still comes is read away until the other side closes too: a socket closed with
+        something unread is reset, and the other side may lose what it was sent last.
+        """
+        end = time.monotonic() + LINGER
+        try:
+            self._socket.shutdown(socket.SHUT_WR)
+            while time.monotonic() < end and self.read(end - time.monotonic()):
+                pass
+        except (OSError, LinkError):
+            pass                                # it is closed by now, or lost
         self._socket.close()
 
 

@@ -27,9 +27,13 @@ class SocketPort:
         self._listener = socket.create_server((host, port))
         self.address = 'tcp://{}:{}'.format(*self._listener.getsockname()[:2])
         self._client: socket.socket | None = None
+        self._lost = False
 
     def read(self, timeout: float) -> bytes | None:
         """Return what came, ``b''`` for nothing, None when a client has gone."""
+        if self._lost:
+            self._lost = False
+            return None
         ready, _, _ = select.select([self._listener, *([self._client] if self._client else [])],
                                     [], [], timeout)
         if self._listener in ready:
@@ -51,12 +55,13 @@ class SocketPort:
         return data
 
     def write(self, data: bytes) -> None:
-        """Send to the client, if there is one."""
+        """Send to the client, if there is one; the next ``read`` tells that it has gone."""
         if self._client is not None:
             try:
                 self._client.sendall(data)
             except OSError:
                 self.drop()
+                self._lost = True
 
     def drop(self) -> None:
         """Close the connection."""
