@@ -1,5 +1,7 @@
 """A hand without physics for the tests of executions: joints obey, fingers press on springs."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from gripsim_ros.core.transforms import transform
@@ -12,8 +14,8 @@ from gripsim_ros.sim.setpoints import SetpointFollower
 HAND = load_default_hand()
 OPTIONS = ExecutionOptions(
     force_factor=1.0, touch_force=0.05, joint_tolerance=0.08, slip_tolerance=0.01, lag_time=0.2,
-    settle_time=0.2, motion_time=0.5, grip_time=0.5, hold_time=0.3, motion_timeout=2.0,
-    go_timeout=3.0)
+    start_time=1.0, settle_time=0.2, motion_time=0.5, grip_time=0.5, hold_time=0.3,
+    motion_timeout=2.0, go_timeout=3.0)
 PERIOD = 0.01
 TIPS = ('sdh_finger_13_link', 'sdh_finger_23_link', 'sdh_thumb_3_link')
 FINGERS = {TIPS[0]: 1, TIPS[1]: 3, TIPS[2]: 5}     # proximal joints
@@ -39,14 +41,15 @@ class SpringHand:
     Joints go where they are sent; a fingertip presses on a spring beyond the closed angle.
 
     ``blocked`` joints do not move, ``absent`` links find nothing, ``dumb`` links have no pad;
-    ``slide`` [m] is how far the object moves in the hand once it is lifted.
+    ``slide`` [m] is how far the object moves in the hand once it is lifted; ``away`` [rad] is
+    how far it has given way to each finger.
     """
 
     def __init__(self, blocked=(), absent=(), dumb=(), slide=0.0):
         self.follower = SetpointFollower(HAND, np.zeros(7))
         self.time, self.blocked, self.absent, self.dumb = 100.0, blocked, absent, dumb
         self.slide, self.lifted, self.stopped, self.placed = slide, False, 0, 0
-        self.height = 0.0
+        self.height, self.away = 0.0, dict.fromkeys(FINGERS, 0.0)
         self.sent = []
 
     def measure(self):
@@ -54,7 +57,7 @@ class SpringHand:
         joints = self.follower.at(self.time)
         joints[list(self.blocked)] = 0.0
         forces = {link: 0.0 if link in self.absent else SPRING * max(
-            0.0, joints[joint] - CLOSED_ANGLE) for link, joint in FINGERS.items()
+            0.0, joints[joint] - CLOSED_ANGLE - self.away[link]) for link, joint in FINGERS.items()
             if link not in self.dumb}
         pose = transform(np.eye(3), np.array([0.0, 0.0, self.slide * self.lifted]))
         return Measurement(self.time, joints, forces, pose, True)
@@ -64,7 +67,8 @@ class SpringHand:
         for action in actions:
             self.sent.append(action)
             if isinstance(action, SendRows):
-                self.follower.follow(HAND.joint_names, action.rows, action.times, self.time)
+                self.follower.follow(HAND.joint_names, action.rows, action.times, self.time,
+                                     action.begin)
             elif isinstance(action, StopHand):
                 self.stopped += 1
                 self.follower.stop()
@@ -74,6 +78,34 @@ class SpringHand:
                 self.placed += 1
             elif isinstance(action, MovePalm):
                 self.height = action.height
+
+
+class LateHand(SpringHand):
+    """
+    A hand far away: joints, forces and commands take their time [s], ``deaf`` for ever.
+
+    It measures forces and joints at the same moments; what comes of them is of two moments.
+    """
+
+    def __init__(self, joints=0.0, forces=0.0, commands=0.0):
+        super().__init__()
+        self._late, self._waits = (joints, forces), commands
+        self._measured, self._commands, self.deaf = [], [], False
+
+    def measure(self):
+        for due, actions in [*self._commands]:
+            if due <= self.time + 1e-9:
+                super().obey(actions)
+                self._commands.remove((due, actions))
+        self._measured.append(super().measure())
+        joints, forces = (next((m for m in reversed(self._measured)
+                                if m.time <= self.time - late + 1e-9), self._measured[0])
+                          for late in self._late)
+        return replace(joints, forces=forces.forces, forces_time=forces.time)
+
+    def obey(self, actions):
+        if actions and not self.deaf:
+            self._commands.append((self.time + self._waits, actions))
 
 
 def run(execution: GraspExecution, hand: SpringHand, seconds=20.0, until=None):

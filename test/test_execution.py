@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from execution_cases import (
-    CLOSED_ANGLE, GRIP, HAND, OPTIONS, PERIOD, plan, PLANNED, run, SPRING, SpringHand, TIPS)
+    CLOSED_ANGLE, GRIP, HAND, LateHand, OPTIONS, PERIOD, plan, PLANNED, run, SPRING, SpringHand,
+    TIPS)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
@@ -41,7 +42,7 @@ def test_each_finger_stops_at_its_planned_force():
     assert (report.found_forces <= PLANNED + ONE_PERIOD + ATOL_ROUNDOFF).all()
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.lists(st.floats(0.1, 1.9), min_size=3, max_size=3), st.floats(0.2, 3.0))
 def test_fingers_stop_each_at_its_own_force_at_any_speed(forces, speed):
     wishes = Wishes(speed_scale=speed)
@@ -52,6 +53,48 @@ def test_fingers_stop_each_at_its_own_force_at_any_speed(forces, speed):
     assert execution.status == Status.SUCCEEDED
     assert (np.array(found) >= np.array(forces) - ATOL_ROUNDOFF).all()
     assert (np.array(found) <= np.array(forces) + ONE_PERIOD + ATOL_ROUNDOFF).all()
+
+
+@settings(max_examples=15)
+@given(st.floats(0.0, 0.08), st.floats(0.0, 0.08), st.floats(0.0, 0.1))
+def test_forces_do_not_depend_on_how_late_the_news_is(joints, forces, commands):
+    """Whether forces are older than joints or younger, and however late the hand obeys."""
+    execution, hand = GraspExecution(plan(), OPTIONS, False), LateHand(joints, forces, commands)
+    run(execution, hand)
+    found = np.array([execution.closed.forces[link] for link in TIPS])
+    assert execution.status == Status.SUCCEEDED, execution.message
+    assert (found >= PLANNED - ATOL_ROUNDOFF).all()
+    assert (found <= PLANNED + ONE_PERIOD + ATOL_ROUNDOFF).all()
+
+
+def test_a_hand_that_hears_late_is_not_blocked():
+    late = 0.7 * OPTIONS.start_time
+    assert late > 2.0 * OPTIONS.lag_time
+    execution, hand = GraspExecution(plan(), OPTIONS, False), LateHand(commands=late)
+    run(execution, hand)
+    assert execution.status == Status.SUCCEEDED, execution.message
+
+
+def test_a_hand_that_does_not_begin_is_a_joint_error():
+    execution, hand = GraspExecution(plan(Wishes(wait_for_go=True)), OPTIONS, False), LateHand()
+    run(execution, hand, until=lambda: execution.phase == Phase.WAITING)
+    hand.deaf, begin = True, hand.time
+    execution.go()
+    run(execution, hand)
+    assert execution.status == Status.JOINT_ERROR
+    assert hand.time <= begin + OPTIONS.start_time + OPTIONS.lag_time + 2.0 * PERIOD
+
+
+def test_a_finger_goes_on_whose_object_gives_way_in_the_closed_hand():
+    execution = GraspExecution(plan(Wishes(hold_time=2.0)), OPTIONS, False)
+    hand = SpringHand()
+    run(execution, hand, until=lambda: execution.phase == Phase.HOLDING)
+    hand.away[TIPS[0]] = 0.4 * GRIP
+    run(execution, hand)
+    forces = hand.measure().forces
+    assert execution.status == Status.SUCCEEDED
+    assert all(PLANNED - ATOL_ROUNDOFF <= forces[link] <= PLANNED + ONE_PERIOD + ATOL_ROUNDOFF
+               for link in TIPS)
 
 
 def test_a_finger_that_cannot_reach_its_force_stops_at_its_angle():

@@ -266,6 +266,21 @@ def test_set_points_keep_the_velocity_limits_and_arrive(goal, duration):
     np.testing.assert_allclose(last, goal, rtol=0, atol=ATOL_ROUNDOFF)
 
 
+@settings(max_examples=20)
+@given(st.floats(0.01, 0.5), st.lists(st.floats(0.0, 0.2), min_size=7, max_size=7))
+def test_rows_that_come_late_are_joined_on_their_way(late, goal):
+    """So that a hand which hears late is where it would be had it heard at once."""
+    rows, times = np.array([0.5 * np.array(goal), goal]), [1.0, 2.0]
+    early, joined = (SetpointFollower(HAND, np.zeros(7)) for _ in range(2))
+    for follower in (early, joined):
+        follower.at(0.0)
+    early.follow(HAND.joint_names, rows, times, 0.0)
+    joined.at(late)
+    joined.follow(HAND.joint_names, rows, times, late, 0.0)
+    for time in (late + 0.5, 1.5, 2.5):
+        np.testing.assert_allclose(joined.at(time), early.at(time), rtol=0, atol=ATOL_ROUNDOFF)
+
+
 def test_joints_that_are_not_named_stay_and_a_stop_stops():
     follower = SetpointFollower(HAND, np.zeros(7))
     follower.at(0.0)

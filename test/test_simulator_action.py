@@ -7,7 +7,9 @@ import pytest
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
+from gripsim_ros.conversions.geometry import time_to_msg  # noqa: E402
 from gripsim_ros.nodes import sdh_simulator_action as module  # noqa: E402
+from gripsim_ros.nodes.sdh_simulator import SdhSimulatorNode  # noqa: E402
 from gripsim_ros.resources import load_default_hand  # noqa: E402
 from gripsim_ros.sim.setpoints import SetpointFollower  # noqa: E402
 
@@ -15,6 +17,17 @@ HAND = load_default_hand()
 GOAL = np.full(7, 0.2)
 #: Simulated time between two looks [s].
 STEP = 0.1
+#: Of the simulated clock, which begins at the time of day [s]; so sharp are its stamps.
+OFFSET, ATOL_STAMP = 1.7e9, 1e-6
+
+
+@pytest.mark.parametrize('ago, expected', [
+    (0.5, 9.5), (0.0, 10.0), (-3.0, 10.0), (9.0, 10.0), (OFFSET + 10.0, 10.0)])
+def test_a_stamp_says_when_a_trajectory_began_if_that_is_not_long_ago(ago, expected):
+    """A stamp of another clock, and none at all: it begins when it arrives."""
+    node = SimpleNamespace(_world=SimpleNamespace(time=10.0), _offset=OFFSET)
+    begin = SdhSimulatorNode._begin_of(node, time_to_msg(OFFSET + 10.0 - ago))
+    np.testing.assert_allclose(begin, expected, rtol=0, atol=ATOL_STAMP)
 
 
 class Goal:

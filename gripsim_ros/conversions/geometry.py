@@ -1,7 +1,7 @@
 """Poses, vectors, meshes and primitives <-> arrays; quaternions are x, y, z, w."""
 
 import numpy as np
-from builtin_interfaces.msg import Duration
+from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Point, Pose, Quaternion, Transform, Vector3
 from numpy.typing import NDArray
 from shape_msgs.msg import Mesh, MeshTriangle, SolidPrimitive
@@ -173,3 +173,14 @@ def duration_to_msg(seconds: float) -> Duration:
     """Return seconds, not negative, as a message, to the nanosecond."""
     nanoseconds = round(float(seconds) * 1e9)
     return Duration(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+
+
+def time_to_msg(seconds: float) -> Time:
+    """Return a stamp in seconds, not negative, as a message, to the nanosecond."""
+    nanoseconds = round(float(seconds) * 1e9)
+    return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+
+
+def seconds_from_msg(message: Time | Duration) -> float:
+    """Return a stamp or a duration [s]."""
+    return message.sec + 1e-9 * message.nanosec

@@ -26,7 +26,7 @@ class _Way:
     """How far along the plan a finger is: it may stop and go on later."""
 
     def __init__(self) -> None:
-        self.paused = 0.0
+        self.paused = self._reached = 0.0
         self._stop: float | None = None
 
     @property
@@ -42,7 +42,8 @@ class _Way:
         return planned + self.paused if self._stop is None else planned[:0]
 
     def stop(self, elapsed: float) -> bool:
-        self._stop = self.along(elapsed)
+        """Stop where it was so long after the start, but not before an earlier stop."""
+        self._stop = self._reached = max(self._reached, self.along(elapsed))
         return True
 
     def go_on(self, elapsed: float) -> bool:
@@ -61,6 +62,7 @@ class FingerWatch:
         self._stopped_at = np.inf
         self._wrong_since: float | None = None
         self._before: Measurement | None = None
+        self._moved, self._closing = False, np.sign(plan.rows[-1] - plan.rows[0])
         self._pace = np.full(plan.rows.shape[1], np.inf)
         steps = np.abs(np.diff(plan.rows, axis=0)).max(axis=1) / np.diff(plan.times)
         self.speed = max(LEAST_SPEED, float(steps.max()))
@@ -82,22 +84,30 @@ class FingerWatch:
         """
         Stop fingers that press as planned, let those go on that press less again.
 
-        A finger stops where it was *sent* at the time of the measurement: under position
-        control its force is that of the set-point. The object may yet give way to another
-        finger; then it goes on from there.
+        A finger stops where it was *sent* when its force was felt, however late the news is:
+        under position control its force is that of the set-point. The object may yet give
+        way to another finger; then it goes on from there.
 
         Returns
         -------
         (m, J) float, (m,) float
-            Rows to follow and their times from now; None where nothing changes.
+            Rows to follow and their times after the measurement; None where nothing changes.
         """
+        return self._press(measured, self._options.force_factor)
+
+    def keep_pressing(self, measured: Measurement) -> tuple[Array, Array] | None:
+        """Let fingers go on that press less than planned while they hold; as ``stop_fingers``."""
+        return self._press(measured, min(1.0, self._options.force_factor))
+
+    def _press(self, measured: Measurement, least: float) -> tuple[Array, Array] | None:
         elapsed, changed = measured.time - self._start, False
+        felt = measured.felt_at - self._start
         pressing = [finger for finger in self._plan.fingers if finger.force > 0.0]
         for finger in pressing:
             share, way = self._force(finger, measured) / finger.force, self._way[finger.name]
             if not way.stopped and share >= self._options.force_factor:
-                changed |= way.stop(elapsed)
-            elif way.stopped and share < 1.0:
+                changed |= way.stop(felt)
+            elif way.stopped and share < least:
                 changed |= way.go_on(elapsed)
         if not all(self._way[finger.name].stopped for finger in pressing) or not pressing:
             self._stopped_at = np.inf
@@ -106,7 +116,7 @@ class FingerWatch:
         return self._remaining(measured.time) if changed else None
 
     def _remaining(self, time: float) -> tuple[Array, Array]:
-        """Return the rows (m, J) still to come and their times (m,) from now."""
+        """Return the rows (m, J) still to come and their times (m,) from ``time`` on."""
         elapsed, plan = time - self._start, self._plan
         times = np.unique(np.round(np.concatenate(
             [[elapsed + SHORTEST], *(way.times(plan.times) for way in self._way.values()),
@@ -124,20 +134,26 @@ class FingerWatch:
         latest = self._start + float(self._plan.times[-1]) + self._options.motion_timeout
         end = min(self._start + float(last), self._stopped_at, latest)
         rests = self._pace.max() < REST_SPEED or measured.time >= latest
-        return bool(rests) and measured.time >= end + self._options.settle_time
+        known = min(measured.time, measured.felt_at)        # old news of forces prove nothing
+        return bool(rests) and known >= end + self._options.settle_time
 
     def observe(self, measured: Measurement) -> None:
         """Note how fast the joints are; to be called with every measurement of closing."""
         before, self._before = self._before, measured
         if before is not None and measured.time > before.time:
-            self._pace = np.abs(measured.joints - before.joints) / (measured.time - before.time)
+            speeds = (measured.joints - before.joints) / (measured.time - before.time)
+            self._pace = np.abs(speeds)
+            self._moved |= bool((speeds * self._closing).max() >= REST_SPEED)
 
     def lagging(self, measured: Measurement) -> str:
         """
         Return joints that rest off their way although their finger touches nothing, or ''.
 
-        One that still moves is late, not blocked: a hand has ramps of its own.
+        One that still moves is late, not blocked: a hand has ramps of its own. Until the first
+        joint moves, the hand may not yet have heard where it is sent.
         """
+        if not self._moved and measured.time < self._start + self._options.start_time:
+            return ''
         error = np.abs(measured.joints - self.setpoint(measured.time))
         error[self._pace >= REST_SPEED] = 0.0
         for finger in self._plan.fingers:

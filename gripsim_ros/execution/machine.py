@@ -52,8 +52,8 @@ class Measurement:
     What is known of the hand at a time [s].
 
     ``joints (J,)`` [rad]; ``forces`` normal force by link [N], links without a pad are not in
-    it; ``T_palm_object`` and ``palm_rests`` (the palm is where it was sent) are None where
-    nobody tells.
+    it, felt at ``forces_time`` [s] (None: at ``time``); ``T_palm_object`` and ``palm_rests``
+    (the palm is where it was sent) are None where nobody tells.
     """
 
     time: float
@@ -61,14 +61,25 @@ class Measurement:
     forces: Mapping[str, float] = field(default_factory=dict)
     T_palm_object: Array | None = None
     palm_rests: bool | None = None
+    forces_time: float | None = None
+
+    @property
+    def felt_at(self) -> float:
+        """Return when the forces were felt [s]."""
+        return self.time if self.forces_time is None else self.forces_time
 
 
 @dataclass(frozen=True, eq=False)
 class SendRows:
-    """Send the joints along rows (m, J) [rad] at times (m,) [s] from now."""
+    """
+    Send the joints along rows (m, J) [rad] at times (m,) [s] after ``begin``.
+
+    That is a time of the measurements [s]; None: when the hand hears of it.
+    """
 
     rows: Array
     times: Array
+    begin: float | None = None
 
 
 @dataclass(frozen=True)
@@ -202,7 +213,7 @@ class GraspExecution:
             return []
         self._enter(Phase.CLOSING, measured, float(self.plan.times[-1]))
         self._watch.start(measured)
-        return [SendRows(self.plan.rows[1:], self.plan.times[1:])]
+        return [SendRows(self.plan.rows[1:], self.plan.times[1:], measured.time)]
 
     def _close(self, measured: Measurement) -> list[Action]:
         self._watch.observe(measured)
@@ -212,7 +223,7 @@ class GraspExecution:
             return self._end(Status.JOINT_ERROR, f'while closing: {lagging}')
         remaining = self._watch.stop_fingers(measured)
         if not self._watch.finished(measured):
-            return [SendRows(*remaining)] if remaining is not None else []
+            return _sent(remaining, measured)
         self._judge_closing(measured)
         missed = self._watch.missed(measured)
         if missed:
@@ -230,7 +241,7 @@ class GraspExecution:
         if lost:
             return self._fail(Status.SLIPPED, f'contact was lost while holding: {lost}')
         if measured.time - self._since < self._length:
-            return []
+            return _sent(self._watch.keep_pressing(measured), measured)
         height = self.plan.wishes.lift_height
         if height <= 0.0:
             return self._finish(measured)
@@ -254,7 +265,7 @@ class GraspExecution:
             return self._finish(measured)
         if elapsed > self._length:
             return self._fail(Status.TIMED_OUT, 'the palm did not rise in time')
-        return []
+        return _sent(self._watch.keep_pressing(measured), measured)
 
     def _release(self, measured: Measurement) -> list[Action]:
         elapsed = measured.time - self._since
@@ -286,3 +297,8 @@ class GraspExecution:
             return []
         self.status, self.message, self.phase = status, message, Phase.DONE
         return [StopHand()]
+
+
+def _sent(remaining: tuple[Array, Array] | None, measured: Measurement) -> list[Action]:
+    """Return the action that sends rows, if there are any; they begin at the measurement."""
+    return [] if remaining is None else [SendRows(*remaining, measured.time)]

@@ -35,6 +35,8 @@ class ExecutionOptions:
         Largest motion of the object in the hand while it is lifted [m].
     lag_time : float
         How long an error or a lost contact must last [s].
+    start_time : float
+        In which the hand begins to close [s]; until then no joint lags.
     settle_time : float
         Rest before anything is judged [s].
     motion_time : float
@@ -54,6 +56,7 @@ class ExecutionOptions:
     joint_tolerance: float
     slip_tolerance: float
     lag_time: float
+    start_time: float
     settle_time: float
     motion_time: float
     grip_time: float

@@ -20,6 +20,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from ..conversions import grasp_from_msg, pose_from_msg, pose_to_msg, xyz
+from ..conversions.geometry import seconds_from_msg
 from ..core.errors import GripsimError, TaskError
 from ..core.transforms import transform
 from ..execution.machine import (
@@ -27,7 +28,7 @@ from ..execution.machine import (
 from ..execution.plan import ExecutionOptions, PlannedContact, Wishes, make_plan
 from ..execution.report import report_of
 from .grasp_executor_parts import PARAMETERS, fill_result, trajectory_to_msg
-from .grasp_executor_senses import Senses, seconds
+from .grasp_executor_senses import Senses
 from .live_joints import JointsError
 from .node_base import Meter, SuiteNode, one_line, run
 
@@ -156,7 +157,8 @@ class GraspExecutorNode(SuiteNode):
         names = list(grasp.joint_trajectory.joint_names)
         order = [names.index(name) for name in self.hand.joint_names]
         grip = np.array(grasp.grip_joint_positions)
-        times = np.array([seconds(p.time_from_start) for p in grasp.joint_trajectory.points])
+        times = np.array([seconds_from_msg(p.time_from_start)
+                          for p in grasp.joint_trajectory.points])
         contacts = [PlannedContact(c.link, max(0.0, float(xyz(c.force) @ xyz(c.normal))))
                     for c in grasp.contacts]
         wishes = Wishes(goal.wait_for_go, goal.speed_scale, goal.squeeze, goal.hold_time,

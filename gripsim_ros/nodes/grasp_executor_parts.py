@@ -1,9 +1,10 @@
 """What `grasp_executor` can be told, and the messages it makes."""
 
+from builtin_interfaces.msg import Time
 from gripsim_interfaces.action import ExecuteGrasp
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ..conversions.geometry import duration_to_msg
+from ..conversions.geometry import duration_to_msg, time_to_msg
 from ..execution.machine import SendRows
 from ..execution.report import ExecutionReport
 from .parameters import NodeParameter
@@ -20,6 +21,7 @@ PARAMETERS = (
     NodeParameter('joint_tolerance', float, 'Of a joint that touches nothing [rad].', 0.0, 1.0),
     NodeParameter('slip_tolerance', float, 'Of the lifted object in the hand [m].', 0.0, 1.0),
     NodeParameter('lag_time', float, 'That an error must last [s].', 0.0, 10.0),
+    NodeParameter('start_time', float, 'In which the hand begins to close [s].', 0.0, 60.0),
     NodeParameter('settle_time', float, 'Rest before anything is judged [s].', 0.0, 10.0),
     NodeParameter('motion_time', float, 'At least, for shaping the hand [s].', 0.1, 60.0),
     NodeParameter('grip_time', float, 'From the last row to the grip [s].', 0.01, 60.0),
@@ -29,10 +31,12 @@ PARAMETERS = (
 
 
 def trajectory_to_msg(action: SendRows, joint_names) -> JointTrajectory:
-    """Return rows as a trajectory that begins when it arrives."""
-    return JointTrajectory(joint_names=list(joint_names), points=[
+    """Return rows as a trajectory; without a stamp it begins when it arrives."""
+    message = JointTrajectory(joint_names=list(joint_names), points=[
         JointTrajectoryPoint(positions=row.tolist(), time_from_start=duration_to_msg(when))
         for row, when in zip(action.rows, action.times)])
+    message.header.stamp = Time() if action.begin is None else time_to_msg(action.begin)
+    return message
 
 
 def fill_result(result: ExecuteGrasp.Result, report: ExecutionReport, joint_names) -> None:

@@ -4,13 +4,13 @@ import threading
 import time
 
 import numpy as np
-from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import PoseStamped
 from gripsim_interfaces.msg import TactileFrame
 from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 
 from ..conversions import pose_from_msg
+from ..conversions.geometry import seconds_from_msg
 from ..core.transforms import inverse
 from ..execution.machine import Measurement
 from .live_joints import LiveJoints
@@ -49,7 +49,7 @@ class Senses:
         """Take joint states."""
         with self._news:
             if self._joints.merge(msg.name, msg.position, time.monotonic()):
-                self._stamp = seconds(msg.header.stamp)
+                self._stamp = seconds_from_msg(msg.header.stamp)
                 self._count += 1
                 self._news.notify_all()
 
@@ -60,21 +60,21 @@ class Senses:
         forces = np.asarray(msg.pressures) * np.asarray(msg.areas)
         ends = list(msg.offsets)
         with self._news:
-            self._touch = (seconds(msg.header.stamp), {
+            self._touch = (seconds_from_msg(msg.header.stamp), {
                 link: float(forces[first:last].sum())
                 for link, first, last in zip(msg.links, ends, ends[1:])})
 
     def on_palm(self, msg: PoseStamped) -> None:
         """Take the palm's pose."""
         with self._news:
-            self._palm = (seconds(msg.header.stamp), pose_from_msg(msg.pose))
+            self._palm = (seconds_from_msg(msg.header.stamp), pose_from_msg(msg.pose))
             self.frame = msg.header.frame_id
             self._compose()
 
     def on_object(self, msg: PoseStamped) -> None:
         """Take the object's pose."""
         with self._news:
-            self._object = (seconds(msg.header.stamp), pose_from_msg(msg.pose))
+            self._object = (seconds_from_msg(msg.header.stamp), pose_from_msg(msg.pose))
             self._compose()
 
     def _compose(self) -> None:
@@ -113,8 +113,9 @@ class Senses:
             joints, _ = self._joints.sample(time.monotonic())
             touch = self._touch
             fresh = touch is not None and abs(self._stamp - touch[0]) <= self._timeout
-            return Measurement(self._stamp, joints, touch[1] if fresh else {},
-                               self._T_palm_object, self._palm_rests())
+            felt_at, forces = touch if fresh else (None, {})
+            return Measurement(self._stamp, joints, forces, self._T_palm_object,
+                               self._palm_rests(), felt_at)
 
     def _palm_rests(self) -> bool | None:
         if self._palm is None or self.palm_goal is None:
@@ -122,8 +123,3 @@ class Senses:
         away = np.linalg.norm(self._palm[1][:3, 3] - self.palm_goal[:3, 3])
         turned = np.abs(self._palm[1][:3, :3] - self.palm_goal[:3, :3]).max()
         return bool(away < PALM_TOLERANCE and turned < TURN_TOLERANCE)
-
-
-def seconds(stamp: Time | Duration) -> float:
-    """Return a stamp or a duration [s]."""
-    return stamp.sec + 1e-9 * stamp.nanosec

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
 from gripsim_interfaces.msg import GraspObject as GraspObjectMsg
 from gripsim_interfaces.msg import TactileFrame
@@ -24,6 +25,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from ..conversions import grasp_object_from_msg, pose_from_msg, pose_to_msg
+from ..conversions.geometry import seconds_from_msg, time_to_msg
 from ..core.transforms import transform
 from ..sim.options import SimulationError, SimulationOptions
 from ..sim.setpoints import SetpointFollower
@@ -32,7 +34,7 @@ from ..sim.world import World
 from .node_base import LATCHED_OBJECTS, Meter, SuiteNode, latched, one_line, run
 from .parameters import ParameterError
 from .sdh_simulator_action import TrajectoryAction
-from .sdh_simulator_parts import PARAMETERS, RealTime, tactile_to_msg, time_to_msg
+from .sdh_simulator_parts import PARAMETERS, RealTime, tactile_to_msg
 
 try:
     from rosgraph_msgs.msg import Clock
@@ -41,6 +43,8 @@ except ModuleNotFoundError:
 
 #: Longest that a service waits for the simulation to take its command [s].
 COMMAND_TIMEOUT = 5.0
+#: Trajectories that began longer ago begin when they arrive, in simulated time [s].
+MOST_LATE = 2.0
 #: A simulation later than this does not hurry to catch up [s].
 MOST_LAG = 0.1
 #: Pause while there is nothing to simulate, or after an error [s].
@@ -254,10 +258,15 @@ class SdhSimulatorNode(SuiteNode):
     def _follow(self, msg: JointTrajectory) -> None:
         if self._latched:
             raise SimulationError('emergency stop: the trajectory is refused until ~/recover')
-        times = [1e-9 * point.time_from_start.nanosec + point.time_from_start.sec
-                 for point in msg.points]
+        times = [seconds_from_msg(point.time_from_start) for point in msg.points]
         self._follower.follow(list(msg.joint_names), [list(p.positions) for p in msg.points],
-                              times, self._world.time)
+                              times, self._world.time, self._begin_of(msg.header.stamp))
+
+    def _begin_of(self, stamp: Time) -> float:
+        """Return when a trajectory of this stamp begins: a little ago, or now."""
+        now = self._world.time
+        begin = seconds_from_msg(stamp) - self._offset
+        return begin if max(0.0, now - MOST_LATE) <= begin <= now else now
 
     def _on_palm(self, msg: PoseStamped, moves: Callable) -> None:
         self._commands.put((lambda: self._move_palm(msg, moves), None))

@@ -3,7 +3,6 @@
 import time
 
 import numpy as np
-from builtin_interfaces.msg import Time
 from gripsim_interfaces.msg import TactileFrame
 from std_msgs.msg import Header
 
@@ -53,12 +52,6 @@ class RealTime:
         factor = self._simulated / max(now - self._since, 1e-9)
         self._simulated, self._since = 0.0, now
         return factor
-
-
-def time_to_msg(seconds: float) -> Time:
-    """Return a stamp [s]."""
-    nanoseconds = round(1e9 * seconds)
-    return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
 
 
 def tactile_to_msg(readings: list[PadReading], header: Header) -> TactileFrame:

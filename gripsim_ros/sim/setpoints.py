@@ -30,9 +30,11 @@ class SetpointFollower:
         self._last = -np.inf
 
     def follow(self, names: Sequence[str], rows: Sequence[Sequence[float]],
-               times: Sequence[float], now: float) -> None:
+               times: Sequence[float], now: float, begin: float | None = None) -> None:
         """
         Follow rows from now on; joints that are not named stay where they are sent.
+
+        Rows that should have begun earlier are joined on their way.
 
         Parameters
         ----------
@@ -41,8 +43,10 @@ class SetpointFollower:
         rows : (m, n) sequence
             [rad]; no row at all stops every joint.
         times : (m,) sequence
-            When each is to be reached, after ``now`` [s]; growing.
+            When each is to be reached, after ``begin`` [s]; growing.
         now : float
+        begin : float, optional
+            Not after ``now``, which is the default.
 
         Raises
         ------
@@ -71,8 +75,9 @@ class SetpointFollower:
                             f'{table[:, joint].max():.4f}')
         full = np.repeat(self.setpoints[None], len(table) + 1, axis=0)
         full[1:, index] = table
-        self._times, self._rows = np.concatenate([[now], now + when]), full
-        if self._times[1] <= now:       # a first row at 0 s is where the way begins
+        begin = now if begin is None else begin
+        self._times, self._rows = np.concatenate([[begin], begin + when]), full
+        if when[0] <= 0.0:              # a first row at 0 s is where the way begins
             self._times, self._rows = self._times[1:], full[1:]
 
     def _indices(self, names: Sequence[str]) -> list[int]:
