@@ -28,7 +28,7 @@ from gripsim_ros.task_file import load_task
 #: How often a lost planner is asked again, and the pause before [s].
 TRIES, PAUSE = 3, 2.0
 #: How long the executor may take to be discovered, and to be silent [s].
-DISCOVERY_TIMEOUT, SILENCE = 3.0, 20.0
+DISCOVERY_TIMEOUT, SILENCE = 10.0, 20.0
 #: Silence after which the executor is asked again about the same goal [s], and how often.
 ASK_AGAIN, MOST_ASKS = 2.0, 4
 POLL_PERIOD = 0.05
@@ -49,7 +49,7 @@ class PickTask:
     def __init__(self, client, options):
         """Take a ``PlanGraspClient`` and the options of the command line."""
         self.client, self.options = client, options
-        self.grasps, self.grasp, self._publisher = [], None, None
+        self.grasps, self.grasp, self._publisher, self._action = [], None, None, None
 
     def run(self):
         """Run all stages; StageFailed, ServerLost or GripsimError ends the task."""
@@ -120,6 +120,7 @@ class PickTask:
         if self.options.plan_only:
             return 'left out'
         action = ActionClient(self.client.node, ExecuteGrasp, 'execute_grasp')
+        self._action = action       # it lives as long as the client's thread
         if not action.wait_for_server(DISCOVERY_TIMEOUT):
             return 'left out, no grasp_executor was found'
         goal = ExecuteGrasp.Goal(grasp=self.grasp, object_id=self.options.label,

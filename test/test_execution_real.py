@@ -2,6 +2,7 @@
 
 import os
 import threading
+import uuid
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 from gripsim_interfaces.action import ExecuteGrasp  # noqa: E402
 from gripsim_interfaces.msg import ContactPatch, Grasp  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
-from sdh_cases import ANGLES, NAMES, rests, wait_for  # noqa: E402
+from sdh_cases import ANGLES, answer_of, NAMES, rests, wait_for  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
+from unique_identifier_msgs.msg import UUID  # noqa: E402
 
 from gripsim_ros.client import PlanGraspClient  # noqa: E402
 from gripsim_ros.driver.emulator.firmware import Identity  # noqa: E402
@@ -57,7 +59,7 @@ def real():
             suite.wait_until_ready(names, START_TIMEOUT)
             with PlanGraspClient() as client:
                 action = ActionClient(client.node, ExecuteGrasp, 'execute_grasp')
-                assert action.wait_for_server(20.0)
+                assert action.wait_for_server(START_TIMEOUT)
                 yield hand, action
                 action.destroy()
         finally:
@@ -65,16 +67,19 @@ def real():
 
 
 def send(action, on_feedback=None, **wishes):
-    future = action.send_goal_async(ExecuteGrasp.Goal(grasp=grasp(), **wishes), on_feedback)
-    assert wait_for(future.done)
-    return future.result()
+    goal, name = ExecuteGrasp.Goal(grasp=grasp(), **wishes), UUID(uuid=list(uuid.uuid4().bytes))
+    handle, asks = answer_of(lambda: action.send_goal_async(goal, on_feedback, name), wait_for)
+    assert handle.accepted or asks > 1
+    return handle
+
+
+def result_of(handle):
+    return answer_of(handle.get_result_async, wait_for)[0].result
 
 
 def test_a_hand_without_calibrated_pads_closes_by_angle_and_says_so(real):
     _, action = real
-    future = send(action).get_result_async()
-    assert wait_for(future.done)
-    result = future.result().result
+    result = result_of(send(action))
     assert result.status == ExecuteGrasp.Result.SUCCEEDED, result.message
     assert result.contact_links == ['sdh_thumb_3_link'] and np.isnan(result.found_forces[0])
     np.testing.assert_allclose(result.joint_errors, 0.0, rtol=0, atol=ATOL_THERE)
@@ -91,15 +96,11 @@ def test_cancel_stops_the_real_hand_on_its_way(real):
 
     handle = send(action, listen)
     assert closing.wait(60.0)
-    handle.cancel_goal_async()
-    future = handle.get_result_async()
-    assert wait_for(future.done)
-    assert future.result().result.status == ExecuteGrasp.Result.CANCELED
+    answer_of(handle.cancel_goal_async, wait_for)
+    assert result_of(handle).status == ExecuteGrasp.Result.CANCELED
     assert wait_for(lambda: rests(hand))
 
 
 def test_the_real_hand_lifts_nothing_by_itself(real):
-    future = send(real[1], lift_height=0.1).get_result_async()
-    assert wait_for(future.done)
-    result = future.result().result
+    result = result_of(send(real[1], lift_height=0.1))
     assert result.status == ExecuteGrasp.Result.INVALID_REQUEST and 'arm' in result.message

@@ -24,7 +24,7 @@ from ..conversions.geometry import seconds_from_msg
 from ..core.errors import GripsimError, TaskError
 from ..core.transforms import transform
 from ..execution.machine import (
-    Action, GraspExecution, LiftOff, MovePalm, PlacePalm, SendRows, Status, StopHand)
+    Action, GraspExecution, LiftOff, MovePalm, Phase, PlacePalm, SendRows, Status, StopHand)
 from ..execution.plan import ExecutionOptions, PlannedContact, Wishes, make_plan
 from ..execution.report import report_of
 from .grasp_executor_parts import PARAMETERS, fill_result, trajectory_to_msg
@@ -36,7 +36,7 @@ from .node_base import Meter, SuiteNode, one_line, run
 SERVICE_TIMEOUT, POSE_TIMEOUT = 2.0, 5.0
 #: How often a service is asked: middleware drops an answer to a client that it has just met.
 MOST_ASKS = 3
-#: Seconds between two feedbacks.
+#: Seconds between two feedbacks; every phase is told of at least once.
 FEEDBACK_PERIOD = 0.1
 #: Joint states that may wait.
 STATE_DEPTH = 5
@@ -180,7 +180,7 @@ class GraspExecutorNode(SuiteNode):
 
     def _run(self, execution: GraspExecution, goal_handle) -> None:
         """Feed measurements to the execution until it is done."""
-        self._execution, next_feedback = execution, 0.0
+        self._execution, next_feedback, told = execution, 0.0, None
         while not execution.done:
             try:
                 measured = self.senses.next()
@@ -196,8 +196,9 @@ class GraspExecutorNode(SuiteNode):
                 return
             self._act(execution.update(measured))
             self._meter.add(time.monotonic() - started)
-            if started >= next_feedback and goal_handle.is_active:
-                next_feedback = started + FEEDBACK_PERIOD
+            if goal_handle.is_active and (
+                    started >= next_feedback or execution.phase not in (told, Phase.DONE)):
+                next_feedback, told = started + FEEDBACK_PERIOD, execution.phase
                 goal_handle.publish_feedback(self._feedback(execution))
 
     def _feedback(self, execution: GraspExecution) -> ExecuteGrasp.Feedback:
