@@ -1,5 +1,6 @@
 """What processes of the suite need from their environment: a ROS domain, Fast DDS, interfaces."""
 
+from contextlib import ExitStack
 import fcntl
 import os
 from pathlib import Path
@@ -181,19 +182,20 @@ def clean_shared_memory(directory=SHARED_MEMORY, min_age=SEGMENT_MIN_AGE):
         if match:
             locks.setdefault(match[1], []).append(path)
     for name, paths in locks.items():
-        if all(_is_abandoned(path, min_age) for path in paths):
-            files = [Path(directory, name), Path(directory, f'sem.{name}_mutex'), *paths]
-            freed += sum(_remove(path) for path in files)
+        with ExitStack() as held:       # until all is gone, so that nobody takes it over meanwhile
+            if all(_hold_if_abandoned(path, min_age, held) for path in paths):
+                files = [Path(directory, name), Path(directory, f'sem.{name}_mutex'), *paths]
+                freed += sum(_remove(path) for path in files)
     return freed
 
 
-def _is_abandoned(path, min_age):
+def _hold_if_abandoned(path, min_age, held):
+    """Lock what nobody else has locked; tell whether that went well."""
     try:
         status = path.stat()
         if status.st_uid != os.getuid() or time.time() - status.st_mtime < min_age:
             return False
-        with path.open('r+') as lock:
-            return _try_lock(lock)
+        return _try_lock(held.enter_context(path.open('r+')))
     except OSError:
         return False
 

@@ -215,6 +215,31 @@ def test_batches_behind_one_that_was_answered_wait_on(ring):
     assert ring.sent[4:] == [('a', 1, 1), ('a', 2, 1), ('a', 3, 1)]
 
 
+def test_a_batch_that_was_sent_again_waits_behind_those_sent_meanwhile(ring):
+    ring.begin('a', CountingPlanner(1))
+    ring.step()
+    ring.begin('b', CountingPlanner(1))
+    ring.step(0.8 * TIMEOUT)
+    ring.step(0.2 * TIMEOUT)
+    ring.answer('b', 0)
+    ring.step(0.7 * TIMEOUT)
+    ring.step(0.5 * TIMEOUT)
+    assert ring.sent == [('a', 0, 0), ('b', 0, 0), ('a', 0, 1)]
+
+
+def test_a_stage_that_says_that_it_is_at_work_is_waited_for(ring):
+    planner = CountingPlanner(1)
+    session = ring.begin('a', planner)
+    ring.step()
+    for _ in range(10 * ATTEMPTS):
+        ring.step(TIMEOUT)
+        ring.dispatcher.at_work()
+    assert not session.done.is_set() and len(ring.sent) <= 2
+    for _ in range(10 * ATTEMPTS):      # it says so no more
+        ring.step(TIMEOUT)
+    assert session.outcome == STAGE_MISSING
+
+
 def test_an_unknown_object_is_published_again_and_the_batch_sent_again(ring):
     planner = CountingPlanner(1)
     session = ring.begin('a', planner)

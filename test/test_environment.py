@@ -227,6 +227,22 @@ def test_segments_of_starting_processes_are_kept(tmp_path):
     assert environment.clean_shared_memory(tmp_path) == 0
 
 
+def test_a_segment_stays_locked_until_all_of_it_is_gone(tmp_path, monkeypatch):
+    locks = [make_segment(tmp_path, 'fastrtps_port7410')]
+    locks[0].rename(tmp_path / 'fastrtps_port7410_el')
+    seen, remove = [], environment._remove
+
+    def look(path):
+        for lock in tmp_path.glob('*_el'):
+            with lock.open('r+') as other:
+                seen.append(environment._try_lock(other))
+        return remove(path)
+    monkeypatch.setattr(environment, '_remove', look)
+    assert environment.clean_shared_memory(tmp_path) == 1000
+    assert seen and not any(seen)
+    assert not list(tmp_path.iterdir())
+
+
 def test_missing_interfaces_end_the_process_with_one_line(monkeypatch):
     monkeypatch.setitem(sys.modules, 'rclpy', object())
     monkeypatch.setitem(sys.modules, 'gripsim_interfaces', None)

@@ -19,7 +19,7 @@ from gripsim_ros.nodes.forward_kinematics import ForwardKinematicsNode  # noqa: 
 from gripsim_ros.nodes.node_base import COMMON_PARAMETERS, LATCHED_OBJECTS  # noqa: E402
 from gripsim_ros.nodes.parameters import (  # noqa: E402
     NodeParameter, ParameterError, default_values)
-from gripsim_ros.nodes.stage_node import STAGE_PARAMETERS, ObjectStore  # noqa: E402
+from gripsim_ros.nodes.stage_node import PLAN_DEPTH, STAGE_PARAMETERS, ObjectStore  # noqa: E402
 
 PARAMETERS = {
     'forward_kinematics': (*STAGE_PARAMETERS, *forward_kinematics.PARAMETERS),
@@ -62,6 +62,33 @@ def question(node, /, batch_id=0, attempt=0, **ring):
     batch = ConfigurationBatch(np.eye(4)[None], joints, joints, np.zeros((1, 3)))
     return conversions.configurations_to_msg(batch, RingHeader(
         **{'hand_id': node.hand.id, 'batch_id': batch_id, 'attempt': attempt, **ring}))
+
+
+def test_a_question_that_comes_again_is_not_worked_on_twice(node, monkeypatch):
+    stage, worked = node(), []
+    answer = stage.answer
+    monkeypatch.setattr(stage, 'answer', lambda *a: worked.append(a) or answer(*a))
+    first = question(stage, 7, planner_id='p', request_id='r')
+    again = question(stage, 7, 1, planner_id='p', request_id='r')
+    other = question(stage, 7, 2, planner_id='p', request_id='r')
+    other.joint_positions[0] = 0.25
+    for message in (first, again, other):
+        stage._on_input('plan', message, INFO)
+    assert len(worked) == 2
+    assert [msg.ring.attempt for msg in stage.sent[1:]] == [1, 2]
+    assert stage.sent[0] is stage.sent[1] is not stage.sent[2]
+
+
+def test_a_lost_answer_is_forgotten_after_a_while(node, monkeypatch):
+    stage, worked = node(), []
+    answer = stage.answer
+    monkeypatch.setattr(stage, 'answer', lambda *a: worked.append(a) or answer(*a))
+    for batch in range(2 * PLAN_DEPTH):
+        stage._on_input('plan', question(stage, batch), INFO)
+    stage._on_input('plan', question(stage, 2 * PLAN_DEPTH - 1, 1), INFO)
+    assert len(worked) == 2 * PLAN_DEPTH
+    stage._on_input('plan', question(stage, 0, 1), INFO)
+    assert len(worked) == 2 * PLAN_DEPTH + 1
 
 
 @pytest.mark.parametrize('name', list(PARAMETERS))

@@ -8,7 +8,7 @@ from shape_msgs.msg import Mesh, MeshTriangle, SolidPrimitive
 
 from ..core.batches import (
     OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE, OBSTACLE_WIDTH)
-from ..core.errors import MeshError, TaskError
+from ..core.errors import MeshError, ShapeError, TaskError
 from ..core.transforms import from_pose, to_pose
 
 Array = NDArray[np.float64]
@@ -18,6 +18,10 @@ _PRIMITIVES = {
     SolidPrimitive.BOX: (OBSTACLE_BOX, 'box', 3),
     SolidPrimitive.SPHERE: (OBSTACLE_SPHERE, 'sphere', 1),
     SolidPrimitive.CYLINDER: (OBSTACLE_CYLINDER, 'cylinder', 2)}
+
+
+#: Largest length, force or acceleration that is taken [SI]; beyond it products overflow.
+LARGEST = 1e6
 
 
 def xyz(msg) -> Array:
@@ -50,7 +54,7 @@ def pose_from_msg(msg: Pose) -> Array:
     Raises
     ------
     ShapeError
-        A number is not finite, or the quaternion's norm is not 1.
+        A number is not finite, a position is beyond 1000 km, or the quaternion's norm is not 1.
     """
     return _rigid(msg.position, msg.orientation)
 
@@ -64,7 +68,10 @@ def _rigid(position, orientation) -> Array:
     quaternion = np.array([orientation.x, orientation.y, orientation.z, orientation.w])
     if not quaternion.any():
         quaternion[3] = 1.0
-    return from_pose(xyz(position), quaternion)
+    place = xyz(position)
+    if (np.abs(place) > LARGEST).any():     # what is not finite is named by from_pose
+        raise ShapeError(f'a position must be within {LARGEST:g} m, got {place.tolist()}')
+    return from_pose(place, quaternion)
 
 
 def pose_to_msg(T_a_b: Array) -> Pose:
@@ -163,9 +170,9 @@ def _primitive(primitive: SolidPrimitive, name: str) -> tuple[int, Array]:
     kind, word, count = _PRIMITIVES[primitive.type]
     dimensions = np.array(primitive.dimensions, float)
     if len(dimensions) != count or not (
-            np.isfinite(dimensions).all() and (dimensions > 0.0).all()):
-        raise TaskError(f'{name}: a {word} needs {count} dimensions above 0 m, '
-                        f'got {dimensions.tolist()}')
+            (dimensions > 0.0).all() and (dimensions <= LARGEST).all()):
+        raise TaskError(f'{name}: a {word} needs {count} dimensions above 0 and up to '
+                        f'{LARGEST:g} m, got {dimensions.tolist()}')
     return kind, dimensions
 
 

@@ -17,8 +17,8 @@ from ..core.planning.types import Task
 from ..core.transforms import inverse
 from .clouds import cloud_from_msg, has_cloud
 from .geometry import (
-    mesh_from_msg, pose_from_msg, primitives_from_msg, primitives_to_msg, transform_from_msg,
-    transform_to_msg, vector_to_msg, xyz)
+    LARGEST, mesh_from_msg, pose_from_msg, primitives_from_msg, primitives_to_msg,
+    transform_from_msg, transform_to_msg, vector_to_msg, xyz)
 from .objects import material_from_msg
 
 Array = NDArray[np.float64]
@@ -154,9 +154,11 @@ def task_from_msg(msg: TaskMsg, T_object_frame: Array) -> Task:
         A number is out of its range.
     """
     rotation = T_object_frame[:3, :3]
-    directions = _rows([xyz(v) for v in msg.gravity_directions], 3)
-    wrenches = _rows([(*xyz(w.force), *xyz(w.torque)) for w in msg.external_wrenches], 6)
-    approach = xyz(msg.approach_direction)
+    directions = _rows('gravity_directions', [xyz(v) for v in msg.gravity_directions], 3)
+    wrenches = _rows('external_wrenches', [
+        (*xyz(w.force), *xyz(w.torque)) for w in msg.external_wrenches], 6)
+    approach = _rows('approach_direction', [xyz(msg.approach_direction)], 3)[0]
+    _rows('gravity', [msg.gravity], 1)
     keep_out = _named('keep_out', lambda: primitives_from_msg(
         msg.keep_out, msg.keep_out_poses, T_object_frame, 'keep_out'))
     region = _named('contact_region', lambda: primitives_from_msg(
@@ -209,8 +211,12 @@ def _with_obstacles(task: Task, rows: Array) -> Task:
     return Task(**{**vars(task), 'obstacles': rows})
 
 
-def _rows(values: list, width: int) -> Array:
-    return np.array(values, float).reshape(-1, width)
+def _rows(name: str, values: list, width: int) -> Array:
+    rows = np.array(values, float).reshape(-1, width)
+    if not (np.abs(rows) <= LARGEST).all():
+        wrong = rows[~(np.abs(rows) <= LARGEST).all(axis=1)][0]
+        raise TaskError(f'{name} must be finite numbers up to {LARGEST:g}, got {wrong.tolist()}')
+    return rows
 
 
 def _scale(scale: float) -> float:

@@ -22,6 +22,8 @@ REPORT_PERIOD, HEARTBEAT = 0.1, 1.0
 OBJECT_DELAY = 0.02
 #: Seconds between two looks at the graph while stages are being discovered.
 DISCOVERY_PERIOD = 0.02
+#: How long a stage counts as at work after it said so; it says so once a second [s].
+WORK_MEMORY = 3.0
 #: The longest sleep, so that a missed wake-up is never noticed [s].
 LONGEST_SLEEP = 1.0
 
@@ -54,6 +56,7 @@ class Dispatcher:
         self._sessions: deque[Session] = deque()
         self._out: dict[tuple[str, int], Outstanding] = {}
         self._order = 0
+        self._at_work_until = -float('inf')
         self._closed = False
         self.retries = 0
         self.laps = 0
@@ -85,6 +88,12 @@ class Dispatcher:
     def reached(self, request_id: str, batch_id: int, stage: str) -> None:
         """Take note that a stage has passed on a batch."""
         self._events.put(lambda: self._note(request_id, batch_id, stage))
+
+    def at_work(self) -> None:
+        """Take note that some stage is computing: what is silent may be waiting for it."""
+        def note() -> None:
+            self._at_work_until = self._clock() + WORK_MEMORY
+        self._events.put(note)
 
     def close(self) -> None:
         """End all sessions and the thread."""
@@ -228,6 +237,9 @@ class Dispatcher:
                 return
         elif now < item.deadline:
             return
+        elif now < self._at_work_until and item.silent:
+            item.deadline = now + self._settings.answer_timeout
+            return
         else:
             item.silent = True
         if item.attempt + 1 >= self._settings.max_attempts:
@@ -235,7 +247,12 @@ class Dispatcher:
             return
         item.attempt += 1
         self.retries += 1
+        item.order = self._next_order()     # it stands at the end of the queues again
         self._put(item, now)
+
+    def _next_order(self) -> int:
+        self._order += 1
+        return self._order
 
     def _put(self, item: Outstanding, now: float) -> None:
         item.resend_at = None
@@ -276,8 +293,7 @@ class Dispatcher:
                 return False
             self._end(session, TIMED_OUT if session.cut_short else DONE, '')
             return True
-        item = Outstanding(session, ask, self._order)
-        self._order += 1
+        item = Outstanding(session, ask, self._next_order())
         self._out[(session.request_id, ask.batch_id)] = item
         self._put(item, now)
         return True

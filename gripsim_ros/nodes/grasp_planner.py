@@ -11,6 +11,7 @@ import threading
 from dataclasses import replace
 from itertools import count
 
+from diagnostic_msgs.msg import DiagnosticArray
 from gripsim_interfaces.action import PlanGrasps
 from gripsim_interfaces.msg import (
     Contacts, GraspObject, GraspStates, HandConfigurations, LinkStates, Material, RingHeader)
@@ -37,7 +38,7 @@ from .node_base import (
 from .parameters import NodeParameter
 from .requests_served import RequestServer
 from .sessions import STAGES, Answer, RingSettings, Session
-from .stage_node import PLAN_DEPTH, ObjectStore
+from .stage_node import AT_WORK, PLAN_DEPTH, ObjectStore
 from .stored_plans import StoredPlans
 from .warm_up import warm_up_object
 
@@ -131,6 +132,9 @@ class GraspPlannerNode(SuiteNode):
                     kind, topic,
                     lambda data, stage=stage, kind=kind: self._on_passing(data, stage, kind),
                     reliable(PLAN_DEPTH), callback_group=self._watch_group, raw=True))
+            self._watches.append(self.create_subscription(
+                DiagnosticArray, '/diagnostics', self._on_diagnostics, reliable(PLAN_DEPTH),
+                callback_group=self._watch_group))
         elif self._watches and not self.server.running:
             while self._watches:
                 self.destroy_subscription(self._watches.pop())
@@ -259,6 +263,14 @@ class GraspPlannerNode(SuiteNode):
         ring = deserialize_message(data, message_type).ring
         if ring.planner_id == self.planner_id:
             self.dispatcher.reached(ring.request_id, ring.batch_id, stage)
+
+    def _on_diagnostics(self, msg: DiagnosticArray) -> None:
+        """Take note that a stage is at work; silence is then no sign of its loss."""
+        here = self.get_namespace().strip('/')
+        for status in msg.status:
+            works = any(pair.key == AT_WORK and pair.value != 'no' for pair in status.values)
+            if works and status.name.rpartition('/')[0] == here:
+                self.dispatcher.at_work()
 
     # -- state -----------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from ..core.errors import GripsimError
 from ..core.hand import HandModel
+from ..environment import clean_shared_memory
 from ..resources import load_default_hand, resolve_uri, share_directory
 from .interrupts import Interrupts
 from .parameters import NodeParameter, ParameterError, declare
@@ -35,6 +36,8 @@ RESTARTED = 'GRIPSIM_KERNELS_COMPILED'
 ERROR_PAUSE = 0.05
 #: Callbacks that run at once: the planner's, the live ones, and the rest.
 DEFAULT_THREADS = 3
+#: Characters of an error that are told.
+LONGEST_LINE = 600
 #: How many objects `grasp_object` keeps for late joiners.
 LATCHED_OBJECTS = 16
 
@@ -62,9 +65,14 @@ def latest() -> QoSProfile:
 
 
 def one_line(error: BaseException) -> str:
-    """Return an error as one line: a user's as it stands, a fault's with its kind."""
+    """Return an error as one line, not too long: a user's as it stands, a fault's with kind."""
     text = ' '.join(str(error).split())
-    return text if isinstance(error, GripsimError) else f'{type(error).__name__}: {text}'
+    if not isinstance(error, GripsimError):
+        text = f'{type(error).__name__}: {text}'
+    if len(text) > LONGEST_LINE:        # it quotes what it was given
+        half = LONGEST_LINE // 2
+        text = f'{text[:half]} [... {len(text) - 2 * half} characters ...] {text[-half:]}'
+    return text
 
 
 class SuiteNode(LifecycleNode):
@@ -243,6 +251,7 @@ def run(node_class: type[SuiteNode], args: Sequence[str] | None = None) -> int:
     megabytes behind, and the second time the kernels come from numba's cache.
     """
     interrupts = Interrupts()
+    clean_shared_memory()       # what the one before left, where it was killed
     node, executor, compiled = None, None, RecordingListener()
     try:
         rclpy.init(args=args)

@@ -36,6 +36,7 @@ class _Plan:
     session: Session
     request: Request | None = None
     frame: GraspFrame | None = None
+    preparation: threading.Thread | None = None
 
 
 class RequestServer:
@@ -60,20 +61,22 @@ class RequestServer:
 
     def plan(self, msg: PlanGrasp.Request, response: PlanGrasp.Response) -> PlanGrasp.Response:
         """Serve `plan_grasp`."""
-        self._serve(response, lambda begin: self._plan(msg, response, begin))
+        self._serve(msg, response, self._plan)
         return response
 
     def evaluate(self, msg: EvaluateGrasp.Request,
                  response: EvaluateGrasp.Response) -> EvaluateGrasp.Response:
         """Serve `evaluate_grasp`."""
-        self._serve(response, lambda begin: self._evaluate(msg, response, begin))
+        self._serve(msg, response, self._evaluate)
         return response
 
     def plan_with_feedback(self, goal_handle) -> PlanGrasps.Result:
         """Serve `plan_grasps`; the goal's end follows the status of the answer."""
         result = PlanGrasps.Result()
-        self._serve(result, lambda begin: self._plan(
-            goal_handle.request, result, begin, goal_handle))
+        self._serve(goal_handle.request, result,
+                    lambda plan, response: self._plan(plan, response, goal_handle))
+        with self._lock:        # one that came too late, or to a request that was refused
+            self._canceled.discard(bytes(goal_handle.goal_id.uuid))
         if result.status == Status.CANCELED and goal_handle.is_cancel_requested:
             goal_handle.canceled()
         elif result.status in (Status.SUCCEEDED, Status.NO_GRASP, Status.TIMED_OUT):
@@ -93,9 +96,15 @@ class RequestServer:
 
     # -- one request -----------------------------------------------------------------
 
-    def _serve(self, response, work: Callable[[float], None]) -> None:
-        """Do the work of a request if there is room for it; put errors in the answer."""
+    def _serve(self, msg, response, work: Callable[[_Plan, object], None]) -> None:
+        """
+        Do the work of a request if there is room for it; put errors in the answer.
+
+        A request whose time is up is answered at once, but its room is free only when the
+        thread that still reads its mesh has ended: else large meshes would pile up.
+        """
         begin = time.monotonic()
+        plan = None
         if not self._node.active:
             response.status, response.message = Status.INTERNAL, 'the node is not active'
             return
@@ -105,7 +114,8 @@ class RequestServer:
             return
         self._count(1)
         try:
-            work(begin)
+            plan = self._begin(msg, begin)
+            work(plan, response)
         except GripsimError as error:
             response.status, response.message = Status.INVALID_REQUEST, one_line(error)
         except Exception as error:
@@ -113,6 +123,20 @@ class RequestServer:
             response.status, response.message = Status.INTERNAL, one_line(error)
         finally:
             self._count(-1)
+            self._free_slot(plan)
+
+    def _free_slot(self, plan: _Plan | None) -> None:
+        """Make room for another request, now or when this one's preparation has ended."""
+        if plan is None or plan.preparation is None:
+            self._slots.release()
+            return
+
+        def wait() -> None:
+            plan.preparation.join()
+            self._slots.release()
+        if plan.preparation.is_alive():
+            threading.Thread(target=wait, name='preparation', daemon=True).start()
+        else:
             self._slots.release()
 
     def _count(self, change: int) -> None:
@@ -120,15 +144,14 @@ class RequestServer:
             self.running += change
             self.served += change < 0
 
-    def _plan(self, msg, response, begin: float, goal_handle=None) -> None:
-        node = self._node
+    def _plan(self, plan: _Plan, response, goal_handle=None) -> None:
+        node, msg, begin = self._node, plan.msg, plan.session.begin
 
         def prepare(request: Request) -> GraspPlanner | StoredPlan:
             return node.stored_plans.find(request, msg) or GraspPlanner(
                 request.grasp_object, node.hand, request.task, node.options, int(msg.seed),
                 int(msg.max_hypotheses), int(msg.max_grasps))
 
-        plan = self._begin(msg, begin)
         if goal_handle is not None:
             plan.session.on_progress = self._feedback(goal_handle, plan)
         self._run(plan, prepare, goal_handle)
@@ -142,8 +165,8 @@ class RequestServer:
                                   lambda: tell(plan.session.planner.progress))
             response.planning_time = time.monotonic() - begin
 
-    def _evaluate(self, msg, response, begin: float) -> None:
-        node = self._node
+    def _evaluate(self, plan: _Plan, response) -> None:
+        node, msg = self._node, plan.msg
 
         def prepare(request: Request) -> GraspEvaluator:
             if not msg.grasps:
@@ -153,7 +176,6 @@ class RequestServer:
             return GraspEvaluator(request.grasp_object, node.hand, request.task, node.options,
                                   grasps)
 
-        plan = self._begin(msg, begin)
         self._run(plan, prepare, None)
         self._set_status(response, plan.session)
         if plan.session.planner is not None:
@@ -183,7 +205,9 @@ class RequestServer:
             self._node.dispatcher.submit(session)
             if canceled:
                 self._node.dispatcher.cancel(session)
-            threading.Thread(target=self._prepare, args=(plan, prepare), daemon=True).start()
+            plan.preparation = threading.Thread(
+                target=self._prepare, args=(plan, prepare), daemon=True)
+            plan.preparation.start()
             session.done.wait()
         finally:
             with self._lock:
@@ -196,6 +220,8 @@ class RequestServer:
         try:
             plan.request = node.reader.read(plan.msg)
             plan.frame = self._frame(plan)
+            if session.done.is_set():
+                return
             node.publish_object(plan.request.grasp_object, plan.request.scale)
             planner = prepare(plan.request)     # meanwhile the stages prepare the object
             node.dispatcher.prepared(session, planner, plan.request.grasp_object.id)

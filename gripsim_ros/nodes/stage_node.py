@@ -17,12 +17,15 @@ from gripsim_interfaces.msg import RingHeader
 from ..conversions import grasp_object_from_msg
 from ..core.bodies import GraspObject
 from ..core.errors import GripsimError
+from .last_answers import LastAnswers, name_of
 from .node_base import (
     LATCHED_OBJECTS, Meter, SuiteNode, latched, latest, one_line, reliable)
 from .parameters import NodeParameter, ParameterError
 
 #: Messages that wait on the planner's side; at least twice the planners' credits.
 PLAN_DEPTH = 16
+#: Key of the diagnostics that tells whether a stage is computing, and since when.
+AT_WORK = 'at work'
 #: Labels that are remembered.
 MAX_LABELS = 4 * LATCHED_OBJECTS
 
@@ -133,6 +136,8 @@ class StageNode(SuiteNode):
         self.objects = ObjectStore(self.prepare, self.values['object_cache'])
         self._ahead = ThreadPoolExecutor(1, 'ahead')
         self.meters = {'plan': Meter(), 'live': Meter()}
+        self._last_answers = LastAnswers(PLAN_DEPTH)
+        self._working_since: float | None = None
         self._publishers_by_side = {}
         self.create_subscription(GraspObjectMsg, 'grasp_object', self._on_object,
                                  latched(LATCHED_OBJECTS), callback_group=self.housekeeping)
@@ -180,11 +185,27 @@ class StageNode(SuiteNode):
             return
         started = time.monotonic()
         wait = max(0.0, 1e-9 * (time.time_ns() - info['received_timestamp']))
-        answer = self._answer_or_failure(msg)
+        answer = self._answer_once(msg) if side == 'plan' else self._answer_or_failure(msg)
         self.publish(side, answer)
         self.meters[side].add(time.monotonic() - started, wait)
         if answer.ring.status == RingHeader.OK:
             self.on_answered(side, msg, answer)
+
+    def _answer_once(self, msg):
+        """Return the answer to a question of the planner; one that is repeated is kept."""
+        name, attempt = name_of(msg.ring), msg.ring.attempt
+        known = self._last_answers.find(msg) if attempt else None
+        if known is not None:
+            known.ring.attempt = attempt
+            return known
+        self._working_since = time.monotonic()
+        try:
+            answer = self._answer_or_failure(msg)
+        finally:
+            self._working_since = None
+        if answer.ring.status == RingHeader.OK:
+            self._last_answers.keep(name, msg, answer)
+        return answer
 
     def _answer_or_failure(self, msg):
         """Return the answer, or what stands in its way; the node outlives every error."""
@@ -216,7 +237,9 @@ class StageNode(SuiteNode):
 
     def diagnose(self) -> tuple[str, dict[str, object]]:
         """Return rates and laps of both sides."""
-        values = {'objects': len(self.objects)}
+        since = self._working_since
+        values = {'objects': len(self.objects),
+                  AT_WORK: 'no' if since is None else f'{time.monotonic() - since:.1f} s'}
         for side, meter in self.meters.items():
             values.update({f'{side} {key}': value for key, value in meter.read().items()})
         return '', values

@@ -1,0 +1,348 @@
+"""
+The suite as processes under faults: kills, pauses, lost messages, floods, broken requests.
+
+Everything of chance comes from one seed, which is told, so that a run can be repeated as far as
+the processes' own pace allows.
+"""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import rclpy
+import trimesh
+import yaml
+from fault_cases import body, write_answers
+from fault_relay import RING
+from gripsim_interfaces.msg import GraspObject
+from suite_cases import quick_options
+
+from gripsim_ros import conversions
+from gripsim_ros.core import bodies
+from gripsim_ros.nodes.node_base import LATCHED_OBJECTS, latched
+from gripsim_ros.suite import Suite
+
+HERE = Path(__file__).parent
+ARM = HERE / 'data' / 'ur5e.yaml'
+#: Pause before a node that ended is started again, as in the launch file [s].
+RESPAWN_DELAY = 1.0
+#: How long a killed or paused planner may still seem to be there: the lease of its discovery [s].
+LEASE = 25.0
+#: Seconds between two looks at memory; time given to processes to end.
+SAMPLE_PERIOD, END_TIME = 5.0, 90.0
+#: Shares of the kinds of faults.
+KINDS = {'kill': 0.5, 'interrupt': 0.05, 'pause': 0.2, 'object': 0.15, 'flood': 0.1}
+#: Shortest and longest pause of a process, and length of a flood [s]; its rate [Hz].
+PAUSE, FLOOD_TIME, FLOOD_RATE = (0.2, 12.0), 8.0, 1000.0
+MARK = 'GRIPSIM_FAULT_RUN'
+CLIENTS = 4
+
+
+class FaultySuite(Suite):
+    """The suite with a relay in the ring, and the arm's node beside it."""
+
+    def __init__(self, environment, with_arm: bool, **options) -> None:
+        """Remember how to start."""
+        super().__init__(environment, **options)
+        if with_arm:
+            self.names = (*self.names, 'arm_planner')
+            self._parameters['arm_planner'] = {'arm_config': ARM}
+
+    def _command(self, name: str) -> list[str]:
+        relayed = [word for topic, (_, reader) in RING.items() if reader == name
+                   for word in ('-r', f'plan/{topic}:=relayed/{topic}')]
+        return [*super()._command(name), *relayed]
+
+
+@dataclass
+class Run:
+    """What happened: faults, calls, samples of resources, and what was wrong."""
+
+    seed: int
+    begin: float = field(default_factory=time.monotonic)
+    faults: list = field(default_factory=list)
+    calls: list = field(default_factory=list)
+    samples: list = field(default_factory=list)
+    wrong: list = field(default_factory=list)
+
+    def note(self, kind: str, name: str, length: float = 0.0) -> None:
+        """Take note of a fault that was made now."""
+        self.faults.append((time.monotonic(), kind, name, length))
+
+    def judge(self, line: str) -> None:
+        """Take a call that a client tells about."""
+        call = json.loads(line)
+        self.calls.append(call)
+        if call['wrong']:
+            self.wrong.append(f'{call["begin"] - self.begin:.1f} s, {call["what"]}: '
+                              f'{call["wrong"]}')
+
+    def judge_losses(self) -> None:
+        """Find fault with calls that lost a planner which lived and was let alone."""
+        for call in self.calls:
+            end = call['begin'] + call['took']
+            disturbed = any(
+                name == 'grasp_planner' and kind != 'object'
+                and call['begin'] - LEASE - length < moment < end
+                for moment, kind, name, length in self.faults)
+            unpacking = any(
+                other['what'] == 'large message' and other['begin'] - 5.0 < end
+                and call['begin'] < other['begin'] + other['took'] for other in self.calls)
+            if call['status'] == 'LOST' and not disturbed:
+                self.wrong += [] if unpacking else [
+                    f'{call["begin"] - self.begin:.1f} s, {call["what"]}: lost a planner that '
+                    f'lived: {call["message"]}']
+
+    def summary(self) -> dict:
+        """Return counts."""
+        calls = Counter()
+        for call in self.calls:
+            calls[call['what'].split()[0], call['status']] += 1
+        faults = Counter((kind, name) for _, kind, name, _ in self.faults)
+        return {'seed': self.seed, 'minutes': round((time.monotonic() - self.begin) / 60.0, 1),
+                'faults': {' '.join(key): n for key, n in sorted(faults.items())},
+                'kills': sum(n for (kind, _), n in faults.items() if kind == 'kill'),
+                'calls': {' '.join(key): n for key, n in sorted(calls.items())},
+                'longest call [s]': max((call['took'] for call in self.calls), default=0.0),
+                'wrong': len(self.wrong)}
+
+
+class Harness:
+    """Runs suite and callers, and makes the faults."""
+
+    def __init__(self, seed: int, folder: Path, *, clients: int = CLIENTS, spoilt: int | None = 0,
+                 with_arm: bool = False, idle: float = 1.0, say=print) -> None:
+        """Prepare; ``spoilt`` broken requests are sent (None: all); callers ``idle`` at most [s]."""
+        self.random, self.run, self.say = random.Random(seed), Run(seed), say
+        self.folder, self._clients, self._spoilt, self._idle = folder, clients, spoilt, idle
+        self.mark = uuid.uuid4().hex
+        environment = {**os.environ, MARK: self.mark}
+        options = folder / 'planner.yaml'
+        options.write_text(yaml.safe_dump(quick_options()), encoding='utf-8')
+        self.suite = FaultySuite(environment, with_arm, parameters={'grasp_planner': {
+            'planner_config': options, 'max_requests': clients + 2}})
+        self._environment, self._helpers, self._readers = environment, {}, []
+        self._ending = threading.Event()
+        self._stopping = contextlib.ExitStack()
+
+    def __enter__(self) -> 'Harness':
+        """Start everything."""
+        self.say(f'faults with seed {self.run.seed}')
+        answers = self.folder / 'answers.json'
+        write_answers(answers)
+        try:
+            self._start('relay', 'fault_relay.py', 'ring', self.run.seed)
+            self.suite.start()
+            self.suite.wait_until_ready()
+            self._open_publisher()
+            self._publish('ball')
+            for number in range(self._clients):
+                self._start(f'client {number}', 'fault_client.py', 'stream',
+                            self.run.seed + number, answers, self._idle, listen=True)
+            if self._spoilt != 0:
+                self._start('spoilt', 'fault_client.py', 'spoilt', self.run.seed + 1000, answers,
+                            self._large_mesh(), *([self._spoilt] if self._spoilt else []),
+                            listen=True)
+            self.run.begin = time.monotonic()
+            threading.Thread(target=self._sample, daemon=True).start()
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(self, kind, *_) -> None:
+        """Stop everything; look for what is left."""
+        self._stop()
+        if kind is None:
+            self.run.judge_losses()
+            left = [pid for pid in marked(self.mark)]
+            if left:
+                self.run.wrong.append(f'processes are left: {left}')
+
+    def _open_publisher(self) -> None:
+        context = rclpy.Context()
+        rclpy.init(context=context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
+        node = rclpy.create_node('fault_harness', context=context)
+        self._stopping.callback(context.try_shutdown)
+        self._stopping.callback(node.destroy_node)
+        self._objects = node.create_publisher(
+            GraspObject, 'grasp_object', latched(LATCHED_OBJECTS))
+
+    def _large_mesh(self) -> Path:
+        """Write and return the file of a mesh of half a million triangles."""
+        ball = trimesh.creation.icosphere(subdivisions=7, radius=0.035)
+        vertices, faces = trimesh.remesh.subdivide(
+            ball.vertices, ball.faces, face_index=range(len(ball.faces) // 5))
+        path = self.folder / 'large.stl'
+        trimesh.Trimesh(vertices, faces, process=False).export(path)
+        return path
+
+    # -- processes --------------------------------------------------------------------
+
+    def _start(self, name: str, script: str, *arguments, listen: bool = False) -> None:
+        process = subprocess.Popen(
+            [sys.executable, str(HERE / script), *map(str, arguments)], env=self._environment,
+            stdin=subprocess.PIPE if listen else subprocess.DEVNULL, text=True,
+            stdout=subprocess.PIPE if listen else None, start_new_session=True)
+        self._helpers[name] = process
+        if listen:
+            reader = threading.Thread(target=self._listen, args=(name, process), daemon=True)
+            self._readers.append(reader)
+            reader.start()
+
+    def _listen(self, name: str, process: subprocess.Popen) -> None:
+        for line in process.stdout:
+            try:
+                self.run.judge(line)
+            except json.JSONDecodeError:
+                self.say(f'{name}: {line.rstrip()}')
+
+    def _stop(self) -> None:
+        callers = [process for process in self._helpers.values() if process.stdin is not None]
+        for process in callers:
+            with contextlib.suppress(OSError):
+                process.stdin.close()
+        end = time.monotonic() + END_TIME
+        for name, process in self._helpers.items():
+            if process.stdin is None:
+                continue
+            try:
+                code = process.wait(max(0.1, end - time.monotonic()))
+                if code:
+                    self.run.wrong.append(f'{name} ended with exit code {code}')
+            except subprocess.TimeoutExpired:
+                self.run.wrong.append(f'{name} hangs')
+                process.kill()
+                process.wait()
+        for reader in self._readers:
+            reader.join(10.0)
+        self._ending.set()
+        for process in self._helpers.values():
+            if process.stdin is None:
+                process.send_signal(signal.SIGINT)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(10.0)
+                process.kill()
+                process.wait()
+        self.suite.stop()
+        self._stopping.close()
+
+    # -- faults -----------------------------------------------------------------------
+
+    def disturb(self, seconds: float, period: float, kinds=None) -> None:
+        """Make faults of chance for a while, one in ``period`` [s] on average."""
+        kinds = kinds or KINDS
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            time.sleep(min(period * self.random.uniform(0.5, 1.5),
+                           max(0.0, end - time.monotonic())))
+            kind = self.random.choices(list(kinds), list(kinds.values()))[0]
+            getattr(self, f'_{kind}')(self.random.choice(self.suite.names))
+            self._expect_all_alive()
+
+    def _expect_all_alive(self) -> None:
+        """Start again, and find fault with, a node that ended by itself."""
+        for name in self.suite.names:
+            code = self.suite.processes[name].poll()
+            if code is not None:
+                self.run.wrong.append(f'{name} ended by itself with code {code}')
+                self.run.note('fell', name)
+                self.suite.start([name])
+
+    def _kill(self, name: str) -> None:
+        self.run.note('kill', name)
+        process = self.suite.processes[name]
+        process.kill()
+        process.wait()
+        time.sleep(RESPAWN_DELAY)
+        self.suite.start([name])
+
+    def _interrupt(self, name: str) -> None:
+        self.run.note('interrupt', name)
+        self.suite.stop([name])
+        time.sleep(RESPAWN_DELAY)
+        self.suite.start([name])
+
+    def _pause(self, name: str) -> None:
+        shortest, longest = PAUSE
+        length = shortest * (longest / shortest) ** self.random.random()
+        self.run.note('pause', name, length)
+        process = self.suite.processes[name]
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(length)
+        process.send_signal(signal.SIGCONT)
+
+    def _object(self, _) -> None:
+        """Change the object under the common label, among others that crowd the stores."""
+        for _ in range(self.random.randrange(0, LATCHED_OBJECTS + 4)):
+            radius = self.random.uniform(0.02, 0.05)
+            other = bodies.GraspObject(bodies.shapes.sphere(radius, 0.5 * radius),
+                                       body('ball').material, f'other {radius}')
+            self._objects.publish(conversions.grasp_object_to_msg(other))
+        self._publish(self.random.choice(('ball', 'box')))
+
+    def _publish(self, kind: str) -> None:
+        self.run.note('object', kind)
+        self._objects.publish(conversions.grasp_object_to_msg(body(kind)))
+
+    def _flood(self, _) -> None:
+        self.run.note('flood', 'joint_states', FLOOD_TIME)
+        self._start('flood', 'fault_relay.py', 'flood', FLOOD_RATE)
+        time.sleep(FLOOD_TIME)
+        process = self._helpers.pop('flood')
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(10.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    # -- resources --------------------------------------------------------------------
+
+    def _sample(self) -> None:
+        while not self._ending.wait(SAMPLE_PERIOD):
+            memory = {name: memory_of(process.pid)
+                      for name, process in list(self.suite.processes.items())}
+            segments = list(Path('/dev/shm').glob('fastrtps_*'))
+            self.run.samples.append({
+                'time': time.monotonic() - self.run.begin, 'memory': memory,
+                'pids': {name: p.pid for name, p in list(self.suite.processes.items())},
+                'segments': len(segments), 'shared': sum(map(blocks, segments))})
+
+
+def memory_of(pid: int) -> float | None:
+    """Return the resident memory of a process that is not shared [MB], or None without it."""
+    try:
+        status = Path(f'/proc/{pid}/status').read_text(encoding='ascii')
+    except OSError:
+        return None
+    found = [line.split()[1] for line in status.splitlines() if line.startswith('RssAnon')]
+    return int(found[0]) / 1024.0 if found else None
+
+
+def blocks(path: Path) -> float:
+    """Return the space that a file takes [MB]; none if it is gone."""
+    try:
+        return path.stat().st_blocks * 512 / 1e6
+    except OSError:
+        return 0.0
+
+
+def marked(mark: str) -> list[int]:
+    """Return the processes that were started with a mark in their environment and still live."""
+    found = []
+    for folder in Path('/proc').glob('[0-9]*'):
+        with contextlib.suppress(OSError):
+            if f'{MARK}={mark}'.encode() in (folder / 'environ').read_bytes():
+                found.append(int(folder.name))
+    return found

@@ -1,0 +1,59 @@
+"""The suite under faults: killed, paused, lost and repeated messages, every field wrong."""
+
+
+import pytest
+
+pytest.importorskip('rclpy', reason='needs rclpy: `make setup`')
+pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
+
+from fault_cases import is_line, reader, rich_requests  # noqa: E402
+from fault_harness import Harness  # noqa: E402
+from fault_messages import spoilt, ways_to_spoil  # noqa: E402
+import numpy as np  # noqa: E402
+
+from gripsim_ros.core.errors import GripsimError  # noqa: E402
+from gripsim_ros.nodes.node_base import one_line  # noqa: E402
+
+#: Fields that a request of this kind does not use, and where infinity means "no limit".
+UNUSED = ('polygon', 'arm_start')
+NO_LIMIT = ('material.max_pressure', 'inf')
+SEED = 1
+
+
+def understood(request):
+    """Return every number of an understood request."""
+    task = request.task
+    rows = [task.gravity_directions, task.external_wrenches, task.keep_out, task.obstacles,
+            task.contact_region, request.T_frame_object, request.grasp_object.mesh.vertices]
+    return np.concatenate([np.ravel(np.asarray(row, float)) for row in rows if row is not None])
+
+
+@pytest.mark.slow
+def test_a_request_with_any_field_wrong_is_refused_in_one_line_or_understood():
+    request, here, refused, taken = rich_requests()['mesh'], reader(), 0, 0
+    for mutant in ways_to_spoil(request):
+        broken = spoilt(request, mutant)
+        if broken is None:
+            continue
+        what = f'{mutant.path} = {mutant.label}'
+        try:
+            with np.errstate(all='ignore'):
+                numbers = understood(here.read(broken))
+        except GripsimError as error:
+            assert is_line(one_line(error)), what
+            refused += 1
+            continue
+        assert np.isfinite(numbers).all(), what
+        unused = any(name in mutant.path for name in UNUSED)
+        assert not mutant.not_finite or unused or (mutant.path, mutant.label) == NO_LIMIT, what
+        taken += 1
+    assert refused > 400 and taken > 400
+
+
+@pytest.mark.slow
+def test_callers_get_right_answers_or_clear_failures_while_nodes_are_killed(tmp_path):
+    with Harness(SEED, tmp_path, clients=2, spoilt=10, idle=0.1) as harness:
+        harness.disturb(12.0, 3.0)
+    summary = harness.run.summary()
+    assert not harness.run.wrong, (summary, harness.run.wrong)
+    assert summary['faults'] and summary['calls']
