@@ -122,7 +122,7 @@ class Harness:
 
     def __init__(self, seed: int, folder: Path, *, clients: int = CLIENTS, spoilt: int | None = 0,
                  with_arm: bool = False, idle: float = 1.0, say=print) -> None:
-        """Prepare; ``spoilt`` broken requests are sent (None: all); callers ``idle`` at most [s]."""
+        """Prepare; ``spoilt`` broken requests (None: all); callers ``idle`` at most [s]."""
         self.random, self.run, self.say = random.Random(seed), Run(seed), say
         self.folder, self._clients, self._spoilt, self._idle = folder, clients, spoilt, idle
         self.mark = uuid.uuid4().hex
@@ -296,16 +296,17 @@ class Harness:
         self._objects.publish(conversions.grasp_object_to_msg(body(kind)))
 
     def _flood(self, _) -> None:
+        process = subprocess.Popen(
+            [sys.executable, str(HERE / 'fault_relay.py'), 'flood', str(FLOOD_RATE)], text=True,
+            env=self._environment, stdout=subprocess.PIPE, start_new_session=True)
+        process.stdout.readline()       # it has begun
         self.run.note('flood', 'joint_states', FLOOD_TIME)
-        self._start('flood', 'fault_relay.py', 'flood', FLOOD_RATE)
         time.sleep(FLOOD_TIME)
-        process = self._helpers.pop('flood')
         process.send_signal(signal.SIGINT)
-        try:
-            process.wait(10.0)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(END_TIME)
+        process.kill()
+        process.wait()
 
     # -- resources --------------------------------------------------------------------
 

@@ -81,6 +81,7 @@ def flood(node, rate: float) -> None:
     joints = node.create_publisher(JointState, 'joint_states', 50)
     poses = {child: node.create_publisher(PoseStamped, topic, 10)
              for child, topic in (('palm', 'palm_pose'), ('object', 'object_pose'))}
+    print('begun', flush=True)
     begin, count = time.monotonic(), 0
     while rclpy.ok():
         angle = 0.3 + 0.2 * (count % 1000) / 1000.0

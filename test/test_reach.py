@@ -160,6 +160,13 @@ class TestPath:
         assert max(ways, default=0.0) <= 0.002 + ROUND_OFF
         assert np.ptp(ways) < ROUND_OFF if len(ways) else True
 
+    @pytest.mark.parametrize('way', [1e3, 1e6, 1e308, np.inf])
+    def test_a_way_of_kilometres_is_refused_before_it_is_made(self, way):
+        T = np.eye(4)
+        T[0, 3] = way
+        with np.errstate(over='ignore'), pytest.raises(TaskError, match='steps of 0.002 m'):
+            object_path(T, 0.002, 0.035)
+
     def test_no_way_is_one_pose(self):
         assert object_path(np.eye(4), 0.002, 0.035).shape == (1, 4, 4)
 

@@ -77,7 +77,9 @@ class RequestServer:
                     lambda plan, response: self._plan(plan, response, goal_handle))
         with self._lock:        # one that came too late, or to a request that was refused
             self._canceled.discard(bytes(goal_handle.goal_id.uuid))
-        if result.status == Status.CANCELED and goal_handle.is_cancel_requested:
+        if not self._node.context.ok():
+            pass        # the node was interrupted: nothing can be told any more
+        elif result.status == Status.CANCELED and goal_handle.is_cancel_requested:
             goal_handle.canceled()
         elif result.status in (Status.SUCCEEDED, Status.NO_GRASP, Status.TIMED_OUT):
             goal_handle.succeed()

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 from scipy.spatial.transform import Rotation
 
+from ..errors import TaskError
 from ..hand import HandModel, forward_kinematics, link_jacobians
 from ..transforms import apply, skew, transform
 
@@ -14,6 +15,8 @@ Array = NDArray[np.float64]
 
 #: Singular values below this share of the largest count as zero.
 RANK_TOLERANCE = 1e-6
+#: Poses of a way beyond which it is bad input: some hundred metres.
+MOST_STEPS = 20_000
 #: Steps of Gauss and Newton that follow one motion, and the change that ends them [rad].
 MAX_STEPS, SETTLED = 8, 1e-12
 
@@ -43,14 +46,22 @@ def object_path(T_object_moved: Array, translation_step: float, rotation_step: f
         From the identity to ``T_object_moved``, evenly spaced: the origin on a straight line,
         the rotation about one axis. m = 0 where nothing moves.
 
+    Raises
+    ------
+    TaskError
+        It takes more than ``MOST_STEPS`` steps.
+
     Notes
     -----
     Source: seed 001, 'the path of the object is linear and split in steps'.
     """
     turn = Rotation.from_matrix(T_object_moved[:3, :3]).as_rotvec()
     way = T_object_moved[:3, 3]
-    steps = int(np.ceil(max(np.linalg.norm(way) / translation_step,
-                            np.linalg.norm(turn) / rotation_step) - 1e-9))
+    wanted = max(np.linalg.norm(way) / translation_step, np.linalg.norm(turn) / rotation_step)
+    if not wanted <= MOST_STEPS:
+        raise TaskError(f'task.displacement takes {wanted:.10g} steps of {translation_step} m or '
+                        f'{rotation_step} rad, at most {MOST_STEPS} are allowed')
+    steps = int(np.ceil(wanted - 1e-9))
     shares = np.linspace(0.0, 1.0, steps + 1) if steps > 0 else np.zeros(1)
     return np.stack([pose_on_path(T_object_moved, share) for share in shares])
 
