@@ -34,6 +34,10 @@ class ArmChoice:
         self._client = node.create_client(
             EvaluateGrasp, service, callback_group=ReentrantCallbackGroup()) if service else None
 
+    def is_absent(self) -> bool:
+        """Return whether an arm is wanted and nobody serves it."""
+        return self._client is not None and not self._client.service_is_ready()
+
     def order(self, msg, response: PlanGrasp.Response, timeout: float,
               tick: Callable[[], None] = lambda: None) -> None:
         """

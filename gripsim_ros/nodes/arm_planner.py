@@ -21,6 +21,7 @@ from ..core.bodies import load_materials
 from ..core.errors import ArmError, GripsimError
 from ..core.transforms import inverse
 from ..resources import confined_resolver, resolve_uri, share_directory
+from .health import Meter
 from .node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
 from .parameters import NodeParameter, ParameterError, pose_value
 from .stage_node import ObjectStore
@@ -62,7 +63,7 @@ class ArmPlannerNode(SuiteNode):
             load_materials(resolve_uri(path) if path
                            else share_directory() / 'config' / 'materials.yaml'),
             confined_resolver(self.values['mesh_folders']), self.objects.find)
-        self._served, self._start = 0, None
+        self._meter, self._start = Meter(), None
         self.create_subscription(
             JointState, 'arm_joint_states', self._on_joints, 1,
             callback_group=self.housekeeping)
@@ -83,11 +84,12 @@ class ArmPlannerNode(SuiteNode):
 
     def _on_joints(self, msg: JointState) -> None:
         places = dict(zip(msg.name, msg.position))
-        if all(name in places for name in self.arm.joint_names):
+        if all(np.isfinite(places.get(name, np.nan)) for name in self.arm.joint_names):
             self._start = np.array([places[name] for name in self.arm.joint_names])
 
     def _choose(self, msg: EvaluateGrasp.Request,
                 response: EvaluateGrasp.Response) -> EvaluateGrasp.Response:
+        begin = time.monotonic()
         try:
             self._fill(msg, response)
             response.status = PlanGrasp.Response.SUCCEEDED
@@ -97,7 +99,7 @@ class ArmPlannerNode(SuiteNode):
         except Exception as error:
             self.report_error(f'choose_by_arm: {one_line(error)}')
             response.status, response.message = PlanGrasp.Response.INTERNAL, one_line(error)
-        self._served += 1
+        self._meter.add(time.monotonic() - begin)
         return response
 
     def _fill(self, msg: EvaluateGrasp.Request, response: EvaluateGrasp.Response) -> None:
@@ -126,12 +128,18 @@ class ArmPlannerNode(SuiteNode):
                 missing = [name for name in self.arm.joint_names if name not in places]
                 if missing:
                     raise ArmError(f'arm_start: no value for joint {missing[0]!r}')
-                return np.array([places[name] for name in self.arm.joint_names])
+                start = np.array([places[name] for name in self.arm.joint_names])
+                if not np.isfinite(start).all():
+                    raise ArmError(f'arm_start must be finite, got {start.tolist()}')
+                return start
         return self._start
 
     def diagnose(self) -> tuple[str, dict[str, object]]:
-        """Tell how much was asked."""
-        return '', {'arm': self.arm.name, 'requests served': self._served}
+        """Tell how much was asked, and who does not ask."""
+        asked = self.count_clients('choose_by_arm')
+        start = 'the default' if self._start is None else 'as measured'
+        return '' if asked else 'waiting for grasp_planner, which calls choose_by_arm', {
+            'arm': self.arm.name, 'start': start, **self._meter.read()}
 
 
 def main(args=None) -> int:

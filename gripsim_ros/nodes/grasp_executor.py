@@ -30,7 +30,8 @@ from ..execution.report import report_of
 from .grasp_executor_parts import PARAMETERS, fill_result, trajectory_to_msg
 from .grasp_executor_senses import Senses
 from .live_joints import JointsError
-from .node_base import Meter, SuiteNode, one_line, run
+from .health import Meter
+from .node_base import SuiteNode, one_line, run
 
 #: Longest wait for a service of the hand, and for poses after a reset [s].
 SERVICE_TIMEOUT, POSE_TIMEOUT = 2.0, 5.0
@@ -256,8 +257,10 @@ class GraspExecutorNode(SuiteNode):
         """Tell what is being done and what came of the last grasp."""
         execution = self._execution
         phase = 'idle' if execution is None else execution.phase.name
-        return '', {'phase': phase, 'grasps carried out': self._served,
-                    'last result': self._last, **self._meter.read()}
+        missing = '' if self.count_publishers('joint_states') else (
+            f'waiting for {self.values["hand_node"]}, which publishes joint_states')
+        return missing, {'phase': phase, 'grasps carried out': self._served,
+                         'last result': self._last, **self._meter.read()}
 
 
 def main(args=None) -> int:

@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 import threading
+import time
 from dataclasses import replace
 from itertools import count
 
@@ -92,6 +93,7 @@ class GraspPlannerNode(SuiteNode):
         self._shown = None
         self._publish_lock = threading.Lock()
         self._numbers = count(1)
+        self._told_laps = (0, time.monotonic())
         self.dispatcher = Dispatcher(
             RingSettings(values['credits'], values['answer_timeout'], values['max_attempts']),
             self._send, self._send_object, self._absent_stages)
@@ -277,9 +279,15 @@ class GraspPlannerNode(SuiteNode):
     def diagnose(self) -> tuple[str, dict[str, object]]:
         """Tell what is going on, and which stages are not there."""
         absent = self._absent_stages()
+        if self.arm_choice.is_absent():
+            absent.append(f'the service {self.values["arm_service"]} of arm_planner')
+        laps, now = self.dispatcher.laps, time.monotonic()
+        rate = (laps - self._told_laps[0]) / max(now - self._told_laps[1], 1e-9)
+        self._told_laps = laps, now
         values = {'requests': self.server.running, 'requests served': self.server.served,
-                  'batches out': self.dispatcher.outstanding, 'laps': self.dispatcher.laps,
-                  'retries': self.dispatcher.retries, 'objects': len(self.objects)}
+                  'batches out': self.dispatcher.outstanding, 'laps': laps,
+                  'rate [1/s]': f'{rate:.1f}', 'retries': self.dispatcher.retries,
+                  'objects': len(self.objects)}
         return f'waiting for {", ".join(absent)}' if absent else '', values
 
     def close(self) -> None:

@@ -22,6 +22,7 @@ from ..core.errors import GripsimError
 from ..core.hand import HandModel
 from ..environment import clean_shared_memory
 from ..resources import load_default_hand, resolve_uri, share_directory
+from .health import Traffic
 from .interrupts import Interrupts
 from .parameters import NodeParameter, ParameterError, declare
 from .ring_reader import RingReader
@@ -85,12 +86,14 @@ class SuiteNode(LifecycleNode):
 
     def __init__(self, name: str, parameters: Sequence[NodeParameter], **kwargs) -> None:
         """Declare the parameters and load the hand."""
+        self._traffic = Traffic(DIAGNOSTICS_PERIOD)
         super().__init__(name, **kwargs)
         self.values = declare(self, name, (*COMMON_PARAMETERS, *parameters))
         self.hand = self._load_hand()
         self.thread_count = DEFAULT_THREADS
         self.active = False
         self.last_error = ''
+        self._told_awaited = ''
         self._readers: list[RingReader] = []
         self._configured = False
         self._serving = False
@@ -112,9 +115,16 @@ class SuiteNode(LifecycleNode):
         """Return a timer on the steady clock."""
         return self.create_timer(period, callback, group, clock=self.steady)
 
+    def create_subscription(self, msg_type, topic, callback, qos_profile, **kwargs):
+        """Subscribe, and count what comes; as in ``rclpy``."""
+        subscribe = super().create_subscription
+        return subscribe(msg_type, topic, self._traffic.counted(topic, callback), qos_profile,
+                         **kwargs)
+
     def read_ring(self, kind: type, topic: str, quality: QoSProfile, callback) -> None:
         """Subscribe with a thread of its own, which begins when the node is activated."""
-        self._readers.append(RingReader(self, kind, topic, quality, callback, self.on_fault))
+        self._readers.append(RingReader(
+            self, kind, topic, quality, self._traffic.counted(topic, callback), self.on_fault))
 
     def start(self) -> None:
         """
@@ -198,11 +208,21 @@ class SuiteNode(LifecycleNode):
         """Return the level of the diagnostics."""
         return DiagnosticStatus.WARN if missing or not self.active else DiagnosticStatus.OK
 
+    def _tell_missing(self, missing: str) -> None:
+        """Log once what the node waits for, and that it waits no more."""
+        awaited = missing if missing.startswith('waiting for ') else ''
+        if awaited != self._told_awaited:
+            self._told_awaited = awaited
+            self.get_logger().info(awaited or 'waits for nothing any more')
+
     def _publish_diagnostics(self) -> None:
         missing, values = self.diagnose()
+        self._tell_missing(missing)
         state = 'active' if self.active else 'not active'
         level = self.severity(missing)
-        values = {'state': state, **values, 'last error': self.last_error}
+        waiting = {f'queue of {reader.topic}': reader.read_waiting() for reader in self._readers}
+        values = {'state': state, **values, **waiting, **self._traffic.read(),
+                  'last error': self.last_error}
         status = DiagnosticStatus(
             level=level, name=self.get_fully_qualified_name().lstrip('/'),
             message=missing or state, hardware_id=self.hand.name,
@@ -210,36 +230,6 @@ class SuiteNode(LifecycleNode):
         array = DiagnosticArray(status=[status])
         array.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(array)
-
-
-class Meter:
-    """Counts laps and the time they took, and tells rates since it was last read."""
-
-    def __init__(self) -> None:
-        """Start counting."""
-        self.laps = 0
-        self._read_laps = 0
-        self._busy = 0.0
-        self._longest_wait = 0.0
-        self._read_time = time.monotonic()
-
-    def add(self, seconds: float, wait: float = 0.0) -> None:
-        """Count a lap that took ``seconds`` after ``wait`` in the queue."""
-        self.laps += 1
-        self._busy += seconds
-        self._longest_wait = max(self._longest_wait, wait)
-
-    def read(self) -> dict[str, str]:
-        """Return laps, rate, share of time busy and longest wait in the queue."""
-        now = time.monotonic()
-        elapsed = max(now - self._read_time, 1e-9)
-        values = {'laps': f'{self.laps}',
-                  'rate [1/s]': f'{(self.laps - self._read_laps) / elapsed:.1f}',
-                  'busy [%]': f'{100.0 * self._busy / elapsed:.0f}',
-                  'longest wait in queue [ms]': f'{1e3 * self._longest_wait:.1f}'}
-        self._read_laps, self._read_time = self.laps, now
-        self._busy = self._longest_wait = 0.0
-        return values
 
 
 def run(node_class: type[SuiteNode], args: Sequence[str] | None = None) -> int:

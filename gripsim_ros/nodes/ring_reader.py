@@ -63,6 +63,7 @@ class RingReader:
         self._subscription = node.create_subscription(
             kind, topic, callback, quality, callback_group=NoExecutor())
         self._callback, self._on_error = callback, on_error
+        self.topic, self._depth, self._most_waiting = topic, max(1, quality.depth), 0
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name=topic, daemon=True)
 
@@ -85,7 +86,7 @@ class RingReader:
                     wait_set.clear_entities()
                     wait_set.add_subscription(self._subscription.handle)
                     wait_set.wait(LONGEST_WAIT)
-                    while self._goes_on() and self._serve_one():
+                    while self._goes_on() and self._serve_waiting():
                         pass
         except InvalidHandle:       # the node has been destroyed
             pass
@@ -93,14 +94,33 @@ class RingReader:
     def _goes_on(self) -> bool:
         return not self._stopped.is_set() and self._context.ok()
 
-    def _serve_one(self) -> bool:
-        """Serve the next message; return whether there was one."""
-        try:
-            taken = self._subscription.handle.take_message(self._subscription.msg_type, False)
+    def read_waiting(self) -> int:
+        """Return the most messages that were found waiting since this was last asked."""
+        most, self._most_waiting = self._most_waiting, 0
+        return most
+
+    def _serve_waiting(self) -> bool:
+        """Serve what has come; return whether there was anything."""
+        waiting = []
+        while len(waiting) < self._depth:
+            taken = self._guarded(self._take)
             if taken is None:
-                return False
-            self._callback(*taken)
+                break
+            waiting.append(taken)
+        self._most_waiting = max(self._most_waiting, len(waiting))
+        for taken in waiting:
+            if self._goes_on():
+                self._guarded(lambda: self._callback(*taken))
+        return bool(waiting)
+
+    def _take(self):
+        return self._subscription.handle.take_message(self._subscription.msg_type, False)
+
+    def _guarded(self, call: Callable[[], object]):
+        """Return what a call returns; None where it fails, which ends nothing."""
+        try:
+            return call()
         except Exception as error:
             self._on_error(error, traceback.format_exc())
             self._stopped.wait(ERROR_PAUSE)
-        return True
+            return None

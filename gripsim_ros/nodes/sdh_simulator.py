@@ -31,7 +31,8 @@ from ..sim.options import SimulationError, SimulationOptions
 from ..sim.setpoints import SetpointFollower
 from ..sim.touch import Touch
 from ..sim.world import World
-from .node_base import LATCHED_OBJECTS, Meter, SuiteNode, latched, one_line, run
+from .health import Meter
+from .node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
 from .parameters import ParameterError
 from .sdh_simulator_action import TrajectoryAction
 from .sdh_simulator_parts import PARAMETERS, RealTime, tactile_to_msg

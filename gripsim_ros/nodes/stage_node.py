@@ -17,9 +17,10 @@ from gripsim_interfaces.msg import RingHeader
 from ..conversions import grasp_object_from_msg
 from ..core.bodies import GraspObject
 from ..core.errors import GripsimError
+from .health import Meter
 from .last_answers import LastAnswers, name_of
 from .node_base import (
-    LATCHED_OBJECTS, Meter, SuiteNode, latched, latest, one_line, reliable)
+    LATCHED_OBJECTS, SuiteNode, latched, latest, one_line, reliable)
 from .parameters import NodeParameter, ParameterError
 
 #: Messages that wait on the planner's side; at least twice the planners' credits.
@@ -28,6 +29,10 @@ PLAN_DEPTH = 16
 AT_WORK = 'at work'
 #: Labels that are remembered.
 MAX_LABELS = 4 * LATCHED_OBJECTS
+
+#: Who sends a stage what it answers.
+ASKERS = {'forward_kinematics': 'grasp_planner', 'contact_detection': 'forward_kinematics',
+          'deformation': 'contact_detection'}
 
 STAGE_PARAMETERS = (
     NodeParameter('copies', int, 'How many copies of this stage share the work.', 1, 64),
@@ -242,4 +247,7 @@ class StageNode(SuiteNode):
                   AT_WORK: 'no' if since is None else f'{time.monotonic() - since:.1f} s'}
         for side, meter in self.meters.items():
             values.update({f'{side} {key}': value for key, value in meter.read().items()})
-        return '', values
+        topic = f'plan/{self.INPUT[1]}'
+        waits = '' if self.count_publishers(topic) else (
+            f'waiting for {ASKERS[self.NAME]}, which publishes {topic}')
+        return waits, values
