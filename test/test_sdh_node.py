@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,9 +22,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E
 
 from gripsim_ros.driver.emulator.firmware import Identity  # noqa: E402
 from gripsim_ros.driver.emulator.server import EmulatedHand  # noqa: E402
-from gripsim_ros.driver.motion import Motion, Outcome  # noqa: E402
 from gripsim_ros.driver.protocol import AXIS_JOINTS  # noqa: E402
-from gripsim_ros.nodes import sdh_driver_action  # noqa: E402
 from gripsim_ros.nodes.parameters import ParameterError, default_values  # noqa: E402
 from gripsim_ros.nodes.sdh_driver_parameters import (  # noqa: E402
     PARAMETERS, driver_options, tactile_options)
@@ -217,42 +214,6 @@ def test_parameters_that_contradict_each_other_are_refused():
     values = default_values('sdh_driver')
     with pytest.raises(ParameterError, match='cool_temperature'):
         driver_options({**values, 'cool_temperature': 90.0})
-
-
-class Goal:
-    """A goal of an action as the driver sees it."""
-
-    def __init__(self, cancelled=False):
-        self.request, self.is_cancel_requested = SimpleNamespace(trajectory=None), cancelled
-        self.end = ''
-
-    def succeed(self):
-        self.end = 'succeeded'
-
-    def abort(self):
-        self.end = 'aborted'
-
-    def canceled(self):
-        self.end = 'cancelled'
-
-
-@pytest.mark.parametrize('outcome, cancelled, end, code', [
-    (Outcome.REACHED, False, 'succeeded', 0), (Outcome.MISSED, False, 'aborted', -5),
-    (Outcome.REFUSED, False, 'aborted', -1), (Outcome.FAILED, False, 'aborted', -4),
-    (Outcome.STOPPED, True, 'cancelled', -4)])
-def test_a_goal_ends_as_its_motion_does(monkeypatch, outcome, cancelled, end, code):
-    """The message itself is not at hand where control_msgs is not installed."""
-    monkeypatch.setattr(sdh_driver_action, 'FollowJointTrajectory',
-                        SimpleNamespace(Result=SimpleNamespace))
-    motion = Motion([], [], [])
-    session = SimpleNamespace(follow=lambda m: m, stop=lambda: motion.finish(outcome, 'said'))
-    action = object.__new__(sdh_driver_action.TrajectoryAction)
-    action._session, action._motion_of = session, lambda trajectory: motion
-    if not cancelled:
-        motion.finish(outcome, 'said')
-    goal = Goal(cancelled)
-    result = action.execute(goal)
-    assert (goal.end, result.error_code) == (end, code)
 
 
 def test_the_command_line_offers_a_hand_that_is_told_what_to_do():

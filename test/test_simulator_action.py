@@ -8,7 +8,12 @@ import pytest
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
 from gripsim_ros.conversions.geometry import time_to_msg  # noqa: E402
+from builtin_interfaces.msg import Duration  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
+from trajectory_msgs.msg import MultiDOFJointTrajectory  # noqa: E402
+
 from gripsim_ros.nodes import sdh_simulator_action as module  # noqa: E402
+from gripsim_ros.nodes import trajectory_action  # noqa: E402
 from gripsim_ros.nodes.sdh_simulator import SdhSimulatorNode  # noqa: E402
 from gripsim_ros.resources import load_default_hand  # noqa: E402
 from gripsim_ros.sim.setpoints import SetpointFollower  # noqa: E402
@@ -30,11 +35,28 @@ def test_a_stamp_says_when_a_trajectory_began_if_that_is_not_long_ago(ago, expec
     np.testing.assert_allclose(begin, expected, rtol=0, atol=ATOL_STAMP)
 
 
+def request(names=HAND.joint_names, rows=(GOAL,), path=(), goal=(), patience=0):
+    """Return a goal as control_msgs has it, a row a second; tolerances are (name, rad)."""
+    points = [JointTrajectoryPoint(positions=np.asarray(row, float).tolist(),
+                                   time_from_start=Duration(sec=k + 1))
+              for k, row in enumerate(rows)]
+    listed = [[SimpleNamespace(name=name, position=position) for name, position in pairs]
+              for pairs in (path, goal)]
+    return SimpleNamespace(
+        trajectory=JointTrajectory(joint_names=list(names), points=points),
+        multi_dof_trajectory=MultiDOFJointTrajectory(), path_tolerance=listed[0],
+        goal_tolerance=listed[1], goal_time_tolerance=Duration(sec=patience))
+
+
 class Goal:
     """A goal handle that is cancelled after so many looks."""
 
-    def __init__(self, looks=10**6):
-        self.request, self.end, self.looks = SimpleNamespace(trajectory=None), '', looks
+    def __init__(self, looks=10**6, **wishes):
+        self.request, self.end, self.looks = request(**wishes), '', looks
+        self.feedback = []
+
+    def publish_feedback(self, message):
+        self.feedback.append(message)
 
     @property
     def is_cancel_requested(self):
@@ -77,20 +99,22 @@ class Simulation:
 
 @pytest.fixture
 def execute(monkeypatch):
-    monkeypatch.setattr(module, 'FollowJointTrajectory', SimpleNamespace(Result=SimpleNamespace))
+    monkeypatch.setattr(trajectory_action, 'FollowJointTrajectory', SimpleNamespace(
+        Result=SimpleNamespace, Feedback=lambda: SimpleNamespace(
+            desired=SimpleNamespace(), actual=SimpleNamespace(), error=SimpleNamespace())))
     monkeypatch.setattr(module, 'POLL_PERIOD', 0.0)
 
     def run(simulation, goal=None, follow=None):
         goal = goal or Goal()
         action = object.__new__(module.TrajectoryAction)
         action._follow, action._stop = follow or simulation.follow, simulation.stop
-        action._progress = simulation.progress
+        action._progress, action._names = simulation.progress, HAND.joint_names
         return goal, action.execute(goal)
     return run
 
 
 @pytest.mark.parametrize('simulation, end, code, text', [
-    (Simulation(), 'succeeded', 0, ''), (Simulation(stuck=True), 'aborted', -5, '0.200 rad'),
+    (Simulation(), 'succeeded', 0, ''), (Simulation(stuck=True), 'aborted', -5, '0.2000 rad'),
     (Simulation(replaced_at=0.5), 'aborted', -4, 'another trajectory')])
 def test_a_goal_ends_as_its_motion_does(execute, simulation, end, code, text):
     goal, result = execute(simulation)
@@ -107,3 +131,34 @@ def test_cancelling_stops_the_hand(execute):
 def test_a_refused_trajectory_is_an_invalid_goal(execute):
     goal, result = execute(Simulation(), follow=lambda _: (False, 'emergency stop'))
     assert (goal.end, result.error_code, result.error_string) == ('aborted', -1, 'emergency stop')
+
+
+LAST = HAND.joint_names[-1]
+
+
+@pytest.mark.parametrize('wishes, end, code, text', [
+    ({'path': [(LAST, 0.1)]}, 'aborted', -4, f'{LAST} is off by'),
+    ({'path': [(LAST, -1.0)], 'goal': [(n, 0.3) for n in HAND.joint_names]}, 'succeeded', 0, ''),
+    ({'goal': [(LAST, 0.3)]}, 'aborted', -5, 'allowed are 0.0500 rad'),
+    ({'patience': 1}, 'aborted', -5, 'off by 0.2000')])
+def test_tolerances_are_those_of_the_goal(execute, wishes, end, code, text):
+    simulation = Simulation(stuck=True)
+    goal, result = execute(simulation, Goal(**wishes))
+    assert (goal.end, result.error_code) == (end, code) and text in result.error_string
+    if 'patience' in wishes:
+        assert simulation.time < 1.0 + 1.0 + 3 * STEP
+    assert simulation.stops == (code == -4)
+    last = goal.feedback[-1]
+    np.testing.assert_allclose(last.error.positions, np.subtract(
+        last.desired.positions, last.actual.positions))
+
+
+@pytest.mark.parametrize('wishes, code', [
+    ({'names': ['nobody'], 'rows': [[0.1]]}, -2), ({'names': 2 * [LAST], 'rows': [[0, 0]]}, -2),
+    ({'path': [('nobody', 0.1)]}, -2), ({'rows': []}, -1), ({'rows': [[0.1]]}, -1),
+    ({'rows': [np.full(7, np.nan)]}, -1)])
+def test_a_goal_that_cannot_be_followed_moves_nothing(execute, wishes, code):
+    simulation = Simulation()
+    goal, result = execute(simulation, Goal(**wishes))
+    assert (goal.end, result.error_code) == ('aborted', code) and result.error_string
+    assert not goal.feedback and (simulation.follower.at(9.0) == 0.0).all()

@@ -25,8 +25,9 @@ from ..driver.tactile_session import TactileSession
 from ..resources import resolve_uri, share_directory
 from .node_base import SuiteNode, one_line, reliable, run
 from .parameters import ParameterError
-from .sdh_driver_action import FollowJointTrajectory, TrajectoryAction
+from .sdh_driver_action import TrajectoryAction
 from .sdh_driver_parameters import PARAMETERS, driver_options, tactile_options
+from .trajectory_action import FollowJointTrajectory
 
 #: For how long a fault is told in the diagnostics after it passed [s].
 FAULT_MEMORY = 10.0
@@ -49,7 +50,7 @@ class SdhDriverNode(SuiteNode):
         self._joint_states = self.create_publisher(JointState, 'joint_states', reliable(DEPTH))
         self._frames = self.create_publisher(TactileFrame, 'tactile', reliable(DEPTH))
         self._temperatures = self.create_publisher(Temperature, '~/temperature', reliable(DEPTH))
-        self._started = False
+        self._started, self.sample = False, None
         # Each kind of call has a thread: none waits for another, a stop for nobody.
         self.thread_count = 8
 
@@ -166,6 +167,7 @@ class SdhDriverNode(SuiteNode):
             publisher.publish(msg)
 
     def _on_sample(self, sample: Sample) -> None:
+        self.sample = sample
         msg = JointState(name=list(self.hand.joint_names), position=sample.positions.tolist(),
                          velocity=sample.velocities.tolist())
         msg.header.stamp = self.get_clock().now().to_msg()

@@ -3,9 +3,10 @@
 import time
 
 import numpy as np
+
 from .trajectory_action import (
-    FollowJointTrajectory, GOAL_VIOLATED, INVALID_GOAL, open_trajectory_action, PATH_VIOLATED,
-    SUCCESSFUL)
+    end_goal, GOAL_VIOLATED, GoalError, INVALID_GOAL, open_trajectory_action, PATH_VIOLATED,
+    read_goal, SUCCESSFUL, Wanted)
 
 #: Seconds between two looks at how far the joints are.
 POLL_PERIOD = 0.02
@@ -28,36 +29,40 @@ class TrajectoryAction:
 
     def __init__(self, node, follow, stop, progress) -> None:
         """Serve, where the action is known."""
+        self._names = node.hand.joint_names
         self._follow, self._stop, self._progress = follow, stop, progress
         self._server = open_trajectory_action(node, self.execute)
 
     def execute(self, goal_handle):
         """Carry out a goal; cancelling stops the hand."""
-        taken, text = self._follow(goal_handle.request.trajectory)
-        code, text = (self._watch(goal_handle) if taken else (INVALID_GOAL, text))
-        result = FollowJointTrajectory.Result()
-        result.error_code, result.error_string = code, text
-        if goal_handle.is_cancel_requested:
-            goal_handle.canceled()
-        elif code == SUCCESSFUL:
-            goal_handle.succeed()
-        else:
-            goal_handle.abort()
-        return result
+        request = goal_handle.request
+        try:
+            wanted = read_goal(self._names, request, self._progress()[0].setpoints)
+        except GoalError as error:
+            return end_goal(goal_handle, error.code, str(error))
+        taken, text = self._follow(request.trajectory)
+        return end_goal(goal_handle, *(self._watch(goal_handle, wanted) if taken
+                                       else (INVALID_GOAL, text)))
 
-    def _watch(self, goal_handle) -> tuple[int, str]:
+    def _watch(self, goal_handle, wanted: Wanted) -> tuple[int, str]:
         """Wait for the end; return code and text."""
         follower, _, _ = self._progress()
         goal, end = follower.goal, follower.end
+        patience = PATIENCE if np.isnan(wanted.patience) else wanted.patience
         while not goal_handle.is_cancel_requested:
             current, now, joints = self._progress()
             if current is not follower or (follower.goal != goal).any() or follower.end != end:
                 return PATH_VIOLATED, 'another trajectory or a stop took its place'
-            error = float(np.abs(joints - goal).max())
-            if now >= end and error <= TOLERANCE:
+            since = now - (end - wanted.duration)
+            off, short = wanted.off_path(since, joints), wanted.off_goal(joints - goal, TOLERANCE)
+            goal_handle.publish_feedback(wanted.feedback(since, joints))
+            if off and now < end:
+                self._stop()
+                return PATH_VIOLATED, off
+            if now >= end and not short:
                 return SUCCESSFUL, ''
-            if now > end + PATIENCE:
-                return GOAL_VIOLATED, f'a joint is still off by {error:.3f} rad'
+            if now > end + patience:
+                return GOAL_VIOLATED, short
             time.sleep(POLL_PERIOD)
         self._stop()
         return PATH_VIOLATED, 'canceled'

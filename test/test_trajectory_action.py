@@ -1,0 +1,233 @@
+"""FollowJointTrajectory of both hands with the real control_msgs, over processes."""
+
+import os
+from types import SimpleNamespace
+from uuid import uuid4
+
+import numpy as np
+import pytest
+
+pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
+
+import rclpy  # noqa: E402
+from action_msgs.msg import GoalStatus  # noqa: E402
+from builtin_interfaces.msg import Duration  # noqa: E402
+from lifecycle_msgs.msg import Transition  # noqa: E402
+from lifecycle_msgs.srv import ChangeState  # noqa: E402
+from rclpy.action import ActionClient  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
+from unique_identifier_msgs.msg import UUID  # noqa: E402
+
+from gripsim_ros.driver.emulator.firmware import Identity  # noqa: E402
+from gripsim_ros.driver.emulator.server import EmulatedHand  # noqa: E402
+from gripsim_ros.driver.motion import Motion, Outcome  # noqa: E402
+from gripsim_ros.nodes import sdh_driver_action, trajectory_action  # noqa: E402
+from gripsim_ros.suite import Suite  # noqa: E402
+
+from sdh_cases import ANGLES, CLOSED, NAMES, OPEN, answer_of, wait_for  # noqa: E402
+
+#: How each ends, and the driver's own tolerance at the end [rad].
+ENDS = {GoalStatus.STATUS_SUCCEEDED: 'succeeded', GoalStatus.STATUS_CANCELED: 'canceled',
+        GoalStatus.STATUS_ABORTED: 'aborted'}
+TOLERANCE = 0.02
+REASON = 'control_msgs comes with ros2_control, not from PyPI'
+START_TIMEOUT = 180.0
+#: Both hands come near the end of a trajectory within this [rad].
+ATOL_THERE = 0.05
+
+
+# -- without control_msgs: how the driver's motions end goals ---------------------------------
+
+class Goal:
+    """A goal of an action as the driver sees it."""
+
+    def __init__(self, cancelled=False, tolerance=()):
+        point = JointTrajectoryPoint(positions=CLOSED.tolist(), time_from_start=Duration(sec=1))
+        listed = [SimpleNamespace(name=name, position=value) for name, value in tolerance]
+        self.request = SimpleNamespace(
+            trajectory=JointTrajectory(joint_names=list(NAMES), points=[point]),
+            multi_dof_trajectory=SimpleNamespace(points=[]), path_tolerance=[],
+            goal_tolerance=listed, goal_time_tolerance=Duration())
+        self.is_cancel_requested, self.end = cancelled, ''
+
+    def succeed(self):
+        self.end = 'succeeded'
+
+    def abort(self):
+        self.end = 'aborted'
+
+    def canceled(self):
+        self.end = 'cancelled'
+
+
+@pytest.mark.parametrize('outcome, off, wishes, end, code', [
+    (Outcome.REACHED, 0.01, {}, 'succeeded', 0), (Outcome.MISSED, 0.03, {}, 'aborted', -5),
+    (Outcome.REACHED, 0.01, {'tolerance': [(NAMES[0], 0.005)]}, 'aborted', -5),
+    (Outcome.MISSED, 0.03, {'tolerance': [(NAMES[0], 0.04)]}, 'succeeded', 0),
+    (Outcome.REFUSED, 0.0, {}, 'aborted', -1), (Outcome.FAILED, 0.0, {}, 'aborted', -4),
+    (Outcome.STOPPED, 0.0, {'cancelled': True}, 'cancelled', -4)])
+def test_a_goal_ends_as_its_motion_does(monkeypatch, outcome, off, wishes, end, code):
+    monkeypatch.setattr(trajectory_action, 'FollowJointTrajectory',
+                        SimpleNamespace(Result=SimpleNamespace))
+    motion, errors = Motion([], [], []), np.zeros(7)
+    errors[0] = off
+    session = SimpleNamespace(follow=lambda m: m,
+                              stop=lambda: motion.finish(outcome, 'said', errors))
+    action = object.__new__(sdh_driver_action.TrajectoryAction)
+    action._session, action._motion_of = session, lambda trajectory: motion
+    action._node = SimpleNamespace(
+        sample=SimpleNamespace(time=0.0, positions=OPEN), values={'goal_tolerance': TOLERANCE},
+        hand=SimpleNamespace(joint_names=NAMES))
+    goal = Goal(**wishes)
+    if not goal.is_cancel_requested:
+        motion.finish(outcome, 'said', errors)
+    result = action.execute(goal)
+    assert (goal.end, result.error_code) == (end, code)
+
+
+# -- with it ----------------------------------------------------------------------------------
+
+class Client:
+    """Sends real goals to both hands, and hears how they go."""
+
+    def __init__(self, kinds, hand):
+        self.context, self.hand, self.kinds = rclpy.Context(), hand, kinds
+        rclpy.init(context=self.context)
+        self.node = rclpy.create_node('client', context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.actions = {name: ActionClient(self.node, kinds.FollowJointTrajectory,
+                                           f'{name}/follow_joint_trajectory') for name in HANDS}
+        self.states = {name: self.node.create_client(ChangeState, f'{name}/change_state')
+                       for name in HANDS}
+        self.feedback = []
+        assert self.until(lambda: all(a.server_is_ready() for a in self.actions.values()))
+
+    def until(self, condition, timeout=START_TIMEOUT):
+        """Return whether a condition came true while listening."""
+        def listen():
+            self.executor.spin_once(timeout_sec=0.02)
+            return condition()
+        return wait_for(listen, timeout)
+
+    def send(self, name, target, seconds, path=(), **wishes):
+        """Return the handle of a goal of one point, and whether it was accepted."""
+        self.feedback.clear()
+        goal = self.kinds.FollowJointTrajectory.Goal(**wishes)
+        goal.trajectory = JointTrajectory(joint_names=list(NAMES), points=[JointTrajectoryPoint(
+            positions=np.asarray(target, float).tolist(), time_from_start=Duration(sec=seconds))])
+        goal.path_tolerance = [self.kinds.JointTolerance(name=joint, position=value)
+                               for joint, value in path]
+        label = UUID(uuid=list(uuid4().bytes))
+        handle, asks = answer_of(lambda: self.actions[name].send_goal_async(
+            goal, lambda message: self.feedback.append(message.feedback), label), self.until)
+        return handle, handle.accepted or asks > 1
+
+    def ended(self, handle):
+        """Return how a goal ended, and its result."""
+        answer, _ = answer_of(handle.get_result_async, self.until)
+        return ENDS[answer.status], answer.result
+
+    def carry_out(self, *arguments, **wishes):
+        """Send a goal and return how it ended, and its result."""
+        handle, accepted = self.send(*arguments, **wishes)
+        assert accepted
+        return self.ended(handle)
+
+    def change(self, name, transition):
+        """Activate or deactivate a node."""
+        request = ChangeState.Request(transition=Transition(id=transition))
+        return answer_of(lambda: self.states[name].call_async(request), self.until)[0].success
+
+    def close(self):
+        self.executor.shutdown()
+        for action in self.actions.values():
+            action.destroy()
+        self.node.destroy_node()
+        self.context.try_shutdown()
+
+
+HANDS = ['sdh_driver', 'sdh_simulator']
+
+
+@pytest.fixture(scope='module')
+def client():
+    """Yield a client of both hands; skip without control_msgs."""
+    messages = pytest.importorskip('control_msgs.msg', reason=REASON)
+    pytest.importorskip('mujoco', reason='the simulator is the extra `sim`')
+    from control_msgs.action import FollowJointTrajectory
+    kinds = SimpleNamespace(FollowJointTrajectory=FollowJointTrajectory,
+                            JointTolerance=messages.JointTolerance)
+    with EmulatedHand(identity=Identity(angles=ANGLES)) as hand:
+        suite = Suite(os.environ, parameters={'sdh_driver': {
+            'address': hand.address, 'tactile_address': hand.tactile_address}})
+        suite.start(HANDS)
+        found = None
+        try:
+            suite.wait_until_ready(HANDS, START_TIMEOUT)
+            found = Client(kinds, hand)
+            yield found
+        finally:
+            if found is not None:
+                found.close()
+            suite.stop(HANDS)
+
+
+each_hand = pytest.mark.parametrize('name', HANDS)
+slow = pytest.mark.slow
+
+
+@slow
+@each_hand
+def test_a_goal_is_reached_and_told_on_the_way(client, name):
+    end, result = client.carry_out(name, OPEN, 1)
+    assert (end, result.error_code) == ('succeeded', result.SUCCESSFUL), result.error_string
+    end, result = client.carry_out(name, CLOSED, 2)
+    assert end == 'succeeded', result.error_string
+    last = client.feedback[-1]
+    assert tuple(last.joint_names) == NAMES and len(client.feedback) > 3
+    np.testing.assert_allclose(last.error.positions, np.subtract(
+        last.desired.positions, last.actual.positions), atol=1e-12)
+    np.testing.assert_allclose(last.actual.positions, CLOSED, atol=ATOL_THERE)
+
+
+@slow
+@each_hand
+def test_a_goal_that_is_cancelled_stops_the_hand(client, name):
+    assert client.carry_out(name, OPEN, 1)[0] == 'succeeded'
+    handle, accepted = client.send(name, CLOSED, 20)
+    assert accepted and client.until(lambda: client.feedback)
+    answer_of(handle.cancel_goal_async, client.until)
+    assert client.ended(handle)[0] == 'canceled'
+    off = np.abs(np.subtract(client.feedback[-1].actual.positions, CLOSED)).max()
+    assert off > ATOL_THERE                                 # it did not go on to the end
+
+
+@slow
+@each_hand
+def test_a_joint_that_leaves_its_path_ends_the_goal(client, name):
+    """Nothing follows to a ten-millionth: what is violated first is told, and the hand stops."""
+    assert client.carry_out(name, OPEN, 1)[0] == 'succeeded'
+    end, result = client.carry_out(name, CLOSED, 2, [(NAMES[1], 1e-7)])
+    assert (end, result.error_code) == ('aborted', result.PATH_TOLERANCE_VIOLATED)
+    assert NAMES[1] in result.error_string
+
+
+@slow
+@each_hand
+def test_what_cannot_be_followed_is_told_by_its_code(client, name):
+    end, result = client.carry_out(name, np.full(7, 9.0), 20)
+    assert (end, result.error_code) == ('aborted', result.INVALID_GOAL)
+    assert 'must stay within' in result.error_string
+    end, result = client.carry_out(name, CLOSED, 2, [('nobody', 0.1)])
+    assert (end, result.error_code) == ('aborted', result.INVALID_JOINTS)
+
+
+@slow
+@each_hand
+def test_a_node_that_is_not_active_rejects_goals(client, name):
+    assert client.change(name, Transition.TRANSITION_DEACTIVATE)
+    assert not client.send(name, OPEN, 1)[1]
+    assert client.change(name, Transition.TRANSITION_ACTIVATE)
+    assert client.carry_out(name, OPEN, 1)[0] == 'succeeded'
