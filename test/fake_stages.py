@@ -55,9 +55,10 @@ class SphereWorld:
         gaps, nearest = [], []
         for link, T in zip(self._hand.links, T_palm_link):
             points = apply(batch.T_object_palm[i] @ T, link.mesh.vertices)
-            distances = [np.linalg.norm(points + s * sweep, axis=1) for s in swept]
-            gaps.append(min(d.min() for d in distances) - self._radius)
-            nearest.append(points[int(np.argmin(distances[-1]))])
+            squares = [np.einsum('ij,ij->i', moved, moved)
+                       for moved in (points + s * sweep for s in swept)]
+            gaps.append(np.sqrt(min(square.min() for square in squares)) - self._radius)
+            nearest.append(points[int(np.argmin(squares[-1]))])
         gaps = np.array(gaps)
         patches = [self._patch(link, nearest[link], -gaps[link])
                    for link in np.flatnonzero(gaps < 0.0) if not sweep.any()]
