@@ -66,12 +66,14 @@ def test_a_coarse_surface_is_closed_of_the_same_kind_and_on_the_body(name):
     assert closest_points(tree, surface.points, np.inf)[0].max() < 1e-9
 
 
-@pytest.mark.parametrize('name', BODIES)
-def test_edges_of_a_coarse_surface_are_about_as_long_as_wanted(name):
-    vertices, faces = coarse_triangles(BODIES[name], 0.008)
+@pytest.mark.parametrize('name, wanted', [
+    ('ball', 0.008), ('box', 0.01), ('prism', 0.01), ('ring', 0.01), ('mug', 0.014),
+    ('banana', 0.01)])
+def test_edges_of_a_coarse_surface_are_about_as_long_as_wanted(name, wanted):
+    vertices, faces = coarse_triangles(BODIES[name], wanted)
     lengths = np.linalg.norm(vertices[faces] - vertices[np.roll(faces, 1, axis=1)], axis=2)
-    assert lengths.max() <= 2.0 * 0.008
-    assert np.quantile(lengths, 0.1) >= 0.4 * 0.008
+    assert lengths.max() <= 2.0 * wanted
+    assert np.quantile(lengths, 0.1) >= 0.4 * wanted
 
 
 def test_a_surface_with_more_edges_than_nodes_is_refused():
