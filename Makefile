@@ -35,12 +35,15 @@ INTERFACE_FILES := $(wildcard gripsim_interfaces/* gripsim_interfaces/*/*)
 REQUIREMENTS := requirements.txt requirements-wheels.txt requirements-test.txt
 SAY := @printf 'gripsim: %s\n'
 
-INSTALLED := $(STAMPS)/guard $(STAMPS)/interfaces $(STAMPS)/package $(STAMPS)/kernels
+INSTALLED := $(STAMPS)/guard $(STAMPS)/interfaces $(STAMPS)/package $(STAMPS)/kernels-plan \
+             $(STAMPS)/kernels-rest
 
 .PHONY: setup demo test test-fast lint bench bench-setup soak clean
 .DELETE_ON_ERROR:
 
-setup: $(INSTALLED)
+# What does not depend on each other is built at the same time: C on one core, kernels on others.
+setup:
+	@$(MAKE) --no-print-directory -j3 $(INSTALLED)
 	$(SAY) 'ready: $(BIN)/gripsim --help'
 
 $(STAMPS)/venv:
@@ -71,9 +74,9 @@ $(STAMPS)/package: $(STAMPS)/requirements setup.py setup.cfg package.xml
 	@$(PIP) install --quiet --quiet --use-pep517 --no-build-isolation --no-deps --editable .
 	@touch $@
 
-$(STAMPS)/kernels: $(STAMPS)/package
-	$(SAY) 'compiling the numerical kernels (about a minute)'
-	@$(BIN)/python -c 'from gripsim_ros.in_process import warm_up; warm_up()'
+$(STAMPS)/kernels-%: $(STAMPS)/package tools/compile_kernels.py
+	$(SAY) 'compiling the numerical kernels: $* (a minute or two)'
+	@$(BIN)/python tools/compile_kernels.py $*
 	@touch $@
 
 demo: $(INSTALLED)

@@ -1,0 +1,103 @@
+"""
+Compile numerical kernels into numba's cache, so that nobody waits for them later.
+
+Usage: compile_kernels.py plan|rest: those that planning takes, or those of the other commands.
+Both may run at the same time.
+"""
+
+import fcntl
+import io
+import sys
+import tempfile
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import numpy as np
+import trimesh
+from numba.core.caching import IndexDataCacheFile
+
+from gripsim_ros.cli.main import main as gripsim
+from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.contact import ContactMesh
+from gripsim_ros.core.contact.many_contacts import many_vertex_contacts
+from gripsim_ros.core.mechanics import (
+    ElasticBody, indent_body, MechanicsOptions, SphereIndenter)
+from gripsim_ros.core.mechanics.compliance_store import ComplianceOptions
+from gripsim_ros.in_process import warm_up
+
+RADIUS, EDGE_LENGTH, NODES = 0.02, 0.004, 300
+#: The second of two balls that meet lies so far along x [m].
+APART = 0.035
+
+
+@contextmanager
+def taking_turns(folder: Path):
+    """Let one process at a time write into the cache: numba reads, changes and writes an index."""
+    save = IndexDataCacheFile.save
+
+    def save_in_turn(self, key, data):
+        with open(folder / 'kernels.lock', 'w', encoding='utf-8') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            save(self, key, data)
+
+    IndexDataCacheFile.save = save_in_turn
+    try:
+        yield
+    finally:
+        IndexDataCacheFile.save = save
+
+
+def compile_rest(folder: Path) -> None:
+    """Use every command and every model of a body that planning does not, on a small ball."""
+    ball = shapes.sphere(RADIUS, EDGE_LENGTH)
+    write(folder / 'a.ply', ball.vertices, ball.faces)
+    write(folder / 'b.ply', ball.vertices + [APART, 0.0, 0.0], ball.faces)
+    crossing = np.concatenate([ball.vertices, ball.vertices + [RADIUS, 0.0, 0.0]])
+    faces = np.concatenate([ball.faces, ball.faces + len(ball.vertices)])
+    write(folder / 'c.ply', crossing, faces)
+    along = ('--direction', -1, 0, 0)
+    run('contact', folder / 'a.ply', folder / 'b.ply', '--picture', folder / 'a.png')
+    run('contact', folder / 'a.ply', folder / 'c.ply', *along)
+    for backend in ('vp_tree', 'gjk_epa', 'common_plane', 'seed'):
+        run('contact', folder / 'a.ply', folder / 'b.ply', *along, '--backend', backend)
+    for tool in (('--sphere', 0.02), ('--cylinder', 0.005), ('--link', 'sdh_thumb_3_link')):
+        run('indent', folder / 'a.ply', '--at', -1, 0, 0, '--along', 1, 0, 0, '--depth', 1e-3,
+            '--material', 'foam', *tool)
+    run('preshape', folder / 'a.ply', '--picture', folder / 'a.png')
+    run('preshape', folder / 'a.ply', '--in-turn')
+    body = ElasticBody(GraspObject(ball, Material(1e6, 0.3, 1000.0, 0.5)), MechanicsOptions(
+        elasticity='body', compliance=ComplianceOptions(NODES)))
+    indent_body(body, SphereIndenter(RADIUS), np.array([-1.0, 0, 0]), np.array([1.0, 0, 0]), 1e-3)
+    mesh = ContactMesh(ball)
+    moved = np.eye(4)
+    moved[0, 3] = APART
+    many_vertex_contacts([mesh], mesh, moved[None, None], np.array([[[-1.0, 0.0, 0.0]]]))
+
+
+def write(path: Path, vertices, faces) -> None:
+    """Write a mesh."""
+    trimesh.Trimesh(vertices, faces, process=False).export(path)
+
+
+def run(*arguments) -> None:
+    """Run a command; what it says is of no interest unless it fails."""
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as said:
+        code = gripsim([*map(str, arguments), '--json'])
+    if code:
+        raise SystemExit(f'gripsim {arguments[0]}: {said.getvalue().strip()}')
+
+
+def main() -> int:
+    """Compile what is asked for."""
+    with tempfile.TemporaryDirectory() as folder, taking_turns(Path(sys.prefix)):
+        if sys.argv[1:] == ['plan']:
+            warm_up()
+        elif sys.argv[1:] == ['rest']:
+            compile_rest(Path(folder))
+        else:
+            raise SystemExit(__doc__.strip())
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
