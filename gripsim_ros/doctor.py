@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .environment import DISCOVERY, DOMAIN, PROFILE, find_suite_domain
+from .environment import DISCOVERY, DOMAIN, LOCALHOST_ONLY, PROFILE, find_suite_domain
 from .resources import load_default_hand, share_directory
 
 #: How a check ended.
@@ -37,9 +37,17 @@ OPTIONAL = (
     ('control_msgs', 'FollowJointTrajectory', 'it comes with ros2_control'),
     ('moveit_msgs', 'the service plan_grasps_moveit', 'it comes with MoveIt'),
     ('launch_testing', 'ros2 launch and its tests', 'it comes with a ROS 2 install'))
+#: Domains beyond have no ports of their own, DDSI-RTPS 2.5 section 9.6.2.4.
+LAST_DOMAIN = 232
 #: Topics of the ring: each needs a publisher and a subscriber that fit.
 RING = ('plan/hand_configurations', 'plan/link_states', 'plan/contacts', 'plan/grasp_states',
         'grasp_object')
+#: What may have one side only; where both are there, they must fit.
+OPEN_ENDED = ('live/link_states', 'live/contacts', 'live/grasp_states', 'live/markers',
+              'ranked_grasps', 'plan/markers', 'joint_states', 'object_pose', 'palm_pose',
+              'tactile', 'joint_trajectory')
+#: Services that a planner which is ready offers.
+SERVICES = ('plan_grasp', 'evaluate_grasp', 'show_closing', 'plan_grasps/_action/send_goal')
 
 
 @dataclass(frozen=True)
@@ -155,7 +163,14 @@ def _optional() -> Iterator[Finding]:
 
 def _environment() -> Iterator[Finding]:
     domain, reach = os.environ.get(DOMAIN, ''), os.environ.get(DISCOVERY, '')
-    yield Finding(DOMAIN, GOOD, domain or 'not set: the commands choose a free one')
+    fits = not domain or (domain.isdecimal() and int(domain) <= LAST_DOMAIN)
+    yield Finding(DOMAIN, GOOD if fits else BAD,
+                  domain or 'not set: the commands choose a free one',
+                  '' if fits else f'it must be a number from 0 to {LAST_DOMAIN}')
+    alone = os.environ.get(LOCALHOST_ONLY, '') not in ('', '0') and reach not in ('', 'LOCALHOST')
+    if alone:
+        yield Finding(LOCALHOST_ONLY, NOTE, f'set, and {DISCOVERY} is {reach}',
+                      f'unset it: {LOCALHOST_ONLY} is deprecated and wins over {DISCOVERY}')
     yield Finding(DISCOVERY, GOOD if reach else NOTE, reach or 'not set: LOCALHOST by default',
                   '' if reach else 'set it to SUBNET for nodes on several machines')
     rmw = os.environ.get('RMW_IMPLEMENTATION', '')
@@ -180,33 +195,84 @@ def _network() -> Iterator[Finding]:
                       'start one with `gripsim suite up` or `ros2 launch gripsim_ros '
                       'gripsim.launch.py`')
         return
+    if not str(found).isdecimal():
+        return
     import rclpy
+    from diagnostic_msgs.msg import DiagnosticArray
     from rclpy.context import Context
+    from rclpy.executors import SingleThreadedExecutor
     context = Context()
     rclpy.init(context=context, domain_id=int(found))
     try:
         node = rclpy.create_node('gripsim_doctor', context=context)
-        time.sleep(DISCOVERY_TIME)
+        told: dict = {}
+        node.create_subscription(DiagnosticArray, '/diagnostics', lambda msg: told.update(
+            (status.name, status) for status in msg.status), 50)
+        executor, end = SingleThreadedExecutor(context=context), time.monotonic() + DISCOVERY_TIME
+        executor.add_node(node)
+        while time.monotonic() < end:
+            executor.spin_once(0.1)
         yield from _suite_findings(node, int(found))
+        yield from _told_findings(told)
+        executor.shutdown()
     finally:
         rclpy.shutdown(context=context)
 
 
 def _suite_findings(node, domain: int) -> Iterator[Finding]:
     from .suite import NODES
-    names = set(node.get_node_names())
-    missing = [name for name in NODES if name not in names]
-    if len(missing) == len(NODES):
+    places = {place for name, place in node.get_node_names_and_namespaces() if name in NODES}
+    if not places:
         yield Finding('suite', NOTE, f'no node of it in domain {domain}',
                       'start one with `gripsim suite up`; nodes on other machines need the same '
                       f'{DOMAIN} and {DISCOVERY}=SUBNET')
-        return
+    for place in sorted(places):
+        yield from _place_findings(node, domain, place)
+
+
+def _place_findings(node, domain: int, place: str) -> Iterator[Finding]:
+    """Look at the suite in one namespace."""
+    from .suite import NODES
+    names = {name for name, here in node.get_node_names_and_namespaces() if here == place}
+    missing = [name for name in NODES if name not in names]
+    where = f'domain {domain}' + (f', namespace {place}' if place != '/' else '')
     yield Finding('suite', BAD if missing else GOOD,
-                  f'domain {domain}: ' + (f'{", ".join(missing)} missing' if missing
-                                          else 'all nodes are there'),
+                  f'{where}: ' + (f'{", ".join(missing)} missing' if missing
+                                  else 'all nodes are there'),
                   'start the missing nodes; launch starts them again by itself' if missing else '')
+    prefix = place.rstrip('/') + '/'
     for topic in RING:
-        yield _topic_finding(node, topic)
+        yield _topic_finding(node, prefix + topic)
+    for topic in OPEN_ENDED:
+        finding = _topic_finding(node, prefix + topic)
+        if ' no ' not in f' {finding.found}':
+            yield finding
+    served = {name for name, _ in node.get_service_names_and_types()}
+    lacking = [name for name in SERVICES if prefix + name not in served]
+    if 'grasp_planner' in names:
+        yield Finding('services', NOTE if lacking else GOOD,
+                      f'not yet there: {", ".join(lacking)}' if lacking else 'all are there',
+                      'the planner offers them once it is active: see its log' if lacking else '')
+
+
+def _told_findings(told: dict) -> Iterator[Finding]:
+    """Pass on what the nodes say of themselves, and whether they hold the same hand."""
+    hands = set()
+    for name, status in sorted(told.items()):
+        values = {pair.key: pair.value for pair in status.values}
+        level = (GOOD, NOTE, BAD, BAD)[_level(status.level)]
+        hands |= {values['hand']} if 'hand' in values else set()
+        error = values.get('last error', '')
+        yield Finding(name, level, status.message + (f'; last error: {error}' if error else ''),
+                      '' if level == GOOD else 'what it waits for must be started, see its log')
+    if len(hands) > 1:
+        yield Finding('hands', BAD, f'the nodes hold different ones: {", ".join(sorted(hands))}',
+                      'give all nodes the same urdf and hand_config')
+
+
+def _level(level) -> int:
+    """Return the level of a diagnostic status, which rclpy gives as a byte."""
+    return level[0] if isinstance(level, bytes) else int(level)
 
 
 def _topic_finding(node, topic: str) -> Finding:

@@ -81,12 +81,14 @@ def resolve_uri(uri):
 
 def confined_resolver(mesh_folders):
     """
-    Return ``resolve_uri``, held within folders where some are named.
+    Return ``resolve_uri``, held within folders.
 
     Parameters
     ----------
     mesh_folders : str
-        Absolute folders separated by ``:``; '' allows every file that the process may read.
+        Absolute folders separated by ``:``. '' allows every file that the process may read while
+        other machines cannot reach it (see ``is_local_only``), else what lies below the current
+        folder. ``/`` allows every file.
 
     Returns
     -------
@@ -102,8 +104,9 @@ def confined_resolver(mesh_folders):
         outside, and for all that ``resolve_uri`` refuses.
 
     """
-    if not mesh_folders:
+    if not mesh_folders and is_local_only():
         return resolve_uri
+    mesh_folders = mesh_folders or os.getcwd()
     folders = [_mesh_folder(text) for text in mesh_folders.split(':')]
 
     def resolve(uri):
@@ -120,6 +123,14 @@ def confined_resolver(mesh_folders):
                             f'package:// and files below {mesh_folders}')
         return _existing(text, real)
     return resolve
+
+
+def is_local_only():
+    """Tell whether ROS discovery is limited to this machine, so that no other sends requests."""
+    reach = os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE', '').upper()
+    if os.environ.get('ROS_LOCALHOST_ONLY', '') == '1':
+        return True
+    return reach in ('LOCALHOST', 'OFF') and not os.environ.get('ROS_STATIC_PEERS', '')
 
 
 def _mesh_folder(text):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
 from geometry_msgs.msg import Point, Pose, Quaternion, Vector3  # noqa: E402
+from gripsim_interfaces.msg import GraspObject as GraspObjectMsg  # noqa: E402
 from gripsim_interfaces.msg import Material as MaterialMsg  # noqa: E402
 from gripsim_interfaces.msg import RingHeader  # noqa: E402
 from gripsim_interfaces.msg import Task as TaskMsg  # noqa: E402
@@ -310,6 +311,17 @@ def test_a_broken_mesh_message_is_refused(vertices, faces, message):
     msg = conversions.mesh_to_msg(np.array(vertices, float), np.array(faces, int))
     with pytest.raises(MeshError, match=message):
         conversions.mesh_from_msg(msg)
+
+
+@pytest.mark.parametrize('faces, vertices', [(11, 4), (4, 31)])
+def test_a_mesh_message_may_be_as_large_as_a_file(monkeypatch, faces, vertices):
+    monkeypatch.setattr(conversions.geometry, 'MAX_FACES', 10)
+    with pytest.raises(MeshError, match=f'10 triangles .* got {faces} and {vertices}'):
+        conversions.mesh_from_msg(conversions.mesh_to_msg(
+            np.zeros((vertices, 3)), np.zeros((faces, 3), int)))
+    with pytest.raises(MeshError, match=f'10 triangles .* got {faces} and {vertices}'):
+        conversions.grasp_object_from_msg(GraspObjectMsg(
+            vertices=[0.0] * (3 * vertices), faces=[0] * (3 * faces)))
 
 
 def test_a_published_object_is_found_by_its_label_and_may_get_another_material():

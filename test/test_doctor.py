@@ -104,6 +104,50 @@ class TestTopics:
         assert len(findings) == 1 and findings[0].state == NOTE
 
 
+class TestSuite:
+    """What is found of a suite of which two nodes are there, in a namespace."""
+
+    def test_what_is_missing_is_said_in_its_namespace(self):
+        context = rclpy.context.Context()
+        rclpy.init(context=context)
+        nodes = [rclpy.create_node(name, context=context, namespace='/left')
+                 for name in ('deformation', 'grasp_planner')]
+        from std_msgs.msg import String
+        nodes[0].create_publisher(String, 'plan/grasp_states', 1)
+        nodes[1].create_subscription(String, 'plan/grasp_states', print, 1)
+        try:
+            def found():
+                return by_subject(doctor._suite_findings(nodes[0], 1))
+            wait(lambda: '/left/plan/grasp_states' in found()
+                 and found()['/left/plan/grasp_states'].state == GOOD)
+            suite = found()['suite']
+            assert suite.state == BAD and suite.found.endswith(
+                'namespace /left: forward_kinematics, contact_detection missing')
+            assert found()['/left/plan/contacts'].state == BAD
+            assert found()['services'].state == NOTE
+        finally:
+            rclpy.shutdown(context=context)
+
+    def test_what_nodes_say_of_themselves_is_passed_on(self):
+        def status(level, message, **values):
+            return SimpleNamespace(level=level, message=message, values=[
+                SimpleNamespace(key=key.replace('_', ' '), value=value)
+                for key, value in values.items()])
+        found = by_subject(doctor._told_findings({
+            'a': status(bytes([0]), 'active', hand='sdh 1'),
+            'b': status(bytes([1]), 'waiting for a', hand='claw 2', last_error='it fell off'),
+            'c': status(bytes([2]), 'not connected')}))
+        assert [found[name].state for name in 'abc'] == [GOOD, NOTE, BAD]
+        assert found['b'].found == 'waiting for a; last error: it fell off'
+        assert found['hands'].state == BAD and 'claw 2, sdh 1' in found['hands'].found
+
+
+@pytest.mark.parametrize('domain', ['-1', '233', 'seven'])
+def test_a_domain_that_is_none_is_said(monkeypatch, domain):
+    monkeypatch.setenv('ROS_DOMAIN_ID', domain)
+    assert by_subject(doctor._environment())['ROS_DOMAIN_ID'].state == BAD
+
+
 def wait(condition):
     """Wait until something is so."""
     from suite_cases import wait_for

@@ -32,8 +32,28 @@ def folders(tmp_path):
     return allowed, tmp_path / 'secret.stl'
 
 
-def test_without_folders_every_file_may_be_named():
-    assert confined_resolver('') is resolve_uri
+@pytest.mark.parametrize('variables, local', [
+    ({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}, True),
+    ({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'OFF'}, True), ({'ROS_LOCALHOST_ONLY': '1'}, True),
+    ({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'}, False), ({}, False),
+    ({'ROS_LOCALHOST_ONLY': '0'}, False),
+    ({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST', 'ROS_STATIC_PEERS': '10.0.0.2'}, False)])
+def test_without_folders_only_this_machine_may_name_every_file(
+        folders, monkeypatch, variables, local):
+    for name in ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_LOCALHOST_ONLY', 'ROS_STATIC_PEERS'):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    allowed, secret = folders
+    monkeypatch.chdir(allowed)
+    resolve = confined_resolver('')
+    assert resolve('fruit/apple.stl').resolve() == (allowed / 'fruit' / 'apple.stl').resolve()
+    if local:
+        assert resolve is resolve_uri and resolve(secret) == secret
+    else:
+        with pytest.raises(MeshError, match='outside mesh_folders'):
+            resolve(secret)
+    assert confined_resolver('/')(secret) == secret.resolve()
 
 
 @pytest.mark.parametrize('form', ['{}/fruit/apple.stl', 'file://{}/fruit/apple.stl',

@@ -8,6 +8,7 @@ from shape_msgs.msg import Mesh, MeshTriangle, SolidPrimitive
 
 from ..core.batches import (
     OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE, OBSTACLE_WIDTH)
+from ..core.bodies.reading import MAX_FACES
 from ..core.errors import MeshError, ShapeError, TaskError
 from ..core.transforms import from_pose, to_pose
 
@@ -101,8 +102,9 @@ def mesh_from_msg(msg: Mesh) -> tuple[Array, NDArray[np.int64]]:
     Raises
     ------
     MeshError
-        It is empty, a number is not finite, or an index points past the vertices.
+        It is empty or too large, a number is not finite, or an index points past the vertices.
     """
+    check_size(len(msg.vertices), len(msg.triangles))
     vertices = np.array([(p.x, p.y, p.z) for p in msg.vertices], float).reshape(-1, 3)
     faces = np.array([t.vertex_indices for t in msg.triangles], np.int64).reshape(-1, 3)
     if not len(vertices) or not len(faces):
@@ -115,6 +117,13 @@ def mesh_from_msg(msg: Mesh) -> tuple[Array, NDArray[np.int64]]:
         raise MeshError(f'mesh triangles must index its {len(vertices)} vertices, '
                         f'got index {faces.max()}')
     return vertices, faces
+
+
+def check_size(vertices: int, faces: int) -> None:
+    """Raise MeshError where a message holds more triangles than a file may, or as many points."""
+    if faces > MAX_FACES or vertices > 3 * MAX_FACES:
+        raise MeshError(f'a mesh may have {MAX_FACES} triangles and three times as many vertices, '
+                        f'got {faces} and {vertices}')
 
 
 def primitives_from_msg(primitives, poses, T_object_frame: Array, name: str) -> Array:

@@ -10,6 +10,7 @@ from ..core.bodies import GraspObject, Material, TriangleMesh
 from ..core.bodies.material import DEFAULT_KEY
 from ..core.errors import MaterialError, MeshError
 from .arrays import fields_from_msg, fields_to_msg
+from .geometry import check_size
 
 _MESH_SHAPES = {'vertices': ('V', 3), 'faces': ('F', 3)}
 
@@ -68,10 +69,11 @@ def grasp_object_from_msg(msg: GraspObjectMsg) -> GraspObject:
     Raises
     ------
     MeshError
-        An index points past the vertices, or ``object_id`` is another content's.
+        It is too large, an index points past the vertices, or ``object_id`` is another content's.
     GripsimError
         The mesh or the material cannot be used.
     """
+    check_size(len(msg.vertices) // 3, len(msg.faces) // 3)
     arrays = fields_from_msg(msg, _MESH_SHAPES, {})
     vertices, faces = arrays['vertices'], arrays['faces']
     if faces.size and faces.max() >= len(vertices):

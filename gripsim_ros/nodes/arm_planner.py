@@ -35,7 +35,7 @@ PARAMETERS = (
                   'x y z [m] and quaternion x y z w.'),
     NodeParameter('materials', str, 'Library of materials; empty: config/materials.yaml.'),
     NodeParameter('mesh_folders', str, 'Folders from which requests may name meshes, separated '
-                  'by a colon; empty: any of this machine.'))
+                  'by a colon; empty: see docs/security.md.'))
 
 
 class ArmPlannerNode(SuiteNode):

@@ -55,7 +55,7 @@ SPARE_THREADS = 4
 PARAMETERS = (
     NodeParameter('materials', str, 'Library of materials; empty: config/materials.yaml.'),
     NodeParameter('mesh_folders', str, 'Folders from which requests may name meshes, separated '
-                  'by a colon; empty: any of this machine.'),
+                  'by a colon; empty: see docs/security.md.'),
     NodeParameter('planner_config', str, 'Planner options; empty: config/planner.yaml.'),
     NodeParameter('grasp_database', str, 'Grasp database to answer from first; empty: none.'),
     NodeParameter('credits', int, 'Batches out on the ring at the same time.', 1,
@@ -163,7 +163,8 @@ class GraspPlannerNode(SuiteNode):
         """Propose a hypothesis for a small object; publish the one of the parameters."""
         GraspPlanner(warm_up_object(), self.hand, Task(), self.options, max_hypotheses=1)
         if self.values['object']:
-            request = self.reader.read(PlanGrasp.Request(
+            # Who sets parameters may name any file; mesh_folders is for those who send requests.
+            request = replace(self.reader, resolve_uri=resolve_uri).read(PlanGrasp.Request(
                 mesh_resource=self.values['object'], scale=self.values['object_scale'],
                 material=Material(name=self.values['material'])))
             for repair in request.repairs:

@@ -222,6 +222,7 @@ class SuiteNode(LifecycleNode):
         level = self.severity(missing)
         waiting = {f'queue of {reader.topic}': reader.read_waiting() for reader in self._readers}
         values = {'state': state, **values, **waiting, **self._traffic.read(),
+                  'hand': f'{self.hand.name} {self.hand.id[:12]}',
                   'last error': self.last_error}
         status = DiagnosticStatus(
             level=level, name=self.get_fully_qualified_name().lstrip('/'),
