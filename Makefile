@@ -38,13 +38,15 @@ SAY := @printf 'gripsim: %s\n'
 INSTALLED := $(STAMPS)/guard $(STAMPS)/interfaces $(STAMPS)/package $(STAMPS)/kernels-plan \
              $(STAMPS)/kernels-rest
 
-.PHONY: setup demo test test-fast lint bench bench-setup soak clean
+.PHONY: setup installed demo test test-fast lint bench bench-setup soak clean
 .DELETE_ON_ERROR:
 
-# What does not depend on each other is built at the same time: C on one core, kernels on others.
-setup:
-	@$(MAKE) --no-print-directory -j3 $(INSTALLED)
+setup: installed
 	$(SAY) 'ready: $(BIN)/gripsim --help'
+
+# What does not depend on each other is built at the same time: messages and kernels.
+installed:
+	@$(MAKE) --silent --no-print-directory -j3 $(INSTALLED)
 
 $(STAMPS)/venv:
 	@sh tools/check_host.sh $(PYTHON)
@@ -79,26 +81,26 @@ $(STAMPS)/kernels-%: $(STAMPS)/package tools/compile_kernels.py
 	@$(BIN)/python tools/compile_kernels.py $*
 	@touch $@
 
-demo: $(INSTALLED)
+demo: installed
 	@$(BIN)/gripsim demo
 
-test: $(INSTALLED)
+test: installed
 	@$(BIN)/python -m pytest -m '' $(PYTEST_ARGS)
 
-test-fast: $(INSTALLED)
+test-fast: installed
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-lint: $(INSTALLED)
+lint: installed
 	@$(BIN)/python -m flake8
 
-bench: $(INSTALLED)
+bench: installed
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-bench-setup: $(INSTALLED)
+bench-setup: installed
 	$(SAY) 'installing the peers that benchmarks compare with'
 	@$(PIP) install --quiet --quiet -r requirements-bench.txt
 
-soak: $(INSTALLED)
+soak: installed
 	@$(BIN)/python -m benchmarks soak $(SOAK_ARGS)
 
 clean:
