@@ -1,6 +1,8 @@
 """
 Long-running load tests: ``python -m benchmarks soak [SECTION ...] [--count N] [--seed K]``.
 
+``faults --out FILE`` keeps what happened; ``python -m benchmarks fault_figure FILE`` draws it.
+
 Each section runs until its count is reached and prints what went wrong; the exit code is 1
 if anything did. Without names all sections run. A section is a function in ``SECTIONS``: it
 takes the options and returns the number of failures.
@@ -9,6 +11,7 @@ takes the options and returns the number of failures.
 import argparse
 from collections import Counter
 import faulthandler
+import json
 from pathlib import Path
 import sys
 import tempfile
@@ -19,8 +22,8 @@ TESTS = Path(__file__).resolve().parents[1] / 'test'
 #: Broken meshes judged unless another count is given, and when one counts as hung [s].
 BROKEN_MESHES, HANG = 2000, 120.0
 PROGRESS_EVERY = 200
-#: How long the hand's driver is soaked unless another count is given [min].
-DRIVER_MINUTES = 30
+#: How long the hand's driver, and the suite under faults, are soaked unless told otherwise [min].
+DRIVER_MINUTES, FAULT_MINUTES = 30, 60
 
 
 def broken_meshes(options):
@@ -61,7 +64,23 @@ def driver(options):
     return len(wrong)
 
 
-SECTIONS = {'broken_meshes': broken_meshes, 'driver': driver}
+def faults(options):
+    """Run the suite under faults for `count` minutes; return how much was wrong."""
+    sys.path.insert(0, str(TESTS))
+    from gripsim_ros.environment import enter_isolation
+    enter_isolation('soak')
+    from fault_harness import soak
+    with tempfile.TemporaryDirectory() as folder:
+        run = soak(options.count or FAULT_MINUTES, options.seed, Path(folder), say=print)
+    print(json.dumps(run.summary(), indent=2))
+    for line in run.wrong:
+        print(f'  {line}')
+    if options.out:
+        options.out.write_text(json.dumps(run.record()), encoding='utf-8')
+    return len(run.wrong)
+
+
+SECTIONS = {'broken_meshes': broken_meshes, 'driver': driver, 'faults': faults}
 
 
 def main():
@@ -70,6 +89,7 @@ def main():
     parser.add_argument('sections', nargs='*', help=f'of {", ".join(SECTIONS)}')
     parser.add_argument('--count', type=int, help="how many, instead of each section's own")
     parser.add_argument('--seed', type=int, default=100_000)
+    parser.add_argument('--out', type=Path, help='where faults keeps what happened, as JSON')
     options = parser.parse_args()
     unknown = set(options.sections) - set(SECTIONS)
     if unknown:

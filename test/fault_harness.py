@@ -19,6 +19,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import rclpy
 import trimesh
 import yaml
@@ -45,6 +46,17 @@ KINDS = {'kill': 0.5, 'interrupt': 0.05, 'pause': 0.2, 'object': 0.15, 'flood': 
 #: Shortest and longest pause of a process, and length of a flood [s]; its rate [Hz].
 PAUSE, FLOOD_TIME, FLOOD_RATE = (0.2, 12.0), 8.0, 1000.0
 MARK = 'GRIPSIM_FAULT_RUN'
+#: Of a long run: share of its time in which nodes are killed, and how often there is a fault
+#: then and later [s].
+MORTAL_SHARE, MORTAL_PERIOD, CALM_PERIOD = 0.22, 4.5, 9.0
+MORTAL = {'kill': 0.8, 'interrupt': 0.05, 'pause': 0.05, 'object': 0.1}
+CALM = {'pause': 0.4, 'object': 0.35, 'flood': 0.25}
+#: Longest pauses of callers then [s].
+IDLE = 4.0
+#: Results that nobody fetched are kept for ten minutes; then memory must have settled [s].
+SETTLE = 600.0
+#: Growth that counts as a leak [MB].
+MEMORY_GROWTH, SHARED_GROWTH = 60.0, 40.0
 CLIENTS = 4
 
 
@@ -102,6 +114,29 @@ class Run:
                 self.wrong += [] if unpacking else [
                     f'{call["begin"] - self.begin:.1f} s, {call["what"]}: lost a planner that '
                     f'lived: {call["message"]}']
+
+    def record(self) -> dict:
+        """Return everything, as JSON takes it."""
+        return {'begin': self.begin, 'faults': self.faults, 'calls': self.calls,
+                'samples': self.samples, 'wrong': self.wrong, 'summary': self.summary()}
+
+    def judge_growth(self) -> None:
+        """Find fault with memory that grew in the second half of the calm part of a long run."""
+        last = max((moment for moment, kind, *_ in self.faults if kind in MORTAL),
+                   default=self.begin) - self.begin
+        end = self.samples[-1]['time']
+        early = [s for s in self.samples if last + SETTLE < s['time'] < last + 2 * SETTLE]
+        late = [s for s in self.samples if s['time'] > end - SETTLE]
+        if not early or end - SETTLE < last + 2 * SETTLE:
+            return
+        for name in self.samples[-1]['memory']:
+            growth = middle(s['memory'].get(name) for s in late) - middle(
+                s['memory'].get(name) for s in early)
+            if growth > MEMORY_GROWTH:
+                self.wrong.append(f'the memory of {name} grew by {growth:.0f} MB')
+        growth = middle(s['shared'] for s in late) - middle(s['shared'] for s in early)
+        if growth > SHARED_GROWTH:
+            self.wrong.append(f'the shared memory grew by {growth:.0f} MB')
 
     def summary(self) -> dict:
         """Return counts."""
@@ -319,6 +354,20 @@ class Harness:
                 'time': time.monotonic() - self.run.begin, 'memory': memory,
                 'pids': {name: p.pid for name, p in list(self.suite.processes.items())},
                 'segments': len(segments), 'shared': sum(map(blocks, segments))})
+
+
+def soak(minutes: float, seed: int, folder: Path, say=print) -> Run:
+    """Run the suite under faults for a long time: first nodes are killed, then all but that."""
+    with Harness(seed, folder, spoilt=None, with_arm=True, idle=IDLE, say=say) as harness:
+        harness.disturb(60.0 * MORTAL_SHARE * minutes, MORTAL_PERIOD, MORTAL)
+        harness.disturb(60.0 * (1.0 - MORTAL_SHARE) * minutes, CALM_PERIOD, CALM)
+    harness.run.judge_growth()
+    return harness.run
+
+
+def middle(values) -> float:
+    """Return the median of what is known."""
+    return float(np.median([value for value in values if value is not None]))
 
 
 def memory_of(pid: int) -> float | None:
