@@ -43,7 +43,7 @@ setup(
                     'sim': ['mujoco-core>=4.0', 'pytetwild>=0.2.3,<0.3', 'coacd>=1.0'],
                     'sweep': ['SQLAlchemy>=2.0'], 'postgresql': ['psycopg[binary]>=3.1'],
                     'dask': ['distributed>=2024.2'], 'arm': ['ikpy>=3.4'],
-                    'record': ['mcap>=1.2'], 'view': ['viser>=1.0']},
+                    'record': ['mcap>=1.2'], 'view': ['viser>=1.0.20']},
     zip_safe=True,
     maintainer='gripsim maintainers',
     maintainer_email='gripsim@users.noreply.github.com',

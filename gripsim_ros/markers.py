@@ -33,14 +33,21 @@ POINT_SIZE, BALL_SIZE, PALM_LENGTH = 0.0015, 0.008, 0.06
 #: Depth arrows shown at most, so that a deep contact does not stop RViz.
 MAX_ARROWS = 2000
 
-BLUE, ORANGE, GREEN = (0.16, 0.38, 0.75, 1.0), (0.95, 0.55, 0.1, 1.0), (0.1, 0.65, 0.35, 1.0)
-GREY, RED = (0.62, 0.64, 0.68, 0.55), (0.85, 0.1, 0.15, 1.0)
+# Told apart by readers who are colour-blind, and from the colours of pressure.
+BLUE, MAGENTA, CYAN = (0.05, 0.35, 0.75, 1.0), (0.75, 0.05, 0.55, 1.0), (0.35, 0.70, 0.90, 1.0)
+GREEN, ORANGE = (0.0, 0.62, 0.45, 1.0), (0.90, 0.60, 0.0, 1.0)
+GREY, WHITE = (0.62, 0.64, 0.68, 0.55), (1.0, 1.0, 1.0, 1.0)
 GHOST_ALPHA, PRESSURE_ALPHA, OBSTACLE_COLOUR = 0.12, 0.95, (0.45, 0.4, 0.5, 0.4)
 #: Ranked grasps shown as ghosts at most, and fields of a legend.
 MOST_GHOSTS, LEGEND_FIELDS = 5, 24
 #: Distance of a legend from its object, and its width, over the object's largest extent.
 LEGEND_GAP, LEGEND_WIDTH = 0.6, 0.06
-LEGEND_TEXT = 0.008
+#: Height of its letters and lines, width over height of a letter, room that it takes along x [m].
+LEGEND_TEXT, LEGEND_LINE, LETTER_WIDTH, LEGEND_ROOM = 0.008, 0.013, 0.55, 0.1
+#: What the arrow of force and the bar in a legend stand for [N], [m].
+LEGEND_FORCE, LEGEND_LENGTH = 1.0, 0.05
+#: Namespaces that explain the others.
+PRESSURE_LEGEND, SCALE = 'pressure_legend', 'scale'
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,21 +79,21 @@ def live_markers(contacts: ContactBatch, states: GraspStateBatch, grasp_object: 
     layers = _Layers(frame)
     nodes = slice(0, int(contacts.node_offsets[contacts.patch_offsets[1]]))
     inside = contacts.node_depths[nodes] > 0.0
-    layers.points('contacts', contacts.node_points_object[nodes][inside], BLUE)
+    layers.points('contacts', contacts.node_points_object[nodes][inside], CYAN)
     rows = slice(0, min(int(contacts.vertex_offsets[1]), MAX_ARROWS))
     starts = contacts.vertex_points_object[rows]
     layers.lines('depths', starts, starts + contacts.vertex_vectors_object[rows], ORANGE)
     patches = slice(0, int(states.patch_offsets[1]))
-    layers.arrows('forces', states.patch_points_object[patches],
-                  FORCE_LENGTH * states.patch_forces_object[patches], RED)
-    layers.clear('object', 'deformation', 'pressure_legend')
+    layers.forces(states.patch_points_object[patches], states.patch_forces_object[patches])
+    layers.clear('object', 'deformation', PRESSURE_LEGEND)
+    layers.scale(grasp_object.mesh.vertices)
     if len(states.vertices_object):
         layers.pressure_mesh('deformation', states.vertices_object[0], grasp_object.mesh.faces,
                              states.vertex_pressures[0])
-        layers.legend('pressure_legend', grasp_object.mesh.vertices, states.vertex_pressures[0])
+        layers.legend(grasp_object.mesh.vertices, states.vertex_pressures[0])
     else:
         layers.mesh('object', grasp_object.mesh.vertices, grasp_object.mesh.faces, GREY)
-    layers.ball('centre_of_mass', states.centre_of_mass_object[0], GREEN)
+    layers.ball('centre_of_mass', states.centre_of_mass_object[0], MAGENTA)
     return layers.array
 
 
@@ -110,16 +117,16 @@ def grasp_markers(grasp: RankedGrasp | None, grasp_object: GraspObject, hand: Ha
     MarkerArray
     """
     layers = _Layers(frame)
-    _add_object(layers, grasp_object, grasp)
+    _add_object(layers, grasp_object, grasp, grasp)
     layers.clear('hand', 'forces', 'contacts', 'obstacles')
     for obstacle in np.zeros((0, 16)) if obstacles is None else obstacles:
         layers.obstacle('obstacles', obstacle)
     if grasp is None:
-        layers.ball('centre_of_mass', grasp_object.mass_properties.centre_of_mass, GREEN)
+        layers.ball('centre_of_mass', grasp_object.mass_properties.centre_of_mass, MAGENTA)
         return layers.array
     _add_hand(layers, grasp, hand, 1.0)
     _add_forces(layers, grasp)
-    layers.ball('centre_of_mass', grasp.centre_of_mass, GREEN)
+    layers.ball('centre_of_mass', grasp.centre_of_mass, MAGENTA)
     return layers.array
 
 
@@ -146,25 +153,31 @@ def closing_markers(grasp: RankedGrasp, fraction: float, state: RankedGrasp | No
         ``fraction`` is outside 0 to 1.
     """
     layers = _Layers(frame)
-    _add_object(layers, grasp_object, state)
+    _add_object(layers, grasp_object, state, grasp)
     _add_hand(layers, grasp, hand, fraction)
-    layers.clear('forces', 'contacts', 'moment')
+    layers.clear('forces', 'contacts', 'centre_of_mass', 'moment')
     if state is not None:
         _add_forces(layers, state)
+        layers.ball('centre_of_mass', state.centre_of_mass, MAGENTA)
     top = grasp.T_object_palm[:3, 3] - PALM_LENGTH * grasp.T_object_palm[:3, 2]
     layers.text('moment', top, f'grasp {grasp.rank}: {100.0 * fraction:.0f} % closed')
     return layers.array
 
 
-def _add_object(layers: '_Layers', grasp_object: GraspObject, state: RankedGrasp | None) -> None:
-    """Show the untouched object, and over it the deformed one with pressures and legend."""
+def _add_object(layers: '_Layers', grasp_object: GraspObject, state: RankedGrasp | None,
+                grasp: RankedGrasp | None) -> None:
+    """Show the object as a state has it, untouched without one; legends away from the palm."""
     mesh = grasp_object.mesh
-    layers.clear('object', 'deformation', 'pressure_legend')
+    if grasp is not None:
+        middle = (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0)) / 2.0
+        layers.side = -1.0 if grasp.T_object_palm[0, 3] > middle[0] else 1.0
+    layers.clear('object', 'deformation', PRESSURE_LEGEND)
+    layers.scale(mesh.vertices)
     if state is None or state.vertices is None:
         layers.mesh('object', mesh.vertices, mesh.faces, GREY)
         return
     layers.pressure_mesh('deformation', state.vertices, mesh.faces, state.vertex_pressures)
-    layers.legend('pressure_legend', mesh.vertices, state.vertex_pressures)
+    layers.legend(mesh.vertices, state.vertex_pressures)
 
 
 def _add_hand(layers: '_Layers', grasp: RankedGrasp, hand: HandModel, fraction: float) -> None:
@@ -176,14 +189,14 @@ def _add_hand(layers: '_Layers', grasp: RankedGrasp, hand: HandModel, fraction: 
 def _add_forces(layers: '_Layers', grasp: RankedGrasp) -> None:
     points = np.array([c.point for c in grasp.contacts]).reshape(-1, 3)
     forces = np.array([c.force for c in grasp.contacts]).reshape(-1, 3)
-    layers.arrows('forces', points, FORCE_LENGTH * forces, RED)
-    layers.points('contacts', points, BLUE)
+    layers.forces(points, forces)
+    layers.points('contacts', points, CYAN)
 
 
 def ranked_markers(grasps: Sequence[RankedGrasp], frame: MarkerFrame,
                    hand: HandModel | None = None) -> MarkerArray:
     """
-    Return an arrow along the approach and the rank of each grasp, best green.
+    Return an arrow along the approach and the rank of each grasp, from green (best) to orange.
 
     With a ``hand`` the first ``MOST_GHOSTS`` grasps are shown as ghosts: the hulls of its
     links, in the colour of the rank.
@@ -210,6 +223,7 @@ class _Layers:
     def __init__(self, frame: MarkerFrame) -> None:
         self._frame = frame
         self._counts: dict[str, int] = {}
+        self.side = 1.0     # of the object, along x, on which legends stand
         self.array = MarkerArray()
 
     def clear(self, *namespaces: str) -> None:
@@ -248,6 +262,11 @@ class _Layers:
                                    (ARROW_WIDTH, 2.0 * ARROW_WIDTH, 0.0))
                 marker.points = _points(np.stack([start, start + vector]))
 
+    def forces(self, points: Array, forces: Array) -> None:
+        """Show forces on the object as arrows that end where they act."""
+        vectors = FORCE_LENGTH * forces
+        self.arrows('forces', points - vectors, vectors, BLUE)
+
     def ball(self, namespace: str, centre: Array, colour: Sequence[float]) -> None:
         """Show a ball, frame object."""
         self.clear(namespace)
@@ -260,8 +279,8 @@ class _Layers:
         """Show text that faces the viewer."""
         T_object_text = np.eye(4)
         T_object_text[:3, 3] = point
-        marker = self._add(namespace, Marker.TEXT_VIEW_FACING, (1.0, 1.0, 1.0, 1.0),
-                           (0.0, 0.0, height), T_object_text)
+        marker = self._add(namespace, Marker.TEXT_VIEW_FACING, WHITE, (0.0, 0.0, height),
+                           T_object_text)
         marker.text = text
 
     def mesh(self, namespace: str, vertices: Array, faces: NDArray[np.int64],
@@ -282,26 +301,58 @@ class _Layers:
             palette = _palette(np.nan_to_num(pressures))
             marker.colors = [palette[i] for i in faces.ravel()]
 
-    def legend(self, namespace: str, vertices: Array, pressures: Array) -> None:
+    def legend(self, vertices: Array, pressures: Array) -> None:
         """Show which colour is which pressure, along z beside an object; none: no legend."""
-        self.clear(namespace)
+        self.clear(PRESSURE_LEGEND)
         largest = float(np.nan_to_num(pressures).max(initial=0.0))
         if not (largest > 0.0 and np.isfinite(vertices).all()):
             return
-        low, high = vertices.min(axis=0), vertices.max(axis=0)
-        extent = float((high - low).max())
-        corner = np.array([high[0] + LEGEND_GAP * extent, (low[1] + high[1]) / 2.0,
-                           (low[2] + high[2] - extent) / 2.0])
+        corner, extent = self._corner(vertices)
         edges = corner + np.linspace(0.0, extent, LEGEND_FIELDS + 1)[:, None] * [0.0, 0.0, 1.0]
         across = np.array([LEGEND_WIDTH * extent, 0.0, 0.0])
-        marker = self._add(namespace, Marker.TRIANGLE_LIST, (1.0,) * 4, (1.0, 1.0, 1.0))
+        marker = self._add(PRESSURE_LEGEND, Marker.TRIANGLE_LIST, WHITE, (1.0, 1.0, 1.0))
         marker.points = _points(np.concatenate([
             [a, a + across, b, a + across, b + across, b] for a, b in zip(edges, edges[1:])]))
         palette = _palette(np.linspace(0.0, 1.0, LEGEND_FIELDS))
         marker.colors = [colour for colour in palette for _ in range(6)]
         for share, text in ((0.0, '0'), (0.5, 'pressure [kPa]'), (1.0, f'{1e-3 * largest:.1f}')):
-            self.text(namespace, corner + [3.0 * across[0], 0.0, share * extent], text,
-                      LEGEND_TEXT)
+            self._word(PRESSURE_LEGEND, corner + 1.5 * across + [0.0, 0.0, share * extent], text)
+
+    def scale(self, vertices: Array) -> None:
+        """Show, below the colours of pressure, how long what is and what the marks mean."""
+        self.clear(SCALE)
+        if not np.isfinite(vertices).all():
+            return
+        corner, _ = self._corner(vertices)
+        places = corner - np.outer(np.arange(1, 5), [0.0, 0.0, LEGEND_LINE])
+        along, half = np.array([1.0, 0.0, 0.0]), 0.5 * BALL_SIZE
+        T_object_bar = np.eye(4)
+        T_object_bar[:3, 3] = places[0] + 0.5 * LEGEND_LENGTH * along
+        self._add(SCALE, Marker.CUBE, WHITE,
+                  (LEGEND_LENGTH, 2.0 * LINE_WIDTH, 2.0 * LINE_WIDTH), T_object_bar)
+        force = FORCE_LENGTH * LEGEND_FORCE
+        self.arrows(SCALE, places[1:2], force * along[None], BLUE)
+        self.ball(SCALE, places[2] + half * along, MAGENTA)
+        self.points(SCALE, places[3:] + half * along, CYAN)
+        for place, width, text in zip(
+                places, (LEGEND_LENGTH, force, BALL_SIZE, BALL_SIZE),
+                (f'{1e3 * LEGEND_LENGTH:g} mm', f'force on the object, {LEGEND_FORCE:g} N',
+                 'centre of mass', 'contact')):
+            self._word(SCALE, place + (width + half) * along, text)
+
+    def _corner(self, vertices: Array) -> tuple[Array, float]:
+        """Return where legends beside an object begin, lowest and left, and its largest extent."""
+        low, high = vertices.min(axis=0), vertices.max(axis=0)
+        extent = float((high - low).max())
+        x = (high[0] + LEGEND_GAP * extent if self.side > 0.0
+             else low[0] - LEGEND_GAP * extent - LEGEND_ROOM)
+        return np.array([x, (low[1] + high[1]) / 2.0,
+                         (low[2] + high[2] - extent) / 2.0]), extent
+
+    def _word(self, namespace: str, point: Array, text: str) -> None:
+        """Show text that begins at a point: RViz centres it there."""
+        half = 0.5 * LETTER_WIDTH * LEGEND_TEXT * len(text)
+        self.text(namespace, point + [half, 0.0, 0.0], text, LEGEND_TEXT)
 
     def obstacle(self, namespace: str, row: Array) -> None:
         """Show a box, sphere or cylinder as in ``ConfigurationBatch.obstacles``."""

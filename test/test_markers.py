@@ -67,7 +67,8 @@ def pinch():
 def test_live_markers_show_every_layer():
     array = live_markers(*pinch(), FRAME)
     assert assert_fit_for_rviz(array) == {
-        'contacts', 'depths', 'forces', 'deformation', 'pressure_legend', 'centre_of_mass'}
+        'contacts', 'depths', 'forces', 'deformation', 'pressure_legend', 'centre_of_mass',
+        'scale'}
 
 
 def test_numbers_that_are_not_finite_are_left_out():
@@ -76,7 +77,7 @@ def test_numbers_that_are_not_finite_are_left_out():
     states.centre_of_mass_object[:] = np.inf
     contacts.vertex_vectors_object[:] = np.nan
     shown = assert_fit_for_rviz(live_markers(contacts, states, body, FRAME))
-    assert shown == {'contacts', 'forces', 'deformation', 'pressure_legend'}
+    assert shown == {'contacts', 'forces', 'deformation', 'pressure_legend', 'scale'}
 
 
 def test_a_live_hand_without_contact_clears_what_was_shown():
@@ -91,7 +92,7 @@ def test_a_live_hand_without_contact_clears_what_was_shown():
         patch_forces_object=empty,
         vertex_pressures=np.zeros_like(states.vertex_pressures))
     array = live_markers(contacts, states, body, FRAME)
-    assert assert_fit_for_rviz(array) == {'deformation', 'centre_of_mass'}
+    assert assert_fit_for_rviz(array) == {'deformation', 'centre_of_mass', 'scale'}
     cleared = {m.ns for m in array.markers if m.action == Marker.DELETEALL}
     assert {'contacts', 'depths', 'forces', 'pressure_legend'} <= cleared
 
@@ -101,6 +102,30 @@ def test_the_length_of_an_arrow_is_that_of_the_force():
     arrow = next(m for m in array.markers if m.ns == 'forces' and m.action == Marker.ADD)
     assert arrow.points[1].x - arrow.points[0].x == pytest.approx(
         2.0 * FORCE_LENGTH, abs=ATOL_ROUNDOFF)
+    assert arrow.points[1].x == pytest.approx(-0.03, abs=ATOL_ROUNDOFF)     # where it acts
+
+
+def test_the_scale_is_as_long_as_it_says():
+    array = grasp_markers(None, apple(), load_default_hand(), FRAME)
+    shown = [m for m in array.markers if m.ns == 'scale' and m.action == Marker.ADD]
+    texts = [m.text for m in shown if m.text]
+    bar = next(m for m in shown if m.type == Marker.CUBE)
+    assert texts[0] == f'{1e3 * bar.scale.x:.0f} mm'
+    arrow = next(m for m in shown if m.type == Marker.ARROW)
+    length = arrow.points[1].x - arrow.points[0].x
+    assert texts[1] == f'force on the object, {length / FORCE_LENGTH:.0f} N'
+
+
+@pytest.mark.parametrize('side', [-1.0, 1.0])
+def test_legends_stand_where_the_palm_is_not(side):
+    grasp, body = made_up_grasp(1), apple()
+    T_object_palm = grasp.T_object_palm.copy()
+    T_object_palm[0, 3] = side * 0.2
+    array = grasp_markers(dataclasses.replace(grasp, T_object_palm=T_object_palm), body,
+                          load_default_hand(), FRAME)
+    words = [m.pose.position.x for m in array.markers
+             if m.ns in ('pressure_legend', 'scale') and m.text]
+    assert words and all(side * x < -np.abs(body.mesh.vertices[:, 0]).max() for x in words)
 
 
 @pytest.mark.parametrize('surface', [True, False])
@@ -112,14 +137,14 @@ def test_the_best_grasp_shows_hand_forces_and_object(surface):
     layer = 'deformation' if surface else 'object'
     legend = {'pressure_legend'} if surface else set()
     assert assert_fit_for_rviz(array) == {
-        layer, 'hand', 'forces', 'contacts', 'centre_of_mass', *legend}
+        layer, 'hand', 'forces', 'contacts', 'centre_of_mass', 'scale', *legend}
     faces = next(m for m in array.markers if m.ns == layer and m.points)
     assert len(faces.points) == 3 * len(body.mesh.faces) and bool(faces.colors) == surface
 
 
 def test_no_grasp_shows_the_object_alone():
     array = grasp_markers(None, apple(), load_default_hand(), FRAME)
-    assert assert_fit_for_rviz(array) == {'object', 'centre_of_mass'}
+    assert assert_fit_for_rviz(array) == {'object', 'centre_of_mass', 'scale'}
 
 
 @pytest.mark.parametrize('count', [0, 1, 3])

@@ -82,9 +82,9 @@ def test_a_moment_shows_the_object_untouched_or_as_the_stages_say():
     hand, grasp = load_default_hand(), made_up_grasp(1)
     free = closing_markers(grasp, 0.3, None, apple(), hand, FRAME)
     held = closing_markers(grasp, 1.0, grasp, apple(), hand, FRAME)
-    assert assert_fit_for_rviz(free) == {'object', 'hand', 'moment'}
+    assert assert_fit_for_rviz(free) == {'object', 'hand', 'moment', 'scale'}
     assert assert_fit_for_rviz(held) == {'deformation', 'pressure_legend', 'hand', 'forces',
-                                         'contacts', 'moment'}
+                                         'contacts', 'centre_of_mass', 'moment', 'scale'}
     assert added(free, 'moment')[0].text == 'grasp 1: 30 % closed'
 
 

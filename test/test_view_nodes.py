@@ -29,7 +29,7 @@ def test_the_page_of_a_running_suite_shows_a_moment_as_the_stages_see_it(tmp_pat
             page.open()
             assert client.plan(goal()).grasps
             assert wait_for(lambda: page._listed, TIMEOUT)
-            assert wait_for(lambda: 'plan/markers/pressure_legend' in page.names(), TIMEOUT)
+            assert wait_for(lambda: 'plan/markers/deformation' in page.names(), TIMEOUT)
             page._fraction.value = 0.98
             assert wait_for(lambda: 'closing/markers/hand' in page.names(), TIMEOUT)
             assert service.wait_for_service(TIMEOUT)

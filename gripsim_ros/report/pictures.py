@@ -68,7 +68,7 @@ def scene_picture(scene: DisplayScene, index: int = 0,
     draw = ImageDraw.Draw(picture)
     draw.line([(half[0], 0), (half[0], height)], fill=(200, 204, 212))
     _title(draw, scene, index)
-    _legend(draw, size, largest)
+    pressure_legend(draw, size, largest)
     return picture
 
 
@@ -133,7 +133,8 @@ def _title(draw: ImageDraw.ImageDraw, scene: DisplayScene, index: int) -> None:
               FAINT, _font(17))
 
 
-def _legend(draw: ImageDraw.ImageDraw, size: tuple[int, int], largest: float) -> None:
+def pressure_legend(draw: ImageDraw.ImageDraw, size: tuple[int, int], largest: float) -> None:
+    """Draw which colour is which pressure, up to ``largest`` [Pa], below on the right."""
     length, x, y = 260, size[0] - 290, size[1] - 48
     ramp = pressure_colours(np.linspace(0.0, 1.0, length), 1.0)
     for k, colour in enumerate(ramp):

@@ -2,21 +2,34 @@
 
 import io
 import threading
+from collections.abc import Sequence
 from contextlib import redirect_stdout
+from html import escape
 from importlib import import_module
 
 import numpy as np
 import trimesh
 from visualization_msgs.msg import Marker, MarkerArray
 
+from ..display import PRESSURE_COLOURS, PRESSURE_STOPS
+from ..markers import BLUE, CYAN, FORCE_LENGTH, MAGENTA
 from .marker_shapes import Shape, shapes_of
+from .picture import DRAWN_FLAT, MOMENT, largest_pressure
 from .sources import Source, ViewError
 
 #: What each layer of the page shows: namespaces of markers.
 LAYERS = {
-    'Object': ('object', 'centre_of_mass'), 'Pressures': ('deformation', 'pressure_legend'),
-    'Contacts': ('contacts', 'depths', 'forces'), 'Hand': ('hand', 'moment'),
+    'Object': ('object', 'centre_of_mass'), 'Pressures': ('deformation',),
+    'Contacts': ('contacts', 'depths', 'forces'), 'Hand': ('hand',),
     'Ranked ghosts': ('ghosts', 'ranked_grasps', 'ranks'), 'Obstacles': ('obstacles',)}
+#: Layers that are shown only when asked for.
+HIDDEN = ('Ranked ghosts',)
+#: Layers that the camera looks at first, and from where, over their radius.
+LOOKED_AT, EYE = ('Object', 'Pressures', 'Hand'), np.array([0.7, -1.6, 0.75])
+#: Side of the floor's cells [m].
+FLOOR_CELL = 0.05
+#: Size of letters in the scene, over that of viser.
+LABEL_SIZE = 0.8
 #: Topics that show the same hand: what comes on one takes the place of the other.
 INSTEAD = {'closing/markers': 'plan/markers', 'plan/markers': 'closing/markers'}
 #: Steps of the slider over a closing.
@@ -55,7 +68,9 @@ class BrowserView:
         self.host, self.port = host, self.server.get_port()
         self._source = source
         self._nodes: dict[tuple[str, str], list] = {}
-        self._visible = {name: True for names in LAYERS.values() for name in names}
+        self._visible = {name: layer not in HIDDEN for layer, names in LAYERS.items()
+                         for name in names}
+        self._looking = False
         self._lock = threading.Lock()
         self._listed: list[str] = []
         self._closed = threading.Event()
@@ -67,7 +82,7 @@ class BrowserView:
         return f'http://{self.host}:{self.port}'
 
     def open(self) -> None:
-        """Let the source show what it has; ghosts are hidden until asked for."""
+        """Let the source show what it has; layers in ``HIDDEN`` are hidden until asked for."""
         self._source.open(self.show)
         self._list_grasps()
         threading.Thread(target=self._watch_list, daemon=True).start()
@@ -82,6 +97,9 @@ class BrowserView:
     def show(self, topic: str, array: MarkerArray) -> None:
         """Show what an array adds, instead of what its namespaces on this topic showed."""
         shapes, labels = shapes_of(array)
+        self._explain(array)
+        labels = [label for label in labels if _namespace(label.name) not in (*DRAWN_FLAT, MOMENT)]
+        shapes = [shape for shape in shapes if _namespace(shape.name) not in DRAWN_FLAT]
         with self._lock, self.server.atomic():
             outdated = {(topic, marker.ns) for marker in array.markers
                         if marker.action == Marker.DELETEALL}
@@ -93,7 +111,9 @@ class BrowserView:
                 self._keep(topic, shape.name, self._add_mesh(f'/{topic}/{shape.name}', shape))
             for label in labels:
                 self._keep(topic, label.name, self.server.scene.add_label(
-                    f'/{topic}/{label.name}', label.text, position=label.point))
+                    f'/{topic}/{label.name}', label.text, position=label.point,
+                    font_screen_scale=LABEL_SIZE, anchor='center-left'))
+        self._look_at(shapes)
 
     def names(self) -> list[str]:
         """Return the topics and namespaces that are shown, such as ``plan/markers/hand``."""
@@ -101,7 +121,7 @@ class BrowserView:
             return sorted(f'{topic}/{namespace}' for topic, namespace in self._nodes)
 
     def _keep(self, topic: str, name: str, node) -> None:
-        namespace = name.partition('/')[0]
+        namespace = _namespace(name)
         node.visible = self._visible.get(namespace, True)
         self._nodes.setdefault((topic, namespace), []).append(node)
 
@@ -116,16 +136,40 @@ class BrowserView:
                                    [colours, np.full(len(colours), 255, np.uint8)]))
         return self.server.scene.add_mesh_trimesh(name, mesh)
 
+    def _look_at(self, shapes: Sequence[Shape]) -> None:
+        """Let the camera see hand and object as a whole, once there are such, and draw a floor."""
+        wanted = [name for layer in LOOKED_AT for name in LAYERS[layer]]
+        shapes = [shape for shape in shapes if _namespace(shape.name) in wanted]
+        if self._looking or not shapes:
+            return
+        self._looking = True
+        points = np.concatenate([shape.vertices for shape in shapes])
+        low, high = points.min(axis=0), points.max(axis=0)
+        middle, radius = (low + high) / 2.0, float(np.linalg.norm(high - low)) / 2.0
+        self.server.scene.add_grid('/floor', 1.0, 1.0, plane='xy', cell_size=FLOOR_CELL,
+                                   section_size=2.0 * FLOOR_CELL,
+                                   position=(middle[0], middle[1], low[2]))
+        for camera in (self.server.initial_camera,
+                       *(client.camera for client in self.server.get_clients().values())):
+            camera.look_at, camera.position = middle, middle + radius * EYE
+            camera.near = 0.01 * radius
+
     # -- the panel -------------------------------------------------------------------
 
     def _build_panel(self) -> None:
         gui = self.server.gui
+        self.server.scene.configure_default_lights(cast_shadow=False)
+        gui.configure_theme(control_width='medium', show_share_button=False)
         self._grasp = gui.add_dropdown('Grasp', ('none',))
-        self._fraction = gui.add_slider('Closing', 0.0, 1.0, SLIDER_STEP, 1.0)
+        self._fraction = gui.add_slider('Closing', 0.0, 1.0, SLIDER_STEP, 1.0,
+                                        marks=((0.0, 'open'), (1.0, 'grasp')))
+        if not self._source.moments:
+            self._grasp.disabled = self._fraction.disabled = True
+        self._state = gui.add_html('')
         self._grasp.on_update(lambda _: self._select())
         self._fraction.on_update(lambda _: self._select())
         for layer, names in LAYERS.items():
-            box = gui.add_checkbox(layer, True)
+            box = gui.add_checkbox(layer, layer not in HIDDEN)
             box.on_update(lambda event, names=names: self._show_layer(names, event.target.value))
 
     def _select(self) -> None:
@@ -141,6 +185,13 @@ class BrowserView:
                 for node in nodes if namespace in names else ():
                     node.visible = visible
 
+    def _explain(self, array: MarkerArray) -> None:
+        """Tell below the slider which moment is shown, and what colours and marks mean."""
+        moments = [m.text for m in array.markers if m.ns == MOMENT and m.text]
+        if any(m.ns in DRAWN_FLAT for m in array.markers):
+            self._state.content = explanation(moments[0] if moments else 'best grasp',
+                                              largest_pressure([array]))
+
     def _list_grasps(self) -> None:
         grasps = list(self._source.grasps)
         if grasps and grasps != self._listed:
@@ -150,6 +201,32 @@ class BrowserView:
     def _watch_list(self) -> None:
         while not self._closed.wait(LIST_PERIOD):
             self._list_grasps()
+
+
+def explanation(moment: str, largest: float) -> str:
+    """Return, as HTML, what is shown and what colours and marks mean; ``largest`` in Pa."""
+    stops = ', '.join(f'{_css(colour)} {100.0 * stop:g}%'
+                      for stop, colour in zip(PRESSURE_STOPS, PRESSURE_COLOURS))
+    marks = ''.join(f'<div><span style="color:{_css(colour)}">{sign}</span> {words}</div>'
+                    for sign, colour, words in (
+                        ('&#10142;', BLUE, f'force on the object, {1e3 * FORCE_LENGTH:g} mm for '
+                         '1 N'),
+                        ('&#9632;', CYAN, 'contact'), ('&#9679;', MAGENTA, 'centre of mass'),
+                        ('&#9638;', (0.6, 0.6, 0.6), f'{1e3 * FLOOR_CELL:g} mm')))
+    bar = '' if not largest else (
+        f'<div>pressure [kPa]</div><div style="height:10px;background:linear-gradient(to right, '
+        f'{stops})"></div><div style="display:flex;justify-content:space-between"><span>0</span>'
+        f'<span>{1e-3 * largest:.1f}</span></div>')
+    return (f'<div style="padding:0 0.8em 0.5em;font-size:0.85em"><b>{escape(moment)}</b>'
+            f'{bar}{marks}</div>')
+
+
+def _css(colour: Sequence[float]) -> str:
+    return 'rgb({:.0f}, {:.0f}, {:.0f})'.format(*(255.0 * channel for channel in colour[:3]))
+
+
+def _namespace(name: str) -> str:
+    return name.partition('/')[0]
 
 
 def quiet() -> redirect_stdout:

@@ -45,6 +45,7 @@ class Source(Protocol):
     """What a view shows."""
 
     grasps: Sequence[str]       # one line for each grasp, best first; may grow
+    moments: bool               # whether moments of any grasp can be shown
 
     def open(self, show: Show) -> None:
         """Begin to show."""
@@ -73,6 +74,8 @@ class PlanSource:
     GripsimError
         File, mesh or material cannot be read, or there is no grasp in it.
     """
+
+    moments = True
 
     def __init__(self, path: Path, mesh: str = '') -> None:
         """Read the file and judge its grasps."""
@@ -154,6 +157,8 @@ class RecordingSource:
         It is no recording, or holds no markers.
     """
 
+    moments = False
+
     def __init__(self, path: Path) -> None:
         """Read the last markers of each topic."""
         self.last: dict[str, MarkerArray] = {}
@@ -189,6 +194,8 @@ class SuiteSource:
     namespace : str
         Of the suite.
     """
+
+    moments = True
 
     def __init__(self, namespace: str = '') -> None:
         """Connect; nothing is waited for."""
