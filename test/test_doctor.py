@@ -151,7 +151,7 @@ def test_a_domain_that_is_none_is_said(monkeypatch, domain):
 def wait(condition):
     """Wait until something is so."""
     from suite_cases import wait_for
-    assert wait_for(condition, 10.0)
+    assert wait_for(condition)
 
 
 def test_the_command_tells_it_as_json(capsys):

@@ -52,7 +52,7 @@ def sourced_ros(tmp_path):
 def run_probe(variables, *arguments):
     """Start this Python with exactly these variables; return its report and standard error."""
     run = subprocess.run([sys.executable, '-c', PROBE, *arguments], env=variables, text=True,
-                         capture_output=True, timeout=120)
+                         capture_output=True, timeout=300)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout), run.stderr
 
@@ -110,7 +110,7 @@ def test_opting_out_keeps_everything(sourced_ros):
 def test_command_line_survives_a_sourced_ros(sourced_ros):
     command = Path(sys.prefix, 'bin', 'gripsim')
     run = subprocess.run([str(command), '--help'], env=sourced_ros, text=True,
-                         capture_output=True, timeout=120)
+                         capture_output=True, timeout=300)
     assert run.returncode == 0, run.stderr
     assert 'the other ROS' not in run.stderr + run.stdout
 
@@ -129,7 +129,7 @@ def test_guard_acts_in_its_own_environment_alone(sourced_ros):
 @pytest.mark.skipif(shutil.which('make') is None, reason='make is not installed')
 def test_make_clears_a_sourced_ros_and_says_so(sourced_ros):
     run = subprocess.run(['make', '--no-print-directory', '--dry-run', 'clean'], cwd=ROOT,
-                         env=sourced_ros, text=True, capture_output=True, timeout=60)
+                         env=sourced_ros, text=True, capture_output=True, timeout=300)
     assert run.returncode == 0
     assert run.stderr.count('\n') == 1
     for name in ('PYTHONPATH', 'LD_LIBRARY_PATH', 'AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH'):
@@ -171,7 +171,7 @@ def test_two_processes_get_two_domains(own_locks):
     script = (f'import tempfile; tempfile.tempdir = {str(own_locks)!r}\n'
               'from gripsim_ros.environment import claim_domain; print(claim_domain())')
     run = subprocess.run([sys.executable, '-c', script], text=True, capture_output=True,
-                         timeout=60, cwd=ROOT)
+                         timeout=300, cwd=ROOT)
     assert int(run.stdout) in environment.DOMAINS
     assert int(run.stdout) != mine
 

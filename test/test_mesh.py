@@ -226,6 +226,6 @@ def test_negative_zero_is_zero_to_the_content_hash():
 def test_twenty_thousand_faces_get_corner_normals_in_a_fifth_of_a_second():
     mesh = shapes.sphere(0.04, 0.0015)
     assert len(mesh.faces) >= 20_000
-    start = time.perf_counter()
+    start = time.process_time()     # of this process, whatever else runs
     mesh.corner_normals()
-    assert time.perf_counter() - start < 0.2
+    assert time.process_time() - start < 0.2
