@@ -14,9 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from ..batches import ConfigurationBatch, LinkStateBatch
 from ..errors import ShapeError
 from .model import HandModel
-from .tree import PRISMATIC, REVOLUTE
+from .tree import PRISMATIC, REVOLUTE, JointedChain
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+_TreeArguments = tuple[IntArray, Array, Array, IntArray, IntArray, Array, Array]
 
 
 def forward_kinematics(hand: HandModel, joint_positions: ArrayLike) -> Array:
@@ -45,12 +47,12 @@ def forward_kinematics(hand: HandModel, joint_positions: ArrayLike) -> Array:
     return frame_poses(hand, joint_positions)[:, hand.link_frames]
 
 
-def frame_poses(hand: HandModel, joint_positions: ArrayLike) -> Array:
+def frame_poses(hand: JointedChain, joint_positions: ArrayLike) -> Array:
     """Return ``T_palm_frame (n, F, 4, 4)`` of every frame, those without geometry too."""
     return _poses(_checked(hand, joint_positions), *_tree_arguments(hand))
 
 
-def link_jacobians(hand: HandModel, joint_positions: ArrayLike) -> Array:
+def link_jacobians(hand: JointedChain, joint_positions: ArrayLike) -> Array:
     """
     Return the geometric Jacobian of every link's origin, frame palm.
 
@@ -116,7 +118,7 @@ def compute_link_states(hand: HandModel, configurations: ConfigurationBatch) -> 
     return LinkStateBatch(configurations, T_object_link, twists)
 
 
-def _checked(hand: HandModel, values: ArrayLike, name: str = 'joint_positions') -> Array:
+def _checked(hand: JointedChain, values: ArrayLike, name: str = 'joint_positions') -> Array:
     array = np.ascontiguousarray(values, dtype=np.float64)
     if array.ndim != 2 or array.shape[1] != len(hand.joint_names):
         raise ShapeError(f'{name} must have shape (n, {len(hand.joint_names)}), '
@@ -126,14 +128,14 @@ def _checked(hand: HandModel, values: ArrayLike, name: str = 'joint_positions') 
     return array
 
 
-def _tree_arguments(hand: HandModel) -> tuple:
+def _tree_arguments(hand: JointedChain) -> _TreeArguments:
     tree = hand.tree
     return (tree.parent, tree.T_parent_joint, tree.axis, tree.kind, tree.actuator,
             tree.multiplier, tree.offset)
 
 
 @njit(cache=True)
-def _joint_motion(axis, kind, value, motion):
+def _joint_motion(axis: Array, kind: int, value: float, motion: Array) -> None:
     """Fill ``motion (4, 4)`` with the transform of a joint at ``value`` (Rodrigues)."""
     for i in range(4):
         for k in range(4):
@@ -156,7 +158,7 @@ def _joint_motion(axis, kind, value, motion):
 
 
 @njit(cache=True)
-def _product(a, b, out):
+def _product(a: Array, b: Array, out: Array) -> None:
     """Fill ``out`` with the product of two rigid transforms."""
     for i in range(3):
         for k in range(4):
@@ -169,7 +171,8 @@ def _product(a, b, out):
 
 
 @njit(cache=True)
-def _poses(q, parent, T_parent_joint, axis, kind, actuator, multiplier, offset):
+def _poses(q: Array, parent: IntArray, T_parent_joint: Array, axis: Array, kind: IntArray,
+           actuator: IntArray, multiplier: Array, offset: Array) -> Array:
     count, frames = q.shape[0], parent.shape[0]
     poses = np.zeros((count, frames, 4, 4))
     motion, joint = np.zeros((4, 4)), np.zeros((4, 4))
@@ -189,8 +192,9 @@ def _poses(q, parent, T_parent_joint, axis, kind, actuator, multiplier, offset):
 
 
 @njit(cache=True)
-def _jacobians(poses, link_frames, joint_count, parent, T_parent_joint, axis, kind, actuator,
-               multiplier, offset):
+def _jacobians(poses: Array, link_frames: IntArray, joint_count: int, parent: IntArray,
+               T_parent_joint: Array, axis: Array, kind: IntArray, actuator: IntArray,
+               multiplier: Array, offset: Array) -> Array:
     count, links = poses.shape[0], link_frames.shape[0]
     jacobians = np.zeros((count, links, 6, joint_count))
     a, r = np.zeros(3), np.zeros(3)
@@ -211,7 +215,7 @@ def _jacobians(poses, link_frames, joint_count, parent, T_parent_joint, axis, ki
 
 
 @njit(cache=True)
-def _add_column(column, kind, a, r):
+def _add_column(column: Array, kind: int, a: Array, r: Array) -> None:
     if kind == PRISMATIC:
         for i in range(3):
             column[i] += a[i]
@@ -224,7 +228,8 @@ def _add_column(column, kind, a, r):
 
 
 @njit(cache=True)
-def _in_object(T_object_palm, poses, link_frames, jacobians, displacements):
+def _in_object(T_object_palm: Array, poses: Array, link_frames: IntArray, jacobians: Array,
+               displacements: Array) -> tuple[Array, Array]:
     count, links, joints = poses.shape[0], link_frames.shape[0], displacements.shape[1]
     T_object_link = np.zeros((count, links, 4, 4))
     twists = np.zeros((count, links, 6))

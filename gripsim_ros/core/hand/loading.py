@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
@@ -12,8 +13,11 @@ from ..errors import HandError
 from .model import Finger, HandModel, Pad, Preshape, named_vector
 from .surfaces import LinkShape, load_shape, make_link
 from .tree import KinematicTree, build_tree, parse_urdf, per_joint
+from .urdf import Joint, Limit, Robot
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 _KEYS = {'name', 'base_link', 'joints', 'joint_stiffness', 'fingers', 'pads', 'surfaces',
          'adjacent', 'preshapes'}
@@ -43,8 +47,8 @@ def load_hand(urdf_path: str | Path, config_path: str | Path,
         tuple(make_link(name, shape.mesh, surfaces.get(name, {}), pads)
               for name, shape in zip(names, shapes)),
         lower, upper,
-        per_joint(robot, joint_names, lambda joint: joint.limit.effort),
-        per_joint(robot, joint_names, lambda joint: joint.limit.velocity),
+        per_joint(robot, joint_names, lambda joint: _limit(joint).effort),
+        per_joint(robot, joint_names, lambda joint: _limit(joint).velocity),
         _stiffness(config['joint_stiffness'], joint_names), moves,
         _neighbours(config, tree, frames, names),
         _fingers(config, tree, frames, names, moves),
@@ -59,7 +63,7 @@ def _read(path: str | Path) -> bytes:
         raise HandError(f'cannot read {path}: {error.strerror}') from None
 
 
-def _parse_config(text: bytes, label: str) -> dict:
+def _parse_config(text: bytes, label: str) -> dict[str, Any]:
     try:
         config = yaml.safe_load(text)
     except yaml.YAMLError as error:
@@ -88,7 +92,7 @@ def _content_hash(urdf: bytes, config: bytes, shapes: list[LinkShape]) -> str:
     return digest.hexdigest()
 
 
-def _pads(config: Mapping) -> dict[str, Pad]:
+def _pads(config: Mapping[str, Any]) -> dict[str, Pad]:
     pads = {}
     for name, fields in (config.get('pads') or {}).items():
         try:
@@ -98,24 +102,28 @@ def _pads(config: Mapping) -> dict[str, Pad]:
     return pads
 
 
-def _surfaces(config: Mapping, names: tuple[str, ...]) -> dict:
-    surfaces = config.get('surfaces') or {}
+def _surfaces(config: Mapping[str, Any], names: tuple[str, ...]) -> Mapping[str, Any]:
+    surfaces: Mapping[str, Any] = config.get('surfaces') or {}
     for name in surfaces:
         if name not in names:
             raise HandError(f'surfaces: {name!r} is not a link with geometry ({list(names)})')
     return surfaces
 
 
-def _limits(robot: object, tree: KinematicTree, joint_names: tuple[str, ...]) -> tuple:
+def _limit(joint: Joint) -> Limit:
+    if joint.limit is None:
+        raise HandError(f'joint {joint.name!r} needs <limit> with effort and velocity')
+    return joint.limit
+
+
+def _limits(robot: Robot, tree: KinematicTree,
+            joint_names: tuple[str, ...]) -> tuple[Array, Array]:
     """Return ``(lower, upper)``, narrowed so that mimic joints keep theirs."""
-    for joint in robot.joints:
-        if joint.name in joint_names and joint.limit is None:
-            raise HandError(f'joint {joint.name!r} needs <limit> with effort and velocity')
     free = {'continuous': np.pi}
     lower = per_joint(robot, joint_names,
-                      lambda j: -free[j.type] if j.type in free else j.limit.lower or 0.0)
+                      lambda j: -free[j.type] if j.type in free else _limit(j).lower or 0.0)
     upper = per_joint(robot, joint_names,
-                      lambda j: free[j.type] if j.type in free else j.limit.upper or 0.0)
+                      lambda j: free[j.type] if j.type in free else _limit(j).upper or 0.0)
     for joint in robot.joints:
         f = tree.names.index(joint.child) if joint.child in tree.names else -1
         if joint.mimic is None or joint.limit is None or f < 0 or not tree.multiplier[f]:
@@ -130,7 +138,7 @@ def _limits(robot: object, tree: KinematicTree, joint_names: tuple[str, ...]) ->
     return lower, upper
 
 
-def _moves_link(tree: KinematicTree, frames: NDArray, joint_count: int) -> NDArray[np.bool_]:
+def _moves_link(tree: KinematicTree, frames: IntArray, joint_count: int) -> BoolArray:
     moves = np.zeros((len(frames), joint_count), bool)
     for link, f in enumerate(frames):
         while tree.parent[f] >= 0:
@@ -140,7 +148,7 @@ def _moves_link(tree: KinematicTree, frames: NDArray, joint_count: int) -> NDArr
     return moves
 
 
-def _stiffness(value: object, joint_names: tuple[str, ...]) -> Array:
+def _stiffness(value: Any, joint_names: tuple[str, ...]) -> Array:
     if isinstance(value, Mapping):
         stiffness = named_vector(joint_names, value, 'joint_stiffness')
     else:
@@ -154,7 +162,7 @@ def _stiffness(value: object, joint_names: tuple[str, ...]) -> Array:
     return stiffness
 
 
-def _solid_parent(tree: KinematicTree, frames: NDArray, link: int) -> int:
+def _solid_parent(tree: KinematicTree, frames: IntArray, link: int) -> int:
     """Return the nearest link with geometry towards the base; -1 for the base link."""
     f = tree.parent[frames[link]]
     while f >= 0 and f not in frames:
@@ -162,8 +170,8 @@ def _solid_parent(tree: KinematicTree, frames: NDArray, link: int) -> int:
     return -1 if f < 0 else int(np.flatnonzero(frames == f)[0])
 
 
-def _neighbours(config: Mapping, tree: KinematicTree, frames: NDArray,
-                names: tuple[str, ...]) -> NDArray[np.bool_]:
+def _neighbours(config: Mapping[str, Any], tree: KinematicTree, frames: IntArray,
+                names: tuple[str, ...]) -> BoolArray:
     near = np.eye(len(names), dtype=bool)
     for link in range(len(names)):
         parent = _solid_parent(tree, frames, link)
@@ -178,8 +186,8 @@ def _neighbours(config: Mapping, tree: KinematicTree, frames: NDArray,
     return near
 
 
-def _fingers(config: Mapping, tree: KinematicTree, frames: NDArray, names: tuple[str, ...],
-             moves: NDArray) -> tuple[Finger, ...]:
+def _fingers(config: Mapping[str, Any], tree: KinematicTree, frames: IntArray,
+             names: tuple[str, ...], moves: BoolArray) -> tuple[Finger, ...]:
     fingers = []
     for name, tip in config['fingers'].items():
         if tip not in names or tip == config['base_link']:
@@ -193,7 +201,7 @@ def _fingers(config: Mapping, tree: KinematicTree, frames: NDArray, names: tuple
     return tuple(fingers)
 
 
-def _preshapes(config: Mapping, joint_names: tuple[str, ...], lower: Array,
+def _preshapes(config: Mapping[str, Any], joint_names: tuple[str, ...], lower: Array,
                upper: Array) -> tuple[Preshape, ...]:
     if not config['preshapes']:
         raise HandError('preshapes: at least one is needed')

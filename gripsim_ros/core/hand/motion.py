@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import HandError, ShapeError
 from .kinematics import frame_poses, link_jacobians
 from .model import HandModel
-from .tree import PRISMATIC
+from .tree import PRISMATIC, KinematicTree
 
 Array = NDArray[np.float64]
 
@@ -102,7 +102,8 @@ def vertex_displacements(hand: HandModel, joint_positions: ArrayLike,
     twists = (jacobians * displacements[:, None, :]).sum(axis=-1)
     pose = poses[:, hand.link_frames[link]]
     arms = _rotated(pose[:, None], hand.links[link].mesh.vertices)
-    return twists[:, None, :3] + np.cross(twists[:, None, 3:], arms)
+    moved: Array = twists[:, None, :3] + np.cross(twists[:, None, 3:], arms)
+    return moved
 
 
 def _check_displacements(hand: HandModel, poses: Array, displacements: Array) -> None:
@@ -124,7 +125,8 @@ def mesh_centroids(hand: HandModel) -> Array:
 def _exact(hand: HandModel, poses: Array, jacobians: Array, displacements: Array) -> Array:
     twists = (jacobians * displacements[:, None, None, :]).sum(axis=-1)
     arms = _rotated(poses[:, hand.link_frames], mesh_centroids(hand))
-    return twists[..., :3] + np.cross(twists[..., 3:], arms)
+    moved: Array = twists[..., :3] + np.cross(twists[..., 3:], arms)
+    return moved
 
 
 def _truncated(hand: HandModel, poses: Array, displacements: Array) -> Array:
@@ -149,7 +151,7 @@ def _truncated(hand: HandModel, poses: Array, displacements: Array) -> Array:
     return result
 
 
-def _mover(tree: object, frame: int) -> int:
+def _mover(tree: KinematicTree, frame: int) -> int:
     """Return the nearest frame towards the base whose joint can move; -1 if none."""
     while frame >= 0 and tree.actuator[frame] < 0:
         frame = tree.parent[frame]
@@ -158,4 +160,5 @@ def _mover(tree: object, frame: int) -> int:
 
 def _rotated(poses: Array, vectors: Array) -> Array:
     """Return vectors of the poses' own frames in the poses' parent frame."""
-    return (poses[..., :3, :3] * vectors[..., None, :]).sum(axis=-1)
+    rotated: Array = (poses[..., :3, :3] * vectors[..., None, :]).sum(axis=-1)
+    return rotated

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from ..bodies import TriangleMesh, load_mesh
 from ..errors import HandError
 from .model import HandLink, Pad
 from .tree import origin_matrix
+from .urdf import Link
 
 Array = NDArray[np.float64]
 
@@ -27,7 +29,7 @@ class LinkShape:
     digest: bytes
 
 
-def load_shape(link: object, resolve_uri: Callable[[str], Path]) -> LinkShape:
+def load_shape(link: Link, resolve_uri: Callable[[str], Path]) -> LinkShape:
     """
     Return a URDF link's collision shape.
 
@@ -59,7 +61,7 @@ def load_shape(link: object, resolve_uri: Callable[[str], Path]) -> LinkShape:
                      hashlib.sha256(path.read_bytes()).digest())
 
 
-def make_link(name: str, mesh: TriangleMesh, surface: Mapping,
+def make_link(name: str, mesh: TriangleMesh, surface: Mapping[str, Any],
               pads: Mapping[str, Pad]) -> HandLink:
     """
     Return a link with the middle of its palmar surface found on its mesh.

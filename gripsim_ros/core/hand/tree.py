@@ -2,8 +2,9 @@
 
 import contextlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import HandError
 from ..transforms import transform
+from .urdf import Joint, Origin, Robot
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -56,7 +58,27 @@ class KinematicTree:
     offset: Array
 
 
-def parse_urdf(text: bytes, label: str) -> object:
+class JointedChain(Protocol):
+    """What forward kinematics needs of a hand or an arm; see ``HandModel``."""
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Return the actuated joints, in the order of joint vectors."""
+
+    @property
+    def tree(self) -> KinematicTree:
+        """Return the tree of all frames."""
+
+    @property
+    def link_frames(self) -> IntArray:
+        """Return the frames whose motion is asked for."""
+
+
+#: Link, parent link and the joint between them; neither for the base.
+_Row = tuple[str, str | None, Joint | None]
+
+
+def parse_urdf(text: bytes, label: str) -> Robot:
     """
     Return the ``urdf_parser_py`` robot of a URDF text.
 
@@ -79,13 +101,14 @@ def parse_urdf(text: bytes, label: str) -> object:
     from urdf_parser_py.urdf import URDF
     try:
         with contextlib.redirect_stderr(io.StringIO()):
-            return URDF.from_xml_string(text)
+            robot: Robot = URDF.from_xml_string(text)
+            return robot
     except Exception as error:
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise HandError(f'{label}: not a readable URDF: {reason}') from None
 
 
-def build_tree(robot: object, base_link: str, joint_names: tuple[str, ...]) -> KinematicTree:
+def build_tree(robot: Robot, base_link: str, joint_names: tuple[str, ...]) -> KinematicTree:
     """
     Return the tree of all frames that hang on ``base_link``.
 
@@ -103,7 +126,7 @@ def build_tree(robot: object, base_link: str, joint_names: tuple[str, ...]) -> K
         a mimic joint follows a mimic or fixed joint, or a movable joint is not listed.
     """
     _check_names(robot, base_link, joint_names)
-    children: dict[str, list] = {}
+    children: dict[str, list[Joint]] = {}
     for joint in robot.joints:
         children.setdefault(joint.parent, []).append(joint)
     rows = _walk(base_link, children)
@@ -125,7 +148,7 @@ def build_tree(robot: object, base_link: str, joint_names: tuple[str, ...]) -> K
         np.array([drive[2] for drive in drives]))
 
 
-def _check_names(robot: object, base_link: str, joint_names: tuple[str, ...]) -> None:
+def _check_names(robot: Robot, base_link: str, joint_names: tuple[str, ...]) -> None:
     links = {link.name for link in robot.links}
     known = {joint.name for joint in robot.joints}
     if base_link not in links:
@@ -144,11 +167,11 @@ def _check_names(robot: object, base_link: str, joint_names: tuple[str, ...]) ->
                             f'({joint.parent!r} to {joint.child!r})')
 
 
-def _walk(base_link: str, children: dict[str, list]) -> list[tuple]:
+def _walk(base_link: str, children: dict[str, list[Joint]]) -> list[_Row]:
     """Return ``(link, parent, joint)`` depth first, in the order of the URDF's joints."""
-    rows: list[tuple] = []
+    rows: list[_Row] = []
     seen: set[str] = set()
-    stack: list[tuple] = [(base_link, None, None)]
+    stack: list[_Row] = [(base_link, None, None)]
     while stack:
         name, parent, joint = stack.pop()
         if name in seen:
@@ -159,7 +182,8 @@ def _walk(base_link: str, children: dict[str, list]) -> list[tuple]:
     return rows
 
 
-def _drive(joint: object, by_name: dict, joint_names: tuple[str, ...]) -> tuple:
+def _drive(joint: Joint | None, by_name: Mapping[str, Joint],
+           joint_names: tuple[str, ...]) -> tuple[int, float, float]:
     """Return ``(actuator, multiplier, offset)`` of a joint."""
     if joint is None or joint.type == 'fixed':
         return -1, 0.0, 0.0
@@ -171,26 +195,24 @@ def _drive(joint: object, by_name: dict, joint_names: tuple[str, ...]) -> tuple:
     if joint.name in joint_names:
         raise HandError(f'joint {joint.name!r} follows {joint.mimic.joint!r} (mimic) and '
                         'cannot be an actuated joint')
-    return (_leader(joint, by_name, joint_names),
+    return (_leader(joint.name, joint.mimic.joint, by_name, joint_names),
             1.0 if joint.mimic.multiplier is None else float(joint.mimic.multiplier),
             0.0 if joint.mimic.offset is None else float(joint.mimic.offset))
 
 
-def _leader(joint: object, by_name: dict, joint_names: tuple[str, ...]) -> int:
-    leader = by_name.get(joint.mimic.joint)
-    if leader is None:
-        raise HandError(f'joint {joint.name!r} follows {joint.mimic.joint!r}, '
-                        'which is not in the URDF')
-    if leader.mimic is not None:
-        raise HandError(f'joint {joint.name!r} follows {leader.name!r}, which follows another '
+def _leader(name: str, leader: str, by_name: Mapping[str, Joint],
+            joint_names: tuple[str, ...]) -> int:
+    if leader not in by_name:
+        raise HandError(f'joint {name!r} follows {leader!r}, which is not in the URDF')
+    if by_name[leader].mimic is not None:
+        raise HandError(f'joint {name!r} follows {leader!r}, which follows another '
                         'joint itself: mimic of mimic is not supported')
-    if leader.name not in joint_names:
-        raise HandError(f'joint {joint.name!r} follows {leader.name!r}, which is not '
-                        'an actuated joint')
-    return joint_names.index(leader.name)
+    if leader not in joint_names:
+        raise HandError(f'joint {name!r} follows {leader!r}, which is not an actuated joint')
+    return joint_names.index(leader)
 
 
-def _axis(joint: object) -> Array:
+def _axis(joint: Joint | None) -> Array:
     if joint is None or joint.type == 'fixed':
         return np.zeros(3)
     axis = np.array([1.0, 0.0, 0.0] if joint.axis is None else joint.axis, float)
@@ -198,10 +220,11 @@ def _axis(joint: object) -> Array:
     if axis.shape != (3,) or not norm > 1e-9:
         raise HandError(f'joint {joint.name!r} needs an axis of three numbers, not all zero, '
                         f'got {axis.tolist()}')
-    return axis / norm
+    unit: Array = axis / norm
+    return unit
 
 
-def origin_matrix(origin: object) -> Array:
+def origin_matrix(origin: Origin | None) -> Array:
     """Return the ``(4, 4)`` pose of a URDF ``<origin>``; identity where there is none."""
     position, rpy = (None, None) if origin is None else (origin.xyz, origin.rpy)
     rotation = np.eye(3) if rpy is None or not np.any(rpy) else \
@@ -209,8 +232,8 @@ def origin_matrix(origin: object) -> Array:
     return transform(rotation, np.zeros(3) if position is None else np.asarray(position, float))
 
 
-def per_joint(robot: object, joint_names: tuple[str, ...],
-              read: Callable[[object], float]) -> Array:
+def per_joint(robot: Robot, joint_names: tuple[str, ...],
+              read: Callable[[Joint], float]) -> Array:
     """Return ``read(joint)`` of each actuated joint as ``(J,)`` floats."""
     by_name = {joint.name: joint for joint in robot.joints}
     return np.array([read(by_name[name]) for name in joint_names], float)
