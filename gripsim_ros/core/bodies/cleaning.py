@@ -181,6 +181,7 @@ def fill_holes(draft: Draft) -> Draft:
     """
     diagonal, vertices = draft.diagonal, [draft.vertices]
     count, new, sizes, cracks = len(draft.vertices), [], [], 0
+    faces: IntArray
     taken = _edge_keys(draft)
     for loop in boundary_loops(draft.faces):
         size = loop_size(draft.vertices, loop)
@@ -223,7 +224,8 @@ def loop_size(vertices: FloatArray, loop: IntArray) -> float:
 def _edge_keys(draft: Draft) -> IntArray:
     heads = np.roll(draft.faces, -1, axis=1)
     low, high = np.minimum(draft.faces, heads), np.maximum(draft.faces, heads)
-    return np.unique(low * len(draft.vertices) + high)
+    keys: IntArray = np.unique(low * len(draft.vertices) + high)
+    return keys
 
 
 def turn_out_degenerate_faces(draft: Draft) -> Draft:

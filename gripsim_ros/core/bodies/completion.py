@@ -156,7 +156,8 @@ def _checked(points: ArrayLike, scale: float) -> tuple[FloatArray, tuple[str, ..
     if len(cloud) > MOST_POINTS:
         raise ShapeError(f'a scan may have at most {MOST_POINTS} points, got {len(cloud)}')
     finite = np.isfinite(cloud).all(axis=1)
-    dropped, notes = int(np.count_nonzero(~finite)), ()
+    dropped = int(np.count_nonzero(~finite))
+    notes: tuple[str, ...] = ()
     if dropped:
         notes = (f'dropped {dropped} points that are not finite',)
     with np.errstate(over='ignore'):

@@ -106,7 +106,7 @@ def _largest_part(vertices: FloatArray, faces: IntArray) -> TriangleMesh:
 
 def _evened(mesh: TriangleMesh, share: FloatArray, level: float) -> FloatArray:
     """Return vertices (V, 3) moved amid their neighbours, along the level's surface [pixels]."""
-    slopes = np.stack(np.gradient(share))
+    slopes: FloatArray = np.stack([np.gradient(share, axis=axis) for axis in range(3)])
     first, second = mesh.faces[:, [0, 1, 2]].ravel(), mesh.faces[:, [1, 2, 0]].ravel()
     count = len(mesh.vertices)
     neighbours = coo_matrix((np.ones(len(first)), (first, second)), (count, count)).tocsr()

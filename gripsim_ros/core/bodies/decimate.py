@@ -115,7 +115,7 @@ def _check_face_count(face_count: int) -> None:
         raise MeshError(f'a decimated mesh needs at least 4 faces, got {face_count}')
 
 
-def _body_frame(mesh: TriangleMesh) -> np.ndarray:
+def _body_frame(mesh: TriangleMesh) -> FloatArray:
     origin = mesh.triangles.mean(axis=(0, 1))
     volume, first, second = volume_moments(mesh.triangles - origin)
     offset = first / volume

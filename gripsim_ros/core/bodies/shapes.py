@@ -268,7 +268,8 @@ def bone(
     _check_sizes(diameter=diameter, length=length, edge_length=edge_length)
     if not 0.2 <= waist <= 0.95:
         raise MeshError(f'waist must lie in 0.2 to 0.95, got {waist}')
-    profile = bone_profile(diameter, length, waist, np.linspace(0.0, np.pi, 2001))
+    angles: FloatArray = np.linspace(0.0, np.pi, 2001, dtype=np.float64)
+    profile = bone_profile(diameter, length, waist, angles)
     steps = np.linalg.norm(np.diff(profile, axis=0), axis=1)
     way = np.concatenate([[0.0], np.cumsum(steps)])
     count = max(8, int(np.ceil(way[-1] / edge_length)))

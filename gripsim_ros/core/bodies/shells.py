@@ -3,12 +3,16 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import MeshError
+from ..transforms import cross
 from .cleaning import Draft, plural
 from .mesh import FloatArray, IntArray, row_dot
 from .topology import edge_table
 from .winding import winding_numbers
+
+BoolArray = NDArray[np.bool_]
 
 #: Points at which a shell is asked whether it lies inside another.
 SHELL_SAMPLES = 16
@@ -94,7 +98,7 @@ def _drop_flat_shells(draft: Draft) -> tuple[Draft, IntArray]:
 
 def _shell(draft: Draft, mine: IntArray) -> _Shell:
     triangles = draft.vertices[draft.faces[mine]]
-    vectors = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    vectors = cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     centres = triangles.mean(axis=1)
     box = np.array([triangles.min(axis=(0, 1)), triangles.max(axis=(0, 1))])
     volume = float(row_dot(centres - box.mean(axis=0), vectors).sum() / 6.0)
@@ -103,7 +107,7 @@ def _shell(draft: Draft, mine: IntArray) -> _Shell:
     return _Shell(triangles, volume, area, box, centres[chosen])
 
 
-def _containment(shells: list[_Shell]) -> np.ndarray:
+def _containment(shells: list[_Shell]) -> BoolArray:
     """Return whether shell i lies wholly inside shell j, (S, S)."""
     inside = np.zeros((len(shells), len(shells)), dtype=bool)
     for i, inner in enumerate(shells):
@@ -115,7 +119,7 @@ def _containment(shells: list[_Shell]) -> np.ndarray:
     return inside
 
 
-def _parent(shells: list[_Shell], row: np.ndarray) -> int:
+def _parent(shells: list[_Shell], row: BoolArray) -> int:
     """Return the smallest shell that contains this one, or -1."""
     candidates = np.flatnonzero(row)
     if not candidates.size:
@@ -123,7 +127,7 @@ def _parent(shells: list[_Shell], row: np.ndarray) -> int:
     return int(candidates[np.argmin([abs(shells[j].volume) for j in candidates])])
 
 
-def _shell_sentences(keep: np.ndarray, turn: np.ndarray, depth: np.ndarray) -> tuple[str, ...]:
+def _shell_sentences(keep: BoolArray, turn: BoolArray, depth: IntArray) -> tuple[str, ...]:
     sentences = []
     if turn.all():
         sentences.append('turned the mesh inside out: its normals pointed inward')

@@ -7,8 +7,7 @@ from .mesh import FloatArray, IntArray
 
 
 @numba.njit(cache=True)
-def _winding_numbers(
-        points: FloatArray, triangles: FloatArray, skipped: IntArray) -> FloatArray:
+def _winding_numbers(points: FloatArray, triangles: FloatArray, skipped: IntArray) -> FloatArray:
     numbers = np.zeros(len(points))
     for i in range(len(points)):
         px, py, pz = points[i]
