@@ -8,6 +8,7 @@ are approximate.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +27,7 @@ from .piercings import find_piercings
 from .seed_rule import SeedMesh, seed_contacts
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: ``auto`` is the exact one.
 BACKENDS = ('auto', 'vp_tree', 'gjk_epa', 'common_plane', 'seed')
@@ -71,7 +73,7 @@ class ContactBody:
         Closed as by ``repair_mesh``, in a unit in which the mesh is about 1 long: a power
         of two, which rounds nothing.
         """
-        given = TriangleMesh(vertices, faces)
+        given = TriangleMesh(cast(Array, vertices), cast(IntArray, faces))
         unit = _unit_of(given)
         loaded = repair_mesh(given.vertices / unit, given.faces)
         closed = loaded.mesh.with_scale(unit)

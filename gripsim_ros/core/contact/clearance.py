@@ -14,9 +14,10 @@ from ..errors import ShapeError
 from .contact_mesh import ContactMesh
 from .gjk import Shape, distance_bound, few_points, support
 from .hulls import Hulls, hull_shape
-from .vp_tree import STACK_SIZE
+from .vp_tree import STACK_SIZE, VpTree
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: A bound lies within this part of the distance, or within this much of it [m]: nearly exact,
 #: so that answers turn with object and hand, for a sixth more time than at one percent.
@@ -47,7 +48,8 @@ def hull_clearances(hulls: Hulls, body: ContactMesh, T_object_link: Array,
 
 
 @njit(cache=True)
-def _hull_clearances(hulls, tree, bulges, largest, poses, sweep):
+def _hull_clearances(hulls: Hulls, tree: VpTree, bulges: Array, largest: float, poses: Array,
+                     sweep: Array) -> Array:
     clearances = np.empty(len(poses))
     rotation, origin = np.empty((3, 3)), np.empty(3)
     for link in range(len(poses)):
@@ -69,7 +71,8 @@ def _hull_clearances(hulls, tree, bulges, largest, poses, sweep):
 
 
 @njit(cache=True)
-def _hull_to_tree(shape, normals, reach, tree, bulges, largest, rotation, origin):
+def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulges: Array,
+                  largest: float, rotation: Array, origin: Array) -> float:
     """
     Traverse the object's balls, mapped to the link's frame, nearest first.
 
@@ -122,7 +125,7 @@ def _hull_to_tree(shape, normals, reach, tree, bulges, largest, rotation, origin
 
 
 @njit(cache=True)
-def _part(shape, direction, hints, normals, reach):
+def _part(shape: Shape, direction: Array, hints: IntArray, normals: Array, reach: Array) -> None:
     """Put the shape's supporting plane against a direction into the last place."""
     norm = np.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
     last, point = len(reach) - 1, np.empty(3)
@@ -134,7 +137,8 @@ def _part(shape, direction, hints, normals, reach):
 
 
 @njit(cache=True, inline='always')
-def _plane_gap(normals, reach, centres, radii, slabs, node, rotation, origin, enough):
+def _plane_gap(normals: Array, reach: Array, centres: Array, radii: Array, slabs: Array, node: int,
+               rotation: Array, origin: Array, enough: float) -> float:
     """Return how far a node is at least from a supporting plane; the best, or one enough."""
     radius = radii[node]
     x, y, z = (centres[node, 0] - origin[0], centres[node, 1] - origin[1],
@@ -152,22 +156,26 @@ def _plane_gap(normals, reach, centres, radii, slabs, node, rotation, origin, en
             best, at = gap, k
     if at != last:
         flat = max(flat, _slab_gap(normals, at, best, slabs, node, radius, rotation))
-    return max(flat, best - radius)
+    least: float = max(flat, best - radius)
+    return least
 
 
 @njit(cache=True, inline='always')
-def _slab_gap(normals, k, gap, slabs, node, radius, rotation):
+def _slab_gap(normals: Array, k: int, gap: float, slabs: Array, node: int, radius: float,
+              rotation: Array) -> float:
     """Return the gap of a node's flat disc behind its centre's gap along a plane's normal."""
     lean = 0.0
     for i in range(3):
         lean += normals[k, i] * (rotation[i, 0] * slabs[node, 0] + rotation[i, 1] * slabs[node, 1]
                                  + rotation[i, 2] * slabs[node, 2])
-    return (gap + min(lean * slabs[node, 3], lean * slabs[node, 4])
-            - radius * np.sqrt(max(1.0 - lean * lean, 0.0)))
+    least: float = (gap + min(lean * slabs[node, 3], lean * slabs[node, 4])
+                    - radius * np.sqrt(max(1.0 - lean * lean, 0.0)))
+    return least
 
 
 @njit(cache=True, inline='always')
-def _triangle_to_link(corners, position, rotation, origin, triangle):
+def _triangle_to_link(corners: Array, position: int, rotation: Array, origin: Array,
+                      triangle: Array) -> None:
     """Map a triangle from the object's frame, ``rotation`` being R_link_object."""
     for corner in range(3):
         x = corners[position, corner, 0] - origin[0]
@@ -178,7 +186,7 @@ def _triangle_to_link(corners, position, rotation, origin, triangle):
 
 
 @njit(cache=True, inline='always')
-def _triangle_gap(normals, reach, triangle, enough):
+def _triangle_gap(normals: Array, reach: Array, triangle: Array, enough: float) -> float:
     """Return the distance of a triangle from a supporting plane, the largest or enough."""
     best = -np.inf
     for k in range(len(reach) - 1, -1, -1):
@@ -258,7 +266,8 @@ def obstacle_clearance(hulls: Hulls, T_object_link: Array, sweep_object: Array,
 
 
 @njit(cache=True)
-def _obstacle_clearance(hulls, poses, sweep, obstacle, best):
+def _obstacle_clearance(hulls: Hulls, poses: Array, sweep: Array, obstacle: Shape,
+                        best: float) -> float:
     limits = np.array([0.5 * RELATIVE, 0.2 * ABSOLUTE, best])
     for link in range(len(poses)):
         rotation = np.ascontiguousarray(poses[link, :3, :3])
@@ -292,7 +301,7 @@ def pair_clearances(hulls: Hulls, pairs: NDArray[np.int64], T_object_link: Array
 
 
 @njit(cache=True)
-def _pair_clearances(hulls, pairs, poses):
+def _pair_clearances(hulls: Hulls, pairs: IntArray, poses: Array) -> Array:
     count = len(pairs)
     bounds = np.empty(count)
     starts = np.empty((count, 3))

@@ -9,7 +9,7 @@ turning a first guess a little, four ways, as long as that widens the gap.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ShapeError
 from .convex_parts import ConvexPart
@@ -103,7 +103,7 @@ def common_plane(a: Array, b: Array, normal: Array | None = None, early_exit: bo
     return CommonPlane(gap, n, (nearest_a + nearest_b) / 2.0, loops)
 
 
-def _checked(name: str, points: Array) -> Array:
+def _checked(name: str, points: ArrayLike) -> Array:
     array = np.asarray(points, float)
     if array.ndim != 2 or array.shape[1] != 3 or not len(array):
         raise ShapeError(f'{name} must be points (n, 3) with n > 0, got {array.shape}')
@@ -136,7 +136,8 @@ def _turned(normal: Array, turn: float, attempt: int) -> Array:
     angle = _AXIS_STEP * attempt
     p = np.cos(angle) * across + np.sin(angle) * other
     q = _cross(normal, p)
-    return (normal + turn * np.array([p, -p, q, -q])) / np.sqrt(1.0 + turn ** 2)
+    unit: Array = (normal + turn * np.array([p, -p, q, -q])) / np.sqrt(1.0 + turn ** 2)
+    return unit
 
 
 def _cross(a: Array, b: Array) -> Array:
@@ -237,8 +238,9 @@ def triangles_may_meet(triangles_a: Array, triangles_b: Array, base_a: Array, ba
     if not np.linalg.norm(axis) > 0.0:
         raise ShapeError('the bases of two arms must differ')
     axis = _unit(axis)
-    return ((triangles_a @ axis).max(axis=1)[:, None] + clearance
-            >= (triangles_b @ axis).min(axis=1)[None])
+    meet: NDArray[np.bool_] = ((triangles_a @ axis).max(axis=1)[:, None] + clearance
+                               >= (triangles_b @ axis).min(axis=1)[None])
+    return meet
 
 
 def triangle_gaps(triangles_a: Array, triangles_b: Array, may_meet: NDArray[np.bool_]) -> Array:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +14,7 @@ from .query_arrays import QueryArrays, query_arrays, refit_arrays
 from .vp_tree import VpTree, build_vp_tree, refit_vp_tree
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,7 @@ class ContactMesh:
     @classmethod
     def from_arrays(cls, vertices: ArrayLike, faces: ArrayLike) -> 'ContactMesh':
         """Return the contact mesh of ``vertices (n, 3)`` [m] and ``faces (m, 3)``."""
-        return cls(TriangleMesh(vertices, faces))
+        return cls(TriangleMesh(cast(Array, vertices), cast(IntArray, faces)))
 
     def with_vertices(self, vertices: ArrayLike) -> 'ContactMesh':
         """

@@ -51,7 +51,8 @@ class ConvexPart:
     @cached_property
     def centre(self) -> Array:
         """Return the middle of the extents ``(3,)`` [m]."""
-        return (self.vertices.min(axis=0) + self.vertices.max(axis=0)) / 2.0
+        middle: Array = (self.vertices.min(axis=0) + self.vertices.max(axis=0)) / 2.0
+        return middle
 
     @cached_property
     def radius(self) -> float:
@@ -134,7 +135,8 @@ def is_convex(mesh: TriangleMesh) -> bool:
         hull_volume = ConvexHull(used).volume
     except (QhullError, ValueError):
         return False
-    return mesh.volume >= (1.0 - CONVEX_SLACK) * hull_volume
+    convex: bool = mesh.volume >= (1.0 - CONVEX_SLACK) * hull_volume
+    return convex
 
 
 def convex_parts(mesh: TriangleMesh, concavity: float = CONCAVITY) -> tuple[ConvexPart, ...]:

@@ -103,7 +103,8 @@ _ON_SURFACE = -2
 
 
 @njit(cache=True)
-def _count(corners, points, direction, tolerance):
+def _count(corners: Array, points: Array, direction: Array,
+           tolerance: float) -> tuple[Integers, Array, Integers]:
     """Return winding numbers, ways to where they fall to 0, and the triangles there."""
     frame = direction_frame(direction)
     projected, turned = _turn(corners.reshape(-1, 3), frame), _turn(points, frame)
@@ -134,7 +135,8 @@ def _count(corners, points, direction, tolerance):
 
 
 @njit(cache=True)
-def _last_exit(hits, ways, sides, positions, number, tolerance):
+def _last_exit(hits: Integers, ways: Array, sides: Integers, positions: Integers, number: int,
+               tolerance: float) -> tuple[float, int]:
     """Return way and triangle at which the winding number falls to 0."""
     for k in range(len(hits)):
         hit = hits[k]
@@ -149,7 +151,7 @@ def _last_exit(hits, ways, sides, positions, number, tolerance):
 
 
 @njit(cache=True)
-def _turn(points, frame):
+def _turn(points: Array, frame: Array) -> Array:
     turned = np.empty((len(points), 3))
     for i in range(len(points)):
         for k in range(3):
@@ -159,7 +161,7 @@ def _turn(points, frame):
 
 
 @njit(cache=True)
-def _all_hits(projected, points):
+def _all_hits(projected: Array, points: Array) -> tuple[Integers, Array, Integers, Integers]:
     """Return owner, signed way, side (1: exit) and triangle of every hit of every point."""
     order = np.argsort(points[:, 0])
     columns = points[order, 0]
@@ -190,14 +192,14 @@ def _all_hits(projected, points):
 
 
 @njit(cache=True)
-def _longer(values):
+def _longer(values: Integers) -> Integers:
     grown = np.empty(2 * len(values), np.int64)
     grown[:len(values)] = values
     return grown
 
 
 @njit(cache=True, inline='always')
-def _hit(projected, f, points, i):
+def _hit(projected: Array, f: int, points: Array, i: int) -> tuple[int, float]:
     """Return the side of a triangle that a line meets, 0 where it passes, and the way."""
     u, v, w = points[i, 0], points[i, 1], points[i, 2]
     ax, ay = projected[f, 0, 0] - u, projected[f, 0, 1] - v
@@ -218,7 +220,7 @@ def _hit(projected, f, points, i):
 
 
 @njit(cache=True, inline='always')
-def _sign(area, x, y, to_x, to_y):
+def _sign(area: float, x: float, y: float, to_x: float, to_y: float) -> int:
     """Return the side of an edge on which the origin lies, never 0 for an edge of a length."""
     sign = 0
     if area != 0.0:

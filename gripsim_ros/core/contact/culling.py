@@ -2,16 +2,19 @@
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from .query_arrays import END_VERTEX, FIRST_VERTEX, INNER, OUTER
 from .vp_tree import STACK_SIZE
+
+Array = NDArray[np.float64]
 
 #: Boxes grow by this part of their size, so that rounding leaves no vertex out.
 BOX_MARGIN = 1e-9
 
 
 @njit(cache=True, nogil=True)
-def boxes_apart(box_a, box_b, rotation, origin):
+def boxes_apart(box_a: Array, box_b: Array, rotation: Array, origin: Array) -> bool:
     """
     Tell whether two oriented boxes ``(5, 3)`` have no common point: 15 axes.
 
@@ -55,7 +58,7 @@ def boxes_apart(box_a, box_b, rotation, origin):
 
 
 @njit(cache=True, nogil=True)
-def turned_motion(frame, rotation, origin):
+def turned_motion(frame: Array, rotation: Array, origin: Array) -> Array:
     """Return the rotation and offset of a frame's rows after a rigid motion, (3, 4)."""
     turned = np.empty((3, 4))
     for k in range(3):
@@ -67,20 +70,21 @@ def turned_motion(frame, rotation, origin):
 
 
 @njit(cache=True, nogil=True)
-def row_of(motion, k):
+def row_of(motion: Array, k: int) -> tuple[float, float, float, float]:
     """Return row k of a frame ``(3, 3)`` or motion ``(3, 4)`` as numbers, offset last."""
     offset = motion[k, 3] if motion.shape[1] > 3 else 0.0
     return motion[k, 0], motion[k, 1], motion[k, 2], offset
 
 
 @njit(cache=True, nogil=True)
-def along(row, x, y, z):
+def along(row: tuple[float, float, float, float], x: float, y: float, z: float) -> float:
     """Return the coordinate of a point along a row, see ``row_of``."""
     return row[0] * x + row[1] * y + row[2] * z + row[3]
 
 
 @njit(cache=True, nogil=True)
-def vertices_in_box(balls, nodes, vertices, used, to_box, half):
+def vertices_in_box(balls: Array, nodes: NDArray[np.int32], vertices: Array, used: int,
+                    to_box: Array, half: Array) -> NDArray[np.int32]:
     """
     Return places of the vertices that lie in a box, by the ball tree; rounding outwards.
 

@@ -163,7 +163,8 @@ def _bulge_limits(corners: Array, normals: Array) -> Array:
     arcs = BULGE_RATIO * (np.minimum(start, end) / 4.0).max(axis=1)
     offsets = _control_offsets(corners, normals)
     highest = np.linalg.norm(offsets, axis=2).max(axis=1)
-    return np.minimum(arcs, 8.0 / 9.0 * highest)
+    limits: Array = np.minimum(arcs, 8.0 / 9.0 * highest)
+    return limits
 
 
 def _control_offsets(corners: Array, normals: Array) -> Array:
@@ -206,7 +207,8 @@ def control_points(corners: Array, surface: CurvedSurface) -> Array:
 
 
 @njit(cache=True)
-def lift(corners, normals, limits, position, weights, direction, point, normal):
+def lift(corners: Array, normals: Array, limits: Array, position: int, weights: Array,
+         direction: Array, point: Array, normal: Array) -> float:
     """
     Move a point of a triangle along a direction onto the curved surface.
 
@@ -252,7 +254,8 @@ def lift(corners, normals, limits, position, weights, direction, point, normal):
 
 
 @njit(cache=True, inline='always')
-def _cubic_rise(corners, normals, position, weights, along):
+def _cubic_rise(corners: Array, normals: Array, position: int, weights: Array,
+                along: Array) -> float:
     """
     Return the height of the cubic over its triangle, along a unit vector.
 
@@ -273,7 +276,8 @@ def _cubic_rise(corners, normals, position, weights, along):
                     position, i, k]
             edge_sum += scale * bend
             rise += 3.0 * weights[i] * weights[i] * weights[j] * scale * bend
-    return rise + 6.0 * weights[0] * weights[1] * weights[2] * edge_sum / 4.0
+    height: float = rise + 6.0 * weights[0] * weights[1] * weights[2] * edge_sum / 4.0
+    return height
 
 
 def joined_sides(mesh: TriangleMesh) -> NDArray[np.int64]:

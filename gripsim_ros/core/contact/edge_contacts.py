@@ -14,6 +14,8 @@ from .narrow_phase import unit_direction
 from .ray_queries import AHEAD, EXIT, cast, direction_frame
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 #: Edges that bend less are none of the body [rad].
 FLAT = 1e-6
@@ -100,7 +102,9 @@ def _first_exits(b: ContactMesh, T_b_a: Array, frame: Array, starts: Array,
     points = apply(T_b_a, (starts[:, None] + around).reshape(-1, 3))
     hits = cast(b.tree, points, np.ascontiguousarray(T_b_a[:3, :3] @ frame[2]), 0.0)
     ways = np.where(hits.sides[:, AHEAD] == EXIT, hits.distances[:, AHEAD], np.inf)
-    return (np.abs(ways.reshape(-1, 4) - depths[:, None]) <= AGREEMENT * nudge).any(axis=1)
+    agree = np.abs(ways.reshape(-1, 4) - depths[:, None]) <= AGREEMENT * nudge
+    first: BoolArray = np.any(agree, axis=1)
+    return first
 
 
 def _ridges(mesh: TriangleMesh, turned: Array, facing: float) -> _Ridges:
@@ -121,7 +125,8 @@ def _ridges(mesh: TriangleMesh, turned: Array, facing: float) -> _Ridges:
 
 
 @njit(cache=True)
-def _crossings(ends_a, gradients_a, ends_b, gradients_b):
+def _crossings(ends_a: Array, gradients_a: Array, ends_b: Array,
+               gradients_b: Array) -> tuple[IntArray, Array]:
     """Return pairs of edges that cross at a local maximum of depth, and where, and how deep."""
     pairs, places = np.empty((16, 2), np.int64), np.empty((16, 4))
     found, widest = 0, 0.0
@@ -165,7 +170,7 @@ def _crossings(ends_a, gradients_a, ends_b, gradients_b):
 
 
 @njit(cache=True, inline='always')
-def _extents_meet(ends_a, i, ends_b, j):
+def _extents_meet(ends_a: Array, i: int, ends_b: Array, j: int) -> bool:
     meet = True
     for k in range(2):
         p, q, u, v = ends_a[i, 0, k], ends_a[i, 1, k], ends_b[j, 0, k], ends_b[j, 1, k]
@@ -174,7 +179,7 @@ def _extents_meet(ends_a, i, ends_b, j):
 
 
 @njit(cache=True)
-def _falls(gradients, edge, x, y, slope, sign):
+def _falls(gradients: Array, edge: int, x: float, y: float, slope: float, sign: float) -> bool:
     """
     Tell whether the depth falls both ways along the other body's edge (x, y).
 
@@ -196,7 +201,7 @@ def _falls(gradients, edge, x, y, slope, sign):
 
 
 @njit(cache=True)
-def _doubled(pairs, places):
+def _doubled(pairs: IntArray, places: Array) -> tuple[IntArray, Array]:
     """Return both arrays with as much room again at their end."""
     count = len(pairs)
     more_pairs, more_places = np.empty((2 * count, 2), np.int64), np.empty((2 * count, 4))

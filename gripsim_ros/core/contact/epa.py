@@ -107,7 +107,8 @@ def _start(a: ConvexPart, b: ConvexPart, start: Integers | None) -> tuple[Intege
 
 
 @njit(cache=True)
-def _epa(vertices_a, graph_a, vertices_b, graph_b, pairs, count, size):
+def _epa(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integers,
+         pairs: Integers, count: int, size: float) -> tuple[float, Array, Array, Array, int]:
     """
     Return depth, direction, deepest points and steps of two bodies that touch or overlap.
 
@@ -161,7 +162,9 @@ def _epa(vertices_a, graph_a, vertices_b, graph_b, pairs, count, size):
 
 
 @njit(cache=True)
-def _deepest(vertices_a, vertices_b, points, corner_pairs, faces, planes, target, tolerance):
+def _deepest(vertices_a: Array, vertices_b: Array, points: Array, corner_pairs: Integers,
+             faces: Integers, planes: Array, target: Array,
+             tolerance: float) -> tuple[Array, Array]:
     """Return the points of a and b that make a point of the surface, on the face it is in."""
     corners, best, chosen = np.empty((4, 3)), -np.inf, 0
     share = np.array([1.0, 0.0, 0.0, 0.0])
@@ -182,8 +185,9 @@ def _deepest(vertices_a, vertices_b, points, corner_pairs, faces, planes, target
 
 
 @njit(cache=True)
-def _first_polytope(vertices_a, graph_a, vertices_b, graph_b, points, corner_pairs, count,
-                    faces, planes, size):
+def _first_polytope(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integers,
+                    points: Array, corner_pairs: Integers, count: int, faces: Integers,
+                    planes: Array, size: float) -> tuple[int, int, Array]:
     """
     Fill in a polytope with the origin in it; return corners, faces and a direction.
 
@@ -226,7 +230,8 @@ def _first_polytope(vertices_a, graph_a, vertices_b, graph_b, points, corner_pai
 
 
 @njit(cache=True)
-def _widen(vertices_a, graph_a, vertices_b, graph_b, points, corner_pairs, count, size):
+def _widen(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integers,
+           points: Array, corner_pairs: Integers, count: int, size: float) -> tuple[int, Array]:
     """Add the corner farthest from a point or segment through the origin; -1: none is."""
     work, pair = np.empty(6), np.empty(2, np.int64)
     along = np.zeros(3) if count == 1 else points[1] - points[0]
@@ -261,18 +266,19 @@ def _widen(vertices_a, graph_a, vertices_b, graph_b, points, corner_pairs, count
 
 
 @njit(cache=True)
-def _is_flat(points):
+def _is_flat(points: Array) -> bool:
     longest = 0.0
     for i in range(4):
         for j in range(i):
             longest = max(longest, np.sum((points[i] - points[j]) ** 2))
     volume = np.sum(np.cross(points[1] - points[0], points[2] - points[0])
                     * (points[3] - points[0]))
-    return abs(volume) <= FLAT * longest ** 1.5
+    flat: bool = abs(volume) <= FLAT * longest ** 1.5
+    return flat
 
 
 @njit(cache=True)
-def _largest_face(points, corner_pairs):
+def _largest_face(points: Array, corner_pairs: Integers) -> int:
     """Keep the three of four corners with the largest area; two where they are in line."""
     best, left_out = -1.0, 0
     for out in range(4):
@@ -287,7 +293,8 @@ def _largest_face(points, corner_pairs):
 
 
 @njit(cache=True, inline='always')
-def _add_face(points, faces, planes, used, i, j, k):
+def _add_face(points: Array, faces: Integers, planes: Array, used: int, i: int, j: int,
+              k: int) -> int:
     """Add a face and its plane, its normal 0 where it has no area; return the next place."""
     faces[used, 0], faces[used, 1], faces[used, 2] = i, j, k
     ax, ay, az = (points[j, 0] - points[i, 0], points[j, 1] - points[i, 1],
@@ -304,7 +311,7 @@ def _add_face(points, faces, planes, used, i, j, k):
 
 
 @njit(cache=True)
-def _nearest_face(planes, used):
+def _nearest_face(planes: Array, used: int) -> int:
     """Return the face with area nearest to the origin."""
     best, nearest = np.inf, 0
     for face in range(used):
@@ -317,7 +324,8 @@ def _nearest_face(planes, used):
 
 
 @njit(cache=True)
-def _expand(points, corner, faces, planes, used, horizon, tolerance):
+def _expand(points: Array, corner: int, faces: Integers, planes: Array, used: int,
+            horizon: Integers, tolerance: float) -> int:
     """
     Replace the faces that a new corner sees, or lies in the plane of; -1: no room.
 

@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 MOST_ITERATIONS = 64
 
@@ -48,13 +49,13 @@ class Shape(NamedTuple):
 
 
 @njit(cache=True)
-def few_points(vertices):
+def few_points(vertices: Array) -> Shape:
     """Return the hull of ``vertices (n, 3)`` [m], all of which are looked at."""
     return Shape(vertices, np.zeros(0, np.int64), np.zeros(EXTRAS))
 
 
 @njit(cache=True, inline='always')
-def _farthest(vertices, graph, x, y, z, begin):
+def _farthest(vertices: Array, graph: IntArray, x: float, y: float, z: float, begin: int) -> int:
     """Return the vertex farthest along (x, y, z), by walking uphill where that is possible."""
     at = begin
     best = vertices[at, 0] * x + vertices[at, 1] * y + vertices[at, 2] * z
@@ -75,7 +76,8 @@ def _farthest(vertices, graph, x, y, z, begin):
 
 
 @njit(cache=True, inline='always')
-def support(vertices, graph, extras, v, begin, out):
+def support(vertices: Array, graph: IntArray, extras: Array, v: Array, begin: int,
+            out: Array) -> int:
     """Write the point of a shape farthest along v, without its ball; return its vertex."""
     x, y, z = v[0], v[1], v[2]
     at = _farthest(vertices, graph, x, y, z, begin)
@@ -88,7 +90,7 @@ def support(vertices, graph, extras, v, begin, out):
 
 
 @njit(cache=True)
-def _add_disc(extras, x, y, z, out):
+def _add_disc(extras: Array, x: float, y: float, z: float, out: Array) -> None:
     """Add the disc's point farthest along (x, y, z); its middle where that is the axis."""
     ax, ay, az, radius = extras[AXIS], extras[AXIS + 1], extras[AXIS + 2], extras[DISC]
     size = np.sqrt(x * x + y * y + z * z)
@@ -104,7 +106,8 @@ def _add_disc(extras, x, y, z, out):
 
 
 @njit(cache=True)
-def distance_bound(a, b, rotation, origin, start, limits, hints):
+def distance_bound(a: Shape, b: Shape, rotation: Array, origin: Array, start: Array, limits: Array,
+                   hints: IntArray) -> float:
     """
     Return a certified lower bound of the distance of two shapes.
 
@@ -166,11 +169,12 @@ def distance_bound(a, b, rotation, origin, start, limits, hints):
         if new == 0.0 or new >= squared:
             break
         squared = new
-    return max(bound - radii, 0.0)
+    least: float = max(bound - radii, 0.0)
+    return least
 
 
 @njit(cache=True, inline='always')
-def reduce_simplex(simplex, size, closest):
+def reduce_simplex(simplex: Array, size: int, closest: Array) -> int:
     """
     Write the simplex's point nearest to the origin; keep only the corners that carry it.
 
@@ -189,7 +193,8 @@ def reduce_simplex(simplex, size, closest):
 
 
 @njit(cache=True, inline='always')
-def _keep(simplex, rows, weights, closest):
+def _keep(simplex: Array, rows: tuple[int, int, int], weights: tuple[float, float, float],
+          closest: Array) -> int:
     """Write the weighted point of three corners and move those with weight to the front."""
     i, j, k = rows
     a, b, c = weights
@@ -212,7 +217,7 @@ def _keep(simplex, rows, weights, closest):
 
 
 @njit(cache=True, inline='always')
-def _edge_dots(simplex, i, j, row):
+def _edge_dots(simplex: Array, i: int, j: int, row: int) -> float:
     """Return minus the product of edge i to j with a corner."""
     total = 0.0
     for axis in range(3):
@@ -221,7 +226,7 @@ def _edge_dots(simplex, i, j, row):
 
 
 @njit(cache=True, inline='always')
-def _segment_weights(simplex):
+def _segment_weights(simplex: Array) -> tuple[float, float, float]:
     along = _edge_dots(simplex, 0, 1, 0)
     length = along - _edge_dots(simplex, 0, 1, 1)
     t = 0.0
@@ -231,7 +236,7 @@ def _segment_weights(simplex):
 
 
 @njit(cache=True, inline='always')
-def _triangle_weights(simplex, i, j, k):
+def _triangle_weights(simplex: Array, i: int, j: int, k: int) -> tuple[float, float, float]:
     """Return barycentric weights of the triangle's point nearest to the origin."""
     d1, d2 = _edge_dots(simplex, i, j, i), _edge_dots(simplex, i, k, i)
     d3, d4 = _edge_dots(simplex, i, j, j), _edge_dots(simplex, i, k, j)
@@ -258,7 +263,8 @@ def _triangle_weights(simplex, i, j, k):
 
 
 @njit(cache=True, inline='always')
-def _tetrahedron_weights(simplex):
+def _tetrahedron_weights(simplex: Array
+                         ) -> tuple[tuple[int, int, int], tuple[float, float, float]]:
     """Return the face nearest to the origin and the weights of its point; -1 if inside."""
     best, best_rows, best_weights = np.inf, (-1, -1, -1), (0.0, 0.0, 0.0)
     for opposite in range(4):
@@ -277,7 +283,7 @@ def _tetrahedron_weights(simplex):
 
 
 @njit(cache=True, inline='always')
-def _sees_origin(simplex, i, j, k, opposite):
+def _sees_origin(simplex: Array, i: int, j: int, k: int, opposite: int) -> bool:
     """Tell whether the origin lies on the far side of a face from the opposite corner."""
     px, py, pz = simplex[i, 0], simplex[i, 1], simplex[i, 2]
     ax, ay, az = simplex[j, 0] - px, simplex[j, 1] - py, simplex[j, 2] - pz
@@ -286,4 +292,5 @@ def _sees_origin(simplex, i, j, k, opposite):
     origin = -(nx * px + ny * py + nz * pz)
     corner = (nx * (simplex[opposite, 0] - px) + ny * (simplex[opposite, 1] - py)
               + nz * (simplex[opposite, 2] - pz))
-    return corner == 0.0 or origin * corner < 0.0
+    seen: bool = corner == 0.0 or origin * corner < 0.0
+    return seen

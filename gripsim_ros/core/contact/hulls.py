@@ -12,6 +12,7 @@ from .curved_surface import control_points
 from .gjk import EXTRAS, SWEEP, Shape
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Supporting planes kept per hull.
 MOST_PLANES = 10
@@ -75,7 +76,7 @@ def build_hulls(bodies: list[ContactMesh], which: NDArray[np.int64]) -> Hulls:
         *(np.stack([part[k] for part in parts]) for k in range(2, 6)))
 
 
-def _hull_of(body: ContactMesh) -> tuple:
+def _hull_of(body: ContactMesh) -> tuple[Array, IntArray, Array, Array, Array, float]:
     """Return vertices, graph, planes and ball of one hull."""
     cloud = np.unique(control_points(body.tree.corners, body.surface), axis=0)
     hull = ConvexHull(cloud)
@@ -110,7 +111,7 @@ def _spread(normals: Array) -> Array:
 
 
 @njit(cache=True)
-def hull_shape(hulls, link, sweep):
+def hull_shape(hulls: Hulls, link: int, sweep: Array) -> Shape:
     """Return the shape of a link's hull, swept along a translation [m], frame link."""
     h = hulls.which[link]
     begin, end = hulls.vertex_offsets[h], hulls.vertex_offsets[h + 1]

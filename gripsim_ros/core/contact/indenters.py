@@ -9,12 +9,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .contact_mesh import ContactMesh
-from .curved_surface import lift
+from .curved_surface import CurvedSurface, lift
 from .oriented_box import OrientedBox
 from .point_queries import bounds_in_box, closest_points, triangles_in_box
 from .ray_queries import AHEAD, BEHIND, EXIT, cast
+from .vp_tree import VpTree
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 
 class Indenter(Protocol):
@@ -73,7 +75,8 @@ class MeshIndenter:
         tree = self.body.tree
         found = triangles_in_box(tree, region.axes, region.centre, region.half_lengths)
         a, b, c = (tree.corners[found, k] for k in range(3))
-        return np.cross(b - a, c - a).sum(axis=0)
+        area_vector: Array = np.cross(b - a, c - a).sum(axis=0)
+        return area_vector
 
     def ray_depths(self, points: Array, direction: Array,
                    behind: float) -> tuple[Array, NDArray[np.int64]]:
@@ -117,7 +120,8 @@ class SphereIndenter:
 
     def surface_distances(self, points: Array) -> Array:
         """Return distances to the sphere."""
-        return np.abs(np.linalg.norm(points, axis=1) - self.radius)
+        distances: Array = np.abs(np.linalg.norm(points, axis=1) - self.radius)
+        return distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +178,8 @@ def clip_region(body: ContactMesh, region: OrientedBox) -> OrientedBox | None:
 
 
 @njit(cache=True)
-def mesh_depths(tree, surface, points, direction, behind):
+def mesh_depths(tree: VpTree, surface: CurvedSurface, points: Array, direction: Array,
+                behind: float) -> tuple[Array, IntArray]:
     """Return depths and labels of points along a direction (see ``Indenter``)."""
     hits = cast(tree, points, direction, behind)
     distances, hit_sides, positions, weights = (hits.distances, hits.sides, hits.positions,

@@ -13,11 +13,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .contact_mesh import ContactMesh
-from .curved_surface import lift
+from .curved_surface import CurvedSurface, lift
 from .indenters import Indenter, MeshIndenter, mesh_depths
 from .ray_queries import SLACK, cover, longer, project_triangle, slab_range, triangles_under
+from .vp_tree import VpTree
 
 Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
 
 #: Nodes whose normal leans farther from N than this cosine see nothing of a contact.
 LEAST_SLOPE = 0.1
@@ -114,8 +117,10 @@ def sample_field(body: ContactMesh, side: int, window: Window, indenter: Indente
 
 
 @njit(cache=True)
-def _mesh_field(tree, surface, side, frame, start, spacing, heights, mask, other, other_surface,
-                T_object_other, behind):
+def _mesh_field(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, start: Array,
+                spacing: float, heights: Array, mask: BoolArray, other: VpTree,
+                other_surface: CurvedSurface, T_object_other: Array,
+                behind: float) -> tuple[IntArray, Array, Array, Array, Array, IntArray, IntArray]:
     """Return what ``sample_field`` does of a mesh: all of a ``Field`` but its window."""
     cells, points, normals, positions = _raster(tree, surface, side, frame, start, spacing,
                                                 heights, mask)
@@ -129,7 +134,9 @@ def _mesh_field(tree, surface, side, frame, start, spacing, heights, mask, other
 
 
 @njit(cache=True)
-def _raster(tree, surface, side, frame, start, spacing, heights, mask):
+def _raster(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, start: Array,
+            spacing: float, heights: Array,
+            mask: BoolArray) -> tuple[IntArray, Array, Array, IntArray]:
     """Return lattice cell, curved point, inward normal and triangle of each hit."""
     lower, upper, counts = np.empty(3), np.empty(3), mask.shape
     for k in range(2):
@@ -183,7 +190,7 @@ def _raster(tree, surface, side, frame, start, spacing, heights, mask):
 
 
 @njit(cache=True, inline='always')
-def _span(least, most, start, spacing, count):
+def _span(least: float, most: float, start: float, spacing: float, count: int) -> tuple[int, int]:
     """Return the first and last lattice index between two values."""
     low = np.ceil((least - start) / spacing - SLACK)
     high = np.floor((most - start) / spacing + SLACK)
@@ -191,14 +198,14 @@ def _span(least, most, start, spacing, count):
 
 
 @njit(cache=True)
-def _taller(values):
+def _taller(values: Array) -> Array:
     taller = np.empty((2 * len(values), 3))
     taller[:len(values)] = values
     return taller
 
 
 @njit(cache=True)
-def _pick(cells, depths, mask):
+def _pick(cells: IntArray, depths: Array, mask: BoolArray) -> IntArray:
     """Return per lattice point the node with the greatest depth."""
     node = np.where(mask, -1, -2)
     flat = node.reshape(-1)
@@ -229,7 +236,7 @@ class Spots(NamedTuple):
 
 
 @njit(cache=True)
-def find_spots(node, depths, spacing):
+def find_spots(node: IntArray, depths: Array, spacing: float) -> Spots:
     """
     Find the places of contact on a field.
 
@@ -257,7 +264,7 @@ def find_spots(node, depths, spacing):
 
 
 @njit(cache=True)
-def _largest_step(grid, i, j, spacing):
+def _largest_step(grid: Array, i: int, j: int, spacing: float) -> float:
     nu, nv = grid.shape
     step = 0.0
     for a in range(i - 1, i + 2):
@@ -270,7 +277,7 @@ def _largest_step(grid, i, j, spacing):
 
 
 @njit(cache=True)
-def _label(grid, labels, reach):
+def _label(grid: Array, labels: IntArray, reach: int) -> Spots:
     """Number the groups of promising points; the order is that of their first point."""
     nu, nv = grid.shape
     counts, bounds = np.zeros(nu * nv, np.int64), np.empty((nu * nv, 4), np.int64)
@@ -306,7 +313,7 @@ def _label(grid, labels, reach):
 
 
 @njit(cache=True)
-def _widen(bounds, i, j, keep):
+def _widen(bounds: IntArray, i: int, j: int, keep: bool) -> None:
     """Grow bounds to a point, or start them there."""
     if not keep:
         bounds[0], bounds[1], bounds[2], bounds[3] = i, i, j, j
@@ -316,7 +323,8 @@ def _widen(bounds, i, j, keep):
 
 
 @njit(cache=True)
-def mask_round(local, start, spacing, counts, radius):
+def mask_round(local: Array, start: Array, spacing: float, counts: tuple[int, int],
+               radius: float) -> BoolArray:
     """Return which points of a lattice lie near some points ``(k, 2)`` of its plane."""
     mask = np.zeros(counts, np.bool_)
     reach = radius / spacing

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from ..errors import ShapeError
 from .contact_mesh import ContactMesh
 from .narrow_phase import ON_SURFACE, PenetratingVertices, VertexContacts, unit_direction
-from .penetration import both_ways
+from .penetration import Inside, both_ways
 from .query_arrays import QueryArrays
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 Side = tuple[NDArray[np.int64], NDArray[np.int64], Array]
 
 #: Pieces of work a core, so that no core waits long for another.
@@ -115,9 +116,11 @@ def _part(side: Side, row: int) -> PenetratingVertices:
 
 
 @njit(cache=True, nogil=True)
-def _many(a_balls, a_nodes, a_vertices, a_triangles, a_ids, a_faces, a_box, a_sizes,
-          b_balls, b_nodes, b_vertices, b_triangles, b_ids, b_faces, b_box, b_sizes,
-          poses, directions, on_surface):
+def _many(a_balls: Array, a_nodes: NDArray[np.int32], a_vertices: Array,
+          a_triangles: NDArray[np.uint32], a_ids: IntArray, a_faces: IntArray, a_box: Array,
+          a_sizes: Array, b_balls: Array, b_nodes: NDArray[np.int32], b_vertices: Array,
+          b_triangles: NDArray[np.uint32], b_ids: IntArray, b_faces: IntArray, b_box: Array,
+          b_sizes: Array, poses: Array, directions: Array, on_surface: float) -> tuple[Side, Side]:
     """Return, for both ways, offsets (n + 1,), vertices and triangles, and seven numbers each."""
     a = QueryArrays(a_balls, a_nodes, a_vertices, a_triangles, a_ids, a_faces, a_box, a_sizes)
     b = QueryArrays(b_balls, b_nodes, b_vertices, b_triangles, b_ids, b_faces, b_box, b_sizes)
@@ -133,7 +136,8 @@ def _many(a_balls, a_nodes, a_vertices, a_triangles, a_ids, a_faces, a_box, a_si
 
 
 @njit(cache=True, nogil=True)
-def _append(whole, real, offsets, i, side):
+def _append(whole: IntArray, real: Array, offsets: IntArray, i: int,
+            side: Inside) -> tuple[IntArray, Array]:
     vertices, depths, points, triangles, weights = side
     start, end = offsets[i], offsets[i] + len(vertices)
     offsets[i + 1] = end

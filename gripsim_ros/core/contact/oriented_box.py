@@ -120,7 +120,8 @@ def _surface_covariance(offsets: Array, faces: NDArray[np.int64]) -> Array:
     for corner in (a, b, c):
         moments += np.einsum('f,fi,fj->ij', areas, corner, corner)
     centroid = areas @ middle / total
-    return moments / (12.0 * total) - np.outer(centroid, centroid)
+    covariance: Array = moments / (12.0 * total) - np.outer(centroid, centroid)
+    return covariance
 
 
 def separation(a: OrientedBox, b: OrientedBox, cross_axes: bool = True) -> float:

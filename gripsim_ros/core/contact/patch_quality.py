@@ -12,6 +12,8 @@ from .lattice import Field
 from .ray_queries import AHEAD, EXIT, cast
 
 Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
 
 #: Nodes deeper than this part of the greatest depth carry load (half of a paraboloid's area).
 LOADED_RATIO = 0.5
@@ -68,7 +70,8 @@ def patch_flags(field: Field, own: NDArray[np.int64]) -> int:
 
 
 @njit(cache=True)
-def _edges(node, depths, slopes, labels, is_own):
+def _edges(node: IntArray, depths: Array, slopes: Array, labels: IntArray,
+           is_own: BoolArray) -> tuple[bool, bool, float]:
     """Return whether loaded nodes reach an edge of link or object, and their least slope."""
     nu, nv = node.shape
     greatest, overlapping = 0.0, 0
@@ -100,7 +103,7 @@ def _edges(node, depths, slopes, labels, is_own):
 
 
 @njit(cache=True)
-def _ends_at_edge(node, slopes, i, j):
+def _ends_at_edge(node: IntArray, slopes: Array, i: int, j: int) -> bool:
     """Tell whether an empty lattice point lies beside a node that faces N."""
     nu, nv = node.shape
     for a in range(max(i - 1, 0), min(i + 2, nu)):

@@ -255,7 +255,8 @@ def _nearest_label(points: Array, window: Window, spacing: float,
     """Return the spot of the coarse lattice point nearest to each point."""
     places = np.rint((points @ window.frame[:2].T - window.start) / spacing).astype(int)
     places = np.clip(places, 0, np.array(labels.shape) - 1)
-    return labels[places[:, 0], places[:, 1]]
+    nearest: NDArray[np.int64] = labels[places[:, 0], places[:, 1]]
+    return nearest
 
 
 def _fitted_window(pair: _Pair, field: Field, own: NDArray[np.int64]) -> Window:

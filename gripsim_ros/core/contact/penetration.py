@@ -20,6 +20,9 @@ from .ray_queries import (SLACK, direction_frame, edge_functions, grid_shape, lo
 from .vp_tree import STACK_SIZE
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+#: Vertices, depths, exits, triangles, weights; see ``vertices_inside``.
+Inside = tuple[IntArray, Array, Array, IntArray, Array]
 
 #: Contacts are sorted where they are fewer than this part of the vertices, else counted.
 SORTED_SHARE = 1.0 / 32.0
@@ -49,12 +52,13 @@ class _Grid(NamedTuple):
 
 
 @njit(cache=True, nogil=True, inline='always')
-def _cell(value, count):
+def _cell(value: float, count: int) -> int:
     return min(max(int(value), 0), count - 1)
 
 
 @njit(cache=True, nogil=True)
-def _projected(vertices, places, motion):
+def _projected(vertices: Array, places: NDArray[np.int32],
+               motion: Array) -> tuple[Array, Array, Array]:
     """Return the points in the frame of the direction, and their bounds there."""
     points = np.empty((len(places), 3))
     lower, upper = np.empty(3), np.empty(3)
@@ -70,7 +74,8 @@ def _projected(vertices, places, motion):
 
 
 @njit(cache=True, nogil=True)
-def _sorted_into_cells(points, lower, upper, places, triangles):
+def _sorted_into_cells(points: Array, lower: Array, upper: Array, places: NDArray[np.int32],
+                       triangles: int) -> _Grid:
     """Sort projected points into a grid (counting sort), finer where triangles are many."""
     count = len(points)
     wanted = count + min(min(FEW_POINTS * count, MOST_EXTRA_CELLS), triangles // 8)
@@ -104,7 +109,8 @@ def _sorted_into_cells(points, lower, upper, places, triangles):
 
 
 @njit(cache=True, nogil=True)
-def _triangles_over(target, frame, grid, tolerance):
+def _triangles_over(target: QueryArrays, frame: Array, grid: _Grid,
+                    tolerance: float) -> NDArray[np.uint32]:
     """
     Return all triangles whose projection may cover a point and reach as far, by the ball tree.
 
@@ -144,7 +150,8 @@ def _triangles_over(target, frame, grid, tolerance):
 
 
 @njit(cache=True, nogil=True)
-def _first_hits(target, candidates, frame, grid, tolerance):
+def _first_hits(target: QueryArrays, candidates: NDArray[np.uint32], frame: Array, grid: _Grid,
+                tolerance: float) -> tuple[Array, NDArray[np.uint32], Array]:
     """
     Return way, triangle and edge functions of each point's first hit ahead.
 
@@ -208,7 +215,7 @@ def _first_hits(target, candidates, frame, grid, tolerance):
 
 
 @njit(cache=True, nogil=True)
-def _ascending(ids, count):
+def _ascending(ids: IntArray, count: int) -> IntArray:
     """Return the order that sorts indices below ``count``."""
     if len(ids) < SORTED_SHARE * count:
         return np.argsort(ids)
@@ -226,7 +233,8 @@ def _ascending(ids, count):
 
 
 @njit(cache=True, nogil=True)
-def vertices_inside(query, target, rotation, origin, direction, on_surface):
+def vertices_inside(query: QueryArrays, target: QueryArrays, rotation: Array, origin: Array,
+                    direction: Array, on_surface: float) -> Inside:
     """
     Find the vertices of a query inside a closed target, and their first exits.
 
@@ -261,13 +269,14 @@ def vertices_inside(query, target, rotation, origin, direction, on_surface):
 
 
 @njit(cache=True, nogil=True)
-def _nothing():
+def _nothing() -> Inside:
     return (np.empty(0, np.int64), np.empty(0), np.empty((0, 3)), np.empty(0, np.int64),
             np.empty((0, 3)))
 
 
 @njit(cache=True, nogil=True)
-def _contacts(query, target, frame, grid, ways, positions, edges):
+def _contacts(query: QueryArrays, target: QueryArrays, frame: Array, grid: _Grid, ways: Array,
+              positions: NDArray[np.uint32], edges: Array) -> Inside:
     """Describe the points whose first hit is an exit, by ascending vertex."""
     places, q_ids = grid.places, query.vertex_ids
     inside, ids = np.empty(len(places), np.int32), np.empty(len(places), np.int64)
@@ -293,7 +302,8 @@ def _contacts(query, target, frame, grid, ways, positions, edges):
 
 
 @njit(cache=True, nogil=True)
-def both_ways(a, b, T_a_b, direction, on_surface):
+def both_ways(a: QueryArrays, b: QueryArrays, T_a_b: Array, direction: Array,
+              on_surface: float) -> tuple[Inside, Inside]:
     """
     Find the vertices of a inside b and those of b inside a, and their exits.
 
@@ -342,9 +352,12 @@ def both_ways(a, b, T_a_b, direction, on_surface):
 
 
 @njit(cache=True, nogil=True)
-def both_ways_flat(a_balls, a_nodes, a_vertices, a_triangles, a_ids, a_faces, a_box, a_sizes,
-                   b_balls, b_nodes, b_vertices, b_triangles, b_ids, b_faces, b_box, b_sizes,
-                   T_a_b, direction, on_surface):
+def both_ways_flat(a_balls: Array, a_nodes: NDArray[np.int32], a_vertices: Array,
+                   a_triangles: NDArray[np.uint32], a_ids: IntArray, a_faces: IntArray,
+                   a_box: Array, a_sizes: Array, b_balls: Array, b_nodes: NDArray[np.int32],
+                   b_vertices: Array, b_triangles: NDArray[np.uint32], b_ids: IntArray,
+                   b_faces: IntArray, b_box: Array, b_sizes: Array, T_a_b: Array, direction: Array,
+                   on_surface: float) -> tuple[Inside, Inside]:
     """Do as ``both_ways``, from the arrays themselves, which Python passes far sooner."""
     a = QueryArrays(a_balls, a_nodes, a_vertices, a_triangles, a_ids, a_faces, a_box, a_sizes)
     b = QueryArrays(b_balls, b_nodes, b_vertices, b_triangles, b_ids, b_faces, b_box, b_sizes)

@@ -88,7 +88,7 @@ def _pierce(mesh: ContactMesh, chosen: Integers, corners: Array, others: Integer
 
 
 @njit(cache=True)
-def _edges_through(corners, others):
+def _edges_through(corners: Array, others: Array) -> tuple[Integers, Integers, Array]:
     """Return sides (3 face + k), places among the others, and points of all piercings."""
     low, high = np.empty((len(others), 3)), np.empty((len(others), 3))
     widest = 0.0
@@ -119,14 +119,14 @@ def _edges_through(corners, others):
 
 
 @njit(cache=True)
-def _longer(values):
+def _longer(values: Integers) -> Integers:
     grown = np.empty(2 * len(values), np.int64)
     grown[:len(values)] = values
     return grown
 
 
 @njit(cache=True, inline='always')
-def _apart(p, q, low, high):
+def _apart(p: Array, q: Array, low: Array, high: Array) -> bool:
     apart = False
     for k in range(3):
         apart = apart or min(p[k], q[k]) > high[k] or max(p[k], q[k]) < low[k]
@@ -134,16 +134,18 @@ def _apart(p, q, low, high):
 
 
 @njit(cache=True, inline='always')
-def _volume(a, b, c, d):
+def _volume(a: Array, b: Array, c: Array, d: Array) -> float:
     """Return six times the signed volume of a tetrahedron."""
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
     wx, wy, wz = d[0] - a[0], d[1] - a[1], d[2] - a[2]
-    return ((uy * vz - uz * vy) * wx + (uz * vx - ux * vz) * wy + (ux * vy - uy * vx) * wz)
+    volume: float = ((uy * vz - uz * vy) * wx + (uz * vx - ux * vz) * wy
+                     + (ux * vy - uy * vx) * wz)
+    return volume
 
 
 @njit(cache=True)
-def _goes_through(p, q, triangle, point):
+def _goes_through(p: Array, q: Array, triangle: Array, point: Array) -> bool:
     """Tell whether a segment goes through a triangle, and write where."""
     a, b, c = triangle[0], triangle[1], triangle[2]
     before, after = _volume(a, b, c, p), _volume(a, b, c, q)

@@ -2,13 +2,17 @@
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from .ray_queries import longer
-from .vp_tree import STACK_SIZE
+from .vp_tree import STACK_SIZE, VpTree
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 
 @njit(cache=True)
-def closest_on_triangle(p, corners, position, out):
+def closest_on_triangle(p: Array, corners: Array, position: int, out: Array) -> float:
     """
     Write the point of a triangle closest to p into ``out`` and return the squared distance.
 
@@ -53,13 +57,14 @@ def closest_on_triangle(p, corners, position, out):
 
 
 @njit(cache=True, inline='always')
-def _ball_gap(centres, radii, node, p):
+def _ball_gap(centres: Array, radii: Array, node: int, p: Array) -> float:
     dx, dy, dz = p[0] - centres[node, 0], p[1] - centres[node, 1], p[2] - centres[node, 2]
-    return np.sqrt(dx * dx + dy * dy + dz * dz) - radii[node]
+    gap: float = np.sqrt(dx * dx + dy * dy + dz * dz) - radii[node]
+    return gap
 
 
 @njit(cache=True)
-def closest_points(tree, points, limit):
+def closest_points(tree: VpTree, points: Array, limit: float) -> tuple[Array, Array, IntArray]:
     """
     Return distances, closest points and triangle positions of points to a mesh.
 
@@ -117,7 +122,7 @@ def closest_points(tree, points, limit):
 
 
 @njit(cache=True)
-def triangles_in_box(tree, axes, centre, half):
+def triangles_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> IntArray:
     """
     Return tree positions of the triangles that meet an oriented box.
 
@@ -172,7 +177,7 @@ def triangles_in_box(tree, axes, centre, half):
 
 
 @njit(cache=True)
-def bounds_in_box(tree, axes, centre, half):
+def bounds_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> tuple[Array, Array]:
     """
     Return bounds of the triangles that meet an oriented box, cut to the box.
 
@@ -219,13 +224,15 @@ def bounds_in_box(tree, axes, centre, half):
 
 
 @njit(cache=True, inline='always')
-def _along(axes, k, points, i, centre):
-    return (axes[k, 0] * (points[i, 0] - centre[0]) + axes[k, 1] * (points[i, 1] - centre[1])
-            + axes[k, 2] * (points[i, 2] - centre[2]))
+def _along(axes: Array, k: int, points: Array, i: int, centre: Array) -> float:
+    along: float = (axes[k, 0] * (points[i, 0] - centre[0])
+                    + axes[k, 1] * (points[i, 1] - centre[1])
+                    + axes[k, 2] * (points[i, 2] - centre[2]))
+    return along
 
 
 @njit(cache=True, inline='always')
-def _to_box(axes, corners, position, centre, local):
+def _to_box(axes: Array, corners: Array, position: int, centre: Array, local: Array) -> None:
     """Fill ``local (3, 3)`` with a triangle's corners along a box's axes."""
     for corner in range(3):
         x = corners[position, corner, 0] - centre[0]
@@ -236,7 +243,7 @@ def _to_box(axes, corners, position, centre, local):
 
 
 @njit(cache=True)
-def triangle_meets_box(local, half):
+def triangle_meets_box(local: Array, half: Array) -> bool:
     """Tell whether a triangle ``(3, 3)`` meets the box of half lengths at the origin."""
     for k in range(3):
         if min(local[0, k], local[1, k], local[2, k]) > half[k]:
@@ -264,7 +271,8 @@ def triangle_meets_box(local, half):
 
 
 @njit(cache=True)
-def points_in_box(points, T_box_points, axes, centre, half):
+def points_in_box(points: Array, T_box_points: Array, axes: Array, centre: Array,
+                  half: Array) -> IntArray:
     """Return indices of the points, given in another frame, in a box, rounding outwards."""
     turned, offset = np.zeros((3, 3)), np.zeros(3)
     margin = 1e-9 * (half[0] + half[1] + half[2])

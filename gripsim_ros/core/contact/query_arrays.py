@@ -10,6 +10,7 @@ from .oriented_box import OrientedBox
 from .vp_tree import VpTree
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Nodes of at most so many triangles are leaves here: streaming these is as fast as descending.
 LEAF_SIZE = 12
@@ -87,7 +88,8 @@ def refit_arrays(arrays: QueryArrays, ordered: Array, tree: VpTree,
 
 
 @njit(cache=True)
-def _vertex_order(faces, positions, count):
+def _vertex_order(faces: IntArray, positions: IntArray,
+                  count: int) -> tuple[IntArray, IntArray, int]:
     """
     Order vertices by the first triangle, in the tree's order, that uses them.
 

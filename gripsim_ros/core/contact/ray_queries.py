@@ -8,7 +8,7 @@ The edge function of an edge has the same magnitude from either of its triangles
 nothing slips through between neighbours.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numba import njit
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from .vp_tree import STACK_SIZE, VpTree
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+AnyIntegers = TypeVar('AnyIntegers', NDArray[np.int64], NDArray[np.uint32])
 
 #: Sides of a facet as a ray along the direction meets it.
 EXIT, ENTRY, NO_HIT = 1, -1, 0
@@ -48,7 +50,7 @@ class Hits(NamedTuple):
 
 
 @njit(cache=True)
-def direction_frame(direction):
+def direction_frame(direction: Array) -> Array:
     """
     Return rows e1, e2, d of a right-handed frame with d along the direction.
 
@@ -67,7 +69,7 @@ def direction_frame(direction):
 
 
 @njit(cache=True, inline='always')
-def project_triangle(corners, position, frame, projected):
+def project_triangle(corners: Array, position: int, frame: Array, projected: Array) -> None:
     """Fill ``projected (3, 3)`` with the corners of triangle ``position`` in a frame."""
     for k in range(3):
         x, y, z = corners[position, k, 0], corners[position, k, 1], corners[position, k, 2]
@@ -76,7 +78,7 @@ def project_triangle(corners, position, frame, projected):
 
 
 @njit(cache=True)
-def triangles_under(tree, frame, lower, upper):
+def triangles_under(tree: VpTree, frame: Array, lower: Array, upper: Array) -> IntArray:
     """
     Return tree positions of the triangles whose projected extent meets a box.
 
@@ -118,7 +120,7 @@ def triangles_under(tree, frame, lower, upper):
 
 
 @njit(cache=True)
-def longer(values):
+def longer(values: AnyIntegers) -> AnyIntegers:
     """Return integers with as much room again at their end."""
     grown = np.empty(2 * len(values), values.dtype)
     grown[:len(values)] = values
@@ -126,7 +128,7 @@ def longer(values):
 
 
 @njit(cache=True, inline='always')
-def _meets_box(projected, lower, upper):
+def _meets_box(projected: Array, lower: Array, upper: Array) -> bool:
     meets = True
     for k in range(3):
         low = min(projected[0, k], projected[1, k], projected[2, k])
@@ -136,13 +138,14 @@ def _meets_box(projected, lower, upper):
 
 
 @njit(cache=True, inline='always')
-def edge_functions(ax, ay, bx, by, cx, cy):
+def edge_functions(ax: float, ay: float, bx: float, by: float, cx: float,
+                   cy: float) -> tuple[float, float, float]:
     """Return twice the signed areas of the origin with each edge of a triangle in the plane."""
     return bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx
 
 
 @njit(cache=True, inline='always')
-def cover(projected, u, v):
+def cover(projected: Array, u: float, v: float) -> tuple[float, float, float, float]:
     """
     Return signed edge functions and their sum of a point under a projected triangle.
 
@@ -156,7 +159,7 @@ def cover(projected, u, v):
 
 
 @njit(cache=True, inline='always')
-def slab_range(projected, low, high):
+def slab_range(projected: Array, low: float, high: float) -> tuple[float, float]:
     """Return bounds of a projected triangle's second coordinate where its first is in a slab."""
     least, most = np.inf, -np.inf
     for a in range(3):
@@ -173,7 +176,7 @@ def slab_range(projected, low, high):
 
 
 @njit(cache=True)
-def grid_shape(count, width, height):
+def grid_shape(count: float, width: float, height: float) -> tuple[int, int]:
     """Return the cells along both sides, about two to a point."""
     cells = 2.0 * count
     if width <= 0.0 and height <= 0.0:
@@ -187,12 +190,13 @@ def grid_shape(count, width, height):
 
 
 @njit(cache=True, inline='always')
-def _cell(value, origin, scale, count):
+def _cell(value: float, origin: float, scale: float, count: int) -> int:
     return min(max(int((value - origin) * scale), 0), count - 1)
 
 
 @njit(cache=True)
-def _sort_into_cells(points, lower, scale_u, scale_v, nu, nv):
+def _sort_into_cells(points: Array, lower: Array, scale_u: float, scale_v: float, nu: int,
+                     nv: int) -> tuple[IntArray, IntArray]:
     """Return the points' order by cell and the first of each cell (counting sort)."""
     starts = np.zeros(nu * nv + 1, np.int64)
     cells = np.empty(len(points), np.int64)
@@ -211,7 +215,7 @@ def _sort_into_cells(points, lower, scale_u, scale_v, nu, nv):
 
 
 @njit(cache=True)
-def cast(tree, points, direction, behind):
+def cast(tree: VpTree, points: Array, direction: Array, behind: float) -> Hits:
     """
     Return the nearest hits of points with a mesh along a direction.
 
@@ -249,7 +253,7 @@ def cast(tree, points, direction, behind):
 
 
 @njit(cache=True)
-def _turn_points(points, frame):
+def _turn_points(points: Array, frame: Array) -> tuple[Array, Array, Array]:
     """Return points in a frame, and their bounds there."""
     turned = np.empty((len(points), 3))
     lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
@@ -263,7 +267,8 @@ def _turn_points(points, frame):
 
 
 @njit(cache=True)
-def _stream(corners, candidates, frame, turned, lower, upper, distances, positions):
+def _stream(corners: Array, candidates: IntArray, frame: Array, turned: Array, lower: Array,
+            upper: Array, distances: Array, positions: IntArray) -> None:
     """Test every candidate triangle against the points in the cells under it."""
     nu, nv = grid_shape(len(turned), upper[0] - lower[0], upper[1] - lower[1])
     scale_u = nu / max(upper[0] - lower[0], 1e-300)
@@ -300,14 +305,16 @@ def _stream(corners, candidates, frame, turned, lower, upper, distances, positio
 
 
 @njit(cache=True, inline='always')
-def _height(projected, e0, e1, e2, total, z):
+def _height(projected: Array, e0: float, e1: float, e2: float, total: float, z: float) -> float:
     """Return the third coordinate of a covered point of a triangle, less z."""
-    return (e0 * (projected[0, 2] - z) + e1 * (projected[1, 2] - z)
-            + e2 * (projected[2, 2] - z)) / total
+    height: float = (e0 * (projected[0, 2] - z) + e1 * (projected[1, 2] - z)
+                     + e2 * (projected[2, 2] - z)) / total
+    return height
 
 
 @njit(cache=True)
-def _describe(corners, frame, turned, distances, positions):
+def _describe(corners: Array, frame: Array, turned: Array, distances: Array,
+              positions: IntArray) -> Hits:
     """Return sides and weights of the hits found, too."""
     count = len(turned)
     sides, weights = np.zeros((count, 2), np.int64), np.zeros((count, 2, 3))
@@ -345,4 +352,5 @@ def contains(tree: VpTree, points: Array) -> NDArray[np.bool_]:
     (k,) bool
     """
     hits = cast(tree, np.ascontiguousarray(points, float), _GENERIC, 0.0)
-    return hits.sides[:, AHEAD] == EXIT
+    inside: NDArray[np.bool_] = hits.sides[:, AHEAD] == EXIT
+    return inside

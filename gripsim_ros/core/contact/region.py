@@ -13,6 +13,8 @@ from .oriented_box import OrientedBox
 from .point_queries import triangles_in_box
 
 Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
 
 #: Mean normals shorter than this, as part of the area, have no direction of their own.
 LEAST_RESULTANT = 0.3
@@ -100,7 +102,8 @@ def _find_starts(body: ContactMesh, indenter: Indenter, T_object_indenter: Array
 
 
 @njit(cache=True)
-def _starts(corners, sides, positions, outward, hint):
+def _starts(corners: Array, sides: IntArray, positions: IntArray, outward: Array,
+            hint: Array) -> tuple[IntArray, Array, bool]:
     """Return sides and directions to try, by side, and whether no hint would be needed."""
     count = len(positions)
     vectors, labels = _inward_areas(corners, positions), sides[positions]
@@ -130,7 +133,7 @@ def _starts(corners, sides, positions, outward, hint):
 
 
 @njit(cache=True)
-def _inward_areas(corners, positions):
+def _inward_areas(corners: Array, positions: IntArray) -> Array:
     """Return inward area vectors of triangles, and their areas in the last column."""
     vectors = np.empty((len(positions), 4))
     for i in range(len(positions)):
@@ -147,13 +150,15 @@ def _inward_areas(corners, positions):
 
 
 @njit(cache=True, inline='always')
-def _along(vectors, i, direction):
-    return (vectors[i, 0] * direction[0] + vectors[i, 1] * direction[1]
-            + vectors[i, 2] * direction[2])
+def _along(vectors: Array, i: int, direction: Array) -> float:
+    along: float = (vectors[i, 0] * direction[0] + vectors[i, 1] * direction[1]
+                    + vectors[i, 2] * direction[2])
+    return along
 
 
 @njit(cache=True)
-def _mean_direction(vectors, chosen, outward, hint, direction):
+def _mean_direction(vectors: Array, chosen: BoolArray, outward: Array, hint: Array,
+                    direction: Array) -> tuple[bool, bool]:
     """
     Write the mean direction of chosen area vectors; tell if it is their own, and if any.
 
@@ -174,7 +179,8 @@ def _mean_direction(vectors, chosen, outward, hint, direction):
 
 
 @njit(cache=True)
-def _sum_facing(vectors, chosen, guide, total, guided):
+def _sum_facing(vectors: Array, chosen: BoolArray, guide: Array, total: Array,
+                guided: bool) -> float:
     """Write the sum of chosen area vectors, of those that face a guide; return their area."""
     x, y, z, area = 0.0, 0.0, 0.0, 0.0
     for i in range(len(vectors)):

@@ -9,6 +9,7 @@ layers are reported; ``narrow_phase`` is the exact answer to the same question.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from numba import njit
@@ -46,7 +47,7 @@ class SeedMesh:
     @classmethod
     def from_arrays(cls, vertices: ArrayLike, faces: ArrayLike) -> 'SeedMesh':
         """Return the mesh of ``vertices (n, 3)`` [m] and ``faces (m, 3)``."""
-        return cls(TriangleMesh(vertices, faces))
+        return cls(TriangleMesh(cast(Array, vertices), cast(Integers, faces)))
 
     @cached_property
     def box(self) -> OrientedBox:
@@ -151,7 +152,9 @@ def _apply_rule(points: Array, numbers: Integers, target: SeedMesh, candidates: 
 
 
 @njit(cache=True)
-def _nearest_fans(points, places, faces, starts, incident, candidates, direction, one_sided):
+def _nearest_fans(points: Array, places: Array, faces: Integers, starts: Integers,
+                  incident: Integers, candidates: Integers, direction: Array,
+                  one_sided: bool) -> tuple[Array, Integers, Array]:
     """Return depth, triangle (-1: none) and weights of each point by the paper's rule."""
     frame = direction_frame(direction)
     flat = np.empty((len(candidates), 2))
@@ -181,13 +184,15 @@ def _nearest_fans(points, places, faces, starts, incident, candidates, direction
 
 
 @njit(cache=True, inline='always')
-def _along(frame, axis, points, i):
-    return (frame[axis, 0] * points[i, 0] + frame[axis, 1] * points[i, 1]
-            + frame[axis, 2] * points[i, 2])
+def _along(frame: Array, axis: int, points: Array, i: int) -> float:
+    along: float = (frame[axis, 0] * points[i, 0] + frame[axis, 1] * points[i, 1]
+                    + frame[axis, 2] * points[i, 2])
+    return along
 
 
 @njit(cache=True)
-def _line_meets(points, i, direction, places, faces, face, weights):
+def _line_meets(points: Array, i: int, direction: Array, places: Array, faces: Integers, face: int,
+                weights: Array) -> float:
     """
     Return the way along the direction to a triangle, infinite where the line passes it.
 
@@ -211,7 +216,7 @@ def _line_meets(points, i, direction, places, faces, face, weights):
 
 
 @njit(cache=True, inline='always')
-def _cross(places, i, j, k):
+def _cross(places: Array, i: int, j: int, k: int) -> tuple[float, float, float]:
     """Return twice the area vector of the triangle of three positions."""
     ax, ay, az = (places[j, 0] - places[i, 0], places[j, 1] - places[i, 1],
                   places[j, 2] - places[i, 2])
@@ -221,16 +226,17 @@ def _cross(places, i, j, k):
 
 
 @njit(cache=True, inline='always')
-def _area(places, j, k, x, y, z):
+def _area(places: Array, j: int, k: int, x: float, y: float, z: float) -> float:
     """Return twice the area of the triangle of two positions and a point."""
     ax, ay, az = places[j, 0] - x, places[j, 1] - y, places[j, 2] - z
     bx, by, bz = places[k, 0] - x, places[k, 1] - y, places[k, 2] - z
     u, v, w = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-    return np.sqrt(u * u + v * v + w * w)
+    area: float = np.sqrt(u * u + v * v + w * w)
+    return area
 
 
 @njit(cache=True)
-def _build_tree(points):
+def _build_tree(points: Array) -> tuple[Integers, Integers, Array, Integers, Integers]:
     """
     Build a vantage-point tree over points of the plane.
 
@@ -263,12 +269,13 @@ def _build_tree(points):
 
 
 @njit(cache=True, inline='always')
-def _distance(points, i, u, v):
-    return np.sqrt((points[i, 0] - u) ** 2 + (points[i, 1] - v) ** 2)
+def _distance(points: Array, i: int, u: float, v: float) -> float:
+    distance: float = np.sqrt((points[i, 0] - u) ** 2 + (points[i, 1] - v) ** 2)
+    return distance
 
 
 @njit(cache=True)
-def _choose_vantage(points, order, start, end):
+def _choose_vantage(points: Array, order: Integers, start: int, end: int) -> int:
     """Return the place of the candidate whose distances to a sample spread most."""
     step = max((end - start) // CANDIDATES, 1)
     best, chosen = -1.0, start
@@ -285,7 +292,8 @@ def _choose_vantage(points, order, start, end):
 
 
 @njit(cache=True)
-def _divide(points, order, start, end, work):
+def _divide(points: Array, order: Integers, start: int, end: int,
+            work: Integers) -> tuple[float, int]:
     """Sort a node's points into nearer and farther than the mean; return it and the border."""
     u, v = points[order[start], 0], points[order[start], 1]
     radius = 0.0
@@ -305,7 +313,8 @@ def _divide(points, order, start, end, work):
 
 
 @njit(cache=True)
-def _nearest(points, order, vantages, radii, children, ranges, u, v, one_sided, stack):
+def _nearest(points: Array, order: Integers, vantages: Integers, radii: Array, children: Integers,
+             ranges: Integers, u: float, v: float, one_sided: bool, stack: Integers) -> int:
     """Return the point nearest to (u, v), or on one branch of the tree the nearest there."""
     best, nearest = np.inf, -1
     stack[0] = 0

@@ -7,8 +7,12 @@ nearest points, so that the next query can begin with them and EPA go on from th
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from .gjk import EXTRAS, reduce_simplex, support
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 MOST_STEPS = 128
 #: How a search ends; inside and touching are both decided by EPA.
@@ -16,7 +20,8 @@ APART, TOUCHING, INSIDE = 0, 1, 2
 
 
 @njit(cache=True)
-def difference_corner(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work, out):
+def difference_corner(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntArray,
+                      direction: Array, pair: IntArray, work: Array, out: Array) -> None:
     """Write the corner of the difference farthest along a direction, and its vertices."""
     extras = np.zeros(EXTRAS)
     pair[0] = support(vertices_a, graph_a, extras, direction, pair[0], out)
@@ -28,7 +33,9 @@ def difference_corner(vertices_a, graph_a, vertices_b, graph_b, direction, pair,
 
 
 @njit(cache=True)
-def find_simplex(vertices_a, graph_a, vertices_b, graph_b, pairs, count, tolerance):
+def find_simplex(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntArray,
+                 pairs: IntArray, count: int,
+                 tolerance: float) -> tuple[int, int, Array, Array, Array, float, int]:
     """
     Return state, corners of the simplex, nearest points, direction, distance, steps.
 
@@ -83,7 +90,8 @@ def find_simplex(vertices_a, graph_a, vertices_b, graph_b, pairs, count, toleran
 
 
 @njit(cache=True)
-def _follow(simplex, kept, old, old_pairs, size, pairs):
+def _follow(simplex: Array, kept: int, old: Array, old_pairs: IntArray, size: int,
+            pairs: IntArray) -> None:
     """Write the vertices of the corners that were kept; they were moved unchanged."""
     for i in range(kept):
         for j in range(size):
@@ -94,7 +102,7 @@ def _follow(simplex, kept, old, old_pairs, size, pairs):
 
 
 @njit(cache=True)
-def corner_weights(simplex, size, point):
+def corner_weights(simplex: Array, size: int, point: Array) -> Array:
     """Return weights of the corners, up to three, that give a point among them."""
     weights = np.zeros(4)
     weights[0] = 1.0

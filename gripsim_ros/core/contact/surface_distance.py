@@ -9,8 +9,10 @@ from .contact_mesh import ContactMesh
 from .gjk import distance_bound, few_points
 from .point_queries import points_in_box
 from .ray_queries import contains
+from .vp_tree import VpTree
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Pairs of nodes on the stack; enough for trees of any mesh that fits memory.
 STACK_SIZE = 1024
@@ -63,7 +65,8 @@ def _any_inside(target: ContactMesh, other: ContactMesh, T_target_other: Array) 
 
 
 @njit(cache=True)
-def _dual(a, bulges_a, b, bulges_b, rotation, origin, relative, absolute):
+def _dual(a: VpTree, bulges_a: Array, b: VpTree, bulges_b: Array, rotation: Array, origin: Array,
+          relative: float, absolute: float) -> float:
     """Traverse both trees, nearest pairs of balls first."""
     centres_a, radii_a, children_a = a.centres, a.radii, a.children
     centres_b, radii_b, children_b = np.empty_like(b.centres), b.radii, b.children
@@ -107,7 +110,7 @@ def _dual(a, bulges_a, b, bulges_b, rotation, origin, relative, absolute):
 
 
 @njit(cache=True)
-def _move(points, i, rotation, origin, out, j):
+def _move(points: Array, i: int, rotation: Array, origin: Array, out: Array, j: int) -> None:
     """Map point i of some to another frame, into row j of the others."""
     x, y, z = points[i, 0], points[i, 1], points[i, 2]
     for k in range(3):
@@ -115,8 +118,9 @@ def _move(points, i, rotation, origin, out, j):
 
 
 @njit(cache=True)
-def _leaves(corners_a, bulges_a, range_a, corners_b, bulges_b, range_b, rotation, origin, best,
-            start, limits):
+def _leaves(corners_a: Array, bulges_a: Array, range_a: IntArray, corners_b: Array,
+            bulges_b: Array, range_b: IntArray, rotation: Array, origin: Array, best: float,
+            start: Array, limits: Array) -> float:
     """Return the least bound over the triangle pairs of two leaves."""
     own, other, moved = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     a, b, hints = few_points(own), few_points(other), np.zeros(2, np.int64)
@@ -141,7 +145,7 @@ def _leaves(corners_a, bulges_a, range_a, corners_b, bulges_b, range_b, rotation
 
 
 @njit(cache=True)
-def _round_gap(p, q):
+def _round_gap(p: Array, q: Array) -> float:
     """Return the gap of balls round two triangles' centroids."""
     squared, radius_p, radius_q = 0.0, 0.0, 0.0
     for corner in range(3):
@@ -154,4 +158,5 @@ def _round_gap(p, q):
             if corner == 0:
                 squared += (middle_p - middle_q) ** 2
         radius_p, radius_q = max(radius_p, dp), max(radius_q, dq)
-    return np.sqrt(squared) - np.sqrt(radius_p) - np.sqrt(radius_q)
+    gap: float = np.sqrt(squared) - np.sqrt(radius_p) - np.sqrt(radius_q)
+    return gap

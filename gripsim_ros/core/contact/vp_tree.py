@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..errors import ShapeError
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 LEAF_SIZE = 6
 #: Balls grow by this part of the mesh's size, so that rounding never prunes a touch.
@@ -145,7 +146,8 @@ def refit_vp_tree(tree: VpTree, vertices: Array, faces: NDArray[np.int64]) -> Vp
 
 
 @njit(cache=True, nogil=True)
-def _refit(children, ranges, order, vertices, faces):
+def _refit(children: IntArray, ranges: IntArray, order: IntArray, vertices: Array,
+           faces: IntArray) -> tuple[Array, Array, Array, Array]:
     """Return corners in the tree's order, and centres, radii and slabs, leaves first."""
     count = len(order)
     corners = np.empty((count, 3, 3))
@@ -168,7 +170,8 @@ def _refit(children, ranges, order, vertices, faces):
 
 
 @njit(cache=True, nogil=True)
-def _fit_directly(corners, start, end, centres, radii, slabs, areas, node):
+def _fit_directly(corners: Array, start: int, end: int, centres: Array, radii: Array, slabs: Array,
+                  areas: Array, node: int) -> None:
     """Write the ball about the middle of the extents of triangles, and their slab."""
     for k in range(3):
         low, high, area = np.inf, -np.inf, 0.0
@@ -196,14 +199,15 @@ def _fit_directly(corners, start, end, centres, radii, slabs, areas, node):
 
 
 @njit(cache=True, nogil=True)
-def _unit(areas, node):
+def _unit(areas: Array, node: int) -> tuple[float, float, float]:
     x, y, z = areas[node, 0], areas[node, 1], areas[node, 2]
     norm = np.sqrt(x * x + y * y + z * z)
     return (x / norm, y / norm, z / norm) if norm > 0.0 else (0.0, 0.0, 0.0)
 
 
 @njit(cache=True, nogil=True)
-def _fit_to_children(first, second, centres, radii, slabs, areas, node):
+def _fit_to_children(first: int, second: int, centres: Array, radii: Array, slabs: Array,
+                     areas: Array, node: int) -> None:
     """Write the least ball round two balls, and a slab round theirs."""
     squared = 0.0
     for k in range(3):
@@ -235,7 +239,8 @@ def _fit_to_children(first, second, centres, radii, slabs, areas, node):
 
 
 @njit(cache=True)
-def _depth_first(centres, radii, slabs, children, ranges):
+def _depth_first(centres: Array, radii: Array, slabs: Array, children: IntArray,
+                 ranges: IntArray) -> tuple[Array, Array, Array, IntArray, IntArray]:
     """Renumber nodes: subtrees lie together, the two children of a node side by side."""
     count = len(radii)
     places, stack = np.zeros(count, np.int64), np.zeros(STACK_SIZE, np.int64)
@@ -256,7 +261,7 @@ def _depth_first(centres, radii, slabs, children, ranges):
 
 
 @njit(cache=True)
-def _build(corners):
+def _build(corners: Array) -> tuple[IntArray, Array, Array, Array, IntArray, IntArray]:
     count = len(corners)
     middles = np.empty((count, 3))
     for f in range(count):
@@ -290,7 +295,7 @@ def _build(corners):
 
 
 @njit(cache=True)
-def _split(middles, order):
+def _split(middles: Array, order: IntArray) -> None:
     """Sort a node's triangles by their distance from its vantage point."""
     mean = np.zeros(3)
     for f in order:
@@ -308,12 +313,13 @@ def _split(middles, order):
 
 
 @njit(cache=True)
-def _squared(a, b):
-    return (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 + (a[2] - b[2]) ** 2
+def _squared(a: Array, b: Array) -> float:
+    squared: float = (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 + (a[2] - b[2]) ** 2
+    return squared
 
 
 @njit(cache=True)
-def _bounding_ball(corners, order, centre, radius):
+def _bounding_ball(corners: Array, order: IntArray, centre: Array, radius: Array) -> None:
     """Start from the middle of the extents and pull towards the farthest corner a few times."""
     for k in range(3):
         lower, upper = np.inf, -np.inf
@@ -342,7 +348,7 @@ def _bounding_ball(corners, order, centre, radius):
 
 
 @njit(cache=True)
-def _flat_slab(corners, order, centre, slab):
+def _flat_slab(corners: Array, order: IntArray, centre: Array, slab: Array) -> None:
     """Write the mean normal of triangles and their extent along it from a centre."""
     normal = np.zeros(3)
     for f in order:
