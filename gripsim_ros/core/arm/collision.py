@@ -80,7 +80,7 @@ class ArmScene:
     hand_names: tuple[str, ...]
     object_part: ConvexPart
     touch: float = 0.002
-    settled: Counter = field(default_factory=Counter)
+    settled: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         """Prepare what does not move."""

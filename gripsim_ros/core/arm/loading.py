@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ..bodies import load_mesh
 from ..contact.convex_parts import ConvexPart, convex_part
 from ..errors import ArmError, GripsimError
-from ..hand.tree import build_tree, origin_matrix, parse_urdf, per_joint
+from ..hand.tree import KinematicTree, build_tree, origin_matrix, parse_urdf, per_joint
+from ..hand.urdf import Joint, Robot
 from ..transforms import apply, from_pose
 from .model import ArmModel
 
@@ -56,8 +57,8 @@ def load_arm(path: str | Path, resolve_uri: Callable[[str], Path]) -> ArmModel:
     if config['tip_link'] not in tree.names:
         raise ArmError(f'{path.name}: tip_link {config["tip_link"]!r} is not a link of the URDF')
     frames, parts = _parts(robot, tree.names, lambda uri: _near(urdf, uri, resolve_uri))
-    lower, upper = (per_joint(robot, names, lambda joint, side=side: _limit(joint, side))
-                    for side in ('lower', 'upper'))
+    lower = per_joint(robot, names, lambda joint: _limit(joint, 'lower'))
+    upper = per_joint(robot, names, lambda joint: _limit(joint, 'upper'))
     arm = ArmModel(
         str(config['name']), names, lower, upper, np.asarray(config['start'], float), tree,
         tree.names.index(config['tip_link']), _pose(config['tip_palm'], path.name), frames, parts,
@@ -103,14 +104,14 @@ def _length(value: Any, where: str) -> float:
     return float(value)
 
 
-def _limit(joint: object, side: str) -> float:
+def _limit(joint: Joint, side: str) -> float:
     limit = joint.limit
     if joint.type == 'continuous' or limit is None or limit.lower is None:
         return -2.0 * np.pi if side == 'lower' else 2.0 * np.pi
     return float(getattr(limit, side))
 
 
-def _parts(robot: object, names: tuple[str, ...], resolve: Callable[[str], Path]
+def _parts(robot: Robot, names: tuple[str, ...], resolve: Callable[[str], Path]
            ) -> tuple[NDArray[np.int64], tuple[ConvexPart, ...]]:
     frames, parts = [], []
     for link in robot.links:
@@ -125,7 +126,7 @@ def _parts(robot: object, names: tuple[str, ...], resolve: Callable[[str], Path]
     return np.array(frames), tuple(parts)
 
 
-def shape_points(geometry: object, name: str, resolve: Callable[[str], Path]) -> Array:
+def shape_points(geometry: Any, name: str, resolve: Callable[[str], Path]) -> Array:
     """
     Return points whose hull contains a URDF shape ``(n, 3)`` [m].
 
@@ -177,7 +178,7 @@ def sphere_points(radius: float) -> Array:
     return radius / float(hull.offsets.min()) * hull.vertices
 
 
-def _apart(adjacent: Any, tree: object, frames: NDArray[np.int64], where: str
+def _apart(adjacent: Any, tree: KinematicTree, frames: NDArray[np.int64], where: str
            ) -> NDArray[np.bool_]:
     """Return which pairs of parts must not touch ``(p, p)``."""
     near = np.eye(len(tree.names), dtype=bool)

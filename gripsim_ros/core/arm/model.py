@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,11 +65,13 @@ class ArmModel:
 
     def poses(self, joints: Array) -> Array:
         """Return ``T_base_frame (F, 4, 4)`` of all frames for joints ``(A,)`` [rad]."""
-        return frame_poses(self, joints[None])[0]
+        poses: Array = frame_poses(self, joints[None])[0]
+        return poses
 
     def palm_pose(self, joints: Array) -> Array:
         """Return ``T_base_palm (4, 4)`` for joints ``(A,)`` [rad]."""
-        return self.poses(joints)[self.tip] @ self.T_tip_palm
+        T_base_palm: Array = self.poses(joints)[self.tip] @ self.T_tip_palm
+        return T_base_palm
 
     @property
     def link_frames(self) -> NDArray[np.int64]:
@@ -140,7 +143,7 @@ class ArmInverse:
         self._chain = chain(self._links(), active_links_mask=self._active)
         self._actuators = [int(arm.tree.actuator[f]) for f in self._frames]
 
-    def _links(self) -> list:
+    def _links(self) -> list[Any]:
         from ikpy.link import OriginLink, URDFLink
         tree, links = self._arm.tree, [OriginLink()]
         for frame in self._frames[1:]:
@@ -191,7 +194,8 @@ class ArmInverse:
         Searches begin at ``near`` and at ``count`` further places spread evenly over the
         joints' ranges (Halton's sequence), so that the answer depends on the question alone.
         """
-        arm, found = self._arm, []
+        arm = self._arm
+        found: list[Array] = []
         if self._beyond(T_base_palm):
             return []
         middle = np.clip(near, arm.joint_lower, arm.joint_upper)
@@ -246,12 +250,13 @@ class ArmInverse:
         return bool(np.linalg.norm(error[:3, 3]) < self.POSITION and turn < self.ROTATION)
 
 
-def _import_chain() -> Callable:
+def _import_chain() -> Callable[..., Any]:
     try:
         from ikpy.chain import Chain
     except ImportError:
         raise ArmError('an arm needs the package ikpy: pip install "gripsim_ros[arm]"') from None
-    return Chain
+    chain: Callable[..., Any] = Chain
+    return chain
 
 
 def _nearest_turns(joints: Array, near: Array, arm: ArmModel) -> Array:

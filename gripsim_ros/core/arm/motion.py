@@ -1,6 +1,6 @@
 """The arm's way from its start to the displaced object, for one grasp."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -129,7 +129,7 @@ class ArmPlanner:
                                                hand_meets_object=phase == START)
         return check
 
-    def _straight_ways(self, grasp: RankedGrasp):
+    def _straight_ways(self, grasp: RankedGrasp) -> Iterator[tuple[str, Array, Array, Array]]:
         """Yield phase, palm pose, object pose (both in the base) and hand joints of each step."""
         T_object, T_grasp = self._T_base_object, grasp.T_object_palm
         for T in _between(grasp.T_object_pregrasp, T_grasp)[1:]:
