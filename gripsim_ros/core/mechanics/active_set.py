@@ -14,8 +14,13 @@ its forces.
 
 from numba import njit
 import numpy as np
+from numpy.typing import NDArray
 
 from .cholesky import back_substitute, combine_rows, factorise_part
+
+Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
 
 #: Block exchanges without progress before single ones.
 PATIENCE = 6
@@ -26,7 +31,8 @@ CLOSED_GAP = 1e-12
 
 
 @njit(cache=True)
-def solve_complementarity(compliance, depths, start, order):
+def solve_complementarity(compliance: Array, depths: Array, start: BoolArray,
+                          order: IntArray) -> tuple[Array, IntArray, Array, bool]:
     """
     Return forces, loaded nodes and the factor of their compliance.
 
@@ -79,7 +85,8 @@ def solve_complementarity(compliance, depths, start, order):
 
 
 @njit(cache=True)
-def _find_wrong(compliance, depths, active, forces, tolerance, wrong):
+def _find_wrong(compliance: Array, depths: Array, active: BoolArray, forces: Array,
+                tolerance: float, wrong: BoolArray) -> int:
     """Mark loaded nodes that pull and free ones that overlap; return their number."""
     gaps = combine_rows(compliance, forces) - depths
     number = 0
@@ -90,7 +97,7 @@ def _find_wrong(compliance, depths, active, forces, tolerance, wrong):
 
 
 @njit(cache=True)
-def _exchange(active, wrong, all_at_once):
+def _exchange(active: BoolArray, wrong: BoolArray, all_at_once: bool) -> None:
     """Turn all wrong nodes over, or the last one alone."""
     for i in range(len(active) - 1, -1, -1):
         if wrong[i]:

@@ -14,6 +14,8 @@ from .contact_forces import ContactForces, PatchNodes
 from .patch_results import PatchResults
 
 Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
 
 #: Nodes within this many times the square root of their area speak for a vertex.
 INTERPOLATION_REACH = 1.5
@@ -131,7 +133,8 @@ def boussinesq_displacements(vertices: Array, loads: SurfaceLoads, modulus: floa
 
 
 @njit(cache=True, error_model='numpy')
-def _add_patch(vertices, points, forces, softening, centre, total, first, reach, moved):
+def _add_patch(vertices: Array, points: Array, forces: Array, softening: Array, centre: Array,
+               total: Array, first: Array, reach: float, moved: Array) -> None:
     """Add the displacement times pi E* of one patch."""
     near = np.empty(len(vertices), np.int64)
     count = 0
@@ -152,7 +155,8 @@ def _add_patch(vertices, points, forces, softening, centre, total, first, reach,
 
 
 @njit(cache=True, error_model='numpy')
-def _add_near(vertices, near, points, forces, softening, moved):
+def _add_near(vertices: Array, near: IntArray, points: Array, forces: Array, softening: Array,
+              moved: Array) -> None:
     """Add every node's part to near vertices; arrays per coordinate let it vectorise."""
     count = len(near)
     x, y, z = np.empty(count), np.empty(count), np.empty(count)
@@ -206,11 +210,13 @@ def slip_displacements(vertices: Array, normals: Array, loads: SurfaceLoads, mod
     moved = np.zeros_like(vertices)
     _add_slip(np.ascontiguousarray(vertices), loads.points, loads.forces, loads.softening, moved)
     moved *= -(1.0 - 2.0 * poisson_ratio) / (2.0 * (1.0 - poisson_ratio) * np.pi * modulus)
-    return moved - (moved * normals).sum(axis=1)[:, None] * normals
+    tangential: Array = moved - (moved * normals).sum(axis=1)[:, None] * normals
+    return tangential
 
 
 @njit(cache=True, error_model='numpy')
-def _add_slip(vertices, points, forces, softening, moved):
+def _add_slip(vertices: Array, points: Array, forces: Array, softening: Array,
+              moved: Array) -> None:
     """Add f d / r^2 of every load, d within the load's plane."""
     for k in range(len(points)):
         force = np.sqrt((forces[k] ** 2).sum())
@@ -262,7 +268,8 @@ def place_under_pads(vertices: Array, displacements: Array, loads: SurfaceLoads
 
 
 @njit(cache=True, error_model='numpy')
-def _interpolate(rows, vertices, points, normals, areas, values, answers):
+def _interpolate(rows: IntArray, vertices: Array, points: Array, normals: Array, areas: Array,
+                 values: tuple[Array, Array], answers: tuple[Array, BoolArray, Array]) -> None:
     displacements, node_pressures = values
     moved, touched, pressures = answers
     normal = np.empty(3)

@@ -121,8 +121,8 @@ def _weighted_centre(weights: Array, low: IntArray, cell: float,
                      density: Callable[[Array], Array]) -> tuple[Array, float]:
     """Return the centre and the sum of cells that also weigh by a density."""
     places = np.argwhere(weights > 0.0)
-    middles = (places + 0.5 + low) * cell
-    densities = np.asarray(density(middles), float)
+    middles = np.asarray((places + 0.5 + low) * cell, np.float64)
+    densities: Array = np.asarray(density(middles), np.float64)
     if densities.shape != (len(places),) or not np.isfinite(densities).all() or (
             densities < 0.0).any() or not densities.any():
         raise TaskError('density must give one finite number, 0 kg/m^3 or more, for each of '
@@ -133,7 +133,7 @@ def _weighted_centre(weights: Array, low: IntArray, cell: float,
 
 
 @njit(cache=True)
-def _inside_cells(points, faces, counts):
+def _inside_cells(points: Array, faces: IntArray, counts: IntArray) -> Array:
     """Return 1.0 for cells whose centre lies inside, by crossings of lines along z."""
     marks = np.zeros((counts[0], counts[1], counts[2]))
     for f in range(len(faces)):
@@ -153,7 +153,8 @@ def _inside_cells(points, faces, counts):
 
 
 @njit(cache=True)
-def _mark_below(a, b, c, x, y, area, sign, column):
+def _mark_below(a: Array, b: Array, c: Array, x: float, y: float, area: float, sign: float,
+                column: Array) -> None:
     """Add the crossing's sign to all cells of a column whose centres lie below it."""
     w0 = _side(b, c, x, y, sign)
     w1 = _side(c, a, x, y, sign)
@@ -166,7 +167,7 @@ def _mark_below(a, b, c, x, y, area, sign, column):
 
 
 @njit(cache=True)
-def _side(p, q, x, y, sign):
+def _side(p: Array, q: Array, x: float, y: float, sign: float) -> float:
     """
     Return how far a point lies on the inner side of an edge; -1 for one that is not.
 
@@ -175,7 +176,7 @@ def _side(p, q, x, y, sign):
     """
     forward = (p[0], p[1]) < (q[0], q[1])
     s, e = (p, q) if forward else (q, p)
-    value = (e[0] - s[0]) * (y - s[1]) - (e[1] - s[1]) * (x - s[0])
+    value: float = (e[0] - s[0]) * (y - s[1]) - (e[1] - s[1]) * (x - s[0])
     inner = value if forward else -value
     inner *= sign
     if inner == 0.0:

@@ -11,6 +11,10 @@ Two rows take the products of three at once, which a compiler can prove not to o
 
 from numba import njit
 import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Rows finished at once: whole pairs of rows, and whole threes.
 GROUP = 6
@@ -18,7 +22,8 @@ THREE = 3
 
 
 @njit(cache=True, error_model='numpy')
-def factorise_part(matrix, rows, old_rows, old_factor):
+def factorise_part(matrix: Array, rows: IntArray, old_rows: IntArray,
+                   old_factor: Array) -> tuple[Array, bool]:
     """
     Return the Cholesky factor of a part of a matrix, keeping what it can of another part's.
 
@@ -67,7 +72,7 @@ def factorise_part(matrix, rows, old_rows, old_factor):
 
 
 @njit(cache=True)
-def _common_start(rows, others):
+def _common_start(rows: IntArray, others: IntArray) -> int:
     """Return how many entries two lists have in common at their start, in whole groups."""
     count = 0
     while count < min(len(rows), len(others)) and rows[count] == others[count]:
@@ -76,7 +81,8 @@ def _common_start(rows, others):
 
 
 @njit(cache=True, error_model='numpy')
-def _fill_columns(matrix, rows, kept, old_rows, old_factor, factor):
+def _fill_columns(matrix: Array, rows: IntArray, kept: int, old_rows: IntArray, old_factor: Array,
+                  factor: Array) -> None:
     """Give the kept rows of a factor their other columns: from the old factor, or afresh."""
     places = np.full(len(matrix), -1)
     for a in range(kept, len(old_rows)):
@@ -104,7 +110,7 @@ def _fill_columns(matrix, rows, kept, old_rows, old_factor, factor):
 
 
 @njit(cache=True, error_model='numpy')
-def _take_three_from_two(factor, rows, k, i, first):
+def _take_three_from_two(factor: Array, rows: Array, k: int, i: int, first: int) -> None:
     """Take the products of rows k to k + 2 from rows i and i + 1, from a column on."""
     upper, lower = rows[i][first:], rows[i + 1][first:]
     a, b, c = rows[k][first:], rows[k + 1][first:], rows[k + 2][first:]
@@ -117,7 +123,7 @@ def _take_three_from_two(factor, rows, k, i, first):
 
 
 @njit(cache=True, error_model='numpy')
-def _take_three(factor, rows, k, i, first):
+def _take_three(factor: Array, rows: Array, k: int, i: int, first: int) -> None:
     """Take the products of rows k to k + 2 from row i, from a column on."""
     row = rows[i]
     p, q, r = factor[k, i], factor[k + 1, i], factor[k + 2, i]
@@ -126,7 +132,7 @@ def _take_three(factor, rows, k, i, first):
 
 
 @njit(cache=True, error_model='numpy')
-def _take_row(rows, times, p, k, first):
+def _take_row(rows: Array, times: float, p: int, k: int, first: int) -> None:
     """Take a multiple of row p from row k, from a column on."""
     row, source = rows[k], rows[p]
     for j in range(first, len(row)):
@@ -134,7 +140,7 @@ def _take_row(rows, times, p, k, first):
 
 
 @njit(cache=True, error_model='numpy')
-def back_substitute(upper, right):
+def back_substitute(upper: Array, right: Array) -> None:
     """Solve ``U^T U x = right`` in place."""
     count = len(right)
     for k in range(count):
@@ -147,7 +153,7 @@ def back_substitute(upper, right):
 
 
 @njit(cache=True, error_model='numpy')
-def _dot(a, b, first):
+def _dot(a: Array, b: Array, first: int) -> float:
     """Return the scalar product from a place on, as four sums side by side."""
     p, q, r, s = 0.0, 0.0, 0.0, 0.0
     last = first + (len(b) - first) // 4 * 4
@@ -162,7 +168,7 @@ def _dot(a, b, first):
 
 
 @njit(cache=True, error_model='numpy')
-def combine_rows(matrix, weights):
+def combine_rows(matrix: Array | NDArray[np.float32], weights: Array) -> Array:
     """Return the sum ``(n,)`` of the rows ``(k, n)`` of a matrix times weights."""
     total = np.zeros(matrix.shape[1])
     for a in range(len(weights)):

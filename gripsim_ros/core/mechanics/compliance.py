@@ -181,7 +181,8 @@ class NodeCorrection:
 
 
 @njit(cache=True)
-def _quadratic_weights(corners, positions, closest, parts):
+def _quadratic_weights(corners: Array, positions: IntArray, closest: Array,
+                       parts: IntArray) -> Array:
     """Return the shape functions ``(k, 6)`` of points on parts of elements."""
     weights = np.empty((len(positions), 6))
     shares, place = np.empty(3), np.empty(3)
@@ -211,7 +212,7 @@ def _quadratic_weights(corners, positions, closest, parts):
 
 
 @njit(cache=True)
-def _interpolate(nodes, weights, moves):
+def _interpolate(nodes: IntArray, weights: Array, moves: Array) -> Array:
     """Return displacements ``(v, 3)`` of points from those of the nodes about them."""
     answer = np.zeros((len(nodes), 3))
     for v in range(len(nodes)):
@@ -222,7 +223,7 @@ def _interpolate(nodes, weights, moves):
 
 
 @njit(cache=True)
-def _gather(part, columns, weights):
+def _gather(part: Array, columns: IntArray, weights: Array) -> Array:
     """Return the displacements ``(u, k)`` of nodes from those of the nodes about them."""
     count = len(columns)
     answer = np.empty((len(part), count))
@@ -239,7 +240,8 @@ def _gather(part, columns, weights):
 
 
 @njit(cache=True)
-def _add_rows(rows, columns, weights, responses, compliance):
+def _add_rows(rows: IntArray, columns: IntArray, weights: Array, responses: Array,
+              compliance: Array) -> None:
     """Add to each row the responses to the loads about its node."""
     for i in range(len(rows)):
         row, line = rows[i], compliance[i]

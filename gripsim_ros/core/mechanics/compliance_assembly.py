@@ -8,6 +8,10 @@ at the nodes. Derivations and limits: docs/model/compliance.md.
 
 from numba import njit
 import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Triangles farther than this many of their sizes need the fewest points.
 FAR_RATIO = 4.0
@@ -27,7 +31,7 @@ SEVEN_WEIGHTS = np.array([0.225, *([(155.0 - np.sqrt(15.0)) / 1200.0] * 3),
                           *([(155.0 + np.sqrt(15.0)) / 1200.0] * 3)])
 
 
-def vertex_points(count: int = 6) -> tuple[np.ndarray, np.ndarray]:
+def vertex_points(count: int = 6) -> tuple[Array, Array]:
     """Return barycentric points and weights for 1/r at the first corner (Duffy 1982)."""
     x, w = np.polynomial.legendre.leggauss(count)
     x, w = 0.5 * (x + 1.0), 0.5 * w
@@ -50,7 +54,8 @@ NODES = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0],
 
 
 @njit(cache=True)
-def assemble(points, elements, normals, poisson_ratio, rigid):
+def assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: float,
+             rigid: Array) -> tuple[Array, Array, Array, Array, Array]:
     """
     Return the boundary integrals of a closed surface at E = 1 Pa.
 
@@ -118,7 +123,7 @@ def assemble(points, elements, normals, poisson_ratio, rigid):
 
 
 @njit(cache=True)
-def hat_areas(points, elements):
+def hat_areas(points: Array, elements: IntArray) -> Array:
     """Return the integral ``(n,)`` of each node's linear hat on the elements' parts [m^2]."""
     areas = np.zeros(len(points))
     nodes, shapes, place, outward = np.empty((6, 3)), np.empty(6), np.empty(3), np.empty(3)
@@ -139,7 +144,7 @@ def hat_areas(points, elements):
 
 
 @njit(cache=True)
-def _surface(nodes, place, shapes, outward):
+def _surface(nodes: Array, place: Array, shapes: Array, outward: Array) -> float:
     """Set shape functions and unit normal at a barycentric place; return twice the area."""
     a, b, c = place[0], place[1], place[2]
     shapes[0], shapes[1], shapes[2] = a * (2 * a - 1), b * (2 * b - 1), c * (2 * c - 1)
@@ -167,13 +172,14 @@ def _surface(nodes, place, shapes, outward):
         vz += dv * nodes[k, 2]
     outward[0], outward[1] = uy * vz - uz * vy, uz * vx - ux * vz
     outward[2] = ux * vy - uy * vx
-    density = np.sqrt(outward[0] ** 2 + outward[1] ** 2 + outward[2] ** 2)
+    density: float = np.sqrt(outward[0] ** 2 + outward[1] ** 2 + outward[2] ** 2)
     outward /= density
     return density
 
 
 @njit(cache=True)
-def _integrate(x, nodes, q, own, nu, t_part, u_part, r_part):
+def _integrate(x: Array, nodes: Array, q: int, own: int, nu: float, t_part: Array, u_part: Array,
+               r_part: Array) -> None:
     """Add the integrals over one part of an element, seen from x; ``own`` is x's corner."""
     frame = np.empty((3, 3))
     if own >= 0:
@@ -214,7 +220,7 @@ def _integrate(x, nodes, q, own, nu, t_part, u_part, r_part):
 
 
 @njit(cache=True)
-def _distance_ratio(x, corners, frame):
+def _distance_ratio(x: Array, corners: Array, frame: Array) -> float:
     """Return the distance of a part's middle from x over the length of its longest side."""
     near, longest = 0.0, 0.0
     for k in range(3):
@@ -230,11 +236,13 @@ def _distance_ratio(x, corners, frame):
         for c in range(3):
             place += (frame[0, c] + frame[1, c] + frame[2, c]) / 3.0 * corners[c, b]
         near += (place - x[b]) ** 2
-    return np.sqrt(near / longest)
+    ratio: float = np.sqrt(near / longest)
+    return ratio
 
 
 @njit(cache=True)
-def _sum(x, nodes, q, frame, share, places, weights, nu, t_part, u_part, r_part):
+def _sum(x: Array, nodes: Array, q: int, frame: Array, share: float, places: Array, weights: Array,
+         nu: float, t_part: Array, u_part: Array, r_part: Array) -> None:
     """Add the quadrature over a share of a part, its corners the rows of ``frame``."""
     u_scale = (1.0 + nu) / (8.0 * np.pi * (1.0 - nu))
     t_scale = -1.0 / (8.0 * np.pi * (1.0 - nu))

@@ -7,6 +7,9 @@ entry is at least the length of the other three.
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
 
 #: Size of one cone.
 CONE = 4
@@ -15,14 +18,15 @@ TRACE = 1e-300
 
 
 @njit(cache=True, error_model='numpy')
-def cone_norm(v, i):
+def cone_norm(v: Array, i: int) -> float:
     """Return the squared distance of the block at i from the cone's boundary."""
     rest = np.sqrt(v[i + 1] ** 2 + v[i + 2] ** 2 + v[i + 3] ** 2)
-    return max((v[i] - rest) * (v[i] + rest), TRACE)
+    squared: float = max((v[i] - rest) * (v[i] + rest), TRACE)
+    return squared
 
 
 @njit(cache=True, error_model='numpy')
-def into_cones(m, v):
+def into_cones(m: int, v: Array) -> None:
     """Move a vector along the cones' axes until it lies inside."""
     lack = -np.inf
     for i in range(m):
@@ -34,7 +38,7 @@ def into_cones(m, v):
 
 
 @njit(cache=True, error_model='numpy')
-def add_identity(m, v, amount):
+def add_identity(m: int, v: Array, amount: float) -> None:
     """Add a multiple of the cones' axes."""
     for i in range(m):
         v[i] += amount
@@ -43,7 +47,7 @@ def add_identity(m, v, amount):
 
 
 @njit(cache=True, error_model='numpy')
-def nesterov_todd(m, s, z, lines, cones):
+def nesterov_todd(m: int, s: Array, z: Array, lines: Array, cones: Array) -> None:
     """
     Write the scaling W with ``W z = W^-1 s``.
 
@@ -65,7 +69,7 @@ def nesterov_todd(m, s, z, lines, cones):
 
 
 @njit(cache=True, error_model='numpy')
-def weigh(lines, cones, v, result, inverse):
+def weigh(lines: Array, cones: Array, v: Array, result: Array, inverse: bool) -> None:
     """Write the scaling's product with a vector, or that of its inverse; in place if wanted."""
     m = len(lines)
     for i in range(m):
@@ -86,7 +90,7 @@ def weigh(lines, cones, v, result, inverse):
 
 
 @njit(cache=True, error_model='numpy')
-def jordan_product(m, u, v, result):
+def jordan_product(m: int, u: Array, v: Array, result: Array) -> None:
     """Write the Jordan product of two vectors."""
     for i in range(m):
         result[i] = u[i] * v[i]
@@ -100,7 +104,7 @@ def jordan_product(m, u, v, result):
 
 
 @njit(cache=True, error_model='numpy')
-def jordan_quotient(m, u, d, result):
+def jordan_quotient(m: int, u: Array, d: Array, result: Array) -> None:
     """Write the vector whose Jordan product with u is d."""
     for i in range(m):
         result[i] = d[i] / u[i]
@@ -114,7 +118,7 @@ def jordan_quotient(m, u, d, result):
 
 
 @njit(cache=True, error_model='numpy')
-def largest_step(m, v, dv):
+def largest_step(m: int, v: Array, dv: Array) -> float:
     """Return how far a vector may go along another inside the cones."""
     step = np.inf
     for i in range(m):

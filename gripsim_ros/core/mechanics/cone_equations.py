@@ -37,7 +37,7 @@ class SolverState(NamedTuple):
 
 
 @njit(cache=True, error_model='numpy')
-def make_state(n, p, m, cones):
+def make_state(n: int, p: int, m: int, cones: int) -> SolverState:
     """Return room for n unknowns, p balances, m rows and some cones."""
     size = m + CONE * cones
     return SolverState(
@@ -53,7 +53,7 @@ def make_state(n, p, m, cones):
 
 
 @njit(cache=True, error_model='numpy')
-def dot(a, b):
+def dot(a: Array, b: Array) -> float:
     """Return the inner product of two short vectors."""
     total = 0.0
     for i in range(len(a)):
@@ -62,14 +62,14 @@ def dot(a, b):
 
 
 @njit(cache=True, error_model='numpy')
-def add_scaled(a, factor, b):
+def add_scaled(a: Array, factor: float, b: Array) -> None:
     """Add a multiple of b to a."""
     for i in range(len(a)):
         a[i] += factor * b[i]
 
 
 @njit(cache=True, error_model='numpy')
-def transposed_product(balance, rows, y, z, result):
+def transposed_product(balance: Array, rows: Array, y: Array, z: Array, result: Array) -> None:
     """Write ``A'y + G'z``."""
     m = len(rows)
     for i in range(len(result)):
@@ -83,7 +83,7 @@ def transposed_product(balance, rows, y, z, result):
 
 
 @njit(cache=True, error_model='numpy')
-def product(balance, rows, x, on_balance, on_rows):
+def product(balance: Array, rows: Array, x: Array, on_balance: Array, on_rows: Array) -> None:
     """Write ``A x`` and ``G x``."""
     m = len(rows)
     for r in range(len(balance)):
@@ -95,7 +95,8 @@ def product(balance, rows, x, on_balance, on_rows):
 
 
 @njit(cache=True, error_model='numpy')
-def factorise(balance, rows, lines, cones, factors):
+def factorise(balance: Array, rows: Array, lines: Array, cones: Array,
+              factors: tuple[Array, Array, Array, Array, Array]) -> bool:
     """Factorise the normal equations under a scaling; tell whether that went well."""
     normal, through, schur, diagonal, schur_diagonal = factors
     n, p = len(normal), len(balance)
@@ -131,7 +132,7 @@ def factorise(balance, rows, lines, cones, factors):
 
 
 @njit(cache=True, error_model='numpy')
-def _cholesky(upper, inverse):
+def _cholesky(upper: Array, inverse: Array) -> bool:
     """
     Replace a symmetric matrix's upper part by its factor U, ``U'U`` being the matrix.
 
@@ -153,7 +154,7 @@ def _cholesky(upper, inverse):
 
 
 @njit(cache=True, error_model='numpy')
-def _through(upper, inverse, columns):
+def _through(upper: Array, inverse: Array, columns: Array) -> None:
     """Solve ``U'X = B`` in place for the columns of B."""
     n, p = columns.shape
     for i in range(n):
@@ -167,7 +168,8 @@ def _through(upper, inverse, columns):
 
 
 @njit(cache=True, error_model='numpy')
-def solve_step(balance, rows, state, p, q, r, x, y, z, refine):
+def solve_step(balance: Array, rows: Array, state: SolverState, p: Array, q: Array, r: Array,
+               x: Array, y: Array, z: Array, refine: bool) -> None:
     """Solve ``A'y + G'z = p``, ``A x = q``, ``G x - W^2 z = r``, refined once if wanted."""
     work = np.empty(len(r))
     _solve_once(balance, rows, state, p, q, r, x, y, z, work)
@@ -191,7 +193,8 @@ def solve_step(balance, rows, state, p, q, r, x, y, z, refine):
 
 
 @njit(cache=True, error_model='numpy')
-def _solve_once(balance, rows, state, p, q, r, x, y, z, work):
+def _solve_once(balance: Array, rows: Array, state: SolverState, p: Array, q: Array, r: Array,
+                x: Array, y: Array, z: Array, work: Array) -> None:
     normal, through, schur, diagonal, schur_diagonal = state.factors
     n, m = len(p), len(rows)
     weigh(state.lines, state.cones, r, work, True)
@@ -219,7 +222,7 @@ def _solve_once(balance, rows, state, p, q, r, x, y, z, work):
 
 
 @njit(cache=True, error_model='numpy')
-def _forth(upper, inverse, v):
+def _forth(upper: Array, inverse: Array, v: Array) -> None:
     """Solve ``U'x = v`` in place."""
     for i in range(len(v)):
         v[i] *= inverse[i]
@@ -228,7 +231,7 @@ def _forth(upper, inverse, v):
 
 
 @njit(cache=True, error_model='numpy')
-def _back(upper, inverse, v):
+def _back(upper: Array, inverse: Array, v: Array) -> None:
     """Solve ``U x = v`` in place."""
     for i in range(len(v) - 1, -1, -1):
         for j in range(i + 1, len(v)):

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from .cone_algebra import (add_identity, into_cones, jordan_product, jordan_quotient,
                            largest_step, nesterov_todd, weigh)
-from .cone_equations import (add_scaled, dot, factorise, make_state, product, solve_step,
-                             transposed_product)
+from .cone_equations import (SolverState, add_scaled, dot, factorise, make_state, product,
+                             solve_step, transposed_product)
 
 Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
 
 #: Verdicts of the solver.
 SOLVED, INFEASIBLE, UNDECIDED = 0, 1, 2
@@ -107,7 +109,8 @@ def _range_of(matrix: Array) -> Array:
 
 
 @njit(cache=True, error_model='numpy')
-def _solve_all(objective, balance, rows, tried, cones, right, limits, beyond):
+def _solve_all(objective: Array, balance: Array, rows: Array, tried: int, cones: int, right: Array,
+               limits: Array, beyond: BoolArray) -> tuple[Array, IntArray]:
     count, n, p = len(right), len(objective), len(balance)
     few, all_rows = make_state(n, p, tried, cones), make_state(n, p, len(rows), cones)
     few_rows = rows[:tried].copy()
@@ -127,7 +130,7 @@ def _solve_all(objective, balance, rows, tried, cones, right, limits, beyond):
 
 
 @njit(cache=True, error_model='numpy')
-def _breaks(rows, limits, x):
+def _breaks(rows: Array, limits: Array, x: Array) -> bool:
     """Tell whether a row is not satisfied."""
     for r in range(len(rows)):
         if dot(rows[r], x) > limits[r] + TOLERANCE:
@@ -136,7 +139,8 @@ def _breaks(rows, limits, x):
 
 
 @njit(cache=True, error_model='numpy')
-def _solve(objective, balance, rows, right, limits, state, answer):
+def _solve(objective: Array, balance: Array, rows: Array, right: Array, limits: Array,
+           state: SolverState, answer: Array) -> int:
     """Write the solution of one case to ``answer`` and return the verdict."""
     x, y, z, s, lines, cones = state.x, state.y, state.z, state.s, state.lines, state.cones
     m, size = len(rows), len(z)
@@ -200,7 +204,8 @@ def _solve(objective, balance, rows, right, limits, state, answer):
 
 
 @njit(cache=True, error_model='numpy')
-def _start(downhill, balance, rows, right, h, state):
+def _start(downhill: Array, balance: Array, rows: Array, right: Array, h: Array,
+           state: SolverState) -> None:
     """Write the point that the least squares of either problem suggest, moved into the cones."""
     state.lines[:] = 1.0
     state.cones[:] = 0.0
@@ -218,7 +223,8 @@ def _start(downhill, balance, rows, right, h, state):
 
 
 @njit(cache=True, error_model='numpy')
-def _residuals(objective, balance, rows, right, h, state, tau, kappa):
+def _residuals(objective: Array, balance: Array, rows: Array, right: Array, h: Array,
+               state: SolverState, tau: float, kappa: float) -> float:
     """Write what is missing of the embedding's equations; return the last of them."""
     x, y, z, s = state.x, state.y, state.z, state.s
     r1, r2, r3 = state.residuals
@@ -233,7 +239,8 @@ def _residuals(objective, balance, rows, right, h, state, tau, kappa):
 
 
 @njit(cache=True, error_model='numpy')
-def _judge(objective, right, h, state, tau, answer, lowest):
+def _judge(objective: Array, right: Array, h: Array, state: SolverState, tau: float, answer: Array,
+           lowest: float) -> tuple[int, float]:
     """Return the verdict at an iterate and the least error so far; keep the best solution."""
     r1, r2, r3 = state.residuals
     cost = dot(objective, state.x) / tau
@@ -259,7 +266,8 @@ def _judge(objective, right, h, state, tau, answer, lowest):
 
 
 @njit(cache=True, error_model='numpy')
-def _direction(balance, rows, state, share, refine):
+def _direction(balance: Array, rows: Array, state: SolverState, share: float,
+               refine: bool) -> None:
     """Solve for the direction that removes a share of the residuals, ``ds`` being taken off."""
     r1, r2, r3 = state.residuals
     dx, dy, dz, ds = state.steps
@@ -274,7 +282,7 @@ def _direction(balance, rows, state, share, refine):
 
 
 @njit(cache=True, error_model='numpy')
-def _correct(m, weighted, scaled_ds, scaled_dz, target):
+def _correct(m: int, weighted: Array, scaled_ds: Array, scaled_dz: Array, target: float) -> None:
     """Write Mehrotra's right-hand side over ``scaled_dz``, ``scaled_ds`` being used up."""
     cross = np.empty(len(weighted))
     jordan_product(m, scaled_ds, scaled_dz, cross)

@@ -17,6 +17,8 @@ from .kernel import LayerCompliance
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+#: Points, normals, areas, modulus and softening of a kernel.
+_Surface = tuple[Array, Array, Array, float, float]
 
 #: Nodes deeper than this share of their patch's deepest are the first guess of the loaded:
 #: a paraboloid's contact is exactly half of its overlap.
@@ -221,7 +223,7 @@ def solve_contact_forces(nodes: PatchNodes, modulus: float,
                          correction)
 
 
-def _object_rows(rows: IntArray, surface: tuple, correction: NodeCorrection | None) -> Array:
+def _object_rows(rows: IntArray, surface: _Surface, correction: NodeCorrection | None) -> Array:
     """Return rows of the object's compliance, that of its body included."""
     compliance: Array = kernel.object_rows(rows, *surface)
     if correction is not None:
@@ -268,4 +270,5 @@ def _project(points: Array, normals: Array, areas: Array) -> Array:
     if length == 0.0:
         return points
     mean = mean / length
-    return points - (points * mean).sum(axis=1)[:, None] * mean
+    flat: Array = points - (points * mean).sum(axis=1)[:, None] * mean
+    return flat

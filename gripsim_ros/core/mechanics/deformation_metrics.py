@@ -92,7 +92,7 @@ def measure_deformation(undeformed: Array, deformed: Array, areas: Array, nodes:
     energies = 0.5 * np.bincount(
         nodes.patches[rows],
         solution.forces[solution.loaded] * solution.displacements[solution.loaded],
-        minlength=nodes.patch_count)[results.rows]
+        minlength=nodes.patch_count)[results.rows].astype(np.float64)
     stresses = peak_von_mises(nodes, solution, results, poisson_ratio)
     return DeformationMetrics(
         max_deformation=max(float(sizes.max()), float(dents.max(initial=0.0))),
@@ -104,7 +104,8 @@ def measure_deformation(undeformed: Array, deformed: Array, areas: Array, nodes:
 
 
 def _lengths(vectors: Array) -> Array:
-    return np.sqrt((vectors ** 2).sum(axis=1))
+    lengths: Array = np.sqrt((vectors ** 2).sum(axis=1))
+    return lengths
 
 
 def fit_rigid_motion(before: Array, after: Array, weights: Array) -> tuple[Array, Array]:
@@ -184,7 +185,8 @@ def _in_plane(points: Array, normal: Array) -> Array:
     axis = np.eye(3)[int(np.argmin(np.abs(normal)))]
     first = np.cross(normal, axis)
     first /= np.sqrt((first ** 2).sum())
-    return points @ np.stack([first, np.cross(normal, first)], axis=1)
+    flat: Array = points @ np.stack([first, np.cross(normal, first)], axis=1)
+    return flat
 
 
 @lru_cache(maxsize=64)
@@ -201,7 +203,8 @@ def hertz_stress_ratio(poisson_ratio: float) -> float:
 
 
 @njit(cache=True, error_model='numpy')
-def von_mises_below(plane, forces, columns, depths, poisson_ratio):
+def von_mises_below(plane: Array, forces: Array, columns: Array, depths: Array,
+                    poisson_ratio: float) -> Array:
     """
     Return the von Mises stress ``(c, d)`` in a half-space under normal point loads [Pa].
 
@@ -230,7 +233,7 @@ def von_mises_below(plane, forces, columns, depths, poisson_ratio):
 
 
 @njit(cache=True, error_model='numpy')
-def _add_stress(x, y, z, force, nu, total):
+def _add_stress(x: float, y: float, z: float, force: float, nu: float, total: Array) -> None:
     """Add 2 pi times the stress xx, yy, zz, xy, xz, yz at (x, y, z) from a load."""
     flat = x * x + y * y
     distance = np.sqrt(flat + z * z)

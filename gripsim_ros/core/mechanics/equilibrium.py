@@ -10,6 +10,11 @@ tolerance)``. See docs/model/stability.md for the derivation.
 
 from numba import njit
 import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Contacts = tuple[Array, Array, Array, Array]
+Grip = tuple[Contacts, Array, float, Array, float]
 
 #: Newton steps before a load is given up.
 MAX_ITERATIONS = 25
@@ -36,7 +41,8 @@ RESTRAINT = 1e-8
 
 
 @njit(cache=True)
-def contact_response(x, motion, normal, stiffness, friction, response):
+def contact_response(x: Array, motion: Array, normal: float, stiffness: Array, friction: float,
+                     response: Array) -> None:
     """
     Fill forces and tangents of one contact at the scaled twist x.
 
@@ -60,7 +66,7 @@ def contact_response(x, motion, normal, stiffness, friction, response):
 
 
 @njit(cache=True)
-def slip(limit, size, friction, stiffness, response):
+def slip(limit: float, size: float, friction: float, stiffness: Array, response: Array) -> None:
     """Return a trial force of a given size to the friction limit, along its own ray."""
     for a in range(1, 4):
         response[a, 5] = response[a, 0] / size
@@ -75,7 +81,7 @@ def slip(limit, size, friction, stiffness, response):
 
 
 @njit(cache=True)
-def balance(load, grip, response, state):
+def balance(load: Array, grip: Grip, response: Array, state: Array) -> float:
     """
     Fill the residual and its derivative at a twist; return the residual's norm.
 
@@ -102,16 +108,17 @@ def balance(load, grip, response, state):
 
 
 @njit(cache=True)
-def norm6(vector):
+def norm6(vector: Array) -> float:
     """Return the Euclidean norm of six numbers."""
     total = 0.0
     for a in range(6):
         total += vector[a] * vector[a]
-    return np.sqrt(total)
+    norm: float = np.sqrt(total)
+    return norm
 
 
 @njit(cache=True)
-def solve6(matrix, right, solution):
+def solve6(matrix: Array, right: Array, solution: Array) -> bool:
     """Solve 6 equations in place by elimination with row pivots; return success."""
     largest = 0.0
     for a in range(6):
@@ -142,15 +149,16 @@ def solve6(matrix, right, solution):
 
 
 @njit(cache=True)
-def excursion(x, limits):
+def excursion(x: Array, limits: Array) -> float:
     """Return the larger of translation and rotation over their limits."""
     shift = np.sqrt(x[0] ** 2 + x[1] ** 2 + x[2] ** 2)
     turn = np.sqrt(x[3] ** 2 + x[4] ** 2 + x[5] ** 2)
-    return max(shift / limits[0], turn / limits[1])
+    share: float = max(shift / limits[0], turn / limits[1])
+    return share
 
 
 @njit(cache=True)
-def elastic_stiffness(contacts, loads):
+def elastic_stiffness(contacts: Contacts, loads: Array) -> Array:
     """Return the stiffness (6, 6) of the contacts that bear load, none slipping."""
     motion, action, normals, stiffness = contacts
     matrix = np.zeros((6, 6))
@@ -165,7 +173,7 @@ def elastic_stiffness(contacts, loads):
 
 
 @njit(cache=True)
-def is_restrained(contacts, loads):
+def is_restrained(contacts: Contacts, loads: Array) -> bool:
     """Tell whether the loaded contacts' stiffness is positive definite (Cholesky)."""
     matrix = elastic_stiffness(contacts, loads)
     largest = 0.0
@@ -186,7 +194,8 @@ def is_restrained(contacts, loads):
 
 
 @njit(cache=True)
-def search(state, size, step, problem, response, trial):
+def search(state: Array, size: float, step: Array, problem: tuple[Array, Grip], response: Array,
+           trial: Array) -> tuple[float, bool]:
     """
     Fill trial along a Newton step from state, cut to the limits and halved.
 
@@ -210,7 +219,7 @@ def search(state, size, step, problem, response, trial):
 
 
 @njit(cache=True)
-def solve_equilibrium(x, load, grip):
+def solve_equilibrium(x: Array, load: Array, grip: Grip) -> bool:
     """
     Solve for the twist at which contacts and load balance, from the guess x in place.
 
@@ -237,11 +246,12 @@ def solve_equilibrium(x, load, grip):
             state, trial = trial, state
         damping = change_damping(damping, lower)
     x[:] = state[7]
-    return size <= tolerance
+    solved: bool = size <= tolerance
+    return solved
 
 
 @njit(cache=True)
-def change_damping(damping, lower):
+def change_damping(damping: float, lower: bool) -> float:
     """Return the damping of the next step, told whether the last lowered the residual."""
     if lower:
         damping /= DAMPING_FACTOR
@@ -251,7 +261,7 @@ def change_damping(damping, lower):
 
 
 @njit(cache=True)
-def normal_loads(x, contacts, loads):
+def normal_loads(x: Array, contacts: Contacts, loads: Array) -> None:
     """Fill the normal force of every contact at the scaled twist x."""
     motion, action, normals, stiffness = contacts
     for i in range(len(normals)):
@@ -262,7 +272,7 @@ def normal_loads(x, contacts, loads):
 
 
 @njit(cache=True)
-def utilisation(x, grip, loads):
+def utilisation(x: Array, grip: Grip, loads: Array) -> float:
     """Return the largest share of a limit used at x; ``inf`` where restraint is lost."""
     contacts, max_normals, friction, limits, tolerance = grip
     normal_loads(x, contacts, loads)
@@ -274,13 +284,13 @@ def utilisation(x, grip, loads):
 
 
 @njit(cache=True)
-def hold(x, load, grip, loads):
+def hold(x: Array, load: Array, grip: Grip, loads: Array) -> float:
     """Solve one load from the guess x in place; return the utilisation, ``inf`` if none."""
     return utilisation(x, grip, loads) if solve_equilibrium(x, load, grip) else np.inf
 
 
 @njit(cache=True)
-def climb(wrench, grip, x, interval, steps):
+def climb(wrench: Array, grip: Grip, x: Array, interval: tuple[float, float], steps: int) -> float:
     """
     Let a load grow within an interval of multiples, from the solution x at its start.
 
@@ -306,7 +316,8 @@ def climb(wrench, grip, x, interval, steps):
 
 
 @njit(cache=True)
-def judge(wrenches, grip, start, cap, steps):
+def judge(wrenches: Array, grip: Grip, start: Array, cap: float,
+          steps: int) -> tuple[Array, bool, float, int]:
     """
     Judge all loads and find the largest multiple that holds.
 
@@ -326,7 +337,7 @@ def judge(wrenches, grip, start, cap, steps):
         shares[c] = hold(solutions[c], wrenches[c], grip, loads)
         if shares[c] > 1.0:
             solutions[c] = shift
-    worst = np.argmax(shares) if count > 0 else -1
+    worst = int(np.argmax(shares)) if count > 0 else -1
     if not balanced:
         return shift, False, 0.0 if cap > 0.0 else np.nan, worst
     margin, limiting = limit_margin(wrenches, grip, (shares, solutions), cap, steps)
@@ -336,7 +347,8 @@ def judge(wrenches, grip, start, cap, steps):
 
 
 @njit(cache=True)
-def limit_margin(wrenches, grip, start, cap, steps):
+def limit_margin(wrenches: Array, grip: Grip, start: tuple[Array, Array], cap: float,
+                 steps: int) -> tuple[float, int]:
     """
     Return the margin and the load that limits it, -1 if it is the cap.
 

@@ -165,19 +165,22 @@ class _Kernel:
     def displacements(self, pressures: Array) -> Array:
         product = fft.rfft2(pressures, self.padded)
         product *= self.transform
-        return fft.irfft2(product, self.padded)[:self.shape[0], :self.shape[1]]
+        moved: Array = fft.irfft2(product, self.padded)[:self.shape[0], :self.shape[1]]
+        return moved
 
     def sharpened(self, values: Array) -> Array:
         """Return about what the inverse of the kernel makes of values."""
         product = fft.rfft2(values)
         product *= self.waves
-        return fft.irfft2(product, self.shape)
+        sharp: Array = fft.irfft2(product, self.shape)
+        return sharp
 
 
 def _solve(depths: Array, spacing: tuple[float, float], limit: float
            ) -> tuple[Array, Array, bool]:
     pressures = _guess(depths, spacing, limit)
-    kernel = _Kernel(depths.shape, spacing)
+    rows, columns = depths.shape
+    kernel = _Kernel((rows, columns), spacing)
     loaded = pressures > 0.0
     accuracy = float(depths.max()) * TIGHTENING
     for _ in range(MAX_SETS):

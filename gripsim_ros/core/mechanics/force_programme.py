@@ -6,6 +6,7 @@ Formulation in docs/model/stability.md.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from .patch_set import PatchSet
 from .stability import checked_fields, torque_scale
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: What still counts as solved where round-off stops the independent solver [-].
 CLARABEL_TOLERANCE = 1e-6
@@ -71,7 +73,7 @@ class MinimalForceOptions:
                                 f'got {getattr(self, name)}')
 
     @classmethod
-    def from_mapping(cls, values: Mapping) -> 'MinimalForceOptions':
+    def from_mapping(cls, values: Mapping[str, Any]) -> 'MinimalForceOptions':
         """Return options from a mapping of field names, as read from YAML."""
         return cls(**checked_fields(cls, values, 'minimal_forces'))
 
@@ -79,7 +81,7 @@ class MinimalForceOptions:
 class ContactSpace:
     """What all load cases share: the map, the limits and the way back to vectors."""
 
-    def __init__(self, patches: PatchSet, rows: NDArray, centre_of_mass: Array,
+    def __init__(self, patches: PatchSet, rows: IntArray, centre_of_mass: Array,
                  torque_map: Array | None, torque_limits: Array | None,
                  options: MinimalForceOptions) -> None:
         self.total, self.rows = patches.count, rows
@@ -100,7 +102,8 @@ class ContactSpace:
         self.active = ~used.passive
         self.torques, self.torque_limits = self._torques(torque_map, torque_limits, radii)
 
-    def _torques(self, torque_map, torque_limits, radii) -> tuple[Array, Array]:
+    def _torques(self, torque_map: Array | None, torque_limits: Array | None,
+                 radii: Array) -> tuple[Array, Array]:
         if torque_map is None:
             return np.zeros((0, 4 * self.count)), np.zeros(0)
         torque_map = np.asarray(torque_map, float)
@@ -122,7 +125,8 @@ class ContactSpace:
     def polish(self, gamma: Array, wrench: Array) -> Array:
         """Return the nearest forces that balance the scaled wrench to round-off."""
         missing = -wrench - self.map @ gamma
-        return gamma + np.linalg.lstsq(self.map, missing, rcond=None)[0]
+        polished: Array = gamma + np.linalg.lstsq(self.map, missing, rcond=None)[0]
+        return polished
 
     def vectors(self, gamma: Array) -> tuple[Array, Array]:
         """Return forces and torques (k, 3) of all patches, frame object."""
@@ -241,7 +245,7 @@ def solve_by_clarabel(programme: ConeProgramme, right: Array, limits: Array) -> 
     return np.asarray(answer.x)
 
 
-def _clarabel():
+def _clarabel() -> Any:
     try:
         import clarabel
     except ImportError as error:

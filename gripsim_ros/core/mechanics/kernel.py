@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Softening of 1/r in units of the squared node radii (a_i^2 + a_j^2), a = sqrt(A/pi): the
 #: value at which the sum over a square lattice equals the integral of any smooth pressure.
@@ -150,7 +151,8 @@ def _confined_limit() -> float:
 
 
 @njit(cache=True, error_model='numpy')
-def object_compliance(points, normals, areas, modulus, softening):
+def object_compliance(points: Array, normals: Array, areas: Array, modulus: float,
+                      softening: float) -> Array:
     """
     Return the object's compliance between nodes ``(n, n)`` [m/N].
 
@@ -160,7 +162,8 @@ def object_compliance(points, normals, areas, modulus, softening):
 
 
 @njit(cache=True, error_model='numpy')
-def object_rows(rows, points, normals, areas, modulus, softening):
+def object_rows(rows: IntArray, points: Array, normals: Array, areas: Array, modulus: float,
+                softening: float) -> Array:
     """Return rows ``(k, n)`` of ``object_compliance`` [m/N]."""
     count = len(points)
     compliance = np.empty((len(rows), count))
@@ -179,7 +182,7 @@ def object_rows(rows, points, normals, areas, modulus, softening):
 
 
 @njit(cache=True)
-def _mirror(matrix, rows):
+def _mirror(matrix: Array, rows: IntArray) -> None:
     """Copy what rows ``rows`` have left of the diagonal to above it, tile by tile."""
     for top in range(0, len(rows), TILE):
         for left in range(0, top + 1, TILE):
@@ -189,7 +192,8 @@ def _mirror(matrix, rows):
 
 
 @njit(cache=True, error_model='numpy')
-def add_layer_compliance(compliance, rows, plane_points, normals, radii, layer, sharing):
+def add_layer_compliance(compliance: Array, rows: IntArray, plane_points: Array, normals: Array,
+                         radii: Array, layer: tuple[float, Array, Array], sharing: float) -> None:
     """
     Add a pad's compliance between the nodes ``rows`` that it presses, in place.
 
@@ -226,7 +230,8 @@ def add_layer_compliance(compliance, rows, plane_points, normals, radii, layer, 
 
 
 @njit(cache=True, error_model='numpy')
-def _layer_response(squares, soft, layer, sharing, total):
+def _layer_response(squares: Array, soft: Array, layer: tuple[float, Array, Array], sharing: float,
+                    total: Array) -> None:
     """Set pi times modulus times a layer's compliance at squared distances."""
     _, depths, weights = layer
     for b in range(len(squares)):

@@ -65,7 +65,7 @@ def primitive_wrenches(points: Array, normals: Array, centre_of_mass: Array, fri
     angles = 2.0 * np.pi * np.arange(edge_count) / edge_count
     edges = np.stack([np.ones(edge_count), friction * np.cos(angles),
                       friction * np.sin(angles)])
-    wrenches = np.einsum('akc,cm->kma', columns, edges)
+    wrenches: Array = np.einsum('akc,cm->kma', columns, edges)
     wrenches[..., 3:] /= length_scale
     return wrenches
 
@@ -160,8 +160,9 @@ def epsilon_bounds(points: Array, normals: Array, centre_of_mass: Array, frictio
     lower, upper : float
     """
     outer = friction / np.cos(np.pi / edge_count)
-    return tuple(wrench_space_metrics(points, normals, centre_of_mass, value, length_scale,
-                                      edge_count)[0] for value in (friction, outer))
+    lower, upper = (wrench_space_metrics(points, normals, centre_of_mass, value, length_scale,
+                                         edge_count)[0] for value in (friction, outer))
+    return lower, upper
 
 
 def force_closure(wrenches: Array) -> float:

@@ -205,7 +205,8 @@ def seed_forces(patches: PatchSet, wrenches: Array, centre_of_mass: Array, frict
 def cone_violation(gamma: Array, friction: float) -> Array:
     """Return ``max(|t| - mu n, -n)`` (...) [N] of contact forces ``(..., 4)``."""
     tangential = np.linalg.norm(gamma[..., 1:], axis=-1)
-    return np.maximum(tangential - friction * gamma[..., 0], -gamma[..., 0])
+    violation: Array = np.maximum(tangential - friction * gamma[..., 0], -gamma[..., 0])
+    return violation
 
 
 def _none(count: int, capable: bool, worst: int, largest: float,

@@ -96,7 +96,7 @@ class MechanicsOptions:
                                                 folder=str(folder / 'compliance')))
 
 
-def _mapping(name: str, values: Any) -> Mapping:
+def _mapping(name: str, values: Any) -> Mapping[str, Any]:
     if values is None:
         return {}
     if not isinstance(values, Mapping):

@@ -6,6 +6,7 @@ Definitions: docs/model/mechanics.md, "Patches".
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -18,6 +19,7 @@ from .contact_forces import ContactForces, PatchNodes
 from .kernel import LayerCompliance
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Below this many loaded nodes a peak pressure is Hertz's 3/2 of the mean.
 FEW_NODES = 7
@@ -129,7 +131,8 @@ class PatchResults:
     @property
     def magnitudes(self) -> Array:
         """Return the size of each resultant ``(p,)`` [N]."""
-        return np.sqrt((self.forces ** 2).sum(axis=1))
+        lengths: Array = np.sqrt((self.forces ** 2).sum(axis=1))
+        return lengths
 
 
 def summarise_patches(nodes: PatchNodes, solution: ContactForces, poisson_ratio: float,
@@ -174,7 +177,7 @@ def summarise_patches(nodes: PatchNodes, solution: ContactForces, poisson_ratio:
     return _stack(results)
 
 
-def _resultant(nodes: PatchNodes, rows: NDArray[np.int64], forces: Array) -> dict:
+def _resultant(nodes: PatchNodes, rows: NDArray[np.int64], forces: Array) -> dict[str, Any]:
     points, normals, areas = nodes.points[rows], nodes.normals[rows], nodes.areas[rows]
     centre, resultant, direction, torque, lever, cosine = _sums(points, normals, forces)
     area, total = float(areas.sum()), float(forces.sum())
@@ -188,7 +191,8 @@ def _resultant(nodes: PatchNodes, rows: NDArray[np.int64], forces: Array) -> dic
 
 
 @njit(cache=True)
-def _sums(points, normals, forces):
+def _sums(points: Array, normals: Array,
+          forces: Array) -> tuple[Array, Array, Array, Array, float, float]:
     """Return centre, resultant, its direction, moment, sum f|x_i - x|, least cosine."""
     centre, resultant, torque = np.zeros(3), np.zeros(3), np.zeros(3)
     for i in range(len(forces)):
@@ -217,7 +221,7 @@ def _peak_pressure(points: Array, areas: Array, forces: Array) -> float:
 
 
 @njit(cache=True)
-def smoothed_pressures(points, areas, forces):
+def smoothed_pressures(points: Array, areas: Array, forces: Array) -> Array:
     """
     Return the pressure ``(n,)`` at loaded nodes, smoothed over their loaded neighbours [Pa].
 
@@ -229,7 +233,7 @@ def smoothed_pressures(points, areas, forces):
 
 
 @njit(cache=True)
-def _neighbour_means(points, areas, values):
+def _neighbour_means(points: Array, areas: Array, values: Array) -> Array:
     means = np.empty(len(values))
     for i in range(len(values)):
         reach = SMOOTHING_REACH ** 2 * areas[i]
@@ -246,8 +250,9 @@ def _neighbour_means(points, areas, values):
     return means
 
 
-def _stiffness(one: dict, normals: Array, part: NDArray[np.int64], solution: ContactForces,
-               poisson_ratio: float, layer: LayerCompliance | None) -> dict:
+def _stiffness(one: dict[str, Any], normals: Array, part: NDArray[np.int64],
+               solution: ContactForces, poisson_ratio: float,
+               layer: LayerCompliance | None) -> dict[str, float]:
     approach = np.zeros(len(solution.loaded))
     approach[part] = (normals * one['normals']).sum(axis=1)
     added, moves = _response(approach, solution.compliance_factor, solution.factor_order,
@@ -262,7 +267,8 @@ def _stiffness(one: dict, normals: Array, part: NDArray[np.int64], solution: Con
 
 
 @njit(cache=True)
-def _response(approach, factor, factor_order, own, loaded):
+def _response(approach: Array, factor: Array, factor_order: IntArray, own: Array,
+              loaded: IntArray) -> tuple[Array, Array]:
     """Return the forces that an approach adds, and how these move the object's surface."""
     right = approach[factor_order]
     back_substitute(factor, right)
@@ -271,8 +277,8 @@ def _response(approach, factor, factor_order, own, loaded):
     return added, combine_rows(own, added)[loaded]
 
 
-def _stack(results: list[dict]) -> PatchResults:
-    columns = {}
+def _stack(results: list[dict[str, Any]]) -> PatchResults:
+    columns: dict[str, Any] = {}
     for name in PatchResults.__annotations__:
         shape = (3,) if name in ('points', 'normals', 'forces', 'torques') else ()
         kind = np.int64 if name in ('rows', 'node_counts') else np.float64
@@ -324,7 +330,8 @@ def _close_patches(results: PatchResults, ratio: float) -> NDArray[np.bool_]:
     same_side = (results.normals[:, None] * results.normals[None]).sum(axis=2) > 0.0
     close = same_side & (gap < ratio * larger)
     np.fill_diagonal(close, False)
-    return close.any(axis=1)
+    near: NDArray[np.bool_] = close.any(axis=1)
+    return near
 
 
 def max_normal_forces(results: PatchResults, max_pressures: Array) -> Array:

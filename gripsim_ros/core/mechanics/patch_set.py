@@ -85,8 +85,9 @@ class PatchSet:
     @property
     def normal_forces(self) -> Array:
         """Return the simulated force along each normal ``(k,)`` [N], not negative."""
-        return np.maximum(np.einsum('ij,ij->i', self.forces, self.normals), 0.0)
+        forces: Array = np.maximum(np.einsum('ij,ij->i', self.forces, self.normals), 0.0)
+        return forces
 
-    def select(self, rows: NDArray) -> 'PatchSet':
+    def select(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> 'PatchSet':
         """Return the patches of the given rows (indices or mask)."""
         return PatchSet(*(getattr(self, item.name)[rows] for item in fields(self)))

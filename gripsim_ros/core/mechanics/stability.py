@@ -7,6 +7,7 @@ Derivation, assumptions and departures: docs/model/stability.md.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,12 +77,12 @@ class StabilityOptions:
                 f'stability.margin_steps must be 1 to 50, got {self.margin_steps}')
 
     @classmethod
-    def from_mapping(cls, values: Mapping) -> 'StabilityOptions':
+    def from_mapping(cls, values: Mapping[str, Any]) -> 'StabilityOptions':
         """Return options from a mapping of field names, as read from YAML."""
         return cls(**checked_fields(cls, values, 'stability'))
 
 
-def checked_fields(kind: type, values: Mapping, section: str) -> dict:
+def checked_fields(kind: type, values: Mapping[str, Any], section: str) -> dict[str, Any]:
     """Return ``values`` as a dict; raise TaskError where a key is no field of ``kind``."""
     known = [item.name for item in fields(kind)]
     for key in values:
@@ -278,7 +279,7 @@ def checked_wrenches(wrenches: Array) -> Array:
 
 
 def _grip(patches: PatchSet, centre_of_mass: Array, friction: float,
-          options: StabilityOptions, settled: Array) -> tuple[tuple, Array]:
+          options: StabilityOptions, settled: Array) -> tuple[equilibrium.Grip, Array]:
     """Return the kernels' view of a grip, and the unit of its wrenches (6,)."""
     scale = torque_scale(patches.points, centre_of_mass, options.length_scale)
     unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
@@ -322,7 +323,7 @@ def _contacts(patches: PatchSet, centre_of_mass: Array, scale: float,
     return motion, action, forces, stiffness
 
 
-def _residual(grip: tuple, start: Array, patches: PatchSet) -> float:
+def _residual(grip: equilibrium.Grip, start: Array, patches: PatchSet) -> float:
     """Return what is out of balance at the scaled twist at which the patches were simulated."""
     total = float(np.sqrt(np.einsum('ij,ij->i', patches.forces, patches.forces)).sum())
     wrench = np.zeros((8, 6))

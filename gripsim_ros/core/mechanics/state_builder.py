@@ -1,5 +1,7 @@
 """Collects the rows of a batch of grasp states."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,7 +38,7 @@ class StateBuilder:
     def __init__(self, contacts: ContactBatch, vertices: Array) -> None:
         count = contacts.configurations.count
         self._contacts, self._count = contacts, count
-        self._patches: list[dict[str, NDArray]] = [{}] * count
+        self._patches: list[dict[str, NDArray[Any]]] = [{}] * count
         surfaces = count if contacts.configurations.detail == DETAIL_SURFACE else 0
         nan = np.nan
         self._rows = {
@@ -59,7 +61,7 @@ class StateBuilder:
             if len(rows):
                 rows[i] = self._blank[name][0]
 
-    def set(self, i: int, **values) -> None:
+    def set(self, i: int, **values: Any) -> None:
         """Set fields of ``GraspStateBatch`` of configuration ``i``."""
         for name, value in values.items():
             self._rows[name][i] = value
@@ -99,7 +101,7 @@ class StateBuilder:
             self_clearance=contacts.self_clearance, depth=contacts.depth,
             patch_offsets=offsets, **self._columns(), **self._rows)
 
-    def _columns(self) -> dict[str, NDArray]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         columns = {}
         for name in (*_PATCH_COLUMNS, 'patch_links', 'patch_flags', 'minimal_forces_object',
                      'minimal_torques_object', 'minimal_envelope', *_STRESS_COLUMNS):

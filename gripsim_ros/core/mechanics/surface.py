@@ -18,6 +18,7 @@ from .rings import ring_displacements
 from .volume import restore_volume, volume_and_centre
 
 Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
 #: The correction of the volume is whole this many contact radii from a contact's edge.
@@ -183,7 +184,7 @@ def deform_surface(mesh: TriangleMesh, material: Material, loads: SurfaceLoads,
 
 
 @njit(cache=True, error_model='numpy')
-def _away_from(vertices, centres, radii):
+def _away_from(vertices: Array, centres: Array, radii: Array) -> Array:
     """Return weights ``(V,)``: 0 in the contacts, rising smoothly to 1 away from them."""
     weights = np.ones(len(vertices))
     for c in range(len(radii)):
@@ -222,7 +223,8 @@ def _guarded_fix(mesh: TriangleMesh, moves: Array, directions: Array, target: fl
 
 
 @njit(cache=True)
-def _bad_vertices(before, after, faces, limits):
+def _bad_vertices(before: Array, after: Array, faces: IntArray,
+                  limits: tuple[float, float]) -> tuple[int, BoolArray]:
     """Return the number of triangles turned or collapsed, and mark their vertices."""
     marks = np.zeros(len(before), np.bool_)
     count = 0
@@ -245,7 +247,7 @@ def _bad_vertices(before, after, faces, limits):
 
 
 @njit(cache=True)
-def _cross(a, b, c, out):
+def _cross(a: Array, b: Array, c: Array, out: Array) -> None:
     x, y, z = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     u, v, w = c[0] - a[0], c[1] - a[1], c[2] - a[2]
     out[0], out[1], out[2] = y * w - z * v, z * u - x * w, x * v - y * u

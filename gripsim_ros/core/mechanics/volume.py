@@ -18,13 +18,14 @@ STEP_TOLERANCE = 1e-15
 
 
 @njit(cache=True)
-def _triple(a, b, c):
-    return (a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
-            + a[2] * (b[0] * c[1] - b[1] * c[0]))
+def _triple(a: Array, b: Array, c: Array) -> float:
+    product: float = (a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
+                      + a[2] * (b[0] * c[1] - b[1] * c[0]))
+    return product
 
 
 @njit(cache=True)
-def _moments(points, faces):
+def _moments(points: Array, faces: IntArray) -> tuple[float, Array]:
     """Return volume and first moment about the origin."""
     volume, moment = 0.0, np.zeros(3)
     for f in range(len(faces)):
@@ -37,7 +38,7 @@ def _moments(points, faces):
 
 
 @njit(cache=True)
-def _cubic(points, directions, faces):
+def _cubic(points: Array, directions: Array, faces: IntArray) -> Array:
     """Return the coefficients of V(s) = sum_k c_k s^k of points moved by s directions."""
     coefficients = np.zeros(4)
     for f in range(len(faces)):
