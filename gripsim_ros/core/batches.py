@@ -94,7 +94,7 @@ class ConfigurationBatch:
     obstacles: NDArray[np.float64] = field(
         default_factory=lambda: _empty(0, OBSTACLE_WIDTH))
     detail: int = DETAIL_FORCES
-    settled_object: NDArray[np.float64] | None = None
+    settled_object: NDArray[np.float64] = None  # type: ignore[assignment]  # by __post_init__
 
     def __post_init__(self) -> None:
         """Take objects that have not moved where nothing is said."""

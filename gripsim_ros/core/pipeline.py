@@ -62,7 +62,7 @@ def run(planner: GraspPlanner | GraspEvaluator, pipeline: Pipeline,
         Whether ``on_progress`` ended it.
     """
     watch = Watch(planner, on_progress)
-    while closings := planner.begin(group_size(planner)):
+    while isinstance(planner, GraspPlanner) and (closings := planner.begin(group_size(planner))):
         planner.end(carry_closings(closings, planner, pipeline.evaluate, watch.goes_on))
         watch.stop_if_told()
     while not planner.finished:

@@ -243,7 +243,8 @@ class Closing:
         """Return the minimal forces (controls,) [N]; 0 where none hold the task."""
         minimal = np.array([state.minimal_envelope[state.links == c.link].sum()
                             for c in controls])
-        return np.maximum(minimal, self._options.min_force_share * minimal.max())
+        raised: Array = np.maximum(minimal, self._options.min_force_share * minimal.max())
+        return raised
 
     def _is_even(self, state: StateRow, forces: Array, minimal: Array) -> bool:
         """Tell whether the forces are those wanted, within the tolerance."""

@@ -44,7 +44,8 @@ class DistanceField:
         """Return unit outward directions ``(..., 3)`` by central differences."""
         steps = np.eye(3) * self.spacing
         slope = np.stack([self(points + s) - self(points - s) for s in steps], axis=-1)
-        return slope / np.maximum(np.linalg.norm(slope, axis=-1, keepdims=True), 1e-12)
+        unit: Array = slope / np.maximum(np.linalg.norm(slope, axis=-1, keepdims=True), 1e-12)
+        return unit
 
 
 def sample_surface(mesh: TriangleMesh, spacing: float) -> tuple[Array, Array]:

@@ -15,7 +15,7 @@ from .closing import DIRECTION_STEP, Closing, Held, Question
 from .hypotheses import Hypothesis
 from .load_cases import task_load_cases
 from .options import PlannerOptions
-from .planner import question_batch
+from .questions import question_batch
 from .ranking import score_reference
 from .regions import within_region
 from .settling import Settling
@@ -139,7 +139,8 @@ class GraspEvaluator:
 
     def _motion(self, rows: Array) -> Array:
         way = rows[-1] - rows[0]
-        return DIRECTION_STEP * way / max(float(np.abs(way).max()), 1e-9)
+        motion: Array = DIRECTION_STEP * way / max(float(np.abs(way).max()), 1e-9)
+        return motion
 
     def _judged(self, i: int) -> RankedGrasp:
         T, rows = self._grasps[i]

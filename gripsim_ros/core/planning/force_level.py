@@ -57,7 +57,8 @@ class ForceLevel:
 
     def targets(self, minimal: Array) -> Array:
         """Return the forces to press for (controls,) [N], within the tolerance of those wanted."""
-        return self.level * np.exp(AIM_SHARE * self._tolerance) * minimal
+        wanted: Array = self.level * np.exp(AIM_SHARE * self._tolerance) * minimal
+        return wanted
 
     def change(self, margin: float, logarithms: Array) -> None:
         """

@@ -83,7 +83,8 @@ def _lever_arms(hand: HandModel, link: int, joint: int, poses: Array) -> Array:
     points = apply(T_palm_link, hand.links[link].mesh.vertices)
     offsets = points - T_palm_link[:, None, :3, 3]
     velocities = jacobian[:, None, :3] + np.cross(jacobian[:, None, 3:], offsets)
-    return np.linalg.norm(velocities, axis=2)
+    arms: Array = np.linalg.norm(velocities, axis=2)
+    return arms
 
 
 def moving_fingers(hand: HandModel, preshape: Preshape) -> tuple[Finger, ...]:

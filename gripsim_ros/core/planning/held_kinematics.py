@@ -218,7 +218,7 @@ def bounded_least_squares(matrix: Array, wanted: Array, lower: Array, upper: Arr
     (J,) float
     """
     lower, upper = np.minimum(lower, 0.0), np.maximum(upper, 0.0)
-    x = np.linalg.lstsq(matrix, wanted, rcond=RANK_TOLERANCE)[0]
+    x = np.asarray(np.linalg.lstsq(matrix, wanted, rcond=RANK_TOLERANCE)[0], np.float64)
     if ((x >= lower) & (x <= upper)).all():
         return x
     free = upper - lower > 0.0
@@ -231,7 +231,8 @@ def bounded_least_squares(matrix: Array, wanted: Array, lower: Array, upper: Arr
 def _link_points(hand: HandModel, joints: Array, links: NDArray[np.int64],
                  local: Array) -> Array:
     T_palm_link = forward_kinematics(hand, joints[None])[0][links]
-    return np.einsum('kij,kj->ki', T_palm_link[:, :3, :3], local) + T_palm_link[:, :3, 3]
+    moved: Array = np.einsum('kij,kj->ki', T_palm_link[:, :3, :3], local) + T_palm_link[:, :3, 3]
+    return moved
 
 
 def _rank(matrix: Array) -> int:

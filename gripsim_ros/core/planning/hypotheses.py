@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,10 @@ from .regions import moved_region, within_region
 from .types import Task
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+Part = TypeVar('Part')
+Result = TypeVar('Result')
 
 #: Threads that share the quick look; its kernels hold no lock.
 THREADS = 4
@@ -135,7 +140,7 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
             for i, row in enumerate(order)], len(poses)
 
 
-def _share(job: Callable, parts: list) -> list:
+def _share(job: Callable[[Part], Result], parts: list[Part]) -> list[Result]:
     """Return what a job that holds no lock returns for each part, done by a few threads."""
     with ThreadPoolExecutor(THREADS) as pool:
         return list(pool.map(job, parts))
@@ -169,7 +174,7 @@ def _coarse(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
     return mesh
 
 
-def _candidates(scene: _Scene, seed: int) -> tuple[Array, NDArray, NDArray]:
+def _candidates(scene: _Scene, seed: int) -> tuple[Array, IntArray, IntArray]:
     """Return palm poses (n, 4, 4) in the canonical frame, their faces and preshapes."""
     options, hand = scene.options, scene.hand
     rolls = 2.0 * np.pi * np.arange(options.roll_count) / options.roll_count
@@ -224,12 +229,13 @@ def _closing_centre(hand: HandModel, number: int) -> Array:
     return np.array([*lateral, points[..., 2].max()])
 
 
-def _in_approach_cone(poses: Array, T_object_canonical: Array, task: Task) -> NDArray:
+def _in_approach_cone(poses: Array, T_object_canonical: Array, task: Task) -> BoolArray:
     if task.approach_direction is None:
         return np.ones(len(poses), dtype=bool)
     axis = task.approach_direction / np.linalg.norm(task.approach_direction)
     approach = poses[:, :3, 2] @ T_object_canonical[:3, :3].T
-    return approach @ axis >= np.cos(task.approach_half_angle) - 1e-9
+    inside: BoolArray = approach @ axis >= np.cos(task.approach_half_angle) - 1e-9
+    return inside
 
 
 def _centred(scene: _Scene, number: int, poses: Array) -> tuple[Array, Array]:
@@ -264,15 +270,17 @@ def _score(scene: _Scene, number: int, poses: Array, known: Array) -> tuple[Arra
     if len(scene.contact_region):
         scores = scores + _region_score(scene.contact_region, contacts, touched)
     rows = np.flatnonzero((scores > 0.0) & (scores > known))
+    points, starts, balls = hand_points
     free = hand_is_free(field.lower, field.spacing, field.values, rotations[rows],
-                        origins[rows], *hand_points, FIELD_CLEARANCE)
+                        origins[rows], points, starts, balls, FIELD_CLEARANCE)
     result = np.full(len(poses), -np.inf)
     result[rows[free]] = scores[rows[free]]
     return result, offsets
 
 
 @lru_cache(maxsize=64)
-def _preshape_look(hand: HandModel, number: int) -> tuple[Array, Array, tuple]:
+def _preshape_look(hand: HandModel, number: int
+                   ) -> tuple[Array, Array, tuple[Array, IntArray, Array]]:
     """Return pads' paths, shares of forces, and the open hand's points with balls round them."""
     preshape = hand.preshapes[number]
     fingers = moving_fingers(hand, preshape)
@@ -290,14 +298,14 @@ def _preshape_look(hand: HandModel, number: int) -> tuple[Array, Array, tuple]:
     return pads, shares, (np.concatenate(groups), starts, np.column_stack([centres, radii]))
 
 
-def _region_score(region: Array, contact: Array, touched: NDArray) -> Array:
+def _region_score(region: Array, contact: Array, touched: BoolArray) -> Array:
     """Return what contacts outside the region, or at its border, lose (n,)."""
     outside = (touched & ~within_region(contact, region, REGION_SLACK)).any(axis=1)
     border = (touched & ~within_region(contact, region, -REGION_BORDER)).any(axis=1)
     return np.where(outside, -np.inf, np.where(border, -REGION_LOSS, 0.0))
 
 
-def _varied_order(scores: Array, faces: NDArray) -> NDArray[np.int64]:
+def _varied_order(scores: Array, faces: IntArray) -> NDArray[np.int64]:
     """Return the order of candidates, best first, with a loss for crowding one face."""
     rounded = np.round(scores / SCORE_RESOLUTION) * SCORE_RESOLUTION
     order = np.lexsort((np.arange(len(scores)), -rounded))
@@ -310,7 +318,7 @@ def _varied_order(scores: Array, faces: NDArray) -> NDArray[np.int64]:
     return order[np.lexsort((np.arange(len(order)), -adjusted))]
 
 
-def _without_twins(order: NDArray[np.int64], poses: Array, preshapes: NDArray, count: int
+def _without_twins(order: NDArray[np.int64], poses: Array, preshapes: IntArray, count: int
                    ) -> NDArray[np.int64]:
     """Keep the first ``count`` without those that centring brought to a pose kept already."""
     seen: set[bytes] = set()

@@ -31,7 +31,8 @@ def any_direction(R_object_canonical: Array) -> Array:
 
     """
     cube = np.array([d for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
-    return (cube / np.linalg.norm(cube, axis=1, keepdims=True)) @ R_object_canonical.T
+    directions: Array = (cube / np.linalg.norm(cube, axis=1, keepdims=True)) @ R_object_canonical.T
+    return directions
 
 
 def task_load_cases(task: Task, R_object_canonical: Array) -> Array:

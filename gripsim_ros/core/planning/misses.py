@@ -44,7 +44,7 @@ class Rejected:
     detailed: bool = False
 
     @property
-    def key(self) -> tuple:
+    def key(self) -> tuple[int, float, int]:
         """Return the order of nearness, nearest first; no two hypotheses are equal in it."""
         number = self.closing.hypothesis.number
         if self.miss is None:
@@ -92,7 +92,9 @@ class MissBook:
     def take(self, item: Rejected, state: StateRow | None) -> None:
         """Take the details of a rejected hypothesis; None: they could not be had."""
         self._nearest = [other for other in self._nearest if other.closing is not item.closing]
-        miss = item.miss if state is None else replace(item.miss, state=state)
+        miss = item.miss
+        if miss is not None and state is not None:
+            miss = replace(miss, state=state)
         self._keep(replace(item, miss=miss, detailed=True))
 
     def nearest(self) -> Rejected | None:
@@ -118,7 +120,8 @@ def nearest_miss(item: Rejected, hand: HandModel, contacts: tuple[GraspContact, 
         [-], [Pa], of the object.
     """
     hypothesis, nan = item.closing.hypothesis, float('nan')
-    preshape, state = hand.preshapes[hypothesis.preshape], item.miss and item.miss.state
+    preshape = hand.preshapes[hypothesis.preshape]
+    state = None if item.miss is None else item.miss.state
     return NearestMiss(
         reason=item.closing.reason, hypothesis=hypothesis.number, preshape=preshape.name,
         T_object_palm=hypothesis.T_object_palm,

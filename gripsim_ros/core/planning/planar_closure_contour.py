@@ -10,6 +10,7 @@ from ..bodies import TriangleMesh
 from ..errors import MeshError, ShapeError
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Fewest and most points of a contour.
 FEWEST_POINTS, MOST_POINTS = 3, 1_000_000
@@ -66,7 +67,8 @@ class Contour:
 
 
 @njit(cache=True)
-def cut_faces(vertices, faces, origin, e1, e2, reach):
+def cut_faces(vertices: Array, faces: IntArray, origin: Array, e1: Array, e2: Array,
+              reach: float) -> tuple[Array, IntArray]:
     """
     Return pieces (k, 2, 2) of a plane's cut through triangles, in its coordinates, and faces.
 
@@ -177,7 +179,8 @@ def _distinct(points: Array) -> Array:
     """Return a loop without points that repeat the one before."""
     steps = np.linalg.norm(points - np.roll(points, 1, axis=0), axis=1)
     size = float(np.ptp(points, axis=0).max(initial=0.0))
-    return points[steps > 1e-9 * size]
+    distinct: Array = points[steps > 1e-9 * size]
+    return distinct
 
 
 def contour_of_points(values: ArrayLike) -> tuple[Contour, tuple[str, ...]]:

@@ -2,6 +2,10 @@
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: A link this near to the contour touches it [m].
 TOUCH = 1e-9
@@ -19,7 +23,7 @@ TURN = 2.0 * np.pi
 
 
 @njit(cache=True)
-def point_on_segment(px, py, ax, ay, bx, by):
+def point_on_segment(px: float, py: float, ax: float, ay: float, bx: float, by: float) -> float:
     """Return the share of the way from a to b where the segment is nearest to p."""
     dx, dy = bx - ax, by - ay
     length = dx * dx + dy * dy
@@ -29,7 +33,8 @@ def point_on_segment(px, py, ax, ay, bx, by):
 
 
 @njit(cache=True)
-def nearest_points(ax, ay, bx, by, cx, cy, dx, dy):
+def nearest_points(ax: float, ay: float, bx: float, by: float, cx: float, cy: float, dx: float,
+                   dy: float) -> tuple[float, float, float, float]:
     """Return distance of segments ab and cd, the share on ab, and the point on cd."""
     rx, ry, sx, sy = bx - ax, by - ay, dx - cx, dy - cy
     cross = rx * sy - ry * sx
@@ -54,7 +59,7 @@ def nearest_points(ax, ay, bx, by, cx, cy, dx, dy):
 
 
 @njit(cache=True)
-def chain_points(base, direction, lengths, angles):
+def chain_points(base: Array, direction: float, lengths: Array, angles: Array) -> Array:
     """Return the joints and the end (L + 1, 2) of a chain whose angles add up."""
     points = np.empty((len(lengths) + 1, 2))
     points[0] = base
@@ -67,7 +72,7 @@ def chain_points(base, direction, lengths, angles):
 
 
 @njit(cache=True)
-def place_bars(points, bars, owners):
+def place_bars(points: Array, bars: Array, owners: IntArray) -> Array:
     """
     Return bars (K, 2, 2) in the plane, given in their phalanges' own frames.
 
@@ -86,7 +91,8 @@ def place_bars(points, bars, owners):
 
 
 @njit(cache=True)
-def bars_gap(bars, owners, first, segments, radii, lower):
+def bars_gap(bars: Array, owners: IntArray, first: int, segments: Array, radii: Array,
+             lower: Array) -> tuple[float, int, int, float, float]:
     """
     Return the smallest gap of bars of phalanges ``first`` and on, with bar, segment and point.
 
@@ -121,14 +127,15 @@ def bars_gap(bars, owners, first, segments, radii, lower):
 
 
 @njit(cache=True)
-def _later(angle):
+def _later(angle: float) -> float:
     """Return an angle of turning in [0, 2 pi), rounding below zero away."""
     angle = angle % TURN
     return 0.0 if angle > TURN - SAME_ANGLE else angle
 
 
 @njit(cache=True)
-def _vertex_turn(ax, ay, bx, by, radius, px, py):
+def _vertex_turn(ax: float, ay: float, bx: float, by: float, radius: float, px: float,
+                 py: float) -> float:
     """
     Return the least turn about the origin after which the rounded bar ab meets p.
 
@@ -159,7 +166,7 @@ def _vertex_turn(ax, ay, bx, by, radius, px, py):
 
 
 @njit(cache=True)
-def _circle_turn(ex, ey, radius, d, polar):
+def _circle_turn(ex: float, ey: float, radius: float, d: float, polar: float) -> float:
     """Return the least turn after which a point at distance d meets the circle about e."""
     e = np.hypot(ex, ey)
     if e < 1e-12:       # the round end about the pivot does not move
@@ -173,7 +180,8 @@ def _circle_turn(ex, ey, radius, d, polar):
 
 
 @njit(cache=True)
-def _edge_turn(ex, ey, radius, cx, cy, dx, dy):
+def _edge_turn(ex: float, ey: float, radius: float, cx: float, cy: float, dx: float,
+               dy: float) -> tuple[float, float, float]:
     """Return the least turn after which the circle about e meets the inside of edge cd."""
     e = np.hypot(ex, ey)
     length = np.hypot(dx - cx, dy - cy)
@@ -199,7 +207,8 @@ def _edge_turn(ex, ey, radius, cx, cy, dx, dy):
 
 
 @njit(cache=True)
-def first_turn(origin, bars, owners, first, segments, radii):
+def first_turn(origin: Array, bars: Array, owners: IntArray, first: int, segments: Array,
+               radii: Array) -> tuple[float, int, int, float, float]:
     """
     Return the least turn of phalanges ``first`` and on, as one body, that touches the contour.
 
@@ -264,8 +273,9 @@ def first_turn(origin, bars, owners, first, segments, radii):
 
 
 @njit(cache=True)
-def advance_together(base, direction, lengths, start, rates, first, bars, owners, segments,
-                     radii, limit):
+def advance_together(base: Array, direction: float, lengths: Array, start: Array, rates: Array,
+                     first: int, bars: Array, owners: IntArray, segments: Array, radii: Array,
+                     limit: float) -> tuple[float, int, int, float, float]:
     """
     Return the fraction at which phalanges ``first`` and on touch, all joints moving together.
 
@@ -309,7 +319,7 @@ def advance_together(base, direction, lengths, start, rates, first, bars, owners
 
 
 @njit(cache=True)
-def lower_bounds(bars, segments, radii):
+def lower_bounds(bars: Array, segments: Array, radii: Array) -> Array:
     """Return bounds (K, n) of gaps from the middles and lengths of bars and segments."""
     lower = np.empty((len(bars), len(segments)))
     for k in range(len(bars)):
@@ -324,7 +334,7 @@ def lower_bounds(bars, segments, radii):
 
 
 @njit(cache=True)
-def _radial_range(ax, ay, bx, by):
+def _radial_range(ax: float, ay: float, bx: float, by: float) -> tuple[float, float]:
     """Return the least and largest distance of a segment's points from the origin."""
     u = point_on_segment(0.0, 0.0, ax, ay, bx, by)
     return (np.hypot(ax + u * (bx - ax), ay + u * (by - ay)),
@@ -332,7 +342,8 @@ def _radial_range(ax, ay, bx, by):
 
 
 @njit(cache=True)
-def _top_speed(lengths, rates, first, bars, owners, radii):
+def _top_speed(lengths: Array, rates: Array, first: int, bars: Array, owners: IntArray,
+               radii: Array) -> float:
     """Return a bound of the speed of the bars' points in length a unit of the fraction."""
     speed = 0.0
     for j in range(first, len(lengths)):

@@ -1,7 +1,7 @@
 """The planner as an ask-and-tell object: it calls no stage and never waits."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -34,6 +34,7 @@ from .types import Ask, NearestMiss, Progress, RankedGrasp, Task
 FIRST_ACTIVE, MORE_ACTIVE = 8, 4
 #: Hypotheses begun for one question at most: looking at them first takes time.
 MOST_BEGUN = 4
+_Asked = Closing | Settling | RankedGrasp | Rejected | HeldMotion
 
 
 class GraspPlanner:
@@ -82,8 +83,7 @@ class GraspPlanner:
         self._total = len(hypotheses)
         self._active: list[Closing] = []
         self._given_out: dict[int, Closing] = {}
-        self._asked: dict[
-            int, list[Closing | Settling | RankedGrasp | Rejected | HeldMotion]] = {}
+        self._asked: dict[int, Sequence[_Asked]] = {}
         self._answers: dict[int, GraspStateBatch | str] = {}
         self._next_ask = self._next_tell = 0
         self._grasps: dict[int, RankedGrasp] = {}
@@ -304,10 +304,10 @@ class GraspPlanner:
     def _unexplained(self) -> list[Rejected]:
         return [] if self._grasps else self._misses.next()
 
-    def _register(self, items: list, questions: list[Question], detail: int) -> Ask:
+    def _register(self, items: Sequence[_Asked], questions: list[Question], detail: int) -> Ask:
         return self._number(items, question_batch(questions, self.load_cases, self.task, detail))
 
-    def _number(self, items: list, configurations: ConfigurationBatch) -> Ask:
+    def _number(self, items: Sequence[_Asked], configurations: ConfigurationBatch) -> Ask:
         batch_id, self._next_ask = self._next_ask, self._next_ask + 1
         self._asked[batch_id] = items
         return Ask(batch_id, configurations)

@@ -232,4 +232,5 @@ def _press_speeds(control: Control, state: StateRow, T_object_palm: Array, T_pal
     jacobian = jacobians[control.link]
     velocities = jacobian[None, :3] + cross(
         jacobian[3:].T[None], offsets[:, None]).swapaxes(1, 2)
-    return np.einsum('k,kx,kxj->j', share, normals, velocities) * rates
+    speeds: Array = np.einsum('k,kx,kxj->j', share, normals, velocities) * rates
+    return speeds

@@ -32,9 +32,11 @@ def question_batch(questions: list[Question], load_cases: Array, task: Task,
 
 
 def miss_question(item: Rejected) -> Question:
-    """Return the question for the details of a rejected hypothesis."""
+    """Return the question for the details of a rejected hypothesis that came to forces."""
+    miss = item.miss
+    assert miss is not None
     return Question(DETAIL_SURFACE, item.closing.hypothesis.T_object_palm,
-                    item.miss.joint_positions, item.miss.joint_displacements, np.zeros(3))
+                    miss.joint_positions, miss.joint_displacements, np.zeros(3))
 
 
 def closing_limits(grasp_object: GraspObject, hand: HandModel, load: float,

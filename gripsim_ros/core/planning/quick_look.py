@@ -5,13 +5,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
 
 #: Shares of forces whose scores differ by less are equal: the first is taken, not rounding's.
 SAME = 1e-9
 
 
 @njit(cache=True)
-def distance_at(lower, spacing, values, x, y, z):
+def distance_at(lower: Array, spacing: float, values: Array, x: float, y: float,
+                z: float) -> float:
     """Return the trilinear value at a point; beyond the grid, its border's plus the way."""
     u, v, w = (x - lower[0]) / spacing, (y - lower[1]) / spacing, (z - lower[2]) / spacing
     a = min(max(u, 0.0), values.shape[0] - 1.0)
@@ -26,11 +29,12 @@ def distance_at(lower, spacing, values, x, y, z):
            + b * ((1 - a) * values[i, j + 1, k] + a * values[i + 1, j + 1, k]))
     high = ((1 - b) * ((1 - a) * values[i, j, k + 1] + a * values[i + 1, j, k + 1])
             + b * ((1 - a) * values[i, j + 1, k + 1] + a * values[i + 1, j + 1, k + 1]))
-    return (1 - c) * low + c * high + beyond
+    distance: float = (1 - c) * low + c * high + beyond
+    return distance
 
 
 @njit(cache=True)
-def distances_at(lower, spacing, values, points):
+def distances_at(lower: Array, spacing: float, values: Array, points: Array) -> Array:
     """Return the trilinear values (n,) at points (n, 3)."""
     result = np.empty(len(points))
     for n in range(len(points)):
@@ -39,7 +43,9 @@ def distances_at(lower, spacing, values, points):
 
 
 @njit(cache=True, nogil=True)
-def closing_look(lower, spacing, values, rotations, origins, pads, shares, lengths):
+def closing_look(lower: Array, spacing: float, values: Array, rotations: Array, origins: Array,
+                 pads: Array, shares: Array,
+                 lengths: Array) -> tuple[Array, BoolArray, Array, Array]:
     """
     Follow the pads' paths of closing hands through a distance field.
 
@@ -90,7 +96,7 @@ def closing_look(lower, spacing, values, rotations, origins, pads, shares, lengt
 
 
 @njit(cache=True)
-def _half_steps(pads):
+def _half_steps(pads: Array) -> Array:
     """Return half the longest step of each pad's way [m]."""
     gaps = np.zeros(len(pads))
     for f in range(len(pads)):
@@ -101,7 +107,8 @@ def _half_steps(pads):
 
 
 @njit(cache=True)
-def _first_touch(lower, spacing, values, rotation, origin, pad, gap):
+def _first_touch(lower: Array, spacing: float, values: Array, rotation: Array, origin: Array,
+                 pad: Array, gap: float) -> tuple[int, bool]:
     """Return the first step inside, else the nearest one; and whether the pad touches."""
     nearest, least, point = 0, np.inf, np.empty(3)
     for m in range(len(pad)):
@@ -115,19 +122,20 @@ def _first_touch(lower, spacing, values, rotation, origin, pad, gap):
 
 
 @njit(cache=True, inline='always')
-def _place(rotation, origin, point, result):
+def _place(rotation: Array, origin: Array, point: Array, result: Array) -> None:
     for k in range(3):
         result[k] = (rotation[k, 0] * point[0] + rotation[k, 1] * point[1]
                      + rotation[k, 2] * point[2] + origin[k])
 
 
 @njit(cache=True, inline='always')
-def _dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+def _dot(a: Array, b: Array) -> float:
+    product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return product
 
 
 @njit(cache=True)
-def _inward(lower, spacing, values, point, result):
+def _inward(lower: Array, spacing: float, values: Array, point: Array, result: Array) -> None:
     """Write the unit direction against the field's gradient by central differences."""
     x, y, z = point
     result[0] = (distance_at(lower, spacing, values, x - spacing, y, z)
@@ -142,7 +150,8 @@ def _inward(lower, spacing, values, point, result):
 
 
 @njit(cache=True)
-def _balance(contacts, inward, touched, shares, lengths, offset):
+def _balance(contacts: Array, inward: Array, touched: BoolArray, shares: Array, lengths: Array,
+             offset: Array) -> float:
     """Return the score of the best shares of forces, and write their middle."""
     best, total, middle = -1.0, np.empty(3), np.empty(3)
     for s in range(len(shares)):
@@ -168,7 +177,8 @@ def _balance(contacts, inward, touched, shares, lengths, offset):
 
 
 @njit(cache=True, nogil=True)
-def hand_is_free(lower, spacing, values, rotations, origins, points, starts, balls, limit):
+def hand_is_free(lower: Array, spacing: float, values: Array, rotations: Array, origins: Array,
+                 points: Array, starts: IntArray, balls: Array, limit: float) -> BoolArray:
     """
     Tell for each pose (n,) whether all hand points (m, 3), frame palm, are beyond a limit.
 
@@ -195,7 +205,8 @@ def hand_is_free(lower, spacing, values, rotations, origins, points, starts, bal
 
 
 @njit(cache=True, nogil=True)
-def place_palms(points, rotations, centroids, centres, palm_low, palm_high, gaps):
+def place_palms(points: Array, rotations: Array, centroids: Array, centres: Array, palm_low: Array,
+                palm_high: Array, gaps: Array) -> Array:
     """
     Return palm origins (p, n, gaps, 3): the section centred, the palm at a gap before it.
 
@@ -224,7 +235,7 @@ def place_palms(points, rotations, centroids, centres, palm_low, palm_high, gaps
 
 
 @njit(cache=True, fastmath={'nnan', 'nsz'})
-def _nearest_below(local, x, y, palm_low, palm_high):
+def _nearest_below(local: Array, x: float, y: float, palm_low: Array, palm_high: Array) -> float:
     """Return the lowest z of the samples (3, n) over the palm, whose middle is at (x, y)."""
     low_x, high_x, low_y, high_y = (palm_low[0] + x, palm_high[0] + x, palm_low[1] + y,
                                     palm_high[1] + y)
@@ -238,7 +249,8 @@ def _nearest_below(local, x, y, palm_low, palm_high):
 
 
 @njit(cache=True, fastmath={'nnan', 'nsz'})
-def _section_middle(local, x, y, top, half):
+def _section_middle(local: Array, x: float, y: float, top: float,
+                    half: Array) -> tuple[float, float]:
     """Return the middle of the section below ``top`` near (x, y), in each axis where it fits."""
     low_x, high_x, low_y, high_y = np.inf, -np.inf, np.inf, -np.inf
     for i in range(local.shape[1]):

@@ -40,8 +40,9 @@ class ReachOptions:
                     or not 0.0 < value < np.inf:
                 raise TaskError(f'planner option reach.{name} must be finite and above 0, '
                                 f'got {value!r}')
-        return cls(**{f.name: int(values[f.name]) if f.type in (int, 'int')
-                      else float(values[f.name]) for f in fields(cls)})
+        numbers: dict[str, Any] = {f.name: int(values[f.name]) if f.type in (int, 'int')
+                                   else float(values[f.name]) for f in fields(cls)}
+        return cls(**numbers)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,10 @@ from numpy.typing import NDArray
 from ..batches import OBSTACLE_BOX, OBSTACLE_SPHERE
 
 Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 
-def within_region(points: Array, region: Array, slack: float = 0.0) -> NDArray[np.bool_]:
+def within_region(points: Array, region: Array, slack: float = 0.0) -> BoolArray:
     """
     Tell which points lie in one of the primitives, boundaries included.
 
@@ -35,15 +36,18 @@ def within_region(points: Array, region: Array, slack: float = 0.0) -> NDArray[n
     return inside
 
 
-def _within(local: Array, kind: int, dimensions: Array, slack: float) -> NDArray[np.bool_]:
+def _within(local: Array, kind: int, dimensions: Array, slack: float) -> BoolArray:
     """Tell which points ``(..., 3)`` in a primitive's own frame lie in it."""
+    inside: BoolArray
     if kind == OBSTACLE_BOX:
-        return (np.abs(local) <= 0.5 * dimensions + slack).all(axis=-1)
-    if kind == OBSTACLE_SPHERE:
-        return np.linalg.norm(local, axis=-1) <= dimensions[0] + slack
-    height, radius = dimensions[:2]
-    return ((np.linalg.norm(local[..., :2], axis=-1) <= radius + slack)
-            & (np.abs(local[..., 2]) <= 0.5 * height + slack))
+        inside = np.all(np.abs(local) <= 0.5 * dimensions + slack, axis=-1)
+    elif kind == OBSTACLE_SPHERE:
+        inside = np.linalg.norm(local, axis=-1) <= dimensions[0] + slack
+    else:
+        height, radius = dimensions[:2]
+        inside = ((np.linalg.norm(local[..., :2], axis=-1) <= radius + slack)
+                  & (np.abs(local[..., 2]) <= 0.5 * height + slack))
+    return inside
 
 
 def moved_region(region: Array, T_new_old: Array) -> Array:

@@ -8,6 +8,7 @@ counted; here the same closed hand is asked about again at the object so moved.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,7 +139,7 @@ def told_where_found(state: StateRow, T_object_settled: Array) -> StateRow:
     """
     if (T_object_settled == np.eye(4)).all():
         return state
-    turned = {name: rotate(T_object_settled, getattr(state, name)) for name in (
+    turned: dict[str, Any] = {name: rotate(T_object_settled, getattr(state, name)) for name in (
         'normals', 'forces', 'minimal_forces', 'minimal_torques')}
     vertices = None if state.vertices is None else apply(T_object_settled, state.vertices)
     return replace(

@@ -9,7 +9,7 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.distance import pdist
 
 from ..bodies import TriangleMesh
-from ..hand import HandModel, forward_kinematics
+from ..hand import HandModel, Preshape, forward_kinematics
 from ..transforms import apply
 from .hand_geometry import moving_fingers, pad_paths
 
@@ -98,7 +98,7 @@ def largest_opening(hand: HandModel) -> float:
                 for gap in _gaps(hand, preshape)), default=0.0)
 
 
-def _gaps(hand: HandModel, preshape) -> list[float]:
+def _gaps(hand: HandModel, preshape: Preshape) -> list[float]:
     fingers = moving_fingers(hand, preshape)
     _, normals = pad_paths(hand, fingers, preshape, 2)
     T_palm_link = forward_kinematics(hand, preshape.open[None])[0]

@@ -63,7 +63,8 @@ class StateRow:
     @property
     def normal_forces(self) -> Array:
         """Return the simulated normal force of each patch (k,) [N]."""
-        return np.einsum('ij,ij->i', self.forces, self.normals)
+        forces: Array = np.einsum('ij,ij->i', self.forces, self.normals)
+        return forces
 
 
 def state_row(states: GraspStateBatch, i: int) -> StateRow:

@@ -142,7 +142,9 @@ def commanded_joints(hand: HandModel, grasp: RankedGrasp, squeeze: float) -> Arr
     points = np.array([c.point for c in grasp.contacts]).reshape(-1, 3)
     forces = np.array([c.closing_force for c in grasp.contacts]).reshape(-1, 3)
     rows = _levers(hand, joints, grasp.T_object_palm, links, points)
-    return joints + squeeze * np.einsum('kxj,kx->j', rows, forces) / hand.joint_stiffness
+    torques = np.einsum('kxj,kx->j', rows, forces)
+    commanded: Array = joints + squeeze * torques / hand.joint_stiffness
+    return commanded
 
 
 def settled_joints(hand: HandModel, joints: Array, command: Array, T_object_palm: Array,
@@ -168,7 +170,8 @@ def settled_joints(hand: HandModel, joints: Array, command: Array, T_object_palm
     matrix = np.diag(stiffness) + along.T @ (state.normal_stiffness[:, None] * along)
     missing = stiffness * (command - joints) - np.einsum('kxj,kx->j', rows, state.forces)
     step = np.clip(np.linalg.solve(matrix, missing), -MOST_STEP, MOST_STEP)
-    return np.clip(joints + step, hand.joint_lower, hand.joint_upper)
+    settled: Array = np.clip(joints + step, hand.joint_lower, hand.joint_upper)
+    return settled
 
 
 def _levers(hand: HandModel, joints: Array, T_object_palm: Array, links: NDArray[np.int64],
@@ -183,7 +186,8 @@ def _levers(hand: HandModel, joints: Array, T_object_palm: Array, links: NDArray
     closing = np.zeros(len(joints))
     for finger in find_fingers(hand):
         closing[list(finger.joints)] = 1.0
-    return np.einsum('xy,kyj->kxj', R_object_palm, rows) * closing
+    levers: Array = np.einsum('xy,kyj->kxj', R_object_palm, rows) * closing
+    return levers
 
 
 def summarise(verdicts: Sequence[tuple[bool, float]]) -> Robustness:
