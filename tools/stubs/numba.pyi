@@ -1,0 +1,9 @@
+"""What the core uses of numba: a compiled kernel has the signature of its source."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+F = TypeVar('F', bound=Callable[..., object])
+
+def njit(*, cache: bool = ..., inline: str = ..., nogil: bool = ..., error_model: str = ...,
+         fastmath: set[str] = ...) -> Callable[[F], F]: ...
