@@ -182,14 +182,15 @@ class PlanGraspClient:
             Called from this thread; the plan is cancelled once it returns False, and the
             result then holds the best so far.
         timeout : float, optional
-            Time until the answer is taken for lost [s]; None: from the request's limit.
+            Time until the answer is taken for lost [s], from the call on; None: from the
+            request's limit.
 
         Raises
         ------
         ServerLost
             The planner is not there, went away or stays silent; nothing hangs.
         """
-        self.wait_for_server()
+        end = self._begin(goal, timeout)
         feedback: list[PlanGrasps.Feedback] = []
         heard = [time.monotonic()]
 
@@ -197,7 +198,6 @@ class PlanGraspClient:
             heard[0] = time.monotonic()
             feedback.append(msg.feedback)
 
-        end = time.monotonic() + (timeout or _limit(goal))
         name = UUID(uuid=list(uuid.uuid4().bytes))
         handle, asks = self._ask(
             lambda: self._plan.send_goal_async(goal, listen, name), end, heard)
@@ -230,9 +230,15 @@ class PlanGraspClient:
         return self._call(self._evaluate, request, timeout)
 
     def _call(self, service, request, timeout: float | None):
-        self.wait_for_server()
-        end = time.monotonic() + (timeout or _limit(request))
+        end = self._begin(request, timeout)
         return self._await(service.call_async(request), end, None)
+
+    def _begin(self, request, timeout: float | None) -> float:
+        """Return when the answer is lost; the time to find the planner counts."""
+        limit = timeout or _limit(request)
+        end = time.monotonic() + limit
+        self.wait_for_server(min(limit, DISCOVERY_TIMEOUT))
+        return end
 
     def _ask(self, ask: Callable, end: float, heard: list[float],
              meanwhile: Callable[[], None] = lambda: None, signs: list[float] | None = None):

@@ -3,6 +3,7 @@
 import contextlib
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -129,28 +130,27 @@ def test_a_planner_that_never_answers_is_lost_after_a_silence(lossy, monkeypatch
     assert wait_for(lambda: planner.runs) and planner.runs == 1
 
 
-@pytest.mark.parametrize('call', ['plan', 'plan_by_service'])
-def test_the_time_to_find_the_planner_counts(lossy, monkeypatch, call):
+@pytest.mark.parametrize('call, wait', [('plan', '_ask'), ('plan_by_service', '_await')])
+def test_the_time_to_find_the_planner_counts(lossy, monkeypatch, call, wait):
     _, client = lossy
-    moments, waits = iter([100.0, *[108.0] * 3, *[111.0] * 9]), []
-    monkeypatch.setattr(client, 'wait_for_server', waits.append)
-    monkeypatch.setattr(client_module.time, 'monotonic', lambda: next(moments, 200.0))
+    now, ends = [100.0], []
+
+    def find(timeout):
+        now[0] += 0.5 * timeout
+
+    def wait_until(answer, end, *_):
+        ends.append(end)
+        raise ServerLost('asked')
+    monkeypatch.setattr(client_module, 'time', SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(client, 'wait_for_server', find)
+    monkeypatch.setattr(client, wait, wait_until)
     request = {'plan': PlanGrasps.Goal(), 'plan_by_service': PlanGrasp.Request()}[call]
-    lossy[0].losses['send_goal_response'] = ALWAYS
-    monkeypatch.setattr(client, '_service', SilentService(client._service))
-    with pytest.raises(ServerLost, match='in time'):
-        getattr(client, call)(request, timeout=10.5)
-    assert waits == [client_module.DISCOVERY_TIMEOUT]
-
-
-class SilentService:
-    """A service's client whose questions nobody hears."""
-
-    def __init__(self, service):
-        self.service_is_ready = service.service_is_ready
-
-    def call_async(self, request):
-        return rclpy.task.Future()
+    for timeout in (4.0, 20.0):
+        begin = now[0]
+        with pytest.raises(ServerLost, match='asked'):
+            getattr(client, call)(request, timeout=timeout)
+        assert ends.pop() == begin + timeout
+        assert now[0] - begin == 0.5 * min(timeout, client_module.DISCOVERY_TIMEOUT)
 
 
 def test_a_refused_plan_is_not_asked_for_again(lossy):
