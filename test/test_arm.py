@@ -259,7 +259,7 @@ class TestCommand:
         mesh, pose = tmp_path / 'ball.stl', tmp_path / 'pose.yaml'
         write_ball(mesh)
         pose.write_text(yaml.safe_dump({'position': position, 'orientation': [0, 0, 0, 1]}))
-        code = main(['plan', str(mesh), '--hypotheses', '16', '--workers', '1', '--json',
+        code = main(['plan', str(mesh), '--hypotheses', '8', '--workers', '1', '--json',
                      '--count', '3', '--arm', str(FILE), '--object-pose', str(pose), *more])
         return code, json.loads(capsys.readouterr().out)
 
