@@ -196,7 +196,13 @@ class SuiteNode(LifecycleNode):
                                 throttle_time_source_type=self.steady)
 
     def on_fault(self, error: Exception, text: str) -> None:
-        """Log an error that reached a thread of the node with its traceback; the node lives on."""
+        """
+        Log an error that reached a thread of the node with its traceback; the node lives on.
+
+        Once ROS is shut down nothing can be published, and that is no fault.
+        """
+        if not self.context.ok():
+            return
         self.get_logger().error(text)
         self.report_error(one_line(error))
 
