@@ -240,6 +240,33 @@ def test_a_stage_that_says_that_it_is_at_work_is_waited_for(ring):
     assert session.outcome == STAGE_MISSING
 
 
+def test_batches_of_ended_sessions_do_not_crowd_the_queues(ring):
+    for name in 'abcd':
+        session = ring.begin(name, CountingPlanner(100))
+        ring.step()
+        ring.dispatcher.cancel(session)
+        ring.step()
+    assert len(ring.sent) == 2 * CREDITS, 'the queues of the stages hold no more'
+    ring.begin('e', CountingPlanner(100))
+    ring.step()
+    assert len(ring.sent) == 2 * CREDITS
+    ring.answer('a', 0)
+    ring.step()
+    assert len(ring.sent) == 2 * CREDITS + 1
+    ring.step(TIMEOUT)
+    assert len([attempt for *_, attempt in ring.sent if attempt == 0]) == 3 * CREDITS
+
+
+def test_time_up_while_a_stage_is_at_work_is_a_time_out(ring):
+    session = ring.begin('a', CountingPlanner(1), limit=5.0)
+    ring.step()
+    for _ in range(5):
+        ring.step(1.0)
+        ring.dispatcher.at_work()
+        ring.step()
+    assert session.done.is_set() and session.outcome == TIMED_OUT
+
+
 def test_an_unknown_object_is_published_again_and_the_batch_sent_again(ring):
     planner = CountingPlanner(1)
     session = ring.begin('a', planner)

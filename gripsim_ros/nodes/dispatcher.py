@@ -55,6 +55,7 @@ class Dispatcher:
         self._events: queue.SimpleQueue = queue.SimpleQueue()
         self._sessions: deque[Session] = deque()
         self._out: dict[tuple[str, int], Outstanding] = {}
+        self._left: dict[tuple[str, int], float] = {}   # of ended sessions, and until when
         self._order = 0
         self._at_work_until = -float('inf')
         self._closed = False
@@ -152,7 +153,8 @@ class Dispatcher:
             return
         self._sessions.remove(session)
         for key in [k for k, item in self._out.items() if item.session is session]:
-            del self._out[key]
+            if not self._out.pop(key).silent:
+                self._left[key] = self._clock() + self._settings.answer_timeout
         self._finish(session, outcome, message)
 
     def _finish(self, session: Session, outcome: int, message: str) -> None:
@@ -162,6 +164,7 @@ class Dispatcher:
         session.done.set()
 
     def _take(self, answer: Answer) -> None:
+        self._left.pop((answer.request_id, answer.batch_id), None)
         item = self._out.get((answer.request_id, answer.batch_id))
         if item is None:
             return
@@ -211,7 +214,7 @@ class Dispatcher:
         if now >= session.deadline:
             silent = [item for item in self._out.values()
                       if item.session is session and item.silent]
-            if silent:
+            if silent and now >= self._at_work_until:
                 self._end(session, STAGE_MISSING, self._missing(silent[0]))
             else:
                 judged = self._all_judged(session) and not session.cut_short
@@ -271,10 +274,16 @@ class Dispatcher:
                 f'{self._settings.answer_timeout:g} s each')
 
     def _pump(self, now: float) -> None:
-        """Let the sessions take turns while credits are left."""
-        idle = 0
+        """
+        Let the sessions take turns while credits are left.
+
+        Batches of ended sessions still wait in the stages' queues, which hold twice the
+        credits: more would push others out.
+        """
+        self._left = {key: until for key, until in self._left.items() if until > now}
+        idle, credits = 0, self._settings.credits
         while self._sessions and idle < len(self._sessions):
-            if len(self._out) >= self._settings.credits:
+            if len(self._out) >= credits or len(self._out) + len(self._left) >= 2 * credits:
                 return
             session = self._sessions[0]
             self._sessions.rotate(-1)
@@ -328,6 +337,7 @@ class Dispatcher:
                 times.append(max(session.reported_at, 0.0) + HEARTBEAT)
             if ready and not session.discovered:
                 times.append(now + DISCOVERY_PERIOD)
+        times.extend(self._left.values())
         for item in self._out.values():
             times.append(item.deadline if item.resend_at is None else item.resend_at)
         return max(0.0, min(times) - now)
