@@ -173,6 +173,10 @@ class Soak:
 
     # -- what is looked at ---------------------------------------------------------------
 
+    def progress(self):
+        """Return how many motions were begun, and how many faults have struck."""
+        return len(self.hand.firmware.record.moves), sum(self.hand.faults.struck.values())
+
     def watch_motions(self):
         """Count motions that ended; note those that hang, and what was sent."""
         commands = self.hand.firmware.record.commands
@@ -261,9 +265,10 @@ def resources():
     return memory / 1024.0, len(os.listdir('/proc/self/fd'))
 
 
-def soak(seconds, seed=0, host='127.0.0.1', say=lambda line: None):
+def soak(seconds, seed=0, host='127.0.0.1', say=lambda line: None, least=(0, 0)):
     """
-    Run for some seconds; return what was wrong and a summary.
+    Run for some seconds, and on until there were so many motions and faults; return what was
+    wrong and a summary.
 
     The first tenth of the time, where kernels are loaded and buffers grow, is not looked at
     for leaks.
@@ -272,15 +277,17 @@ def soak(seconds, seed=0, host='127.0.0.1', say=lambda line: None):
     run = Soak(seed, host)
     begun, told = time.monotonic(), time.monotonic()
     baseline = None
-    while time.monotonic() - begun < seconds and len(run.wrong) < 20:
+    while len(run.wrong) < 20 and (time.monotonic() - begun < seconds or any(
+            count < few for count, few in zip(run.progress(), least))):
         run.step()
         run.watch_motions()
         if baseline is None and time.monotonic() - begun > 0.1 * seconds:
             baseline = resources()
         if time.monotonic() - told > 60.0:
             told = time.monotonic()
-            say(f'  {told - begun:.0f} s, {len(run.hand.firmware.record.moves)} motions, '
-                f'{sum(run.hand.faults.struck.values())} faults, {len(run.wrong)} wrong')
+            motions, faults = run.progress()
+            say(f'  {told - begun:.0f} s, {motions} motions, {faults} faults, '
+                f'{len(run.wrong)} wrong')
     run.finish()
     memory, descriptors = resources()
     if memory - baseline[0] > MEMORY_GROWTH:
@@ -306,9 +313,12 @@ def main():
     parser.add_argument('--minutes', type=float, default=30.0)
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--pty', action='store_true', help='pseudo-terminals instead of TCP')
+    parser.add_argument('--least-motions', type=int, default=0, help='go on until so many')
+    parser.add_argument('--least-faults', type=int, default=0, help='go on until so many')
     options = parser.parse_args()
     wrong, summary = soak(60.0 * options.minutes, options.seed,
-                          None if options.pty else '127.0.0.1', print)
+                          None if options.pty else '127.0.0.1', print,
+                          (options.least_motions, options.least_faults))
     for key, value in summary.items():
         print(f'{key}: {value}')
     for line in wrong:
