@@ -13,7 +13,7 @@ from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task
 from gripsim_ros.core.planning.state_row import state_row
 from gripsim_ros.core.transforms import apply, from_rotation_vector
-from gripsim_ros.in_process import mechanics_options, planner_options
+from gripsim_ros.in_process import link_shapes, mechanics_options, planner_options
 from gripsim_ros.resources import load_default_hand
 
 HYPOTHESES = 10
@@ -41,7 +41,7 @@ def apple_of(material, mesh=None):
 
 @lru_cache(maxsize=12)
 def stages(hand, grasp_object):
-    return Pipeline(hand, grasp_object, mechanics_options())
+    return Pipeline(hand, grasp_object, mechanics_options(), link_shapes(hand))
 
 
 def plan(hand, grasp_object, task=None, hypotheses=HYPOTHESES):
