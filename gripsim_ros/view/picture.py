@@ -35,7 +35,8 @@ LENGTHS, SCALE_SHARE = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0), 0.2
 
 
 def draw_markers(arrays: Sequence[MarkerArray], size: tuple[int, int] = SIZE,
-                 towards: Array | None = None, up: Array = UP) -> PillowImage.Image:
+                 towards: Array | None = None, up: Array = UP,
+                 zoom: float = 1.0) -> PillowImage.Image:
     """
     Return a picture of what marker arrays in one frame show, with scale and legends.
 
@@ -48,6 +49,8 @@ def draw_markers(arrays: Sequence[MarkerArray], size: tuple[int, int] = SIZE,
     towards, up : (3,) float
         Direction from the middle of the scene to the eye, by default where most contacts are
         seen, and up.
+    zoom : float
+        1 shows all of it, more goes nearer.
 
     Returns
     -------
@@ -60,8 +63,8 @@ def draw_markers(arrays: Sequence[MarkerArray], size: tuple[int, int] = SIZE,
         labels += [label for label in texts if _layer(label) not in DRAWN_FLAT]
     points = np.concatenate([shape.vertices for shape in shapes])
     focus = (points.min(axis=0) + points.max(axis=0)) / 2.0
-    radius = float(np.linalg.norm(points - focus, axis=1).max())
-    towards = _best_view(arrays, shapes) if towards is None else towards
+    radius = float(np.linalg.norm(points - focus, axis=1).max()) / zoom
+    towards = best_view(arrays) if towards is None else towards
     fine = look_along(-towards, up, focus - LEGEND_SHARE * radius * up, radius,
                       (OVERSAMPLING * size[0], OVERSAMPLING * size[1]))
     picture = PillowImage.fromarray(
@@ -79,8 +82,10 @@ def _layer(named: Shape | Label) -> str:
     return named.name.partition('/')[0]
 
 
-def _best_view(arrays: Sequence[MarkerArray], shapes: Sequence[Shape]) -> Array:
-    """Return the direction, a little from above, with most contacts before and no palm."""
+def best_view(arrays: Sequence[MarkerArray]) -> Array:
+    """Return the direction to the eye, a little from above: most contacts before, no palm."""
+    shapes = [shape for array in arrays for shape in shapes_of(array)[0]
+              if _layer(shape) not in DRAWN_FLAT]
     outward = [np.array([m.points[0].x - m.points[1].x, m.points[0].y - m.points[1].y,
                          m.points[0].z - m.points[1].z])
                for array in arrays for m in array.markers
