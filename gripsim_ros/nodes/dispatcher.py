@@ -217,8 +217,7 @@ class Dispatcher:
             if silent and now >= self._at_work_until:
                 self._end(session, STAGE_MISSING, self._missing(silent[0]))
             else:
-                judged = self._all_judged(session) and not session.cut_short
-                self._end(session, DONE if judged else TIMED_OUT, '')
+                self._end(session, TIMED_OUT, '')
         elif now >= session.stop_at and not session.stopped and session.planner is not None:
             session.stopped = True
             session.cut_short = not self._all_judged(session)

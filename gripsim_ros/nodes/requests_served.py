@@ -283,6 +283,8 @@ class RequestServer:
             if session.planner is not None:
                 progress = session.planner.progress
                 judged = f'{progress.evaluated} of {progress.total} were evaluated'
+                if progress.evaluated >= progress.total:
+                    judged += ', but the numbers of the best are not all final'
             response.message = f'time is up after {session.deadline - session.begin:g} s: {judged}'
         if session.failures and not response.message:
             response.message = f'some were not evaluated: {session.failures}'
