@@ -175,6 +175,13 @@ def load_grasps(path: Path, joint_names: Sequence[str]) -> list[GivenGrasp]:
     ShapeError, HandError
         The file is not JSON or a grasp cannot be read; the message says which.
     """
+    _, grasps = read_grasps(path)
+    return [given_grasp(grasp, joint_names, f'grasps {path}: grasp {number}')
+            for number, grasp in enumerate(grasps, 1)]
+
+
+def read_grasps(path: Path) -> tuple[Any, list[Any]]:
+    """Return a file's content and its list of grasps, unread; errors as ``load_grasps``."""
     try:
         content = json.loads(Path(path).read_text(encoding='utf-8'))
     except (json.JSONDecodeError, UnicodeDecodeError, OSError) as error:
@@ -182,11 +189,11 @@ def load_grasps(path: Path, joint_names: Sequence[str]) -> list[GivenGrasp]:
     grasps = content.get('grasps') if isinstance(content, Mapping) else content
     if not isinstance(grasps, list):
         raise ShapeError(f'grasps {path}: needs a list of grasps under the key "grasps"')
-    return [_given_grasp(grasp, joint_names, f'grasps {path}: grasp {number}')
-            for number, grasp in enumerate(grasps, 1)]
+    return content, grasps
 
 
-def _given_grasp(grasp: Any, joint_names: Sequence[str], what: str) -> GivenGrasp:
+def given_grasp(grasp: Any, joint_names: Sequence[str], what: str) -> GivenGrasp:
+    """Return pose and trajectory of one grasp; ``what`` names it in errors."""
     try:
         pose, trajectory = grasp['hand_pose'], grasp['joint_trajectory']
         T_object_palm = from_pose(np.asarray(pose['position'], float),

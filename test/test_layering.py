@@ -28,7 +28,7 @@ LAYERS = (
     ('markers',),
     ('sim', 'driver', 'execution'),
     ('nodes', 'client', 'suite'),
-    ('doctor', 'record'),
+    ('doctor', 'record', 'execute_client'),
     ('view',),
     ('cli',),
 )

@@ -47,7 +47,7 @@ def grasp_to_msg(grasp: RankedGrasp, frame: GraspFrame) -> Grasp:
         hypothesis=max(0, int(grasp.hypothesis)), preshape=grasp.preshape,
         hand_pose=pose_to_msg(T_frame_object @ grasp.T_object_palm),
         pregrasp_pose=pose_to_msg(T_frame_object @ grasp.T_object_pregrasp),
-        joint_trajectory=_trajectory_to_msg(grasp.trajectory, frame),
+        joint_trajectory=trajectory_to_msg(grasp.trajectory, frame),
         grip_joint_positions=grasp.grip_positions.tolist(),
         grip_joint_efforts=grasp.grip_efforts.tolist(),
         contacts=[_contact_to_msg(c, T_frame_object) for c in grasp.contacts],
@@ -73,7 +73,7 @@ def _robustness_fields(robustness: Robustness | None) -> dict[str, float]:
             'robustness_error': robustness.error, 'robustness_margin': robustness.mean_margin}
 
 
-def _trajectory_to_msg(rows: Array, frame: GraspFrame) -> JointTrajectory:
+def trajectory_to_msg(rows: Array, frame: GraspFrame) -> JointTrajectory:
     """Return rows ``(m, J)`` evenly spaced in time, no joint above its velocity limit."""
     steps = max(1, len(rows) - 1)
     fastest = 0.0
