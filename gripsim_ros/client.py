@@ -19,6 +19,7 @@ from gripsim_interfaces.msg import Material as MaterialMsg
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 from rclpy.action import ActionClient
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import ExternalShutdownException, ShutdownException, SingleThreadedExecutor
 from sensor_msgs.msg import PointCloud2
 from unique_identifier_msgs.msg import UUID
@@ -135,10 +136,13 @@ class PlanGraspClient:
         self.close()
 
     def _spin(self) -> None:
-        try:
-            self._executor.spin()
-        except (ExternalShutdownException, ShutdownException):
-            pass
+        while self._context.ok():
+            try:
+                self._executor.spin()
+            except InvalidHandle:       # something was destroyed while it was waited for
+                continue
+            except (ExternalShutdownException, ShutdownException):
+                return
 
     def close(self) -> None:
         """Close the connection; a second time does nothing."""
