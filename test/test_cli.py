@@ -163,9 +163,9 @@ def test_tables_show_grasps_and_reasons(capsys):
 def planned(tmp_path_factory):
     """Return the answer to planning a soft ball, and the file it went to."""
     folder = tmp_path_factory.mktemp('plan')
-    ball = shapes.sphere(0.035, 0.004)
+    ball = shapes.sphere(0.035, 0.006)
     trimesh.Trimesh(ball.vertices, ball.faces, process=False).export(folder / 'ball.ply')
-    arguments = ['plan', folder / 'ball.ply', '--material', 'foam', '--hypotheses', '24',
+    arguments = ['plan', folder / 'ball.ply', '--material', 'foam', '--hypotheses', '16',
                  '--count', '3', '--seed', '1', '--out', folder / 'grasps.json']
     assert main([str(argument) for argument in arguments]) == 0
     return folder, strict((folder / 'grasps.json').read_text())
@@ -178,7 +178,7 @@ def test_plan_finds_stable_grasps_in_rank_order(planned):
     assert all(grasp['stable'] for grasp in data['grasps'])
     scores = [grasp['quality']['score'] for grasp in data['grasps']]
     assert (np.diff(scores) <= ATOL_TIE).all()
-    assert data['statistics']['evaluated'] <= 24
+    assert data['statistics']['evaluated'] <= 16
 
 
 def test_planned_poses_are_of_the_palm_in_the_mesh_frame(planned):
@@ -197,7 +197,7 @@ def test_planned_poses_are_of_the_palm_in_the_mesh_frame(planned):
 def test_the_same_seed_gives_the_same_grasps(planned):
     folder, data = planned
     _, out, _ = gripsim('plan', folder / 'ball.ply', '--material', 'foam', '--hypotheses',
-                        24, '--count', 3, '--seed', 1, '--json')
+                        16, '--count', 3, '--seed', 1, '--json')
     assert strict(out)['grasps'] == data['grasps']
 
 
@@ -226,6 +226,6 @@ def test_ctrl_c_ends_a_plan_with_the_best_so_far(planned, tmp_path):
                tmp_path / 'g.json', env={**os.environ, 'PYTHONUNBUFFERED': '1'}) as process:
         assert 'hypotheses' in process.stderr.readline()    # a first line of progress
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
     assert process.returncode == 130
     assert strict((tmp_path / 'g.json').read_text())['statistics']['interrupted'] is True

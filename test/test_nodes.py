@@ -22,6 +22,7 @@ from lifecycle_msgs.msg import Transition  # noqa: E402
 from lifecycle_msgs.srv import ChangeState  # noqa: E402
 from rcl_interfaces.srv import SetParameters  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
+from sdh_cases import answer_of  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from shape_msgs.msg import SolidPrimitive  # noqa: E402
 from suite_cases import (  # noqa: E402
@@ -41,9 +42,13 @@ from gripsim_ros.suite import NODES, Suite  # noqa: E402
 
 Status = PlanGrasp.Response
 LONG = 60.0
+#: For what must happen, on a busy machine [s].
+PATIENCE = 300.0
 SERVICES = {}
 #: The most that passes between a cancel and its result [s].
 CANCEL_TIME = 0.5
+#: After so long without a word the client takes a planner for lost [s].
+SILENCE = 3.0
 ATOL_ROUNDOFF = 1e-9
 RTOL_NODES = 0.1
 
@@ -91,14 +96,12 @@ class Listener:
 
 
 def call(client, kind, name, request):
-    """Return the answer of a service; its client is kept for the next call."""
+    """Return the answer of a service and how often it was asked; its client is kept."""
     if name not in SERVICES:
         SERVICES[name] = client.node.create_client(kind, name)
     service = SERVICES[name]
-    assert service.wait_for_service(10.0), f'{name} is not there'
-    future = service.call_async(request)
-    assert wait_for(future.done, 30.0), f'{name} does not answer'
-    return future.result()
+    assert service.wait_for_service(PATIENCE), f'{name} is not there'
+    return answer_of(lambda: service.call_async(request), wait_for)
 
 
 def status_name(result):
@@ -229,7 +232,7 @@ def test_a_cancelled_plan_returns_the_best_so_far_within_half_a_second(client):
         return True
 
     result = client.plan(goal(hypotheses=500, max_planning_time=LONG), stop_at_first)
-    assert time.monotonic() - moment[0] < CANCEL_TIME + 0.1
+    assert time.monotonic() - moment[0] < CANCEL_TIME + SLACK
     assert status_name(result) == 'CANCELED'
     assert result.evaluated < result.total
     assert seen[-1].total == result.total
@@ -238,7 +241,7 @@ def test_a_cancelled_plan_returns_the_best_so_far_within_half_a_second(client):
 def test_a_plan_whose_time_is_up_returns_the_best_so_far(client):
     begin = time.monotonic()
     result = client.plan(goal(hypotheses=500, max_planning_time=3.0))
-    assert time.monotonic() - begin < 3.0 + 1.0
+    assert time.monotonic() - begin < 3.0 + SLACK
     assert status_name(result) == 'TIMED_OUT'
     assert 'time is up' in result.message and result.evaluated < result.total
 
@@ -408,7 +411,8 @@ def test_a_stage_that_is_silent_is_named_within_the_time_limit(suite, client, al
 def test_a_stage_with_doubled_answers_changes_the_ranking(suite, client, alone, doubles, stage):
     def change(transition):
         request = ChangeState.Request(transition=Transition(id=transition))
-        assert call(client, ChangeState, f'doubled_{stage}/change_state', request).success
+        answer, asks = call(client, ChangeState, f'doubled_{stage}/change_state', request)
+        assert answer.success or asks > 1       # it was heard before, its answer was lost
 
     change(Transition.TRANSITION_CONFIGURE)
     with paused(suite.processes[stage]):
@@ -433,7 +437,7 @@ def set_sim_time(client, value):
     request = SetParameters.Request(parameters=[
         Parameter('use_sim_time', value=value).to_parameter_msg()])
     for name in NODES:
-        answer = call(client, SetParameters, f'{name}/set_parameters', request)
+        answer, _ = call(client, SetParameters, f'{name}/set_parameters', request)
         assert answer.results[0].successful
 
 
@@ -442,14 +446,14 @@ def test_a_simulated_time_without_a_clock_stops_nothing(client, alone):
     try:
         assert ranking(client.plan(goal())) == ranking(alone)
         with Listener(client, DiagnosticArray, '/diagnostics', reliable(10)) as heard:
-            assert wait_for(lambda: len(heard) >= 2 * len(NODES), 10.0)
+            assert wait_for(lambda: len(heard) >= 2 * len(NODES))
     finally:
         set_sim_time(client, False)
 
 
 def test_every_node_says_how_it_is(client):
     with Listener(client, DiagnosticArray, '/diagnostics', reliable(50)) as heard:
-        assert wait_for(lambda: {s.name for a in heard for s in a.status} >= set(NODES), 10.0)
+        assert wait_for(lambda: {s.name for a in heard for s in a.status} >= set(NODES))
     levels = {s.name: s.level for array in heard for s in array.status if s.name in NODES}
     assert set(levels.values()) == {DiagnosticStatus.OK}
 
@@ -500,7 +504,7 @@ def test_a_live_hand_goes_round_the_ring_and_what_is_missing_is_said(client):
         def shown():
             move(True)
             return len(states) > 3 and markers
-        assert wait_for(shown, 30.0), live_state(heard)
+        assert wait_for(shown), live_state(heard)
     state = states[-1]
     assert state.ring.status == RingHeader.OK and state.configuration_count == 1
     assert state.ring.object_id == ball().id
@@ -512,30 +516,35 @@ def test_a_live_hand_goes_round_the_ring_and_what_is_missing_is_said(client):
 # -- processes -----------------------------------------------------------------------
 
 
-def run_node(*arguments, code=None, name='contact_detection'):
+def start_node(*arguments, code=None, name='contact_detection'):
     command = ['-c', code] if code else ['-m', f'gripsim_ros.nodes.{name}', *arguments]
-    return subprocess.run([sys.executable, *command], capture_output=True, text=True,
-                          timeout=60, env=os.environ)
+    return subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, env=os.environ)
 
 
 def test_a_node_without_the_interfaces_ends_with_one_line():
-    result = run_node(code=(
+    process = start_node(code=(
         'import sys, runpy; sys.modules["gripsim_interfaces"] = None; '
         'runpy.run_module("gripsim_ros.nodes.deformation", run_name="__main__")'))
-    assert result.returncode == 1
-    assert len(result.stderr.strip().splitlines()) == 1
-    assert 'make setup' in result.stderr and 'colcon build' in result.stderr
+    said = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 1
+    assert len(said.strip().splitlines()) == 1
+    assert 'make setup' in said and 'colcon build' in said
 
 
-@pytest.mark.parametrize('argument, message', [
-    ('copies:=0', 'copies must be int from 1 to 64, got 0'),
-    ('copy:=3', 'copy must be below copies'),
-    ('urdf:=/nowhere.urdf', 'urdf and hand_config go together'),
-])
-def test_a_bad_parameter_ends_a_node_with_one_line(argument, message):
-    result = run_node('--ros-args', '-p', argument)
-    assert result.returncode == 2
-    assert result.stderr.strip().count('\n') == 0 and message in result.stderr
+BAD_PARAMETERS = {
+    'copies:=0': 'copies must be int from 1 to 64, got 0',
+    'copy:=3': 'copy must be below copies',
+    'urdf:=/nowhere.urdf': 'urdf and hand_config go together'}
+
+
+def test_bad_parameters_end_a_node_with_one_line():
+    processes = {argument: start_node('--ros-args', '-p', argument)
+                 for argument in BAD_PARAMETERS}        # all at once: each takes its time
+    for argument, process in processes.items():
+        said = process.communicate(timeout=PATIENCE)[1]
+        assert process.returncode == 2
+        assert said.strip().count('\n') == 0 and BAD_PARAMETERS[argument] in said
 
 
 def test_a_planner_that_is_not_there_is_said_and_nothing_hangs():
@@ -544,7 +553,8 @@ def test_a_planner_that_is_not_there_is_said_and_nothing_hangs():
         nobody.wait_for_server(0.5)
 
 
-def test_a_planner_that_is_killed_while_planning_is_noticed(suite, client):
+def test_a_planner_that_is_killed_while_planning_is_noticed(suite, client, monkeypatch):
+    monkeypatch.setattr('gripsim_ros.client.SILENCE', SILENCE)
     result = []
 
     def ask():
@@ -556,11 +566,13 @@ def test_a_planner_that_is_killed_while_planning_is_noticed(suite, client):
 
     thread = threading.Thread(target=ask)
     thread.start()
-    assert wait_for(lambda: result)
+    assert wait_for(lambda: result, LONG)
     begin = time.monotonic()
     suite.processes['grasp_planner'].kill()
-    thread.join(30.0)
-    assert isinstance(result[-1], ServerLost) and time.monotonic() - begin < 15.0
+    thread.join(LONG)
+    assert isinstance(result[-1], ServerLost)
+    assert time.monotonic() - begin < SILENCE + SLACK
+    suite.processes['grasp_planner'].wait(PATIENCE)
     suite.start(['grasp_planner'])
     suite.wait_until_ready(['grasp_planner'])
 
@@ -569,7 +581,8 @@ def fields(message):
     return {name: getattr(message, name) for name in message.get_fields_and_field_types()}
 
 
-def test_the_nodes_end_cleanly_when_they_are_asked_to(suite):
+def test_the_nodes_end_cleanly_when_they_are_asked_to(suite, monkeypatch):
+    monkeypatch.setattr('gripsim_ros.suite.STOP_TIMEOUT', PATIENCE)
     processes = dict(suite.processes)
     suite.stop()
     assert {name: process.returncode for name, process in processes.items()} == dict.fromkeys(
