@@ -16,20 +16,26 @@ import threading
 import time
 
 from fault_cases import (
-    HYPOTHESES, LABEL, SPOILT_TIME, TIME, answer_of, cases, evaluation, is_line, request,
+    HYPOTHESES, LABEL, SPOILT_TIME, TIME, answer_of, cases, evaluation, is_line, reader, request,
     rich_requests)
 from fault_messages import spoilt, ways_to_spoil
 from gripsim_interfaces.action import PlanGrasps
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp, ShowClosing
+import numpy as np
 from suite_cases import as_request
 
 from gripsim_ros.client import (
     GRACE, STATUS_NAMES, PlanGraspClient, ServerLost)
+from gripsim_ros.core.errors import GripsimError
 
 #: Most times that a spoilt request is sent again where the suite was not there or busy.
 TRIES = 10
+#: Draws of two fields that are wrong at once; those count where both are of one request.
+PAIRS = 8000
 #: One large mesh after so many spoilt requests.
 LARGE_EVERY = 400
+#: What a caller that gets no processor may take beyond its limit [s].
+SLACK = 30.0
 ANSWERED = ('SUCCEEDED', 'NO_GRASP')
 #: What a caller may get instead of the right answer while nodes are killed.
 FAILED = ('TIMED_OUT', 'CANCELED', 'STAGE_MISSING', 'BUSY')
@@ -43,6 +49,7 @@ class Caller:
     def __init__(self, seed: int, answers: dict, idle: float = 1.0) -> None:
         """Connect; ``idle`` is the longest pause between two calls of a stream [s]."""
         self.random, self.answers, self._idle = random.Random(seed), answers, idle
+        self._reader = reader()
         self.client = PlanGraspClient(node_name=f'fault_client_{os.getpid()}')
         self.stop = threading.Event()
         threading.Thread(target=self._wait_for_end, daemon=True).start()
@@ -63,7 +70,7 @@ class Caller:
         except Exception as error:
             status, wrong = 'ERROR', f'{type(error).__name__}: {error}'
         took = time.monotonic() - begin
-        if took > limit + GRACE + 1.0:
+        if took > limit + GRACE + SLACK:
             wrong = wrong or f'took {took:.1f} s with a limit of {limit:g} s'
         print(json.dumps({'what': what, 'begin': begin, 'took': round(took, 3), 'status': status,
                           'message': message[:300], 'wrong': wrong}), flush=True)
@@ -73,7 +80,8 @@ class Caller:
 
     def stream(self) -> None:
         """Plan, one call after the other."""
-        known, last = cases(), []
+        known = [case for case in cases() if case.name in self.answers]
+        last: list = []
         while not self.stop.is_set():
             case = self.random.choice(known)
             draw = self.random.random()
@@ -131,23 +139,51 @@ class Caller:
     # -- spoilt requests --------------------------------------------------------------
 
     def spoilt(self, large: Path, most: int | None = None) -> None:
-        """Send every mutant of every request in turn, in an order of chance."""
-        work = [(name, message, mutant) for name, message in self._requests()
+        """Send every mutant of every request: what is malformed first, in an order of chance."""
+        work = [(name, message, (mutant,)) for name, message in self._requests()
                 for mutant in ways_to_spoil(message)]
         self.random.shuffle(work)
-        for number, (name, message, mutant) in enumerate(work[:most]):
-            if number % LARGE_EVERY == LARGE_EVERY // 2:
+        for _ in range(PAIRS):
+            (name, message, ways), (other, _, more) = self.random.sample(work, 2)
+            work += [(name, message, ways + more)] if name == other else []
+        understood = []
+        for number, item in enumerate(work[:most]):
+            if self.stop.is_set():
+                return
+            understood += [] if self._send_spoilt(*item, only_refused=True) else [item]
+            if number % LARGE_EVERY == LARGE_EVERY - 1:
                 self._large(large, inline=number // LARGE_EVERY % 2 == 1)
-            broken = spoilt(message, mutant)
-            for _ in range(TRIES if broken is not None else 0):
-                if self.stop.is_set():
-                    return
-                status = self._spoilt(name, mutant, broken)
-                if status not in ('LOST', 'BUSY', 'STAGE_MISSING'):
-                    break
-                self.stop.wait(self.random.random())
+        for item in understood:
+            if self.stop.is_set():
+                return
+            self._send_spoilt(*item)
         while not self.stop.wait(30.0):
             self._large(large, inline=False)
+
+    def _send_spoilt(self, name: str, message, ways: tuple, only_refused: bool = False) -> bool:
+        """Send a spoilt message until it is answered; return whether it was to be sent."""
+        broken = spoilt(message, *ways)
+        refused = broken is not None and self._is_refused(broken)
+        if broken is None or (only_refused and not refused):
+            return False
+        for _ in range(TRIES):
+            if self.stop.is_set():
+                break
+            if self._spoilt(name, ways, broken, refused) not in ('LOST', 'BUSY', 'STAGE_MISSING'):
+                break
+            self.stop.wait(self.random.random())
+        return True
+
+    def _is_refused(self, message) -> bool:
+        """Return whether one process refuses a request."""
+        if isinstance(message, ShowClosing.Request):
+            return False
+        try:
+            with np.errstate(all='ignore'):
+                self._reader.read(message)
+        except GripsimError:
+            return True
+        return False
 
     def _requests(self):
         requests = rich_requests()
@@ -172,10 +208,11 @@ class Caller:
             self.stop.wait(1.0)
         return None
 
-    def _spoilt(self, name: str, mutant, message) -> str:
+    def _spoilt(self, name: str, ways: tuple, message, refused: bool) -> str:
         ask = {EvaluateGrasp.Request: self.client.evaluate, PlanGrasps.Goal: self.client.plan,
                PlanGrasp.Request: self.client.plan_by_service}.get(type(message))
-        what = f'spoilt {name}.{mutant.path} = {mutant.label}'
+        what = f'{"malformed" if refused else "spoilt"} ' + ' and '.join(
+            f'{name}.{way.path} = {way.label}' for way in ways)
         if ask is None:
             return self._spoilt_closing(what, message)
         limit = message.max_planning_time
@@ -184,8 +221,9 @@ class Caller:
         def judge(result, status):
             if status == 'INVALID_REQUEST':
                 return '' if is_line(result.message) else f'not a line: {result.message[:200]!r}'
-            fault = status == 'INTERNAL' and result.message not in ENDING
-            return f'INTERNAL: {result.message}' if fault else ''
+            wrong = status == 'INTERNAL' and result.message not in ENDING
+            return f'{status}: {result.message}' if wrong or (
+                refused and status in ANSWERED) else ''
         return self.call(what, lambda: ask(message, timeout=limit + GRACE), judge, limit)
 
     def _spoilt_closing(self, what: str, message) -> str:

@@ -25,6 +25,7 @@ import trimesh
 import yaml
 from fault_cases import body, write_answers
 from fault_relay import RING
+from fault_resources import MARK, blocks, marked, memory_of
 from gripsim_interfaces.msg import GraspObject
 from suite_cases import quick_options
 
@@ -39,13 +40,12 @@ ARM = HERE / 'data' / 'ur5e.yaml'
 RESPAWN_DELAY = 1.0
 #: How long a killed or paused planner may still seem to be there: the lease of its discovery [s].
 LEASE = 25.0
-#: Seconds between two looks at memory; time given to processes to end.
-SAMPLE_PERIOD, END_TIME = 5.0, 90.0
+#: Seconds between two looks at memory; time given to processes to end, and to calls.
+SAMPLE_PERIOD, END_TIME, CALLS_TIME = 5.0, 200.0, 900.0
 #: Shares of the kinds of faults.
 KINDS = {'kill': 0.5, 'interrupt': 0.05, 'pause': 0.2, 'object': 0.15, 'flood': 0.1}
 #: Shortest and longest pause of a process, and length of a flood [s]; its rate [Hz].
 PAUSE, FLOOD_TIME, FLOOD_RATE = (0.2, 12.0), 8.0, 1000.0
-MARK = 'GRIPSIM_FAULT_RUN'
 #: Of a long run: share of its time in which nodes are killed, and how often there is a fault
 #: then and later [s].
 MORTAL_SHARE, MORTAL_PERIOD, CALM_PERIOD = 0.22, 4.5, 9.0
@@ -99,21 +99,12 @@ class Run:
             self.wrong.append(f'{call["begin"] - self.begin:.1f} s, {call["what"]}: '
                               f'{call["wrong"]}')
 
-    def judge_losses(self) -> None:
-        """Find fault with calls that lost a planner which lived and was let alone."""
-        for call in self.calls:
-            end = call['begin'] + call['took']
-            disturbed = any(
-                name == 'grasp_planner' and kind != 'object'
-                and call['begin'] - LEASE - length < moment < end
-                for moment, kind, name, length in self.faults)
-            unpacking = any(
-                other['what'] == 'large message' and other['begin'] - 5.0 < end
-                and call['begin'] < other['begin'] + other['took'] for other in self.calls)
-            if call['status'] == 'LOST' and not disturbed:
-                self.wrong += [] if unpacking else [
-                    f'{call["begin"] - self.begin:.1f} s, {call["what"]}: lost a planner that '
-                    f'lived: {call["message"]}']
+    def losses(self) -> int:
+        """Return how many calls lost a planner which lived and was let alone, only too slow."""
+        return sum(call['status'] == 'LOST' and not any(
+            name == 'grasp_planner' and kind != 'object'
+            and call['begin'] - LEASE - length < moment < call['begin'] + call['took']
+            for moment, kind, name, length in self.faults) for call in self.calls)
 
     def record(self) -> dict:
         """Return everything, as JSON takes it."""
@@ -148,6 +139,7 @@ class Run:
                 'faults': {' '.join(key): n for key, n in sorted(faults.items())},
                 'kills': sum(n for (kind, _), n in faults.items() if kind == 'kill'),
                 'calls': {' '.join(key): n for key, n in sorted(calls.items())},
+                'lost though it lived': self.losses(),
                 'longest call [s]': max((call['took'] for call in self.calls), default=0.0),
                 'wrong': len(self.wrong)}
 
@@ -156,10 +148,33 @@ class Harness:
     """Runs suite and callers, and makes the faults."""
 
     def __init__(self, seed: int, folder: Path, *, clients: int = CLIENTS, spoilt: int | None = 0,
-                 with_arm: bool = False, idle: float = 1.0, say=print) -> None:
-        """Prepare; ``spoilt`` broken requests (None: all); callers ``idle`` at most [s]."""
+                 with_arm: bool = False, idle: float = 1.0, case_count: int = 0,
+                 say=print) -> None:
+        """
+        Prepare.
+
+        Parameters
+        ----------
+        seed : int
+            Of everything that is left to chance.
+        folder : Path
+            For files.
+        clients : int
+            How many plan in a stream.
+        spoilt : int or None
+            How many broken requests are sent, None: all.
+        with_arm : bool
+            Whether the arm's node runs too.
+        idle : float
+            Longest pause of a caller [s].
+        case_count : int
+            How many of the requests with known answers are asked, 0: all.
+        say : callable
+            Takes lines for people.
+        """
         self.random, self.run, self.say = random.Random(seed), Run(seed), say
         self.folder, self._clients, self._spoilt, self._idle = folder, clients, spoilt, idle
+        self._case_count = case_count
         self.mark = uuid.uuid4().hex
         environment = {**os.environ, MARK: self.mark}
         options = folder / 'planner.yaml'
@@ -174,7 +189,7 @@ class Harness:
         """Start everything."""
         self.say(f'faults with seed {self.run.seed}')
         answers = self.folder / 'answers.json'
-        write_answers(answers)
+        write_answers(answers, self._case_count)
         try:
             self._start('relay', 'fault_relay.py', 'ring', self.run.seed)
             self.suite.start()
@@ -199,7 +214,6 @@ class Harness:
         """Stop everything; look for what is left."""
         self._stop()
         if kind is None:
-            self.run.judge_losses()
             left = [pid for pid in marked(self.mark)]
             if left:
                 self.run.wrong.append(f'processes are left: {left}')
@@ -215,9 +229,12 @@ class Harness:
 
     def _large_mesh(self) -> Path:
         """Write and return the file of a mesh of half a million triangles."""
-        ball = trimesh.creation.icosphere(subdivisions=7, radius=0.035)
-        vertices, faces = trimesh.remesh.subdivide(
-            ball.vertices, ball.faces, face_index=range(len(ball.faces) // 5))
+        axes = np.vstack([np.eye(3), -np.eye(3)])
+        ball = trimesh.convex.convex_hull(axes)
+        vertices, faces = ball.vertices, ball.faces
+        for _ in range(8):
+            vertices, faces = trimesh.remesh.subdivide(vertices, faces)
+        vertices = 0.035 * vertices / np.linalg.norm(vertices, axis=1)[:, None]
         path = self.folder / 'large.stl'
         trimesh.Trimesh(vertices, faces, process=False).export(path)
         return path
@@ -282,8 +299,20 @@ class Harness:
             time.sleep(min(period * self.random.uniform(0.5, 1.5),
                            max(0.0, end - time.monotonic())))
             kind = self.random.choices(list(kinds), list(kinds.values()))[0]
-            getattr(self, f'_{kind}')(self.random.choice(self.suite.names))
+            self.make(kind, self.random.choice(self.suite.names))
             self._expect_all_alive()
+
+    def make(self, kind: str, name: str) -> None:
+        """Make one fault."""
+        getattr(self, f'_{kind}')(name)
+
+    def wait_for_calls(self, count: int, status: str = '') -> None:
+        """Return after so many more calls, or calls with a status, have ended."""
+        before, end = len(self.run.calls), time.monotonic() + CALLS_TIME
+        while sum(status in call['status'] for call in self.run.calls[before:]) < count:
+            if time.monotonic() > end:
+                raise TimeoutError(f'no call ended with {status or "anything"}')
+            time.sleep(0.05)
 
     def _expect_all_alive(self) -> None:
         """Start again, and find fault with, a node that ended by itself."""
@@ -368,31 +397,3 @@ def soak(minutes: float, seed: int, folder: Path, say=print) -> Run:
 def middle(values) -> float:
     """Return the median of what is known."""
     return float(np.median([value for value in values if value is not None]))
-
-
-def memory_of(pid: int) -> float | None:
-    """Return the resident memory of a process that is not shared [MB], or None without it."""
-    try:
-        status = Path(f'/proc/{pid}/status').read_text(encoding='ascii')
-    except OSError:
-        return None
-    found = [line.split()[1] for line in status.splitlines() if line.startswith('RssAnon')]
-    return int(found[0]) / 1024.0 if found else None
-
-
-def blocks(path: Path) -> float:
-    """Return the space that a file takes [MB]; none if it is gone."""
-    try:
-        return path.stat().st_blocks * 512 / 1e6
-    except OSError:
-        return 0.0
-
-
-def marked(mark: str) -> list[int]:
-    """Return the processes that were started with a mark in their environment and still live."""
-    found = []
-    for folder in Path('/proc').glob('[0-9]*'):
-        with contextlib.suppress(OSError):
-            if f'{MARK}={mark}'.encode() in (folder / 'environ').read_bytes():
-                found.append(int(folder.name))
-    return found

@@ -40,12 +40,13 @@ def ways_to_spoil(message) -> Iterator[Mutant]:
     yield from _of_message(message, '', lambda root: root)
 
 
-def spoilt(message, mutant: Mutant):
+def spoilt(message, *ways: Mutant):
     """Return a spoilt copy of a message, or None where rclpy lets no sender send this."""
     copied = deserialize_message(serialize_message(message), type(message))
     try:
-        mutant.spoil(copied)
-    except (AssertionError, OverflowError):
+        for mutant in ways:
+            mutant.spoil(copied)
+    except (AssertionError, OverflowError, IndexError):
         return None
     return copied
 
