@@ -31,6 +31,8 @@ TRIES, PAUSE = 3, 2.0
 DISCOVERY_TIMEOUT, SILENCE = 10.0, 20.0
 #: Silence after which the executor is asked again about the same goal [s], and how often.
 ASK_AGAIN, MOST_ASKS = 2.0, 4
+#: How long a simulated hand may take to make the new object ready [s], and what it says meanwhile.
+OBJECT_TIMEOUT, TAKES_OVER = 60.0, 'the simulated hand holds the object'
 POLL_PERIOD = 0.05
 PHASES = {getattr(ExecuteGrasp.Feedback, name): name.lower() for name in (
     'PRESHAPE', 'WAITING', 'CLOSING', 'HOLDING', 'LIFTING', 'RELEASING')}
@@ -125,19 +127,28 @@ class PickTask:
             return 'left out, no grasp_executor was found'
         goal = ExecuteGrasp.Goal(grasp=self.grasp, object_id=self.options.label,
                                  lift_height=self.options.lift, release=True)
+        result, end = self._carried_out(action, goal), time.monotonic() + OBJECT_TIMEOUT
+        while (result.status == ExecuteGrasp.Result.INVALID_REQUEST and TAKES_OVER in
+               result.message and time.monotonic() < end):
+            print(f'  {result.message}: asking again')
+            time.sleep(PAUSE)
+            result = self._carried_out(action, goal)
+        if result.status != ExecuteGrasp.Result.SUCCEEDED:
+            raise StageFailed(f'{RESULTS[result.status]}: {result.message}')
+        return 'lifted and released' if result.lifted else 'held and released'
+
+    def _carried_out(self, action, goal):
+        """Return the result of a goal that was carried out, refused or failed."""
         heard, name = [time.monotonic()], UUID(uuid=list(uuid.uuid4().bytes))
         handle, asks = self._answer(action, lambda: action.send_goal_async(
             goal, lambda msg: self._on_phase(msg.feedback, heard), name), heard)
         if not handle.accepted and asks == 1:
             raise StageFailed('the executor refuses')
         try:
-            result = self._answer(action, handle.get_result_async, heard)[0].result
+            return self._answer(action, handle.get_result_async, heard)[0].result
         except KeyboardInterrupt:
             self._answer(action, handle.cancel_goal_async, [time.monotonic()])
             raise
-        if result.status != ExecuteGrasp.Result.SUCCEEDED:
-            raise StageFailed(f'{RESULTS[result.status]}: {result.message}')
-        return 'lifted and released' if result.lifted else 'held and released'
 
     def _on_phase(self, feedback, heard):
         heard[0] = time.monotonic()

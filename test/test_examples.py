@@ -116,6 +116,24 @@ def test_an_executor_whose_answer_is_lost_is_asked_again_about_the_same_goal(mon
                           lambda: futures.pop(0), heard) == ('answer', 2)
 
 
+def test_a_simulated_hand_that_is_not_ready_for_the_object_is_asked_again(monkeypatch):
+    Result = example.ExecuteGrasp.Result
+    late = Result(status=Result.INVALID_REQUEST,
+                  message="the simulated hand holds the object '', not 'picked'")
+    answers = [late, late, Result(status=Result.SUCCEEDED, lifted=True)]
+    monkeypatch.setattr(example, 'ActionClient', lambda *_: SimpleNamespace(
+        wait_for_server=lambda timeout: True))
+    picking = task()
+    picking.client.node = None
+    picking.grasp = Grasp(rank=1)
+    monkeypatch.setattr(picking, '_carried_out', lambda action, goal: answers.pop(0))
+    assert picking.execute() == 'lifted and released' and not answers
+    answers = [Result(status=Result.INVALID_REQUEST, message='no such link'), late]
+    with pytest.raises(example.StageFailed, match='no such link'):
+        picking.execute()
+    assert answers == [late]
+
+
 @pytest.mark.parametrize('error, code', [
     (example.StageFailed('x'), 1), (ServerLost('x'), 1), (example.GripsimError('x'), 2),
     (KeyboardInterrupt(), 130)])
