@@ -3,6 +3,7 @@ Planned contacts against a simulation with tetrahedra, and how fast the simulate
 
 The hand, with rigid links (no pads), closes about a floating object in the simulation; the model
 is then asked for the joints and the object's pose at which it came to rest. With
+``--referee`` finite elements are asked too. With
 ``--speed`` the real-time factor over the number of nodes instead; with ``--lift`` how many
 planned grasps of a ball the simulated hand lifts, by the multiple of the planned force;
 with ``--pads`` a ball between two rigid pads, without the hand. ``--figure`` draws either.
@@ -16,9 +17,10 @@ import time
 import numpy as np
 
 from benchmarks._flex_indentation import FlexPress, nodal_forces, soft_ball
+from benchmarks._grip_referee import hulls, press
+from benchmarks._simulated_bodies import bodies, closing_rows, rigid_hand
 from benchmarks._simulated_grasps import execution_options, SimulatedGrasp
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
-from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import GraspEvaluator, Task
 from gripsim_ros.core.transforms import inverse, transform
@@ -33,14 +35,12 @@ from gripsim_ros.workers import run
 #: Half the thickness of the object's skin while contacts are compared [m]: the model has none.
 THIN_SKIN = 1e-5
 MODULI = (2e4, 1e5, 5e5, 5e6)
+#: For which the referee is asked; forces are in proportion to it [Pa].
+JUDGED = 1e5
 POISSON_RATIO, DENSITY, FRICTION = 0.3, 300.0, 0.8
 #: Density over modulus while contacts are compared [kg/m^3/Pa]: at rest and without gravity mass
 #: does not matter, MuJoCo's contacts are stiffer and its solve converges.
 DENSITY_SHARE = 3e-3
-#: Stiff enough that the joints are where they are sent [N m/rad], and within torques for it.
-JOINT_STIFFNESS, JOINT_EFFORT = 2000.0, 50.0
-#: Beyond the first touch [rad]: some 2 mm at the fingertips.
-CLOSING = 0.02
 #: Edges of the tetrahedra [m] of the table, and of the one that tells their error.
 SPACING = 0.012
 #: Nodes farther than this from every contact tell where the object is [m].
@@ -58,50 +58,6 @@ CELLS, SIMULATED_CELLS = (3, 4, 6, 8), 3
 #: Quadratic finite elements at these depths [N]: docs/validation/finite_elements.md.
 REFEREE = {'ball': (4.22, 22.04), 'plate': (9.835, 53.89)}
 IMAGES = Path(__file__).resolve().parents[1] / 'docs' / 'images'
-
-
-def rigid_hand():
-    """Return the hand without pads and with stiff joints."""
-    hand = load_default_hand()
-    links = tuple(replace(link, pad=None) for link in hand.links)
-    count = len(hand.joint_names)
-    return replace(hand, links=links, joint_stiffness=np.full(count, JOINT_STIFFNESS),
-                   joint_efforts=np.full(count, JOINT_EFFORT))
-
-
-def bodies() -> dict:
-    """Return mesh, preshape, and distance of the palm below the object [m] by name."""
-    return {'sphere': (shapes.sphere(0.035, 0.006), 'spherical', 0.175),
-            'foam block': (shapes.box([0.05, 0.08, 0.1]), 'cylindrical', 0.21)}
-
-
-def touching_joints(hand, mesh, preshape, T_object_palm):
-    """Return the joints at which each finger first touches the undeformed convex object."""
-    corners = mesh.vertices[mesh.faces]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    levels = np.einsum('ij,ij->i', normals, corners[:, 0])
-    joints = preshape.open.copy()
-    for finger in hand.fingers:
-        own = [j for j in finger.joints if j != 0]
-        low, high = 0.0, 1.0
-        for _ in range(20):
-            share = 0.5 * (low + high)
-            joints[own] = preshape.open[own] + share * (preshape.closed - preshape.open)[own]
-            poses = T_object_palm @ forward_kinematics(hand, joints[None])[0]
-            inside = any(((hand.links[k].mesh.vertices @ poses[k, :3, :3].T + poses[k, :3, 3])
-                          @ normals.T < levels).all(axis=1).any() for k in finger.links[1:])
-            low, high = (low, share) if inside else (share, high)
-        joints[own] = preshape.open[own] + low * (preshape.closed - preshape.open)[own]
-    return joints
-
-
-def closed_joints(hand, touching, preshape):
-    """Return the joints moved on by ``CLOSING`` from the first touch."""
-    joints = touching.copy()
-    for finger in hand.fingers:
-        proximal = [j for j in finger.joints if j != 0][0]
-        joints[proximal] += CLOSING
-    return joints
 
 
 def planned(hand, grasp_object, T_object_palm, rows, elasticity) -> dict:
@@ -170,33 +126,49 @@ def touched_area(world) -> float:
     return total
 
 
-def compare(spacing: float, moduli=MODULI, elasticity='half_space') -> list[dict]:
+def compare(arguments) -> list[dict]:
     """Print planned and simulated contacts for soft bodies of several moduli; return them."""
     hand, table = rigid_hand(), []
     print('body        E [Pa]   nodes  force [N]           area [mm^2]      depth [mm]     '
           'shift [mm]    quantitative, steps warned')
-    for name, (mesh, shape, distance) in bodies().items():
-        preshape = next(p for p in hand.preshapes if p.name == shape)
-        T_object_palm = transform(np.eye(3), np.array([0.0, 0.0, -distance]))
-        touching = touching_joints(hand, mesh, preshape, T_object_palm)
-        way = np.linspace(0.0, 1.0, 10)[:, None]
-        rows = touching - 0.05 * way[::-1] * (preshape.closed - preshape.open)
-        rows = np.vstack([rows, closed_joints(hand, touching, preshape)])
-        for modulus in moduli:
-            body = GraspObject(mesh, Material(modulus, POISSON_RATIO, DENSITY_SHARE * modulus,
-                                              FRICTION), name)
-            found = simulated(hand, body, T_object_palm, rows[[0, -1]], spacing)
-            rows[-1] = np.clip(found['joints'], hand.joint_lower, hand.joint_upper)
-            plan = planned(hand, body, found['T_object_palm'], rows, elasticity)
-            rows[-1] = closed_joints(hand, touching, preshape)
-            print(f'{name:11s} {modulus:7.0e}  {found["nodes"]:5d}  '
-                  f'{sum(plan["forces"].values()):8.2f} {sum(found["forces"].values()):8.2f}   '
-                  f'{1e6 * plan["area"]:6.0f} {1e6 * found["area"]:6.0f}   '
-                  f'{1e3 * plan["depth"]:6.2f} {1e3 * found["depth"]:6.2f}  '
-                  f'{1e3 * plan["shift"]:6.3f} {1e3 * found["shift"]:6.3f}  '
-                  f'{plan["quantitative"]} {found["warned"]}', flush=True)
+    for name, body in bodies().items():
+        if arguments.bodies and name not in arguments.bodies:
+            continue
+        closing = closing_rows(hand, body)
+        for modulus in arguments.moduli:
+            thing = GraspObject(body.mesh, Material(
+                modulus, POISSON_RATIO, DENSITY_SHARE * modulus, FRICTION), name)
+            found = simulated(hand, thing, body.T_object_palm, closing[[0, -1]],
+                              min(arguments.spacing, body.coarsest))
+            joints = np.clip(found['joints'], hand.joint_lower, hand.joint_upper)
+            plan = planned(hand, thing, found['T_object_palm'], np.vstack([closing[:-1], joints]),
+                           arguments.elasticity)
             table.append({'body': name, 'modulus': modulus, 'plan': plan, 'simulated': found})
+            print(line(table[-1]), flush=True)
+            if arguments.referee and modulus == JUDGED:
+                judge(hand, body.mesh, modulus, found, arguments.referee)
     return table
+
+
+def line(row: dict) -> str:
+    """Return a line of the table: the plan, then the simulation."""
+    plan, found = row['plan'], row['simulated']
+    return (f'{row["body"]:11s} {row["modulus"]:7.0e}  {found["nodes"]:5d}  '
+            f'{sum(plan["forces"].values()):8.2f} {sum(found["forces"].values()):8.2f}   '
+            f'{1e6 * plan["area"]:6.0f} {1e6 * found["area"]:6.0f}   '
+            f'{1e3 * plan["depth"]:6.2f} {1e3 * found["depth"]:6.2f}  '
+            f'{1e3 * plan["shift"]:6.3f} {1e3 * found["shift"]:6.3f}  '
+            f'{plan["quantitative"]} {found["warned"]}')
+
+
+def judge(hand, mesh, modulus, found: dict, edges) -> None:
+    """Print what finite elements say where the simulation came to rest, by edge [m]."""
+    links = hulls(hand, found['joints'], found['T_object_palm'])
+    for edge in edges:
+        right = press(mesh, modulus, links, edge)
+        print(f'  finite elements of {1e3 * edge:g} mm, {right["nodes"]} nodes: '
+              f'{sum(right["forces"].values()):.2f} N, {1e6 * right["area"]:.0f} mm^2, '
+              f'{1e3 * right["depth"]:.2f} mm, shift {1e3 * right["shift"]:.3f} mm', flush=True)
 
 
 def planned_between_pads(pad: str) -> list[float]:
@@ -284,12 +256,12 @@ def save(figure, path: Path) -> None:
 
 
 def speed() -> None:
-    """Print the real-time factor over the number of nodes, free and gripped."""
+    """Print the real-time factor over the number of nodes, free and gripped; s of one core."""
     hand = load_default_hand()
     preshape = next(p for p in hand.preshapes if p.name == 'cylindrical')
     palm = transform(np.eye(3), np.array([0.0, 0.0, -0.17]))
     mesh = shapes.box([0.05, 0.05, 0.05])
-    print('body    nodes  free  gripped  [simulated s / s]')
+    print('body    nodes  free  gripped  [simulated s / s of one core]')
     for spacing in (None, *SPACINGS):
         body = GraspObject(mesh, Material(1e5, POISSON_RATIO, DENSITY, FRICTION), 'cube')
         options = default_options(body='soft' if spacing else 'rigid',
@@ -297,10 +269,10 @@ def speed() -> None:
         world = World(hand, options, palm, preshape.open, body)
         factors = []
         for _ in range(2):
-            begin, start = time.perf_counter(), world.time
+            begin, start = time.process_time(), world.time
             for _ in range(100):
                 world.step()
-            factors.append((world.time - start) / (time.perf_counter() - begin))
+            factors.append((world.time - start) / (time.process_time() - begin))
             way = preshape.closed - preshape.open
             for k in range(300):        # towards closed until the fingers press
                 if sum(world.link_forces().values()) > 6.0:
@@ -332,6 +304,9 @@ def main() -> int:
     parser.add_argument('--speed', action='store_true')
     parser.add_argument('--lift', action='store_true')
     parser.add_argument('--moduli', type=float, nargs='+', default=MODULI, help='[Pa]')
+    parser.add_argument('--bodies', nargs='+', help='names; all without')
+    parser.add_argument('--referee', type=float, nargs='+', default=(), metavar='EDGE',
+                        help='finite elements too, at 1e5 Pa, of these edges [m]')
     parser.add_argument('--elasticity', default='half_space', help='of the model; or body')
     parser.add_argument('--pads', action='store_true')
     parser.add_argument('--figure', action='store_true', help='draw into docs/images')
@@ -347,7 +322,7 @@ def main() -> int:
         if arguments.figure:
             draw_pads(table, IMAGES / 'simulated_pads.png')
     else:
-        table = compare(arguments.spacing, arguments.moduli, arguments.elasticity)
+        table = compare(arguments)
         if arguments.figure:
             draw_hand(table, IMAGES / 'simulated.png')
     return 0
