@@ -3,7 +3,9 @@
 #   setup         create .venv from PyPI, build gripsim_interfaces into it, install this package
 #   demo          .venv/bin/gripsim demo
 #   test          every test, slow ones too
-#   test-fast     the tests that take seconds; lint: flake8 alone
+#   test-fast     the tests that take seconds
+#   lint          flake8, and the core's types
+#   coverage      the core's branches that its tests reach; fails below 95 %
 #   bench         the benchmarks; bench-setup first installs the peers they compare with
 #   soak          the long-running load test of the suite
 #   clean         remove .venv and everything that was built
@@ -38,7 +40,7 @@ SAY := @printf 'gripsim: %s\n'
 INSTALLED := $(STAMPS)/guard $(STAMPS)/interfaces $(STAMPS)/package $(STAMPS)/kernels-plan \
              $(STAMPS)/kernels-rest
 
-.PHONY: setup installed demo test test-fast lint bench bench-setup soak clean
+.PHONY: setup installed demo test test-fast lint types coverage bench bench-setup soak clean
 .DELETE_ON_ERROR:
 
 setup: installed
@@ -90,8 +92,14 @@ test: installed
 test-fast: installed
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-lint: installed
+lint: installed types
 	@$(BIN)/python -m flake8
+
+types: $(STAMPS)/venv
+	@sh tools/check_types.sh $(VENV)
+
+coverage: installed
+	@$(BIN)/python tools/measure_coverage.py $(PYTEST_ARGS)
 
 bench: installed
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
