@@ -243,7 +243,9 @@ def test_a_plan_whose_time_is_up_returns_the_best_so_far(client):
     result = client.plan(goal(hypotheses=500, max_planning_time=3.0))
     assert time.monotonic() - begin < 3.0 + SLACK
     assert status_name(result) == 'TIMED_OUT'
-    assert 'time is up' in result.message and result.evaluated < result.total
+    assert 'time is up' in result.message
+    # On a busy machine the time may be up before there is anything to evaluate.
+    assert result.evaluated < result.total or 'still being proposed' in result.message
 
 
 def test_given_grasps_are_scored_as_they_were_planned(client, alone):
