@@ -230,22 +230,28 @@ def draw_pads(table: list[dict], path: Path) -> None:
 
 
 def draw_hand(table: list[dict], path: Path) -> None:
-    """Draw planned and simulated forces and depths over the modulus."""
+    """Draw planned and simulated forces, areas, depths and shifts over the modulus."""
     import matplotlib
     matplotlib.use('Agg')
     from matplotlib import pyplot
-    figure, panels = pyplot.subplots(1, 2, figsize=(10, 3.8))
+    figure, panels = pyplot.subplots(2, 2, figsize=(10, 7.2))
+    values = (lambda side: sum(side['forces'].values()), lambda side: 1e6 * side['area'],
+              lambda side: 1e3 * side['depth'], lambda side: 1e3 * side['shift'])
+    labels = ('sum of normal forces [N]', 'sum of contact areas [mm²]',
+              'largest displacement [mm]', 'shift of the centre of mass [mm]')
     for k, body in enumerate(dict.fromkeys(row['body'] for row in table)):
-        rows = [row for row in table if row['body'] == body]
-        for side, style in (('plan', 'o-'), ('simulated', 'x--')):
-            moduli, style = [row['modulus'] for row in rows], f'C{k}{style}'
-            panels[0].loglog(moduli, [sum(row[side]['forces'].values()) for row in rows], style,
-                             label=f'{body}, {side}')
-            panels[1].semilogx(moduli, [1e3 * row[side]['depth'] for row in rows], style)
-    for panel, label in zip(panels, ('sum of normal forces [N]', 'largest displacement [mm]')):
+        rows = sorted((row for row in table if row['body'] == body),
+                      key=lambda row: row['modulus'])
+        for panel, value in zip(panels.flat, values):
+            for side, style in (('plan', 'o-'), ('simulated', 'x--')):
+                panel.semilogx([row['modulus'] for row in rows],
+                               [value(row[side]) for row in rows], f'C{k}{style}',
+                               label=f'{body}, {side}')
+    for panel, label in zip(panels.flat, labels):
         panel.set_xlabel('E [Pa]')
         panel.set_ylabel(label)
-    panels[0].legend(fontsize=8)
+    panels[0, 0].set_yscale('log')
+    panels[0, 0].legend(fontsize=8)
     save(figure, path)
 
 
