@@ -74,10 +74,10 @@ class StateSource:
         self._limits = closing_limits(grasp_object, hand, reference.load, reference.max_pressure)
         self._fingers = find_fingers(hand)
 
-    def proposed(self, count: int) -> list[Hypothesis]:
-        """Return hypotheses spread evenly over the planner's order."""
+    def proposed(self, count: int, seed: int = 0) -> list[Hypothesis]:
+        """Return hypotheses spread evenly over the planner's order; a seed turns its rolls."""
         found, _ = propose_hypotheses(self._object, self.hand, self.task, self._options,
-                                      8 * count)
+                                      8 * count, seed)
         return [found[i] for i in np.linspace(0, len(found) - 1, count).astype(int)]
 
     def random(self, count: int, seed: int) -> list[Hypothesis]:

@@ -62,7 +62,7 @@ def variants(arguments) -> dict:
     real = Path(os.environ.get('GRIPSIM_DATA', '')) / 'schunk_sdh'
     if (real / 'finger_tip.stl').is_file():
         found['real meshes'] = (real, arguments.squeeze, arguments.torsion)
-    return found
+    return {name: found[name] for name in arguments.variants or found}
 
 
 def shake_object(name, mesh, mass, kind, arguments) -> dict:
@@ -89,6 +89,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument('names', nargs='*', help='objects; default: all')
     parser.add_argument('--hypotheses', type=int, default=100)
+    parser.add_argument('--variants', nargs='+', help='of the protocol; default: all')
     parser.add_argument('--quick', action='store_true', help='four objects, 30 hypotheses')
     parser.add_argument('--out', type=Path, help='write all records as JSON')
     add_options(parser)

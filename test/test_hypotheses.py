@@ -1,0 +1,61 @@
+"""Where hypotheses come from: the approach cone, the preshapes, the seed."""
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+
+from gripsim_ros.core.bodies import GraspObject, shapes
+from gripsim_ros.core.planning import Task
+from gripsim_ros.core.planning.hypotheses import propose_hypotheses
+from gripsim_ros.in_process import find_material, planner_options
+from gripsim_ros.resources import load_default_hand
+
+HALF_ANGLE = np.deg2rad(35.0)
+ATOL_ANGLE = 1e-6
+COUNT = 400
+
+
+@pytest.fixture(scope='module')
+def hand():
+    return load_default_hand()
+
+
+@pytest.fixture(scope='module')
+def box():
+    return GraspObject(shapes.box([0.03, 0.05, 0.08]), find_material('wood'))
+
+
+def approaches(grasp_object, hand, task, seed=0):
+    """Return the directions in which palms come (n, 3), and all hypotheses."""
+    found, _ = propose_hypotheses(grasp_object, hand, task, planner_options(), COUNT, seed)
+    return np.array([one.T_object_palm[:3, 2] for one in found]).reshape(-1, 3), found
+
+
+@pytest.mark.parametrize('direction', [(0.0, 0.0, -2.0), (1.0, -0.5, 0.3)])
+def test_palms_come_from_within_the_approach_cone_and_only_there(box, hand, direction):
+    axis = np.array(direction) / np.linalg.norm(direction)
+    inside, _ = approaches(box, hand, Task(approach_direction=direction,
+                                           approach_half_angle=HALF_ANGLE))
+    assert len(inside)
+    assert (np.arccos(np.clip(inside @ axis, -1.0, 1.0)) <= HALF_ANGLE + ATOL_ANGLE).all()
+    everywhere, _ = approaches(box, hand, Task())
+    assert (np.arccos(np.clip(everywhere @ axis, -1.0, 1.0)) > 2.0 * HALF_ANGLE).any()
+
+
+def test_the_hand_has_the_preshapes_of_its_maker_and_tries_several(box, hand):
+    pivots = {shape.name: shape.open[0] for shape in hand.preshapes}
+    for name, degrees in (('parallel', 0.0), ('cylindrical', 0.0), ('oblique', 30.0),
+                          ('spherical', 60.0), ('pinch', 90.0)):
+        assert_allclose(np.rad2deg(pivots[name]), degrees, atol=0.1)
+    _, found = approaches(box, hand, Task())
+    assert len({one.preshape for one in found}) >= 4
+
+
+def test_scores_fall_but_for_faces_seen_before_and_a_seed_turns_the_rolls(box, hand):
+    first, found = approaches(box, hand, Task())
+    assert found[0].score == max(one.score for one in found)
+    again, _ = approaches(box, hand, Task())
+    assert_allclose(again, first, rtol=0, atol=0)
+    poses = {one.T_object_palm.round(9).tobytes() for one in found}
+    _, other = approaches(box, hand, Task(), seed=7)
+    assert any(one.T_object_palm.round(9).tobytes() not in poses for one in other)
