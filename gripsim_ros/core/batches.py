@@ -219,7 +219,7 @@ class GraspStateBatch:
         below it [Pa], only at ``DETAIL_SURFACE``, else NaN.
     minimal_forces_object, minimal_torques_object : (P, 3) float
         Smallest forces that hold the worst load case within friction, pressure and
-        torque limits, and the torsion about the normal; zero where ``capable`` is false.
+        torque limits, and the moments about the points; zero where ``capable`` is false.
     minimal_envelope : (P,) float
         Largest minimal normal force of the patch over all load cases [N].
     centre_of_mass_object : (n, 3) float

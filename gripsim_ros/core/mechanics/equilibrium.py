@@ -3,9 +3,10 @@ Quasi-static equilibrium of a held object: compiled kernels.
 
 Unknown is the scaled twist ``x = (v, rho omega)`` of the object at its centre of
 mass; wrenches are ``(f, torque / rho)``, so that the stiffness ``-dR/dx`` is in N/m
-throughout. ``contacts`` is ``(motion (k, 4, 6), action (k, 4, 6), normals (k,),
-stiffness (k, 4))``; ``grip`` is ``(contacts, max_normals (k,), friction, limits (2,),
-tolerance)``. See docs/model/stability.md for the derivation.
+throughout. ``contacts`` is ``(motion (k, 6, 6), action (k, 6, 6), starts (k, 3),
+stiffness (k, 6))``: rows are the normal, two tangents, torsion and two tilts; starts are the
+normal and tilting forces at no twist. ``grip`` is ``(contacts, max_normals (k,), friction,
+limits (2,), tolerance)``. See docs/model/stability.md for the derivation.
 """
 
 from numba import njit
@@ -36,48 +37,54 @@ ESCAPE = 1.5
 #: A load that cannot be solved at once grows by this share of itself, or this multiple.
 GROWTH = 0.25
 FIRST_GROWTH = 0.125
+#: Rows of a contact: the first slide and twist, the last two tilt.
+ROWS, SLIDING = 6, 4
 #: Stiffness of the loaded contacts must not be singular to this share.
 RESTRAINT = 1e-8
 
 
 @njit(cache=True)
-def contact_response(x: Array, motion: Array, normal: float, stiffness: Array, friction: float,
+def contact_response(x: Array, motion: Array, start: Array, stiffness: Array, friction: float,
                      response: Array) -> None:
     """
     Fill forces and tangents of one contact at the scaled twist x.
 
-    ``response`` (4, 6): column 0 the forces ``(n, t1, t2, torsion / r_e)``, columns
-    1 to 4 their derivatives by the contact's displacements, column 5 scratch.
+    ``response`` (6, 8): column 0 the forces ``(n, t1, t2, torsion / r_e, tilts)``, columns
+    1 to 6 their derivatives by the contact's displacements, column 7 scratch.
     """
-    response[:, :5] = 0.0
-    response[0, 0] = normal
-    for a in range(4):
+    response[:, :7] = 0.0
+    response[0, 0], response[4, 0], response[5, 0] = start
+    for a in range(ROWS):
         for b in range(6):
             response[a, 0] -= stiffness[a] * motion[a, b] * x[b]
     if response[0, 0] <= 0.0:
         response[:, 0] = 0.0
         return
-    for a in range(4):
+    for a in range(ROWS):
         response[a, a + 1] = -stiffness[a]
-    size = np.sqrt(response[1, 0] ** 2 + response[2, 0] ** 2 + response[3, 0] ** 2)
-    limit = friction * response[0, 0]
-    if size > limit:
-        slip(limit, size, friction, stiffness, response)
+    confine(1, SLIDING, friction, stiffness, response)
+    confine(SLIDING, ROWS, 1.0, stiffness, response)
 
 
 @njit(cache=True)
-def slip(limit: float, size: float, friction: float, stiffness: Array, response: Array) -> None:
-    """Return a trial force of a given size to the friction limit, along its own ray."""
-    for a in range(1, 4):
-        response[a, 5] = response[a, 0] / size
-    for a in range(1, 4):
-        direction = response[a, 5]
+def confine(first: int, last: int, share: float, stiffness: Array, response: Array) -> None:
+    """Return trial forces beyond a share of the normal force to it, along their own ray."""
+    size = 0.0
+    for a in range(first, last):
+        size += response[a, 0] ** 2
+    size, limit = np.sqrt(size), share * response[0, 0]
+    if size <= limit:
+        return
+    for a in range(first, last):
+        response[a, 7] = response[a, 0] / size
+    for a in range(first, last):
+        direction = response[a, 7]
         response[a, 0] = limit * direction
-        response[a, 1] = -friction * stiffness[0] * direction
-        for b in range(1, 4):
+        response[a, 1] = -share * stiffness[0] * direction
+        for b in range(first, last):
             same = 1.0 if a == b else 0.0
             response[a, b + 1] = (-limit / size * stiffness[b]
-                                  * (same - direction * response[b, 5]))
+                                  * (same - direction * response[b, 7]))
 
 
 @njit(cache=True)
@@ -87,17 +94,17 @@ def balance(load: Array, grip: Grip, response: Array, state: Array) -> float:
 
     ``state`` (8, 6): row 0 the residual, rows 1 to 6 its derivative, row 7 the twist.
     """
-    motion, action, normals, stiffness = grip[0]
+    motion, action, starts, stiffness = grip[0]
     state[:7] = 0.0
     state[0] = load
-    for i in range(len(normals)):
-        contact_response(state[7], motion[i], normals[i], stiffness[i], grip[2], response)
+    for i in range(len(starts)):
+        contact_response(state[7], motion[i], starts[i], stiffness[i], grip[2], response)
         if response[0, 0] <= 0.0:
             continue
-        for c in range(4):
+        for c in range(ROWS):
             for a in range(6):
                 state[0, a] += action[i, c, a] * response[c, 0]
-            for d in range(4):
+            for d in range(ROWS):
                 slope = response[c, d + 1]
                 if slope != 0.0:
                     for a in range(6):
@@ -158,13 +165,13 @@ def excursion(x: Array, limits: Array) -> float:
 
 
 @njit(cache=True)
-def elastic_stiffness(contacts: Contacts, loads: Array) -> Array:
-    """Return the stiffness (6, 6) of the contacts that bear load, none slipping."""
-    motion, action, normals, stiffness = contacts
+def elastic_stiffness(contacts: Contacts, loads: Array, rows: int) -> Array:
+    """Return the stiffness (6, 6) of the first rows of the loaded contacts, none slipping."""
+    motion, action, starts, stiffness = contacts
     matrix = np.zeros((6, 6))
-    for i in range(len(normals)):
+    for i in range(len(starts)):
         if loads[i] > 0.0:
-            for c in range(4):
+            for c in range(rows):
                 for a in range(6):
                     left = stiffness[i, c] * motion[i, c, a]
                     for b in range(6):
@@ -174,8 +181,12 @@ def elastic_stiffness(contacts: Contacts, loads: Array) -> Array:
 
 @njit(cache=True)
 def is_restrained(contacts: Contacts, loads: Array) -> bool:
-    """Tell whether the loaded contacts' stiffness is positive definite (Cholesky)."""
-    matrix = elastic_stiffness(contacts, loads)
+    """
+    Tell whether the loaded contacts' stiffness is positive definite (Cholesky).
+
+    Without their stiffness against tilting: what lies on a single finger is not held.
+    """
+    matrix = elastic_stiffness(contacts, loads, SLIDING)
     largest = 0.0
     for a in range(6):
         largest = max(largest, matrix[a, a])
@@ -227,10 +238,10 @@ def solve_equilibrium(x: Array, load: Array, grip: Grip) -> bool:
     taken whole, and the elastic stiffness damps those after it. Returns True if the
     residual's norm fell to the tolerance before x escaped.
     """
-    state, trial, response = np.empty((8, 6)), np.empty((8, 6)), np.empty((4, 6))
+    state, trial, response = np.empty((8, 6)), np.empty((8, 6)), np.empty((ROWS, 8))
     step, matrix = np.empty(6), np.empty((6, 6))
-    elastic = elastic_stiffness(grip[0], np.ones(len(grip[1])))
-    tolerance = grip[4] * (np.abs(grip[0][2]).sum() + norm6(load))
+    elastic = elastic_stiffness(grip[0], np.ones(len(grip[1])), ROWS)
+    tolerance = grip[4] * (np.abs(grip[0][2][:, 0]).sum() + norm6(load))
     state[7] = x
     size = balance(load, grip, response, state)
     damping = 0.0
@@ -263,9 +274,9 @@ def change_damping(damping: float, lower: bool) -> float:
 @njit(cache=True)
 def normal_loads(x: Array, contacts: Contacts, loads: Array) -> None:
     """Fill the normal force of every contact at the scaled twist x."""
-    motion, action, normals, stiffness = contacts
-    for i in range(len(normals)):
-        total = normals[i]
+    motion, action, starts, stiffness = contacts
+    for i in range(len(starts)):
+        total = starts[i, 0]
         for b in range(6):
             total -= stiffness[i, 0] * motion[i, 0, b] * x[b]
         loads[i] = max(0.0, total)

@@ -23,6 +23,9 @@ from .stability import checked_fields, torque_scale
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
+#: Moments by tilting are unknowns where they make the contacts so many times stiffer against
+#: what they resist least: fingers in a line on a plate. Elsewhere they only cost time.
+TILTING_GAIN = 1.01
 #: What still counts as solved where round-off stops the independent solver [-].
 CLARABEL_TOLERANCE = 1e-6
 
@@ -44,6 +47,8 @@ class MinimalForceOptions:
     length_scale : float
         Length that makes torques comparable with forces [m]; 0: the largest distance
         of a patch from the centre of mass.
+    tilting_share : float
+        Share of its extent over which the centre of pressure of a patch may move [-].
     find_friction : bool
         Where no forces exist, search for the friction that would do.
 
@@ -57,6 +62,7 @@ class MinimalForceOptions:
     sum_weight: float = 1e-5
     passive_share: float = 0.0
     length_scale: float = 0.0
+    tilting_share: float = 0.5
     find_friction: bool = False
 
     def __post_init__(self) -> None:
@@ -67,6 +73,9 @@ class MinimalForceOptions:
             raise TaskError(
                 'minimal_forces.sum_weight must be above 0 and at most 0.1, '
                 f'got {self.sum_weight}')
+        if not 0.0 <= self.tilting_share <= 1.0:
+            raise TaskError('minimal_forces.tilting_share must be 0 to 1, '
+                            f'got {self.tilting_share}')
         for name in ('passive_share', 'length_scale'):
             if not 0.0 <= getattr(self, name) < np.inf:
                 raise TaskError(f'minimal_forces.{name} must be finite and not negative, '
@@ -79,7 +88,12 @@ class MinimalForceOptions:
 
 
 class ContactSpace:
-    """What all load cases share: the map, the limits and the way back to vectors."""
+    """
+    What all load cases share: the map, the limits and the way back to vectors.
+
+    Columns: per patch normal, two tangents, torsion over r_e; then, where ``tilts``, per
+    patch nothing, two moments of tilting over their levers, nothing.
+    """
 
     def __init__(self, patches: PatchSet, rows: IntArray, centre_of_mass: Array,
                  torque_map: Array | None, torque_limits: Array | None,
@@ -96,16 +110,33 @@ class ContactSpace:
         radii[:, 3] = used.friction_radii
         self.map = (grasp_map(used.points, self.frames, centre_of_mass) / self.unit[:, None]
                     * radii.reshape(-1))
+        self.levers = options.tilting_share * used.tilting[:, :, 3:]
+        self.tilts = self._gains_by_tilting()
+        if self.tilts:
+            self.map = np.hstack([self.map, self._tilting_map()])
         passive = options.passive_share * used.normal_forces
         self.limits = np.where(used.passive, np.minimum(passive, used.max_normal_forces),
                                used.max_normal_forces)
         self.active = ~used.passive
         self.torques, self.torque_limits = self._torques(torque_map, torque_limits, radii)
 
+    def _tilting_map(self) -> Array:
+        columns = np.zeros((6, self.count, 4))
+        columns[3:, :, 1:3] = self.levers.transpose(2, 0, 1) / self.unit[3:, None, None]
+        return columns.reshape(6, -1)
+
+    def _gains_by_tilting(self) -> bool:
+        if self.count < 2 or not self.levers.any():
+            return False
+        tilting = self._tilting_map()
+        own = self.map @ self.map.T
+        least = [np.linalg.eigvalsh(square)[0] for square in (own, own + tilting @ tilting.T)]
+        return bool(least[1] > TILTING_GAIN ** 2 * max(least[0], 0.0))
+
     def _torques(self, torque_map: Array | None, torque_limits: Array | None,
                  radii: Array) -> tuple[Array, Array]:
         if torque_map is None:
-            return np.zeros((0, 4 * self.count)), np.zeros(0)
+            return np.zeros((0, self.map.shape[1])), np.zeros(0)
         torque_map = np.asarray(torque_map, float)
         limits = np.asarray(torque_limits, float)
         shape = (len(limits), 6 * self.total) if limits.ndim == 1 else None
@@ -119,6 +150,10 @@ class ContactSpace:
         columns[:, :, :3] = np.einsum('jka,kac->jkc', blocks[:, :, 0], self.frames)
         columns[:, :, 3] = np.einsum('jka,ka->jk', blocks[:, :, 1], self.frames[:, :, 0])
         columns *= radii
+        if self.tilts:
+            tilting = np.zeros_like(columns)
+            tilting[:, :, 1:3] = np.einsum('jka,kta->jkt', blocks[:, :, 1], self.levers)
+            columns = np.concatenate([columns, tilting], axis=1)
         bounded = np.isfinite(limits)
         return columns.reshape(len(limits), -1)[bounded], limits[bounded]
 
@@ -130,10 +165,12 @@ class ContactSpace:
 
     def vectors(self, gamma: Array) -> tuple[Array, Array]:
         """Return forces and torques (k, 3) of all patches, frame object."""
-        gamma = gamma.reshape(-1, 4)
+        gamma, tilting = gamma.reshape(-1, 4)[:self.count], gamma.reshape(-1, 4)[self.count:]
         forces, torques = np.zeros((self.total, 3)), np.zeros((self.total, 3))
         forces[self.rows] = np.einsum('kac,kc->ka', self.frames, gamma[:, :3])
         torques[self.rows] = self.frames[:, :, 0] * (gamma[:, 3] * self.radii)[:, None]
+        if self.tilts:
+            torques[self.rows] += np.einsum('kt,kta->ka', tilting[:, 1:3], self.levers)
         return forces, torques
 
 
@@ -141,8 +178,9 @@ class ForceProgramme:
     """
     The conic programme of a grasp, for many loads.
 
-    Unknowns: per patch ``(n, t1 / mu, t2 / mu, torsion / (mu r_e))``, then the bound t,
-    all in units of the load.
+    Unknowns: per patch ``(n, t1 / mu, t2 / mu, torsion / (mu r_e))``, where tilting counts
+    then ``(n, moments over levers, 0)`` in cones of their own, then the bound t, all in
+    units of the load.
 
     Parameters
     ----------
@@ -154,22 +192,26 @@ class ForceProgramme:
 
     def __init__(self, space: ContactSpace, friction: float, sum_weight: float,
                  limited: bool = True) -> None:
-        count, size = space.count, 4 * space.count + 1
-        self.factors = np.tile([1.0, friction, friction, friction], count)
+        count, size = space.count, space.map.shape[1] + 1
+        cones = (size - 1) // CONE
+        self.factors = np.ones(size - 1)
+        self.factors[:4 * count] = np.tile([1.0, friction, friction, friction], count)
         normals = np.zeros((count, size))
         normals[np.arange(count), 4 * np.arange(count)] = 1.0
         bounded = np.isfinite(space.limits) & limited
         torques = np.zeros((len(space.torques) if limited else 0, size))
         torques[:, :-1] = space.torques[:len(torques)] * self.factors
-        balance = np.zeros((6, size))
-        balance[:, :-1] = space.map * self.factors
+        balance = np.zeros((6 + cones - count, size))
+        balance[:6, :-1] = space.map * self.factors
+        balance[6:, :4 * count] = -normals[:cones - count, :4 * count]
+        balance[6:, 4 * count:-1] = normals[:cones - count, :4 * (cones - count)]
         below = normals[space.active].copy()
         below[:, -1] = -1.0
         objective = np.zeros(size)
         objective[4 * np.arange(count)] = sum_weight
         objective[-1] = 1.0
         self.cone_programme = ConeProgramme(
-            objective, balance, np.vstack([below, normals[bounded], torques, -torques]), count,
+            objective, balance, np.vstack([below, normals[bounded], torques, -torques]), cones,
             len(below))
         self.limits = np.concatenate([
             np.zeros(len(below)), space.limits[bounded],
@@ -192,7 +234,9 @@ class ForceProgramme:
             The first wrench that nothing balances, -1 if there is none.
         """
         loads = np.linalg.norm(wrenches, axis=1)[:, None]
-        right, limits = -wrenches / loads, self.limits / loads
+        right = np.zeros((len(wrenches), len(self.cone_programme.balance)))
+        right[:, :6] = -wrenches / loads
+        limits = self.limits / loads
         solutions, verdicts = solve_cone_programme(self.cone_programme, right, limits)
         failed = -1
         for case, verdict in enumerate(verdicts):

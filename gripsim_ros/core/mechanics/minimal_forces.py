@@ -4,7 +4,7 @@ The smallest contact forces that balance a load within friction and limits.
 A second-order cone programme per load case; formulation in docs/model/stability.md.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,8 +76,9 @@ class MinimalForces:
     capable : bool
         Forces within friction and all limits exist for every load case.
     forces, torques : (k, 3) float
-        Force on the object [N], and torsion about the normal [N m], frame object, of
-        the worst load case; zero where not capable.
+        Force on the object [N], and moment about the patch's point [N m], frame object, of
+        the worst load case; zero where not capable. The moment is torsion about the normal,
+        and tilting where that takes part.
     worst_case : int
         Load case with the largest normal force, or one that cannot be held; -1 if
         there is none.
@@ -150,6 +151,8 @@ def solve_minimal_forces(patches: PatchSet, wrenches: Array, centre_of_mass: Arr
     wrenches = checked_wrenches(wrenches)
     friction = checked_friction(friction)
     rows = np.flatnonzero(~patches.passive | (options.passive_share > 0.0))
+    if options.mode == 'seed':
+        options = replace(options, tilting_share=0.0)
     space = ContactSpace(patches, rows, centre_of_mass, torque_map, torque_limits, options)
     if len(wrenches) == 0:
         return _none(patches.count, True, -1, 0.0)
@@ -190,7 +193,7 @@ def seed_forces(patches: PatchSet, wrenches: Array, centre_of_mass: Array, frict
     Source: Leskov et al. 2017, equation for gamma_min. Differs: the sign of ``G+ w``
     follows from their equation (1); without cones the least forces have ``gamma_0 = 0``.
     """
-    options = MinimalForceOptions(length_scale=length_scale)
+    options = MinimalForceOptions(length_scale=length_scale, tilting_share=0.0)
     space = ContactSpace(patches, np.arange(patches.count), centre_of_mass, None, None, options)
     inverse = np.linalg.pinv(space.map)
     scaled = checked_wrenches(wrenches) / space.unit
@@ -230,7 +233,7 @@ def _solve_conic(space: ContactSpace, wrenches: Array, friction: float,
         shortfall = _shortfall(space, scaled[order if options.find_friction else [case]],
                                friction, options)
         return _none(space.total, False, case, np.inf, shortfall)
-    normals = gamma[:, ::4]
+    normals = gamma[:, :4 * space.count:4]
     envelope = np.zeros(space.total)
     envelope[space.rows] = np.maximum(normals.max(axis=0), 0.0)
     largest, chosen = 0.0, 0
@@ -239,7 +242,7 @@ def _solve_conic(space: ContactSpace, wrenches: Array, friction: float,
             largest, chosen = float(normal), case
     best = space.polish(gamma[chosen], scaled[order[chosen]])
     forces, torques = space.vectors(best)
-    violation = float(cone_violation(best.reshape(-1, 4), friction).max())
+    violation = float(cone_violation(best.reshape(-1, 4)[:space.count], friction).max())
     return MinimalForces(True, forces, torques, int(order[chosen]), largest, envelope, None,
                          violation)
 
@@ -263,7 +266,7 @@ def _shortfall(space: ContactSpace, wrenches: Array, friction: float,
                options: MinimalForceOptions) -> Shortfall:
     programme = ForceProgramme(space, friction, options.sum_weight, limited=False)
     gamma, failed = programme.solve(wrenches)
-    needed = np.inf if failed >= 0 else float(gamma[:, ::4].max())
+    needed = np.inf if failed >= 0 else float(gamma[:, :4 * space.count:4].max())
     allowed = float(space.limits[space.active].max(initial=0.0))
     if not options.find_friction:
         return Shortfall(needed, allowed)

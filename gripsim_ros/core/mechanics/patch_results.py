@@ -17,6 +17,7 @@ from ..errors import TaskError
 from .cholesky import back_substitute, combine_rows
 from .contact_forces import ContactForces, PatchNodes
 from .kernel import LayerCompliance
+from .tilting import tilting_springs
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -26,6 +27,10 @@ FEW_NODES = 7
 HERTZ_PEAK = 1.5
 #: Reach of the smoothing of pressures in units of the square root of a node's area.
 SMOOTHING_REACH = 1.5
+#: Shapes of what is no single number of a patch.
+SHAPES = {'points': (3,), 'normals': (3,), 'forces': (3,), 'torques': (3,), 'tilting': (2, 6),
+          'tilting_stiffness': (2,)}
+KINDS = {'rows': np.int64, 'node_counts': np.int64}
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,10 @@ class PatchResults:
         ``sum f_i |x_i - x| / sum f_i`` [m].
     normal_stiffness, tangential_stiffness : (p,) float
         Incremental [N/m].
+    tilting : (p, 2, 6) float
+    tilting_stiffness : (p, 2) float
+        Springs that the object stretches as it tilts on the patch [m, m/rad], [N/m]; see
+        ``tilting_springs``.
     indentations : (p,) float
         Largest displacement of the object's surface along a node's normal [m].
     depths : (p,) float
@@ -118,6 +127,8 @@ class PatchResults:
     friction_radii: Array
     normal_stiffness: Array
     tangential_stiffness: Array
+    tilting: Array
+    tilting_stiffness: Array
     indentations: Array
     depths: Array
     node_counts: NDArray[np.int64]
@@ -172,6 +183,7 @@ def summarise_patches(nodes: PatchNodes, solution: ContactForces, poisson_ratio:
         one = _resultant(nodes, rows[part], forces[part])
         one |= _stiffness(one, nodes.normals[rows[part]], part, solution, poisson_ratio,
                           layers.get(int(nodes.links[patch])))
+        one |= _tilting(one, nodes, rows[part], part, solution)
         one |= {'rows': int(patch), 'indentations': float(shifts[part].max())}
         results.append(one)
     return _stack(results)
@@ -266,6 +278,16 @@ def _stiffness(one: dict[str, Any], normals: Array, part: NDArray[np.int64],
     return {'normal_stiffness': normal, 'tangential_stiffness': 1.0 / compliance}
 
 
+def _tilting(one: dict, nodes: PatchNodes, rows: NDArray[np.int64], part: NDArray[np.int64],
+             solution: ContactForces) -> dict:
+    places = np.empty(len(solution.loaded), np.int64)
+    places[solution.factor_order] = np.arange(len(places))
+    springs, stiffness = tilting_springs(
+        nodes.points[rows], nodes.normals[rows], nodes.areas[rows], one['points'],
+        one['normals'], solution.compliance_factor, places[part])
+    return {'tilting': springs, 'tilting_stiffness': stiffness}
+
+
 @njit(cache=True)
 def _response(approach: Array, factor: Array, factor_order: IntArray, own: Array,
               loaded: IntArray) -> tuple[Array, Array]:
@@ -280,8 +302,8 @@ def _response(approach: Array, factor: Array, factor_order: IntArray, own: Array
 def _stack(results: list[dict[str, Any]]) -> PatchResults:
     columns: dict[str, Any] = {}
     for name in PatchResults.__annotations__:
-        shape = (3,) if name in ('points', 'normals', 'forces', 'torques') else ()
-        kind = np.int64 if name in ('rows', 'node_counts') else np.float64
+        shape = SHAPES.get(name, ())
+        kind = KINDS.get(name, np.float64)
         columns[name] = np.array([one[name] for one in results], kind).reshape(-1, *shape)
     return PatchResults(**columns)
 

@@ -10,6 +10,7 @@ from ..errors import ShapeError
 Array = NDArray[np.float64]
 
 _FIELDS_3 = ('points', 'normals', 'forces', 'torques')
+_TILTING = {'tilting': (2, 6), 'tilting_stiffness': (2,)}
 _FIELDS_1 = ('friction_radii', 'normal_stiffness', 'tangential_stiffness', 'max_normal_forces')
 
 
@@ -34,6 +35,10 @@ class PatchSet:
         [N]; ``inf`` where nothing limits them.
     passive : (k,) bool
         Patches that no joint can press (the palm).
+    tilting : (k, 2, 6) float
+    tilting_stiffness : (k, 2) float
+        Springs of each patch against an object that tilts on it; see ``tilting_springs``.
+        None: tilting meets no moment.
 
     Raises
     ------
@@ -51,11 +56,18 @@ class PatchSet:
     tangential_stiffness: Array
     max_normal_forces: Array
     passive: NDArray[np.bool_]
+    tilting: Array | None = None
+    tilting_stiffness: Array | None = None
 
     def __post_init__(self) -> None:
         """Check every field."""
         count = len(np.atleast_1d(self.friction_radii))
-        for names, shape in ((_FIELDS_3, (count, 3)), (_FIELDS_1, (count,))):
+        for name, shape in _TILTING.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, np.zeros((count, *shape)))
+        for names, shape in ((_FIELDS_3, (count, 3)), (_FIELDS_1, (count,)),
+                             (('tilting',), (count, 2, 6)),
+                             (('tilting_stiffness',), (count, 2))):
             for name in names:
                 rows = np.asarray(getattr(self, name), float)
                 if rows.shape != shape:
@@ -72,7 +84,7 @@ class PatchSet:
             if (getattr(self, name) <= 0.0).any():
                 raise ShapeError(
                     f'patches.{name} must be above 0, got {getattr(self, name).tolist()}')
-        for name in ('friction_radii', 'max_normal_forces'):
+        for name in ('friction_radii', 'max_normal_forces', 'tilting_stiffness'):
             if (getattr(self, name) < 0.0).any():
                 raise ShapeError(
                     f'patches.{name} must not be negative, got {getattr(self, name).tolist()}')

@@ -35,6 +35,9 @@ class StabilityOptions:
         Largest motion of the object that still counts as held [m], [rad].
     torsional_ratio : float
         Torsional over tangential stiffness in units of r_e^2 [-]; see the model page.
+    tilting_share : float
+        Share of its extent over which the centre of pressure of a patch may move as the
+        object tilts [-]; 0: tilting meets no moment.
     length_scale : float
         Length that makes torques comparable with forces [m]; 0: the largest distance
         of a patch from the centre of mass.
@@ -55,6 +58,7 @@ class StabilityOptions:
     max_translation: float = 2e-3
     max_rotation: float = np.deg2rad(2.0)
     torsional_ratio: float = 3.0
+    tilting_share: float = 0.5
     length_scale: float = 0.0
     margin_cap: float = 5.0
     margin_steps: int = 9
@@ -66,6 +70,9 @@ class StabilityOptions:
             if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0.0):
                 raise TaskError(
                     f'stability.{name} must be above 0, got {getattr(self, name)}')
+        if not 0.0 <= self.tilting_share <= 1.0:
+            raise TaskError(
+                f'stability.tilting_share must be 0 to 1, got {self.tilting_share}')
         if not self.length_scale >= 0.0:
             raise TaskError(
                 f'stability.length_scale must not be negative, got {self.length_scale}')
@@ -241,21 +248,22 @@ def find_equilibrium(patches: PatchSet, wrench: Array, centre_of_mass: Array, fr
         x[:] = shift
         equilibrium.climb(wrench / unit, grip, x, (0.0, 1.0), 0)
         share = equilibrium.hold(x, wrench / unit, grip, loads)
-    forces, torques = _patch_forces(patches, grip[0], friction, x)
+    forces, torques = _patch_forces(patches, grip[0], friction, x, unit[5])
     return Equilibrium(float(share), x / unit - settled, forces, torques)
 
 
 def _patch_forces(patches: PatchSet, contacts: tuple[Array, Array, Array, Array],
-                  friction: float, x: Array) -> tuple[Array, Array]:
+                  friction: float, x: Array, scale: float) -> tuple[Array, Array]:
     frames, simulated = contact_frames(patches.normals), patches.normal_forces
     forces, torques = np.zeros((patches.count, 3)), np.zeros((patches.count, 3))
-    response = np.empty((4, 6))
+    response = np.empty((equilibrium.ROWS, 8))
     for i in range(patches.count):
         equilibrium.contact_response(x, contacts[0][i], contacts[2][i], contacts[3][i],
                                      friction, response)
-        normal, first, second, torsion = response[:, 0]
+        normal, first, second, torsion = response[:4, 0]
         forces[i] = frames[i] @ [normal, first, second]
-        torques[i] = patches.normals[i] * torsion * patches.friction_radii[i]
+        torques[i] = (patches.normals[i] * torsion * patches.friction_radii[i]
+                      + scale * response[4:, 0] @ contacts[1][i, 4:, 3:])
         if simulated[i] > 0.0:
             share = normal / simulated[i]
             forces[i] += share * patches.forces[i] - normal * patches.normals[i]
@@ -283,11 +291,12 @@ def _grip(patches: PatchSet, centre_of_mass: Array, friction: float,
     """Return the kernels' view of a grip, and the unit of its wrenches (6,)."""
     scale = torque_scale(patches.points, centre_of_mass, options.length_scale)
     unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
-    motion, action, normals, stiffness = _contacts(patches, centre_of_mass, scale,
-                                                   options.torsional_ratio)
-    # Springs start where nothing rubbed: there the normal forces would be others.
-    normals = normals + stiffness[:, 0] * (motion[:, 0] @ (settled * unit))
-    contacts = motion, action, normals, stiffness
+    motion, action, normals, stiffness = _contacts(patches, centre_of_mass, scale, options)
+    # Springs start where nothing rubbed: there the pressures would be others.
+    pressing = [0, *range(equilibrium.SLIDING, equilibrium.ROWS)]
+    starts = stiffness[:, pressing] * (motion[:, pressing] @ (settled * unit))
+    starts[:, 0] += normals
+    contacts = motion, action, starts, stiffness
     limits = np.array([options.max_translation, options.max_rotation * scale])
     grip = (contacts, np.ascontiguousarray(patches.max_normal_forces), friction, limits,
             float(options.tolerance))
@@ -295,31 +304,38 @@ def _grip(patches: PatchSet, centre_of_mass: Array, friction: float,
 
 
 def _contacts(patches: PatchSet, centre_of_mass: Array, scale: float,
-              torsional_ratio: float) -> tuple[Array, Array, Array, Array]:
+              options: StabilityOptions) -> tuple[Array, Array, Array, Array]:
     """
-    Return what the kernels need: motion, action (k, 4, 6), normals (k,), stiffness (k, 4).
+    Return what the kernels need: motion, action (k, 6, 6), normals (k,), stiffness (k, 6).
 
-    ``motion @ x`` are a contact's displacements ``(n, t1, t2, r_e angle)``; ``action``
-    holds the wrench of a unit of each force. They differ in the first row alone: the
-    pressures act along the simulated resultant, moment included.
+    ``motion @ x`` are a contact's displacements ``(n, t1, t2, r_e angle, tilts)``; ``action``
+    holds the wrench of a unit of each force. They differ in the first row: the pressures
+    act along the simulated resultant, moment included; and in the last two: pressures that
+    move aside are a couple.
     """
     frames = contact_frames(patches.normals)
     arms = patches.points - centre_of_mass
-    motion = np.zeros((patches.count, 4, 6))
+    motion = np.zeros((patches.count, equilibrium.ROWS, 6))
     motion[:, :3, :3] = frames.transpose(0, 2, 1)
     motion[:, :3, 3:] = cross(arms[:, None], motion[:, :3, :3]) / scale
     motion[:, 3, 3:] = patches.normals * (patches.friction_radii / scale)[:, None]
     action = motion.copy()
+    reach, springs = options.tilting_share, patches.tilting
+    motion[:, 4:, :3] = reach * springs[:, :, :3]
+    action[:, 4:, :3], action[:, 4:, 3:] = 0.0, reach * springs[:, :, 3:] / scale
+    motion[:, 4:, 3:] = action[:, 4:, 3:] + cross(arms[:, None], motion[:, 4:, :3]) / scale
     forces = patches.normal_forces
     loaded = forces > 0.0
     share = patches.forces[loaded] / forces[loaded, None]
     moment = patches.torques[loaded] / forces[loaded, None]
     action[loaded, 0, :3] = share
     action[loaded, 0, 3:] = (cross(arms[loaded], share) + moment) / scale
-    stiffness = np.empty((patches.count, 4))
+    stiffness = np.zeros((patches.count, equilibrium.ROWS))
     stiffness[:, 0] = patches.normal_stiffness
     stiffness[:, 1:3] = patches.tangential_stiffness[:, None]
-    stiffness[:, 3] = patches.tangential_stiffness * torsional_ratio
+    stiffness[:, 3] = patches.tangential_stiffness * options.torsional_ratio
+    if reach > 0.0:
+        stiffness[:, 4:] = patches.tilting_stiffness / reach ** 2
     return motion, action, forces, stiffness
 
 
@@ -328,5 +344,5 @@ def _residual(grip: equilibrium.Grip, start: Array, patches: PatchSet) -> float:
     total = float(np.sqrt(np.einsum('ij,ij->i', patches.forces, patches.forces)).sum())
     wrench = np.zeros((8, 6))
     wrench[7] = start
-    size = equilibrium.balance(np.zeros(6), grip, np.empty((4, 6)), wrench)
+    size = equilibrium.balance(np.zeros(6), grip, np.empty((equilibrium.ROWS, 8)), wrench)
     return float(size) / total if total > 0.0 else 0.0

@@ -148,7 +148,8 @@ def _patch_set(body: ElasticBody, hand: HandModel, patches: LoadedPatches) -> Pa
         normal_stiffness=results.normal_stiffness,
         tangential_stiffness=results.tangential_stiffness,
         max_normal_forces=max_normal_forces(results, limits),
-        passive=~np.any(hand.moves_link[patches.links], axis=1))
+        passive=~np.any(hand.moves_link[patches.links], axis=1), tilting=results.tilting,
+        tilting_stiffness=results.tilting_stiffness)
 
 
 def _minimal_forces(body: ElasticBody, hand: HandModel, load_cases: Array, grasp: PatchSet,

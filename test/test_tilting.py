@@ -1,0 +1,194 @@
+"""Patches that answer an object that tilts: closed forms, and the law that defines them."""
+
+from dataclasses import replace
+
+from grasp_cases import make_patches, ORIGIN
+from lattice_cases import ball_under_pad, flat_punch, hertz_force, one_patch, paraboloid
+from lattice_cases import transformed
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from scipy.spatial.transform import Rotation
+
+from gripsim_ros.core.errors import ShapeError, TaskError
+from gripsim_ros.core.mechanics import kernel
+from gripsim_ros.core.mechanics.contact_forces import solve_contact_forces
+from gripsim_ros.core.mechanics.minimal_forces import MinimalForceOptions, solve_minimal_forces
+from gripsim_ros.core.mechanics.patch_results import summarise_patches
+from gripsim_ros.core.mechanics.stability import (find_equilibrium, judge_stability,
+                                                  StabilityOptions)
+
+MODULUS, POISSON = 1e5, 0.3
+RADIUS, DEPTH = 8e-3, 1e-4
+RUBBER = kernel.fit_layer(2e6, 0.45, 3e-3)
+#: The last cell of a punch holds its edge's singularity; the lever enters to the third power.
+RTOL_PUNCH = 0.06
+RTOL_HERTZ = 0.03
+#: A chord of the contact against its arc, (a/R)^2.
+RTOL_ARC = 0.03
+RTOL_FINITE_DIFFERENCE = 0.01
+RTOL_MARGIN = 0.01
+RTOL_PROGRAMME = 1e-4
+#: A plate of this thickness between a thumb and two fingers in one line.
+THICKNESS, WIDTH = 4e-3, 0.03
+LEVER, SHARE, FRICTION = 4e-3, 0.5, 0.5
+
+
+def results_of(nodes, layers=None):
+    """Return the results of a rigid indenter, or of a pad."""
+    solution = solve_contact_forces(nodes, MODULUS, layers or {})
+    return summarise_patches(nodes, solution, POISSON, layers or {})
+
+
+def stiffness_of(results):
+    """Return the stiffness (6, 6) against slides and turns at the centre of pressure."""
+    rows = results.tilting[0]
+    return rows.T @ (results.tilting_stiffness[0][:, None] * rows)
+
+
+def in_line(forces=2.0, **values):
+    """Return two fingers below a plate and a thumb above, all on the x axis."""
+    points = np.array([[-WIDTH, 0.0, -THICKNESS / 2], [WIDTH, 0.0, -THICKNESS / 2],
+                       [0.0, 0.0, THICKNESS / 2]])
+    normals = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
+    patches = make_patches(points, normals, np.array([0.5, 0.5, 1.0]) * forces,
+                           friction_radius=1e-3, **values)
+    rows = np.zeros((3, 2, 6))
+    rows[:, 0, 3], rows[:, 1, 4] = LEVER, LEVER
+    return replace(patches, tilting=rows, tilting_stiffness=np.full((3, 2), 2e5))
+
+
+def turning(moment):
+    """Return one load that turns the plate about the line."""
+    return np.array([[0.0, 0.0, 0.0, moment, 0.0, 0.0]])
+
+
+def test_a_flat_punch_rocks_as_johnson_has_it():
+    # Moment 4/3 E* a^3 a radian; a disc's extent is its radius.
+    results = results_of(flat_punch(5e-3, 1e-4, 900))
+    turn = np.linalg.eigvalsh(stiffness_of(results)[3:, 3:])
+    assert_allclose(turn[1:], 4.0 / 3.0 * MODULUS * 5e-3 ** 3, rtol=RTOL_PUNCH)
+    assert_allclose(turn[0], 0.0, atol=1e-9 * turn[1])
+    assert_allclose(np.linalg.norm(results.tilting[0, :, 3:], axis=1), 5e-3, rtol=RTOL_HERTZ)
+
+
+def test_a_ball_rolls_as_hertz_has_it():
+    # The contact moves by R times the angle, so the moment is N R times it.
+    results = results_of(ball_under_pad(RADIUS, [0.2, -0.5, 1.0], DEPTH, np.inf, 300))
+    turn = np.linalg.eigvalsh(stiffness_of(results)[3:, 3:])
+    assert_allclose(turn[1:], hertz_force(MODULUS, RADIUS, DEPTH) * RADIUS, rtol=RTOL_HERTZ)
+
+
+def test_turning_a_ball_about_its_own_middle_moves_no_pressure():
+    results = results_of(ball_under_pad(RADIUS, [0.2, -0.5, 1.0], DEPTH, np.inf, 300))
+    for turn in np.eye(3):
+        motion = np.concatenate([np.cross(turn, results.points[0]), turn])
+        lengths = results.tilting[0] @ motion
+        assert_allclose(lengths, 0.0, atol=RTOL_ARC * np.linalg.norm(results.tilting[0, 0, 3:]))
+
+
+@pytest.mark.parametrize('layers', [{}, {0: RUBBER}])
+def test_the_stiffness_is_the_derivative_of_the_moment(layers):
+    nodes = paraboloid(RADIUS, DEPTH, 250, (0.0, 0.0))
+    results = results_of(nodes, layers)
+    angle = 1e-3 * np.sqrt(DEPTH / RADIUS)
+    moments = []
+    for sign in (1.0, -1.0):
+        tilted = replace(nodes, depths=nodes.depths - sign * angle * nodes.points[:, 1])
+        solution = solve_contact_forces(tilted, MODULUS, layers)
+        moments.append(float(solution.forces @ nodes.points[solution.rows, 1]))
+    found = stiffness_of(results)[3, 3]
+    assert_allclose(found, (moments[1] - moments[0]) / (2.0 * angle),
+                    rtol=RTOL_FINITE_DIFFERENCE)
+
+
+def test_springs_turn_with_the_frame():
+    nodes = ball_under_pad(RADIUS, [0.2, -0.5, 1.0], DEPTH, 0.02, 120)
+    rotation = Rotation.from_rotvec([0.4, -1.1, 0.7]).as_matrix()
+    both = np.kron(np.eye(2), rotation)
+    first = stiffness_of(results_of(nodes))
+    second = stiffness_of(results_of(transformed(nodes, rotation, np.array([0.1, 0.0, -0.2]))))
+    assert_allclose(second, both @ first @ both.T, rtol=0, atol=1e-7 * np.abs(first).max())
+
+
+def test_nodes_in_a_line_and_single_nodes_have_no_springs():
+    for count in (1, 2, 5):
+        points = np.zeros((count, 3))
+        points[:, 0] = 1e-3 * np.arange(count)
+        nodes = one_patch(points, np.tile([0.0, 0, 1], (count, 1)), 1e-6, np.full(count, 1e-4))
+        assert not results_of(nodes).tilting_stiffness.any()
+
+
+def test_a_plate_tilts_by_moment_over_stiffness():
+    patches = in_line()
+    moment = 1e-3
+    turn = find_equilibrium(patches, turning(moment)[0], ORIGIN, FRICTION).shift[3]
+    # Two slides below and one above, about their own middle: 2/3 of a thickness squared.
+    whole = 3.0 * 2e5 * LEVER ** 2 + 4000.0 * THICKNESS ** 2 * 2.0 / 3.0
+    assert_allclose(turn, moment / whole, rtol=1e-6)
+
+
+def test_a_plate_turns_out_where_pressures_have_moved_aside_and_friction_slips():
+    patches, wrench = in_line(), turning(1e-2)
+    most = patches.normal_forces.sum() * (SHARE * LEVER + FRICTION * THICKNESS / 2)
+    options = StabilityOptions(max_rotation=0.2, tilting_share=SHARE)
+    found = judge_stability(patches, wrench, ORIGIN, FRICTION, options)
+    assert_allclose(found.margin, most / 1e-2, rtol=RTOL_MARGIN)
+
+
+def test_without_a_share_tilting_meets_no_moment():
+    patches, wrench = in_line(), turning(1e-2)
+    bare = replace(patches, tilting=None, tilting_stiffness=None)
+    options = StabilityOptions(tilting_share=0.0)
+    none = judge_stability(patches, wrench, ORIGIN, FRICTION, options)
+    assert none.margin == judge_stability(bare, wrench, ORIGIN, FRICTION).margin
+    assert none.margin < 0.9 * judge_stability(patches, wrench, ORIGIN, FRICTION).margin
+
+
+def test_equilibrium_forces_and_couples_balance_the_load():
+    patches, wrench = in_line(), turning(6e-3)[0]
+    found = find_equilibrium(patches, wrench, ORIGIN, FRICTION)
+    moments = np.cross(patches.points, found.forces) + found.torques
+    assert_allclose(found.forces.sum(axis=0), 0.0, atol=1e-7)
+    assert_allclose(moments.sum(axis=0) + wrench[3:], 0.0, atol=1e-9)
+
+
+def test_what_lies_on_one_flat_finger_is_not_held():
+    patches = in_line().select([0])
+    assert judge_stability(patches, turning(1e-4), ORIGIN, FRICTION).margin == 0.0
+
+
+@pytest.mark.parametrize('share', [0.0, 0.5, 1.0])
+def test_minimal_forces_on_a_plate_are_those_of_statics(share):
+    # Thumb against both fingers: 2 t (share lever + mu thickness / 2) is the moment.
+    moment = 0.02
+    found = solve_minimal_forces(in_line(), turning(moment), ORIGIN, FRICTION, None, None,
+                                 MinimalForceOptions(tilting_share=share))
+    arm = share * LEVER + FRICTION * THICKNESS / 2
+    assert_allclose(found.largest_normal, moment / (2.0 * arm), rtol=RTOL_PROGRAMME)
+    balance = (np.cross(in_line().points, found.forces) + found.torques).sum(axis=0)
+    assert_allclose(balance, [-moment, 0.0, 0.0], atol=1e-9)
+
+
+def test_joint_torques_count_the_moments_of_tilting():
+    # A joint that bears the first patch's moment about the line, and nothing else.
+    torque_map = np.zeros((1, 18))
+    torque_map[0, 3] = 1.0
+    free = solve_minimal_forces(in_line(), turning(0.02), ORIGIN, FRICTION, None, None)
+    bound = solve_minimal_forces(in_line(), turning(0.02), ORIGIN, FRICTION, torque_map,
+                                 np.zeros(1))
+    assert bound.capable and abs(bound.torques[0, 0]) < 1e-9 < abs(free.torques[0, 0])
+    assert bound.largest_normal > 1.01 * free.largest_normal
+
+
+@pytest.mark.parametrize('name, value', [('tilting', np.zeros((2, 6))),
+                                         ('tilting_stiffness', np.full((3, 2), -1.0))])
+def test_springs_that_make_no_sense_are_refused(name, value):
+    with pytest.raises(ShapeError, match=f'patches.{name}'):
+        replace(in_line(), **{name: value})
+
+
+def test_shares_out_of_range_are_refused():
+    for options in (StabilityOptions, MinimalForceOptions):
+        with pytest.raises(TaskError, match='tilting_share must be 0 to 1'):
+            options(tilting_share=1.5)
