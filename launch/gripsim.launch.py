@@ -36,12 +36,13 @@ def start_nodes(context):
     hardware = LaunchConfiguration('hardware').perform(context)
     arm = LaunchConfiguration('arm').perform(context)
     names = (*NODES, *HAND_NODES[hardware], *(('arm_planner',) if arm else ()))
-    address = LaunchConfiguration('address').perform(context)
+    addresses = {name: LaunchConfiguration(name).perform(context)
+                 for name in ('address', 'tactile_address')}
     enclaves = LaunchConfiguration('enclaves').perform(context)
     own = {
         'grasp_executor': {'hand_node': HAND_NODES[hardware][0] if HAND_NODES[hardware] else '',
                            'simulated': hardware == 'sim'},
-        'sdh_driver': {'address': address} if address else {},
+        'sdh_driver': {name: address for name, address in addresses.items() if address},
         'arm_planner': {'arm_config': arm},
         'forward_kinematics': {'publish_tf': use_rviz and not with_state_publisher},
         'grasp_planner': {
@@ -107,6 +108,9 @@ def generate_launch_description():
         DeclareLaunchArgument(
             'address', default_value='',
             description='Of the real hand, such as tcp://192.168.1.42:23; empty: the parameter.'),
+        DeclareLaunchArgument(
+            'tactile_address', default_value='',
+            description='Of its tactile sensors; empty: the parameter.'),
         DeclareLaunchArgument(
             'enclaves', default_value='',
             description='Path of the SROS 2 enclaves, such as /gripsim; see docs/security.md.'),
