@@ -7,7 +7,10 @@ from importlib import import_module
 import re
 
 import numpy as np
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.serialization import deserialize_message, serialize_message
+
+RMWError = rclpy_implementation.RMWError
 
 #: What a number of 64 bits should not be, and a bit of what it may be.
 FLOATS = (float('nan'), float('inf'), -float('inf'), 1e308, -1e308, 5e-324, -1.0, 0.0, 1e-9, 1e6)
@@ -41,12 +44,13 @@ def ways_to_spoil(message) -> Iterator[Mutant]:
 
 
 def spoilt(message, *ways: Mutant):
-    """Return a spoilt copy of a message, or None where rclpy lets no sender send this."""
+    """Return a spoilt copy of a message, or None where it can be neither sent nor taken."""
     copied = deserialize_message(serialize_message(message), type(message))
     try:
         for mutant in ways:
             mutant.spoil(copied)
-    except (AssertionError, OverflowError, IndexError):
+        deserialize_message(serialize_message(copied), type(message))
+    except (AssertionError, OverflowError, IndexError, RMWError):
         return None
     return copied
 
