@@ -45,7 +45,8 @@ class SdhDriverNode(SuiteNode):
     def __init__(self, **kwargs) -> None:
         """Prepare; nothing is sent to the hand before the node is activated."""
         super().__init__(self.NAME, PARAMETERS, **kwargs)
-        self.session = HandSession(self.hand, driver_options(self.values), self._on_sample)
+        self.session = HandSession(self.hand, driver_options(self.values),
+                                   self._traffic.counted('the hand', self._on_sample))
         self.tactile = self._tactile_session()
         self._joint_states = self.create_publisher(JointState, 'joint_states', reliable(DEPTH))
         self._frames = self.create_publisher(TactileFrame, 'tactile', reliable(DEPTH))
@@ -65,7 +66,8 @@ class SdhDriverNode(SuiteNode):
         for matrix in layout:
             self.hand.link_index(matrix.link)
         self._frame = _empty_frame(layout, self.values['tactile_calibrated'])
-        return TactileSession(options, layout, self._on_touch) if options.link else None
+        return TactileSession(options, layout, self._traffic.counted(
+            'the tactile sensors', self._on_touch)) if options.link else None
 
     def warm_up(self) -> None:
         """Look at some postures, apart and in collision, once."""
