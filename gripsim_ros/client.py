@@ -6,6 +6,7 @@ Ask a running suite for grasps, from plain Python.
 ...     result = client.plan(plan_request('apple.stl', material='apple'))
 """
 
+import contextlib
 import threading
 import time
 import uuid
@@ -266,7 +267,8 @@ class PlanGraspClient:
             return next(f.result() for f in futures if f.done()), len(futures)
         finally:
             for future in futures:
-                future.cancel()
+                with contextlib.suppress(ValueError):   # its answer comes just now
+                    future.cancel()
 
     def _await(self, future, end: float, heard: list[float] | None):
         while not future.done():
