@@ -111,7 +111,10 @@ def _of_sequence(value, kind: re.Match, where: str, read, put) -> Iterator[Mutan
 
         def lengthen(root, by):
             values = list(read(root))
-            put(root, _like(read(root), values + (values or [_default(item)]) * by))
+            values += (values or [_default(item)]) * by
+            if kind['most'] and len(values) > int(kind['most']):
+                raise OverflowError(f'{where} takes {kind["most"]} elements')
+            put(root, _like(read(root), values))
         yield Mutant(where, 'empty', lambda root: put(root, _like(read(root), [])))
         yield Mutant(where, 'one short', lambda root: put(
             root, _like(read(root), list(read(root))[:-1])))
