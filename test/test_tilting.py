@@ -138,7 +138,7 @@ def test_a_plate_turns_out_where_pressures_have_moved_aside_and_friction_slips()
 
 def test_without_a_share_tilting_meets_no_moment():
     patches, wrench = in_line(), turning(1e-2)
-    bare = replace(patches, tilting=None, tilting_stiffness=None)
+    bare = replace(patches, tilting=np.zeros(0), tilting_stiffness=np.zeros(0))
     options = StabilityOptions(tilting_share=0.0)
     none = judge_stability(patches, wrench, ORIGIN, FRICTION, options)
     assert none.margin == judge_stability(bare, wrench, ORIGIN, FRICTION).margin

@@ -278,8 +278,8 @@ def _stiffness(one: dict[str, Any], normals: Array, part: NDArray[np.int64],
     return {'normal_stiffness': normal, 'tangential_stiffness': 1.0 / compliance}
 
 
-def _tilting(one: dict, nodes: PatchNodes, rows: NDArray[np.int64], part: NDArray[np.int64],
-             solution: ContactForces) -> dict:
+def _tilting(one: dict[str, Any], nodes: PatchNodes, rows: NDArray[np.int64],
+             part: NDArray[np.int64], solution: ContactForces) -> dict[str, Array]:
     places = np.empty(len(solution.loaded), np.int64)
     places[solution.factor_order] = np.arange(len(places))
     springs, stiffness = tilting_springs(

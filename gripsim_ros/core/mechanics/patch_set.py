@@ -1,6 +1,6 @@
 """The loaded patches of one grasp, as stability and minimal forces see them."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ class PatchSet:
     tilting : (k, 2, 6) float
     tilting_stiffness : (k, 2) float
         Springs of each patch against an object that tilts on it; see ``tilting_springs``.
-        None: tilting meets no moment.
+        Without rows tilting meets no moment.
 
     Raises
     ------
@@ -56,14 +56,14 @@ class PatchSet:
     tangential_stiffness: Array
     max_normal_forces: Array
     passive: NDArray[np.bool_]
-    tilting: Array | None = None
-    tilting_stiffness: Array | None = None
+    tilting: Array = field(default_factory=lambda: np.zeros(0))
+    tilting_stiffness: Array = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         """Check every field."""
         count = len(np.atleast_1d(self.friction_radii))
         for name, shape in _TILTING.items():
-            if getattr(self, name) is None:
+            if not np.size(getattr(self, name)):
                 object.__setattr__(self, name, np.zeros((count, *shape)))
         for names, shape in ((_FIELDS_3, (count, 3)), (_FIELDS_1, (count,)),
                              (('tilting',), (count, 2, 6)),
