@@ -1,5 +1,7 @@
 """Laws of the forces with which closing ends: above those computed, and near them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -7,13 +9,14 @@ from hypothesis import strategies as st
 
 from gripsim_ros.core.batches import ConfigurationBatch
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.hand import Pad
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task, task_load_cases
 from gripsim_ros.core.planning.closing import Closing
 from gripsim_ros.core.planning.force_level import ForceLevel
 from gripsim_ros.core.planning.hypotheses import propose_hypotheses
 from gripsim_ros.core.planning.planner import closing_limits
-from gripsim_ros.core.planning.press import Control, TriedForces
+from gripsim_ros.core.planning.press import Control, Softness, TriedForces
 from gripsim_ros.core.planning.ranking import score_reference
 from gripsim_ros.core.planning.state_row import state_row
 from gripsim_ros.in_process import link_shapes, mechanics_options, planner_options
@@ -104,6 +107,38 @@ def test_a_force_of_any_power_is_found_between_tries(power, wanted, touch):
 
 def test_without_tries_steps_swing_at_an_edge():
     assert found_force(6.0, 1.0, 0.3, False) > TOLERANCE
+
+
+#: A ball that presses with a force of its own choice.
+BALL, FORCE = 0.01, 3.0
+RUBBER = Pad(youngs_modulus=2e6, poisson_ratio=0.45, thickness=0.003, max_pressure=1e6)
+
+
+def test_a_bare_object_yields_as_hertz_has_it():
+    softness = Softness.of(Material(1e6, 0.45, 1000.0, 0.5), [])
+    depth = softness.indentation(FORCE, BALL)
+    force = 4.0 / 3.0 * 1e6 / (1.0 - 0.45 ** 2) * np.sqrt(BALL) * depth ** 1.5
+    assert force == pytest.approx(FORCE)
+
+
+def test_a_thin_pad_before_a_rigid_object_yields_as_a_confined_layer():
+    softness = replace(Softness.of(Material(1e12, 0.3, 8000.0, 0.5), [RUBBER]),
+                       object_modulus=np.inf)
+    depth = softness.indentation(FORCE, BALL)
+    lame = 2e6 * 0.45 / (1.45 * 0.1)
+    confined = lame + 2.0 * 2e6 / (2.0 * 1.45)
+    area = 2.0 * np.pi * BALL * depth       # of the sphere's section at that depth
+    assert FORCE == pytest.approx(0.5 * confined / RUBBER.thickness * depth * area)
+
+
+@settings(deadline=None, max_examples=50)
+@given(thickness=st.floats(1e-4, 1.0), force=st.floats(0.01, 100.0))
+def test_a_pad_yields_no_more_than_a_half_space_and_more_the_thicker(thickness, force):
+    material = Material(1e6, 0.45, 1000.0, 0.5)
+    layer, thicker, half_space = (
+        Softness.of(material, [replace(RUBBER, thickness=t)]).indentation(force, BALL)
+        for t in (thickness, 2.0 * thickness, 1e6))
+    assert Softness.of(material, []).indentation(force, BALL) < layer <= thicker <= half_space
 
 
 @settings(deadline=None, max_examples=100)

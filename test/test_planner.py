@@ -2,6 +2,7 @@
 
 from collections import deque
 from dataclasses import replace
+import pickle
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from fake_stages import SphereWorld
 
 from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.errors import TaskError
-from gripsim_ros.core.planning import GraspPlanner, Task, rejections
+from gripsim_ros.core.planning import GraspPlanner, Task, closing, rejections
 from gripsim_ros.core.planning.closing_groups import carry_closings
+from gripsim_ros.core.planning.state_row import state_row
 from gripsim_ros.core.transforms import apply, from_rotation_vector
 from gripsim_ros.in_process import find_material, planner_options
 from gripsim_ros.resources import load_default_hand
@@ -108,6 +110,26 @@ def test_hypotheses_given_out_whole_come_to_the_same(ball, hand, world, referenc
     assert planner.contacts_evaluated == reference.contacts_evaluated
 
 
+def completed(planner, one, world):
+    """Carry on one closing until its forces are the least."""
+    while not one.done:
+        question = one.question()
+        batch = planner.batch_of([question], question.detail)
+        one.answer(state_row(world.evaluate(batch), 0))
+    return one.held
+
+
+def test_a_closing_goes_on_from_the_course_of_another(ball, hand, world):
+    planner, elsewhere = new_planner(ball, hand), new_planner(ball, hand)
+    here, there = planner.begin(1)[0], elsewhere.begin(1)[0]
+    course = carry_closings([there], elsewhere, world.evaluate)[0].course
+    assert there.judged and not there.done
+    here.resume(pickle.loads(pickle.dumps(course)))
+    held, expected = completed(planner, here, world), completed(elsewhere, there, world)
+    assert held.state.margin == expected.state.margin
+    np.testing.assert_array_equal(held.trajectory, expected.trajectory)
+
+
 def test_outcomes_after_a_stop_are_ignored(ball, hand, world):
     planner = new_planner(ball, hand)
     closings = planner.begin(3)
@@ -125,17 +147,30 @@ FEW = {'heat_size': 2, 'max_grasps': 1}
 ADVANCE = 0.0008
 
 
+@pytest.fixture()
+def light_touch(monkeypatch):
+    """Let the first touch be too light to hold, so that there is something to be saved."""
+    monkeypatch.setattr(closing, 'TOUCH_SHARE', 0.05)
+
+
 def uneven_planner(ball, hand, **changes):
     """Return a planner whose later hypotheses hold the ball farther from its middle."""
     planner = new_planner(ball, hand, **{**FEW, **changes})
-    for closing in planner._waiting:
-        pose = closing.hypothesis.T_object_palm.copy()
-        pose[:3, 3] += ADVANCE * closing.hypothesis.number * pose[:3, 2]
-        closing.hypothesis = replace(closing.hypothesis, T_object_palm=pose)
+    for waiting in planner._waiting:
+        pose = waiting.hypothesis.T_object_palm.copy()
+        pose[:3, 3] += ADVANCE * waiting.hypothesis.number * pose[:3, 2]
+        waiting.hypothesis = replace(waiting.hypothesis, T_object_palm=pose)
     return planner
 
 
-def test_closings_set_aside_change_no_ranking(ball, hand, world):
+def test_the_grasps_returned_and_not_all_have_the_least_forces(ball, hand, world):
+    planner = run_in_order(uneven_planner(ball, hand, set_aside_slack=1.0), world)
+    done = {number for number, (one, _) in planner._held.items() if one.done}
+    assert {grasp.hypothesis for grasp in planner.ranked()} <= done
+    assert len(done) < planner.progress.stable
+
+
+def test_closings_set_aside_change_no_ranking(ball, hand, world, light_touch):
     everything = run_in_order(uneven_planner(ball, hand, set_aside_slack=1.0), world)
     planner = run_in_order(uneven_planner(ball, hand, set_aside_slack=0.0), world)
     assert rejections.SET_ASIDE not in everything.rejections
@@ -146,7 +181,7 @@ def test_closings_set_aside_change_no_ranking(ball, hand, world):
     assert progress.stable + sum(planner.rejections.values()) == HYPOTHESES
 
 
-def test_what_is_set_aside_depends_on_no_batches_nor_groups(ball, hand, world):
+def test_what_is_set_aside_depends_on_no_batches_nor_groups(ball, hand, world, light_touch):
     planner = run_in_order(uneven_planner(ball, hand), world)
     small = run_in_order(uneven_planner(ball, hand, batch_size=1, clearance_batch_size=2,
                                         active_hypotheses=5), world)
@@ -156,7 +191,7 @@ def test_what_is_set_aside_depends_on_no_batches_nor_groups(ball, hand, world):
         assert signature(planner) == signature(other)
 
 
-def test_closings_set_aside_are_recalled_where_grasps_let_go(ball, hand, world):
+def test_closings_set_aside_are_recalled_where_grasps_let_go(ball, hand, world, light_touch):
     planner = uneven_planner(ball, hand, set_aside_slack=0.0)
     while closings := planner.begin(4):
         planner.end(carry_closings(closings, planner, world.evaluate))

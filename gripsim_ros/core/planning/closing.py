@@ -1,6 +1,8 @@
 """Closing one hypothesis: free motion, touch, then the gentlest state that holds."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +16,7 @@ from .hand_geometry import Finger, find_fingers
 from .hypotheses import Hypothesis
 from .misses import Miss, nearness
 from .options import PlannerOptions
-from .press import Control, contact_controls, first_indentation, press_steps, TriedForces
+from .press import Control, contact_controls, press_steps, Softness, TriedForces
 from .regions import within_region
 from .state_row import StateRow
 
@@ -29,10 +31,16 @@ TRIED_FORCES = (1.0, 3.0)
 FORCE_BAND = 0.5
 #: One step indents by so many times what Hertz needs for the wanted force at most.
 MOST_INDENTATION = 2.0
-#: Part of the first force with which a finger comes to touch.
-TOUCH_SHARE = 0.05
+#: Part of the first force with which a finger comes to touch: mostly less than is needed,
+#: and enough to tell what the contacts can hold.
+TOUCH_SHARE = 0.5
+#: So often closing steps back from limits of pressure or torque.
+MOST_LOWERED = 3
 #: Range left to a joint beyond the last row, so that it can be squeezed [rad].
 SQUEEZE_RANGE = 0.05
+#: What a closing knows beside its hypothesis, by which another process goes on with it.
+COURSE = ('reason', 'held', 'miss', '_fraction', '_phase', '_steps', '_incapable', '_level',
+          '_worth', '_corrections', '_lowered', '_arrived', '_before', '_seen', '_tried')
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +76,7 @@ class Limits:
     """What the closing must respect: first force [N], stiffness, pressure [Pa], region."""
 
     holding_force: float
-    effective_modulus: float
+    softness: Softness
     max_pressure: float
     contact_region: Array = field(default_factory=lambda: np.zeros((0, OBSTACLE_WIDTH)))
 
@@ -76,6 +84,9 @@ class Limits:
 class Closing:
     """
     The state machine of one hypothesis: ``question()``, ``answer(state)``, until ``done``.
+
+    It is ``judged`` as soon as a state holds with reserve; what follows makes its forces the
+    least of their kind.
 
     Joint j is at ``open + fraction_j (closed - open)``: the seed's law with a fraction of
     its own for each joint, so that every finger stops on its own contact. A joint stops
@@ -102,7 +113,7 @@ class Closing:
         self._ceiling = self._largest_fractions()
         self._phase, self._steps, self._incapable = 'open', 0, 0
         self._level = ForceLevel(options.margin_band, options.force_tolerance)
-        self._worth, self._corrections, self._lowered = 0, 0, False
+        self._worth = self._corrections = self._lowered = 0
         self._arrived = np.zeros(len(hand.link_names), dtype=bool)
         self._before: tuple[Array, Array] | None = None
         self._seen = np.full(len(hand.link_names), np.nan)
@@ -112,6 +123,21 @@ class Closing:
     def done(self) -> bool:
         """Return whether a verdict was found."""
         return self._phase == 'done'
+
+    @property
+    def judged(self) -> bool:
+        """Return whether a verdict was found, be it that forces are still to be corrected."""
+        return self.done or self._worth > 1
+
+    @property
+    def course(self) -> dict[str, Any]:
+        """Return how far it is, for ``resume`` of another closing of the same hypothesis."""
+        return {name: getattr(self, name) for name in COURSE}
+
+    def resume(self, course: Mapping[str, Any]) -> None:
+        """Go on from where another closing of the same hypothesis is."""
+        for name in COURSE:
+            setattr(self, name, course[name])
 
     @property
     def reached_contact(self) -> bool:
@@ -142,6 +168,12 @@ class Closing:
         """Tell whether every link that came to touch bears force in a state."""
         return all(state.normal_forces[state.links == control.link].sum() > 0.0
                    for control in self._controls())
+
+    def wanted_forces(self, state: StateRow) -> dict[int, float]:
+        """Return the normal force wanted at each link that came to touch [N], by link."""
+        controls = self._controls()
+        wanted = self._wanted(state, self._minimal(state, controls))
+        return {control.link: float(force) for control, force in zip(controls, wanted)}
 
     def fail(self, reason: str) -> None:
         """End without a grasp."""
@@ -268,22 +300,28 @@ class Closing:
         elif self._steps >= self._options.max_squeeze_steps:
             self._end_of_steps(state)
         elif (forces > 0.0).all() and not state.capable:
-            self._incapable += int(self._near_tried_force(forces))
+            self._incapable = max(self._incapable, self._tries_made(forces))
             if self._incapable >= len(TRIED_FORCES):
                 self._end(rejections.CANNOT_BALANCE)
-        elif _exceeds_limits(state) and (self.held is not None or self._lowered):
+        elif _exceeds_limits(state) and (self.held is not None
+                                         or self._lowered >= MOST_LOWERED):
             self._end(rejections.OVERLOADED)
-        elif state.margin < self._options.margin_band[0] and self._is_over_pressure(state):
+        elif state.margin < self._options.margin_band[0] and self._takes_pressure(state, forces):
             self._end(rejections.PRESSURE)
         return self.done
 
-    def _is_over_pressure(self, state: StateRow) -> bool:
-        return bool(state.peak_pressures.max(initial=0.0) > self._limits.max_pressure)
+    def _takes_pressure(self, state: StateRow, forces: Array) -> bool:
+        """Tell whether a link is over the limit of pressure at no more than the wanted force."""
+        over = state.links[state.peak_pressures > self._limits.max_pressure]
+        controls = self._controls()
+        wanted = self._wanted(state, self._minimal(state, controls))
+        pressed = {c.link for c, force, most in zip(controls, forces, wanted) if force > most}
+        return any(link not in pressed for link in over)
 
-    def _near_tried_force(self, forces: Array) -> bool:
-        """Tell whether the contacts are pressed about as wanted for the present try."""
-        wanted = self._limits.holding_force * TRIED_FORCES[self._incapable]
-        return bool((np.abs(np.log(forces / wanted)) < FORCE_BAND).all())
+    def _tries_made(self, forces: Array) -> int:
+        """Return how many of the forces to be tried all contacts about bear, or more."""
+        tried = self._limits.holding_force * np.array(TRIED_FORCES)
+        return int((forces.min() > np.exp(-FORCE_BAND) * tried).sum())
 
     def _end_of_steps(self, state: StateRow) -> None:
         self._end(rejections.NOT_HELD if state.capable else rejections.NOT_SETTLED)
@@ -296,15 +334,19 @@ class Closing:
 
     def _targets(self, state: StateRow, forces: Array, minimal: Array) -> Array:
         """Return the normal force wanted at each control [N]."""
-        if not state.capable:
-            tried = TRIED_FORCES[min(self._incapable, len(TRIED_FORCES) - 1)]
-            return np.full(len(forces), self._limits.holding_force * tried)
         if _exceeds_limits(state):
-            self._lowered = True
+            self._lowered += 1
             self._level.lower(state.margin, _logarithms(forces, minimal))
-        elif (forces > 0.0).all() and minimal.min() > 0.0:
+        elif state.capable and (forces > 0.0).all() and minimal.min() > 0.0:
             self._level.change(state.margin, np.log(forces / minimal))
-        return self._level.targets(minimal)
+        return self._wanted(state, minimal)
+
+    def _wanted(self, state: StateRow, minimal: Array) -> Array:
+        """Return the normal forces wanted at the present level, or to be tried [N]."""
+        if state.capable:
+            return self._level.targets(minimal)
+        tried = TRIED_FORCES[min(self._incapable, len(TRIED_FORCES) - 1)]
+        return np.full(len(minimal), self._limits.holding_force * tried)
 
     def _press(self, state: StateRow, wanted: Array, forces: Array) -> None:
         """Move the joints towards wanted forces (controls,) [N]; those without touch first."""
@@ -324,8 +366,7 @@ class Closing:
 
     def _indentation(self, force: float) -> float:
         """Return about how deep a force [N] presses [m]."""
-        return first_indentation(force, self._limits.effective_modulus,
-                                 self._options.first_force_radius)
+        return self._limits.softness.indentation(force, self._options.first_force_radius)
 
     def _trajectory(self) -> Array:
         """

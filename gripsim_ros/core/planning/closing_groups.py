@@ -1,12 +1,11 @@
 """Whole hypotheses as units of work: closings that one process carries to their verdicts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..batches import DETAIL_CLEARANCE, DETAIL_FORCES, ConfigurationBatch, GraspStateBatch
-from .closing import Closing, Held, Question
-from .misses import Miss
+from .closing import Closing, Question
 from .state_row import StateRow, state_row
 
 
@@ -15,14 +14,12 @@ class Outcome:
     """
     What a closing came to; ``number`` is its hypothesis's.
 
-    ``best_score`` is the best that a closing that was set aside could have reached, else None.
+    ``course`` is how far it went, as ``Closing.resume`` takes it; ``best_score`` the best that
+    a closing that was set aside could have reached, else None.
     """
 
     number: int
-    reason: str
-    held: Held | None
-    miss: Miss | None
-    reached_contact: bool
+    course: Mapping[str, Any]
     best_score: float | None = None
 
 
@@ -75,13 +72,6 @@ def carry_closings(closings: list[Closing], judge: Judge,
             if not go_on():
                 active = []
                 break
-        active = [c for c in active if not (c.done or c.hypothesis.number in beaten)]
-    return [_outcome(closing) for closing in closings
-            if closing.done or closing.hypothesis.number in beaten]
-
-
-def _outcome(closing: Closing) -> Outcome:
-    if not closing.done:
-        return Outcome(closing.hypothesis.number, '', None, None, True, closing.best_score)
-    return Outcome(closing.hypothesis.number, closing.reason, closing.held, closing.miss,
-                   closing.reached_contact)
+        active = [c for c in active if not (c.judged or c.hypothesis.number in beaten)]
+    return [Outcome(c.hypothesis.number, c.course, None if c.judged else c.best_score)
+            for c in closings if c.judged or c.hypothesis.number in beaten]

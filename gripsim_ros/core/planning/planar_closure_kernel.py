@@ -321,15 +321,19 @@ def advance_together(base: Array, direction: float, lengths: Array, start: Array
 @njit(cache=True)
 def lower_bounds(bars: Array, segments: Array, radii: Array) -> Array:
     """Return bounds (K, n) of gaps from the middles and lengths of bars and segments."""
-    lower = np.empty((len(bars), len(segments)))
+    lower, middles = np.empty((len(bars), len(segments))), np.empty((len(segments), 3))
+    for i in range(len(segments)):
+        cx, cy, dx, dy = (segments[i, 0, 0], segments[i, 0, 1], segments[i, 1, 0],
+                          segments[i, 1, 1])
+        middles[i, 0], middles[i, 1] = 0.5 * (cx + dx), 0.5 * (cy + dy)
+        middles[i, 2] = 0.5 * np.sqrt((dx - cx) ** 2 + (dy - cy) ** 2)
     for k in range(len(bars)):
         ax, ay, bx, by = bars[k, 0, 0], bars[k, 0, 1], bars[k, 1, 0], bars[k, 1, 1]
-        half = 0.5 * np.hypot(bx - ax, by - ay) + radii[k]
+        half = 0.5 * np.sqrt((bx - ax) ** 2 + (by - ay) ** 2) + radii[k]
+        x, y = 0.5 * (ax + bx), 0.5 * (ay + by)
         for i in range(len(segments)):
-            cx, cy = segments[i, 0, 0], segments[i, 0, 1]
-            dx, dy = segments[i, 1, 0], segments[i, 1, 1]
-            lower[k, i] = (0.5 * np.hypot(ax + bx - cx - dx, ay + by - cy - dy) - half
-                           - 0.5 * np.hypot(dx - cx, dy - cy))
+            lower[k, i] = (np.sqrt((x - middles[i, 0]) ** 2 + (y - middles[i, 1]) ** 2) - half
+                           - middles[i, 2])
     return lower
 
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..batches import (DETAIL_CLEARANCE, DETAIL_FORCES, DETAIL_SURFACE,
-                       ConfigurationBatch, GraspStateBatch)
+from ..batches import DETAIL_FORCES, DETAIL_SURFACE, ConfigurationBatch, GraspStateBatch
 from ..bodies import GraspObject
 from ..errors import TaskError
 from ..hand import HandModel
@@ -23,9 +22,10 @@ from .misses import MissBook, Rejected, nearest_miss
 from .options import PlannerOptions
 from .planar_closure_queue import ClosingQueue
 from .prospects import Prospects
-from .questions import closing_limits, miss_question, question_batch
+from .questions import closing_limits, miss_question, next_questions, question_batch
 from .ranking import score_reference
 from .reach import ReachSearch
+from .refining import Refining
 from .settling import SPARE_GRASPS, Settling, SettlingRounds, settled_question, told_where_found
 from .state_row import StateRow, state_row
 from .types import Ask, NearestMiss, Progress, RankedGrasp, Task
@@ -85,17 +85,17 @@ class GraspPlanner:
         self._given_out: dict[int, Closing] = {}
         self._asked: dict[int, Sequence[_Asked]] = {}
         self._answers: dict[int, GraspStateBatch | str] = {}
-        self._next_ask = self._next_tell = 0
         self._grasps: dict[int, RankedGrasp] = {}
         self._held: dict[int, tuple[Closing, Held]] = {}
         self._prospects = Prospects(hand, self._reference, options,
                                     self._max_grasps + SPARE_GRASPS)
         self.is_beaten = self._prospects.is_beaten
         self._settlings = SettlingRounds(self._max_grasps, options)
+        self._refining = Refining(hand, self._reference, options)
         self._detailed: set[int] = set()
         self._rejections: Counter[str] = Counter()
         self._misses = MissBook()
-        self._closed = self._in_contact = 0
+        self._next_ask = self._closed = self._in_contact = 0
         self._stopped = False
 
     # -- asking and being told -------------------------------------------------------
@@ -113,6 +113,9 @@ class GraspPlanner:
         if self._recalled():
             self._active = self._prospects.recall()
             return self._ask_closings(self._active)
+        if unrefined := self._unrefined():
+            free = [c for c in unrefined if id(c) not in pending]
+            return self._ask_closings(free) if free else None
         if self._unsettled():
             return self._ask_settling(pending)
         return self._ask_details(pending) or self._ask_reach(pending)
@@ -159,12 +162,12 @@ class GraspPlanner:
             closing = self._given_out.pop(outcome.number, None)
             if closing is None:
                 continue
+            closing.resume(outcome.course)
             if outcome.best_score is not None:
                 closing.best_score = outcome.best_score
                 self._set_aside(closing)
-                continue
-            closing.reason, closing.held, closing.miss = outcome.reason, outcome.held, outcome.miss
-            self._conclude(closing, outcome.reached_contact)
+            else:
+                self._conclude(closing)
 
     def batch_of(self, questions: list[Question], detail: int) -> ConfigurationBatch:
         """Return questions of one detail as a batch of this task."""
@@ -189,8 +192,8 @@ class GraspPlanner:
     def finished(self) -> bool:
         """Return whether every hypothesis has its verdict and the best their details."""
         return not (self._waiting or self._active or self._given_out or self._asked
-                    or self._unsettled() or self._undetailed() or self._unexplained()
-                    or self._unreached() or self._recalled())
+                    or self._recalled() or self._unrefined() or self._unsettled()
+                    or self._undetailed() or self._unexplained() or self._unreached())
 
     @property
     def progress(self) -> Progress:
@@ -214,9 +217,8 @@ class GraspPlanner:
     def ranked(self, count: int = 0) -> list[RankedGrasp]:
         """Return the best ``count`` stable grasps so far (0: as in the request), best first."""
         order = sorted(filter(self._settlings.includes, self._grasps.values()), key=rank_key)
-        order = order[:count or self._max_grasps]
         return [replace(grasp, rank=i + 1, reach=self._reach.result(grasp.hypothesis))
-                for i, grasp in enumerate(order)]
+                for i, grasp in enumerate(order[:count or self._max_grasps])]
 
     @property
     def nearest_miss(self) -> NearestMiss | None:
@@ -231,12 +233,8 @@ class GraspPlanner:
     @property
     def hint(self) -> str:
         """Return one sentence that says, with numbers, why there is no grasp; else ''."""
-        if self._grasps:
-            return ''
-        return explain(self.grasp_object, self.hand, self._reference, self.rejections,
-                       self.nearest_miss)
-
-    # -- inside ----------------------------------------------------------------------
+        return '' if self._grasps else explain(
+            self.grasp_object, self.hand, self._reference, self.rejections, self.nearest_miss)
 
     def _begin_next(self, count: int) -> list[Closing]:
         closings = self._waiting.take(min(count, self._prospects.room))
@@ -248,14 +246,11 @@ class GraspPlanner:
         return self._prospects.aside if self._settlings.lack(self._grasps) else []
 
     def _ask_closings(self, free: list[Closing]) -> Ask:
-        questions = [(c, c.question()) for c in free]
-        forces = [(c, q) for c, q in questions if q.detail == DETAIL_FORCES]
-        if forces and (len(forces) >= self.options.batch_size or len(forces) == len(free)):
-            chosen, detail = forces[:self.options.batch_size], DETAIL_FORCES
-        else:
-            chosen = [(c, q) for c, q in questions if q.detail == DETAIL_CLEARANCE]
-            chosen, detail = chosen[:self.options.clearance_batch_size], DETAIL_CLEARANCE
+        chosen, detail = next_questions(free, self.options)
         return self._register([c for c, _ in chosen], [q for _, q in chosen], detail)
+
+    def _unrefined(self) -> list[Closing]:
+        return [] if self._stopped else self._refining.open(self._grasps, self._settlings)
 
     def _unsettled(self) -> list[Settling]:
         return self._settlings.open(self._grasps, self._closed_question)
@@ -340,23 +335,28 @@ class GraspPlanner:
             if self.is_beaten(closing, state):
                 self._active.remove(closing)
                 self._set_aside(closing)
-        if not closing.done:
-            return
-        self._active.remove(closing)
-        self._conclude(closing, closing.reached_contact)
+        if closing in self._refining:
+            self._keep(closing)
+        elif closing.judged:
+            self._active.remove(closing)
+            self._conclude(closing)
 
-    def _conclude(self, closing: Closing, reached_contact: bool) -> None:
+    def _keep(self, closing: Closing) -> None:
+        number = closing.hypothesis.number
+        self._refining.note(closing)
+        self._held[number] = (closing, closing.held)
+        self._grasps[number] = self._grasp(closing, closing.held)
+
+    def _conclude(self, closing: Closing) -> None:
         self._closed += 1
         self._waiting.note(closing)
-        self._in_contact += int(reached_contact)
+        self._in_contact += int(closing.reached_contact)
         number = closing.hypothesis.number
         if closing.held is None:
             self._rejections[closing.reason] += 1
             self._misses.note(closing)
         else:
-            self._held[number] = (closing, closing.held)
-            self._grasps[number] = make_grasp(closing.hypothesis, closing.held, self.hand,
-                                              self._reference, self.options)
+            self._keep(closing)
         self._prospects.conclude(number, self._grasps.get(number))
 
     def _set_aside(self, closing: Closing) -> None:
@@ -370,8 +370,7 @@ class GraspPlanner:
         closing, held = self._held[settling.number]
         settled = settling.settled(held)
         if settled.state.holds:
-            self._grasps[settling.number] = make_grasp(
-                closing.hypothesis, settled, self.hand, self._reference, self.options)
+            self._grasps[settling.number] = self._grasp(closing, settled)
         else:
             del self._grasps[settling.number]
             closing.fail(rejections.LET_GO)
@@ -395,5 +394,7 @@ class GraspPlanner:
         settled = self._settlings.settled(grasp.hypothesis, held)
         detailed = replace(settled, state=told_where_found(
             state_row(answer, 0), settled.T_object_settled))
-        self._grasps[grasp.hypothesis] = make_grasp(
-            closing.hypothesis, detailed, self.hand, self._reference, self.options)
+        self._grasps[grasp.hypothesis] = self._grasp(closing, detailed)
+
+    def _grasp(self, closing: Closing, held: Held) -> RankedGrasp:
+        return make_grasp(closing.hypothesis, held, self.hand, self._reference, self.options)

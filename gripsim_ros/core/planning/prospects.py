@@ -1,7 +1,8 @@
 """Which closings are worth going on with: what the best score is that they can still reach."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +100,7 @@ class Prospects:
 
     def is_beaten(self, closing: Closing, state: StateRow) -> bool:
         """Tell whether a closing need not go on, after an answer; note its best score."""
-        if closing.done or closing.bar == -np.inf or not (
+        if closing.judged or closing.bar == -np.inf or not (
                 state.capable and closing.presses_everywhere(state)):
             return False
         closing.best_score = best_score(state, self._hand, self._reference, self._options)
@@ -146,6 +147,44 @@ def best_score(state: StateRow, hand: HandModel, reference: Reference,
     parts['support'] = (next(t.weight for t in terms if t.name == 'support')
                         * max(0.0, 1.0 - _least_norm(arms)))
     return sum(parts.values())
+
+
+def foreseen_change(state: StateRow, wanted: Mapping[int, float], hand: HandModel,
+                    reference: Reference, options: PlannerOptions) -> float:
+    """
+    Return by how much about the score changes as links come to press as wanted.
+
+    Parameters
+    ----------
+    state : StateRow
+        Holds.
+    wanted : mapping of int to float
+        Normal force by link [N]; others press as they do.
+    hand : HandModel
+    reference : Reference
+    options : PlannerOptions
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Own estimate: contacts and minimal forces stay; pressures go by Hertz's third and
+    displacements by his two thirds of the forces.
+
+    """
+    present = {link: state.normal_forces[state.links == link].sum() for link in wanted}
+    ratios = np.array([wanted[link] / present[link] if present.get(link, 0.0) > 0.0 else 1.0
+                       for link in state.links.tolist()])
+    pressed = replace(
+        state, forces=state.forces * ratios[:, None],
+        peak_pressures=state.peak_pressures * np.cbrt(ratios),
+        max_displacement=state.max_displacement * float(np.cbrt(ratios.max(initial=0.0))) ** 2)
+    none = np.zeros(len(hand.joint_names))
+    before, after = (score_terms(of, none, hand, reference, options)[0]
+                     for of in (state, pressed))
+    return after - before
 
 
 def _least_norm(vectors: Array) -> float:

@@ -3,11 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batches import DETAIL_SURFACE, OBSTACLE_WIDTH, ConfigurationBatch
+from ..batches import (DETAIL_CLEARANCE, DETAIL_FORCES, DETAIL_SURFACE, OBSTACLE_WIDTH,
+                       ConfigurationBatch)
 from ..bodies import GraspObject
 from ..hand import HandModel
-from .closing import Limits, Question
+from .closing import Closing, Limits, Question
 from .misses import Rejected
+from .options import PlannerOptions
+from .press import Softness
 from .types import Task
 
 Array = NDArray[np.float64]
@@ -31,6 +34,21 @@ def question_batch(questions: list[Question], load_cases: Array, task: Task,
         detail=detail)
 
 
+def next_questions(closings: list[Closing], options: PlannerOptions
+                   ) -> tuple[list[tuple[Closing, Question]], int]:
+    """
+    Return the closings to be asked about next with their questions, and the detail.
+
+    Forces are asked for where a batch of these is full or nothing else is to be asked.
+    """
+    questions = [(closing, closing.question()) for closing in closings]
+    forces = [(c, q) for c, q in questions if q.detail == DETAIL_FORCES]
+    if forces and (len(forces) >= options.batch_size or len(forces) == len(closings)):
+        return forces[:options.batch_size], DETAIL_FORCES
+    clearance = [(c, q) for c, q in questions if q.detail == DETAIL_CLEARANCE]
+    return clearance[:options.clearance_batch_size], DETAIL_CLEARANCE
+
+
 def miss_question(item: Rejected) -> Question:
     """Return the question for the details of a rejected hypothesis that came to forces."""
     miss = item.miss
@@ -43,10 +61,6 @@ def closing_limits(grasp_object: GraspObject, hand: HandModel, load: float,
                    max_pressure: float, contact_region: Array = NO_REGION) -> Limits:
     """Return what closings respect: first force [N], stiffness, pressure [Pa], region."""
     material = grasp_object.material
-    compliance = (1.0 - material.poisson_ratio ** 2) / material.youngs_modulus
-    pads = [link.pad for link in hand.links if link.pad is not None]
-    if pads:
-        compliance += max((1.0 - p.poisson_ratio ** 2) / p.youngs_modulus for p in pads)
-    return Limits(holding_force=load / (SHARING_FINGERS * material.friction),
-                  effective_modulus=1.0 / compliance, max_pressure=max_pressure,
-                  contact_region=contact_region)
+    softness = Softness.of(material, [link.pad for link in hand.links if link.pad is not None])
+    return Limits(holding_force=load / (SHARING_FINGERS * material.friction), softness=softness,
+                  max_pressure=max_pressure, contact_region=contact_region)

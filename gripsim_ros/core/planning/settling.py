@@ -174,6 +174,16 @@ class SettlingRounds:
         return bool(self._settlings) and all(s.done for s in self._settlings.values()) and (
             sum(number in stable for number in self._settlings) < self._wanted)
 
+    def next_round(self, stable: Mapping[int, RankedGrasp],
+                   key: Callable[[RankedGrasp], tuple] = rank_key) -> list[int]:
+        """Return the grasps that settle next, best first; none while a round goes on."""
+        remaining = sum(number in stable for number in self._settlings)
+        if remaining >= self._wanted or not all(s.done for s in self._settlings.values()):
+            return []
+        fresh = (g for g in stable.values() if g.hypothesis not in self._settlings)
+        order = sorted(fresh, key=key)[:self._wanted + SPARE_GRASPS]
+        return [grasp.hypothesis for grasp in order]
+
     def open(self, stable: Mapping[int, RankedGrasp],
              begin: Callable[[int], tuple[Question, StateRow]]) -> list[Settling]:
         """
@@ -186,15 +196,10 @@ class SettlingRounds:
         begin : callable
             Returns the question and the state of a grasp by its number.
         """
-        while True:
-            unfinished = [s for s in self._settlings.values() if not s.done]
-            fresh = sorted((g for g in stable.values() if g.hypothesis not in self._settlings),
-                           key=rank_key)[:self._wanted + SPARE_GRASPS]
-            remaining = sum(number in stable for number in self._settlings)
-            if unfinished or remaining >= self._wanted or not fresh:
-                return unfinished
-            for number in (grasp.hypothesis for grasp in fresh):
+        while numbers := self.next_round(stable):
+            for number in numbers:
                 self._settlings[number] = Settling(*begin(number), self._options, number)
+        return [s for s in self._settlings.values() if not s.done]
 
     def settled(self, number: int, held: Held) -> Held:
         """Return what the hand of a grasp holds, settled if it was to settle."""
