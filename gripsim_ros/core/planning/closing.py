@@ -31,8 +31,7 @@ TRIED_FORCES = (1.0, 3.0)
 FORCE_BAND = 0.5
 #: One step indents by so many times what Hertz needs for the wanted force at most.
 MOST_INDENTATION = 2.0
-#: Part of the first force with which a finger comes to touch: mostly less than is needed,
-#: and enough to tell what the contacts can hold.
+#: Part of the first force with which a finger comes to touch: it tells what contacts can hold.
 TOUCH_SHARE = 0.5
 #: So often closing steps back from limits of pressure or torque.
 MOST_LOWERED = 3

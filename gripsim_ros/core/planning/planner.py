@@ -335,17 +335,16 @@ class GraspPlanner:
             if self.is_beaten(closing, state):
                 self._active.remove(closing)
                 self._set_aside(closing)
-        if closing in self._refining:
-            self._keep(closing)
+        if closing in self._refining and closing.held is not None:
+            self._keep(closing, closing.held)
         elif closing.judged:
             self._active.remove(closing)
             self._conclude(closing)
 
-    def _keep(self, closing: Closing) -> None:
+    def _keep(self, closing: Closing, held: Held) -> None:
         number = closing.hypothesis.number
         self._refining.note(closing)
-        self._held[number] = (closing, closing.held)
-        self._grasps[number] = self._grasp(closing, closing.held)
+        self._held[number], self._grasps[number] = (closing, held), self._grasp(closing, held)
 
     def _conclude(self, closing: Closing) -> None:
         self._closed += 1
@@ -356,7 +355,7 @@ class GraspPlanner:
             self._rejections[closing.reason] += 1
             self._misses.note(closing)
         else:
-            self._keep(closing)
+            self._keep(closing, closing.held)
         self._prospects.conclude(number, self._grasps.get(number))
 
     def _set_aside(self, closing: Closing) -> None:

@@ -175,7 +175,8 @@ class SettlingRounds:
             sum(number in stable for number in self._settlings) < self._wanted)
 
     def next_round(self, stable: Mapping[int, RankedGrasp],
-                   key: Callable[[RankedGrasp], tuple] = rank_key) -> list[int]:
+                   key: Callable[[RankedGrasp], tuple[bool, float, int]] = rank_key
+                   ) -> list[int]:
         """Return the grasps that settle next, best first; none while a round goes on."""
         remaining = sum(number in stable for number in self._settlings)
         if remaining >= self._wanted or not all(s.done for s in self._settlings.values()):
