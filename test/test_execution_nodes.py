@@ -20,6 +20,7 @@ from gripsim_interfaces.msg import GraspStates, RingHeader, TactileFrame  # noqa
 from rclpy.action import ActionClient  # noqa: E402
 from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
 from rclpy.qos import qos_profile_sensor_data, QoSProfile  # noqa: E402
+from rclpy.serialization import deserialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from sdh_cases import answer_of  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
@@ -93,8 +94,11 @@ class Hand:
         self.subscriptions = [
             node.create_subscription(JointState, 'joint_states', self.joints.append,
                                      QoSProfile(depth=EVERY)),
-            node.create_subscription(GraspStates, 'live/grasp_states', self.live.append, latest()),
-            node.create_subscription(MarkerArray, 'live/markers', self.markers.append, latest()),
+            # As bytes: to read surfaces takes so long that feedback would be lost meanwhile.
+            node.create_subscription(GraspStates, 'live/grasp_states', self.live.append, latest(),
+                                     raw=True),
+            node.create_subscription(MarkerArray, 'live/markers', self.markers.append, latest(),
+                                     raw=True),
             node.create_subscription(TactileFrame, 'tactile', self.touch.append,
                                      qos_profile_sensor_data)]
         self.services = {}
@@ -172,14 +176,16 @@ def test_a_planned_grasp_lifts_the_object(lifted, grasp):
 
 def test_the_ring_shows_the_simulated_hand_while_it_holds(lifted, grasp):
     """Contacts, pressures and the centre of mass come for the measured joints."""
-    live = [message for message in lifted[2]['live'] if message.ring.status == RingHeader.OK]
+    live = [deserialize_message(message, GraspStates) for message in lifted[2]['live']]
+    live = [message for message in live if message.ring.status == RingHeader.OK]
     held = [message for message in live if len(message.patch_offsets) > 1
             and message.patch_offsets[1] >= 2]
     assert held, 'no live state had two patches'
     message = held[-1]
     assert max(message.vertex_pressures) > 0.0
     assert np.isfinite(message.centre_of_mass_object).all()
-    namespaces = {marker.ns for array in lifted[2]['markers'] for marker in array.markers}
+    arrays = [deserialize_message(message, MarkerArray) for message in lifted[2]['markers']]
+    namespaces = {marker.ns for array in arrays for marker in array.markers}
     assert {'contacts', 'forces', 'deformation'} <= namespaces
 
 
