@@ -36,8 +36,8 @@ from gripsim_ros.suite import Suite  # noqa: E402
 
 pytestmark = pytest.mark.slow
 Result, Phase = ExecuteGrasp.Result, ExecuteGrasp.Feedback
-#: Faster than real time, where the machine allows it.
-SPEED = 3.0
+#: Of real time: news that is late is as late for the simulated hand.
+SPEED = 1.0
 #: For what must happen, on a busy machine [s].
 LONG = 120.0
 #: Six nodes share the cores: a stage may take its time [s].
@@ -288,3 +288,20 @@ def test_the_example_of_picking_plans_and_carries_out(suite, tmp_path, capsys):
     told = capsys.readouterr()
     assert code == 0 and 'execute: held and released' in told.out, told
     assert 'holding' in told.out
+
+
+def test_a_trajectory_from_before_a_stop_is_not_followed(hand):
+    """It may arrive later than the stop that was sent after it."""
+    before = hand.joints[-1]
+    target = np.array(before.position)
+    target[6] += 0.3 if target[6] < 1.0 else -0.3
+    point = JointTrajectoryPoint(positions=target.tolist())
+    point.time_from_start.nanosec = 300_000_000
+    message = JointTrajectory(header=before.header, joint_names=before.name, points=[point])
+    assert hand.call('sdh_simulator/stop').success
+    hand.trajectory.publish(message)
+    hand.wait_a_moment()
+    assert abs(hand.positions()[6] - target[6]) > 0.2
+    message.header.stamp = hand.joints[-1].header.stamp
+    hand.trajectory.publish(message)
+    assert wait_for(lambda: abs(hand.positions()[6] - target[6]) < REST, LONG)

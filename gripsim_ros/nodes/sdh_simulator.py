@@ -67,6 +67,7 @@ class SdhSimulatorNode(SuiteNode):
         self._arrivals: queue.SimpleQueue = queue.SimpleQueue()
         self._world: World | None = None
         self._follower: SetpointFollower | None = None
+        self._stopped_at = 0.0
         self._offset = 0.0 if self.values['publish_clock'] else time.time()
         self._latched, self._pictures = False, 0
         self._next_joints = self._next_tactile = 0.0
@@ -259,6 +260,9 @@ class SdhSimulatorNode(SuiteNode):
     def _follow(self, msg: JointTrajectory) -> None:
         if self._latched:
             raise SimulationError('emergency stop: the trajectory is refused until ~/recover')
+        if 0.0 < seconds_from_msg(msg.header.stamp) <= self._stopped_at:
+            raise SimulationError('the trajectory is refused: its stamp is older than the last '
+                                  'stop, in the time of joint_states')
         times = [seconds_from_msg(point.time_from_start) for point in msg.points]
         self._follower.follow(list(msg.joint_names), [list(p.positions) for p in msg.points],
                               times, self._world.time, self._begin_of(msg.header.stamp))
@@ -294,6 +298,7 @@ class SdhSimulatorNode(SuiteNode):
             return False, 'the simulation does not run'
 
     def _stop(self) -> str:
+        self._stopped_at = self._offset + self._world.time
         self._follower.stop()
         self._world.move_palm(self._world.T_world_palm)
         return 'stopped'
