@@ -74,6 +74,10 @@ class ExecuteGraspClient:
         self._objects = self.node.create_publisher(GraspObjectMsg, 'grasp_object', latched(1))
         self._objects.publish(message)
 
+    def server_is_ready(self) -> bool:
+        """Return whether an executor has been discovered."""
+        return self._action.server_is_ready()
+
     def go(self) -> None:
         """Let a grasp that waits for it close."""
         self._go.call_async(Trigger.Request())
