@@ -7,24 +7,20 @@ Ask a running suite for grasps, from plain Python.
 """
 
 import contextlib
-import threading
 import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 
-import rclpy
 from action_msgs.msg import GoalStatus
 from gripsim_interfaces.action import PlanGrasps
 from gripsim_interfaces.msg import Material as MaterialMsg
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 from rclpy.action import ActionClient
-from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.exceptions import InvalidHandle
-from rclpy.executors import ExternalShutdownException, ShutdownException, SingleThreadedExecutor
 from sensor_msgs.msg import PointCloud2
 from unique_identifier_msgs.msg import UUID
 
+from .connection import Connection
 from .conversions import material_to_msg, task_to_msg
 from .core.bodies import Material
 from .core.planning.types import Task
@@ -105,7 +101,7 @@ def material_request(material: str | Material) -> MaterialMsg:
     return MaterialMsg(name=material)
 
 
-class PlanGraspClient:
+class PlanGraspClient(Connection):
     """
     A connection to the services and the action of `grasp_planner`.
 
@@ -115,42 +111,13 @@ class PlanGraspClient:
 
     def __init__(self, namespace: str = '', node_name: str = 'gripsim_client') -> None:
         """Connect; nothing is waited for yet."""
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
-        self.node = rclpy.create_node(node_name, context=self._context, namespace=namespace)
-        group = ReentrantCallbackGroup()
-        self._plan = ActionClient(self.node, PlanGrasps, 'plan_grasps', callback_group=group)
-        self._service = self.node.create_client(PlanGrasp, 'plan_grasp', callback_group=group)
+        super().__init__(namespace, node_name)
+        self._plan = ActionClient(self.node, PlanGrasps, 'plan_grasps', callback_group=self.group)
+        self._service = self.node.create_client(
+            PlanGrasp, 'plan_grasp', callback_group=self.group)
         self._evaluate = self.node.create_client(
-            EvaluateGrasp, 'evaluate_grasp', callback_group=group)
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self.node)
-        self._thread = threading.Thread(target=self._spin, name='gripsim_client', daemon=True)
-        self._thread.start()
-
-    def __enter__(self) -> 'PlanGraspClient':
-        """Return the client."""
-        return self
-
-    def __exit__(self, *_) -> None:
-        """Close the connection."""
-        self.close()
-
-    def _spin(self) -> None:
-        while self._context.ok():
-            try:
-                self._executor.spin()
-            except InvalidHandle:       # something was destroyed while it was waited for
-                continue
-            except (ExternalShutdownException, ShutdownException):
-                return
-
-    def close(self) -> None:
-        """Close the connection; a second time does nothing."""
-        if self._context.ok():
-            self._executor.shutdown(1.0)
-            self._context.try_shutdown()
-            self._thread.join(2.0)
+            EvaluateGrasp, 'evaluate_grasp', callback_group=self.group)
+        self._listen()
 
     def wait_for_server(self, timeout: float = DISCOVERY_TIMEOUT) -> None:
         """

@@ -197,26 +197,19 @@ def _network() -> Iterator[Finding]:
         return
     if not str(found).isdecimal():
         return
-    import rclpy
     from diagnostic_msgs.msg import DiagnosticArray
-    from rclpy.context import Context
-    from rclpy.executors import SingleThreadedExecutor
-    context = Context()
-    rclpy.init(context=context, domain_id=int(found))
-    try:
-        node = rclpy.create_node('gripsim_doctor', context=context)
+
+    from .connection import Connection
+    with Connection('', 'gripsim_doctor', int(found)) as connection:
         told: dict = {}
-        node.create_subscription(DiagnosticArray, '/diagnostics', lambda msg: told.update(
-            (status.name, status) for status in msg.status), 50)
-        executor, end = SingleThreadedExecutor(context=context), time.monotonic() + DISCOVERY_TIME
-        executor.add_node(node)
+        connection.node.create_subscription(
+            DiagnosticArray, '/diagnostics',
+            lambda msg: told.update((status.name, status) for status in msg.status), 50)
+        end = time.monotonic() + DISCOVERY_TIME
         while time.monotonic() < end:
-            executor.spin_once(0.1)
-        yield from _suite_findings(node, int(found))
+            connection.look(0.1)
+        yield from _suite_findings(connection.node, int(found))
         yield from _told_findings(told)
-        executor.shutdown()
-    finally:
-        rclpy.shutdown(context=context)
 
 
 def _suite_findings(node, domain: int) -> Iterator[Finding]:

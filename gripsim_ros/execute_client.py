@@ -1,21 +1,18 @@
 """Let a running `grasp_executor` carry out a grasp, from plain Python."""
 
-import threading
 import time
 import uuid
 from collections.abc import Callable
 
-import rclpy
 from action_msgs.msg import GoalStatus
 from gripsim_interfaces.action import ExecuteGrasp
 from gripsim_interfaces.msg import GraspObject as GraspObjectMsg
 from rclpy.action import ActionClient
-from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import ExternalShutdownException, ShutdownException, SingleThreadedExecutor
 from std_srvs.srv import Trigger
 from unique_identifier_msgs.msg import UUID
 
 from .client import ASK_AGAIN, DISCOVERY_TIMEOUT, MOST_ASKS, POLL_PERIOD, ServerLost
+from .connection import Connection
 
 #: Seconds of silence after which an executor that owes a result is taken for lost: it may wait
 #: as long for services of the hand, and tells nothing meanwhile.
@@ -30,7 +27,7 @@ PHASE_NAMES = {getattr(Feedback, name): name for name in (
     'PRESHAPE', 'WAITING', 'CLOSING', 'HOLDING', 'LIFTING', 'RELEASING')}
 
 
-class ExecuteGraspClient:
+class ExecuteGraspClient(Connection):
     """
     A connection to the action `execute_grasp` and the service `go`.
 
@@ -39,34 +36,11 @@ class ExecuteGraspClient:
 
     def __init__(self, namespace: str = '', node_name: str = 'gripsim_execute') -> None:
         """Connect; nothing is waited for yet."""
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
-        self.node = rclpy.create_node(node_name, context=self._context, namespace=namespace)
-        group = ReentrantCallbackGroup()
+        super().__init__(namespace, node_name)
         self._action = ActionClient(self.node, ExecuteGrasp, 'execute_grasp',
-                                    callback_group=group)
-        self._go = self.node.create_client(Trigger, 'go', callback_group=group)
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self.node)
-        self._thread = threading.Thread(target=self._spin, name='gripsim_execute', daemon=True)
-        self._thread.start()
-
-    def __enter__(self) -> 'ExecuteGraspClient':
-        """Return the client."""
-        return self
-
-    def __exit__(self, *_) -> None:
-        """Close the connection."""
-        if self._context.ok():
-            self._executor.shutdown(1.0)
-            self._context.try_shutdown()
-            self._thread.join(2.0)
-
-    def _spin(self) -> None:
-        try:
-            self._executor.spin()
-        except (ExternalShutdownException, ShutdownException):
-            pass
+                                    callback_group=self.group)
+        self._go = self.node.create_client(Trigger, 'go', callback_group=self.group)
+        self._listen()
 
     def publish_object(self, message: GraspObjectMsg) -> None:
         """Publish an object for whoever listens, and who comes later, while the client lives."""

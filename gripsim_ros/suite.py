@@ -158,17 +158,12 @@ class _StateWatch:
     """Asks nodes for their lifecycle state."""
 
     def __init__(self, namespace: str, names: Sequence[str]) -> None:
-        import rclpy
         from lifecycle_msgs.srv import GetState
-        from rclpy.executors import SingleThreadedExecutor
+
+        from .connection import Connection
         self._request = GetState.Request
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
-        self._node = rclpy.create_node(f'suite_watch_{os.getpid()}', context=self._context,
-                                       namespace=namespace)
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self._node)
-        self._clients = {name: self._node.create_client(GetState, f'{name}/get_state')
+        self._connection = Connection(namespace, f'suite_watch_{os.getpid()}')
+        self._clients = {name: self._connection.node.create_client(GetState, f'{name}/get_state')
                          for name in names}
         self._futures = {}
         self.waiting = list(names)
@@ -177,9 +172,7 @@ class _StateWatch:
         return self
 
     def __exit__(self, *_) -> None:
-        self._executor.shutdown(1.0)
-        self._node.destroy_node()
-        self._context.try_shutdown()
+        self._connection.close()
 
     def all_active(self) -> bool:
         """Ask once more whoever has not said `active` yet; return whether all have."""
@@ -188,7 +181,7 @@ class _StateWatch:
             _, asked = self._futures.get(name, (None, -ASK_AGAIN))
             if now - asked >= ASK_AGAIN and self._clients[name].service_is_ready():
                 self._futures[name] = (self._clients[name].call_async(self._request()), now)
-        self._executor.spin_once(timeout_sec=POLL_PERIOD)
+        self._connection.look(POLL_PERIOD)
         for name, (future, _) in list(self._futures.items()):
             if future.done():
                 del self._futures[name]

@@ -89,7 +89,7 @@ def _values(kind: str) -> tuple:
         high = 2 ** (bits if integer['unsigned'] else bits - 1) - 1
         return tuple(sorted({low, 0, 1, 4, high // 2, high - 1, high}))
     if kind == 'float':
-        return tuple(max(-LARGEST_FLOAT32, min(v, LARGEST_FLOAT32)) if abs(v) < 1e309 else v
+        return tuple(max(-LARGEST_FLOAT32, min(v, LARGEST_FLOAT32)) if np.isfinite(v) else v
                      for v in FLOATS)
     if kind == 'double':
         return FLOATS
@@ -99,7 +99,7 @@ def _values(kind: str) -> tuple:
         return STRINGS
     if kind == 'octet':
         return b'\x00', b'\xff'
-    raise NotImplementedError(f'no wrong values are known for a field of kind {kind}')
+    raise TypeError(f'messages have no fields of kind {kind!r}')
 
 
 def _of_sequence(value, kind: re.Match, where: str, read, put) -> Iterator[Mutant]:

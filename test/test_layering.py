@@ -26,7 +26,7 @@ LAYERS = (
     ('in_process', 'grasp_file'),
     ('conversions', 'report', 'sweep'),
     ('markers',),
-    ('sim', 'driver', 'execution'),
+    ('sim', 'driver', 'execution', 'connection'),
     ('nodes', 'client', 'suite'),
     ('doctor', 'record', 'execute_client'),
     ('view',),

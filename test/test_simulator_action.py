@@ -9,6 +9,7 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 
 from gripsim_ros.conversions.geometry import time_to_msg  # noqa: E402
 from builtin_interfaces.msg import Duration  # noqa: E402
+from goal_cases import GoalEnd  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 from trajectory_msgs.msg import MultiDOFJointTrajectory  # noqa: E402
 
@@ -48,11 +49,11 @@ def request(names=HAND.joint_names, rows=(GOAL,), path=(), goal=(), patience=0):
         goal_tolerance=listed[1], goal_time_tolerance=Duration(sec=patience))
 
 
-class Goal:
+class Goal(GoalEnd):
     """A goal handle that is cancelled after so many looks."""
 
     def __init__(self, looks=10**6, **wishes):
-        self.request, self.end, self.looks = request(**wishes), '', looks
+        self.request, self.looks = request(**wishes), looks
         self.feedback = []
 
     def publish_feedback(self, message):
@@ -62,15 +63,6 @@ class Goal:
     def is_cancel_requested(self):
         self.looks -= 1
         return self.looks < 0
-
-    def succeed(self):
-        self.end = 'succeeded'
-
-    def abort(self):
-        self.end = 'aborted'
-
-    def canceled(self):
-        self.end = 'canceled'
 
 
 class Simulation:

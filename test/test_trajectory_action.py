@@ -25,6 +25,7 @@ from gripsim_ros.driver.motion import Motion, Outcome  # noqa: E402
 from gripsim_ros.nodes import sdh_driver_action, trajectory_action  # noqa: E402
 from gripsim_ros.suite import Suite  # noqa: E402
 
+from goal_cases import GoalEnd  # noqa: E402
 from sdh_cases import ANGLES, CLOSED, NAMES, OPEN, answer_of, wait_for  # noqa: E402
 
 #: How each ends, and the driver's own tolerance at the end [rad].
@@ -39,7 +40,7 @@ ATOL_THERE = 0.05
 
 # -- without control_msgs: how the driver's motions end goals ---------------------------------
 
-class Goal:
+class Goal(GoalEnd):
     """A goal of an action as the driver sees it."""
 
     def __init__(self, cancelled=False, tolerance=()):
@@ -49,16 +50,7 @@ class Goal:
             trajectory=JointTrajectory(joint_names=list(NAMES), points=[point]),
             multi_dof_trajectory=SimpleNamespace(points=[]), path_tolerance=[],
             goal_tolerance=listed, goal_time_tolerance=Duration())
-        self.is_cancel_requested, self.end = cancelled, ''
-
-    def succeed(self):
-        self.end = 'succeeded'
-
-    def abort(self):
-        self.end = 'aborted'
-
-    def canceled(self):
-        self.end = 'cancelled'
+        self.is_cancel_requested = cancelled
 
 
 @pytest.mark.parametrize('outcome, off, wishes, end, code', [
@@ -66,7 +58,7 @@ class Goal:
     (Outcome.REACHED, 0.01, {'tolerance': [(NAMES[0], 0.005)]}, 'aborted', -5),
     (Outcome.MISSED, 0.03, {'tolerance': [(NAMES[0], 0.04)]}, 'succeeded', 0),
     (Outcome.REFUSED, 0.0, {}, 'aborted', -1), (Outcome.FAILED, 0.0, {}, 'aborted', -4),
-    (Outcome.STOPPED, 0.0, {'cancelled': True}, 'cancelled', -4)])
+    (Outcome.STOPPED, 0.0, {'cancelled': True}, 'canceled', -4)])
 def test_a_goal_ends_as_its_motion_does(monkeypatch, outcome, off, wishes, end, code):
     monkeypatch.setattr(trajectory_action, 'FollowJointTrajectory',
                         SimpleNamespace(Result=SimpleNamespace))

@@ -307,3 +307,25 @@ def test_the_next_request_ends_what_is_played():
         thread.join(20.0)
         assert not thread.is_alive()
     assert '2:' in added(node.arrays[-1], 'moment')[0].text
+
+
+def test_a_moment_on_its_way_is_not_shown_after_the_next_request(monkeypatch):
+    closing, node = show()
+    halfway, go_on = threading.Event(), threading.Event()
+    asker = threading.get_ident()
+
+    def draw(*given):
+        if threading.get_ident() != asker:
+            halfway.set()
+            go_on.wait(20.0)
+        return closing_markers(*given)
+    monkeypatch.setattr('gripsim_ros.nodes.closing_shown.closing_markers', draw)
+    assert asked(closing, fraction=0.0, duration=60.0).success
+    playing = [t for t in threading.enumerate() if '_play' in t.name]
+    assert halfway.wait(20.0)
+    assert asked(closing, rank=2).success
+    go_on.set()
+    for thread in playing:
+        thread.join(20.0)
+        assert not thread.is_alive()
+    assert ['2:' in added(array, 'moment')[0].text for array in node.arrays] == [True]

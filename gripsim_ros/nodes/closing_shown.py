@@ -81,7 +81,7 @@ class ClosingShow:
                              args=(plan, grasp, msg.fraction, msg.duration, stop)).start()
             return f'playing grasp {grasp.rank} in {msg.duration:g} s'
         state = self._state(plan, grasp, msg.fraction)
-        self._publish(plan, grasp, msg.fraction, state)
+        self._publish(plan, grasp, msg.fraction, state, stop)
         return _told(grasp, msg.fraction, state)
 
     def _play(self, plan, grasp: RankedGrasp, fraction: float, duration: float,
@@ -93,21 +93,23 @@ class ClosingShow:
                 share = min(1.0, (time.monotonic() - begin) / duration)
                 if share >= 1.0:
                     state = self._state(plan, grasp, 1.0)
-                    if not stop.is_set():
-                        self._publish(plan, grasp, 1.0, state)
+                    self._publish(plan, grasp, 1.0, state, stop)
                     return
-                self._publish(plan, grasp, fraction + share * (1.0 - fraction), None)
+                self._publish(plan, grasp, fraction + share * (1.0 - fraction), None, stop)
                 stop.wait(1.0 / RATE)
         except Exception as error:      # the node may be ending
             if not stop.is_set():
                 self._node.report_error(f'show_closing: {one_line(error)}')
 
     def _publish(self, plan, grasp: RankedGrasp, fraction: float,
-                 state: RankedGrasp | None) -> None:
+                 state: RankedGrasp | None, stop: threading.Event) -> None:
+        """Publish a moment, unless its request was followed by another meanwhile."""
         _, request, frame = plan
         now = replace(frame, stamp=self._node.get_clock().now().to_msg())
-        self.publisher.publish(closing_markers(
-            grasp, fraction, state, request.grasp_object, self._node.hand, now))
+        array = closing_markers(grasp, fraction, state, request.grasp_object, self._node.hand, now)
+        with self._lock:
+            if not stop.is_set():
+                self.publisher.publish(array)
 
     def _state(self, plan, grasp: RankedGrasp, fraction: float) -> RankedGrasp | None:
         """Return what the stages say of a moment; None where the hand is open or they do not."""

@@ -5,11 +5,10 @@ import socket
 import time
 from itertools import count
 
-import rclpy
 from gripsim_interfaces.msg import GraspObject as GraspObjectMsg
 from gripsim_interfaces.msg import GraspStates, HandConfigurations, RingHeader
-from rclpy.executors import SingleThreadedExecutor
 
+from ..connection import Connection
 from ..conversions import grasp_object_to_msg
 from ..core.bodies import GraspObject
 from ..nodes.node_base import LATCHED_OBJECTS, latched, reliable
@@ -24,7 +23,7 @@ OBJECT_DELAY = 0.2
 DISCOVERY_TIMEOUT = 10.0
 
 
-class SuiteRing:
+class SuiteRing(Connection):
     """
     The stages of a running suite, asked as a planner asks them, one question at a time.
 
@@ -41,37 +40,26 @@ class SuiteRing:
 
     def __init__(self, namespace: str = '') -> None:
         """Join the ring under a planner's name of its own."""
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
-        self._node = rclpy.create_node('gripsim_replay', context=self._context,
-                                       namespace=namespace)
+        super().__init__(namespace, 'gripsim_replay')
         self._planner_id = f'replay-{socket.gethostname()}-{os.getpid()}'
         self._numbers, self._sent = count(), set()
         self._answers: dict[tuple[int, int], GraspStates] = {}
-        self._objects = self._node.create_publisher(GraspObjectMsg, OBJECTS,
-                                                    latched(LATCHED_OBJECTS))
-        self._questions = self._node.create_publisher(HandConfigurations, QUESTIONS, reliable(8))
-        self._node.create_subscription(GraspStates, ANSWERS, self._on_answer, reliable(8))
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self._node)
+        self._objects = self.node.create_publisher(GraspObjectMsg, OBJECTS,
+                                                   latched(LATCHED_OBJECTS))
+        self._questions = self.node.create_publisher(HandConfigurations, QUESTIONS, reliable(8))
+        self.node.create_subscription(GraspStates, ANSWERS, self._on_answer, reliable(8))
 
     def __enter__(self) -> 'SuiteRing':
         """Return once the stages have been discovered."""
         end = time.monotonic() + DISCOVERY_TIMEOUT
         while not (self._questions.get_subscription_count()
-                   and self._node.count_publishers(ANSWERS)):
+                   and self.node.count_publishers(ANSWERS)):
             if time.monotonic() > end:
-                self.__exit__()
+                self.close()
                 raise RecordingError(f'no stages were found within {DISCOVERY_TIMEOUT:g} s: is '
                                      'the suite up (`gripsim suite up`), and in this ROS domain?')
-            self._executor.spin_once(timeout_sec=POLL_PERIOD)
+            self.look(POLL_PERIOD)
         return self
-
-    def __exit__(self, *_) -> None:
-        """Leave the ring."""
-        self._executor.shutdown(1.0)
-        self._node.destroy_node()
-        self._context.try_shutdown()
 
     def answer(self, question: HandConfigurations, grasp_object: GraspObject) -> GraspStates:
         """Return the answer of the stages; RecordingError where there is none."""
@@ -79,7 +67,7 @@ class SuiteRing:
         batch = next(self._numbers)
         for attempt in range(MOST_ATTEMPTS):
             question.ring = RingHeader(
-                stamp=self._node.get_clock().now().to_msg(), planner_id=self._planner_id,
+                stamp=self.node.get_clock().now().to_msg(), planner_id=self._planner_id,
                 request_id='replay', batch_id=batch, attempt=attempt,
                 object_id=grasp_object.id, hand_id=question.ring.hand_id)
             self._questions.publish(question)
@@ -104,7 +92,7 @@ class SuiteRing:
     def _wait(self, batch: int, attempt: int) -> GraspStates | None:
         end = time.monotonic() + ANSWER_TIMEOUT
         while (batch, attempt) not in self._answers and time.monotonic() < end:
-            self._executor.spin_once(timeout_sec=POLL_PERIOD)
+            self.look(POLL_PERIOD)
         return self._answers.pop((batch, attempt), None)
 
     def _on_answer(self, msg: GraspStates) -> None:

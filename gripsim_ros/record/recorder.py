@@ -1,16 +1,13 @@
 """Listens to a suite and writes what it hears to an MCAP file."""
 
-import threading
 import time
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from gripsim_interfaces.msg import (
     Contacts, GraspObject, GraspStates, HandConfigurations, LinkStates, TactileFrame)
-from rclpy.executors import ExternalShutdownException, ShutdownException, SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
@@ -18,6 +15,7 @@ from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
 from .. import __version__
+from ..connection import Connection
 from ..core.hand import HandModel
 from .mcap_file import RecordingWriter
 
@@ -64,7 +62,7 @@ RING = {'plan/hand_configurations': 'grasp_planner', 'plan/link_states': 'forwar
         'plan/contacts': 'contact_detection', 'plan/grasp_states': 'deformation'}
 
 
-class Recorder:
+class Recorder(Connection):
     """
     Records the topics of a suite from ``__enter__`` to ``__exit__``.
 
@@ -85,21 +83,15 @@ class Recorder:
         self.counts = self._writer.counts
         self.error: Exception | None = None
         self._closing = False
+        super().__init__(namespace, 'gripsim_record')
         self._subscriptions: dict[str, Subscription] = {}
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
-        self._node = rclpy.create_node('gripsim_record', context=self._context,
-                                       namespace=namespace)
-        self._executor = SingleThreadedExecutor(context=self._context)
         self._heard: set[str] = set()
         self._end, self._last = float('inf'), 0.0
         for topic in sorted((*TOPICS, *frame_topics()), key=lambda t: t.name == SIGN_OF_LIFE):
-            self._listen(topic)
-        self._executor.add_node(self._node)
-        self._thread = threading.Thread(target=self._spin, name='gripsim_record', daemon=True)
+            self._record(topic)
 
-    def _listen(self, topic: Topic) -> None:
-        name = self._node.resolve_topic_name(topic.name)
+    def _record(self, topic: Topic) -> None:
+        name = self.node.resolve_topic_name(topic.name)
 
         def keep(data: bytes, info: dict) -> None:
             now = time.time_ns()
@@ -110,7 +102,7 @@ class Recorder:
             if topic.name == SIGN_OF_LIFE:
                 self._heard |= {status.name for status in
                                 deserialize_message(data, DiagnosticArray).status}
-        self._subscriptions[topic.name] = self._node.create_subscription(
+        self._subscriptions[topic.name] = self.node.create_subscription(
             topic.kind, topic.name, keep, _quality(topic.quality), raw=True)
 
     def missing(self) -> list[str]:
@@ -135,14 +127,14 @@ class Recorder:
 
     def _publishers(self, topic: str) -> set[str]:
         """Return the nodes that publish a topic, as diagnostics name them."""
-        found = self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))
+        found = self.node.get_publishers_info_by_topic(self.node.resolve_topic_name(topic))
         return {UNKNOWN_NODE if end.node_name == UNKNOWN_NODE
                 else f'{end.node_namespace.rstrip("/")}/{end.node_name}'.lstrip('/')
                 for end in found}
 
     def __enter__(self) -> 'Recorder':
         """Begin."""
-        self._thread.start()
+        self._listen()
         return self
 
     def __exit__(self, *_) -> None:
@@ -151,9 +143,7 @@ class Recorder:
             self._await_last()
         finally:
             self._closing = True
-            self._executor.shutdown(1.0)
-            self._context.try_shutdown()
-            self._thread.join(2.0)
+            self.close()
             self._writer.close()
 
     def _await_last(self) -> None:
@@ -165,9 +155,7 @@ class Recorder:
 
     def _spin(self) -> None:
         try:
-            self._executor.spin()
-        except (ExternalShutdownException, ShutdownException):
-            pass
+            super()._spin()
         except Exception as error:      # a full disk, say: told by whoever waits
             self.error = None if self._closing else error
 

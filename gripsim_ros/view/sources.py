@@ -7,14 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-import rclpy
 from builtin_interfaces.msg import Time
 from gripsim_interfaces.srv import ShowClosing
-from rclpy.exceptions import InvalidHandle
-from rclpy.executors import ExternalShutdownException, ShutdownException, SingleThreadedExecutor
 from rclpy.serialization import deserialize_message
 from visualization_msgs.msg import Marker, MarkerArray
 
+from ..connection import Connection
 from ..core.bodies import GraspObject, Material
 from ..core.errors import GripsimError
 from ..core.planning.types import RankedGrasp
@@ -185,7 +183,7 @@ class RecordingSource:
         """Do nothing."""
 
 
-class SuiteSource:
+class SuiteSource(Connection):
     """
     The markers of a running suite as they come; moments are asked of `show_closing`.
 
@@ -200,24 +198,18 @@ class SuiteSource:
     def __init__(self, namespace: str = '') -> None:
         """Connect; nothing is waited for."""
         self.grasps: list[str] = []
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
-        self._node = rclpy.create_node('gripsim_view', context=self._context,
-                                       namespace=namespace)
-        self._closing = self._node.create_client(ShowClosing, 'show_closing')
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self._node)
-        self._thread = threading.Thread(target=self._spin, daemon=True)
+        super().__init__(namespace, 'gripsim_view')
+        self._closing = self.node.create_client(ShowClosing, 'show_closing')
 
     def open(self, show: Show) -> None:
         """Listen."""
         def listen(topic: str, late: bool) -> None:
-            self._node.create_subscription(
+            self.node.create_subscription(
                 MarkerArray, topic, lambda msg: self._take(show, topic, msg),
                 latched(1) if late else latest())
         for topic, late in MARKER_TOPICS.items():
             listen(topic, late)
-        self._thread.start()
+        self._listen()
 
     def _take(self, show: Show, topic: str, msg: MarkerArray) -> None:
         if topic == RANKED:
@@ -228,19 +220,6 @@ class SuiteSource:
         """Ask the planner to show a moment; what it shows comes as markers."""
         if self._closing.service_is_ready():
             self._closing.call_async(ShowClosing.Request(rank=rank, fraction=fraction))
-
-    def _spin(self) -> None:
-        try:
-            self._executor.spin()
-        except (ExternalShutdownException, ShutdownException, InvalidHandle):
-            pass        # it is being closed
-
-    def close(self) -> None:
-        """Disconnect."""
-        self._executor.shutdown(1.0)
-        self._context.try_shutdown()
-        if self._thread.is_alive():
-            self._thread.join(2.0)
 
 
 def ranks_of(array: MarkerArray) -> list[str]:
