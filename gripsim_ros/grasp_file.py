@@ -115,6 +115,8 @@ def grasp_to_mapping(grasp: RankedGrasp, joint_names: Sequence[str]) -> dict[str
             'terms': {term.name: {'value': term.value, 'unit': term.unit, 'weight': term.weight,
                                   'normalised': term.normalised,
                                   'contribution': term.contribution} for term in grasp.terms},
+            'limiting_load': None if grasp.limiting_load is None else {
+                'force': grasp.limiting_load[:3], 'torque': grasp.limiting_load[3:]},
             'damage_margin': grasp.damage_margin,
             'robustness': None if grasp.robustness is None else vars(grasp.robustness)},
         'deformation': {

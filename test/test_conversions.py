@@ -391,22 +391,28 @@ def test_joints_of_a_grasp_come_in_any_order_but_all_of_them_and_no_others():
 
 
 def test_what_a_grasp_says_of_itself_survives_the_wire():
+    T_frame_object = random_pose(np.random.default_rng(10))
     grasp = dataclasses.replace(
         make_grasp(np.random.default_rng(8)), damage_margin=2.5,
         terms=(ScoreTerm('support', 0.01, 'm', 0.3, 0.15, 0.5),), max_deformation=2e-3,
         mean_deformation=1e-4, strain_energy=3e-3, peak_von_mises=4e4, residual=0.01,
         T_object_settled=random_pose(np.random.default_rng(9)),
-        robustness=Robustness(20, 0.9, 0.07, 1.4))
-    frame = GraspFrame(Header(), np.eye(4), NAMES, np.full(JOINTS, 1.0))
-    back = ranked_grasp_from_msg(
-        over_the_wire(conversions.grasp_to_msg(grasp, frame)), np.eye(4), NAMES)
+        robustness=Robustness(20, 0.9, 0.07, 1.4),
+        limiting_load=np.random.default_rng(11).normal(size=6))
+    frame = GraspFrame(Header(), T_frame_object, NAMES, np.full(JOINTS, 1.0))
+    msg = over_the_wire(conversions.grasp_to_msg(grasp, frame))
+    back = ranked_grasp_from_msg(msg, T_frame_object, NAMES)
+    np.testing.assert_allclose(
+        conversions.xyz(msg.limiting_load.force), T_frame_object[:3, :3] @ grasp.limiting_load[:3])
+    np.testing.assert_allclose(back.limiting_load, grasp.limiting_load, atol=ATOL_ROUNDOFF)
     assert back.robustness == grasp.robustness and back.terms == grasp.terms
     for name in ('damage_margin', 'max_deformation', 'mean_deformation', 'strain_energy',
                  'peak_von_mises', 'residual'):
         assert getattr(back, name) == getattr(grasp, name)
     np.testing.assert_allclose(back.T_object_settled, grasp.T_object_settled, atol=ATOL_ROUNDOFF)
     plain = conversions.grasp_to_msg(make_grasp(np.random.default_rng(8)), frame)
-    assert ranked_grasp_from_msg(over_the_wire(plain), np.eye(4), NAMES).robustness is None
+    again = ranked_grasp_from_msg(over_the_wire(plain), np.eye(4), NAMES)
+    assert again.robustness is None and again.limiting_load is None
 
 
 def test_how_the_object_is_moved_survives_the_wire():

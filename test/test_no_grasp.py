@@ -209,7 +209,8 @@ def test_a_soup_plate_is_held_and_one_of_soft_glaze_is_not():
     miss = result.nearest_miss
     assert miss.max_pressure == GLAZE and not miss.capable
     # Had it been stopped by that pressure alone, it would be told so.
-    reference = Reference(load=1.0, friction=0.5, radius=0.1, max_pressure=GLAZE)
+    reference = Reference(load=1.0, friction=0.5, radius=0.1, max_pressure=GLAZE,
+                          load_cases=np.zeros((0, 9)), mass=0.5)
     stopped = replace(miss, capable=True, margin=0.67, peak_pressure=1.2e5,
                       reason=rejections.PRESSURE)
     hint = explain(thing, load_default_hand(), reference, {rejections.PRESSURE: 1}, stopped)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from geometry_msgs.msg import Wrench
 from gripsim_interfaces.msg import ContactPatch, Grasp, ScoreTerm
 from numpy.typing import NDArray
 from std_msgs.msg import Header
@@ -62,8 +63,16 @@ def grasp_to_msg(grasp: RankedGrasp, frame: GraspFrame) -> Grasp:
         **{name: float(getattr(grasp, name)) for name in _DEFORMATION},
         peak_pressure=float(max((c.peak_pressure for c in grasp.contacts), default=0.0)),
         settled_object_pose=pose_to_msg(T_frame_object @ grasp.T_object_settled),
+        limiting_load=_wrench_to_msg(grasp.limiting_load, T_frame_object),
         **_robustness_fields(grasp.robustness),
         **reach_fields(grasp.reach, T_frame_object, frame.joint_names))
+
+
+def _wrench_to_msg(wrench: Array | None, T_frame_object: Array) -> Wrench:
+    if wrench is None:
+        return Wrench()
+    force, torque = wrench.reshape(2, 3) @ T_frame_object[:3, :3].T
+    return Wrench(force=vector_to_msg(force), torque=vector_to_msg(torque))
 
 
 def _robustness_fields(robustness: Robustness | None) -> dict[str, float]:

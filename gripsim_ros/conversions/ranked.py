@@ -1,6 +1,7 @@
 """A ranked grasp as a client gets it: the message, read back in the object's frame."""
 
 import numpy as np
+from geometry_msgs.msg import Wrench
 from gripsim_interfaces.msg import ContactPatch, Grasp
 from numpy.typing import NDArray
 
@@ -55,10 +56,17 @@ def ranked_grasp_from_msg(msg: Grasp, T_frame_object: Array,
         max_deformation=msg.max_deformation, mean_deformation=msg.mean_deformation,
         strain_energy=msg.strain_energy, peak_von_mises=msg.peak_von_mises,
         T_object_settled=T_object_frame @ pose_from_msg(msg.settled_object_pose),
-        residual=msg.residual,
+        residual=msg.residual, limiting_load=_wrench(msg.limiting_load, T_object_frame),
         robustness=Robustness(msg.robustness_samples, msg.robustness, msg.robustness_error,
                               msg.robustness_margin) if msg.robustness_samples else None,
         reach=reach_from_msg(msg, T_frame_object))
+
+
+def _wrench(msg: Wrench, T_object_frame: Array) -> Array | None:
+    """Return a load (6,); none is told as zeros."""
+    wrench: Array = np.concatenate([T_object_frame[:3, :3] @ xyz(msg.force),
+                                    T_object_frame[:3, :3] @ xyz(msg.torque)])
+    return wrench if wrench.any() else None
 
 
 def _contact(msg: ContactPatch, T_object_frame: Array) -> GraspContact:

@@ -119,9 +119,22 @@ def _summary(scene: DisplayScene, shown: DisplayGrasp) -> str:
     force = sum(float(np.linalg.norm(contact.force)) for contact in grasp.contacts)
     shift = 1e3 * centre_shift(scene, grasp)
     return (f'{grasp.preshape}: {len(grasp.contacts)} contacts, {force:.2f} N in all, holds '
-            f'{grasp.margin:.2f} times the load; surface pressed in by '
+            f'{grasp.margin:.2f} times the load{_limiting(grasp)}; surface pressed in by '
             f'{1e3 * grasp.max_displacement:.2f} mm, centre of mass moved by {shift:.3f} mm'
             + _further(grasp))
+
+
+def _limiting(grasp: RankedGrasp) -> str:
+    """Return which load is the first to fail."""
+    if grasp.limiting_load is None:
+        return ''
+    force, torque = np.split(grasp.limiting_load, 2)
+    text = ''
+    if (size := float(np.linalg.norm(force))) > 0.0:
+        text += f'{size:.2f} N along ({", ".join(f"{x:.2f}" for x in force / size)})'
+    if (size := 1e3 * float(np.linalg.norm(torque))) > 0.0:
+        text += f'{" with " if text else ""}{size:.1f} mN m'
+    return f' (first to fail: {text})' if text else ''
 
 
 def _further(grasp: RankedGrasp) -> str:

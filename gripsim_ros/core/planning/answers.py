@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from .. import batches
 from ..hand import HandModel
-from ..transforms import transform
+from ..transforms import cross, transform
 from .closing import Held
 from .hypotheses import Hypothesis
 from .options import PlannerOptions
@@ -55,8 +55,35 @@ def make_grasp(hypothesis: Hypothesis, held: Held, hand: HandModel, reference: R
         damage_margin=damage_margin(state, reference),
         max_deformation=state.max_deformation, mean_deformation=state.mean_deformation,
         strain_energy=state.strain_energy, peak_von_mises=state.peak_von_mises,
-        T_object_settled=held.T_object_settled, residual=state.residual)
+        T_object_settled=held.T_object_settled, residual=state.residual,
+        limiting_load=limiting_load(state, held.T_object_settled, reference))
     return with_doubt(grasp, reference.seen, options)
+
+
+def limiting_load(state: StateRow, T_object_settled: Array, reference: Reference
+                  ) -> Array | None:
+    """
+    Return the load of the task that fails first in a state.
+
+    Parameters
+    ----------
+    state : StateRow
+        Told in the frame of the object where the fingers find it.
+    T_object_settled : (4, 4) float
+        Where the object settled in that frame; gravity and wrenches turn with the object.
+    reference : Reference
+
+    Returns
+    -------
+    (6,) float or None
+        Force [N], torque about the state's centre of mass [N m]; None where none was examined.
+    """
+    if not 0 <= state.worst_case < len(reference.load_cases):
+        return None
+    rotation, origin = T_object_settled[:3, :3], T_object_settled[:3, 3]
+    gravity, force, torque = reference.load_cases[state.worst_case].reshape(3, 3) @ rotation.T
+    return np.concatenate([reference.mass * gravity + force,
+                           torque + cross(origin - state.centre_of_mass, force)])
 
 
 def grasp_contacts(state: StateRow, hand: HandModel) -> tuple[GraspContact, ...]:

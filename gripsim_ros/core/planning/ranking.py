@@ -23,18 +23,21 @@ FULL_SPREAD = 1.0
 FULL_DEFORMATION = 0.25
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reference:
     """
     What a score is measured against: load [N], friction, radius [m], pressure [Pa].
 
-    ``seen`` tells where a completed body was seen; None: it was given.
+    ``load_cases (c, 9)`` are the task's, ``mass`` [kg] the object's. ``seen`` tells where a
+    completed body was seen; None: it was given.
     """
 
     load: float
     friction: float
     radius: float
     max_pressure: float
+    load_cases: Array
+    mass: float
     seen: SeenSurface | None = None
 
 
@@ -62,7 +65,7 @@ def score_reference(grasp_object: GraspObject, hand: HandModel, load_cases: Arra
         friction=grasp_object.material.friction,
         radius=float((3.0 * properties.volume / (4.0 * np.pi)) ** (1.0 / 3.0)),
         max_pressure=float(min([grasp_object.material.max_pressure, *pads])),
-        seen=grasp_object.seen)
+        load_cases=load_cases, mass=properties.mass, seen=grasp_object.seen)
 
 
 def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: StateRow) -> Array:

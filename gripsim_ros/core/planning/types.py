@@ -153,6 +153,9 @@ class RankedGrasp:
     not computed. ``T_object_settled (4, 4)`` is where the object settles between the fingers, in
     its frame as they find it; contacts, surface and centre of mass are told in the latter.
     ``residual`` is what the contacts' forces then lack to balance, over their sum [-].
+    ``limiting_load (6,)`` is the load that fails first when all grow alike (at the largest
+    margin looked for, the one that uses most of a limit): force [N], torque about the deformed
+    centre of mass [N m], as the task has it, not times ``margin``; None without one.
     """
 
     rank: int
@@ -185,6 +188,7 @@ class RankedGrasp:
     peak_von_mises: float = np.nan
     T_object_settled: Array = field(default_factory=lambda: np.eye(4))
     residual: float = np.nan
+    limiting_load: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
