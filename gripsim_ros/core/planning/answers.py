@@ -70,7 +70,8 @@ def limiting_load(state: StateRow, T_object_settled: Array, reference: Reference
     state : StateRow
         Told in the frame of the object where the fingers find it.
     T_object_settled : (4, 4) float
-        Where the object settled in that frame; gravity and wrenches turn with the object.
+        Where the object settled in that frame: the task's wrenches act at its origin there, in
+        directions that have stayed.
     reference : Reference
 
     Returns
@@ -80,10 +81,9 @@ def limiting_load(state: StateRow, T_object_settled: Array, reference: Reference
     """
     if not 0 <= state.worst_case < len(reference.load_cases):
         return None
-    rotation, origin = T_object_settled[:3, :3], T_object_settled[:3, 3]
-    gravity, force, torque = reference.load_cases[state.worst_case].reshape(3, 3) @ rotation.T
-    return np.concatenate([reference.mass * gravity + force,
-                           torque + cross(origin - state.centre_of_mass, force)])
+    gravity, force, torque = reference.load_cases[state.worst_case].reshape(3, 3)
+    lever = T_object_settled[:3, 3] - state.centre_of_mass
+    return np.concatenate([reference.mass * gravity + force, torque + cross(lever, force)])
 
 
 def grasp_contacts(state: StateRow, hand: HandModel) -> tuple[GraspContact, ...]:
