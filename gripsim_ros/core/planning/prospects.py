@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 
 #: Weight of the sum of shares beside the vectors, all of about unit length.
 LARGE = 1e3
+#: A flagged patch may be in the model's range again at so much of its force [-].
+RELIEF = 0.8
 
 
 class Prospects:
@@ -150,9 +152,11 @@ def best_score(state: StateRow, hand: HandModel, reference: Reference,
 
 
 def foreseen_change(state: StateRow, wanted: Mapping[int, float], hand: HandModel,
-                    reference: Reference, options: PlannerOptions) -> float:
+                    reference: Reference, options: PlannerOptions) -> tuple[float, bool]:
     """
     Return by how much about the score changes as links come to press as wanted.
+
+    And whether the numbers may then lie in the model's range.
 
     Parameters
     ----------
@@ -166,12 +170,13 @@ def foreseen_change(state: StateRow, wanted: Mapping[int, float], hand: HandMode
 
     Returns
     -------
-    float
+    float, bool
 
     Notes
     -----
     Own estimate: contacts and minimal forces stay; pressures go by Hertz's third and
-    displacements by his two thirds of the forces.
+    displacements by his two thirds of the forces. A patch that is flagged stays so unless its
+    force falls below ``RELIEF`` of what it is, its radius by 7 %.
 
     """
     present = {link: state.normal_forces[state.links == link].sum() for link in wanted}
@@ -184,7 +189,7 @@ def foreseen_change(state: StateRow, wanted: Mapping[int, float], hand: HandMode
     none = np.zeros(len(hand.joint_names))
     before, after = (score_terms(of, none, hand, reference, options)[0]
                      for of in (state, pressed))
-    return after - before
+    return after - before, not (state.flags.astype(bool) & (ratios > RELIEF)).any()
 
 
 def _least_norm(vectors: Array) -> float:

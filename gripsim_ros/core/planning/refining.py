@@ -32,7 +32,7 @@ class Refining:
     def __init__(self, hand: HandModel, reference: Reference, options: PlannerOptions) -> None:
         self._hand, self._reference, self._options = hand, reference, options
         self._held: dict[int, Closing] = {}
-        self._foreseen: dict[int, float] = {}
+        self._foreseen: dict[int, tuple[float, bool]] = {}
         self._chosen: list[Closing] = []
 
     def note(self, closing: Closing) -> None:
@@ -67,5 +67,5 @@ class Refining:
         """Return the order of ranking as refined forces are likely to make it."""
         if self._held[grasp.hypothesis].done:
             return rank_key(grasp)
-        return rank_key(replace(grasp, quantitative=True,
-                                score=grasp.score + self._foreseen[grasp.hypothesis]))
+        change, quantitative = self._foreseen[grasp.hypothesis]
+        return rank_key(replace(grasp, quantitative=quantitative, score=grasp.score + change))

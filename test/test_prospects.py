@@ -1,0 +1,62 @@
+"""Which grasps are refined: those whose refined scores may come among the best."""
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gripsim_ros.core.batches import DETAIL_FORCES, PATCH_THIN
+from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.pipeline import Pipeline
+from gripsim_ros.core.planning import GraspPlanner, Task
+from gripsim_ros.core.planning.closing import Question
+from gripsim_ros.core.planning.load_cases import task_load_cases
+from gripsim_ros.core.planning.prospects import RELIEF, foreseen_change
+from gripsim_ros.core.planning.questions import question_batch
+from gripsim_ros.core.planning.ranking import score_reference
+from gripsim_ros.core.planning.state_row import state_row
+from gripsim_ros.in_process import mechanics_options, planner_options
+from gripsim_ros.resources import load_default_hand
+
+
+@lru_cache(maxsize=None)
+def held():
+    """Return the state of a grasp of a ball that holds, hand, reference and options."""
+    hand, options = load_default_hand(), planner_options()
+    thing = GraspObject(shapes.sphere(0.033, 0.003), Material(2e6, 0.45, 1100.0, 0.8))
+    planner = GraspPlanner(thing, hand, Task(), options, max_hypotheses=1)
+    pipeline = Pipeline(hand, thing, mechanics_options())
+    while not planner.finished:
+        ask = planner.ask()
+        planner.tell(ask.batch_id, pipeline.evaluate(ask.configurations))
+    grasp, cases = planner.ranked()[0], task_load_cases(Task(), np.eye(3))
+    question = Question(DETAIL_FORCES, grasp.T_object_palm, grasp.trajectory[-1],
+                        np.zeros(7), np.zeros(3))
+    state = state_row(pipeline.evaluate(
+        question_batch([question], cases, Task(), DETAIL_FORCES)), 0)
+    assert state.capable and len(state.links) >= 2
+    return state, hand, score_reference(thing, hand, cases), options
+
+
+def forces_of(state, ratio):
+    return {link: ratio * float(state.normal_forces[state.links == link].sum())
+            for link in state.links.tolist()}
+
+
+@given(ratio=st.floats(0.3, 3.0))
+def test_a_flagged_patch_is_in_range_again_only_where_its_force_falls(ratio):
+    state, *rest = held()
+    clean = replace(state, flags=np.zeros_like(state.flags))
+    flagged = replace(state, flags=np.where(np.arange(len(state.flags)) == 0, PATCH_THIN, 0))
+    assert foreseen_change(clean, forces_of(state, ratio), *rest)[1]
+    if abs(ratio - RELIEF) > 1e-9:
+        assert foreseen_change(flagged, forces_of(state, ratio), *rest)[1] == (ratio < RELIEF)
+
+
+def test_forces_that_stay_change_no_score_and_larger_ones_lower_it():
+    state, *rest = held()
+    assert foreseen_change(state, forces_of(state, 1.0), *rest)[0] == pytest.approx(0.0, abs=1e-12)
+    assert foreseen_change(state, forces_of(state, 2.0), *rest)[0] < 0.0
