@@ -54,7 +54,7 @@ directions = st.tuples(*[st.floats(-1.0, 1.0)] * 3).filter(
     lambda d: np.linalg.norm(d) > 0.3).map(lambda d: np.array(d) / np.linalg.norm(d))
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(directions)
 def test_half_a_sphere_is_mirrored_to_a_whole_one(view):
     done = complete_scan(half_sphere(view=view), 'mirror', viewpoint=eye(view))
@@ -78,7 +78,7 @@ def test_the_surface_is_smooth_and_passes_through_the_seen_points():
     assert np.quantile(off, 0.95) < FAR * CELL
 
 
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(st.integers(0, 99))
 def test_no_triangle_is_a_sliver(seed):
     mesh = complete_scan(half_sphere(1200, seed=seed), 'mirror', viewpoint=eye()).mesh
@@ -89,7 +89,7 @@ def test_no_triangle_is_a_sliver(seed):
     assert np.median(shape) > 0.7
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(directions, st.sampled_from(METHODS))
 def test_completion_turns_with_the_scan(view, method):
     points = half_sphere(800)
