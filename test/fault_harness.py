@@ -15,8 +15,6 @@ import sys
 import threading
 import time
 import uuid
-from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +24,7 @@ import yaml
 from fault_cases import body, write_answers
 from fault_relay import RING
 from fault_resources import MARK, blocks, marked, memory_of
+from fault_run import Run
 from gripsim_interfaces.msg import GraspObject
 from suite_cases import quick_options
 
@@ -38,8 +37,6 @@ HERE = Path(__file__).parent
 ARM = HERE / 'data' / 'ur5e.yaml'
 #: Pause before a node that ended is started again, as in the launch file [s].
 RESPAWN_DELAY = 1.0
-#: How long a killed or paused planner may still seem to be there: the lease of its discovery [s].
-LEASE = 25.0
 #: Seconds between two looks at memory; time given to processes to end, and to calls.
 SAMPLE_PERIOD, END_TIME, CALLS_TIME = 5.0, 200.0, 900.0
 #: Shares of the kinds of faults.
@@ -53,10 +50,6 @@ MORTAL = {'kill': 0.8, 'interrupt': 0.05, 'pause': 0.05, 'object': 0.1}
 CALM = {'pause': 0.4, 'object': 0.35, 'flood': 0.25}
 #: Longest pauses of callers then [s].
 IDLE = 4.0
-#: Results that nobody fetched are kept for ten minutes; then memory must have settled [s].
-SETTLE = 600.0
-#: Growth that counts as a leak [MB].
-MEMORY_GROWTH, SHARED_GROWTH = 60.0, 40.0
 CLIENTS = 4
 
 
@@ -74,74 +67,6 @@ class FaultySuite(Suite):
         relayed = [word for topic, (_, reader) in RING.items() if reader == name
                    for word in ('-r', f'plan/{topic}:=relayed/{topic}')]
         return [*super()._command(name), *relayed]
-
-
-@dataclass
-class Run:
-    """What happened: faults, calls, samples of resources, and what was wrong."""
-
-    seed: int
-    begin: float = field(default_factory=time.monotonic)
-    faults: list = field(default_factory=list)
-    calls: list = field(default_factory=list)
-    samples: list = field(default_factory=list)
-    wrong: list = field(default_factory=list)
-
-    def note(self, kind: str, name: str, length: float = 0.0) -> None:
-        """Take note of a fault that was made now."""
-        self.faults.append((time.monotonic(), kind, name, length))
-
-    def judge(self, line: str) -> None:
-        """Take a call that a client tells about."""
-        call = json.loads(line)
-        self.calls.append(call)
-        if call['wrong']:
-            self.wrong.append(f'{call["begin"] - self.begin:.1f} s, {call["what"]}: '
-                              f'{call["wrong"]}')
-
-    def losses(self) -> int:
-        """Return how many calls lost a planner which lived and was let alone, only too slow."""
-        return sum(call['status'] == 'LOST' and not any(
-            name == 'grasp_planner' and kind != 'object'
-            and call['begin'] - LEASE - length < moment < call['begin'] + call['took']
-            for moment, kind, name, length in self.faults) for call in self.calls)
-
-    def record(self) -> dict:
-        """Return everything, as JSON takes it."""
-        return {'begin': self.begin, 'faults': self.faults, 'calls': self.calls,
-                'samples': self.samples, 'wrong': self.wrong, 'summary': self.summary()}
-
-    def judge_growth(self) -> None:
-        """Find fault with memory that grew in the second half of the calm part of a long run."""
-        last = max((moment for moment, kind, *_ in self.faults if kind in MORTAL),
-                   default=self.begin) - self.begin
-        end = self.samples[-1]['time']
-        early = [s for s in self.samples if last + SETTLE < s['time'] < last + 2 * SETTLE]
-        late = [s for s in self.samples if s['time'] > end - SETTLE]
-        if not early or end - SETTLE < last + 2 * SETTLE:
-            return
-        for name in self.samples[-1]['memory']:
-            growth = middle(s['memory'].get(name) for s in late) - middle(
-                s['memory'].get(name) for s in early)
-            if growth > MEMORY_GROWTH:
-                self.wrong.append(f'the memory of {name} grew by {growth:.0f} MB')
-        growth = middle(s['shared'] for s in late) - middle(s['shared'] for s in early)
-        if growth > SHARED_GROWTH:
-            self.wrong.append(f'the shared memory grew by {growth:.0f} MB')
-
-    def summary(self) -> dict:
-        """Return counts."""
-        calls = Counter()
-        for call in self.calls:
-            calls[call['what'].split()[0], call['status']] += 1
-        faults = Counter((kind, name) for _, kind, name, _ in self.faults)
-        return {'seed': self.seed, 'minutes': round((time.monotonic() - self.begin) / 60.0, 1),
-                'faults': {' '.join(key): n for key, n in sorted(faults.items())},
-                'kills': sum(n for (kind, _), n in faults.items() if kind == 'kill'),
-                'calls': {' '.join(key): n for key, n in sorted(calls.items())},
-                'lost though it lived': self.losses(),
-                'longest call [s]': max((call['took'] for call in self.calls), default=0.0),
-                'wrong': len(self.wrong)}
 
 
 class Harness:
@@ -391,9 +316,5 @@ def soak(minutes: float, seed: int, folder: Path, say=print) -> Run:
         harness.disturb(60.0 * MORTAL_SHARE * minutes, MORTAL_PERIOD, MORTAL)
         harness.disturb(60.0 * (1.0 - MORTAL_SHARE) * minutes, CALM_PERIOD, CALM)
     harness.run.judge_growth()
+    harness.run.judge_losses()
     return harness.run
-
-
-def middle(values) -> float:
-    """Return the median of what is known."""
-    return float(np.median([value for value in values if value is not None]))

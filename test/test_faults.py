@@ -9,6 +9,7 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 from fault_cases import is_line, reader, rich_requests  # noqa: E402
 from fault_harness import Harness  # noqa: E402
 from fault_messages import spoilt, ways_to_spoil  # noqa: E402
+from fault_run import Run  # noqa: E402
 import numpy as np  # noqa: E402
 
 from gripsim_ros.core.errors import GripsimError  # noqa: E402
@@ -63,3 +64,41 @@ def test_callers_get_right_answers_or_clear_failures_while_nodes_are_killed(tmp_
     assert not run.wrong, (run.summary(), run.wrong)
     assert [kind for _, kind, *_ in run.faults if kind != 'object'] == [
         kind for kind, _ in FAULTS if kind != 'object']
+
+
+def run_of(minutes, **rates):
+    """Return a run whose nodes were killed for ten minutes, with what grows a minute by rates."""
+    run = Run(seed=0, begin=0.0)
+    run.faults = [(60.0 * t, 'kill' if t < 10 else 'object', 'deformation', 0.0)
+                  for t in range(minutes)]
+    for t in range(minutes):
+        run.samples.append({
+            'time': 60.0 * t, 'memory': {'deformation': 180.0 + rates.get('memory', 0.0) * t},
+            'shared': 200.0 + rates.get('shared', 0.0) * t,
+            'segments': 40 + int(rates.get('segments', 0) * t)})
+    return run
+
+
+@pytest.mark.parametrize('rates, said', [
+    ({}, ''), ({'memory': 4.0}, 'the memory of deformation grew by'),
+    ({'shared': 3.0}, 'the shared memory grew by'), ({'segments': 1}, 'segments grew by')])
+def test_what_grows_while_no_node_is_killed_is_told(rates, said):
+    run = run_of(60, **rates)
+    run.judge_growth()
+    assert run.growth_judged and bool(run.wrong) == bool(said)
+    assert all(said in line for line in run.wrong)
+
+
+def test_a_run_too_short_for_a_verdict_says_so():
+    run = run_of(25, memory=100.0)
+    run.judge_growth()
+    assert not run.wrong and run.summary()['growth judged'] is False
+
+
+@pytest.mark.parametrize('lost, wrong', [(1, False), (3, True)])
+def test_callers_that_often_lose_a_planner_which_lives_are_told(lost, wrong):
+    run = Run(seed=0, begin=0.0)
+    run.calls = [{'what': 'plan', 'begin': 10.0 * i, 'took': 1.0,
+                  'status': 'LOST' if i < lost else 'SUCCEEDED', 'wrong': ''} for i in range(100)]
+    run.judge_losses()
+    assert bool(run.wrong) == wrong

@@ -195,7 +195,7 @@ def test_a_fifth_request_is_answered_busy_and_cancel_is_prompt(client):
     for thread in threads:
         thread.start()
     busy = None
-    assert wait_for(lambda: started(client, 4)), 'the requests did not begin'
+    assert wait_for(lambda: serves(client, 4)), 'the requests did not begin'
     busy = client.plan_by_service(as_request(goal(), PlanGrasp.Request))
     stop.set()
     for thread in threads:
@@ -204,9 +204,11 @@ def test_a_fifth_request_is_answered_busy_and_cancel_is_prompt(client):
         one.close()
     assert status_name(busy) == 'BUSY' and '4 requests' in busy.message
     assert [status_name(result) for result in results] == ['CANCELED'] * 4
+    # What has been cancelled keeps its place until its hypotheses have been proposed.
+    assert wait_for(lambda: serves(client, 0)), 'the requests did not end'
 
 
-def started(client, count):
+def serves(client, count):
     """Return whether the planner says that it works on ``count`` requests."""
     with Listener(client, DiagnosticArray, '/diagnostics', reliable(10)) as heard:
         wait_for(lambda: planner_values(heard), 3.0)
