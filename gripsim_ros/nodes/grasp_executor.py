@@ -58,7 +58,7 @@ class GraspExecutorNode(SuiteNode):
         self.thread_count = THREADS
         self.options = ExecutionOptions.from_mapping(self.values)
         self.senses = Senses(self.hand.joint_names, self.values['joint_timeout'],
-                             self.values['trust_uncalibrated'])
+                             self.values['trust_uncalibrated'], self.report_error)
         self._busy = threading.Lock()
         self._execution: GraspExecution | None = None
         self._meter, self._served, self._last = Meter(), 0, ''
@@ -117,14 +117,8 @@ class GraspExecutorNode(SuiteNode):
             self._run(execution, goal_handle)
             fill_result(result, report_of(execution, self.options.touch_force),
                         self.hand.joint_names)
-        except JointsError as error:
-            result.status, result.message = Status.HAND_LOST, one_line(error)
-        except GripsimError as error:
-            result.status, result.message = Status.INVALID_REQUEST, one_line(error)
         except Exception as error:
-            self._call('stop')
-            self.report_error(f'execution: {one_line(error)}')
-            result.status, result.message = Status.INTERNAL, one_line(error)
+            self._give_up(result, error)
         finally:
             self._execution = None
             self._busy.release()
@@ -132,6 +126,23 @@ class GraspExecutorNode(SuiteNode):
         self._last = f'{Status(result.status).name} {result.message}'.strip()
         getattr(goal_handle, _END.get(result.status, 'abort'))()
         return result
+
+    def _give_up(self, result: ExecuteGrasp.Result, error: Exception) -> None:
+        """Put an error into the result, then stop a hand that may be moving."""
+        result.message = one_line(error)
+        if isinstance(error, JointsError):
+            result.status = Status.HAND_LOST
+        elif isinstance(error, GripsimError):
+            result.status = Status.INVALID_REQUEST
+        else:
+            result.status = Status.INTERNAL
+            self.report_error(f'execution: {result.message}')
+        if self._execution is None and result.status != Status.INTERNAL:
+            return      # nothing has been sent
+        try:
+            self._call('stop')
+        except Exception as failed:     # raised, it would make the result one of success
+            self.report_error(f'the hand may be moving: {one_line(failed)}')
 
     def _prepare(self, goal: ExecuteGrasp.Goal) -> GraspExecution:
         """Read a goal; where the hand is simulated, put hand and object where they begin."""

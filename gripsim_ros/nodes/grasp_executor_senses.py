@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Callable
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
@@ -26,13 +27,16 @@ class Senses:
     The newest of every topic; callbacks fill it, the execution waits for it.
 
     Times of measurements are the stamps of `joint_states`; silence is told by the steady
-    clock.
+    clock. Messages that contradict themselves are dropped, as if they had not come, and each
+    wrong field is told once.
     """
 
-    def __init__(self, joint_names, timeout: float, trust_uncalibrated: bool) -> None:
-        """Start without any knowledge."""
+    def __init__(self, joint_names, timeout: float, trust_uncalibrated: bool,
+                 tell: Callable[[str], None]) -> None:
+        """Start without any knowledge; ``tell`` is given what is wrong with messages."""
         self._joints = LiveJoints(joint_names, timeout, 0.0)
-        self._timeout, self._trusts = timeout, trust_uncalibrated
+        self._timeout, self._trusts, self._tell = timeout, trust_uncalibrated, tell
+        self._told: set[tuple[str, str]] = set()
         self._news = threading.Condition()
         self._count, self._stamp = 0, 0.0
         self.forget()
@@ -46,7 +50,15 @@ class Senses:
             self.palm_goal: Array | None = None
 
     def on_joints(self, msg: JointState) -> None:
-        """Take joint states."""
+        """Take joint states; a position that is not finite is none, and its joint grows old."""
+        if len(msg.position) not in (0, len(msg.name)):
+            self._tell_once('joint_states', 'position', f'must be one for each of {len(msg.name)} '
+                            f'names, got {len(msg.position)}')
+            return
+        lost = [name for name, q in zip(msg.name, msg.position) if not np.isfinite(q)]
+        if lost:
+            self._tell_once('joint_states', 'position',
+                            f'must be finite, {", ".join(lost)} is not')
         with self._news:
             if self._joints.merge(msg.name, msg.position, time.monotonic()):
                 self._stamp = seconds_from_msg(msg.header.stamp)
@@ -57,12 +69,22 @@ class Senses:
         """Take what the pads feel: normal force by link [N]."""
         if not (msg.calibrated or self._trusts):
             return
+        wrong = wrong_frame(msg)
+        if wrong:
+            self._tell_once('tactile', *wrong)
+            return
         forces = np.asarray(msg.pressures) * np.asarray(msg.areas)
         ends = list(msg.offsets)
         with self._news:
             self._touch = (seconds_from_msg(msg.header.stamp), {
                 link: float(forces[first:last].sum())
                 for link, first, last in zip(msg.links, ends, ends[1:])})
+
+    def _tell_once(self, topic: str, field: str, reason: str) -> None:
+        """Tell what is wrong with a field, the first time."""
+        if (topic, field) not in self._told:
+            self._told.add((topic, field))
+            self._tell(f'{topic}: {field} {reason}')
 
     def on_palm(self, msg: PoseStamped) -> None:
         """Take the palm's pose."""
@@ -123,3 +145,19 @@ class Senses:
         away = np.linalg.norm(self._palm[1][:3, 3] - self.palm_goal[:3, 3])
         turned = np.abs(self._palm[1][:3, :3] - self.palm_goal[:3, :3]).max()
         return bool(away < PALM_TOLERANCE and turned < TURN_TOLERANCE)
+
+
+def wrong_frame(msg: TactileFrame) -> tuple[str, str] | None:
+    """Return the field of a tactile frame that is wrong and why, or None; forces may be NaN."""
+    links, texels, ends = len(msg.links), len(msg.pressures), np.asarray(msg.offsets, np.int64)
+    for field, wanted in (('offsets', links + 1), ('areas', texels), ('points_link', 3 * texels),
+                          ('forces_link', 3 * links)):
+        length = len(getattr(msg, field))
+        if length != wanted:
+            return field, f'must be {wanted} for {links} links and {texels} texels, got {length}'
+    if ends[0] != 0 or ends[-1] != texels or (np.diff(ends) < 0).any():
+        return 'offsets', f'must rise from 0 to {texels} texels, got {ends.tolist()}'
+    for field in ('pressures', 'areas'):
+        if not np.isfinite(getattr(msg, field)).all():
+            return field, 'must be finite'
+    return None

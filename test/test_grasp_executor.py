@@ -1,0 +1,166 @@
+"""The executor's node where something fails: it stops the hand, and never tells of success."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
+
+import rclpy  # noqa: E402
+from gripsim_interfaces.action import ExecuteGrasp  # noqa: E402
+from gripsim_interfaces.msg import TactileFrame  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+
+from gripsim_ros.core.errors import TaskError  # noqa: E402
+from gripsim_ros.nodes import grasp_executor  # noqa: E402
+from gripsim_ros.nodes.grasp_executor_senses import Senses  # noqa: E402
+from gripsim_ros.nodes.live_joints import JointsError  # noqa: E402
+
+Result = ExecuteGrasp.Result
+ENDS = ('succeed', 'abort', 'canceled')
+#: Silence of a hand that no test waits for [s].
+LONG = 60.0
+JOINTS = ('a', 'b')
+
+
+class Goal:
+    """A goal handle that notes how the goal ended."""
+
+    def __init__(self):
+        self.request, self.is_cancel_requested, self.is_active = ExecuteGrasp.Goal(), False, True
+        self.ends = []
+        for end in ENDS:
+            setattr(self, end, lambda end=end: self.ends.append(end))
+
+
+@pytest.fixture(scope='module')
+def node():
+    """Return an executor that nobody serves: no hand answers it."""
+    context = rclpy.Context()
+    rclpy.init(context=context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
+    made = grasp_executor.GraspExecutorNode(context=context)
+    made.active = True
+    yield made
+    made.destroy_node()
+    context.try_shutdown()
+
+
+@pytest.fixture
+def executor(node, monkeypatch):
+    """Return the node with a hand that answers nothing; ``asked`` are the services called."""
+    asked = []
+
+    def silent(name):
+        asked.append(name)
+        raise JointsError(f'hand/{name} failed: no answer')
+
+    monkeypatch.setattr(node, '_call', silent)
+    monkeypatch.setattr(node, 'senses', SimpleNamespace(next=lambda: None))
+    node.last_error = ''
+    return SimpleNamespace(node=node, asked=asked, monkeypatch=monkeypatch)
+
+
+def execution(error):
+    """Return an execution that fails at its first step."""
+    def update(_):
+        raise error
+    return SimpleNamespace(done=False, update=update)
+
+
+@pytest.mark.parametrize('error, status', [
+    (RuntimeError('a fault'), Result.INTERNAL), (JointsError('silent'), Result.HAND_LOST),
+    (TaskError('no such frame'), Result.INVALID_REQUEST)])
+def test_a_run_that_fails_stops_the_hand_and_is_no_success_where_it_does_not_answer(
+        executor, error, status):
+    executor.monkeypatch.setattr(executor.node, '_prepare', lambda _: execution(error))
+    for _ in range(2):      # the second: nothing is left over of the first
+        goal = Goal()
+        result = executor.node._execute(goal)
+        assert (result.status, goal.ends) == (status, ['abort'])
+        assert str(error) in result.message and '\n' not in result.message
+    assert executor.asked == ['stop', 'stop']
+    assert 'hand/stop failed' in executor.node.last_error
+
+
+def test_a_hand_that_does_not_answer_a_stop_is_lost(executor):
+    lost = SimpleNamespace(done=False, cancel=lambda: [grasp_executor.StopHand()])
+    executor.monkeypatch.setattr(executor.node, '_prepare', lambda _: lost)
+    goal = Goal()
+    goal.is_cancel_requested = True
+    assert executor.node._execute(goal).status == Result.HAND_LOST
+    assert goal.ends == ['abort'] and executor.asked == ['stop', 'stop']
+
+
+def test_a_goal_that_is_refused_before_anything_moves_stops_nothing(executor):
+    def refuse(_):
+        raise TaskError('bad')
+    executor.monkeypatch.setattr(executor.node, '_prepare', refuse)
+    goal = Goal()
+    assert executor.node._execute(goal).status == Result.INVALID_REQUEST
+    assert goal.ends == ['abort'] and not executor.asked
+
+
+# -- what it hears -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def heard():
+    """Return senses that know where the joints are; ``told`` is what they said is wrong."""
+    told = []
+    senses = Senses(JOINTS, LONG, False, told.append)
+    senses.on_joints(JointState(name=JOINTS, position=[0.1, 0.2]))
+    return SimpleNamespace(senses=senses, told=told, forces=lambda: touch(senses))
+
+
+def touch(senses):
+    """Return the forces of the newest measurement, without a wait for the next."""
+    return {} if senses._touch is None else senses._touch[1]
+
+
+def frame(**changed):
+    """Return a frame of two pads with three texels, 2 N and 5 N, with some fields changed."""
+    fields = {'links': ['tip', 'root'], 'offsets': [0, 2, 3], 'points_link': [0.0] * 9,
+              'areas': [1e-5] * 3, 'pressures': [1e5, 1e5, 5e5], 'forces_link': [0.0] * 6,
+              'calibrated': True}
+    return TactileFrame(**{**fields, **changed})
+
+
+def test_a_frame_gives_forces_by_link_where_the_force_vectors_are_not_known(heard):
+    heard.senses.on_tactile(frame(forces_link=[np.nan] * 6))
+    assert heard.forces() == pytest.approx({'tip': 2.0, 'root': 5.0})
+    assert not heard.told
+
+
+@pytest.mark.parametrize('field, value', [
+    ('pressures', [1e5, np.nan, 5e5]), ('pressures', [1e5, np.inf, 5e5]),
+    ('pressures', [1e5]), ('areas', [np.nan] * 3), ('areas', [1e-5]), ('areas', []),
+    ('offsets', [0, 3]), ('offsets', []), ('offsets', [0, 2, 4]), ('offsets', [1, 2, 3]),
+    ('offsets', [0, 2, 2]), ('offsets', [0, 4, 3]), ('links', ['tip']),
+    ('points_link', [0.0] * 8), ('forces_link', [0.0] * 3)])
+def test_a_frame_that_contradicts_itself_is_dropped_and_told_once(heard, field, value):
+    heard.senses.on_tactile(frame())
+    before = heard.forces()
+    for _ in range(3):
+        heard.senses.on_tactile(frame(**{field: value}))
+    assert heard.forces() is before
+    assert len(heard.told) == 1 and heard.told[0].startswith('tactile: ')
+    heard.senses.on_tactile(frame(pressures=[0.0] * 3))
+    assert heard.forces() == {'tip': 0.0, 'root': 0.0}
+
+
+@pytest.mark.parametrize('positions', [[0.7], [0.7, 0.8, 0.9], [np.nan, 0.8], [0.7, -np.inf]])
+def test_joint_states_that_contradict_themselves_give_no_joint_what_is_not_its_own(
+        heard, positions):
+    for _ in range(2):
+        heard.senses.on_joints(JointState(name=JOINTS, position=positions))
+    joints, _ = heard.senses._joints.sample(0.0)
+    known = positions if len(positions) == len(JOINTS) else [np.nan] * len(JOINTS)
+    wanted = np.where(np.isfinite(known), known, [0.1, 0.2])
+    np.testing.assert_array_equal(joints, wanted)
+    assert len(heard.told) == 1 and heard.told[0].startswith('joint_states: position must be')
+
+
+def test_joint_states_without_positions_are_nothing_wrong(heard):
+    heard.senses.on_joints(JointState(name=JOINTS, velocity=[0.0, 0.0]))
+    assert not heard.told
