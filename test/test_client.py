@@ -94,8 +94,10 @@ def shared():
     with PlanGraspClient(namespace=NAMESPACE) as client:
         yield planner, client
     executor.shutdown(1.0)
-    context.try_shutdown()
     thread.join(5.0)
+    planner._action.destroy()
+    planner.node.destroy_node()     # else it stays in the graph
+    context.try_shutdown()
 
 
 @pytest.fixture

@@ -59,7 +59,9 @@ def node():
     """Return a node in a context of its own."""
     context = rclpy.context.Context()
     rclpy.init(context=context)
-    yield rclpy.create_node('doctor_test', context=context)
+    made = rclpy.create_node('doctor_test', context=context)
+    yield made
+    made.destroy_node()     # else it stays in the graph
     rclpy.shutdown(context=context)
 
 
@@ -126,6 +128,8 @@ class TestSuite:
             assert found()['/left/plan/contacts'].state == BAD
             assert found()['services'].state == NOTE
         finally:
+            for made in nodes:
+                made.destroy_node()
             rclpy.shutdown(context=context)
 
     def test_what_nodes_say_of_themselves_is_passed_on(self):
