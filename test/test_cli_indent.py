@@ -89,6 +89,14 @@ def test_indent_refuses_pushes_that_make_no_sense(ball_file, at, along, depth, s
                            '--sphere', '0.01', '--depth', depth), said)
 
 
+@pytest.mark.parametrize('arguments', [
+    ('--sphere', '0.01', '--depth', '0.0195'), ('--sphere', '0.01', '--depth', '0.03'),
+    ('--sphere', '0.01', '--depth', '0.058'), ('--link', 'sdh_thumb_3_link', '--depth', '0.05')])
+def test_indent_refuses_a_buried_indenter(ball_file, arguments):
+    assert_refused(gripsim('indent', ball_file, '--at', '0', '0', '0.1', '--along', '0', '0',
+                           '-1', *arguments), 'buried')
+
+
 def test_indent_refuses_an_open_mesh(tmp_path):
     ball = trimesh.creation.icosphere(3, 0.03)
     ball.update_faces(ball.triangles_center[:, 2] < 0.0)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import assume, given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
@@ -26,6 +26,8 @@ RTOL_HERTZ = 0.015
 RTOL_RADIUS = 0.05
 RTOL_PUNCH = 0.015
 RTOL_FRAME = 1e-6
+#: Of a force that a flat box bears, whose top is not much wider than the contact.
+RTOL_FLAT = 0.03
 
 
 def body_of(mesh, material=FOAM):
@@ -37,6 +39,13 @@ def body_of(mesh, material=FOAM):
 def ball():
     """Return a ball of 80 mm."""
     mesh = trimesh.creation.icosphere(5, RADIUS)
+    return body_of(TriangleMesh(mesh.vertices, mesh.faces))
+
+
+@pytest.fixture(scope='module')
+def coarse_ball():
+    """Return a ball of 80 mm of 1,280 triangles."""
+    mesh = trimesh.creation.icosphere(3, RADIUS)
     return body_of(TriangleMesh(mesh.vertices, mesh.faces))
 
 
@@ -159,6 +168,48 @@ def test_a_deep_press_is_not_quantitative(ball):
 def test_a_push_that_makes_no_sense_is_refused(ball, at, along, depth, said):
     with pytest.raises(TaskError, match=said):
         indent_body(ball, SphereIndenter(0.01), at, along, depth)
+
+
+@pytest.mark.parametrize('depth', [0.0195, 0.03, 0.078])
+def test_a_buried_sphere_is_refused_and_told_so(ball, depth):
+    with pytest.raises(TaskError, match='buried.* 0.02 m .half of it will do., got'):
+        indent_body(ball, SphereIndenter(0.01), [0.0, 0.0, 0.1], SHORT, depth)
+
+
+def test_half_of_a_links_thickness_is_answered_and_a_buried_link_refused(ball, hand):
+    link = hand.links[hand.link_index('sdh_thumb_3_link')]
+    extent = float(np.ptp(link.mesh.vertices @ link.pad_normal))
+    with pytest.raises(TaskError, match='buried') as refused:
+        indent_body(ball, LinkIndenter(link), [0.0, 0.0, 0.1], SHORT, 0.06)
+    told = float(str(refused.value).split('push, ')[1].split(' m')[0])
+    assert 0.5 * extent < told < 1.001 * extent
+    assert indent_body(ball, LinkIndenter(link), [0.0, 0.0, 0.1], SHORT,
+                       0.5 * told).normal_force > 0.0
+
+
+@given(seed=st.integers(0, 2 ** 32 - 1), radius=st.floats(2e-3, 0.05),
+       ratio=st.floats(0.02, 1.0) | st.floats(1.0, 4.0), flat=st.booleans())
+@settings(max_examples=15)
+def test_a_sphere_is_resisted_to_half_its_depth_and_then_resisted_or_refused(
+        coarse_ball, box, seed, radius, ratio, flat):
+    body, rng = (box if flat else coarse_ball), np.random.default_rng(seed)
+    direction = rng.standard_normal(3)
+    direction /= np.linalg.norm(direction)
+    at = rng.uniform(-0.01, 0.01, 3) - 0.2 * direction
+    try:
+        result = indent_body(body, SphereIndenter(radius), at, direction, ratio * radius)
+    except TaskError as refused:
+        assume('thickness of the object' not in str(refused))
+        assert ratio > 1.0 and 'buried' in str(refused)
+    else:
+        assert result.normal_force > 0.0
+
+
+def test_a_wall_beside_a_sphere_does_not_press_on_it(box):
+    result = indent_body(box, SphereIndenter(0.03), [3.7e-3, 2.1e-3, 0.1], SHORT, 5e-3)
+    assert_allclose(result.force[:2], 0.0, atol=1e-6 * result.normal_force)
+    assert_allclose(result.normal_force, hertz_force(FOAM.plane_strain_modulus, 0.03, 5e-3),
+                    rtol=RTOL_FLAT)
 
 
 @pytest.mark.parametrize('indenter', [SphereIndenter(0.0), CylinderIndenter(-1.0)])

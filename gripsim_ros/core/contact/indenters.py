@@ -113,9 +113,10 @@ class SphereIndenter:
         """Return depths to the far side of the sphere (see ``Indenter``)."""
         along = points @ direction
         squared = self.radius ** 2 - np.einsum('ki,ki->k', points, points) + along ** 2
-        met = squared >= 0.0
-        depths = np.sqrt(np.where(met, squared, 0.0)) - along
-        met &= depths >= -behind
+        half = np.sqrt(np.maximum(squared, 0.0))
+        depths = half - along
+        # A point whose line enters the sphere further on is beside it, not in it.
+        met = (squared >= 0.0) & (depths >= -behind) & (half + along >= 0.0)
         return np.where(met, depths, -np.inf), np.where(met, 0, -1)
 
     def surface_distances(self, points: Array) -> Array:

@@ -132,7 +132,8 @@ def indent_body(body: ElasticBody,
     Raises
     ------
     TaskError
-        A number is out of range, or the ray misses the object or starts inside it.
+        A number is out of range, the ray misses the object or starts inside it, or nothing
+        resists the push, as where the indenter is buried.
     """
     at, direction, depth = _checked(at, along, depth)
     surface = ContactMesh(body.mesh)
@@ -145,6 +146,7 @@ def indent_body(body: ElasticBody,
                            PatchOptions(node_count=count))
     contact = _contact(patches)
     loaded = solve_contact(body, contact, _layers(indenter))
+    _check_force(indenter, float(loaded.results.forces.sum(axis=0) @ direction), depth)
     return _summarise(body, contact, loaded, direction, indenter)
 
 
@@ -176,14 +178,43 @@ def _first_touch(surface: ContactMesh, at: Array, direction: Array) -> Array:
 
 def _check_depth(surface: ContactMesh, touch: Array, direction: Array, depth: float) -> None:
     """Refuse a depth that leads out of the object again."""
-    nudge = RAY_SLACK * surface.tree.size
-    hits = cast(surface.tree, (touch + nudge * direction)[None], direction, 0.0)
-    if hits.sides[0, AHEAD] == NO_HIT:
-        return
-    thickness = nudge + float(hits.distances[0, AHEAD])
+    thickness = _thickness(surface, touch, direction)
     if depth >= thickness:
         raise TaskError(f'depth must be below the thickness of the object there, '
                         f'{thickness:.4g} m, got {depth}')
+
+
+def _thickness(surface: ContactMesh, point: Array, direction: Array) -> float:
+    """Return how far a mesh reaches from a point of it along a direction [m]; inf: no end."""
+    nudge = RAY_SLACK * surface.tree.size
+    hits = cast(surface.tree, (point + nudge * direction)[None], direction, 0.0)
+    if hits.sides[0, AHEAD] == NO_HIT:
+        return np.inf
+    return nudge + float(hits.distances[0, AHEAD])
+
+
+def _check_force(indenter: SphereIndenter | CylinderIndenter | LinkIndenter,
+                 normal_force: float, depth: float) -> None:
+    """Refuse a push that nothing resists: the indenter is buried, or finds no surface."""
+    if normal_force > 0.0:
+        return
+    thickness = _indenter_thickness(indenter)
+    if depth > 0.5 * thickness:
+        raise TaskError('the indenter is buried in the object: depth must be well below its '
+                        f'thickness along the push, {thickness:.4g} m (half of it will do), '
+                        f'got {depth}')
+    raise TaskError(f'nothing resists the indenter at a depth of {depth} m; depth must be '
+                    'larger, or the push elsewhere')
+
+
+def _indenter_thickness(indenter: SphereIndenter | CylinderIndenter | LinkIndenter) -> float:
+    """Return how far an indenter reaches back from its foremost point [m]."""
+    if isinstance(indenter, SphereIndenter):
+        return 2.0 * indenter.radius
+    if isinstance(indenter, CylinderIndenter):
+        return np.inf
+    link = indenter.link
+    return _thickness(ContactMesh(link.mesh), link.pad_point, -link.pad_normal)
 
 
 def _face_normal(surface: ContactMesh, position: int) -> Array:
@@ -264,7 +295,7 @@ def _summarise(body: ElasticBody, contact: Contact, loaded: LoadedPatches, direc
         max_deformation=metrics.max_deformation, mean_deformation=metrics.mean_deformation,
         strain_energy=metrics.strain_energy, volume=surface.volume,
         volume_change=surface.volume_change, centre_of_mass=surface.centre,
-        quantitative=bool(results.count) and not bad, warnings=tuple(warnings))
+        quantitative=not bad, warnings=tuple(warnings))
 
 
 def _judge(body: ElasticBody, loaded: LoadedPatches,
@@ -272,8 +303,6 @@ def _judge(body: ElasticBody, loaded: LoadedPatches,
     """Return the flags that make the numbers doubtful, and all warnings."""
     flags = int(np.bitwise_or.reduce(loaded.flags, initial=0))
     warnings = [text for flag, text in batches.PATCH_FLAG_TEXTS.items() if flags & flag]
-    if not loaded.results.count:
-        warnings.append('the indenter does not touch the object')
     if isinstance(indenter, LinkIndenter):
         return flags, warnings + list(body.warnings)
     if isinstance(indenter, CylinderIndenter):
