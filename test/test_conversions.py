@@ -239,6 +239,32 @@ def test_a_task_in_the_objects_own_frame_survives_the_wire(seed):
     assert_same_task(read(over_the_wire(plan_request(task))).task, task)
 
 
+def test_a_task_without_gravity_is_refused_as_a_message_would_read_it_as_standard():
+    assert read(plan_request()).task.gravity == Task().gravity  # what 0 in a message means
+    with pytest.raises(TaskError, match='gravity must be above 0 m/s.2 over nodes, got 0'):
+        conversions.task_to_msg(Task(gravity=0.0))
+
+
+@pytest.mark.parametrize('field', [field.name for field in dataclasses.fields(Task)])
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), wrong=st.sampled_from([np.nan, np.inf, -np.inf]))
+def test_a_task_with_a_number_that_is_not_finite_is_refused_by_name(field, seed, wrong):
+    rng = np.random.default_rng(seed)
+    values = vars(random_task(rng))
+    numbers = np.array(values[field], float)
+    numbers.flat[rng.integers(numbers.size)] = wrong
+    with pytest.raises(TaskError, match=field):
+        Task(**(values | {field: numbers if numbers.ndim else float(numbers)}))
+
+
+@pytest.mark.parametrize('field', [
+    'gravity_directions', 'external_wrenches', 'displacement_object', 'approach_direction',
+    'obstacles', 'keep_out', 'contact_region'])
+def test_a_task_with_an_array_of_another_shape_is_refused_by_name(field):
+    with pytest.raises(TaskError, match=field):
+        Task(**{field: np.ones(5)})
+
+
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_request_told_in_another_frame_is_the_same_task(seed):

@@ -174,7 +174,17 @@ def task_from_msg(msg: TaskMsg, T_object_frame: Array) -> Task:
 
 
 def task_to_msg(task: Task) -> tuple[TaskMsg, list[SolidPrimitive], list[Pose]]:
-    """Return a task in the object's frame, with its obstacles and their poses."""
+    """
+    Return a task in the object's frame, with its obstacles and their poses.
+
+    Raises
+    ------
+    TaskError
+        Gravity is 0, which a message cannot tell from one left out.
+    """
+    if task.gravity == 0.0:
+        raise TaskError('task.gravity must be above 0 m/s^2 over nodes, got 0; a message takes '
+                        f'0 as {STANDARD_GRAVITY}')
     msg = TaskMsg(gravity=float(task.gravity),
                   gravity_directions=[vector_to_msg(v) for v in task.gravity_directions],
                   external_wrenches=[

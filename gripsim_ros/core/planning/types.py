@@ -17,6 +17,13 @@ def _no_rows(width: int) -> Array:
     return np.zeros((0, width))
 
 
+def _finite(name: str, value: Any) -> Array:
+    numbers = np.asarray(value, float)
+    if not np.isfinite(numbers).all():
+        raise TaskError(f'task.{name} must be finite, got {numbers.tolist()}')
+    return numbers
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """
@@ -46,7 +53,8 @@ class Task:
     Raises
     ------
     TaskError
-        A number is not finite, a direction is zero, gravity is negative.
+        A number is not finite, an array has another shape, a direction is zero, gravity is
+        negative.
     """
 
     gravity_directions: Array = field(default_factory=lambda: _no_rows(3))
@@ -64,10 +72,11 @@ class Task:
         for name, width in (('gravity_directions', 3), ('external_wrenches', 6),
                             ('obstacles', OBSTACLE_WIDTH), ('keep_out', OBSTACLE_WIDTH),
                             ('contact_region', OBSTACLE_WIDTH)):
-            rows = np.asarray(getattr(self, name), float).reshape(-1, width)
-            if not np.isfinite(rows).all():
-                raise TaskError(f'task.{name} must be finite, got {rows.tolist()}')
-            object.__setattr__(self, name, rows)
+            rows = _finite(name, getattr(self, name))
+            if rows.size % width:
+                raise TaskError(f'task.{name} must have rows of {width} numbers, '
+                                f'got {rows.tolist()}')
+            object.__setattr__(self, name, rows.reshape(-1, width))
         if (np.linalg.norm(self.gravity_directions, axis=1) < 1e-9).any():
             raise TaskError('task.gravity_directions: a direction has zero length')
         if not (np.isfinite(self.gravity) and 0.0 <= self.gravity <= 1000.0):
@@ -76,8 +85,14 @@ class Task:
         if not 0.0 < self.approach_half_angle <= np.pi:
             raise TaskError('task.approach_half_angle must be above 0 and at most pi, '
                             f'got {self.approach_half_angle}')
+        if self.displacement_object is not None:
+            motion = _finite('displacement_object', self.displacement_object)
+            if motion.shape != (4, 4):
+                raise TaskError('task.displacement_object must be a pose of shape (4, 4), '
+                                f'got {motion.shape}')
+            object.__setattr__(self, 'displacement_object', motion)
         if self.approach_direction is not None:
-            direction = np.asarray(self.approach_direction, float)
+            direction = _finite('approach_direction', self.approach_direction)
             if direction.shape != (3,) or not np.linalg.norm(direction) > 1e-9:
                 raise TaskError('task.approach_direction must be three numbers, '
                                 f'not all zero, got {direction.tolist()}')
