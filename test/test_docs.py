@@ -11,6 +11,8 @@ DOCS = ROOT / 'docs'
 PAGES = sorted([ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'CHANGELOG.md',
                 *DOCS.rglob('*.md')])
 FENCE = re.compile(r'^ *```(\w*)\n(.*?)^ *```$', re.MULTILINE | re.DOTALL)
+#: A block or piece of code, an indented one too.
+CODE = re.compile(r'```\w*\n.*?```|`[^`\n]+`|^ {4}[^\n]*$', re.MULTILINE | re.DOTALL)
 LINK = re.compile(r'\]\(([^)\s]+)\)')
 
 
@@ -47,6 +49,27 @@ def test_links_and_pictures_lead_somewhere(page):
         if not target.exists() or (anchor and anchor not in anchors(target)):
             lost.append(link)
     assert not lost
+
+
+def makers(picture):
+    """Return how the commands begin whose sources name a picture."""
+    named = {path for folder in ('benchmarks', 'tools', 'examples')
+             for path in (ROOT / folder).glob('*.py') if picture in path.read_text('utf-8')}
+    parts = [path.stem for path in named if path.stem.startswith('_')]
+    named |= {path for path in (ROOT / 'benchmarks').glob('[!_]*.py')
+              if any(part in path.read_text('utf-8') for part in parts)}
+    return [f'python -m benchmarks {path.stem} ' if path.parent.name == 'benchmarks'
+            else f'python {name(path)} ' for path in named if not path.stem.startswith('_')]
+
+
+@pytest.mark.parametrize('picture', sorted(p.name for p in (DOCS / 'images').iterdir()))
+def test_a_picture_stands_on_a_page_with_the_command_that_makes_it(picture):
+    pages = [page.read_text(encoding='utf-8') for page in PAGES]
+    commands = [code for page in pages if f'images/{picture})' in page
+                for code in CODE.findall(page)]
+    assert any(f'docs/images/{picture}' in code or any(maker in f'{code} '.replace('`', ' ')
+                                                       for maker in makers(picture))
+               for code in commands), 'name the picture, and its command beside it'
 
 
 @pytest.mark.parametrize('page, text', blocks('python'))
