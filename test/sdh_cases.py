@@ -20,8 +20,14 @@ SHAPES = LinkShapes.of_hand(HAND)
 TIMEOUT = 60.0
 #: After so long an answer of a node was lost [s].
 LOST = 10.0
+#: For the result of a whole execution, on a busy machine [s].
+LONG = 300.0
 #: Short, so that faults are over soon; longer than a busy machine keeps a thread waiting [s].
-QUICK_LINK = {'reply_timeout': 0.5, 'retry_first': 0.05, 'retry_longest': 0.2}
+QUICK_LINK = {'reply_timeout': 2.0, 'retry_first': 0.05, 'retry_longest': 0.2}
+#: Where silence is waited for many times, and an answer that is late changes nothing [s].
+SILENT_LINK = {**QUICK_LINK, 'reply_timeout': 0.5}
+#: What a motion may take longer on a busy machine [s].
+LATE = 20.0
 #: An open hand, and a little closed, in the hand's joint order [rad].
 OPEN = np.array([0.2, -0.4, 0.3, -0.4, 0.3, -0.4, 0.3])
 CLOSED = np.array([0.3, -0.1, 0.4, -0.1, 0.4, -0.1, 0.4])
@@ -30,10 +36,10 @@ ANGLES = (10.0, -20.0, 15.0, -22.0, 16.0, -24.0, 17.0)
 
 
 @contextmanager
-def connected(host='127.0.0.1', identity=None, seed=0, wait=True, **motion):
+def connected(host='127.0.0.1', identity=None, seed=0, wait=True, link=QUICK_LINK, **motion):
     """Run an emulated hand and a session that is connected to it."""
     with EmulatedHand(host, identity=identity or Identity(angles=ANGLES), seed=seed) as hand:
-        session = make_session(hand.address, **motion)
+        session = make_session(hand.address, link=link, **motion)
         session.start()
         try:
             assert not wait or session.wait_connected(TIMEOUT)
@@ -42,11 +48,11 @@ def connected(host='127.0.0.1', identity=None, seed=0, wait=True, **motion):
             session.close()
 
 
-def make_session(address, on_sample=None, **motion):
+def make_session(address, on_sample=None, link=QUICK_LINK, **motion):
     """Return a session that is not started."""
-    return HandSession(HAND, DriverOptions(LinkOptions(address, **QUICK_LINK),
-                                           MotionOptions(**{'rate': 100.0, **motion})), on_sample,
-                       SHAPES)
+    return HandSession(HAND, DriverOptions(
+        LinkOptions(address, **link), MotionOptions(**{'rate': 100.0, 'late': LATE, **motion})),
+        on_sample, SHAPES)
 
 
 def go(session, target=CLOSED, duration=0.5, names=NAMES):
@@ -70,14 +76,14 @@ def wait_for(condition, timeout=TIMEOUT):
     return True
 
 
-def answer_of(ask, until):
+def answer_of(ask, until, timeout=TIMEOUT):
     """
     Return the answer to a question that may be asked again, and how often it was asked.
 
     Middleware drops an answer to a client that it has just met. ``ask`` returns a future;
     ``until`` takes a condition and a time-out and listens meanwhile.
     """
-    futures, end = [], time.monotonic() + TIMEOUT
+    futures, end = [], time.monotonic() + timeout
     while time.monotonic() < end:
         futures.append(ask())
         if until(lambda: any(future.done() for future in futures), LOST):

@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 
+from gripsim_ros.driver.calls import CallQueue
 from gripsim_ros.driver.channel import CommandChannel
 from gripsim_ros.driver.emulator.commands import obey, set_block
 from gripsim_ros.driver.emulator.firmware import Identity
@@ -17,8 +18,8 @@ from gripsim_ros.driver.protocol import AXIS_JOINTS
 from gripsim_ros.driver.transport import TcpTransport
 
 from sdh_cases import (
-    ANGLES, CLOSED, HAND, NAMES, OPEN, TIMEOUT, angles_of, connected, finished, go, make_session,
-    rests, wait_for)
+    ANGLES, CLOSED, HAND, NAMES, OPEN, SILENT_LINK, TIMEOUT, angles_of, connected, finished, go,
+    make_session, rests, wait_for)
 
 #: The firmware tells one decimal [rad].
 ATOL_TOLD = math.radians(0.06)
@@ -344,6 +345,58 @@ def test_a_hand_whose_currents_are_cut_is_taken_as_stopped():
             session.close()
 
 
+def test_a_stop_right_before_the_hand_is_connected_leaves_it_free():
+    """It is refused, and was never waited for."""
+    with connected(wait=False) as (hand, other):
+        other.close()
+        session, refused = make_session(hand.address), []
+        open_queue = session._calls.open
+
+        def stop_and_open():
+            with pytest.raises(StateError, match='not connected'):
+                session.stop()
+            refused.append(True)
+            open_queue()
+        session._calls.open = stop_and_open
+        session.start()
+        try:
+            assert session.wait_connected(TIMEOUT) and refused
+            assert finished(go(session, OPEN)) is Outcome.REACHED
+        finally:
+            session.close()
+
+
+def test_a_stop_during_which_the_hand_is_connected_anew_leaves_it_free():
+    """It is asked of one connection and served by the next."""
+    with connected() as (hand, session):
+        put = session._calls.put
+
+        def connect_anew_and_put(*call):
+            session._calls.put = put
+            hand.faults.add('disconnect', count=1)
+            assert wait_for(lambda: session.condition().counts['connections'] == 2)
+            return put(*call)
+        session._calls.put = connect_anew_and_put
+        session.stop()
+        assert session.condition().counts['connections'] == 2
+        assert finished(go(session, OPEN)) is Outcome.REACHED
+
+
+def test_stops_that_wait_are_counted_by_the_queue_alone():
+    calls = CallQueue()
+    with pytest.raises(StateError):
+        calls.put(print, True)
+    assert calls.stops == 0
+    calls.open()
+    calls.put(print)
+    calls.put(print, True)
+    assert calls.stops == 1
+    calls.open()                            # what waits is of a connection that is gone
+    assert calls.stops == 0
+    assert [calls.take(0.0).stops, calls.take(0.0).stops] == [False, True]
+    assert calls.stops == 0 and calls.take(0.0) is None
+
+
 def test_motors_that_were_switched_off_stay_off():
     with connected() as (hand, session):
         session.motor_off()
@@ -379,7 +432,7 @@ def test_a_fault_while_moving_stops_the_hand_and_is_told(host, kind):
 
 @pytest.mark.parametrize('kind', [k for k in FAULTS if k not in ('error', 'disconnect')])
 def test_a_fault_at_rest_is_asked_again(kind):
-    with connected() as (hand, session):
+    with connected(link=SILENT_LINK) as (hand, session):
         before = session.condition().counts
         hand.faults.add(kind, count=1, only='pos')
         assert wait_for(lambda: session.condition().counts['repeats'] > before['repeats'])
@@ -389,7 +442,7 @@ def test_a_fault_at_rest_is_asked_again(kind):
 
 
 def test_a_hand_that_falls_silent_is_lost_and_found():
-    with connected() as (hand, session):
+    with connected(link=SILENT_LINK) as (hand, session):
         motion = go(session, CLOSED, 4.0)
         assert wait_for(lambda: np.isfinite(motion.started))
         hand.faults.add('silence')

@@ -39,22 +39,27 @@ class Call:
 
     run: Callable[[], None]
     future: Future
+    stops: bool = False
 
 
 class CallQueue:
-    """A queue that is open while the hand is connected; a call outlives no connection."""
+    """
+    A queue that is open while the hand is connected; a call outlives no connection.
+
+    ``stops`` counts the calls that wait for their turn to stop the hand.
+    """
 
     def __init__(self) -> None:
         """Start closed."""
         self._calls: queue.SimpleQueue = queue.SimpleQueue()
         self._lock = threading.Lock()
         self.opened = threading.Event()
-        self.why_closed = 'not connected yet'
+        self.why_closed, self.stops = 'not connected yet', 0
 
     def open(self) -> None:
         """Take calls from now on."""
         with self._lock:
-            self.why_closed = ''
+            self.why_closed, self.stops = '', 0
             self.opened.set()
 
     def close(self, why: str) -> None:
@@ -74,9 +79,9 @@ class CallQueue:
         """End a wait of ``take``."""
         self._calls.put(None)
 
-    def put(self, function: Callable[[], None]) -> Future:
+    def put(self, function: Callable[[], None], stops: bool = False) -> Future:
         """
-        Hand a call to the thread.
+        Hand a call to the thread; one that ``stops`` counts from now until it is taken.
 
         Raises
         ------
@@ -86,7 +91,8 @@ class CallQueue:
         with self._lock:
             if not self.opened.is_set():
                 raise self._closed()
-            call = Call(function, Future())
+            call = Call(function, Future(), stops)
+            self.stops += stops
             self._calls.put(call)
             return call.future
 
@@ -94,9 +100,13 @@ class CallQueue:
         """Return the next call, None where there is none by a time of the steady clock."""
         left = until - time.monotonic()
         try:
-            return self._calls.get(timeout=left) if left > 0.0 else self._calls.get_nowait()
+            call = self._calls.get(timeout=left) if left > 0.0 else self._calls.get_nowait()
         except queue.Empty:
             return None
+        if call is not None and call.stops:
+            with self._lock:
+                self.stops = max(0, self.stops - 1)
+        return call
 
     def _closed(self) -> StateError:
         return StateError(f'the hand is not connected: {self.why_closed}')

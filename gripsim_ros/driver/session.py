@@ -81,7 +81,7 @@ class HandSession:
         self._counts = dict.fromkeys(('connections', 'faults', 'refused', *CHANNEL_COUNTS), 0)
         self._last_fault, self._fault_time = '', -np.inf
         self._faults_in_row = 0
-        self._cuts = self._stops = 0    # emergency stops so far; stops that wait for their turn
+        self._cuts = 0                          # emergency stops so far
 
     # -- for other threads -------------------------------------------------------------
 
@@ -120,17 +120,20 @@ class HandSession:
         try:
             future = self._calls.put(lambda: self._accept(motion))
         except StateError as error:
-            self._refuse(motion, str(error))
+            self.refuse(motion, str(error))
             return motion
-        future.add_done_callback(lambda ended: ended.exception() and self._refuse(
+        future.add_done_callback(lambda ended: ended.exception() and self.refuse(
             motion, str(ended.exception())))
         return motion
 
+    def refuse(self, motion: Motion, why: str) -> None:
+        """End a motion that is not to be carried out."""
+        self._counts['refused'] += not motion.done.is_set()
+        motion.finish(Outcome.REFUSED, why)
+
     def stop(self) -> None:
         """Stop the motion; the motors go on holding. Raises ``DriverError``."""
-        with self._lock:
-            self._stops += 1
-        self._call(self._stop, stops=True)
+        self._call(lambda: self._stop_first(Outcome.STOPPED, 'stopped'), stops=True)
 
     def emergency_stop(self, reason: str = 'emergency stop') -> None:
         """
@@ -167,7 +170,7 @@ class HandSession:
             raise StateError(f'the hand is not connected: {self._calls.why_closed}')
 
     def _call(self, function: Callable[[], None], stops: bool = False) -> None:
-        future = self._calls.put(function)
+        future = self._calls.put(function, stops)
         try:
             future.result(CALL_TIMEOUT)
         except FutureTimeout:
@@ -216,7 +219,7 @@ class HandSession:
                                     self._model.joint_names, self._must_be_free)
         self._sample = Sample(time.monotonic(), hand.positions(), hand.velocities(),
                               hand.axis_states())
-        self._faults_in_row = self._stops = 0
+        self._faults_in_row = 0
         self._counts['connections'] += 1
         self._calls.open()
         if self._latched:                   # it may have come since the question above
@@ -343,7 +346,7 @@ class HandSession:
         return 'the hand is too hot' if self._heat.hot else ''
 
     def _must_be_free(self) -> None:
-        why = self._why_not() or ('a stop was asked for' if self._stops else '')
+        why = self._why_not() or ('a stop was asked for' if self._calls.stops else '')
         if why or self._closing.is_set():
             raise StateError(why or 'the driver is closing')
 
@@ -352,19 +355,10 @@ class HandSession:
             self._must_be_free()
             self._runner.accept(motion, self._sample)
         except (UnsafeError, StateError) as error:
-            self._refuse(motion, str(error))
+            self.refuse(motion, str(error))
         except (FirmwareError, SilenceError, MalformedError, LinkError) as error:
             motion.finish(Outcome.FAILED, str(error))
             raise
-
-    def _refuse(self, motion: Motion, why: str) -> None:
-        self._counts['refused'] += not motion.done.is_set()
-        motion.finish(Outcome.REFUSED, why)
-
-    def _stop(self) -> None:
-        with self._lock:
-            self._stops -= 1
-        self._stop_first(Outcome.STOPPED, 'stopped')
 
     def _stop_first(self, outcome: Outcome, why: str) -> None:
         """Stop the hand, then end the motion: whoever waits for it may take long."""
