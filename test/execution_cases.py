@@ -42,7 +42,8 @@ class SpringHand:
 
     ``blocked`` joints do not move, ``absent`` links find nothing, ``dumb`` links have no pad;
     ``slide`` [m] is how far the object moves in the hand once it is lifted; ``away`` [rad] is
-    how far it has given way to each finger.
+    how far it has given way to each finger. Rows that began before the last stop, at
+    ``stopped_at`` [s], are ``refused``.
     """
 
     def __init__(self, blocked=(), absent=(), dumb=(), slide=0.0):
@@ -50,7 +51,7 @@ class SpringHand:
         self.time, self.blocked, self.absent, self.dumb = 100.0, blocked, absent, dumb
         self.slide, self.lifted, self.stopped, self.placed = slide, False, 0, 0
         self.height, self.away = 0.0, dict.fromkeys(FINGERS, 0.0)
-        self.sent = []
+        self.sent, self.refused, self.stopped_at = [], [], -np.inf
 
     def measure(self):
         """Return what is measured now."""
@@ -66,11 +67,14 @@ class SpringHand:
         """Carry out actions."""
         for action in actions:
             self.sent.append(action)
-            if isinstance(action, SendRows):
+            if isinstance(action, SendRows) and action.begin is not None \
+                    and action.begin <= self.stopped_at:
+                self.refused.append(action)
+            elif isinstance(action, SendRows):
                 self.follower.follow(HAND.joint_names, action.rows, action.times, self.time,
                                      action.begin)
             elif isinstance(action, StopHand):
-                self.stopped += 1
+                self.stopped, self.stopped_at = self.stopped + 1, self.time
                 self.follower.stop()
             elif isinstance(action, LiftOff):
                 self.lifted = True

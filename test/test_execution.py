@@ -210,6 +210,21 @@ def test_releasing_opens_the_hand():
     assert isinstance(hand.sent[0], PlacePalm)
 
 
+@settings(max_examples=10)
+@given(st.floats(0.0, 0.08), st.booleans())
+def test_all_rows_begin_after_the_last_stop_however_late_the_news_is(late, found):
+    """Whether somebody else has just stopped the hand, or the execution before it opens."""
+    wishes = Wishes(lift_height=0.05, release=True)
+    execution, hand = GraspExecution(plan(wishes), OPTIONS, True), LateHand(late, late)
+    hand.stopped_at, hand.absent = hand.time, () if found else TIPS[:1]
+    run(execution, hand)
+    assert execution.status == (Status.SUCCEEDED if found else Status.MISSED_CONTACT)
+    assert all(action.begin is not None for action in hand.sent if isinstance(action, SendRows))
+    assert not hand.refused
+    np.testing.assert_allclose(hand.measure().joints, execution.plan.rows[0], rtol=0,
+                               atol=OPTIONS.joint_tolerance)
+
+
 def test_closing_is_slowed_down_to_the_joints_limits():
     rows = np.array([np.zeros(7), np.full(7, 0.5)])
     slow = make_plan(HAND, (rows, np.array([0.0, 0.01])), [], [], Wishes(), OPTIONS)

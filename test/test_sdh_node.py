@@ -5,6 +5,8 @@ import signal
 import socket
 import subprocess
 import sys
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,21 +22,26 @@ from sensor_msgs.msg import JointState, Temperature  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
+from gripsim_ros.conversions.geometry import time_to_msg  # noqa: E402
 from gripsim_ros.driver.emulator.firmware import Identity  # noqa: E402
 from gripsim_ros.driver.emulator.server import EmulatedHand  # noqa: E402
+from gripsim_ros.driver.motion import Outcome  # noqa: E402
 from gripsim_ros.driver.protocol import AXIS_JOINTS  # noqa: E402
 from gripsim_ros.nodes.parameters import ParameterError, default_values  # noqa: E402
+from gripsim_ros.nodes.sdh_driver import SdhDriverNode  # noqa: E402
 from gripsim_ros.nodes.sdh_driver_parameters import (  # noqa: E402
     PARAMETERS, driver_options, tactile_options)
 from gripsim_ros.suite import Suite  # noqa: E402
 
 from sdh_cases import (  # noqa: E402
-    ANGLES, CLOSED, NAMES, OPEN, QUICK_LINK, TIMEOUT, angles_of, answer_of, rests, wait_for)
+    ANGLES, CLOSED, LATE, NAMES, OPEN, QUICK_LINK, TIMEOUT, angles_of, answer_of, rests, wait_for)
 
 NODE = ['sdh_driver']
 START_TIMEOUT = 120.0
 SERVICES = ('init', 'stop', 'recover', 'motor_on', 'motor_off', 'emergency_stop')
 ATOL_THERE = 0.11      # [deg]
+#: Of stamps as floats [s].
+ROUNDING = 1e-5
 
 
 class Peer:
@@ -73,11 +80,9 @@ class Peer:
         service = self.services[name]
         return answer_of(lambda: service.call_async(Trigger.Request()), self.until)[0]
 
-    def send(self, *points):
+    def send(self, *points, stamp=0.0):
         """Publish a trajectory of (seconds, positions)."""
-        self.publisher.publish(JointTrajectory(joint_names=list(NAMES), points=[
-            JointTrajectoryPoint(positions=[float(q) for q in positions], time_from_start=Duration(
-                sec=int(time), nanosec=int(1e9 * (time % 1.0)))) for time, positions in points]))
+        self.publisher.publish(trajectory(*points, stamp=stamp))
 
     def status(self):
         """Return the driver's newest diagnostics."""
@@ -94,13 +99,22 @@ class Peer:
         self.context.try_shutdown()
 
 
+def trajectory(*points, stamp=0.0):
+    """Return a trajectory of (seconds, positions)."""
+    msg = JointTrajectory(joint_names=list(NAMES), points=[
+        JointTrajectoryPoint(positions=[float(q) for q in positions], time_from_start=Duration(
+            sec=int(when), nanosec=int(1e9 * (when % 1.0)))) for when, positions in points])
+    msg.header.stamp = time_to_msg(stamp)
+    return msg
+
+
 @pytest.fixture(scope='module')
 def running():
     """Yield an emulated hand, a peer, and the suite with the driver in it."""
     with EmulatedHand(identity=Identity(angles=ANGLES)) as hand:
         suite = Suite(os.environ, parameters={'sdh_driver': {
             'address': hand.address, 'tactile_address': hand.tactile_address,
-            **QUICK_LINK}})
+            'late': LATE, **QUICK_LINK}})
         suite.start(NODE)
         peer = None
         try:
@@ -145,6 +159,22 @@ def test_a_trajectory_is_followed_and_an_empty_one_stops(running):
     assert peer.until(lambda: rests(hand)) and not there(hand, CLOSED)
 
 
+def test_a_trajectory_from_before_a_stop_is_not_followed(running):
+    """It may arrive later than the stop that was sent after it."""
+    hand, peer, _ = running
+    peer.send((1.0, OPEN))
+    assert peer.until(lambda: there(hand, OPEN))
+    before, moves = time.time(), len(hand.firmware.record.moves)
+    assert peer.call('stop').success
+    peer.send((1.0, CLOSED), stamp=before)
+    assert peer.until(lambda: 'not after the last stop' in peer.value('last error'))
+    assert there(hand, OPEN) and len(hand.firmware.record.moves) == moves
+    peer.send((1.0, CLOSED), stamp=time.time())
+    assert peer.until(lambda: there(hand, CLOSED))
+    peer.send((1.0, OPEN))
+    assert peer.until(lambda: there(hand, OPEN))
+
+
 def test_what_is_refused_is_told(running):
     hand, peer, _ = running
     moves = len(hand.firmware.record.moves)
@@ -175,7 +205,7 @@ def test_services_stop_latch_and_recover(running):
 
 def test_a_lost_hand_is_told_and_found_again(running):
     hand, peer, _ = running
-    hand.faults.add('silence')
+    hand.faults.add('disconnect')
     assert peer.until(lambda: peer.value('connected') == 'False')
     assert peer.status().level == DiagnosticStatus.ERROR
     assert not peer.call('recover').success
@@ -192,6 +222,82 @@ def test_it_ends_with_code_0_and_leaves_the_hand_at_rest(running):
     process.send_signal(signal.SIGINT)
     assert process.wait(TIMEOUT) == 0
     assert wait_for(lambda: rests(hand)) and not there(hand, CLOSED)
+
+
+# -- what is older than a stop, without processes -----------------------------------------
+
+class Calls:
+    """A session that notes what it is asked for."""
+
+    def __init__(self):
+        self.forget()
+
+    def forget(self):
+        self.followed, self.done = [], []
+
+    def __getattr__(self, name):
+        return lambda *_: self.done.append(name)
+
+    def condition(self):
+        return SimpleNamespace(problem='')
+
+    def follow(self, motion):
+        self.followed.append(motion)
+        return motion
+
+    def refuse(self, motion, why):
+        motion.finish(Outcome.REFUSED, why)
+
+
+@pytest.fixture(scope='module')
+def alone():
+    """Yield a driver without a hand, and the callbacks of its services."""
+    context = rclpy.Context()
+    rclpy.init(context=context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
+    node, services = SdhDriverNode(context=context, namespace='/alone'), {}
+    node.create_service = lambda kind, name, callback, **_: services.update({name: callback})
+    node.session, node.tactile = Calls(), None
+    node.serve()
+    yield node, services
+    node.close()
+    node.destroy_node()
+    context.try_shutdown()
+
+
+@pytest.mark.parametrize('way', [
+    'stop', 'emergency_stop', 'motor_off', 'motor_on', 'recover', 'empty', 'deactivate', 'cancel'])
+def test_every_way_to_stop_outdates_what_was_sent_before(alone, way):
+    node, services = alone
+    node.active = True
+    node.session.forget()
+    before = node._now() - ROUNDING
+    if way == 'empty':
+        node._on_trajectory(trajectory())
+    elif way == 'deactivate':
+        node.on_deactivate(None)
+        node.active = True
+    elif way == 'cancel':
+        node._action._stop()
+    else:
+        assert services[f'~/{way}'](Trigger.Request(), Trigger.Response()).success
+    assert node.session.done == ['stop' if way in ('empty', 'deactivate', 'cancel') else way]
+    node._on_trajectory(trajectory((1.0, OPEN), stamp=before))
+    assert not node.session.followed and 'not after the last stop' in node.last_error
+    after = node._now() + ROUNDING
+    for number, stamp in enumerate((0.0, after, after + 1e4), 1):       # none, now, to come
+        node._on_trajectory(trajectory((1.0, OPEN), stamp=stamp))
+        assert len(node.session.followed) == number
+
+
+def test_a_clock_that_is_set_back_lets_the_hand_move(alone, monkeypatch):
+    node, _ = alone
+    node.active = True
+    node.session.forget()
+    node.stop()
+    earlier = node._now() - 1e4
+    monkeypatch.setattr(node, '_now', lambda: earlier)
+    node._on_trajectory(trajectory((1.0, OPEN), stamp=earlier))
+    assert len(node.session.followed) == 1
 
 
 # -- parameters, action, command line -------------------------------------------------------

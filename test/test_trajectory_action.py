@@ -26,7 +26,7 @@ from gripsim_ros.nodes import sdh_driver_action, trajectory_action  # noqa: E402
 from gripsim_ros.suite import Suite  # noqa: E402
 
 from goal_cases import GoalEnd  # noqa: E402
-from sdh_cases import ANGLES, CLOSED, NAMES, OPEN, answer_of, wait_for  # noqa: E402
+from sdh_cases import ANGLES, CLOSED, LATE, LONG, NAMES, OPEN, answer_of, wait_for  # noqa: E402
 
 #: How each ends, and the driver's own tolerance at the end [rad].
 ENDS = {GoalStatus.STATUS_SUCCEEDED: 'succeeded', GoalStatus.STATUS_CANCELED: 'canceled',
@@ -34,6 +34,8 @@ ENDS = {GoalStatus.STATUS_SUCCEEDED: 'succeeded', GoalStatus.STATUS_CANCELED: 'c
 TOLERANCE = 0.02
 REASON = 'control_msgs comes with ros2_control, not from PyPI'
 START_TIMEOUT = 180.0
+#: For one answer of the emulated hand, on a busy machine [s].
+REPLY = 5.0
 #: Both hands come near the end of a trajectory within this [rad].
 ATOL_THERE = 0.05
 
@@ -64,11 +66,9 @@ def test_a_goal_ends_as_its_motion_does(monkeypatch, outcome, off, wishes, end, 
                         SimpleNamespace(Result=SimpleNamespace))
     motion, errors = Motion([], [], []), np.zeros(7)
     errors[0] = off
-    session = SimpleNamespace(follow=lambda m: m,
-                              stop=lambda: motion.finish(outcome, 'said', errors))
     action = object.__new__(sdh_driver_action.TrajectoryAction)
-    action._session, action._motion_of = session, lambda trajectory: motion
     action._node = SimpleNamespace(
+        follow=lambda trajectory: motion, stop=lambda: motion.finish(outcome, 'said', errors),
         sample=SimpleNamespace(time=0.0, positions=OPEN), values={'goal_tolerance': TOLERANCE},
         hand=SimpleNamespace(joint_names=NAMES))
     goal = Goal(**wishes)
@@ -118,7 +118,7 @@ class Client:
 
     def ended(self, handle):
         """Return how a goal ended, and its result."""
-        answer, _ = answer_of(handle.get_result_async, self.until)
+        answer, _ = answer_of(handle.get_result_async, self.until, LONG)
         return ENDS[answer.status], answer.result
 
     def carry_out(self, *arguments, **wishes):
@@ -153,7 +153,8 @@ def client():
                             JointTolerance=messages.JointTolerance)
     with EmulatedHand(identity=Identity(angles=ANGLES)) as hand:
         suite = Suite(os.environ, parameters={'sdh_driver': {
-            'address': hand.address, 'tactile_address': hand.tactile_address}})
+            'address': hand.address, 'tactile_address': hand.tactile_address,
+            'reply_timeout': REPLY, 'late': LATE}})
         suite.start(HANDS)
         found = None
         try:

@@ -18,6 +18,10 @@ from .plan import ExecutionOptions, ExecutionPlan
 
 Array = NDArray[np.float64]
 
+#: Rows begin at a measurement at least this much later than the first heard of since the last
+#: stop: hands refuse what began before a stop, and measurements may be late [s].
+FRESH = 0.1
+
 
 class Phase(IntEnum):
     """Phases; the numbers are those of the action's feedback."""
@@ -128,7 +132,8 @@ class GraspExecution:
         self.last: Measurement | None = None
         self._watch = FingerWatch(plan, options)
         self._since = self._length = 0.0
-        self._begun = self._go = self._approached = False
+        self._begun = self._go = self._approached = self._stopped = False
+        self._heard: float | None = None        # the first measurement since a stop [s]
         self._held_pose: Array | None = None
         self._pending: list[Action] = []
 
@@ -162,14 +167,20 @@ class GraspExecution:
             return []
         self.last = measured
         if not self._begun:
-            self._begun = True
-            return self._begin(measured)
+            self._begun = self._is_fresh(measured)
+            return self._begin(measured) if self._begun else []
         step = {Phase.PRESHAPE: self._preshape, Phase.WAITING: self._wait,
                 Phase.CLOSING: self._close, Phase.HOLDING: self._hold,
                 Phase.LIFTING: self._lift, Phase.RELEASING: self._release}[self.phase]
         return step(measured)
 
     # -- phases ----------------------------------------------------------------------
+
+    def _is_fresh(self, measured: Measurement) -> bool:
+        """Return whether a measurement is from after every stop that was answered before."""
+        if self._heard is None:
+            self._heard = measured.time
+        return measured.time >= self._heard + FRESH
 
     def _begin(self, measured: Measurement) -> list[Action]:
         actions: list[Action] = [PlacePalm()] if self._carries else []
@@ -180,7 +191,7 @@ class GraspExecution:
         way = np.abs(self.plan.rows[0] - measured.joints).max()
         length = max(self.options.motion_time, float(way) / self._watch.speed)
         self._enter(phase, measured, length)
-        return SendRows(self.plan.rows[:1], np.array([length]))
+        return SendRows(self.plan.rows[:1], np.array([length]), measured.time)
 
     def _enter(self, phase: Phase, measured: Measurement, length: float) -> None:
         self.phase, self._since, self._length = phase, measured.time, length
@@ -268,6 +279,11 @@ class GraspExecution:
         return _sent(self._watch.keep_pressing(measured), measured)
 
     def _release(self, measured: Measurement) -> list[Action]:
+        if self._stopped:
+            if not self._is_fresh(measured):
+                return []
+            self._stopped = False
+            return [self._send_open(measured, Phase.RELEASING)]
         elapsed = measured.time - self._since
         error = np.abs(measured.joints - self.plan.rows[0])
         if elapsed >= self._length and error.max() <= self.options.joint_tolerance:
@@ -287,9 +303,14 @@ class GraspExecution:
         return []
 
     def _fail(self, status: Status, message: str) -> list[Action]:
-        """Stop, then open the hand if that is asked for."""
+        """Stop; open the hand from the next fresh measurement on if that is asked for."""
         self.status, self.message = status, message
-        return [StopHand(), *self._finish(self.last)]
+        if self.plan.wishes.release:
+            self._stopped, self._heard = True, None
+            self._enter(Phase.RELEASING, self.last, 0.0)
+        else:
+            self.phase = Phase.DONE
+        return [StopHand()]
 
     def _end(self, status: Status, message: str) -> list[Action]:
         """Stop at once and for good."""

@@ -6,6 +6,8 @@ request. All of the work is in ``gripsim_ros.driver``.
 """
 
 import sys
+import threading
+import time
 from collections.abc import Callable
 
 import yaml
@@ -16,6 +18,7 @@ from sensor_msgs.msg import JointState, Temperature
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
+from ..conversions.geometry import seconds_from_msg
 from ..core.errors import GripsimError
 from ..driver.errors import DriverError
 from ..driver.motion import Motion, Outcome, Sample
@@ -23,6 +26,7 @@ from ..driver.pads import Touch, read_layout
 from ..driver.session import HandSession
 from ..driver.tactile_session import TactileSession
 from ..resources import resolve_uri, share_directory
+from .health import Meter
 from .node_base import SuiteNode, one_line, reliable, run
 from .parameters import ParameterError
 from .sdh_driver_action import TrajectoryAction
@@ -35,6 +39,8 @@ FAULT_MEMORY = 10.0
 DEPTH = 10
 #: Seconds between two messages of temperatures.
 TEMPERATURE_PERIOD = 1.0
+#: Services after which nothing moves that was sent before; the first three in every state.
+STOPS = ('stop', 'emergency_stop', 'motor_off', 'motor_on', 'recover')
 
 
 class SdhDriverNode(SuiteNode):
@@ -52,6 +58,7 @@ class SdhDriverNode(SuiteNode):
         self._frames = self.create_publisher(TactileFrame, 'tactile', reliable(DEPTH))
         self._temperatures = self.create_publisher(Temperature, '~/temperature', reliable(DEPTH))
         self._started, self.sample = False, None
+        self._order, self._stopped_at, self._meter = threading.Lock(), 0.0, Meter()
         # Each kind of call has a thread: none waits for another, a stop for nobody.
         self.thread_count = 8
 
@@ -84,10 +91,10 @@ class SdhDriverNode(SuiteNode):
         for name, function, group in (
                 ('init', session.connect_now, slow), ('recover', session.recover, slow),
                 ('motor_on', session.motor_on, slow), ('motor_off', session.motor_off, None),
-                ('stop', session.stop, None), ('emergency_stop', self._emergency_stop, None)):
+                ('stop', self.stop, None), ('emergency_stop', self._emergency_stop, None)):
             self.create_service(Trigger, f'~/{name}', self._served(name, function),
                                 callback_group=group or MutuallyExclusiveCallbackGroup())
-        self._action = TrajectoryAction(self, session, self._motion_of)
+        self._action = TrajectoryAction(self)
         self.steady_timer(TEMPERATURE_PERIOD, self._publish_temperatures, self.housekeeping)
         self._started = True
         self.get_logger().info(f'connecting to {self.values["address"]}')
@@ -108,7 +115,7 @@ class SdhDriverNode(SuiteNode):
         """Stop the hand; it stays connected and is not moved."""
         result = super().on_deactivate(state)
         try:
-            self.session.stop()
+            self.stop()
         except GripsimError as error:
             self.report_error(f'not stopped: {error}')
         return result
@@ -118,10 +125,11 @@ class SdhDriverNode(SuiteNode):
     def _served(self, name: str, function: Callable[[], None]) -> Callable:
         """Return the callback of a service that does something and tells how it went."""
         def serve(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-            stops = name in ('stop', 'emergency_stop', 'motor_off')
             try:
-                if not self.active and not stops:
+                if not self.active and name not in STOPS[:3]:
                     raise DriverError('the node is not active')
+                if name in STOPS:
+                    self._note_stop()
                 function()
                 response.success, response.message = True, self.session.condition().problem
             except GripsimError as error:
@@ -136,21 +144,50 @@ class SdhDriverNode(SuiteNode):
         except DriverError as error:
             raise DriverError(f'nothing moves any more until recover, but {error}') from error
 
+    def _note_stop(self) -> None:
+        """Refuse from now on what was sent before."""
+        with self._order:
+            self._stopped_at = self._now()
+
+    def _now(self) -> float:
+        return 1e-9 * self.get_clock().now().nanoseconds
+
+    def stop(self) -> None:
+        """Stop the motion, and what comes later but was sent before. Raises ``DriverError``."""
+        self._note_stop()
+        self.session.stop()
+
+    def follow(self, msg: JointTrajectory) -> Motion:
+        """
+        Begin a trajectory, unless its stamp is older than the last stop; return its motion.
+
+        Topics and services overtake each other. A stamp of 0 is none. Where the clock was set
+        back nothing is known of what was sent before the stop, and nothing is refused for it.
+        """
+        motion, stamp = self._motion_of(msg), seconds_from_msg(msg.header.stamp)
+        with self._order:
+            if self._now() < self._stopped_at:
+                self._stopped_at = 0.0
+            if not 0.0 < stamp <= self._stopped_at:
+                return self.session.follow(motion)
+            why = f'its stamp, {stamp:.3f} s, is not after the last stop, {self._stopped_at:.3f} s'
+        self.session.refuse(motion, why)
+        return motion
+
     def _on_trajectory(self, msg: JointTrajectory) -> None:
         """Begin a trajectory; one without points stops the hand."""
         try:
             if not self.active:
                 raise DriverError('the node is not active')
             if not msg.points:
-                self.session.stop()
+                self.stop()
                 return
-            self.session.follow(self._motion_of(msg))
+            self.follow(msg)
         except GripsimError as error:
             self.report_error(f'trajectory: {one_line(error)}')
 
     def _motion_of(self, msg: JointTrajectory) -> Motion:
-        times = [point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec
-                 for point in msg.points]
+        times = [seconds_from_msg(point.time_from_start) for point in msg.points]
         return Motion(list(msg.joint_names), times, [list(p.positions) for p in msg.points],
                       [list(p.velocities) for p in msg.points], self._on_motion_done)
 
@@ -169,11 +206,12 @@ class SdhDriverNode(SuiteNode):
             publisher.publish(msg)
 
     def _on_sample(self, sample: Sample) -> None:
-        self.sample = sample
+        self.sample, started = sample, time.monotonic()
         msg = JointState(name=list(self.hand.joint_names), position=sample.positions.tolist(),
                          velocity=sample.velocities.tolist())
         msg.header.stamp = self.get_clock().now().to_msg()
         self._publish(self._joint_states, msg)
+        self._meter.add(time.monotonic() - started)
 
     def _on_touch(self, touch: Touch) -> None:
         msg = self._frame
@@ -210,7 +248,7 @@ class SdhDriverNode(SuiteNode):
         values = {
             'connected': condition.connected, 'moving': condition.moving,
             'motors': condition.motors, 'emergency stop': condition.latched or 'no',
-            'last fault': condition.last_fault, **condition.counts,
+            'last fault': condition.last_fault, **condition.counts, **self._meter.read(),
             'follow_joint_trajectory': 'served' if FollowJointTrajectory is not None
             else 'control_msgs is not installed'}
         if condition.identity is not None:

@@ -18,10 +18,8 @@ class TrajectoryAction:
     Parameters
     ----------
     node : SdhDriverNode
-        Its ``sample`` is the newest of the hand, None before the first.
-    session : HandSession
-    motion_of : callable
-        Turns a trajectory message into a ``Motion``.
+        Its ``sample`` is the newest of the hand, None before the first; ``follow`` and ``stop``
+        are those of its topic and service.
 
     Notes
     -----
@@ -29,9 +27,9 @@ class TrajectoryAction:
     trajectory by a few hundredths of a radian: tolerances of the path below that end the motion.
     """
 
-    def __init__(self, node, session, motion_of) -> None:
+    def __init__(self, node) -> None:
         """Serve, where the action is known."""
-        self._session, self._motion_of, self._node = session, motion_of, node
+        self._node = node
         self._server = open_trajectory_action(node, self.execute)
 
     def execute(self, goal_handle):
@@ -43,7 +41,7 @@ class TrajectoryAction:
             wanted = read_goal(self._node.hand.joint_names, request, sample.positions)
         except GoalError as error:
             return end_goal(goal_handle, error.code, str(error))
-        motion = self._session.follow(self._motion_of(request.trajectory))
+        motion = self._node.follow(request.trajectory)
         return end_goal(goal_handle, *self._watch(goal_handle, motion, wanted))
 
     def _watch(self, goal_handle, motion: Motion, wanted: Wanted) -> tuple[int, str]:
@@ -80,6 +78,6 @@ class TrajectoryAction:
 
     def _stop(self) -> None:
         try:
-            self._session.stop()
+            self._node.stop()
         except GripsimError as error:
             self._node.report_error(f'cancel: {error}')

@@ -263,6 +263,8 @@ class SdhSimulatorNode(SuiteNode):
         if 0.0 < seconds_from_msg(msg.header.stamp) <= self._stopped_at:
             raise SimulationError('the trajectory is refused: its stamp is older than the last '
                                   'stop, in the time of joint_states')
+        if not msg.points:
+            self._stopped_at = self._offset + self._world.time
         times = [seconds_from_msg(point.time_from_start) for point in msg.points]
         self._follower.follow(list(msg.joint_names), [list(p.positions) for p in msg.points],
                               times, self._world.time, self._begin_of(msg.header.stamp))
