@@ -12,20 +12,22 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 from gripsim_interfaces.action import ExecuteGrasp  # noqa: E402
 from gripsim_interfaces.msg import ContactPatch, Grasp  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
-from sdh_cases import ANGLES, answer_of, NAMES, rests, wait_for  # noqa: E402
+from sdh_cases import (  # noqa: E402
+    angles_of, ANGLES, answer_of, LATE, LONG, NAMES, rests, wait_for)
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 from unique_identifier_msgs.msg import UUID  # noqa: E402
 
 from gripsim_ros.client import PlanGraspClient  # noqa: E402
 from gripsim_ros.driver.emulator.firmware import Identity  # noqa: E402
 from gripsim_ros.driver.emulator.server import EmulatedHand  # noqa: E402
+from gripsim_ros.driver.protocol import AXIS_JOINTS  # noqa: E402
 from gripsim_ros.resources import load_default_hand  # noqa: E402
 from gripsim_ros.suite import HAND_NODES, Suite  # noqa: E402
 
 pytestmark = pytest.mark.slow
 START_TIMEOUT = 120.0
-#: Silence that a busy machine may cause [s].
-PATIENCE = 5.0
+#: Silence that a busy machine may cause, of joints and of one answer [s].
+PATIENCE, REPLY = 10.0, 5.0
 OPEN = next(p for p in load_default_hand().preshapes if p.name == 'cylindrical').open
 CLOSED = OPEN + np.array([0.0, 0.3, 0.1, 0.3, 0.1, 0.3, 0.1])
 #: The driver's own goal_tolerance [rad].
@@ -52,7 +54,8 @@ def real():
     names = HAND_NODES['real']
     with EmulatedHand(identity=Identity(angles=ANGLES)) as hand:
         suite = Suite(os.environ, hardware='real', parameters={
-            'sdh_driver': {'address': hand.address, 'tactile_address': hand.tactile_address},
+            'sdh_driver': {'address': hand.address, 'tactile_address': hand.tactile_address,
+                           'reply_timeout': REPLY, 'late': LATE},
             'grasp_executor': {'joint_timeout': PATIENCE, 'lag_time': PATIENCE}})
         try:
             suite.start(names)
@@ -74,7 +77,7 @@ def send(action, on_feedback=None, **wishes):
 
 
 def result_of(handle):
-    return answer_of(handle.get_result_async, wait_for)[0].result
+    return answer_of(handle.get_result_async, wait_for, LONG)[0].result
 
 
 def test_a_hand_without_calibrated_pads_closes_by_angle_and_says_so(real):
@@ -99,6 +102,8 @@ def test_cancel_stops_the_real_hand_on_its_way(real):
     answer_of(handle.cancel_goal_async, wait_for)
     assert result_of(handle).status == ExecuteGrasp.Result.CANCELED
     assert wait_for(lambda: rests(hand))
+    closed = np.degrees([CLOSED[list(NAMES).index(name)] for name in AXIS_JOINTS])
+    assert np.abs(angles_of(hand) - closed).max() > np.degrees(ATOL_THERE)
 
 
 def test_the_real_hand_lifts_nothing_by_itself(real):

@@ -25,13 +25,13 @@ from gripsim_ros.driver.protocol import AXIS_JOINTS  # noqa: E402
 from gripsim_ros.suite import Suite  # noqa: E402
 
 from sdh_cases import (  # noqa: E402
-    ANGLES, CLOSED, NAMES, OPEN, TIMEOUT, answer_of, wait_for)
+    ANGLES, CLOSED, LATE, LONG, NAMES, OPEN, TIMEOUT, answer_of, wait_for)
 
 pytestmark = pytest.mark.slow
 NODES = ['sdh_driver', 'grasp_executor']
 START_TIMEOUT = 120.0
-#: Delays that a busy machine may cause [s].
-PATIENCE = 5.0
+#: Delays that a busy machine may cause, of joints and of one answer [s].
+PATIENCE, REPLY = 10.0, 5.0
 #: Seconds of closing, in so many rows.
 CLOSING, ROWS = 1.5, 7
 #: What the thumb meets [deg]; its proximal pad shall press with this force [N].
@@ -83,7 +83,7 @@ class Client:
 
     def result(self, handle):
         """Return the result of a goal."""
-        return answer_of(handle.get_result_async, self.until)[0].result
+        return answer_of(handle.get_result_async, self.until, LONG)[0].result
 
     def close(self):
         self.executor.shutdown()
@@ -98,6 +98,7 @@ def running():
     with EmulatedHand(identity=Identity(angles=ANGLES)) as hand:
         suite = Suite(os.environ, parameters={
             'sdh_driver': {'address': hand.address, 'tactile_address': hand.tactile_address,
+                           'reply_timeout': REPLY, 'late': LATE,
                            'pressure_per_count': 100.0, 'tactile_calibrated': True},
             'grasp_executor': {'hand_node': 'sdh_driver', 'simulated': False,
                                'lag_time': PATIENCE, 'joint_timeout': PATIENCE}})
@@ -138,7 +139,7 @@ def test_a_hand_that_is_lost_ends_the_execution(running):
     obey(hand, 'free')
     handle = client.send(grasp(), wait_for_go=True)
     assert client.until(lambda: ExecuteGrasp.Feedback.WAITING in client.phases)
-    hand.faults.add('silence')
+    hand.faults.add('disconnect')
     try:
         assert client.result(handle).status == Status.HAND_LOST
     finally:
