@@ -23,13 +23,14 @@ from gripsim_ros.client import STATUS_NAMES, PlanGraspClient, ServerLost, Status
 from gripsim_ros.conversions import grasp_object_to_msg
 from gripsim_ros.core.bodies import GraspObject, load_mesh
 from gripsim_ros.core.errors import GripsimError
+from gripsim_ros.environment import patience
 from gripsim_ros.in_process import find_material
 from gripsim_ros.task_file import load_task
 
 #: How often a lost planner is asked again, and the pause before [s].
 TRIES, PAUSE = 3, 2.0
 #: How long the executor may take to be discovered, and to be silent [s].
-DISCOVERY_TIMEOUT, SILENCE = 10.0, 20.0
+DISCOVERY_TIMEOUT, SILENCE = 10.0 * patience(), 20.0 * patience()
 #: Silence after which the executor is asked again about the same goal [s], and how often.
 ASK_AGAIN, MOST_ASKS = 2.0, 4
 #: How long a simulated hand may take to make the new object ready [s], and what it says meanwhile.

@@ -24,14 +24,19 @@ from .connection import Connection
 from .conversions import material_to_msg, task_to_msg
 from .core.bodies import Material
 from .core.planning.types import Task
+from .environment import patience
 
 #: Seconds of silence after which a planner that owes an answer is taken for lost.
-SILENCE = 8.0
-#: Seconds without an answer after which a plan is asked for again under the same id, and how
-#: often at most: middleware drops an answer to a client that it has just met.
+SILENCE = 8.0 * patience()
+#: Seconds without an answer after which a plan is asked for again under the same id, twice as
+#: long each time, and how often at most: middleware drops an answer to a client that it has
+#: just met.
 ASK_AGAIN, MOST_ASKS = 2.0, 4
+#: Silence of a planner that is to be expected while it reads a mesh, for each triangle [s]:
+#: several times what it takes on a quiet machine.
+READ_TIME = 4e-5 * patience()
 #: How long a server may take to be discovered [s].
-DISCOVERY_TIMEOUT = 10.0
+DISCOVERY_TIMEOUT = 10.0 * patience()
 #: Seconds between two looks at what has come.
 POLL_PERIOD = 0.02
 #: Added to the limit of a request before its answer is taken for lost [s].
@@ -171,8 +176,10 @@ class PlanGraspClient(Connection):
             feedback.append(msg.feedback)
 
         name = UUID(uuid=list(uuid.uuid4().bytes))
-        handle, asks = self._ask(
-            lambda: self._plan.send_goal_async(goal, listen, name), end, heard)
+        reading = READ_TIME * len(goal.mesh.triangles)
+        heard[0] += reading
+        handle, asks = self._ask(lambda: self._plan.send_goal_async(goal, listen, name), end,
+                                 heard, wait=reading)
         if not handle.accepted and asks == 1:
             raise ServerLost('the planner did not accept the request')
         canceled = False
@@ -213,12 +220,13 @@ class PlanGraspClient(Connection):
         return end
 
     def _ask(self, ask: Callable, end: float, heard: list[float],
-             meanwhile: Callable[[], None] = lambda: None, signs: list[float] | None = None):
+             meanwhile: Callable[[], None] = lambda: None, signs: list[float] | None = None,
+             wait: float = 0.0):
         """
         Return the first answer to a question, and how often it was asked.
 
-        It is asked again after ``ASK_AGAIN`` of silence; where ``signs`` are given, what was
-        heard meanwhile breaks the silence.
+        It is asked again after ``ASK_AGAIN`` and ``wait`` of silence, then after twice as long
+        each; where ``signs`` are given, what was heard meanwhile breaks the silence.
         """
         futures, asked = [ask()], time.monotonic()
         try:
@@ -226,7 +234,8 @@ class PlanGraspClient(Connection):
                 self._check(end, heard)
                 meanwhile()
                 quiet_since = max([asked, *(signs or ())])
-                if len(futures) < MOST_ASKS and time.monotonic() - quiet_since > ASK_AGAIN:
+                limit = (ASK_AGAIN + wait) * 2 ** (len(futures) - 1)
+                if len(futures) < MOST_ASKS and time.monotonic() - quiet_since > limit:
                     futures.append(ask())
                     asked = time.monotonic()
                 time.sleep(POLL_PERIOD)

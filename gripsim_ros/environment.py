@@ -13,6 +13,8 @@ DOMAIN = 'ROS_DOMAIN_ID'
 DISCOVERY = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
 LOCALHOST_ONLY = 'ROS_LOCALHOST_ONLY'
 PROFILE = 'FASTRTPS_DEFAULT_PROFILES_FILE'
+PATIENCE = 'GRIPSIM_PATIENCE'
+MOST_PATIENCE = 100.0
 # Above these the ports of a domain reach those that Linux hands out to others.
 DOMAINS = range(1, 101)
 # Default port mapping of RTPS, DDSI-RTPS 2.5 section 9.6.2.4: PB = 7400, DG = 250, d1 = 10.
@@ -56,6 +58,26 @@ def isolated_environment(role='run'):
         from .resources import share_directory
         environment[PROFILE] = str(share_directory() / 'config' / 'fastdds.xml')
     return environment
+
+
+def patience():
+    """
+    Return the factor on the time that clients wait for servers, from ``GRIPSIM_PATIENCE``.
+
+    Raises
+    ------
+    ValueError
+        It is no number from 1 to 100.
+
+    """
+    told = os.environ.get(PATIENCE) or '1'
+    try:
+        factor = float(told)
+    except ValueError:
+        factor = 0.0
+    if not 1.0 <= factor <= MOST_PATIENCE:
+        raise ValueError(f'{PATIENCE} must be a number from 1 to {MOST_PATIENCE:g}, got {told!r}')
+    return factor
 
 
 def enter_isolation(role='run'):

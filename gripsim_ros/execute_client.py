@@ -13,10 +13,11 @@ from unique_identifier_msgs.msg import UUID
 
 from .client import ASK_AGAIN, DISCOVERY_TIMEOUT, MOST_ASKS, POLL_PERIOD, ServerLost
 from .connection import Connection
+from .environment import patience
 
 #: Seconds of silence after which an executor that owes a result is taken for lost: it may wait
 #: as long for services of the hand, and tells nothing meanwhile.
-SILENCE = 20.0
+SILENCE = 20.0 * patience()
 
 Result, Feedback = ExecuteGrasp.Result, ExecuteGrasp.Feedback
 #: Names of the status codes, and of the phases.

@@ -10,6 +10,9 @@ import pytest
 
 from gripsim_ros.environment import enter_isolation
 
+# Clients wait longer for servers: the machine may be slow, and busy with anything.
+os.environ.setdefault('GRIPSIM_PATIENCE', '6')
+
 # Before any test module imports rclpy, which reads these once.
 enter_isolation('tests')
 

@@ -30,6 +30,7 @@ from suite_cases import quick_options
 
 from gripsim_ros import conversions
 from gripsim_ros.core import bodies
+from gripsim_ros.environment import PATIENCE
 from gripsim_ros.nodes.node_base import LATCHED_OBJECTS, latched
 from gripsim_ros.suite import Suite
 
@@ -101,7 +102,8 @@ class Harness:
         self.folder, self._clients, self._spoilt, self._idle = folder, clients, spoilt, idle
         self._case_count = case_count
         self.mark = uuid.uuid4().hex
-        environment = {**os.environ, MARK: self.mark}
+        # Patience with a planner that is lost would only make the run longer.
+        environment = {**os.environ, MARK: self.mark, PATIENCE: '1'}
         options = folder / 'planner.yaml'
         options.write_text(yaml.safe_dump(quick_options()), encoding='utf-8')
         self.suite = FaultySuite(environment, with_arm, parameters={'grasp_planner': {

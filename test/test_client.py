@@ -5,6 +5,7 @@ import threading
 import time
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 rclpy = pytest.importorskip('rclpy', reason='needs rclpy: `make setup`')
@@ -17,6 +18,7 @@ from rclpy.action.server import GoalResponse  # noqa: E402
 from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
 from rclpy.exceptions import InvalidHandle  # noqa: E402
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor  # noqa: E402
+from shape_msgs.msg import MeshTriangle  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
 from gripsim_ros import client as client_module  # noqa: E402
@@ -141,7 +143,7 @@ def test_the_time_to_find_the_planner_counts(lossy, monkeypatch, call, wait):
     def find(timeout):
         now[0] += 0.5 * timeout
 
-    def wait_until(answer, end, *_):
+    def wait_until(answer, end, *_, **__):
         ends.append(end)
         raise ServerLost('asked')
     monkeypatch.setattr(client_module, 'time', SimpleNamespace(monotonic=lambda: now[0]))
@@ -182,6 +184,55 @@ def test_an_answer_that_comes_while_its_question_is_taken_back_does_no_harm(loss
         def cancel(self):       # as rclpy does where its own thread was faster
             raise ValueError('list.remove(x): x not in list')
     assert client._ask(Answered, time.monotonic() + 60.0, [0.0]) == ('answer', 1)
+
+
+def test_a_question_is_asked_again_more_and_more_seldom(lossy, monkeypatch):
+    _, client = lossy
+    now, asked = [0.0], []
+
+    def pass_by(period):
+        now[0] += period
+    monkeypatch.setattr(client_module, 'time',
+                        SimpleNamespace(monotonic=lambda: now[0], sleep=pass_by))
+
+    def check(end, heard):
+        if now[0] > end:
+            raise ServerLost('late')
+    monkeypatch.setattr(client, '_check', check)
+
+    class Silent:
+        def done(self):
+            return False
+
+        def cancel(self):
+            pass
+
+    def ask():
+        asked.append(now[0])
+        return Silent()
+    with pytest.raises(ServerLost):
+        client._ask(ask, 100.0, [0.0], wait=1.0)
+    np.testing.assert_allclose(np.diff(asked), (ASK_AGAIN + 1.0) * np.array([1.0, 2.0, 4.0]),
+                               atol=3 * client_module.POLL_PERIOD)
+
+
+def test_a_large_mesh_is_given_time_to_be_read(lossy, monkeypatch):
+    _, client = lossy
+    now, given = [100.0], []
+
+    def keep(ask, end, heard, *_, wait=0.0):
+        given.append((heard[0] - now[0], wait))
+        raise ServerLost('asked')
+    monkeypatch.setattr(client_module, 'time', SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(client, 'wait_for_server', lambda *_: None)
+    monkeypatch.setattr(client, '_ask', keep)
+    goal = PlanGrasps.Goal()
+    goal.mesh.triangles = [MeshTriangle()] * 500_000
+    with pytest.raises(ServerLost, match='asked'):
+        client.plan(goal)
+    expected = 500_000 * client_module.READ_TIME
+    assert expected >= 20.0
+    np.testing.assert_allclose(given, [(expected, expected)])
 
 
 def test_a_refused_plan_is_not_asked_for_again(lossy):

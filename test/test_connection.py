@@ -10,7 +10,7 @@ from suite_cases import wait_for  # noqa: E402
 from gripsim_ros.connection import Connection  # noqa: E402
 from gripsim_ros.nodes.node_base import latched  # noqa: E402
 
-TOPIC, TIMEOUT = 'last_words', 20.0
+TOPIC, TIMEOUT = 'last_words', 60.0
 
 
 def test_a_closed_connection_speaks_to_nobody_any_more():

@@ -249,3 +249,18 @@ def test_missing_interfaces_end_the_process_with_one_line(monkeypatch):
     with pytest.raises(SystemExit, match='gripsim_interfaces.*make setup.*colcon build') as ended:
         environment.require_interfaces()
     assert '\n' not in str(ended.value)
+
+
+@pytest.mark.parametrize('told, factor', [(None, 1.0), ('', 1.0), ('6', 6.0), ('2.5', 2.5)])
+def test_clients_wait_as_long_as_they_are_told(monkeypatch, told, factor):
+    monkeypatch.delenv(environment.PATIENCE, raising=False)
+    if told is not None:
+        monkeypatch.setenv(environment.PATIENCE, told)
+    assert environment.patience() == factor
+
+
+@pytest.mark.parametrize('told', ['much', '0', '-1', 'nan', 'inf', '1e9'])
+def test_a_patience_that_is_none_is_refused_in_one_line(monkeypatch, told):
+    monkeypatch.setenv(environment.PATIENCE, told)
+    with pytest.raises(ValueError, match='must be a number from 1 to 100, got'):
+        environment.patience()

@@ -22,9 +22,9 @@ from gripsim_ros.resources import load_default_hand  # noqa: E402
 from gripsim_ros.suite import Suite  # noqa: E402
 
 HYPOTHESES = 3
-END_TIMEOUT = 60.0
+END_TIMEOUT = 300.0
 #: The recorder ends by itself after this, so that nobody waits for ever [s].
-GUARD = 120.0
+GUARD = 600.0
 
 
 @contextmanager

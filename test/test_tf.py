@@ -25,7 +25,7 @@ from gripsim_ros.nodes.forward_kinematics import GRAVITY, ForwardKinematicsNode 
 from gripsim_ros.nodes.node_base import latched, latest  # noqa: E402
 
 ATOL_ROUNDOFF = 1e-12
-TIMEOUT, PERIOD = 20.0, 0.05
+TIMEOUT, PERIOD = 60.0, 0.05
 ANGLE = 0.2
 
 

@@ -292,7 +292,7 @@ def test_a_closing_is_played_to_its_end():
             done.set()
     node.publish = keep
     assert asked(closing, fraction=0.25, duration=0.3).success
-    assert done.wait(20.0)
+    assert done.wait(60.0)
     moments = [int(re.search(r'(\d+) %', added(a, 'moment')[0].text)[1]) for a in node.arrays]
     assert moments == sorted(moments) and moments[0] >= 25 and moments[-1] == 100
     assert not node.errors
@@ -304,7 +304,7 @@ def test_the_next_request_ends_what_is_played():
     playing = [t for t in threading.enumerate() if '_play' in t.name]
     assert asked(closing, rank=2).success
     for thread in playing:
-        thread.join(20.0)
+        thread.join(60.0)
         assert not thread.is_alive()
     assert '2:' in added(node.arrays[-1], 'moment')[0].text
 
@@ -317,15 +317,15 @@ def test_a_moment_on_its_way_is_not_shown_after_the_next_request(monkeypatch):
     def draw(*given):
         if threading.get_ident() != asker:
             halfway.set()
-            go_on.wait(20.0)
+            go_on.wait(60.0)
         return closing_markers(*given)
     monkeypatch.setattr('gripsim_ros.nodes.closing_shown.closing_markers', draw)
     assert asked(closing, fraction=0.0, duration=60.0).success
     playing = [t for t in threading.enumerate() if '_play' in t.name]
-    assert halfway.wait(20.0)
+    assert halfway.wait(60.0)
     assert asked(closing, rank=2).success
     go_on.set()
     for thread in playing:
-        thread.join(20.0)
+        thread.join(60.0)
         assert not thread.is_alive()
     assert ['2:' in added(array, 'moment')[0].text for array in node.arrays] == [True]

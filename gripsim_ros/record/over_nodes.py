@@ -11,6 +11,7 @@ from gripsim_interfaces.msg import GraspStates, HandConfigurations, RingHeader
 from ..connection import Connection
 from ..conversions import grasp_object_to_msg
 from ..core.bodies import GraspObject
+from ..environment import patience
 from ..nodes.node_base import LATCHED_OBJECTS, latched, reliable
 from .extras import RecordingError
 from .replay import ANSWERS, OBJECTS, QUESTIONS
@@ -20,7 +21,7 @@ ANSWER_TIMEOUT, MOST_ATTEMPTS, POLL_PERIOD = 10.0, 5, 0.01
 #: Time until a stage that lacks the object is asked again [s].
 OBJECT_DELAY = 0.2
 #: Time in which the stages must be discovered [s].
-DISCOVERY_TIMEOUT = 10.0
+DISCOVERY_TIMEOUT = 10.0 * patience()
 
 
 class SuiteRing(Connection):
