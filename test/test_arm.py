@@ -1,5 +1,6 @@
 """The arm: inverse kinematics, collisions against a full search, choice of the shortest way."""
 
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations, product
 import json
@@ -12,12 +13,13 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gripsim_ros.cli.by_arm import order_by_arm, read_arm_task
 from gripsim_ros.cli.main import main
 from gripsim_ros.core.arm import ArmTask, choose_by_arm, load_arm
 from gripsim_ros.core.arm.choice import make_scene
 from gripsim_ros.core.arm.collision import BY_PLANE, BY_TRIANGLE, EXACTLY
-from gripsim_ros.core.arm.loading import cylinder_points, sphere_points
 from gripsim_ros.core.arm.model import ArmInverse, joint_distance
+from gripsim_ros.core.arm.motion import TRIED
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_SPHERE
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.contact.convex_parts import convex_part
@@ -25,11 +27,13 @@ from gripsim_ros.core.contact.epa import pair_contact
 from gripsim_ros.core.errors import ArmError
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import Task
+from gripsim_ros.core.planning.primitives import cylinder_points, sphere_points
+from gripsim_ros.core.planning.reach_types import HAND_ONLY, Reach
 from gripsim_ros.core.planning.rejections import NO_ARM_MOTION
 from gripsim_ros.core.transforms import apply, transform
 from gripsim_ros.resources import load_default_hand
 
-from plan_cases import made_up_grasp
+from plan_cases import CLOSED, made_up_answer, made_up_grasp
 
 ikpy = pytest.importorskip('ikpy', reason='the extra "arm" is not installed')
 
@@ -221,6 +225,65 @@ class TestChoice:
         low = float(body().mesh.vertices[:, 2].min())
         post = box([0.02, 0.02, 0.02], [0.0, 0.0, low - 0.01])
         assert len(choose(Task(obstacles=post[None])).grasps) == 3
+
+    def test_an_object_that_the_fingers_move_meets_what_is_in_its_way(self):
+        """Down by 20 mm between the fingers: free, until a post stands 11 mm below it."""
+        way = np.array([0.0, 0.0, -0.02])
+        grasp = made_up_grasp(1)
+        shares = np.linspace(0.0, 1.0, 11)
+        moved = replace(grasp, reach=Reach(
+            HAND_ONLY, 0.0, 0.0, np.tile(CLOSED, (11, 1)),
+            np.tile(grasp.T_object_palm, (11, 1, 1)), shares, -1, ''))
+        low = float(body().mesh.vertices[:, 2].min())
+        post = box([0.02, 0.02, 0.02], [0.0, 0.0, low - 0.011 - 0.01])
+
+        def motions(**task):
+            task = Task(displacement_object=transform(np.eye(3), way), **task)
+            return choose_by_arm([moved], task, body(), load_default_hand(),
+                                 ArmTask(arm(), before((0.5, 0.1, 0.0))))
+        free, = motions().grasps
+        assert free.arm_motion.phases[-len(shares):] == ('carry',) * len(shares)
+        assert np.ptp(free.arm_motion.joints[-len(shares):], axis=0).max() < REACHED
+        (_, motion), = motions(obstacles=post[None]).failures
+        assert motion.message == 'the object meets obstacle 1 (carry)'
+
+    def test_the_least_length_of_the_postures_counts(self, monkeypatch):
+        """The nearest posture that is free does not give the shortest way here."""
+        task = Task(displacement_object=transform(np.eye(3), np.array([0.0, 0.15, 0.05])))
+
+        def motion():
+            choice = choose_by_arm([grasps()[2]], task, body(), load_default_hand(),
+                                   ArmTask(arm(), before((0.5, 0.1, 0.0))))
+            return (*(g.arm_motion for g in choice.grasps), *(m for _, m in choice.failures))[0]
+        chosen, solutions, lengths = motion(), ArmInverse.solutions, []
+        for i in range(TRIED):
+            monkeypatch.setattr(ArmInverse, 'solutions',
+                                lambda *a, i=i: solutions(*a)[i:i + 1])
+            alone = motion()
+            lengths += [alone.length] if alone.failed_step < 0 else []
+        assert chosen.length == min(lengths) < lengths[0]
+
+
+@pytest.mark.slow
+class TestKeepOut:
+    """Keep-out regions of ``gripsim plan --arm`` bind the hand and the arm, not the object."""
+
+    def order(self, tmp_path, region):
+        pose = tmp_path / 'pose.yaml'
+        pose.write_text(yaml.safe_dump({'position': [0.5, 0.1, 0.0],
+                                        'orientation': [0, 0, 0, 1]}))
+        return order_by_arm(made_up_answer(1), Task(keep_out=region[None]),
+                            read_arm_task(FILE, pose))
+
+    def test_the_object_may_stand_in_one(self, tmp_path):
+        low = float(body().mesh.vertices[:, 2].min())
+        foot = box([0.02, 0.02, 0.02], [0.0, 0.0, low - 0.005])
+        assert len(self.order(tmp_path, foot).grasps) == 1
+
+    def test_hand_and_arm_may_not(self, tmp_path, capsys):
+        lid = box([0.6, 0.6, 0.02], [0.0, 0.0, 0.3])
+        assert not self.order(tmp_path, lid).grasps
+        assert 'meets keep-out region 1' in capsys.readouterr().err
 
 
 class TestFiles:

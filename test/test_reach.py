@@ -9,19 +9,25 @@ from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.batches import OBSTACLE_BOX
+from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.contact.convex_parts import convex_part
+from gripsim_ros.core.contact.epa import pair_contact
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task
+from gripsim_ros.core.planning.closing import Held
 from gripsim_ros.core.planning.held_kinematics import (
     Fingertips, bounded_least_squares, can_follow, contact_jacobian, follow, free_twists,
     object_jacobian, object_path)
-from gripsim_ros.core.planning.reach import moved_primitives
+from gripsim_ros.core.planning.object_way import TOUCH, first_meeting
+from gripsim_ros.core.planning.primitives import primitive_points
+from gripsim_ros.core.planning.reach import ReachSearch, moved_primitives
 from gripsim_ros.core.planning.reach_types import (
     COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM, ReachOptions)
 from gripsim_ros.core.planning.rejections import CANNOT_MOVE
+from gripsim_ros.core.planning.state_row import StateRow
 from gripsim_ros.core.transforms import apply, from_rotation_vector, inverse, transform
 from gripsim_ros.in_process import link_shapes, mechanics_options, planner_options
 from gripsim_ros.resources import load_default_hand
@@ -178,6 +184,122 @@ class TestPath:
         moved = moved_primitives(row, T)
         assert moved[0, 4:].reshape(3, 4) == pytest.approx(T[:3])
         assert moved_primitives(moved, inverse(T)) == pytest.approx(row)
+
+
+def primitive(kind, sizes, T):
+    """Return the row of a primitive."""
+    return np.concatenate([[kind, *sizes], T[:3].ravel()])
+
+
+def places():
+    """Poses with the origin up to 80 mm away."""
+    return st.tuples(vectors, vectors).map(lambda pair: from_rotation_vector(
+        np.concatenate([0.08 * pair[0], 3.0 * pair[1]])))
+
+
+#: A body of 60 x 40 x 30 mm, by its corners.
+BLOCK = primitive_points(primitive(OBSTACLE_BOX, (0.06, 0.04, 0.03), np.eye(4)))
+
+
+class TestObjectsWay:
+    """What the carried object itself meets."""
+
+    @given(T=places(), kind=st.sampled_from([OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE]))
+    @settings(max_examples=15, deadline=None)
+    def test_depth_is_that_of_expanding_polytopes(self, T, kind):
+        """Against the contact stage's own depth of two convex parts."""
+        row = primitive(kind, (0.05, 0.02, 0.03), np.eye(4))
+        far = transform(np.eye(3), np.array([9.0, 0.0, 0.0]))
+        path = np.array([far, T]) @ inverse(far)
+        contact = pair_contact(convex_part(apply(T, BLOCK)), convex_part(primitive_points(row)))
+        depth = contact.depth if contact.overlap else 0.0
+        if abs(depth - TOUCH) > FOLLOWED:
+            meets = first_meeting(apply(far, BLOCK), row[None], path) == 1
+            assert meets == (depth > TOUCH)
+
+    @pytest.mark.parametrize('thickness', [0.2, 0.0005])
+    def test_the_step_is_that_which_goes_deeper_than_touching(self, thickness):
+        """Down in steps of 1 mm on a plate 4.5 mm below; a thin one counts as a thick one."""
+        low = -0.015
+        plate = primitive(OBSTACLE_BOX, (0.2, 0.2, thickness), transform(
+            np.eye(3), np.array([0.0, 0.0, low - 0.0045 - 0.5 * thickness])))
+        path = object_path(transform(np.eye(3), np.array([0.0, 0.0, -0.02])), 0.001, 1.0)
+        assert first_meeting(BLOCK, plate[None], path) == 7
+
+    def test_what_it_stands_on_and_in_does_not_count(self):
+        """A table touched, and one in which it stands by a wrong pose; deeper counts."""
+        path = object_path(transform(np.eye(3), np.array([0.1, 0.0, 0.0])), 0.002, 1.0)
+        for depth in (0.0, 0.004):
+            table = primitive(OBSTACLE_BOX, (1.0, 1.0, 0.1), transform(
+                np.eye(3), np.array([0.0, 0.0, -0.015 - 0.05 + depth])))
+            assert first_meeting(BLOCK, table[None], path) == -1
+            down = object_path(transform(np.eye(3), np.array([0.0, 0.0, -0.0095])), 0.001, 1.0)
+            assert first_meeting(BLOCK, table[None], down) == 3
+
+
+class Answers:
+    """Stands for the stages: a grasp that holds but at the steps told, one set an attempt."""
+
+    def __init__(self, *failing, vertices=None, **task):
+        hand, tips = load_default_hand(), fingertips(SPHERICAL)
+        numbers = {name: np.nan for name in StateRow.__dataclass_fields__}
+        ones, inward = np.ones(3), tips.points_palm.mean(axis=0) - tips.points_palm
+        normals = inward / np.linalg.norm(inward, axis=1)[:, None]
+        self.state = StateRow(**{
+            **numbers, 'links': tips.links, 'points': tips.points_palm, 'normals': normals,
+            'forces': normals, 'minimal_envelope': ones, 'normal_stiffness': 1e4 * ones,
+            'tangential_stiffness': ones, 'obstacle_clearance': 1.0, 'self_clearance': 1.0,
+            'capable': True, 'holds': True, 'margin': 1.2})
+        self.search = ReachSearch(hand, Task(**task), np.zeros((1, 9)), 0.5, 0.05,
+                                  planner_options().reach, vertices)
+        self.failing = failing
+
+    def result(self):
+        """Follow one grasp; an attempt ends with a step that is told to fail."""
+        failing = iter(self.failing)
+        steps = next(failing, ())
+        self.search.begin(0, np.eye(4), Held(SPHERICAL, SPHERICAL[None], self.state))
+        while self.search.result(0) is None:
+            motion, = self.search.next_motions(set())
+            if motion.step in steps:
+                motion.fail(f'told at {motion.step}')
+                steps = next(failing, ())
+            else:
+                motion.answer(self.state)
+        return self.search.result(0)
+
+
+#: The object is lifted off the palm by 20 mm: ten steps.
+OFF = transform(np.eye(3), np.array([0.0, 0.0, 0.02]))
+
+
+class TestFailedStep:
+    """Which step is told, and why."""
+
+    def test_with_the_arm_it_is_where_the_fingers_alone_fail(self):
+        """The arm's attempt loses the fingers' part later, and carries on without it."""
+        reach = Answers((2,), (7,), displacement_object=OFF).result()
+        assert reach.level == WITH_ARM and reach.failed_step == 2
+        assert reach.message == 'the arm helps; the fingers alone fail at step 2 of 10: told at 2'
+
+    def test_without_a_way_it_is_where_the_farthest_attempt_fails(self):
+        reach = Answers((2,), (7,), (10,), displacement_object=OFF).result()
+        assert reach.level == NOWHERE and reach.failed_step == 10
+
+    def test_an_object_that_meets_its_surroundings_goes_nowhere(self):
+        """A plate 9 mm ahead, met by more than touching at the sixth step of 2 mm."""
+        plate = primitive(OBSTACLE_BOX, (0.2, 0.2, 0.01), transform(
+            np.eye(3), np.array([0.0, 0.0, 0.015 + 0.009 + 0.005])))
+        for level, failing in ((HAND_ONLY, ()), (WITH_ARM, ((2,), (3,)))):
+            task = {'displacement_object': OFF, 'obstacles': plate[None]}
+            free = Answers(*failing, vertices=BLOCK, displacement_object=OFF).result()
+            assert free.level in (level, COMPLIANT) and free.shares[-1] == 1.0
+            reach = Answers(*failing, vertices=BLOCK, **task).result()
+            assert reach.level == NOWHERE and reach.failed_step == 6
+            assert reach.message.endswith('step 6 of 10: the object meets its surroundings')
+            kept_out = Answers(*failing, vertices=BLOCK, displacement_object=OFF,
+                               keep_out=plate[None]).result()
+            assert kept_out.level == free.level          # regions are for the hand
 
 
 @lru_cache(maxsize=1)

@@ -6,15 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from ..bodies import GraspObject
-from ..contact.convex_parts import ConvexPart, convex_part
+from ..contact.convex_parts import convex_part
 from ..errors import ArmError
 from ..hand import HandModel
+from ..planning.primitives import primitive_points
 from ..planning.types import RankedGrasp, Task
 from ..transforms import apply
 from .collision import ArmScene
-from .loading import box_points, cylinder_points, sphere_points
 from .model import ArmModel
 from .motion import ArmMotion, ArmPlanner
 
@@ -32,11 +31,15 @@ class ArmTask:
     T_base_object : (4, 4) float
     start : (A,) float or None
         Joints before the grasp [rad]; None: as in the arm's configuration.
+    keep_out_binds_object : bool
+        Whether the object too must stay out of the task's keep-out regions, as it must where
+        obstacles are among them; else they bind hand and arm alone.
     """
 
     arm: ArmModel
     T_base_object: Array
     start: Array | None = None
+    keep_out_binds_object: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,21 +118,8 @@ def make_scene(task: Task, grasp_object: GraspObject, hand: HandModel,
     names = [f'obstacle {i + 1}' if i < count else f'keep-out region {i + 1 - count}'
              for i in range(len(rows))]
     return ArmScene(
-        arm_task.arm, tuple(_obstacle(row, arm_task.T_base_object) for row in rows),
+        arm_task.arm, tuple(convex_part(apply(arm_task.T_base_object, primitive_points(row)))
+                            for row in rows),
         tuple(names), tuple(convex_part(link.mesh.vertices) for link in hand.links),
-        hand.link_names, convex_part(grasp_object.mesh.vertices))
-
-
-def _obstacle(row: Array, T_base_object: Array) -> ConvexPart:
-    kind, sizes = int(row[0]), row[1:4]
-    if kind == OBSTACLE_BOX:
-        points = box_points(sizes)
-    elif kind == OBSTACLE_SPHERE:
-        points = sphere_points(float(sizes[0]))
-    elif kind == OBSTACLE_CYLINDER:
-        points = cylinder_points(float(sizes[1]), float(sizes[0]))
-    else:
-        raise ArmError(f'an obstacle is a box (1), a sphere (2) or a cylinder (3), got {kind}')
-    pose = np.eye(4)
-    pose[:3] = row[4:].reshape(3, 4)
-    return convex_part(apply(T_base_object @ pose, points))
+        hand.link_names, convex_part(grasp_object.mesh.vertices),
+        tuple(i < count or arm_task.keep_out_binds_object for i in range(len(rows))))

@@ -61,6 +61,8 @@ class ArmScene:
     hand_names : tuple of str
     object_part : ConvexPart
         Frame object.
+    binds_object : tuple of bool
+        Of each obstacle whether the object too must stay out of it; empty: of all.
     touch : float
         Depth to which the object may lie in obstacles: it stands on them [m].
 
@@ -79,6 +81,7 @@ class ArmScene:
     hand_parts: tuple[ConvexPart, ...]
     hand_names: tuple[str, ...]
     object_part: ConvexPart
+    binds_object: tuple[bool, ...] = ()
     touch: float = 0.002
     settled: Counter[str] = field(default_factory=Counter)
 
@@ -161,9 +164,10 @@ class ArmScene:
             yield a, thing, ''
             for wall in self._walls:
                 yield a, wall, 'wall'
-        for wall in self._walls:
+        for i, wall in enumerate(self._walls):
             yield hand, wall, ''
-            yield thing, wall, ''
+            if not self.binds_object or self.binds_object[i]:
+                yield thing, wall, ''
         if hand_meets_object:
             yield hand, thing, ''
 

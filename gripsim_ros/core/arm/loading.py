@@ -13,6 +13,7 @@ from ..contact.convex_parts import ConvexPart, convex_part
 from ..errors import ArmError, GripsimError
 from ..hand.tree import KinematicTree, build_tree, origin_matrix, parse_urdf, per_joint
 from ..hand.urdf import Joint, Robot
+from ..planning.primitives import box_points, cylinder_points, sphere_points
 from ..transforms import apply, from_pose
 from .model import ArmModel
 
@@ -22,8 +23,6 @@ KEYS = {'name', 'urdf', 'base_link', 'tip_link', 'joints', 'start', 'tip_palm', 
 REQUIRED = KEYS - {'adjacent', 'lift'}
 #: Height by which objects are lifted before they are carried, unless the file says otherwise [m].
 LIFT = 0.05
-#: Corners of the polygon round a cylinder, and of the sphere's parallels; both are circumscribed.
-CORNERS = 16
 
 
 def load_arm(path: str | Path, resolve_uri: Callable[[str], Path]) -> ArmModel:
@@ -148,34 +147,6 @@ def shape_points(geometry: Any, name: str, resolve: Callable[[str], Path]) -> Ar
     if hasattr(geometry, 'radius'):
         return sphere_points(float(geometry.radius))
     raise ArmError(f'link {name!r}: unknown collision shape {type(geometry).__name__}')
-
-
-def box_points(sides: Array) -> Array:
-    """Return the corners of a box about the origin ``(8, 3)`` [m]."""
-    signs = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], float)
-    return 0.5 * signs * sides
-
-
-def cylinder_points(radius: float, length: float) -> Array:
-    """Return the corners of a prism round a cylinder along z ``(n, 3)`` [m]."""
-    angles = 2.0 * np.pi * (np.arange(CORNERS) + 0.5) / CORNERS
-    outer = radius / np.cos(np.pi / CORNERS)
-    ring = outer * np.column_stack([np.cos(angles), np.sin(angles)])
-    return np.vstack([np.column_stack([ring, np.full(CORNERS, z)])
-                      for z in (-0.5 * length, 0.5 * length)])
-
-
-def sphere_points(radius: float) -> Array:
-    """Return the corners of a polyhedron round a ball about the origin ``(n, 3)`` [m]."""
-    rings = []
-    for tilt in np.linspace(-0.5 * np.pi, 0.5 * np.pi, CORNERS // 2 + 1):
-        angles = 2.0 * np.pi * np.arange(CORNERS) / CORNERS
-        flat = np.cos(tilt)
-        rings.append(np.column_stack([flat * np.cos(angles), flat * np.sin(angles),
-                                      np.full(CORNERS, np.sin(tilt))]))
-    points = np.unique(np.round(np.vstack(rings), 12), axis=0)
-    hull = convex_part(points)
-    return radius / float(hull.offsets.min()) * hull.vertices
 
 
 def _apart(adjacent: Any, tree: KinematicTree, frames: NDArray[np.int64], where: str

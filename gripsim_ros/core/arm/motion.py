@@ -38,7 +38,8 @@ class ArmMotion:
     joints : (m, A) float
         [rad]; up to the step before the one that fails.
     phases : tuple of str, (m,)
-        ``start``: to the pre-grasp; then ``approach``, ``lift``, ``carry``, ``lower``.
+        ``start``: to the pre-grasp; then ``approach``, ``lift``, ``carry``, ``lower``. Where
+        the fingers alone move the object, the arm rests in ``carry``, without the other two.
     length : float
         Sum of the joints' ways [rad].
     failed_step : int
@@ -76,8 +77,8 @@ class ArmPlanner:
     -----
     Source: seed 001, 'the hypothesis with the least way of the arm's joints without
     collision'. Straight ways in joint space to the pre-grasp, straight ways of the palm
-    afterwards; all postures of the pre-grasp that are found are tried, nearest first. No
-    way round obstacles is searched for.
+    afterwards; of the postures of the pre-grasp that are found the nearest ``TRIED`` are tried,
+    and the least length of the whole way counts. No way round obstacles is searched for.
     """
 
     def __init__(self, arm: ArmModel, hand: HandModel, scene: ArmScene, T_base_object: Array,
@@ -91,16 +92,20 @@ class ArmPlanner:
         """Return the shortest motion found for a grasp, or the one that came farthest."""
         T_base_pregrasp = self._T_base_object @ grasp.T_object_pregrasp
         postures = self._inverse.solutions(T_base_pregrasp, self._start, SEARCHES)
-        best: ArmMotion | None = None
+        free: ArmMotion | None = None
+        farthest: ArmMotion | None = None
         for posture in postures[:TRIED]:
+            least = joint_distance(np.array([self._start, posture]))
+            if free is not None and least >= free.length:
+                break                   # as all that follow: they are sorted by this way
             found = self._through(grasp, posture)
             if found.failed_step < 0:
-                return found
-            if best is None or found.failed_step > best.failed_step:
-                best = found
-        return best or ArmMotion(self._start[None], (START,), 0.0, 1,
-                                 'the arm does not reach the pre-grasp (start)',
-                                 self._arm.joint_names)
+                free = found if free is None or found.length < free.length else free
+            elif farthest is None or found.failed_step > farthest.failed_step:
+                farthest = found
+        return free or farthest or ArmMotion(
+            self._start[None], (START,), 0.0, 1, 'the arm does not reach the pre-grasp (start)',
+            self._arm.joint_names)
 
     # -- one posture -----------------------------------------------------------------
 
@@ -141,6 +146,8 @@ class ArmPlanner:
                 yield LIFT, T_up @ T_grasp, T_up, closed
             return
         if grasp.reach is not None and grasp.reach.level != WITH_ARM:
+            for T_moved, T_palm, hand_joints in self._carried(grasp):
+                yield CARRY, T_object @ T_palm, T_object @ T_moved, hand_joints
             return
         for T_up in self._lifts(T_object)[1:]:
             yield LIFT, T_up @ T_grasp, T_up, closed

@@ -18,6 +18,8 @@ Array = NDArray[np.float64]
 #: Displacement of joints that tells contact detection the directions of motion, where they
 #: hardly move [rad].
 LEAST_MOTION = 1e-3
+#: Why a step fails where the object itself is in the way.
+OBJECT_MEETS = 'the object meets its surroundings'
 #: Multiple of the loads that corrections aim at, and the most by which forces grow for it.
 WANTED_MARGIN, MOST_GROWTH = 1.05, 1.6
 
@@ -44,6 +46,8 @@ class HeldMotion:
     length : float
         That makes turns comparable with ways [m].
     options : ReachOptions
+    blocked : int
+        Pose of the path at which the object itself meets an obstacle; -1: none.
 
     Notes
     -----
@@ -53,14 +57,17 @@ class HeldMotion:
     """
 
     def __init__(self, hand: HandModel, joints: Array, T_object_palm: Array, state: StateRow,
-                 path: Array, friction: float, length: float, options: ReachOptions) -> None:
+                 path: Array, friction: float, length: float, options: ReachOptions,
+                 blocked: int = -1) -> None:
         self._hand, self._path, self._options = hand, path, options
+        self._blocked = blocked
         self._friction, self._length = friction, length
         self._start = joints.copy(), T_object_palm.copy(), state
         self._links = tuple(sorted(set(int(link) for link in state.links)))
         total = float(state.minimal_envelope.sum())
         self._level = max(float(state.normal_forces.sum()) / total, 1.0) if total > 0.0 else 1.0
         self._failure: tuple[int, str] = (-1, '')
+        self._fingers_failure = self._failure
         self._result: Reach | None = None
         self._begin(with_arm=False)
         if len(path) == 1:
@@ -92,6 +99,10 @@ class HeldMotion:
 
     def answer(self, state: StateRow) -> None:
         """Take the stages' answer to the last question."""
+        if 0 < self._blocked <= self._next:
+            self._failure = self._blocked, OBJECT_MEETS
+            self._finish(NOWHERE)
+            return
         problem = self._problem(state)
         if problem and self._corrections < self._options.max_corrections \
                 and not self._collides(state):
@@ -161,6 +172,7 @@ class HeldMotion:
         if self._next > self._failure[0]:
             self._failure = self._next, reason
         if not self._with_arm:
+            self._fingers_failure = self._next, reason
             self._begin(with_arm=True)
         elif not self._resting:
             self._resting = True
@@ -189,7 +201,7 @@ class HeldMotion:
             exact = self._residual < self._options.residual_tolerance
             near = self._error < self._options.position_tolerance
             level = HAND_ONLY if exact and near else COMPLIANT
-        step, reason = self._failure
+        step, reason = self._fingers_failure if level == WITH_ARM else self._failure
         self._result = Reach(
             level, self._residual, self._slip_share,
             np.array([row[1] for row in self._rows]), np.array([row[2] for row in self._rows]),

@@ -10,6 +10,7 @@ from ..transforms import inverse
 from .closing import Held
 from .held_kinematics import object_path
 from .held_motion import HeldMotion
+from .object_way import first_meeting
 from .reach_types import NOWHERE, Reach, ReachOptions
 from .types import Task
 
@@ -30,6 +31,9 @@ class ReachSearch:
     length : float
         That makes turns comparable with ways [m].
     options : ReachOptions
+    vertices : (v, 3) float or None
+        Of the object, whose convex hull must not meet the task's obstacles on its way; None:
+        only the hand is asked about.
 
     Raises
     ------
@@ -38,7 +42,7 @@ class ReachSearch:
     """
 
     def __init__(self, hand: HandModel, task: Task, load_cases: Array, friction: float,
-                 length: float, options: ReachOptions) -> None:
+                 length: float, options: ReachOptions, vertices: Array | None = None) -> None:
         self._hand, self._task, self._load_cases = hand, task, load_cases
         self._friction, self._length, self._options = friction, length, options
         self._path = np.eye(4)[None]
@@ -49,6 +53,8 @@ class ReachSearch:
             raise TaskError(f'task.displacement takes {len(self._path) - 1} steps of '
                             f'{options.translation_step} m or {options.rotation_step} rad, '
                             f'at most {options.max_steps} are allowed')
+        self._blocked = -1 if vertices is None or len(self._path) == 1 else \
+            first_meeting(vertices, task.obstacles, self._path)
         self._motions: dict[int, HeldMotion] = {}
 
     @property
@@ -61,7 +67,7 @@ class ReachSearch:
         if number not in self._motions:
             self._motions[number] = HeldMotion(
                 self._hand, held.joint_positions, T_object_palm, held.state, self._path,
-                self._friction, self._length, self._options)
+                self._friction, self._length, self._options, self._blocked)
 
     def result(self, number: int) -> Reach | None:
         """Return what was found for a grasp, None while it is not known."""

@@ -67,7 +67,8 @@ class Reach:
     shares : (m,) float
         Part of the whole way [-].
     failed_step : int
-        Number of the first step that fails in the attempt that came farthest; -1: none.
+        Number of the first step that fails, of the fingers alone where the arm helps, else in
+        the attempt that came farthest; -1: none.
     message : str
         One sentence; why that step fails.
     """
