@@ -117,6 +117,7 @@ def grasp_to_mapping(grasp: RankedGrasp, joint_names: Sequence[str]) -> dict[str
                                   'contribution': term.contribution} for term in grasp.terms},
             'limiting_load': None if grasp.limiting_load is None else {
                 'force': grasp.limiting_load[:3], 'torque': grasp.limiting_load[3:]},
+            'epsilon': grasp.epsilon, 'wrench_volume': grasp.wrench_volume,
             'damage_margin': grasp.damage_margin,
             'robustness': None if grasp.robustness is None else vars(grasp.robustness)},
         'deformation': {
@@ -162,7 +163,10 @@ def _contact(contact: GraspContact) -> dict[str, Any]:
             'peak_pressure': contact.peak_pressure, 'closing_force': contact.closing_force,
             'friction_radius': contact.friction_radius,
             'surface_uncertainty': contact.surface_uncertainty,
-            'strain_energy': contact.strain_energy, 'peak_von_mises': contact.peak_von_mises}
+            **{name: getattr(contact, name) for name in (
+                'strain_energy', 'peak_von_mises', 'closing_torque', 'mean_pressure',
+                'equivalent_radius', 'normal_stiffness', 'tangential_stiffness',
+                'max_deformation', 'mean_deformation', 'flags')}}
 
 
 def load_grasps(path: Path, joint_names: Sequence[str]) -> list[GivenGrasp]:

@@ -83,6 +83,7 @@ class SphereWorld:
                 'patch_normal_stiffness': 1.5 * force / depth,
                 'patch_tangential_stiffness': force / depth,
                 'patch_strain_energies': np.nan, 'patch_von_mises': np.nan,
+                'patch_max_deformations': np.nan, 'patch_mean_deformations': np.nan,
                 'minimal_forces_object': np.zeros(3), 'minimal_torques_object': np.zeros(3),
                 'minimal_envelope': 0.0}
 
@@ -92,7 +93,8 @@ _PATCH_SHAPES = {
     'patch_normals_object': (3,), 'patch_forces_object': (3,), 'patch_torques_object': (3,),
     'patch_areas': (), 'patch_peak_pressures': (), 'patch_friction_radii': (),
     'patch_normal_stiffness': (), 'patch_tangential_stiffness': (),
-    'patch_strain_energies': (), 'patch_von_mises': (),
+    'patch_strain_energies': (), 'patch_von_mises': (), 'patch_max_deformations': (),
+    'patch_mean_deformations': (),
     'minimal_forces_object': (3,), 'minimal_torques_object': (3,), 'minimal_envelope': ()}
 
 

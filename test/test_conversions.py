@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
 from geometry_msgs.msg import Point, Pose, Quaternion, Vector3  # noqa: E402
+from gripsim_interfaces.msg import ContactPatch  # noqa: E402
 from gripsim_interfaces.msg import GraspObject as GraspObjectMsg  # noqa: E402
 from gripsim_interfaces.msg import Material as MaterialMsg  # noqa: E402
 from gripsim_interfaces.msg import RingHeader  # noqa: E402
@@ -21,8 +22,10 @@ from std_msgs.msg import Header  # noqa: E402
 
 from gripsim_ros import conversions  # noqa: E402
 from gripsim_ros.conversions import GraspFrame, RequestReader, arrays  # noqa: E402
+from gripsim_ros.conversions.grasps import CONTACT_NUMBERS  # noqa: E402
 from gripsim_ros.conversions.misses import miss_from_msg, miss_to_msg  # noqa: E402
 from gripsim_ros.conversions.ranked import ranked_grasp_from_msg  # noqa: E402
+from gripsim_ros.core import batches  # noqa: E402
 from gripsim_ros.core.batches import (  # noqa: E402
     ConfigurationBatch, ContactBatch, GraspStateBatch, LinkStateBatch)
 from gripsim_ros.core.bodies import GraspObject, Material, shapes  # noqa: E402
@@ -424,7 +427,10 @@ def test_what_a_grasp_says_of_itself_survives_the_wire():
         mean_deformation=1e-4, strain_energy=3e-3, peak_von_mises=4e4, residual=0.01,
         T_object_settled=random_pose(np.random.default_rng(9)),
         robustness=Robustness(20, 0.9, 0.07, 1.4),
-        limiting_load=np.random.default_rng(11).normal(size=6))
+        limiting_load=np.random.default_rng(11).normal(size=6), epsilon=0.1, wrench_volume=0.02)
+    numbers = dict(zip(CONTACT_NUMBERS, np.random.default_rng(13).uniform(size=99)))
+    grasp = dataclasses.replace(grasp, contacts=(dataclasses.replace(
+        grasp.contacts[0], closing_torque=np.array([1.0, 2.0, 3.0]), flags=18, **numbers),))
     frame = GraspFrame(Header(), T_frame_object, NAMES, np.full(JOINTS, 1.0))
     msg = over_the_wire(conversions.grasp_to_msg(grasp, frame))
     back = ranked_grasp_from_msg(msg, T_frame_object, NAMES)
@@ -433,8 +439,13 @@ def test_what_a_grasp_says_of_itself_survives_the_wire():
     np.testing.assert_allclose(back.limiting_load, grasp.limiting_load, atol=ATOL_ROUNDOFF)
     assert back.robustness == grasp.robustness and back.terms == grasp.terms
     for name in ('damage_margin', 'max_deformation', 'mean_deformation', 'strain_energy',
-                 'peak_von_mises', 'residual'):
+                 'peak_von_mises', 'residual', 'epsilon', 'wrench_volume'):
         assert getattr(back, name) == getattr(grasp, name)
+    assert back.contacts[0].flags == 18
+    assert {name: getattr(back.contacts[0], name) for name in CONTACT_NUMBERS} == numbers
+    for name in ('force', 'closing_force', 'closing_torque'):
+        np.testing.assert_allclose(getattr(back.contacts[0], name),
+                                   getattr(grasp.contacts[0], name), atol=ATOL_ROUNDOFF)
     np.testing.assert_allclose(back.T_object_settled, grasp.T_object_settled, atol=ATOL_ROUNDOFF)
     plain = conversions.grasp_to_msg(make_grasp(np.random.default_rng(8)), frame)
     again = ranked_grasp_from_msg(over_the_wire(plain), np.eye(4), NAMES)
@@ -472,3 +483,11 @@ def test_a_nearest_miss_is_told_in_the_frame_of_the_request_and_read_back():
             assert given == expected
         else:
             np.testing.assert_allclose(given, expected, rtol=0.0, atol=ATOL_ROUNDOFF)
+
+
+def test_the_flags_of_a_patch_are_those_of_the_core():
+    told = {name: getattr(ContactPatch, name) for name in (
+        'REACHES_LINK_EDGE', 'REACHES_OBJECT_EDGE', 'COARSE', 'THROUGH', 'THIN', 'STRAINED',
+        'SPREAD', 'CLOSE')}
+    assert told == {name: getattr(batches, f'PATCH_{name}') for name in told}
+    assert set(told.values()) == set(batches.PATCH_FLAG_TEXTS)

@@ -148,6 +148,10 @@ def test_a_pinched_ball_deforms_by_the_depth_at_most_and_little_in_the_mean():
     assert_allclose(metrics.patch_strain_energies[0], metrics.patch_strain_energies[1],
                     rtol=1e-6)
     assert metrics.peak_von_mises == metrics.patch_von_mises.max() > 0.0
+    largest, means = metrics.patch_max_deformations, metrics.patch_mean_deformations
+    assert_allclose(largest, metrics.max_deformation, rtol=0.02)
+    # Under a paraboloid's contact the surface has moved by half of the depth at its edge.
+    assert (0.5 * largest < means).all() and (means < largest).all()
 
 
 def test_moving_the_deformed_object_leaves_its_mean_deformation():

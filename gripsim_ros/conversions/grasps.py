@@ -18,8 +18,13 @@ from .reach import reach_fields
 
 Array = NDArray[np.float64]
 
+#: Numbers of a contact that are told as they are.
+CONTACT_NUMBERS = (
+    'area', 'peak_pressure', 'friction_radius', 'strain_energy', 'peak_von_mises',
+    'surface_uncertainty', 'mean_pressure', 'equivalent_radius', 'normal_stiffness',
+    'tangential_stiffness', 'max_deformation', 'mean_deformation')
 _DEFORMATION = ('max_deformation', 'mean_deformation', 'strain_energy', 'peak_von_mises',
-                'residual')
+                'residual', 'epsilon', 'wrench_volume')
 
 #: Time that closing takes unless a joint's velocity limit asks for more [s].
 CLOSING_TIME = 2.0
@@ -104,10 +109,8 @@ def _contact_to_msg(contact: GraspContact, T_frame_object: Array) -> ContactPatc
         force=vector_to_msg(rotation @ contact.force),
         torque=vector_to_msg(rotation @ contact.torque),
         closing_force=vector_to_msg(rotation @ contact.closing_force),
-        area=float(contact.area), peak_pressure=float(contact.peak_pressure),
-        friction_radius=float(contact.friction_radius),
-        surface_uncertainty=float(contact.surface_uncertainty),
-        strain_energy=float(contact.strain_energy), peak_von_mises=float(contact.peak_von_mises))
+        closing_torque=vector_to_msg(rotation @ contact.closing_torque), flags=int(contact.flags),
+        **{name: float(getattr(contact, name)) for name in CONTACT_NUMBERS})
 
 
 def grasp_from_msg(msg: Grasp, T_frame_object: Array,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..core.planning.types import GraspContact, RankedGrasp, Robustness, ScoreTerm
 from ..core.transforms import apply, inverse
 from .geometry import pose_from_msg, xyz
-from .grasps import grasp_from_msg
+from .grasps import CONTACT_NUMBERS, grasp_from_msg
 from .reach import reach_from_msg
 
 Array = NDArray[np.float64]
@@ -56,7 +56,8 @@ def ranked_grasp_from_msg(msg: Grasp, T_frame_object: Array,
         max_deformation=msg.max_deformation, mean_deformation=msg.mean_deformation,
         strain_energy=msg.strain_energy, peak_von_mises=msg.peak_von_mises,
         T_object_settled=T_object_frame @ pose_from_msg(msg.settled_object_pose),
-        residual=msg.residual, limiting_load=_wrench(msg.limiting_load, T_object_frame),
+        residual=msg.residual, epsilon=msg.epsilon, wrench_volume=msg.wrench_volume,
+        limiting_load=_wrench(msg.limiting_load, T_object_frame),
         robustness=Robustness(msg.robustness_samples, msg.robustness, msg.robustness_error,
                               msg.robustness_margin) if msg.robustness_samples else None,
         reach=reach_from_msg(msg, T_frame_object))
@@ -74,5 +75,5 @@ def _contact(msg: ContactPatch, T_object_frame: Array) -> GraspContact:
     return GraspContact(
         msg.link, apply(T_object_frame, xyz(msg.point)[None])[0], rotation @ xyz(msg.normal),
         rotation @ xyz(msg.force), rotation @ xyz(msg.torque), rotation @ xyz(msg.closing_force),
-        msg.area, msg.peak_pressure, msg.friction_radius, msg.strain_energy, msg.peak_von_mises,
-        msg.surface_uncertainty)
+        closing_torque=rotation @ xyz(msg.closing_torque), flags=msg.flags,
+        **{name: getattr(msg, name) for name in CONTACT_NUMBERS})

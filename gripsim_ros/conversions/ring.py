@@ -33,7 +33,8 @@ GRASP_STATE_SHAPES = {
     **{name: ('P',) for name in (
         'patch_areas', 'patch_peak_pressures', 'patch_friction_radii',
         'patch_normal_stiffness', 'patch_tangential_stiffness', 'patch_strain_energies',
-        'patch_von_mises', 'minimal_envelope')},
+        'patch_von_mises', 'patch_max_deformations', 'patch_mean_deformations',
+        'minimal_envelope')},
     'centre_of_mass_object': ('n', 3), 'shift_object': ('n', 6),
     **{name: ('n',) for name in (
         'volume_change', 'strain_energy', 'max_displacement', 'max_deformation',

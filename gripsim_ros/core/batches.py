@@ -217,6 +217,9 @@ class GraspStateBatch:
     patch_strain_energies, patch_von_mises : (P,) float
         Work of the patch's forces on the object [J] and estimated largest von Mises stress
         below it [Pa], only at ``DETAIL_SURFACE``, else NaN.
+    patch_max_deformations, patch_mean_deformations : (P,) float
+        Displacement of the patch's loaded nodes after the surface's best-fit rigid motion is
+        taken away, the largest and the mean over the loaded area [m]; as above.
     minimal_forces_object, minimal_torques_object : (P, 3) float
         Smallest forces that hold the worst load case within friction, pressure and
         torque limits, and the moments about the points; zero where ``capable`` is false.
@@ -276,6 +279,8 @@ class GraspStateBatch:
     patch_tangential_stiffness: NDArray[np.float64]
     patch_strain_energies: NDArray[np.float64]
     patch_von_mises: NDArray[np.float64]
+    patch_max_deformations: NDArray[np.float64]
+    patch_mean_deformations: NDArray[np.float64]
     minimal_forces_object: NDArray[np.float64]
     minimal_torques_object: NDArray[np.float64]
     minimal_envelope: NDArray[np.float64]

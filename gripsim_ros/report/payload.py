@@ -145,6 +145,9 @@ def _further(grasp: RankedGrasp) -> str:
                  f'{1e3 * grasp.max_deformation:.2f} mm, {1e3 * grasp.mean_deformation:.3f} mm on '
                  f'average; strain energy {1e3 * grasp.strain_energy:.2f} mJ, stress below the '
                  f'surface up to {1e-3 * grasp.peak_von_mises:.1f} kPa')
+    if np.isfinite(grasp.epsilon):
+        text += (f'; as hard fingers the contacts {"" if grasp.epsilon > 0.0 else "do not "}close '
+                 f'by force (epsilon {grasp.epsilon:.3f})')
     if np.isfinite(grasp.damage_margin):
         text += f'; damage begins at {grasp.damage_margin:.1f} times the peak pressure'
     if grasp.robustness is not None:

@@ -42,6 +42,9 @@ class DeformationMetrics:
         Work of each patch's forces [J]; they add up to ``strain_energy``.
     patch_von_mises : (p,) float
         Estimated largest von Mises stress below each patch [Pa].
+    patch_max_deformations, patch_mean_deformations : (p,) float
+        The same displacement of each patch's loaded nodes: the largest, and the mean over the
+        loaded area [m].
     """
 
     max_deformation: float
@@ -51,6 +54,8 @@ class DeformationMetrics:
     peak_von_mises: float
     patch_strain_energies: Array
     patch_von_mises: Array
+    patch_max_deformations: Array
+    patch_mean_deformations: Array
 
 
 def measure_deformation(undeformed: Array, deformed: Array, areas: Array, nodes: PatchNodes,
@@ -89,10 +94,15 @@ def measure_deformation(undeformed: Array, deformed: Array, areas: Array, nodes:
     moves = solution.displacements[solution.loaded, None] * nodes.normals[rows]
     stays = nodes.points[rows] @ rotation.T + translation
     dents = _lengths(nodes.points[rows] + moves - stays)
-    energies = 0.5 * np.bincount(
-        nodes.patches[rows],
-        solution.forces[solution.loaded] * solution.displacements[solution.loaded],
-        minlength=nodes.patch_count)[results.rows].astype(np.float64)
+    patches, node_areas = nodes.patches[rows], nodes.areas[rows]
+
+    def summed(values: Array) -> Array:
+        sums = np.bincount(patches, values, minlength=nodes.patch_count)[results.rows]
+        return sums.astype(np.float64)
+    energies = 0.5 * summed(
+        solution.forces[solution.loaded] * solution.displacements[solution.loaded])
+    deepest = np.zeros(nodes.patch_count)
+    np.maximum.at(deepest, patches, dents)
     stresses = peak_von_mises(nodes, solution, results, poisson_ratio)
     return DeformationMetrics(
         max_deformation=max(float(sizes.max()), float(dents.max(initial=0.0))),
@@ -100,7 +110,9 @@ def measure_deformation(undeformed: Array, deformed: Array, areas: Array, nodes:
         strain_energy=solution.strain_energy,
         peak_pressure=float(results.peak_pressures.max(initial=0.0)),
         peak_von_mises=float(stresses.max(initial=0.0)),
-        patch_strain_energies=energies, patch_von_mises=stresses)
+        patch_strain_energies=energies, patch_von_mises=stresses,
+        patch_max_deformations=deepest[results.rows],
+        patch_mean_deformations=summed(dents * node_areas) / summed(node_areas))
 
 
 def _lengths(vectors: Array) -> Array:

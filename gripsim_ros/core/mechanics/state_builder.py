@@ -19,7 +19,8 @@ _PATCH_COLUMNS = {
     'patch_areas': 'areas', 'patch_peak_pressures': 'peak_pressures',
     'patch_friction_radii': 'friction_radii', 'patch_normal_stiffness': 'normal_stiffness',
     'patch_tangential_stiffness': 'tangential_stiffness'}
-_STRESS_COLUMNS = ('patch_strain_energies', 'patch_von_mises')
+_STRESS_COLUMNS = ('patch_strain_energies', 'patch_von_mises', 'patch_max_deformations',
+                   'patch_mean_deformations')
 _METRICS = ('max_deformation', 'mean_deformation', 'peak_von_mises')
 _SHORTFALL = ('needed_friction', 'needed_force', 'allowed_force', 'held_share')
 

@@ -56,7 +56,8 @@ def make_grasp(hypothesis: Hypothesis, held: Held, hand: HandModel, reference: R
         max_deformation=state.max_deformation, mean_deformation=state.mean_deformation,
         strain_energy=state.strain_energy, peak_von_mises=state.peak_von_mises,
         T_object_settled=held.T_object_settled, residual=state.residual,
-        limiting_load=limiting_load(state, held.T_object_settled, reference))
+        limiting_load=limiting_load(state, held.T_object_settled, reference),
+        epsilon=state.epsilon, wrench_volume=state.wrench_volume)
     return with_doubt(grasp, reference.seen, options)
 
 
@@ -96,7 +97,13 @@ def grasp_contacts(state: StateRow, hand: HandModel) -> tuple[GraspContact, ...]
             peak_pressure=float(state.peak_pressures[i]),
             friction_radius=float(state.friction_radii[i]),
             strain_energy=float(state.strain_energies[i]),
-            peak_von_mises=float(state.von_mises[i]))
+            peak_von_mises=float(state.von_mises[i]), closing_torque=state.torques[i],
+            mean_pressure=float(state.normal_forces[i] / max(state.areas[i], 1e-12)),
+            equivalent_radius=float(np.sqrt(state.areas[i] / np.pi)),
+            normal_stiffness=float(state.normal_stiffness[i]),
+            tangential_stiffness=float(state.tangential_stiffness[i]),
+            max_deformation=float(state.max_deformations[i]),
+            mean_deformation=float(state.mean_deformations[i]), flags=int(state.flags[i]))
         for i, link in enumerate(state.links))
 
 

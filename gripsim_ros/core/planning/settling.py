@@ -140,7 +140,7 @@ def told_where_found(state: StateRow, T_object_settled: Array) -> StateRow:
     if (T_object_settled == np.eye(4)).all():
         return state
     turned: dict[str, Any] = {name: rotate(T_object_settled, getattr(state, name)) for name in (
-        'normals', 'forces', 'minimal_forces', 'minimal_torques')}
+        'normals', 'forces', 'torques', 'minimal_forces', 'minimal_torques')}
     vertices = None if state.vertices is None else apply(T_object_settled, state.vertices)
     return replace(
         state, **turned, points=apply(T_object_settled, state.points), vertices=vertices,

@@ -28,6 +28,7 @@ class StateRow:
     points: Array
     normals: Array
     forces: Array
+    torques: Array
     areas: Array
     peak_pressures: Array
     friction_radii: Array
@@ -35,6 +36,8 @@ class StateRow:
     tangential_stiffness: Array
     strain_energies: Array
     von_mises: Array
+    max_deformations: Array
+    mean_deformations: Array
     minimal_forces: Array
     minimal_torques: Array
     minimal_envelope: Array
@@ -81,6 +84,7 @@ def state_row(states: GraspStateBatch, i: int) -> StateRow:
         points=states.patch_points_object[patches],
         normals=states.patch_normals_object[patches],
         forces=states.patch_forces_object[patches],
+        torques=states.patch_torques_object[patches],
         areas=states.patch_areas[patches],
         peak_pressures=states.patch_peak_pressures[patches],
         friction_radii=states.patch_friction_radii[patches],
@@ -88,6 +92,8 @@ def state_row(states: GraspStateBatch, i: int) -> StateRow:
         tangential_stiffness=states.patch_tangential_stiffness[patches],
         strain_energies=states.patch_strain_energies[patches],
         von_mises=states.patch_von_mises[patches],
+        max_deformations=states.patch_max_deformations[patches],
+        mean_deformations=states.patch_mean_deformations[patches],
         minimal_forces=states.minimal_forces_object[patches],
         minimal_torques=states.minimal_torques_object[patches],
         minimal_envelope=states.minimal_envelope[patches],

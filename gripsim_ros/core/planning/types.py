@@ -106,7 +106,12 @@ class GraspContact:
 
     ``strain_energy`` [J] and ``peak_von_mises`` [Pa] are NaN where not computed;
     ``surface_uncertainty`` is the expected error of the surface's place there [m], 0 where it
-    was seen or given.
+    was seen or given. ``closing_force`` and ``closing_torque (3,)`` [N, N m] are the resultant
+    of the pressures and its moment about the point, ``mean_pressure`` [Pa] its normal part over
+    the area, ``equivalent_radius`` [m] that of a disc of the area; ``normal_stiffness`` and
+    ``tangential_stiffness`` [N/m] are incremental. ``max_deformation`` and ``mean_deformation``
+    [m] are displacements of the patch without the surface's best-fit rigid motion, NaN where
+    not computed; ``flags`` are ``batches.PATCH_*``, 0 in the model's range.
     """
 
     link: str
@@ -121,6 +126,14 @@ class GraspContact:
     strain_energy: float = np.nan
     peak_von_mises: float = np.nan
     surface_uncertainty: float = 0.0
+    closing_torque: Array = field(default_factory=lambda: np.zeros(3))
+    mean_pressure: float = np.nan
+    equivalent_radius: float = np.nan
+    normal_stiffness: float = np.nan
+    tangential_stiffness: float = np.nan
+    max_deformation: float = np.nan
+    mean_deformation: float = np.nan
+    flags: int = 0
 
 
 @dataclass(frozen=True)
@@ -171,6 +184,8 @@ class RankedGrasp:
     ``limiting_load (6,)`` is the load that fails first when all grow alike (at the largest
     margin looked for, the one that uses most of a limit): force [N], torque about the deformed
     centre of mass [N m], as the task has it, not times ``margin``; None without one.
+    ``epsilon`` and ``wrench_volume`` are those of Ferrari & Canny for the contacts as hard
+    fingers, NaN where not computed; the contacts close by force where epsilon is above 0.
     """
 
     rank: int
@@ -204,6 +219,8 @@ class RankedGrasp:
     T_object_settled: Array = field(default_factory=lambda: np.eye(4))
     residual: float = np.nan
     limiting_load: Array | None = None
+    epsilon: float = np.nan
+    wrench_volume: float = np.nan
 
 
 @dataclass(frozen=True, eq=False)
