@@ -74,7 +74,8 @@ class GraspPlanner:
         self.load_cases = task_load_cases(task, grasp_object.canonical_frame[:3, :3])
         self._reference = score_reference(grasp_object, hand, self.load_cases)
         self._reach = ReachSearch(hand, task, self.load_cases, self._reference.friction,
-                                  self._reference.radius, options.reach)
+                                  self._reference.radius, options.reach,
+                                  grasp_object.mesh.vertices)
         hypotheses, self.proposed = propose_hypotheses(
             grasp_object, hand, task, options, max_hypotheses or options.max_hypotheses, seed)
         limits = closing_limits(grasp_object, hand, self._reference.load,
