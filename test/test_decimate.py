@@ -1,5 +1,8 @@
 """Decimation: enough faces, outward, close to the body, and turning with it."""
 
+import sys
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -111,3 +114,28 @@ def test_long_slivers_do_not_stop_the_decimation(reduce, sections):
     coarse = reduce(tube, 60)
     assert len(coarse.faces) <= 60 and coarse.is_closed
     assert_allclose(coarse.volume, tube.volume, rtol=0.06)
+
+
+def test_threads_do_not_mix_their_meshes():
+    meshes = {'box': shapes.box([0.05, 0.05, 0.08], 0.008), 'ball': shapes.sphere(0.04, 0.004),
+              'cylinder': shapes.cylinder(0.03, 0.1, edge_length=0.006)}
+    alone = {name: decimate_mesh(mesh, 16) for name, mesh in meshes.items()}
+    found = {name: [] for name in meshes}
+
+    def reduce(name):
+        found[name] += [decimate_mesh(meshes[name], 16) for _ in range(40)]
+    threads = [threading.Thread(target=reduce, args=(name,)) for name in meshes]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    for name, mesh in alone.items():
+        assert len(found[name]) == 40
+        for other in found[name]:
+            assert_array_equal(other.vertices, mesh.vertices)
+            assert_array_equal(other.faces, mesh.faces)

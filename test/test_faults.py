@@ -102,3 +102,8 @@ def test_callers_that_often_lose_a_planner_which_lives_are_told(lost, wrong):
                   'status': 'LOST' if i < lost else 'SUCCEEDED', 'wrong': ''} for i in range(100)]
     run.judge_losses()
     assert bool(run.wrong) == wrong
+
+
+def test_a_line_shows_what_cannot_be_printed():
+    line = one_line(GripsimError('cannot read \x1b[31m\x00é:\n there is no such file'))
+    assert is_line(line) and line == r'cannot read \x1b[31m\x00é: there is no such file'

@@ -67,7 +67,8 @@ def latest() -> QoSProfile:
 
 def one_line(error: BaseException) -> str:
     """Return an error as one line, not too long: a user's as it stands, a fault's with kind."""
-    text = ' '.join(str(error).split())
+    text = ''.join(c if c.isprintable() else ascii(c)[1:-1]
+                   for c in ' '.join(str(error).split()))
     if not isinstance(error, GripsimError):
         text = f'{type(error).__name__}: {text}'
     if len(text) > LONGEST_LINE:        # it quotes what it was given

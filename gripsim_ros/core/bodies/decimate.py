@@ -1,6 +1,7 @@
 """Fewer faces for planning: quadric decimation that turns with the body."""
 
 from collections.abc import Iterator
+from threading import Lock
 
 import fast_simplification
 import numpy as np
@@ -27,6 +28,8 @@ CELLS = (0.0, 1.0 / 32.0, 1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0)
 #: Grids start this share of a cell off the centre, so that symmetric bodies have no
 #: vertices on the borders of cells.
 GRID_SHIFT = 0.3819660112501051
+#: The package works on one mesh for the whole process: threads would mix theirs.
+SIMPLIFYING = Lock()
 
 
 def decimate_mesh(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
@@ -92,8 +95,10 @@ def _collapsed(points: FloatArray, faces: IntArray,
         yield points, faces
         return
     for aggressiveness in AGGRESSIVENESS:
-        yield fast_simplification.simplify(
-            points, faces.astype(np.int32), target_count=face_count, agg=aggressiveness)
+        with SIMPLIFYING:
+            coarse = fast_simplification.simplify(
+                points, faces.astype(np.int32), target_count=face_count, agg=aggressiveness)
+        yield coarse
 
 
 def _clustered(points: FloatArray, faces: IntArray,
