@@ -15,7 +15,7 @@ from suite_cases import wait_for  # noqa: E402
 from gripsim_ros.core.errors import MeshError  # noqa: E402
 from gripsim_ros.nodes.dispatcher import Dispatcher  # noqa: E402
 from gripsim_ros.nodes.node_base import one_line  # noqa: E402
-from gripsim_ros.nodes.requests_served import RequestServer  # noqa: E402
+from gripsim_ros.nodes.requests_served import LARGE_MESH, RequestServer  # noqa: E402
 from gripsim_ros.nodes.sessions import RingSettings  # noqa: E402
 
 Status = PlanGrasp.Response
@@ -52,6 +52,40 @@ def test_a_request_whose_time_is_up_keeps_its_room_until_its_mesh_is_read(node):
     node.read.set()
     assert wait_for(lambda: ask().status == Status.INVALID_REQUEST)
     assert server.running == 0
+
+
+def test_large_meshes_take_turns_and_small_ones_do_not_wait(node):
+    server, ended, waiting = RequestServer(node), threading.Event(), threading.Event()
+    inside, said = [], []
+
+    class Waits(threading.Event):
+        def is_set(self):
+            waiting.set()
+            return super().is_set()
+
+    def prepare(name, faces, done):
+        with server._turn(faces, SimpleNamespace(done=done)):
+            inside.append(name)
+            assert ended.wait(60.0) or name != 'first'
+        said.append(name)
+    done = {name: Waits() for name in ('second', 'third')}
+    first = threading.Thread(target=prepare, args=('first', LARGE_MESH + 1, threading.Event()))
+    first.start()
+    assert wait_for(lambda: inside == ['first'])
+    others = [threading.Thread(target=prepare, args=(name, LARGE_MESH + 1, event))
+              for name, event in done.items()]
+    for thread in others:
+        thread.start()
+    assert waiting.wait(60.0)
+    with server._turn(LARGE_MESH, SimpleNamespace(done=threading.Event())):
+        assert inside == ['first']
+    done['second'].set()        # its caller has gone: it waits no more
+    assert wait_for(lambda: 'second' in inside)
+    assert 'third' not in inside
+    ended.set()
+    for thread in [first, *others]:
+        thread.join(60.0)
+    assert sorted(said) == ['first', 'second', 'third'] and not server._large.locked()
 
 
 def test_a_line_is_told_whole_or_by_its_ends():

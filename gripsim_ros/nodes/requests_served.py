@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from gripsim_interfaces.action import PlanGrasps
@@ -22,6 +23,10 @@ Status = PlanGrasp.Response
 
 #: Time for the arm's motions where planning has used up its own [s].
 LEAST_ARM_TIME = 3.0
+#: Meshes of more triangles are prepared one after the other: half a million take a gigabyte.
+LARGE_MESH = 100_000
+#: Between two looks whether a request that waits for that has ended [s].
+TURN_PERIOD = 0.1
 
 _STATUS = {TIMED_OUT: Status.TIMED_OUT, CANCELED: Status.CANCELED,
            STAGE_MISSING: Status.STAGE_MISSING, INVALID: Status.INVALID_REQUEST,
@@ -52,6 +57,7 @@ class RequestServer:
         self._slots = threading.Semaphore(node.values['max_requests'])
         self._max_requests = node.values['max_requests']
         self._lock = threading.Lock()
+        self._large = threading.Lock()
         self._sessions: dict[bytes, Session | None] = {}
         self._canceled: set[bytes] = set()
         self.running = 0
@@ -222,16 +228,33 @@ class RequestServer:
         try:
             plan.request = node.reader.read(plan.msg)
             plan.frame = self._frame(plan)
-            if session.done.is_set():
-                return
-            node.publish_object(plan.request.grasp_object, plan.request.scale)
-            planner = prepare(plan.request)     # meanwhile the stages prepare the object
-            node.dispatcher.prepared(session, planner, plan.request.grasp_object.id)
+            grasp_object = plan.request.grasp_object
+            with self._turn(len(grasp_object.mesh.faces), session):
+                if session.done.is_set():
+                    return
+                node.publish_object(grasp_object, plan.request.scale)
+                planner = prepare(plan.request)     # meanwhile the stages prepare the object
+            node.dispatcher.prepared(session, planner, grasp_object.id)
         except GripsimError as error:
             node.dispatcher.refuse(session, INVALID, one_line(error))
         except Exception as error:
             node.report_error(f'request: {one_line(error)}')
             node.dispatcher.refuse(session, INTERNAL, one_line(error))
+
+    @contextmanager
+    def _turn(self, face_count: int, session: Session) -> Iterator[None]:
+        """Wait until it is a large mesh's turn, or its request has ended."""
+        if face_count <= LARGE_MESH:
+            yield
+            return
+        while not (taken := self._large.acquire(timeout=TURN_PERIOD)):
+            if session.done.is_set():
+                break
+        try:
+            yield
+        finally:
+            if taken:
+                self._large.release()
 
     def _frame(self, plan: _Plan) -> GraspFrame:
         header, hand = plan.msg.header, self._node.hand
