@@ -31,7 +31,7 @@ ROTATION_NAMES = ('WRJRx', 'WRJRy', 'WRJRz')
 #: Rotations about the fixed axes x, y, z in this order; ``sxyz`` in transforms3d.
 EULER_AXES = 'xyz'
 #: Numbers of a contact, and whether each is one number; vectors have three.
-CONTACT_FIELDS = {field.name: field.type in (float, 'float')
+CONTACT_FIELDS = {field.name: field.type in (float, 'float', int, 'int')
                   for field in fields(GraspContact) if field.name != 'link'}
 #: Numbers of a grasp that are one number each.
 GRASP_FIELDS = tuple(field.name for field in fields(RankedGrasp)
@@ -112,6 +112,7 @@ def grasp_dict(job: JobRecord, plan: StoredPlan, grasp: RankedGrasp) -> dict[str
         'contacts': [_contact_dict(contact) for contact in grasp.contacts],
         'centre_of_mass': grasp.centre_of_mass.tolist(),
         'T_object_settled': grasp.T_object_settled.tolist(),
+        'limiting_load': _limiting_load(grasp).tolist(),
         'material': dict(zip(MATERIAL_FIELDS, plan.grasp_object.material.numbers)),
         'material_name': job.material_name, 'mesh_hash': plan.grasp_object.mesh.content_hash,
         'key': plan.key}
@@ -121,6 +122,11 @@ def _qpos(T_object_palm: Array, angles: Array, joints: Sequence[str]) -> dict[st
     euler = Rotation.from_matrix(T_object_palm[:3, :3]).as_euler(EULER_AXES)
     values = [*T_object_palm[:3, 3].tolist(), *euler.tolist(), *angles.tolist()]
     return dict(zip((*TRANSLATION_NAMES, *ROTATION_NAMES, *joints), values))
+
+
+def _limiting_load(grasp: RankedGrasp) -> Array:
+    """Return the load (6,) that fails first, NaN where none was examined."""
+    return np.full(6, np.nan) if grasp.limiting_load is None else grasp.limiting_load
 
 
 def _contact_dict(contact: GraspContact) -> dict[str, Any]:
@@ -160,6 +166,7 @@ def object_arrays(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
         'weights': np.array([[t.weight for t in g.terms] for g in grasps]),
         'centre_of_mass': np.array([g.centre_of_mass for g in grasps]),
         'T_object_settled': np.array([g.T_object_settled for g in grasps]),
+        'limiting_load': np.array([_limiting_load(g) for g in grasps]),
         'quantitative': np.array([g.quantitative for g in grasps]),
         'rank': np.array([g.rank for g in grasps]),
         'preshape': np.array([g.preshape for g in grasps]),
