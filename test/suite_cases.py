@@ -21,7 +21,7 @@ RADIUS, EDGE_LENGTH = 0.035, 0.008
 HYPOTHESES = 8
 #: Silence after which the suite under test asks again, and after all attempts gives up [s];
 #: shorter where stages are missing on purpose.
-ANSWER_TIMEOUT, ATTEMPTS, SHORT_TIMEOUT = 10.0, 5, 2.0
+ANSWER_TIMEOUT, ATTEMPTS, SHORT_TIMEOUT = 10.0, 5, 1.0
 #: What makes planning quick: few hypotheses are looked at before the best are evaluated.
 QUICK = {'face_count': 16, 'roll_count': 4, 'palm_gaps': [0.006, 0.05]}
 #: Limit of a request, on a busy machine [s].

@@ -177,8 +177,7 @@ class GraspPlanner:
     def stop(self) -> None:
         """Begin no hypothesis any more and drop those not finished; details may follow."""
         dropped = len(self._waiting) + len(self._active) + len(self._given_out)
-        if dropped:
-            self._rejections[rejections.NOT_EVALUATED] += dropped
+        self._rejections[rejections.NOT_EVALUATED] += dropped
         self._waiting.clear()
         self._active, self._given_out = [], {}
         self._asked = {b: i for b, i in self._asked.items() if not isinstance(i[0], Closing)}
@@ -199,10 +198,10 @@ class GraspPlanner:
     @property
     def progress(self) -> Progress:
         """Return how far planning is."""
-        best = min(self._grasps.values(), key=rank_key, default=None)
-        early = (self._waiting.refused + self._prospects.counts).total()
-        return Progress(self._closed + early, self._total, len(self._grasps),
-                        None if best is None else replace(best, rank=1))
+        best = sorted(self._grasps.values(), key=rank_key)[:1]
+        judged = self._closed + (self._waiting.refused + self._prospects.counts).total()
+        return Progress(judged, self._total, len(self._grasps),
+                        replace(best[0], rank=1) if best else None)
 
     @property
     def contacts_evaluated(self) -> int:
