@@ -53,6 +53,8 @@ def main():
           f'{seconds:.2f} s of a core a grasp')
     for _, motion in choice.failures:
         print(f'  none: {motion.message}')
+    if not pairs:
+        raise SystemExit('no motion came to a pair of parts')
     print(f'\n| settled by | pairs of parts, of {pairs} |\n|---|---|')
     for name in (BY_TRIANGLE, BY_PLANE, EXACTLY):
         print(f'| {name} | {100.0 * choice.settled.get(name, 0) / pairs:.1f} % |')
