@@ -53,7 +53,7 @@ class ReachSearch:
             raise TaskError(f'task.displacement takes {len(self._path) - 1} steps of '
                             f'{options.translation_step} m or {options.rotation_step} rad, '
                             f'at most {options.max_steps} are allowed')
-        self._blocked = -1 if vertices is None or len(self._path) == 1 else \
+        self._blocked = -1 if vertices is None or not len(task.obstacles) else \
             first_meeting(vertices, task.obstacles, self._path)
         self._motions: dict[int, HeldMotion] = {}
 
