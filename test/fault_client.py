@@ -3,7 +3,7 @@ One caller of a suite under faults: ``python fault_client.py KIND SEED ANSWERS``
 
 Prints one JSON object a line for each call, until its standard input closes. ``stream`` plans,
 cancels, evaluates and asks for an object by its label; ``spoilt`` sends messages with one field
-wrong in turn, and now and then a mesh of half a million triangles.
+wrong in turn, and now and then a mesh of half a million triangles where its file is given.
 """
 
 import functools
@@ -138,7 +138,7 @@ class Caller:
 
     # -- spoilt requests --------------------------------------------------------------
 
-    def spoilt(self, large: Path, most: int | None = None) -> None:
+    def spoilt(self, large: Path | None, most: int | None = None) -> None:
         """Send every mutant of every request: what is malformed first, in an order of chance."""
         work = [(name, message, (mutant,)) for name, message in self._requests()
                 for mutant in ways_to_spoil(message)]
@@ -241,7 +241,9 @@ class Caller:
         return self.call(what, ask, lambda result, status: '' if is_line(result.message)
                          else f'not a line: {result.message[:200]!r}', 2.0 * SPOILT_TIME)
 
-    def _large(self, file: Path, inline: bool) -> None:
+    def _large(self, file: Path | None, inline: bool) -> None:
+        if file is None:
+            return
         goal = request('ball', max_hypotheses=2)
         goal.mesh = type(goal.mesh)()
         if inline:
@@ -277,9 +279,8 @@ def main(kind: str, seed: str, answers: str, *rest: str) -> None:
         caller = Caller(int(seed), right, float(rest[0]))
         work = caller.stream
     else:
-        caller = Caller(int(seed), right)
-        work = functools.partial(
-            caller.spoilt, Path(rest[0]), int(rest[1]) if len(rest) > 1 else None)
+        caller, large = Caller(int(seed), right), Path(rest[0]) if rest[0] else None
+        work = functools.partial(caller.spoilt, large, int(rest[1]) if len(rest) > 1 else None)
     try:
         work()
     finally:

@@ -52,6 +52,8 @@ CALM = {'pause': 0.4, 'object': 0.35, 'flood': 0.25}
 #: Longest pauses of callers then [s].
 IDLE = 4.0
 CLIENTS = 4
+#: Callers of a long run that send broken requests: together above 5,000 malformed ones an hour.
+SPOILERS = 2
 
 
 class FaultySuite(Suite):
@@ -74,8 +76,8 @@ class Harness:
     """Runs suite and callers, and makes the faults."""
 
     def __init__(self, seed: int, folder: Path, *, clients: int = CLIENTS, spoilt: int | None = 0,
-                 with_arm: bool = False, idle: float = 1.0, case_count: int = 0,
-                 say=print) -> None:
+                 spoilers: int = 1, with_arm: bool = False, idle: float = 1.0,
+                 case_count: int = 0, say=print) -> None:
         """
         Prepare.
 
@@ -88,7 +90,9 @@ class Harness:
         clients : int
             How many plan in a stream.
         spoilt : int or None
-            How many broken requests are sent, None: all.
+            How many broken requests a caller sends, None: all.
+        spoilers : int
+            How many callers send them; the first of them large meshes too.
         with_arm : bool
             Whether the arm's node runs too.
         idle : float
@@ -100,14 +104,14 @@ class Harness:
         """
         self.random, self.run, self.say = random.Random(seed), Run(seed), say
         self.folder, self._clients, self._spoilt, self._idle = folder, clients, spoilt, idle
-        self._case_count = case_count
+        self._case_count, self._spoilers = case_count, spoilers if spoilt != 0 else 0
         self.mark = uuid.uuid4().hex
         # Patience with a planner that is lost would only make the run longer.
         environment = {**os.environ, MARK: self.mark, PATIENCE: '1'}
         options = folder / 'planner.yaml'
         options.write_text(yaml.safe_dump(quick_options()), encoding='utf-8')
         self.suite = FaultySuite(environment, with_arm, parameters={'grasp_planner': {
-            'planner_config': options, 'max_requests': clients + 2}})
+            'planner_config': options, 'max_requests': clients + 1 + spoilers}})
         self._environment, self._helpers, self._readers = environment, {}, []
         self._ending = threading.Event()
         self._stopping = contextlib.ExitStack()
@@ -126,10 +130,11 @@ class Harness:
             for number in range(self._clients):
                 self._start(f'client {number}', 'fault_client.py', 'stream',
                             self.run.seed + number, answers, self._idle, listen=True)
-            if self._spoilt != 0:
-                self._start('spoilt', 'fault_client.py', 'spoilt', self.run.seed + 1000, answers,
-                            self._large_mesh(), *([self._spoilt] if self._spoilt else []),
-                            listen=True)
+            for number in range(self._spoilers):
+                self._start(f'spoilt {number}', 'fault_client.py', 'spoilt',
+                            self.run.seed + 1000 + number, answers,
+                            '' if number else self._large_mesh(),
+                            *([self._spoilt] if self._spoilt else []), listen=True)
             self.run.begin = time.monotonic()
             threading.Thread(target=self._sample, daemon=True).start()
         except BaseException:
@@ -314,7 +319,8 @@ class Harness:
 
 def soak(minutes: float, seed: int, folder: Path, say=print) -> Run:
     """Run the suite under faults for a long time: first nodes are killed, then all but that."""
-    with Harness(seed, folder, spoilt=None, with_arm=True, idle=IDLE, say=say) as harness:
+    with Harness(seed, folder, spoilt=None, spoilers=SPOILERS, with_arm=True, idle=IDLE,
+                 say=say) as harness:
         harness.disturb(60.0 * MORTAL_SHARE * minutes, MORTAL_PERIOD, MORTAL)
         harness.disturb(60.0 * (1.0 - MORTAL_SHARE) * minutes, CALM_PERIOD, CALM)
     harness.run.judge_growth()
