@@ -1,7 +1,7 @@
 """
 Mechanics in one thread: contact solve, deform step, centre of mass, beside their peers.
 
-``python -m benchmarks mechanics [--figures] [--only grids|nodes|surface|mass]``
+``python -m benchmarks mechanics [--figures] [--only grids|nodes|closings|surface|mass]``
 """
 
 import argparse
@@ -11,12 +11,13 @@ for _name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'NUMBA_NUM_THREADS'):
     os.environ.setdefault(_name, '1')   # before anything that counts threads is imported
 
 from benchmarks import _mechanics_figures as figures  # noqa: E402
+from benchmarks._mechanics_closings import closings  # noqa: E402
 from benchmarks._mechanics_grids import compare  # noqa: E402
 from benchmarks._mechanics_mass import accuracy  # noqa: E402
 from benchmarks._mechanics_nodes import growth  # noqa: E402
 from benchmarks._mechanics_surface import deform_step, rings  # noqa: E402
 
-PARTS = ('grids', 'nodes', 'surface', 'mass')
+PARTS = ('grids', 'nodes', 'closings', 'surface', 'mass')
 
 
 def main() -> None:
@@ -32,6 +33,8 @@ def main() -> None:
         rows = growth((100, 200, 370, 700))
         if arguments.figures:
             figures.growth_figure(rows)
+    if 'closings' in parts:
+        closings()
     if 'surface' in parts:
         deform_step((100, 300))
         mesh, surfaces = rings()

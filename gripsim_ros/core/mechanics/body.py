@@ -12,6 +12,7 @@ from ..bodies import GraspObject
 from ..errors import MeshError
 from ..hand import HandModel
 from .boussinesq import surface_loads
+from .closing_memory import ClosingMemory
 from .compliance import BodyCompliance
 from .compliance_store import ComplianceSource
 from .contact_forces import ContactForces, PatchNodes, solve_contact_forces
@@ -52,6 +53,7 @@ class ElasticBody:
         self.modulus = self.material.plane_strain_modulus
         arms = self.mesh.vertices - self.centre_of_mass
         self.reach = float(np.sqrt((arms ** 2).sum(axis=1).max()))
+        self.memory = ClosingMemory()
         self._source = ComplianceSource(self.mesh, self.material.poisson_ratio,
                                         options.compliance)
         if options.elasticity == 'body':
@@ -136,7 +138,8 @@ def pad_layers(hand: HandModel, links: IntArray) -> dict[int, LayerCompliance]:
 
 
 def solve_contact(body: ElasticBody, contact: Contact,
-                  layers: Mapping[int, LayerCompliance]) -> LoadedPatches:
+                  layers: Mapping[int, LayerCompliance],
+                  loaded_shares: Array | None = None) -> LoadedPatches:
     """
     Return forces and resultants of all patches, solved in one system.
 
@@ -146,6 +149,8 @@ def solve_contact(body: ElasticBody, contact: Contact,
     contact : Contact
     layers : mapping of int to LayerCompliance
         Pads by link; links without are rigid.
+    loaded_shares : (p,) float, optional
+        First guess of the solver, which changes no answer; see ``solve_contact_forces``.
 
     Returns
     -------
@@ -159,25 +164,27 @@ def solve_contact(body: ElasticBody, contact: Contact,
     """
     elasticity = body.options.elasticity
     if elasticity == 'body':
-        return _solve_on_body(body, contact, layers) or _solve(body, contact, layers, None)
-    patches = _solve(body, contact, layers, None)
+        return (_solve_on_body(body, contact, layers, loaded_shares)
+                or _solve(body, contact, layers, None, loaded_shares))
+    patches = _solve(body, contact, layers, None, loaded_shares)
     if elasticity == 'auto' and (patches.flags & PATCH_THIN).any():
-        return _solve_on_body(body, contact, layers) or patches
+        return _solve_on_body(body, contact, layers, loaded_shares) or patches
     return patches
 
 
-def _solve_on_body(body: ElasticBody, contact: Contact,
-                   layers: Mapping[int, LayerCompliance]) -> LoadedPatches | None:
+def _solve_on_body(body: ElasticBody, contact: Contact, layers: Mapping[int, LayerCompliance],
+                   loaded_shares: Array | None) -> LoadedPatches | None:
     try:
-        return _solve(body, contact, layers, body.compliance)
+        return _solve(body, contact, layers, body.compliance, loaded_shares)
     except (MeshError, np.linalg.LinAlgError):
         return None
 
 
 def _solve(body: ElasticBody, contact: Contact, layers: Mapping[int, LayerCompliance],
-           compliance: BodyCompliance | None) -> LoadedPatches:
+           compliance: BodyCompliance | None, loaded_shares: Array | None) -> LoadedPatches:
     nodes, options = contact.nodes, body.options
-    solution = solve_contact_forces(nodes, body.modulus, layers, options.forces, compliance)
+    solution = solve_contact_forces(nodes, body.modulus, layers, options.forces, compliance,
+                                    loaded_shares)
     results = summarise_patches(nodes, solution, body.material.poisson_ratio, layers)
     thickness = contact.thickness[results.rows]
     flags = validity_flags(results, contact.flags[results.rows], thickness, body.is_soft,

@@ -159,7 +159,8 @@ class ContactForces:
 def solve_contact_forces(nodes: PatchNodes, modulus: float,
                          layers: Mapping[int, LayerCompliance],
                          options: ContactForceOptions = ContactForceOptions(),
-                         body: BodyCompliance | None = None) -> ContactForces:
+                         body: BodyCompliance | None = None,
+                         loaded_shares: Array | None = None) -> ContactForces:
     """
     Return the normal forces at which every node is closed under load or open and free.
 
@@ -176,6 +177,9 @@ def solve_contact_forces(nodes: PatchNodes, modulus: float,
     options : ContactForceOptions
     body : BodyCompliance, optional
         The object's own, added to the half-space's.
+    loaded_shares : (p,) float, optional
+        Nodes deeper than this share of their patch's deepest are guessed to be loaded;
+        changes the time, not the answer. Default: a paraboloid's.
 
     Returns
     -------
@@ -201,7 +205,7 @@ def solve_contact_forces(nodes: PatchNodes, modulus: float,
         return _no_forces()
     rows = np.flatnonzero(nodes.depths > -options.candidate_gap * deepest)
     depths = np.ascontiguousarray(nodes.depths[rows])
-    guess, order = _first_guess(depths, nodes.patches[rows], nodes.patch_count)
+    guess, order = _first_guess(depths, nodes.patches[rows], nodes.patch_count, loaded_shares)
     surface = (nodes.points[rows], nodes.normals[rows], nodes.areas[rows], modulus,
                options.softening)
     correction = None if body is None else body.correction(surface[0], modulus)
@@ -237,13 +241,14 @@ def _no_forces() -> ContactForces:
                          none)
 
 
-def _first_guess(depths: Array, patches: IntArray, count: int
+def _first_guess(depths: Array, patches: IntArray, count: int, loaded_shares: Array | None
                  ) -> tuple[NDArray[np.bool_], IntArray]:
     """Return the nodes likely to carry load, and all in order of falling likelihood."""
     deepest = np.zeros(count)
     np.maximum.at(deepest, patches, depths)
     shares = depths / np.where(deepest > 0.0, deepest, np.inf)[patches]
-    return shares > FIRST_GUESS_DEPTH, np.argsort(-shares, kind='stable')
+    least = FIRST_GUESS_DEPTH if loaded_shares is None else loaded_shares[patches]
+    return shares > least, np.argsort(-shares, kind='stable')
 
 
 def _add_layers(compliance: Array, nodes: PatchNodes, rows: IntArray,

@@ -100,9 +100,12 @@ def _configuration(body: ElasticBody, contacts: ContactBatch, i: int) -> _Config
 def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
               builder: StateBuilder, i: int) -> None:
     contact = configuration.contact
-    patches = solve_contact(body, contact, pad_layers(hand, contact.nodes.links))
+    nodes, palm = contact.nodes, configuration.T_object_palm
+    patches = solve_contact(body, contact, pad_layers(hand, nodes.links),
+                            body.memory.recall(palm, nodes.links))
     if not patches.results.count:
         return
+    body.memory.remember(palm, nodes, patches.solution)
     grasp = _patch_set(body, hand, patches)
     torque_map = joint_torque_map(hand, configuration.joint_positions,
                                   configuration.T_object_palm, patches.links, grasp.points)
