@@ -15,6 +15,8 @@ VENV ?= .venv
 # A file of upper bounds for pip, such as constraints-lowest.txt.
 CONSTRAINTS ?=
 PYTEST_ARGS ?=
+# Processes that share the files of tests in `make test`, each with a ROS domain of its own.
+TEST_WORKERS ?= 2
 BENCH_ARGS ?=
 SOAK_ARGS ?=
 
@@ -87,7 +89,8 @@ demo: installed
 	@$(BIN)/gripsim demo
 
 test: installed
-	@$(BIN)/python -m pytest -m '' $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -m '' -n $(TEST_WORKERS) --dist loadfile \
+		--no-loadscope-reorder $(PYTEST_ARGS)
 
 test-fast: installed
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -13,6 +13,10 @@ from gripsim_ros.environment import enter_isolation
 # Clients wait longer for servers: the machine may be slow, and busy with anything.
 os.environ.setdefault('GRIPSIM_PATIENCE', '6')
 
+# A worker of pytest-xdist has a domain of its own, not that of the process which began it.
+if 'PYTEST_XDIST_WORKER' in os.environ:
+    os.environ.pop('ROS_DOMAIN_ID', None)
+
 # Before any test module imports rclpy, which reads these once.
 enter_isolation('tests')
 
