@@ -266,7 +266,7 @@ class TestChoice:
 
 @pytest.mark.slow
 class TestKeepOut:
-    """Keep-out regions of ``gripsim plan --arm`` bind the hand and the arm, not the object."""
+    """Keep-out regions bind the hand and the arm, not the object."""
 
     def order(self, tmp_path, region):
         pose = tmp_path / 'pose.yaml'

@@ -11,7 +11,9 @@ pytest.importorskip('ikpy', reason='the extra "arm" is not installed')
 
 from geometry_msgs.msg import Point, Pose, Quaternion  # noqa: E402
 from gripsim_interfaces.action import PlanGrasps  # noqa: E402
+from gripsim_interfaces.msg import Task  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from shape_msgs.msg import SolidPrimitive  # noqa: E402
 
 from gripsim_ros.client import PlanGraspClient  # noqa: E402
 from gripsim_ros.conversions import pose_from_msg  # noqa: E402
@@ -68,6 +70,15 @@ class TestArmOverNodes:
         assert result.status == PlanGrasps.Result.NO_GRASP and not result.grasps
         assert 'the arm does not reach' in result.message
         assert 'no motion of the arm free of collision' in result.rejection_reasons
+
+    def test_the_object_may_be_in_a_keep_out_region_and_not_in_an_obstacle(self, client):
+        seed = SolidPrimitive(type=SolidPrimitive.SPHERE, dimensions=[0.005])
+        pose = Pose(position=Point(x=0.45, y=0.1, z=0.3), orientation=Quaternion(w=1.0))
+        regions = ask(client, 0.45, task=Task(keep_out=[seed], keep_out_poses=[pose]))
+        assert regions.status == PlanGrasps.Result.SUCCEEDED, regions.message
+        result = ask(client, 0.45, obstacles=[seed], obstacle_poses=[pose])
+        assert result.status == PlanGrasps.Result.NO_GRASP
+        assert 'the object meets obstacle 1' in result.message
 
     def test_a_start_outside_the_limits_is_said(self, client):
         start = JointState(name=list(load_arm(FILE, Path).joint_names), position=[9.0] * 6)

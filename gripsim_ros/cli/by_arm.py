@@ -29,8 +29,7 @@ def read_arm_task(arm: Path, object_pose: Path) -> ArmTask:
         pose = yaml.safe_load(object_pose.read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InputError(f'{object_pose}: {" ".join(str(error).split())}') from None
-    return ArmTask(load_arm(arm, resolve_uri), pose_from_mapping(pose, str(object_pose)),
-                   keep_out_binds_object=False)
+    return ArmTask(load_arm(arm, resolve_uri), pose_from_mapping(pose, str(object_pose)))
 
 
 def order_by_arm(answer: PlanAnswer, task: Task, arm_task: ArmTask) -> PlanAnswer:

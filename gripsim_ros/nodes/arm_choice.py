@@ -82,9 +82,8 @@ class ArmChoice:
         request = EvaluateGrasp.Request(
             header=msg.header, object_id=msg.object_id, mesh_resource=msg.mesh_resource,
             mesh=msg.mesh, scale=msg.scale, object_pose=msg.object_pose, material=msg.material,
-            task=msg.task, grasps=grasps, max_planning_time=timeout)
-        request.task.keep_out = [*msg.task.keep_out, *msg.obstacles]
-        request.task.keep_out_poses = [*msg.task.keep_out_poses, *msg.obstacle_poses]
+            task=msg.task, grasps=grasps, max_planning_time=timeout, obstacles=msg.obstacles,
+            obstacle_poses=msg.obstacle_poses)
         if msg.arm_start.name:
             request.grasps[0].arm_trajectory = JointTrajectory(
                 joint_names=msg.arm_start.name,

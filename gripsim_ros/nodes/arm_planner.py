@@ -2,7 +2,7 @@
 Node `arm_planner`: serves `choose_by_arm`, the arm's motions for given grasps.
 
 Asked by `grasp_planner` where its parameter `arm_service` names the service; the question and the
-answer are those of `EvaluateGrasp`, with the surroundings among the task's keep-out regions.
+answer are those of `EvaluateGrasp`.
 """
 
 import sys

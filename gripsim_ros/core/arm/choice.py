@@ -31,15 +31,11 @@ class ArmTask:
     T_base_object : (4, 4) float
     start : (A,) float or None
         Joints before the grasp [rad]; None: as in the arm's configuration.
-    keep_out_binds_object : bool
-        Whether the object too must stay out of the task's keep-out regions, as it must where
-        obstacles are among them; else they bind hand and arm alone.
     """
 
     arm: ArmModel
     T_base_object: Array
     start: Array | None = None
-    keep_out_binds_object: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +64,8 @@ def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: Grasp
     grasps : sequence of RankedGrasp
         Best first; of equal lengths the better grasp stays before.
     task : Task
-        Its obstacles and keep-out regions are the surroundings, its displacement the way.
+        Its obstacles and keep-out regions are the surroundings, its displacement the way;
+        keep-out regions bind hand and arm, not the object.
     grasp_object : GraspObject
         Its convex hull is carried about.
     hand : HandModel
@@ -122,4 +119,4 @@ def make_scene(task: Task, grasp_object: GraspObject, hand: HandModel,
                             for row in rows),
         tuple(names), tuple(convex_part(link.mesh.vertices) for link in hand.links),
         hand.link_names, convex_part(grasp_object.mesh.vertices),
-        tuple(i < count or arm_task.keep_out_binds_object for i in range(len(rows))))
+        tuple(i < count for i in range(len(rows))))
