@@ -12,6 +12,9 @@ from .reach_types import Reach
 
 Array = NDArray[np.float64]
 
+#: A direction that is shorter has none.
+LEAST_LENGTH = 1e-9
+
 
 def _no_rows(width: int) -> Array:
     return np.zeros((0, width))
@@ -22,6 +25,13 @@ def _finite(name: str, value: Any) -> Array:
     if not np.isfinite(numbers).all():
         raise TaskError(f'task.{name} must be finite, got {numbers.tolist()}')
     return numbers
+
+
+def _lengths(vectors: Array) -> Array:
+    """Return lengths along the last axis, infinite where they overflow."""
+    with np.errstate(over='ignore'):
+        lengths: Array = np.linalg.norm(vectors, axis=-1)
+    return lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +87,11 @@ class Task:
                 raise TaskError(f'task.{name} must have rows of {width} numbers, '
                                 f'got {rows.tolist()}')
             object.__setattr__(self, name, rows.reshape(-1, width))
-        if (np.linalg.norm(self.gravity_directions, axis=1) < 1e-9).any():
+        lengths = _lengths(self.gravity_directions)
+        if (lengths < LEAST_LENGTH).any():
             raise TaskError('task.gravity_directions: a direction has zero length')
+        if np.isinf(lengths).any():
+            raise TaskError('task.gravity_directions: a direction is too long to be measured')
         if not (np.isfinite(self.gravity) and 0.0 <= self.gravity <= 1000.0):
             raise TaskError(
                 f'task.gravity must be between 0 and 1000 m/s^2, got {self.gravity}')
@@ -93,9 +106,9 @@ class Task:
             object.__setattr__(self, 'displacement_object', motion)
         if self.approach_direction is not None:
             direction = _finite('approach_direction', self.approach_direction)
-            if direction.shape != (3,) or not np.linalg.norm(direction) > 1e-9:
-                raise TaskError('task.approach_direction must be three numbers, '
-                                f'not all zero, got {direction.tolist()}')
+            if direction.shape != (3,) or not LEAST_LENGTH < _lengths(direction) < np.inf:
+                raise TaskError('task.approach_direction must be three numbers, not all zero '
+                                f'and not huge, got {direction.tolist()}')
             object.__setattr__(self, 'approach_direction', direction)
 
 
