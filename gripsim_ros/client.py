@@ -16,11 +16,10 @@ from action_msgs.msg import GoalStatus
 from gripsim_interfaces.action import PlanGrasps
 from gripsim_interfaces.msg import Material as MaterialMsg
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
-from rclpy.action import ActionClient
 from sensor_msgs.msg import PointCloud2
 from unique_identifier_msgs.msg import UUID
 
-from .connection import Connection
+from .connection import Connection, PromptActionClient
 from .conversions import material_to_msg, task_to_msg
 from .core.bodies import Material
 from .core.planning.types import Task
@@ -117,7 +116,8 @@ class PlanGraspClient(Connection):
     def __init__(self, namespace: str = '', node_name: str = 'gripsim_client') -> None:
         """Connect; nothing is waited for yet."""
         super().__init__(namespace, node_name)
-        self._plan = ActionClient(self.node, PlanGrasps, 'plan_grasps', callback_group=self.group)
+        self._plan = PromptActionClient(self.node, PlanGrasps, 'plan_grasps',
+                                        callback_group=self.group)
         self._service = self.node.create_client(
             PlanGrasp, 'plan_grasp', callback_group=self.group)
         self._evaluate = self.node.create_client(

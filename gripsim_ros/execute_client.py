@@ -7,12 +7,11 @@ from collections.abc import Callable
 from action_msgs.msg import GoalStatus
 from gripsim_interfaces.action import ExecuteGrasp
 from gripsim_interfaces.msg import GraspObject as GraspObjectMsg
-from rclpy.action import ActionClient
 from std_srvs.srv import Trigger
 from unique_identifier_msgs.msg import UUID
 
 from .client import ASK_AGAIN, DISCOVERY_TIMEOUT, MOST_ASKS, POLL_PERIOD, ServerLost
-from .connection import Connection
+from .connection import Connection, PromptActionClient
 from .environment import patience
 
 #: Seconds of silence after which an executor that owes a result is taken for lost: it may wait
@@ -38,8 +37,8 @@ class ExecuteGraspClient(Connection):
     def __init__(self, namespace: str = '', node_name: str = 'gripsim_execute') -> None:
         """Connect; nothing is waited for yet."""
         super().__init__(namespace, node_name)
-        self._action = ActionClient(self.node, ExecuteGrasp, 'execute_grasp',
-                                    callback_group=self.group)
+        self._action = PromptActionClient(self.node, ExecuteGrasp, 'execute_grasp',
+                                          callback_group=self.group)
         self._go = self.node.create_client(Trigger, 'go', callback_group=self.group)
         self._listen()
 

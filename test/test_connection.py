@@ -4,10 +4,12 @@ import pytest
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
+from gripsim_interfaces.action import PlanGrasps  # noqa: E402
+from rclpy.task import Future  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
-from gripsim_ros.connection import Connection  # noqa: E402
+from gripsim_ros.connection import Connection, PromptActionClient  # noqa: E402
 from gripsim_ros.nodes.node_base import latched  # noqa: E402
 
 TOPIC, TIMEOUT = 'last_words', 60.0
@@ -35,3 +37,22 @@ def test_a_connection_is_closed_once(listens):
     connection.close()
     connection.close()
     assert not connection._thread.is_alive()
+
+
+@pytest.mark.parametrize('answered', ['before it is listed', 'while it is listed', 'after'])
+def test_an_action_client_bears_an_answer_at_any_moment(answered, monkeypatch):
+    with Connection('', 'prompt') as connection:
+        client = PromptActionClient(connection.node, PlanGrasps, 'nobody_serves_this')
+        future = Future()
+        client._pending_goal_requests[1] = future
+        if answered == 'before it is listed':
+            future.set_result('handle')
+        future.add_done_callback(client._remove_pending_goal_request)
+        if answered == 'while it is listed':
+            future.set_result('handle')
+        client.add_future(future)
+        if answered == 'after':
+            future.set_result('handle')
+        assert future.result() == 'handle'
+        assert not client._futures and not client._pending_goal_requests
+        client.destroy()

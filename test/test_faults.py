@@ -20,7 +20,10 @@ UNUSED = ('polygon', 'arm_start')
 NO_LIMIT = ('material.max_pressure', 'inf')
 SEED = 1
 #: What is done to which node, each once somebody was answered after the one before.
-FAULTS = (('kill', 'contact_detection'), ('object', ''), ('kill', 'grasp_planner'))
+FAULTS = (('kill', 'contact_detection'), ('pause', 'deformation'), ('object', ''),
+          ('flood', ''), ('kill', 'grasp_planner'))
+#: Callers, and broken requests of one more.
+CLIENTS, SPOILT = 4, 40
 
 
 def understood(request):
@@ -55,7 +58,7 @@ def test_a_request_with_any_field_wrong_is_refused_in_one_line_or_understood():
 
 @pytest.mark.slow
 def test_callers_get_right_answers_or_clear_failures_while_nodes_are_killed(tmp_path):
-    with Harness(SEED, tmp_path, clients=1, idle=0.1, case_count=1) as harness:
+    with Harness(SEED, tmp_path, clients=CLIENTS, spoilt=SPOILT, case_count=1) as harness:
         for fault in FAULTS:
             harness.wait_for_calls(1)
             harness.make(*fault)
@@ -64,6 +67,7 @@ def test_callers_get_right_answers_or_clear_failures_while_nodes_are_killed(tmp_
     assert not run.wrong, (run.summary(), run.wrong)
     assert [kind for _, kind, *_ in run.faults if kind != 'object'] == [
         kind for kind, _ in FAULTS if kind != 'object']
+    assert any(call['status'] == 'INVALID_REQUEST' for call in run.calls)
 
 
 def run_of(minutes, **rates):

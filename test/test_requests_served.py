@@ -9,6 +9,7 @@ pytest.importorskip('rclpy', reason='needs rclpy: `make setup`')
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
 from fault_cases import is_line  # noqa: E402
+from geometry_msgs.msg import Point  # noqa: E402
 from gripsim_interfaces.srv import PlanGrasp  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
@@ -93,3 +94,15 @@ def test_a_line_is_told_whole_or_by_its_ends():
     long = one_line(MeshError(f'got {"x" * 100_000!r}, allowed is less'))
     assert is_line(long) and long.startswith('got ') and long.endswith('allowed is less')
     assert '99' in long and 'characters' in long
+
+
+def test_a_mesh_is_let_go_of_once_it_is_answered_and_read(node):
+    server = RequestServer(node)
+    requests = [PlanGrasp.Request(max_planning_time=LIMIT) for _ in range(ROOMS + 1)]
+    for request in requests:
+        request.mesh.vertices = [Point()]
+        request.cloud.data = b'points'
+        server.plan(request, PlanGrasp.Response())
+    assert [len(request.mesh.vertices) for request in requests] == [1] * ROOMS + [0]
+    node.read.set()
+    assert wait_for(lambda: not any(len(r.mesh.vertices) or len(r.cloud.data) for r in requests))

@@ -115,10 +115,12 @@ class RequestServer:
         plan = None
         if not self._node.active:
             response.status, response.message = Status.INTERNAL, 'the node is not active'
+            forget_shape(msg)
             return
         if not self._slots.acquire(blocking=False):
             response.status = Status.BUSY
             response.message = f'{self._max_requests} requests are being served: ask again later'
+            forget_shape(msg)
             return
         self._count(1)
         try:
@@ -131,21 +133,19 @@ class RequestServer:
             response.status, response.message = Status.INTERNAL, one_line(error)
         finally:
             self._count(-1)
-            self._free_slot(plan)
+            self._free_slot(msg, None if plan is None else plan.preparation)
 
-    def _free_slot(self, plan: _Plan | None) -> None:
+    def _free_slot(self, msg, preparation: threading.Thread | None) -> None:
         """Make room for another request, now or when this one's preparation has ended."""
-        if plan is None or plan.preparation is None:
+        def free() -> None:
+            if preparation is not None:
+                preparation.join()
+            forget_shape(msg)
             self._slots.release()
-            return
-
-        def wait() -> None:
-            plan.preparation.join()
-            self._slots.release()
-        if plan.preparation.is_alive():
-            threading.Thread(target=wait, name='preparation', daemon=True).start()
+        if preparation is not None and preparation.is_alive():
+            threading.Thread(target=free, name='preparation', daemon=True).start()
         else:
-            self._slots.release()
+            free()
 
     def _count(self, change: int) -> None:
         with self._lock:
@@ -311,3 +311,15 @@ class RequestServer:
             response.message = f'time is up after {session.deadline - session.begin:g} s: {judged}'
         if session.failures and not response.message:
             response.message = f'some were not evaluated: {session.failures}'
+
+
+def forget_shape(msg) -> None:
+    """
+    Let go of a request's mesh and cloud once it is answered.
+
+    An action server keeps the requests of its goals until their results expire, ten minutes
+    after their end; a mesh of half a million triangles takes 400 MB as Python's objects.
+    """
+    for name in ('mesh', 'cloud'):
+        if hasattr(msg, name):
+            setattr(msg, name, type(getattr(msg, name))())

@@ -116,7 +116,7 @@ def drop_duplicate_faces(draft: Draft, walls: bool) -> Draft:
         np.sort(draft.faces, axis=1), axis=0, return_index=True, return_inverse=True,
         return_counts=True)
     if walls:
-        return _dropped(draft, counts[place.reshape(-1)] > 1, 'face of inner wall')
+        return _dropped(draft, counts[place.reshape(-1)] > 1, 'inner wall face')
     bad = np.ones(len(draft.faces), dtype=bool)
     bad[first] = False
     return _dropped(draft, bad, 'duplicate face')

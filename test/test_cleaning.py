@@ -1,0 +1,81 @@
+"""Steps of the repair of meshes, each on the least mesh that needs it."""
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+import pytest
+import trimesh
+
+from gripsim_ros.core.bodies import repair_mesh
+from gripsim_ros.core.bodies.cleaning import (
+    Draft, drop_duplicate_faces, drop_loose_degenerate_faces, turn_out_degenerate_faces)
+from gripsim_ros.core.bodies.holes import MAX_TRIANGULATED_LOOP
+from gripsim_ros.core.errors import MeshError
+
+#: A tetrahedron, a point on its first edge, and one beside it.
+CORNERS = np.array([[0.0, 0, 0], [1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0], [0.5, 0, 0], [2.0, 0, 0]])
+TETRAHEDRON = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]
+
+
+def draft(faces, vertices=CORNERS):
+    """Return a mesh before its repair."""
+    return Draft(np.array(vertices, float), np.array(faces, np.int64), ())
+
+
+def test_a_body_of_walls_alone_has_no_face():
+    with pytest.raises(MeshError, match='no face with an area, got 2 inner wall faces'):
+        drop_duplicate_faces(draft([[0, 1, 2], [0, 2, 1]]), walls=True)
+
+
+def test_of_equal_faces_one_is_kept_where_they_are_no_walls():
+    cleaned = drop_duplicate_faces(draft([*TETRAHEDRON, [1, 0, 2]]), walls=False)
+    assert_array_equal(cleaned.faces, TETRAHEDRON)
+    assert cleaned.repairs == ('dropped 1 duplicate face',)
+
+
+def test_a_face_without_height_goes_where_the_surface_is_whole_without_it():
+    cleaned = drop_loose_degenerate_faces(draft([*TETRAHEDRON, [0, 4, 5]]))
+    assert_array_equal(cleaned.faces, TETRAHEDRON)
+    assert cleaned.repairs == ('dropped 1 degenerate face',)
+
+
+#: The face at the front meets the edge at its middle; a face without height closes the gap.
+SPLIT = [[0, 2, 1], [0, 4, 3], [4, 1, 3], [1, 2, 3], [2, 0, 3], [0, 1, 4]]
+
+
+def test_a_face_without_height_stays_where_it_closes_the_surface():
+    given = draft(SPLIT)
+    assert drop_loose_degenerate_faces(given) is given
+
+
+def test_the_face_across_its_longest_side_is_split_instead():
+    cleaned = turn_out_degenerate_faces(draft(SPLIT))
+    assert cleaned.repairs == ('took out 1 degenerate face',)
+    mesh = trimesh.Trimesh(CORNERS, cleaned.faces, process=False)
+    assert mesh.is_watertight and len(cleaned.faces) == 6
+    assert_allclose(mesh.volume, 1.0 / 6.0)
+    assert (mesh.area_faces > 0.1).all()
+
+
+def test_two_faces_without_height_on_the_same_corners_take_each_other_out():
+    cleaned = turn_out_degenerate_faces(draft([[1, 2, 3], [0, 5, 4], [5, 0, 4]]))
+    assert_array_equal(cleaned.faces, [[1, 2, 3]])
+
+
+@pytest.mark.parametrize('faces', [
+    [*TETRAHEDRON, [0, 5, 4]],          # nothing lies across its longest side
+    [[0, 2, 1], [0, 1, 4], [4, 2, 3]],  # the new edge is there already
+    [[0, 5, 4], [5, 0, 4]]])            # nothing else would be left
+def test_what_cannot_be_split_stays(faces):
+    given = draft(faces)
+    assert turn_out_degenerate_faces(given) is given
+
+
+def test_a_hole_with_many_corners_is_closed_by_a_fan():
+    count = 2 * MAX_TRIANGULATED_LOOP
+    rod = trimesh.creation.cylinder(0.004, 0.1, sections=count)
+    axis = np.flatnonzero(np.linalg.norm(rod.vertices[:, :2], axis=1) < 1e-9)
+    top = axis[np.argmax(rod.vertices[axis, 2])]
+    loaded = repair_mesh(rod.vertices, rod.faces[~(rod.faces == top).any(axis=1)])
+    assert any('filled hole' in line or 'filled 1 hole' in line for line in loaded.repairs)
+    assert loaded.mesh.is_closed
+    assert_allclose(loaded.mesh.volume, rod.volume, rtol=1e-9)
