@@ -75,6 +75,13 @@ def test_a_share_parts_shallowest_loaded_and_deepest_free_nodes_in_the_middle(se
         assert_allclose(share, np.clip(middle, LEAST_SHARE, GREATEST_SHARE), rtol=1e-12)
 
 
+def test_a_patch_that_is_not_pressed_is_guessed_half():
+    with np.errstate(all='raise'):
+        shares = loaded_shares(np.array([0.0, 0.0, -1.0, 2.0, 1.0]), np.array([1, 1, 2, 3, 3]),
+                               np.array([False, True, False, True, False]), 4)
+    assert_array_equal(shares, [0.5, 0.5, 0.5, 0.75])
+
+
 @pytest.fixture(scope='module')
 def scene():
     """Return a hand, a soft ball and the contacts of a closing in four steps."""

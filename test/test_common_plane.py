@@ -8,6 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.contact import common_plane as common_planes
 from gripsim_ros.core.contact.common_plane import (
     arm_triangles, common_plane, parting_plane, triangle_gaps, triangles_may_meet)
 from gripsim_ros.core.contact.convex_parts import convex_part
@@ -165,3 +166,13 @@ def test_coinciding_centres_start_along_x():
     np.testing.assert_allclose(far.point, (square[np.argmax(square @ far.normal)]
                                            + square[np.argmin(square @ far.normal)]) / 2.0,
                                rtol=0.0, atol=ATOL_ROUNDOFF)
+
+
+def test_a_search_cut_short_still_bounds_the_distance(monkeypatch):
+    a, b = (np.array(TABLE_A['apart']), table_b('apart', 1.0))
+    found = common_plane(a, b, early_exit=False)
+    monkeypatch.setattr(common_planes, 'MOST_LOOPS', 1)
+    cut = common_plane(a, b, early_exit=False)
+    assert cut.loops <= 2 and cut.gap <= found.gap + ATOL_ROUNDOFF
+    np.testing.assert_allclose(cut.gap, (b @ cut.normal).min() - (a @ cut.normal).max(),
+                               atol=ATOL_TABLE)

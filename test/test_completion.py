@@ -256,3 +256,9 @@ def test_where_it_was_seen_is_no_part_of_an_objects_identity():
     done = complete_scan(half_sphere(), 'mirror', viewpoint=eye())
     stuff = Material(1e6, 0.45, 1000.0, 0.5)
     assert GraspObject(done.mesh, stuff).id == GraspObject(done.mesh, stuff, 'x', done.seen).id
+
+
+@pytest.mark.parametrize('scale', [0.0, -1.0, np.nan, np.inf])
+def test_a_scale_that_is_no_factor_is_refused(scale):
+    with pytest.raises(MeshError, match='scale must be a finite number above 0, got'):
+        complete_scan(half_sphere(50), scale=scale)

@@ -14,6 +14,7 @@ from gripsim_ros.core.contact.point_queries import closest_points
 from gripsim_ros.core.contact.vp_tree import build_vp_tree
 from gripsim_ros.core.errors import MaterialError, MeshError
 from gripsim_ros.core.mechanics import compliance as compliances
+from gripsim_ros.core.mechanics import compliance_mesh
 from gripsim_ros.core.mechanics.compliance_assembly import assemble, hat_areas
 from gripsim_ros.core.mechanics.compliance_mesh import (QuadraticSurface, coarse_triangles,
                                                         quadratic_surface)
@@ -225,7 +226,7 @@ def test_answers_do_not_depend_on_the_number_of_threads():
 @pytest.fixture(scope='module')
 def body():
     """Return the compliance of a small ball."""
-    return compliances.prepare_compliance(shapes.sphere(0.02, 4e-3), RATIO, 300)
+    return compliances.prepare_compliance(shapes.sphere(0.02, 6e-3), RATIO, 250)
 
 
 @given(seed=st.integers(0, 2 ** 32 - 1))
@@ -280,3 +281,30 @@ def test_an_open_mesh_is_refused():
     mesh = BODIES['box'].with_faces(BODIES['box'].faces[:-1])
     with pytest.raises(MeshError, match='must be closed'):
         compliances.prepare_compliance(mesh, 0.3)
+
+
+def test_a_body_much_smaller_than_its_edges_keeps_the_least_surface_of_its_kind():
+    for body in (shapes.sphere(RADIUS, 0.02), shapes.cylinder(0.01, 0.03, 16)):
+        vertices, faces = coarse_triangles(body, 10.0)
+        mesh = TriangleMesh(vertices, faces)
+        assert mesh.is_closed and 4 <= len(faces) < len(body.faces) / 2
+        assert len(vertices) - len(faces) // 2 == 2
+    # The rims are sharp: each keeps a triangle at least, at its end.
+    ends = np.abs(vertices[:, 2])
+    assert (np.isclose(ends, 0.015, rtol=RTOL_ROUNDOFF)).sum() >= 6
+
+
+def test_where_edges_could_be_halved_for_ever_it_ends(monkeypatch):
+    monkeypatch.setattr(compliance_mesh, 'DIVISIONS', 1)
+    box = BODIES['box']
+    vertices, faces = coarse_triangles(box, 1e-4)
+    mesh = TriangleMesh(vertices, faces)
+    assert mesh.is_closed and len(faces) == 2 * len(box.faces)
+    assert_allclose(mesh.volume, box.volume, rtol=RTOL_ROUNDOFF)
+
+
+def test_a_surface_that_forces_pull_outwards_is_refused(monkeypatch):
+    monkeypatch.setattr(compliances, 'solve_unit_loads', lambda surface, normals, ratio: (
+        -np.repeat(normals[:, :, None], len(normals), axis=2), np.zeros((len(normals), 3))))
+    with pytest.raises(MeshError, match='a force would pull it outwards'):
+        compliances.prepare_compliance(shapes.sphere(0.02, 6e-3), RATIO, 250)

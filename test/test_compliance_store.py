@@ -134,3 +134,10 @@ def test_compliances_are_made_for_few_poisson_ratios(given, taken):
 def test_options_out_of_range_are_refused(values, said):
     with pytest.raises(TaskError, match=said):
         ComplianceOptions(**values)
+
+
+def test_a_folder_that_keeps_nothing_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, '_keep', lambda place, compliance: None)
+    monkeypatch.setattr(store, 'prepare_compliance', lambda *arguments: None)
+    with pytest.raises(OSError, match='cannot be read back'):
+        store.load_compliance(tmp_path, MESH, RATIO, NODES)

@@ -1,6 +1,7 @@
 """GJK, EPA, clipping and convex parts, against hulls of differences and cases by hand."""
 
 import sys
+from types import SimpleNamespace
 
 from contact_oracles import hull_distance
 from hypothesis import assume, given, settings
@@ -14,7 +15,7 @@ from gripsim_ros.core.bodies import TriangleMesh, shapes
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
 from gripsim_ros.core.contact.common_plane import common_plane
 from gripsim_ros.core.contact.convex_parts import convex_part, convex_parts, is_convex
-from gripsim_ros.core.contact.epa import pair_contact
+from gripsim_ros.core.contact.epa import PairContact, pair_contact
 from gripsim_ros.core.contact.manifold import WarmStart, clip_manifold, contact_manifold
 from gripsim_ros.core.errors import MeshError, ShapeError
 from gripsim_ros.core.transforms import inverse, transform
@@ -303,3 +304,46 @@ def test_bad_numbers_are_refused():
         convex_parts(shapes.box([1.0, 1.0, 1.0]), 2.0)
     with pytest.raises(ShapeError, match='at least one'):
         contact_manifold([], [CUBE], np.eye(4))
+
+
+@pytest.mark.parametrize('offset', [(0.0, 0.0, 9.0), (0.0, 0.0, 2.05), (-0.5, 0.0, 0.0)])
+def test_a_part_farther_than_the_nearest_neither_hides_it_nor_changes_its_normal(offset):
+    beside, T_a_b = CUBE.moved(shifted(*offset)), shifted(1.75, 0.0, 0.0)
+    alone = contact_manifold([CUBE], [CUBE], T_a_b)
+    for number, parts in enumerate(([CUBE, beside], [beside, CUBE])):
+        both = contact_manifold(parts, [CUBE], T_a_b)
+        own = both.pairs[:, 0] == number
+        assert (both.overlap, both.distance) == (True, 0.0)
+        np.testing.assert_allclose(both.depth, 0.25, atol=ATOL_ROUNDOFF)
+        np.testing.assert_allclose(both.normal, [1.0, 0.0, 0.0], atol=ATOL_ROUNDOFF)
+        np.testing.assert_allclose(both.points[own], alone.points, atol=ATOL_ROUNDOFF)
+        np.testing.assert_allclose(both.depths[own], alone.depths, atol=ATOL_ROUNDOFF)
+        assert own.all()
+
+
+def test_corners_cut_twice_by_rounding_count_once():
+    # Half of a square that stands on its corner lies on the face; its two corners lie in the
+    # face's edge but for rounding.
+    square = np.array([[0.5, 0.0], [0.0, 0.5], [-0.5, 0.0], [0.0, -0.5]])
+    tip = convex_part(np.array([[x + 1.0 - 1e-12, y, z] for x, y in square for z in (0.9, 2.0)]))
+    found = clip_manifold(CUBE, tip, pair_contact(CUBE, tip))
+    order = np.lexsort(found[0].T[:2])
+    np.testing.assert_allclose(found[0][order], [[1.0, -0.5, 1.0], [0.5, 0.0, 1.0],
+                                                 [1.0, 0.5, 1.0]], atol=ATOL_HULL)
+    np.testing.assert_allclose(found[1], np.full(3, 0.1), atol=ATOL_HULL)
+
+
+def test_where_clipping_leaves_nothing_the_deepest_point_stands_for_the_contact():
+    pair = PairContact(True, 0.0, 0.1, UP, UP, 0.9 * UP, np.zeros((0, 2), np.int64), 0)
+    points, depths = clip_manifold(CUBE, CUBE.moved(shifted(5.0, 5.0, 1.9)), pair)
+    np.testing.assert_array_equal(points, UP[None])
+    np.testing.assert_array_equal(depths, [0.1])
+
+
+def test_a_cut_into_slivers_alone_is_refused(monkeypatch):
+    flat = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
+    monkeypatch.setitem(sys.modules, 'coacd', SimpleNamespace(
+        set_log_level=lambda level: None, Mesh=lambda vertices, faces: None,
+        run_coacd=lambda mesh, **options: [(flat, None)]))
+    with pytest.raises(MeshError, match='could not be cut into convex parts'):
+        convex_parts(step_mesh())

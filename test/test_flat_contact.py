@@ -8,6 +8,7 @@ from scipy.optimize import nnls
 from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.errors import ShapeError, TaskError
+from gripsim_ros.core.mechanics import flat_contact
 from gripsim_ros.core.mechanics.contact_forces import solve_contact_forces
 from gripsim_ros.core.mechanics.flat_contact import rectangle_potential, solve_flat_contact
 from lattice_cases import one_patch
@@ -244,3 +245,20 @@ def test_depths_that_are_no_grid_are_refused(depths):
 def test_numbers_out_of_range_are_refused(spacing, modulus, tolerance, said):
     with pytest.raises(TaskError, match=f'{said} must be above 0'):
         solve_flat_contact(np.ones((3, 3)), spacing, modulus, tolerance)
+
+
+def test_a_search_cut_short_says_that_it_has_not_converged(monkeypatch):
+    places = np.linspace(-0.02, 0.02, 24)
+    depths = DEPTH - (places[:, None] ** 2 + places ** 2) / (2.0 * RADIUS)
+    spacing = (places[1] - places[0],) * 2
+    assert solve_flat_contact(depths, spacing, MODULUS).converged
+    monkeypatch.setattr(flat_contact, 'MAX_SETS', 1)
+    cut = solve_flat_contact(depths, spacing, MODULUS)
+    assert not cut.converged and (cut.pressures >= 0.0).all()
+
+
+def test_steps_that_do_not_close_the_gaps_are_no_solution(monkeypatch):
+    depths, side = hertz_depths(32)
+    monkeypatch.setattr(flat_contact, 'MAX_STEPS', 1)
+    monkeypatch.setattr(flat_contact, 'MAX_SETS', 6)
+    assert not solve_flat_contact(depths, (side, side), MODULUS).converged

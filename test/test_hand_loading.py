@@ -260,3 +260,10 @@ def test_adjacent_links_are_neighbours(tmp_path):
     hand = load_changed(tmp_path, config=[('name: gripper',
                                            'name: gripper\nadjacent: [[left, right]]')])
     assert hand.neighbours[hand.link_index('left'), hand.link_index('right')]
+
+
+def test_a_joint_above_the_base_is_not_the_hands(tmp_path):
+    with pytest.raises(HandError, match=r"joints \['a'\] do not hang on base_link 'upper'"):
+        HandModel.load(*hand_cases.write_hand(
+            tmp_path, hand_cases.PLANAR_URDF,
+            hand_cases.PLANAR_CONFIG.replace('base_link: base', 'base_link: upper')))

@@ -59,3 +59,8 @@ def test_scores_fall_but_for_faces_seen_before_and_a_seed_turns_the_rolls(box, h
     poses = {one.T_object_palm.round(9).tobytes() for one in found}
     _, other = approaches(box, hand, Task(), seed=7)
     assert any(one.T_object_palm.round(9).tobytes() not in poses for one in other)
+
+
+def test_a_cone_without_a_palm_in_it_has_no_hypotheses(box, hand):
+    task = Task(approach_direction=(0.3, 0.5, 0.8), approach_half_angle=1e-9)
+    assert propose_hypotheses(box, hand, task, planner_options(), COUNT) == ([], 0)

@@ -216,3 +216,16 @@ def test_a_wall_beside_a_sphere_does_not_press_on_it(box):
 def test_an_indenter_without_a_radius_is_refused(ball, indenter):
     with pytest.raises(TaskError, match='radius'):
         indent_body(ball, indenter, [0.0, 0.0, 0.1], SHORT, 1e-3)
+
+
+@pytest.mark.parametrize('indenter', [SphereIndenter(0.01), CylinderIndenter(0.005)])
+def test_a_push_too_shallow_to_be_resisted_is_refused(coarse_ball, indenter):
+    with pytest.raises(TaskError, match='nothing resists the indenter at a depth of 1e-19 m'):
+        indent_body(coarse_ball, indenter, [0.0, 0.0, 0.1], SHORT, 1e-19)
+
+
+def test_a_link_whose_pad_faces_its_own_body_has_no_thickness_to_tell(coarse_ball, hand):
+    link = hand.links[hand.link_index('sdh_thumb_3_link')]
+    turned = LinkIndenter(replace(link, pad_normal=-link.pad_normal))
+    with pytest.raises(TaskError, match='nothing resists the indenter'):
+        indent_body(coarse_ball, turned, [0.0, 0.0, 0.1], SHORT, 1e-19)

@@ -259,3 +259,9 @@ def test_an_obstacle_around_everything_is_named():
     assert result.rejections == {rejections.SURROUNDINGS_COLLIDE: 4}
     assert result.hint.startswith('obstacles') and '4 of 4' in result.hint
     assert result.nearest_miss.reason == rejections.SURROUNDINGS_COLLIDE
+
+
+def test_the_largest_width_of_a_fine_ball_is_its_diameter():
+    ball = shapes.sphere(0.05, 0.004)
+    assert len(ball.vertices) > 1000
+    np.testing.assert_allclose(largest_width(ball), 0.1, rtol=1e-3)

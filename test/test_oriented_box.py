@@ -104,3 +104,10 @@ def test_a_box_without_points_is_bad_input():
         fit_oriented_box(np.zeros((0, 3)))
     with pytest.raises(ShapeError, match='finite points'):
         fit_oriented_box(np.full((2, 3), np.nan))
+
+
+def test_a_surface_without_area_is_boxed_by_its_vertices():
+    along = np.array([[1.0], [2.0], [4.0]]) * [3.0, 0.0, 4.0]
+    box = fit_oriented_box(along, np.array([[0, 1, 2]]))
+    np.testing.assert_allclose(np.sort(box.half_lengths), [0.0, 0.0, 7.5], atol=ATOL_ROUNDOFF)
+    np.testing.assert_allclose(box.centre, [7.5, 0.0, 10.0], atol=ATOL_ROUNDOFF)

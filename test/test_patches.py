@@ -244,3 +244,13 @@ def test_meshes_are_sampled_alike_in_one_kernel_and_through_the_protocol(seed):
         np.testing.assert_allclose(getattr(one[0], name), getattr(other[0], name), rtol=0.0,
                                    atol=ATOL_ROUNDOFF)
     assert one[0].flags == other[0].flags
+
+
+@pytest.mark.parametrize('direction, depth', [
+    ((0.0, 0.0, 1.0), 0.01), ((0.0, 0.6, 0.8), 0.0125), ((0.0, 0.0, -1.0), -np.inf),
+    ((1.0, 0.0, 0.0), -np.inf)])
+def test_a_punch_is_met_at_its_flat_end_from_behind_and_from_nowhere_else(direction, depth):
+    punch = PunchIndenter(0.02, 0.1)
+    depths, met = punch.ray_depths(np.array([[0.0, 0.0, -0.01]]), np.array(direction), 0.05)
+    np.testing.assert_allclose(depths, [depth])
+    assert met.tolist() == [0 if np.isfinite(depth) else -1]

@@ -8,19 +8,21 @@ from numpy.testing import assert_allclose
 import pytest
 
 from gripsim_ros.core.bodies import TriangleMesh, shapes
-from gripsim_ros.core.errors import MeshError, ShapeError
-from gripsim_ros.core.hand import forward_kinematics
+from gripsim_ros.core.errors import HandError, MeshError, ShapeError
+from gripsim_ros.core.hand import forward_kinematics, HandModel
 from gripsim_ros.core.planning.distance_field import sample_surface
+from gripsim_ros.core.planning.planar_closure import PlanarChain
 from gripsim_ros.core.planning.planar_closure_contour import (
     contour_of_points, cut_contours, cut_faces, mirrored)
 from gripsim_ros.core.planning.planar_closure_filter import least_unbalance
 from gripsim_ros.core.planning.planar_closure_hand import (
-    ROUNDING, ReachedContact, close_hand, finger_planes)
+    ROUNDING, ReachedContact, close_hand, finger_planes, palmar_outline)
 from gripsim_ros.core.planning.planar_closure_preshape import prism_of
 from gripsim_ros.core.planning.planar_closure_queue import ClosingQueue
 from gripsim_ros.core.planning.rejections import HOPELESS
 from gripsim_ros.core.transforms import apply, transform
 from gripsim_ros.resources import load_default_hand
+from hand_cases import PLANAR_CONFIG, PLANAR_URDF, write_hand
 
 ATOL_ROUNDOFF = 1e-12
 # Outlines leave out corners of 0.2 mm, and round those that they keep.
@@ -192,3 +194,64 @@ def test_meshes_of_prisms_face_outwards():
     assert isinstance(mesh, TriangleMesh)
     outward = mesh.face_centroids * [1.0, 1.0, 0.0]
     assert (np.einsum('ij,ij->i', outward, mesh.face_normals) > 0.0).all()
+
+
+def test_a_finger_whose_axes_are_not_parallel_is_no_planar_chain(tmp_path):
+    urdf = PLANAR_URDF.replace('<origin xyz="1 0 0"/><axis xyz="0 0 1"/>',
+                               '<origin xyz="1 0 0"/><axis xyz="0 1 0"/>')
+    hand = HandModel.load(*write_hand(tmp_path, urdf, PLANAR_CONFIG))
+    with pytest.raises(HandError, match=r"'planar': the axes of a finger's joints \['a', 'b'\]"):
+        finger_planes(hand, 0)
+
+
+def test_a_phalanx_thinner_than_its_rounding_is_refused():
+    with pytest.raises(HandError, match='a phalanx is thinner than 5 mm'):
+        palmar_outline(np.array([[0.0, 0.0], [0.04, 0.0], [0.04, 0.004], [0.0, 0.004]]), ROUNDING)
+
+
+def test_the_outline_of_a_wedge_runs_inside_its_palmar_sides():
+    wedge = np.array([[0.0, 0.0], [0.05, 0.0], [0.03, 0.03]])
+    outline = palmar_outline(wedge, ROUNDING)
+    distances = []
+    for a, b in zip(wedge, np.roll(wedge, -1, axis=0)):
+        inward = np.array([-(b - a)[1], (b - a)[0]]) / np.linalg.norm(b - a)
+        distances.append((outline - a) @ inward)
+    # Every corner lies on two of the sides moved in, none nearer to any.
+    assert_allclose(np.sort(distances, axis=0)[:2], ROUNDING, rtol=0.0, atol=ATOL_ROUNDOFF)
+    assert len(outline) == 3
+
+
+@pytest.mark.parametrize('together', [True, False])
+def test_an_object_out_of_reach_leaves_every_joint_where_its_law_ends(together):
+    hand, far = load_default_hand(), transform(np.eye(3), np.array([0.0, 0.0, -9.0]))
+    closure = close_hand(hand, 1, far, shapes.box((0.1, 0.1, 0.1)), together=together)
+    planes = finger_planes(hand, 1)
+    assert (closure.fingers, closure.contacts, closure.overlap) == (0, (), 0.0)
+    for plane in planes:
+        ends = plane.closed if together else plane.chain.limits
+        assert_allclose(closure.joint_positions[plane.joints], plane.to_joints(ends),
+                        rtol=0.0, atol=ATOL_ROUNDOFF)
+
+
+def test_a_closed_contour_is_its_own_mirror_image():
+    contour, _ = contour_of_points(CIRCLE)
+    assert mirrored(contour) is contour
+
+
+def test_a_plane_that_but_grazes_a_corner_has_no_section():
+    corners = np.array([[0.0, 0.0, 0.02], [0.01, 0.0, 0.0], [-0.01, 0.01, 0.0],
+                        [-0.01, -0.01, 0.0]])
+    mesh = TriangleMesh(corners, np.array([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]]))
+    assert cut_contours(mesh, (0.0, 0.0, 0.02), XY) == []
+    assert len(cut_contours(mesh, (0.0, 0.0, 0.01), XY)) == 1
+
+
+@pytest.mark.parametrize('changes, said', [
+    ({'limits': [-0.1, 1.0]}, 'joint limits must not lie below the start'),
+    ({'outlines': ([[0.0, 0.0], [1.0, 0.0]],)}, 'one polyline of 2 or more points a phalanx'),
+    ({'outlines': ([[0.0, 0.0]], [[0.0, 0.0], [1.0, 0.0]])}, 'one polyline of 2 or more points')])
+def test_chains_that_cannot_be_are_refused(changes, said):
+    values = {'base': (0.0, 0.0), 'direction': 0.0, 'lengths': [0.04, 0.03],
+              'half_thickness': [0.0, 0.0], 'start': [0.0, 0.0], 'limits': [1.0, 1.0]}
+    with pytest.raises(HandError, match=said):
+        PlanarChain(**{**values, **changes})

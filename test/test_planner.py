@@ -3,15 +3,19 @@
 from collections import deque
 from dataclasses import replace
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from fake_stages import SphereWorld
 
+from gripsim_ros.core.batches import DETAIL_SURFACE
 from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.errors import TaskError
+from gripsim_ros.core.pipeline import run
 from gripsim_ros.core.planning import GraspPlanner, Task, closing, rejections
 from gripsim_ros.core.planning.closing_groups import carry_closings
+from gripsim_ros.core.planning.held_motion import HeldMotion
 from gripsim_ros.core.planning.state_row import state_row
 from gripsim_ros.core.transforms import apply, from_rotation_vector
 from gripsim_ros.in_process import find_material, planner_options
@@ -269,3 +273,77 @@ def test_hypotheses_turn_with_the_object(hand):
     np.testing.assert_allclose(
         turned.ask().configurations.T_object_palm,
         turned_by @ plain.ask().configurations.T_object_palm, rtol=0.0, atol=ATOL_POSE)
+
+
+def test_failures_of_unknown_or_answered_questions_are_ignored(ball, hand, world):
+    planner = new_planner(ball, hand, active_hypotheses=4)
+    first = planner.ask()
+    planner.tell(first.batch_id, world.evaluate(first.configurations))
+    for batch_id in (first.batch_id, 99):
+        planner.tell_failed(batch_id)
+    assert rejections.EVALUATION_FAILED not in planner.rejections
+
+
+def test_a_grasp_whose_details_cannot_be_had_stays_without_them(ball, hand, world):
+    planner, failed = new_planner(ball, hand, active_hypotheses=4), 0
+    while not planner.finished:
+        ask = planner.ask()
+        if ask.configurations.detail == DETAIL_SURFACE:
+            planner.tell_failed(ask.batch_id)
+            failed += 1
+        else:
+            planner.tell(ask.batch_id, world.evaluate(ask.configurations))
+        if planner.progress.stable and not failed:
+            planner.stop()
+    grasps = planner.ranked()
+    assert len(grasps) == failed > 0
+    assert all(grasp.stable and grasp.vertices is None for grasp in grasps)
+
+
+def test_motions_that_no_stage_can_judge_are_none(ball, hand, world):
+    task = Task(displacement_object=from_rotation_vector(np.array([0, 0, 1e-3, 0, 0, 0.0])))
+    planner = GraspPlanner(ball, hand, task, planner_options(), max_hypotheses=4)
+    while not planner.finished:
+        ask = planner.ask()
+        if planner.progress.stable and isinstance(planner._asked[ask.batch_id][0], HeldMotion):
+            planner.tell_failed(ask.batch_id)
+        else:
+            planner.tell(ask.batch_id, world.evaluate(ask.configurations))
+    assert planner.rejections[rejections.CANNOT_MOVE] > 0 and planner.ranked() == []
+
+
+@pytest.mark.parametrize('answered', [True, False])
+def test_details_of_near_misses_are_asked_for_once_each_answered_or_not(
+        ball, hand, answered):
+    world = SphereWorld(hand, RADIUS, 1e6, ball.material.friction)
+    planner = GraspPlanner(ball, hand, Task(), planner_options(), max_hypotheses=6)
+    while (ask := planner.ask()).configurations.detail != DETAIL_SURFACE:
+        planner.tell(ask.batch_id, world.evaluate(ask.configurations))
+    asks = [ask]
+    while (ask := planner.ask()) is not None:
+        asks.append(ask)
+        assert len(asks) <= planner.progress.total
+    assert len(asks) > 1 and not planner.finished
+    poses = {ask.configurations.T_object_palm.tobytes() for ask in asks}
+    assert len(poses) == len(asks)
+    for ask in asks:
+        if answered:
+            planner.tell(ask.batch_id, world.evaluate(ask.configurations))
+        else:
+            planner.tell_failed(ask.batch_id)
+    assert planner.finished and planner.ask() is None
+    assert planner.nearest_miss.links and planner.hint
+
+
+def test_closings_carried_for_somebody_who_has_gone_end_without_outcome(ball, hand, world):
+    planner = new_planner(ball, hand)
+    asked = world.questions
+    assert carry_closings(planner.begin(2), planner, world.evaluate, lambda: False) == []
+    assert world.questions == asked + 2
+
+
+def test_a_planner_with_nothing_to_ask_ends_the_run():
+    told = []
+    idle = SimpleNamespace(finished=False, ask=lambda: told.append('asked'), progress=None)
+    assert run(idle, None) is False
+    assert told == ['asked']

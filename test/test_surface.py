@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from hypothesis import given, settings, strategies as st
 import numpy as np
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 from scipy.spatial.transform import Rotation
 import trimesh
 
-from gripsim_ros.core.bodies import Material, TriangleMesh
+from gripsim_ros.core.bodies import Material, shapes, TriangleMesh
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.mechanics.boussinesq import (boussinesq_displacements, place_under_pads,
                                                    slip_displacements, surface_loads,
@@ -26,6 +26,8 @@ RADIUS = 0.04
 FOAM = Material(5e5, 0.3, 100.0, 0.5)
 
 RTOL_VOLUME = 1e-10
+#: About the square and the cube root of round-off.
+RTOL_DOUBLE_ROOT, RTOL_TRIPLE_ROOT = 1e-6, 1e-4
 #: u_z outside Hertz' contact, from a lattice of 400 nodes.
 RTOL_HERTZ_OUTSIDE = 5e-3
 #: What lumping of patches may cost, of the largest displacement, by contact radii.
@@ -171,6 +173,38 @@ def test_any_volume_is_restored_along_normals(seed, share):
                     rtol=RTOL_VOLUME)
 
 
+def test_the_volume_that_a_box_has_moves_it_by_no_bit():
+    box = shapes.box((2.0, 2.0, 2.0))
+    moved, multiple = restore_volume(box.vertices, box.faces, box.vertices, 8.0)
+    assert multiple == 0.0
+    assert_array_equal(moved, box.vertices)
+
+
+def test_where_no_multiple_gives_the_volume_nothing_moves():
+    box = shapes.box((2.0, 2.0, 2.0))
+    for directions in (np.zeros_like(box.vertices), box.vertices * [1.0, -1.0, 0.0]):
+        moved, multiple = restore_volume(box.vertices, box.faces, directions, 16.0)
+        assert multiple == 0.0
+        assert_array_equal(moved, box.vertices)
+
+
+def test_a_box_is_drawn_in_from_four_sides_until_nothing_is_left():
+    # Its volume is 8 (1 - s)^2: a double root, which Newton's steps near but linearly.
+    box = shapes.box((2.0, 2.0, 2.0))
+    moved, multiple = restore_volume(box.vertices, box.faces, -box.vertices * [1.0, 1.0, 0.0],
+                                     0.0)
+    assert_allclose(multiple, 1.0, rtol=RTOL_DOUBLE_ROOT)
+    assert_allclose(moved, box.vertices * [0.0, 0.0, 1.0], atol=RTOL_DOUBLE_ROOT)
+
+
+def test_a_box_is_drawn_in_to_its_middle_until_nothing_is_left():
+    # A triple root of 0.06 (1 - s)^3, which Newton's steps near but linearly.
+    box = shapes.box((0.3, 0.4, 0.5))
+    moved, multiple = restore_volume(box.vertices, box.faces, -box.vertices, 0.0)
+    assert_allclose(multiple, 1.0, rtol=RTOL_TRIPLE_ROOT)
+    assert_allclose(moved, 0.0, atol=RTOL_TRIPLE_ROOT)
+
+
 def test_no_change_of_volume_moves_nothing():
     mesh = ball(2)
     volume, _ = volume_and_centre(mesh.vertices, mesh.faces)
@@ -265,3 +299,13 @@ def test_rings_end_at_their_reach():
 def test_options_out_of_range_are_refused(values, said):
     with pytest.raises(TaskError, match=said):
         SurfaceOptions(**values)
+
+
+def test_without_any_load_no_vertex_lies_under_a_pad():
+    none, rows = np.zeros(0), np.zeros((0, 3))
+    loads = SurfaceLoads(rows, rows, none, np.zeros(1, np.int64), rows, rows, none, rows, rows,
+                         none, none, none)
+    mesh = ball(2)
+    moves, touched, pressures = place_under_pads(mesh.vertices, mesh.vertex_normals, loads)
+    assert_array_equal(moves, mesh.vertex_normals)
+    assert not touched.any() and not pressures.any()

@@ -6,7 +6,7 @@ Mutation testing of the kernels: change one thing in a function, and see a test 
 Nothing is written: kernels run as plain Python (``NUMBA_DISABLE_JIT``), and a forked process
 gives one function other code before it runs the tests of its module. So a change needs no
 compiling, and no cache can hide it. What survives a few random examples of each law is asked
-with all of them. Survivors are printed with their number, place and change; ``--replay`` runs
+with more. Survivors are printed with their number, place and change; ``--replay`` runs
 some again after a test was sharpened. What was found is in docs/validation/mutation.md.
 """
 
@@ -17,31 +17,35 @@ import importlib
 import os
 from pathlib import Path
 import random
-import signal
+import resource
 import sys
-import time
 
 ROOT = Path(__file__).resolve().parents[1]
 CORE = 'gripsim_ros.core'
 #: Modules and the tests that hold them: files, then an expression of pytest's -k or ''.
 TARGETS = {
-    'contact.gjk': ('test_clearance', 'hulls and not close or cubes'),
-    'contact.vp_tree': ('test_vp_tree', ''),
-    'contact.point_queries': ('test_vp_tree', ''),
-    'contact.ray_queries': ('test_narrow_phase', ''),
-    'contact.culling': ('test_penetration', ''),
-    'contact.penetration': ('test_penetration', ''),
-    'mechanics.active_set': ('test_contact_forces',
-                             'definite_problem or exchanges or least_squares or coinciding'),
+    'contact.gjk': ('test_gjk_kernels', ''),
+    'contact.vp_tree': ('test_tree_kernels', 'new_tree or refitted or node'),
+    'contact.point_queries': ('test_tree_kernels', 'triangle_meets or of_any_place or closest '
+                              'or points_in or bounds_in'),
+    'contact.culling': ('test_tree_kernels', 'boxes or vertices_in or rows_of'),
+    'contact.ray_queries': ('test_ray_kernels', 'not vertices'),
+    'contact.penetration': ('test_ray_kernels', 'vertices or cells or ascending'),
+    'mechanics.active_set': ('test_active_set test_contact_forces',
+                             'active_set or definite_problem or exchanges or coinciding'),
+    'mechanics.closing_memory': ('test_closing_memory', 'share_parts or not_pressed or punch'),
     'mechanics.cholesky': ('test_cholesky', ''),
-    'mechanics.cone_algebra': ('test_cone_solver', ''),
-    'mechanics.cone_equations': ('test_cone_solver', ''),
-    'mechanics.cone_solver': ('test_cone_solver', ''),
+    'mechanics.cone_algebra': ('test_cone_kernels test_cone_solver', ''),
+    'mechanics.cone_equations': ('test_cone_kernels test_cone_solver', ''),
+    'mechanics.cone_solver': ('test_cone_kernels test_cone_solver', ''),
 }
 #: Random examples of a law, first and where a mutant survives these.
-EXAMPLES = {'few': 6, 'many': 60}
-#: A mutant may take this many times as long as the source, and so many seconds more.
-SLOWER, GRACE = 5.0, 20.0
+EXAMPLES = 6, 30
+#: A mutant may take this many times as long as the source, and so many seconds more, of
+#: processor time, so that a busy machine kills none.
+SLOWER, GRACE = 5.0, 10.0
+#: Standard output, before pytest takes it.
+OUTPUT = os.dup(1)
 SWAPS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
          ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult}
 COMPARISONS = {ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE),
@@ -121,81 +125,98 @@ def mutated_function(source, mutant):
     return ast.Module([function], [])
 
 
-def run_tests(module, mutant, examples, limit):
-    """Return ``(passed, seconds)`` of a forked run; one past its limit has not passed."""
-    start, child = time.monotonic(), os.fork()
-    if child == 0:
-        _test_and_exit(module, mutant, examples)
-    while time.monotonic() - start < limit:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status) == 0, time.monotonic() - start
-        time.sleep(0.02)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return False, time.monotonic() - start
+class Runner:
+    """A pytest plugin: instead of running the tests found, ask them about each mutant."""
 
+    def __init__(self, module, choose):
+        self.module, self.choose = module, choose
+        self.survivors = None
 
-def _test_and_exit(module, mutant, examples):
-    """Give a function its mutant's code, run the tests, and end this process."""
-    code = 1
-    try:
-        with open(os.devnull, 'w') as nowhere, contextlib.redirect_stdout(nowhere), \
-                contextlib.redirect_stderr(nowhere):
+    def pytest_runtestloop(self, session):
+        """Print and count the mutants that survive."""
+        owner = importlib.import_module(f'{CORE}.{self.module}')
+        mutants = list_mutants(Path(owner.__file__).read_text(encoding='utf-8'))
+        limits, times = {}, []
+        for examples in EXAMPLES:
+            passed, seconds = self._ask(session, None, examples, 3600)
+            if not passed:
+                raise SystemExit(f'{self.module}: its tests fail on the source as it is')
+            limits[examples] = int(SLOWER * seconds + GRACE)
+            times.append(f'{seconds:.1f}')
+        numbers, survivors = self.choose(len(mutants)), 0
+        for number in numbers:
+            if all(self._ask(session, mutants[number], *pair)[0] for pair in limits.items()):
+                survivors += 1
+                line, _, _, _, _, old, new = mutants[number]
+                tell(f'  survived: {number}, line {line}: {" ".join(old.split())} -> {new}')
+        tell(f'{self.module}: {len(mutants)} mutants, {len(numbers)} tried, {survivors} survived '
+             f'({" and ".join(times)} s a run)')
+        self.survivors = survivors
+        return True
+
+    def _ask(self, session, mutant, examples, limit):
+        """Return ``(passed, seconds)`` of a fork; one past its processor time has failed."""
+        child = os.fork()
+        if child == 0:
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+            self._test_and_exit(session, mutant, examples)
+        _, status, used = os.wait4(child, 0)
+        return os.waitstatus_to_exitcode(status) == 0, used.ru_utime + used.ru_stime
+
+    def _test_and_exit(self, session, mutant, examples):
+        """Give a function its mutant's code, run the tests, and end this process."""
+        code = 1
+        try:
             if mutant is not None:
-                owner = importlib.import_module(f'{CORE}.{module}')
+                owner = importlib.import_module(f'{CORE}.{self.module}')
                 source = Path(owner.__file__).read_text(encoding='utf-8')
                 namespace = dict(vars(owner))
                 exec(compile(mutated_function(source, mutant), owner.__file__, 'exec'), namespace)
                 vars(owner)[mutant[4]].__code__ = namespace[mutant[4]].__code__
-            import pytest
-            files, chosen = TARGETS[module]
-            code = pytest.main(['-q', '-x', '-p', 'no:cacheprovider', '-k', chosen,
-                                f'--hypothesis-profile={examples}',
-                                *(f'test/{name}.py' for name in files.split())])
-    finally:
-        os._exit(int(code))
+            code = int(any_fails(session.items, examples))
+        finally:
+            os._exit(code)
+
+
+def any_fails(items, examples):
+    """Run tests up to the first that fails, each law on so many examples."""
+    from _pytest.runner import runtestprotocol
+    from hypothesis import Phase, settings
+    chosen = settings(deadline=None, derandomize=True, max_examples=examples,
+                      phases=[Phase.explicit, Phase.generate], database=None)
+    for item, following in zip(items, [*items[1:], None]):
+        # A law's own number of examples would win over that of a profile.
+        item.function._hypothesis_internal_use_settings = chosen
+        if any(report.failed for report in runtestprotocol(item, log=False, nextitem=following)):
+            return True
+    return False
+
+
+def tell(text):
+    """Print past pytest, which keeps what tests print."""
+    os.write(OUTPUT, f'{text}\n'.encode())
 
 
 def test_module(module, choose):
-    """Run the tests on each chosen mutant; print and return how many survived."""
-    owner = importlib.import_module(f'{CORE}.{module}')
-    mutants = list_mutants(Path(owner.__file__).read_text(encoding='utf-8'))
-    limits = {}
-    for examples, number in EXAMPLES.items():
-        share = number / EXAMPLES['few']
-        if examples == 'few':
-            passed, seconds = run_tests(module, None, examples, 3600.0)
-            if not passed:
-                raise SystemExit(f'{module}: its tests fail on the source as it is')
-        limits[examples] = share * SLOWER * seconds + GRACE
-    numbers = choose(len(mutants))
-    survivors = 0
-    for number in numbers:
-        if all(run_tests(module, mutants[number], *pair)[0] for pair in limits.items()):
-            survivors += 1
-            line, _, _, _, _, old, new = mutants[number]
-            print(f'  survived: {number}, line {line}: {" ".join(old.split())} -> {new}',
-                  flush=True)
-    print(f'{module}: {len(mutants)} mutants, {len(numbers)} tried, {survivors} survived '
-          f'({seconds:.0f} s a run)', flush=True)
-    return survivors
+    """Return how many of the chosen mutants survive the tests of their module."""
+    import pytest
+    files, chosen = TARGETS[module]
+    runner = Runner(module, choose)
+    with open(os.devnull, 'w') as nowhere, contextlib.redirect_stdout(nowhere), \
+            contextlib.redirect_stderr(nowhere):
+        pytest.main(['-q', '-p', 'no:cacheprovider', '-k', chosen,
+                     *(f'test/{name}.py' for name in files.split())], plugins=[runner])
+    if runner.survivors is None:
+        raise SystemExit(f'{module}: its tests could not be run as they are')
+    return runner.survivors
 
 
-def prepare(modules):
-    """Import what the tests import, with fewer examples a law and failures left as found."""
-    os.environ |= {'NUMBA_DISABLE_JIT': '1', 'OPENBLAS_NUM_THREADS': '1'}
+def prepare():
+    """Let kernels be plain Python, and tests be imported without what they do not need."""
+    os.environ |= {'NUMBA_DISABLE_JIT': '1', 'OPENBLAS_NUM_THREADS': '1',
+                   'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1'}
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT), str(ROOT / 'test')]
-    importlib.import_module('conftest')
-    from hypothesis import Phase, settings
-    for name, examples in EXAMPLES.items():
-        settings.register_profile(name, deadline=None, derandomize=True, max_examples=examples,
-                                  phases=[Phase.explicit, Phase.generate])
-    settings.load_profile('few')
-    for module in modules:
-        for name in TARGETS[module][0].split():
-            importlib.import_module(name)
 
 
 def main():
@@ -212,7 +233,7 @@ def main():
         return arguments.replay or sorted(few)
 
     modules = [module for module in TARGETS if arguments.only in module]
-    prepare(modules)
+    prepare()
     survivors = [test_module(module, choose) for module in modules]
     return int(any(survivors))
 

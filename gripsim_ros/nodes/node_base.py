@@ -1,5 +1,6 @@
 """What all nodes of the suite share: parameters, lifecycle, diagnostics, steady timers."""
 
+import ctypes
 import os
 import sys
 import time
@@ -39,6 +40,8 @@ ERROR_PAUSE = 0.05
 DEFAULT_THREADS = 3
 #: Characters of an error that are told.
 LONGEST_LINE = 600
+#: Meshes of more triangles are prepared one after the other, and their memory given back.
+LARGE_MESH = 100_000
 #: How many objects `grasp_object` keeps for late joiners.
 LATCHED_OBJECTS = 16
 
@@ -320,3 +323,9 @@ def config_mapping(path: str, name: str) -> Mapping[str, Any]:
     if not isinstance(content, Mapping):
         raise ParameterError(f'{name} options {file} must be a mapping, got {content!r}')
     return content
+
+
+def return_memory() -> None:
+    """Give freed memory back to the system, which glibc's heaps of many threads keep else."""
+    with suppress(OSError, AttributeError):     # another C library
+        ctypes.CDLL(None).malloc_trim(0)

@@ -15,7 +15,7 @@ from ..conversions.misses import miss_to_msg
 from ..core.errors import GripsimError, TaskError
 from ..core.planning import GraspEvaluator, GraspPlanner, Progress
 from ..core.transforms import apply
-from .node_base import one_line
+from .node_base import LARGE_MESH, one_line, return_memory
 from .sessions import CANCELED, INTERNAL, INVALID, STAGE_MISSING, TIMED_OUT, Session
 from .stored_plans import StoredPlan
 
@@ -23,8 +23,6 @@ Status = PlanGrasp.Response
 
 #: Time for the arm's motions where planning has used up its own [s].
 LEAST_ARM_TIME = 3.0
-#: Meshes of more triangles are prepared one after the other: half a million take a gigabyte.
-LARGE_MESH = 100_000
 #: Between two looks whether a request that waits for that has ended [s].
 TURN_PERIOD = 0.1
 
@@ -140,7 +138,10 @@ class RequestServer:
         def free() -> None:
             if preparation is not None:
                 preparation.join()
+            large = len(msg.mesh.triangles) > LARGE_MESH
             forget_shape(msg)
+            if large:
+                return_memory()
             self._slots.release()
         if preparation is not None and preparation.is_alive():
             threading.Thread(target=free, name='preparation', daemon=True).start()

@@ -20,7 +20,7 @@ from ..core.errors import GripsimError
 from .health import Meter
 from .last_answers import LastAnswers, name_of
 from .node_base import (
-    LATCHED_OBJECTS, SuiteNode, latched, latest, one_line, reliable)
+    LARGE_MESH, LATCHED_OBJECTS, SuiteNode, latched, latest, one_line, reliable, return_memory)
 from .parameters import NodeParameter, ParameterError
 
 #: Messages that wait on the planner's side; at least twice the planners' credits.
@@ -180,6 +180,8 @@ class StageNode(SuiteNode):
             self.objects.add(grasp_object)
             if self.NEEDS_OBJECT and self.active:
                 self._ahead.submit(self.objects.prepare_newest, grasp_object.id)
+            if len(grasp_object.mesh.faces) > LARGE_MESH:
+                return_memory()
         except Exception as error:
             self.report_error(f'object {msg.label!r} refused: {one_line(error)}')
 

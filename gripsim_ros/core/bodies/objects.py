@@ -10,14 +10,16 @@ from ..transforms import transform
 from .completion import SeenSurface
 from .mass import MassProperties, mass_properties, third_moment
 from .material import Material
-from .mesh import FloatArray, TriangleMesh, frozen_array
+from .mesh import FloatArray, IntArray, TriangleMesh, frozen_array
 
 #: Principal moments that differ by less, relative to the largest, count as equal.
 TIE_MOMENT = 1e-3
 #: Skewness below which the direction of a principal axis is left to the vertices.
 TIE_SKEWNESS = 1e-6
-#: Power of the cosine with which a facet counts as facing a direction.
+#: Power of the cosine with which a facet counts as facing a direction; a power of 2.
 FACING_POWER = 16
+#: Facets that are compared with those tried at once: memory does not grow with the mesh.
+BLOCK = 2048
 #: Mean of that power over the directions of a ball, and of a disc's rim.
 EVEN_BALL, EVEN_DISC = 1.0 / 17.0, 6435.0 / 32768.0
 #: Share of the area over the even one from which a direction is distinguished.
@@ -150,12 +152,24 @@ def _facing_direction(normals: FloatArray, areas: FloatArray, even: float) -> Fl
     if not len(tried):
         return None
     units = normals / np.maximum(lengths, 1e-12)[:, None]
-    shares = (np.abs(units[tried] @ units.T) ** FACING_POWER) @ weights / weights.sum()
+    shares = _facing_shares(units, tried, weights) / weights.sum()
     if shares.max() < DISTINGUISHED * even:
         return None
     first = int(np.argmax(shares > (1.0 - TIE_FACING) * shares.max()))
     direction: FloatArray = units[tried[first]]
     return direction
+
+
+def _facing_shares(units: FloatArray, tried: IntArray, weights: FloatArray) -> FloatArray:
+    """Return the sum of weights times cosine to ``FACING_POWER``, block by block."""
+    shares = np.zeros(len(tried))
+    for column in range(0, len(units), BLOCK):
+        part = units[column:column + BLOCK]
+        cosines = units[tried] @ part.T
+        for _ in range(FACING_POWER.bit_length() - 1):
+            np.multiply(cosines, cosines, out=cosines)
+        shares += cosines @ weights[column:column + BLOCK]
+    return shares
 
 
 def _without(points: FloatArray, axis: FloatArray) -> FloatArray:

@@ -35,8 +35,8 @@ def closest_on_triangle(p: Array, corners: Array, position: int, out: Array) -> 
         pass
     elif d3 >= 0.0 and d4 <= d3:
         v = 1.0
-    elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        v = d1 / (d1 - d3) if d1 > d3 else 0.0
+    elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0 and d1 > d3:   # not where two corners coincide
+        v = d1 / (d1 - d3)
     elif d6 >= 0.0 and d5 <= d6:
         w = 1.0
     elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:

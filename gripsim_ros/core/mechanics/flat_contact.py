@@ -185,10 +185,10 @@ def _solve(depths: Array, spacing: tuple[float, float], limit: float
     accuracy = float(depths.max()) * TIGHTENING
     for _ in range(MAX_SETS):
         pressures = np.where(loaded, pressures, 0.0)
-        pressures, moved = _solve_set(kernel, depths, loaded, pressures, accuracy)
+        pressures, moved, closed = _solve_set(kernel, depths, loaded, pressures, accuracy)
         wrong = np.where(loaded, pressures < 0.0, depths - moved > limit)
         number = int(wrong.sum())
-        if number == 0 and accuracy <= limit:
+        if number == 0 and closed and accuracy <= limit:
             return np.maximum(pressures, 0.0), moved, True
         loaded ^= wrong
         accuracy = max(limit, accuracy * TIGHTENING)
@@ -211,14 +211,14 @@ def _guess(depths: Array, spacing: tuple[float, float], limit: float) -> Array:
 
 
 def _solve_set(kernel: _Kernel, depths: Array, loaded: BoolArray, pressures: Array,
-               accuracy: float) -> tuple[Array, Array]:
-    """Return pressures that close the loaded cells, and all displacements."""
+               accuracy: float) -> tuple[Array, Array, bool]:
+    """Return pressures that close the loaded cells, all displacements, and whether they do."""
     moved = kernel.displacements(pressures)
     residual = np.where(loaded, depths - moved, 0.0)
     direction, before = np.zeros_like(depths), 1.0
     for _ in range(MAX_STEPS):
         if np.abs(residual).max() <= accuracy:
-            break
+            return pressures, moved, True
         sharpened = np.where(loaded, kernel.sharpened(residual), 0.0)
         now = float((sharpened * residual).sum())
         direction = sharpened + now / before * direction
@@ -228,4 +228,4 @@ def _solve_set(kernel: _Kernel, depths: Array, loaded: BoolArray, pressures: Arr
         moved += step * added
         residual = np.where(loaded, residual - step * added, 0.0)
         before = now
-    return pressures, moved
+    return pressures, moved, False

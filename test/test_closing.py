@@ -1,0 +1,102 @@
+"""Closing one hypothesis: which answers of the stages end it, and with what reason."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+
+from gripsim_ros.core import batches
+from gripsim_ros.core.hand import forward_kinematics
+from gripsim_ros.core.planning import rejections
+from gripsim_ros.core.planning.closing import Closing, Limits
+from gripsim_ros.core.planning.hypotheses import Hypothesis
+from gripsim_ros.core.planning.press import Softness
+from gripsim_ros.core.planning.state_row import StateRow
+from gripsim_ros.core.transforms import apply
+from gripsim_ros.in_process import planner_options
+from gripsim_ros.resources import load_default_hand
+
+TIPS = ('sdh_finger_13_link', 'sdh_finger_23_link', 'sdh_thumb_3_link')
+PRESHAPE = 0
+
+
+@pytest.fixture(scope='module')
+def hand():
+    return load_default_hand()
+
+
+def closing_of(hand, **course):
+    """Return a closing about the origin that is as far as told."""
+    limits = Limits(holding_force=1.0, softness=Softness(1e6), max_pressure=1e6)
+    closing = Closing(Hypothesis(0, np.eye(4), PRESHAPE, 0.0), hand, planner_options(), limits)
+    closing.resume({**closing.course, **course})
+    return closing
+
+
+def squeezing(hand, fraction=0.0):
+    """Return a closing whose fingertips have come to touch, each joint at a fraction."""
+    arrived = np.isin(np.arange(len(hand.link_names)), [hand.link_index(n) for n in TIPS])
+    return closing_of(hand, _phase='squeeze', _steps=1, _arrived=arrived,
+                      _fraction=np.full(len(hand.joint_names), fraction))
+
+
+def state_of(hand, forces, minimal=0.5, **changes):
+    """Return a state of the open hand whose fingertips press with forces (3,) [N]."""
+    links = np.array([hand.link_index(name) for name in TIPS])
+    poses = forward_kinematics(hand, hand.preshapes[PRESHAPE].open[None])[0][links]
+    points = np.array([apply(T, np.array([[0.012, 0.0, 0.03]]))[0] for T in poses])
+    normals = -points * [1.0, 1.0, 0.0]
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    ones, far = np.ones(3), np.ones(len(hand.link_names))
+    far[links] = 0.0
+    values = {field.name: np.nan for field in fields(StateRow)}
+    values.update(
+        links=links, points=points, normals=normals, forces=np.array(forces)[:, None] * normals,
+        flags=np.zeros(3, np.int64), clearance=far, depth=1e-3 * (1.0 - far), margin=0.5,
+        self_clearance=np.inf, obstacle_clearance=np.inf, peak_pressures=1e3 * ones,
+        normal_stiffness=1e3 * ones, minimal_envelope=minimal * ones, capable=True, holds=False)
+    return StateRow(**{**values, **changes})
+
+
+def test_fingers_that_meet_nothing_close_whole_and_are_too_few(hand):
+    closing = closing_of(hand)
+    nothing = state_of(hand, np.zeros(3), clearance=np.full(len(hand.link_names), 10.0))
+    answers = 0
+    while not closing.done:
+        last = closing.question().joint_positions
+        closing.answer(nothing)
+        answers += 1
+    assert (closing.reason, answers) == (rejections.TOO_FEW_FINGERS, 2)
+    assert closing.held is None and not closing.reached_contact
+    assert_allclose(last, hand.preshapes[PRESHAPE].closed)
+
+
+@pytest.mark.parametrize('flags, reason', [
+    (batches.PATCH_THROUGH, rejections.THROUGH),
+    (batches.PATCH_THROUGH | batches.PATCH_REACHES_OBJECT_EDGE, ''),
+    (batches.PATCH_THIN, '')])
+def test_pressing_through_a_wall_ends_it_but_at_an_edge_every_wall_is_thin(hand, flags, reason):
+    closing = squeezing(hand)
+    closing.answer(state_of(hand, np.ones(3), flags=np.array([0, flags, 0])))
+    assert closing.reason == reason and closing.done is bool(reason)
+
+
+def test_joints_that_are_at_their_limits_hold_nothing_more(hand):
+    posture = hand.preshapes[PRESHAPE].open
+    closing = squeezing(replace(hand, joint_lower=posture, joint_upper=posture))
+    closing.answer(state_of(hand, np.ones(3)))
+    assert closing.done and closing.reason == rejections.NOT_HELD
+    assert_allclose(closing.question().joint_positions, posture)
+
+
+def test_beyond_a_limit_forces_are_lowered_to_what_just_holds_however_they_are_shared(hand):
+    wanted = []
+    for forces in ((2.0, 2.0, 2.0), (3.0, 3.0, 0.0)):
+        closing, state = squeezing(hand, 0.5), state_of(hand, forces, margin=1.25)
+        closing.answer(state)
+        assert not closing.done
+        wanted.append(list(closing.wanted_forces(state).values()))
+    # Four times the least forces hold 1.25 times the load; aims lie half a tolerance above.
+    above = np.sqrt(1.0 + planner_options().force_tolerance)
+    assert_allclose(wanted, np.full((2, 3), 0.5 * 4.0 / 1.25 * above))

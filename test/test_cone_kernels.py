@@ -1,0 +1,250 @@
+"""Cones' starts and steps, and the linear equations of one step of the conic solver."""
+
+from gripsim_ros.core.mechanics.cone_algebra import (add_identity, CONE, cone_norm, into_cones,
+                                                     largest_step, nesterov_todd, TRACE, weigh)
+from gripsim_ros.core.mechanics.cone_equations import (_cholesky, _through, factorise,
+                                                       make_state, PIVOT, product, solve_step,
+                                                       transposed_product)
+from gripsim_ros.core.mechanics.cone_solver import (_breaks, _judge, _residuals, _start,
+                                                    INFEASIBLE, SOLVED, TOLERANCE, UNDECIDED)
+from hypothesis import given, settings, strategies as st
+import numpy as np
+from numpy.testing import assert_allclose
+
+RTOL_ROUNDOFF = 1e-9
+#: Residuals of one step's equations as they are solved, and after one refinement.
+RTOL_STEP, RTOL_REFINED = 1e-8, 1e-11
+
+seeds = st.integers(0, 2 ** 32 - 1)
+
+
+def margins(m, v):
+    """Return how far inside the half-lines and cones a vector lies."""
+    blocks = v[m:].reshape(-1, CONE)
+    return np.append(v[:m], blocks[:, 0] - np.linalg.norm(blocks[:, 1:], axis=1))
+
+
+def axes_of(m, count):
+    """Return the sum of the axes."""
+    axes = np.zeros(count)
+    axes[:m] = axes[m::CONE] = 1.0
+    return axes
+
+
+def inside(rng, m, cones):
+    """Return a vector inside, farther than a tenth of its size."""
+    v = rng.normal(size=m + CONE * cones)
+    v[:m] = rng.uniform(0.1, 2.0, m)
+    v[m::CONE] = np.linalg.norm(v[m:].reshape(-1, CONE)[:, 1:], axis=1) * rng.uniform(
+        1.1, 3.0, cones)
+    return v
+
+
+@given(seeds, st.integers(0, 3), st.integers(1, 3))
+@settings(max_examples=60)
+def test_a_vector_is_moved_along_the_axes_to_well_inside(seed, m, cones):
+    rng = np.random.default_rng(seed)
+    v = rng.normal(size=m + CONE * cones) * rng.choice([1e-8, 1.0, 1e2])
+    if rng.random() < 0.7:  # just inside, well inside, just outside
+        v += (rng.choice([5e-7, 1e-3, -5e-4]) - margins(m, v).min()) * axes_of(m, len(v))
+    moved, lack = v.copy(), -margins(m, v).min()
+    into_cones(m, moved)
+    amount = 0.0 if lack < -1e-6 else 1.0 + max(lack, 0.0)
+    assert_allclose(moved, v + amount * axes_of(m, len(v)), rtol=RTOL_ROUNDOFF,
+                    atol=RTOL_ROUNDOFF)
+    add_identity(m, moved, -amount)
+    assert_allclose(moved, v, rtol=RTOL_ROUNDOFF, atol=RTOL_ROUNDOFF)
+
+
+@given(seeds, st.integers(0, 3), st.integers(1, 3))
+@settings(max_examples=60)
+def test_the_largest_step_ends_where_the_first_cone_does(seed, m, cones):
+    rng = np.random.default_rng(seed)
+    v = inside(rng, m, cones)
+    dv = rng.normal(size=len(v)) + rng.choice([-2.0, 0.0, 2.0]) * axes_of(m, len(v))
+    step = largest_step(m, v, dv)
+    if np.isinf(step):
+        assert margins(m, dv).min() >= 0.0
+        return
+    assert margins(m, v + 0.999 * step * dv).min() > 0.0
+    assert abs(margins(m, v + step * dv).min()) < 1e-7 * (1.0 + step * np.abs(dv).max())
+
+
+def test_steps_along_and_into_a_cone_s_boundary_have_no_end():
+    v = np.array([2.0, 1.0, 0.0, 0.0])
+    for dv in ((1.0, 1.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0)):
+        assert largest_step(0, v, np.array(dv)) == np.inf
+    assert_allclose(largest_step(0, v, np.array([-1.0, -1.0, 0.0, 0.0])), 1.5)
+    assert_allclose(largest_step(0, v, np.array([0.0, 1.0, 0.0, 0.0])), 1.0)
+    assert_allclose(largest_step(0, v, np.array([-1.0, 0.0, 0.0, 0.0])), 1.0)
+
+
+def test_the_distance_from_the_boundary_is_squared_and_never_nothing():
+    v = np.array([9.0, 7.0, 2.0, 3.0, 6.0, 9.0])
+    assert cone_norm(v[1:], 0) == TRACE  # on the boundary: 7 = |(2, 3, 6)|
+    assert_allclose(cone_norm(np.array([0.0, 5.0, 1.0, 2.0, 2.0]), 1), 16.0)
+
+
+def below_of(rows, n, size):
+    """Return the rows with those of the cones below them."""
+    return np.vstack([rows, -np.eye(n)[:size - len(rows)]])
+
+
+def step_problem(seed):
+    """Return balances, rows, and a state with a scaling that is factorised."""
+    rng = np.random.default_rng(seed)
+    cones, m, balances = int(rng.integers(1, 4)), int(rng.integers(2, 6)), 3
+    n = CONE * cones + 1
+    balance, rows = rng.normal(size=(balances, n)), rng.normal(size=(m, n))
+    rows[0, : -1] = 0.0
+    state = make_state(n, balances, m, cones)
+    s, z = inside(rng, m, cones), inside(rng, m, cones)
+    nesterov_todd(m, s, z, state.lines, state.cones)
+    assert factorise(balance, rows, state.lines, state.cones, state.factors)
+    return rng, balance, rows, state
+
+
+@given(seeds)
+@settings(max_examples=30)
+def test_products_are_those_of_the_rows_with_the_cones_below(seed):
+    rng, balance, rows, state = step_problem(seed)
+    n, size = balance.shape[1], len(state.z)
+    below = below_of(rows, n, size)
+    x, y, z = rng.normal(size=n), rng.normal(size=len(balance)), rng.normal(size=size)
+    down, across, along = np.empty(n), np.empty(len(balance)), np.empty(size)
+    transposed_product(balance, rows, y, z, down)
+    product(balance, rows, x, across, along)
+    assert_allclose(down, balance.T @ y + below.T @ z, rtol=RTOL_ROUNDOFF, atol=RTOL_ROUNDOFF)
+    assert_allclose(across, balance @ x, rtol=RTOL_ROUNDOFF, atol=RTOL_ROUNDOFF)
+    assert_allclose(along, below @ x, rtol=RTOL_ROUNDOFF, atol=RTOL_ROUNDOFF)
+
+
+@given(seeds)
+@settings(max_examples=30)
+def test_a_step_solves_its_equations_and_better_where_refined(seed):
+    rng, balance, rows, state = step_problem(seed)
+    n, size = balance.shape[1], len(state.z)
+    below = below_of(rows, n, size)
+    p, q, r = rng.normal(size=n), rng.normal(size=len(balance)), rng.normal(size=size)
+    x, y, z, weighed = np.empty(n), np.empty(len(balance)), np.empty(size), np.empty(size)
+    for refine, tolerance in ((False, RTOL_STEP), (True, RTOL_REFINED)):
+        solve_step(balance, rows, state, p, q, r, x, y, z, refine)
+        weigh(state.lines, state.cones, z, weighed, False)
+        weigh(state.lines, state.cones, weighed, weighed, False)
+        scale = max(np.abs(v).max() for v in (x, y, z, weighed))
+        assert_allclose(balance.T @ y + below.T @ z, p, rtol=0.0, atol=tolerance * scale)
+        assert_allclose(balance @ x, q, rtol=0.0, atol=tolerance * scale)
+        assert_allclose(below @ x - weighed, r, rtol=0.0, atol=tolerance * scale)
+
+
+@given(seeds)
+@settings(max_examples=20)
+def test_a_factor_times_itself_is_its_matrix(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 8))
+    root = rng.normal(size=(n, n))
+    matrix = root @ root.T + 0.1 * np.eye(n)
+    factor, diagonal = matrix.copy(), np.empty(n)
+    assert _cholesky(factor, diagonal)
+    upper = np.triu(factor)
+    assert_allclose(upper.T @ upper, matrix, rtol=0.0, atol=RTOL_ROUNDOFF * n)
+    assert_allclose(diagonal * upper.diagonal(), 1.0, rtol=RTOL_ROUNDOFF)
+    columns = rng.normal(size=(n, 2))
+    solved = columns.copy()
+    _through(factor, diagonal, solved)
+    assert_allclose(upper.T @ solved, columns, rtol=0.0, atol=1e-7)
+
+
+def test_a_pivot_of_nothing_is_raised_and_what_is_no_matrix_is_said():
+    diagonal = np.empty(2)
+    assert _cholesky(np.diag([4.0, 0.0]), diagonal)
+    assert_allclose(diagonal, [0.5, 1.0 / np.sqrt(PIVOT * 4.0)], rtol=RTOL_ROUNDOFF)
+    assert not _cholesky(np.zeros((2, 2)), diagonal)
+    assert not _cholesky(np.diag([np.inf, 1.0]), diagonal)
+
+
+@given(seeds)
+@settings(max_examples=20)
+def test_the_start_is_that_of_least_squares_moved_into_the_cones(seed):
+    rng, balance, rows, state = step_problem(seed)
+    n, m, size = balance.shape[1], len(rows), len(state.z)
+    below = below_of(rows, n, size)
+    right, limits = rng.normal(size=len(balance)), np.append(rng.normal(size=m),
+                                                             np.zeros(size - m))
+    downhill = rng.normal(size=n)
+    _start(downhill, balance, rows, right, limits, state)
+    null = np.linalg.svd(balance)[2][len(balance):].T
+    x = np.linalg.lstsq(balance, right, rcond=None)[0]
+    x = x + null @ np.linalg.lstsq(below @ null, limits - below @ x, rcond=None)[0]
+    s = limits - below @ x
+    joint = np.linalg.lstsq(null.T @ below.T, null.T @ downhill, rcond=None)[0]
+    y = np.linalg.lstsq(balance.T, downhill - below.T @ joint, rcond=None)[0]
+    for expected in (s, joint):
+        into_cones(m, expected)
+    for found, expected in ((state.x, x), (state.s, s), (state.y, y), (state.z, joint)):
+        assert_allclose(found, expected, rtol=0.0, atol=1e-7 * (1.0 + np.abs(expected).max()))
+
+
+@given(seeds, st.floats(0.01, 10.0), st.sampled_from([1e-12, 1e-6, 1.0]))
+@settings(max_examples=30)
+def test_an_iterate_is_judged_by_its_relative_residuals_and_gap(seed, tau, small):
+    rng, balance, rows, state = step_problem(seed)
+    n, m, size = balance.shape[1], len(rows), len(state.z)
+    below = below_of(rows, n, size)
+    objective, right, h = (rng.normal(size=k) for k in (n, len(balance), size))
+    state.z[:], state.s[:] = inside(rng, m, len(state.cones)), inside(rng, m, len(state.cones))
+    state.x[:], state.y[:] = rng.normal(size=n), rng.normal(size=len(balance))
+    # Of equations that hold but for a small part.
+    objective = (small * rng.normal(size=n) - balance.T @ state.y - below.T @ state.z) / tau
+    right = (balance @ state.x + small * rng.normal(size=len(balance))) / tau
+    h = (below @ state.x + state.s + small * rng.normal(size=size)) / tau
+    kappa = rng.uniform(0.0, 1.0)
+    last = _residuals(objective, balance, rows, right, h, state, tau, kappa)
+    proof = -right @ state.y - h @ state.z
+    assert_allclose(last, proof - objective @ state.x - kappa, atol=RTOL_ROUNDOFF * size)
+    r1 = balance.T @ state.y + below.T @ state.z + objective * tau
+    r2, r3 = right * tau - balance @ state.x, h * tau - state.s - below @ state.x
+    for found, expected in zip(state.residuals, (r1, r2, r3)):
+        assert_allclose(found, expected, rtol=0.0, atol=1e-12)
+    cost = objective @ state.x / tau
+    error = max(np.linalg.norm(r1) / tau, np.linalg.norm(r2) / tau,
+                np.linalg.norm(r3) / (tau * max(1.0, np.linalg.norm(state.s) / tau)),
+                abs(cost - proof / tau) / max(1.0, abs(cost)))
+    answer = np.full(n, 7.0)
+    verdict, lowest = _judge(objective, right, h, state, tau, answer, np.inf)
+    assert_allclose(lowest, error, rtol=RTOL_ROUNDOFF, atol=1e-12)
+    assert verdict == (SOLVED if error <= TOLERANCE else UNDECIDED)
+    assert_allclose(answer, state.x / tau, rtol=RTOL_ROUNDOFF)
+    again, kept = _judge(objective, right, h, state, tau, np.zeros(n), 0.5 * error)
+    assert (again, kept) == (UNDECIDED, 0.5 * error)
+
+
+def test_a_certificate_says_that_nothing_is_feasible():
+    """``A'y + G'z = 0`` with ``-b'y - h'z`` above 0."""
+    balance, rows = np.zeros((1, 5)), np.zeros((1, 5))
+    balance[0, 0] = 1.0
+    for sign, verdict in ((-1.0, INFEASIBLE), (1.0, UNDECIDED)):
+        state = make_state(5, 1, 1, 1)
+        state.x[:], state.s[:] = 0.0, 1.0
+        state.y[:], state.z[:] = 1.0, [0.0, 1.0, 0.0, 0.0, 0.0]
+        objective, right, h = np.ones(5), np.array([sign]), np.zeros(5)
+        _residuals(objective, balance, rows, right, h, state, 1e-3, 1.0)
+        answer = np.ones(5)
+        assert _judge(objective, right, h, state, 1e-3, answer, 0.0) == (verdict, 0.0)
+        assert (answer == 0.0).all() == (verdict == INFEASIBLE)
+
+
+def test_a_row_is_broken_beyond_the_tolerance():
+    rows, limits = np.eye(2), np.array([1.0, 2.0])
+    for x, broken in (((1.0, 2.0), False), ((1.0, 2.0 + 2.0 * TOLERANCE), True),
+                      ((1.0 + 0.5 * TOLERANCE, 0.0), False), ((1.5, 0.0), True)):
+        assert _breaks(rows, limits, np.array(x)) == broken
+
+
+def test_a_matrix_whose_factor_is_all_ones_is_factorised_and_solved():
+    """Terms are left out where an entry is 0, and there alone."""
+    factor, diagonal, columns = np.array([[1.0, 1.0], [1.0, 2.0]]), np.empty(2), np.ones((2, 1))
+    assert _cholesky(factor, diagonal)
+    assert_allclose(np.triu(factor), [[1.0, 1.0], [0.0, 1.0]])
+    _through(factor, diagonal, columns)
+    assert_allclose(columns, [[1.0], [0.0]], atol=RTOL_ROUNDOFF)
