@@ -23,7 +23,7 @@ SEED = 1
 FAULTS = (('kill', 'contact_detection'), ('pause', 'deformation'), ('object', ''),
           ('flood', ''), ('kill', 'grasp_planner'))
 #: Callers, and broken requests of one more.
-CLIENTS, SPOILT = 4, 40
+CLIENTS, SPOILT = 2, 10
 
 
 def understood(request):
