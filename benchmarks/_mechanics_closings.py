@@ -66,11 +66,11 @@ def _compare(nodes, shares, solution, modulus, hand):
                                      modulus, kernel.LATTICE_SOFTENING)
     pads = pad_layers(hand, nodes.links)
     contact_forces._add_layers(whole, nodes, rows, pads, kernel.LATTICE_SOFTENING, False)
-    deepest = np.zeros(nodes.patch_count)
-    np.maximum.at(deepest, patches, depths)
-    parts = depths / deepest[patches]
-    order, exact = np.argsort(-parts, kind='stable'), solution.forces > 0.0
-    starts = (parts > FIRST_GUESS_DEPTH, parts > shares[patches], exact)
+    (cold, order), (warm, _) = (
+        contact_forces._first_guess(depths, patches, nodes.patch_count, guess)
+        for guess in (None, shares))
+    exact = solution.forces > 0.0
+    starts = (cold, warm, exact)
     ways = [lambda start=start: active_set.solve_complementarity(whole, depths, start, order)
             for start in starts]
     ways += [lambda guess=guess: solve_contact_forces(nodes, modulus, pads, loaded_shares=guess)

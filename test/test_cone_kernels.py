@@ -101,15 +101,14 @@ def step_problem(seed):
     s, z = inside(rng, m, cones), inside(rng, m, cones)
     nesterov_todd(m, s, z, state.lines, state.cones)
     assert factorise(balance, rows, state.lines, state.cones, state.factors)
-    return rng, balance, rows, state
+    return rng, balance, rows, below_of(rows, n, len(state.z)), state
 
 
 @given(seeds)
 @settings(max_examples=30)
 def test_products_are_those_of_the_rows_with_the_cones_below(seed):
-    rng, balance, rows, state = step_problem(seed)
+    rng, balance, rows, below, state = step_problem(seed)
     n, size = balance.shape[1], len(state.z)
-    below = below_of(rows, n, size)
     x, y, z = rng.normal(size=n), rng.normal(size=len(balance)), rng.normal(size=size)
     down, across, along = np.empty(n), np.empty(len(balance)), np.empty(size)
     transposed_product(balance, rows, y, z, down)
@@ -122,9 +121,8 @@ def test_products_are_those_of_the_rows_with_the_cones_below(seed):
 @given(seeds)
 @settings(max_examples=30)
 def test_a_step_solves_its_equations_and_better_where_refined(seed):
-    rng, balance, rows, state = step_problem(seed)
+    rng, balance, rows, below, state = step_problem(seed)
     n, size = balance.shape[1], len(state.z)
-    below = below_of(rows, n, size)
     p, q, r = rng.normal(size=n), rng.normal(size=len(balance)), rng.normal(size=size)
     x, y, z, weighed = np.empty(n), np.empty(len(balance)), np.empty(size), np.empty(size)
     for refine, tolerance in ((False, RTOL_STEP), (True, RTOL_REFINED)):
@@ -166,9 +164,8 @@ def test_a_pivot_of_nothing_is_raised_and_what_is_no_matrix_is_said():
 @given(seeds)
 @settings(max_examples=20)
 def test_the_start_is_that_of_least_squares_moved_into_the_cones(seed):
-    rng, balance, rows, state = step_problem(seed)
+    rng, balance, rows, below, state = step_problem(seed)
     n, m, size = balance.shape[1], len(rows), len(state.z)
-    below = below_of(rows, n, size)
     right, limits = rng.normal(size=len(balance)), np.append(rng.normal(size=m),
                                                              np.zeros(size - m))
     downhill = rng.normal(size=n)
@@ -188,9 +185,8 @@ def test_the_start_is_that_of_least_squares_moved_into_the_cones(seed):
 @given(seeds, st.floats(0.01, 10.0), st.sampled_from([1e-12, 1e-6, 1.0]))
 @settings(max_examples=30)
 def test_an_iterate_is_judged_by_its_relative_residuals_and_gap(seed, tau, small):
-    rng, balance, rows, state = step_problem(seed)
+    rng, balance, rows, below, state = step_problem(seed)
     n, m, size = balance.shape[1], len(rows), len(state.z)
-    below = below_of(rows, n, size)
     objective, right, h = (rng.normal(size=k) for k in (n, len(balance), size))
     state.z[:], state.s[:] = inside(rng, m, len(state.cones)), inside(rng, m, len(state.cones))
     state.x[:], state.y[:] = rng.normal(size=n), rng.normal(size=len(balance))

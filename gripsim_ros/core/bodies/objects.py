@@ -162,10 +162,9 @@ def _facing_direction(normals: FloatArray, areas: FloatArray, even: float) -> Fl
 
 def _facing_shares(units: FloatArray, tried: IntArray, weights: FloatArray) -> FloatArray:
     """Return the sum of weights times cosine to ``FACING_POWER``, block by block."""
-    shares = np.zeros(len(tried))
+    chosen, shares = units[tried], np.zeros(len(tried))
     for column in range(0, len(units), BLOCK):
-        part = units[column:column + BLOCK]
-        cosines = units[tried] @ part.T
+        cosines = chosen @ units[column:column + BLOCK].T
         for _ in range(FACING_POWER.bit_length() - 1):
             np.multiply(cosines, cosines, out=cosines)
         shares += cosines @ weights[column:column + BLOCK]
