@@ -1,9 +1,11 @@
 """Messages: every batch survives the way over the wire bit for bit."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
+import trimesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -227,6 +229,22 @@ def plan_request(task=None, **fields):
     if task is not None:
         request.task, request.obstacles, request.obstacle_poses = conversions.task_to_msg(task)
     return request
+
+
+def test_what_a_request_brings_is_told_before_it_is_read(tmp_path):
+    def refuse(uri):
+        if uri == 'confined':
+            raise MeshError('not here')
+        return Path(uri)
+    reader, ball = RequestReader({}, refuse, {}.get), shapes.sphere(0.03, 0.005)
+    path = tmp_path / 'ball.stl'
+    trimesh.Trimesh(ball.vertices, ball.faces).export(path)
+    in_message = plan_request()
+    assert reader.triangle_estimate(in_message) == len(in_message.mesh.triangles) > 0
+    in_file = PlanGrasp.Request(mesh_resource=str(path))
+    assert reader.triangle_estimate(in_file) == pytest.approx(len(ball.faces), abs=2)
+    for uri in ('', 'confined', str(tmp_path / 'none.stl'), 'nul\0'):
+        assert reader.triangle_estimate(PlanGrasp.Request(mesh_resource=uri)) == 0
 
 
 def assert_same_task(a, b):

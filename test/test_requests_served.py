@@ -11,12 +11,14 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 from fault_cases import is_line  # noqa: E402
 from geometry_msgs.msg import Point  # noqa: E402
 from gripsim_interfaces.srv import PlanGrasp  # noqa: E402
+from shape_msgs.msg import MeshTriangle  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
 from gripsim_ros.core.errors import MeshError  # noqa: E402
 from gripsim_ros.nodes.dispatcher import Dispatcher  # noqa: E402
 from gripsim_ros.nodes.node_base import one_line  # noqa: E402
-from gripsim_ros.nodes.requests_served import LARGE_MESH, RequestServer  # noqa: E402
+from gripsim_ros.nodes.requests_served import (  # noqa: E402
+    LARGE_MESH, TURN_PERIOD, RequestServer)
 from gripsim_ros.nodes.sessions import RingSettings  # noqa: E402
 
 Status = PlanGrasp.Response
@@ -26,9 +28,10 @@ ROOMS, LIMIT = 2, 0.05
 @pytest.fixture
 def node():
     """Yield what the server needs of its node; reading a mesh takes until ``read`` is set."""
-    read = threading.Event()
+    read, reading = threading.Event(), []
 
     def wait_and_refuse(msg):
+        reading.append(msg)
         read.wait()
         raise MeshError('read at last')
     dispatcher = Dispatcher(RingSettings(1, 1.0, 1), None, None, lambda: ())
@@ -36,7 +39,9 @@ def node():
     thread.start()
     yield SimpleNamespace(
         values={'max_requests': ROOMS}, active=True, dispatcher=dispatcher, read=read,
-        reader=SimpleNamespace(read=wait_and_refuse), next_request_id=lambda: 'r',
+        reading=reading, next_request_id=lambda: 'r',
+        reader=SimpleNamespace(read=wait_and_refuse,
+                               triangle_estimate=lambda msg: len(msg.mesh.triangles)),
         report_error=pytest.fail, options=SimpleNamespace(max_planning_time=1.0))
     read.set()
     dispatcher.close()
@@ -87,6 +92,26 @@ def test_large_meshes_take_turns_and_small_ones_do_not_wait(node):
     for thread in [first, *others]:
         thread.join(60.0)
     assert sorted(said) == ['first', 'second', 'third'] and not server._large.locked()
+
+
+def test_large_meshes_are_read_one_after_the_other(node):
+    server = RequestServer(node)
+    triangle = MeshTriangle()
+    answers = []
+
+    def ask():
+        request = PlanGrasp.Request(max_planning_time=60.0)
+        request.mesh.triangles = [triangle] * (LARGE_MESH + 1)
+        answers.append(server.plan(request, PlanGrasp.Response()).status)
+    threads = [threading.Thread(target=ask) for _ in range(ROOMS)]
+    for thread in threads:
+        thread.start()
+    assert wait_for(lambda: server.running == ROOMS and node.reading)
+    assert not wait_for(lambda: len(node.reading) > 1, timeout=5 * TURN_PERIOD)
+    node.read.set()
+    for thread in threads:
+        thread.join(60.0)
+    assert answers == [Status.INVALID_REQUEST] * ROOMS and len(node.reading) == ROOMS
 
 
 def test_a_line_is_told_whole_or_by_its_ends():

@@ -229,10 +229,12 @@ class RequestServer:
         """Understand a request and hand its planner to the dispatcher."""
         node, session = self._node, plan.session
         try:
-            plan.request = node.reader.read(plan.msg)
-            plan.frame = self._frame(plan)
-            grasp_object = plan.request.grasp_object
-            with self._turn(len(grasp_object.mesh.faces), session):
+            with self._turn(node.reader.triangle_estimate(plan.msg), session):
+                if session.done.is_set():
+                    return
+                plan.request = node.reader.read(plan.msg)
+                plan.frame = self._frame(plan)
+                grasp_object = plan.request.grasp_object
                 if session.done.is_set():
                     return
                 node.publish_object(grasp_object, plan.request.scale)
@@ -245,9 +247,9 @@ class RequestServer:
             node.dispatcher.refuse(session, INTERNAL, one_line(error))
 
     @contextmanager
-    def _turn(self, face_count: int, session: Session) -> Iterator[None]:
+    def _turn(self, triangle_count: int, session: Session) -> Iterator[None]:
         """Wait until it is a large mesh's turn, or its request has ended."""
-        if face_count <= LARGE_MESH:
+        if triangle_count <= LARGE_MESH:
             yield
             return
         while not (taken := self._large.acquire(timeout=TURN_PERIOD)):
