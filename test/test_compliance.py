@@ -283,6 +283,12 @@ def test_an_open_mesh_is_refused():
         compliances.prepare_compliance(mesh, 0.3)
 
 
+def test_a_mesh_turned_inside_out_is_told_so():
+    mesh = BODIES['box'].with_faces(BODIES['box'].faces[:, ::-1])
+    with pytest.raises(MeshError, match='inside out'):
+        compliances.prepare_compliance(mesh, 0.3)
+
+
 def test_a_body_much_smaller_than_its_edges_keeps_the_least_surface_of_its_kind():
     for body in (shapes.sphere(RADIUS, 0.02), shapes.cylinder(0.01, 0.03, 16)):
         vertices, faces = coarse_triangles(body, 10.0)

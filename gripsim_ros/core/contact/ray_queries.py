@@ -82,7 +82,8 @@ def triangles_under(tree: VpTree, frame: Array, lower: Array, upper: Array) -> I
     """
     Return tree positions of the triangles whose projected extent meets a box.
 
-    ``lower, upper (3,)`` bound the box in the frame; its third axis is the direction.
+    ``lower, upper (3,)`` bound the box in the frame; its third axis is the direction. Some
+    that miss it are left out although their extent meets it: those in a ball that misses it.
     """
     centres, radii, children = tree.centres, tree.radii, tree.children
     ranges, corners = tree.ranges, tree.corners

@@ -278,7 +278,7 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
     MaterialError
         ``poisson_ratio`` is out of range.
     MeshError
-        The mesh is open or of several pieces, or needs more nodes.
+        The mesh is open, inside out or of several pieces, or needs more nodes.
 
     Notes
     -----
@@ -293,6 +293,9 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
     if not mesh.is_closed:
         raise MeshError('the mesh must be closed for a compliance of the whole body')
     pieces = _count_pieces(mesh)
+    if pieces == 0:
+        raise MeshError('the faces must be wound counter-clockwise seen from outside, '
+                        'got a mesh turned inside out')
     if pieces != 1:
         raise MeshError(f'the mesh must be of one piece for a compliance of the whole body, '
                         f'got {pieces}')
