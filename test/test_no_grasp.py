@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import lru_cache
+import tracemalloc
 
 import grasp_oracle
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.spatial.transform import Rotation
 import trimesh
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
-from gripsim_ros.core.planning import rejections
+from gripsim_ros.core.planning import rejections, sizes
 from gripsim_ros.core.planning.hints import explain
 from gripsim_ros.core.planning.load_cases import any_direction
 from gripsim_ros.core.planning.ranking import Reference
@@ -26,6 +27,10 @@ GLAZE = 1.5e5
 RTOL_ROUNDOFF = 1e-9
 #: Search for the least width, over its value.
 RTOL_WIDTH = 1e-6
+#: Of smooth bodies' widths that a thousand directions may miss: on a ball their caps' heights.
+SMOOTH_WIDTH = 0.005
+#: For widths of any mesh, beside the mesh [bytes]; all heights at once took 500 MB here.
+MOST_MEMORY = 100e6
 #: Beside the width of the bracket: the deformed centre of mass, and bisections to 0.1 %.
 RTOL_SEARCH = 0.01
 #: Force grows with the peak pressure by powers from the flat punch's to Hertz's.
@@ -244,6 +249,26 @@ def test_the_least_width_turns_with_the_object(seed):
     mesh = shapes.box((0.09, 0.05, 0.07), 0.02)
     turned = mesh.with_vertices(mesh.vertices @ Rotation.random(random_state=seed).as_matrix().T)
     np.testing.assert_allclose(least_width(turned), 0.05, rtol=RTOL_WIDTH)
+
+
+@pytest.mark.parametrize('extents', [(0.09, 0.05, 0.07), (0.2, 0.2, 0.004)])
+def test_widths_of_very_fine_boxes_are_exact(extents, monkeypatch):
+    mesh = shapes.box(extents, 0.004)
+    monkeypatch.setattr(sizes, 'MOST_POINTS', 100)
+    np.testing.assert_allclose(sizes.least_width(mesh), min(extents), rtol=RTOL_WIDTH)
+    np.testing.assert_allclose(sizes.largest_width(mesh), np.linalg.norm(extents),
+                               rtol=RTOL_WIDTH)
+
+
+def test_widths_of_a_very_fine_ball_are_a_little_less_and_take_little_memory():
+    mesh = shapes.sphere(0.035, 0.0004)
+    assert len(mesh.vertices) > 2 * sizes.MOST_POINTS
+    tracemalloc.start()
+    least, largest = sizes.least_width(mesh), sizes.largest_width(mesh)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < MOST_MEMORY
+    assert 0.07 * (1.0 - SMOOTH_WIDTH) < least < largest <= 0.07 * (1.0 + RTOL_WIDTH)
 
 
 def test_the_opening_is_wider_than_the_preshapes_for_small_objects():

@@ -6,7 +6,7 @@ import numpy as np
 from .mesh import FloatArray, IntArray
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _winding_numbers(points: FloatArray, triangles: FloatArray, skipped: IntArray) -> FloatArray:
     numbers = np.zeros(len(points))
     for i in range(len(points)):
