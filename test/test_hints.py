@@ -83,8 +83,17 @@ def test_contacts_that_could_hold_are_told_with_pressure_or_reason(ball, hand, c
     ({'allowed_force': 20.0}, 'too fragile: the nearest miss needs 30 N at a contact, where the '
      'pressure limit of 200 kPa allows 20 N'),
     ({}, 'too heavy: the load is 2 N, the nearest miss holds at most 1.5 N within the limits of '
-     'pads and joints; friction alone would need 30 N at a contact, whose pad carries 40 N'),
+     'pads and joints; friction alone would need 30 N at a contact, of which the strongest '
+     'carries 40 N: it is others, or joints, that bear less than their part'),
     ({'held_share': np.nan}, 'too heavy: the load is 2 N; friction alone would need 30 N at a '
-     'contact, whose pad carries 40 N')])
+     'contact, of which the strongest carries 40 N: it is others, or joints, that bear less than '
+     'their part')])
 def test_contacts_that_cannot_hold_are_told_with_what_they_lack(ball, hand, changes, said):
     assert hint(ball, hand, miss_of(**changes)) == said
+
+
+def test_a_tough_object_is_too_heavy_for_its_strongest_contact(hand):
+    tough = GraspObject(shapes.sphere(0.035, 0.01), Material(1e9, 0.3, 1000.0, 0.5))
+    assert hint(tough, hand, miss_of(held_share=np.nan, allowed_force=20.0)) == (
+        'too heavy: the load is 2 N; friction alone would need 30 N at a contact, of which the '
+        'strongest carries 20 N')

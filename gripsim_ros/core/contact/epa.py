@@ -43,7 +43,7 @@ class PairContact:
     simplex : (k, 2) int
         Vertices of a and b of the last simplex of GJK, to start the next query with.
     steps : int
-        Supporting points asked for.
+        Supporting points asked for, but for those of the first polytope.
     """
 
     overlap: bool
@@ -279,7 +279,7 @@ def _is_flat(points: Array) -> bool:
 
 @njit(cache=True)
 def _largest_face(points: Array, corner_pairs: Integers) -> int:
-    """Keep the three of four corners with the largest area; two where they are in line."""
+    """Keep the three of four corners with the largest area."""
     best, left_out = -1.0, 0
     for out in range(4):
         i, j, k = (out + 1) % 4, (out + 2) % 4, (out + 3) % 4

@@ -96,8 +96,10 @@ def _incapable(grasp_object: GraspObject, reference: Reference, miss: NearestMis
     if np.isfinite(miss.held_share):
         text += (f', the nearest miss holds at most {miss.held_share * reference.load:.3g} N '
                  f'within the limits of pads and joints')
-    return (f'{text}; friction alone would need {miss.needed_force:.3g} N at a contact, whose '
-            f'pad carries {miss.allowed_force:.3g} N')
+    text += (f'; friction alone would need {miss.needed_force:.3g} N at a contact, of which the '
+             f'strongest carries {miss.allowed_force:.3g} N')
+    return text if miss.needed_force > miss.allowed_force else (
+        f'{text}: it is others, or joints, that bear less than their part')
 
 
 def _share(rejected: Mapping[str, int], reason: str, text: str) -> str:
