@@ -79,6 +79,25 @@ def test_rays_hit_what_they_hit_of_every_triangle_ahead_and_behind(seed):
                     atol=ATOL_ROUNDOFF)
 
 
+def grown(mesh, size):
+    """Return a mesh so many times as large; powers of 2 round nothing."""
+    return ContactMesh.from_arrays(size * mesh.mesh.vertices, mesh.mesh.faces)
+
+
+@settings(max_examples=8)
+@given(seeds, st.sampled_from([2.0 ** -8, 2.0 ** 16]))
+def test_hits_grow_with_the_mesh_to_the_bit(seed, size):
+    body, rng = small_mesh(seed), np.random.default_rng(seed)
+    tree, large = body.tree, grown(body, size).tree
+    points = tree.centres[0] + rng.uniform(-1.0, 1.0, (40, 3)) * tree.radii[0]
+    direction = rng.normal(size=3)
+    hits = cast(tree, points, direction, 0.03)
+    others = cast(large, size * points, direction, size * 0.03)
+    assert_array_equal(size * hits.distances, others.distances)
+    for found, other in zip(hits[1:], others[1:]):
+        assert_array_equal(found, other)
+
+
 def test_a_point_on_the_surface_has_its_hit_behind():
     tree = small_mesh(1).tree
     corners = np.array([[[-1.0, -1, 0], [2, -1, 0], [-1, 2, 0]]])
@@ -253,6 +272,33 @@ def test_vertices_of_both_meshes_are_found_in_the_other(seed, other):
     found = vertex_contacts(a, b, T, d)
     check_side(found.a_in_b, a, b, inverse(T), T[:3, :3].T @ d, T)
     check_side(found.b_in_a, b, a, T, -d, np.eye(4))
+
+
+@settings(max_examples=8)
+@given(seeds, st.sampled_from([2.0 ** -8, 2.0 ** 16]))
+def test_vertices_inside_grow_with_the_meshes_to_the_bit(seed, size):
+    rng = np.random.default_rng(seed)
+    target, query = small_mesh(seed), query_mesh(rng.uniform(-0.05, 0.05, (90, 3)), rng)
+    T, d = transform(rotation(rng), rng.uniform(-0.02, 0.02, 3)), rng.normal(size=3)
+    found = vertex_contacts(query, target, T, d).a_in_b
+    T[:3, 3] *= size
+    other = vertex_contacts(grown(query, size), grown(target, size), T, d).a_in_b
+    assert_array_equal(size * found.depths, other.depths)
+    assert_array_equal(size * found.points, other.points)
+    for name in ('vertices', 'triangles', 'weights'):
+        assert_array_equal(getattr(found, name), getattr(other, name))
+
+
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+def test_vertices_between_two_boxes_before_an_edge_of_one_are_in_none(sign):
+    box = trimesh.creation.box((1.0, 1.0, 1.0))
+    offset = np.array([0.0, 0.0, 1.5])
+    boxes = ContactMesh.from_arrays(np.concatenate([box.vertices - offset, box.vertices + offset]),
+                                    np.concatenate([box.faces, box.faces + 8]))
+    # The middle lies on the diagonals of both sides that look at it.
+    points = ContactMesh.from_arrays([[0.0, 0, 0], [0.25, 0.25, 0], [0.25, -0.25, 0]], [[0, 1, 2]])
+    found = vertex_contacts(points, boxes, np.eye(4), (0.0, 0.0, sign)).a_in_b
+    assert len(found.vertices) == 0
 
 
 def test_vertices_of_meshes_apart_are_in_none():
