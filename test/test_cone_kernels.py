@@ -5,15 +5,19 @@ from gripsim_ros.core.mechanics.cone_algebra import (add_identity, CONE, cone_no
 from gripsim_ros.core.mechanics.cone_equations import (_cholesky, _through, factorise,
                                                        make_state, PIVOT, product, solve_step,
                                                        transposed_product)
-from gripsim_ros.core.mechanics.cone_solver import (_breaks, _judge, _residuals, _start,
-                                                    INFEASIBLE, SOLVED, TOLERANCE, UNDECIDED)
+from gripsim_ros.core.mechanics.cone_solver import (_breaks, _judge, _range_of, _residuals,
+                                                    _solve, _start, CERTIFICATE, INFEASIBLE, RANK,
+                                                    SOLVED, TOLERANCE, UNDECIDED)
 from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose
+from test_cone_solver import random_programme
 
 RTOL_ROUNDOFF = 1e-9
 #: Residuals of one step's equations as they are solved, and after one refinement.
 RTOL_STEP, RTOL_REFINED = 1e-8, 1e-11
+#: Residuals of the last step's equations, whose scaling is of nearly no width in some cones.
+ATOL_LAST_STEP = 1e-5
 
 seeds = st.integers(0, 2 ** 32 - 1)
 
@@ -230,6 +234,17 @@ def test_a_certificate_says_that_nothing_is_feasible():
         assert (answer == 0.0).all() == (verdict == INFEASIBLE)
 
 
+def test_a_certificate_may_miss_a_small_part_of_what_it_proves():
+    """``A'y + G'z`` is longer than that part of ``-b'y`` by half, or shorter."""
+    balance, objective, right = np.eye(5)[:1], np.ones(5), np.array([-1.0])
+    for part, verdict in ((0.5, INFEASIBLE), (-0.5, INFEASIBLE), (1.5, UNDECIDED)):
+        state = make_state(5, 1, 1, 1)
+        state.x[:], state.s[:] = 0.0, 1.0
+        state.y[:], state.z[:] = 1.0 + part * CERTIFICATE, [0.0, 1.0, 0.0, 0.0, 0.0]
+        _residuals(objective, balance, np.zeros((1, 5)), right, np.zeros(5), state, 1e-3, 1.0)
+        assert _judge(objective, right, np.zeros(5), state, 1e-3, np.ones(5), 0.0)[0] == verdict
+
+
 def test_a_row_is_broken_beyond_the_tolerance():
     rows, limits = np.eye(2), np.array([1.0, 2.0])
     for x, broken in (((1.0, 2.0), False), ((1.0, 2.0 + 2.0 * TOLERANCE), True),
@@ -244,3 +259,39 @@ def test_a_matrix_whose_factor_is_all_ones_is_factorised_and_solved():
     assert_allclose(np.triu(factor), [[1.0, 1.0], [0.0, 1.0]])
     _through(factor, diagonal, columns)
     assert_allclose(columns, [[1.0], [0.0]], atol=RTOL_ROUNDOFF)
+
+
+@given(seeds, st.sampled_from([1e-6, 1.0, 1e6]))
+@settings(max_examples=20)
+def test_the_range_of_balances_does_not_depend_on_their_unit(seed, unit):
+    """Parts of a tenth of the threshold are none, those of ten times it count."""
+    rng = np.random.default_rng(seed)
+    left, right = (np.linalg.qr(rng.normal(size=shape))[0] for shape in ((4, 4), (7, 4)))
+    parts = np.array([1.0, 0.3, 10.0 * RANK, 0.1 * RANK])
+    basis = _range_of(unit * (left * parts) @ right.T)
+    assert basis.shape == (4, 3)
+    assert_allclose(basis.T @ basis, np.eye(3), atol=RTOL_ROUNDOFF)
+    assert_allclose(basis.T @ left[:, 3], 0.0, atol=1e-4)
+    assert _range_of(np.zeros((3, 5))).shape == (3, 0)
+
+
+@given(seeds, st.integers(2, 4))
+@settings(max_examples=20)
+def test_the_constant_part_of_a_direction_goes_against_the_objective(seed, cones):
+    """``A'y + G'z = -c``, ``A x = b``, ``G x - W^2 z = h`` in the last scaling of a solution."""
+    programme, right, limits = random_programme(np.random.default_rng(seed), cones)
+    n, m = len(programme.objective), len(programme.rows)
+    state = make_state(n, len(right), m, cones)
+    below = below_of(programme.rows, n, len(state.z))
+    assert _solve(programme.objective, programme.balance, programme.rows, right, limits, state,
+                  np.empty(n)) == SOLVED
+    x, y, z = state.constant
+    weighed = np.empty(len(z))
+    weigh(state.lines, state.cones, z, weighed, False)
+    weigh(state.lines, state.cones, weighed, weighed, False)
+    scale = max(1.0, *(np.abs(v).max() for v in (x, y, z, weighed)))
+    assert_allclose(programme.balance.T @ y + below.T @ z, -programme.objective, rtol=0.0,
+                    atol=ATOL_LAST_STEP * scale)
+    assert_allclose(programme.balance @ x, right, rtol=0.0, atol=ATOL_LAST_STEP * scale)
+    assert_allclose(below @ x - weighed, np.append(limits, np.zeros(len(z) - m)), rtol=0.0,
+                    atol=ATOL_LAST_STEP * scale)

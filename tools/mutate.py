@@ -14,6 +14,7 @@ import argparse
 import ast
 import contextlib
 import importlib
+import inspect
 import os
 from pathlib import Path
 import random
@@ -31,6 +32,12 @@ TARGETS = {
     'contact.culling': ('test_tree_kernels', 'boxes or vertices_in or rows_of'),
     'contact.ray_queries': ('test_ray_kernels', 'not vertices'),
     'contact.penetration': ('test_ray_kernels', 'vertices or cells or ascending'),
+    'contact.epa': ('test_epa_kernels', ''),
+    'contact.lattice': ('test_lattice_kernels', ''),
+    'contact.simplex_search': ('test_simplex_kernels', ''),
+    'contact.seed_rule': ('test_seed_kernels', ''),
+    'contact.clearance': ('test_clearance_kernels', ''),
+    'planning.quick_look': ('test_quick_look_kernels', ''),
     'mechanics.active_set': ('test_active_set test_contact_forces',
                              'active_set or definite_problem or exchanges or coinciding'),
     'mechanics.closing_memory': ('test_closing_memory', 'share_parts or not_pressed or punch'),
@@ -38,6 +45,9 @@ TARGETS = {
     'mechanics.cone_algebra': ('test_cone_kernels test_cone_solver', ''),
     'mechanics.cone_equations': ('test_cone_kernels test_cone_solver', ''),
     'mechanics.cone_solver': ('test_cone_kernels test_cone_solver', ''),
+    'mechanics.kernel': ('test_half_space_kernels', ''),
+    'mechanics.boussinesq': ('test_boussinesq_kernels', ''),
+    'mechanics.equilibrium': ('test_equilibrium_kernels', ''),
 }
 #: Random examples of a law, first and where a mutant survives these.
 EXAMPLES = 6, 30
@@ -172,7 +182,8 @@ class Runner:
                 source = Path(owner.__file__).read_text(encoding='utf-8')
                 namespace = dict(vars(owner))
                 exec(compile(mutated_function(source, mutant), owner.__file__, 'exec'), namespace)
-                vars(owner)[mutant[4]].__code__ = namespace[mutant[4]].__code__
+                inspect.unwrap(vars(owner)[mutant[4]]).__code__ = inspect.unwrap(
+                    namespace[mutant[4]]).__code__
             code = int(any_fails(session.items, examples))
         finally:
             os._exit(code)
