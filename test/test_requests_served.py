@@ -1,7 +1,9 @@
 """The planner's requests without a ring: rooms, time limits, lines of errors."""
 
+import gc
 import threading
 from types import SimpleNamespace
+import weakref
 
 import pytest
 
@@ -10,6 +12,7 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 
 from fault_cases import is_line  # noqa: E402
 from geometry_msgs.msg import Point  # noqa: E402
+from gripsim_interfaces.action import PlanGrasps  # noqa: E402
 from gripsim_interfaces.srv import PlanGrasp  # noqa: E402
 from shape_msgs.msg import MeshTriangle  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
@@ -131,3 +134,23 @@ def test_a_mesh_is_let_go_of_once_it_is_answered_and_read(node):
     assert [len(request.mesh.vertices) for request in requests] == [1] * ROOMS + [0]
     node.read.set()
     assert wait_for(lambda: not any(len(r.mesh.vertices) or len(r.cloud.data) for r in requests))
+
+
+def test_what_a_goal_took_is_free_once_it_is_answered(node, monkeypatch):
+    submitted, submit = [], node.dispatcher.submit
+
+    def note(session):
+        submitted.append(weakref.ref(session))
+        submit(session)
+    monkeypatch.setattr(node.dispatcher, 'submit', note)
+    node.context = SimpleNamespace(ok=lambda: True)
+    goal = SimpleNamespace(request=PlanGrasps.Goal(max_planning_time=60.0), abort=lambda: None,
+                           goal_id=SimpleNamespace(uuid=bytes(16)), is_cancel_requested=False,
+                           is_active=False)
+    node.read.set()
+    gc.disable()        # what refers to itself waits for the collector, perhaps long
+    try:
+        assert RequestServer(node).plan_with_feedback(goal).status == Status.INVALID_REQUEST
+        assert wait_for(lambda: submitted[0]() is None, timeout=5.0)
+    finally:
+        gc.enable()

@@ -123,6 +123,7 @@ class Dispatcher:
             except queue.Empty:
                 continue
             event()
+            event = None        # it holds its session, and with it an object
             while not self._events.empty():
                 self._events.get()()
         while not self._events.empty():     # sessions that came while it closed

@@ -1,6 +1,7 @@
 """What all nodes of the suite share: parameters, lifecycle, diagnostics, steady timers."""
 
 import ctypes
+import gc
 import os
 import sys
 import time
@@ -326,6 +327,11 @@ def config_mapping(path: str, name: str) -> Mapping[str, Any]:
 
 
 def return_memory() -> None:
-    """Give freed memory back to the system, which glibc's heaps of many threads keep else."""
+    """
+    Give freed memory back to the system, which glibc's heaps of many threads keep else.
+
+    What refers to itself is freed first: a few objects with large arrays wait long for that.
+    """
+    gc.collect()
     with suppress(OSError, AttributeError):     # another C library
         ctypes.CDLL(None).malloc_trim(0)

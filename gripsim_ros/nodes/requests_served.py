@@ -142,6 +142,8 @@ class RequestServer:
                 preparation.join()
             forget_shape(msg)
             request = None if plan is None else plan.request
+            if plan is not None:
+                plan.session.on_progress = None     # it refers back to the plan
             if request is not None and len(request.grasp_object.mesh.faces) > LARGE_MESH:
                 return_memory()
             self._slots.release()
