@@ -85,8 +85,9 @@ def _outermost(points: Array, most: int) -> Array:
     z = np.linspace(-1.0, 1.0, EVEN_DIRECTIONS)
     ways = np.stack([np.cos(turns), np.sin(turns), z], axis=1)
     ways[:, :2] *= np.sqrt(1.0 - z ** 2)[:, None]
-    return points[np.unique(np.concatenate(
+    farthest: Array = points[np.unique(np.concatenate(
         [heights.argmax(axis=1) for heights in _heights(points, ways)]))]
+    return farthest
 
 
 def _heights(points: Array, directions: Array) -> Iterator[Array]:
