@@ -21,8 +21,8 @@ from gripsim_ros.core.errors import MeshError  # noqa: E402
 from gripsim_ros.nodes.dispatcher import Dispatcher  # noqa: E402
 from gripsim_ros.nodes.node_base import one_line  # noqa: E402
 from gripsim_ros.nodes.requests_served import (  # noqa: E402
-    LARGE_MESH, TURN_PERIOD, RequestServer)
-from gripsim_ros.nodes.sessions import RingSettings  # noqa: E402
+    LARGE_MESH, TURN_PERIOD, RequestServer, _Plan)
+from gripsim_ros.nodes.sessions import RingSettings, Session  # noqa: E402
 
 Status = PlanGrasp.Response
 ROOMS, LIMIT = 2, 0.05
@@ -115,6 +115,27 @@ def test_large_meshes_are_read_one_after_the_other(node):
     for thread in threads:
         thread.join(60.0)
     assert answers == [Status.INVALID_REQUEST] * ROOMS and len(node.reading) == ROOMS
+
+
+def test_a_mesh_whose_size_shows_once_it_is_read_waits_for_its_turn_too(node, monkeypatch):
+    server, go_on, published = RequestServer(node), threading.Event(), []
+    large = SimpleNamespace(mesh=SimpleNamespace(faces=range(LARGE_MESH + 1)), id='o')
+    node.reader.read = lambda msg: SimpleNamespace(grasp_object=large, scale=1.0)
+    node.publish_object = lambda *_: (published.append('begun'), go_on.wait(60.0))
+    monkeypatch.setattr(server, '_frame', lambda plan: None)
+
+    def refuse(request):
+        raise MeshError('enough')
+    threads = [threading.Thread(target=server._prepare, args=(
+        _Plan(PlanGrasp.Request(), Session('r', 0.0, 60.0)), refuse)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    assert wait_for(lambda: published)
+    assert not wait_for(lambda: len(published) > 1, timeout=5 * TURN_PERIOD)
+    go_on.set()
+    for thread in threads:
+        thread.join(60.0)
+    assert len(published) == 2 and not server._large.locked()
 
 
 def test_a_line_is_told_whole_or_by_its_ends():

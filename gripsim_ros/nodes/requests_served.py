@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from gripsim_interfaces.action import PlanGrasps
@@ -141,9 +141,10 @@ class RequestServer:
             if preparation is not None:
                 preparation.join()
             forget_shape(msg)
-            request = None if plan is None else plan.request
+            request = None
             if plan is not None:
                 plan.session.on_progress = None     # it refers back to the plan
+                request = plan.request
             if request is not None and len(request.grasp_object.mesh.faces) > LARGE_MESH:
                 return_memory()
             self._slots.release()
@@ -231,12 +232,16 @@ class RequestServer:
         """Understand a request and hand its planner to the dispatcher."""
         node, session = self._node, plan.session
         try:
-            with self._turn(node.reader.triangle_estimate(plan.msg), session):
+            estimate = node.reader.triangle_estimate(plan.msg)
+            with ExitStack() as turn:
+                turn.enter_context(self._turn(estimate, session))
                 if session.done.is_set():
                     return
                 plan.request = node.reader.read(plan.msg)
                 plan.frame = self._frame(plan)
                 grasp_object = plan.request.grasp_object
+                if estimate <= LARGE_MESH:      # or so it seemed: by a label, in a dense format
+                    turn.enter_context(self._turn(len(grasp_object.mesh.faces), session))
                 if session.done.is_set():
                     return
                 node.publish_object(grasp_object, plan.request.scale)
