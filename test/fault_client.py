@@ -32,8 +32,8 @@ from gripsim_ros.core.errors import GripsimError
 TRIES = 10
 #: Draws of two fields that are wrong at once; those count where both are of one request.
 PAIRS = 8000
-#: One large mesh after so many spoilt requests.
-LARGE_EVERY = 400
+#: From the begin of one large mesh to that of the next [s]: as often late in a run as early.
+LARGE_PERIOD = 90.0
 #: What a caller that gets no processor may take beyond its limit [s].
 SLACK = 30.0
 ANSWERED = ('SUCCEEDED', 'NO_GRASP')
@@ -52,6 +52,7 @@ class Caller:
         self._reader = reader()
         self.client = PlanGraspClient(node_name=f'fault_client_{os.getpid()}')
         self.stop = threading.Event()
+        self._larges, self._next_large = 0, time.monotonic() + LARGE_PERIOD
         threading.Thread(target=self._wait_for_end, daemon=True).start()
 
     def _wait_for_end(self) -> None:
@@ -132,7 +133,7 @@ class Caller:
         question = as_request(known.goal, EvaluateGrasp.Request)
         question.grasps = [grasp]
         self.call(f'evaluate {name}', lambda: self.client.evaluate(question),
-                  lambda result, status: '' if status in FAILED or (
+                  lambda result, status: '' if status in FAILED or result.message in ENDING or (
                       status == 'SUCCEEDED' and result.grasps[0].stable)
                   else f'{status} {result.message} {list(result.reasons)}', TIME)
 
@@ -147,18 +148,18 @@ class Caller:
             (name, message, ways), (other, _, more) = self.random.sample(work, 2)
             work += [(name, message, ways + more)] if name == other else []
         understood = []
-        for number, item in enumerate(work[:most]):
+        for item in work[:most]:
             if self.stop.is_set():
                 return
             understood += [] if self._send_spoilt(*item, only_refused=True) else [item]
-            if number % LARGE_EVERY == LARGE_EVERY - 1:
-                self._large(large, inline=number // LARGE_EVERY % 2 == 1)
+            self._large_in_turn(large)
         for item in understood:
             if self.stop.is_set():
                 return
             self._send_spoilt(*item)
-        while not self.stop.wait(30.0):
-            self._large(large, inline=False)
+            self._large_in_turn(large)
+        while not self.stop.wait(1.0):
+            self._large_in_turn(large)
 
     def _send_spoilt(self, name: str, message, ways: tuple, only_refused: bool = False) -> bool:
         """Send a spoilt message until it is answered; return whether it was to be sent."""
@@ -241,9 +242,15 @@ class Caller:
         return self.call(what, ask, lambda result, status: '' if is_line(result.message)
                          else f'not a line: {result.message[:200]!r}', 2.0 * SPOILT_TIME)
 
-    def _large(self, file: Path | None, inline: bool) -> None:
-        if file is None:
+    def _large_in_turn(self, file: Path | None) -> None:
+        """Ask for a large mesh if it is time for one, by its file and in the message in turn."""
+        if file is None or time.monotonic() < self._next_large:
             return
+        self._next_large = time.monotonic() + LARGE_PERIOD
+        self._larges += 1
+        self._large(file, inline=self._larges % 2 == 0)
+
+    def _large(self, file: Path, inline: bool) -> None:
         goal = request('ball', max_hypotheses=2)
         goal.mesh = type(goal.mesh)()
         if inline:
