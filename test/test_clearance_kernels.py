@@ -147,18 +147,19 @@ def test_a_triangles_gap_is_that_of_the_plane_farthest_from_it(seed):
 
 
 @settings(max_examples=20)
-@given(seeds)
-def test_a_plane_that_parts_supports_the_swept_hull(seed):
+@given(seeds, st.integers(0, 3))
+def test_a_plane_that_parts_supports_the_swept_hull(seed, place):
     rng = np.random.default_rng(seed)
     hulls, sweep, direction = random_hulls(rng, [0]), rng.normal(size=3), rng.normal(size=3)
     shape, hints = hull_shape(hulls, 0, sweep), np.array([2, 7])
     normals, reach = np.full((4, 3), 9.0), np.full(4, 9.0)
-    _part(shape, direction, hints, normals, reach)
+    _part(shape, direction, hints, normals, reach, place)
     unit = -direction / np.linalg.norm(direction)
-    assert_allclose(normals, [*np.full((3, 3), 9.0), unit], rtol=0.0, atol=ATOL_ROUNDOFF)
+    assert_allclose(normals[place], unit, rtol=0.0, atol=ATOL_ROUNDOFF)
     corners = np.concatenate([shape.vertices, shape.vertices + sweep])
-    assert_allclose(reach, [9.0, 9.0, 9.0, (corners @ unit).max()], rtol=0.0,
-                    atol=ATOL_ROUNDOFF)
+    assert_allclose(reach[place], (corners @ unit).max(), rtol=0.0, atol=ATOL_ROUNDOFF)
+    others = np.arange(4) != place
+    assert (normals[others] == 9.0).all() and (reach[others] == 9.0).all()
     assert hints[0] == (shape.vertices @ unit).argmax() and hints[1] == 7
 
 

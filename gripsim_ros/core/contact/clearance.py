@@ -77,7 +77,8 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
     Traverse the object's balls, mapped to the link's frame, nearest first.
 
     The last plane of ``normals`` and ``reach`` is replaced by the one that parted the
-    nearest triangle so far: it alone prunes most of what follows.
+    nearest triangle so far, the one before by that which parted the last triangle that was
+    farther: these two prune nearly all of what follows.
     """
     children, ranges, corners = tree.children, tree.ranges, tree.corners
     centres, radii, slabs = tree.centres, tree.radii, tree.slabs
@@ -118,22 +119,24 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
                 - bulges[position]
             if gap < best:
                 best = max(gap, 0.0)
-                _part(shape, start, hints, normals, reach)
+                _part(shape, start, hints, normals, reach, len(reach) - 1)
+            else:
+                _part(shape, start, hints, normals, reach, len(reach) - 2)
         if best <= 0.0:
             return 0.0
     return max(min(best, pruned), 0.0)
 
 
 @njit(cache=True)
-def _part(shape: Shape, direction: Array, hints: IntArray, normals: Array, reach: Array) -> None:
-    """Put the shape's supporting plane against a direction into the last place."""
+def _part(shape: Shape, direction: Array, hints: IntArray, normals: Array, reach: Array,
+          place: int) -> None:
+    """Put the shape's supporting plane against a direction into a place."""
     norm = np.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
-    last, point = len(reach) - 1, np.empty(3)
+    normal, point = normals[place], np.empty(3)
     for k in range(3):
-        normals[last, k] = -direction[k] / norm
-    hints[0] = support(shape.vertices, shape.graph, shape.extras, normals[last], hints[0], point)
-    reach[last] = (normals[last, 0] * point[0] + normals[last, 1] * point[1]
-                   + normals[last, 2] * point[2])
+        normal[k] = -direction[k] / norm
+    hints[0] = support(shape.vertices, shape.graph, shape.extras, normal, hints[0], point)
+    reach[place] = normal[0] * point[0] + normal[1] * point[1] + normal[2] * point[2]
 
 
 @njit(cache=True, inline='always')

@@ -19,6 +19,8 @@ IntArray = NDArray[np.int64]
 
 #: Nodes within this many times the square root of their area speak for a vertex.
 INTERPOLATION_REACH = 1.5
+#: So many nodes, neighbours mostly, are passed over at once where a vertex lies beyond them.
+CHUNK = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,51 +120,70 @@ def boussinesq_displacements(vertices: Array, loads: SurfaceLoads, modulus: floa
     Source: Leskov et al. 2017, equation (3), with ``I_ik = |q_i - r_k|``. Departures: the
     distance is softened as in the contact problem; patches far away are lumped.
     """
-    vertices = np.ascontiguousarray(vertices)
     moved = np.zeros_like(vertices)
-    for patch in range(len(loads.radii)):
-        part = slice(int(loads.offsets[patch]), int(loads.offsets[patch + 1]))
-        points, forces = loads.points[part], loads.forces[part]
-        centre = loads.centres[patch]
-        first = np.einsum('ka,kb->ab', forces, points - centre)
-        reach = np.sqrt(((points - centre) ** 2).sum(axis=1).max())
-        _add_patch(vertices, points, forces, loads.softening[part], centre,
-                   loads.totals[patch], first,
-                   far_field_ratio * max(loads.radii[patch], reach), moved)
-    return moved / (np.pi * modulus)
+    _add_patches(np.ascontiguousarray(vertices.T), loads.points, loads.forces, loads.softening,
+                 (loads.offsets, loads.centres, loads.totals, loads.radii),
+                 (far_field_ratio, 1.0 / (np.pi * modulus)), moved)
+    return moved
 
 
 @njit(cache=True, error_model='numpy')
-def _add_patch(vertices: Array, points: Array, forces: Array, softening: Array, centre: Array,
-               total: Array, first: Array, reach: float, moved: Array) -> None:
-    """Add the displacement times pi E* of one patch."""
-    near = np.empty(len(vertices), np.int64)
-    count = 0
-    for v in range(len(vertices)):
-        x, y, z = (vertices[v, 0] - centre[0], vertices[v, 1] - centre[1],
-                   vertices[v, 2] - centre[2])
-        r = x * x + y * y + z * z
-        if r < reach * reach:
+def _add_patches(xyz: Array, points: Array, forces: Array, softening: Array,
+                 patches: tuple[IntArray, Array, Array, Array], factors: tuple[float, float],
+                 moved: Array) -> None:
+    """Add the displacement of all patches; arrays per coordinate let it vectorise."""
+    offsets, centres, totals, radii = patches
+    ratio, compliance = factors
+    near = np.empty(xyz.shape[1], np.int64)
+    sums = np.zeros_like(xyz)
+    for patch in range(len(radii)):
+        nodes, centre = slice(offsets[patch], offsets[patch + 1]), centres[patch]
+        first, extent = np.zeros((3, 3)), 0.0
+        for k in range(nodes.start, nodes.stop):
+            r = 0.0
+            for b in range(3):
+                arm = points[k, b] - centre[b]
+                r += arm * arm
+                for a in range(3):
+                    first[a, b] += forces[k, a] * arm
+            extent = max(extent, np.sqrt(r))
+        square = (ratio * max(radii[patch], extent)) ** 2
+        _add_far(xyz, centre, totals[patch], first, square, sums)
+        count = 0
+        for v in range(xyz.shape[1]):
             near[count] = v
-            count += 1
-            continue
-        inverse = 1.0 / np.sqrt(r)
-        cube = inverse / r
+            count += (xyz[0, v] - centre[0]) ** 2 + (xyz[1, v] - centre[1]) ** 2 + (
+                xyz[2, v] - centre[2]) ** 2 < square
+        _add_near(xyz, near[:count], points[nodes], forces[nodes], softening[nodes], sums)
+    for v in range(len(moved)):
         for a in range(3):
-            moved[v, a] += total[a] * inverse + cube * (
-                first[a, 0] * x + first[a, 1] * y + first[a, 2] * z)
-    _add_near(vertices, near[:count], points, forces, softening, moved)
+            moved[v, a] = compliance * sums[a, v]
 
 
 @njit(cache=True, error_model='numpy')
-def _add_near(vertices: Array, near: IntArray, points: Array, forces: Array, softening: Array,
-              moved: Array) -> None:
-    """Add every node's part to near vertices; arrays per coordinate let it vectorise."""
+def _add_far(xyz: Array, centre: Array, total: Array, first: Array, square: float,
+             sums: Array) -> None:
+    """Add resultant and first moments to the points that are not near."""
+    cx, cy, cz = centre
+    fx, fy, fz = total
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = first.ravel()
+    for v in range(xyz.shape[1]):
+        x, y, z = xyz[0, v] - cx, xyz[1, v] - cy, xyz[2, v] - cz
+        r = x * x + y * y + z * z
+        inverse = 1.0 / np.sqrt(r) if r >= square else 0.0
+        cube = inverse * inverse * inverse
+        sums[0, v] += fx * inverse + cube * (xx * x + xy * y + xz * z)
+        sums[1, v] += fy * inverse + cube * (yx * x + yy * y + yz * z)
+        sums[2, v] += fz * inverse + cube * (zx * x + zy * y + zz * z)
+
+
+@njit(cache=True, error_model='numpy')
+def _add_near(xyz: Array, near: IntArray, points: Array, forces: Array, softening: Array,
+              sums: Array) -> None:
+    """Add every node's part to near points."""
     count = len(near)
-    x, y, z = np.empty(count), np.empty(count), np.empty(count)
+    x, y, z = xyz[0][near], xyz[1][near], xyz[2][near]
     u, v, w = np.zeros(count), np.zeros(count), np.zeros(count)
-    for i in range(count):
-        x[i], y[i], z[i] = vertices[near[i], 0], vertices[near[i], 1], vertices[near[i], 2]
     for k in range(len(points)):
         px, py, pz = points[k, 0], points[k, 1], points[k, 2]
         fx, fy, fz = forces[k, 0], forces[k, 1], forces[k, 2]
@@ -174,9 +195,9 @@ def _add_near(vertices: Array, near: IntArray, points: Array, forces: Array, sof
             v[i] += fy * inverse
             w[i] += fz * inverse
     for i in range(count):
-        moved[near[i], 0] += u[i]
-        moved[near[i], 1] += v[i]
-        moved[near[i], 2] += w[i]
+        sums[0, near[i]] += u[i]
+        sums[1, near[i]] += v[i]
+        sums[2, near[i]] += w[i]
 
 
 def slip_displacements(vertices: Array, normals: Array, loads: SurfaceLoads, modulus: float,
@@ -255,40 +276,38 @@ def place_under_pads(vertices: Array, displacements: Array, loads: SurfaceLoads
     """
     moved, touched = displacements.copy(), np.zeros(len(vertices), np.bool_)
     pressures = np.zeros(len(vertices))
-    if len(loads.node_points):
-        lower = loads.node_points.min(axis=0)
-        upper = loads.node_points.max(axis=0)
-        margin = INTERPOLATION_REACH * float(np.sqrt(loads.node_areas.max()))
-        inside = ((vertices > lower - margin) & (vertices < upper + margin)).all(axis=1)
-        _interpolate(np.flatnonzero(inside), np.ascontiguousarray(vertices), loads.node_points,
-                     loads.node_normals, loads.node_areas,
-                     (loads.node_displacements, loads.node_pressures),
-                     (moved, touched, pressures))
+    _interpolate(np.ascontiguousarray(vertices), loads.node_points, loads.node_normals,
+                 loads.node_areas, (loads.node_displacements, loads.node_pressures),
+                 (moved, touched, pressures))
     return moved, touched, pressures
 
 
 @njit(cache=True, error_model='numpy')
-def _interpolate(rows: IntArray, vertices: Array, points: Array, normals: Array, areas: Array,
+def _interpolate(vertices: Array, points: Array, normals: Array, areas: Array,
                  values: tuple[Array, Array], answers: tuple[Array, BoolArray, Array]) -> None:
     displacements, node_pressures = values
     moved, touched, pressures = answers
-    normal = np.empty(3)
-    for v in rows:
+    boxes, normal = _boxes_of_chunks(points, areas), np.empty(3)
+    for v in range(len(vertices)):
+        x, y, z = vertices[v]
         weights, shift, pressure, loaded = 0.0, 0.0, 0.0, 0.0
         normal[:] = 0.0
-        for k in range(len(points)):
-            r = 0.0
-            for a in range(3):
-                r += (vertices[v, a] - points[k, a]) ** 2
-            reach = INTERPOLATION_REACH ** 2 * areas[k]
-            if r < reach:
-                weight = (1.0 - r / reach) ** 2
-                weights += weight
-                shift += weight * displacements[k]
-                pressure += weight * node_pressures[k]
-                loaded += weight * (node_pressures[k] > 0.0)
-                for a in range(3):
-                    normal[a] += weight * normals[k, a]
+        for chunk in range(len(boxes)):
+            if (x < boxes[chunk, 0] or x > boxes[chunk, 3] or y < boxes[chunk, 1]
+                    or y > boxes[chunk, 4] or z < boxes[chunk, 2] or z > boxes[chunk, 5]):
+                continue
+            for k in range(CHUNK * chunk, min(CHUNK * (chunk + 1), len(points))):
+                r = ((x - points[k, 0]) ** 2 + (y - points[k, 1]) ** 2
+                     + (z - points[k, 2]) ** 2)
+                reach = INTERPOLATION_REACH ** 2 * areas[k]
+                if r < reach:
+                    weight = (1.0 - r / reach) ** 2
+                    weights += weight
+                    shift += weight * displacements[k]
+                    pressure += weight * node_pressures[k]
+                    loaded += weight * (node_pressures[k] > 0.0)
+                    for a in range(3):
+                        normal[a] += weight * normals[k, a]
         if loaded <= 0.5 * weights or weights == 0.0:
             continue
         length = np.sqrt(normal[0] ** 2 + normal[1] ** 2 + normal[2] ** 2)
@@ -299,3 +318,17 @@ def _interpolate(rows: IntArray, vertices: Array, points: Array, normals: Array,
             moved[v, a] += (shift / weights - along) * normal[a] / length
         touched[v] = True
         pressures[v] = pressure / weights
+
+
+@njit(cache=True, error_model='numpy')
+def _boxes_of_chunks(points: Array, areas: Array) -> Array:
+    """Return lower and upper corners ``(c, 6)`` of what each chunk of nodes reaches."""
+    count = (len(points) + CHUNK - 1) // CHUNK
+    boxes = np.empty((count, 6))
+    boxes[:, :3], boxes[:, 3:] = np.inf, -np.inf
+    for k in range(len(points)):
+        reach, chunk = INTERPOLATION_REACH * np.sqrt(areas[k]), k // CHUNK
+        for a in range(3):
+            boxes[chunk, a] = min(boxes[chunk, a], points[k, a] - reach)
+            boxes[chunk, 3 + a] = max(boxes[chunk, 3 + a], points[k, a] + reach)
+    return boxes

@@ -256,7 +256,16 @@ def _cross(a: Array, b: Array, c: Array, out: Array) -> None:
 def _smoothed(mesh: TriangleMesh, values: Array) -> Array:
     """Return values ``(V, 3)`` averaged with the mean of their neighbours."""
     sums, counts = np.zeros_like(values), np.zeros(len(values))
-    for own, other in ((0, 1), (1, 0)):
-        np.add.at(sums, mesh.edges[:, own], values[mesh.edges[:, other]])
-        np.add.at(counts, mesh.edges[:, own], 1.0)
+    _add_neighbours(mesh.edges, values, sums, counts)
     return 0.5 * (values + sums / np.maximum(counts, 1.0)[:, None])
+
+
+@njit(cache=True)
+def _add_neighbours(edges: IntArray, values: Array, sums: Array, counts: Array) -> None:
+    for e in range(len(edges)):
+        i, j = edges[e]
+        counts[i] += 1.0
+        counts[j] += 1.0
+        for a in range(3):
+            sums[i, a] += values[j, a]
+            sums[j, a] += values[i, a]

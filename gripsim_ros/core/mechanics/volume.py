@@ -18,38 +18,59 @@ STEP_TOLERANCE = 1e-15
 
 
 @njit(cache=True)
-def _triple(a: Array, b: Array, c: Array) -> float:
+def _mean(points: Array) -> Array:
+    mean = np.zeros(3)
+    for v in range(len(points)):
+        for a in range(3):
+            mean[a] += points[v, a]
+    return mean / len(points)
+
+
+@njit(cache=True)
+def _moments(points: Array, faces: IntArray, origin: Array) -> tuple[float, Array]:
+    """Return volume and first moment about an origin."""
+    ox, oy, oz = origin
+    volume, x, y, z = 0.0, 0.0, 0.0, 0.0
+    for f in range(len(faces)):
+        i, j, k = faces[f]
+        ax, ay, az = points[i, 0] - ox, points[i, 1] - oy, points[i, 2] - oz
+        bx, by, bz = points[j, 0] - ox, points[j, 1] - oy, points[j, 2] - oz
+        cx, cy, cz = points[k, 0] - ox, points[k, 1] - oy, points[k, 2] - oz
+        part = (ax * (by * cz - bz * cy) - ay * (bx * cz - bz * cx)
+                + az * (bx * cy - by * cx)) / 6.0
+        volume += part
+        x += part * (ax + bx + cx)
+        y += part * (ay + by + cy)
+        z += part * (az + bz + cz)
+    return volume, np.array([x, y, z]) / 4.0
+
+
+@njit(cache=True)
+def _triple(a: tuple[float, float, float], b: tuple[float, float, float],
+            c: tuple[float, float, float]) -> float:
     product: float = (a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
                       + a[2] * (b[0] * c[1] - b[1] * c[0]))
     return product
 
 
 @njit(cache=True)
-def _moments(points: Array, faces: IntArray) -> tuple[float, Array]:
-    """Return volume and first moment about the origin."""
-    volume, moment = 0.0, np.zeros(3)
-    for f in range(len(faces)):
-        a, b, c = points[faces[f, 0]], points[faces[f, 1]], points[faces[f, 2]]
-        part = _triple(a, b, c) / 6.0
-        volume += part
-        for k in range(3):
-            moment[k] += part * (a[k] + b[k] + c[k]) / 4.0
-    return volume, moment
-
-
-@njit(cache=True)
-def _cubic(points: Array, directions: Array, faces: IntArray) -> Array:
+def _cubic(points: Array, directions: Array, faces: IntArray, origin: Array) -> Array:
     """Return the coefficients of V(s) = sum_k c_k s^k of points moved by s directions."""
-    coefficients = np.zeros(4)
+    ox, oy, oz = origin
+    constant, linear, square, cube = 0.0, 0.0, 0.0, 0.0
     for f in range(len(faces)):
-        i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
-        a, b, c = points[i], points[j], points[k]
-        p, q, r = directions[i], directions[j], directions[k]
-        coefficients[0] += _triple(a, b, c)
-        coefficients[1] += _triple(p, b, c) + _triple(a, q, c) + _triple(a, b, r)
-        coefficients[2] += _triple(p, q, c) + _triple(p, b, r) + _triple(a, q, r)
-        coefficients[3] += _triple(p, q, r)
-    return coefficients / 6.0
+        i, j, k = faces[f]
+        a = (points[i, 0] - ox, points[i, 1] - oy, points[i, 2] - oz)
+        b = (points[j, 0] - ox, points[j, 1] - oy, points[j, 2] - oz)
+        c = (points[k, 0] - ox, points[k, 1] - oy, points[k, 2] - oz)
+        p = (directions[i, 0], directions[i, 1], directions[i, 2])
+        q = (directions[j, 0], directions[j, 1], directions[j, 2])
+        r = (directions[k, 0], directions[k, 1], directions[k, 2])
+        constant += _triple(a, b, c)
+        linear += _triple(p, b, c) + _triple(a, q, c) + _triple(a, b, r)
+        square += _triple(p, q, c) + _triple(p, b, r) + _triple(a, q, r)
+        cube += _triple(p, q, r)
+    return np.array([constant, linear, square, cube]) / 6.0
 
 
 def volume_and_centre(vertices: Array, faces: IntArray) -> tuple[float, Array]:
@@ -74,8 +95,8 @@ def volume_and_centre(vertices: Array, faces: IntArray) -> tuple[float, Array]:
     -----
     Source: divergence theorem, tetrahedra from the mean of the vertices (Mirtich 1996).
     """
-    origin = vertices.mean(axis=0)
-    volume, moment = _moments(vertices - origin, faces)
+    origin = _mean(vertices)
+    volume, moment = _moments(vertices, faces, origin)
     return volume, origin + (moment / volume if volume != 0.0 else np.nan)
 
 
@@ -103,8 +124,7 @@ def restore_volume(vertices: Array, faces: IntArray, directions: Array,
     Own derivation: the volume is exactly a cubic of s, whose coefficients are sums of
     triple products about the mean of the vertices; the root nearest 0 is taken.
     """
-    origin = vertices.mean(axis=0)
-    coefficients = _cubic(vertices - origin, directions, faces)
+    coefficients = _cubic(vertices, directions, faces, _mean(vertices))
     coefficients[0] -= target
     s = _nearest_root(coefficients)
     return vertices + s * directions, s
