@@ -13,6 +13,8 @@ DOMAIN = 'ROS_DOMAIN_ID'
 DISCOVERY = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
 LOCALHOST_ONLY = 'ROS_LOCALHOST_ONLY'
 PROFILE = 'FASTRTPS_DEFAULT_PROFILES_FILE'
+# Else rmw_fastrtps overrides how the profile has the memory of messages managed.
+PROFILE_MEMORY = 'RMW_FASTRTPS_USE_QOS_FROM_XML'
 PATIENCE = 'GRIPSIM_PATIENCE'
 MOST_PATIENCE = 100.0
 # Above these the ports of a domain reach those that Linux hands out to others.
@@ -33,7 +35,8 @@ def isolated_environment(role='run'):
     Return the environment for processes that must not meet those of others on the network.
 
     Discovery is limited to this machine, the ROS domain is free, and Fast DDS has a shared-memory
-    segment that holds the batches. What the user has set is kept. The domain belongs to the
+    segment that holds the batches, and frees the memory of messages with them. What the user has
+    set is kept. The domain belongs to the
     calling process until it ends; asking again gives the same one.
 
     Parameters
@@ -57,6 +60,7 @@ def isolated_environment(role='run'):
     if not environment.get(PROFILE):
         from .resources import share_directory
         environment[PROFILE] = str(share_directory() / 'config' / 'fastdds.xml')
+        environment.setdefault(PROFILE_MEMORY, '1')
     return environment
 
 

@@ -16,6 +16,7 @@ HAND_NODES = {'none': (), 'sim': ('sdh_simulator', 'grasp_executor'),
               'real': ('sdh_driver', 'grasp_executor')}
 RESPAWN_DELAY = 1.0
 PROFILE = 'FASTRTPS_DEFAULT_PROFILES_FILE'
+PROFILE_MEMORY = 'RMW_FASTRTPS_USE_QOS_FROM_XML'
 
 
 def is_installed(package):
@@ -116,6 +117,7 @@ def generate_launch_description():
             description='Path of the SROS 2 enclaves, such as /gripsim; see docs/security.md.'),
     ]
     profile = [] if os.environ.get(PROFILE) else [
-        SetEnvironmentVariable(PROFILE, str(SHARE / 'config' / 'fastdds.xml'))]
+        SetEnvironmentVariable(PROFILE, str(SHARE / 'config' / 'fastdds.xml')),
+        SetEnvironmentVariable(PROFILE_MEMORY, os.environ.get(PROFILE_MEMORY, '1'))]
     return LaunchDescription([
         *arguments, *profile, OpaqueFunction(function=start_nodes)])

@@ -148,20 +148,23 @@ def test_isolation_keeps_what_the_user_set(own_locks, monkeypatch):
     for name, value in (('ROS_DOMAIN_ID', '77'), ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'SUBNET'),
                         ('FASTRTPS_DEFAULT_PROFILES_FILE', '/my.xml')):
         monkeypatch.setenv(name, value)
+    monkeypatch.delenv('RMW_FASTRTPS_USE_QOS_FROM_XML', raising=False)
     isolated = environment.isolated_environment()
     assert isolated['ROS_DOMAIN_ID'] == '77'
     assert isolated['ROS_AUTOMATIC_DISCOVERY_RANGE'] == 'SUBNET'
     assert isolated['FASTRTPS_DEFAULT_PROFILES_FILE'] == '/my.xml'
+    assert 'RMW_FASTRTPS_USE_QOS_FROM_XML' not in isolated     # another profile may not be for it
 
 
 def test_isolation_fills_in_what_is_missing(own_locks, monkeypatch):
     for name in ('ROS_DOMAIN_ID', 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_LOCALHOST_ONLY',
-                 'FASTRTPS_DEFAULT_PROFILES_FILE'):
+                 'FASTRTPS_DEFAULT_PROFILES_FILE', 'RMW_FASTRTPS_USE_QOS_FROM_XML'):
         monkeypatch.delenv(name, raising=False)
     isolated = environment.isolated_environment()
     assert int(isolated['ROS_DOMAIN_ID']) in environment.DOMAINS
     assert isolated['ROS_AUTOMATIC_DISCOVERY_RANGE'] == 'LOCALHOST'
     assert Path(isolated['FASTRTPS_DEFAULT_PROFILES_FILE']).is_file()
+    assert isolated['RMW_FASTRTPS_USE_QOS_FROM_XML'] == '1'
     assert environment.isolated_environment() == isolated
     assert 'ROS_DOMAIN_ID' not in os.environ
 
