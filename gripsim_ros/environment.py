@@ -36,8 +36,8 @@ def isolated_environment(role='run'):
 
     Discovery is limited to this machine, the ROS domain is free, and Fast DDS has a shared-memory
     segment that holds the batches, and frees the memory of messages with them. What the user has
-    set is kept. The domain belongs to the
-    calling process until it ends; asking again gives the same one.
+    set is kept. The domain belongs to the calling process until it ends; asking again gives the
+    same one.
 
     Parameters
     ----------
