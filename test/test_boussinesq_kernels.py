@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from gripsim_ros.core.mechanics.boussinesq import (boussinesq_displacements, INTERPOLATION_REACH,
-                                                   place_under_pads, slip_displacements,
-                                                   surface_loads, SurfaceLoads)
+from gripsim_ros.core.mechanics.boussinesq import (boussinesq_displacements, CHUNK,
+                                                   INTERPOLATION_REACH, place_under_pads,
+                                                   slip_displacements, surface_loads,
+                                                   SurfaceLoads)
 from gripsim_ros.core.mechanics.contact_forces import solve_contact_forces
 from gripsim_ros.core.mechanics.patch_results import summarise_patches
 from hypothesis import given, settings, strategies as st
@@ -118,7 +119,7 @@ def test_slip_leads_towards_loads_within_their_planes_and_along_the_surface(seed
 @settings(max_examples=30)
 def test_vertices_under_pads_are_placed_by_the_nodes_about_them(seed):
     rng = np.random.default_rng(seed)
-    loads = random_loads(rng, (9,))
+    loads = random_loads(rng, rng.integers(1, 2 * CHUNK, 2))
     vertices, moved = vertices_about(rng, loads, 20), 1e-3 * rng.normal(size=(20, 3))
     found, touched, pressures = place_under_pads(vertices, moved, loads)
     for v, vertex in enumerate(vertices):
