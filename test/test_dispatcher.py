@@ -55,10 +55,10 @@ class Ring:
     def _send(self, session, ask, attempt):
         self.sent.append((session.request_id, ask.batch_id, attempt))
 
-    def begin(self, name, planner, limit=60.0, **fields):
+    def begin(self, name, planner, limit=60.0, took=0.0, **fields):
         session = Session(name, self.now, self.now + limit, **fields)
         self.dispatcher.submit(session)
-        self.dispatcher.prepared(session, planner, f'object of {name}')
+        self.dispatcher.prepared(session, planner, f'object of {name}', took)
         return session
 
     def step(self, seconds=0.0):
@@ -284,11 +284,39 @@ def test_an_unknown_object_is_published_again_and_the_batch_sent_again(ring):
 def test_a_stage_that_never_takes_the_object_ends_the_session_with_its_name(ring):
     session = ring.begin('a', CountingPlanner(1))
     ring.step()
-    for attempt in range(ATTEMPTS):
-        ring.answer('a', 0, attempt, None, unknown_object=True, message='contact_detection: no')
+    begin = ring.now
+    while not session.done.is_set():
+        ring.answer(*ring.sent[-1], None, unknown_object=True, message='contact_detection: no')
         ring.step()
-        ring.step(0.5)
+        ring.step(0.01)
     assert session.outcome == STAGE_MISSING and session.message == 'contact_detection: no'
+    assert ring.now - begin == pytest.approx(ATTEMPTS * TIMEOUT, abs=TIMEOUT)
+    assert len(ring.objects) == ATTEMPTS, 'a large one would fill the stages\' queues'
+    assert len(ring.sent) < 4 * ATTEMPTS
+
+
+def test_a_stage_that_says_that_it_lacks_the_object_is_waited_for_as_one_that_is_silent(ring):
+    session = ring.begin('a', CountingPlanner(1))
+    ring.step()
+    while ring.now < 100.0 + 0.9 * ATTEMPTS * TIMEOUT:      # the object is on its way
+        ring.answer(*ring.sent[-1], None, unknown_object=True, message='contact_detection: no')
+        ring.step()
+        ring.step(0.01)
+    ring.answer(*ring.sent[-1])
+    ring.step()
+    assert session.outcome == DONE
+
+
+def test_stages_have_the_longer_for_an_object_the_longer_the_planner_took(ring):
+    session = ring.begin('a', CountingPlanner(1), limit=1000.0, took=40.0 * TIMEOUT)
+    ring.step()
+    for _ in range(19):
+        ring.step(TIMEOUT)
+    assert len(ring.sent) == 1 and not ring.dispatcher.watching
+    while not session.done.is_set():
+        ring.step(TIMEOUT)
+    assert session.outcome == STAGE_MISSING and '5 attempts within 20 s each' in session.message
+    assert len(ring.sent) == ATTEMPTS
 
 
 def test_another_hand_ends_the_session_at_once(ring):

@@ -5,7 +5,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.bodies import shapes
-from gripsim_ros.core.planning.distance_field import build_distance_field
+from gripsim_ros.core.planning import distance_field
+from gripsim_ros.core.planning.distance_field import build_distance_field, sample_surface
 from gripsim_ros.core.planning.hypotheses import _preshape_look
 from gripsim_ros.core.planning.quick_look import closing_look, hand_is_free, place_palms
 from gripsim_ros.resources import load_default_hand
@@ -34,6 +35,34 @@ def palms(seed):
     origins = (generator.normal(0.0, 0.02, (POSES, 3))
                - generator.uniform(0.0, 0.25, (POSES, 1)) * rotations[:, :, 2])
     return rotations, origins
+
+
+def test_a_field_of_thinned_samples_is_as_good_as_its_spacing(monkeypatch):
+    ball = shapes.sphere(RADIUS, 0.0012)
+    built = []
+    for most in (len(ball.faces), len(ball.faces) // 2):
+        monkeypatch.setattr(distance_field, 'MOST_SAMPLES', most)
+        built.append(build_distance_field(ball))
+    whole, thinned = built
+    assert not np.array_equal(whole.values, thinned.values), 'nothing was thinned'
+    np.testing.assert_array_equal(whole.lower, thinned.lower)
+    axes = [whole.lower[i] + whole.spacing * np.arange(whole.values.shape[i]) for i in range(3)]
+    grid = np.stack(np.meshgrid(*axes, indexing='ij'), axis=-1)
+    exact = np.linalg.norm(grid, axis=-1) - RADIUS
+    limit = np.sqrt(3.0) * distance_field.THIN_SHARE * whole.spacing
+    assert np.abs(thinned.values - exact).max() < limit
+
+
+def test_thinned_samples_keep_their_normals():
+    ball = shapes.sphere(RADIUS, 0.0005)
+    spacing = 0.002
+    points, normals = sample_surface(ball, spacing)
+    assert len(points) > distance_field.MOST_SAMPLES
+    kept, directions = distance_field._thinned(points, normals, spacing)
+    assert len(kept) < len(points) / 4
+    np.testing.assert_allclose(directions, kept / RADIUS, atol=0.02)
+    nearest = np.linalg.norm(points[::500, None] - kept[None], axis=2).min(axis=1)
+    assert nearest.max() < np.sqrt(3.0) * spacing
 
 
 @pytest.mark.parametrize('preshape', [0, 2])

@@ -16,6 +16,7 @@ from gripsim_ros.core.batches import ConfigurationBatch  # noqa: E402
 from gripsim_ros.core.bodies import GraspObject, Material, shapes  # noqa: E402
 from gripsim_ros.nodes import deformation, forward_kinematics, grasp_planner  # noqa: E402
 from gripsim_ros.nodes.forward_kinematics import ForwardKinematicsNode  # noqa: E402
+from gripsim_ros.nodes.grasp_planner import GraspPlannerNode  # noqa: E402
 from gripsim_ros.nodes.node_base import COMMON_PARAMETERS, LATCHED_OBJECTS  # noqa: E402
 from gripsim_ros.nodes.parameters import (  # noqa: E402
     NodeParameter, ParameterError, default_values)
@@ -188,3 +189,20 @@ def test_the_same_content_is_found_by_each_of_its_labels():
     assert store.find('apple').id == store.find('pear').id == apple.id
     assert store.find('') is other and store.find(apple.id).id == apple.id
     assert store.find('plum') is None
+
+
+def test_a_planner_brings_an_object_again_after_many_others(ros, monkeypatch):
+    body, *others = [named(i) for i in range(LATCHED_OBJECTS + 2)]
+    node = GraspPlannerNode()
+    sent = []
+    monkeypatch.setattr(node._object_publisher, 'publish', sent.append)
+    try:
+        for each in (body, *others):
+            node.publish_object(each)
+        assert node.objects.find(body.id) is None
+        node._send_object(body)
+        assert [msg.object_id for msg in sent] == [b.id for b in (body, *others, body)]
+        assert node.objects.find(body.id) is body
+    finally:
+        node.close()
+        node.destroy_node()

@@ -124,7 +124,7 @@ class ClosingShow:
             [(grasp.T_object_palm, trajectory_until(grasp.trajectory, fraction))])
         session = Session(node.next_request_id(), now, now + STATE_TIMEOUT)
         node.dispatcher.submit(session)
-        node.dispatcher.prepared(session, evaluator, request.grasp_object.id)
+        node.dispatcher.prepared(session, evaluator, request.grasp_object)
         session.done.wait(2.0 * STATE_TIMEOUT)
         return evaluator.ranked()[0] if session.outcome == DONE and not session.failures else None
 

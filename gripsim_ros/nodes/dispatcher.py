@@ -18,8 +18,10 @@ from .sessions import (
 
 #: Seconds between two reports of progress at least, and at most.
 REPORT_PERIOD, HEARTBEAT = 0.1, 1.0
-#: Seconds before a batch is sent again that met a stage without the object.
-OBJECT_DELAY = 0.02
+#: Seconds before a batch is sent again that met a stage without the object, and at most.
+OBJECT_DELAY, LONGEST_OBJECT_DELAY = 0.02, 0.5
+#: Share of what the planner took to prepare an object within which a stage has done so.
+STAGE_SHARE = 0.5
 #: Seconds between two looks at the graph while stages are being discovered.
 DISCOVERY_PERIOD = 0.02
 #: How long a stage counts as at work after it said so; it says so once a second [s].
@@ -38,7 +40,7 @@ class Dispatcher:
     send : callable
         ``send(session, ask, attempt)`` puts a batch on the ring.
     send_object : callable
-        ``send_object(object_id)`` publishes the object again.
+        ``send_object(grasp_object)`` publishes the object again.
     absent_stages : callable
         Returns the names of stages that the graph does not show.
     clock : callable
@@ -46,7 +48,7 @@ class Dispatcher:
     """
 
     def __init__(self, settings: RingSettings, send: Callable[[Session, Ask, int], None],
-                 send_object: Callable[[str], None],
+                 send_object: Callable[[object], None],
                  absent_stages: Callable[[], Iterable[str]],
                  clock: Callable[[], float] = time.monotonic) -> None:
         """Start without sessions."""
@@ -68,10 +70,11 @@ class Dispatcher:
         """Begin a session; ``session.done`` is set when it has ended."""
         self._events.put(lambda: self._begin(session))
 
-    def prepared(self, session: Session, planner, object_id: str) -> None:
-        """Give a session its planner; it may have ended already."""
+    def prepared(self, session: Session, planner, grasp_object, took: float = 0.0) -> None:
+        """Give a session its planner, which ``took`` [s]; it may have ended already."""
         def begin() -> None:
-            session.planner, session.object_id = planner, object_id
+            session.planner, session.grasp_object = planner, grasp_object
+            session.patience = max(self._settings.answer_timeout, STAGE_SHARE * took)
         self._events.put(lambda: session.done.is_set() or begin())
 
     def refuse(self, session: Session, outcome: int, message: str) -> None:
@@ -172,9 +175,7 @@ class Dispatcher:
         now = self._clock()
         if answer.unknown_object:
             if answer.attempt == item.attempt and item.resend_at is None:
-                self._send_object(item.session.object_id)
-                item.resend_at = now + OBJECT_DELAY * 2 ** item.attempt
-                item.session.message = answer.message
+                self._bring_object(item, now, answer.message)
             return
         if answer.fatal:
             self._end(item.session, INTERNAL, answer.message)
@@ -183,8 +184,20 @@ class Dispatcher:
         self.laps += 1
         for other in self._out.values():        # the ring lives: wait on for later batches
             if other.order > item.order:
-                other.deadline = max(other.deadline, now + self._settings.answer_timeout)
+                other.deadline = max(other.deadline, now + other.session.patience)
         self._tell(item, answer)
+
+    def _bring_object(self, item: Outstanding, now: float, message: str) -> None:
+        """Publish the object for a stage that lacks it, and ask again more and more seldom."""
+        session = item.session
+        if item.lacking_since is None:
+            item.lacking_since = now
+        if now >= session.send_object_at:
+            self._send_object(session.grasp_object)
+            session.send_object_at = now + session.patience
+        waited = now - item.lacking_since
+        item.resend_at = now + min(max(OBJECT_DELAY, waited), LONGEST_OBJECT_DELAY)
+        session.message = message
 
     def _tell(self, item: Outstanding, answer: Answer) -> None:
         planner, batch_id = item.session.planner, item.ask.batch_id
@@ -235,17 +248,14 @@ class Dispatcher:
         """Send a batch again that was not answered, or that now finds its object."""
         if (item.session.request_id, item.ask.batch_id) not in self._out:
             return
-        if item.resend_at is not None:
-            if now < item.resend_at:
+        if now < (item.deadline if item.resend_at is None else item.resend_at):
+            return
+        if item.resend_at is None:
+            if item.silent and now < self._at_work_until:
+                item.deadline = now + item.session.patience
                 return
-        elif now < item.deadline:
-            return
-        elif now < self._at_work_until and item.silent:
-            item.deadline = now + self._settings.answer_timeout
-            return
-        else:
-            item.silent = True
-        if item.attempt + 1 >= self._settings.max_attempts:
+            item.silences, item.lacking_since = item.silences + 1, None
+        if self._given_up(item, now):
             self._end(item.session, STAGE_MISSING, self._missing(item))
             return
         item.attempt += 1
@@ -253,13 +263,19 @@ class Dispatcher:
         item.order = self._next_order()     # it stands at the end of the queues again
         self._put(item, now)
 
+    def _given_up(self, item: Outstanding, now: float) -> bool:
+        """Return whether a batch was in vain too often, or lacked its object for as long."""
+        attempts = self._settings.max_attempts
+        lacking = 0.0 if item.lacking_since is None else now - item.lacking_since
+        return item.silences >= attempts or lacking >= attempts * item.session.patience
+
     def _next_order(self) -> int:
         self._order += 1
         return self._order
 
     def _put(self, item: Outstanding, now: float) -> None:
         item.resend_at = None
-        item.deadline = now + self._settings.answer_timeout
+        item.deadline = now + item.session.patience
         self._guarded(item.session, lambda: self._send(item.session, item.ask, item.attempt))
 
     def _missing(self, item: Outstanding) -> str:
@@ -270,8 +286,8 @@ class Dispatcher:
         if not item.silent and item.session.message:
             return item.session.message
         seen = 'is not there' if stage in absent else 'is there but silent'
-        return (f'{stage} {seen}: no answer to {item.attempt + 1} attempts within '
-                f'{self._settings.answer_timeout:g} s each')
+        return (f'{stage} {seen}: no answer to {max(1, item.silences)} attempts within '
+                f'{item.session.patience:.3g} s each')
 
     def _pump(self, now: float) -> None:
         """

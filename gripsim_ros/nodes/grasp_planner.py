@@ -221,16 +221,15 @@ class GraspPlannerNode(SuiteNode):
         ring = RingHeader(
             stamp=self.get_clock().now().to_msg(), planner_id=self.planner_id,
             request_id=session.request_id, batch_id=ask.batch_id, attempt=attempt,
-            object_id=session.object_id, hand_id=self.hand.id)
+            object_id=session.grasp_object.id, hand_id=self.hand.id)
         self._questions.publish(configurations_to_msg(ask.configurations, ring))
 
-    def _send_object(self, object_id: str) -> None:
-        grasp_object = self.objects.find(object_id)
+    def _send_object(self, grasp_object) -> None:
+        """Publish an object again; many others may have come since."""
         with self._publish_lock:
-            for key in [key for key in self._published if key[0] == object_id]:
+            for key in [key for key in self._published if key[0] == grasp_object.id]:
                 del self._published[key]
-        if grasp_object is not None:
-            self.publish_object(grasp_object)
+        self.publish_object(grasp_object)
 
     def _absent_stages(self) -> list[str]:
         topics = ('plan/link_states', 'plan/contacts', 'plan/grasp_states')

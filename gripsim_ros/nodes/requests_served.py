@@ -237,6 +237,7 @@ class RequestServer:
                 turn.enter_context(self._turn(estimate, session))
                 if session.done.is_set():
                     return
+                begin = time.monotonic()
                 plan.request = node.reader.read(plan.msg)
                 plan.frame = self._frame(plan)
                 grasp_object = plan.request.grasp_object
@@ -246,7 +247,7 @@ class RequestServer:
                     return
                 node.publish_object(grasp_object, plan.request.scale)
                 planner = prepare(plan.request)     # meanwhile the stages prepare the object
-            node.dispatcher.prepared(session, planner, grasp_object.id)
+            node.dispatcher.prepared(session, planner, grasp_object, time.monotonic() - begin)
         except GripsimError as error:
             node.dispatcher.refuse(session, INVALID, one_line(error))
         except Exception as error:

@@ -54,8 +54,14 @@ class Outstanding:
     attempt: int = 0
     deadline: float = 0.0
     resend_at: float | None = None
-    silent: bool = False
+    lacking_since: float | None = None      # when a stage first said that it lacks the object
+    silences: int = 0
     reached: set[str] = field(default_factory=set)
+
+    @property
+    def silent(self) -> bool:
+        """Return whether an attempt has got no answer."""
+        return self.silences > 0
 
 
 @dataclass(eq=False)
@@ -74,7 +80,13 @@ class Session:
         Called with ``Progress`` from the dispatcher's thread.
     planner : GraspPlanner or GraspEvaluator
         None while it is being prepared, see ``Dispatcher.prepared``.
-    object_id : str
+    grasp_object : GraspObject
+        What it plans on; None as long as ``planner``.
+    patience : float
+        How long the ring may be silent [s]; the stages take the longer for an object, the
+        longer the planner took.
+    send_object_at : float
+        When the object may be published again where a stage lacks it.
     """
 
     request_id: str
@@ -82,7 +94,9 @@ class Session:
     deadline: float
     on_progress: Callable[[Progress], None] | None = None
     planner: object = None
-    object_id: str = ''
+    grasp_object: object = None
+    patience: float = 0.0
+    send_object_at: float = 0.0
     done: threading.Event = field(default_factory=threading.Event)
     outcome: int = DONE
     message: str = ''

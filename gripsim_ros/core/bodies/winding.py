@@ -6,6 +6,21 @@ import numpy as np
 from .mesh import FloatArray, IntArray
 
 
+#: Below this tangent four terms of the series give an angle to its last digit.
+SMALL_TANGENT = 0.01
+
+
+@numba.njit(cache=True)
+def _angle(sine: float, cosine: float) -> float:
+    """Return the angle of a direction of any length; most triangles are seen under small ones."""
+    if abs(sine) < SMALL_TANGENT * cosine:
+        tangent = sine / cosine
+        square = tangent * tangent
+        return tangent * (1.0 - square * (1.0 / 3.0 - square * (0.2 - square / 7.0)))
+    angle: float = np.arctan2(sine, cosine)
+    return angle
+
+
 @numba.njit(cache=True, nogil=True)
 def _winding_numbers(points: FloatArray, triangles: FloatArray, skipped: IntArray) -> FloatArray:
     numbers = np.zeros(len(points))
@@ -29,7 +44,7 @@ def _winding_numbers(points: FloatArray, triangles: FloatArray, skipped: IntArra
             denominator = (a * b * c + (ax * bx + ay * by + az * bz) * c
                            + (bx * cx + by * cy + bz * cz) * a
                            + (cx * ax + cy * ay + cz * az) * b)
-            total += np.arctan2(numerator, denominator)
+            total += _angle(numerator, denominator)
         numbers[i] = total / (2.0 * np.pi)
     return numbers
 

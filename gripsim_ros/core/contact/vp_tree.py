@@ -238,7 +238,7 @@ def _fit_to_children(first: int, second: int, centres: Array, radii: Array, slab
     slabs[node, 3], slabs[node, 4] = low, high
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _depth_first(centres: Array, radii: Array, slabs: Array, children: IntArray,
                  ranges: IntArray) -> tuple[Array, Array, Array, IntArray, IntArray]:
     """Renumber nodes: subtrees lie together, the two children of a node side by side."""
@@ -260,7 +260,7 @@ def _depth_first(centres: Array, radii: Array, slabs: Array, children: IntArray,
     return centres[order], radii[order], slabs[order], renumbered, ranges[order]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _build(corners: Array) -> tuple[IntArray, Array, Array, Array, IntArray, IntArray]:
     count = len(corners)
     middles = np.empty((count, 3))

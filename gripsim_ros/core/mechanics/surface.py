@@ -11,6 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..bodies import Material, TriangleMesh
+from ..bodies.mesh import sum_by_label
 from ..errors import TaskError
 from .boussinesq import (SurfaceLoads, boussinesq_displacements, place_under_pads,
                          slip_displacements)
@@ -255,17 +256,8 @@ def _cross(a: Array, b: Array, c: Array, out: Array) -> None:
 
 def _smoothed(mesh: TriangleMesh, values: Array) -> Array:
     """Return values ``(V, 3)`` averaged with the mean of their neighbours."""
-    sums, counts = np.zeros_like(values), np.zeros(len(values))
-    _add_neighbours(mesh.edges, values, sums, counts)
-    return 0.5 * (values + sums / np.maximum(counts, 1.0)[:, None])
-
-
-@njit(cache=True)
-def _add_neighbours(edges: IntArray, values: Array, sums: Array, counts: Array) -> None:
-    for e in range(len(edges)):
-        i, j = edges[e]
-        counts[i] += 1.0
-        counts[j] += 1.0
-        for a in range(3):
-            sums[i, a] += values[j, a]
-            sums[j, a] += values[i, a]
+    ends, others = np.concatenate([mesh.edges, mesh.edges[:, ::-1]]).T
+    sums = sum_by_label(values[others], ends, len(values))
+    counts = np.bincount(ends, minlength=len(values))
+    smoothed: Array = 0.5 * (values + sums / np.maximum(counts, 1.0)[:, None])
+    return smoothed

@@ -27,22 +27,8 @@ def _mean(points: Array) -> Array:
 
 
 @njit(cache=True)
-def _moments(points: Array, faces: IntArray, origin: Array) -> tuple[float, Array]:
-    """Return volume and first moment about an origin."""
-    ox, oy, oz = origin
-    volume, x, y, z = 0.0, 0.0, 0.0, 0.0
-    for f in range(len(faces)):
-        i, j, k = faces[f]
-        ax, ay, az = points[i, 0] - ox, points[i, 1] - oy, points[i, 2] - oz
-        bx, by, bz = points[j, 0] - ox, points[j, 1] - oy, points[j, 2] - oz
-        cx, cy, cz = points[k, 0] - ox, points[k, 1] - oy, points[k, 2] - oz
-        part = (ax * (by * cz - bz * cy) - ay * (bx * cz - bz * cx)
-                + az * (bx * cy - by * cx)) / 6.0
-        volume += part
-        x += part * (ax + bx + cx)
-        y += part * (ay + by + cy)
-        z += part * (az + bz + cz)
-    return volume, np.array([x, y, z]) / 4.0
+def _from(origin: Array, points: Array, i: int) -> tuple[float, float, float]:
+    return points[i, 0] - origin[0], points[i, 1] - origin[1], points[i, 2] - origin[2]
 
 
 @njit(cache=True)
@@ -54,18 +40,28 @@ def _triple(a: tuple[float, float, float], b: tuple[float, float, float],
 
 
 @njit(cache=True)
+def _moments(points: Array, faces: IntArray, origin: Array) -> tuple[float, Array]:
+    """Return volume and first moment about an origin."""
+    volume, x, y, z = 0.0, 0.0, 0.0, 0.0
+    for i, j, k in faces:
+        a, b, c = _from(origin, points, i), _from(origin, points, j), _from(origin, points, k)
+        part = _triple(a, b, c) / 6.0
+        volume += part
+        x += part * (a[0] + b[0] + c[0])
+        y += part * (a[1] + b[1] + c[1])
+        z += part * (a[2] + b[2] + c[2])
+    return volume, np.array([x, y, z]) / 4.0
+
+
+@njit(cache=True)
 def _cubic(points: Array, directions: Array, faces: IntArray, origin: Array) -> Array:
     """Return the coefficients of V(s) = sum_k c_k s^k of points moved by s directions."""
-    ox, oy, oz = origin
+    still = np.zeros(3)
     constant, linear, square, cube = 0.0, 0.0, 0.0, 0.0
-    for f in range(len(faces)):
-        i, j, k = faces[f]
-        a = (points[i, 0] - ox, points[i, 1] - oy, points[i, 2] - oz)
-        b = (points[j, 0] - ox, points[j, 1] - oy, points[j, 2] - oz)
-        c = (points[k, 0] - ox, points[k, 1] - oy, points[k, 2] - oz)
-        p = (directions[i, 0], directions[i, 1], directions[i, 2])
-        q = (directions[j, 0], directions[j, 1], directions[j, 2])
-        r = (directions[k, 0], directions[k, 1], directions[k, 2])
+    for i, j, k in faces:
+        a, b, c = _from(origin, points, i), _from(origin, points, j), _from(origin, points, k)
+        p, q, r = (_from(still, directions, i), _from(still, directions, j),
+                   _from(still, directions, k))
         constant += _triple(a, b, c)
         linear += _triple(p, b, c) + _triple(a, q, c) + _triple(a, b, r)
         square += _triple(p, q, c) + _triple(p, b, r) + _triple(a, q, r)

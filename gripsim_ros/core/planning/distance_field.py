@@ -13,6 +13,8 @@ Array = NDArray[np.float64]
 
 #: Samples in a leaf of the search tree; far from the surface larger leaves are faster.
 LEAF_SIZE = 40
+#: Of more samples than these one is kept in each cube of this share of a cell.
+MOST_SAMPLES, THIN_SHARE = 100_000, 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +82,17 @@ def sample_surface(mesh: TriangleMesh, spacing: float) -> tuple[Array, Array]:
     return np.concatenate(points), np.concatenate(normals)
 
 
+def _thinned(points: Array, normals: Array, spacing: float) -> tuple[Array, Array]:
+    """Return no more samples than tell the distance: a finer mesh brings the more, for nothing."""
+    if len(points) <= MOST_SAMPLES:
+        return points, normals
+    cells = np.floor((points - points.min(axis=0)) / spacing).astype(np.int64)
+    width = cells.max() + 1
+    _, kept = np.unique((cells[:, 0] * width + cells[:, 1]) * width + cells[:, 2],
+                        return_index=True)
+    return points[kept], normals[kept]
+
+
 def build_distance_field(mesh: TriangleMesh, cells: int = 36, margin: float = 0.02
                          ) -> DistanceField:
     """
@@ -106,7 +119,7 @@ def build_distance_field(mesh: TriangleMesh, cells: int = 36, margin: float = 0.
     low, high = mesh.vertices.min(axis=0) - margin, mesh.vertices.max(axis=0) + margin
     spacing = float((high - low).max() / cells)
     shape = np.ceil((high - low) / spacing).astype(int) + 1
-    points, normals = sample_surface(mesh, spacing)
+    points, normals = _thinned(*sample_surface(mesh, spacing), THIN_SHARE * spacing)
     axes = [low[i] + spacing * np.arange(shape[i]) for i in range(3)]
     grid = np.stack(np.meshgrid(*axes, indexing='ij'), axis=-1).reshape(-1, 3)
     distance, nearest = cKDTree(points, leafsize=LEAF_SIZE).query(grid)
