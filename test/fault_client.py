@@ -1,7 +1,8 @@
 """
 One caller of a suite under faults: ``python fault_client.py KIND SEED ANSWERS``.
 
-Prints one JSON object a line for each call, until its standard input closes. ``stream`` plans,
+Prints one JSON object a line for each call, until its standard input closes, and rests between
+two calls from a line ``rest`` there to the next line. ``stream`` plans,
 cancels, evaluates and asks for an object by its label; ``spoilt`` sends messages with one field
 wrong in turn, and now and then a mesh of half a million triangles where its file is given.
 """
@@ -19,6 +20,7 @@ from fault_cases import (
     HYPOTHESES, LABEL, SPOILT_TIME, TIME, answer_of, cases, evaluation, is_line, reader, request,
     rich_requests)
 from fault_messages import spoilt, ways_to_spoil
+from fault_run import REST, RESTING
 from gripsim_interfaces.action import PlanGrasps
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp, ShowClosing
 import numpy as np
@@ -51,16 +53,29 @@ class Caller:
         self.random, self.answers, self._idle = random.Random(seed), answers, idle
         self._reader = reader()
         self.client = PlanGraspClient(node_name=f'fault_client_{os.getpid()}')
-        self.stop = threading.Event()
+        self.stop, self._resting = threading.Event(), threading.Event()
         self._larges, self._next_large = 0, time.monotonic() + LARGE_PERIOD
         threading.Thread(target=self._wait_for_end, daemon=True).start()
 
     def _wait_for_end(self) -> None:
-        sys.stdin.read()
+        for line in sys.stdin:
+            if line.strip() == REST:
+                self._resting.set()
+            else:
+                self._resting.clear()
+        self._resting.clear()
         self.stop.set()
+
+    def _rest(self) -> None:
+        """Call nobody while all are to rest; say when that begins."""
+        if self._resting.is_set():
+            print(json.dumps({RESTING: True}), flush=True)
+        while self._resting.is_set():
+            time.sleep(0.1)
 
     def call(self, what: str, ask, judge, limit: float) -> str:
         """Make a call; print how it went, and return its status."""
+        self._rest()
         begin, wrong, message = time.monotonic(), '', ''
         try:
             result = ask()
@@ -159,6 +174,7 @@ class Caller:
             self._send_spoilt(*item)
             self._large_in_turn(large)
         while not self.stop.wait(1.0):
+            self._rest()
             self._large_in_turn(large)
 
     def _send_spoilt(self, name: str, message, ways: tuple, only_refused: bool = False) -> bool:

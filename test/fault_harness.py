@@ -24,7 +24,7 @@ import yaml
 from fault_cases import body, write_answers
 from fault_relay import RING
 from fault_resources import MARK, blocks, marked, memory_of
-from fault_run import Run
+from fault_run import REST, RESTING, Run
 from gripsim_interfaces.msg import GraspObject
 from suite_cases import quick_options
 
@@ -49,6 +49,9 @@ PAUSE, FLOOD_TIME, FLOOD_RATE = (0.2, 12.0), 8.0, 1000.0
 MORTAL_SHARE, MORTAL_PERIOD, CALM_PERIOD = 0.22, 4.5, 9.0
 MORTAL = {'kill': 0.8, 'interrupt': 0.05, 'pause': 0.05, 'object': 0.1}
 CALM = {'pause': 0.4, 'object': 0.35, 'flood': 0.25}
+#: Rests of a long run after that, in which callers wait: how many, how long the last call before
+#: one may take, how long nodes have to end what was given up, and how long they are watched [s].
+RESTS, REST_LIMIT, REST_TIME, REST_WATCHED = 5, 150.0, 60.0, 15.0
 #: Longest pauses of callers then [s].
 IDLE = 4.0
 CLIENTS = 4
@@ -113,7 +116,7 @@ class Harness:
         self.suite = FaultySuite(environment, with_arm, parameters={'grasp_planner': {
             'planner_config': options, 'max_requests': clients + 1 + spoilers}})
         self._environment, self._helpers, self._readers = environment, {}, []
-        self._ending = threading.Event()
+        self._ending, self._resting = threading.Event(), set()
         self._stopping = contextlib.ExitStack()
 
     def __enter__(self) -> 'Harness':
@@ -187,7 +190,10 @@ class Harness:
     def _listen(self, name: str, process: subprocess.Popen) -> None:
         for line in process.stdout:
             try:
-                self.run.judge(line)
+                if RESTING in json.loads(line):
+                    self._resting.add(name)
+                else:
+                    self.run.judge(line)
             except json.JSONDecodeError:
                 self.say(f'{name}: {line.rstrip()}')
 
@@ -233,6 +239,27 @@ class Harness:
             kind = self.random.choices(list(kinds), list(kinds.values()))[0]
             self.make(kind, self.random.choice(self.suite.names))
             self._expect_all_alive()
+
+    def rest(self) -> None:
+        """Let the callers rest until nothing is under way, and keep what nodes then hold."""
+        self._resting.clear()
+        callers = [process for process in self._helpers.values() if process.stdin is not None]
+        self._tell(callers, REST)
+        end = time.monotonic() + REST_LIMIT
+        while len(self._resting) < len(callers) and time.monotonic() < end:
+            time.sleep(0.2)
+        time.sleep(REST_TIME)
+        since = time.monotonic() - self.run.begin
+        time.sleep(REST_WATCHED)
+        self.run.rested(since)
+        self._tell(callers, 'go on')
+
+    @staticmethod
+    def _tell(callers: list, line: str) -> None:
+        for process in callers:
+            with contextlib.suppress(OSError):
+                process.stdin.write(f'{line}\n')
+                process.stdin.flush()
 
     def make(self, kind: str, name: str) -> None:
         """Make one fault."""
@@ -322,7 +349,10 @@ def soak(minutes: float, seed: int, folder: Path, say=print) -> Run:
     with Harness(seed, folder, spoilt=None, spoilers=SPOILERS, with_arm=True, idle=IDLE,
                  say=say) as harness:
         harness.disturb(60.0 * MORTAL_SHARE * minutes, MORTAL_PERIOD, MORTAL)
-        harness.disturb(60.0 * (1.0 - MORTAL_SHARE) * minutes, CALM_PERIOD, CALM)
+        calm = 60.0 * (1.0 - MORTAL_SHARE) * minutes / RESTS - REST_TIME - REST_WATCHED
+        for _ in range(RESTS):
+            harness.disturb(max(0.0, calm), CALM_PERIOD, CALM)
+            harness.rest()
     harness.run.judge_growth()
     harness.run.judge_losses()
     return harness.run

@@ -5,18 +5,16 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-import numpy as np
-
 #: How long a killed or paused planner may still seem to be there: the lease of its discovery [s].
 LEASE = 25.0
 #: Faults after which a process has new memory.
 ENDINGS = ('kill', 'interrupt', 'fell')
-#: Results that nobody fetched are kept for ten minutes; then memory must have settled [s].
-SETTLE = 600.0
+#: What callers are told to let nodes rest, and what they say then.
+REST, RESTING = 'rest', 'resting'
+#: Rests from which growth is told: the least of the first and of the last of them are compared.
+FIRST_RESTS, LEAST_RESTS = 2, 4
 #: Growth that counts as a leak [MB], and of segments: a late process has some of its own.
 MEMORY_GROWTH, SHARED_GROWTH, SEGMENTS_GROWTH = 60.0, 40.0, 12
-#: Growth is looked for below the median, and below the lowest tenth [%].
-SHARES = (50.0, 10.0)
 #: Of so many calls a planner that lives may seem lost, silent for 8 s on a busy machine.
 LOSSES_SHARE = 0.01
 
@@ -30,6 +28,7 @@ class Run:
     faults: list = field(default_factory=list)
     calls: list = field(default_factory=list)
     samples: list = field(default_factory=list)
+    rests: list = field(default_factory=list)
     wrong: list = field(default_factory=list)
     growth_judged: bool = False
 
@@ -55,33 +54,40 @@ class Run:
     def record(self) -> dict:
         """Return everything, as JSON takes it."""
         return {'begin': self.begin, 'faults': self.faults, 'calls': self.calls,
-                'samples': self.samples, 'wrong': self.wrong, 'summary': self.summary()}
+                'samples': self.samples, 'rests': self.rests, 'wrong': self.wrong,
+                'summary': self.summary()}
+
+    def rested(self, since: float) -> None:
+        """Keep the least that nodes held since a moment of a rest [s from the begin]."""
+        found = [sample for sample in self.samples if sample['time'] >= since]
+        self.rests.append({
+            'time': since, 'shared': min(s['shared'] for s in found),
+            'segments': min(s['segments'] for s in found),
+            'memory': {name: min(s['memory'][name] for s in found if s['memory'][name])
+                       for name in found[0]['memory']}})
 
     def judge_growth(self) -> None:
         """
-        Find fault with memory that grew in the second half of the calm part of a long run.
+        Find fault with memory that grew from the first rests after the last kill to the last ones.
 
-        Compared are the medians of ten minutes, and the lowest tenth: what a node holds
-        between large meshes.
+        What a node holds under load hangs on what is under way, so nothing is told from that.
         """
         last = max((moment for moment, kind, *_ in self.faults if kind in ENDINGS),
                    default=self.begin) - self.begin
-        end = self.samples[-1]['time']
-        early = [s for s in self.samples if last + SETTLE < s['time'] < last + 2 * SETTLE]
-        late = [s for s in self.samples if s['time'] > end - SETTLE]
-        self.growth_judged = bool(early) and end - SETTLE >= last + 2 * SETTLE
+        rests = [rest for rest in self.rests if rest['time'] > last]
+        self.growth_judged = len(rests) >= LEAST_RESTS
         if not self.growth_judged:
             return
 
         def grown(what: str, value, allowed: float, unit: str) -> None:
-            growth = max(share_below(map(value, late), share)
-                         - share_below(map(value, early), share) for share in SHARES)
+            growth = (min(map(value, rests[-FIRST_RESTS:]))
+                      - min(map(value, rests[:FIRST_RESTS])))
             if growth > allowed:
                 self.wrong.append(f'{what} grew by {growth:.0f} {unit}')
-        for name in self.samples[-1]['memory']:
-            grown(f'the memory of {name}', lambda s: s['memory'].get(name), MEMORY_GROWTH, 'MB')
-        grown('the shared memory', lambda s: s['shared'], SHARED_GROWTH, 'MB')
-        grown('the number of shared segments', lambda s: s['segments'], SEGMENTS_GROWTH, '')
+        for name in rests[-1]['memory']:
+            grown(f'the memory of {name}', lambda rest: rest['memory'][name], MEMORY_GROWTH, 'MB')
+        grown('the shared memory', lambda rest: rest['shared'], SHARED_GROWTH, 'MB')
+        grown('the number of shared segments', lambda rest: rest['segments'], SEGMENTS_GROWTH, '')
 
     def judge_losses(self) -> None:
         """Find fault with callers that often lost a planner which lived, on a busy machine."""
@@ -103,8 +109,3 @@ class Run:
                 'growth judged': self.growth_judged,
                 'longest call [s]': max((call['took'] for call in self.calls), default=0.0),
                 'wrong': len(self.wrong)}
-
-
-def share_below(values, share: float) -> float:
-    """Return below what a share [%] of the known values lie."""
-    return float(np.percentile([value for value in values if value is not None], share))

@@ -1,16 +1,17 @@
 """Cones' starts and steps, and the linear equations of one step of the conic solver."""
 
-from gripsim_ros.core.mechanics.cone_algebra import (add_identity, CONE, cone_norm, into_cones,
-                                                     largest_step, nesterov_todd, TRACE, weigh)
-from gripsim_ros.core.mechanics.cone_equations import (_cholesky, _through, factorise,
-                                                       make_state, PIVOT, product, solve_step,
+from gripsim_ros.core.mechanics.cone_algebra import CONE, TRACE
+from gripsim_ros.core.mechanics.cone_equations import (filled_entries, make_state, PIVOT, product,
                                                        transposed_product)
-from gripsim_ros.core.mechanics.cone_solver import (_breaks, _judge, _range_of, _residuals,
-                                                    _solve, _start, CERTIFICATE, INFEASIBLE, RANK,
-                                                    SOLVED, TOLERANCE, UNDECIDED)
-from hypothesis import given, settings, strategies as st
+from gripsim_ros.core.mechanics.cone_lanes import (INFEASIBLE, LANE_STEP, make_lanes, SOLVED,
+                                                   UNDECIDED)
+from gripsim_ros.core.mechanics.cone_solver import (_breaks, _range_of, _solve, CERTIFICATE, RANK,
+                                                    TOLERANCE)
+from hypothesis import assume, given, settings, strategies as st
 import numpy as np
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from one_lane import (add_identity, cone_norm, factor, into_cones, largest_step, OneLane, run,
+                      through, weigh)
 from test_cone_solver import random_programme
 
 RTOL_ROUNDOFF = 1e-9
@@ -101,10 +102,9 @@ def step_problem(seed):
     n = CONE * cones + 1
     balance, rows = rng.normal(size=(balances, n)), rng.normal(size=(m, n))
     rows[0, : -1] = 0.0
-    state = make_state(n, balances, m, cones)
-    s, z = inside(rng, m, cones), inside(rng, m, cones)
-    nesterov_todd(m, s, z, state.lines, state.cones)
-    assert factorise(balance, rows, state.lines, state.cones, state.factors)
+    state = OneLane(rows, balances, cones)
+    state.scale(inside(rng, m, cones), inside(rng, m, cones))
+    assert state.factorise(balance)
     return rng, balance, rows, below_of(rows, n, len(state.z)), state
 
 
@@ -115,8 +115,10 @@ def test_products_are_those_of_the_rows_with_the_cones_below(seed):
     n, size = balance.shape[1], len(state.z)
     x, y, z = rng.normal(size=n), rng.normal(size=len(balance)), rng.normal(size=size)
     down, across, along = np.empty(n), np.empty(len(balance)), np.empty(size)
-    transposed_product(balance, rows, y, z, down)
-    product(balance, rows, x, across, along)
+    run(lambda y, z, down, width: transposed_product(balance, rows, y, z, down, width), y, z,
+        down, out=[2])
+    run(lambda x, across, along, width: product(balance, rows, x, across, along, width), x,
+        across, along, out=[1, 2])
     assert_allclose(down, balance.T @ y + below.T @ z, rtol=RTOL_ROUNDOFF, atol=RTOL_ROUNDOFF)
     assert_allclose(across, balance @ x, rtol=RTOL_ROUNDOFF, atol=RTOL_ROUNDOFF)
     assert_allclose(along, below @ x, rtol=RTOL_ROUNDOFF, atol=RTOL_ROUNDOFF)
@@ -130,7 +132,7 @@ def test_a_step_solves_its_equations_and_better_where_refined(seed):
     p, q, r = rng.normal(size=n), rng.normal(size=len(balance)), rng.normal(size=size)
     x, y, z, weighed = np.empty(n), np.empty(len(balance)), np.empty(size), np.empty(size)
     for refine, tolerance in ((False, RTOL_STEP), (True, RTOL_REFINED)):
-        solve_step(balance, rows, state, p, q, r, x, y, z, refine)
+        state.solve_step(balance, (p, q, r), (x, y, z), refine)
         weigh(state.lines, state.cones, z, weighed, False)
         weigh(state.lines, state.cones, weighed, weighed, False)
         scale = max(np.abs(v).max() for v in (x, y, z, weighed))
@@ -146,23 +148,22 @@ def test_a_factor_times_itself_is_its_matrix(seed):
     n = int(rng.integers(1, 8))
     root = rng.normal(size=(n, n))
     matrix = root @ root.T + 0.1 * np.eye(n)
-    factor, diagonal = matrix.copy(), np.empty(n)
-    assert _cholesky(factor, diagonal)
-    upper = np.triu(factor)
+    found, diagonal, good = factor(matrix)
+    assert good
+    upper = np.triu(found)
     assert_allclose(upper.T @ upper, matrix, rtol=0.0, atol=RTOL_ROUNDOFF * n)
     assert_allclose(diagonal * upper.diagonal(), 1.0, rtol=RTOL_ROUNDOFF)
     columns = rng.normal(size=(n, 2))
-    solved = columns.copy()
-    _through(factor, diagonal, solved)
+    solved = through(found, diagonal, columns)
     assert_allclose(upper.T @ solved, columns, rtol=0.0, atol=1e-7)
 
 
 def test_a_pivot_of_nothing_is_raised_and_what_is_no_matrix_is_said():
-    diagonal = np.empty(2)
-    assert _cholesky(np.diag([4.0, 0.0]), diagonal)
+    _, diagonal, good = factor(np.diag([4.0, 0.0]))
+    assert good
     assert_allclose(diagonal, [0.5, 1.0 / np.sqrt(PIVOT * 4.0)], rtol=RTOL_ROUNDOFF)
-    assert not _cholesky(np.zeros((2, 2)), diagonal)
-    assert not _cholesky(np.diag([np.inf, 1.0]), diagonal)
+    assert not factor(np.zeros((2, 2)))[2]
+    assert not factor(np.diag([np.inf, 1.0]))[2]
 
 
 @given(seeds)
@@ -173,7 +174,7 @@ def test_the_start_is_that_of_least_squares_moved_into_the_cones(seed):
     right, limits = rng.normal(size=len(balance)), np.append(rng.normal(size=m),
                                                              np.zeros(size - m))
     downhill = rng.normal(size=n)
-    _start(downhill, balance, rows, right, limits, state)
+    state.start(-downhill, balance, right, limits)
     null = np.linalg.svd(balance)[2][len(balance):].T
     x = np.linalg.lstsq(balance, right, rcond=None)[0]
     x = x + null @ np.linalg.lstsq(below @ null, limits - below @ x, rcond=None)[0]
@@ -192,14 +193,14 @@ def test_an_iterate_is_judged_by_its_relative_residuals_and_gap(seed, tau, small
     rng, balance, rows, below, state = step_problem(seed)
     n, m, size = balance.shape[1], len(rows), len(state.z)
     objective, right, h = (rng.normal(size=k) for k in (n, len(balance), size))
-    state.z[:], state.s[:] = inside(rng, m, len(state.cones)), inside(rng, m, len(state.cones))
-    state.x[:], state.y[:] = rng.normal(size=n), rng.normal(size=len(balance))
+    state.put(z=inside(rng, m, len(state.cones)), s=inside(rng, m, len(state.cones)),
+              x=rng.normal(size=n), y=rng.normal(size=len(balance)))
     # Of equations that hold but for a small part.
     objective = (small * rng.normal(size=n) - balance.T @ state.y - below.T @ state.z) / tau
     right = (balance @ state.x + small * rng.normal(size=len(balance))) / tau
     h = (below @ state.x + state.s + small * rng.normal(size=size)) / tau
     kappa = rng.uniform(0.0, 1.0)
-    last = _residuals(objective, balance, rows, right, h, state, tau, kappa)
+    last = state.residuals_of(objective, balance, right, h, tau, kappa)
     proof = -right @ state.y - h @ state.z
     assert_allclose(last, proof - objective @ state.x - kappa, atol=RTOL_ROUNDOFF * size)
     r1 = balance.T @ state.y + below.T @ state.z + objective * tau
@@ -210,39 +211,42 @@ def test_an_iterate_is_judged_by_its_relative_residuals_and_gap(seed, tau, small
     error = max(np.linalg.norm(r1) / tau, np.linalg.norm(r2) / tau,
                 np.linalg.norm(r3) / (tau * max(1.0, np.linalg.norm(state.s) / tau)),
                 abs(cost - proof / tau) / max(1.0, abs(cost)))
-    answer = np.full(n, 7.0)
-    verdict, lowest = _judge(objective, right, h, state, tau, answer, np.inf)
+    state.put(best=np.full(n, 7.0))
+    verdict, lowest = state.judge(objective, np.inf)
     assert_allclose(lowest, error, rtol=RTOL_ROUNDOFF, atol=1e-12)
     assert verdict == (SOLVED if error <= TOLERANCE else UNDECIDED)
-    assert_allclose(answer, state.x / tau, rtol=RTOL_ROUNDOFF)
-    again, kept = _judge(objective, right, h, state, tau, np.zeros(n), 0.5 * error)
+    assert_allclose(state.best, state.x / tau, rtol=RTOL_ROUNDOFF)
+    again, kept = state.judge(objective, 0.5 * error)
     assert (again, kept) == (UNDECIDED, 0.5 * error)
+
+
+def certificate_state(y):
+    """Return a state of one row, of zeros, and one cone, on whose axis z lies."""
+    state = OneLane(np.zeros((1, 5)), 1, 1)
+    state.put(x=np.zeros(5), s=np.ones(5), y=np.array([y]), z=np.eye(5)[1])
+    return state
 
 
 def test_a_certificate_says_that_nothing_is_feasible():
     """``A'y + G'z = 0`` with ``-b'y - h'z`` above 0."""
-    balance, rows = np.zeros((1, 5)), np.zeros((1, 5))
+    balance = np.zeros((1, 5))
     balance[0, 0] = 1.0
     for sign, verdict in ((-1.0, INFEASIBLE), (1.0, UNDECIDED)):
-        state = make_state(5, 1, 1, 1)
-        state.x[:], state.s[:] = 0.0, 1.0
-        state.y[:], state.z[:] = 1.0, [0.0, 1.0, 0.0, 0.0, 0.0]
+        state = certificate_state(1.0)
         objective, right, h = np.ones(5), np.array([sign]), np.zeros(5)
-        _residuals(objective, balance, rows, right, h, state, 1e-3, 1.0)
-        answer = np.ones(5)
-        assert _judge(objective, right, h, state, 1e-3, answer, 0.0) == (verdict, 0.0)
-        assert (answer == 0.0).all() == (verdict == INFEASIBLE)
+        state.residuals_of(objective, balance, right, h, 1e-3, 1.0)
+        state.put(best=np.ones(5))
+        assert state.judge(objective, 0.0) == (verdict, 0.0)
+        assert (state.best == 0.0).all() == (verdict == INFEASIBLE)
 
 
 def test_a_certificate_may_miss_a_small_part_of_what_it_proves():
     """``A'y + G'z`` is longer than that part of ``-b'y`` by half, or shorter."""
     balance, objective, right = np.eye(5)[:1], np.ones(5), np.array([-1.0])
     for part, verdict in ((0.5, INFEASIBLE), (-0.5, INFEASIBLE), (1.5, UNDECIDED)):
-        state = make_state(5, 1, 1, 1)
-        state.x[:], state.s[:] = 0.0, 1.0
-        state.y[:], state.z[:] = 1.0 + part * CERTIFICATE, [0.0, 1.0, 0.0, 0.0, 0.0]
-        _residuals(objective, balance, np.zeros((1, 5)), right, np.zeros(5), state, 1e-3, 1.0)
-        assert _judge(objective, right, np.zeros(5), state, 1e-3, np.ones(5), 0.0)[0] == verdict
+        state = certificate_state(1.0 + part * CERTIFICATE)
+        state.residuals_of(objective, balance, right, np.zeros(5), 1e-3, 1.0)
+        assert state.judge(objective, 0.0)[0] == verdict
 
 
 def test_a_row_is_broken_beyond_the_tolerance():
@@ -254,11 +258,27 @@ def test_a_row_is_broken_beyond_the_tolerance():
 
 def test_a_matrix_whose_factor_is_all_ones_is_factorised_and_solved():
     """Terms are left out where an entry is 0, and there alone."""
-    factor, diagonal, columns = np.array([[1.0, 1.0], [1.0, 2.0]]), np.empty(2), np.ones((2, 1))
-    assert _cholesky(factor, diagonal)
-    assert_allclose(np.triu(factor), [[1.0, 1.0], [0.0, 1.0]])
-    _through(factor, diagonal, columns)
+    found, diagonal, good = factor(np.array([[1.0, 1.0], [1.0, 2.0]]))
+    assert good
+    assert_allclose(np.triu(found), [[1.0, 1.0], [0.0, 1.0]])
+    columns = through(found, diagonal, np.ones((2, 1)))
     assert_allclose(columns, [[1.0], [0.0]], atol=RTOL_ROUNDOFF)
+
+
+@given(seeds, st.integers(0, 4), st.integers(1, 3))
+@settings(max_examples=30)
+def test_the_factor_has_nothing_but_where_it_is_said_to(seed, m, cones):
+    rng = np.random.default_rng(seed)
+    n = CONE * cones + 1
+    rows = rng.normal(size=(m, n)) * (rng.random((m, n)) < 0.3)
+    root = np.vstack([rows, np.zeros((CONE * cones, n)), 1e-3 * np.eye(n)])
+    for cone in range(cones):
+        block = slice(CONE * cone, CONE * (cone + 1))
+        root[m:][block, block] = rng.normal(size=(CONE, CONE))
+    upper = np.linalg.cholesky(root.T @ root).T
+    filled = filled_entries(rows, cones)
+    assert_array_equal(upper[~filled & (np.triu(np.ones((n, n))) > 0.0)], 0.0)
+    assert filled.diagonal().all() and (m or filled.sum() == CONE * CONE * cones + 1)
 
 
 @given(seeds, st.sampled_from([1e-6, 1.0, 1e6]))
@@ -281,14 +301,19 @@ def test_the_constant_part_of_a_direction_goes_against_the_objective(seed, cones
     """``A'y + G'z = -c``, ``A x = b``, ``G x - W^2 z = h`` in the last scaling of a solution."""
     programme, right, limits = random_programme(np.random.default_rng(seed), cones)
     n, m = len(programme.objective), len(programme.rows)
-    state = make_state(n, len(right), m, cones)
+    state = make_state(programme.rows, len(right), cones, LANE_STEP)
+    lanes = make_lanes(n, len(right), len(state.z), LANE_STEP)
     below = below_of(programme.rows, n, len(state.z))
-    assert _solve(programme.objective, programme.balance, programme.rows, right, limits, state,
-                  np.empty(n)) == SOLVED
-    x, y, z = state.constant
+    lanes.case[:], lanes.right[:], lanes.limits[:m] = 0, right[:, None], limits[:, None]
+    verdicts = np.full(1, UNDECIDED)
+    _solve(programme.objective, programme.balance, programme.rows, state, lanes, 1,
+           np.empty((1, n)), verdicts)
+    assert verdicts[0] == SOLVED
+    assume(lanes.lowest[0] <= TOLERANCE)     # else it went on until round-off drowned its steps
+    x, y, z = (part[:, 0] for part in state.constant)
     weighed = np.empty(len(z))
-    weigh(state.lines, state.cones, z, weighed, False)
-    weigh(state.lines, state.cones, weighed, weighed, False)
+    weigh(state.lines[:, 0], state.cones[:, :, 0], z, weighed, False)
+    weigh(state.lines[:, 0], state.cones[:, :, 0], weighed, weighed, False)
     scale = max(1.0, *(np.abs(v).max() for v in (x, y, z, weighed)))
     assert_allclose(programme.balance.T @ y + below.T @ z, -programme.objective, rtol=0.0,
                     atol=ATOL_LAST_STEP * scale)

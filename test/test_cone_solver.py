@@ -3,14 +3,15 @@
 import sys
 
 from gripsim_ros.core.errors import GripsimError
-from gripsim_ros.core.mechanics.cone_algebra import CONE, jordan_product, jordan_quotient, \
-    nesterov_todd, weigh
-from gripsim_ros.core.mechanics.cone_solver import (ConeProgramme, INFEASIBLE,
-                                                    solve_cone_programme, SOLVED, UNDECIDED)
+from gripsim_ros.core.mechanics.cone_algebra import CONE
+from gripsim_ros.core.mechanics.cone_lanes import INFEASIBLE, SOLVED, UNDECIDED
+from gripsim_ros.core.mechanics.cone_solver import (ConeProgramme, MOST_LANES, _solve_all,
+                                                    solve_cone_programme)
 from gripsim_ros.core.mechanics.force_programme import solve_by_clarabel
 from hypothesis import given, strategies as st
 import numpy as np
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from one_lane import jordan_product, jordan_quotient, nesterov_todd, weigh
 import pytest
 
 RTOL_COST = 1e-7
@@ -112,6 +113,24 @@ def test_cases_behind_an_infeasible_one_are_left_open():
         programme, np.array([right, right, right]), np.array([limits, blocked, limits]))
     assert verdicts.tolist() == [SOLVED, INFEASIBLE, UNDECIDED]
     assert not solutions[1:].any()
+
+
+@given(seeds, st.sampled_from([2, 7, 9, MOST_LANES + 3]))
+def test_a_case_is_solved_among_others_to_the_bit_as_alone(seed, count):
+    rng = np.random.default_rng(seed)
+    programme, right, limits = random_programme(rng, 3)
+    every = programme.objective, programme.balance, programme.rows, 3, 3
+    rights = right + 0.3 * rng.normal(size=(count, len(right))) * (np.arange(count) > 0)[:, None]
+    rights[:, 4:] = rights[:, 4:] @ np.diag(rng.choice([1.0, 1e-3], 2))
+    solutions, verdicts = _solve_all(*every, rights, np.tile(limits, (count, 1)),
+                                     np.zeros(count, bool))
+    behind = False
+    for case in range(count):
+        alone, verdict = _solve_all(*every, rights[case:case + 1], limits[None],
+                                    np.zeros(1, bool))
+        assert verdicts[case] == (UNDECIDED if behind else verdict[0])
+        assert_array_equal(solutions[case], 0.0 if behind else alone[0])
+        behind |= verdict[0] == INFEASIBLE
 
 
 @given(seeds)

@@ -76,10 +76,14 @@ def run_of(minutes, **rates):
     run.faults = [(60.0 * t, 'kill' if t < 10 else 'object', 'deformation', 0.0)
                   for t in range(minutes)]
     for t in range(minutes):
+        busy = 500.0 * (t % 10 != 5)
         run.samples.append({
-            'time': 60.0 * t, 'memory': {'deformation': 180.0 + rates.get('memory', 0.0) * t},
+            'time': 60.0 * t,
+            'memory': {'deformation': 180.0 + busy + rates.get('memory', 0.0) * t},
             'shared': 200.0 + rates.get('shared', 0.0) * t,
             'segments': 40 + int(rates.get('segments', 0) * t)})
+        if t % 10 == 5:
+            run.rested(60.0 * t)
     return run
 
 
@@ -94,7 +98,7 @@ def test_what_grows_while_no_node_is_killed_is_told(rates, said):
 
 
 def test_a_run_too_short_for_a_verdict_says_so():
-    run = run_of(25, memory=100.0)
+    run = run_of(45, memory=100.0)
     run.judge_growth()
     assert not run.wrong and run.summary()['growth judged'] is False
 

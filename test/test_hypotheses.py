@@ -1,11 +1,14 @@
 """Where hypotheses come from: the approach cone, the preshapes, the seed."""
 
+import gc
+import weakref
+
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 
 from gripsim_ros.core.bodies import GraspObject, shapes
-from gripsim_ros.core.planning import Task
+from gripsim_ros.core.planning import Task, hypotheses
 from gripsim_ros.core.planning.hypotheses import propose_hypotheses
 from gripsim_ros.in_process import find_material, planner_options
 from gripsim_ros.resources import load_default_hand
@@ -64,3 +67,17 @@ def test_scores_fall_but_for_faces_seen_before_and_a_seed_turns_the_rolls(box, h
 def test_a_cone_without_a_palm_in_it_has_no_hypotheses(box, hand):
     task = Task(approach_direction=(0.3, 0.5, 0.8), approach_half_angle=1e-9)
     assert propose_hypotheses(box, hand, task, planner_options(), COUNT) == ([], 0)
+
+
+def test_what_the_quick_look_needs_is_kept_as_long_as_its_object():
+    body = GraspObject(shapes.sphere(0.03, 0.01), find_material('wood'))
+    look = hypotheses._quick_object(body, 100, 50)
+    assert hypotheses._quick_object(body, 100, 50) is look
+    assert hypotheses._quick_object(body, 100, 40) is not look
+    field = weakref.ref(look[1])
+    del look
+    gc.collect()
+    assert field() is not None
+    del body
+    gc.collect()
+    assert field() is None

@@ -14,8 +14,8 @@ from scipy import sparse
 
 from ..errors import GripsimError, ShapeError, TaskError
 from .cone_algebra import CONE
-from .cone_solver import (ConeProgramme, INFEASIBLE, SOLVED, solve_cone_programme, TOLERANCE,
-                          UNDECIDED)
+from .cone_lanes import INFEASIBLE, SOLVED, UNDECIDED
+from .cone_solver import ConeProgramme, TOLERANCE, solve_cone_programme
 from .grasp_map import contact_frames, grasp_map
 from .patch_set import PatchSet
 from .stability import checked_fields, torque_scale

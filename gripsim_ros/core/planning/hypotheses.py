@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,12 @@ BoolArray = NDArray[np.bool_]
 Part = TypeVar('Part')
 Result = TypeVar('Result')
 
+#: What the quick look needs of an object: samples of its surface, the distance field and the
+#: coarse mesh, in the canonical frame.
+QuickObject = tuple[Array, DistanceField, TriangleMesh]
+#: Of objects that somebody holds, by numbers of faces: with a large one it takes 100 MB.
+QUICK_OBJECTS: WeakKeyDictionary[GraspObject, dict[tuple[int, int], QuickObject]] = (
+    WeakKeyDictionary())
 #: Threads that share the quick look; its kernels hold no lock.
 THREADS = 4
 #: Scores this near count as equal, so that rounding never decides an order.
@@ -153,10 +160,15 @@ def _scene(grasp_object: GraspObject, hand: HandModel, T_object_canonical: Array
                   moved_region(task.contact_region, inverse(T_object_canonical)))
 
 
-@lru_cache(maxsize=4)
-def _quick_object(grasp_object: GraspObject, sample_faces: int, face_count: int
-                  ) -> tuple[Array, DistanceField, TriangleMesh]:
-    """Return samples of the surface, the distance field and the coarse mesh, canonical frame."""
+def _quick_object(grasp_object: GraspObject, sample_faces: int, face_count: int) -> QuickObject:
+    """Return what the quick look needs of an object; it is kept as long as the object is."""
+    known, key = QUICK_OBJECTS.setdefault(grasp_object, {}), (sample_faces, face_count)
+    if key not in known:
+        known[key] = _look_at(grasp_object, sample_faces, face_count)
+    return known[key]
+
+
+def _look_at(grasp_object: GraspObject, sample_faces: int, face_count: int) -> QuickObject:
     vertices = apply(inverse(grasp_object.canonical_frame), grasp_object.mesh.vertices)
     mesh = TriangleMesh(vertices, grasp_object.mesh.faces)
     coarse = _coarse(mesh, sample_faces)
