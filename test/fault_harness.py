@@ -51,7 +51,7 @@ MORTAL = {'kill': 0.8, 'interrupt': 0.05, 'pause': 0.05, 'object': 0.1}
 CALM = {'pause': 0.4, 'object': 0.35, 'flood': 0.25}
 #: Rests of a long run after that, in which callers wait: how many, how long the last call before
 #: one may take, how long nodes have to end what was given up, and how long they are watched [s].
-RESTS, REST_LIMIT, REST_TIME, REST_WATCHED = 5, 150.0, 60.0, 15.0
+RESTS, REST_LIMIT, REST_TIME, REST_WATCHED = 5, 180.0, 60.0, 15.0
 #: Longest pauses of callers then [s].
 IDLE = 4.0
 CLIENTS = 4
@@ -248,9 +248,13 @@ class Harness:
         end = time.monotonic() + REST_LIMIT
         while len(self._resting) < len(callers) and time.monotonic() < end:
             time.sleep(0.2)
+        if len(self._resting) < len(callers):
+            self.run.wrong.append(f'only {sorted(self._resting)} came to rest')
         time.sleep(REST_TIME)
+        self._expect_all_alive()
         since = time.monotonic() - self.run.begin
         time.sleep(REST_WATCHED)
+        self._expect_all_alive()
         self.run.rested(since)
         self._tell(callers, 'go on')
 

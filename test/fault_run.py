@@ -1,6 +1,7 @@
 """What happened in a run of the suite under faults, and what of it is wrong."""
 
 import json
+import math
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -63,8 +64,8 @@ class Run:
         self.rests.append({
             'time': since, 'shared': min(s['shared'] for s in found),
             'segments': min(s['segments'] for s in found),
-            'memory': {name: min(s['memory'][name] for s in found if s['memory'][name])
-                       for name in found[0]['memory']}})
+            'memory': {name: min((s['memory'][name] for s in found if s['memory'][name]),
+                                 default=math.inf) for name in found[0]['memory']}})
 
     def judge_growth(self) -> None:
         """

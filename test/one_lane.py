@@ -18,9 +18,9 @@ def spread(v):
 
 def run(kernel, *arguments, out=()):
     """
-    Call a kernel with arrays spread over lanes; those ``out`` get what it wrote.
+    Call a kernel with all arrays spread over lanes; those ``out`` get what it wrote.
 
-    Numbers and what has no lanes is handed on as it stands.
+    Numbers are handed on as they stand.
     """
     handed = [spread(a) if isinstance(a, np.ndarray) else a for a in arguments]
     result = kernel(*handed, WIDTH)

@@ -5,7 +5,7 @@ import sys
 from gripsim_ros.core.errors import GripsimError
 from gripsim_ros.core.mechanics.cone_algebra import CONE
 from gripsim_ros.core.mechanics.cone_lanes import INFEASIBLE, SOLVED, UNDECIDED
-from gripsim_ros.core.mechanics.cone_solver import (ConeProgramme, MOST_LANES, _solve_all,
+from gripsim_ros.core.mechanics.cone_solver import (ConeProgramme, MOST_LANES,
                                                     solve_cone_programme)
 from gripsim_ros.core.mechanics.force_programme import solve_by_clarabel
 from hypothesis import given, strategies as st
@@ -105,6 +105,15 @@ def test_rows_that_are_tried_later_count_all_the_same():
     assert_allclose(x[[0, 4, 8]], [0.5, 1.5, 1.5], rtol=0, atol=ATOL_FEASIBLE)
 
 
+def test_where_nothing_can_be_balanced_nothing_is_the_least_force():
+    programme, right, limits = random_programme(np.random.default_rng(1), 3)
+    still = programme._replace(balance=np.zeros_like(programme.balance))
+    limits[3:] = np.maximum(limits[3:], 0.1)
+    x, verdict = answer(still, np.zeros_like(right), limits)
+    assert verdict == SOLVED and np.abs(x).max() < ATOL_FEASIBLE
+    assert answer(still, right, limits)[1] == INFEASIBLE
+
+
 def test_cases_behind_an_infeasible_one_are_left_open():
     programme, right, limits = random_programme(np.random.default_rng(1), 3)
     blocked = limits.copy()
@@ -119,15 +128,17 @@ def test_cases_behind_an_infeasible_one_are_left_open():
 def test_a_case_is_solved_among_others_to_the_bit_as_alone(seed, count):
     rng = np.random.default_rng(seed)
     programme, right, limits = random_programme(rng, 3)
-    every = programme.objective, programme.balance, programme.rows, 3, 3
-    rights = right + 0.3 * rng.normal(size=(count, len(right))) * (np.arange(count) > 0)[:, None]
-    rights[:, 4:] = rights[:, 4:] @ np.diag(rng.choice([1.0, 1e-3], 2))
-    solutions, verdicts = _solve_all(*every, rights, np.tile(limits, (count, 1)),
-                                     np.zeros(count, bool))
+    wide = rng.choice([0.3, 0.01])      # with the first some cases are infeasible
+    rights = right + wide * rng.normal(size=(count, len(right)))
+    bounds = np.tile(limits, (count, 1))
+    bounds[-2, 4] = -0.2 * np.abs(programme.rows[4]).max()      # a row that is tried later
+    if rng.random() < 0.5:
+        bounds[-1, 3:] = -1e6
+    solutions, verdicts = solve_cone_programme(programme, rights, bounds)
     behind = False
     for case in range(count):
-        alone, verdict = _solve_all(*every, rights[case:case + 1], limits[None],
-                                    np.zeros(1, bool))
+        alone, verdict = solve_cone_programme(programme, rights[case:case + 1],
+                                              bounds[case:case + 1])
         assert verdicts[case] == (UNDECIDED if behind else verdict[0])
         assert_array_equal(solutions[case], 0.0 if behind else alone[0])
         behind |= verdict[0] == INFEASIBLE

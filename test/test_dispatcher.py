@@ -43,22 +43,30 @@ class CountingPlanner:
         return Progress(len(self.told), self.total, 0, None)
 
 
+class Body:
+    """An object by its name."""
+
+    def __init__(self, name):
+        self.name = name
+
+
 class Ring:
     """A dispatcher, a clock that is set by hand, and a list of what was sent."""
 
     def __init__(self):
         self.now, self.sent, self.objects, self.absent = 100.0, [], [], []
         self.dispatcher = Dispatcher(
-            RingSettings(CREDITS, TIMEOUT, ATTEMPTS), self._send, self.objects.append,
+            RingSettings(CREDITS, TIMEOUT, ATTEMPTS), self._send,
+            lambda body: self.objects.append(body.name),
             lambda: self.absent, lambda: self.now)
 
     def _send(self, session, ask, attempt):
         self.sent.append((session.request_id, ask.batch_id, attempt))
 
-    def begin(self, name, planner, limit=60.0, took=0.0, **fields):
+    def begin(self, name, planner, limit=60.0, took=0.0, body=None, **fields):
         session = Session(name, self.now, self.now + limit, **fields)
         self.dispatcher.submit(session)
-        self.dispatcher.prepared(session, planner, f'object of {name}', took)
+        self.dispatcher.prepared(session, planner, body or Body(f'object of {name}'), took)
         return session
 
     def step(self, seconds=0.0):
@@ -285,13 +293,14 @@ def test_a_stage_that_never_takes_the_object_ends_the_session_with_its_name(ring
     session = ring.begin('a', CountingPlanner(1))
     ring.step()
     begin = ring.now
+    ring.dispatcher.at_work()
     while not session.done.is_set():
         ring.answer(*ring.sent[-1], None, unknown_object=True, message='contact_detection: no')
         ring.step()
         ring.step(0.01)
     assert session.outcome == STAGE_MISSING and session.message == 'contact_detection: no'
     assert ring.now - begin == pytest.approx(ATTEMPTS * TIMEOUT, abs=TIMEOUT)
-    assert len(ring.objects) == ATTEMPTS, 'a large one would fill the stages\' queues'
+    assert len(ring.objects) == 3, 'at once, after 1 s and 2 s more: a large one fills queues'
     assert len(ring.sent) < 4 * ATTEMPTS
 
 
@@ -305,6 +314,50 @@ def test_a_stage_that_says_that_it_lacks_the_object_is_waited_for_as_one_that_is
     ring.answer(*ring.sent[-1])
     ring.step()
     assert session.outcome == DONE
+
+
+def test_time_up_while_a_stage_lacks_the_object_says_so(ring):
+    session = ring.begin('a', CountingPlanner(1), limit=2.5 * TIMEOUT, took=40.0 * TIMEOUT)
+    ring.step()
+    while not session.done.is_set():
+        ring.answer(*ring.sent[-1], None, unknown_object=True, message='contact_detection: no')
+        ring.step()
+        ring.step(0.1)
+    assert session.outcome == STAGE_MISSING and session.message == 'contact_detection: no'
+
+
+def test_a_stage_that_was_silent_once_and_lacks_the_object_is_told_by_its_own_words(ring):
+    session = ring.begin('a', CountingPlanner(1))
+    ring.step()
+    ring.step(1.01 * TIMEOUT)
+    while not session.done.is_set():
+        ring.answer(*ring.sent[-1], None, unknown_object=True, message='contact_detection: no')
+        ring.step()
+        ring.step(0.01)
+    assert session.outcome == STAGE_MISSING and session.message == 'contact_detection: no'
+
+
+def test_an_object_that_is_known_to_the_planner_may_be_new_to_the_stages(ring):
+    body = Body('slow')
+    ring.begin('a', CountingPlanner(0), took=40.0 * TIMEOUT, body=body)
+    ring.step()
+    ring.begin('b', CountingPlanner(1), took=0.0, body=body)
+    ring.step()
+    for _ in range(19):
+        ring.step(TIMEOUT)
+    assert ring.sent == [('b', 0, 0)]
+
+
+def test_an_object_that_cannot_be_published_ends_its_session_alone(ring):
+    other = ring.begin('b', CountingPlanner(1))
+    session = ring.begin('a', CountingPlanner(1), body=object.__new__(Body))    # without a name
+    ring.step()
+    ring.answer('a', 0, 0, None, unknown_object=True, message='contact_detection: no')
+    ring.step()
+    assert session.outcome == INTERNAL and 'name' in session.message
+    ring.answer('b', 0)
+    ring.step()
+    assert other.outcome == DONE
 
 
 def test_stages_have_the_longer_for_an_object_the_longer_the_planner_took(ring):
@@ -366,7 +419,7 @@ def test_a_session_can_end_while_its_planner_is_being_prepared(ring):
     ring.step()
     ring.step(1.1)
     assert session.outcome == TIMED_OUT
-    ring.dispatcher.prepared(session, CountingPlanner(1), 'x')
+    ring.dispatcher.prepared(session, CountingPlanner(1), Body('x'))
     ring.step()
     assert session.planner is None and not ring.sent
 

@@ -53,6 +53,14 @@ def test_a_field_of_thinned_samples_is_as_good_as_its_spacing(monkeypatch):
     assert np.abs(thinned.values - exact).max() < limit
 
 
+def test_thinned_samples_tell_the_two_sides_of_a_thin_wall(monkeypatch):
+    plate = shapes.box((0.1, 0.1, 0.0008), 0.001)
+    monkeypatch.setattr(distance_field, 'MOST_SAMPLES', len(plate.faces) // 2)
+    field = build_distance_field(plate)
+    assert field.spacing > 0.0008 / distance_field.THIN_SHARE, 'both sides are in one cube'
+    assert (field.values >= 0.0).all()      # no node of the grid lies within the wall
+
+
 def test_thinned_samples_keep_their_normals():
     ball = shapes.sphere(RADIUS, 0.0005)
     spacing = 0.002

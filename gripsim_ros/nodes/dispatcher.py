@@ -9,6 +9,7 @@ import queue
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from weakref import WeakKeyDictionary
 
 from ..core.errors import GripsimError
 from ..core.planning.types import Ask, Progress
@@ -58,6 +59,7 @@ class Dispatcher:
         self._sessions: deque[Session] = deque()
         self._out: dict[tuple[str, int], Outstanding] = {}
         self._left: dict[tuple[str, int], float] = {}   # of ended sessions, and until when
+        self._longest: WeakKeyDictionary[object, float] = WeakKeyDictionary()
         self._order = 0
         self._at_work_until = -float('inf')
         self._closed = False
@@ -71,10 +73,17 @@ class Dispatcher:
         self._events.put(lambda: self._begin(session))
 
     def prepared(self, session: Session, planner, grasp_object, took: float = 0.0) -> None:
-        """Give a session its planner, which ``took`` [s]; it may have ended already."""
+        """
+        Give a session its planner; it may have ended already.
+
+        ``took`` [s] is what preparing it took; with an object that is known already it may be
+        less than the stages need, so that the longest time counts.
+        """
         def begin() -> None:
             session.planner, session.grasp_object = planner, grasp_object
-            session.patience = max(self._settings.answer_timeout, STAGE_SHARE * took)
+            longest = max(took, self._longest.get(grasp_object, 0.0))
+            self._longest[grasp_object] = longest
+            session.patience = max(self._settings.answer_timeout, STAGE_SHARE * longest)
         self._events.put(lambda: session.done.is_set() or begin())
 
     def refuse(self, session: Session, outcome: int, message: str) -> None:
@@ -158,7 +167,7 @@ class Dispatcher:
         self._sessions.remove(session)
         for key in [k for k, item in self._out.items() if item.session is session]:
             if not self._out.pop(key).silent:
-                self._left[key] = self._clock() + self._settings.answer_timeout
+                self._left[key] = self._clock() + session.patience
         self._finish(session, outcome, message)
 
     def _finish(self, session: Session, outcome: int, message: str) -> None:
@@ -190,14 +199,15 @@ class Dispatcher:
     def _bring_object(self, item: Outstanding, now: float, message: str) -> None:
         """Publish the object for a stage that lacks it, and ask again more and more seldom."""
         session = item.session
-        if item.lacking_since is None:
+        session.message = message
+        if not item.lacking:
             item.lacking_since = now
         if now >= session.send_object_at:
-            self._send_object(session.grasp_object)
-            session.send_object_at = now + session.patience
+            self._guarded(session, lambda: self._send_object(session.grasp_object))
+            session.object_pause = max(2.0 * session.object_pause, self._settings.answer_timeout)
+            session.send_object_at = now + session.object_pause
         waited = now - item.lacking_since
         item.resend_at = now + min(max(OBJECT_DELAY, waited), LONGEST_OBJECT_DELAY)
-        session.message = message
 
     def _tell(self, item: Outstanding, answer: Answer) -> None:
         planner, batch_id = item.session.planner, item.ask.batch_id
@@ -227,7 +237,7 @@ class Dispatcher:
         """End a session whose time is up; a little earlier, begin nothing new."""
         if now >= session.deadline:
             silent = [item for item in self._out.values()
-                      if item.session is session and item.silent]
+                      if item.session is session and (item.silent or item.lacking)]
             if silent and now >= self._at_work_until:
                 self._end(session, STAGE_MISSING, self._missing(silent[0]))
             else:
@@ -266,7 +276,7 @@ class Dispatcher:
     def _given_up(self, item: Outstanding, now: float) -> bool:
         """Return whether a batch was in vain too often, or lacked its object for as long."""
         attempts = self._settings.max_attempts
-        lacking = 0.0 if item.lacking_since is None else now - item.lacking_since
+        lacking = now - item.lacking_since if item.lacking else 0.0
         return item.silences >= attempts or lacking >= attempts * item.session.patience
 
     def _next_order(self) -> int:
@@ -283,7 +293,7 @@ class Dispatcher:
         absent = set(self._absent_stages())
         silent = [stage for stage in STAGES if stage not in item.reached]
         stage = next((s for s in STAGES if s in absent), silent[0] if silent else STAGES[-1])
-        if not item.silent and item.session.message:
+        if item.lacking:
             return item.session.message
         seen = 'is not there' if stage in absent else 'is there but silent'
         return (f'{stage} {seen}: no answer to {max(1, item.silences)} attempts within '

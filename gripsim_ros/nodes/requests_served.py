@@ -240,14 +240,16 @@ class RequestServer:
                 begin = time.monotonic()
                 plan.request = node.reader.read(plan.msg)
                 plan.frame = self._frame(plan)
-                grasp_object = plan.request.grasp_object
+                grasp_object, took = plan.request.grasp_object, time.monotonic() - begin
                 if estimate <= LARGE_MESH:      # or so it seemed: by a label, in a dense format
                     turn.enter_context(self._turn(len(grasp_object.mesh.faces), session))
                 if session.done.is_set():
                     return
                 node.publish_object(grasp_object, plan.request.scale)
+                begin = time.monotonic()
                 planner = prepare(plan.request)     # meanwhile the stages prepare the object
-            node.dispatcher.prepared(session, planner, grasp_object, time.monotonic() - begin)
+            node.dispatcher.prepared(session, planner, grasp_object,
+                                     took + time.monotonic() - begin)
         except GripsimError as error:
             node.dispatcher.refuse(session, INVALID, one_line(error))
         except Exception as error:

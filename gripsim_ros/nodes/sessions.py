@@ -22,8 +22,8 @@ class RingSettings:
     """
     How batches are sent.
 
-    ``credits`` batches are out at most; after ``answer_timeout`` [s] of silence one is
-    sent again, at most ``max_attempts`` times in all.
+    ``credits`` batches are out at most; after ``answer_timeout`` [s] of silence, or a session's
+    ``patience``, one is sent again, at most ``max_attempts`` times in all.
     """
 
     credits: int
@@ -63,6 +63,11 @@ class Outstanding:
         """Return whether an attempt has got no answer."""
         return self.silences > 0
 
+    @property
+    def lacking(self) -> bool:
+        """Return whether the last word of a stage was that it lacks the object."""
+        return self.lacking_since is not None
+
 
 @dataclass(eq=False)
 class Session:
@@ -85,8 +90,9 @@ class Session:
     patience : float
         How long the ring may be silent [s]; the stages take the longer for an object, the
         longer the planner took.
-    send_object_at : float
-        When the object may be published again where a stage lacks it.
+    send_object_at, object_pause : float
+        When the object may be published again where a stage lacks it, and how long after the
+        last time that is [s].
     """
 
     request_id: str
@@ -97,6 +103,7 @@ class Session:
     grasp_object: object = None
     patience: float = 0.0
     send_object_at: float = 0.0
+    object_pause: float = 0.0
     done: threading.Event = field(default_factory=threading.Event)
     outcome: int = DONE
     message: str = ''

@@ -235,7 +235,7 @@ def _cholesky(upper: Array, inverse: Array, filled: BoolArray, good: BoolArray,
                         for lane in range(width):
                             upper[i, j, lane] -= upper[k, i, lane] * upper[k, j, lane]
     for lane in range(width):
-        good[lane] &= np.isfinite(largest[lane]) and largest[lane] > 0.0
+        good[lane] &= n == 0 or np.isfinite(largest[lane]) and largest[lane] > 0.0
 
 
 @njit(cache=True, error_model='numpy')

@@ -32,9 +32,9 @@ class Lanes(NamedTuple):
     ``case`` is the case that a lane solves, with its ``right (p, w)`` and ``limits (m + 4k, w)``;
     ``tau`` and ``kappa`` are those of the embedding, ``last`` what its last equation lacks,
     ``lowest`` the least error so far, ``best (n, w)`` the solution that has it. The others are of
-    one step: complementarity ``mu``, the divisor ``below`` of ``dtau``, the ``push`` on it, the
-    ``share`` of the residuals to remove, the length ``step``; whether to ``refine``, and whether
-    the factorisation was ``good``.
+    one step: complementarity ``mu``, the directions ``dtau`` and ``dkappa``, the divisor ``below``
+    of the first and the ``push`` on it, the ``share`` of the residuals to remove, the length
+    ``step``; whether to ``refine``, and whether the factorisation was ``good``.
     """
 
     case: IntArray

@@ -92,10 +92,9 @@ def solve_cone_programme(programme: ConeProgramme, right: Array,
     """
     basis = _range_of(programme.balance)
     reduced = np.ascontiguousarray(basis.T @ programme.balance)
-    outside = right - (right @ basis) @ basis.T
-    beyond = np.linalg.norm(outside, axis=1) > CERTIFICATE * np.linalg.norm(right, axis=1)
+    within, beyond = _within(np.ascontiguousarray(right), basis)
     return _solve_all(programme.objective, reduced, np.ascontiguousarray(programme.rows),
-                      programme.tried_rows, programme.cones, np.ascontiguousarray(right @ basis),
+                      programme.tried_rows, programme.cones, within,
                       np.ascontiguousarray(limits), beyond)
 
 
@@ -103,6 +102,25 @@ def _range_of(matrix: Array) -> Array:
     """Return an orthonormal basis (p, r) of a matrix's range."""
     left, values, _ = np.linalg.svd(matrix, full_matrices=False)
     return np.ascontiguousarray(left[:, values > RANK * values.max(initial=0.0)])
+
+
+@njit(cache=True, error_model='numpy')
+def _within(right: Array, basis: Array) -> tuple[Array, BoolArray]:
+    """Return right-hand sides in a basis, and which of them are not in its range."""
+    (count, p), r = right.shape, basis.shape[1]
+    within, beyond = np.zeros((count, r)), np.zeros(count, np.bool_)
+    for case in range(count):       # a product of matrices rounds by how many cases there are
+        outside, size = right[case].copy(), 0.0
+        for j in range(r):
+            for i in range(p):
+                within[case, j] += right[case, i] * basis[i, j]
+            for i in range(p):
+                outside[i] -= within[case, j] * basis[i, j]
+        missing = 0.0
+        for i in range(p):
+            missing, size = missing + outside[i] ** 2, size + right[case, i] ** 2
+        beyond[case] = np.sqrt(missing) > CERTIFICATE * np.sqrt(size)
+    return within, beyond
 
 
 @njit(cache=True, error_model='numpy')
@@ -162,8 +180,7 @@ def _solve_cases(objective: Array, balance: Array, rows: Array, cones: int, case
         _solve(objective, balance, rows, state, numbers, len(chunk), solutions, verdicts)
         for case in chunk:
             if verdicts[case] == INFEASIBLE:
-                end = min(end, case)
-                return end
+                return int(case)
     return end
 
 
@@ -182,7 +199,7 @@ def _solve(objective: Array, balance: Array, rows: Array, state: SolverState, la
         if active == 0:
             return
         width = width_of(active)
-        move_on(objective, balance, rows, state, lanes, width)
+        move_on(objective, balance, rows, state, lanes, active)
         for lane in range(active):
             verdict[lane] = RUNNING
             if not (lanes.good[lane] and lanes.step[lane] > LEAST_STEP):

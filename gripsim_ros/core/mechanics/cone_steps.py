@@ -13,7 +13,7 @@ from .cone_algebra import (add_identity, into_cones, jordan_product, jordan_quot
                            nesterov_todd, shorten_steps, weigh)
 from .cone_equations import (SolverState, add_dot, add_dot_of_all, add_scaled, dot, factorise,
                              product, solve_step, transposed_product)
-from .cone_lanes import Lanes
+from .cone_lanes import Lanes, width_of
 
 Array = NDArray[np.float64]
 
@@ -81,11 +81,11 @@ def write_residuals(objective: Array, balance: Array, rows: Array, state: Solver
 
 @njit(cache=True, error_model='numpy')
 def move_on(objective: Array, balance: Array, rows: Array, state: SolverState, lanes: Lanes,
-            width: int) -> None:
+            active: int) -> None:
     """Scale, predict, correct and take a step."""
-    m, (dx, dy, dz, ds) = len(rows), state.steps
+    m, width, (dx, dy, dz, ds) = len(rows), width_of(active), state.steps
     weighted, products, divided = state.scratch
-    _scale(objective, balance, rows, state, lanes, width)
+    _scale(objective, balance, rows, state, lanes, active)
     weigh(state.lines, state.cones, state.z, weighted, False, width)
     jordan_product(m, weighted, weighted, products, width)
     for i in range(len(products)):
@@ -117,14 +117,14 @@ def move_on(objective: Array, balance: Array, rows: Array, state: SolverState, l
 
 @njit(cache=True, error_model='numpy')
 def _scale(objective: Array, balance: Array, rows: Array, state: SolverState, lanes: Lanes,
-           width: int) -> None:
+           active: int) -> None:
     """Factorise at the iterates, and solve for the part of all directions that tau drives."""
-    degree = len(rows) + len(state.cones) + 1.0
+    width, degree = width_of(active), len(rows) + len(state.cones) + 1.0
     dot(state.s, state.z, lanes.mu, width)
     for lane in range(width):
         tau, kappa = lanes.tau[lane], lanes.kappa[lane]
         lanes.mu[lane] = (lanes.mu[lane] + kappa * tau) / degree
-        lanes.refine[lane] = lanes.mu[lane] < REFINED * tau * tau
+        lanes.refine[lane] = lane < active and lanes.mu[lane] < REFINED * tau * tau
     nesterov_todd(len(rows), state.s, state.z, state.lines, state.cones, width)
     factorise(balance, rows, state, lanes.good, width)
     p = state.goals[0]
@@ -145,7 +145,7 @@ def _direction(objective: Array, balance: Array, rows: Array, state: SolverState
     """
     Write the directions for the right-hand sides in ``state.scratch``, and push and share.
 
-    The scaled ``ds`` and ``dz`` are left in its last two.
+    The scaled ``dz`` and ``ds`` are left in its last two.
     """
     m, (r1, r2, r3), (p, q, r) = len(rows), state.residuals, state.goals
     (dx, dy, dz, ds), (x1, y1, z1) = state.steps, state.constant

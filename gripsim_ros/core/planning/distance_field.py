@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 #: Samples in a leaf of the search tree; far from the surface larger leaves are faster.
 LEAF_SIZE = 40
-#: Of more samples than these one is kept in each cube of this share of a cell.
+#: Of more samples than these one of each side is kept in each cube of this share of a cell.
 MOST_SAMPLES, THIN_SHARE = 100_000, 0.25
 
 
@@ -83,13 +83,20 @@ def sample_surface(mesh: TriangleMesh, spacing: float) -> tuple[Array, Array]:
 
 
 def _thinned(points: Array, normals: Array, spacing: float) -> tuple[Array, Array]:
-    """Return no more samples than tell the distance: a finer mesh brings the more, for nothing."""
+    """
+    Return no more samples than tell the distance: a finer mesh brings the more, for nothing.
+
+    The two sides of a thin wall are in one cube; each keeps a sample, which tells it from the
+    other.
+    """
     if len(points) <= MOST_SAMPLES:
         return points, normals
     cells = np.floor((points - points.min(axis=0)) / spacing).astype(np.int64)
+    steep = np.abs(normals).argmax(axis=1)
+    sides = 2 * steep + (normals[np.arange(len(normals)), steep] > 0.0)
     width = cells.max() + 1
-    _, kept = np.unique((cells[:, 0] * width + cells[:, 1]) * width + cells[:, 2],
-                        return_index=True)
+    cubes = (cells[:, 0] * width + cells[:, 1]) * width + cells[:, 2]
+    _, kept = np.unique(6 * cubes + sides, return_index=True)
     return points[kept], normals[kept]
 
 

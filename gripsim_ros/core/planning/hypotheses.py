@@ -31,7 +31,7 @@ Result = TypeVar('Result')
 #: What the quick look needs of an object: samples of its surface, the distance field and the
 #: coarse mesh, in the canonical frame.
 QuickObject = tuple[Array, DistanceField, TriangleMesh]
-#: Of objects that somebody holds, by numbers of faces: with a large one it takes 100 MB.
+#: Of objects that somebody holds, by numbers of faces; what is kept here holds no object.
 QUICK_OBJECTS: WeakKeyDictionary[GraspObject, dict[tuple[int, int], QuickObject]] = (
     WeakKeyDictionary())
 #: Threads that share the quick look; its kernels hold no lock.
