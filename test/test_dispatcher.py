@@ -79,6 +79,12 @@ class Ring:
     def answer(self, name, batch_id, attempt=0, states='states', **fields):
         self.dispatcher.answer(Answer(name, batch_id, attempt, states, **fields))
 
+    def lack(self, seconds):
+        """Say of the last batch that a stage lacks its object, and let time pass."""
+        self.answer(*self.sent[-1], None, unknown_object=True, message='contact_detection: no')
+        self.step()
+        self.step(seconds)
+
     def answer_all(self):
         """Answer whatever was sent until nothing more is."""
         while self.sent:
@@ -293,11 +299,8 @@ def test_a_stage_that_never_takes_the_object_ends_the_session_with_its_name(ring
     session = ring.begin('a', CountingPlanner(1))
     ring.step()
     begin = ring.now
-    ring.dispatcher.at_work()
     while not session.done.is_set():
-        ring.answer(*ring.sent[-1], None, unknown_object=True, message='contact_detection: no')
-        ring.step()
-        ring.step(0.01)
+        ring.lack(0.01)
     assert session.outcome == STAGE_MISSING and session.message == 'contact_detection: no'
     assert ring.now - begin == pytest.approx(ATTEMPTS * TIMEOUT, abs=TIMEOUT)
     assert len(ring.objects) == 3, 'at once, after 1 s and 2 s more: a large one fills queues'
@@ -308,9 +311,7 @@ def test_a_stage_that_says_that_it_lacks_the_object_is_waited_for_as_one_that_is
     session = ring.begin('a', CountingPlanner(1))
     ring.step()
     while ring.now < 100.0 + 0.9 * ATTEMPTS * TIMEOUT:      # the object is on its way
-        ring.answer(*ring.sent[-1], None, unknown_object=True, message='contact_detection: no')
-        ring.step()
-        ring.step(0.01)
+        ring.lack(0.01)
     ring.answer(*ring.sent[-1])
     ring.step()
     assert session.outcome == DONE
@@ -320,9 +321,7 @@ def test_time_up_while_a_stage_lacks_the_object_says_so(ring):
     session = ring.begin('a', CountingPlanner(1), limit=2.5 * TIMEOUT, took=40.0 * TIMEOUT)
     ring.step()
     while not session.done.is_set():
-        ring.answer(*ring.sent[-1], None, unknown_object=True, message='contact_detection: no')
-        ring.step()
-        ring.step(0.1)
+        ring.lack(0.1)
     assert session.outcome == STAGE_MISSING and session.message == 'contact_detection: no'
 
 
@@ -331,9 +330,7 @@ def test_a_stage_that_was_silent_once_and_lacks_the_object_is_told_by_its_own_wo
     ring.step()
     ring.step(1.01 * TIMEOUT)
     while not session.done.is_set():
-        ring.answer(*ring.sent[-1], None, unknown_object=True, message='contact_detection: no')
-        ring.step()
-        ring.step(0.01)
+        ring.lack(0.01)
     assert session.outcome == STAGE_MISSING and session.message == 'contact_detection: no'
 
 
