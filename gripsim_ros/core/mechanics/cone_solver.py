@@ -131,7 +131,7 @@ def _solve_all(objective: Array, balance: Array, rows: Array, tried: int, cones:
     end = count
     for case in range(count - 1, -1, -1):
         if beyond[case]:
-            verdicts[case], end = INFEASIBLE, case
+            end = case
     end = _solve_cases(objective, balance, few_rows, cones, np.arange(end), right,
                        limits[:, :tried].copy(), solutions, verdicts, end)
     broken = np.empty(end, np.int64)
@@ -198,7 +198,6 @@ def _solve(objective: Array, balance: Array, rows: Array, state: SolverState, la
         active = end_lanes(state, lanes, verdict, active, solutions, verdicts)
         if active == 0:
             return
-        width = width_of(active)
         move_on(objective, balance, rows, state, lanes, active)
         for lane in range(active):
             verdict[lane] = RUNNING
