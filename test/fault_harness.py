@@ -23,7 +23,7 @@ import trimesh
 import yaml
 from fault_cases import body, write_answers
 from fault_relay import RING
-from fault_resources import MARK, blocks, marked, memory_of
+from fault_resources import MARK, Segments, blocks, marked, memory_of
 from fault_run import REST, RESTING, Run
 from gripsim_interfaces.msg import GraspObject
 from suite_cases import quick_options
@@ -109,6 +109,7 @@ class Harness:
         self.folder, self._clients, self._spoilt, self._idle = folder, clients, spoilt, idle
         self._case_count, self._spoilers = case_count, spoilers if spoilt != 0 else 0
         self.mark = uuid.uuid4().hex
+        self._segments = Segments(self.mark)
         # Patience with a planner that is lost would only make the run longer.
         environment = {**os.environ, MARK: self.mark, PATIENCE: '1'}
         options = folder / 'planner.yaml'
@@ -341,7 +342,7 @@ class Harness:
         while not self._ending.wait(SAMPLE_PERIOD):
             memory = {name: memory_of(process.pid)
                       for name, process in list(self.suite.processes.items())}
-            segments = list(Path('/dev/shm').glob('fastrtps_*'))
+            segments = self._segments.look()
             self.run.samples.append({
                 'time': time.monotonic() - self.run.begin, 'memory': memory,
                 'pids': {name: p.pid for name, p in list(self.suite.processes.items())},

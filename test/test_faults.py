@@ -1,5 +1,8 @@
 """The suite under faults: killed, paused, lost and repeated messages, every field wrong."""
 
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -9,6 +12,7 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 from fault_cases import is_line, reader, rich_requests  # noqa: E402
 from fault_harness import Harness  # noqa: E402
 from fault_messages import spoilt, ways_to_spoil  # noqa: E402
+from fault_resources import MARK, Segments  # noqa: E402
 from fault_run import Run  # noqa: E402
 import numpy as np  # noqa: E402
 
@@ -95,6 +99,43 @@ def test_what_grows_while_no_node_is_killed_is_told(rates, said):
     run.judge_growth()
     assert run.growth_judged and bool(run.wrong) == bool(said)
     assert all(said in line for line in run.wrong)
+
+
+@pytest.fixture
+def mapping(tmp_path):
+    """Return a way to start a process of a run, or '', that has a file mapped."""
+    processes = []
+
+    def start(name, mark=''):
+        (tmp_path / name).write_bytes(bytes(10))
+        process = subprocess.Popen(
+            [sys.executable, '-c', 'import mmap, sys; file = open(sys.argv[1], "r+b"); '
+             'kept = mmap.mmap(file.fileno(), 0); print(flush=True); sys.stdin.read()',
+             str(tmp_path / name)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env={**os.environ, MARK: mark})
+        processes.append(process)
+        process.stdout.readline()
+        return process
+
+    yield start
+    for process in processes:
+        process.communicate()
+
+
+def test_segments_of_a_run_are_told_from_those_of_others(tmp_path, mapping):
+    before, mine, others, shared, left = (f'fastrtps_{i:016x}' for i in range(5))
+    (tmp_path / f'{before}_el').touch()
+    segments = Segments('a run', tmp_path)
+    killed = mapping(mine, 'a run')
+    mapping(others)
+    mapping(shared)
+    mapping(shared, 'a run')
+    for name in (f'{mine}_el', f'{others}_el', left):
+        (tmp_path / name).touch()
+    expected = {mine, f'{mine}_el', shared, left}
+    assert {path.name for path in segments.look()} == expected
+    killed.communicate()
+    assert {path.name for path in segments.look()} == expected, 'what the killed left counts'
 
 
 def test_a_run_too_short_for_a_verdict_says_so():

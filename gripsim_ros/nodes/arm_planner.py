@@ -13,7 +13,7 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import JointState
 
-from ..conversions import RequestReader, grasp_object_from_msg
+from ..conversions import RequestReader
 from ..conversions.arm import arm_to_msg
 from ..conversions.ranked import ranked_grasp_from_msg
 from ..core.arm import ArmTask, choose_by_arm, load_arm
@@ -78,7 +78,7 @@ class ArmPlannerNode(SuiteNode):
 
     def _on_object(self, msg) -> None:
         try:
-            self.objects.add(grasp_object_from_msg(msg))
+            self.objects.add_message(msg)
         except GripsimError as error:
             self.report_error(f'object {msg.label!r} refused: {one_line(error)}')
 

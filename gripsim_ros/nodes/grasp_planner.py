@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 import time
+from collections import deque
 from dataclasses import replace
 from itertools import count
 
@@ -23,8 +24,7 @@ from rclpy.serialization import deserialize_message
 from visualization_msgs.msg import MarkerArray
 
 from ..conversions import (
-    Request, RequestReader, configurations_to_msg, grasp_object_from_msg, grasp_object_to_msg,
-    grasp_states_from_msg)
+    Request, RequestReader, configurations_to_msg, grasp_object_to_msg, grasp_states_from_msg)
 from ..core.bodies import load_materials
 from ..core.errors import GripsimError
 from ..core.planning import Ask, GraspPlanner, PlannerOptions, Task
@@ -89,7 +89,8 @@ class GraspPlannerNode(SuiteNode):
         self.objects = ObjectStore(lambda grasp_object: grasp_object, LATCHED_OBJECTS)
         self.reader = RequestReader(self._load_materials(), confined_resolver(
             values['mesh_folders']), lambda label: self.objects.find(label))
-        self._published: dict[tuple[str, str], None] = {}
+        # What late joiners still get from here: content and label, and when it was published.
+        self._published: deque = deque(maxlen=LATCHED_OBJECTS)
         self._shown = None
         self._publish_lock = threading.Lock()
         self._numbers = count(1)
@@ -182,14 +183,17 @@ class GraspPlannerNode(SuiteNode):
     def publish_object(self, grasp_object, scale: float = 1.0) -> None:
         """Publish an object unless late joiners still get it."""
         self.objects.add(grasp_object)
-        key = (grasp_object.id, grasp_object.label)
         with self._publish_lock:
-            if key in self._published:
-                return
-            self._published[key] = None
-            while len(self._published) > LATCHED_OBJECTS:
-                del self._published[next(iter(self._published))]
-            self._object_publisher.publish(grasp_object_to_msg(grasp_object, scale))
+            name = (grasp_object.id, grasp_object.label)
+            if all(name != mine for mine, *_ in self._published):
+                self._publish(grasp_object, scale)
+
+    def _publish(self, grasp_object, scale: float = 1.0) -> None:
+        """Publish an object and keep when; under the lock."""
+        msg = grasp_object_to_msg(grasp_object, scale)
+        begin = time.time_ns()
+        self._object_publisher.publish(msg)
+        self._published.append(((grasp_object.id, grasp_object.label), begin, time.time_ns()))
 
     def show(self, grasps, request: Request) -> None:
         """Keep ranked grasps to be shown as soon as somebody looks."""
@@ -227,19 +231,21 @@ class GraspPlannerNode(SuiteNode):
     def _send_object(self, grasp_object) -> None:
         """Publish an object again; many others may have come since."""
         with self._publish_lock:
-            for key in [key for key in self._published if key[0] == grasp_object.id]:
-                del self._published[key]
-        self.publish_object(grasp_object)
+            self._publish(grasp_object)
 
     def _absent_stages(self) -> list[str]:
         topics = ('plan/link_states', 'plan/contacts', 'plan/grasp_states')
         return [stage for stage, topic in zip(STAGES, topics) if not self.count_publishers(topic)]
 
-    def _on_object(self, msg: GraspObject) -> None:
+    def _on_object(self, msg: GraspObject, info: dict) -> None:
+        """Take an object, unless it is from here: it may be old, and its label another's now."""
+        name, stamp = (msg.object_id, msg.label), info['source_timestamp']
+        with self._publish_lock:
+            if any(name == mine and begin <= stamp <= end
+                   for mine, begin, end in self._published):
+                return
         try:
-            known = self.objects.find(msg.object_id) if msg.object_id else None
-            if known is None or known.label != msg.label:
-                self.objects.add(grasp_object_from_msg(msg))
+            self.objects.add_message(msg)
         except Exception as error:
             self.report_error(f'object {msg.label!r} refused: {one_line(error)}')
 

@@ -45,7 +45,8 @@ class ObjectStore:
     Objects by their content, as `grasp_object` told them; the newest are kept.
 
     ``prepare`` turns an object into what the stage works with; the results are kept
-    for the objects used last. Both may be asked from several threads.
+    for the objects used last. Both may be asked from several threads. Memory that large ones
+    took is given back.
     """
 
     def __init__(self, prepare, prepared_count: int) -> None:
@@ -65,15 +66,49 @@ class ObjectStore:
         """
         with self._lock:
             self._objects[grasp_object.id] = grasp_object
-            self._objects.move_to_end(grasp_object.id)
-            if grasp_object.label:
-                self._labels[grasp_object.label] = grasp_object.id
-                self._labels.move_to_end(grasp_object.label)
-            while len(self._labels) > MAX_LABELS:
-                self._labels.popitem(last=False)
-            while len(self._objects) > LATCHED_OBJECTS:
-                forgotten, _ = self._objects.popitem(last=False)
-                self._prepared.pop(forgotten, None)
+            self._make_newest(grasp_object)
+            forgotten = self._oldest(self._objects, LATCHED_OBJECTS)
+            for object_id in forgotten:
+                self._prepared.pop(object_id, None)
+        large = any(map(_is_large, forgotten.values()))
+        forgotten.clear()
+        if large:
+            return_memory()
+
+    def add_message(self, msg: GraspObjectMsg) -> None:
+        """
+        Hold the object of a message; one that is held already is not read again.
+
+        Raises
+        ------
+        GripsimError
+            It cannot be used.
+        """
+        if not self.renew(msg.object_id, msg.label):
+            self.add(grasp_object_from_msg(msg))
+        if len(msg.faces) > 3 * LARGE_MESH:
+            return_memory()
+
+    def renew(self, object_id: str, label: str) -> bool:
+        """Make an object the newest that is held under this label; tell whether there is one."""
+        with self._lock:
+            grasp_object = self._objects.get(object_id)
+            if grasp_object is None or grasp_object.label != label:
+                return False
+            self._make_newest(grasp_object)
+            return True
+
+    def _make_newest(self, grasp_object: GraspObject) -> None:
+        self._objects.move_to_end(grasp_object.id)
+        if grasp_object.label:
+            self._labels[grasp_object.label] = grasp_object.id
+            self._labels.move_to_end(grasp_object.label)
+            self._oldest(self._labels, MAX_LABELS)
+
+    @staticmethod
+    def _oldest(kept: OrderedDict, count: int) -> dict:
+        """Take out and return what comes before the last ``count`` entries."""
+        return dict(kept.popitem(last=False) for _ in range(len(kept) - count))
 
     def prepared(self, object_id: str):
         """Return what the stage works with, or None where the object is not known."""
@@ -88,9 +123,11 @@ class ObjectStore:
             found = self._prepare(grasp_object)
             with self._lock:
                 self._prepared[object_id] = found
-                while len(self._prepared) > self._prepared_count:
-                    self._prepared.popitem(last=False)
-            return found
+                forgotten = list(self._oldest(self._prepared, self._prepared_count))
+                large = any(map(_is_large, (grasp_object, *map(self._objects.get, forgotten))))
+        if large:
+            return_memory()
+        return found
 
     def _find_prepared(self, object_id: str):
         with self._lock:
@@ -115,6 +152,10 @@ class ObjectStore:
     def __len__(self) -> int:
         """Return how many objects are held."""
         return len(self._objects)
+
+
+def _is_large(grasp_object: GraspObject | None) -> bool:
+    return grasp_object is not None and len(grasp_object.mesh.faces) > LARGE_MESH
 
 
 class StageNode(SuiteNode):
@@ -176,12 +217,9 @@ class StageNode(SuiteNode):
 
     def _on_object(self, msg: GraspObjectMsg) -> None:
         try:
-            grasp_object = grasp_object_from_msg(msg)
-            self.objects.add(grasp_object)
+            self.objects.add_message(msg)
             if self.NEEDS_OBJECT and self.active:
-                self._ahead.submit(self.objects.prepare_newest, grasp_object.id)
-            if len(grasp_object.mesh.faces) > LARGE_MESH:
-                return_memory()
+                self._ahead.submit(self.objects.prepare_newest, msg.object_id)
         except Exception as error:
             self.report_error(f'object {msg.label!r} refused: {one_line(error)}')
 
