@@ -6,6 +6,7 @@ repeats some at once or much later, and lets some overtake others. ``flood`` pub
 states and poses at a rate [Hz].
 """
 
+import contextlib
 import heapq
 import random
 import sys
@@ -110,7 +111,8 @@ def main(kind: str, number: str) -> None:
     except (KeyboardInterrupt, ExternalShutdownException, rclpy._rclpy_pybind11.RCLError):
         pass
     finally:
-        rclpy.try_shutdown()
+        with contextlib.suppress(RuntimeError):     # the signal handler may be at it just now
+            rclpy.try_shutdown()
 
 
 if __name__ == '__main__':
