@@ -112,6 +112,21 @@ def test_a_mesh_too_far_away_to_be_resolved_is_refused():
 
 
 @pytest.mark.parametrize('unit', [1e-3, 1.0, 1e3])
+def test_lengths_are_told_in_the_unit_of_the_file_taken_for_metres(unit):
+    box, ball = trimesh.creation.box([0.05, 0.03, 0.04]), trimesh.creation.icosphere(3, 0.03)
+    hole, limit = 1e3 * unit * np.hypot(0.03, 0.05), 1e2 * unit * np.linalg.norm(box.extents)
+    side = np.isclose(box.face_normals[:, 2], 1.0)
+    with pytest.raises(MeshError, match='open') as caught:
+        ContactBody.from_arrays(unit * box.vertices, box.faces[~side])
+    assert f'{hole:.3g} mm across' in str(caught.value)
+    assert f'up to {limit:.3g} mm' in str(caught.value)
+    across = 1e3 * unit * np.linalg.norm(np.diff(
+        ball.vertices[ball.faces[0][[0, 1, 2, 0]]], axis=0), axis=1).max()
+    repairs = ContactBody.from_arrays(unit * ball.vertices, ball.faces[1:]).repairs
+    assert repairs == (f'filled 1 hole {across:.3g} mm across',)
+
+
+@pytest.mark.parametrize('unit', [1e-3, 1.0, 1e3])
 def test_answers_scale_with_the_unit_of_the_file(unit):
     pose = shifted(0.04 * unit, 0.0, 0.0)
     contacts = find_contacts(body(BALL, unit), body(BOX, unit), pose)

@@ -25,11 +25,16 @@ MAX_ROUNDS = 20
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """A surface under repair: vertices (V, 3) [m], faces (F, 3), and what was done."""
+    """
+    A surface under repair: vertices (V, 3) [m], faces (F, 3), and what was done.
+
+    ``unit`` is what sentences take a length of 1 for [m], where that is no metre.
+    """
 
     vertices: FloatArray
     faces: IntArray
     repairs: tuple[str, ...] = ()
+    unit: float = 1.0
 
     def with_faces(self, faces: IntArray, repair: str = '') -> 'Draft':
         """Return the draft with other faces and one more sentence."""
@@ -77,10 +82,10 @@ def merge_vertices(draft: Draft, tolerance: float) -> Draft:
     kept, first = np.unique(labels, return_index=True)
     if len(kept) == len(vertices):
         return draft
-    merged = Draft(vertices[first], labels[draft.faces], draft.repairs)
+    merged = replace(draft, vertices=vertices[first], faces=labels[draft.faces])
     if tolerance == 0.0 and len(vertices) == draft.faces.size:
         return merged
-    within = f' within {1e6 * tolerance:.2g} um' if tolerance > 0.0 else ''
+    within = f' within {1e6 * draft.unit * tolerance:.2g} um' if tolerance > 0.0 else ''
     sentence = f'merged {plural(len(vertices) - len(kept), "vertex")} at equal positions{within}'
     return merged.with_faces(merged.faces, sentence)
 
@@ -200,14 +205,15 @@ def fill_holes(draft: Draft) -> Draft:
         sizes += [] if is_crack else [size]
     if not new:
         return draft
-    filled = Draft(np.concatenate(vertices), np.concatenate([draft.faces, *new]), draft.repairs)
-    return filled.with_faces(filled.faces, _filled_sentence(sizes, cracks))
+    filled = replace(draft, vertices=np.concatenate(vertices),
+                     faces=np.concatenate([draft.faces, *new]))
+    return filled.with_faces(filled.faces, _filled_sentence(sizes, cracks, draft.unit))
 
 
-def _filled_sentence(sizes: list[float], cracks: int) -> str:
+def _filled_sentence(sizes: list[float], cracks: int, unit: float) -> str:
     parts = []
     if sizes:
-        across = f'{1e3 * max(sizes):.3g} mm across'
+        across = f'{1e3 * unit * max(sizes):.3g} mm across'
         parts.append(plural(len(sizes), 'hole') + (
             f' of up to {across}' if len(sizes) > 1 else f' {across}'))
     if cracks:

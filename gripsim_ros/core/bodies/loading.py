@@ -1,7 +1,7 @@
 """Meshes from files and messages: read, repaired, checked."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +68,8 @@ def load_mesh(path: str | Path, scale: float = 1.0) -> LoadedMesh:
         raise type(error)(f'{path}: {error}') from None
 
 
-def repair_mesh(vertices: ArrayLike, faces: ArrayLike, scale: float = 1.0) -> LoadedMesh:
+def repair_mesh(vertices: ArrayLike, faces: ArrayLike, scale: float = 1.0,
+                unit: float = 1.0) -> LoadedMesh:
     """
     Return a closed mesh with outward normals from raw triangles.
 
@@ -80,6 +81,9 @@ def repair_mesh(vertices: ArrayLike, faces: ArrayLike, scale: float = 1.0) -> Lo
         In any winding.
     scale : float
         Metres in one unit, > 0.
+    unit : float
+        What sentences and errors take a length of 1 in the result for [m], where that is
+        no metre.
 
     Returns
     -------
@@ -102,7 +106,7 @@ def repair_mesh(vertices: ArrayLike, faces: ArrayLike, scale: float = 1.0) -> Lo
     turned outward (see ``orient_shells`` for cavities and separate pieces), unused
     vertices dropped. Own procedure, see docs/model/bodies.md.
     """
-    draft = _checked(vertices, faces, scale)
+    draft = replace(_checked(vertices, faces, scale), unit=unit)
     _check_extents(draft, scale)
     closed = orient_shells(_closed(draft))
     closed = check_outside(closed)
@@ -152,8 +156,8 @@ def _check_extents(draft: Draft, scale: float) -> None:
     axis = np.linalg.eigh(centred.T @ centred)[1][:, 0]
     thickness = float(np.ptp(centred @ axis))
     if thickness <= FLAT * draft.diagonal:
-        raise MeshError(f'the mesh is flat: {thickness:.2g} m thick at an extent of '
-                        f'{largest:.4g} m; allowed are bodies with a volume')
+        raise MeshError(f'the mesh is flat: {draft.unit * thickness:.2g} m thick at an extent '
+                        f'of {draft.unit * largest:.4g} m; allowed are bodies with a volume')
 
 
 def _closed(draft: Draft) -> Draft:
@@ -203,10 +207,11 @@ def _open_error(draft: Draft) -> MeshError:
     sizes = [loop_size(draft.vertices, loop) for loop in boundary_loops(draft.faces)]
     limit = MAX_HOLE * draft.diagonal
     large = [size for size in sizes if size > limit]
-    allowed = f'holes up to {1e3 * limit:.3g} mm (10 % of the diagonal) are filled'
+    told = 1e3 * draft.unit
+    allowed = f'holes up to {told * limit:.3g} mm (10 % of the diagonal) are filled'
     if large:
         return MeshError(f'the mesh is open: {plural(len(large), "hole")}, the largest '
-                         f'{1e3 * max(large):.3g} mm across; {allowed}')
+                         f'{told * max(large):.3g} mm across; {allowed}')
     table = edge_table(draft.faces)
     crowded = int(np.count_nonzero(table.counts > 2))
     single = int(np.count_nonzero(table.counts == 1))

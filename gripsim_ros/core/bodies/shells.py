@@ -1,6 +1,6 @@
 """Closed shells of a surface: which is outside, which a cavity, which inside out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,8 +76,8 @@ def orient_shells(draft: Draft) -> Draft:
     outward = np.where(depth % 2 == 0, 1.0, -1.0)
     turn = facing != outward
     faces = np.where(turn[labels][:, None], draft.faces[:, ::-1], draft.faces)
-    return Draft(draft.vertices, faces[keep[labels]],
-                 draft.repairs + _shell_sentences(keep, turn & keep, depth))
+    return replace(draft, faces=faces[keep[labels]],
+                   repairs=draft.repairs + _shell_sentences(keep, turn & keep, depth))
 
 
 def _drop_flat_shells(draft: Draft) -> tuple[Draft, IntArray]:
@@ -86,7 +86,8 @@ def _drop_flat_shells(draft: Draft) -> tuple[Draft, IntArray]:
     shells = [_shell(draft, labels == label) for label in range(int(labels.max()) + 1)]
     flat = np.array([shell.is_flat() for shell in shells])
     if flat.all():
-        raise MeshError(f'the mesh is flat: it encloses {sum(s.volume for s in shells):.2g} m^3; '
+        volume = draft.unit ** 3 * sum(s.volume for s in shells)
+        raise MeshError(f'the mesh is flat: it encloses {volume:.2g} m^3; '
                         'allowed are bodies with a volume')
     if not flat.any():
         return draft, labels

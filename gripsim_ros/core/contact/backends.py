@@ -71,11 +71,11 @@ class ContactBody:
         Notes
         -----
         Closed as by ``repair_mesh``, in a unit in which the mesh is about 1 long: a power
-        of two, which rounds nothing.
+        of two, which rounds nothing. What is told of lengths takes the unit for metres.
         """
         given = TriangleMesh(cast(Array, vertices), cast(IntArray, faces))
         unit = _unit_of(given)
-        loaded = repair_mesh(given.vertices / unit, given.faces)
+        loaded = repair_mesh(given.vertices / unit, given.faces, unit=unit)
         closed = loaded.mesh.with_scale(unit)
         return cls(ContactMesh(given), ContactMesh(closed), loaded.repairs)
 
