@@ -5,10 +5,11 @@ The YAML of ``--task``: keys as in ``Task.msg``, all in the object's frame, SI u
 key                    value
 =====================  ==============================================================
 gravity_directions     list of directions ``[x, y, z]`` of any length above 0
-gravity                magnitude [m/s^2], above 0
+gravity                magnitude [m/s^2]; 0 = 9.81
 external_wrenches      list of ``{force: [x, y, z], torque: [x, y, z]}`` [N, N m]
 displacement           ``{position: [x, y, z], orientation: [x, y, z, w]}``
-approach_direction     ``[x, y, z]`` of the palm
+has_displacement       true or false; left out: whether there is a displacement
+approach_direction     ``[x, y, z]`` of the palm; zero = any
 approach_half_angle    [rad], of the cone about it
 keep_out, obstacles    list of ``{type: box|sphere|cylinder, dimensions: […]}`` [m]
 contact_region         the same; every contact must lie in one of them
@@ -35,7 +36,7 @@ from .core.transforms import from_pose
 Array = NDArray[np.float64]
 
 KEYS = ('gravity_directions', 'gravity', 'external_wrenches', 'displacement',
-        'approach_direction', 'approach_half_angle',
+        'has_displacement', 'approach_direction', 'approach_half_angle',
         'keep_out', 'keep_out_poses', 'obstacles', 'obstacle_poses',
         'contact_region', 'contact_region_poses')
 
@@ -76,18 +77,35 @@ def task_from_mapping(content: Any) -> Task:
     if unknown:
         raise TaskError(f'task: unknown key {", ".join(unknown)}; known: {", ".join(KEYS)}')
     given = {key: value for key, value in content.items() if value is not None}
-    readers = {'gravity_directions': _directions, 'gravity': _gravity,
+    readers = {'gravity_directions': _directions, 'gravity': _number,
                'external_wrenches': _wrenches, 'approach_direction': _vector,
                'approach_half_angle': _number}
     values = {key: read(given[key], f'task.{key}') for key, read in readers.items()
               if key in given}
-    if 'displacement' in given:
+    if _has_displacement(given):
         values['displacement_object'] = pose_from_mapping(
-            given['displacement'], 'task.displacement')
+            given.get('displacement', {}), 'task.displacement')
     for key, poses in (('keep_out', 'keep_out_poses'), ('obstacles', 'obstacle_poses'),
                        ('contact_region', 'contact_region_poses')):
         values[key] = _primitives(given.get(key, []), given.get(poses, []), key, poses)
-    return Task(**values)
+    return Task(**_without_zeros(values))
+
+
+def _has_displacement(given: Mapping[str, Any]) -> bool:
+    """Return whether a displacement is wanted: as it is said, else whether there is one."""
+    said = given.get('has_displacement', 'displacement' in given)
+    if not isinstance(said, bool):
+        raise TaskError(f'task.has_displacement must be true or false, got {said!r:.60}')
+    return said
+
+
+def _without_zeros(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values without zeros that stand for "left out", as in ``Task.msg``."""
+    given = {key: value for key, value in values.items()
+             if key not in ('gravity', 'approach_direction') or np.any(value)}
+    if 'approach_direction' not in given and given.get('approach_half_angle') == 0.0:
+        del given['approach_half_angle']
+    return given
 
 
 def pose_from_mapping(value: Any, what: str) -> Array:
@@ -125,13 +143,6 @@ def _number(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
         raise TaskError(f'{what} must be a finite number, got {value!r:.60}')
     return float(value)
-
-
-def _gravity(value: Any, what: str) -> float:
-    gravity = _number(value, what)
-    if gravity <= 0.0:
-        raise TaskError(f'{what} must be above 0 m/s^2 (leave it out for 9.81), got {gravity:g}')
-    return gravity
 
 
 def _vector(value: Any, what: str, axes: str = 'xyz') -> Array:

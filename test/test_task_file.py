@@ -51,16 +51,33 @@ contact_region_poses: [{position: [0, 0, 0.05]}]
     assert_allclose(task.contact_region[0], [2, 0.02, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0.05])
 
 
-def test_keys_are_those_of_the_message_and_its_request():
-    text = ''.join((ROOT / 'gripsim_interfaces' / part).read_text()
-                   for part in ('msg/Task.msg', 'srv/PlanGrasp.srv'))
-    assert all(f' {key}' in text for key in KEYS)
+def test_keys_are_those_of_the_message_and_of_obstacles_in_its_request():
+    text = (ROOT / 'gripsim_interfaces' / 'msg' / 'Task.msg').read_text()
+    fields = {line.split()[1] for line in text.splitlines() if line and line[0] != '#'}
+    assert set(KEYS) == fields | {'obstacles', 'obstacle_poses'}
+
+
+def test_a_displacement_may_be_said_to_be_none_as_in_the_message():
+    there = {'displacement': {'position': [0, 0, 0.1]}}
+    assert task_from_mapping({**there, 'has_displacement': False}).displacement_object is None
+    assert task_from_mapping({'has_displacement': False}).displacement_object is None
+    for said in ({}, {'has_displacement': True}):
+        assert task_from_mapping({**there, **said}).displacement_object[2, 3] == 0.1
+    stays = task_from_mapping({'has_displacement': True}).displacement_object
+    assert_allclose(stays, np.eye(4), atol=ATOL_EXACT)
+
+
+def test_zeros_stand_for_what_is_left_out_as_in_the_message():
+    task = task_from_mapping({'gravity': 0, 'approach_direction': [0, 0, 0],
+                              'approach_half_angle': 0})
+    assert task.gravity == 9.81 and task.approach_direction is None
+    assert task.approach_half_angle == np.pi
 
 
 @pytest.mark.parametrize('content, said', [
     ([1], 'must be a mapping'),
     ({'gravty': 9.81}, 'unknown key gravty'),
-    ({'gravity': -1}, 'above 0'),
+    ({'gravity': -1}, 'gravity must be between 0 and 1000'),
     ({'gravity': 'much'}, 'task.gravity must be a finite number'),
     ({'gravity': float('nan')}, 'finite'),
     ({'gravity': True}, 'finite number'),
@@ -70,7 +87,8 @@ def test_keys_are_those_of_the_message_and_its_request():
     ({'gravity_directions': 'down'}, 'must be a list'),
     ({'external_wrenches': [{'forces': [0, 0, 1]}]}, r'external_wrenches\[0\]'),
     ({'external_wrenches': [{'force': [0, 0]}]}, 'force must be 3 numbers'),
-    ({'approach_direction': [0, 0, 0]}, 'not all zero'),
+    ({'approach_direction': [0, 0, -1], 'approach_half_angle': 0}, 'above 0 and at most pi'),
+    ({'has_displacement': 'no', 'displacement': POSE}, 'must be true or false'),
     ({'approach_direction': [0, 1e200, 0]}, 'not huge'),
     ({'approach_half_angle': 7}, 'approach_half_angle'),
     ({'displacement': {'position': [0, 0, 0], 'orientation': [0, 0, 0, 2]}}, 'norm'),
