@@ -14,6 +14,8 @@ from gripsim_ros.in_process import mechanics_options, planner_options
 from gripsim_ros.resources import load_default_hand
 
 MATERIAL = Material(1.0e6, 0.45, 500.0, 0.8)
+#: The motion that closed the hand tells directions; a single row knows none.
+MARGIN_RTOL = 0.05
 FAR_BALL = np.array([[2.0, 0.001, 0, 0, 1, 0, 0, 1.0, 0, 1, 0, 0, 0, 0, 1, 0]])
 
 
@@ -132,12 +134,30 @@ def test_stopped_it_judges_what_was_answered(scene, told, answers, reason):
     assert judge.ranked()[0].reason == reason
 
 
+def test_of_one_row_only_the_closed_hand_is_judged(scene):
+    hand, ball, pipeline, (palm, rows) = scene
+    both = [(palm, rows[-1:]), (palm, rows)]
+    judge = GraspEvaluator(ball, hand, Task(), planner_options(), both)
+    assert not run(judge, pipeline) and judge.progress.evaluated == 2
+    alone, whole = judge.ranked()
+    assert alone.stable and alone.reason == '' and alone.trajectory.shape == (1, 7)
+    assert whole.stable and alone.margin == pytest.approx(whole.margin, rel=MARGIN_RTOL)
+
+
+def test_a_lost_question_about_one_row_is_the_reason(scene):
+    hand, ball, _, (palm, rows) = scene
+    judge = GraspEvaluator(ball, hand, Task(), planner_options(), [(palm, rows[-1:])])
+    judge.tell_failed(judge.ask().batch_id, 'lost')
+    assert judge.ask() is None and judge.finished and judge.ranked()[0].reason == 'lost'
+
+
 @pytest.mark.parametrize('change, said', [
     (lambda q: q[:, :-1], 'needs rows of 7 joints'),
     (lambda q: q[0], 'needs rows of 7 joints'),
     (lambda q: q[:0], 'needs rows of 7 joints'),
     (lambda q: np.where(np.arange(7) == 2, np.nan, q), 'must be finite'),
-    (lambda q: q + 9.0 * (np.arange(7) == 0), 'sdh_knuckle_joint leaves its limits')])
+    (lambda q: q + 9.0 * (np.arange(7) == 0), 'grasp 2: sdh_knuckle_joint leaves its limits: '
+     r'got \S+ rad in row 1, allowed are -?0 to 1\.5708')])
 def test_a_trajectory_that_no_hand_can_follow_is_refused(scene, change, said):
     hand, ball, _, (palm, rows) = scene
     with pytest.raises(TaskError, match=said):

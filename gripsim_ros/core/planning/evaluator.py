@@ -36,7 +36,8 @@ class GraspEvaluator:
     task : Task
     options : PlannerOptions
     grasps : list of (T_object_palm (4, 4), trajectory (m, J))
-        The first row is the open hand, the last the grasp [rad].
+        The first row is the open hand, the last the grasp [rad]. Where there is one row
+        alone, no open hand and no approach is judged.
 
     Raises
     ------
@@ -49,8 +50,14 @@ class GraspEvaluator:
         self.hand, self.task, self.options = hand, task, options
         self.load_cases = task_load_cases(task, grasp_object.canonical_frame[:3, :3])
         self._reference = score_reference(grasp_object, hand, self.load_cases)
-        self._grasps = [(np.asarray(T, float), _checked_trajectory(hand, q, i))
+        self._grasps = [(np.asarray(T, float), _checked_trajectory(hand, q, i + 1))
                         for i, (T, q) in enumerate(grasps)]
+        #: Grasp of each question before any settles, and whether it is about the closed hand.
+        self._parts = [(i, closed) for i, (_, rows) in enumerate(self._grasps)
+                       for closed in (False, True) if closed or len(rows) > 1]
+        self._batch_ids: list[list[int]] = [[] for _ in self._grasps]
+        for batch_id, (i, _) in enumerate(self._parts):
+            self._batch_ids[i].append(batch_id)
         self._answers: dict[int, GraspStateBatch | str] = {}
         self._settlings: dict[int, Settling] = {}
         self._asked: dict[int, Settling] = {}
@@ -58,12 +65,12 @@ class GraspEvaluator:
 
     def ask(self) -> Ask | None:
         """
-        Return the next question: the open hand's approach, then the last row, of each.
+        Return the next question: the open hand's approach, if any, and the last row of each.
 
         Then the last rows once more, at the object as their forces move it.
         """
         batch_id = self._next_ask
-        if batch_id < 2 * len(self._grasps):
+        if batch_id < len(self._parts):
             question = self._question(batch_id)
         else:
             free = [s for s in self._unsettled() if s not in self._asked.values()]
@@ -81,8 +88,8 @@ class GraspEvaluator:
         self._answers[batch_id] = states
         if batch_id in self._asked:
             self._asked.pop(batch_id).answer(state_row(states, 0))
-        elif batch_id < 2 * len(self._grasps) and batch_id % 2:
-            self._settlings[batch_id // 2] = Settling(
+        elif batch_id < len(self._parts) and self._parts[batch_id][1]:
+            self._settlings[self._parts[batch_id][0]] = Settling(
                 self._question(batch_id), state_row(states, 0), self.options)
 
     def tell_failed(self, batch_id: int, reason: str = rejections.EVALUATION_FAILED) -> None:
@@ -97,24 +104,24 @@ class GraspEvaluator:
 
     def stop(self) -> None:
         """Ask nothing more; grasps without an answer are given as not evaluated."""
-        for batch_id in range(2 * len(self._grasps)):
+        for batch_id in range(len(self._parts)):
             self._answers.setdefault(batch_id, rejections.NOT_EVALUATED)
         for settling in self._unsettled():
             settling.answer(None)
         self._asked = {}
-        self._next_ask = max(self._next_ask, 2 * len(self._grasps))
+        self._next_ask = max(self._next_ask, len(self._parts))
 
     @property
     def finished(self) -> bool:
         """Return whether every question was answered and every object settled."""
-        return (all(i in self._answers for i in range(2 * len(self._grasps)))
+        return (all(i in self._answers for i in range(len(self._parts)))
                 and not self._unsettled())
 
     @property
     def progress(self) -> Progress:
         """Return how many grasps were judged."""
-        judged = sum(2 * i in self._answers and 2 * i + 1 in self._answers
-                     for i in range(len(self._grasps)))
+        judged = sum(all(batch_id in self._answers for batch_id in batch_ids)
+                     for batch_ids in self._batch_ids)
         return Progress(judged, len(self._grasps), 0, None)
 
     @property
@@ -128,11 +135,11 @@ class GraspEvaluator:
         return [self._judged(i) for i in range(len(self._grasps))]
 
     def _question(self, batch_id: int) -> Question:
-        T, rows = self._grasps[batch_id // 2]
-        closing = batch_id % 2
-        detail = DETAIL_SURFACE if closing else DETAIL_CLEARANCE
-        sweep = np.zeros(3) if closing else self.options.approach_distance * T[:3, 2]
-        return Question(detail, T, rows[-1 if closing else 0], self._motion(rows), sweep)
+        i, closed = self._parts[batch_id]
+        T, rows = self._grasps[i]
+        detail = DETAIL_SURFACE if closed else DETAIL_CLEARANCE
+        sweep = np.zeros(3) if closed else self.options.approach_distance * T[:3, 2]
+        return Question(detail, T, rows[-1 if closed else 0], self._motion(rows), sweep)
 
     def _unsettled(self) -> list[Settling]:
         return [s for _, s in sorted(self._settlings.items()) if not s.done]
@@ -144,23 +151,25 @@ class GraspEvaluator:
 
     def _judged(self, i: int) -> RankedGrasp:
         T, rows = self._grasps[i]
-        approach, closed = self._answers.get(2 * i), self._answers.get(2 * i + 1)
-        if not isinstance(closed, GraspStateBatch) or not isinstance(approach, GraspStateBatch):
-            missing = closed if isinstance(closed, str) else approach
-            reason = missing if isinstance(missing, str) else rejections.NOT_EVALUATED
-            return self._unjudged(i, reason)
-        held = self._settlings[i].settled(Held(rows[-1], rows, state_row(closed, 0)))
+        answers = [self._answers.get(batch_id) for batch_id in self._batch_ids[i]]
+        states = [state_row(answer, 0) for answer in answers
+                  if isinstance(answer, GraspStateBatch)]
+        if len(states) < len(answers):
+            reasons = [answer for answer in answers if isinstance(answer, str)]
+            return self._unjudged(i, (reasons or [rejections.NOT_EVALUATED])[-1])
+        held = self._settlings[i].settled(Held(rows[-1], rows, states[-1]))
         state, hypothesis = held.state, Hypothesis(i, T, 0, 0.0)
         grasp = make_grasp(hypothesis, held, self.hand, self._reference, self.options)
-        reason = self._reason(state_row(approach, 0), state)
+        reason = self._reason(states[:-1], state)
         return replace(grasp, rank=i + 1, preshape='given', stable=not reason, reason=reason)
 
-    def _reason(self, approach: StateRow, state: StateRow) -> str:
-        if approach.clearance.min() < self.options.min_clearance:
+    def _reason(self, approach: list[StateRow], state: StateRow) -> str:
+        """Return why the closed hand or the approach, if there is one, will not do."""
+        if any(row.clearance.min() < self.options.min_clearance for row in approach):
             return rejections.OPEN_HAND_COLLIDES
-        if min(approach.obstacle_clearance, state.obstacle_clearance) <= 0.0:
+        if any(row.obstacle_clearance <= 0.0 for row in (*approach, state)):
             return rejections.SURROUNDINGS_COLLIDE
-        if min(approach.self_clearance, state.self_clearance) <= 0.0:
+        if any(row.self_clearance <= 0.0 for row in (*approach, state)):
             return rejections.SELF_COLLISION
         if len(np.unique(state.links)) < 2:
             return rejections.TOO_FEW_FINGERS
@@ -191,6 +200,9 @@ def _checked_trajectory(hand: HandModel, rows: Array, number: int) -> Array:
         raise TaskError(f'grasp {number}: joint positions must be finite')
     outside = (rows < hand.joint_lower - 1e-6) | (rows > hand.joint_upper + 1e-6)
     if outside.any():
-        name = hand.joint_names[int(np.argmax(outside.any(axis=0)))]
-        raise TaskError(f'grasp {number}: {name} leaves its limits')
+        row, joint = np.unravel_index(np.argmax(outside), outside.shape)
+        raise TaskError(
+            f'grasp {number}: {hand.joint_names[joint]} leaves its limits: got '
+            f'{rows[row, joint]:.6g} rad in row {row + 1}, allowed are '
+            f'{hand.joint_lower[joint]:.6g} to {hand.joint_upper[joint]:.6g}')
     return rows
