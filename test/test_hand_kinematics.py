@@ -173,6 +173,12 @@ def test_joint_positions_of_another_shape_are_refused(sdh):
         forward_kinematics(sdh, np.zeros((2, 8)))
 
 
+@pytest.mark.parametrize('values', [[['a'] * 7], [[0.0], [0.0, 1.0]], [{}]])
+def test_joint_positions_that_are_no_numbers_are_refused(sdh, values):
+    with pytest.raises(ShapeError, match=r'joint_positions must be numbers of shape \(n, 7\)'):
+        forward_kinematics(sdh, values)
+
+
 def test_joint_positions_that_are_not_finite_are_refused(sdh):
     with pytest.raises(ShapeError, match='must be finite'):
         forward_kinematics(sdh, np.full((1, 7), np.nan))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gripsim_ros.core.errors import ShapeError
-from gripsim_ros.core.transforms import cross, from_pose, skew
+from gripsim_ros.core.transforms import (
+    apply, checked_rigid, cross, from_pose, rotate, skew, to_pose)
 
 
 @pytest.mark.parametrize('shapes', [((3,), (3,)), ((7, 3), (7, 3)), ((3,), (5, 3)),
@@ -32,3 +33,30 @@ def test_skew_matrices_multiply_like_cross_products(shape):
 def test_what_is_no_pose_is_refused(position, quaternion, said):
     with pytest.raises(ShapeError, match=said):
         from_pose(position, quaternion)
+
+
+@pytest.mark.parametrize('not_rigid, said', [
+    (np.diag([1.0, 1.0, -1.0, 1.0]), 'a pose must be rigid: a rotation .no mirror, no scale.'),
+    (2.0 * np.eye(4), 'must be rigid'), (np.zeros((4, 4)), 'must be rigid'),
+    (1e200 * np.eye(4), 'must be rigid'), (np.full((4, 4), np.nan), 'must be rigid'),
+    (np.diag([1.0, 1.0, 1.0, 0.0]), 'last row 0 0 0 1'),
+    (np.eye(3), r'shape \(4, 4\), got \(3, 3\)'), (np.zeros(0), r'got \(0,\)'),
+    (np.eye(4)[None], r'got \(1, 4, 4\)'), ([['a'] * 4] * 4, 'must be numbers')])
+def test_what_is_no_rigid_transform_has_no_position_and_quaternion(not_rigid, said):
+    with pytest.raises(ShapeError, match=said):
+        to_pose(not_rigid)
+
+
+def test_a_stack_of_poses_is_rigid_where_each_is():
+    poses = np.stack([from_pose(np.ones(3), (0.0, 0.6, 0.0, 0.8)), np.eye(4)])
+    assert checked_rigid(poses, 'poses') is poses
+    assert checked_rigid(np.zeros((0, 4, 4)), 'poses').shape == (0, 4, 4)
+    poses[1, 0, 0] = -1.0
+    with pytest.raises(ShapeError, match=r'poses must be rigid.*got \[\[-1.0, 0.0'):
+        checked_rigid(poses, 'poses')
+
+
+@pytest.mark.parametrize('mapped', [apply, rotate])
+def test_points_of_another_shape_are_refused(mapped):
+    with pytest.raises(ShapeError, match=r'takes rows \(..., n, 3\), got \(4, 4\) and \(3, 2\)'):
+        mapped(np.eye(4), np.zeros((3, 2)))

@@ -5,12 +5,15 @@ Quaternions are x, y, z, w. Points are rows.
 """
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
 from .errors import ShapeError
 
 Array = NDArray[np.float64]
+
+#: How far from orthonormal what is taken for a rotation may be.
+RIGID = 1e-3
 
 
 def transform(rotation: Array, translation: Array) -> Array:
@@ -49,13 +52,29 @@ def apply(T_a_b: Array, p_b: Array) -> Array:
     Returns
     -------
     (..., n, 3) float
+
+    Raises
+    ------
+    ShapeError
+        The shapes do not fit.
     """
-    return p_b @ np.swapaxes(T_a_b[..., :3, :3], -1, -2) + T_a_b[..., None, :3, 3]
+    try:
+        return p_b @ np.swapaxes(T_a_b[..., :3, :3], -1, -2) + T_a_b[..., None, :3, 3]
+    except (ValueError, IndexError):
+        raise _misfit(T_a_b, p_b) from None
 
 
 def rotate(T_a_b: Array, v_b: Array) -> Array:
     """Map vectors ``(..., n, 3)`` of frame b to frame a by ``T_a_b (..., 4, 4)``."""
-    return v_b @ np.swapaxes(T_a_b[..., :3, :3], -1, -2)
+    try:
+        return v_b @ np.swapaxes(T_a_b[..., :3, :3], -1, -2)
+    except (ValueError, IndexError):
+        raise _misfit(T_a_b, v_b) from None
+
+
+def _misfit(T_a_b: Array, rows: Array) -> ShapeError:
+    return ShapeError('a transform (..., 4, 4) takes rows (..., n, 3), '
+                      f'got {np.shape(T_a_b)} and {np.shape(rows)}')
 
 
 def inverse(T_a_b: Array) -> Array:
@@ -85,8 +104,53 @@ def from_pose(position: Array, quaternion: Array) -> Array:
     return transform(Rotation.from_quat(quaternion / norm).as_matrix(), position)
 
 
+def checked_rigid(T_a_b: ArrayLike, name: str) -> Array:
+    """
+    Return transforms ``(..., 4, 4)`` after checking that they are rigid.
+
+    Raises
+    ------
+    ShapeError
+        Something else arrived; the message calls it ``name``.
+    """
+    try:
+        transforms = np.asarray(T_a_b, float)
+    except (TypeError, ValueError):
+        raise ShapeError(f'{name} must be numbers, got {T_a_b!r:.60}') from None
+    if transforms.shape[-2:] != (4, 4):
+        raise ShapeError(f'{name} must have shape (4, 4), got {transforms.shape}')
+    rigid = _is_rigid(transforms)
+    if not rigid.all():
+        raise ShapeError(f'{name} must be rigid: a rotation (no mirror, no scale), a finite '
+                         f'translation, last row 0 0 0 1; got {transforms[~rigid][0].tolist()}')
+    return transforms
+
+
+def _is_rigid(transforms: Array) -> NDArray[np.bool_]:
+    """Return ``(...)``: which of ``(..., 4, 4)`` turn and translate and do nothing else."""
+    rotation, last = transforms[..., :3, :3], transforms[..., 3, :] - (0.0, 0.0, 0.0, 1.0)
+    bounded = np.abs(rotation).max(axis=(-1, -2)) <= 1.0 + RIGID
+    rotation = np.where(bounded[..., None, None], rotation, 0.0)
+    error = np.abs(rotation @ np.swapaxes(rotation, -1, -2) - np.eye(3)).max(axis=(-1, -2))
+    rigid: NDArray[np.bool_] = (
+        bounded & (error <= RIGID) & (np.linalg.det(rotation) > 0.0)
+        & np.isfinite(transforms[..., :3, 3]).all(axis=-1)
+        & (np.abs(last) <= RIGID).all(axis=-1))
+    return rigid
+
+
 def to_pose(T_a_b: Array) -> tuple[Array, Array]:
-    """Return position ``(3,)`` [m] and quaternion ``(4,)`` x, y, z, w (w >= 0) of ``T_a_b``."""
+    """
+    Return position ``(3,)`` [m] and quaternion ``(4,)`` x, y, z, w (w >= 0) of ``T_a_b``.
+
+    Raises
+    ------
+    ShapeError
+        ``T_a_b`` is no rigid transform of shape ``(4, 4)``.
+    """
+    T_a_b = checked_rigid(T_a_b, 'a pose')
+    if T_a_b.ndim != 2:
+        raise ShapeError(f'a pose must have shape (4, 4), got {T_a_b.shape}')
     quaternion = Rotation.from_matrix(T_a_b[:3, :3]).as_quat()
     return T_a_b[:3, 3].copy(), np.where(quaternion[3] < 0.0, -quaternion, quaternion)
 

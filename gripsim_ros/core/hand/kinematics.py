@@ -119,7 +119,11 @@ def compute_link_states(hand: HandModel, configurations: ConfigurationBatch) -> 
 
 
 def _checked(hand: JointedChain, values: ArrayLike, name: str = 'joint_positions') -> Array:
-    array = np.ascontiguousarray(values, dtype=np.float64)
+    try:
+        array = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError(f'{name} must be numbers of shape (n, {len(hand.joint_names)}), '
+                         f'got {values!r:.60}') from None
     if array.ndim != 2 or array.shape[1] != len(hand.joint_names):
         raise ShapeError(f'{name} must have shape (n, {len(hand.joint_names)}), '
                          f'got {array.shape}')
