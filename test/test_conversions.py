@@ -8,6 +8,7 @@ import pytest
 import trimesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
@@ -36,7 +37,7 @@ from gripsim_ros.core.errors import (  # noqa: E402
 from gripsim_ros.core.planning.reach_types import Reach  # noqa: E402
 from gripsim_ros.core.planning.types import (  # noqa: E402
     GraspContact, NearestMiss, RankedGrasp, Robustness, ScoreTerm, Task)
-from gripsim_ros.core.transforms import apply, from_pose, inverse  # noqa: E402
+from gripsim_ros.core.transforms import apply, from_pose, inverse, transform  # noqa: E402
 
 #: Quaternions and back: a few roundings of numbers around 1.
 ATOL_ROUNDOFF = 1e-12
@@ -54,6 +55,18 @@ def random_array(rng, *shape):
     return rng.standard_normal(shape) * 10.0 ** rng.integers(-300, 300, shape)
 
 
+def random_poses(rng, n):
+    """Return rigid transforms with finite translations over the whole range of exponents."""
+    turns = Rotation.from_quat(rng.normal(size=(n, 4))).as_matrix() if n else np.zeros((0, 3, 3))
+    return transform(turns, random_array(rng, n, 3))
+
+
+def random_obstacles(rng, k):
+    """Return primitives of all kinds in random places."""
+    return np.hstack([rng.integers(1, 4, (k, 1)), np.abs(random_array(rng, k, 3)),
+                      random_poses(rng, k)[:, :3].reshape(k, 12)])
+
+
 def offsets(rng, rows, total):
     inner = np.sort(rng.integers(0, total + 1, max(0, rows - 1)))
     return np.concatenate([[0], inner, [total]]) if rows else np.zeros(1, int)
@@ -61,9 +74,9 @@ def offsets(rng, rows, total):
 
 def random_configurations(rng, n):
     return ConfigurationBatch(
-        random_array(rng, n, 4, 4), random_array(rng, n, JOINTS), random_array(rng, n, JOINTS),
+        random_poses(rng, n), random_array(rng, n, JOINTS), random_array(rng, n, JOINTS),
         random_array(rng, n, 3), random_array(rng, int(rng.integers(0, 4)), 9),
-        random_array(rng, int(rng.integers(0, 3)), 16), int(rng.integers(0, 3)),
+        random_obstacles(rng, int(rng.integers(0, 3))), int(rng.integers(0, 3)),
         random_array(rng, n, 6))
 
 

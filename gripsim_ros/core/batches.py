@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import ShapeError
+from .transforms import checked_rigid
+
 #: Only distances are wanted: open hands, approaches, free closing steps.
 DETAIL_CLEARANCE = 0
 #: Contacts, forces, centre of mass and the stability verdict.
@@ -49,10 +52,33 @@ OBSTACLE_WIDTH = 16
 OBSTACLE_BOX = 1
 OBSTACLE_SPHERE = 2
 OBSTACLE_CYLINDER = 3
+#: How many dimensions each kind has.
+OBSTACLE_DIMENSIONS = {OBSTACLE_BOX: 3, OBSTACLE_SPHERE: 1, OBSTACLE_CYLINDER: 2}
 
 
 def _empty(*shape: int) -> NDArray[np.float64]:
     return np.zeros(shape)
+
+
+def check_obstacles(rows: NDArray[np.float64], name: str) -> None:
+    """
+    Check primitives ``(k, 16)``, finite, as in ``ConfigurationBatch.obstacles``.
+
+    Raises
+    ------
+    ShapeError
+        A kind is unknown, a dimension not above 0, or a pose not rigid; names the row.
+    """
+    for i, row in enumerate(rows):
+        count = OBSTACLE_DIMENSIONS.get(row[0])
+        if count is None:
+            raise ShapeError(f'{name}[{i}] must be a box (1), a sphere (2) or a cylinder (3), '
+                             f'got kind {row[0]:g}')
+        if not (row[1:1 + count] > 0.0).all():
+            raise ShapeError(f'{name}[{i}] must have {count} dimensions above 0 m, '
+                             f'got {row[1:1 + count].tolist()}')
+        checked_rigid(np.vstack([row[4:].reshape(3, 4), (0.0, 0.0, 0.0, 1.0)]),
+                      f'the pose of {name}[{i}]')
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +109,12 @@ class ConfigurationBatch:
         Rigid motion of the object between the fingers since they closed on it where the
         load cases are given: translation of its frame's origin [m] and rotation vector [rad],
         in its present frame, in which ``T_object_palm`` is. Friction resists it. Default: none.
+
+    Raises
+    ------
+    ShapeError
+        An array has another shape or is not finite, a pose is not rigid, an obstacle is of no
+        known kind or size, or ``detail`` is unknown.
     """
 
     T_object_palm: NDArray[np.float64]
@@ -97,9 +129,35 @@ class ConfigurationBatch:
     settled_object: NDArray[np.float64] = None  # type: ignore[assignment]  # by __post_init__
 
     def __post_init__(self) -> None:
-        """Take objects that have not moved where nothing is said."""
+        """Check every field; take objects that have not moved where nothing is said."""
+        n = self._take('joint_positions', None, None).shape[0]
         if self.settled_object is None:
-            object.__setattr__(self, 'settled_object', _empty(self.count, 6))
+            object.__setattr__(self, 'settled_object', _empty(n, 6))
+        for name, shape in (('joint_displacements', self.joint_positions.shape),
+                            ('T_object_palm', (n, 4, 4)), ('sweep_object', (n, 3)),
+                            ('settled_object', (n, 6)), ('load_cases', (None, LOAD_CASE_WIDTH)),
+                            ('obstacles', (None, OBSTACLE_WIDTH))):
+            self._take(name, *shape)
+        checked_rigid(self.T_object_palm, 'T_object_palm')
+        check_obstacles(self.obstacles, 'obstacles')
+        if self.detail not in (DETAIL_CLEARANCE, DETAIL_FORCES, DETAIL_SURFACE):
+            raise ShapeError(f'detail must be 0, 1 or 2, got {self.detail!r:.60}')
+
+    def _take(self, name: str, *shape: int | None) -> NDArray[np.float64]:
+        """Keep a field as finite numbers of a shape, None being any size, and return it."""
+        value = getattr(self, name)
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ShapeError(f'{name} must be numbers, got {value!r:.60}') from None
+        if array.ndim != len(shape) or any(
+                size not in (None, there) for size, there in zip(shape, array.shape)):
+            wanted = ', '.join('any' if size is None else str(size) for size in shape)
+            raise ShapeError(f'{name} must have shape ({wanted}), got {array.shape}')
+        if not np.isfinite(array).all():
+            raise ShapeError(f'{name} must be finite, got NaN or infinity')
+        object.__setattr__(self, name, array)
+        return array
 
     @property
     def count(self) -> int:

@@ -99,17 +99,11 @@ def compute_link_states(hand: HandModel, configurations: ConfigurationBatch) -> 
     Raises
     ------
     ShapeError
-        An array has another shape, or holds NaN or infinity.
+        The hand has another number of joints.
     """
     positions = _checked(hand, configurations.joint_positions)
     displacements = _checked(hand, configurations.joint_displacements, 'joint_displacements')
     T_object_palm = np.ascontiguousarray(configurations.T_object_palm, float)
-    if T_object_palm.shape != (len(positions), 4, 4) or not np.isfinite(T_object_palm).all():
-        raise ShapeError(f'T_object_palm must be finite, of shape {(len(positions), 4, 4)}, '
-                         f'got {T_object_palm.shape}')
-    if displacements.shape != positions.shape:
-        raise ShapeError(f'joint_displacements must have shape {positions.shape}, '
-                         f'got {displacements.shape}')
     tree = _tree_arguments(hand)
     poses = _poses(positions, *tree)
     jacobians = _jacobians(poses, hand.link_frames, len(hand.joint_names), *tree)
