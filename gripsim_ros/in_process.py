@@ -22,6 +22,7 @@ from .core.mechanics import MechanicsOptions
 from .core.pipeline import Pipeline
 from .core.planning import (GraspEvaluator, GraspPlanner, NearestMiss, PlannerOptions, Progress,
                             RankedGrasp, Task)
+from .core.planning.types import check_counts
 from .resources import cache_directory, load_default_hand, resolve_uri, share_directory
 from .robustness import add_robustness
 from .workers import run, run_with_workers, worker_count
@@ -168,8 +169,10 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     Raises
     ------
     TaskError
-        A count or budget is negative.
+        A count, the seed or the workers are negative or no whole number, or the budget is
+        negative.
     """
+    check_counts(seed=seed, count=count, hypotheses=hypotheses, workers=workers)
     hand = hand or load_default_hand()
     options = options or planner_options()
     budget = checked_budget(budget) or options.max_planning_time

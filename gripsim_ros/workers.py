@@ -19,6 +19,7 @@ from .core.batches import ConfigurationBatch, GraspStateBatch
 from .core.pipeline import Pipeline, Watch, group_size, run
 from .core.planning import GraspEvaluator, GraspPlanner, Progress
 from .core.planning.closing_groups import Outcome, carry_closings
+from .core.planning.types import check_counts
 
 #: A batch to be evaluated, or hypotheses to be closed: their numbers and bars.
 Job = ConfigurationBatch | dict[int, float]
@@ -44,7 +45,13 @@ def worker_count(wanted: int) -> int:
 
     One, that is none beside this process, where it already has threads: what they lock
     would stay locked in a forked process.
+
+    Raises
+    ------
+    TaskError
+        ``wanted`` is negative or no whole number.
     """
+    check_counts(workers=wanted)
     if wanted == 1 or 'fork' not in multiprocessing.get_all_start_methods():
         return 1
     if threading.active_count() > 1:

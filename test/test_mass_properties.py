@@ -108,7 +108,7 @@ def test_a_mesh_turned_inside_out_has_no_mass_properties():
         mass_properties(shapes.box([1.0, 1.0, 1.0]).with_flipped_faces(), 1.0)
 
 
-@pytest.mark.parametrize('density', [0.0, -1.0, np.nan, np.inf])
+@pytest.mark.parametrize('density', [0.0, -1.0, np.nan, np.inf, 'x', None, [1.0, 2.0]])
 def test_a_density_that_is_not_positive_is_refused(density):
     with pytest.raises(MaterialError, match='density'):
         mass_properties(shapes.box([1.0, 1.0, 1.0]), density)

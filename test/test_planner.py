@@ -255,10 +255,11 @@ def test_an_answer_of_another_size_is_refused(ball, hand, world):
         other.tell(other_ask.batch_id, answer)
 
 
-@pytest.mark.parametrize('counts', [{'max_hypotheses': -1}, {'max_grasps': -3}, {'seed': -1}])
-def test_negative_counts_are_refused(ball, hand, counts):
-    with pytest.raises(TaskError, match='negative'):
-        GraspPlanner(ball, hand, Task(), planner_options(), **counts)
+@pytest.mark.parametrize('name', ['max_hypotheses', 'max_grasps', 'seed'])
+@pytest.mark.parametrize('count', [-1, 1.5, 'a', None, True])
+def test_counts_that_are_negative_or_not_whole_are_refused(ball, hand, name, count):
+    with pytest.raises(TaskError, match=f'^{name} must be a whole number and not negative, got'):
+        GraspPlanner(ball, hand, Task(), planner_options(), **{name: count})
 
 
 def test_hypotheses_turn_with_the_object(hand):

@@ -7,7 +7,7 @@ import threading
 
 from gripsim_ros import workers as module
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
-from gripsim_ros.core.errors import ShapeError
+from gripsim_ros.core.errors import ShapeError, TaskError
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import GraspPlanner, Task
 from gripsim_ros.in_process import (link_shapes, mechanics_options, plan_grasps, planner_options,
@@ -108,6 +108,21 @@ def test_a_process_with_threads_is_not_forked(monkeypatch):
     assert worker_count(3) == 3
     assert worker_count(1) == 1
     assert 1 <= worker_count(0) <= max(1, len(os.sched_getaffinity(0)))
+
+
+@pytest.mark.parametrize('wanted', [-2, 1.5, 'all'])
+def test_workers_that_cannot_be_counted_are_refused(wanted):
+    said = 'workers must be a whole number and not negative'
+    with pytest.raises(TaskError, match=said):
+        worker_count(wanted)
+    with pytest.raises(TaskError, match=said):
+        plan_grasps(ball(), workers=wanted)
+
+
+@pytest.mark.parametrize('name', ['seed', 'count', 'hypotheses'])
+def test_counts_of_a_plan_are_refused_by_the_callers_names(name):
+    with pytest.raises(TaskError, match=f'^{name} must be a whole number'):
+        plan_grasps(ball(), **{name: 'a'})
 
 
 def test_answers_come_with_the_numbers_of_their_batches():

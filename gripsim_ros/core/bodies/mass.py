@@ -62,8 +62,10 @@ def mass_properties(mesh: TriangleMesh, density: float) -> MassProperties:
     Journal of Graphics Tools 1(2), 1996, in the form of tetrahedra instead of
     projections. Differs from it otherwise: none.
     """
-    if not (np.isfinite(density) and density > 0.0):
-        raise MaterialError(f'density must be a finite number above 0 kg/m^3, got {density}')
+    if not (isinstance(density, (int, float, np.number)) and np.isfinite(density)
+            and density > 0.0):
+        raise MaterialError('density must be a finite number above 0 kg/m^3, '
+                            f'got {density!r:.60}')
     if not mesh.is_closed:
         raise MeshError('mass properties need a closed mesh, got one with open edges')
     origin = mesh.triangles.mean(axis=(0, 1))

@@ -28,7 +28,7 @@ from .reach import ReachSearch
 from .refining import Refining
 from .settling import SPARE_GRASPS, Settling, SettlingRounds, settled_question, told_where_found
 from .state_row import StateRow, state_row
-from .types import Ask, NearestMiss, Progress, RankedGrasp, Task
+from .types import Ask, NearestMiss, Progress, RankedGrasp, Task, check_counts
 
 #: Hypotheses worked on at first, and more for each judged: the best ones answer soon.
 FIRST_ACTIVE, MORE_ACTIVE = 8, 4
@@ -60,15 +60,14 @@ class GraspPlanner:
     Raises
     ------
     TaskError
-        A count is negative, or the task's displacement is too long to be followed.
+        A count or the seed is negative or no whole number, or the task's displacement is too
+        long to be followed.
     """
 
     def __init__(self, grasp_object: GraspObject, hand: HandModel, task: Task,
                  options: PlannerOptions, seed: int = 0, max_hypotheses: int = 0,
                  max_grasps: int = 0) -> None:
-        if max_hypotheses < 0 or max_grasps < 0 or seed < 0:
-            raise TaskError('counts and seed must not be negative, got '
-                            f'{max_hypotheses} hypotheses, {max_grasps} grasps, seed {seed}')
+        check_counts(seed=seed, max_hypotheses=max_hypotheses, max_grasps=max_grasps)
         self.grasp_object, self.hand, self.task, self.options = grasp_object, hand, task, options
         self._max_grasps = max_grasps or options.max_grasps
         self.load_cases = task_load_cases(task, grasp_object.canonical_frame[:3, :3])

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batches import OBSTACLE_WIDTH, ConfigurationBatch
-from ..errors import TaskError
+from ..batches import OBSTACLE_WIDTH, ConfigurationBatch, check_obstacles
+from ..errors import ShapeError, TaskError
+from ..transforms import checked_rigid
 from .reach_types import Reach
 
 Array = NDArray[np.float64]
@@ -21,10 +22,41 @@ def _no_rows(width: int) -> Array:
 
 
 def _finite(name: str, value: Any) -> Array:
-    numbers = np.asarray(value, float)
+    try:
+        numbers = np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise TaskError(f'task.{name} must be numbers, got {value!r:.60}') from None
     if not np.isfinite(numbers).all():
         raise TaskError(f'task.{name} must be finite, got {numbers.tolist()}')
     return numbers
+
+
+def _number(name: str, value: Any) -> float:
+    number = _finite(name, value)
+    if number.ndim:
+        raise TaskError(f'task.{name} must be one number, got {value!r:.60}')
+    return float(number)
+
+
+def _rigid(name: str, value: Any) -> Array:
+    motion = _finite(name, value)
+    if motion.shape != (4, 4):
+        raise TaskError(f'task.{name} must be a pose of shape (4, 4), got {motion.shape}')
+    return checked_rigid(motion, f'task.{name}')
+
+
+def check_counts(**counts: int) -> None:
+    """
+    Check whole numbers that may be 0.
+
+    Raises
+    ------
+    TaskError
+        One is no whole number, or negative; named as it is passed.
+    """
+    for name, count in counts.items():
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+            raise TaskError(f'{name} must be a whole number and not negative, got {count!r:.60}')
 
 
 def _lengths(vectors: Array) -> Array:
@@ -63,8 +95,8 @@ class Task:
     Raises
     ------
     TaskError
-        A number is not finite, an array has another shape, a direction is zero, gravity is
-        negative.
+        Something is no finite number, an array has another shape, a direction is zero,
+        gravity is negative, the displacement is not rigid, a primitive of no known kind or size.
     """
 
     gravity_directions: Array = field(default_factory=lambda: _no_rows(3))
@@ -87,29 +119,37 @@ class Task:
                 raise TaskError(f'task.{name} must have rows of {width} numbers, '
                                 f'got {rows.tolist()}')
             object.__setattr__(self, name, rows.reshape(-1, width))
+        try:
+            self._check_geometry()
+        except ShapeError as error:
+            raise TaskError(str(error)) from None
         lengths = _lengths(self.gravity_directions)
         if (lengths < LEAST_LENGTH).any():
             raise TaskError('task.gravity_directions: a direction has zero length')
         if np.isinf(lengths).any():
             raise TaskError('task.gravity_directions: a direction is too long to be measured')
-        if not (np.isfinite(self.gravity) and 0.0 <= self.gravity <= 1000.0):
+        for name in ('gravity', 'approach_half_angle'):
+            object.__setattr__(self, name, _number(name, getattr(self, name)))
+        if not 0.0 <= self.gravity <= 1000.0:
             raise TaskError(
                 f'task.gravity must be between 0 and 1000 m/s^2, got {self.gravity}')
         if not 0.0 < self.approach_half_angle <= np.pi:
             raise TaskError('task.approach_half_angle must be above 0 and at most pi, '
                             f'got {self.approach_half_angle}')
-        if self.displacement_object is not None:
-            motion = _finite('displacement_object', self.displacement_object)
-            if motion.shape != (4, 4):
-                raise TaskError('task.displacement_object must be a pose of shape (4, 4), '
-                                f'got {motion.shape}')
-            object.__setattr__(self, 'displacement_object', motion)
         if self.approach_direction is not None:
             direction = _finite('approach_direction', self.approach_direction)
             if direction.shape != (3,) or not LEAST_LENGTH < _lengths(direction) < np.inf:
                 raise TaskError('task.approach_direction must be three numbers, not all zero '
                                 f'and not huge, got {direction.tolist()}')
             object.__setattr__(self, 'approach_direction', direction)
+
+    def _check_geometry(self) -> None:
+        """Check the displacement and the primitives."""
+        if self.displacement_object is not None:
+            object.__setattr__(self, 'displacement_object', _rigid(
+                'displacement_object', self.displacement_object))
+        for name in ('obstacles', 'keep_out', 'contact_region'):
+            check_obstacles(getattr(self, name), f'task.{name}')
 
 
 @dataclass(frozen=True, eq=False)
