@@ -95,6 +95,33 @@ def test_a_body_in_the_notch_of_another_is_parted_from_its_parts():
     assert 0.005 < found.plane.gap < 0.0125
 
 
+BRICK = ([0.0, 0.0, 0.0], [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize('bounds, meet', [
+    (BRICK, True), (([0.0, 0.0, 1.0], [1.0, 2.0, 4.0]), True),
+    (([0.2, 0.5, 0.0], [0.7, 1.5, 3.0]), True), (([0.0, 0.0, 3.0], [1.0, 2.0, 4.0]), False),
+    (([1.0, 0.0, 0.0], [2.0, 2.0, 3.0]), False), (([1.0, 2.0, 0.0], [2.0, 3.0, 3.0]), False),
+    (([1.0, 2.0, 3.0], [2.0, 3.0, 4.0]), False)])
+@pytest.mark.parametrize('pose', [shifted(0.0, 0.0, 0.0), shifted(2.0 ** 10, -64.0, 16.0)])
+def test_bodies_with_common_faces_meet_where_they_share_what_lies_below(bounds, meet, pose):
+    one, other = (body(trimesh.creation.box(bounds=box)) for box in (BRICK, bounds))
+    far = ContactBody.from_arrays(apply(pose, one.given.mesh.vertices), one.given.mesh.faces)
+    for backend in ('auto', 'gjk_epa'):
+        assert find_contacts(one, other, np.eye(4), backend=backend).intersecting == meet
+        assert find_contacts(other, one, np.eye(4), backend=backend).intersecting == meet
+        assert find_contacts(far, other, pose, backend=backend).intersecting == meet
+
+
+def test_a_turned_body_meets_itself_and_not_its_like_beside_it():
+    turn = transform(Rotation.from_rotvec([0.3, -0.5, 0.9]).as_matrix(), np.ones(3))
+    box = body(BOX)
+    turned = ContactBody.from_arrays(apply(turn, box.given.mesh.vertices), BOX.faces)
+    assert find_contacts(turned, box, turn).intersecting
+    beside = turn @ shifted(0.05 + CLEAR, 0.0, 0.0)
+    assert not find_contacts(turned, box, beside).intersecting
+
+
 def test_a_back_end_that_nobody_knows_is_refused():
     with pytest.raises(ShapeError, match='backend must be one of auto, vp_tree'):
         find_contacts(body(BALL), body(BOX), np.eye(4), backend='bullet')

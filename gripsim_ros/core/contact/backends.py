@@ -34,6 +34,9 @@ BACKENDS = ('auto', 'vp_tree', 'gjk_epa', 'common_plane', 'seed')
 #: Allowed largest extent of a mesh in the unit of its file, and how many times farther
 #: than that from the origin it may lie: beyond, numbers no longer resolve it.
 EXTENTS, FARTHEST = (1e-6, 1e6), 1e6
+#: How far below a face it is asked what both bodies have there, as part of the body's size:
+#: above the rounding of places, below the thickness of what is not flat.
+BELOW = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +141,8 @@ class Contacts:
     crossing : tuple of str
         Which bodies, ``'a'`` or ``'b'``, were found to cross themselves.
     intersecting : bool or None
-        Whether the bodies have anything in common: a vertex inside, or an edge that goes
-        through a face. ``vp_tree`` and ``gjk_epa`` say so.
+        Whether the bodies have anything in common: a vertex inside, an edge that goes
+        through a face, or what lies just below a face. ``vp_tree`` and ``gjk_epa`` say so.
     """
 
     backend: str
@@ -201,9 +204,25 @@ def find_contacts(a: ContactBody, b: ContactBody, T_a_b: Array, direction: Array
     vertices, crossing = _exact_vertices(a, b, T_a_b, d)
     edges = no_edges() if d is None else edge_contacts(a.given, b.given, T_a_b, d)
     meet = bool(len(vertices.a_in_b.vertices) or len(vertices.b_in_a.vertices)
-                or any(len(found.faces) for found in find_piercings(a.closed, b.closed, T_a_b)))
+                or any(len(found.faces) for found in find_piercings(a.closed, b.closed, T_a_b))
+                or _has_face_below(a.closed, b.closed, inverse(T_a_b))
+                or _has_face_below(b.closed, a.closed, T_a_b))
     return Contacts('vp_tree', vertices.a_in_b, vertices.b_in_a, edges, crossing=crossing,
                     intersecting=meet)
+
+
+def _has_face_below(mesh: ContactMesh, other: ContactMesh, T_other_mesh: Array) -> bool:
+    """
+    Return whether a point just below the middle of a face lies inside both bodies.
+
+    Bodies whose surfaces coincide have that in common where no vertex is inside and no edge
+    goes through a face; those that touch from outside have not.
+    """
+    body = mesh.mesh
+    points = body.face_centroids - BELOW * mesh.tree.size * body.face_normals
+    shared = find_surrounded(points, other, T_other_mesh, None).inside.vertices
+    own = find_surrounded(points[shared], mesh, np.eye(4), None).inside.vertices
+    return bool(len(own))
 
 
 def no_vertices() -> PenetratingVertices:
