@@ -409,6 +409,15 @@ def test_a_bad_scale_is_refused(scale):
         repair_mesh(BOX.vertices, BOX.faces, scale)
 
 
+@pytest.mark.parametrize('extent, told', [
+    (5.0000001, '5.0000001'), (np.nextafter(5.0, 6.0), '5.000000000000001'),
+    (0.0019999999, '0.0019999999'), (12.3456, '12.35')])
+def test_an_extent_just_out_of_range_is_told_with_the_digits_that_show_it(extent, told):
+    vertices = extent * trimesh.creation.box(bounds=[[0.0, 0.0, 0.0], [1.0, 0.5, 0.5]]).vertices
+    with pytest.raises(MeshError, match=f'extent is {told} m, allowed are 0.002 to 5 m'):
+        repair_mesh(vertices, trimesh.creation.box().faces)
+
+
 def test_the_proposed_scale_takes_the_given_one_into_account():
     with pytest.raises(MeshError, match=r'--scale 0\.1$'):
         repair_mesh(BOX.vertices, BOX.faces, 100)

@@ -27,3 +27,13 @@ class TaskError(GripsimError):
 
 class ArmError(GripsimError):
     """An arm cannot be used: its files, its joints or a request do not fit."""
+
+
+def told_outside(value: float, low: float, high: float) -> str:
+    """
+    Return a number that is not from ``low`` to ``high`` as text that is not either.
+
+    Four digits, and more only where rounding to these would bring it into the range.
+    """
+    texts = (f'{value:.{digits}g}' for digits in range(4, 18))
+    return next((text for text in texts if not low <= float(text) <= high), f'{value!r}')

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError, cKDTree
 
-from ..errors import GripsimError, MeshError, ShapeError
+from ..errors import GripsimError, MeshError, ShapeError, told_outside
 from .completion_relief import Relief, relief_of
 from .completion_surface import smooth_solid
 from .loading import MAX_EXTENT, MIN_EXTENT, repair_mesh
@@ -175,8 +175,9 @@ def _check_extents(cloud: FloatArray, scale: float) -> None:
     if not MIN_EXTENT <= largest <= MAX_EXTENT:
         factor = 0.001 if not largest <= MAX_EXTENT else 1000.0
         raise MeshError(
-            f'the largest extent is {largest:.4g} m, allowed are {MIN_EXTENT:g} to '
-            f'{MAX_EXTENT:g} m; if the unit is wrong try --scale {scale * factor:g}')
+            f'the largest extent is {told_outside(largest, MIN_EXTENT, MAX_EXTENT)} m, '
+            f'allowed are {MIN_EXTENT:g} to {MAX_EXTENT:g} m; '
+            f'if the unit is wrong try --scale {scale * factor:g}')
     sizes = np.linalg.svd(cloud - cloud.mean(axis=0), compute_uv=False)
     for kind, size in (('on one line', sizes[1]), ('in one plane', sizes[2])):
         if size <= FLAT * sizes[0]:

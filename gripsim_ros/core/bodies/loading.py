@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import GripsimError, MeshError, ShapeError
+from ..errors import GripsimError, MeshError, ShapeError, told_outside
 from .cleaning import (
     MAX_HOLE, Draft, drop_duplicate_faces, drop_loose_degenerate_faces, drop_repeated_corners,
     fill_holes, fix_winding, has_duplicate_faces, loop_size, merge_vertices, plural,
@@ -150,8 +150,9 @@ def _check_extents(draft: Draft, scale: float) -> None:
         proposal = 1000.0
     if proposal is not None:
         raise MeshError(
-            f'the largest extent is {largest:.4g} m, allowed are {MIN_EXTENT:g} to '
-            f'{MAX_EXTENT:g} m; if the unit is wrong try --scale {scale * proposal:g}')
+            f'the largest extent is {told_outside(largest, MIN_EXTENT, MAX_EXTENT)} m, '
+            f'allowed are {MIN_EXTENT:g} to {MAX_EXTENT:g} m; '
+            f'if the unit is wrong try --scale {scale * proposal:g}')
     centred = draft.vertices - draft.vertices.mean(axis=0)
     axis = np.linalg.eigh(centred.T @ centred)[1][:, 0]
     thickness = float(np.ptp(centred @ axis))

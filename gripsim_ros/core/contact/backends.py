@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..bodies import TriangleMesh, repair_mesh
-from ..errors import MeshError, ShapeError
+from ..errors import MeshError, ShapeError, told_outside
 from ..transforms import apply, inverse
 from .common_plane import CommonPlane, parting_plane
 from .contact_mesh import ContactMesh
@@ -109,8 +109,8 @@ def _unit_of(mesh: TriangleMesh) -> float:
         largest = float(mesh.extents.max())
         farthest = float(np.abs(mesh.bounds).max())
     if not EXTENTS[0] <= largest <= EXTENTS[1]:
-        raise MeshError(f'the largest extent is {largest:.4g}, allowed are {EXTENTS[0]:g} to '
-                        f'{EXTENTS[1]:g} in the unit of the file')
+        raise MeshError(f'the largest extent is {told_outside(largest, *EXTENTS)}, allowed are '
+                        f'{EXTENTS[0]:g} to {EXTENTS[1]:g} in the unit of the file')
     if not farthest <= FARTHEST * largest:
         raise MeshError(f'the mesh lies {farthest:.4g} from the origin, allowed are '
                         f'{FARTHEST:g} times its largest extent of {largest:.4g}')

@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from ..bodies import TriangleMesh
-from ..errors import MeshError, ShapeError
+from ..errors import MeshError, ShapeError, told_outside
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -257,7 +257,8 @@ def _finite_points(values: ArrayLike) -> tuple[Array, tuple[str, ...]]:
         extent = float(np.ptp(points, axis=0).max())
     if not LEAST_EXTENT <= extent <= MOST_EXTENT:
         factor = 0.001 if extent > MOST_EXTENT else 1000
-        raise ShapeError(f'the largest extent is {extent:.4g} m, allowed are {LEAST_EXTENT:g} to '
+        told = told_outside(extent, LEAST_EXTENT, MOST_EXTENT)
+        raise ShapeError(f'the largest extent is {told} m, allowed are {LEAST_EXTENT:g} to '
                          f'{MOST_EXTENT:g} m; if the unit is wrong try --scale {factor}')
     return points, (f'dropped {dropped} points that are not finite',) if dropped else ()
 
