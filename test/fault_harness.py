@@ -242,7 +242,11 @@ class Harness:
             self._expect_all_alive()
 
     def rest(self) -> None:
-        """Let the callers rest until nothing is under way, and keep what nodes then hold."""
+        """
+        Let the callers rest until nothing is under way, and keep what nodes then hold.
+
+        Small objects are published until no other is kept: rests differ by large meshes else.
+        """
         self._resting.clear()
         callers = [process for process in self._helpers.values() if process.stdin is not None]
         self._tell(callers, REST)
@@ -251,6 +255,8 @@ class Harness:
             time.sleep(0.2)
         if len(self._resting) < len(callers):
             self.run.wrong.append(f'only {sorted(self._resting)} came to rest')
+        self._crowd(LATCHED_OBJECTS)
+        self._publish('ball')
         time.sleep(REST_TIME)
         self._expect_all_alive()
         since = time.monotonic() - self.run.begin
@@ -312,12 +318,16 @@ class Harness:
 
     def _object(self, _) -> None:
         """Change the object under the common label, among others that crowd the stores."""
-        for _ in range(self.random.randrange(0, LATCHED_OBJECTS + 4)):
+        self._crowd(self.random.randrange(0, LATCHED_OBJECTS + 4))
+        self._publish(self.random.choice(('ball', 'box')))
+
+    def _crowd(self, count: int) -> None:
+        """Publish other objects."""
+        for _ in range(count):
             radius = self.random.uniform(0.02, 0.05)
             other = bodies.GraspObject(bodies.shapes.sphere(radius, 0.5 * radius),
                                        body('ball').material, f'other {radius}')
             self._objects.publish(conversions.grasp_object_to_msg(other))
-        self._publish(self.random.choice(('ball', 'box')))
 
     def _publish(self, kind: str) -> None:
         self.run.note('object', kind)
