@@ -306,8 +306,8 @@ class GraspStateBatch:
         Load case that fails first; -1 if none was examined.
     needed_force, allowed_force : (n,) float
         Where not ``capable``: largest normal force if friction alone limited the forces
-        (``inf``: not even then), and the largest that a contact may carry [N]; of the case
-        that failed, at ``DETAIL_SURFACE`` of all. Else NaN.
+        (``inf``: not even then), and the largest that a contact may carry [N]; of some of
+        the load cases, at ``DETAIL_SURFACE`` of all. Else NaN.
     needed_friction, held_share : (n,) float
         Where not ``capable``, only at ``DETAIL_SURFACE``: the friction that would do (``inf``:
         none would), and the share of the loads that forces within the limits hold. Else NaN.

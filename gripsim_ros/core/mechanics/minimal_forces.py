@@ -26,7 +26,7 @@ SHARE_RESOLUTION = 1e-3
 @dataclass(frozen=True)
 class Shortfall:
     """
-    Why no forces exist, for the load case that has none.
+    Why no forces exist that hold all load cases.
 
     Attributes
     ----------
@@ -41,8 +41,6 @@ class Shortfall:
     held_share : float
         Largest share of the loads that forces within friction and limits hold [-], 0 where
         friction alone fails; NaN where it was not searched for.
-
-    Where friction and share were searched for, all numbers are of all load cases.
     """
 
     needed_force: float
@@ -230,8 +228,7 @@ def _solve_conic(space: ContactSpace, wrenches: Array, friction: float,
     gamma, failed = programme.solve(scaled[order])
     if failed >= 0:
         case = int(order[failed])
-        shortfall = _shortfall(space, scaled[order if options.find_friction else [case]],
-                               friction, options)
+        shortfall = _shortfall(space, scaled[order], friction, options)
         return _none(space.total, False, case, np.inf, shortfall)
     normals = gamma[:, :4 * space.count:4]
     envelope = np.zeros(space.total)

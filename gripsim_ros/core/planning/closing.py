@@ -297,9 +297,9 @@ class Closing:
         if even or self._corrections > self._options.max_correction_steps:
             self._phase = 'done'
         elif self._steps >= self._options.max_squeeze_steps:
-            self._end_of_steps(state)
+            self._end(rejections.NOT_HELD if state.capable else rejections.NOT_SETTLED)
         elif (forces > 0.0).all() and not state.capable:
-            self._incapable = max(self._incapable, self._tries_made(forces))
+            self._incapable = max(self._incapable, self._tries_made(state, forces))
             if self._incapable >= len(TRIED_FORCES):
                 self._end(rejections.CANNOT_BALANCE)
         elif _exceeds_limits(state) and (self.held is not None
@@ -317,13 +317,12 @@ class Closing:
         pressed = {c.link for c, force, most in zip(controls, forces, wanted) if force > most}
         return any(link not in pressed for link in over)
 
-    def _tries_made(self, forces: Array) -> int:
-        """Return how many of the forces to be tried all contacts about bear, or more."""
-        tried = self._limits.holding_force * np.array(TRIED_FORCES)
-        return int((forces.min() > np.exp(-FORCE_BAND) * tried).sum())
-
-    def _end_of_steps(self, state: StateRow) -> None:
-        self._end(rejections.NOT_HELD if state.capable else rejections.NOT_SETTLED)
+    def _tries_made(self, state: StateRow, forces: Array) -> int:
+        """Return how many of the forces to be tried all contacts bear; all if none would do."""
+        share = forces.min() / (np.exp(-FORCE_BAND) * self._limits.holding_force)
+        if np.isinf(state.needed_force) and share > TOUCH_SHARE:
+            return len(TRIED_FORCES)
+        return int((share > np.array(TRIED_FORCES)).sum())
 
     def _end(self, reason: str) -> None:
         """End with what was held so far, or with a reason."""

@@ -1,6 +1,6 @@
 """What the planner must know of the hand: fingers, reach and speed of its links."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -11,6 +11,13 @@ from ..hand import HandModel, Preshape, forward_kinematics, link_jacobians
 from ..transforms import apply
 
 Array = NDArray[np.float64]
+
+#: Vertices that stand for a link at most where fingers are looked at for meeting each other.
+OUTLINE = 128
+#: Planes that are tried to part two links.
+MOST_PARTINGS = 60
+#: Steps of a closing in which fingers are looked at for meeting, and to what part of it.
+MEETING_STEPS, MEETING_SHARE = 12, 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,3 +128,72 @@ def pad_paths(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape,
         points.append(apply(T_palm_tip, link.pad_point[None])[:, 0])
         normals.append(np.einsum('nij,j->ni', T_palm_tip[:, :3, :3], link.pad_normal))
     return np.array(points), np.array(normals)
+
+
+def before_meeting(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape) -> Preshape:
+    """
+    Return a preshape that closes only until two fingers meet, with nothing between them.
+
+    Parameters
+    ----------
+    hand, fingers, preshape
+        As for ``pad_paths``.
+
+    Returns
+    -------
+    Preshape
+        The same one where they never meet. Links that meet while open do not count.
+
+    Notes
+    -----
+    Own choice. Links are convex hulls of ``OUTLINE`` of their vertices, which is a few tenths of
+    a millimetre too small for a fingertip.
+    """
+    rates = preshape.closed - preshape.open
+    pairs = [(one, other) for i, finger in enumerate(fingers) for another in fingers[:i]
+             for one in finger.links for other in another.links]
+
+    def meeting(share: float) -> set[tuple[int, int]]:
+        places = forward_kinematics(hand, (preshape.open + share * rates)[None])[0]
+        return {(a, b) for a, b in pairs if _meet(
+            apply(places[a], _outline(hand, a)), apply(places[b], _outline(hand, b)))}
+
+    always = meeting(0.0)
+    shares = np.linspace(0.0, 1.0, MEETING_STEPS + 1)
+    first = next((i for i, share in enumerate(shares) if meeting(share) - always), None)
+    if first is None:
+        return preshape
+    free, met = shares[first - 1], shares[first]
+    while met - free > MEETING_SHARE:
+        middle = 0.5 * (free + met)
+        free, met = (free, middle) if meeting(middle) - always else (middle, met)
+    return replace(preshape, closed=preshape.open + met * rates)
+
+
+@lru_cache(maxsize=64)
+def _outline(hand: HandModel, link: int) -> Array:
+    """Return a link's vertices farthest out in directions spread over the sphere."""
+    vertices = hand.links[link].mesh.vertices
+    heights = 1.0 - (2.0 * np.arange(OUTLINE) + 1.0) / OUTLINE
+    angles = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(OUTLINE)
+    radii = np.sqrt(1.0 - heights ** 2)
+    directions = np.stack([radii * np.cos(angles), radii * np.sin(angles), heights], axis=1)
+    farthest: Array = vertices[np.unique((vertices @ directions.T).argmax(axis=0))]
+    return farthest
+
+
+def _meet(one: Array, other: Array) -> bool:
+    """
+    Tell whether the convex hulls of points (n, 3) and (m, 3) meet.
+
+    Source: Frank & Wolfe 1956, on the difference of the hulls: towards its point nearest to 0,
+    until a plane parts it from 0. Hulls that no step parts meet, or nearly.
+    """
+    way = one.mean(axis=0) - other.mean(axis=0)
+    for _ in range(MOST_PARTINGS):
+        farthest = one[(one @ way).argmin()] - other[(other @ way).argmax()]
+        if way @ farthest > 0.0:
+            return False
+        change = farthest - way
+        way = way + min(1.0, -(way @ change) / max(change @ change, 1e-300)) * change
+    return True

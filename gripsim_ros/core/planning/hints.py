@@ -52,7 +52,7 @@ def explain(grasp_object: GraspObject, hand: HandModel, reference: Reference,
         size, tip = largest_width(grasp_object.mesh), fingertip_width(hand)
         if size < tip:
             return (f'too small for the hand: the object measures {_mm(size)} at most, a '
-                    f'fingertip {_mm(tip)} at least')
+                    f'fingertip {_mm(tip)} at least: {_mm(tip - size)} too small')
     if not rejected:
         return ('no open hand finds opposed places to press, where the fingers reach and the '
                 'task allows')

@@ -16,7 +16,7 @@ from ..errors import MeshError
 from ..hand import HandModel, forward_kinematics
 from ..transforms import apply, inverse, transform
 from .distance_field import DistanceField, build_distance_field
-from .hand_geometry import moving_fingers, pad_paths
+from .hand_geometry import before_meeting, moving_fingers, pad_paths
 from .options import PlannerOptions
 from .quick_look import closing_look, hand_is_free, place_palms
 from .regions import moved_region, within_region
@@ -235,7 +235,8 @@ def _palm_axes(normals: Array, rolls: Array) -> Array:
 def _closing_centre(hand: HandModel, number: int) -> Array:
     """Return where the pads of a preshape meet (2,), lateral, and their highest z, palm."""
     preshape = hand.preshapes[number]
-    points, _ = pad_paths(hand, moving_fingers(hand, preshape), preshape)
+    fingers = moving_fingers(hand, preshape)
+    points, _ = pad_paths(hand, fingers, before_meeting(hand, fingers, preshape))
     late = points[:, points.shape[1] // 2:]
     lateral = 0.5 * (late[..., :2].min(axis=0) + late[..., :2].max(axis=0)).mean(axis=0)
     return np.array([*lateral, points[..., 2].max()])
@@ -268,9 +269,10 @@ def _score(scene: _Scene, number: int, poses: Array, known: Array) -> tuple[Arra
     """
     Return the quick look's score (n,): opposition, centring, frontal contact.
 
-    And how far from the centre of mass the pads press (n, 3). A pad also touches a wall that
-    is so thin that it lies between two samples of the pad's path. Whether the open hand is
-    free is only looked at where the score is better than a known one.
+    Pads are followed until the fingers meet each other. A pad also touches a wall that is so
+    thin that it lies between two samples of its path. Told too: how far from the centre of mass
+    the pads press (n, 3). Whether the open hand is free is only looked at where the score is
+    better than a known one.
     """
     hand, field = scene.hand, scene.field
     pads, shares, hand_points = _preshape_look(hand, number)
@@ -296,7 +298,7 @@ def _preshape_look(hand: HandModel, number: int
     """Return pads' paths, shares of forces, and the open hand's points with balls round them."""
     preshape = hand.preshapes[number]
     fingers = moving_fingers(hand, preshape)
-    pads, _ = pad_paths(hand, fingers, preshape, PATH_STEPS)
+    pads, _ = pad_paths(hand, fingers, before_meeting(hand, fingers, preshape), PATH_STEPS)
     shares = FORCE_SHARES.get(len(pads), np.full((1, len(pads)), 1.0 / len(pads)))
     T_palm_link = forward_kinematics(hand, preshape.open[None])[0]
     groups = []
