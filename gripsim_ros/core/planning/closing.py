@@ -349,14 +349,14 @@ class Closing:
     def _press(self, state: StateRow, wanted: Array, forces: Array) -> None:
         """Move the joints towards wanted forces (controls,) [N]; those without touch first."""
         first = self._indentation(TOUCH_SHARE * self._limits.holding_force)
-        most = self._options.max_depth_step
+        most, controls = self._options.max_depth_step, self._controls()
         if wanted.max() > 0.0:
             most = min(most, MOST_INDENTATION * self._indentation(wanted.max()))
         steps = press_steps(self._hand, self._joints(), self.hypothesis.T_object_palm,
-                            self._rates, self._fingers, self._controls(), state,
+                            self._rates, self._fingers, controls, state,
                             np.where(forces > 0.0, wanted, np.nan),
-                            min(first, most), most, self._seen)
-        steps = self._tried.confine(self._controls(), self._fraction, steps, wanted)
+                            min(first, most) * self._tried.growth(controls), most, self._seen)
+        steps = self._tried.confine(controls, self._fraction, steps, wanted)
         moved = np.clip(self._fraction + steps, 0.0, np.maximum(self._ceiling, 0.0))
         if self._phase == 'squeeze' and np.abs(moved - self._fraction).max() < 1e-9:
             self._end(rejections.NOT_HELD)

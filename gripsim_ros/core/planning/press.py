@@ -27,6 +27,8 @@ FORCE_ROOT = 0.6
 REMEMBERED = 4
 #: Tries after which steps by stiffness give way to those between tries.
 PATIENCE = 9
+#: By so much a step grows each time that it brings no force.
+UNFELT_GROWTH = 2.0
 #: Part of the way between two tries at which the next is made, at least and at most.
 BETWEEN = (0.1, 0.9)
 
@@ -52,14 +54,27 @@ class TriedForces:
         """Start without tries."""
         self._tried: dict[int, list[tuple[float, float]]] = {}
         self._count: dict[int, int] = {}
+        self._unfelt: dict[int, int] = {}
 
     def note(self, controls: list[Control], fractions: Array, forces: Array) -> None:
         """Take note of the forces (controls,) [N] at closing fractions (J,)."""
         for control, force in zip(controls, forces):
             tried = self._tried.setdefault(control.link, [])
             self._count[control.link] = self._count.get(control.link, 0) + 1
+            self._unfelt[control.link] = (0 if force > 0.0
+                                          else self._unfelt.get(control.link, 0) + 1)
             tried.append((float(fractions[control.joints[-1]]), float(force)))
             del tried[:-REMEMBERED]
+
+    def growth(self, controls: list[Control]) -> Array:
+        """
+        Return by how much the step of each control (controls,) without force is to grow.
+
+        A link is near as soon as the bulge of a coarse object's curved surface may be there;
+        the surface itself may be farther than the indentation of a stiff or a light object.
+        """
+        unfelt = [min(self._unfelt.get(c.link, 0), PATIENCE) for c in controls]
+        return UNFELT_GROWTH ** np.array(unfelt, float)
 
     def confine(self, controls: list[Control], fractions: Array, steps: Array,
                 targets: Array) -> Array:
@@ -178,7 +193,7 @@ def _hertz(force: float, modulus: float, radius: float) -> float:
 
 def press_steps(hand: HandModel, joints: Array, T_object_palm: Array, rates: Array,
                 fingers: tuple[Finger, ...], controls: list[Control], state: StateRow,
-                targets: Array, first_depth: float, max_depth: float,
+                targets: Array, first_depths: Array, max_depth: float,
                 observed_speeds: Array) -> Array:
     """
     Return changes of the closing fractions towards wanted normal forces.
@@ -196,9 +211,11 @@ def press_steps(hand: HandModel, joints: Array, T_object_palm: Array, rates: Arr
     state : StateRow
         The stages' answer for ``joints``.
     targets : (controls,) float
-        Wanted normal force [N]; NaN: come to touch with ``first_depth``.
-    first_depth, max_depth : float
-        Indentation of a first touch, and the most that one step adds [m].
+        Wanted normal force [N]; NaN: come to touch with its first depth.
+    first_depths : (controls,) float
+        Indentation of a first touch [m].
+    max_depth : float
+        Most that one step adds [m].
     observed_speeds : (L,) float
         How much nearer each link came in the last step, over the fraction of its joint [m];
         NaN where it was not seen.
@@ -219,7 +236,7 @@ def press_steps(hand: HandModel, joints: Array, T_object_palm: Array, rates: Arr
     T_palm_link = forward_kinematics(hand, joints[None])[0]
     jacobians = link_jacobians(hand, joints[None])[0]
     steps = np.zeros(len(joints))
-    for control, target in zip(controls, targets):
+    for control, target, first_depth in zip(controls, targets, first_depths):
         depth = _depth_change(control, state, target, first_depth, max_depth)
         speeds = _press_speeds(control, state, T_object_palm, T_palm_link, jacobians, rates)
         if speeds is None:
