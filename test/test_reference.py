@@ -37,6 +37,17 @@ def test_every_field_of_the_built_interfaces_is_listed(kind, package):
                 assert f'| `{name}` |' in text, (path.stem, name)
 
 
+def test_every_option_of_every_command_is_listed(capsys):
+    from gripsim_ros.cli.main import main
+    titles = re.findall(r'^### gripsim (.+)$', PAGE, re.MULTILINE)
+    assert {'plan', 'doctor', 'suite up'} <= set(titles)
+    for verb in titles:
+        assert main([*verb.split(), '--help']) == 0
+        options = set(re.findall(r'(?<![\w-])--[a-z][a-z-]*', capsys.readouterr().out))
+        listed = set(re.findall(r'--[a-z][a-z-]*', section(f'gripsim {verb}')))
+        assert options - {'--help'} <= listed, verb
+
+
 def test_comments_with_bars_stay_in_their_cells():
     for line in PAGE.splitlines():
         if line.startswith('|'):

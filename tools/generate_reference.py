@@ -1,5 +1,5 @@
 """
-Write docs/reference.md from parameter files, nodes, launch file and message definitions.
+Write docs/reference.md from parameter files, nodes, launch file, commands and messages.
 
 Run `python tools/generate_reference.py` after a change of any of them; `--check` only compares.
 """
@@ -7,10 +7,12 @@ Run `python tools/generate_reference.py` after a change of any of them; `--check
 import argparse
 import ast
 import importlib
+import inspect
 import re
 import sys
 from pathlib import Path
 
+import typer
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -21,7 +23,7 @@ from opened_names import SOURCES, opened  # noqa: E402
 
 HEAD = """# Reference
 
-Every parameter, option, topic, service, message field and exit code. Written by
+Every parameter, option of a command, topic, service, message field and exit code. Written by
 `tools/generate_reference.py` from the files that hold them; a test compares. SI units throughout;
 conventions of frames are in [conventions.md](conventions.md), what the nodes do with all this in
 [nodes.md](nodes.md).
@@ -38,8 +40,9 @@ FIELD = re.compile(r'^(?P<type>[\w/]+(?:\[\d*\])?) +(?P<name>\w+)(?: *= *(?P<val
                    r' *(?:# *(?P<comment>.*))?$')
 EXIT_CODES = {
     '`gripsim`': (('DONE', 'done; also an empty list of grasps is an answer'),
-                  ('FAULT', 'a fault; `--debug` shows the traceback; '
-                            'of `doctor`: something is bad'),
+                  ('FAULT', 'a fault; `--debug` shows the traceback; of `doctor`: something is '
+                            'bad; of `execute`: the grasp did not succeed; of `replay`: answers '
+                            'differ'),
                   ('BAD_INPUT', 'bad input, with one line: what arrived, what is allowed'),
                   ('INTERRUPTED', 'interrupted; what there is is written first'))}
 NODE_CODES = ((0, 'ended by SIGINT or SIGTERM'),
@@ -180,6 +183,58 @@ def launch_arguments():
             '', *table(('argument', 'default', 'meaning'), rows)]
 
 
+# -- commands ----------------------------------------------------------------------------
+
+
+def verbs(command, words=('gripsim',)):
+    """Yield the words of each command below one, and the command."""
+    for word, below in getattr(command, 'commands', {}).items():
+        yield from verbs(below, (*words, word))
+    if not hasattr(command, 'commands'):
+        yield ' '.join(words), command
+
+
+def option_rows(command):
+    """Return the rows of a command's options and arguments: name, default, meaning."""
+    # Of arguments, click and typer do not agree in every version on who keeps the text.
+    told = inspect.get_annotations(inspect.unwrap(command.callback), eval_str=True)
+    return [option_row(parameter, told[parameter.name].__metadata__[0].help)
+            for parameter in command.params]
+
+
+def option_row(parameter, meaning):
+    """Return the row of an option or argument."""
+    names, value = [], parameter.metavar or ''
+    if parameter.opts[0].startswith('-'):
+        names = [*parameter.opts, *parameter.secondary_opts]
+        value = value or ('' if parameter.is_flag else 'VALUE')
+    default, told = parameter.default, parameter.show_default
+    if isinstance(told, str):
+        shown = told
+    elif parameter.required:
+        shown = 'required'
+    elif isinstance(default, bool):
+        shown = code(parameter.opts[0]) if default else ''
+    else:
+        shown = code(default) if isinstance(default, (str, int, float, Path)) else ''
+    if getattr(parameter, 'multiple', False) and not re.search('repeated|several', meaning):
+        meaning = f'{meaning.rstrip(".")}; may be repeated.'
+    return code(f'{" / ".join(names)} {value}'.strip()), shown, meaning
+
+
+def commands():
+    """Return the sections of the command line."""
+    app = typer.main.get_command(importlib.import_module('gripsim_ros.cli.main').app)
+    head = ('option', 'default', 'meaning')
+    lines = ['## Commands', '', 'What they do and answer: [cli.md](cli.md). All take `--help`. Of '
+             '`gripsim` itself:', '', *table(head, option_rows(app))]
+    for words, command in verbs(app):
+        summary = command.help.strip().split('\n')[0]
+        lines += [f'### {words}', '', summary, '',
+                  *table(head, option_rows(command))]
+    return lines
+
+
 # -- messages ----------------------------------------------------------------------------
 
 
@@ -243,12 +298,14 @@ def exit_codes():
     for program, codes in EXIT_CODES.items():
         lines += [f'{program}:', '', *table(('code', 'meaning'), [
             (getattr(module, name), meaning) for name, meaning in codes])]
+    lines += ['`gripsim record … -- COMMAND` passes on the code of a command that ends by itself, '
+              '1 where a signal ended it.', '']
     return [*lines, 'Nodes:', '', *table(('code', 'meaning'), NODE_CODES)]
 
 
 def reference():
     """Return the page."""
-    lines = [HEAD, *nodes(), *launch_arguments()]
+    lines = [HEAD, *nodes(), *launch_arguments(), *commands()]
     lines += options('planner', 'Planner options', 'Copy `config/planner.yaml`, change it, and '
                      'name the copy in `planner_config` of `grasp_planner`.')
     lines += options('mechanics', 'Mechanics options', 'The same with `config/mechanics.yaml` and '
