@@ -3,7 +3,7 @@ Ask a running suite for grasps, from plain Python.
 
 >>> from gripsim_ros.client import PlanGraspClient, plan_request
 >>> with PlanGraspClient() as client:                           # doctest: +SKIP
-...     result = client.plan(plan_request('apple.stl', material='apple'))
+...     result = client.plan(plan_request('apple.stl', material='firm_fruit'))
 """
 
 import contextlib

@@ -121,6 +121,11 @@ def test_every_module_has_a_layer():
     assert units <= set(RANK), f'place these in LAYERS: {sorted(units - set(RANK))}'
 
 
+def test_the_docs_tell_the_layers():
+    page = (ROOT / 'docs' / 'architecture.md').read_text(encoding='utf-8')
+    assert '\n'.join(f'    {", ".join(layer)}' for layer in LAYERS) in page
+
+
 @pytest.mark.parametrize('module', [m for m in MODULES if m not in ('', 'core')])
 def test_imports_point_downwards(module):
     unit = find_unit(module)
