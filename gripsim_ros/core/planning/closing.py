@@ -355,7 +355,8 @@ class Closing:
         steps = press_steps(self._hand, self._joints(), self.hypothesis.T_object_palm,
                             self._rates, self._fingers, controls, state,
                             np.where(forces > 0.0, wanted, np.nan),
-                            min(first, most) * self._tried.growth(controls), most, self._seen)
+                            np.minimum(min(first, most) * self._tried.growth(controls),
+                                       self._options.max_depth_step), most, self._seen)
         steps = self._tried.confine(controls, self._fraction, steps, wanted)
         moved = np.clip(self._fraction + steps, 0.0, np.maximum(self._ceiling, 0.0))
         if self._phase == 'squeeze' and np.abs(moved - self._fraction).max() < 1e-9:
