@@ -19,6 +19,8 @@ from gripsim_ros.resources import load_default_hand
 
 TIPS = ('sdh_finger_13_link', 'sdh_finger_23_link', 'sdh_thumb_3_link')
 PRESHAPE = 0
+#: Round-off of steps of joints.
+RTOL = 1e-9
 
 
 @pytest.fixture(scope='module')
@@ -88,6 +90,29 @@ def test_joints_that_are_at_their_limits_hold_nothing_more(hand):
     closing.answer(state_of(hand, np.ones(3)))
     assert closing.done and closing.reason == rejections.NOT_HELD
     assert_allclose(closing.question().joint_positions, posture)
+
+
+@pytest.mark.parametrize('needed, force, ends', [
+    (np.inf, 0.5, True), (np.inf, 0.2, False), (8.0, 0.5, False)])
+def test_where_no_force_at_all_would_hold_no_more_are_tried(hand, needed, force, ends):
+    closing = squeezing(hand)
+    closing.answer(state_of(hand, np.full(3, force), 0.0, capable=False, needed_force=needed))
+    assert closing.done is ends
+    assert closing.reason == (rejections.CANNOT_BALANCE if ends else '')
+
+
+def test_a_contact_that_brings_no_force_is_gone_twice_as_far_each_time_up_to_a_bound(hand):
+    closing, steps = squeezing(hand), []
+    nothing = state_of(hand, np.zeros(3), 0.0, capable=False)
+    while not closing.done:
+        before = closing.question().joint_positions
+        closing.answer(nothing)
+        steps.append(np.abs(closing.question().joint_positions - before).max())
+    ratios = np.array(steps[1:-1]) / np.array(steps[:-2])
+    bounded = np.flatnonzero(ratios < 2.0 - RTOL)[0]
+    assert bounded >= 3 and closing.reason == rejections.NOT_SETTLED
+    assert_allclose(ratios[:bounded], 2.0, rtol=RTOL)
+    assert_allclose(ratios[bounded + 1:], 1.0, rtol=RTOL)
 
 
 def test_beyond_a_limit_forces_are_lowered_to_what_just_holds_however_they_are_shared(hand):

@@ -8,14 +8,23 @@ from numpy.testing import assert_allclose
 import pytest
 
 from gripsim_ros.core.bodies import GraspObject, shapes
+from gripsim_ros.core.contact import LinkShapes
+from gripsim_ros.core.contact.clearance import pair_clearances
+from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import Task, hypotheses
+from gripsim_ros.core.planning.hand_geometry import before_meeting, moving_fingers
 from gripsim_ros.core.planning.hypotheses import propose_hypotheses
-from gripsim_ros.in_process import find_material, planner_options
+from gripsim_ros.in_process import find_material, plan_grasps, planner_options
 from gripsim_ros.resources import load_default_hand
 
 HALF_ANGLE = np.deg2rad(35.0)
 ATOL_ANGLE = 1e-6
 COUNT = 400
+#: By so much of the closing the meeting of fingers may be told too late or too early: hulls
+#: of some of the vertices are too small.
+MEETING_ERROR = 0.03
+#: Hypotheses that small things are planned with.
+SMALL = 12
 
 
 @pytest.fixture(scope='module')
@@ -81,3 +90,21 @@ def test_what_the_quick_look_needs_is_kept_as_long_as_its_object():
     del body
     gc.collect()
     assert field() is None
+
+
+def test_fingers_meet_where_their_hulls_do(hand):
+    links = LinkShapes.of_hand(hand)
+    for preshape in hand.preshapes:
+        closed = before_meeting(hand, moving_fingers(hand, preshape), preshape).closed
+        rates = preshape.closed - preshape.open
+        for share, apart in ((-MEETING_ERROR, True), (MEETING_ERROR, False)):
+            places = forward_kinematics(hand, (closed + share * rates)[None])[0]
+            bounds = pair_clearances(links.hulls, links.pairs, places)
+            assert (bounds.min() > 0.0) == apart, preshape.name
+
+
+@pytest.mark.parametrize('mesh', [
+    shapes.sphere(0.009, 0.004), shapes.sphere(0.012, 0.004), shapes.box([0.015] * 3)])
+def test_small_things_are_held_between_two_fingers(hand, mesh):
+    result = plan_grasps(GraspObject(mesh, find_material('silicone')), hypotheses=SMALL)
+    assert result.grasps and result.grasps[0].preshape == 'pinch'

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import nnls
 
 from ..hand import Finger as FingerChain
 from ..hand import HandModel, Preshape, forward_kinematics, link_jacobians
@@ -14,8 +15,9 @@ Array = NDArray[np.float64]
 
 #: Vertices that stand for a link at most where fingers are looked at for meeting each other.
 OUTLINE = 128
-#: Planes that are tried to part two links.
-MOST_PARTINGS = 60
+#: Planes that are tried to part two links before their distance is worked out, and what
+#: distance is none [m].
+MOST_PARTINGS, MEETING = 20, 1e-5
 #: Steps of a closing in which fingers are looked at for meeting, and to what part of it.
 MEETING_STEPS, MEETING_SHARE = 12, 0.01
 
@@ -187,7 +189,7 @@ def _meet(one: Array, other: Array) -> bool:
     Tell whether the convex hulls of points (n, 3) and (m, 3) meet.
 
     Source: Frank & Wolfe 1956, on the difference of the hulls: towards its point nearest to 0,
-    until a plane parts it from 0. Hulls that no step parts meet, or nearly.
+    until a plane parts it from 0. Where few steps find none, the distance decides.
     """
     way = one.mean(axis=0) - other.mean(axis=0)
     for _ in range(MOST_PARTINGS):
@@ -196,4 +198,8 @@ def _meet(one: Array, other: Array) -> bool:
             return False
         change = farthest - way
         way = way + min(1.0, -(way @ change) / max(change @ change, 1e-300)) * change
-    return True
+    shares = np.zeros((2, len(one) + len(other)))
+    shares[0, :len(one)], shares[1, len(one):] = 1.0, 1.0
+    _, missing = nnls(np.vstack([np.hstack([one.T, -other.T]), shares]),
+                      np.array([0.0, 0.0, 0.0, 1.0, 1.0]))
+    return bool(missing < MEETING)
