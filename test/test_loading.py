@@ -464,6 +464,36 @@ def test_a_binary_stl_with_too_many_faces_is_not_parsed(tmp_path, monkeypatch):
         load_mesh(path)
 
 
+def scene_of(path, boxes, nested=False):
+    """Write a scene that places one box many times, side by side or each below the last."""
+    scene, parent = trimesh.Scene(), None
+    part = trimesh.Trimesh(BOX.vertices, BOX.faces)
+    for number in range(boxes):
+        parent = scene.add_geometry(part, node_name=f'node_{number}', geom_name='box',
+                                    parent_node_name=parent if nested else None)
+    scene.export(path)
+    return path
+
+
+@pytest.mark.parametrize('limit, value, nested, message', [
+    ('MAX_FACES', 35, False, 'has 36 faces, allowed are 35'),
+    ('MAX_PARTS', 2, False, 'places 3 parts, allowed are 2'),
+    ('MAX_DEPTH', 2, True, 'nests its parts deeper than the 2 levels allowed')])
+@pytest.mark.parametrize('ending', ['glb', '3mf'])
+def test_a_scene_with_too_much_in_it_is_not_copied(tmp_path, monkeypatch, ending, limit, value,
+                                                   nested, message):
+    if ending not in reading.mesh_formats():
+        pytest.skip(f'trimesh lacks a package to read {ending}')
+    if ending == '3mf' and nested:
+        pytest.skip('its parts come placed in the world')
+    path = scene_of(tmp_path / f'scene.{ending}', 3, nested)
+    assert len(read_triangles(path)[1]) == 36
+    monkeypatch.setattr(reading, limit, value)
+    monkeypatch.setattr(reading, '_parts', None)
+    with pytest.raises(MeshError, match=message):
+        read_triangles(path)
+
+
 def broken(generator):
     """Return a body spoilt at random: holes, turns, doubles, noise, strays, NaN."""
     body = (shapes.box([0.1, 0.06, 0.08], 0.012), shapes.sphere(0.04, 0.008))[

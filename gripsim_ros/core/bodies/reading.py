@@ -21,6 +21,10 @@ from .mesh import FloatArray, IntArray
 #: read: two million triangles take 100 MB as binary and some 400 MB as text.
 MAX_BYTES = 500_000_000
 MAX_FACES = 2_000_000
+#: Most placed parts of a scene, and most nodes above one of them: what placing them takes grows
+#: with the square of the depth.
+MAX_PARTS = 10_000
+MAX_DEPTH = 64
 #: What trimesh reads but holds no surface, or hides its size.
 _NOT_MESHES = frozenset({'svg', 'dxf', 'xyz', 'zip', 'bz2', 'tar.gz', 'tar.bz2', 'stl_ascii'})
 
@@ -104,6 +108,7 @@ def read_triangles(path: str | Path) -> tuple[FloatArray, IntArray]:
             loaded = trimesh.load(
                 str(path), file_type=ending, resolver=_FilesBeside(path), process=False,
                 maintain_order=True, skip_materials=True)
+            _check_scene(path, loaded)
             parts = list(_parts(loaded))
     except MeshError:
         raise
@@ -113,10 +118,31 @@ def read_triangles(path: str | Path) -> tuple[FloatArray, IntArray]:
                         f'({type(error).__name__}: {reason})') from None
     if not parts:
         raise MeshError(f'{path}: holds no triangles')
-    _check_face_count(path, sum(len(faces) for _, faces in parts))
     starts = np.cumsum([0] + [len(vertices) for vertices, _ in parts[:-1]])
     return (np.concatenate([vertices for vertices, _ in parts]),
             np.concatenate([faces + start for (_, faces), start in zip(parts, starts)]))
+
+
+def _check_scene(path: Path, loaded: Any) -> None:
+    """Refuse what is too large, before any instance of it is copied."""
+    if isinstance(loaded, trimesh.Trimesh):
+        _check_face_count(path, len(loaded.faces))
+    if not isinstance(loaded, trimesh.Scene):
+        return
+    nodes = loaded.graph.geometry_nodes
+    parts = sum(len(placed) for placed in nodes.values())
+    if parts > MAX_PARTS:
+        raise MeshError(f'{path}: places {parts} parts, allowed are {MAX_PARTS}')
+    _check_face_count(path, sum(len(getattr(loaded.geometry[name], 'faces', ())) * len(placed)
+                                for name, placed in nodes.items()))
+    above = loaded.graph.transforms.parents
+    for node in loaded.graph.nodes_geometry:
+        depth = 0
+        while node in above:
+            node, depth = above[node], depth + 1
+            if depth > MAX_DEPTH:
+                raise MeshError(f'{path}: nests its parts deeper than the {MAX_DEPTH} levels '
+                                'allowed')
 
 
 def _parts(loaded: Any) -> Iterator[tuple[FloatArray, IntArray]]:
