@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .environment import DISCOVERY, DOMAIN, LOCALHOST_ONLY, PROFILE, find_suite_domain
+from .environment import (
+    DEFAULT_DOMAIN, DISCOVERY, DOMAIN, LOCALHOST_ONLY, PROFILE, find_suite_domain)
 from .resources import load_default_hand, share_directory
+from .suite import DISCOVERY_TIME, NODES
 
 #: How a check ended.
 GOOD, NOTE, BAD = 'good', 'note', 'bad'
-#: Time to hear of other nodes [s].
-DISCOVERY_TIME = 3.0
 #: What the core cannot do without, and the oldest versions that are tested.
 NEEDED = {'numpy': '1.26', 'scipy': '1.11', 'trimesh': '4.4', 'numba': '0.59',
           'urdf_parser_py': '0.0.4', 'clarabel': '0.10', 'fast_simplification': '0.1.7',
@@ -189,12 +189,7 @@ def _environment() -> Iterator[Finding]:
 
 def _network() -> Iterator[Finding]:
     """Look at the nodes of a running suite, and whether their topics fit."""
-    found = os.environ.get(DOMAIN) or find_suite_domain()
-    if not found:
-        yield Finding('suite', NOTE, 'none is running on this machine',
-                      'start one with `gripsim suite up` or `ros2 launch gripsim_ros '
-                      'gripsim.launch.py`')
-        return
+    found = os.environ.get(DOMAIN) or find_suite_domain() or DEFAULT_DOMAIN
     if not str(found).isdecimal():
         return
     from diagnostic_msgs.msg import DiagnosticArray
@@ -213,19 +208,18 @@ def _network() -> Iterator[Finding]:
 
 
 def _suite_findings(node, domain: int) -> Iterator[Finding]:
-    from .suite import NODES
     places = {place for name, place in node.get_node_names_and_namespaces() if name in NODES}
     if not places:
         yield Finding('suite', NOTE, f'no node of it in domain {domain}',
-                      'start one with `gripsim suite up`; nodes on other machines need the same '
-                      f'{DOMAIN} and {DISCOVERY}=SUBNET')
+                      'start one with `gripsim suite up` or `ros2 launch gripsim_ros '
+                      f'gripsim.launch.py`; nodes elsewhere need the same {DOMAIN}, on other '
+                      f'machines also {DISCOVERY}=SUBNET')
     for place in sorted(places):
         yield from _place_findings(node, domain, place)
 
 
 def _place_findings(node, domain: int, place: str) -> Iterator[Finding]:
     """Look at the suite in one namespace."""
-    from .suite import NODES
     names = {name for name, here in node.get_node_names_and_namespaces() if here == place}
     missing = [name for name in NODES if name not in names]
     where = f'domain {domain}' + (f', namespace {place}' if place != '/' else '')

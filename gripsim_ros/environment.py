@@ -19,6 +19,8 @@ PATIENCE = 'GRIPSIM_PATIENCE'
 MOST_PATIENCE = 100.0
 # Above these the ports of a domain reach those that Linux hands out to others.
 DOMAINS = range(1, 101)
+# That of ROS 2 where none is set, and so of nodes that `ros2 launch` began.
+DEFAULT_DOMAIN = 0
 # Default port mapping of RTPS, DDSI-RTPS 2.5 section 9.6.2.4: PB = 7400, DG = 250, d1 = 10.
 PORT_BASE, PORT_STEP, PORT_OFFSET = 7400, 250, 10
 SHARED_MEMORY = Path('/dev/shm')

@@ -26,6 +26,8 @@ READY_TIMEOUT = 300.0
 STOP_TIMEOUT = 5.0
 #: Seconds between two looks.
 POLL_PERIOD = 0.05
+#: Time to hear of nodes that run already [s].
+DISCOVERY_TIME = 3.0
 #: Seconds until a node that has not answered is asked again; it may have started over.
 ASK_AGAIN = 1.0
 #: prctl(2): the signal that a process gets when its parent dies.
@@ -152,6 +154,18 @@ class Suite:
             except subprocess.TimeoutExpired:
                 _signal(process, signal.SIGKILL)
                 process.wait()
+
+
+def has_nodes(domain: int, timeout: float = DISCOVERY_TIME) -> bool:
+    """Return whether a node of a suite is heard of in a ROS domain, in any namespace."""
+    from .connection import Connection
+    with Connection('', f'suite_look_{os.getpid()}', domain) as connection:
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            if set(NODES) & set(connection.node.get_node_names()):
+                return True
+            connection.look(POLL_PERIOD)
+    return False
 
 
 class _StateWatch:

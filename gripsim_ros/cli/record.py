@@ -12,6 +12,7 @@ import typer
 
 from .arguments import positive, real_number
 from .inputs import InputError, read_hand
+from .joining import join_running_suite
 from .output import check_writable, say
 
 if TYPE_CHECKING:
@@ -40,12 +41,11 @@ def record(
     require_mcap()
     check_writable(out)
     limit = None if seconds is None else positive('--seconds', seconds)
-    from ..environment import enter_isolation, join_suite
+    from ..environment import enter_isolation
     if command:
         enter_isolation()
-    elif not join_suite():
-        raise InputError('no suite is running here: start one (`gripsim suite up`), set '
-                         'ROS_DOMAIN_ID, or give a command after --, such as `-- gripsim demo`')
+    else:
+        join_running_suite('give a command after --, such as `-- gripsim demo`')
     return _record(out, command, limit, namespace)
 
 

@@ -11,6 +11,7 @@ import typer
 
 from .arguments import count, real_number, whole_number
 from .inputs import InputError, existing_file
+from .joining import join_running_suite
 from .output import check_writable, say
 
 if TYPE_CHECKING:
@@ -74,10 +75,7 @@ def view(
 
 def _source(file: Path | None, mesh: str, namespace: str) -> Source:
     if file is None:
-        from ..environment import join_suite
-        if not join_suite():
-            raise InputError('no suite is running here: start one (`gripsim suite up`), or name '
-                             'the JSON of a plan or a recording')
+        join_running_suite('name the JSON of a plan or a recording')
         from ..view.sources import SuiteSource
         return SuiteSource(namespace)
     existing_file(file, 'plan')

@@ -1,0 +1,61 @@
+"""How view, record and doctor find a suite that `gripsim suite up` did not start."""
+
+import os
+
+import pytest
+
+from gripsim_ros import doctor, environment
+from gripsim_ros.cli.main import main
+
+rclpy = pytest.importorskip('rclpy')
+
+
+@pytest.fixture
+def default_domain(tmp_path, monkeypatch):
+    """Take the tests' own domain for the default one, and hide it and all locks."""
+    domain = int(os.environ['ROS_DOMAIN_ID'])
+    monkeypatch.setattr(environment, '_held', {})
+    monkeypatch.setattr(environment.tempfile, 'gettempdir', lambda: str(tmp_path))
+    for module in (environment, doctor):
+        monkeypatch.setattr(module, 'DEFAULT_DOMAIN', domain)
+    monkeypatch.delenv('ROS_DOMAIN_ID')
+    return domain
+
+
+@pytest.fixture
+def launched(default_domain):
+    """Begin a node of the suite as `ros2 launch` does: in the default domain, without a lock."""
+    context = rclpy.context.Context()
+    rclpy.init(context=context, domain_id=default_domain)
+    node = rclpy.create_node('deformation', context=context, namespace='/left')
+    yield default_domain
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+@pytest.mark.parametrize('command', [['view'], ['record', '--out', 'suite.mcap']])
+def test_where_no_suite_was_found_is_said(default_domain, tmp_path, monkeypatch, capsys, command):
+    monkeypatch.chdir(tmp_path)
+    assert main(command) == 2
+    told = capsys.readouterr().err
+    assert 'no suite is running here: none of `gripsim suite up`' in told
+    assert f'no node of one in ROS domain {default_domain};' in told
+    assert 'ROS_DOMAIN_ID' not in os.environ
+
+
+def test_a_suite_in_the_default_domain_is_joined(launched, capsys):
+    from gripsim_ros.cli.joining import join_running_suite
+    join_running_suite('wait')
+    assert os.environ['ROS_DOMAIN_ID'] == str(launched)
+    assert f'the suite of ROS domain {launched}' in capsys.readouterr().err
+
+
+def test_the_doctor_looks_at_a_suite_in_the_default_domain(launched):
+    suite = next(found for found in doctor._network() if found.subject == 'suite')
+    assert suite.state == doctor.BAD
+    assert suite.found.startswith(f'domain {launched}, namespace /left: forward_kinematics, ')
+
+
+def test_the_doctor_says_in_which_domain_nothing_is(default_domain):
+    found = list(doctor._network())
+    assert [finding.found for finding in found] == [f'no node of it in domain {default_domain}']
