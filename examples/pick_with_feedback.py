@@ -3,8 +3,9 @@ Pick an object with a running suite: ``python examples/pick_with_feedback.py app
 
 Four stages in a row, as in MoveIt Task Constructor: add the object, plan grasps with feedback,
 choose one, carry it out. A stage that fails ends the task and says why; a planner that is killed
-meanwhile is asked again. Start the suite before: ``gripsim suite up --hardware sim``, or the
-launch file with ``hardware:=sim``. Without a hand the last stage is left out.
+meanwhile is asked again. Start the suite before: ``gripsim suite up --hardware sim``, whose ROS
+domain is found, or the launch file with ``hardware:=sim``. Without a hand the last stage is left
+out.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from gripsim_ros.client import STATUS_NAMES, PlanGraspClient, ServerLost, Status
 from gripsim_ros.conversions import grasp_object_to_msg
 from gripsim_ros.core.bodies import GraspObject, load_mesh
 from gripsim_ros.core.errors import GripsimError
-from gripsim_ros.environment import patience
+from gripsim_ros.environment import join_suite, patience
 from gripsim_ros.in_process import find_material
 from gripsim_ros.task_file import load_task
 
@@ -207,6 +208,7 @@ def read_options(arguments=None):
 def main(arguments=None):
     """Run the task; return the exit code."""
     options = read_options(arguments)
+    join_suite()
     try:
         with PlanGraspClient(namespace=options.namespace) as client:
             PickTask(client, options).run()

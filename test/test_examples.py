@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import os
 import re
 import sys
 import threading
@@ -27,6 +28,7 @@ from rclpy.action.server import GoalResponse  # noqa: E402
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor  # noqa: E402
 
 from gripsim_ros import client as client_module  # noqa: E402
+from gripsim_ros import environment  # noqa: E402
 from gripsim_ros.client import PlanGraspClient, ServerLost, Status  # noqa: E402
 
 #: For what must come, and of a planner that is silent on purpose [s].
@@ -64,6 +66,20 @@ def result(status=Status.SUCCEEDED, count=1, message=''):
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch):
     monkeypatch.setattr(example, 'PAUSE', 0.0)
+
+
+def test_the_domain_of_a_running_suite_is_joined(tmp_path, monkeypatch):
+    monkeypatch.setattr(environment, '_held', {})
+    monkeypatch.setattr(environment.tempfile, 'gettempdir', lambda: str(tmp_path))
+    monkeypatch.delenv('ROS_DOMAIN_ID')
+    domain, seen = environment.claim_domain(environment.SUITE), []
+
+    def lost(namespace):
+        seen.append(os.environ.get('ROS_DOMAIN_ID'))
+        raise ServerLost('not there')
+    monkeypatch.setattr(example, 'PlanGraspClient', lost)
+    assert example.main(['ball.stl']) == 1
+    assert seen == [str(domain)]
 
 
 def test_the_object_is_asked_for_by_its_label_and_no_mesh_is_sent():
