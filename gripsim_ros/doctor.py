@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,19 +19,23 @@ from .suite import DISCOVERY_TIME, NODES
 #: How a check ended.
 GOOD, NOTE, BAD = 'good', 'note', 'bad'
 #: What the core cannot do without, and the oldest versions that are tested.
-NEEDED = {'numpy': '1.26', 'scipy': '1.11', 'trimesh': '4.4', 'numba': '0.59',
-          'urdf_parser_py': '0.0.4', 'clarabel': '0.10', 'fast_simplification': '0.1.7',
-          'skimage': '0.22', 'typer': '0.20', 'rich': '13.7', 'PIL': '10.1', 'yaml': '6.0'}
+NEEDED = {'numpy': '1.26', 'scipy': '1.11', 'trimesh': '4.4', 'networkx': '2.8', 'lxml': '4.9',
+          'collada': '0.8', 'numba': '0.59', 'urdf_parser_py': '0.0.4', 'clarabel': '0.10',
+          'fast_simplification': '0.1.7', 'skimage': '0.22', 'typer': '0.20', 'rich': '13.7',
+          'PIL': '10.1', 'yaml': '6.0', 'threadpoolctl': '3.1', 'serial': '3.5'}
 #: Distribution names where they differ from the module's.
 DISTRIBUTIONS = {'PIL': 'pillow', 'yaml': 'PyYAML', 'fast_simplification': 'fast-simplification',
-                 'serial': 'pyserial', 'mujoco': 'mujoco-core', 'skimage': 'scikit-image'}
+                 'serial': 'pyserial', 'mujoco': 'mujoco-core', 'skimage': 'scikit-image',
+                 'collada': 'pycollada'}
 #: What is optional: module, what it is for, how to get it.
 OPTIONAL = (
     ('mujoco', 'the simulated hand', 'pip install "gripsim_ros[sim]"'),
+    ('pytetwild', 'the simulated hand: soft objects', 'pip install "gripsim_ros[sim]"'),
     ('coacd', 'the back end gjk_epa for concave bodies', 'pip install "gripsim_ros[convex]"'),
-    ('serial', 'the real hand on a serial port', 'pip install "gripsim_ros[serial]"'),
     ('ikpy', 'the choice of grasps by an arm', 'pip install "gripsim_ros[arm]"'),
     ('sqlalchemy', 'grasp databases', 'pip install "gripsim_ros[sweep]"'),
+    ('psycopg', 'grasp databases in PostgreSQL', 'pip install "gripsim_ros[postgresql]"'),
+    ('distributed', 'sweeps on many machines', 'pip install "gripsim_ros[dask]"'),
     ('mcap', 'recording plans', 'pip install "gripsim_ros[record]"'),
     ('viser', 'gripsim view', 'pip install "gripsim_ros[view]"'),
     ('tf2_msgs', 'frames from /tf', 'it comes with a ROS 2 install'),
@@ -77,9 +82,10 @@ def examine(with_network: bool = True) -> Iterator[Finding]:
         try:
             yield from check()
         except Exception as error:
-            name = check.__name__.strip('_')
-            yield Finding(name, BAD, f'{type(error).__name__}: {" ".join(str(error).split())}',
-                          'run again with --debug, and report this line')
+            name, place = check.__name__.strip('_'), traceback.extract_tb(error.__traceback__)[-1]
+            yield Finding(name, BAD, f'{type(error).__name__}: {" ".join(str(error).split())} '
+                          f'({Path(place.filename).name}, line {place.lineno})',
+                          'report this line')
 
 
 def _python() -> Iterator[Finding]:
@@ -94,7 +100,8 @@ def _packages() -> Iterator[Finding]:
         try:
             importlib.import_module(module)
         except ImportError as error:
-            yield Finding(module, BAD, f'cannot be imported: {error}', 'run `make setup` again')
+            yield Finding(module, BAD, f'cannot be imported: {error}',
+                          'run `make setup` again, or pip install -r requirements.txt')
             continue
         version = _version(module)
         old = version is not None and _numbers(version) < _numbers(oldest)
@@ -165,14 +172,18 @@ def _environment() -> Iterator[Finding]:
     domain, reach = os.environ.get(DOMAIN, ''), os.environ.get(DISCOVERY, '')
     fits = not domain or (domain.isdecimal() and int(domain) <= LAST_DOMAIN)
     yield Finding(DOMAIN, GOOD if fits else BAD,
-                  domain or 'not set: the commands choose a free one',
+                  domain or 'not set: `gripsim` joins the suite that runs or takes a free one, '
+                            f'`ros2 launch` takes {DEFAULT_DOMAIN}',
                   '' if fits else f'it must be a number from 0 to {LAST_DOMAIN}')
     alone = os.environ.get(LOCALHOST_ONLY, '') not in ('', '0') and reach not in ('', 'LOCALHOST')
     if alone:
         yield Finding(LOCALHOST_ONLY, NOTE, f'set, and {DISCOVERY} is {reach}',
                       f'unset it: {LOCALHOST_ONLY} is deprecated and wins over {DISCOVERY}')
-    yield Finding(DISCOVERY, GOOD if reach else NOTE, reach or 'not set: LOCALHOST by default',
-                  '' if reach else 'set it to SUBNET for nodes on several machines')
+    yield Finding(DISCOVERY, GOOD if reach else NOTE,
+                  reach or 'not set: LOCALHOST for `gripsim` commands, but SUBNET, the default of '
+                           'ROS 2, for `ros2 launch` and `ros2 run`',
+                  '' if reach else 'set it to SUBNET for nodes on several machines, to LOCALHOST '
+                                   'to keep all to this one')
     rmw = os.environ.get('RMW_IMPLEMENTATION', '')
     tested = rmw in ('', 'rmw_fastrtps_cpp')
     yield Finding('RMW_IMPLEMENTATION', GOOD if tested else NOTE, rmw or 'rmw_fastrtps_cpp',

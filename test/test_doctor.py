@@ -1,6 +1,9 @@
 """What `gripsim doctor` finds: a sound installation, and each thing that may be wrong."""
 
 import json
+import re
+import runpy
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +13,7 @@ from gripsim_ros.cli.main import main
 from gripsim_ros.doctor import BAD, GOOD, NOTE, examine
 
 rclpy = pytest.importorskip('rclpy')
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def by_subject(findings):
@@ -38,6 +42,42 @@ def test_what_is_missing_or_old_is_said(monkeypatch):
     assert found['not_there_either'].found == 'not installed; it is for: flying'
 
 
+def canonical(requirement):
+    """Return name and lower bound of a requirement, the name as package indices compare it."""
+    name, _, oldest = re.match(r'([\w.-]+)(?:\[.*\])?(>=([\d.]+))?', requirement).groups()
+    return re.sub('[-_.]+', '-', name).lower(), oldest
+
+
+def distribution(module):
+    """Return the name, as package indices compare it, of what brings a module."""
+    return canonical(doctor.DISTRIBUTIONS.get(module, module))[0]
+
+
+def test_what_is_needed_is_what_is_required():
+    lines = (ROOT / 'requirements.txt').read_text().splitlines()
+    assert {distribution(module): oldest for module, oldest in doctor.NEEDED.items()} == dict(
+        canonical(line) for line in lines if not line.startswith('#'))
+
+
+def test_what_is_optional_is_what_the_extras_bring(monkeypatch):
+    given = {}
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr('setuptools.setup', lambda **options: given.update(options))
+    runpy.run_path('setup.py')
+    extras = {name: {canonical(line)[0] for line in lines}
+              for name, lines in given['extras_require'].items() if name != 'test'}
+    told = {distribution(module): re.fullmatch(r'pip install "gripsim_ros\[(\w+)\]"', how)
+            for module, _, how in doctor.OPTIONAL if how.startswith('pip')}
+    assert set(told) == set().union(*extras.values())
+    assert [name for name, how in told.items() if name not in extras[how[1]]] == []
+
+
+def test_what_is_said_of_discovery_holds_for_launch_too(monkeypatch):
+    monkeypatch.delenv('ROS_AUTOMATIC_DISCOVERY_RANGE', raising=False)
+    found = by_subject(doctor._environment())['ROS_AUTOMATIC_DISCOVERY_RANGE']
+    assert found.state == NOTE and 'SUBNET, the default of ROS 2, for `ros2 launch`' in found.found
+
+
 def test_a_lost_profile_of_the_middleware_is_said(monkeypatch):
     monkeypatch.setenv('FASTRTPS_DEFAULT_PROFILES_FILE', '/not/there.xml')
     found = by_subject(examine(with_network=False))
@@ -50,7 +90,9 @@ def test_a_check_that_fails_is_a_finding_and_the_others_go_on(monkeypatch):
         yield
     monkeypatch.setattr(doctor, '_hand', broken)
     findings = list(examine(with_network=False))
-    assert any(f.state == BAD and 'the hand fell off' in f.found for f in findings)
+    failed = next(f for f in findings if f.state == BAD)
+    assert re.fullmatch(r'OSError: the hand fell off \(test_doctor.py, line \d+\)', failed.found)
+    assert '--debug' not in failed.advice
     assert findings[-1].subject == '/dev/shm'
 
 
