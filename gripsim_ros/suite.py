@@ -30,6 +30,9 @@ POLL_PERIOD = 0.05
 DISCOVERY_TIME = 3.0
 #: Seconds until a node that has not answered is asked again; it may have started over.
 ASK_AGAIN = 1.0
+#: Seconds until a node that ended is started again, as launch does, and how often at most within
+#: how many seconds.
+RESPAWN_DELAY, MOST_RESPAWNS, RESPAWN_WINDOW = 1.0, 3, 60.0
 #: prctl(2): the signal that a process gets when its parent dies.
 PR_SET_PDEATHSIG = 1
 
@@ -79,6 +82,8 @@ class Suite:
             self._parameters['grasp_planner'] = {
                 'arm_service': 'choose_by_arm', **self._parameters.get('grasp_planner', {})}
         self.processes: dict[str, subprocess.Popen] = {}
+        self._ends: dict[str, list[float]] = {}
+        self._due: dict[str, float] = {}
 
     def __enter__(self) -> 'Suite':
         """Start all nodes and wait until they serve."""
@@ -141,8 +146,47 @@ class Suite:
             if code is not None:
                 raise SuiteError(f'{name} ended with exit code {code}')
 
+    def revive(self) -> list[str]:
+        """
+        Start nodes that have ended by themselves again, ``RESPAWN_DELAY`` later.
+
+        To be called again and again; it does not wait.
+
+        Returns
+        -------
+        list of str
+            One line for each that was found ended.
+
+        Raises
+        ------
+        SuiteError
+            A node ended more than ``MOST_RESPAWNS`` times within ``RESPAWN_WINDOW``.
+        """
+        now, told = time.monotonic(), []
+        for name, process in list(self.processes.items()):
+            code = process.poll()
+            if code is None:
+                continue
+            if name not in self._due:
+                self._count_end(name, code, now)
+                self._due[name] = now + RESPAWN_DELAY
+                told.append(f'{name} ended with exit code {code}; it is started again')
+            elif now >= self._due[name]:
+                del self._due[name]
+                self.start([name])
+        return told
+
+    def _count_end(self, name: str, code: int, now: float) -> None:
+        """Raise ``SuiteError`` if a node has ended too often of late."""
+        ends = [end for end in self._ends.get(name, []) if now - end < RESPAWN_WINDOW] + [now]
+        self._ends[name] = ends
+        if len(ends) > MOST_RESPAWNS:
+            raise SuiteError(f'{name} ended {len(ends)} times within {RESPAWN_WINDOW:g} s, the '
+                             f'last time with exit code {code}')
+
     def stop(self, names: Sequence[str] | None = None) -> None:
         """Ask nodes to end, and kill those that do not."""
+        self._due.clear()
         running = [self.processes.pop(name) for name in names or self.names
                    if name in self.processes]
         for process in running:

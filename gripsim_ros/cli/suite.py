@@ -49,7 +49,8 @@ def up(
         say('the suite is up; ask it with `gripsim plan --nodes`, end it with Ctrl-C')
         try:
             while True:
-                suite.check()
+                for line in suite.revive():
+                    say(line)
                 time.sleep(WATCH_PERIOD)
         except KeyboardInterrupt:
             say('stopping')
