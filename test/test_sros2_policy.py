@@ -55,7 +55,7 @@ def test_every_node_that_is_installed_has_an_enclave_of_its_own():
     tree = ElementTree.parse(FOLDER / 'policy.xml')
     paths = [enclave.get('path') for enclave in tree.iter('enclave')]
     assert len(paths) == len(set(paths))
-    assert set(paths) == {f'/gripsim/{node}' for node in (*nodes, 'client')}
+    assert set(paths) == {f'/gripsim/{node}' for node in (*nodes, 'client', 'recorder', 'replay')}
 
 
 def test_clients_may_ask_for_what_the_servers_offer(profiles):
@@ -68,6 +68,20 @@ def test_clients_may_ask_for_what_the_servers_offer(profiles):
     assert asked <= client
     states = {('request', f'{node}/get_state') for node in SOURCES}
     assert states <= client
+
+
+def test_a_recorder_may_read_what_it_records_and_nothing_else(profiles):
+    pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces')
+    from gripsim_ros.record.recorder import FRAMES, TOPICS
+    recorded = {topic.name for topic in TOPICS} | {name for name, _ in FRAMES}
+    assert rules(profiles['gripsim_record']) == {('subscribe', name) for name in recorded}
+
+
+def test_a_replay_may_ask_the_stages_as_a_planner_does(profiles):
+    pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces')
+    from gripsim_ros.record.replay import ANSWERS, OBJECTS, QUESTIONS
+    assert rules(profiles['gripsim_replay']) == {
+        ('publish', OBJECTS), ('publish', QUESTIONS), ('subscribe', ANSWERS)}
 
 
 def test_nothing_is_allowed_by_a_pattern(profiles):
