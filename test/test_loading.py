@@ -494,6 +494,14 @@ def test_a_scene_with_too_much_in_it_is_not_copied(tmp_path, monkeypatch, ending
         read_triangles(path)
 
 
+def test_an_obj_with_too_many_faces_is_not_copied(tmp_path, monkeypatch):
+    path = write(BOX, tmp_path / 'box.obj')
+    monkeypatch.setattr(reading, 'MAX_FACES', 11)
+    monkeypatch.setattr(reading, '_parts', None)
+    with pytest.raises(MeshError, match='has 12 faces, allowed are 11'):
+        read_triangles(path)
+
+
 def broken(generator):
     """Return a body spoilt at random: holes, turns, doubles, noise, strays, NaN."""
     body = (shapes.box([0.1, 0.06, 0.08], 0.012), shapes.sphere(0.04, 0.008))[

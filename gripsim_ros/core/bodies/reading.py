@@ -15,6 +15,7 @@ import trimesh
 from trimesh.resolvers import FilePathResolver
 
 from ..errors import MeshError
+from .instances import SCENES, count_instances
 from .mesh import FloatArray, IntArray
 
 #: Largest file, also unpacked or with the files it refers to [bytes], and most faces, that are
@@ -105,6 +106,8 @@ def read_triangles(path: str | Path) -> tuple[FloatArray, IntArray]:
     ending = _check_file(path)
     try:
         with quiet_reader():
+            if ending in SCENES:
+                _check_counts(path, *count_instances(path, ending))
             loaded = trimesh.load(
                 str(path), file_type=ending, resolver=_FilesBeside(path), process=False,
                 maintain_order=True, skip_materials=True)
@@ -130,11 +133,9 @@ def _check_scene(path: Path, loaded: Any) -> None:
     if not isinstance(loaded, trimesh.Scene):
         return
     nodes = loaded.graph.geometry_nodes
-    parts = sum(len(placed) for placed in nodes.values())
-    if parts > MAX_PARTS:
-        raise MeshError(f'{path}: places {parts} parts, allowed are {MAX_PARTS}')
-    _check_face_count(path, sum(len(getattr(loaded.geometry[name], 'faces', ())) * len(placed)
-                                for name, placed in nodes.items()))
+    _check_counts(path, sum(len(placed) for placed in nodes.values()),
+                  sum(len(getattr(loaded.geometry[name], 'faces', ())) * len(placed)
+                      for name, placed in nodes.items()))
     above = loaded.graph.transforms.parents
     for node in loaded.graph.nodes_geometry:
         depth = 0
@@ -185,6 +186,12 @@ def _check_file(path: Path) -> str:
         raise MeshError(f'{path}: has {size / 1e6:.0f} MB, allowed are {MAX_BYTES / 1e6:.0f} MB')
     _check_face_count(path, _declared_faces(head, ending, size))
     return ending
+
+
+def _check_counts(path: Path, parts: int, faces: int) -> None:
+    if parts > MAX_PARTS:
+        raise MeshError(f'{path}: places {parts} parts, allowed are {MAX_PARTS}')
+    _check_face_count(path, faces)
 
 
 def _check_face_count(path: Path, count: int) -> None:
