@@ -12,7 +12,7 @@ from gripsim_ros.core.contact import LinkShapes
 from gripsim_ros.core.contact.clearance import pair_clearances
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import Task, hypotheses
-from gripsim_ros.core.planning.hand_geometry import before_meeting, moving_fingers
+from gripsim_ros.core.planning.hand_geometry import free_share, moving_fingers
 from gripsim_ros.core.planning.hypotheses import propose_hypotheses
 from gripsim_ros.in_process import find_material, plan_grasps, planner_options
 from gripsim_ros.resources import load_default_hand
@@ -95,10 +95,10 @@ def test_what_the_quick_look_needs_is_kept_as_long_as_its_object():
 def test_fingers_meet_where_their_hulls_do(hand):
     links = LinkShapes.of_hand(hand)
     for preshape in hand.preshapes:
-        closed = before_meeting(hand, moving_fingers(hand, preshape), preshape).closed
+        met = free_share(hand, moving_fingers(hand, preshape), preshape)
         rates = preshape.closed - preshape.open
-        for share, apart in ((-MEETING_ERROR, True), (MEETING_ERROR, False)):
-            places = forward_kinematics(hand, (closed + share * rates)[None])[0]
+        for share, apart in ((met - MEETING_ERROR, True), (met + MEETING_ERROR, False)):
+            places = forward_kinematics(hand, (preshape.open + share * rates)[None])[0]
             bounds = pair_clearances(links.hulls, links.pairs, places)
             assert (bounds.min() > 0.0) == apart, preshape.name
 

@@ -129,19 +129,21 @@ def test_a_closing_is_scored_by_its_rule(seed, fingers):
     shares = rng.random((5, fingers)) * (rng.random((5, fingers)) < 0.7)
     shares[:, 0] += 0.1
     shares /= shares.sum(axis=1, keepdims=True)
-    lengths = np.array([rng.uniform(0.3, 2.0), rng.uniform(0.5, 4.0), 0.08])
+    lengths = np.array([rng.uniform(0.3, 2.0), rng.uniform(0.5, 4.0), 0.08, 1.5, 0.3])
     contacts, touched, scores, offsets = closing_look(*field, rotations, origins, pads, shares,
                                                       lengths)
     gaps = _half_steps(pads)
     for n in range(3):
         ways = pads @ rotations[n].T + origins[n]
-        befores = np.empty((fingers, 3))
+        befores, late = np.empty((fingers, 3)), False
         for f in range(fingers):
             at, touches = plain_touch(distances_at(*field, ways[f]), gaps[f])
             assert touched[n, f] == touches
+            late = late or (touches and at >= lengths[3])
             assert_allclose(contacts[n, f], ways[f, at], rtol=0.0, atol=ATOL_ROUNDOFF)
             befores[f] = ways[f, at - 1]
         score, offset = score_of(field, contacts[n], befores, touched[n], shares, lengths)
+        score -= lengths[4] * late
         assert_allclose(scores[n], score, rtol=0.0, atol=ATOL_DIRECTION)
         assert_allclose(offsets[n], offset, rtol=0.0, atol=ATOL_DIRECTION)
 
@@ -153,7 +155,8 @@ def test_of_shares_but_for_rounding_alike_the_first_is_taken(shares, first):
     values = np.abs(np.arange(5.0) - 2.0)[:, None, None] - 1.1 + np.zeros((5, 2, 2))
     field = np.array([-2.0, 0.0, 0.0]), 1.0, values
     pads = np.array([[[-2.0, 0.5, 0.5], [-1, 0.5, 0.5]], [[2.0, 0.5, 0.5], [1, 0.5, 0.5]]])
-    for lengths, better in ((np.array([1e10, 1e10, 0.0]), False), (np.array([1e7, 1e7, 0.0]), 1)):
+    for length, better in ((1e10, False), (1e7, True)):
+        lengths = np.array([length, length, 0.0, np.inf, 0.0])
         _, touched, scores, offsets = closing_look(*field, np.eye(3)[None], np.zeros((1, 3)),
                                                    pads, np.array(shares), lengths)
         assert touched.all()
@@ -168,7 +171,7 @@ def test_pads_that_stand_still_in_a_level_field_push_nowhere():
     for pads in (np.zeros((2, 3, 3)), np.arange(18.0).reshape(2, 3, 3) / 1024.0):
         contacts, touched, scores, offsets = closing_look(
             *field, np.eye(3)[None], np.zeros((1, 3)), pads, np.array([[0.5, 0.5]]),
-            np.array([1.0, 0.5, 0.08]))
+            np.array([1.0, 0.5, 0.08, np.inf, 0.0]))
         assert touched.all()
         assert_array_equal(contacts[0], pads[:, 1])
         away = np.linalg.norm(contacts[0].mean(axis=0)) / 0.5

@@ -1,6 +1,6 @@
 """What the planner must know of the hand: fingers, reach and speed of its links."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -132,9 +132,9 @@ def pad_paths(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape,
     return np.array(points), np.array(normals)
 
 
-def before_meeting(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape) -> Preshape:
+def free_share(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape) -> float:
     """
-    Return a preshape that closes only until two fingers meet, with nothing between them.
+    Return the part of a closing on nothing after which two fingers meet.
 
     Parameters
     ----------
@@ -143,8 +143,8 @@ def before_meeting(hand: HandModel, fingers: tuple[Finger, ...], preshape: Presh
 
     Returns
     -------
-    Preshape
-        The same one where they never meet. Links that meet while open do not count.
+    float
+        1 where they never meet. Links that meet while open do not count.
 
     Notes
     -----
@@ -164,12 +164,12 @@ def before_meeting(hand: HandModel, fingers: tuple[Finger, ...], preshape: Presh
     shares = np.linspace(0.0, 1.0, MEETING_STEPS + 1)
     first = next((i for i, share in enumerate(shares) if meeting(share) - always), None)
     if first is None:
-        return preshape
+        return 1.0
     free, met = shares[first - 1], shares[first]
     while met - free > MEETING_SHARE:
         middle = 0.5 * (free + met)
         free, met = (free, middle) if meeting(middle) - always else (middle, met)
-    return replace(preshape, closed=preshape.open + met * rates)
+    return float(met)
 
 
 @lru_cache(maxsize=64)

@@ -16,7 +16,7 @@ from ..errors import MeshError
 from ..hand import HandModel, forward_kinematics
 from ..transforms import apply, inverse, transform
 from .distance_field import DistanceField, build_distance_field
-from .hand_geometry import before_meeting, moving_fingers, pad_paths
+from .hand_geometry import free_share, moving_fingers, pad_paths
 from .options import PlannerOptions
 from .quick_look import closing_look, hand_is_free, place_palms
 from .regions import moved_region, within_region
@@ -55,6 +55,9 @@ REGION_BORDER, REGION_LOSS = 0.005, 0.2
 ALONG_AXIS = 0.95
 #: Gain of score where more than two fingers share the load: a pinch resists turning badly.
 THIRD_FINGER = 0.08
+#: Loss of score where pads touch after fingers would have met: only links farther in that
+#: stop them earlier can keep them apart.
+LATE_LOSS = 0.3
 #: Times that a palm is moved towards the centre of mass, if that is better.
 CENTRING_STEPS = 2
 #: Resultant of the normals without score [-], as a part of the forces.
@@ -235,8 +238,7 @@ def _palm_axes(normals: Array, rolls: Array) -> Array:
 def _closing_centre(hand: HandModel, number: int) -> Array:
     """Return where the pads of a preshape meet (2,), lateral, and their highest z, palm."""
     preshape = hand.preshapes[number]
-    fingers = moving_fingers(hand, preshape)
-    points, _ = pad_paths(hand, fingers, before_meeting(hand, fingers, preshape))
+    points, _ = pad_paths(hand, moving_fingers(hand, preshape), preshape)
     late = points[:, points.shape[1] // 2:]
     lateral = 0.5 * (late[..., :2].min(axis=0) + late[..., :2].max(axis=0)).mean(axis=0)
     return np.array([*lateral, points[..., 2].max()])
@@ -269,18 +271,18 @@ def _score(scene: _Scene, number: int, poses: Array, known: Array) -> tuple[Arra
     """
     Return the quick look's score (n,): opposition, centring, frontal contact.
 
-    Pads are followed until the fingers meet each other. A pad also touches a wall that is so
-    thin that it lies between two samples of its path. Told too: how far from the centre of mass
-    the pads press (n, 3). Whether the open hand is free is only looked at where the score is
-    better than a known one.
+    Pads that touch where the fingers would have met each other lose some. A pad also touches a
+    wall that is so thin that it lies between two samples of its path. Told too: how far from
+    the centre of mass the pads press (n, 3). Whether the open hand is free is only looked at
+    where the score is better than a known one.
     """
     hand, field = scene.hand, scene.field
-    pads, shares, hand_points = _preshape_look(hand, number)
+    pads, free_steps, shares, hand_points = _preshape_look(hand, number)
     rotations = np.ascontiguousarray(poses[:, :3, :3])
     origins = np.ascontiguousarray(poses[:, :3, 3])
     contacts, touched, scores, offsets = closing_look(
         field.lower, field.spacing, field.values, rotations, origins, pads, shares,
-        np.array([UNBALANCE_LIMIT, OFFSET_LENGTH, THIRD_FINGER]))
+        np.array([UNBALANCE_LIMIT, OFFSET_LENGTH, THIRD_FINGER, free_steps, LATE_LOSS]))
     if len(scene.contact_region):
         scores = scores + _region_score(scene.contact_region, contacts, touched)
     rows = np.flatnonzero((scores > 0.0) & (scores > known))
@@ -294,11 +296,16 @@ def _score(scene: _Scene, number: int, poses: Array, known: Array) -> tuple[Arra
 
 @lru_cache(maxsize=64)
 def _preshape_look(hand: HandModel, number: int
-                   ) -> tuple[Array, Array, tuple[Array, IntArray, Array]]:
-    """Return pads' paths, shares of forces, and the open hand's points with balls round them."""
+                   ) -> tuple[Array, float, Array, tuple[Array, IntArray, Array]]:
+    """
+    Return pads' paths, their steps before fingers meet, and shares of forces.
+
+    And the open hand's points with balls round them.
+    """
     preshape = hand.preshapes[number]
     fingers = moving_fingers(hand, preshape)
-    pads, _ = pad_paths(hand, fingers, before_meeting(hand, fingers, preshape), PATH_STEPS)
+    pads, _ = pad_paths(hand, fingers, preshape, PATH_STEPS)
+    free = (PATH_STEPS - 1) * free_share(hand, fingers, preshape)
     shares = FORCE_SHARES.get(len(pads), np.full((1, len(pads)), 1.0 / len(pads)))
     T_palm_link = forward_kinematics(hand, preshape.open[None])[0]
     groups = []
@@ -309,7 +316,7 @@ def _preshape_look(hand: HandModel, number: int
     centres = np.array([0.5 * (group.min(axis=0) + group.max(axis=0)) for group in groups])
     radii = [np.linalg.norm(g - c, axis=1).max() for g, c in zip(groups, centres)]
     starts = np.concatenate([[0], np.cumsum([len(group) for group in groups])])
-    return pads, shares, (np.concatenate(groups), starts, np.column_stack([centres, radii]))
+    return pads, free, shares, (np.concatenate(groups), starts, np.column_stack([centres, radii]))
 
 
 def _region_score(region: Array, contact: Array, touched: BoolArray) -> Array:

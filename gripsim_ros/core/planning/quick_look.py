@@ -59,8 +59,9 @@ def closing_look(lower: Array, spacing: float, values: Array, rotations: Array, 
         Way of each pad, frame palm [m].
     shares (s, f)
         Shares of the closing forces to try.
-    lengths (3,)
-        Unbalance without score [-], offset without score [m], gain for a third finger.
+    lengths (5,)
+        Unbalance without score [-], offset without score [m], gain for a third finger, steps
+        before fingers meet, loss for pads that touch later.
 
     Returns
     -------
@@ -75,7 +76,7 @@ def closing_look(lower: Array, spacing: float, values: Array, rotations: Array, 
     inward, motion, before = np.empty((fingers, 3)), np.empty(3), np.empty(3)
     gaps = _half_steps(pads)
     for n in range(count):
-        frontal, touching = 0.0, 0
+        frontal, touching, late = 0.0, 0, 0.0
         for f in range(fingers):
             first, touched[n, f] = _first_touch(lower, spacing, values, rotations[n], origins[n],
                                                 pads[f], gaps[f])
@@ -83,6 +84,7 @@ def closing_look(lower: Array, spacing: float, values: Array, rotations: Array, 
             if not touched[n, f]:
                 continue
             touching += 1
+            late = lengths[4] if first >= lengths[3] else late
             _place(rotations[n], origins[n], pads[f, first - 1], before)
             for k in range(3):
                 motion[k] = contacts[n, f, k] - before[k]
@@ -90,7 +92,7 @@ def closing_look(lower: Array, spacing: float, values: Array, rotations: Array, 
             frontal += min(max(_dot(motion, inward[f])
                                / max(np.sqrt(_dot(motion, motion)), 1e-12), 0.0), 1.0)
         if touching > 1 or fingers == 1:
-            scores[n] = 0.2 * frontal / fingers + _balance(
+            scores[n] = 0.2 * frontal / fingers - late + _balance(
                 contacts[n], inward, touched[n], shares, lengths, offsets[n])
     return contacts, touched, scores, offsets
 
