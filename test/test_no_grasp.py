@@ -35,6 +35,8 @@ MOST_MEMORY = 100e6
 RTOL_SEARCH = 0.01
 #: Force grows with the peak pressure by powers from the flat punch's to Hertz's.
 PRESSURE_POWERS = (1.0, 3.0)
+#: Lengths in hints are told to this [mm].
+PRINTED = 0.1
 #: A normal force that no joint of the hand can exert [N].
 NO_LIMIT = 1e3
 
@@ -49,7 +51,7 @@ def planned(name):
                     Material(1e5, 0.4, 1000.0, 0.5, max_pressure=3e3)),
         'heavy': (shapes.box((0.08, 0.08, 0.2), 0.012), Material(2e9, 0.3, 7812.5, 0.6)),
         'sharp': (shapes.plate(), Material(2e9, 0.3, 840.0, 0.5, max_pressure=GLAZE)),
-        'small': (shapes.sphere(0.004, 0.001), find_material('foam'))}[name]
+        'small': (shapes.sphere(0.0025, 0.0006), find_material('foam'))}[name]
     thing = GraspObject(*stuff)
     result = plan_grasps(thing, hypotheses=HYPOTHESES)
     assert result.grasps == [] and not result.timed_out
@@ -222,10 +224,18 @@ def test_a_soup_plate_is_held_and_one_of_soft_glaze_is_not():
     assert hint.startswith('too sharp or too fragile') and numbers(hint) == [0.67, 120.0, 150.0]
 
 
-def test_a_pea_is_too_small():
+def test_a_ball_of_5_mm_is_too_small_for_fingers_that_meet_before():
     thing, result = planned('small')
     assert result.hint.startswith('too small')
-    np.testing.assert_allclose(largest_width(thing.mesh), 0.008, rtol=0.01)
+    size, gap, short = numbers(result.hint)
+    assert short == pytest.approx(gap - size, abs=PRINTED) and short > 0.0
+    np.testing.assert_allclose(largest_width(thing.mesh), 1e-3 * size, atol=1e-3 * PRINTED)
+
+
+def test_a_ball_half_as_wide_again_as_that_is_grasped():
+    radius = 0.75 * sizes.meeting_gap(load_default_hand())
+    pea = GraspObject(shapes.sphere(radius, 0.25 * radius), find_material('foam'))
+    assert plan_grasps(pea, hypotheses=HYPOTHESES).grasps
 
 
 @pytest.mark.parametrize('name', ['wide', 'slippery', 'fragile', 'heavy'])

@@ -76,7 +76,7 @@ def test_thinned_samples_keep_their_normals():
 @pytest.mark.parametrize('preshape', [0, 2])
 def test_balls_round_the_hand_change_no_answer(hand, field, preshape):
     rotations, origins = palms(preshape)
-    points, starts, balls = _preshape_look(hand, preshape)[2]
+    points, starts, balls = _preshape_look(hand, preshape)[-1]
     free = hand_is_free(field.lower, field.spacing, field.values, rotations, origins, points,
                         starts, balls, LIMIT)
     placed = np.einsum('nij,pj->npi', rotations, points) + origins[:, None]
@@ -88,10 +88,10 @@ def test_balls_round_the_hand_change_no_answer(hand, field, preshape):
 def test_pads_touch_where_their_way_first_meets_the_ball(hand):
     field = build_distance_field(shapes.sphere(RADIUS))
     rotations, origins = palms(7)
-    pads, shares, _ = _preshape_look(hand, 0)
+    pads, free_steps, shares, _ = _preshape_look(hand, 0)
     contacts, touched, scores, _ = closing_look(
         field.lower, field.spacing, field.values, rotations, origins, pads, shares,
-        np.array([0.7, 0.03, 0.08]))
+        np.array([0.7, 0.03, 0.08, free_steps, 0.3]))
     ways = np.einsum('nij,fmj->nfmi', rotations, pads) + origins[:, None, None]
     radii = np.linalg.norm(ways, axis=3)
     met = (radii < RADIUS - FIELD_ERROR * field.spacing).any(axis=2)

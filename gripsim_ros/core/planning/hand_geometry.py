@@ -19,7 +19,7 @@ OUTLINE = 128
 #: distance is none [m].
 MOST_PARTINGS, MEETING = 20, 1e-5
 #: Steps of a closing in which fingers are looked at for meeting, and to what part of it.
-MEETING_STEPS, MEETING_SHARE = 12, 0.01
+MEETING_STEPS, MEETING_SHARE = 12, 1e-4
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from ..bodies import GraspObject
 from ..hand import HandModel
 from . import rejections
 from .ranking import Reference
-from .sizes import fingertip_width, largest_opening, largest_width, least_width
+from .sizes import largest_opening, largest_width, least_width, meeting_gap
 from .types import NearestMiss
 
 #: Friction below which even dry metals do not slide on a pad: then it is what fails [-].
@@ -49,10 +49,11 @@ def explain(grasp_object: GraspObject, hand: HandModel, reference: Reference,
                 f'{_mm(opening)}: {_mm(width - opening)} too wide')
     dominant = max(rejected, key=lambda reason: rejected[reason], default='')
     if dominant in _MISSED or not rejected:
-        size, tip = largest_width(grasp_object.mesh), fingertip_width(hand)
-        if size < tip:
-            return (f'too small for the hand: the object measures {_mm(size)} at most, a '
-                    f'fingertip {_mm(tip)} at least: {_mm(tip - size)} too small')
+        size, gap = largest_width(grasp_object.mesh), meeting_gap(hand)
+        if size < gap:
+            return (f'too small for the hand: the object measures {_mm(size)} at most, between '
+                    f'the pads of fingers that meet there are {_mm(gap)}: {_mm(gap - size)} too '
+                    f'small')
     if not rejected:
         return ('no open hand finds opposed places to press, where the fingers reach and the '
                 'task allows')

@@ -1,6 +1,7 @@
-"""How wide an object is at least, and how far the hand opens."""
+"""How wide an object is, and how far the hand opens and closes."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 
@@ -12,7 +13,7 @@ from scipy.spatial.distance import pdist
 from ..bodies import TriangleMesh
 from ..hand import HandModel, Preshape, forward_kinematics
 from ..transforms import apply
-from .hand_geometry import moving_fingers, pad_paths
+from .hand_geometry import free_share, moving_fingers, pad_paths
 
 Array = NDArray[np.float64]
 
@@ -133,8 +134,31 @@ def _gaps(hand: HandModel, preshape: Preshape) -> list[float]:
 
 
 @lru_cache(maxsize=8)
-def fingertip_width(hand: HandModel) -> float:
-    """Return the least width of the outermost links [m]: they meet on smaller objects."""
-    links = {finger.links[-1] for preshape in hand.preshapes
-             for finger in moving_fingers(hand, preshape)}
-    return min(least_width(hand.links[link].mesh) for link in links)
+def meeting_gap(hand: HandModel) -> float:
+    """
+    Return how far apart the nearest pads still are where closing fingers meet [m].
+
+    Parameters
+    ----------
+    hand : HandModel
+
+    Returns
+    -------
+    float
+        The least over preshapes and pairs of fingers: nothing smaller comes between two pads;
+        0 for a hand without two fingers that close.
+
+    Notes
+    -----
+    Own choice: between the pads' middles, where fingers that close on nothing first meet.
+    """
+    return min((float(pdist(_pads_where_fingers_meet(hand, preshape)).min())
+                for preshape in hand.preshapes if len(moving_fingers(hand, preshape)) > 1),
+               default=0.0)
+
+
+def _pads_where_fingers_meet(hand: HandModel, preshape: Preshape) -> Array:
+    fingers = moving_fingers(hand, preshape)
+    way = free_share(hand, fingers, preshape) * (preshape.closed - preshape.open)
+    points, _ = pad_paths(hand, fingers, replace(preshape, closed=preshape.open + way), 2)
+    return points[:, -1]
