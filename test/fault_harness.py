@@ -21,7 +21,7 @@ import numpy as np
 import rclpy
 import trimesh
 import yaml
-from fault_cases import body, write_answers
+from fault_cases import body, request, write_answers
 from fault_relay import RING
 from fault_resources import MARK, Segments, blocks, marked, memory_of
 from fault_run import REST, RESTING, Run
@@ -29,6 +29,7 @@ from gripsim_interfaces.msg import GraspObject
 from suite_cases import quick_options
 
 from gripsim_ros import conversions
+from gripsim_ros.client import STATUS_NAMES, PlanGraspClient
 from gripsim_ros.core import bodies
 from gripsim_ros.environment import PATIENCE
 from gripsim_ros.nodes.node_base import LATCHED_OBJECTS, latched
@@ -46,12 +47,14 @@ KINDS = {'kill': 0.5, 'interrupt': 0.05, 'pause': 0.2, 'object': 0.15, 'flood': 
 PAUSE, FLOOD_TIME, FLOOD_RATE = (0.2, 12.0), 8.0, 1000.0
 #: Of a long run: share of its time in which nodes are killed, and how often there is a fault
 #: then and later [s].
-MORTAL_SHARE, MORTAL_PERIOD, CALM_PERIOD = 0.22, 4.5, 9.0
+MORTAL_SHARE, MORTAL_PERIOD, CALM_PERIOD = 0.22, 4.2, 9.0
 MORTAL = {'kill': 0.8, 'interrupt': 0.05, 'pause': 0.05, 'object': 0.1}
 CALM = {'pause': 0.4, 'object': 0.35, 'flood': 0.25}
 #: Rests of a long run after that, in which callers wait: how many, how long the last call before
 #: one may take, how long nodes have to end what was given up, and how long they are watched [s].
 RESTS, REST_LIMIT, REST_TIME, REST_WATCHED = 5, 180.0, 60.0, 15.0
+#: Limit of a plan for one of the small objects that are planned for then [s].
+CROWD_TIME = 20.0
 #: Longest pauses of callers then [s].
 IDLE = 4.0
 CLIENTS = 4
@@ -245,7 +248,8 @@ class Harness:
         """
         Let the callers rest until nothing is under way, and keep what nodes then hold.
 
-        Small objects are published until no other is kept: rests differ by large meshes else.
+        Small objects are planned for until no other is kept, neither in stores nor to be told
+        to late joiners or shown: rests differ by large meshes else.
         """
         self._resting.clear()
         callers = [process for process in self._helpers.values() if process.stdin is not None]
@@ -255,7 +259,7 @@ class Harness:
             time.sleep(0.2)
         if len(self._resting) < len(callers):
             self.run.wrong.append(f'only {sorted(self._resting)} came to rest')
-        self._crowd(LATCHED_OBJECTS)
+        self._crowd_planner(LATCHED_OBJECTS + 1)
         self._publish('ball')
         time.sleep(REST_TIME)
         self._expect_all_alive()
@@ -324,10 +328,26 @@ class Harness:
     def _crowd(self, count: int) -> None:
         """Publish other objects."""
         for _ in range(count):
-            radius = self.random.uniform(0.02, 0.05)
-            other = bodies.GraspObject(bodies.shapes.sphere(radius, 0.5 * radius),
-                                       body('ball').material, f'other {radius}')
+            mesh, label = self._other()
+            other = bodies.GraspObject(mesh, body('ball').material, label)
             self._objects.publish(conversions.grasp_object_to_msg(other))
+
+    def _crowd_planner(self, count: int) -> None:
+        """Have plans made for other objects, which the planner then publishes and keeps."""
+        with PlanGraspClient(node_name='fault_harness_client') as client:
+            for _ in range(count):
+                mesh, label = self._other()
+                result = client.plan(request(
+                    'ball', mesh=conversions.mesh_to_msg(mesh.vertices, mesh.faces),
+                    object_id=label, max_hypotheses=1, max_planning_time=CROWD_TIME))
+                status = STATUS_NAMES[result.status]
+                if status not in ('SUCCEEDED', 'NO_GRASP', 'TIMED_OUT'):
+                    self.run.wrong.append(f'{label} at rest: {status}: {result.message}')
+
+    def _other(self) -> tuple[bodies.TriangleMesh, str]:
+        """Return the mesh of another small object, and a label."""
+        radius = self.random.uniform(0.02, 0.05)
+        return bodies.shapes.sphere(radius, 0.5 * radius), f'other {radius}'
 
     def _publish(self, kind: str) -> None:
         self.run.note('object', kind)

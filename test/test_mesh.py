@@ -1,6 +1,7 @@
 """Triangle meshes: checks of input, and laws of the derived quantities."""
 
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -50,6 +51,19 @@ def test_a_mesh_keeps_its_own_read_only_copy():
     assert_array_equal(mesh.vertices[0], 0.0)
     with pytest.raises(ValueError, match='read-only'):
         mesh.vertices[0] = 1.0
+
+
+def test_derived_arrays_are_let_go_of_and_computed_again():
+    mesh = shapes.box([0.1, 0.1, 0.1], 0.05)
+    names = ('triangles', 'face_normals', 'vertex_normals', 'edges')
+    before = {name: getattr(mesh, name) for name in names}
+    kept = {name: before[name].copy() for name in names}
+    said, array, area = mesh.content_hash, weakref.ref(before['triangles']), mesh.area
+    before.clear()
+    mesh.forget_derived()
+    assert array() is None and mesh.content_hash is said and mesh.area == area
+    for name, values in kept.items():
+        assert_array_equal(getattr(mesh, name), values)
 
 
 def test_derived_arrays_are_read_only():

@@ -18,6 +18,7 @@ from shape_msgs.msg import MeshTriangle  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
 from gripsim_ros.core.errors import MeshError  # noqa: E402
+from gripsim_ros.nodes import requests_served  # noqa: E402
 from gripsim_ros.nodes.dispatcher import Dispatcher  # noqa: E402
 from gripsim_ros.nodes.node_base import one_line  # noqa: E402
 from gripsim_ros.nodes.requests_served import (  # noqa: E402
@@ -175,3 +176,23 @@ def test_what_a_goal_took_is_free_once_it_is_answered(node, monkeypatch):
         assert wait_for(lambda: submitted[0]() is None, timeout=5.0)
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize('rooms, limit', [(ROOMS, LIMIT), (0, LIMIT), (ROOMS, 0.0)])
+def test_memory_of_large_meshes_goes_back_even_where_they_were_not_read(
+        node, monkeypatch, rooms, limit):
+    given = []
+    monkeypatch.setattr(
+        requests_served, 'return_memory', lambda: given.append(len(goal.triangles)))
+    monkeypatch.setattr(requests_served, 'LARGE_MESH', 2)
+    node.values['max_requests'] = rooms
+    server = RequestServer(node)
+    if not limit:
+        node.read.set()
+    for count, expected in ((2, []), (3, [3])):
+        msg = PlanGrasp.Request(max_planning_time=limit)
+        goal = msg.mesh
+        goal.triangles = [MeshTriangle()] * count
+        server.plan(msg, PlanGrasp.Response())
+        node.read.set()
+        assert wait_for(lambda: given == expected and not msg.mesh.triangles)

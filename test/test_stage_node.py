@@ -197,7 +197,11 @@ def test_the_same_content_is_found_by_each_of_its_labels():
 def test_memory_is_given_back_when_a_large_object_is_prepared_or_forgotten(monkeypatch):
     class Scene:
         pass
-    store, scenes, living = ObjectStore(lambda body: Scene(), 1), [], []
+
+    def prepare(body):
+        arrays.append(weakref.ref(body.mesh.triangles))
+        return Scene()
+    store, scenes, arrays, living = ObjectStore(prepare, 1), [], [], []
     monkeypatch.setattr(stage_node, 'LARGE_MESH', 1)
     monkeypatch.setattr(stage_node, 'return_memory', lambda: living.append(
         [scene() is not None for scene in scenes]))
@@ -205,6 +209,7 @@ def test_memory_is_given_back_when_a_large_object_is_prepared_or_forgotten(monke
         store.add(named(i))
         scenes.append(weakref.ref(store.prepared(named(i).id)))
     assert living == [[], [False]], 'the first scene is forgotten before memory is given back'
+    assert [array() is None for array in arrays] == [True, False], 'and what it computed'
     bodies = [named(i) for i in range(2, LATCHED_OBJECTS + 2)]
     for body in bodies:
         store.add(body)

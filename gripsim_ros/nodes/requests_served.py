@@ -113,12 +113,12 @@ class RequestServer:
         plan = None
         if not self._node.active:
             response.status, response.message = Status.INTERNAL, 'the node is not active'
-            forget_shape(msg)
+            let_go(msg)
             return
         if not self._slots.acquire(blocking=False):
             response.status = Status.BUSY
             response.message = f'{self._max_requests} requests are being served: ask again later'
-            forget_shape(msg)
+            let_go(msg)
             return
         self._count(1)
         try:
@@ -140,13 +140,7 @@ class RequestServer:
         def free() -> None:
             if preparation is not None:
                 preparation.join()
-            forget_shape(msg)
-            request = None
-            if plan is not None:
-                plan.session.on_progress = None     # it refers back to the plan
-                request = plan.request
-            if request is not None and len(request.grasp_object.mesh.faces) > LARGE_MESH:
-                return_memory()
+            let_go(msg, plan)
             self._slots.release()
         if preparation is not None and preparation.is_alive():
             threading.Thread(target=free, name='preparation', daemon=True).start()
@@ -328,13 +322,23 @@ class RequestServer:
             response.message = f'some were not evaluated: {session.failures}'
 
 
-def forget_shape(msg) -> None:
+def let_go(msg, plan: _Plan | None = None) -> None:
     """
-    Let go of a request's mesh and cloud once it is answered.
+    Let go of a request's mesh and cloud once it is answered, and of what was read of them.
 
     An action server keeps the requests of its goals until their results expire, ten minutes
-    after their end; a mesh of half a million triangles takes 110 MB as Python's objects.
+    after their end; a mesh of half a million triangles takes 110 MB as Python's objects. The
+    memory of large meshes goes back to the system, were they read or not.
     """
+    count = max(len(msg.mesh.vertices), len(msg.mesh.triangles))
     for name in ('mesh', 'cloud'):
         if hasattr(msg, name):
             setattr(msg, name, type(getattr(msg, name))())
+    if plan is not None:
+        plan.session.on_progress = None     # it refers back to the plan
+        request, plan.request = plan.request, None
+        if request is not None and len(request.grasp_object.mesh.faces) > LARGE_MESH:
+            request.grasp_object.mesh.forget_derived()      # it is held to be shown
+            count = LARGE_MESH + 1
+    if count > LARGE_MESH:
+        return_memory()

@@ -123,9 +123,12 @@ class ObjectStore:
             found = self._prepare(grasp_object)
             with self._lock:
                 self._prepared[object_id] = found
-                forgotten = list(self._oldest(self._prepared, self._prepared_count))
-                large = any(map(_is_large, (grasp_object, *map(self._objects.get, forgotten))))
-        if large:
+                forgotten = self._oldest(self._prepared, self._prepared_count)
+                large = [held for held in map(self._objects.get, forgotten) if _is_large(held)]
+            forgotten.clear()
+        for held in large:
+            held.mesh.forget_derived()
+        if large or _is_large(grasp_object):
             return_memory()
         return found
 

@@ -127,6 +127,16 @@ class TriangleMesh:
         """Return the mesh turned inside out."""
         return self.with_faces(self.faces[:, ::-1])
 
+    def forget_derived(self) -> None:
+        """
+        Let go of the arrays that follow from vertices and faces; they are computed again at use.
+
+        They take some seven times the room of the mesh itself.
+        """
+        for name, value in list(vars(self).items()):
+            if name not in ('vertices', 'faces') and not isinstance(value, (str, float)):
+                vars(self).pop(name, None)
+
     @cached_property
     def content_hash(self) -> str:
         """Return 64 hexadecimal digits of SHA-256 over vertices and faces."""
