@@ -43,8 +43,9 @@ from .stage_node import AT_WORK, PLAN_DEPTH, ObjectStore
 from .stored_plans import StoredPlans
 from .warm_up import warm_up_object
 
-#: How long the action server keeps results that nobody fetched [s].
-RESULT_TIMEOUT = 600
+#: How long the action server keeps results [s]: what asks for one asks within seconds, and what is
+#: kept lies scattered between the objects of large messages, whose memory cannot go back then.
+RESULT_TIMEOUT = 60
 #: Seconds between two looks at whether somebody wants to see the last plan.
 MARKER_PERIOD = 0.5
 #: Seconds between two looks at whether a batch is silent.

@@ -326,7 +326,7 @@ def let_go(msg, plan: _Plan | None = None) -> None:
     """
     Let go of a request's mesh and cloud once it is answered, and of what was read of them.
 
-    An action server keeps the requests of its goals until their results expire, ten minutes
+    An action server keeps the requests of its goals until their results expire, a minute
     after their end; a mesh of half a million triangles takes 110 MB as Python's objects. The
     memory of large meshes goes back to the system, were they read or not.
     """
