@@ -1,7 +1,10 @@
 """Commands, options and names that the docs tell exist; code that can run there runs."""
 
 import importlib
+import os
 import re
+import subprocess
+import sys
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / 'README.md', *(ROOT / 'docs').rglob('*.md')])
 #: A command stands in an indented or fenced block; its options may go on in further lines.
 COMMAND = re.compile(r'^(?: {4}|\$ )?(gripsim [^\n]*(?:\n {8,}[^\n]*)*)', re.MULTILINE)
+SHELL = re.compile(r'^ {4}((?:gripsim|python) (?:-c "[^"]*"|[^\n]*))', re.MULTILINE)
 TABLE_ROW = re.compile(r'^\| [^|]+ \| `([\w.]+)` \| `(\w+)`: `(\w+)` \|$', re.MULTILINE)
 LAW_ROW = re.compile(r'^\| [^|]+ \| `(\w+)`: `(\w+)` \|$', re.MULTILINE)
 LEAST_COMMANDS, LEAST_EQUATIONS, MILLIMETRES = 30, 50, 1000.0
@@ -100,6 +104,33 @@ def test_every_equation_of_the_model_has_its_function_and_its_test():
         assert re.search(rf'^ *def {test}\(', source, re.MULTILINE), f'{file}: {test}'
     linked = set(re.findall(r'\]\((\w+\.md)\)', page))
     assert linked == {p.name for p in (ROOT / 'docs' / 'model').glob('*.md')} - {'README.md'}
+
+
+#: What cannot be run for its text: places to fill, servers, other machines.
+NOT_RUN = re.compile(r'[A-Z]{2}|…|tcp://|benchmarks|gripsim (view|suite|record|replay|doctor)')
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('page, count', [
+    ('quick_start.md', 1), ('sweep.md', 4), ('model/planar_closure.md', 2)])
+def test_commands_of_a_page_run_in_their_order(tmp_path, page, count):
+    import trimesh
+    apple = shapes.apple()
+    for file, scale in (('mug.stl', MILLIMETRES), ('meshes/apple.ply', 1.0)):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        trimesh.Trimesh(scale * apple.vertices, apple.faces, process=False).export(
+            tmp_path / file)
+    (tmp_path / 'docs' / 'images').mkdir(parents=True)
+    (tmp_path / 'examples').symlink_to(ROOT / 'examples')
+    script = '\n'.join(
+        re.sub(r'^(gripsim (?:plan|sweep)) ', rf'\1 --hypotheses {FEW} ',
+               command.replace('\n    ', '\n'))
+        for command in SHELL.findall(text(ROOT / 'docs' / page)) if not NOT_RUN.search(command))
+    assert len(re.findall('^(?:gripsim|python) ', script, re.MULTILINE)) == count, script
+    ended = subprocess.run(
+        ['bash', '-e', '-c', script], cwd=tmp_path, text=True, capture_output=True,
+        env={**os.environ, 'PATH': f'{Path(sys.executable).parent}:{os.environ["PATH"]}'})
+    assert ended.returncode == 0, (script, ended.stderr)
 
 
 @pytest.mark.slow
