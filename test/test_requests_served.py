@@ -178,6 +178,23 @@ def test_what_a_goal_took_is_free_once_it_is_answered(node, monkeypatch):
         gc.enable()
 
 
+def test_a_planner_is_gone_before_memory_is_given_back(node, monkeypatch):
+    class Planner:
+        pass
+
+    def work(plan, response):
+        plan.session.planner = Planner()
+        planners.append(weakref.ref(plan.session.planner))
+    planners, alive = [], []
+    monkeypatch.setattr(requests_served, 'LARGE_MESH', 2)
+    monkeypatch.setattr(requests_served, 'return_memory',
+                        lambda: alive.append(planners[-1]() is not None))
+    msg = PlanGrasp.Request()
+    msg.mesh.triangles = [MeshTriangle()] * 3
+    RequestServer(node)._serve(msg, PlanGrasp.Response(), work)
+    assert alive == [False]
+
+
 @pytest.mark.parametrize('rooms, limit', [(ROOMS, LIMIT), (0, LIMIT), (ROOMS, 0.0)])
 def test_memory_of_large_meshes_goes_back_even_where_they_were_not_read(
         node, monkeypatch, rooms, limit):

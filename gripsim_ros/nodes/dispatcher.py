@@ -245,7 +245,7 @@ class Dispatcher:
         elif now >= session.stop_at and not session.stopped and session.planner is not None:
             session.stopped = True
             session.cut_short = not self._all_judged(session)
-            self._guarded(session, session.planner.stop)
+            self._guarded(session, lambda: session.planner.stop())   # it may have just ended
 
     def _all_judged(self, session: Session) -> bool:
         """Return whether only details are missing, so that no time limit ended planning."""

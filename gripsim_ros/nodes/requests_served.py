@@ -335,7 +335,9 @@ def let_go(msg, plan: _Plan | None = None) -> None:
         if hasattr(msg, name):
             setattr(msg, name, type(getattr(msg, name))())
     if plan is not None:
-        plan.session.on_progress = None     # it refers back to the plan
+        session = plan.session
+        session.on_progress = None      # it refers back to the plan
+        session.planner = session.grasp_object = None
         request, plan.request = plan.request, None
         if request is not None and len(request.grasp_object.mesh.faces) > LARGE_MESH:
             request.grasp_object.mesh.forget_derived()      # it is held to be shown

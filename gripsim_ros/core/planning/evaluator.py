@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from ..batches import DETAIL_CLEARANCE, DETAIL_SURFACE, GraspStateBatch
 from ..bodies import GraspObject
-from ..errors import TaskError
+from ..errors import ShapeError, TaskError
 from ..hand import HandModel
+from ..transforms import checked_rigid
 from . import rejections
 from .answers import make_grasp
 from .closing import DIRECTION_STEP, Closing, Held, Question
@@ -42,7 +43,8 @@ class GraspEvaluator:
     Raises
     ------
     TaskError
-        A trajectory has the wrong shape, is not finite or leaves the joint limits.
+        A pose is not rigid, or a trajectory has the wrong shape, is not finite or leaves the
+        joint limits.
     """
 
     def __init__(self, grasp_object: GraspObject, hand: HandModel, task: Task,
@@ -50,7 +52,7 @@ class GraspEvaluator:
         self.hand, self.task, self.options = hand, task, options
         self.load_cases = task_load_cases(task, grasp_object.canonical_frame[:3, :3])
         self._reference = score_reference(grasp_object, hand, self.load_cases)
-        self._grasps = [(np.asarray(T, float), _checked_trajectory(hand, q, i + 1))
+        self._grasps = [(_checked_pose(T, i + 1), _checked_trajectory(hand, q, i + 1))
                         for i, (T, q) in enumerate(grasps)]
         #: Grasp of each question before any settles, and whether it is about the closed hand.
         self._parts = [(i, closed) for i, (_, rows) in enumerate(self._grasps)
@@ -191,8 +193,23 @@ class GraspEvaluator:
             max_displacement=0.0, centre_of_mass=np.full(3, np.nan), reason=reason)
 
 
+def _checked_pose(T_object_palm: Array, number: int) -> Array:
+    try:
+        pose = checked_rigid(T_object_palm, f'grasp {number}: the hand\'s pose')
+    except ShapeError as error:
+        raise TaskError(str(error)) from None
+    if pose.ndim != 2:
+        raise TaskError(f'grasp {number}: the hand\'s pose must have shape (4, 4), '
+                        f'got {pose.shape}')
+    return pose
+
+
 def _checked_trajectory(hand: HandModel, rows: Array, number: int) -> Array:
-    rows = np.asarray(rows, float)
+    try:
+        rows = np.asarray(rows, float)
+    except (TypeError, ValueError):
+        raise TaskError(f'grasp {number}: a trajectory needs rows of as many numbers, '
+                        f'got {rows!r:.60}') from None
     if rows.ndim != 2 or len(rows) < 1 or rows.shape[1] != len(hand.joint_names):
         raise TaskError(f'grasp {number}: a trajectory needs rows of {len(hand.joint_names)} '
                         f'joints, got shape {rows.shape}')

@@ -305,7 +305,8 @@ def _preshape_look(hand: HandModel, number: int
     preshape = hand.preshapes[number]
     fingers = moving_fingers(hand, preshape)
     pads, _ = pad_paths(hand, fingers, preshape, PATH_STEPS)
-    free = (PATH_STEPS - 1) * free_share(hand, fingers, preshape)
+    share = free_share(hand, fingers, preshape)
+    free = (PATH_STEPS - 1) * share if share < 1.0 else np.inf
     shares = FORCE_SHARES.get(len(pads), np.full((1, len(pads)), 1.0 / len(pads)))
     T_palm_link = forward_kinematics(hand, preshape.open[None])[0]
     groups = []
