@@ -480,8 +480,9 @@ def scene_of(path, boxes, nested=False):
     ('MAX_PARTS', 2, False, 'places 3 parts, allowed are 2'),
     ('MAX_DEPTH', 2, True, 'nests its parts deeper than the 2 levels allowed')])
 @pytest.mark.parametrize('ending', ['glb', '3mf'])
+@pytest.mark.parametrize('counted', [True, False], ids=['counted before', 'only parsed'])
 def test_a_scene_with_too_much_in_it_is_not_copied(tmp_path, monkeypatch, ending, limit, value,
-                                                   nested, message):
+                                                   nested, message, counted):
     if ending not in reading.mesh_formats():
         pytest.skip(f'trimesh lacks a package to read {ending}')
     if ending == '3mf' and nested:
@@ -490,6 +491,8 @@ def test_a_scene_with_too_much_in_it_is_not_copied(tmp_path, monkeypatch, ending
     assert len(read_triangles(path)[1]) == 36
     monkeypatch.setattr(reading, limit, value)
     monkeypatch.setattr(reading, '_parts', None)
+    if not counted:     # as in a format whose instances nobody counts
+        monkeypatch.setattr(reading, 'SCENES', frozenset())
     with pytest.raises(MeshError, match=message):
         read_triangles(path)
 

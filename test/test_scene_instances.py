@@ -17,6 +17,8 @@ FACES = len(BOX.faces)
 
 def box_file(path):
     """Write a box in the format of the path's ending."""
+    if path.suffix == '.zae':
+        return archived(box_file(path.with_suffix('.dae')))
     body = trimesh.Trimesh(BOX.vertices, BOX.faces)
     written = (body if path.suffix == '.dae' else trimesh.Scene(body)).export(
         file_type=path.suffix[1:])
@@ -26,6 +28,13 @@ def box_file(path):
     else:
         path.write_bytes(written.encode() if isinstance(written, str) else written)
     return path
+
+
+def archived(path):
+    """Return a ZAE that holds a DAE."""
+    with zipfile.ZipFile(path.with_suffix('.zae'), 'w') as archive:
+        archive.write(path, path.name)
+    return path.with_suffix('.zae')
 
 
 def gltf_of(path, change):
@@ -99,6 +108,10 @@ def nested_dae(folder):
                   '<node id="top"><instance_node url="#n24"/></node>')
 
 
+def nested_zae(folder):
+    return archived(nested_dae(folder))
+
+
 def many_3mf(folder):
     return write_3mf(folder / 'many.3mf', object_3mf('1', mesh=True), '<item objectid="1"/>' * 40)
 
@@ -116,8 +129,17 @@ def elsewhere_3mf(folder):
                      other=model_3mf(object_3mf('7', mesh=True), ''))
 
 
-@pytest.mark.parametrize('make', [shared_gltf, many_gltf, many_dae, nested_dae, many_3mf,
-                                  nested_3mf, elsewhere_3mf], ids=lambda make: make.__name__)
+def oddly_named_3mf(folder):
+    part = '<component objectid="7" path="/3D/other.xml"/>'
+    path = write_3mf(folder / 'odd.3mf', object_3mf('1', part * 40), '<item objectid="1"/>')
+    with zipfile.ZipFile(path, 'a') as archive:
+        archive.writestr('3D/other.xml', model_3mf(object_3mf('7', mesh=True), ''))
+    return path
+
+
+@pytest.mark.parametrize('make', [
+    shared_gltf, many_gltf, many_dae, nested_dae, nested_zae, many_3mf, nested_3mf,
+    elsewhere_3mf, oddly_named_3mf], ids=lambda make: make.__name__)
 def test_many_instances_are_refused_before_they_are_parsed(tmp_path, monkeypatch, make):
     path = make(tmp_path)
     if path.suffix[1:] not in reading.mesh_formats():

@@ -9,7 +9,7 @@ from typing import Any
 from xml.parsers import expat
 
 #: The formats whose small files may place a mesh many times.
-SCENES = frozenset({'gltf', 'glb', 'dae', '3mf'})
+SCENES = frozenset({'gltf', 'glb', 'dae', 'zae', '3mf'})
 
 
 def count_instances(path: Path, ending: str) -> tuple[int, int]:
@@ -29,7 +29,7 @@ def count_instances(path: Path, ending: str) -> tuple[int, int]:
     """
     if ending == '3mf':
         return _count_3mf(path)
-    if ending == 'dae':
+    if ending in ('dae', 'zae'):        # the latter is the former in an archive
         return _count_dae(path)
     return _count_gltf(path, ending)
 
@@ -55,9 +55,11 @@ def _count_gltf(path: Path, ending: str) -> tuple[int, int]:
 
 def _count_3mf(path: Path) -> tuple[int, int]:
     with zipfile.ZipFile(path) as archive:
-        names = [name for name in archive.namelist() if name.lower().endswith('.model')]
-        models = {name: _Model3mf(archive.read(name)) for name in names}
-    main = models[next(name for name in names if '3d/3dmodel.model' in name.lower())]
+        names = archive.namelist()
+        main = _Model3mf(archive.read(next(
+            name for name in names if '3d/3dmodel.model' in name.lower())))
+        models = {name: _Model3mf(archive.read(name))
+                  for name in {name for _, name in main.elsewhere} if name in names}
     faces = dict(main.faces)
     for key, name in main.elsewhere:        # each reference reads the other file once more
         if name in models:
