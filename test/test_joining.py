@@ -5,6 +5,7 @@ import os
 import pytest
 
 from gripsim_ros import doctor, environment
+from gripsim_ros.cli.inputs import InputError
 from gripsim_ros.cli.main import main
 
 rclpy = pytest.importorskip('rclpy')
@@ -48,6 +49,28 @@ def test_a_suite_in_the_default_domain_is_joined(launched, capsys):
     join_running_suite('wait')
     assert os.environ['ROS_DOMAIN_ID'] == str(launched)
     assert f'the suite of ROS domain {launched}' in capsys.readouterr().err
+
+
+def test_one_looks_for_a_suite_as_one_listens_to_it(default_domain, monkeypatch):
+    from gripsim_ros import suite
+    from gripsim_ros.cli.joining import join_running_suite
+    names = ('ROS_DOMAIN_ID', 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'FASTRTPS_DEFAULT_PROFILES_FILE',
+             'RMW_FASTRTPS_USE_QOS_FROM_XML')
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+    looked, before = [], dict(os.environ)
+
+    def look(_):
+        looked.append([os.environ.get(name) for name in names])
+        return len(looked) > 1
+    monkeypatch.setattr(suite, 'has_nodes', look)
+    with pytest.raises(InputError):
+        join_running_suite('wait')
+    assert dict(os.environ) == before
+    join_running_suite('wait')
+    assert looked == [[os.environ[name] for name in names]] * 2
+    for name in names:      # what the command sets, the next test shall not find
+        os.environ.pop(name)
 
 
 def test_the_doctor_looks_at_a_suite_in_the_default_domain(launched):

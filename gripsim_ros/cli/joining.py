@@ -27,10 +27,13 @@ def join_running_suite(instead: str) -> None:
     if join_suite():
         return
     from ..suite import has_nodes
+    before = dict(os.environ)
+    os.environ[DOMAIN] = str(DEFAULT_DOMAIN)
+    join_suite()    # one looks as one listens: on this machine alone, with the same profile
     if not has_nodes(DEFAULT_DOMAIN):
+        os.environ.clear()
+        os.environ.update(before)
         raise InputError(f'no suite is running here: none of `gripsim suite up`, and no node of '
                          f'one in ROS domain {DEFAULT_DOMAIN}; start one, set {DOMAIN}, or '
                          f'{instead}')
-    os.environ[DOMAIN] = str(DEFAULT_DOMAIN)
-    join_suite()
     say(f'{DOMAIN} is not set: the suite of ROS domain {DEFAULT_DOMAIN}')
