@@ -252,6 +252,23 @@ def test_a_planner_hears_of_known_objects_from_others_but_not_from_itself(ros, m
         node.destroy_node()
 
 
+def test_a_planner_tells_others_of_the_object_that_took_its_label_back(ros, monkeypatch):
+    apple, pear, nut = named(0, 'fruit'), named(1, 'fruit'), named(2)
+    node, listener = GraspPlannerNode(), ObjectStore(lambda body: body, 2)
+    sent = []
+    monkeypatch.setattr(node._object_publisher, 'publish', sent.append)
+    try:
+        for body in (apple, nut, pear, apple, apple, nut):
+            node.publish_object(body)
+        assert [msg.object_id for msg in sent] == [b.id for b in (apple, nut, pear, apple)]
+        for msg in sent:
+            listener.add_message(msg)
+        assert listener.find('fruit').id == node.objects.find('fruit').id == apple.id
+    finally:
+        node.close()
+        node.destroy_node()
+
+
 def test_a_planner_brings_an_object_again_after_many_others(ros, monkeypatch):
     body, *others = [named(i) for i in range(LATCHED_OBJECTS + 2)]
     node = GraspPlannerNode()

@@ -38,7 +38,7 @@ class ArmChoice:
         """Return whether an arm is wanted and nobody serves it."""
         return self._client is not None and not self._client.service_is_ready()
 
-    def order(self, msg, response: PlanGrasp.Response, timeout: float,
+    def order(self, msg, object_id: str, response: PlanGrasp.Response, timeout: float,
               tick: Callable[[], None] = lambda: None) -> None:
         """
         Order the grasps of an answer by the arm's way; drop those without a free one.
@@ -46,6 +46,8 @@ class ArmChoice:
         Parameters
         ----------
         msg : PlanGrasp.Request or PlanGrasps.Goal
+        object_id : str
+            Of what was planned for: a label may be another object's by now.
         response : PlanGrasp.Response or PlanGrasps.Result
             Changed in place. Where the arm's node is silent, the grasps stay as they are and
             the message says so.
@@ -56,7 +58,7 @@ class ArmChoice:
         """
         if self._client is None or not response.grasps:
             return
-        answer = self._ask(msg, response.grasps, timeout, tick)
+        answer = self._ask(msg, object_id, response.grasps, timeout, tick)
         if answer is None or answer.status != PlanGrasp.Response.SUCCEEDED:
             said = 'no answer' if answer is None else answer.message
             response.message = _joined(response.message, f'not ordered by the arm: '
@@ -75,12 +77,14 @@ class ArmChoice:
         if not free and response.status == PlanGrasp.Response.SUCCEEDED:
             response.status = PlanGrasp.Response.NO_GRASP
 
-    def _ask(self, msg, grasps: list[Grasp], timeout: float,
+    def _ask(self, msg, object_id: str, grasps: list[Grasp], timeout: float,
              tick: Callable[[], None]) -> EvaluateGrasp.Response | None:
         if not self._client.service_is_ready():
             return None
+        if msg.mesh_resource or msg.mesh.triangles:
+            object_id = msg.object_id
         request = EvaluateGrasp.Request(
-            header=msg.header, object_id=msg.object_id, mesh_resource=msg.mesh_resource,
+            header=msg.header, object_id=object_id, mesh_resource=msg.mesh_resource,
             mesh=msg.mesh, scale=msg.scale, object_pose=msg.object_pose, material=msg.material,
             task=msg.task, grasps=grasps, max_planning_time=timeout, obstacles=msg.obstacles,
             obstacle_poses=msg.obstacle_poses)

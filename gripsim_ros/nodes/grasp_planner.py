@@ -182,11 +182,13 @@ class GraspPlannerNode(SuiteNode):
         return f'{next(self._numbers)}'
 
     def publish_object(self, grasp_object, scale: float = 1.0) -> None:
-        """Publish an object unless late joiners still get it."""
-        self.objects.add(grasp_object)
+        """Publish an object unless late joiners still get it, as the last under its label."""
+        name = (grasp_object.id, grasp_object.label)
         with self._publish_lock:
-            name = (grasp_object.id, grasp_object.label)
-            if all(name != mine for mine, *_ in self._published):
+            self.objects.add(grasp_object)
+            alike = [mine for mine, *_ in self._published
+                     if mine == name or (name[1] and mine[1] == name[1])]
+            if alike[-1:] != [name]:
                 self._publish(grasp_object, scale)
 
     def _publish(self, grasp_object, scale: float = 1.0) -> None:

@@ -169,7 +169,7 @@ class RequestServer:
             self._fill_plan(response, plan)
             tell = plan.session.on_progress or (lambda _: None)
             left = max(plan.session.deadline - time.monotonic(), LEAST_ARM_TIME)
-            node.arm_choice.order(msg, response, left,
+            node.arm_choice.order(msg, plan.request.grasp_object.id, response, left,
                                   lambda: tell(plan.session.planner.progress))
             response.planning_time = time.monotonic() - begin
 
