@@ -207,14 +207,15 @@ def main() -> None:
                         help="lift the pads' limits of pressure, which rigid bodies do not feel")
     parser.add_argument('--quick', action='store_true', help='four of each, three objects')
     parser.add_argument('--out', type=Path, help='write all records as JSON')
-    parser.add_argument('--read', type=Path, help='print the tables of records written before')
+    parser.add_argument('--read', type=Path, nargs='+', default=[],
+                        help='print the tables of records written before')
     parser.add_argument('--figures', type=Path, help='folder for hold_confusion.png')
     add_options(parser)
     arguments = parser.parse_args()
     if arguments.quick:
         arguments.hypotheses = arguments.random = arguments.blind = 4
         arguments.names = arguments.names or ['apple', 'box', 'banana']
-    results = json.loads(arguments.read.read_text()) if arguments.read else []
+    results = [result for file in arguments.read for result in json.loads(file.read_text())]
     objects = {} if arguments.read else all_objects(arguments.names)
     for name, (mesh, mass, kind) in objects.items():
         begin = time.monotonic()
