@@ -5,8 +5,10 @@ Plan and evaluate in this process: the library's front door.
 >>> result = plan_grasps(load_object('apple.stl', material='firm_fruit'))  # doctest: +SKIP
 """
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,6 +19,7 @@ from .core.batches import OBSTACLE_BOX
 from .core.bodies import (GraspObject, Material, load_material, load_materials, load_mesh,
                           shapes)
 from .core.contact import LinkShapes
+from .core.errors import GripsimError
 from .core.hand import HandModel
 from .core.mechanics import MechanicsOptions
 from .core.pipeline import Pipeline
@@ -178,7 +181,10 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     budget = checked_budget(budget) or options.max_planning_time
     warm_up()
     begin = time.monotonic()
-    planner = GraspPlanner(grasp_object, hand, task or Task(), options, seed, hypotheses, count)
+    pipeline = Pipeline(hand, grasp_object, mechanics_options(), link_shapes(hand))
+    with _prepared_beside(pipeline):
+        planner = GraspPlanner(grasp_object, hand, task or Task(), options, seed, hypotheses,
+                               count)
     first_stable: list[float] = []
 
     def watch(progress: Progress) -> bool:
@@ -187,7 +193,6 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
             first_stable.append(elapsed)
         return (on_progress is None or on_progress(progress) is not False) and elapsed < budget
 
-    pipeline = Pipeline(hand, grasp_object, mechanics_options(), link_shapes(hand))
     stopped = run_with_workers(planner, pipeline, watch, worker_count(workers))
     progress = planner.progress
     samples = options.robustness_samples if robustness is None else robustness
@@ -200,6 +205,20 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
         first_stable_time=first_stable[0] if first_stable else None,
         planning_time=time.monotonic() - begin, nearest_miss=planner.nearest_miss,
         hint=planner.hint)
+
+
+@contextmanager
+def _prepared_beside(pipeline: Pipeline) -> Iterator[None]:
+    """Prepare the stages in a thread meanwhile; it has ended when workers are forked."""
+    def prepare() -> None:
+        with suppress(GripsimError):    # who asks first is told
+            pipeline.prepare()
+    thread = threading.Thread(target=prepare, name='preparation', daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 def robust_grasps(grasp_object: GraspObject, grasps: list[RankedGrasp], task: Task | None,

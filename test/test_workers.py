@@ -7,7 +7,7 @@ import threading
 
 from gripsim_ros import workers as module
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
-from gripsim_ros.core.errors import ShapeError, TaskError
+from gripsim_ros.core.errors import MeshError, ShapeError, TaskError
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import GraspPlanner, Task
 from gripsim_ros.in_process import (link_shapes, mechanics_options, plan_grasps, planner_options,
@@ -47,6 +47,28 @@ def test_grasps_do_not_depend_on_the_number_of_workers():
     assert alone.rejections == shared.rejections
     assert alone.evaluated == shared.evaluated == HYPOTHESES
     same(alone.grasps, shared.grasps)
+
+
+@pytest.mark.parametrize('fails', [False, True])
+def test_the_object_is_prepared_beside_the_quick_look_before_workers_are_forked(
+        monkeypatch, fails):
+    inner, threads, prepare = [], [], Pipeline.prepare
+
+    def watched(pipeline):
+        threads.append(threading.current_thread())
+        if fails:       # who asks first is told, and here nobody is
+            raise MeshError('too odd')
+        prepare(pipeline)
+        inner.append('surface' in vars(pipeline._scene.body))
+
+    def begin(planner, pipeline, *_):
+        assert threads and not threads[0].is_alive()
+        return run_with_workers(planner, pipeline, *_)
+    monkeypatch.setattr(Pipeline, 'prepare', watched)
+    monkeypatch.setattr('gripsim_ros.in_process.run_with_workers', begin)
+    result = plan_grasps(ball(), hypotheses=2, budget=300.0, workers=2)
+    assert result.evaluated == 2 and inner == ([] if fails else [True])
+    assert threads[0] is not threading.main_thread()
 
 
 @pytest.mark.parametrize('killed', [1, 2])

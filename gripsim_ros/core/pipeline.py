@@ -36,6 +36,10 @@ class Pipeline:
         self._scene = scene or ContactScene(hand, grasp_object, shapes)
         self._body = ElasticBody(grasp_object, mechanics)
 
+    def prepare(self) -> None:
+        """Build now what the first question would build; from any thread."""
+        self._scene.prepare()
+
     def evaluate(self, configurations: ConfigurationBatch) -> GraspStateBatch:
         """Return the grasp states of a batch of configurations."""
         link_states = compute_link_states(self._hand, configurations)

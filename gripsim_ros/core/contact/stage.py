@@ -82,6 +82,10 @@ class ContactScene:
         self.indenters = tuple(MeshIndenter(body) for body in shapes.bodies)
         self.options = options
 
+    def prepare(self) -> None:
+        """Build now what the first question would build of the object: its tree and surface."""
+        self.body.bulge     # follows from both
+
 
 class _Row(NamedTuple):
     """The answer for one configuration."""
