@@ -88,5 +88,9 @@ class Connection:
         self._context.try_shutdown()
         if self._thread.is_alive():
             self._thread.join(2.0)
-        # The context alone leaves the node to the garbage collector, and it goes on publishing.
+        # The context alone leaves the node to the garbage collector, and it goes on publishing;
+        # so does an action client, which the node does not destroy, with its shared memory.
+        for waitable in list(self.node.waitables):
+            if isinstance(waitable, ActionClient):
+                waitable.destroy()
         self.node.destroy_node()

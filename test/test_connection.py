@@ -1,15 +1,20 @@
 """What a connection opened is gone from ROS once it is closed."""
 
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
+from fault_resources import SEGMENT  # noqa: E402
 from gripsim_interfaces.action import PlanGrasps  # noqa: E402
 from rclpy.task import Future  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
+from gripsim_ros.client import PlanGraspClient  # noqa: E402
 from gripsim_ros.connection import Connection, PromptActionClient  # noqa: E402
+from gripsim_ros.execute_client import ExecuteGraspClient  # noqa: E402
 from gripsim_ros.nodes.node_base import latched  # noqa: E402
 
 TOPIC, TIMEOUT = 'last_words', 60.0
@@ -56,3 +61,14 @@ def test_an_action_client_bears_an_answer_at_any_moment(answered, monkeypatch):
         assert future.result() == 'handle'
         assert not client._futures and not client._pending_goal_requests
         client.destroy()
+
+
+@pytest.mark.parametrize('kind', [PlanGraspClient, ExecuteGraspClient])
+def test_a_closed_connection_leaves_no_shared_memory(kind):
+    # Each name keeps its connection alive, as a long program would.
+    def mapped():
+        return set(SEGMENT.findall(Path('/proc/self/maps').read_text(encoding='ascii')))
+    before = mapped()
+    with kind() as connection:
+        assert mapped() - before
+    assert not mapped() - before, connection
