@@ -13,14 +13,17 @@ rclpy = pytest.importorskip('rclpy')
 
 @pytest.fixture
 def default_domain(tmp_path, monkeypatch):
-    """Take the tests' own domain for the default one, and hide it and all locks."""
-    domain = int(os.environ['ROS_DOMAIN_ID'])
-    monkeypatch.setattr(environment, '_held', {})
+    """Take a domain in which no other test has left a node for the default one; hide all locks."""
+    held = {}
+    monkeypatch.setattr(environment, '_held', held)
+    domain = environment.claim_domain()
+    lock = held.pop(domain)
     monkeypatch.setattr(environment.tempfile, 'gettempdir', lambda: str(tmp_path))
     for module in (environment, doctor):
         monkeypatch.setattr(module, 'DEFAULT_DOMAIN', domain)
     monkeypatch.delenv('ROS_DOMAIN_ID')
-    return domain
+    yield domain
+    lock.close()
 
 
 @pytest.fixture
