@@ -89,8 +89,8 @@ class Connection:
         if self._thread.is_alive():
             self._thread.join(2.0)
         # The context alone leaves the node to the garbage collector, and it goes on publishing;
-        # so does an action client, which the node does not destroy, with its shared memory.
+        # so does our action client, which the node does not destroy, with its shared memory.
         for waitable in list(self.node.waitables):
-            if isinstance(waitable, ActionClient):
+            if isinstance(waitable, PromptActionClient):
                 waitable.destroy()
         self.node.destroy_node()

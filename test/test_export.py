@@ -30,8 +30,9 @@ from gripsim_ros.sweep.records import GraspFilter
 
 ROOT = Path(__file__).resolve().parents[1]
 ATOL_ROUNDOFF = 1e-12
-#: Through a quaternion the pose changes by round-off; contact forces follow it.
-RTOL_EVALUATED = 1e-6
+#: Through a quaternion the pose changes by round-off; contact forces follow it, and the least
+#: torques as far as the conic programme tells them: 1.2e-6 with the kernels of some processors.
+RTOL_EVALUATED = 1e-5
 LABELS = ('a.stl', 'b/c.stl', 'B.stl', 'b_c.stl', 'ü.stl')
 
 

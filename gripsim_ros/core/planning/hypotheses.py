@@ -49,8 +49,9 @@ FIELD_CLEARANCE = 0.001
 LONG_AXES = (0, 1)
 #: By so much the quick look may miss the middle of a contact [m].
 REGION_SLACK = 0.01
-#: Contacts that it sees nearer to the region's border [m], or outside, lose so much score.
-REGION_BORDER, REGION_LOSS = 0.005, 0.2
+#: Contacts that it sees nearer to the region's border [m], or outside, lose so much score: more
+#: than being off the centre of mass, else those just outside come first and nothing else is tried.
+REGION_BORDER, REGION_LOSS = 0.005, 0.6
 #: Above this cosine a palm comes along an axis.
 ALONG_AXIS = 0.95
 #: Gain of score where more than two fingers share the load: a pinch resists turning badly.
