@@ -1,7 +1,5 @@
 """What all nodes of the suite share: parameters, lifecycle, diagnostics, steady timers."""
 
-import ctypes
-import gc
 import os
 import sys
 import time
@@ -26,6 +24,7 @@ from ..environment import clean_shared_memory
 from ..resources import load_default_hand, resolve_uri, share_directory
 from .health import Traffic
 from .interrupts import Interrupts
+from .memory import manage_memory
 from .parameters import NodeParameter, ParameterError, declare
 from .ring_reader import RingReader
 
@@ -253,6 +252,7 @@ def run(node_class: type[SuiteNode], args: Sequence[str] | None = None) -> int:
     megabytes behind, and the second time the kernels come from numba's cache.
     """
     interrupts = Interrupts()
+    manage_memory()
     clean_shared_memory()       # what the one before left, where it was killed
     node, executor, compiled = None, None, RecordingListener()
     try:
@@ -324,14 +324,3 @@ def config_mapping(path: str, name: str) -> Mapping[str, Any]:
     if not isinstance(content, Mapping):
         raise ParameterError(f'{name} options {file} must be a mapping, got {content!r}')
     return content
-
-
-def return_memory() -> None:
-    """
-    Give freed memory back to the system, which glibc's heaps of many threads keep else.
-
-    What refers to itself is freed first: a few objects with large arrays wait long for that.
-    """
-    gc.collect()
-    with suppress(OSError, AttributeError):     # another C library
-        ctypes.CDLL(None).malloc_trim(0)

@@ -15,7 +15,8 @@ from ..conversions.misses import miss_to_msg
 from ..core.errors import GripsimError, TaskError
 from ..core.planning import GraspEvaluator, GraspPlanner, Progress
 from ..core.transforms import apply
-from .node_base import LARGE_MESH, one_line, return_memory
+from .memory import return_memory
+from .node_base import LARGE_MESH, one_line
 from .sessions import CANCELED, INTERNAL, INVALID, STAGE_MISSING, TIMED_OUT, Session
 from .stored_plans import StoredPlan
 

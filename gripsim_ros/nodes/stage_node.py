@@ -19,8 +19,9 @@ from ..core.bodies import GraspObject
 from ..core.errors import GripsimError
 from .health import Meter
 from .last_answers import LastAnswers, name_of
+from .memory import return_memory
 from .node_base import (
-    LARGE_MESH, LATCHED_OBJECTS, SuiteNode, latched, latest, one_line, reliable, return_memory)
+    LARGE_MESH, LATCHED_OBJECTS, SuiteNode, latched, latest, one_line, reliable)
 from .parameters import NodeParameter, ParameterError
 
 #: Messages that wait on the planner's side; at least twice the planners' credits.
