@@ -14,7 +14,7 @@ from fault_cases import is_line  # noqa: E402
 from geometry_msgs.msg import Point  # noqa: E402
 from gripsim_interfaces.action import PlanGrasps  # noqa: E402
 from gripsim_interfaces.srv import PlanGrasp  # noqa: E402
-from shape_msgs.msg import MeshTriangle  # noqa: E402
+from shape_msgs.msg import Mesh, MeshTriangle  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
 from gripsim_ros.core.errors import MeshError  # noqa: E402
@@ -29,13 +29,18 @@ Status = PlanGrasp.Response
 ROOMS, LIMIT = 2, 0.05
 
 
+def large_mesh(count: int = LARGE_MESH + 1) -> Mesh:
+    """Return a mesh of so many triangles at one vertex."""
+    return Mesh(vertices=[Point()], triangles=[MeshTriangle()] * count)
+
+
 @pytest.fixture
 def node():
     """Yield what the server needs of its node; reading a mesh takes until ``read`` is set."""
     read, reading = threading.Event(), []
 
-    def wait_and_refuse(msg):
-        reading.append(msg)
+    def wait_and_refuse(msg, mesh=None):
+        reading.append(mesh)
         read.wait()
         raise MeshError('read at last')
     dispatcher = Dispatcher(RingSettings(1, 1.0, 1), None, None, lambda: ())
@@ -46,7 +51,8 @@ def node():
         reading=reading, next_request_id=lambda: 'r',
         reader=SimpleNamespace(read=wait_and_refuse,
                                triangle_estimate=lambda msg: len(msg.mesh.triangles)),
-        report_error=pytest.fail, options=SimpleNamespace(max_planning_time=1.0))
+        arm_choice=SimpleNamespace(is_wanted=False), report_error=pytest.fail,
+        options=SimpleNamespace(max_planning_time=1.0))
     read.set()
     dispatcher.close()
     thread.join(5.0)
@@ -100,12 +106,10 @@ def test_large_meshes_take_turns_and_small_ones_do_not_wait(node):
 
 def test_large_meshes_are_read_one_after_the_other(node):
     server = RequestServer(node)
-    triangle = MeshTriangle()
     answers = []
 
     def ask():
-        request = PlanGrasp.Request(max_planning_time=60.0)
-        request.mesh.triangles = [triangle] * (LARGE_MESH + 1)
+        request = PlanGrasp.Request(max_planning_time=60.0, mesh=large_mesh())
         answers.append(server.plan(request, PlanGrasp.Response()).status)
     threads = [threading.Thread(target=ask) for _ in range(ROOMS)]
     for thread in threads:
@@ -118,10 +122,27 @@ def test_large_meshes_are_read_one_after_the_other(node):
     assert answers == [Status.INVALID_REQUEST] * ROOMS and len(node.reading) == ROOMS
 
 
+@pytest.mark.parametrize('with_arm', [False, True])
+def test_a_large_mesh_leaves_its_message_while_its_request_waits(node, with_arm):
+    node.arm_choice.is_wanted = with_arm
+    server, msg = RequestServer(node), PlanGrasp.Request(max_planning_time=60.0, mesh=large_mesh())
+    server._large.acquire()
+    thread = threading.Thread(target=server.plan, args=(msg, PlanGrasp.Response()))
+    thread.start()
+    left = wait_for(lambda: not msg.mesh.triangles, timeout=5 * TURN_PERIOD if with_arm else 60.0)
+    assert left is not with_arm and not node.reading
+    server._large.release()
+    node.read.set()
+    thread.join(60.0)
+    assert not msg.mesh.triangles
+    [mesh] = node.reading
+    assert (mesh is None) if with_arm else (mesh[1].shape == (LARGE_MESH + 1, 3))
+
+
 def test_a_mesh_whose_size_shows_once_it_is_read_waits_for_its_turn_too(node, monkeypatch):
     server, go_on, published = RequestServer(node), threading.Event(), []
     large = SimpleNamespace(mesh=SimpleNamespace(faces=range(LARGE_MESH + 1)), id='o')
-    node.reader.read = lambda msg: SimpleNamespace(grasp_object=large, scale=1.0)
+    node.reader.read = lambda msg, mesh: SimpleNamespace(grasp_object=large, scale=1.0)
     node.publish_object = lambda *_: (published.append('begun'), go_on.wait(60.0))
     monkeypatch.setattr(server, '_frame', lambda plan: None)
 
@@ -189,8 +210,7 @@ def test_a_planner_is_gone_before_memory_is_given_back(node, monkeypatch):
     monkeypatch.setattr(requests_served, 'LARGE_MESH', 2)
     monkeypatch.setattr(requests_served, 'return_memory',
                         lambda: alive.append(planners[-1]() is not None))
-    msg = PlanGrasp.Request()
-    msg.mesh.triangles = [MeshTriangle()] * 3
+    msg = PlanGrasp.Request(mesh=large_mesh(3))
     RequestServer(node)._serve(msg, PlanGrasp.Response(), work)
     assert alive == [False]
 
@@ -208,8 +228,7 @@ def test_memory_of_large_meshes_goes_back_even_where_they_were_not_read(
         node.read.set()
     for count, expected in ((2, []), (3, [3])):
         msg = PlanGrasp.Request(max_planning_time=limit)
-        goal = msg.mesh
-        goal.triangles = [MeshTriangle()] * count
+        goal = msg.mesh = large_mesh(count)
         server.plan(msg, PlanGrasp.Response())
         node.read.set()
         assert wait_for(lambda: given == expected and not msg.mesh.triangles)

@@ -105,8 +105,10 @@ def mesh_from_msg(msg: Mesh) -> tuple[Array, NDArray[np.int64]]:
         It is empty or too large, a number is not finite, or an index points past the vertices.
     """
     check_size(len(msg.vertices), len(msg.triangles))
-    vertices = np.array([(p.x, p.y, p.z) for p in msg.vertices], float).reshape(-1, 3)
-    faces = np.array([t.vertex_indices for t in msg.triangles], np.int64).reshape(-1, 3)
+    vertices = np.fromiter((x for p in msg.vertices for x in (p.x, p.y, p.z)), float,
+                           3 * len(msg.vertices)).reshape(-1, 3)
+    faces = np.fromiter((i for t in msg.triangles for i in t.vertex_indices.tolist()), np.int64,
+                        3 * len(msg.triangles)).reshape(-1, 3)
     if not len(vertices) or not len(faces):
         raise MeshError(f'mesh must have vertices and triangles, got {len(vertices)} vertices '
                         f'and {len(faces)} triangles')

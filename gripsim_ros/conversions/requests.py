@@ -22,6 +22,7 @@ from .geometry import (
 from .objects import material_from_msg
 
 Array = NDArray[np.float64]
+MeshArrays = tuple[Array, NDArray[np.int64]]
 
 #: Standard gravity where a request leaves it 0 [m/s^2].
 STANDARD_GRAVITY = 9.81
@@ -65,9 +66,15 @@ class RequestReader:
     resolve_uri: Callable[[str], Path]
     find_object: Callable[[str], GraspObject | None]
 
-    def read(self, msg) -> Request:
+    def read(self, msg, mesh: MeshArrays | None = None) -> Request:
         """
         Return the understood request of ``PlanGrasp``, ``PlanGrasps`` or ``EvaluateGrasp``.
+
+        Parameters
+        ----------
+        msg : PlanGrasp.Request, PlanGrasps.Goal or EvaluateGrasp.Request
+        mesh : tuple of (V, 3) float and (F, 3) int, optional
+            The message's mesh, taken out of it before by `take_mesh`.
 
         Raises
         ------
@@ -82,7 +89,7 @@ class RequestReader:
             rows = _named('obstacles', lambda: primitives_from_msg(
                 msg.obstacles, msg.obstacle_poses, T_object_frame, 'obstacles'))
             task = _with_obstacles(task, rows)
-        grasp_object, repairs = self._object(msg)
+        grasp_object, repairs = self._object(msg, mesh)
         return Request(grasp_object, task, T_frame_object, msg.header.frame_id, repairs,
                        _scale(msg.scale))
 
@@ -100,9 +107,9 @@ class RequestReader:
         except (GripsimError, OSError, ValueError):
             return 0
 
-    def _object(self, msg) -> tuple[GraspObject, tuple[str, ...]]:
+    def _object(self, msg, mesh: MeshArrays | None) -> tuple[GraspObject, tuple[str, ...]]:
         """Return the object that a request names or brings, and what was mended."""
-        brings_mesh = bool(msg.mesh.vertices or msg.mesh.triangles)
+        brings_mesh = mesh is not None or bool(msg.mesh.vertices or msg.mesh.triangles)
         if msg.mesh_resource and brings_mesh:
             raise MeshError('give exactly one of mesh_resource and mesh, got both')
         if hasattr(msg, 'cloud') and (msg.completion or has_cloud(msg.cloud)):
@@ -115,7 +122,7 @@ class RequestReader:
         if msg.mesh_resource:
             loaded = load_mesh(self.resolve_uri(msg.mesh_resource), _scale(msg.scale))
         else:
-            loaded = repair_mesh(*mesh_from_msg(msg.mesh), scale=_scale(msg.scale))
+            loaded = repair_mesh(*(mesh or mesh_from_msg(msg.mesh)), scale=_scale(msg.scale))
         label = msg.object_id or Path(msg.mesh_resource).stem
         grasp_object = GraspObject(loaded.mesh, material, label)
         return grasp_object, tuple(str(repair) for repair in loaded.repairs)
@@ -141,6 +148,19 @@ class RequestReader:
             return known
         material = material_from_msg(msg.material, self.materials)
         return GraspObject(known.mesh, material, known.label, known.seen)
+
+
+def take_mesh(msg) -> MeshArrays:
+    """
+    Return the mesh of a request as arrays, and leave the message without it.
+
+    Raises
+    ------
+    MeshError
+        It cannot be used; the message is without it all the same.
+    """
+    mesh, msg.mesh = msg.mesh, type(msg.mesh)()
+    return mesh_from_msg(mesh)
 
 
 def planning_time(msg) -> float:

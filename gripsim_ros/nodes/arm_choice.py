@@ -34,6 +34,11 @@ class ArmChoice:
         self._client = node.create_client(
             EvaluateGrasp, service, callback_group=ReentrantCallbackGroup()) if service else None
 
+    @property
+    def is_wanted(self) -> bool:
+        """Return whether grasps are to be ordered by the arm."""
+        return self._client is not None
+
     def is_absent(self) -> bool:
         """Return whether an arm is wanted and nobody serves it."""
         return self._client is not None and not self._client.service_is_ready()

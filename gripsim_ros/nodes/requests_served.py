@@ -10,7 +10,7 @@ from gripsim_interfaces.action import PlanGrasps
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 
 from ..conversions import (
-    GraspFrame, Request, grasp_from_msg, grasp_to_msg, planning_time, point_to_msg)
+    GraspFrame, Request, grasp_from_msg, grasp_to_msg, planning_time, point_to_msg, take_mesh)
 from ..conversions.misses import miss_to_msg
 from ..core.errors import GripsimError, TaskError
 from ..core.planning import GraspEvaluator, GraspPlanner, Progress
@@ -34,13 +34,19 @@ _STATUS = {TIMED_OUT: Status.TIMED_OUT, CANCELED: Status.CANCELED,
 
 @dataclass(eq=False)
 class _Plan:
-    """A request on its way; ``request`` and ``frame`` are None until it is understood."""
+    """
+    A request on its way; ``request`` and ``frame`` are None until it is understood.
+
+    ``mesh`` is a large one that was taken out of ``msg`` and is still to be read.
+    """
 
     msg: object
     session: Session
     request: Request | None = None
     frame: GraspFrame | None = None
     preparation: threading.Thread | None = None
+    mesh: tuple | None = None
+    large: bool = False
 
 
 class RequestServer:
@@ -228,12 +234,15 @@ class RequestServer:
         node, session = self._node, plan.session
         try:
             estimate = node.reader.triangle_estimate(plan.msg)
+            self._take_large_mesh(plan, estimate)
             with ExitStack() as turn:
                 turn.enter_context(self._turn(estimate, session))
                 if session.done.is_set():
                     return
                 begin = time.monotonic()
-                plan.request = node.reader.read(plan.msg)
+                mesh, plan.mesh = plan.mesh, None
+                plan.request = node.reader.read(plan.msg, mesh)
+                del mesh
                 plan.frame = self._frame(plan)
                 grasp_object, took = plan.request.grasp_object, time.monotonic() - begin
                 if estimate <= LARGE_MESH:      # or so it seemed: by a label, in a dense format
@@ -250,6 +259,18 @@ class RequestServer:
         except Exception as error:
             node.report_error(f'request: {one_line(error)}')
             node.dispatcher.refuse(session, INTERNAL, one_line(error))
+
+    def _take_large_mesh(self, plan: _Plan, triangle_count: int) -> None:
+        """
+        Take a large mesh out of its message before it waits; the arm's node wants it whole.
+
+        As Python's objects it is six times as large. What else is made while these live
+        lies between them, and one small block keeps a megabyte of them from going back.
+        """
+        brings_it = triangle_count > LARGE_MESH and not plan.msg.mesh_resource
+        if brings_it and not self._node.arm_choice.is_wanted:
+            plan.large = True
+            plan.mesh = take_mesh(plan.msg)
 
     @contextmanager
     def _turn(self, triangle_count: int, session: Session) -> Iterator[None]:
@@ -331,17 +352,18 @@ def let_go(msg, plan: _Plan | None = None) -> None:
     after their end; a mesh of half a million triangles takes 110 MB as Python's objects. The
     memory of large meshes goes back to the system, were they read or not.
     """
-    count = max(len(msg.mesh.vertices), len(msg.mesh.triangles))
+    large = max(len(msg.mesh.vertices), len(msg.mesh.triangles)) > LARGE_MESH
     for name in ('mesh', 'cloud'):
         if hasattr(msg, name):
             setattr(msg, name, type(getattr(msg, name))())
     if plan is not None:
         session = plan.session
+        large, plan.mesh = large or plan.large, None
         session.on_progress = None      # it refers back to the plan
         session.planner = session.grasp_object = None
         request, plan.request = plan.request, None
         if request is not None and len(request.grasp_object.mesh.faces) > LARGE_MESH:
             request.grasp_object.mesh.forget_derived()      # it is held to be shown
-            count = LARGE_MESH + 1
-    if count > LARGE_MESH:
+            large = True
+    if large:
         return_memory()
