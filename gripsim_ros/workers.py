@@ -19,10 +19,10 @@ from .core.batches import ConfigurationBatch, GraspStateBatch
 from .core.pipeline import Pipeline, Watch, group_size, run
 from .core.planning import GraspEvaluator, GraspPlanner, Progress
 from .core.planning.closing_groups import Outcome, carry_closings
-from .core.planning.types import check_counts
+from .core.planning.types import Bar, check_counts
 
 #: A batch to be evaluated, or hypotheses to be closed: their numbers and bars.
-Job = ConfigurationBatch | dict[int, float]
+Job = ConfigurationBatch | dict[int, Bar]
 #: Its answer.
 Answer = GraspStateBatch | list[Outcome]
 

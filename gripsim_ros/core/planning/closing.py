@@ -19,6 +19,7 @@ from .options import PlannerOptions
 from .press import Control, contact_controls, press_steps, Softness, TriedForces
 from .regions import within_region
 from .state_row import StateRow
+from .types import NO_BAR
 
 Array = NDArray[np.float64]
 
@@ -103,7 +104,7 @@ class Closing:
         self.reason = ''
         self.held: Held | None = None
         self.miss: Miss | None = None
-        self.bar, self.best_score = -np.inf, np.inf
+        self.bar, self.best_score = NO_BAR, np.inf
         self._hand, self._options, self._limits = hand, options, limits
         self._preshape = hand.preshapes[hypothesis.preshape]
         self._rates = self._preshape.closed - self._preshape.open
@@ -225,8 +226,7 @@ class Closing:
             self.fail(rejections.TOO_FEW_FINGERS)
             return
         self._phase, self._steps = 'squeeze', 0
-        none = np.zeros(len(self._controls()))
-        self._press(state, none, none)
+        self._press(state, *np.zeros((2, len(self._controls()))))
 
     def _advance(self, finger: Finger, clearance: Array) -> bool:
         """Move a finger's free joints as far as no link can meet the object."""

@@ -28,7 +28,7 @@ from .reach import ReachSearch
 from .refining import Refining
 from .settling import SPARE_GRASPS, Settling, SettlingRounds, settled_question, told_where_found
 from .state_row import StateRow, state_row
-from .types import Ask, NearestMiss, Progress, RankedGrasp, Task, check_counts
+from .types import Ask, Bar, NearestMiss, Progress, RankedGrasp, Task, check_counts
 
 #: Hypotheses worked on at first, and more for each judged: the best ones answer soon.
 FIRST_ACTIVE, MORE_ACTIVE = 8, 4
@@ -149,7 +149,7 @@ class GraspPlanner:
         self._given_out.update({c.hypothesis.number: c for c in closings})
         return closings
 
-    def hypotheses(self, bars: Mapping[int, float]) -> list[Closing]:
+    def hypotheses(self, bars: Mapping[int, Bar]) -> list[Closing]:
         """Return hypotheses, not begun yet or given out, by their numbers, with these bars."""
         found = {c.hypothesis.number: c for c in [*self._waiting, *self._given_out.values()]}
         for number, bar in bars.items():

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from .. import batches
 from ..hand import HandModel
 from . import rejections
 from .closing import Closing
 from .options import PlannerOptions
 from .ranking import Reference, score_terms
 from .state_row import StateRow
-from .types import RankedGrasp
+from .types import NO_BAR, Bar, RankedGrasp
 
 Array = NDArray[np.float64]
 
@@ -22,13 +23,15 @@ Array = NDArray[np.float64]
 LARGE = 1e3
 #: A flagged patch may be in the model's range again at so much of its force [-].
 RELIEF = 0.8
+#: Flags that stay with a patch while it is pressed harder; from a link's edge contacts wander.
+LASTING = batches.PATCH_THIN | batches.PATCH_STRAINED | batches.PATCH_SPREAD
 
 
 class Prospects:
     """
     Sets closings aside whose score cannot come among those wanted, and recalls them if it can.
 
-    Hypotheses begin in heats. The bar of a heat is the last score wanted so far, of the heats
+    Hypotheses begin in heats. The bar of a heat is the last rank wanted so far, of the heats
     before the one before it: all of these are over when it begins. So bars depend on no
     order of answers. Where grasps let go as the object settles and fewer than wanted remain,
     those set aside are carried on with, without bar.
@@ -48,7 +51,7 @@ class Prospects:
         self._wanted = wanted
         self._heats: dict[int, int] = {}
         self._open: set[int] = set()
-        self._scores: list[tuple[int, float]] = []
+        self._ranks: list[tuple[int, bool, float]] = []
         self._aside: dict[int, Closing] = {}
         self._closed = False
 
@@ -85,8 +88,8 @@ class Prospects:
     def conclude(self, number: int, grasp: RankedGrasp | None) -> None:
         """Take note of a verdict."""
         self._open.discard(number)
-        if grasp is not None and grasp.quantitative:
-            self._scores.append((self._heats.get(number, 0), grasp.score))
+        if grasp is not None:
+            self._ranks.append((self._heats.get(number, 0), grasp.quantitative, grasp.score))
 
     def put_aside(self, closing: Closing) -> None:
         """Set a closing aside that is below its bar."""
@@ -97,22 +100,28 @@ class Prospects:
         """Return those set aside to be carried on with, without bar."""
         closings, self._aside = self.aside, {}
         for closing in closings:
-            closing.bar = -np.inf
+            closing.bar = NO_BAR
         return closings
 
     def is_beaten(self, closing: Closing, state: StateRow) -> bool:
         """Tell whether a closing need not go on, after an answer; note its best score."""
-        if closing.judged or closing.bar == -np.inf or not (
+        if closing.judged or closing.bar == NO_BAR or not (
                 state.capable and closing.presses_everywhere(state)):
             return False
         closing.best_score = best_score(state, self._hand, self._reference, self._options)
-        return closing.best_score < closing.bar
+        lasting = replace(state, flags=state.flags & LASTING)
+        ratios = force_ratios(state, closing.wanted_forces(state))
+        return closing.best_score < (closing.bar.quantitative if comes_into_range(lasting, ratios)
+                                     else closing.bar.other)
 
-    def _bar(self, heat: int) -> float:
-        scores = sorted((score for of, score in self._scores if of <= heat - 2), reverse=True)
-        if len(scores) < self._wanted:
-            return -np.inf
-        return scores[self._wanted - 1] - self._options.set_aside_slack
+    def _bar(self, heat: int) -> Bar:
+        ranks = sorted(((quantitative, score) for of, quantitative, score in self._ranks
+                        if of <= heat - 2), reverse=True)
+        if len(ranks) < self._wanted:
+            return NO_BAR
+        quantitative, score = ranks[self._wanted - 1]
+        bar = score - self._options.set_aside_slack
+        return Bar(bar, np.inf) if quantitative else Bar(other=bar)
 
 
 def best_score(state: StateRow, hand: HandModel, reference: Reference,
@@ -179,9 +188,7 @@ def foreseen_change(state: StateRow, wanted: Mapping[int, float], hand: HandMode
     force falls below ``RELIEF`` of what it is, its radius by 7 %.
 
     """
-    present = {link: state.normal_forces[state.links == link].sum() for link in wanted}
-    ratios = np.array([wanted[link] / present[link] if present.get(link, 0.0) > 0.0 else 1.0
-                       for link in state.links.tolist()])
+    ratios = force_ratios(state, wanted)
     pressed = replace(
         state, forces=state.forces * ratios[:, None],
         peak_pressures=state.peak_pressures * np.cbrt(ratios),
@@ -189,7 +196,19 @@ def foreseen_change(state: StateRow, wanted: Mapping[int, float], hand: HandMode
     none = np.zeros(len(hand.joint_names))
     before, after = (score_terms(of, none, hand, reference, options)[0]
                      for of in (state, pressed))
-    return after - before, not (state.flags.astype(bool) & (ratios > RELIEF)).any()
+    return after - before, comes_into_range(state, ratios)
+
+
+def force_ratios(state: StateRow, wanted: Mapping[int, float]) -> Array:
+    """Return what is wanted of each patch (k,) over its present force; 1: as it is."""
+    present = {link: state.normal_forces[state.links == link].sum() for link in wanted}
+    return np.array([wanted[link] / present[link] if present.get(link, 0.0) > 0.0 else 1.0
+                     for link in state.links.tolist()])
+
+
+def comes_into_range(state: StateRow, ratios: Array) -> bool:
+    """Tell whether no patch is flagged, or each whose force is to fall below ``RELIEF`` of it."""
+    return not (state.flags.astype(bool) & (ratios > RELIEF)).any()
 
 
 def _least_norm(vectors: Array) -> float:

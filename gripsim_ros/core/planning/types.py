@@ -1,7 +1,7 @@
 """What the planner takes and gives: tasks, options, ranked grasps, progress."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -307,6 +307,21 @@ class NearestMiss:
     peak_pressure: float
     max_pressure: float
     contacts: tuple[GraspContact, ...] = ()
+
+
+class Bar(NamedTuple):
+    """
+    What a closing's best score must reach: of one that may come to be quantitative, and others.
+
+    Grasps that are not quantitative rank after all that are.
+    """
+
+    quantitative: float = -np.inf
+    other: float = -np.inf
+
+
+#: That of a closing that is not set aside.
+NO_BAR = Bar()
 
 
 @dataclass(frozen=True, eq=False)
