@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -30,7 +30,8 @@ from .resources import cache_directory, load_default_hand, resolve_uri, share_di
 from .robustness import add_robustness
 from .workers import run, run_with_workers, worker_count
 
-
+#: Configurations a worker is asked for at once: none idles while another has many.
+WORKER_BATCH = 2
 #: A box a metre away: kind, sides, pose.
 FAR_BOX = np.array([[OBSTACLE_BOX, 0.1, 0.1, 0.1, 1, 0, 0, 1.0, 0, 1, 0, 0, 0, 0, 1, 0]])
 
@@ -179,11 +180,13 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     hand = hand or load_default_hand()
     options = options or planner_options()
     budget = checked_budget(budget) or options.max_planning_time
+    processes = worker_count(workers)
+    batches = replace(options, batch_size=WORKER_BATCH) if processes > 1 else options
     warm_up()
     begin = time.monotonic()
     pipeline = Pipeline(hand, grasp_object, mechanics_options(), link_shapes(hand))
     with _prepared_beside(pipeline):
-        planner = GraspPlanner(grasp_object, hand, task or Task(), options, seed, hypotheses,
+        planner = GraspPlanner(grasp_object, hand, task or Task(), batches, seed, hypotheses,
                                count)
     first_stable: list[float] = []
 
@@ -193,7 +196,7 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
             first_stable.append(elapsed)
         return (on_progress is None or on_progress(progress) is not False) and elapsed < budget
 
-    stopped = run_with_workers(planner, pipeline, watch, worker_count(workers))
+    stopped = run_with_workers(planner, pipeline, watch, processes)
     progress = planner.progress
     samples = options.robustness_samples if robustness is None else robustness
     grasps = robust_grasps(grasp_object, planner.ranked(), task, samples, seed, hand=hand,
