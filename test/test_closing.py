@@ -10,6 +10,7 @@ from gripsim_ros.core import batches
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import rejections
 from gripsim_ros.core.planning.closing import Closing, Limits
+from gripsim_ros.core.planning.force_level import FORCE_GROWTH
 from gripsim_ros.core.planning.hypotheses import Hypothesis
 from gripsim_ros.core.planning.press import Softness
 from gripsim_ros.core.planning.state_row import StateRow
@@ -125,3 +126,30 @@ def test_beyond_a_limit_forces_are_lowered_to_what_just_holds_however_they_are_s
     # Four times the least forces hold 1.25 times the load; aims lie half a tolerance above.
     above = np.sqrt(1.0 + planner_options().force_tolerance)
     assert_allclose(wanted, np.full((2, 3), 0.5 * 4.0 / 1.25 * above))
+
+
+@pytest.mark.parametrize('margin, growth', [(0.65, 2.0), (0.0, FORCE_GROWTH), (1.1, 1.3 / 1.1)])
+def test_forces_below_which_the_balance_was_lost_are_raised_alone(hand, margin, growth):
+    forces = np.array([2.0, 2.2, 0.4])
+    fresh, tried = squeezing(hand, 0.5), squeezing(hand, 0.5)
+    tried.answer(state_of(hand, forces, 0.5, margin=margin))
+    tried.answer(state_of(hand, np.full(3, 0.5), 0.0, capable=False, needed_force=8.0))
+    state = state_of(hand, forces, 0.5, margin=margin)
+    wanted = {}
+    for name, closing in (('fresh', fresh), ('tried', tried)):
+        closing.answer(state)
+        assert not closing.done
+        wanted[name] = np.array(list(closing.wanted_forces(state).values()))
+    assert (wanted['fresh'] < growth * forces).any()    # or there were nothing to see
+    assert_allclose(wanted['tried'], np.maximum(wanted['fresh'], growth * forces))
+
+
+def test_where_balance_was_lost_too_much_pressure_ends_it(hand):
+    closing = squeezing(hand, 0.5)
+    over = {'margin': 0.5, 'peak_pressures': np.array([2e6, 1e3, 1e3])}
+    lost = state_of(hand, np.full(3, 0.5), 0.0, capable=False, needed_force=8.0)
+    for state in (state_of(hand, np.full(3, 2.0), **over), lost):
+        closing.answer(state)
+        assert not closing.done
+    closing.answer(state_of(hand, np.full(3, 2.0), **over))
+    assert closing.reason == rejections.PRESSURE

@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import batches
 from ..batches import DETAIL_CLEARANCE, DETAIL_FORCES, OBSTACLE_WIDTH
 from ..hand import HandModel
 from . import rejections
-from .force_level import ForceLevel
+from .force_level import ForceLevel, force_logarithms
 from .hand_geometry import Finger, find_fingers
 from .hypotheses import Hypothesis
 from .misses import Miss, nearness
 from .options import PlannerOptions
 from .press import Control, contact_controls, press_steps, Softness, TriedForces
 from .regions import within_region
-from .state_row import StateRow
+from .state_row import StateRow, exceeds_limits, presses_through
 from .types import NO_BAR
 
 Array = NDArray[np.float64]
@@ -40,7 +39,8 @@ MOST_LOWERED = 3
 SQUEEZE_RANGE = 0.05
 #: What a closing knows beside its hypothesis, by which another process goes on with it.
 COURSE = ('reason', 'held', 'miss', '_fraction', '_phase', '_steps', '_incapable', '_level',
-          '_worth', '_corrections', '_lowered', '_arrived', '_before', '_seen', '_tried')
+          '_worth', '_corrections', '_lowered', '_arrived', '_before', '_seen', '_tried',
+          '_was_capable', '_fell')
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +118,7 @@ class Closing:
         self._before: tuple[Array, Array] | None = None
         self._seen = np.full(len(hand.link_names), np.nan)
         self._tried = TriedForces()
+        self._was_capable = self._fell = False
 
     @property
     def done(self) -> bool:
@@ -172,7 +173,8 @@ class Closing:
     def wanted_forces(self, state: StateRow) -> dict[int, float]:
         """Return the normal force wanted at each link that came to touch [N], by link."""
         controls = self._controls()
-        wanted = self._wanted(state, self._minimal(state, controls))
+        forces = self._forces(state, controls)
+        wanted = self._wanted(state, forces, self._minimal(state, controls))
         return {control.link: float(force) for control, force in zip(controls, wanted)}
 
     def fail(self, reason: str) -> None:
@@ -256,12 +258,14 @@ class Closing:
         if self.held is None and (self.miss is None
                                   or nearness(state) < nearness(self.miss.state)):
             self.miss = Miss(self._joints(), DIRECTION_STEP * self._rates, state)
-        if _presses_through(state):
+        if presses_through(state):
             self.fail(rejections.THROUGH)
             return
         controls = self._controls()
-        forces = np.array([state.normal_forces[state.links == c.link].sum() for c in controls])
+        forces = self._forces(state, controls)
         self._tried.note(controls, self._fraction, forces)
+        self._fell |= self._was_capable and not state.capable and bool((forces > 0.0).all())
+        self._was_capable |= state.capable
         minimal = self._minimal(state, controls)
         even = self._is_even(state, forces, minimal)
         if state.holds:
@@ -269,6 +273,10 @@ class Closing:
         if self._finished(state, forces, even):
             return
         self._press(state, self._targets(state, forces, minimal), forces)
+
+    def _forces(self, state: StateRow, controls: list[Control]) -> Array:
+        """Return the present normal forces (controls,) [N]."""
+        return np.array([state.normal_forces[state.links == c.link].sum() for c in controls])
 
     def _minimal(self, state: StateRow, controls: list[Control]) -> Array:
         """Return the minimal forces (controls,) [N]; 0 where none hold the task."""
@@ -302,8 +310,8 @@ class Closing:
             self._incapable = max(self._incapable, self._tries_made(state, forces))
             if self._incapable >= len(TRIED_FORCES):
                 self._end(rejections.CANNOT_BALANCE)
-        elif _exceeds_limits(state) and (self.held is not None
-                                         or self._lowered >= MOST_LOWERED):
+        elif exceeds_limits(state) and (self.held is not None
+                                        or self._lowered >= MOST_LOWERED):
             self._end(rejections.OVERLOADED)
         elif state.margin < self._options.margin_band[0] and self._takes_pressure(state, forces):
             self._end(rejections.PRESSURE)
@@ -313,7 +321,7 @@ class Closing:
         """Tell whether a link is over the limit of pressure at no more than the wanted force."""
         over = state.links[state.peak_pressures > self._limits.max_pressure]
         controls = self._controls()
-        wanted = self._wanted(state, self._minimal(state, controls))
+        wanted = self._wanted(state, forces, self._minimal(state, controls))
         pressed = {c.link for c, force, most in zip(controls, forces, wanted) if force > most}
         return any(link not in pressed for link in over)
 
@@ -332,17 +340,24 @@ class Closing:
 
     def _targets(self, state: StateRow, forces: Array, minimal: Array) -> Array:
         """Return the normal force wanted at each control [N]."""
-        if _exceeds_limits(state):
+        if exceeds_limits(state):
             self._lowered += 1
-            self._level.lower(state.margin, _logarithms(forces, minimal))
+            self._level.lower(state.margin, force_logarithms(forces, minimal))
         elif state.capable and (forces > 0.0).all() and minimal.min() > 0.0:
             self._level.change(state.margin, np.log(forces / minimal))
-        return self._wanted(state, minimal)
+        return self._wanted(state, forces, minimal)
 
-    def _wanted(self, state: StateRow, minimal: Array) -> Array:
-        """Return the normal forces wanted at the present level, or to be tried [N]."""
+    def _wanted(self, state: StateRow, forces: Array, minimal: Array) -> Array:
+        """
+        Return the normal forces wanted at the present level, or to be tried [N].
+
+        Larger patches resist more torsion: where lower forces could not balance the loads
+        any more, those of a state that does not hold yet are raised alone.
+        """
         if state.capable:
-            return self._level.targets(minimal)
+            wanted = self._level.targets(minimal)
+            short = self._fell and state.margin < self._options.margin_band[0]
+            return self._level.raised(state.margin, forces, wanted) if short else wanted
         tried = TRIED_FORCES[min(self._incapable, len(TRIED_FORCES) - 1)]
         return np.full(len(minimal), self._limits.holding_force * tried)
 
@@ -379,21 +394,3 @@ class Closing:
         time = np.linspace(0.0, 1.0, self._options.trajectory_rows)[:, None]
         fractions = np.minimum(time * longest, self._fraction)
         return self._preshape.open + fractions * self._rates
-
-
-def _presses_through(state: StateRow) -> bool:
-    """Tell whether a link presses through a wall; at a sharp edge every wall is thin."""
-    edges = (state.flags & batches.PATCH_REACHES_OBJECT_EDGE) > 0
-    return bool((((state.flags & batches.PATCH_THROUGH) > 0) & ~edges).any())
-
-
-def _logarithms(forces: Array, minimal: Array) -> Array:
-    """Return logarithms of forces over minimal ones; of their sums where one is 0."""
-    if (forces > 0.0).all() and (minimal > 0.0).all():
-        return np.log(forces / minimal)
-    return np.log([max(forces.sum(), 1e-12) / max(minimal.sum(), 1e-12)])
-
-
-def _exceeds_limits(state: StateRow) -> bool:
-    """Tell whether a state bears the loads, yet beyond a limit of pressure or joint torque."""
-    return state.margin >= 1.0 and not state.holds

@@ -60,6 +60,14 @@ class ForceLevel:
         wanted: Array = self.level * np.exp(AIM_SHARE * self._tolerance) * minimal
         return wanted
 
+    def raised(self, margin: float, forces: Array, wanted: Array) -> Array:
+        """Return forces to press for (controls,) [N], each more than at present."""
+        growth = FORCE_GROWTH
+        if margin > 0.0:
+            growth = float(np.clip(0.5 * (self._low + self._high) / margin, 1.0, LEVEL_STEP[1]))
+        larger: Array = np.maximum(wanted, growth * forces)
+        return larger
+
     def change(self, margin: float, logarithms: Array) -> None:
         """
         Set the level from the margin at the present forces.
@@ -96,3 +104,10 @@ class ForceLevel:
         else:
             self._failing = present
             self._holding = self._holding if self._holding > present else np.inf
+
+
+def force_logarithms(forces: Array, minimal: Array) -> Array:
+    """Return logarithms of forces over minimal ones; of their sums where one is 0."""
+    if (forces > 0.0).all() and (minimal > 0.0).all():
+        return np.log(forces / minimal)
+    return np.log([max(forces.sum(), 1e-12) / max(minimal.sum(), 1e-12)])

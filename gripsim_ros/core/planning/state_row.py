@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batches import GraspStateBatch
+from ..batches import PATCH_REACHES_OBJECT_EDGE, PATCH_THROUGH, GraspStateBatch
 
 Array = NDArray[np.float64]
 
@@ -118,3 +118,14 @@ def state_row(states: GraspStateBatch, i: int) -> StateRow:
         wrench_volume=float(states.wrench_volume[i]),
         vertices=states.vertices_object[i] if surface else None,
         vertex_pressures=states.vertex_pressures[i] if surface else None)
+
+
+def presses_through(state: StateRow) -> bool:
+    """Tell whether a link presses through a wall; at a sharp edge every wall is thin."""
+    edges = (state.flags & PATCH_REACHES_OBJECT_EDGE) > 0
+    return bool((((state.flags & PATCH_THROUGH) > 0) & ~edges).any())
+
+
+def exceeds_limits(state: StateRow) -> bool:
+    """Tell whether a state bears the loads, yet beyond a limit of pressure or joint torque."""
+    return state.margin >= 1.0 and not state.holds
