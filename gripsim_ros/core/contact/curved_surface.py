@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..bodies import TriangleMesh
+from .rows import Row, Rows, along, triangle_rows
 from .vp_tree import VpTree
 
 Array = NDArray[np.float64]
@@ -232,52 +233,63 @@ def lift(corners: Array, normals: Array, limits: Array, position: int, weights: 
     float
         The move along the direction [m].
     """
-    squared = 0.0
-    for k in range(3):
-        point[k], normal[k] = 0.0, 0.0
-        for i in range(3):
-            point[k] += weights[i] * corners[position, i, k]
-            normal[k] += weights[i] * normals[position, i, k]
-        squared += normal[k] ** 2
+    u, v, w = weights[0], weights[1], weights[2]
+    p, q, r = triangle_rows(corners, position)
+    f, g, h = triangle_rows(normals, position)
+    # From 0, so that no zero is negative.
+    x = 0.0 + u * p[0] + v * q[0] + w * r[0]
+    y = 0.0 + u * p[1] + v * q[1] + w * r[1]
+    z = 0.0 + u * p[2] + v * q[2] + w * r[2]
+    nx = 0.0 + u * f[0] + v * g[0] + w * h[0]
+    ny = 0.0 + u * f[1] + v * g[1] + w * h[1]
+    nz = 0.0 + u * f[2] + v * g[2] + w * h[2]
+    norm = np.sqrt(nx ** 2 + ny ** 2 + nz ** 2)
     move, limit = 0.0, limits[position]
-    if squared > 0.0:
-        slope = 0.0
-        for k in range(3):
-            normal[k] /= np.sqrt(squared)
-            slope += normal[k] * direction[k]
+    if norm > 0.0:
+        nx, ny, nz = nx / norm, ny / norm, nz / norm
+        slope = nx * direction[0] + ny * direction[1] + nz * direction[2]
         if limit > 0.0 and abs(slope) >= LEAST_SLOPE:
-            rise = _cubic_rise(corners, normals, position, weights, normal)
+            rise = _cubic_rise((p, q, r), (f, g, h), (u, v, w), (nx, ny, nz))
             move = min(max(rise, -limit), limit) / slope
-    for k in range(3):
-        point[k] += move * direction[k]
+    point[0], point[1], point[2] = (x + move * direction[0], y + move * direction[1],
+                                    z + move * direction[2])
+    normal[0], normal[1], normal[2] = nx, ny, nz
     return move
 
 
 @njit(cache=True, inline='always')
-def _cubic_rise(corners: Array, normals: Array, position: int, weights: Array,
-                along: Array) -> float:
+def _cubic_rise(corners: Rows, normals: Rows, weights: Row, normal: Row) -> float:
     """
-    Return the height of the cubic over its triangle, along a unit vector.
+    Return the height of the cubic over its triangle, along the unit normal there.
 
     Dividing by the root of the cosine between the two normals makes it of fourth order
     on a sphere, where the plain PN cubic stays below by a fifth of the angle squared.
     """
-    edge_sum, rise = 0.0, 0.0
-    for i in range(3):
-        share = 0.0
-        for k in range(3):
-            share += normals[position, i, k] * along[k]
-        scale = -1.0 / (3.0 * np.sqrt(max(share, 0.1)))
-        for j in range(3):
-            # Control point 2/3 of the way to corner i: moved along the normal there.
-            bend = 0.0
-            for k in range(3):
-                bend += (corners[position, j, k] - corners[position, i, k]) * normals[
-                    position, i, k]
-            edge_sum += scale * bend
-            rise += 3.0 * weights[i] * weights[i] * weights[j] * scale * bend
-    height: float = rise + 6.0 * weights[0] * weights[1] * weights[2] * edge_sum / 4.0
+    (p, q, r), (u, v, w) = corners, weights
+    a, b, c = _scale(normals[0], normal), _scale(normals[1], normal), _scale(normals[2], normal)
+    # Control points 2/3 of the way to a corner: moved along the normal there.
+    pq, pr = _bend(p, q, normals[0]), _bend(p, r, normals[0])
+    qp, qr = _bend(q, p, normals[1]), _bend(q, r, normals[1])
+    rp, rq = _bend(r, p, normals[2]), _bend(r, q, normals[2])
+    edge_sum = 0.0 + a * pq + a * pr + b * qp + b * qr + c * rp + c * rq
+    rise = (0.0 + 3.0 * u * u * v * a * pq + 3.0 * u * u * w * a * pr
+            + 3.0 * v * v * u * b * qp + 3.0 * v * v * w * b * qr
+            + 3.0 * w * w * u * c * rp + 3.0 * w * w * v * c * rq)
+    height: float = rise + 6.0 * u * v * w * edge_sum / 4.0
     return height
+
+
+@njit(cache=True, inline='always')
+def _scale(corner_normal: Row, normal: Row) -> float:
+    """Return by how much of their bends the control points of a corner rise."""
+    scale: float = -1.0 / (3.0 * np.sqrt(max(along(corner_normal, normal), 0.1)))
+    return scale
+
+
+@njit(cache=True, inline='always')
+def _bend(corner: Row, other: Row, normal: Row) -> float:
+    """Return how far another corner lies along the normal at one."""
+    return along((other[0] - corner[0], other[1] - corner[1], other[2] - corner[2]), normal)
 
 
 def joined_sides(mesh: TriangleMesh) -> NDArray[np.int64]:

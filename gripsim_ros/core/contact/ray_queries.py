@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .rows import Row, Rows, along, matrix_rows, triangle_rows
 from .vp_tree import STACK_SIZE, VpTree
 
 Array = NDArray[np.float64]
@@ -87,36 +88,37 @@ def triangles_under(tree: VpTree, frame: Array, lower: Array, upper: Array) -> I
     """
     centres, radii, children = tree.centres, tree.radii, tree.children
     ranges, corners = tree.ranges, tree.corners
-    found, projected = np.empty(256, np.int64), np.empty((3, 3))
-    count = 0
+    first, second, third = matrix_rows(frame)
+    low_u, low_v, low_w = lower[0], lower[1], lower[2]
+    high_u, high_v, high_w = upper[0], upper[1], upper[2]
+    found, count = np.empty(256, np.int64), 0    # more than in any leaf
     stack = np.empty(STACK_SIZE, np.int64)
     stack[0] = 0
     top = 1
     while top > 0:
         top -= 1
         node = stack[top]
-        x, y, z, radius = centres[node, 0], centres[node, 1], centres[node, 2], radii[node]
-        u = frame[0, 0] * x + frame[0, 1] * y + frame[0, 2] * z
-        v = frame[1, 0] * x + frame[1, 1] * y + frame[1, 2] * z
-        w = frame[2, 0] * x + frame[2, 1] * y + frame[2, 2] * z
-        if w + radius < lower[2] or w - radius > upper[2]:
+        centre, radius = (centres[node, 0], centres[node, 1], centres[node, 2]), radii[node]
+        w = along(third, centre)
+        if w + radius < low_w or w - radius > high_w:
             continue
-        du = max(lower[0] - u, u - upper[0], 0.0)
-        dv = max(lower[1] - v, v - upper[1], 0.0)
+        u, v = along(first, centre), along(second, centre)
+        du, dv = max(low_u - u, u - high_u, 0.0), max(low_v - v, v - high_v, 0.0)
         if du * du + dv * dv > radius * radius:
             continue
         if children[node, 0] >= 0:
             stack[top], stack[top + 1] = children[node, 0], children[node, 1]
             top += 2
             continue
-        for position in range(ranges[node, 0], ranges[node, 1]):
-            project_triangle(corners, position, frame, projected)
-            if not _meets_box(projected, lower, upper):
-                continue
-            if count == len(found):
-                found = longer(found)
+        begin, end = ranges[node, 0], ranges[node, 1]
+        if count + end - begin > len(found):
+            found = longer(found)
+        for position in range(begin, end):
+            triangle = triangle_rows(corners, position)
+            # Kept or overwritten by the next one: no branch that cannot be foreseen.
             found[count] = position
-            count += 1
+            count += (_meets(triangle, first, low_u, high_u) & _meets(
+                triangle, second, low_v, high_v) & _meets(triangle, third, low_w, high_w))
     return found[:count]
 
 
@@ -129,12 +131,10 @@ def longer(values: AnyIntegers) -> AnyIntegers:
 
 
 @njit(cache=True, inline='always')
-def _meets_box(projected: Array, lower: Array, upper: Array) -> bool:
-    meets = True
-    for k in range(3):
-        low = min(projected[0, k], projected[1, k], projected[2, k])
-        high = max(projected[0, k], projected[1, k], projected[2, k])
-        meets = meets and high >= lower[k] and low <= upper[k]
+def _meets(triangle: Rows, axis: Row, low: float, high: float) -> bool:
+    """Tell whether a triangle's extent along an axis meets an interval."""
+    a, b, c = along(axis, triangle[0]), along(axis, triangle[1]), along(axis, triangle[2])
+    meets: bool = (max(a, b, c) >= low) & (min(a, b, c) <= high)
     return meets
 
 
