@@ -5,6 +5,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .ray_queries import longer
+from .rows import Row, Rows, along, matrix_rows, triangle_rows
 from .vp_tree import STACK_SIZE, VpTree
 
 Array = NDArray[np.float64]
@@ -145,6 +146,8 @@ def triangles_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> I
     """
     centres, radii, children = tree.centres, tree.radii, tree.children
     ranges, corners = tree.ranges, tree.corners
+    rows, middle = matrix_rows(axes), (centre[0], centre[1], centre[2])
+    half_x, half_y, half_z = half[0], half[1], half[2]
     found = np.empty(64, np.int64)
     count = 0
     stack = np.empty(STACK_SIZE, np.int64)
@@ -154,25 +157,25 @@ def triangles_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> I
     while top > 0:
         top -= 1
         node = stack[top]
-        squared = 0.0
-        for k in range(3):
-            x = _along(axes, k, centres, node, centre)
-            excess = max(abs(x) - half[k], 0.0)
-            squared += excess * excess
-        if squared > radii[node] ** 2:
+        x, y, z = _to_box(rows, (centres[node, 0], centres[node, 1], centres[node, 2]), middle)
+        over_x, over_y, over_z = (max(abs(x) - half_x, 0.0), max(abs(y) - half_y, 0.0),
+                                  max(abs(z) - half_z, 0.0))
+        if over_x * over_x + over_y * over_y + over_z * over_z > radii[node] ** 2:
             continue
         if children[node, 0] >= 0:
             stack[top], stack[top + 1] = children[node, 0], children[node, 1]
             top += 2
             continue
-        for position in range(ranges[node, 0], ranges[node, 1]):
-            _to_box(axes, corners, position, centre, local)
-            if not triangle_meets_box(local, half):
-                continue
-            if count == len(found):
-                found = longer(found)
-            found[count] = position
-            count += 1
+        begin, end = ranges[node, 0], ranges[node, 1]
+        if count + end - begin > len(found):
+            found = longer(found)
+        for position in range(begin, end):
+            a, b, c = triangle_rows(corners, position)
+            _fill(local, _to_box(rows, a, middle), _to_box(rows, b, middle),
+                  _to_box(rows, c, middle))
+            if triangle_meets_box(local, half):
+                found[count] = position
+                count += 1
     return found[:count]
 
 
@@ -192,7 +195,10 @@ def bounds_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> tupl
     """
     centres, radii, children = tree.centres, tree.radii, tree.children
     ranges, corners = tree.ranges, tree.corners
-    lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
+    rows, middle = matrix_rows(axes), (centre[0], centre[1], centre[2])
+    half_x, half_y, half_z = half[0], half[1], half[2]
+    low_x, low_y, low_z = np.inf, np.inf, np.inf
+    high_x, high_y, high_z = -np.inf, -np.inf, -np.inf
     stack = np.empty(STACK_SIZE, np.int64)
     stack[0] = 0
     top = 1
@@ -200,56 +206,70 @@ def bounds_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> tupl
     while top > 0:
         top -= 1
         node = stack[top]
-        squared, wider = 0.0, False
-        for k in range(3):
-            x = _along(axes, k, centres, node, centre)
-            squared += max(abs(x) - half[k], 0.0) ** 2
-            wider = wider or max(x - radii[node], -half[k]) < lower[k]
-            wider = wider or min(x + radii[node], half[k]) > upper[k]
-        if squared > radii[node] ** 2 or not wider:
+        x, y, z = _to_box(rows, (centres[node, 0], centres[node, 1], centres[node, 2]), middle)
+        radius = radii[node]
+        over_x, over_y, over_z = (max(abs(x) - half_x, 0.0), max(abs(y) - half_y, 0.0),
+                                  max(abs(z) - half_z, 0.0))
+        if over_x * over_x + over_y * over_y + over_z * over_z > radius * radius or not (
+                (max(x - radius, -half_x) < low_x) | (min(x + radius, half_x) > high_x)
+                | (max(y - radius, -half_y) < low_y) | (min(y + radius, half_y) > high_y)
+                | (max(z - radius, -half_z) < low_z) | (min(z + radius, half_z) > high_z)):
             continue
         if children[node, 0] >= 0:
             stack[top], stack[top + 1] = children[node, 0], children[node, 1]
             top += 2
             continue
         for position in range(ranges[node, 0], ranges[node, 1]):
-            _to_box(axes, corners, position, centre, local)
+            a, b, c = triangle_rows(corners, position)
+            a, b, c = (_to_box(rows, a, middle), _to_box(rows, b, middle),
+                       _to_box(rows, c, middle))
+            from_x, to_x = _extent(a[0], b[0], c[0], half_x)
+            from_y, to_y = _extent(a[1], b[1], c[1], half_y)
+            from_z, to_z = _extent(a[2], b[2], c[2], half_z)
+            if not ((from_x < low_x) | (to_x > high_x) | (from_y < low_y) | (to_y > high_y)
+                    | (from_z < low_z) | (to_z > high_z)):
+                continue
+            _fill(local, a, b, c)
             if triangle_meets_box(local, half):
-                for k in range(3):
-                    low = min(local[0, k], local[1, k], local[2, k])
-                    high = max(local[0, k], local[1, k], local[2, k])
-                    lower[k] = min(lower[k], max(low, -half[k]))
-                    upper[k] = max(upper[k], min(high, half[k]))
-    return lower, upper
+                low_x, low_y, low_z = min(low_x, from_x), min(low_y, from_y), min(low_z, from_z)
+                high_x, high_y, high_z = (max(high_x, to_x), max(high_y, to_y),
+                                          max(high_z, to_z))
+    return np.array([low_x, low_y, low_z]), np.array([high_x, high_y, high_z])
 
 
 @njit(cache=True, inline='always')
-def _along(axes: Array, k: int, points: Array, i: int, centre: Array) -> float:
-    along: float = (axes[k, 0] * (points[i, 0] - centre[0])
-                    + axes[k, 1] * (points[i, 1] - centre[1])
-                    + axes[k, 2] * (points[i, 2] - centre[2]))
-    return along
+def _to_box(axes: Rows, point: Row, centre: Row) -> Row:
+    """Return a point along a box's axes from its centre."""
+    offset = (point[0] - centre[0], point[1] - centre[1], point[2] - centre[2])
+    return along(axes[0], offset), along(axes[1], offset), along(axes[2], offset)
 
 
 @njit(cache=True, inline='always')
-def _to_box(axes: Array, corners: Array, position: int, centre: Array, local: Array) -> None:
-    """Fill ``local (3, 3)`` with a triangle's corners along a box's axes."""
-    for corner in range(3):
-        x = corners[position, corner, 0] - centre[0]
-        y = corners[position, corner, 1] - centre[1]
-        z = corners[position, corner, 2] - centre[2]
-        for k in range(3):
-            local[corner, k] = axes[k, 0] * x + axes[k, 1] * y + axes[k, 2] * z
+def _extent(a: float, b: float, c: float, half: float) -> tuple[float, float]:
+    """Return the bounds of three numbers, cut to a box's side."""
+    return max(min(a, b, c), -half), min(max(a, b, c), half)
+
+
+@njit(cache=True, inline='always')
+def _fill(local: Array, a: Row, b: Row, c: Row) -> None:
+    """Write three rows."""
+    local[0, 0], local[0, 1], local[0, 2] = a
+    local[1, 0], local[1, 1], local[1, 2] = b
+    local[2, 0], local[2, 1], local[2, 2] = c
 
 
 @njit(cache=True)
 def triangle_meets_box(local: Array, half: Array) -> bool:
     """Tell whether a triangle ``(3, 3)`` meets the box of half lengths at the origin."""
+    inside = True
     for k in range(3):
-        if min(local[0, k], local[1, k], local[2, k]) > half[k]:
+        low = min(local[0, k], local[1, k], local[2, k])
+        high = max(local[0, k], local[1, k], local[2, k])
+        if low > half[k] or high < -half[k]:
             return False
-        if max(local[0, k], local[1, k], local[2, k]) < -half[k]:
-            return False
+        inside = inside and low >= -half[k] and high <= half[k]
+    if inside:
+        return True     # no axis below could part them: rounding keeps the order of sums
     ax, ay, az = local[1, 0] - local[0, 0], local[1, 1] - local[0, 1], local[1, 2] - local[0, 2]
     bx, by, bz = local[2, 0] - local[1, 0], local[2, 1] - local[1, 1], local[2, 2] - local[1, 2]
     nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
