@@ -15,6 +15,8 @@ from ..errors import ShapeError
 
 Array = NDArray[np.float64]
 
+#: Signs of the coordinates of a box's corners.
+_SIGNS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], float)
 #: Cross axes shorter than this are parallel pairs and tell nothing new.
 _PARALLEL = 1e-9
 
@@ -40,8 +42,7 @@ class OrientedBox:
 
     def corners(self) -> Array:
         """Return the eight corners ``(8, 3)``, body frame [m]."""
-        signs = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], float)
-        return self.centre + (signs * self.half_lengths) @ self.axes
+        return self.centre + (_SIGNS * self.half_lengths) @ self.axes
 
     def moved(self, T_a_b: Array) -> 'OrientedBox':
         """Return this box of frame b in frame a."""

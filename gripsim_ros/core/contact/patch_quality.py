@@ -25,6 +25,9 @@ EDGE_SLOPE = 0.5
 #: Shortest ways out over those along N, summed over the probes, below which N is not the way.
 WAY_RATIO = 0.15
 PROBES = 9
+#: Probes that are looked at first, and by how much they must exceed what all of them must, so
+#: that rounding of the sums changes no answer.
+FIRST_PROBES, SURELY = 2, 1.0 + 1e-9
 
 
 def close_enough(field: Field, own: NDArray[np.int64], indenter: Indenter,
@@ -38,15 +41,21 @@ def close_enough(field: Field, own: NDArray[np.int64], indenter: Indenter,
     order = own[np.argsort(-field.depths[own], kind='stable')]
     probes = order[np.linspace(0, len(order) - 1, min(PROBES, len(order))).astype(int)]
     local = (field.points[probes] - T_object_indenter[:3, 3]) @ T_object_indenter[:3, :3]
+    least = float(WAY_RATIO * field.depths[probes].sum())
+    # No distance is negative: the deepest probes alone often tell.
+    first = indenter.surface_distances(local[:FIRST_PROBES]) + indenter.bulge
+    if first.sum() > SURELY * least:
+        return True
     distances = indenter.surface_distances(local) + indenter.bulge
-    return bool(distances.sum() > WAY_RATIO * field.depths[probes].sum())
+    return bool(distances.sum() > least)
 
 
 def ray_thickness(body: ContactMesh, field: Field, own: NDArray[np.int64]) -> float:
     """Return how far the object reaches along N from the middle of a patch [m]."""
     depths, points = field.depths[own], field.points[own]
     centre = (depths @ points) / depths.sum()
-    middle = own[int(np.argmin(np.einsum('ki,ki->k', points - centre, points - centre)))]
+    offsets = points - centre
+    middle = own[int(np.argmin(np.einsum('ki,ki->k', offsets, offsets)))]
     limit = float(body.surface.limits[field.positions[middle]])
     nudge = limit / float(field.slopes[middle]) + 1e-9 * body.tree.size
     direction = field.window.frame[2]

@@ -12,23 +12,16 @@ from numpy.typing import NDArray
 
 from .contact_mesh import ContactMesh
 from .indenters import Indenter
-from .lattice import Field, Window, find_spots, mask_round, sample_field
+from .lattice import Field, Window, find_spots, sample_field
 from .patch_quality import close_enough, ray_thickness, patch_flags
 from .region import Region, Start, find_region
+from .windows import coarse_window, fitted_window, lattice_frame, zoom_window
 from ..batches import PATCH_THROUGH
 
 Array = NDArray[np.float64]
 
-#: Points of the first lattice, which only finds where contact is.
-COARSE_COUNT = 250
-#: Points of a lattice at most, and along one side at most.
-MOST_POINTS, MOST_ALONG = 3000, 256
 #: Overlapping points that define a spot well enough to fit the final lattice to it.
 ENOUGH = 12
-#: Points along a side of the lattice that zooms in on a small spot.
-ZOOM_COUNT = 17
-#: Steps of a lattice that round-off must not make one more or less.
-SAME = 1e-6
 #: A change of the patch normal above this angle repeats the first lattice [cosine].
 SETTLED = np.cos(0.35)
 #: Overlaps beyond this part of the thickness have no meaning (two pads would meet).
@@ -140,30 +133,6 @@ def sample_patch(body: ContactMesh, indenter: Indenter, T_object_indenter: Array
     return patches
 
 
-def lattice_frame(normal: Array, axes: Array) -> Array:
-    """
-    Return rows u, v, N of a frame that turns with the indenter.
-
-    Parameters
-    ----------
-    normal : (3,) float
-        Unit direction N.
-    axes : (3, 3) float
-        The indenter's axes as columns.
-
-    Returns
-    -------
-    (3, 3) float
-        u is the indenter's x axis projected, its y axis where x is nearly along N.
-    """
-    axis = axes[:, 0] if abs(axes[:, 0] @ normal) < 0.9 else axes[:, 1]
-    u = axis - normal * (axis @ normal)
-    u /= np.linalg.norm(u)
-    v = np.array([normal[1] * u[2] - normal[2] * u[1], normal[2] * u[0] - normal[0] * u[2],
-                  normal[0] * u[1] - normal[1] * u[0]])
-    return np.stack([u, v, normal])
-
-
 def _sample_side(pair: _Pair, region: Region, start: Start, known: list[Patch]) -> list[Patch]:
     """Sample the patches of one side that face about one way."""
     direction = start.direction
@@ -185,7 +154,7 @@ def _sample_side(pair: _Pair, region: Region, start: Start, known: list[Patch]) 
                 if patch is not None and not _repeats(patch, known + patches):
                     patches.append(patch)
             elif level < pair.options.levels:
-                window = _zoom_window(field, spots.bounds[spot])
+                window = zoom_window(field, spots.bounds[spot])
                 behind = 4.0 * field.window.spacing
                 waiting.append((pair.field(start.side, window, behind), behind, level + 1))
     return patches
@@ -194,29 +163,8 @@ def _sample_side(pair: _Pair, region: Region, start: Start, known: list[Patch]) 
 def _coarse_field(pair: _Pair, region: Region, side: int,
                   direction: Array) -> tuple[Field, float]:
     frame = lattice_frame(direction, pair.T_object_indenter[:3, :3])
-    corners = region.box.corners() @ frame.T
-    lower, upper = corners.min(axis=0), corners.max(axis=0)
-    size = upper - lower
-    spacing = max(np.sqrt(size[0] * size[1] / COARSE_COUNT), size[:2].max() / MOST_ALONG * 4.0)
-    counts = tuple(int(n + SAME) + 2 for n in size[:2] / spacing)
-    middle = (lower + upper) / 2.0
-    begin = middle[:2] - 0.5 * spacing * (np.array(counts) - 1)
-    margin = 1e-6 * (size[2] + spacing)
-    window = Window(frame, begin, float(spacing),
-                    np.array([lower[2] - margin, upper[2] + margin]), np.ones(counts, bool))
-    behind = float(np.linalg.norm(size)) / 2.0
+    window, behind = coarse_window(region.box, frame)
     return pair.field(side, window, behind), behind
-
-
-def _zoom_window(field: Field, bounds: NDArray[np.int64]) -> Window:
-    """Return a finer lattice round a few points of a field."""
-    window = field.window
-    low = window.start + (bounds[[0, 2]] - 1.5) * window.spacing
-    high = window.start + (bounds[[1, 3]] + 1.5) * window.spacing
-    spacing = float((high - low).max() / (ZOOM_COUNT - 1))
-    counts = tuple(int(n + SAME) + 2 for n in (high - low) / spacing)
-    begin = (low + high) / 2.0 - 0.5 * spacing * (np.array(counts) - 1)
-    return Window(window.frame, begin, spacing, window.heights, np.ones(counts, bool))
 
 
 def _mean_normal(field: Field, chosen: NDArray[np.bool_]) -> Array | None:
@@ -224,7 +172,8 @@ def _mean_normal(field: Field, chosen: NDArray[np.bool_]) -> Array | None:
     if not chosen.any():
         return None
     total = (field.depths[chosen] / field.slopes[chosen]) @ field.normals[chosen]
-    return total / np.linalg.norm(total)
+    mean: Array = total / np.sqrt(total @ total)
+    return mean
 
 
 def _final_patch(pair: _Pair, side: int, field: Field, labels: NDArray[np.int64],
@@ -235,9 +184,9 @@ def _final_patch(pair: _Pair, side: int, field: Field, labels: NDArray[np.int64]
     own = own[field.depths[own] > 0.0]
     others = labels.max() > 0
     for _ in range(3):
-        window = _fitted_window(pair, field, own)
-        behind = 2.0 * float(field.depths[own].max()) + 4.0 * window.spacing
-        field = pair.field(side, window, behind)
+        window, deepest = fitted_window(field, own, pair.T_object_indenter[:3, :3],
+                                        pair.options.node_count)
+        field = pair.field(side, window, 2.0 * deepest + 4.0 * window.spacing)
         picked = field.node[field.node >= 0]
         own = picked[field.depths[picked] > 0.0]
         if others:
@@ -257,31 +206,6 @@ def _nearest_label(points: Array, window: Window, spacing: float,
     places = np.clip(places, 0, np.array(labels.shape) - 1)
     nearest: NDArray[np.int64] = labels[places[:, 0], places[:, 1]]
     return nearest
-
-
-def _fitted_window(pair: _Pair, field: Field, own: NDArray[np.int64]) -> Window:
-    """Return the lattice for some overlapping nodes: spacing, centre, margin of a radius."""
-    depths, points = field.depths[own], field.points[own]
-    old = field.window
-    total = depths @ field.normals[own]
-    frame = lattice_frame(total / np.linalg.norm(total), pair.T_object_indenter[:3, :3])
-    area = len(own) * old.spacing ** 2 / max(old.frame[2] @ frame[2], 0.5)
-    radius = np.sqrt(area / (2.0 * np.pi))
-    local = points @ frame.T
-    centre = (depths @ local[:, :2]) / depths.sum()
-    margin = 0.5 * old.spacing + radius
-    before = centre - local[:, :2].min(axis=0) + margin
-    after = local[:, :2].max(axis=0) - centre + margin
-    size = before + after
-    spacing = max(np.sqrt(area / pair.options.node_count), np.sqrt(size.prod() / MOST_POINTS),
-                  size.max() / MOST_ALONG)
-    first, last = np.ceil(before / spacing - SAME), np.ceil(after / spacing - SAME)
-    reach = float(size.max() + depths.max())
-    heights = np.array([local[:, 2].min() - reach, local[:, 2].max() + reach])
-    start = centre - first * spacing
-    counts = (int(first[0] + last[0]) + 1, int(first[1] + last[1]) + 1)
-    mask = mask_round(local, start, spacing, counts, radius + old.spacing)
-    return Window(frame, start, float(spacing), heights, mask)
 
 
 def _make_patch(pair: _Pair, side: int, field: Field, own: NDArray[np.int64],

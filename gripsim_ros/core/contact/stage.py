@@ -168,9 +168,10 @@ def _motion(scene: ContactScene, link: int, T_object_link: Array, twist: Array,
     if at is None:
         at = T_object_link[:3, :3] @ box.centre + T_object_link[:3, 3]
     velocity = twist[:3] + skew(twist[3:]) @ (at - T_object_link[:3, 3])
-    norm = float(np.linalg.norm(velocity))
-    size = float(np.linalg.norm(box.half_lengths))
-    return velocity / norm if norm > MOTIONLESS * size * np.linalg.norm(twist) else None
+    norm = float(np.sqrt(velocity @ velocity))
+    size = float(np.sqrt(box.half_lengths @ box.half_lengths))
+    least = MOTIONLESS * size * float(np.sqrt(twist @ twist))
+    return velocity / norm if norm > least else None
 
 
 def _contact_vertices(scene: ContactScene, link: int, T: Array, twist: Array,
