@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from ..batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from ..errors import ShapeError
 from .contact_mesh import ContactMesh
-from .gjk import Shape, distance_bound, few_points, support
+from .gjk import Shape, distance_bound, few_points, support_point
 from .hulls import Hulls, hull_shape
+from .rows import Row, Rows, along, matrix_rows
 from .vp_tree import STACK_SIZE, VpTree
 
 Array = NDArray[np.float64]
@@ -87,6 +88,7 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
     other, here, nowhere = few_points(triangle), np.eye(3), np.zeros(3)
     limits = np.array([0.5 * RELATIVE, 0.2 * ABSOLUTE, 0.0])
     hints = np.zeros(2, np.int64)
+    turn, shift = matrix_rows(rotation), (origin[0], origin[1], origin[2])
     best, pruned = np.inf, np.inf
     stack[0], gaps[0] = 0, -np.inf
     top = 1
@@ -99,9 +101,9 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
             continue
         if children[node, 0] >= 0:
             first, second = children[node, 0], children[node, 1]
-            near = _plane_gap(normals, reach, centres, radii, slabs, first, rotation, origin,
+            near = _plane_gap(normals, reach, centres, radii, slabs, first, turn, shift,
                               enough + largest) - largest
-            far = _plane_gap(normals, reach, centres, radii, slabs, second, rotation, origin,
+            far = _plane_gap(normals, reach, centres, radii, slabs, second, turn, shift,
                              enough + largest) - largest
             if near > far:
                 first, second, near, far = second, first, far, near
@@ -110,8 +112,8 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
             top += 2
             continue
         for position in range(ranges[node, 0], ranges[node, 1]):
-            _triangle_to_link(corners, position, rotation, origin, triangle)
-            rough = _triangle_gap(normals, reach, triangle, best + bulges[position])
+            _triangle_to_link(corners, position, turn, shift, triangle)
+            rough = _triangle_gap(normals, reach, matrix_rows(triangle), best + bulges[position])
             if rough - bulges[position] >= best:
                 continue
             limits[2] = best + bulges[position]
@@ -132,23 +134,21 @@ def _part(shape: Shape, direction: Array, hints: IntArray, normals: Array, reach
           place: int) -> None:
     """Put the shape's supporting plane against a direction into a place."""
     norm = np.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
-    normal, point = normals[place], np.empty(3)
-    for k in range(3):
-        normal[k] = -direction[k] / norm
-    hints[0] = support(shape.vertices, shape.graph, shape.extras, normal, hints[0], point)
-    reach[place] = normal[0] * point[0] + normal[1] * point[1] + normal[2] * point[2]
+    normal = -direction[0] / norm, -direction[1] / norm, -direction[2] / norm
+    hints[0], point = support_point(shape.vertices, shape.graph, shape.extras, normal, hints[0])
+    normals[place, 0], normals[place, 1], normals[place, 2] = normal
+    reach[place] = along(normal, point)
 
 
 @njit(cache=True, inline='always')
 def _plane_gap(normals: Array, reach: Array, centres: Array, radii: Array, slabs: Array, node: int,
-               rotation: Array, origin: Array, enough: float) -> float:
+               rotation: Rows, origin: Row, enough: float) -> float:
     """Return how far a node is at least from a supporting plane; the best, or one enough."""
     radius = radii[node]
-    x, y, z = (centres[node, 0] - origin[0], centres[node, 1] - origin[1],
-               centres[node, 2] - origin[2])
-    px = rotation[0, 0] * x + rotation[0, 1] * y + rotation[0, 2] * z
-    py = rotation[1, 0] * x + rotation[1, 1] * y + rotation[1, 2] * z
-    pz = rotation[2, 0] * x + rotation[2, 1] * y + rotation[2, 2] * z
+    offset = (centres[node, 0] - origin[0], centres[node, 1] - origin[1],
+              centres[node, 2] - origin[2])
+    px, py, pz = (along(rotation[0], offset), along(rotation[1], offset),
+                  along(rotation[2], offset))
     last = len(reach) - 1
     gap = normals[last, 0] * px + normals[last, 1] * py + normals[last, 2] * pz - reach[last]
     flat = max(_slab_gap(normals, last, gap, slabs, node, radius, rotation), gap - radius)
@@ -165,38 +165,38 @@ def _plane_gap(normals: Array, reach: Array, centres: Array, radii: Array, slabs
 
 @njit(cache=True, inline='always')
 def _slab_gap(normals: Array, k: int, gap: float, slabs: Array, node: int, radius: float,
-              rotation: Array) -> float:
+              rotation: Rows) -> float:
     """Return the gap of a node's flat disc behind its centre's gap along a plane's normal."""
-    lean = 0.0
-    for i in range(3):
-        lean += normals[k, i] * (rotation[i, 0] * slabs[node, 0] + rotation[i, 1] * slabs[node, 1]
-                                 + rotation[i, 2] * slabs[node, 2])
+    slab = slabs[node, 0], slabs[node, 1], slabs[node, 2]
+    lean = 0.0 + (normals[k, 0] * along(rotation[0], slab)
+                  + normals[k, 1] * along(rotation[1], slab)
+                  + normals[k, 2] * along(rotation[2], slab))
     least: float = (gap + min(lean * slabs[node, 3], lean * slabs[node, 4])
                     - radius * np.sqrt(max(1.0 - lean * lean, 0.0)))
     return least
 
 
 @njit(cache=True, inline='always')
-def _triangle_to_link(corners: Array, position: int, rotation: Array, origin: Array,
+def _triangle_to_link(corners: Array, position: int, rotation: Rows, origin: Row,
                       triangle: Array) -> None:
     """Map a triangle from the object's frame, ``rotation`` being R_link_object."""
     for corner in range(3):
-        x = corners[position, corner, 0] - origin[0]
-        y = corners[position, corner, 1] - origin[1]
-        z = corners[position, corner, 2] - origin[2]
-        for k in range(3):
-            triangle[corner, k] = rotation[k, 0] * x + rotation[k, 1] * y + rotation[k, 2] * z
+        offset = (corners[position, corner, 0] - origin[0],
+                  corners[position, corner, 1] - origin[1],
+                  corners[position, corner, 2] - origin[2])
+        triangle[corner, 0] = along(rotation[0], offset)
+        triangle[corner, 1] = along(rotation[1], offset)
+        triangle[corner, 2] = along(rotation[2], offset)
 
 
 @njit(cache=True, inline='always')
-def _triangle_gap(normals: Array, reach: Array, triangle: Array, enough: float) -> float:
+def _triangle_gap(normals: Array, reach: Array, triangle: Rows, enough: float) -> float:
     """Return the distance of a triangle from a supporting plane, the largest or enough."""
     best = -np.inf
     for k in range(len(reach) - 1, -1, -1):
-        x, y, z = normals[k, 0], normals[k, 1], normals[k, 2]
-        nearest = min(x * triangle[0, 0] + y * triangle[0, 1] + z * triangle[0, 2],
-                      x * triangle[1, 0] + y * triangle[1, 1] + z * triangle[1, 2],
-                      x * triangle[2, 0] + y * triangle[2, 1] + z * triangle[2, 2])
+        normal = normals[k, 0], normals[k, 1], normals[k, 2]
+        nearest = min(along(normal, triangle[0]), along(normal, triangle[1]),
+                      along(normal, triangle[2]))
         best = max(best, nearest - reach[k])
         if best >= enough:
             break

@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .rows import Row, along, matrix_rows
+
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -79,30 +81,39 @@ def _farthest(vertices: Array, graph: IntArray, x: float, y: float, z: float, be
 def support(vertices: Array, graph: IntArray, extras: Array, v: Array, begin: int,
             out: Array) -> int:
     """Write the point of a shape farthest along v, without its ball; return its vertex."""
-    x, y, z = v[0], v[1], v[2]
-    at = _farthest(vertices, graph, x, y, z, begin)
-    swept = extras[0] * x + extras[1] * y + extras[2] * z > 0.0
-    for k in range(3):
-        out[k] = vertices[at, k] + (extras[SWEEP + k] if swept else 0.0)
-    if extras[DISC] > 0.0:
-        _add_disc(extras, x, y, z, out)
+    at, point = support_point(vertices, graph, extras, (v[0], v[1], v[2]), begin)
+    out[0], out[1], out[2] = point
     return at
 
 
+@njit(cache=True, inline='always')
+def support_point(vertices: Array, graph: IntArray, extras: Array, v: Row,
+                  begin: int) -> tuple[int, Row]:
+    """Return the vertex of a shape farthest along v, and the point there, without its ball."""
+    at = _farthest(vertices, graph, v[0], v[1], v[2], begin)
+    swept = along(v, (extras[SWEEP], extras[SWEEP + 1], extras[SWEEP + 2])) > 0.0
+    point = (vertices[at, 0] + (extras[SWEEP] if swept else 0.0),
+             vertices[at, 1] + (extras[SWEEP + 1] if swept else 0.0),
+             vertices[at, 2] + (extras[SWEEP + 2] if swept else 0.0))
+    if extras[DISC] > 0.0:
+        point = _add_disc(extras, v, point)
+    return at, point
+
+
 @njit(cache=True)
-def _add_disc(extras: Array, x: float, y: float, z: float, out: Array) -> None:
-    """Add the disc's point farthest along (x, y, z); its middle where that is the axis."""
-    ax, ay, az, radius = extras[AXIS], extras[AXIS + 1], extras[AXIS + 2], extras[DISC]
-    size = np.sqrt(x * x + y * y + z * z)
+def _add_disc(extras: Array, v: Row, point: Row) -> Row:
+    """Add the disc's point farthest along v; its middle where that is the axis."""
+    axis, radius = (extras[AXIS], extras[AXIS + 1], extras[AXIS + 2]), extras[DISC]
+    size = np.sqrt(along(v, v))
     # Twice: what is left of a direction along the axis is noise, not in the disc's plane.
     for _ in range(2):
-        along = ax * x + ay * y + az * z
-        x, y, z = x - along * ax, y - along * ay, z - along * az
-    norm = np.sqrt(x * x + y * y + z * z)
+        part = along(axis, v)
+        v = (v[0] - part * axis[0], v[1] - part * axis[1], v[2] - part * axis[2])
+    norm = np.sqrt(along(v, v))
     if norm > 1e-12 * size:
-        out[0] += radius * x / norm
-        out[1] += radius * y / norm
-        out[2] += radius * z / norm
+        point = (point[0] + radius * v[0] / norm, point[1] + radius * v[1] / norm,
+                 point[2] + radius * v[2] / norm)
+    return point
 
 
 @njit(cache=True)
@@ -137,38 +148,41 @@ def distance_bound(a: Shape, b: Shape, rotation: Array, origin: Array, start: Ar
     vertices_a, graph_a, extras_a = a.vertices, a.graph, a.extras
     vertices_b, graph_b, extras_b = b.vertices, b.graph, b.extras
     radii = extras_a[BALL] + extras_b[BALL]
-    simplex, work, v = np.empty((4, 3)), np.empty((4, 3)), start.copy()
-    back, turned, on_a, on_b = work[0], work[1], work[2], work[3]
+    turn, shift = matrix_rows(rotation), (origin[0], origin[1], origin[2])
+    columns = matrix_rows(rotation.T)
+    simplex, v = np.empty((4, 3)), start.copy()
     if v[0] == 0.0 and v[1] == 0.0 and v[2] == 0.0:
         v[0] = 1.0
     bound, squared, size = -np.inf, np.inf, 0
+    hint_a, hint_b = hints[0], hints[1]
     for _ in range(MOST_ITERATIONS):
-        for k in range(3):
-            back[k] = -v[k]
-            turned[k] = rotation[0, k] * v[0] + rotation[1, k] * v[1] + rotation[2, k] * v[2]
-        hints[0] = support(vertices_a, graph_a, extras_a, back, hints[0], on_a)
-        hints[1] = support(vertices_b, graph_b, extras_b, turned, hints[1], on_b)
-        norm = np.sqrt(v[0] ** 2 + v[1] ** 2 + v[2] ** 2)
-        gap = 0.0
-        for k in range(3):
-            simplex[size, k] = on_a[k] - origin[k] - (
-                rotation[k, 0] * on_b[0] + rotation[k, 1] * on_b[1] + rotation[k, 2] * on_b[2])
-            gap += v[k] * simplex[size, k] / norm
+        way = (v[0], v[1], v[2])
+        turned = along(columns[0], way), along(columns[1], way), along(columns[2], way)
+        hint_a, on_a = support_point(vertices_a, graph_a, extras_a,
+                                     (-way[0], -way[1], -way[2]), hint_a)
+        hint_b, on_b = support_point(vertices_b, graph_b, extras_b, turned, hint_b)
+        norm = np.sqrt(way[0] ** 2 + way[1] ** 2 + way[2] ** 2)
+        x, y, z = (on_a[0] - shift[0] - along(turn[0], on_b),
+                   on_a[1] - shift[1] - along(turn[1], on_b),
+                   on_a[2] - shift[2] - along(turn[2], on_b))
+        simplex[size, 0], simplex[size, 1], simplex[size, 2] = x, y, z
+        gap = 0.0 + way[0] * x / norm + way[1] * y / norm + way[2] * z / norm
         if gap > bound:
             bound = gap
-            for k in range(3):
-                start[k] = v[k]
+            start[0], start[1], start[2] = way
         if bound - radii > limits[2]:
             break
         if size > 0 and norm - bound <= max(limits[0] * (norm - radii), limits[1]):
             break
         size = reduce_simplex(simplex, size + 1, v)
         if size == 4:
-            return 0.0
+            bound = radii
+            break
         new = v[0] ** 2 + v[1] ** 2 + v[2] ** 2
         if new == 0.0 or new >= squared:
             break
         squared = new
+    hints[0], hints[1] = hint_a, hint_b
     least: float = max(bound - radii, 0.0)
     return least
 
