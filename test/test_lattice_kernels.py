@@ -4,7 +4,8 @@ from gripsim_ros.core.contact import ContactMesh, MeshIndenter, SphereIndenter
 from gripsim_ros.core.contact.curved_surface import CurvedSurface, lift
 from gripsim_ros.core.contact.lattice import (_largest_step, _pick, _raster, _span, _taller,
                                               find_spots, LARGEST_REACH, LEAST_SLOPE,
-                                              mask_round, sample_field, UNKNOWN_RISE, Window)
+                                              mask_round, nodes_above, overlapping_nodes,
+                                              sample_field, UNKNOWN_RISE, Window)
 from gripsim_ros.core.contact.ray_queries import SLACK
 from gripsim_ros.core.contact.vp_tree import build_vp_tree
 from gripsim_ros.core.transforms import apply, inverse, transform
@@ -287,3 +288,18 @@ def test_a_round_mask_holds_the_points_within_the_radius(seed, whole):
     steps = np.stack(np.meshgrid(np.arange(counts[0]), np.arange(counts[1]), indexing='ij'), -1)
     ways = (start + steps * spacing)[:, :, None] - local
     assert_array_equal(found, ((ways ** 2).sum(axis=-1) <= radius ** 2).any(axis=-1))
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2 ** 31))
+def test_nodes_are_picked_by_depth_and_spot(seed):
+    rng = np.random.default_rng(seed)
+    shape = tuple(rng.integers(1, 9, 2))
+    node = rng.permutation(rng.integers(1, 3) * np.prod(shape))[:np.prod(shape)].reshape(shape)
+    depths = rng.normal(size=node.max() + 1)
+    node = np.where(rng.random(shape) < 0.3, -1 - rng.integers(0, 2, shape), node)
+    labels = rng.integers(-1, 2, shape)
+    held = node[node >= 0]
+    assert_array_equal(nodes_above(node, depths, -0.3), held[depths[held] > -0.3])
+    own = np.unique(node[(labels == 1) & (node >= 0)])
+    assert_array_equal(overlapping_nodes(node, depths, labels, 1), own[depths[own] > 0.0])

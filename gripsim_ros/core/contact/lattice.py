@@ -216,6 +216,30 @@ def _pick(cells: IntArray, depths: Array, mask: BoolArray) -> IntArray:
     return node
 
 
+@njit(cache=True)
+def nodes_above(node: IntArray, depths: Array, least: float) -> IntArray:
+    """Return the nodes that lattice points hold and that are deeper than some depth [m]."""
+    found, count = np.empty(node.size, np.int64), 0
+    for i in range(node.shape[0]):
+        for j in range(node.shape[1]):
+            if node[i, j] >= 0 and depths[node[i, j]] > least:
+                found[count] = node[i, j]
+                count += 1
+    return found[:count]
+
+
+@njit(cache=True)
+def overlapping_nodes(node: IntArray, depths: Array, labels: IntArray, spot: int) -> IntArray:
+    """Return the overlapping nodes of one spot, in their own order."""
+    found, count = np.empty(node.size, np.int64), 0
+    for i in range(node.shape[0]):
+        for j in range(node.shape[1]):
+            if labels[i, j] == spot and node[i, j] >= 0 and depths[node[i, j]] > 0.0:
+                found[count] = node[i, j]
+                count += 1
+    return np.sort(found[:count])
+
+
 class Spots(NamedTuple):
     """
     Places of a field where there is, or may be, contact.

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from .contact_mesh import ContactMesh
 from .indenters import Indenter
-from .lattice import Field, Window, find_spots, sample_field
+from .lattice import (Field, Window, find_spots, nodes_above, overlapping_nodes,
+                      sample_field)
 from .patch_quality import close_enough, ray_thickness, patch_flags
 from .region import Region, Start, find_region
 from .windows import coarse_window, fitted_window, lattice_frame, zoom_window
@@ -180,15 +181,13 @@ def _final_patch(pair: _Pair, side: int, field: Field, labels: NDArray[np.int64]
                  spot: int) -> Patch | None:
     """Fit the final lattice to one spot of a field, and make the patch of it."""
     origin, scale = field.window, field.window.spacing
-    own = np.unique(field.node[(labels == spot) & (field.node >= 0)])
-    own = own[field.depths[own] > 0.0]
-    others = labels.max() > 0
+    own = overlapping_nodes(field.node, field.depths, labels, spot)
+    others = bool(labels.max() > 0)
     for _ in range(3):
         window, deepest = fitted_window(field, own, pair.T_object_indenter[:3, :3],
                                         pair.options.node_count)
         field = pair.field(side, window, 2.0 * deepest + 4.0 * window.spacing)
-        picked = field.node[field.node >= 0]
-        own = picked[field.depths[picked] > 0.0]
+        own = nodes_above(field.node, field.depths, 0.0)
         if others:
             own = own[_nearest_label(field.points[own], origin, scale, labels) == spot]
         if not len(own):
@@ -214,8 +213,7 @@ def _make_patch(pair: _Pair, side: int, field: Field, own: NDArray[np.int64],
     if not close_enough(field, own, pair.indenter, pair.T_object_indenter):
         return None
     greatest = float(field.depths[own].max())
-    chosen = field.node[field.node >= 0]
-    chosen = chosen[field.depths[chosen] > -pair.options.gap_ratio * greatest]
+    chosen = nodes_above(field.node, field.depths, -pair.options.gap_ratio * greatest)
     if others:
         near = np.isin(chosen, own) | (field.depths[chosen] <= 0.0)
         chosen = chosen[near]
