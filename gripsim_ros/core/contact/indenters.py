@@ -172,10 +172,18 @@ def clip_region(body: ContactMesh, region: OrientedBox) -> OrientedBox | None:
     lower, upper = bounds_in_box(body.tree, region.axes, region.centre, region.half_lengths)
     if lower[0] > upper[0]:
         return None
-    lower = np.maximum(lower - body.bulge, -region.half_lengths)
-    upper = np.minimum(upper + body.bulge, region.half_lengths)
-    centre = region.centre + ((lower + upper) / 2.0) @ region.axes
-    return OrientedBox(region.axes, centre, (upper - lower) / 2.0)
+    middle, half = _grown(lower, upper, body.bulge, region.half_lengths)
+    return OrientedBox(region.axes, region.centre + middle @ region.axes, half)
+
+
+@njit(cache=True)
+def _grown(lower: Array, upper: Array, margin: float, most: Array) -> tuple[Array, Array]:
+    """Return middle and half lengths of bounds, grown by a margin as far as a box reaches."""
+    middle, half = np.empty(3), np.empty(3)
+    for k in range(3):
+        low, high = max(lower[k] - margin, -most[k]), min(upper[k] + margin, most[k])
+        middle[k], half[k] = (low + high) / 2.0, (high - low) / 2.0
+    return middle, half
 
 
 @njit(cache=True)

@@ -10,7 +10,7 @@ from ..batches import (DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch, Con
                        LinkStateBatch)
 from ..bodies import GraspObject
 from ..hand import HandModel
-from ..transforms import inverse, skew
+from ..transforms import inverse
 from .clearance import (ABSOLUTE, RELATIVE, hull_clearances, obstacle_clearance,
                         obstacle_shapes, pair_clearances)
 from .contact_mesh import ContactMesh
@@ -162,12 +162,14 @@ def _surface_clearance(scene: ContactScene, link: int, T_object_link: Array) -> 
 def _motion(scene: ContactScene, link: int, T_object_link: Array, twist: Array,
             at: Array | None = None) -> Array | None:
     """Return the unit direction in which a point of a link moves, None at rest."""
-    if not np.any(twist):
+    if not twist.any():
         return None
     box = scene.shapes.bodies[link].box
     if at is None:
         at = T_object_link[:3, :3] @ box.centre + T_object_link[:3, 3]
-    velocity = twist[:3] + skew(twist[3:]) @ (at - T_object_link[:3, 3])
+    x, y, z = twist[3:].tolist()
+    turning = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    velocity = twist[:3] + turning @ (at - T_object_link[:3, 3])
     norm = float(np.sqrt(velocity @ velocity))
     size = float(np.sqrt(box.half_lengths @ box.half_lengths))
     least = MOTIONLESS * size * float(np.sqrt(twist @ twist))
