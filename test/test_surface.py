@@ -17,8 +17,8 @@ from gripsim_ros.core.mechanics.boussinesq import (boussinesq_displacements, pla
 from gripsim_ros.core.mechanics.contact_forces import solve_contact_forces
 from gripsim_ros.core.mechanics.kernel import LATTICE_SOFTENING
 from gripsim_ros.core.mechanics.patch_results import summarise_patches
-from gripsim_ros.core.mechanics.surface import (deform_surface, elastic_volume_change,
-                                                SurfaceOptions)
+from gripsim_ros.core.mechanics.surface import (_bad_vertices, _smoothed, deform_surface,
+                                                elastic_volume_change, SurfaceOptions)
 from gripsim_ros.core.mechanics.volume import restore_volume, volume_and_centre
 from lattice_cases import ball_under_pad, join, paraboloid, transformed
 
@@ -309,3 +309,33 @@ def test_without_any_load_no_vertex_lies_under_a_pad():
     moves, touched, pressures = place_under_pads(mesh.vertices, mesh.vertex_normals, loads)
     assert_array_equal(moves, mesh.vertex_normals)
     assert not touched.any() and not pressures.any()
+
+
+def area_vectors(vertices, faces):
+    """Return twice the area vectors (F, 3) of triangles."""
+    a, b, c = vertices[faces].transpose(1, 0, 2)
+    return np.cross(b - a, c - a)
+
+
+@pytest.mark.parametrize('limits', [(0.2, 0.1), (0.0, 0.0), (0.9, 0.9)])
+def test_triangles_that_turn_or_collapse_are_found_as_by_their_definition(limits):
+    mesh = ball()
+    shaken = mesh.vertices + np.random.default_rng(1).normal(0.0, 2e-3, mesh.vertices.shape)
+    before, after = area_vectors(mesh.vertices, mesh.faces), area_vectors(shaken, mesh.faces)
+    areas, areas_now = np.linalg.norm(before, axis=1), np.linalg.norm(after, axis=1)
+    bad = ((areas_now <= limits[1] * areas)
+           | ((before * after).sum(axis=1) < limits[0] * areas * areas_now))
+    marks = np.zeros(len(shaken), bool)
+    marks[mesh.faces[bad]] = True
+    count, found = _bad_vertices(mesh.vertices, shaken, mesh.faces, limits)
+    assert 0 < count == bad.sum() < len(bad)
+    assert_array_equal(found, marks)
+
+
+def test_smoothing_takes_half_of_a_value_from_the_mean_of_its_neighbours():
+    mesh = ball()
+    values = np.random.default_rng(2).normal(size=mesh.vertices.shape)
+    ends, others = np.concatenate([mesh.edges, mesh.edges[:, ::-1]]).T
+    sums = np.stack([np.bincount(ends, column[others]) for column in values.T], axis=1)
+    expected = 0.5 * (values + sums / np.bincount(ends)[:, None])
+    assert_array_equal(_smoothed(mesh.edges, values), expected)

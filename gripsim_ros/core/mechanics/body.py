@@ -20,6 +20,7 @@ from .kernel import LayerCompliance, fit_layer
 from .options import MechanicsOptions
 from .patch_results import PatchResults, summarise_patches, validity_flags
 from .surface import DeformedSurface, deform_surface
+from .volume import volume_and_centre
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -68,6 +69,11 @@ class ElasticBody:
     def interpolation(self) -> tuple[IntArray, Array]:
         """Return nodes and weights of the compliance for each vertex."""
         return self.compliance.interpolation(self.mesh.vertices)
+
+    @cached_property
+    def undeformed(self) -> tuple[float, Array]:
+        """Return volume [m^3] and centre of volume ``(3,)`` [m] of the mesh as it is."""
+        return volume_and_centre(self.mesh.vertices, self.mesh.faces)
 
     @property
     def is_soft(self) -> bool:
@@ -211,7 +217,7 @@ def deform_body(body: ElasticBody, contact: Contact, patches: LoadedPatches) -> 
     loads = surface_loads(contact.nodes, patches.solution, patches.results,
                           body.options.forces.softening)
     return deform_surface(body.mesh, body.material, loads, body.options.surface,
-                          _moves_of_body(body, patches.solution))
+                          _moves_of_body(body, patches.solution), body.undeformed)
 
 
 def _moves_of_body(body: ElasticBody, solution: ContactForces) -> Array | None:

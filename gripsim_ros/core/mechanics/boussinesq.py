@@ -134,7 +134,7 @@ def _add_patches(xyz: Array, points: Array, forces: Array, softening: Array,
     """Add the displacement of all patches; arrays per coordinate let it vectorise."""
     offsets, centres, totals, radii = patches
     ratio, compliance = factors
-    near = np.empty(xyz.shape[1], np.int64)
+    near, squares = np.empty(xyz.shape[1], np.int64), np.empty(xyz.shape[1])
     sums = np.zeros_like(xyz)
     for patch in range(len(radii)):
         nodes, centre = slice(offsets[patch], offsets[patch + 1]), centres[patch]
@@ -148,12 +148,11 @@ def _add_patches(xyz: Array, points: Array, forces: Array, softening: Array,
                     first[a, b] += forces[k, a] * arm
             extent = max(extent, np.sqrt(r))
         square = (ratio * max(radii[patch], extent)) ** 2
-        _add_far(xyz, centre, totals[patch], first, square, sums)
+        _add_far(xyz, centre, totals[patch], first, square, squares, sums)
         count = 0
-        for v in range(xyz.shape[1]):
+        for v in range(len(squares)):
             near[count] = v
-            count += (xyz[0, v] - centre[0]) ** 2 + (xyz[1, v] - centre[1]) ** 2 + (
-                xyz[2, v] - centre[2]) ** 2 < square
+            count += squares[v] < square
         _add_near(xyz, near[:count], points[nodes], forces[nodes], softening[nodes], sums)
     for v in range(len(moved)):
         for a in range(3):
@@ -162,14 +161,15 @@ def _add_patches(xyz: Array, points: Array, forces: Array, softening: Array,
 
 @njit(cache=True, error_model='numpy')
 def _add_far(xyz: Array, centre: Array, total: Array, first: Array, square: float,
-             sums: Array) -> None:
-    """Add resultant and first moments to the points that are not near."""
+             squares: Array, sums: Array) -> None:
+    """Add resultant and first moments to the points not near; set squared distances."""
     cx, cy, cz = centre
     fx, fy, fz = total
     xx, xy, xz, yx, yy, yz, zx, zy, zz = first.ravel()
     for v in range(xyz.shape[1]):
         x, y, z = xyz[0, v] - cx, xyz[1, v] - cy, xyz[2, v] - cz
         r = x * x + y * y + z * z
+        squares[v] = r
         inverse = 1.0 / np.sqrt(r) if r >= square else 0.0
         cube = inverse * inverse * inverse
         sums[0, v] += fx * inverse + cube * (xx * x + xy * y + xz * z)
@@ -287,27 +287,31 @@ def _interpolate(vertices: Array, points: Array, normals: Array, areas: Array,
                  values: tuple[Array, Array], answers: tuple[Array, BoolArray, Array]) -> None:
     displacements, node_pressures = values
     moved, touched, pressures = answers
-    boxes, normal = _boxes_of_chunks(points, areas), np.empty(3)
+    starts, runs = _chunks_and_runs(points, areas)
+    boxes, wide = _boxes(points, areas, starts), _boxes(points, areas, starts[runs])
+    normal = np.empty(3)
     for v in range(len(vertices)):
-        x, y, z = vertices[v]
+        x, y, z = vertices[v, 0], vertices[v, 1], vertices[v, 2]
         weights, shift, pressure, loaded = 0.0, 0.0, 0.0, 0.0
         normal[:] = 0.0
-        for chunk in range(len(boxes)):
-            if (x < boxes[chunk, 0] or x > boxes[chunk, 3] or y < boxes[chunk, 1]
-                    or y > boxes[chunk, 4] or z < boxes[chunk, 2] or z > boxes[chunk, 5]):
+        for run in range(len(wide)):
+            if _outside(x, y, z, wide, run):
                 continue
-            for k in range(CHUNK * chunk, min(CHUNK * (chunk + 1), len(points))):
-                r = ((x - points[k, 0]) ** 2 + (y - points[k, 1]) ** 2
-                     + (z - points[k, 2]) ** 2)
-                reach = INTERPOLATION_REACH ** 2 * areas[k]
-                if r < reach:
-                    weight = (1.0 - r / reach) ** 2
-                    weights += weight
-                    shift += weight * displacements[k]
-                    pressure += weight * node_pressures[k]
-                    loaded += weight * (node_pressures[k] > 0.0)
-                    for a in range(3):
-                        normal[a] += weight * normals[k, a]
+            for chunk in range(runs[run], runs[run + 1]):
+                if _outside(x, y, z, boxes, chunk):
+                    continue
+                for k in range(starts[chunk], starts[chunk + 1]):
+                    r = ((x - points[k, 0]) ** 2 + (y - points[k, 1]) ** 2
+                         + (z - points[k, 2]) ** 2)
+                    reach = INTERPOLATION_REACH ** 2 * areas[k]
+                    if r < reach:
+                        weight = (1.0 - r / reach) ** 2
+                        weights += weight
+                        shift += weight * displacements[k]
+                        pressure += weight * node_pressures[k]
+                        loaded += weight * (node_pressures[k] > 0.0)
+                        for a in range(3):
+                            normal[a] += weight * normals[k, a]
         if loaded <= 0.5 * weights or weights == 0.0:
             continue
         length = np.sqrt(normal[0] ** 2 + normal[1] ** 2 + normal[2] ** 2)
@@ -320,15 +324,49 @@ def _interpolate(vertices: Array, points: Array, normals: Array, areas: Array,
         pressures[v] = pressure / weights
 
 
+@njit(cache=True)
+def _chunks_and_runs(points: Array, areas: Array) -> tuple[IntArray, IntArray]:
+    """
+    Return where chunks of neighbours start ``(c + 1,)``, and which chunks start runs ``(r + 1,)``.
+
+    A run ends where the next node lies farther away than a chunk of nodes in a line reaches,
+    as at the end of a patch; so neither chunk nor run reaches from one patch to another.
+    """
+    count = len(points)
+    starts, runs = np.empty(count + 1, np.int64), np.empty(count + 1, np.int64)
+    chunks, number = 0, 0
+    for k in range(count):
+        jumps = k == 0
+        if not jumps:
+            r = 0.0
+            for a in range(3):
+                r += (points[k, a] - points[k - 1, a]) ** 2
+            jumps = r > CHUNK ** 2 * areas[k]
+        if jumps:
+            runs[number] = chunks
+            number += 1
+        if jumps or k - starts[chunks - 1] == CHUNK:
+            starts[chunks] = k
+            chunks += 1
+    starts[chunks], runs[number] = count, chunks
+    return starts[:chunks + 1], runs[:number + 1]
+
+
+@njit(cache=True, inline='always')
+def _outside(x: float, y: float, z: float, boxes: Array, i: int) -> bool:
+    return (x < boxes[i, 0] or x > boxes[i, 3] or y < boxes[i, 1] or y > boxes[i, 4]
+            or z < boxes[i, 2] or z > boxes[i, 5])
+
+
 @njit(cache=True, error_model='numpy')
-def _boxes_of_chunks(points: Array, areas: Array) -> Array:
-    """Return lower and upper corners ``(c, 6)`` of what each chunk of nodes reaches."""
-    count = (len(points) + CHUNK - 1) // CHUNK
-    boxes = np.empty((count, 6))
+def _boxes(points: Array, areas: Array, starts: IntArray) -> Array:
+    """Return lower and upper corners ``(c, 6)`` of what each group of nodes reaches."""
+    boxes = np.empty((len(starts) - 1, 6))
     boxes[:, :3], boxes[:, 3:] = np.inf, -np.inf
-    for k in range(len(points)):
-        reach, chunk = INTERPOLATION_REACH * np.sqrt(areas[k]), k // CHUNK
-        for a in range(3):
-            boxes[chunk, a] = min(boxes[chunk, a], points[k, a] - reach)
-            boxes[chunk, 3 + a] = max(boxes[chunk, 3 + a], points[k, a] + reach)
+    for group in range(len(boxes)):
+        for k in range(starts[group], starts[group + 1]):
+            reach = INTERPOLATION_REACH * np.sqrt(areas[k])
+            for a in range(3):
+                boxes[group, a] = min(boxes[group, a], points[k, a] - reach)
+                boxes[group, 3 + a] = max(boxes[group, 3 + a], points[k, a] + reach)
     return boxes

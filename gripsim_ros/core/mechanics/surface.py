@@ -11,7 +11,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..bodies import Material, TriangleMesh
-from ..bodies.mesh import sum_by_label
 from ..errors import TaskError
 from .boussinesq import (SurfaceLoads, boussinesq_displacements, place_under_pads,
                          slip_displacements)
@@ -26,6 +25,8 @@ IntArray = NDArray[np.int64]
 CORRECTION_REACH = 2.0
 #: Halvings of displacements that turn a triangle over.
 GUARD_STEPS = 5
+#: Above any round-off of the comparison of a triangle before and after.
+SURELY = 1.0 + 1e-9
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,8 @@ def elastic_volume_change(loads: SurfaceLoads, material: Material, centre: Array
 
 def deform_surface(mesh: TriangleMesh, material: Material, loads: SurfaceLoads,
                    options: SurfaceOptions = SurfaceOptions(),
-                   beyond: Array | None = None) -> DeformedSurface:
+                   beyond: Array | None = None,
+                   undeformed: tuple[float, Array] | None = None) -> DeformedSurface:
     """
     Return the surface of an elastic body under contact loads.
 
@@ -148,6 +150,8 @@ def deform_surface(mesh: TriangleMesh, material: Material, loads: SurfaceLoads,
     options : SurfaceOptions
     beyond : (V, 3) float, optional
         What the body's own compliance moves beyond the half-space's kernel [m].
+    undeformed : (float, (3,) float), optional
+        ``volume_and_centre`` of the mesh, where they are known.
 
     Returns
     -------
@@ -158,7 +162,7 @@ def deform_surface(mesh: TriangleMesh, material: Material, loads: SurfaceLoads,
     Source: Leskov et al. 2017, equation (3) and 'given constant volume'. Departures: mode
     ``smooth`` has no rings, whose cut decides the shape; volume is restored exactly.
     """
-    volume, centre = volume_and_centre(mesh.vertices, mesh.faces)
+    volume, centre = undeformed or volume_and_centre(mesh.vertices, mesh.faces)
     target = volume
     if options.volume == 'elastic':
         target += elastic_volume_change(loads, material, centre)
@@ -177,7 +181,7 @@ def deform_surface(mesh: TriangleMesh, material: Material, loads: SurfaceLoads,
                                             (options.ring_displacement, limit))
     else:
         weights = _away_from(mesh.vertices, loads.centres, loads.radii)
-    directions = _directions(mesh, weights)
+    directions = _directions(mesh.vertex_normals, weights)
     vertices, guarded = _guarded_fix(mesh, moves, directions, target, options)
     volume_now, centre_now = volume_and_centre(vertices, mesh.faces)
     return DeformedSurface(vertices, pressures, volume_now, volume_now - volume, centre_now,
@@ -200,10 +204,10 @@ def _away_from(vertices: Array, centres: Array, radii: Array) -> Array:
     return weights
 
 
-def _directions(mesh: TriangleMesh, weights: Array) -> Array:
+def _directions(normals: Array, weights: Array) -> Array:
     if not weights.any():
         weights = np.ones(len(weights))
-    return weights[:, None] * mesh.vertex_normals
+    return weights[:, None] * normals
 
 
 def _guarded_fix(mesh: TriangleMesh, moves: Array, directions: Array, target: float,
@@ -212,14 +216,15 @@ def _guarded_fix(mesh: TriangleMesh, moves: Array, directions: Array, target: fl
     limits = (options.guard_cosine, options.guard_area)
     vertices, _ = restore_volume(mesh.vertices + moves, mesh.faces, directions, target)
     bad = _bad_vertices(mesh.vertices, vertices, mesh.faces, limits)
-    count = int(bad[0])
+    if not bad[0]:
+        return vertices, 0
+    count, smooth = int(bad[0]), _smoothed(mesh.edges, directions)
     for _ in range(GUARD_STEPS):
-        if not bad[0]:
-            return vertices, count
         moves = np.where(bad[1][:, None], 0.5 * moves, moves)
-        smooth = _smoothed(mesh, directions)
         vertices, _ = restore_volume(mesh.vertices + moves, mesh.faces, smooth, target)
         bad = _bad_vertices(mesh.vertices, vertices, mesh.faces, limits)
+        if not bad[0]:
+            break
     return vertices, count
 
 
@@ -229,35 +234,46 @@ def _bad_vertices(before: Array, after: Array, faces: IntArray,
     """Return the number of triangles turned or collapsed, and mark their vertices."""
     marks = np.zeros(len(before), np.bool_)
     count = 0
-    old, new = np.empty(3), np.empty(3)
+    cosine, ratio = limits
+    # Squares tell most triangles that are well without a root, all round-off allowed for.
+    sure_cosine, sure_ratio = SURELY * cosine * cosine, SURELY * ratio * ratio
     for f in range(len(faces)):
         i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
-        _cross(before[i], before[j], before[k], old)
-        _cross(after[i], after[j], after[k], new)
-        area, area_now, along = 0.0, 0.0, 0.0
-        for a in range(3):
-            area += old[a] * old[a]
-            area_now += new[a] * new[a]
-            along += old[a] * new[a]
-        area, area_now = np.sqrt(area), np.sqrt(area_now)
-        if area > 0.0 and (area_now <= limits[1] * area
-                           or along < limits[0] * area * area_now):
+        x, y, z = _area_vector(before, i, j, k)
+        u, v, w = _area_vector(after, i, j, k)
+        square, square_now = x * x + y * y + z * z, u * u + v * v + w * w
+        along = x * u + y * v + z * w
+        if (along > 0.0 and along * along > sure_cosine * (square * square_now)
+                and square_now > sure_ratio * square):
+            continue
+        area, area_now = np.sqrt(square), np.sqrt(square_now)
+        if area > 0.0 and (area_now <= ratio * area or along < cosine * area * area_now):
             count += 1
             marks[i] = marks[j] = marks[k] = True
     return count, marks
 
 
+@njit(cache=True, inline='always')
+def _area_vector(points: Array, i: int, j: int, k: int) -> tuple[float, float, float]:
+    """Return twice the area vector of a triangle."""
+    x, y, z = (points[j, 0] - points[i, 0], points[j, 1] - points[i, 1],
+               points[j, 2] - points[i, 2])
+    u, v, w = (points[k, 0] - points[i, 0], points[k, 1] - points[i, 1],
+               points[k, 2] - points[i, 2])
+    return y * w - z * v, z * u - x * w, x * v - y * u
+
+
 @njit(cache=True)
-def _cross(a: Array, b: Array, c: Array, out: Array) -> None:
-    x, y, z = b[0] - a[0], b[1] - a[1], b[2] - a[2]
-    u, v, w = c[0] - a[0], c[1] - a[1], c[2] - a[2]
-    out[0], out[1], out[2] = y * w - z * v, z * u - x * w, x * v - y * u
-
-
-def _smoothed(mesh: TriangleMesh, values: Array) -> Array:
+def _smoothed(edges: IntArray, values: Array) -> Array:
     """Return values ``(V, 3)`` averaged with the mean of their neighbours."""
-    ends, others = np.concatenate([mesh.edges, mesh.edges[:, ::-1]]).T
-    sums = sum_by_label(values[others], ends, len(values))
-    counts = np.bincount(ends, minlength=len(values))
-    smoothed: Array = 0.5 * (values + sums / np.maximum(counts, 1.0)[:, None])
-    return smoothed
+    sums, counts = np.zeros_like(values), np.zeros(len(values))
+    for end in range(2):
+        for e in range(len(edges)):
+            i, j = edges[e, end], edges[e, 1 - end]
+            counts[i] += 1.0
+            for a in range(3):
+                sums[i, a] += values[j, a]
+    for i in range(len(values)):
+        for a in range(3):
+            sums[i, a] = 0.5 * (values[i, a] + sums[i, a] / max(counts[i], 1.0))
+    return sums
