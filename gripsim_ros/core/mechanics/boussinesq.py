@@ -354,8 +354,9 @@ def _chunks_and_runs(points: Array, areas: Array) -> tuple[IntArray, IntArray]:
 
 @njit(cache=True, inline='always')
 def _outside(x: float, y: float, z: float, boxes: Array, i: int) -> bool:
-    return (x < boxes[i, 0] or x > boxes[i, 3] or y < boxes[i, 1] or y > boxes[i, 4]
-            or z < boxes[i, 2] or z > boxes[i, 5])
+    outside: bool = (x < boxes[i, 0] or x > boxes[i, 3] or y < boxes[i, 1] or y > boxes[i, 4]
+                     or z < boxes[i, 2] or z > boxes[i, 5])
+    return outside
 
 
 @njit(cache=True, error_model='numpy')

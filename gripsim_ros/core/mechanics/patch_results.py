@@ -6,31 +6,17 @@ Definitions: docs/model/mechanics.md, "Patches".
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from .. import batches
 from ..errors import TaskError
-from .cholesky import back_substitute, combine_rows
 from .contact_forces import ContactForces, PatchNodes
 from .kernel import LayerCompliance
-from .tilting import tilting_springs
+from .patch_sums import CENTRE, DIRECTION, near_others, RESULTANT, sum_patches, TORQUE
 
 Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-#: Below this many loaded nodes a peak pressure is Hertz's 3/2 of the mean.
-FEW_NODES = 7
-HERTZ_PEAK = 1.5
-#: Reach of the smoothing of pressures in units of the square root of a node's area.
-SMOOTHING_REACH = 1.5
-#: Shapes of what is no single number of a patch.
-SHAPES = {'points': (3,), 'normals': (3,), 'forces': (3,), 'torques': (3,), 'tilting': (2, 6),
-          'tilting_stiffness': (2,)}
-KINDS = {'rows': np.int64, 'node_counts': np.int64}
 
 
 @dataclass(frozen=True)
@@ -173,139 +159,37 @@ def summarise_patches(nodes: PatchNodes, solution: ContactForces, poisson_ratio:
     of the object's own share of the compliance, in series with the pad's.
     """
     rows = solution.rows[solution.loaded]
-    patches, forces = nodes.patches[rows], solution.forces[solution.loaded]
-    shifts = solution.displacements[solution.loaded]
-    results = []
-    for patch in np.unique(patches):
-        part = np.flatnonzero(patches == patch)
-        if not forces[part].sum() > 0.0:
-            continue
-        one = _resultant(nodes, rows[part], forces[part])
-        one |= _stiffness(one, nodes.normals[rows[part]], part, solution, poisson_ratio,
-                          layers.get(int(nodes.links[patch])))
-        one |= _tilting(one, nodes, rows[part], part, solution)
-        one |= {'rows': int(patch), 'indentations': float(shifts[part].max())}
-        results.append(one)
-    return _stack(results)
+    patches, counts, vectors, numbers, tilting, tilting_stiffness = sum_patches(
+        (nodes.points[rows], nodes.normals[rows], nodes.areas[rows], nodes.depths[rows],
+         nodes.patches[rows]),
+        (solution.forces[solution.loaded], solution.displacements[solution.loaded],
+         solution.loaded),
+        (solution.compliance_factor, solution.factor_order, solution.object_compliance),
+        nodes.patch_count)
+    areas, forces, levers, cosines, peaks, depths, indentations, normal, work = numbers
+    radii = np.sqrt(areas / np.pi)
+    pads = [layers.get(int(link)) for link in nodes.links[patches]]
+    tangential = [_tangential_stiffness(radius, stiffness, share, poisson_ratio, pad)
+                  for radius, stiffness, share, pad in zip(
+                      radii.tolist(), normal.tolist(), work.tolist(), pads)]
+    return PatchResults(
+        rows=patches, points=vectors[CENTRE], normals=vectors[DIRECTION],
+        forces=vectors[RESULTANT], torques=vectors[TORQUE], areas=areas, radii=radii,
+        mean_pressures=forces / areas, peak_pressures=peaks, friction_radii=levers / forces,
+        normal_stiffness=normal,
+        tangential_stiffness=np.array(tangential, float), tilting=tilting,
+        tilting_stiffness=tilting_stiffness, indentations=indentations, depths=depths,
+        node_counts=counts, spreads=np.arccos(np.minimum(1.0, np.maximum(-1.0, cosines))))
 
 
-def _resultant(nodes: PatchNodes, rows: NDArray[np.int64], forces: Array) -> dict[str, Any]:
-    points, normals, areas = nodes.points[rows], nodes.normals[rows], nodes.areas[rows]
-    centre, resultant, direction, torque, lever, cosine = _sums(points, normals, forces)
-    area, total = float(areas.sum()), float(forces.sum())
-    return {
-        'points': centre, 'normals': direction, 'forces': resultant, 'torques': torque,
-        'areas': area, 'radii': float(np.sqrt(area / np.pi)), 'mean_pressures': total / area,
-        'peak_pressures': _peak_pressure(points, areas, forces),
-        'friction_radii': lever / total,
-        'depths': float(nodes.depths[rows].max()), 'node_counts': len(rows),
-        'spreads': float(np.arccos(min(1.0, max(-1.0, cosine))))}
-
-
-@njit(cache=True)
-def _sums(points: Array, normals: Array,
-          forces: Array) -> tuple[Array, Array, Array, Array, float, float]:
-    """Return centre, resultant, its direction, moment, sum f|x_i - x|, least cosine."""
-    centre, resultant, torque = np.zeros(3), np.zeros(3), np.zeros(3)
-    for i in range(len(forces)):
-        for k in range(3):
-            centre[k] += forces[i] * points[i, k]
-            resultant[k] += forces[i] * normals[i, k]
-    centre /= forces.sum()
-    size = np.sqrt((resultant ** 2).sum())
-    direction = resultant / size if size > 0.0 else normals[0].copy()
-    lever, cosine = 0.0, 1.0
-    for i in range(len(forces)):
-        x, y, z = points[i] - centre
-        u, v, w = forces[i] * normals[i]
-        torque[0] += y * w - z * v
-        torque[1] += z * u - x * w
-        torque[2] += x * v - y * u
-        lever += forces[i] * np.sqrt(x * x + y * y + z * z)
-        cosine = min(cosine, (normals[i] * direction).sum())
-    return centre, resultant, direction, torque, lever, cosine
-
-
-def _peak_pressure(points: Array, areas: Array, forces: Array) -> float:
-    if len(forces) < FEW_NODES:
-        return HERTZ_PEAK * float(forces.sum() / areas.sum())
-    return float(smoothed_pressures(points, areas, forces).max())
-
-
-@njit(cache=True)
-def smoothed_pressures(points: Array, areas: Array, forces: Array) -> Array:
-    """
-    Return the pressure ``(n,)`` at loaded nodes, smoothed over their loaded neighbours [Pa].
-
-    Source: a weighted mean whose bias on a parabola is removed by the same mean of what
-    it took away (twicing, Tukey 1977).
-    """
-    first = _neighbour_means(points, areas, forces / areas)
-    return first + _neighbour_means(points, areas, forces / areas - first)
-
-
-@njit(cache=True)
-def _neighbour_means(points: Array, areas: Array, values: Array) -> Array:
-    means = np.empty(len(values))
-    for i in range(len(values)):
-        reach = SMOOTHING_REACH ** 2 * areas[i]
-        total, weights = 0.0, 0.0
-        for j in range(len(values)):
-            r = 0.0
-            for k in range(3):
-                r += (points[i, k] - points[j, k]) ** 2
-            if r < reach:
-                weight = areas[j] * (1.0 - r / reach)
-                total += weight * values[j]
-                weights += weight
-        means[i] = total / weights
-    return means
-
-
-def _stiffness(one: dict[str, Any], normals: Array, part: NDArray[np.int64],
-               solution: ContactForces, poisson_ratio: float,
-               layer: LayerCompliance | None) -> dict[str, float]:
-    approach = np.zeros(len(solution.loaded))
-    approach[part] = (normals * one['normals']).sum(axis=1)
-    added, moves = _response(approach, solution.compliance_factor, solution.factor_order,
-                             solution.object_compliance, solution.loaded)
-    normal = float((approach * added).sum())
-    share = float((added * moves).sum()) / normal ** 2
+def _tangential_stiffness(radius: float, normal: float, work: float, poisson_ratio: float,
+                          layer: LayerCompliance | None) -> float:
+    """Return a patch's stiffness from its share of the object's compliance and its pad's."""
     ratio = (2.0 - poisson_ratio) / (2.0 * (1.0 - poisson_ratio))
-    compliance = ratio * share
+    compliance = ratio * (work / normal ** 2)
     if layer is not None:
-        compliance += 1.0 / layer.tangential_stiffness(one['radii'])
-    return {'normal_stiffness': normal, 'tangential_stiffness': 1.0 / compliance}
-
-
-def _tilting(one: dict[str, Any], nodes: PatchNodes, rows: NDArray[np.int64],
-             part: NDArray[np.int64], solution: ContactForces) -> dict[str, Array]:
-    places = np.empty(len(solution.loaded), np.int64)
-    places[solution.factor_order] = np.arange(len(places))
-    springs, stiffness = tilting_springs(
-        nodes.points[rows], nodes.normals[rows], nodes.areas[rows], one['points'],
-        one['normals'], solution.compliance_factor, places[part])
-    return {'tilting': springs, 'tilting_stiffness': stiffness}
-
-
-@njit(cache=True)
-def _response(approach: Array, factor: Array, factor_order: IntArray, own: Array,
-              loaded: IntArray) -> tuple[Array, Array]:
-    """Return the forces that an approach adds, and how these move the object's surface."""
-    right = approach[factor_order]
-    back_substitute(factor, right)
-    added = np.empty(len(right))
-    added[factor_order] = right
-    return added, combine_rows(own, added)[loaded]
-
-
-def _stack(results: list[dict[str, Any]]) -> PatchResults:
-    columns: dict[str, Any] = {}
-    for name in PatchResults.__annotations__:
-        shape = SHAPES.get(name, ())
-        kind = KINDS.get(name, np.float64)
-        columns[name] = np.array([one[name] for one in results], kind).reshape(-1, *shape)
-    return PatchResults(**columns)
+        compliance += 1.0 / layer.tangential_stiffness(radius)
+    return 1.0 / compliance
 
 
 def validity_flags(results: PatchResults, geometric_flags: NDArray[np.int64],
@@ -339,21 +223,10 @@ def validity_flags(results: PatchResults, geometric_flags: NDArray[np.int64],
             (results.node_counts < options.min_nodes, batches.PATCH_COARSE),
             (soft & thin, batches.PATCH_THIN), (soft & strained, batches.PATCH_STRAINED),
             (results.spreads > options.max_spread, batches.PATCH_SPREAD),
-            (_close_patches(results, options.min_gap_ratio), batches.PATCH_CLOSE)):
+            (near_others(results.points, results.normals, results.radii,
+                         float(options.min_gap_ratio)), batches.PATCH_CLOSE)):
         flags = np.where(bad, flags | flag, flags)
     return flags
-
-
-def _close_patches(results: PatchResults, ratio: float) -> NDArray[np.bool_]:
-    """Tell which patches lie near another on the same side of the object."""
-    between = np.sqrt(((results.points[:, None] - results.points[None]) ** 2).sum(axis=2))
-    gap = between - results.radii[:, None] - results.radii[None]
-    larger = np.maximum(results.radii[:, None], results.radii[None])
-    same_side = (results.normals[:, None] * results.normals[None]).sum(axis=2) > 0.0
-    close = same_side & (gap < ratio * larger)
-    np.fill_diagonal(close, False)
-    near: NDArray[np.bool_] = close.any(axis=1)
-    return near
 
 
 def max_normal_forces(results: PatchResults, max_pressures: Array) -> Array:
