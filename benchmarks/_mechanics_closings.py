@@ -62,10 +62,11 @@ def _compare(nodes, shares, solution, modulus, hand):
     """Return sizes, wrong guesses and times of one system."""
     rows = solution.rows
     depths, patches = np.ascontiguousarray(nodes.depths[rows]), nodes.patches[rows]
-    whole = kernel.object_compliance(nodes.points[rows], nodes.normals[rows], nodes.areas[rows],
-                                     modulus, kernel.LATTICE_SOFTENING)
+    surface = (nodes.points[rows], nodes.normals[rows], nodes.areas[rows], modulus,
+               kernel.LATTICE_SOFTENING)
+    whole = kernel.object_compliance(*surface)
     pads = pad_layers(hand, nodes.links)
-    contact_forces._add_layers(whole, nodes, rows, pads, kernel.LATTICE_SOFTENING, False)
+    contact_forces._add_layers(whole, surface, nodes.links[patches], pads, False)
     (cold, order), (warm, _) = (
         contact_forces._first_guess(depths, patches, nodes.patch_count, guess)
         for guess in (None, shares))

@@ -75,6 +75,24 @@ def test_a_pad_adds_its_images_between_its_own_nodes_alone(seed, count, sharing)
     assert_array_equal(found[others], before[others])
 
 
+@given(seeds, st.integers(1, 40), st.booleans())
+@settings(max_examples=20)
+def test_a_pad_is_added_on_the_plane_of_its_nodes(seed, count, safe):
+    points, normals, areas, rng = random_nodes(seed, count + 2)
+    rows = np.sort(rng.choice(count + 2, count, replace=False))
+    layer = kernel.fit_layer(1e6, 0.45, 2e-3)
+    mean = (normals[rows] * areas[rows, None]).sum(axis=0)
+    mean = mean / np.sqrt((mean * mean).sum())
+    flat = points[rows] - (points[rows] * mean).sum(axis=1)[:, None] * mean
+    radii = kernel.softening_radii(areas[rows], kernel.LATTICE_SOFTENING)
+    images = layer.modulus, layer.depths, layer.weights
+    found, expected = np.zeros((2, count + 2, count + 2))
+    kernel.add_layer_compliance(expected, rows, flat, normals[rows], radii, images,
+                                1.0 if safe else kernel.image_sharing(layer, radii))
+    kernel.add_pad(found, rows, (points, normals, areas), kernel.LATTICE_SOFTENING, images, safe)
+    assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize('count', [1, kernel.TILE, 2 * kernel.TILE + 5])
 def test_all_that_is_left_of_the_diagonal_is_mirrored(count):
     rows = np.append(np.arange(1, count), count + 1)

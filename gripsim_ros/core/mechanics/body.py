@@ -136,10 +136,10 @@ class LoadedPatches:
 def pad_layers(hand: HandModel, links: IntArray) -> dict[int, LayerCompliance]:
     """Return the elastic pads of those of the links ``(p,)`` that have one."""
     layers = {}
-    for link in np.unique(links):
+    for link in sorted(set(links.tolist())):
         pad = hand.links[link].pad
         if pad is not None:
-            layers[int(link)] = fit_layer(pad.youngs_modulus, pad.poisson_ratio, pad.thickness)
+            layers[link] = fit_layer(pad.youngs_modulus, pad.poisson_ratio, pad.thickness)
     return layers
 
 

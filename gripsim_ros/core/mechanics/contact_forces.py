@@ -7,6 +7,7 @@ Derivations and limits: docs/model/mechanics.md, "Contact forces".
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +17,7 @@ from .compliance import BodyCompliance, NodeCorrection
 from .kernel import LayerCompliance
 
 Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 #: Points, normals, areas, modulus and softening of a kernel.
 _Surface = tuple[Array, Array, Array, float, float]
@@ -205,14 +207,16 @@ def solve_contact_forces(nodes: PatchNodes, modulus: float,
         return _no_forces()
     rows = np.flatnonzero(nodes.depths > -options.candidate_gap * deepest)
     depths = np.ascontiguousarray(nodes.depths[rows])
-    guess, order = _first_guess(depths, nodes.patches[rows], nodes.patch_count, loaded_shares)
+    patches = nodes.patches[rows]
+    guess, order = _first_guess(depths, patches, nodes.patch_count, loaded_shares)
+    links = nodes.links[patches]
     surface = (nodes.points[rows], nodes.normals[rows], nodes.areas[rows], modulus,
                options.softening)
     correction = None if body is None else body.correction(surface[0], modulus)
     every = np.arange(len(rows))
     for safe in (False, True):
         whole = _object_rows(every, surface, correction)
-        _add_layers(whole, nodes, rows, layers, options.softening, safe)
+        _add_layers(whole, surface, links, layers, safe)
         forces, loaded, factor, definite = active_set.solve_complementarity(
             whole, depths, guess, order)
         if definite:
@@ -242,38 +246,34 @@ def _no_forces() -> ContactForces:
 
 
 def _first_guess(depths: Array, patches: IntArray, count: int, loaded_shares: Array | None
-                 ) -> tuple[NDArray[np.bool_], IntArray]:
+                 ) -> tuple[BoolArray, IntArray]:
     """Return the nodes likely to carry load, and all in order of falling likelihood."""
-    deepest = np.zeros(count)
-    np.maximum.at(deepest, patches, depths)
-    shares = depths / np.where(deepest > 0.0, deepest, np.inf)[patches]
-    least = FIRST_GUESS_DEPTH if loaded_shares is None else loaded_shares[patches]
-    return shares > least, np.argsort(-shares, kind='stable')
+    if loaded_shares is None:
+        loaded_shares = np.full(count, FIRST_GUESS_DEPTH)
+    guess, lacking = _likely_loaded(depths, patches, loaded_shares)
+    return guess, np.argsort(lacking, kind='stable')
 
 
-def _add_layers(compliance: Array, nodes: PatchNodes, rows: IntArray,
-                layers: Mapping[int, LayerCompliance], softening: float, safe: bool) -> None:
+@njit(cache=True, error_model='numpy')
+def _likely_loaded(depths: Array, patches: IntArray, least: Array) -> tuple[BoolArray, Array]:
+    """Return the nodes deeper than a share of their patch's deepest, and minus their shares."""
+    deepest = np.zeros(len(least))
+    for i in range(len(depths)):
+        deepest[patches[i]] = max(deepest[patches[i]], depths[i])
+    guess, lacking = np.empty(len(depths), np.bool_), np.empty(len(depths))
+    for i in range(len(depths)):
+        patch = patches[i]
+        share = depths[i] / (deepest[patch] if deepest[patch] > 0.0 else np.inf)
+        guess[i], lacking[i] = share > least[patch], -share
+    return guess, lacking
+
+
+def _add_layers(compliance: Array, surface: _Surface, links: IntArray,
+                layers: Mapping[int, LayerCompliance], safe: bool) -> None:
     """Add the pads' parts in place; ``safe`` is less exact but always positive definite."""
-    links = nodes.links[nodes.patches[rows]]
-    for link in np.unique(links):
-        if int(link) not in layers:
-            continue
-        layer, part = layers[int(link)], np.flatnonzero(links == link)
-        points, normals = nodes.points[rows[part]], nodes.normals[rows[part]]
-        areas = nodes.areas[rows[part]]
-        radii = kernel.softening_radii(areas, softening)
-        sharing = 1.0 if safe else kernel.image_sharing(layer, radii)
-        kernel.add_layer_compliance(
-            compliance, part, _project(points, normals, areas), normals, radii,
-            (layer.modulus, layer.depths, layer.weights), sharing)
-
-
-def _project(points: Array, normals: Array, areas: Array) -> Array:
-    """Return points without their part along the mean normal."""
-    mean = (normals * areas[:, None]).sum(axis=0)
-    length = float(np.sqrt((mean * mean).sum()))
-    if length == 0.0:
-        return points
-    mean = mean / length
-    flat: Array = points - (points * mean).sum(axis=1)[:, None] * mean
-    return flat
+    points, normals, areas, _, softening = surface
+    for link, layer in layers.items():
+        part = np.flatnonzero(links == link)
+        if len(part):
+            kernel.add_pad(compliance, part, (points, normals, areas), softening,
+                           (layer.modulus, layer.depths, layer.weights), safe)

@@ -192,6 +192,53 @@ def _mirror(matrix: Array, rows: IntArray) -> None:
 
 
 @njit(cache=True, error_model='numpy')
+def add_pad(compliance: Array, rows: IntArray, nodes: tuple[Array, Array, Array],
+            softening: float, layer: tuple[float, Array, Array], safe: bool) -> None:
+    """
+    Add a pad's compliance between the nodes ``rows`` that it presses, in place.
+
+    Parameters
+    ----------
+    compliance : (n, n) float
+        [m/N], symmetric.
+    rows : (k,) int
+        Ascending, at least one.
+    nodes : tuple
+        Points ``(n, 3)`` [m], unit normals ``(n, 3)`` and areas ``(n,)`` [m^2].
+    softening : float
+        Of the kernel [-].
+    layer : tuple
+        Modulus [Pa], depths [m] and weights of ``LayerCompliance``.
+    safe : bool
+        Less exact but always positive definite; see ``image_sharing``.
+    """
+    points, normals, areas = nodes[0][rows], nodes[1][rows], nodes[2][rows]
+    radii = np.sqrt(2.0 * softening / np.pi * areas)
+    sharing = 1.0 if safe else _sharing(layer[1], layer[2], radii)
+    _flatten(points, normals, areas)
+    add_layer_compliance(compliance, rows, points, normals, radii, layer, sharing)
+
+
+@njit(cache=True, error_model='numpy')
+def _flatten(points: Array, normals: Array, areas: Array) -> None:
+    """Take from points, in place, their part along the mean normal, if there is one."""
+    x, y, z = 0.0, 0.0, 0.0
+    for i in range(len(areas)):
+        x += normals[i, 0] * areas[i]
+        y += normals[i, 1] * areas[i]
+        z += normals[i, 2] * areas[i]
+    length = np.sqrt(x * x + y * y + z * z)
+    if length == 0.0:
+        return
+    x, y, z = x / length, y / length, z / length
+    for i in range(len(points)):
+        along = points[i, 0] * x + points[i, 1] * y + points[i, 2] * z
+        points[i, 0] -= along * x
+        points[i, 1] -= along * y
+        points[i, 2] -= along * z
+
+
+@njit(cache=True, error_model='numpy')
 def add_layer_compliance(compliance: Array, rows: IntArray, plane_points: Array, normals: Array,
                          radii: Array, layer: tuple[float, Array, Array], sharing: float) -> None:
     """
@@ -255,5 +302,14 @@ def image_sharing(layer: LayerCompliance, radii: Array) -> float:
     kernel positive while the radii stay below the layer's length ``sum w_m z_m``, the
     compliance of a wide load; a coarser lattice needs more, and with 1 it always is.
     """
-    length = SHARING_SAFETY * float((layer.weights * layer.depths).sum())
-    return max(0.0, 1.0 - length / float(radii.max()))
+    share: float = _sharing(layer.depths, layer.weights, radii)
+    return share
+
+
+@njit(cache=True, error_model='numpy')
+def _sharing(depths: Array, weights: Array, radii: Array) -> float:
+    length = 0.0
+    for m in range(len(depths)):
+        length += weights[m] * depths[m]
+    share: float = max(0.0, 1.0 - SHARING_SAFETY * length / radii.max())
+    return share
