@@ -19,7 +19,7 @@ from .contact_forces import ContactForces, PatchNodes, solve_contact_forces
 from .kernel import LayerCompliance, fit_layer
 from .options import MechanicsOptions
 from .patch_results import PatchResults, summarise_patches, validity_flags
-from .surface import DeformedSurface, deform_surface
+from .surface import DeformedSurface, deform_surface, largest_distance
 from .volume import volume_and_centre
 
 Array = NDArray[np.float64]
@@ -230,6 +230,5 @@ def _moves_of_body(body: ElasticBody, solution: ContactForces) -> Array | None:
 def largest_displacement(body: ElasticBody, surface: DeformedSurface,
                          patches: LoadedPatches) -> float:
     """Return how far a vertex or a node of the surface moved at most [m]."""
-    moves = surface.vertices - body.mesh.vertices
-    largest = float(np.sqrt((moves ** 2).sum(axis=1).max()))
+    largest = largest_distance(body.mesh.vertices, surface.vertices)
     return max(largest, float(patches.results.indentations.max(initial=0.0)))

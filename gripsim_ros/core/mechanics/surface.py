@@ -277,3 +277,16 @@ def _smoothed(edges: IntArray, values: Array) -> Array:
         for a in range(3):
             sums[i, a] = 0.5 * (values[i, a] + sums[i, a] / max(counts[i], 1.0))
     return sums
+
+
+@njit(cache=True)
+def largest_distance(before: Array, after: Array) -> float:
+    """Return how far the one of some points ``(n, 3)`` that moved most did move [m]."""
+    largest = 0.0
+    for v in range(len(before)):
+        square = 0.0
+        for a in range(3):
+            square += (after[v, a] - before[v, a]) ** 2
+        largest = max(largest, square)
+    distance: float = np.sqrt(largest)
+    return distance
