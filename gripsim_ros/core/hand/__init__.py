@@ -1,7 +1,8 @@
 """The hand: kinematic tree, link meshes and pads, forward kinematics, directions of motion."""
 
-from .kinematics import compute_link_states, forward_kinematics, frame_poses, link_jacobians
+from .kinematics import (compute_link_states, forward_kinematics, frame_poses, link_jacobians,
+                         link_poses_and_jacobians)
 from .model import Finger, HandLink, HandModel, Pad, Preshape
 
 __all__ = ['Finger', 'HandLink', 'HandModel', 'Pad', 'Preshape', 'compute_link_states',
-           'forward_kinematics', 'frame_poses', 'link_jacobians']
+           'forward_kinematics', 'frame_poses', 'link_jacobians', 'link_poses_and_jacobians']

@@ -78,8 +78,16 @@ def link_jacobians(hand: JointedChain, joint_positions: ArrayLike) -> Array:
     Source: columns ``(z x (p - o), z)`` (Murray, Li, Sastry, A Mathematical Introduction to
     Robotic Manipulation, 3.4.1); the mimic's chain rule multiplies by its multiplier.
     """
+    return link_poses_and_jacobians(hand, joint_positions)[1]
+
+
+def link_poses_and_jacobians(hand: JointedChain, joint_positions: ArrayLike
+                             ) -> tuple[Array, Array]:
+    """Return both ``forward_kinematics`` and ``link_jacobians``, the tree walked once."""
     poses = frame_poses(hand, joint_positions)
-    return _jacobians(poses, hand.link_frames, len(hand.joint_names), *_tree_arguments(hand))
+    jacobians = _jacobians(poses, hand.link_frames, len(hand.joint_names),
+                           *_tree_arguments(hand))
+    return poses[:, hand.link_frames], jacobians
 
 
 def compute_link_states(hand: HandModel, configurations: ConfigurationBatch) -> LinkStateBatch:

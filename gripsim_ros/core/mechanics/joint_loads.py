@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..hand import HandModel, forward_kinematics, link_jacobians
+from ..hand import HandModel, link_poses_and_jacobians
 from ..transforms import cross
 
 Array = NDArray[np.float64]
@@ -36,15 +36,14 @@ def joint_torque_map(hand: HandModel, joint_positions: Array, T_object_palm: Arr
     Source: duality of forces and velocities (Murray, Li & Sastry 1994, section 5.3). The
     velocity of a point of the link at p is ``v + w x (p - o)`` of the link's origin o.
     """
-    joint_positions = np.asarray(joint_positions, float)[None]
-    T_palm_link = forward_kinematics(hand, joint_positions)[0]
-    jacobians = link_jacobians(hand, joint_positions)[0]
+    T_palm_link, jacobians = link_poses_and_jacobians(
+        hand, np.asarray(joint_positions, float)[None])
     rotation, origin = T_object_palm[:3, :3], T_object_palm[:3, 3]
-    torque_map = np.zeros((len(hand.joint_names), 6 * len(links)))
-    for k, link in enumerate(links):
-        linear = jacobians[link, :3].T @ rotation.T
-        angular = jacobians[link, 3:].T @ rotation.T
-        arm = points[k] - (rotation @ T_palm_link[link, :3, 3] + origin)
-        torque_map[:, 6 * k:6 * k + 3] = linear + cross(angular, arm)
-        torque_map[:, 6 * k + 3:6 * k + 6] = angular
-    return torque_map
+    count, joints = len(links), len(hand.joint_names)
+    velocities = rotation @ jacobians[0][links].reshape(count, 2, 3, joints)
+    linear, angular = velocities.transpose(1, 3, 0, 2)
+    arms = points - ((rotation @ T_palm_link[0][links, :3, 3, None])[..., 0] + origin)
+    torque_map = np.empty((joints, count, 2, 3))
+    torque_map[:, :, 0] = linear + cross(angular, arms)
+    torque_map[:, :, 1] = angular
+    return torque_map.reshape(joints, 6 * count)
