@@ -38,8 +38,7 @@ def close_enough(field: Field, own: NDArray[np.int64], indenter: Indenter,
     They are not where a side only lies beside the contact: a box's wall below a pad that
     presses its top leaves the pad along N only at its far end.
     """
-    order = own[np.argsort(-field.depths[own], kind='stable')]
-    probes = order[np.linspace(0, len(order) - 1, min(PROBES, len(order))).astype(int)]
+    probes = _probes(own, field.depths)
     local = (field.points[probes] - T_object_indenter[:3, 3]) @ T_object_indenter[:3, :3]
     least = float(WAY_RATIO * field.depths[probes].sum())
     # No distance is negative: the deepest probes alone often tell.
@@ -48,6 +47,17 @@ def close_enough(field: Field, own: NDArray[np.int64], indenter: Indenter,
         return True
     distances = indenter.surface_distances(local) + indenter.bulge
     return bool(distances.sum() > least)
+
+
+@njit(cache=True)
+def _probes(own: IntArray, depths: Array) -> IntArray:
+    """Return some of a patch's nodes, evenly from the deepest to the shallowest."""
+    order = np.argsort(-depths[own], kind='mergesort')
+    last, count = len(order) - 1, min(PROBES, len(order))
+    probes = np.empty(count, np.int64)
+    for i in range(count):
+        probes[i] = own[order[last if i == count - 1 else int(i * (last / (count - 1)))]]
+    return probes
 
 
 def ray_thickness(body: ContactMesh, field: Field, own: NDArray[np.int64]) -> float:
