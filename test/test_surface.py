@@ -17,9 +17,9 @@ from gripsim_ros.core.mechanics.boussinesq import (boussinesq_displacements, pla
 from gripsim_ros.core.mechanics.contact_forces import solve_contact_forces
 from gripsim_ros.core.mechanics.kernel import LATTICE_SOFTENING
 from gripsim_ros.core.mechanics.patch_results import summarise_patches
-from gripsim_ros.core.mechanics.surface import (_bad_vertices, _smoothed, deform_surface,
-                                                elastic_volume_change, largest_distance,
-                                                SurfaceOptions)
+from gripsim_ros.core.mechanics.surface import (_bad_vertices, _directions, _smoothed,
+                                                deform_surface, elastic_volume_change,
+                                                largest_distance, SurfaceOptions)
 from gripsim_ros.core.mechanics.volume import _roots, restore_volume, volume_and_centre
 from lattice_cases import ball_under_pad, join, paraboloid, transformed
 
@@ -351,3 +351,9 @@ def test_the_largest_distance_has_the_bits_of_its_formula():
     [-1.0, 2.0, 3.0, 0.5], [1.0, 1.0, 1.0, 1.0], [-2.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 3.0]])
 def test_the_roots_of_a_cubic_have_the_bits_of_numpys(coefficients):
     assert _roots(np.array(coefficients)) == np.roots(coefficients[::-1]).tolist()
+
+
+def test_the_volume_is_restored_along_weighted_normals_or_all_of_them():
+    normals, weights = ball().vertex_normals, np.linspace(0.0, 1.0, len(ball().vertices))
+    assert_array_equal(_directions(normals, weights), weights[:, None] * normals)
+    assert_array_equal(_directions(normals, 0.0 * weights), normals)

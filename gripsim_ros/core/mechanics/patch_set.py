@@ -102,4 +102,7 @@ class PatchSet:
 
     def select(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> 'PatchSet':
         """Return the patches of the given rows (indices or mask)."""
-        return PatchSet(*(getattr(self, item.name)[rows] for item in fields(self)))
+        chosen = object.__new__(PatchSet)
+        # Rows of what was checked need no check.
+        vars(chosen).update({item.name: getattr(self, item.name)[rows] for item in fields(self)})
+        return chosen

@@ -112,24 +112,25 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
     full = configuration.detail == DETAIL_SURFACE
     cases = configuration.load_cases
     if not full:
-        minimal = _minimal_forces(body, hand, cases[::TRIED_CASES], grasp, torque_map,
-                                  body.centre_of_mass, False)
+        tried = load_wrenches(cases[::TRIED_CASES], body.mass, body.centre_of_mass)
+        minimal = _minimal_forces(body, hand, tried, grasp, torque_map, body.centre_of_mass,
+                                  False)
         if not minimal.capable:
             builder.set_patches(i, patches, replace(
                 minimal, worst_case=TRIED_CASES * minimal.worst_case))
             return
     surface = deform_body(body, contact, patches)
     centre = surface.centre
-    minimal = _minimal_forces(body, hand, cases, grasp, torque_map, centre, full)
+    wrenches = load_wrenches(cases, body.mass, centre)
+    minimal = _minimal_forces(body, hand, wrenches, grasp, torque_map, centre, full)
     builder.set_patches(i, patches, minimal)
     builder.set(i, centre_of_mass_object=centre, volume_change=surface.volume_change,
                 strain_energy=patches.solution.strain_energy,
                 max_displacement=largest_displacement(body, surface, patches))
     if not (minimal.capable or full):
         return
-    verdict = judge_stability(grasp, load_wrenches(cases, body.mass, centre), centre,
-                              body.material.friction, body.options.stability,
-                              motion_at(centre, configuration.settled))
+    verdict = judge_stability(grasp, wrenches, centre, body.material.friction,
+                              body.options.stability, motion_at(centre, configuration.settled))
     builder.set_verdict(i, verdict, _holds(verdict, minimal, patches, grasp, torque_map, hand))
     settled = _settling(grasp, centre, verdict.shift) <= body.options.validity.max_settling
     builder.set(i, quantitative=patches.are_quantitative and settled)
@@ -155,13 +156,12 @@ def _patch_set(body: ElasticBody, hand: HandModel, patches: LoadedPatches) -> Pa
         tilting_stiffness=results.tilting_stiffness)
 
 
-def _minimal_forces(body: ElasticBody, hand: HandModel, load_cases: Array, grasp: PatchSet,
+def _minimal_forces(body: ElasticBody, hand: HandModel, wrenches: Array, grasp: PatchSet,
                     torque_map: Array, centre: Array, explain: bool) -> MinimalForces:
     """Return the minimal forces; to ``explain`` is to find out what would be needed."""
     options = body.options.minimal_forces
     if explain:
         options = replace(options, find_friction=True)
-    wrenches = load_wrenches(load_cases, body.mass, centre)
     return solve_minimal_forces(grasp, wrenches, centre, body.material.friction, torque_map,
                                 hand.joint_efforts, options)
 

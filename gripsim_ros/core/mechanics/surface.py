@@ -204,10 +204,16 @@ def _away_from(vertices: Array, centres: Array, radii: Array) -> Array:
     return weights
 
 
+@njit(cache=True)
 def _directions(normals: Array, weights: Array) -> Array:
-    if not weights.any():
-        weights = np.ones(len(weights))
-    return weights[:, None] * normals
+    """Return normals ``(V, 3)`` times weights ``(V,)``, or as they are if all weights are 0."""
+    none = not weights.any()
+    directions = np.empty_like(normals)
+    for v in range(len(weights)):
+        weight = 1.0 if none else weights[v]
+        for a in range(3):
+            directions[v, a] = weight * normals[v, a]
+    return directions
 
 
 def _guarded_fix(mesh: TriangleMesh, moves: Array, directions: Array, target: float,
