@@ -354,6 +354,10 @@ def test_the_roots_of_a_cubic_have_the_bits_of_numpys(coefficients):
 
 
 def test_the_volume_is_restored_along_weighted_normals_or_all_of_them():
-    normals, weights = ball().vertex_normals, np.linspace(0.0, 1.0, len(ball().vertices))
-    assert_array_equal(_directions(normals, weights), weights[:, None] * normals)
-    assert_array_equal(_directions(normals, 0.0 * weights), normals)
+    mesh = ball()
+    normals, weights = mesh.vertex_normals, np.linspace(0.0, 1.0, len(mesh.vertices))
+    weighted = weights[:, None] * normals
+    assert_array_equal(_directions(normals, weights, mesh.edges, False), weighted)
+    assert_array_equal(_directions(normals, weights, mesh.edges, True),
+                       _smoothed(mesh.edges, weighted))
+    assert_array_equal(_directions(normals, 0.0 * weights, mesh.edges, False), normals)

@@ -181,8 +181,7 @@ def deform_surface(mesh: TriangleMesh, material: Material, loads: SurfaceLoads,
                                             (options.ring_displacement, limit))
     else:
         weights = _away_from(mesh.vertices, loads.centres, loads.radii)
-    directions = _directions(mesh.vertex_normals, weights)
-    vertices, guarded = _guarded_fix(mesh, moves, directions, target, options)
+    vertices, guarded = _guarded_fix(mesh, moves, weights, target, options)
     volume_now, centre_now = volume_and_centre(vertices, mesh.faces)
     return DeformedSurface(vertices, pressures, volume_now, volume_now - volume, centre_now,
                            guarded)
@@ -205,29 +204,35 @@ def _away_from(vertices: Array, centres: Array, radii: Array) -> Array:
 
 
 @njit(cache=True)
-def _directions(normals: Array, weights: Array) -> Array:
-    """Return normals ``(V, 3)`` times weights ``(V,)``, or as they are if all weights are 0."""
+def _directions(normals: Array, weights: Array, edges: IntArray, smooth: bool) -> Array:
+    """
+    Return normals ``(V, 3)`` times weights ``(V,)``, smoothed along edges ``(E, 2)`` or not.
+
+    Weights that are all 0 count as 1.
+    """
     none = not weights.any()
     directions = np.empty_like(normals)
     for v in range(len(weights)):
         weight = 1.0 if none else weights[v]
         for a in range(3):
             directions[v, a] = weight * normals[v, a]
-    return directions
+    return _smoothed(edges, directions) if smooth else directions
 
 
-def _guarded_fix(mesh: TriangleMesh, moves: Array, directions: Array, target: float,
+def _guarded_fix(mesh: TriangleMesh, moves: Array, weights: Array, target: float,
                  options: SurfaceOptions) -> tuple[Array, int]:
     """Return vertices of the target volume, and how many triangles had to be guarded."""
     limits = (options.guard_cosine, options.guard_area)
+    directions = _directions(mesh.vertex_normals, weights, mesh.edges, False)
     vertices, _ = restore_volume(mesh.vertices + moves, mesh.faces, directions, target)
     bad = _bad_vertices(mesh.vertices, vertices, mesh.faces, limits)
     if not bad[0]:
         return vertices, 0
-    count, smooth = int(bad[0]), _smoothed(mesh.edges, directions)
+    count = int(bad[0])
+    directions = _directions(mesh.vertex_normals, weights, mesh.edges, True)
     for _ in range(GUARD_STEPS):
         moves = np.where(bad[1][:, None], 0.5 * moves, moves)
-        vertices, _ = restore_volume(mesh.vertices + moves, mesh.faces, smooth, target)
+        vertices, _ = restore_volume(mesh.vertices + moves, mesh.faces, directions, target)
         bad = _bad_vertices(mesh.vertices, vertices, mesh.faces, limits)
         if not bad[0]:
             break
