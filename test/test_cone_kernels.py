@@ -1,11 +1,10 @@
 """Cones' starts and steps, and the linear equations of one step of the conic solver."""
 
 from gripsim_ros.core.mechanics.cone_algebra import CONE, TRACE
-from gripsim_ros.core.mechanics.cone_equations import (filled_entries, make_state, PIVOT, product,
+from gripsim_ros.core.mechanics.cone_equations import (filled_entries, PIVOT, product,
                                                        transposed_product)
-from gripsim_ros.core.mechanics.cone_lanes import (INFEASIBLE, LANE_STEP, make_lanes, SOLVED,
-                                                   UNDECIDED)
-from gripsim_ros.core.mechanics.cone_solver import (_breaks, _range_of, _solve, CERTIFICATE, RANK,
+from gripsim_ros.core.mechanics.cone_lanes import INFEASIBLE, SOLVED, UNDECIDED
+from gripsim_ros.core.mechanics.cone_solver import (_breaks, _range_of, CERTIFICATE, RANK,
                                                     TOLERANCE)
 from hypothesis import assume, given, settings, strategies as st
 import numpy as np
@@ -115,10 +114,10 @@ def test_products_are_those_of_the_rows_with_the_cones_below(seed):
     n, size = balance.shape[1], len(state.z)
     x, y, z = rng.normal(size=n), rng.normal(size=len(balance)), rng.normal(size=size)
     down, across, along = np.empty(n), np.empty(len(balance)), np.empty(size)
-    run(lambda y, z, down, width: transposed_product(balance, rows, y, z, down, width), y, z,
-        down, out=[2])
-    run(lambda x, across, along, width: product(balance, rows, x, across, along, width), x,
-        across, along, out=[1, 2])
+    run(lambda room, *places: transposed_product(room, balance, rows, size, *places), y, z, down,
+        out=[2])
+    run(lambda room, *places: product(room, balance, rows, size, *places), x, across, along,
+        out=[1, 2])
     assert_allclose(down, balance.T @ y + below.T @ z, rtol=RTOL_ROUNDOFF, atol=RTOL_ROUNDOFF)
     assert_allclose(across, balance @ x, rtol=RTOL_ROUNDOFF, atol=RTOL_ROUNDOFF)
     assert_allclose(along, below @ x, rtol=RTOL_ROUNDOFF, atol=RTOL_ROUNDOFF)
@@ -301,19 +300,14 @@ def test_the_constant_part_of_a_direction_goes_against_the_objective(seed, cones
     """``A'y + G'z = -c``, ``A x = b``, ``G x - W^2 z = h`` in the last scaling of a solution."""
     programme, right, limits = random_programme(np.random.default_rng(seed), cones)
     n, m = len(programme.objective), len(programme.rows)
-    state = make_state(programme.rows, len(right), cones, LANE_STEP)
-    lanes = make_lanes(n, len(right), len(state.z), LANE_STEP)
+    state = OneLane(programme.rows, len(right), cones)
     below = below_of(programme.rows, n, len(state.z))
-    lanes.case[:], lanes.right[:], lanes.limits[:m] = 0, right[:, None], limits[:, None]
-    verdicts = np.full(1, UNDECIDED)
-    _solve(programme.objective, programme.balance, programme.rows, state, lanes, 1,
-           np.empty((1, n)), verdicts)
-    assert verdicts[0] == SOLVED
-    assume(lanes.lowest[0] <= TOLERANCE)     # else it went on until round-off drowned its steps
-    x, y, z = (part[:, 0] for part in state.constant)
+    assert state.solve(programme.objective, programme.balance, right, limits) == SOLVED
+    assume(state.lowest <= TOLERANCE)     # else it went on until round-off drowned its steps
+    x, y, z = state.constant
     weighed = np.empty(len(z))
-    weigh(state.lines[:, 0], state.cones[:, :, 0], z, weighed, False)
-    weigh(state.lines[:, 0], state.cones[:, :, 0], weighed, weighed, False)
+    weigh(state.lines, state.cones, z, weighed, False)
+    weigh(state.lines, state.cones, weighed, weighed, False)
     scale = max(1.0, *(np.abs(v).max() for v in (x, y, z, weighed)))
     assert_allclose(programme.balance.T @ y + below.T @ z, -programme.objective, rtol=0.0,
                     atol=ATOL_LAST_STEP * scale)

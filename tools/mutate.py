@@ -51,8 +51,6 @@ TARGETS = {
     'mechanics.boussinesq': ('test_boussinesq_kernels', ''),
     'mechanics.equilibrium': ('test_equilibrium_kernels', ''),
 }
-#: Numbers that only cost time where kernels are plain Python: lanes are worked on one by one.
-CONSTANTS = {'mechanics.cone_lanes': {'LANE_STEP': 1}}
 #: Random examples of a law, first and where a mutant survives these.
 EXAMPLES = 6, 30
 #: A mutant may take this many times as long as the source, and so many seconds more, of
@@ -232,9 +230,6 @@ def prepare():
                    'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1'}
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT), str(ROOT / 'test')]
-    for module, numbers in CONSTANTS.items():
-        for name, value in numbers.items():
-            setattr(importlib.import_module(f'{CORE}.{module}'), name, value)
 
 
 def main():

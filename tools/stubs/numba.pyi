@@ -1,8 +1,9 @@
 """What the core uses of numba: a compiled kernel has the signature of its source."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
+types: Any
 F = TypeVar('F', bound=Callable[..., object])
 
 def njit(*, cache: bool = ..., inline: str = ..., nogil: bool = ..., error_model: str = ...,

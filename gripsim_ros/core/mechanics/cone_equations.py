@@ -2,72 +2,24 @@
 The linear equations of one step of the conic solver: dense, factorised once a scaling.
 
 ``A`` are the balances, ``G`` the rows and, below them, ``-1`` for each unknown of a cone.
-Both are the same for all lanes; what has lanes has them along its last axis.
+Both are the same for all lanes; what has lanes lies in the room, see ``cone_room.py``.
+``filled (n, n)`` marks the entries of the normal equations' factor that are not zero, and
+``every (p, p)``, all true, those of the balances'.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from .cone_algebra import CONE, weigh
+from .cone_room import GOOD, Places, REFINE
+from .eights import EIGHT, fill, larger, put, root, take, where
 
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
-Factors = tuple[Array, Array, Array, Array, Array]
 
 #: Pivots below this part of a matrix's largest diagonal entry are raised to it [-].
 PIVOT = 1e-15
-
-
-class SolverState(NamedTuple):
-    """
-    Room for the solutions of some lanes: iterates, directions, scaling, factors, scratch.
-
-    ``filled (n, n)`` marks the entries of the normal equations' factor that are not zero,
-    ``every (p, p)`` those of the balances'.
-    """
-
-    x: Array
-    y: Array
-    z: Array
-    s: Array
-    steps: tuple[Array, Array, Array, Array]
-    constant: tuple[Array, Array, Array]
-    residuals: tuple[Array, Array, Array]
-    lines: Array
-    cones: Array
-    filled: BoolArray
-    every: BoolArray
-    factors: Factors
-    goals: tuple[Array, Array, Array]
-    scratch: tuple[Array, Array, Array]
-    refined: tuple[Array, Array, Array, Array, Array, Array]
-    halves: tuple[Array, Array]
-
-
-@njit(cache=True, error_model='numpy')
-def make_state(rows: Array, balances: int, cones: int, lanes: int) -> SolverState:
-    """Return room for the unknowns and limits of ``rows (m, n)`` in some lanes."""
-    (m, n), p = rows.shape, balances
-    size = m + CONE * cones
-    return SolverState(
-        np.empty((n, lanes)), np.empty((p, lanes)), np.empty((size, lanes)),
-        np.empty((size, lanes)),
-        (np.empty((n, lanes)), np.empty((p, lanes)), np.empty((size, lanes)),
-         np.empty((size, lanes))),
-        (np.empty((n, lanes)), np.empty((p, lanes)), np.empty((size, lanes))),
-        (np.empty((n, lanes)), np.empty((p, lanes)), np.empty((size, lanes))),
-        np.empty((m, lanes)), np.empty((cones, CONE + 1, lanes)), filled_entries(rows, cones),
-        np.ones((p, p), np.bool_),
-        (np.empty((n, n, lanes)), np.empty((n, p, lanes)), np.empty((p, p, lanes)),
-         np.empty((n, lanes)), np.empty((p, lanes))),
-        (np.empty((n, lanes)), np.empty((p, lanes)), np.empty((size, lanes))),
-        (np.empty((size, lanes)), np.empty((size, lanes)), np.empty((size, lanes))),
-        (np.empty((n, lanes)), np.empty((p, lanes)), np.empty((size, lanes)),
-         np.empty((n, lanes)), np.empty((p, lanes)), np.empty((size, lanes))),
-        (np.empty((size, lanes)), np.empty((size, lanes))))
 
 
 @njit(cache=True, error_model='numpy')
@@ -89,278 +41,257 @@ def filled_entries(rows: Array, cones: int) -> BoolArray:
 
 
 @njit(cache=True, error_model='numpy')
-def dot(a: Array, b: Array, result: Array, width: int) -> None:
-    """Write the inner products of two vectors."""
-    result[:width] = 0.0
-    add_dot(a, b, 1.0, result, width)
+def add_dot(room: Array, a: int, b: int, count: int, factor: float, total: Array) -> Array:
+    """Return totals (8,) and a multiple of the inner products of two vectors."""
+    for i in range(count):
+        total = total + factor * take(room, a + i) * take(room, b + i)
+    return total
 
 
 @njit(cache=True, error_model='numpy')
-def add_dot(a: Array, b: Array, factor: float, result: Array, width: int) -> None:
-    """Add a multiple of the inner products of two vectors."""
+def dot(room: Array, a: int, b: int, count: int) -> Array:
+    """Return the inner products (8,) of two vectors."""
+    return add_dot(room, a, b, count, 1.0, fill(0.0))
+
+
+@njit(cache=True, error_model='numpy')
+def along_all(room: Array, a: Array, b: int) -> Array:
+    """Return the inner products (8,) of a vector that all lanes share with others."""
+    total = fill(0.0)
     for i in range(len(a)):
-        for lane in range(width):
-            result[lane] += factor * a[i, lane] * b[i, lane]
+        total = total + a[i] * take(room, b + i)
+    return total
 
 
 @njit(cache=True, error_model='numpy')
-def add_dot_of_all(a: Array, b: Array, factor: float, result: Array, width: int) -> None:
-    """Add a multiple of the inner products of vectors with one that all lanes share."""
-    for i in range(len(a)):
-        for lane in range(width):
-            result[lane] += factor * a[i] * b[i, lane]
+def add_scaled(room: Array, a: int, factor: Array, b: int, count: int) -> None:
+    """Add multiples (8,) of b to a."""
+    for i in range(count):
+        put(take(room, a + i) + factor * take(room, b + i), room, a + i)
 
 
 @njit(cache=True, error_model='numpy')
-def add_scaled(a: Array, factors: Array, b: Array, width: int) -> None:
-    """Add multiples of b to a."""
-    for i in range(len(a)):
-        for lane in range(width):
-            a[i, lane] += factors[lane] * b[i, lane]
-
-
-@njit(cache=True, error_model='numpy')
-def transposed_product(balance: Array, rows: Array, y: Array, z: Array, result: Array,
-                       width: int) -> None:
-    """Write ``A'y + G'z``."""
+def transposed_product(room: Array, balance: Array, rows: Array, size: int, y: int, z: int,
+                       result: int) -> None:
+    """Write ``A'y + G'z`` for a z of a size."""
     m = len(rows)
-    for i in range(len(result)):
-        for lane in range(width):
-            result[i, lane] = -z[m + i, lane] if m + i < len(z) else 0.0
+    for i in range(rows.shape[1]):
+        total = fill(0.0)
+        if m + i < size:
+            total = -take(room, z + m + i)
         for r in range(len(balance)):
-            for lane in range(width):
-                result[i, lane] += balance[r, i] * y[r, lane]
+            total = total + balance[r, i] * take(room, y + r)
         for r in range(m):
             if rows[r, i] != 0.0:
-                for lane in range(width):
-                    result[i, lane] += rows[r, i] * z[r, lane]
+                total = total + rows[r, i] * take(room, z + r)
+        put(total, room, result + i)
 
 
 @njit(cache=True, error_model='numpy')
-def product(balance: Array, rows: Array, x: Array, on_balance: Array, on_rows: Array,
-            width: int) -> None:
-    """Write ``A x`` and ``G x``."""
-    m = len(rows)
+def product(room: Array, balance: Array, rows: Array, size: int, x: int, on_balance: int,
+            on_rows: int) -> None:
+    """Write ``A x`` and ``G x``, the latter of a size."""
+    m, n = rows.shape
     for r in range(len(balance)):
-        on_balance[r, :width] = 0.0
-        for i in range(len(x)):
-            for lane in range(width):
-                on_balance[r, lane] += balance[r, i] * x[i, lane]
+        total = fill(0.0)
+        for i in range(n):
+            total = total + balance[r, i] * take(room, x + i)
+        put(total, room, on_balance + r)
     for r in range(m):
-        on_rows[r, :width] = 0.0
-        for i in range(len(x)):
+        total = fill(0.0)
+        for i in range(n):
             if rows[r, i] != 0.0:
-                for lane in range(width):
-                    on_rows[r, lane] += rows[r, i] * x[i, lane]
-    for i in range(len(on_rows) - m):
-        for lane in range(width):
-            on_rows[m + i, lane] = -x[i, lane]
+                total = total + rows[r, i] * take(room, x + i)
+        put(total, room, on_rows + r)
+    for i in range(size - m):
+        put(-take(room, x + i), room, on_rows + m + i)
 
 
 @njit(cache=True, error_model='numpy')
-def factorise(balance: Array, rows: Array, state: SolverState, good: BoolArray,
-              width: int) -> None:
-    """Factorise the normal equations under a scaling; write for each lane whether it went well."""
-    normal, through, schur, diagonal, schur_diagonal = state.factors
-    n, p = len(normal), len(balance)
-    _assemble(rows, state.lines, state.cones, state.filled, normal, width)
-    good[:width] = True
-    _cholesky(normal, diagonal, state.filled, good, width)
+def factorise(room: Array, at: Places, balance: Array, rows: Array, filled: BoolArray,
+              every: BoolArray) -> None:
+    """Factorise the normal equations under the scaling; write whether it went well."""
+    n, p, through = at.n, at.p, at.through
+    _assemble(room, rows, filled, at.size, at.scaling, at.normal)
+    put(fill(1.0), room, GOOD)
+    cholesky(room, filled, at.normal, at.diagonal)
     for i in range(n):
         for r in range(p):
-            for lane in range(width):
-                through[i, r, lane] = balance[r, i]
-    _through(normal, diagonal, state.filled, through, width)
-    schur[:, :, :width] = 0.0
-    for i in range(n):
-        for r in range(p):
-            for c in range(r, p):
-                for lane in range(width):
-                    schur[r, c, lane] += through[i, r, lane] * through[i, c, lane]
-    _cholesky(schur, schur_diagonal, state.every, good, width)
+            put(fill(balance[r, i]), room, through + i * p + r)
+    go_through(room, filled, at.normal, at.diagonal, p, through)
+    for r in range(p):
+        for c in range(r, p):
+            total = fill(0.0)
+            for i in range(through, through + n * p, p):
+                total = total + take(room, i + r) * take(room, i + c)
+            put(total, room, at.schur + r * p + c)
+    cholesky(room, every, at.schur, at.schur_diagonal)
 
 
 @njit(cache=True, error_model='numpy')
-def _assemble(rows: Array, lines: Array, cones: Array, filled: BoolArray, normal: Array,
-              width: int) -> None:
+def _assemble(room: Array, rows: Array, filled: BoolArray, size: int, scaling: int,
+              normal: int) -> None:
     """Write the upper part of ``G' W^-2 G``."""
-    n = len(normal)
+    m, n = rows.shape
     for i in range(n):
         for j in range(i, n):
             if filled[i, j]:
-                normal[i, j, :width] = 0.0
-    for r in range(len(rows)):
-        for i in range(n):
-            for j in range(i, n):
-                factor = rows[r, i] * rows[r, j]
-                if factor != 0.0:
-                    for lane in range(width):
-                        normal[i, j, lane] += factor / lines[r, lane] ** 2
-    for cone in range(len(cones)):
-        first = CONE * cone
+                total = fill(0.0)
+                for r in range(m):
+                    factor = rows[r, i] * rows[r, j]
+                    if factor != 0.0:
+                        line = take(room, scaling + r)
+                        total = total + factor / (line * line)
+                put(total, room, normal + i * n + j)
+    for cone in range((size - m) // CONE):
+        w, first = scaling + m + (CONE + 1) * cone, normal + CONE * cone * (n + 1)
+        width = take(room, w)
+        square = width * width
         for i in range(CONE):
             for j in range(i, CONE):
                 double = 2.0 if i == 0 and j == 0 or i > 0 else -2.0
                 single = 0.0 if i != j else (1.0 if i else -1.0)
-                for lane in range(width):
-                    entry = double * cones[cone, 1 + i, lane] * cones[cone, 1 + j, lane] + single
-                    normal[first + i, first + j, lane] += entry / cones[cone, 0, lane] ** 2
+                entry = double * take(room, w + 1 + i) * take(room, w + 1 + j) + single
+                place = first + i * n + j
+                put(take(room, place) + entry / square, room, place)
 
 
 @njit(cache=True, error_model='numpy')
-def _cholesky(upper: Array, inverse: Array, filled: BoolArray, good: BoolArray,
-              width: int) -> None:
+def cholesky(room: Array, filled: BoolArray, upper: int, inverse: int) -> None:
     """
     Replace symmetric matrices' upper parts by their factors U, ``U'U`` being the matrix.
 
-    Also writes the inverses of U's diagonal, and takes ``good`` from lanes whose matrix is not
-    finite. Entries that are not ``filled`` are not looked at.
+    Also writes the inverses of U's diagonal, and takes ``GOOD`` from lanes whose matrix is not
+    finite. Entries that are not ``filled (n, n)`` are not looked at.
     """
-    n, largest = len(upper), np.zeros(width)
+    n, largest = len(filled), fill(0.0)
     for i in range(n):
-        for lane in range(width):
-            largest[lane] = max(largest[lane], upper[i, i, lane])
+        largest = larger(largest, take(room, upper + i * (n + 1)))
     for k in range(n):
-        for lane in range(width):
-            pivot = max(upper[k, k, lane], PIVOT * largest[lane])
-            inverse[k, lane] = 1.0 / np.sqrt(pivot)
+        line = upper + k * n
+        scale = 1.0 / root(larger(take(room, line + k), PIVOT * largest))
+        put(scale, room, inverse + k)
         for j in range(k, n):
             if filled[k, j]:
-                for lane in range(width):
-                    upper[k, j, lane] *= inverse[k, lane]
+                put(take(room, line + j) * scale, room, line + j)
         for i in range(k + 1, n):
             if filled[k, i]:
+                factor = take(room, line + i)
                 for j in range(i, n):
                     if filled[k, j]:
-                        for lane in range(width):
-                            upper[i, j, lane] -= upper[k, i, lane] * upper[k, j, lane]
-    for lane in range(width):
-        good[lane] &= n == 0 or np.isfinite(largest[lane]) and largest[lane] > 0.0
+                        place = upper + i * n + j
+                        put(take(room, place) - factor * take(room, line + j), room, place)
+    if n:
+        good = where(largest > 0.0, take(room, GOOD), 0.0)
+        put(where(largest < np.inf, good, 0.0), room, GOOD)
 
 
 @njit(cache=True, error_model='numpy')
-def _through(upper: Array, inverse: Array, filled: BoolArray, columns: Array, width: int) -> None:
-    """Solve ``U'X = B`` in place for the columns of B."""
-    n, p = columns.shape[:2]
+def go_through(room: Array, filled: BoolArray, upper: int, inverse: int, count: int,
+               columns: int) -> None:
+    """Solve ``U'X = B`` in place for so many columns of B."""
+    n = len(filled)
     for i in range(n):
-        for r in range(p):
-            for lane in range(width):
-                columns[i, r, lane] *= inverse[i, lane]
+        scale, line = take(room, inverse + i), columns + i * count
+        for r in range(line, line + count):
+            put(take(room, r) * scale, room, r)
         for j in range(i + 1, n):
             if filled[i, j]:
-                for r in range(p):
-                    for lane in range(width):
-                        columns[j, r, lane] -= upper[i, j, lane] * columns[i, r, lane]
+                factor, other = take(room, upper + i * n + j), columns + j * count
+                for r in range(count):
+                    put(take(room, other + r) - factor * take(room, line + r), room, other + r)
 
 
 @njit(cache=True, error_model='numpy')
-def solve_step(balance: Array, rows: Array, state: SolverState, goal: tuple[Array, Array, Array],
-               solution: tuple[Array, Array, Array], refine: BoolArray, width: int) -> None:
+def solve_step(room: Array, at: Places, balance: Array, rows: Array, filled: BoolArray,
+               every: BoolArray, goal: int, solution: int) -> None:
     """
-    Solve ``A'y + G'z = p``, ``A x = q``, ``G x - W^2 z = r``; refine once the lanes that want it.
+    Solve ``A'y + G'z = p``, ``A x = q``, ``G x - W^2 z = r``; ``REFINE`` once what is marked so.
 
-    ``goal`` is ``(p, q, r)``, ``solution`` is ``(x, y, z)``.
+    At ``goal`` are ``(p, q, r)``, at ``solution`` ``(x, y, z)``.
     """
-    _solve_once(balance, rows, state, goal, solution, width)
-    if not refine[:width].any():
+    n, p, m, size = at.n, at.p, at.m, at.size
+    _solve_once(room, at, balance, rows, filled, every, goal, solution)
+    wanted = False
+    for lane in range(EIGHT):
+        wanted |= room[REFINE, lane] > 0.0
+    if not wanted:
         return
-    ep, eq, er, ex, ey, ez = state.refined
-    (x, y, z), (half, whole) = solution, state.halves
-    transposed_product(balance, rows, y, z, ep, width)
-    product(balance, rows, x, eq, er, width)
-    weigh(state.lines, state.cones, z, half, False, width)
-    weigh(state.lines, state.cones, half, whole, False, width)
-    for i in range(len(er)):
-        for lane in range(width):
-            er[i, lane] -= whole[i, lane]
-    _take_from(ep, goal[0], width)
-    _take_from(eq, goal[1], width)
-    _take_from(er, goal[2], width)
-    _solve_once(balance, rows, state, (ep, eq, er), (ex, ey, ez), width)
-    _add_where(x, ex, refine, width)
-    _add_where(y, ey, refine, width)
-    _add_where(z, ez, refine, width)
+    y, z, lacking = solution + n, solution + n + p, at.lacking
+    transposed_product(room, balance, rows, size, y, z, lacking)
+    product(room, balance, rows, size, solution, lacking + n, lacking + n + p)
+    weigh(room, m, size, at.scaling, z, at.half, False)
+    weigh(room, m, size, at.scaling, at.half, at.whole, False)
+    add_scaled(room, lacking + n + p, fill(-1.0), at.whole, size)
+    for i in range(n + p + size):
+        put(take(room, goal + i) - take(room, lacking + i), room, lacking + i)
+    _solve_once(room, at, balance, rows, filled, every, lacking, at.repair)
+    mask = take(room, REFINE) > 0.0
+    for i in range(n + p + size):
+        put(take(room, solution + i) + where(mask, take(room, at.repair + i), 0.0), room,
+            solution + i)
 
 
 @njit(cache=True, error_model='numpy')
-def _take_from(a: Array, b: Array, width: int) -> None:
-    """Write ``b - a`` over a."""
-    for i in range(len(a)):
-        for lane in range(width):
-            a[i, lane] = b[i, lane] - a[i, lane]
-
-
-@njit(cache=True, error_model='numpy')
-def _add_where(a: Array, b: Array, wanted: BoolArray, width: int) -> None:
-    for i in range(len(a)):
-        for lane in range(width):
-            a[i, lane] += b[i, lane] if wanted[lane] else 0.0
-
-
-@njit(cache=True, error_model='numpy')
-def _solve_once(balance: Array, rows: Array, state: SolverState, goal: tuple[Array, Array, Array],
-                solution: tuple[Array, Array, Array], width: int) -> None:
-    normal, through, schur, diagonal, schur_diagonal = state.factors
-    (p, q, r), (x, y, z), (half, whole) = goal, solution, state.halves
-    n, m, balances = len(p), len(rows), len(q)
-    weigh(state.lines, state.cones, r, half, True, width)
-    weigh(state.lines, state.cones, half, whole, True, width)
+def _solve_once(room: Array, at: Places, balance: Array, rows: Array, filled: BoolArray,
+                every: BoolArray, goal: int, solution: int) -> None:
+    n, p, m, size, half, whole = at.n, at.p, at.m, at.size, at.half, at.whole
+    y, z, r, through = solution + n, solution + n + p, goal + n + p, at.through
+    weigh(room, m, size, at.scaling, r, half, True)
+    weigh(room, m, size, at.scaling, half, whole, True)
     for i in range(n):
-        for lane in range(width):
-            x[i, lane] = p[i, lane] - (whole[m + i, lane] if m + i < len(whole) else 0.0)
+        total = take(room, goal + i)
+        if m + i < size:
+            total = total - take(room, whole + m + i)
+        for k in range(m):
+            if rows[k, i] != 0.0:
+                total = total + rows[k, i] * take(room, whole + k)
+        put(total, room, solution + i)
+    _forth(room, filled, at.normal, at.diagonal, solution)
+    for c in range(p):
+        total = -take(room, goal + n + c)
+        for i in range(n):
+            total = total + take(room, solution + i) * take(room, through + i * p + c)
+        put(total, room, y + c)
+    _forth(room, every, at.schur, at.schur_diagonal, y)
+    _back(room, every, at.schur, at.schur_diagonal, y)
+    for i in range(n):
+        total = take(room, solution + i)
+        for c in range(p):
+            total = total - take(room, through + i * p + c) * take(room, y + c)
+        put(total, room, solution + i)
+    _back(room, filled, at.normal, at.diagonal, solution)
     for k in range(m):
+        total = -take(room, r + k)
         for i in range(n):
             if rows[k, i] != 0.0:
-                for lane in range(width):
-                    x[i, lane] += rows[k, i] * whole[k, lane]
-    _forth(normal, diagonal, state.filled, x, width)
-    for i in range(balances):
-        for lane in range(width):
-            y[i, lane] = -q[i, lane]
-    for i in range(n):
-        for c in range(balances):
-            for lane in range(width):
-                y[c, lane] += x[i, lane] * through[i, c, lane]
-    _forth(schur, schur_diagonal, state.every, y, width)
-    _back(schur, schur_diagonal, state.every, y, width)
-    for i in range(n):
-        for c in range(balances):
-            for lane in range(width):
-                x[i, lane] -= through[i, c, lane] * y[c, lane]
-    _back(normal, diagonal, state.filled, x, width)
-    for k in range(m):
-        for lane in range(width):
-            half[k, lane] = -r[k, lane]
-        for i in range(n):
-            if rows[k, i] != 0.0:
-                for lane in range(width):
-                    half[k, lane] += rows[k, i] * x[i, lane]
-    for i in range(len(r) - m):
-        for lane in range(width):
-            half[m + i, lane] = -x[i, lane] - r[m + i, lane]
-    weigh(state.lines, state.cones, half, whole, True, width)
-    weigh(state.lines, state.cones, whole, z, True, width)
+                total = total + rows[k, i] * take(room, solution + i)
+        put(total, room, half + k)
+    for i in range(size - m):
+        put(-take(room, solution + i) - take(room, r + m + i), room, half + m + i)
+    weigh(room, m, size, at.scaling, half, whole, True)
+    weigh(room, m, size, at.scaling, whole, z, True)
 
 
 @njit(cache=True, error_model='numpy')
-def _forth(upper: Array, inverse: Array, filled: BoolArray, v: Array, width: int) -> None:
+def _forth(room: Array, filled: BoolArray, upper: int, inverse: int, v: int) -> None:
     """Solve ``U'x = v`` in place."""
-    for i in range(len(v)):
-        for lane in range(width):
-            v[i, lane] *= inverse[i, lane]
-        for j in range(i + 1, len(v)):
+    n = len(filled)
+    for j in range(n):
+        total = take(room, v + j)
+        for i in range(j):
             if filled[i, j]:
-                for lane in range(width):
-                    v[j, lane] -= upper[i, j, lane] * v[i, lane]
+                total = total - take(room, upper + i * n + j) * take(room, v + i)
+        put(total * take(room, inverse + j), room, v + j)
 
 
 @njit(cache=True, error_model='numpy')
-def _back(upper: Array, inverse: Array, filled: BoolArray, v: Array, width: int) -> None:
+def _back(room: Array, filled: BoolArray, upper: int, inverse: int, v: int) -> None:
     """Solve ``U x = v`` in place."""
-    for i in range(len(v) - 1, -1, -1):
-        for j in range(i + 1, len(v)):
+    n = len(filled)
+    for i in range(n - 1, -1, -1):
+        total = take(room, v + i)
+        for j in range(i + 1, n):
             if filled[i, j]:
-                for lane in range(width):
-                    v[i, lane] -= upper[i, j, lane] * v[j, lane]
-        for lane in range(width):
-            v[i, lane] *= inverse[i, lane]
+                total = total - take(room, upper + i * n + j) * take(room, v + j)
+        put(total * take(room, inverse + i), room, v + i)

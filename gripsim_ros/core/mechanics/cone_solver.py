@@ -11,11 +11,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .cone_algebra import CONE
-from .cone_equations import SolverState, add_dot, add_dot_of_all, dot, make_state
-from .cone_lanes import (INFEASIBLE, Lanes, RUNNING, SOLVED, UNDECIDED, end_lanes, make_lanes,
-                         width_of)
-from .cone_steps import move_on, start, write_residuals
+from .cone_equations import add_dot, along_all, dot, filled_entries
+from .cone_lanes import (IDLE, INFEASIBLE, RUNNING, SOLVED, UNDECIDED, begin_lane, end_lanes,
+                         keep_start, put_case)
+from .cone_room import GOOD, LOWEST, Places, STEP, TAU, make_places, make_room
+from .cone_steps import move_on, prepare_starts, start, write_residuals
+from .eights import EIGHT, fill, larger, put, root, take
 
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -30,8 +31,6 @@ REDUCED_TOLERANCE = 1e-7
 MOST_ITERATIONS = 40
 #: Steps shorter than this lead nowhere any more [-].
 LEAST_STEP = 1e-4
-#: Cases that are solved side by side, at most.
-MOST_LANES = 32
 #: Range of the balances' map below this part of its largest singular value is none [-].
 RANK = 1e-10
 
@@ -165,88 +164,90 @@ def _solve_cases(objective: Array, balance: Array, rows: Array, cones: int, case
                  right: Array, limits: Array, solutions: Array, verdicts: IntArray,
                  end: int) -> int:
     """Solve cases up to the first that is infeasible; return that, or ``end``."""
-    n, p, m = len(objective), len(balance), len(rows)
-    lanes = width_of(min(len(cases), MOST_LANES))
-    if lanes == 0:
+    if len(cases) == 0:
         return end
-    state, numbers = make_state(rows, p, cones, lanes), make_lanes(n, p, m + CONE * cones, lanes)
-    for begin in range(0, len(cases), MOST_LANES):
-        chunk = cases[begin:begin + MOST_LANES]
-        for lane in range(lanes):       # those to spare repeat the last case
-            case = chunk[min(lane, len(chunk) - 1)]
-            numbers.case[lane] = case
-            numbers.right[:, lane] = right[case]
-            numbers.limits[:m, lane] = limits[case]
-        _solve(objective, balance, rows, state, numbers, len(chunk), solutions, verdicts)
-        for case in chunk:
-            if verdicts[case] == INFEASIBLE:
-                return int(case)
+    p, (m, n) = len(balance), rows.shape
+    at = make_places(n, p, m, cones)
+    room, starts = make_room(at.rows), np.empty((len(cases), n + p + 2 * at.size))
+    filled, every = filled_entries(rows, cones), np.ones((p, p), np.bool_)
+    prepare_starts(room, at, objective, balance, rows, filled, every)
+    for begin in range(0, len(cases), EIGHT):
+        chunk = min(EIGHT, len(cases) - begin)
+        for lane in range(EIGHT):       # those to spare repeat the last case
+            case = cases[begin + min(lane, chunk - 1)]
+            put_case(room, at, lane, right[case], limits[case])
+        start(room, at, balance, rows, filled, every)
+        for lane in range(chunk):
+            keep_start(room, at, lane, starts[begin + lane])
+    _solve(room, at, objective, balance, rows, filled, every, starts, cases, right, limits,
+           solutions, verdicts)
+    for case in cases:
+        if verdicts[case] == INFEASIBLE:
+            return int(case)
     return end
 
 
 @njit(cache=True, error_model='numpy')
-def _solve(objective: Array, balance: Array, rows: Array, state: SolverState, lanes: Lanes,
-           active: int, solutions: Array, verdicts: IntArray) -> None:
-    """Write solutions and verdicts of the cases in the first lanes."""
-    verdict = np.empty(len(lanes.case), np.int64)
-    lanes.tau[:], lanes.kappa[:], lanes.lowest[:], lanes.best[:] = 1.0, 1.0, np.inf, 0.0
-    width = width_of(active)
-    start(objective, balance, rows, state, lanes, width)
-    for _ in range(MOST_ITERATIONS):
-        write_residuals(objective, balance, rows, state, lanes, width)
-        _judge(objective, state, lanes, verdict, width)
-        active = end_lanes(state, lanes, verdict, active, solutions, verdicts)
-        if active == 0:
+def _solve(room: Array, at: Places, objective: Array, balance: Array, rows: Array,
+           filled: BoolArray, every: BoolArray, starts: Array, cases: IntArray, right: Array,
+           limits: Array, solutions: Array, verdicts: IntArray) -> None:
+    """Write solutions and verdicts of cases from their starts, eight of them at a time."""
+    verdict, lanes = np.empty(EIGHT, np.int64), np.full(EIGHT, IDLE)
+    age, waiting = np.zeros(EIGHT, np.int64), 0
+    while True:
+        for lane in range(EIGHT):
+            if lanes[lane] == IDLE and waiting < len(cases):
+                case = cases[waiting]
+                lanes[lane], age[lane] = case, 0
+                put_case(room, at, lane, right[case], limits[case])
+                begin_lane(room, at, lane, starts[waiting])
+                waiting += 1
+        write_residuals(room, at, objective, balance, rows)
+        _judge(room, at, objective, verdict)
+        if end_lanes(room, at, lanes, verdict, solutions, verdicts) < len(solutions):
+            waiting = len(cases)
+        if waiting == len(cases) and (lanes == IDLE).all():
             return
-        move_on(objective, balance, rows, state, lanes, active)
-        for lane in range(active):
+        move_on(room, at, objective, balance, rows, filled, every)
+        for lane in range(EIGHT):
+            age[lane] += 1
             verdict[lane] = RUNNING
-            if not (lanes.good[lane] and lanes.step[lane] > LEAST_STEP):
-                verdict[lane] = _last_verdict(lanes.lowest[lane])
-        active = end_lanes(state, lanes, verdict, active, solutions, verdicts)
-        width = width_of(active)
-    for lane in range(active):
-        verdict[lane] = _last_verdict(lanes.lowest[lane])
-    end_lanes(state, lanes, verdict, active, solutions, verdicts)
+            if not (room[GOOD, lane] > 0.0 and room[STEP, lane] > LEAST_STEP
+                    and age[lane] < MOST_ITERATIONS):
+                solved = room[LOWEST, lane] <= REDUCED_TOLERANCE
+                verdict[lane] = SOLVED if solved else UNDECIDED
+        end_lanes(room, at, lanes, verdict, solutions, verdicts)
 
 
 @njit(cache=True, error_model='numpy')
-def _last_verdict(lowest: float) -> int:
-    """Return the verdict where no step leads on."""
-    return SOLVED if lowest <= REDUCED_TOLERANCE else UNDECIDED
-
-
-@njit(cache=True, error_model='numpy')
-def _judge(objective: Array, state: SolverState, lanes: Lanes, verdict: IntArray,
-           width: int) -> None:
+def _judge(room: Array, at: Places, objective: Array, verdict: IntArray) -> None:
     """Write the verdicts at the iterates; keep the best solutions and their errors."""
-    r1, r2, r3 = state.residuals
-    costs, proofs, sizes, missing = (np.zeros(width), np.zeros(width), np.zeros(width),
-                                     np.zeros(width))
-    squares = np.zeros((3, width))
-    add_dot_of_all(objective, state.x, 1.0, costs, width)
-    add_dot(lanes.right, state.y, -1.0, proofs, width)
-    add_dot(lanes.limits, state.z, -1.0, proofs, width)
-    dot(state.s, state.s, sizes, width)
-    dot(r1, r1, squares[0], width)
-    dot(r2, r2, squares[1], width)
-    dot(r3, r3, squares[2], width)
-    for i in range(len(r1)):
-        for lane in range(width):
-            missing[lane] += (r1[i, lane] - objective[i] * lanes.tau[lane]) ** 2
-    for lane in range(width):
-        tau, proof, verdict[lane] = lanes.tau[lane], proofs[lane], RUNNING
-        cost, size = costs[lane] / tau, max(1.0, np.sqrt(sizes[lane]) / tau)
-        error = max(np.sqrt(squares[0, lane]) / tau, np.sqrt(squares[1, lane]) / tau)
-        error = max(error, np.sqrt(squares[2, lane]) / (tau * size))
-        error = max(error, abs(cost - proof / tau) / max(1.0, abs(cost)))
-        if error < lanes.lowest[lane]:
-            lanes.lowest[lane] = error
-            for i in range(len(lanes.best)):
-                lanes.best[i, lane] = state.x[i, lane] / tau
-            if error <= TOLERANCE:
+    n, p, tau, residual = at.n, at.p, take(room, TAU), at.residual
+    errors, proofs, missing = np.empty(EIGHT), np.empty(EIGHT), np.empty(EIGHT)
+    proof = add_dot(room, at.task + n, at.x + n, p + at.size, -1.0, fill(0.0))
+    cost = along_all(room, objective, at.x) / tau
+    size = root(dot(room, at.s, at.s, at.size)) / tau
+    error = larger(root(dot(room, residual, residual, n)) / tau,
+                   root(dot(room, residual + n, residual + n, p)) / tau)
+    r3 = residual + n + p
+    error = larger(error, root(dot(room, r3, r3, at.size)) / (tau * larger(1.0, size)))
+    error = larger(error, abs(cost - proof / tau) / larger(1.0, abs(cost)))
+    lack = fill(0.0)
+    for i in range(n):
+        rest = take(room, residual + i) - objective[i] * tau
+        lack = lack + rest * rest
+    put(error, errors)
+    put(proof, proofs)
+    put(root(lack), missing)
+    for lane in range(EIGHT):
+        verdict[lane] = RUNNING
+        if errors[lane] < room[LOWEST, lane]:
+            room[LOWEST, lane] = errors[lane]
+            for i in range(n):
+                room[at.best + i, lane] = room[at.x + i, lane] / room[TAU, lane]
+            if errors[lane] <= TOLERANCE:
                 verdict[lane] = SOLVED
                 continue
-        if proof > 0.0 and np.sqrt(missing[lane]) <= CERTIFICATE * proof:
-            lanes.best[:, lane] = 0.0
+        if proofs[lane] > 0.0 and missing[lane] <= CERTIFICATE * proofs[lane]:
+            room[at.best:at.best + n, lane] = 0.0
             verdict[lane] = INFEASIBLE

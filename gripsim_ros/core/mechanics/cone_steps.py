@@ -9,13 +9,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .cone_algebra import (add_identity, into_cones, jordan_product, jordan_quotient,
-                           nesterov_todd, shorten_steps, weigh)
-from .cone_equations import (SolverState, add_dot, add_dot_of_all, add_scaled, dot, factorise,
-                             product, solve_step, transposed_product)
-from .cone_lanes import Lanes, width_of
+from .cone_algebra import (CONE, add_identity, into_cones, jordan_product, jordan_quotient,
+                           nesterov_todd, no_scaling, shorten_steps, weigh)
+from .cone_equations import (add_dot, add_scaled, along_all, dot, factorise, product, solve_step,
+                             transposed_product)
+from .cone_room import (BELOW, BUSY, DKAPPA, DTAU, KAPPA, LAST, MU, PUSH, Places, REFINE, SHARE,
+                        STEP, TAU)
+from .eights import fill, put, smaller, take, where
 
 Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 #: Part of the way to the cones' boundary that a step takes [-].
 STEP_SHARE = 0.99
@@ -24,174 +27,160 @@ REFINED = 1e-5
 
 
 @njit(cache=True, error_model='numpy')
-def start(objective: Array, balance: Array, rows: Array, state: SolverState, lanes: Lanes,
-          width: int) -> None:
-    """Write the points that the least squares of either problem suggest, moved into the cones."""
-    state.lines[:] = 1.0
-    state.cones[:] = 0.0
-    state.cones[:, :2] = 1.0
-    factorise(balance, rows, state, lanes.good, width)
-    (r1, r2, r3), p = state.residuals, state.goals[0]
-    dx, dy, _, _ = state.steps
-    r1[:], r2[:], r3[:] = 0.0, 0.0, 0.0
-    for i in range(len(p)):
-        p[i] = -objective[i]
-    lanes.refine[:] = False
-    solve_step(balance, rows, state, (r1, lanes.right, lanes.limits), (state.x, dy, state.s),
-               lanes.refine, width)
-    solve_step(balance, rows, state, (p, r2, r3), (dx, state.y, state.z), lanes.refine, width)
-    for i in range(len(state.s)):
-        for lane in range(width):
-            state.s[i, lane] = -state.s[i, lane]
-    into_cones(len(rows), state.s, width)
-    into_cones(len(rows), state.z, width)
+def prepare_starts(room: Array, at: Places, objective: Array, balance: Array, rows: Array,
+                   filled: BoolArray, every: BoolArray) -> None:
+    """
+    Factorise for the starts of all cases, and write ``y`` and ``z``, which are the same for all.
+
+    They are those of the least squares of the dual problem, moved into the cones.
+    """
+    no_scaling(room, at.m, at.size, at.scaling)
+    factorise(room, at, balance, rows, filled, every)
+    for i in range(at.n):
+        put(fill(-objective[i]), room, at.goal + i)
+    for i in range(at.n, at.n + at.p + at.size):
+        put(fill(0.0), room, at.goal + i)
+    put(fill(0.0), room, REFINE)
+    solve_step(room, at, balance, rows, filled, every, at.goal, at.x)
+    into_cones(room, at.m, at.size, at.x + at.n + at.p)
 
 
 @njit(cache=True, error_model='numpy')
-def _along(objective: Array, lanes: Lanes, x: Array, y: Array, z: Array, result: Array,
-           width: int) -> None:
-    """Write ``c'x + b'y + h'z``."""
-    result[:width] = 0.0
-    add_dot_of_all(objective, x, 1.0, result, width)
-    add_dot(lanes.right, y, 1.0, result, width)
-    add_dot(lanes.limits, z, 1.0, result, width)
+def start(room: Array, at: Places, balance: Array, rows: Array, filled: BoolArray,
+          every: BoolArray) -> None:
+    """Write the ``x`` and ``s`` of the primal problem's least squares, s moved into the cones."""
+    for i in range(at.n):
+        put(fill(0.0), room, at.goal + i)
+    for i in range(at.n, at.n + at.p + at.size):
+        put(take(room, at.task + i), room, at.goal + i)
+    solve_step(room, at, balance, rows, filled, every, at.goal, at.dx)
+    for i in range(at.n):
+        put(take(room, at.dx + i), room, at.x + i)
+    for i in range(at.size):
+        put(-take(room, at.dx + at.n + at.p + i), room, at.s + i)
+    into_cones(room, at.m, at.size, at.s)
 
 
 @njit(cache=True, error_model='numpy')
-def write_residuals(objective: Array, balance: Array, rows: Array, state: SolverState,
-                    lanes: Lanes, width: int) -> None:
-    """Write what is missing of the embedding's equations, of the last to ``lanes.last``."""
-    x, y, z, s, tau = state.x, state.y, state.z, state.s, lanes.tau
-    r1, r2, r3 = state.residuals
-    transposed_product(balance, rows, y, z, r1, width)
-    for i in range(len(r1)):
-        for lane in range(width):
-            r1[i, lane] += tau[lane] * objective[i]
-    product(balance, rows, x, r2, r3, width)
-    for i in range(len(r2)):
-        for lane in range(width):
-            r2[i, lane] = lanes.right[i, lane] * tau[lane] - r2[i, lane]
-    for i in range(len(r3)):
-        for lane in range(width):
-            r3[i, lane] = lanes.limits[i, lane] * tau[lane] - s[i, lane] - r3[i, lane]
-    _along(objective, lanes, x, y, z, lanes.last, width)
-    for lane in range(width):
-        lanes.last[lane] = -lanes.last[lane] - lanes.kappa[lane]
+def _along(room: Array, at: Places, objective: Array, x: int) -> Array:
+    """Return ``c'x + b'y + h'z`` (8,)."""
+    return add_dot(room, at.task + at.n, x + at.n, at.p + at.size, 1.0,
+                   along_all(room, objective, x))
 
 
 @njit(cache=True, error_model='numpy')
-def move_on(objective: Array, balance: Array, rows: Array, state: SolverState, lanes: Lanes,
-            active: int) -> None:
+def write_residuals(room: Array, at: Places, objective: Array, balance: Array,
+                    rows: Array) -> None:
+    """Write what is missing of the embedding's equations."""
+    n, p, x, residual, tau = at.n, at.p, at.x, at.residual, take(room, TAU)
+    transposed_product(room, balance, rows, at.size, x + n, x + n + p, residual)
+    for i in range(n):
+        put(take(room, residual + i) + tau * objective[i], room, residual + i)
+    product(room, balance, rows, at.size, x, residual + n, residual + n + p)
+    for i in range(n, n + p):
+        put(take(room, at.task + i) * tau - take(room, residual + i), room, residual + i)
+    for i in range(at.size):
+        place = residual + n + p + i
+        put(take(room, at.task + n + p + i) * tau - take(room, at.s + i) - take(room, place),
+            room, place)
+    put(-_along(room, at, objective, x) - take(room, KAPPA), room, LAST)
+
+
+@njit(cache=True, error_model='numpy')
+def move_on(room: Array, at: Places, objective: Array, balance: Array, rows: Array,
+            filled: BoolArray, every: BoolArray) -> None:
     """Scale, predict, correct and take a step."""
-    m, width, (dx, dy, dz, ds) = len(rows), width_of(active), state.steps
-    weighted, products, divided = state.scratch
-    _scale(objective, balance, rows, state, lanes, active)
-    weigh(state.lines, state.cones, state.z, weighted, False, width)
-    jordan_product(m, weighted, weighted, products, width)
-    for i in range(len(products)):
-        for lane in range(width):
-            products[i, lane] = -products[i, lane]
-    for lane in range(width):
-        lanes.push[lane], lanes.share[lane] = -lanes.kappa[lane] * lanes.tau[lane], 1.0
+    m, size, triple = at.m, at.size, at.n + at.p + at.size
+    z, dz = at.x + at.n + at.p, at.dx + at.n + at.p
+    _scale(room, at, objective, balance, rows, filled, every)
+    weigh(room, m, size, at.scaling, z, at.weighted, False)
+    jordan_product(room, m, size, at.weighted, at.weighted, at.products)
+    for i in range(at.products, at.products + size):
+        put(-take(room, i), room, i)
+    put(-take(room, KAPPA) * take(room, TAU), room, PUSH)
+    put(fill(1.0), room, SHARE)
     for attempt in range(2):
-        _direction(objective, balance, rows, state, lanes, width)
-        lanes.step[:width] = np.inf
-        shorten_steps(m, state.s, ds, lanes.step, width)
-        shorten_steps(m, state.z, dz, lanes.step, width)
-        for lane in range(width):
-            tau, dtau = lanes.tau[lane], lanes.dtau[lane]
-            kappa, dkappa = lanes.kappa[lane], lanes.dkappa[lane]
-            step = min(lanes.step[lane], -tau / dtau if dtau < 0.0 else np.inf)
-            lanes.step[lane] = min(step, -kappa / dkappa if dkappa < 0.0 else np.inf)
+        _direction(room, at, objective, balance, rows, filled, every)
+        put(fill(np.inf), room, STEP)
+        shorten_steps(room, m, size, at.s, at.ds, STEP)
+        shorten_steps(room, m, size, z, dz, STEP)
+        dtau, dkappa, step = take(room, DTAU), take(room, DKAPPA), take(room, STEP)
+        step = smaller(step, where(dtau < 0.0, -take(room, TAU) / dtau, np.inf))
+        step = smaller(step, where(dkappa < 0.0, -take(room, KAPPA) / dkappa, np.inf))
+        put(step, room, STEP)
         if attempt == 0:
-            _correct(m, state, lanes, width)
-    for lane in range(width):
-        lanes.step[lane] = min(STEP_SHARE * lanes.step[lane], 1.0)
-        lanes.tau[lane] += lanes.step[lane] * lanes.dtau[lane]
-        lanes.kappa[lane] += lanes.step[lane] * lanes.dkappa[lane]
-    add_scaled(state.x, lanes.step, dx, width)
-    add_scaled(state.y, lanes.step, dy, width)
-    add_scaled(state.z, lanes.step, dz, width)
-    add_scaled(state.s, lanes.step, ds, width)
+            _correct(room, at)
+    step = smaller(STEP_SHARE * take(room, STEP), 1.0)
+    put(step, room, STEP)
+    put(take(room, TAU) + step * take(room, DTAU), room, TAU)
+    put(take(room, KAPPA) + step * take(room, DKAPPA), room, KAPPA)
+    add_scaled(room, at.x, step, at.dx, triple)
+    add_scaled(room, at.s, step, at.ds, size)
 
 
 @njit(cache=True, error_model='numpy')
-def _scale(objective: Array, balance: Array, rows: Array, state: SolverState, lanes: Lanes,
-           active: int) -> None:
+def _scale(room: Array, at: Places, objective: Array, balance: Array, rows: Array,
+           filled: BoolArray, every: BoolArray) -> None:
     """Factorise at the iterates, and solve for the part of all directions that tau drives."""
-    width, degree = width_of(active), len(rows) + len(state.cones) + 1.0
-    dot(state.s, state.z, lanes.mu, width)
-    for lane in range(width):
-        tau, kappa = lanes.tau[lane], lanes.kappa[lane]
-        lanes.mu[lane] = (lanes.mu[lane] + kappa * tau) / degree
-        lanes.refine[lane] = lane < active and lanes.mu[lane] < REFINED * tau * tau
-    nesterov_todd(len(rows), state.s, state.z, state.lines, state.cones, width)
-    factorise(balance, rows, state, lanes.good, width)
-    p = state.goals[0]
-    for i in range(len(p)):
-        for lane in range(width):
-            p[i, lane] = -objective[i]
-    solve_step(balance, rows, state, (p, lanes.right, lanes.limits), state.constant,
-               lanes.refine, width)
-    x1, y1, z1 = state.constant
-    _along(objective, lanes, x1, y1, z1, lanes.below, width)
-    for lane in range(width):
-        lanes.below[lane] = lanes.kappa[lane] / lanes.tau[lane] - lanes.below[lane]
+    m, size, z = at.m, at.size, at.x + at.n + at.p
+    tau, kappa = take(room, TAU), take(room, KAPPA)
+    degree = m + (size - m) // CONE + 1.0
+    mu = (dot(room, at.s, z, size) + kappa * tau) / degree
+    put(mu, room, MU)
+    close = where(mu < REFINED * tau * tau, 1.0, fill(0.0))
+    put(where(take(room, BUSY) > 0.0, close, 0.0), room, REFINE)
+    nesterov_todd(room, m, size, at.s, z, at.scaling)
+    factorise(room, at, balance, rows, filled, every)
+    for i in range(at.n):
+        put(fill(-objective[i]), room, at.task + i)
+    solve_step(room, at, balance, rows, filled, every, at.task, at.constant)
+    put(kappa / tau - _along(room, at, objective, at.constant), room, BELOW)
 
 
 @njit(cache=True, error_model='numpy')
-def _direction(objective: Array, balance: Array, rows: Array, state: SolverState, lanes: Lanes,
-               width: int) -> None:
+def _direction(room: Array, at: Places, objective: Array, balance: Array, rows: Array,
+               filled: BoolArray, every: BoolArray) -> None:
     """
-    Write the directions for the right-hand sides in ``state.scratch``, and push and share.
+    Write the directions for what is ``weighted`` and ``products``, and push and share.
 
-    The scaled ``dz`` and ``ds`` are left in its last two.
+    The scaled ``dz`` and ``ds`` are left in ``products`` and ``divided``.
     """
-    m, (r1, r2, r3), (p, q, r) = len(rows), state.residuals, state.goals
-    (dx, dy, dz, ds), (x1, y1, z1) = state.steps, state.constant
-    weighted, products, divided = state.scratch
-    jordan_quotient(m, weighted, products, divided, width)
-    weigh(state.lines, state.cones, divided, ds, False, width)
-    for i in range(len(p)):
-        for lane in range(width):
-            p[i, lane] = -lanes.share[lane] * r1[i, lane]
-    for i in range(len(q)):
-        for lane in range(width):
-            q[i, lane] = lanes.share[lane] * r2[i, lane]
-    for i in range(len(r)):
-        for lane in range(width):
-            r[i, lane] = lanes.share[lane] * r3[i, lane] - ds[i, lane]
-    solve_step(balance, rows, state, (p, q, r), (dx, dy, dz), lanes.refine, width)
-    _along(objective, lanes, dx, dy, dz, lanes.dtau, width)
-    for lane in range(width):
-        tau, push = lanes.tau[lane], lanes.push[lane]
-        lanes.dtau[lane] = (push / tau - lanes.share[lane] * lanes.last[lane]
-                            + lanes.dtau[lane]) / lanes.below[lane]
-        lanes.dkappa[lane] = (push - lanes.kappa[lane] * lanes.dtau[lane]) / tau
-    add_scaled(dx, lanes.dtau, x1, width)
-    add_scaled(dy, lanes.dtau, y1, width)
-    add_scaled(dz, lanes.dtau, z1, width)
-    weigh(state.lines, state.cones, dz, products, False, width)
-    for i in range(len(divided)):
-        for lane in range(width):
-            divided[i, lane] -= products[i, lane]
-    weigh(state.lines, state.cones, divided, ds, False, width)
+    n, p, m, size, goal, residual = at.n, at.p, at.m, at.size, at.goal, at.residual
+    jordan_quotient(room, m, size, at.weighted, at.products, at.divided)
+    weigh(room, m, size, at.scaling, at.divided, at.ds, False)
+    share = take(room, SHARE)
+    for i in range(n):
+        put(-share * take(room, residual + i), room, goal + i)
+    for i in range(n, n + p):
+        put(share * take(room, residual + i), room, goal + i)
+    for i in range(size):
+        place = n + p + i
+        put(share * take(room, residual + place) - take(room, at.ds + i), room, goal + place)
+    solve_step(room, at, balance, rows, filled, every, goal, at.dx)
+    tau, push = take(room, TAU), take(room, PUSH)
+    dtau = (push / tau - share * take(room, LAST)
+            + _along(room, at, objective, at.dx)) / take(room, BELOW)
+    put(dtau, room, DTAU)
+    put((push - take(room, KAPPA) * dtau) / tau, room, DKAPPA)
+    add_scaled(room, at.dx, dtau, at.constant, n + p + size)
+    weigh(room, m, size, at.scaling, at.dx + n + p, at.products, False)
+    for i in range(size):
+        put(take(room, at.divided + i) - take(room, at.products + i), room, at.divided + i)
+    weigh(room, m, size, at.scaling, at.divided, at.ds, False)
 
 
 @njit(cache=True, error_model='numpy')
-def _correct(m: int, state: SolverState, lanes: Lanes, width: int) -> None:
+def _correct(room: Array, at: Places) -> None:
     """Write Mehrotra's right-hand side over the scaled ``dz``, and its push and share."""
-    weighted, scaled_dz, scaled_ds = state.scratch
-    cross, targets = state.halves[0], np.empty(width)
-    for lane in range(width):
-        sigma = (1.0 - min(lanes.step[lane], 1.0)) ** 3
-        targets[lane] = sigma * lanes.mu[lane]
-        lanes.push[lane] = (targets[lane] - lanes.kappa[lane] * lanes.tau[lane]
-                            - lanes.dtau[lane] * lanes.dkappa[lane])
-        lanes.share[lane] = 1.0 - sigma
-    jordan_product(m, scaled_ds, scaled_dz, cross, width)
-    jordan_product(m, weighted, weighted, scaled_dz, width)
-    for i in range(len(cross)):
-        for lane in range(width):
-            scaled_dz[i, lane] = -scaled_dz[i, lane] - cross[i, lane]
-    add_identity(m, scaled_dz, targets, width)
+    m, size, cross = at.m, at.size, at.half
+    rest = 1.0 - smaller(take(room, STEP), 1.0)
+    sigma = rest * (rest * rest)
+    target = sigma * take(room, MU)
+    put(target - take(room, KAPPA) * take(room, TAU) - take(room, DTAU) * take(room, DKAPPA),
+        room, PUSH)
+    put(1.0 - sigma, room, SHARE)
+    jordan_product(room, m, size, at.divided, at.products, cross)
+    jordan_product(room, m, size, at.weighted, at.weighted, at.products)
+    for i in range(size):
+        put(-take(room, at.products + i) - take(room, cross + i), room, at.products + i)
+    add_identity(room, m, size, at.products, target)

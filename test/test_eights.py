@@ -1,0 +1,71 @@
+"""Eight numbers at once, compiled and as arrays, against each of them alone."""
+
+from gripsim_ros.core.mechanics.eights import (EIGHT, fill, larger, put, root, smaller, take,
+                                               where)
+from numba import config, njit
+import numpy as np
+from numpy.testing import assert_array_equal
+import pytest
+
+SPECIAL = (np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-310, 1.0, -3.0)
+
+
+def _calculate(a, b, results):
+    v, w = take(a, 1), take(b, 1, 2)
+    put(v + w, results, 0)
+    put(v - w, results, 1)
+    put(v * w, results, 2)
+    put(v / w, results, 3)
+    put(-v, results, 4)
+    put(abs(v), results, 5)
+    put(root(w), results, 6)
+    put(larger(v, w), results, 7)
+    put(smaller(v, w), results, 8)
+    put(where(v < w, v, w), results, 9)
+    put(where(v <= w, v, 2), results, 10)
+    put(where(v > w, 1.0, w), results, 11)
+    put(where(v >= w, v, w), results, 12)
+    put(2 * v - 0.1, results, 13)
+    put(1.0 / larger(w, 0.0), results, 14)
+    put(smaller(3.0, v) + fill(7), results, 15)
+
+
+def expected_of(x, y):
+    """Return what the calculation gives for one pair, in plain numbers."""
+    x, y = np.float64(x), np.float64(y)
+    return [x + y, x - y, x * y, x / y, -x, abs(x), np.sqrt(y), max(x, y), min(x, y),
+            x if x < y else y, x if x <= y else 2.0, 1.0 if x > y else y, x if x >= y else y,
+            2.0 * x - 0.1, np.float64(1.0) / max(y, 0.0), min(3.0, x) + 7.0]
+
+
+@pytest.mark.filterwarnings('ignore::RuntimeWarning')
+@pytest.mark.parametrize('calculate', [_calculate, njit(error_model='numpy')(_calculate)],
+                         ids=['arrays', 'compiled'])
+def test_each_of_eight_numbers_is_what_it_would_be_alone(calculate):
+    rng = np.random.default_rng(0)
+    pairs = [(x, y) for x in SPECIAL for y in SPECIAL] + rng.normal(size=(64, 2)).tolist()
+    for block in np.array(pairs).reshape(-1, EIGHT, 2):
+        a, b, results = np.ones((2, EIGHT)), np.ones((2, 3, EIGHT)), np.empty((16, EIGHT))
+        a[1], b[1, 2] = block.T
+        calculate(a, b, results)
+        wanted = np.array([expected_of(x, y) for x, y in block]).T
+        assert_array_equal(results, wanted)
+        assert_array_equal(np.signbit(results)[~np.isnan(wanted)],
+                           np.signbit(wanted)[~np.isnan(wanted)])
+
+
+def test_what_is_taken_is_no_part_of_the_array_any_more():
+    a = np.ones((2, EIGHT))
+    value = take(a, 1)
+    put(fill(2.0), a, 1)
+    assert (value == 1.0).all() and (a[1] == 2.0).all() and (a[0] == 1.0).all()
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason='plain Python takes them as they are')
+def test_arrays_whose_numbers_do_not_lie_side_by_side_are_refused():
+    @njit
+    def first(a):
+        put(take(a, 0), np.empty(EIGHT))
+
+    with pytest.raises(Exception, match='take'):
+        first(np.ones((EIGHT, 2)).T)
