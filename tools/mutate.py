@@ -49,6 +49,7 @@ TARGETS = {
     'mechanics.cone_steps': ('test_cone_kernels test_cone_solver', ''),
     'mechanics.kernel': ('test_half_space_kernels', ''),
     'mechanics.boussinesq': ('test_boussinesq_kernels', ''),
+    'mechanics.contact_springs': ('test_equilibrium_kernels', ''),
     'mechanics.equilibrium': ('test_equilibrium_kernels', ''),
 }
 #: Random examples of a law, first and where a mutant survives these.

@@ -13,6 +13,8 @@ from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
+from .contact_springs import contact_response, press, ROWS, shorten, SLIDING
+
 Array = NDArray[np.float64]
 Contacts = tuple[Array, Array, Array, Array]
 Grip = tuple[Contacts, Array, float, Array, float]
@@ -37,54 +39,8 @@ ESCAPE = 1.5
 #: A load that cannot be solved at once grows by this share of itself, or this multiple.
 GROWTH = 0.25
 FIRST_GROWTH = 0.125
-#: Rows of a contact: the first slide and twist, the last two tilt.
-ROWS, SLIDING = 6, 4
 #: Stiffness of the loaded contacts must not be singular to this share.
 RESTRAINT = 1e-8
-
-
-@njit(cache=True)
-def contact_response(x: Array, motion: Array, start: Array, stiffness: Array, friction: float,
-                     response: Array) -> None:
-    """
-    Fill forces and tangents of one contact at the scaled twist x.
-
-    ``response`` (6, 8): column 0 the forces ``(n, t1, t2, torsion / r_e, tilts)``, columns
-    1 to 6 their derivatives by the contact's displacements, column 7 scratch.
-    """
-    response[:, :7] = 0.0
-    response[0, 0], response[4, 0], response[5, 0] = start
-    for a in range(ROWS):
-        for b in range(6):
-            response[a, 0] -= stiffness[a] * motion[a, b] * x[b]
-    if response[0, 0] <= 0.0:
-        response[:, 0] = 0.0
-        return
-    for a in range(ROWS):
-        response[a, a + 1] = -stiffness[a]
-    confine(1, SLIDING, friction, stiffness, response)
-    confine(SLIDING, ROWS, 1.0, stiffness, response)
-
-
-@njit(cache=True)
-def confine(first: int, last: int, share: float, stiffness: Array, response: Array) -> None:
-    """Return trial forces beyond a share of the normal force to it, along their own ray."""
-    size = 0.0
-    for a in range(first, last):
-        size += response[a, 0] ** 2
-    size, limit = np.sqrt(size), share * response[0, 0]
-    if size <= limit:
-        return
-    for a in range(first, last):
-        response[a, 7] = response[a, 0] / size
-    for a in range(first, last):
-        direction = response[a, 7]
-        response[a, 0] = limit * direction
-        response[a, 1] = -share * stiffness[0] * direction
-        for b in range(first, last):
-            same = 1.0 if a == b else 0.0
-            response[a, b + 1] = (-limit / size * stiffness[b]
-                                  * (same - direction * response[b, 7]))
 
 
 @njit(cache=True)
@@ -94,16 +50,42 @@ def balance(load: Array, grip: Grip, response: Array, state: Array) -> float:
 
     ``state`` (8, 6): row 0 the residual, rows 1 to 6 its derivative, row 7 the twist.
     """
+    fill_derivative(grip, response, state)
+    return fill_residual(load, grip, response, state)
+
+
+@njit(cache=True)
+def fill_residual(load: Array, grip: Grip, response: Array, state: Array) -> float:
+    """Fill the residual at a twist alone, as ``balance`` does, and return its norm."""
     motion, action, starts, stiffness = grip[0]
-    state[:7] = 0.0
-    state[0] = load
+    friction = grip[2]
+    for a in range(6):
+        state[0, a] = load[a]
     for i in range(len(starts)):
-        contact_response(state[7], motion[i], starts[i], stiffness[i], grip[2], response)
+        press(i, state, motion, starts, stiffness, response)
+        if response[0, 0] <= 0.0:
+            continue
+        shorten(1, SLIDING, friction, response)
+        shorten(SLIDING, ROWS, 1.0, response)
+        for a in range(6):
+            total = state[0, a]
+            for c in range(ROWS):
+                total += action[i, c, a] * response[c, 0]
+            state[0, a] = total
+    return norm6(state[0])
+
+
+@njit(cache=True)
+def fill_derivative(grip: Grip, response: Array, state: Array) -> None:
+    """Fill the residual's derivative at a twist alone, as ``balance`` does."""
+    motion, action, starts, stiffness = grip[0]
+    friction = grip[2]
+    state[1:7] = 0.0
+    for i in range(len(starts)):
+        contact_response(state[7], motion[i], starts[i], stiffness[i], friction, response)
         if response[0, 0] <= 0.0:
             continue
         for c in range(ROWS):
-            for a in range(6):
-                state[0, a] += action[i, c, a] * response[c, 0]
             for d in range(ROWS):
                 slope = response[c, d + 1]
                 if slope != 0.0:
@@ -111,7 +93,6 @@ def balance(load: Array, grip: Grip, response: Array, state: Array) -> float:
                         left = slope * action[i, c, a]
                         for b in range(6):
                             state[a + 1, b] += left * motion[i, d, b]
-    return norm6(state[0])
 
 
 @njit(cache=True)
@@ -220,13 +201,13 @@ def search(state: Array, size: float, step: Array, problem: tuple[Array, Grip], 
     for _ in range(MAX_TRIALS):
         for a in range(6):
             trial[7, a] = state[7, a] + fraction * step[a]
-        new = balance(load, grip, response, trial)
+        new = fill_residual(load, grip, response, trial)
         if new < size * (1.0 - SUFFICIENT_DECREASE * fraction):
             return new, True
         fraction *= 0.5
     for a in range(6):
         trial[7, a] = state[7, a] + first * step[a]
-    return balance(load, grip, response, trial), False
+    return fill_residual(load, grip, response, trial), False
 
 
 @njit(cache=True)
@@ -240,14 +221,18 @@ def solve_equilibrium(x: Array, load: Array, grip: Grip) -> bool:
     """
     state, trial, response = np.empty((8, 6)), np.empty((8, 6)), np.empty((ROWS, 8))
     step, matrix = np.empty(6), np.empty((6, 6))
-    elastic = elastic_stiffness(grip[0], np.ones(len(grip[1])), ROWS)
+    elastic, springs = np.zeros((6, 6)), False
     tolerance = grip[4] * (np.abs(grip[0][2][:, 0]).sum() + norm6(load))
     state[7] = x
-    size = balance(load, grip, response, state)
+    size = fill_residual(load, grip, response, state)
     damping = 0.0
     for _ in range(MAX_ITERATIONS):
         if size <= tolerance or excursion(state[7], grip[3]) > ESCAPE:
             break
+        fill_derivative(grip, response, state)
+        if damping > 0.0 and not springs:
+            elastic = elastic_stiffness(grip[0], np.ones(len(grip[1])), ROWS)
+            springs = True
         for a in range(6):
             for b in range(6):
                 matrix[a, b] = damping * elastic[a, b] - state[a + 1, b]

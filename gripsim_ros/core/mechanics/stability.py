@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..errors import ShapeError, TaskError
 from ..transforms import cross
 from . import equilibrium
+from .contact_springs import ROWS, SLIDING, contact_response
 from .grasp_map import contact_frames
 from .patch_set import PatchSet
 
@@ -256,10 +257,9 @@ def _patch_forces(patches: PatchSet, contacts: tuple[Array, Array, Array, Array]
                   friction: float, x: Array, scale: float) -> tuple[Array, Array]:
     frames, simulated = contact_frames(patches.normals), patches.normal_forces
     forces, torques = np.zeros((patches.count, 3)), np.zeros((patches.count, 3))
-    response = np.empty((equilibrium.ROWS, 8))
+    response = np.empty((ROWS, 8))
     for i in range(patches.count):
-        equilibrium.contact_response(x, contacts[0][i], contacts[2][i], contacts[3][i],
-                                     friction, response)
+        contact_response(x, contacts[0][i], contacts[2][i], contacts[3][i], friction, response)
         normal, first, second, torsion = response[:4, 0]
         forces[i] = frames[i] @ [normal, first, second]
         torques[i] = (patches.normals[i] * torsion * patches.friction_radii[i]
@@ -293,7 +293,7 @@ def _grip(patches: PatchSet, centre_of_mass: Array, friction: float,
     unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
     motion, action, normals, stiffness = _contacts(patches, centre_of_mass, scale, options)
     # Springs start where nothing rubbed: there the pressures would be others.
-    pressing = [0, *range(equilibrium.SLIDING, equilibrium.ROWS)]
+    pressing = [0, *range(SLIDING, ROWS)]
     starts = stiffness[:, pressing] * (motion[:, pressing] @ (settled * unit))
     starts[:, 0] += normals
     contacts = motion, action, starts, stiffness
@@ -315,7 +315,7 @@ def _contacts(patches: PatchSet, centre_of_mass: Array, scale: float,
     """
     frames = contact_frames(patches.normals)
     arms = patches.points - centre_of_mass
-    motion = np.zeros((patches.count, equilibrium.ROWS, 6))
+    motion = np.zeros((patches.count, ROWS, 6))
     motion[:, :3, :3] = frames.transpose(0, 2, 1)
     motion[:, :3, 3:] = cross(arms[:, None], motion[:, :3, :3]) / scale
     motion[:, 3, 3:] = patches.normals * (patches.friction_radii / scale)[:, None]
@@ -330,7 +330,7 @@ def _contacts(patches: PatchSet, centre_of_mass: Array, scale: float,
     moment = patches.torques[loaded] / forces[loaded, None]
     action[loaded, 0, :3] = share
     action[loaded, 0, 3:] = (cross(arms[loaded], share) + moment) / scale
-    stiffness = np.zeros((patches.count, equilibrium.ROWS))
+    stiffness = np.zeros((patches.count, ROWS))
     stiffness[:, 0] = patches.normal_stiffness
     stiffness[:, 1:3] = patches.tangential_stiffness[:, None]
     stiffness[:, 3] = patches.tangential_stiffness * options.torsional_ratio
@@ -344,5 +344,5 @@ def _residual(grip: equilibrium.Grip, start: Array, patches: PatchSet) -> float:
     total = float(np.sqrt(np.einsum('ij,ij->i', patches.forces, patches.forces)).sum())
     wrench = np.zeros((8, 6))
     wrench[7] = start
-    size = equilibrium.balance(np.zeros(6), grip, np.empty((equilibrium.ROWS, 8)), wrench)
+    size = equilibrium.balance(np.zeros(6), grip, np.empty((ROWS, 8)), wrench)
     return float(size) / total if total > 0.0 else 0.0
