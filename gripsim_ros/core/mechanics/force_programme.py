@@ -16,7 +16,7 @@ from ..errors import GripsimError, ShapeError, TaskError
 from .cone_algebra import CONE
 from .cone_lanes import INFEASIBLE, SOLVED, UNDECIDED
 from .cone_solver import ConeProgramme, TOLERANCE, solve_cone_programme
-from .grasp_map import contact_frames, grasp_map
+from .grasp_map import grasp_map
 from .patch_set import PatchSet
 from .stability import checked_fields, torque_scale
 
@@ -99,9 +99,9 @@ class ContactSpace:
                  torque_map: Array | None, torque_limits: Array | None,
                  options: MinimalForceOptions) -> None:
         self.total, self.rows = patches.count, rows
-        used = patches.select(rows)
+        used = patches.pressed if len(rows) < patches.count else patches
         self.count, self.radii = used.count, used.friction_radii
-        self.frames = contact_frames(used.normals)
+        self.frames = used.frames
         scale = 1.0
         if used.count:
             scale = torque_scale(used.points, centre_of_mass, options.length_scale)
@@ -193,29 +193,30 @@ class ForceProgramme:
     def __init__(self, space: ContactSpace, friction: float, sum_weight: float,
                  limited: bool = True) -> None:
         count, size = space.count, space.map.shape[1] + 1
-        cones = (size - 1) // CONE
+        cones, heads = (size - 1) // CONE, CONE * np.arange(count)
         self.factors = np.ones(size - 1)
-        self.factors[:4 * count] = np.tile([1.0, friction, friction, friction], count)
-        normals = np.zeros((count, size))
-        normals[np.arange(count), 4 * np.arange(count)] = 1.0
-        bounded = np.isfinite(space.limits) & limited
-        torques = np.zeros((len(space.torques) if limited else 0, size))
-        torques[:, :-1] = space.torques[:len(torques)] * self.factors
+        self.factors[:4 * count].reshape(count, 4)[:, 1:] = friction
+        active = np.flatnonzero(space.active)
+        bounded = np.flatnonzero(np.isfinite(space.limits)) if limited else active[:0]
+        joints = len(space.torques) if limited else 0
         balance = np.zeros((6 + cones - count, size))
         balance[:6, :-1] = space.map * self.factors
-        balance[6:, :4 * count] = -normals[:cones - count, :4 * count]
-        balance[6:, 4 * count:-1] = normals[:cones - count, :4 * (cones - count)]
-        below = normals[space.active].copy()
-        below[:, -1] = -1.0
+        if cones > count:
+            balance[6:, heads] = -np.eye(count)
+            balance[6:, 4 * count + heads] = np.eye(count)
+        first = len(active) + len(bounded)
+        rows = np.zeros((first + 2 * joints, size))
+        rows[np.arange(first), heads[np.concatenate([active, bounded])]] = 1.0
+        rows[:len(active), -1] = -1.0
+        rows[first:first + joints, :-1] = space.torques[:joints] * self.factors
+        rows[first + joints:] = -rows[first:first + joints]
         objective = np.zeros(size)
-        objective[4 * np.arange(count)] = sum_weight
+        objective[heads] = sum_weight
         objective[-1] = 1.0
-        self.cone_programme = ConeProgramme(
-            objective, balance, np.vstack([below, normals[bounded], torques, -torques]), cones,
-            len(below))
-        self.limits = np.concatenate([
-            np.zeros(len(below)), space.limits[bounded],
-            np.tile(space.torque_limits[:len(torques)], 2)])
+        self.cone_programme = ConeProgramme(objective, balance, rows, cones, len(active))
+        torque_limits = space.torque_limits[:joints]
+        self.limits = np.concatenate([np.zeros(len(active)), space.limits[bounded],
+                                      torque_limits, torque_limits])
 
     def solve(self, wrenches: Array) -> tuple[Array, int]:
         """
@@ -239,13 +240,14 @@ class ForceProgramme:
         limits = self.limits / loads
         solutions, verdicts = solve_cone_programme(self.cone_programme, right, limits)
         failed = -1
-        for case, verdict in enumerate(verdicts):
+        for case in np.flatnonzero(verdicts != SOLVED):
+            verdict = verdicts[case]
             if verdict == UNDECIDED:
                 answer = solve_by_clarabel(self.cone_programme, right[case], limits[case])
                 verdict = INFEASIBLE if answer is None else SOLVED
                 solutions[case] = 0.0 if answer is None else answer
             if verdict == INFEASIBLE:
-                failed = case
+                failed = int(case)
                 break
         return solutions[:, :-1] * self.factors * loads, failed
 

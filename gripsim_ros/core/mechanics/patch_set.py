@@ -1,11 +1,13 @@
 """The loaded patches of one grasp, as stability and minimal forces see them."""
 
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ShapeError
+from .grasp_map import contact_frames
 
 Array = NDArray[np.float64]
 
@@ -99,6 +101,16 @@ class PatchSet:
         """Return the simulated force along each normal ``(k,)`` [N], not negative."""
         forces: Array = np.maximum(np.einsum('ij,ij->i', self.forces, self.normals), 0.0)
         return forces
+
+    @cached_property
+    def frames(self) -> Array:
+        """Return the contact frames ``(k, 3, 3)``, see ``contact_frames``."""
+        return contact_frames(self.normals)
+
+    @cached_property
+    def pressed(self) -> 'PatchSet':
+        """Return the patches that joints can press."""
+        return self.select(~self.passive)
 
     def select(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> 'PatchSet':
         """Return the patches of the given rows (indices or mask)."""

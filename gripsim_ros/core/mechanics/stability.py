@@ -16,7 +16,6 @@ from ..errors import ShapeError, TaskError
 from ..transforms import cross
 from . import equilibrium
 from .contact_springs import ROWS, SLIDING, contact_response
-from .grasp_map import contact_frames
 from .patch_set import PatchSet
 
 Array = NDArray[np.float64]
@@ -255,7 +254,7 @@ def find_equilibrium(patches: PatchSet, wrench: Array, centre_of_mass: Array, fr
 
 def _patch_forces(patches: PatchSet, contacts: tuple[Array, Array, Array, Array],
                   friction: float, x: Array, scale: float) -> tuple[Array, Array]:
-    frames, simulated = contact_frames(patches.normals), patches.normal_forces
+    frames, simulated = patches.frames, patches.normal_forces
     forces, torques = np.zeros((patches.count, 3)), np.zeros((patches.count, 3))
     response = np.empty((ROWS, 8))
     for i in range(patches.count):
@@ -313,7 +312,7 @@ def _contacts(patches: PatchSet, centre_of_mass: Array, scale: float,
     act along the simulated resultant, moment included; and in the last two: pressures that
     move aside are a couple.
     """
-    frames = contact_frames(patches.normals)
+    frames = patches.frames
     arms = patches.points - centre_of_mass
     motion = np.zeros((patches.count, ROWS, 6))
     motion[:, :3, :3] = frames.transpose(0, 2, 1)
