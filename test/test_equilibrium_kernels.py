@@ -3,10 +3,11 @@
 from itertools import product
 
 from gripsim_ros.core.mechanics import equilibrium
+from gripsim_ros.core.mechanics.contact_springs import contact_response, SLIDING
 from gripsim_ros.core.mechanics.equilibrium import (
-    change_damping, climb, contact_response, DAMPING_FACTOR, elastic_stiffness, ESCAPE, excursion,
+    change_damping, climb, DAMPING_FACTOR, elastic_stiffness, ESCAPE, excursion,
     FIRST_DAMPING, hold, is_restrained, judge, MAX_DAMPING, MAX_STEP, MAX_TRIALS, norm6,
-    normal_loads, RELATIVE_PIVOT, RESTRAINT, search, SLIDING, solve6, solve_equilibrium,
+    normal_loads, RELATIVE_PIVOT, RESTRAINT, search, solve6, solve_equilibrium,
     SUFFICIENT_DECREASE, utilisation)
 from hypothesis import assume, given, settings, strategies as st
 import numpy as np

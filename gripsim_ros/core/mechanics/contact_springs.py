@@ -31,8 +31,15 @@ def contact_response(x: Array, motion: Array, start: Array, stiffness: Array, fr
     if response[0, 0] <= 0.0:
         response[:, 0] = 0.0
         return
+    yield_to(friction, stiffness, response)
+
+
+@njit(cache=True)
+def yield_to(friction: float, stiffness: Array, response: Array) -> None:
+    """Return the forces of springs to what the contact bears, and fill their derivatives."""
     for a in range(ROWS):
-        response[a, a + 1] = -stiffness[a]
+        for b in range(ROWS):
+            response[a, b + 1] = -stiffness[a] if a == b else 0.0
     confine(1, SLIDING, friction, stiffness, response)
     confine(SLIDING, ROWS, 1.0, stiffness, response)
 

@@ -13,7 +13,8 @@ from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
-from .contact_springs import contact_response, press, ROWS, shorten, SLIDING
+from .contact_springs import press, ROWS, shorten, SLIDING, yield_to
+from .eights import EIGHT, put, take
 
 Array = NDArray[np.float64]
 Contacts = tuple[Array, Array, Array, Array]
@@ -79,20 +80,25 @@ def fill_residual(load: Array, grip: Grip, response: Array, state: Array) -> flo
 def fill_derivative(grip: Grip, response: Array, state: Array) -> None:
     """Fill the residual's derivative at a twist alone, as ``balance`` does."""
     motion, action, starts, stiffness = grip[0]
-    friction = grip[2]
-    state[1:7] = 0.0
+    friction, moved, rows = grip[2], np.zeros((ROWS, EIGHT)), np.zeros((6, EIGHT))
     for i in range(len(starts)):
-        contact_response(state[7], motion[i], starts[i], stiffness[i], friction, response)
+        press(i, state, motion, starts, stiffness, response)
         if response[0, 0] <= 0.0:
             continue
+        yield_to(friction, stiffness[i], response)
+        for d in range(ROWS):
+            for b in range(6):
+                moved[d, b] = motion[i, d, b]
         for c in range(ROWS):
             for d in range(ROWS):
                 slope = response[c, d + 1]
                 if slope != 0.0:
+                    along = take(moved, d)
                     for a in range(6):
-                        left = slope * action[i, c, a]
-                        for b in range(6):
-                            state[a + 1, b] += left * motion[i, d, b]
+                        put(take(rows, a) + slope * action[i, c, a] * along, rows, a)
+    for a in range(6):
+        for b in range(6):
+            state[a + 1, b] = rows[a, b]
 
 
 @njit(cache=True)
