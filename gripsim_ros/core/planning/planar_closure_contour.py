@@ -76,20 +76,20 @@ def cut_faces(vertices: Array, faces: IntArray, origin: Array, e1: Array, e2: Ar
     above it, so that closed surfaces give closed loops.
     """
     normal = np.cross(e1, e2)
-    heights = np.empty(len(vertices))
+    heights, above = np.empty(len(vertices)), np.empty(len(vertices), np.uint8)
     for i in range(len(vertices)):
         heights[i] = ((vertices[i, 0] - origin[0]) * normal[0]
                       + (vertices[i, 1] - origin[1]) * normal[1]
                       + (vertices[i, 2] - origin[2]) * normal[2])
-    count = 0
+        above[i] = heights[i] >= 0.0
+    rows, count = np.empty(len(faces), np.int64), 0
     for f in range(len(faces)):
-        above = (int(heights[faces[f, 0]] >= 0.0) + int(heights[faces[f, 1]] >= 0.0)
-                 + int(heights[faces[f, 2]] >= 0.0))
-        count += above == 1 or above == 2
-    pieces, rows = np.empty((count, 2, 2)), np.empty(count, np.int64)
-    kept = 0
-    for f in range(len(faces)):
-        found = 0
+        rows[count] = f
+        first = above[faces[f, 0]]
+        count += (above[faces[f, 1]] != first) | (above[faces[f, 2]] != first)
+    pieces, kept = np.empty((count, 2, 2)), 0
+    for row in range(count):
+        f, found = rows[row], 0
         for side in range(3):
             a, b = faces[f, side], faces[f, (side + 1) % 3]
             if (heights[a] >= 0.0) == (heights[b] >= 0.0):
@@ -111,7 +111,7 @@ def cut_faces(vertices: Array, faces: IntArray, origin: Array, e1: Array, e2: Ar
                                   pieces[kept, 1, 1] - pieces[kept, 0, 1])
             if np.hypot(middle_x, middle_y) - half <= reach:
                 kept += 1
-    return pieces[:kept], rows[:kept]
+    return pieces[:kept], rows[:kept].copy()
 
 
 def cut_contours(mesh: TriangleMesh, origin: ArrayLike, axes: ArrayLike) -> list[Contour]:

@@ -101,16 +101,20 @@ def bars_gap(bars: Array, owners: IntArray, first: int, segments: Array, radii: 
     looked at first, so that most need not be.
     """
     gap, bar, row, qx, qy = np.inf, -1, -1, 0.0, 0.0
-    least, k0, i0 = np.inf, -1, -1
+    least, k0, i0 = np.full(len(bars), np.inf), -1, -1
     for k in range(len(bars)):
         if owners[k] >= first:
+            nearest, place = np.inf, -1
             for i in range(len(segments)):
-                if lower[k, i] < least:
-                    least, k0, i0 = lower[k, i], k, i
+                if lower[k, i] < nearest:
+                    nearest, place = lower[k, i], i
+            least[k] = nearest
+            if place >= 0 and (k0 < 0 or nearest < least[k0]):
+                k0, i0 = k, place
     if k0 < 0:
         return gap, bar, row, qx, qy
     for k in range(-1, len(bars)):
-        if k >= 0 and owners[k] < first:
+        if k >= 0 and least[k] >= gap:
             continue
         for i in range(len(segments)):
             b, s = (k, i) if k >= 0 else (k0, i0)
