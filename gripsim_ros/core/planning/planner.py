@@ -197,10 +197,10 @@ class GraspPlanner:
     @property
     def progress(self) -> Progress:
         """Return how far planning is."""
-        best = sorted(self._grasps.values(), key=rank_key)[:1]
-        judged = self._closed + (self._waiting.refused + self._prospects.counts).total()
+        best = min(self._grasps.values(), key=rank_key, default=None)
+        judged = self._closed + self._waiting.refused.total() + self._prospects.counts.total()
         return Progress(judged, self._total, len(self._grasps),
-                        replace(best[0], rank=1) if best else None)
+                        None if best is None else replace(best, rank=1))
 
     @property
     def contacts_evaluated(self) -> int:
