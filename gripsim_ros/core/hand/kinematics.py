@@ -83,7 +83,26 @@ def link_jacobians(hand: JointedChain, joint_positions: ArrayLike) -> Array:
 
 def link_poses_and_jacobians(hand: JointedChain, joint_positions: ArrayLike
                              ) -> tuple[Array, Array]:
-    """Return both ``forward_kinematics`` and ``link_jacobians``, the tree walked once."""
+    """
+    Return both ``forward_kinematics`` and ``link_jacobians``, the tree walked once.
+
+    Parameters
+    ----------
+    hand : JointedChain
+    joint_positions : (n, J) float
+        Actuated joints [rad].
+
+    Returns
+    -------
+    T_palm_link : (n, L, 4, 4) float
+    jacobians : (n, L, 6, J) float
+        Frame palm; as of ``link_jacobians``.
+
+    Raises
+    ------
+    ShapeError
+        The positions have another shape.
+    """
     poses = frame_poses(hand, joint_positions)
     jacobians = _jacobians(poses, hand.link_frames, len(hand.joint_names),
                            *_tree_arguments(hand))
