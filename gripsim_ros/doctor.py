@@ -20,9 +20,10 @@ from .suite import DISCOVERY_TIME, NODES
 GOOD, NOTE, BAD = 'good', 'note', 'bad'
 #: What the core cannot do without, and the oldest versions that are tested.
 NEEDED = {'numpy': '1.26', 'scipy': '1.11', 'trimesh': '4.4', 'networkx': '2.8', 'lxml': '4.9',
-          'collada': '0.8', 'numba': '0.59', 'urdf_parser_py': '0.0.4', 'clarabel': '0.10',
-          'fast_simplification': '0.1.7', 'skimage': '0.22', 'typer': '0.20', 'rich': '13.7',
-          'PIL': '10.1', 'yaml': '6.0', 'threadpoolctl': '3.1', 'serial': '3.5'}
+          'collada': '0.8', 'numba': '0.59', 'llvmlite': '0.42', 'urdf_parser_py': '0.0.4',
+          'clarabel': '0.10', 'fast_simplification': '0.1.7', 'skimage': '0.22',
+          'typer': '0.20', 'rich': '13.7', 'PIL': '10.1', 'yaml': '6.0', 'threadpoolctl': '3.1',
+          'serial': '3.5'}
 #: Distribution names where they differ from the module's.
 DISTRIBUTIONS = {'PIL': 'pillow', 'yaml': 'PyYAML', 'fast_simplification': 'fast-simplification',
                  'serial': 'pyserial', 'mujoco': 'mujoco-core', 'skimage': 'scikit-image',
