@@ -506,7 +506,8 @@ def test_a_hot_hand_stops_until_it_is_cool(monkeypatch):
 def test_an_answer_of_over_temperature_stops_all_motion(monkeypatch):
     monkeypatch.setattr('gripsim_ros.driver.session.TEMPERATURE_PERIOD', 60.0)
     with connected() as (hand, session):
-        hand.firmware.hot = 30.0
+        obey(hand, 'temperature 70')        # neither so hot nor so cool that reading it decides
+        hand.firmware.hot = 60.0
         motion = go(session, CLOSED)
         assert finished(motion) is Outcome.FAILED and 'OVER_TEMPERATURE' in motion.message
         assert wait_for(lambda: session.condition().overheated)
