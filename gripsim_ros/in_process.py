@@ -30,7 +30,7 @@ from .resources import cache_directory, load_default_hand, resolve_uri, share_di
 from .robustness import add_robustness
 from .workers import run, run_with_workers, worker_count
 
-#: Configurations a worker is asked for at once: none idles while another has many.
+#: Configurations a worker is asked for at once, at most: none idles while another has many.
 WORKER_BATCH = 2
 #: A box a metre away: kind, sides, pose.
 FAR_BOX = np.array([[OBSTACLE_BOX, 0.1, 0.1, 0.1, 1, 0, 0, 1.0, 0, 1, 0, 0, 0, 0, 1, 0]])
@@ -181,13 +181,13 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     options = options or planner_options()
     budget = checked_budget(budget) or options.max_planning_time
     processes = worker_count(workers)
-    batches = replace(options, batch_size=WORKER_BATCH) if processes > 1 else options
+    batch_size = options.batch_size if processes == 1 else min(options.batch_size, WORKER_BATCH)
     warm_up()
     begin = time.monotonic()
     pipeline = Pipeline(hand, grasp_object, mechanics_options(), link_shapes(hand))
     with _prepared_beside(pipeline):
-        planner = GraspPlanner(grasp_object, hand, task or Task(), batches, seed, hypotheses,
-                               count)
+        planner = GraspPlanner(grasp_object, hand, task or Task(),
+                               replace(options, batch_size=batch_size), seed, hypotheses, count)
     first_stable: list[float] = []
 
     def watch(progress: Progress) -> bool:

@@ -128,7 +128,7 @@ def test_beyond_a_limit_forces_are_lowered_to_what_just_holds_however_they_are_s
     assert_allclose(wanted, np.full((2, 3), 0.5 * 4.0 / 1.25 * above))
 
 
-@pytest.mark.parametrize('margin, growth', [(0.65, 2.0), (0.0, FORCE_GROWTH), (1.1, 1.3 / 1.1)])
+@pytest.mark.parametrize('margin, growth', [(0.65, 2.0), (0.0, FORCE_GROWTH), (0.9, 1.3 / 0.9)])
 def test_forces_below_which_the_balance_was_lost_are_raised_alone(hand, margin, growth):
     forces = np.array([2.0, 2.2, 0.4])
     fresh, tried = squeezing(hand, 0.5), squeezing(hand, 0.5)
@@ -153,3 +153,15 @@ def test_where_balance_was_lost_too_much_pressure_ends_it(hand):
         assert not closing.done
     closing.answer(state_of(hand, np.full(3, 2.0), **over))
     assert closing.reason == rejections.PRESSURE
+
+
+def test_beyond_a_limit_forces_are_lowered_also_where_balance_was_lost(hand):
+    fresh, tried = squeezing(hand, 0.5), squeezing(hand, 0.5)
+    over = state_of(hand, np.full(3, 2.0), 0.5, margin=1.1)
+    tried.answer(state_of(hand, np.full(3, 2.0), 0.5, margin=0.5))
+    tried.answer(state_of(hand, np.full(3, 0.5), 0.0, capable=False, needed_force=8.0))
+    for closing in (fresh, tried):
+        closing.answer(over)
+        assert not closing.done
+        wanted = np.array(list(closing.wanted_forces(over).values()))
+        assert (wanted < 2.0).all()

@@ -20,7 +20,7 @@ from gripsim_ros.core.mechanics.patch_results import summarise_patches
 from gripsim_ros.core.mechanics.surface import (_bad_vertices, _directions, _smoothed,
                                                 deform_surface, elastic_volume_change,
                                                 largest_distance, SurfaceOptions)
-from gripsim_ros.core.mechanics.volume import _roots, restore_volume, volume_and_centre
+from gripsim_ros.core.mechanics.volume import restore_volume, volume_and_centre
 from lattice_cases import ball_under_pad, join, paraboloid, transformed
 
 RADIUS = 0.04
@@ -345,12 +345,6 @@ def test_smoothing_takes_half_of_a_value_from_the_mean_of_its_neighbours():
 def test_the_largest_distance_has_the_bits_of_its_formula():
     before, after = np.random.default_rng(4).normal(size=(2, 200, 3))
     assert largest_distance(before, after) == np.sqrt(((after - before) ** 2).sum(axis=1).max())
-
-
-@pytest.mark.parametrize('coefficients', [
-    [-1.0, 2.0, 3.0, 0.5], [1.0, 1.0, 1.0, 1.0], [-2.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 3.0]])
-def test_the_roots_of_a_cubic_have_the_bits_of_numpys(coefficients):
-    assert _roots(np.array(coefficients)) == np.roots(coefficients[::-1]).tolist()
 
 
 def test_the_volume_is_restored_along_weighted_normals_or_all_of_them():

@@ -242,20 +242,16 @@ def _flatten(points: Array, normals: Array, areas: Array) -> None:
 def add_layer_compliance(compliance: Array, rows: IntArray, plane_points: Array, normals: Array,
                          radii: Array, layer: tuple[float, Array, Array], sharing: float) -> None:
     """
-    Add a pad's compliance between the nodes ``rows`` that it presses, in place.
+    Add a pad's compliance between nodes projected on its plane, in place.
 
     Parameters
     ----------
-    compliance : (n, n) float
-        [m/N], symmetric.
-    rows : (k,) int
-        Ascending.
+    compliance, rows, layer
+        As in ``add_pad``.
     plane_points, normals : (k, 3) float
         The nodes projected on the pad's plane [m], and their unit normals.
     radii : (k,) float
         Softening radii, see ``softening_radii`` [m].
-    layer : tuple
-        Modulus [Pa], depths [m] and weights of ``LayerCompliance``.
     sharing : float
         Share of a softening radius that also lowers the images [-]; see ``image_sharing``.
     """

@@ -30,7 +30,7 @@ def motion_at(point: Array, settled: Array) -> Array:
         The same motion told at the point; exact for any angle.
     """
     if not settled[3:].any():
-        return np.concatenate([settled[:3] + point - point, settled[3:]])
+        return settled.copy()       # all points move alike
     rotation = from_rotation_vector(settled)[:3, :3]
     return np.concatenate([settled[:3] + point - rotation.T @ point, settled[3:]])
 

@@ -131,11 +131,11 @@ def _nearest_root(coefficients: Array) -> float:
     values = coefficients.tolist()
     if values[0] == 0.0:
         return 0.0
-    real = [root.real for root in _roots(coefficients)
-            if abs(root.imag) <= 1e-6 * abs(root)]
-    if not real:
+    roots = np.roots(coefficients[::-1])
+    real = roots.real[np.abs(roots.imag) <= 1e-6 * np.abs(roots)]
+    if not len(real):
         return 0.0
-    s = float(min(real, key=abs))
+    s = float(real[np.argmin(np.abs(real))])
     for _ in range(NEWTON_STEPS):
         slope = values[1] + s * (2.0 * values[2] + 3.0 * s * values[3])
         if slope == 0.0:
@@ -145,14 +145,3 @@ def _nearest_root(coefficients: Array) -> float:
         if abs(step) <= STEP_TOLERANCE * abs(s):
             break
     return s
-
-
-def _roots(coefficients: Array) -> list[complex]:
-    """Return all roots of ``sum c_k s^k``, c_0 not 0."""
-    if coefficients[-1] == 0.0:
-        roots: list[complex] = np.roots(coefficients[::-1]).tolist()
-        return roots
-    companion = np.eye(len(coefficients) - 1, k=-1)
-    companion[0] = -coefficients[-2::-1] / coefficients[-1]
-    roots = np.linalg.eigvals(companion).tolist()
-    return roots

@@ -352,11 +352,12 @@ class Closing:
         Return the normal forces wanted at the present level, or to be tried [N].
 
         Larger patches resist more torsion: where lower forces could not balance the loads
-        any more, those of a state that does not hold yet are raised alone.
+        any more, those of a state that does not hold yet are raised alone, within its limits.
         """
         if state.capable:
             wanted = self._level.targets(minimal)
-            short = self._fell and state.margin < self._options.margin_band[0]
+            short = (self._fell and state.margin < self._options.margin_band[0]
+                     and not exceeds_limits(state))
             return self._level.raised(state.margin, forces, wanted) if short else wanted
         tried = TRIED_FORCES[min(self._incapable, len(TRIED_FORCES) - 1)]
         return np.full(len(minimal), self._limits.holding_force * tried)
