@@ -87,8 +87,8 @@ def test_a_pad_is_added_on_the_plane_of_its_nodes(seed, count, safe):
     radii = kernel.softening_radii(areas[rows], kernel.LATTICE_SOFTENING)
     images = layer.modulus, layer.depths, layer.weights
     found, expected = np.zeros((2, count + 2, count + 2))
-    kernel.add_layer_compliance(expected, rows, flat, normals[rows], radii, images,
-                                1.0 if safe else kernel.image_sharing(layer, radii))
+    sharing = 1.0 if safe else kernel.image_sharing(layer.depths, layer.weights, radii)
+    kernel.add_layer_compliance(expected, rows, flat, normals[rows], radii, images, sharing)
     kernel.add_pad(found, rows, (points, normals, areas), kernel.LATTICE_SOFTENING, images, safe)
     assert_array_equal(found, expected)
 
@@ -173,4 +173,5 @@ def test_images_share_the_radii_only_where_a_lattice_is_coarser_than_its_layer()
     length = kernel.SHARING_SAFETY * float(layer.weights @ layer.depths)
     for coarse, share in ((0.5, 0.0), (0.999, 0.0), (1.25, 0.2), (4.0, 0.75)):
         radii = length * np.array([0.1, coarse, 0.3])
-        assert_allclose(kernel.image_sharing(layer, radii), share, atol=RTOL_ROUNDOFF)
+        found = kernel.image_sharing(layer.depths, layer.weights, radii)
+        assert_allclose(found, share, atol=RTOL_ROUNDOFF)

@@ -213,8 +213,8 @@ def add_pad(compliance: Array, rows: IntArray, nodes: tuple[Array, Array, Array]
         Less exact but always positive definite; see ``image_sharing``.
     """
     points, normals, areas = nodes[0][rows], nodes[1][rows], nodes[2][rows]
-    radii = np.sqrt(2.0 * softening / np.pi * areas)
-    sharing = 1.0 if safe else _sharing(layer[1], layer[2], radii)
+    radii = softening_radii(areas, softening)
+    sharing = 1.0 if safe else image_sharing(layer[1], layer[2], radii)
     _flatten(points, normals, areas)
     add_layer_compliance(compliance, rows, points, normals, radii, layer, sharing)
 
@@ -285,12 +285,15 @@ def _layer_response(squares: Array, soft: Array, layer: tuple[float, Array, Arra
             total[b] -= weight / np.sqrt(squares[b] + (sharing * soft[b] + depth) ** 2)
 
 
+@njit(cache=True, error_model='numpy')
 def softening_radii(areas: Array, softening: float) -> Array:
     """Return the length ``(n,)`` that softens the distance of a node to itself [m]."""
-    return np.sqrt(2.0 * softening / np.pi * np.asarray(areas))
+    radii: Array = np.sqrt(2.0 * softening / np.pi * areas)
+    return radii
 
 
-def image_sharing(layer: LayerCompliance, radii: Array) -> float:
+@njit(cache=True, error_model='numpy')
+def image_sharing(depths: Array, weights: Array, radii: Array) -> float:
     """
     Return the share of the softening radii that a layer's images take part in [-].
 
@@ -298,12 +301,6 @@ def image_sharing(layer: LayerCompliance, radii: Array) -> float:
     kernel positive while the radii stay below the layer's length ``sum w_m z_m``, the
     compliance of a wide load; a coarser lattice needs more, and with 1 it always is.
     """
-    share: float = _sharing(layer.depths, layer.weights, radii)
-    return share
-
-
-@njit(cache=True, error_model='numpy')
-def _sharing(depths: Array, weights: Array, radii: Array) -> float:
     length = 0.0
     for m in range(len(depths)):
         length += weights[m] * depths[m]
