@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import HandError, ShapeError
-from .planar_closure_kernel import (
-    advance_together, bars_gap, chain_points, first_turn, lower_bounds, place_bars)
+from .planar_closure_kernel import chain_points, first_turn, place_bars
+from .planar_closure_together import chain_gap, close_chain
 
 Array = NDArray[np.float64]
 
@@ -197,7 +197,7 @@ def close_in_turn(chain: PlanarChain, segments: ArrayLike,
     while joint < len(angles):
         points = chain.points(angles)
         turn, bar, row, x, y = first_turn(
-            points[joint], place_bars(points, bars, owners), owners, joint, pieces, radii)
+            points[joint], place_bars(points, bars, owners), owners, joint, pieces, radii[owners])
         if bar < 0 or angles[joint] + turn > chain.limits[joint]:
             if np.isfinite(chain.limits[joint]):
                 angles[joint] = chain.limits[joint]
@@ -206,8 +206,8 @@ def close_in_turn(chain: PlanarChain, segments: ArrayLike,
         angles[joint] += turn
         contacts.append(_contact(chain, angles, pieces, bar, row, np.array([x, y])))
         joint = int(owners[bar]) + 1
-    return PlanarClosure(angles, tuple(contacts), chain.points(angles),
-                         _overlap(chain, pieces, radii))
+    gap = chain_gap(place_bars(chain.points(chain.start), bars, owners), owners, pieces, radii)
+    return PlanarClosure(angles, tuple(contacts), chain.points(angles), _overlap(gap))
 
 
 def close_together(chain: PlanarChain, segments: ArrayLike, closed: ArrayLike,
@@ -238,25 +238,18 @@ def close_together(chain: PlanarChain, segments: ArrayLike, closed: ArrayLike,
         As in ``close_in_turn``.
     """
     pieces, radii = _prepared(chain, segments, clearance)
-    (bars, owners), contacts = chain.bars, []
-    angles, rates = chain.start.copy(), np.asarray(closed, float) - chain.start
-    fraction, first = 0.0, 0
-    while first < len(rates):
-        moved, bar, row, x, y = advance_together(
-            chain.base, chain.direction, chain.lengths, angles, rates, first, bars, owners,
-            pieces, radii, 1.0 - fraction)
-        fraction, angles = fraction + moved, angles + moved * rates
-        if bar < 0:
-            break
-        contacts.append(_contact(chain, angles, pieces, bar, row, np.array([x, y])))
-        first = int(owners[bar]) + 1
-        rates[:first] = 0.0
-    return PlanarClosure(angles, tuple(contacts), chain.points(angles),
-                         _overlap(chain, pieces, radii))
+    bars, owners = chain.bars
+    angles, count, touching, touched, angles_then, gap = close_chain(
+        chain.base, chain.direction, chain.lengths, chain.start, np.asarray(closed, float), bars,
+        owners, pieces, radii)
+    contacts = tuple(_contact(chain, then, pieces, int(bar), int(row), point)
+                     for then, (bar, row), point in zip(
+                         angles_then[:count], touching[:count], touched[:count]))
+    return PlanarClosure(angles, contacts, chain.points(angles), _overlap(gap))
 
 
 def _prepared(chain: PlanarChain, segments: ArrayLike, clearance: float) -> tuple[Array, Array]:
-    """Return checked pieces (n, 2, 2) and what bars keep from them (K,)."""
+    """Return checked pieces (n, 2, 2) and what phalanges keep from them (L,)."""
     try:
         pieces = np.ascontiguousarray(segments, dtype=float)
     except (TypeError, ValueError):
@@ -268,14 +261,10 @@ def _prepared(chain: PlanarChain, segments: ArrayLike, clearance: float) -> tupl
     if not (np.isfinite(clearance) and clearance >= -chain.half_thickness.min()):
         raise HandError('the clearance may be negative by at most the half thickness, '
                         f'{chain.half_thickness.min():.4g} m, got {clearance}')
-    return pieces, (chain.half_thickness + clearance)[chain.bars[1]]
+    return pieces, chain.half_thickness + clearance
 
 
-def _overlap(chain: PlanarChain, pieces: Array, radii: Array) -> float:
-    bars, owners = chain.bars
-    placed = place_bars(chain.points(chain.start), bars, owners)
-    lower = lower_bounds(placed, pieces, radii)
-    gap = bars_gap(placed, owners, 0, pieces, radii, lower)[0]
+def _overlap(gap: float) -> float:
     return float(-gap) if gap < -OVERLAP else 0.0
 
 

@@ -15,10 +15,6 @@ DEEP = 1e-7
 LEFT_ANGLE = 1e-6
 #: Angles of turning that differ by less are one; rounding may leave so much of a turn [rad].
 SAME_ANGLE = 1e-9
-#: How exactly links that move together are brought to the contour [m].
-TOGETHER_TOLERANCE = 1e-6
-#: Steps of conservative advancement at most.
-MOST_STEPS = 2000
 TURN = 2.0 * np.pi
 
 
@@ -26,10 +22,10 @@ TURN = 2.0 * np.pi
 def point_on_segment(px: float, py: float, ax: float, ay: float, bx: float, by: float) -> float:
     """Return the share of the way from a to b where the segment is nearest to p."""
     dx, dy = bx - ax, by - ay
-    length = dx * dx + dy * dy
-    if length == 0.0:
+    length, along = dx * dx + dy * dy, (px - ax) * dx + (py - ay) * dy
+    if length == 0.0 or along <= 0.0:
         return 0.0
-    return min(1.0, max(0.0, ((px - ax) * dx + (py - ay) * dy) / length))
+    return 1.0 if along >= length else along / length
 
 
 @njit(cache=True)
@@ -88,46 +84,6 @@ def place_bars(points: Array, bars: Array, owners: IntArray) -> Array:
             placed[k, end, 0] = a[0] + ux * x - uy * y
             placed[k, end, 1] = a[1] + uy * x + ux * y
     return placed
-
-
-@njit(cache=True)
-def bars_gap(bars: Array, owners: IntArray, first: int, segments: Array, radii: Array,
-             lower: Array) -> tuple[float, int, int, float, float]:
-    """
-    Return the smallest gap of bars of phalanges ``first`` and on, with bar, segment and point.
-
-    ``radii (K,)`` is what a bar's line keeps from the segments. ``lower (K, n)`` are bounds
-    of the gaps; those that are looked at become the gaps themselves. The nearest bound is
-    looked at first, so that most need not be.
-    """
-    gap, bar, row, qx, qy = np.inf, -1, -1, 0.0, 0.0
-    least, k0, i0 = np.full(len(bars), np.inf), -1, -1
-    for k in range(len(bars)):
-        if owners[k] >= first:
-            nearest, place = np.inf, -1
-            for i in range(len(segments)):
-                if lower[k, i] < nearest:
-                    nearest, place = lower[k, i], i
-            least[k] = nearest
-            if place >= 0 and (k0 < 0 or nearest < least[k0]):
-                k0, i0 = k, place
-    if k0 < 0:
-        return gap, bar, row, qx, qy
-    for k in range(-1, len(bars)):
-        if k >= 0 and least[k] >= gap:
-            continue
-        for i in range(len(segments)):
-            b, s = (k, i) if k >= 0 else (k0, i0)
-            if lower[b, s] < gap:
-                distance, _, x, y = nearest_points(
-                    bars[b, 0, 0], bars[b, 0, 1], bars[b, 1, 0], bars[b, 1, 1],
-                    segments[s, 0, 0], segments[s, 0, 1], segments[s, 1, 0], segments[s, 1, 1])
-                lower[b, s] = distance - radii[b]
-                if lower[b, s] < gap:
-                    gap, bar, row, qx, qy = lower[b, s], b, s, x, y
-            if k < 0:
-                break
-    return gap, bar, row, qx, qy
 
 
 @njit(cache=True)
@@ -226,7 +182,7 @@ def first_turn(origin: Array, bars: Array, owners: IntArray, first: int, segment
     first : int
     segments : (n, 2, 2) float
     radii : (K,) float
-        As in ``bars_gap``.
+        What a bar's line keeps from the segments [m].
 
     Returns
     -------
@@ -277,91 +233,8 @@ def first_turn(origin: Array, bars: Array, owners: IntArray, first: int, segment
 
 
 @njit(cache=True)
-def advance_together(base: Array, direction: float, lengths: Array, start: Array, rates: Array,
-                     first: int, bars: Array, owners: IntArray, segments: Array, radii: Array,
-                     limit: float) -> tuple[float, int, int, float, float]:
-    """
-    Return the fraction at which phalanges ``first`` and on touch, all joints moving together.
-
-    Conservative advancement: a step is the gap over the fastest point's speed. A segment is
-    looked at again once the way since then could have closed its gap.
-
-    Parameters
-    ----------
-    base : (2,) float
-    direction : float
-        [rad]
-    lengths, start, rates : (L,) float
-        Angles are ``start + fraction rates``; joints before ``first`` must have rate 0.
-    first : int
-    bars, owners, segments, radii
-        As in ``first_turn``, the bars in their phalanges' frames.
-    limit : float
-        Largest fraction.
-
-    Returns
-    -------
-    fraction, bar, row, x, y
-        Bar -1: nothing is touched up to the limit.
-    """
-    speed = _top_speed(lengths, rates, first, bars, owners, radii)
-    placed = place_bars(chain_points(base, direction, lengths, start), bars, owners)
-    lower = lower_bounds(placed, segments, radii)
-    fraction = 0.0
-    for _ in range(MOST_STEPS):
-        points = chain_points(base, direction, lengths, start + fraction * rates)
-        placed = place_bars(points, bars, owners)
-        gap, bar, row, x, y = bars_gap(placed, owners, first, segments, radii, lower)
-        if gap <= TOGETHER_TOLERANCE:
-            return fraction, bar, row, x, y
-        if speed == 0.0 or fraction >= limit or bar < 0:
-            break
-        step = min(limit - fraction, max(gap, 0.5 * TOGETHER_TOLERANCE) / speed)
-        fraction += step
-        lower -= step * speed
-    return limit, -1, -1, 0.0, 0.0
-
-
-@njit(cache=True)
-def lower_bounds(bars: Array, segments: Array, radii: Array) -> Array:
-    """Return bounds (K, n) of gaps from the middles and lengths of bars and segments."""
-    lower, middles = np.empty((len(bars), len(segments))), np.empty((len(segments), 3))
-    for i in range(len(segments)):
-        cx, cy, dx, dy = (segments[i, 0, 0], segments[i, 0, 1], segments[i, 1, 0],
-                          segments[i, 1, 1])
-        middles[i, 0], middles[i, 1] = 0.5 * (cx + dx), 0.5 * (cy + dy)
-        middles[i, 2] = 0.5 * np.sqrt((dx - cx) ** 2 + (dy - cy) ** 2)
-    for k in range(len(bars)):
-        ax, ay, bx, by = bars[k, 0, 0], bars[k, 0, 1], bars[k, 1, 0], bars[k, 1, 1]
-        half = 0.5 * np.sqrt((bx - ax) ** 2 + (by - ay) ** 2) + radii[k]
-        x, y = 0.5 * (ax + bx), 0.5 * (ay + by)
-        for i in range(len(segments)):
-            lower[k, i] = (np.sqrt((x - middles[i, 0]) ** 2 + (y - middles[i, 1]) ** 2) - half
-                           - middles[i, 2])
-    return lower
-
-
-@njit(cache=True)
 def _radial_range(ax: float, ay: float, bx: float, by: float) -> tuple[float, float]:
     """Return the least and largest distance of a segment's points from the origin."""
     u = point_on_segment(0.0, 0.0, ax, ay, bx, by)
     return (np.hypot(ax + u * (bx - ax), ay + u * (by - ay)),
             max(np.hypot(ax, ay), np.hypot(bx, by)))
-
-
-@njit(cache=True)
-def _top_speed(lengths: Array, rates: Array, first: int, bars: Array, owners: IntArray,
-               radii: Array) -> float:
-    """Return a bound of the speed of the bars' points in length a unit of the fraction."""
-    speed = 0.0
-    for j in range(first, len(lengths)):
-        reach = 0.0
-        for k in range(len(bars)):
-            if owners[k] >= j:
-                arm = radii[k] + max(np.hypot(bars[k, 0, 0], bars[k, 0, 1]),
-                                     np.hypot(bars[k, 1, 0], bars[k, 1, 1]))
-                for m in range(j, owners[k]):
-                    arm += lengths[m]
-                reach = max(reach, arm)
-        speed += abs(rates[j]) * reach
-    return speed

@@ -1,0 +1,99 @@
+"""Compiled planar closure against plain loops over all bars and segments."""
+
+import numpy as np
+from numpy.testing import assert_array_equal
+import pytest
+
+from gripsim_ros.core.planning.planar_closure_kernel import (
+    chain_points, nearest_points, place_bars)
+from gripsim_ros.core.planning.planar_closure_together import (
+    chain_gap, close_chain, TOGETHER_TOLERANCE)
+
+BASE, LENGTHS, RADII = np.zeros(2), np.array([0.08, 0.05]), np.array([0.003, 0.002])
+START = np.array([-1.0, 0.1])
+
+
+def outline(length, corners, rng):
+    """Return bars along a phalanx's palmar side and round its tip."""
+    along = np.linspace(0.0, length, corners)
+    points = np.column_stack([along, 0.004 * rng.uniform(0.5, 1.0, corners)])
+    return np.stack([points[:-1], points[1:]], axis=1)
+
+
+def finger(seed):
+    """Return bars (K, 2, 2) of two phalanges and their owners."""
+    rng = np.random.default_rng(seed)
+    pieces = [outline(length, 6, rng) for length in LENGTHS]
+    return np.concatenate(pieces), np.repeat([0, 1], 5)
+
+
+def contour(seed, count=70):
+    """Return segments round a blob before the finger, in no order."""
+    rng = np.random.default_rng(seed)
+    angles = 2.0 * np.pi * np.arange(count) / count
+    points = np.array([0.06, 0.05]) + 0.03 * (1.0 + 0.2 * np.sin(3.0 * angles + seed))[:, None] * (
+        np.column_stack([np.cos(angles), np.sin(angles)]))
+    segments = np.stack([points, np.roll(points, -1, axis=0)], axis=1)
+    return np.ascontiguousarray(segments[rng.permutation(count)])
+
+
+def plain_gap(placed, owners, first, segments):
+    """Return the first smallest gap of all pairs: gap, bar, row, point."""
+    best = (np.inf, -1, -1, 0.0, 0.0)
+    for k in np.flatnonzero(owners >= first):
+        for i, segment in enumerate(segments):
+            distance, _, x, y = nearest_points(*placed[k].ravel(), *segment.ravel())
+            if distance - RADII[owners[k]] < best[0]:
+                best = (distance - RADII[owners[k]], k, i, x, y)
+    return best
+
+
+def plain_closing(bars, owners, segments, closed):
+    """Return angles and touches by conservative advancement over all pairs."""
+    angles, rates, touches = START.copy(), closed - START, []
+    arms = RADII[owners] + np.linalg.norm(bars, axis=2).max(axis=1)
+    fraction, first = 0.0, 0
+    while first < 2:
+        speed = sum(abs(rates[j]) * max(
+            arm + LENGTHS[j:owner].sum() for arm, owner in zip(arms, owners) if owner >= j)
+            for j in range(first, 2))
+        moved = 0.0
+        while True:
+            placed = place_bars(chain_points(BASE, 0.2, LENGTHS, angles + moved * rates), bars,
+                                owners)
+            gap, bar, *touch = plain_gap(placed, owners, first, segments)
+            if gap <= TOGETHER_TOLERANCE or moved >= 1.0 - fraction:
+                break
+            moved += min(1.0 - fraction - moved, max(gap, 0.5 * TOGETHER_TOLERANCE) / speed)
+        fraction, angles = fraction + moved, angles + moved * rates
+        if gap > TOGETHER_TOLERANCE:
+            break
+        touches.append((bar, *touch, *angles))
+        first = owners[bar] + 1
+        rates[:first] = 0.0
+    return angles, touches
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_the_smallest_gap_is_that_of_all_pairs(seed):
+    (bars, owners), segments = finger(seed), contour(seed)
+    placed = place_bars(chain_points(BASE, 0.2, LENGTHS, START), bars, owners)
+    assert chain_gap(placed, owners, segments, RADII) == plain_gap(placed, owners, 0, segments)[0]
+    assert chain_gap(placed, owners, segments[:0], RADII) == np.inf
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_closing_stops_where_it_does_when_all_pairs_are_looked_at(seed):
+    (bars, owners), segments = finger(seed), contour(seed)
+    closed = np.array([1.2, 1.0]) if seed else START    # of one that does not move, too
+    angles, count, touching, touched, then, gap = close_chain(
+        BASE, 0.2, LENGTHS, START, closed, bars, owners, segments, RADII)
+    if seed == 0:
+        assert count == 0
+        assert_array_equal(angles, START)
+        return
+    expected, touches = plain_closing(bars, owners, segments, closed)
+    assert_array_equal(angles, expected)
+    assert count == len(touches) > 0 and gap > 0.0
+    found = np.column_stack([touching, touched, then])[:count]
+    assert_array_equal(found, touches)
