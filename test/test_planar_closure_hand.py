@@ -45,7 +45,7 @@ def test_loops_hold_all_pieces_of_a_cut(height, turn):
     mesh = shapes.torus(0.03, 0.012)
     axes = np.array([[np.cos(turn), 0.0, np.sin(turn)], [0.0, 1.0, 0.0]])
     origin = height * np.cross(*axes)
-    pieces, _ = cut_faces(mesh.vertices, mesh.faces, origin, axes[0], axes[1], np.inf)
+    pieces, *_ = cut_faces(mesh.vertices, mesh.faces, origin[None], *axes, np.inf)
     length = np.linalg.norm(pieces[:, 1] - pieces[:, 0], axis=1).sum()
     loops = cut_contours(mesh, origin, axes)
     assert sum(contour.perimeter for contour in loops) == pytest.approx(length, abs=1e-9)

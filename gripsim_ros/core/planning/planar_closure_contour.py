@@ -67,51 +67,69 @@ class Contour:
 
 
 @njit(cache=True)
-def cut_faces(vertices: Array, faces: IntArray, origin: Array, e1: Array, e2: Array,
-              reach: float) -> tuple[Array, IntArray]:
+def cut_faces(vertices: Array, faces: IntArray, origins: Array, e1: Array, e2: Array,
+              reach: float) -> tuple[Array, IntArray, IntArray]:
     """
-    Return pieces (k, 2, 2) of a plane's cut through triangles, in its coordinates, and faces.
+    Return what parallel planes cut of triangles: pieces (k, 2, 2), faces (k,), planes (k,).
 
-    Only pieces nearer to the origin than ``reach`` are kept. Corners on the plane count as
-    above it, so that closed surfaces give closed loops.
+    Pieces are in the coordinates of their planes, those of one plane after those of another.
+    ``origins (p, 3)``, 8 at most, are the planes'. Only pieces nearer to theirs than ``reach``
+    are kept. Corners on a plane count as above it, so that closed surfaces give closed loops.
     """
-    normal = np.cross(e1, e2)
-    heights, above = np.empty(len(vertices)), np.empty(len(vertices), np.uint8)
-    for i in range(len(vertices)):
-        heights[i] = ((vertices[i, 0] - origin[0]) * normal[0]
-                      + (vertices[i, 1] - origin[1]) * normal[1]
-                      + (vertices[i, 2] - origin[2]) * normal[2])
-        above[i] = heights[i] >= 0.0
-    rows, count = np.empty(len(faces), np.int64), 0
+    normal, planes = np.cross(e1, e2), len(origins)
+    x, y, z = vertices[:, 0].copy(), vertices[:, 1].copy(), vertices[:, 2].copy()
+    heights, above = np.empty((planes, len(vertices))), np.zeros(len(vertices), np.uint8)
+    for plane in range(planes):
+        ox, oy, oz = origins[plane]
+        height, side = heights[plane], np.uint8(1 << plane)
+        for i in range(len(vertices)):
+            height[i] = (x[i] - ox) * normal[0] + (y[i] - oy) * normal[1] + (
+                z[i] - oz) * normal[2]
+        for i in range(len(vertices)):
+            above[i] |= side if height[i] >= 0.0 else np.uint8(0)
+    rows, crossed, count = np.empty(len(faces), np.int64), np.empty(len(faces), np.uint8), 0
     for f in range(len(faces)):
-        rows[count] = f
-        first = above[faces[f, 0]]
-        count += (above[faces[f, 1]] != first) | (above[faces[f, 2]] != first)
-    pieces, kept = np.empty((count, 2, 2)), 0
-    for row in range(count):
-        f, found = rows[row], 0
-        for side in range(3):
-            a, b = faces[f, side], faces[f, (side + 1) % 3]
-            if (heights[a] >= 0.0) == (heights[b] >= 0.0):
-                continue
-            low, high = (a, b) if a < b else (b, a)     # the same point from both sides
-            share = heights[low] / (heights[low] - heights[high])
-            x, y = 0.0, 0.0
-            for k in range(3):
-                p = vertices[low, k] + share * (vertices[high, k] - vertices[low, k]) - origin[k]
-                x += p * e1[k]
-                y += p * e2[k]
-            pieces[kept, found, 0], pieces[kept, found, 1] = x, y
-            found += 1
-        if found == 2:
-            rows[kept] = f
-            middle_x = 0.5 * (pieces[kept, 0, 0] + pieces[kept, 1, 0])
-            middle_y = 0.5 * (pieces[kept, 0, 1] + pieces[kept, 1, 1])
-            half = 0.5 * np.hypot(pieces[kept, 1, 0] - pieces[kept, 0, 0],
-                                  pieces[kept, 1, 1] - pieces[kept, 0, 1])
-            if np.hypot(middle_x, middle_y) - half <= reach:
-                kept += 1
-    return pieces[:kept], rows[:kept].copy()
+        a, b, c = above[faces[f, 0]], above[faces[f, 1]], above[faces[f, 2]]
+        rows[count], crossed[count] = f, (a ^ b) | (a ^ c)
+        count += crossed[count] != 0
+    pieces, kept = np.empty((planes * count, 2, 2)), 0
+    cut, of = np.empty(planes * count, np.int64), np.empty(planes * count, np.int64)
+    for plane in range(planes):
+        origin, height = origins[plane], heights[plane]
+        for row in range(count):
+            if crossed[row] >> plane & 1:
+                cut[kept], of[kept] = rows[row], plane
+                _cut_face(vertices, faces, rows[row], height, origin, e1, e2, pieces, kept)
+                kept += _is_near(pieces, kept, reach)
+    return pieces[:kept], cut[:kept].copy(), of[:kept].copy()
+
+
+@njit(cache=True)
+def _cut_face(vertices: Array, faces: IntArray, f: int, heights: Array, origin: Array,
+              e1: Array, e2: Array, pieces: Array, kept: int) -> None:
+    """Fill the piece (2, 2) in which a plane cuts a face that it crosses."""
+    found = 0
+    for side in range(3):
+        a, b = faces[f, side], faces[f, (side + 1) % 3]
+        if (heights[a] >= 0.0) == (heights[b] >= 0.0):
+            continue
+        low, high = (a, b) if a < b else (b, a)     # the same point from both sides
+        share = heights[low] / (heights[low] - heights[high])
+        x, y = 0.0, 0.0
+        for k in range(3):
+            p = vertices[low, k] + share * (vertices[high, k] - vertices[low, k]) - origin[k]
+            x += p * e1[k]
+            y += p * e2[k]
+        pieces[kept, found, 0], pieces[kept, found, 1] = x, y
+        found += 1
+
+
+@njit(cache=True)
+def _is_near(pieces: Array, row: int, reach: float) -> bool:
+    """Tell whether a piece may come nearer to the origin than ``reach``."""
+    ax, ay, bx, by = pieces[row, 0, 0], pieces[row, 0, 1], pieces[row, 1, 0], pieces[row, 1, 1]
+    x, y, dx, dy = 0.5 * (ax + bx), 0.5 * (ay + by), bx - ax, by - ay
+    return np.sqrt(x * x + y * y) - 0.5 * np.sqrt(dx * dx + dy * dy) <= reach
 
 
 def cut_contours(mesh: TriangleMesh, origin: ArrayLike, axes: ArrayLike) -> list[Contour]:

@@ -312,11 +312,10 @@ def finger_section(plane: FingerPlane, T_object_palm: Array, mesh: TriangleMesh
     e1, e2 = plane.axes @ rotation.T
     across = rotation @ plane.across
     reach = float(plane.chain.lengths.sum()) + 0.02
-    cuts = [cut_faces(mesh.vertices, mesh.faces, origin + share * plane.half_width * across,
-                      e1, e2, reach) for share in PLANES]
-    shifts = np.repeat(plane.half_width * np.array(PLANES), [len(cut[1]) for cut in cuts])
-    return (np.concatenate([cut[0] for cut in cuts]), np.concatenate([cut[1] for cut in cuts]),
-            shifts)
+    offsets = plane.half_width * np.array(PLANES)
+    pieces, faces, planes = cut_faces(
+        mesh.vertices, mesh.faces, origin + offsets[:, None] * across, e1, e2, reach)
+    return pieces, faces, offsets[planes]
 
 
 def _reached(plane: FingerPlane, closure: PlanarClosure, pieces: Array,

@@ -130,12 +130,12 @@ def smallest_gap(placed: Array, owners: IntArray, first: int, segments: Array, m
     best = _look_at_block(placed, lines, apart, _bars_of(owners, link0), block0, segments,
                           middles, radii[link0], bounds[link0], floors[link0], way, best)
     for link in range(first, len(radii)):
-        own = _bars_of(owners, link)
-        for block in range(floors.shape[1]):
-            if (floors[link, block] <= best[0] + way + ROUNDING
+        own, row, least = _bars_of(owners, link), bounds[link], floors[link]
+        for block in range(len(least)):
+            if (least[block] <= best[0] + way + ROUNDING
                     and not (link == link0 and block == block0)):
                 best = _look_at_block(placed, lines, apart, own, block, segments, middles,
-                                      radii[link], bounds[link], floors[link], way, best)
+                                      radii[link], row, least, way, best)
     return best
 
 
