@@ -4,6 +4,8 @@ import numpy as np
 from numpy.testing import assert_array_equal
 import pytest
 
+from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.planning.planar_closure_contour import cut_faces, pieces_near
 from gripsim_ros.core.planning.planar_closure_kernel import (
     chain_points, nearest_points, place_bars)
 from gripsim_ros.core.planning.planar_closure_together import (
@@ -97,3 +99,28 @@ def test_closing_stops_where_it_does_when_all_pairs_are_looked_at(seed):
     assert count == len(touches) > 0 and gap > 0.0
     found = np.column_stack([touching, touched, then])[:count]
     assert_array_equal(found, touches)
+
+
+def test_several_planes_cut_what_each_cuts_alone():
+    mesh, (e1, e2) = shapes.torus(0.03, 0.012), np.linalg.qr(np.arange(6.0).reshape(3, 2))[0].T
+    origins = np.array([[0.0, 0.0, 0.005], [0.01, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    together = cut_faces(mesh.vertices, mesh.faces, origins, e1, e2, 0.04)
+    alone = [cut_faces(mesh.vertices, mesh.faces, origin[None], e1, e2, 0.04)
+             for origin in origins]
+    for k in range(2):
+        assert_array_equal(together[k], np.concatenate([cut[k] for cut in alone]))
+    counts = [len(cut[0]) for cut in alone]
+    assert_array_equal(together[2], np.repeat(np.arange(3), counts))
+    assert min(counts[:2]) > 0 and counts[2] == 0
+
+
+@pytest.mark.parametrize('chosen', [0, 40])
+def test_pieces_about_a_point_are_those_whose_middles_are_near(chosen):
+    pieces, planes = contour(3), np.repeat([0.0, 0.1], [40, 30])
+    point = pieces[chosen].mean(axis=0) + 1e-3
+    near, lengths = pieces_near(pieces, planes, chosen, point, 0.02)
+    expected = np.flatnonzero((planes == planes[chosen]) & (
+        np.linalg.norm(pieces.mean(axis=1) - point, axis=1) <= 0.02))
+    assert_array_equal(near, [*expected, chosen])
+    assert_array_equal(lengths, np.linalg.norm(pieces[near, 1] - pieces[near, 0], axis=1))
+    assert 5 < len(near) < 30

@@ -1,5 +1,6 @@
 """Planar closure: where a finger of several phalanges touches a contour as it closes."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -274,12 +275,14 @@ def _contact(chain: PlanarChain, angles: Array, pieces: Array, bar: int, row: in
     bars, owners = chain.bars
     points = chain.points(angles)
     a, b = place_bars(points, bars, owners)[bar]
-    along = (b - a) / np.linalg.norm(b - a)
-    share = float((point - a) @ along / np.linalg.norm(b - a))
-    away = point - (a + min(1.0, max(0.0, share)) * (b - a))
-    length = float(np.linalg.norm(away))
-    if length > THIN:
-        normal = away / length
+    way = b - a
+    length = math.sqrt(way.dot(way))
+    along = way / length
+    share = float((point - a) @ along / length)
+    away = point - (a + min(1.0, max(0.0, share)) * way)
+    gap = math.sqrt(away.dot(away))
+    if gap > THIN:
+        normal = away / gap
     else:
         along = along if 0.0 < share < 1.0 else _unit(pieces[row, 1] - pieces[row, 0])
         normal = np.array([-along[1], along[0]])
@@ -291,5 +294,5 @@ def _contact(chain: PlanarChain, angles: Array, pieces: Array, bar: int, row: in
 
 
 def _unit(vector: Array) -> Array:
-    unit: Array = vector / max(float(np.linalg.norm(vector)), 1e-300)
+    unit: Array = vector / max(math.sqrt(vector.dot(vector)), 1e-300)
     return unit

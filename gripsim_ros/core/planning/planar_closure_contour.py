@@ -129,7 +129,32 @@ def _is_near(pieces: Array, row: int, reach: float) -> bool:
     """Tell whether a piece may come nearer to the origin than ``reach``."""
     ax, ay, bx, by = pieces[row, 0, 0], pieces[row, 0, 1], pieces[row, 1, 0], pieces[row, 1, 1]
     x, y, dx, dy = 0.5 * (ax + bx), 0.5 * (ay + by), bx - ax, by - ay
-    return np.sqrt(x * x + y * y) - 0.5 * np.sqrt(dx * dx + dy * dy) <= reach
+    return bool(np.sqrt(x * x + y * y) - 0.5 * np.sqrt(dx * dx + dy * dy) <= reach)
+
+
+@njit(cache=True)
+def pieces_near(pieces: Array, planes: Array, chosen: int, point: Array, distance: float
+                ) -> tuple[IntArray, Array]:
+    """
+    Return the pieces of a cut about a point, and their lengths.
+
+    Those in the plane of the piece ``chosen`` whose middles lie within ``distance`` of
+    ``point (2,)``, in order, and then that piece itself (once more). ``planes (k,)`` tells
+    pieces (k, 2, 2) of different planes apart.
+    """
+    near, count = np.empty(len(pieces) + 1, np.int64), 0
+    for i in range(len(pieces)):
+        x = (pieces[i, 0, 0] + pieces[i, 1, 0]) / 2.0 - point[0]
+        y = (pieces[i, 0, 1] + pieces[i, 1, 1]) / 2.0 - point[1]
+        near[count] = i
+        count += planes[i] == planes[chosen] and np.sqrt(x * x + y * y) <= distance
+    near[count] = chosen
+    lengths = np.empty(count + 1)
+    for m in range(count + 1):
+        x = pieces[near[m], 1, 0] - pieces[near[m], 0, 0]
+        y = pieces[near[m], 1, 1] - pieces[near[m], 0, 1]
+        lengths[m] = np.sqrt(x * x + y * y)
+    return near[:count + 1].copy(), lengths
 
 
 def cut_contours(mesh: TriangleMesh, origin: ArrayLike, axes: ArrayLike) -> list[Contour]:

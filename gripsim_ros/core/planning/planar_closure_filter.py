@@ -1,5 +1,6 @@
 """Planar closure in front of the planner: hopeless hypotheses are found before any is asked."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.optimize import nnls
 from ..bodies import GraspObject
 from ..errors import HandError
 from ..hand import HandModel
-from ..transforms import skew
+from ..transforms import cross, skew
 from .hypotheses import Hypothesis
 from .planar_closure_hand import HandClosure, ReachedContact, close_hand, finger_planes
 
@@ -17,6 +18,8 @@ Array = NDArray[np.float64]
 
 #: Edges of a linearised friction cone.
 CONE_EDGES = 8
+COSINES, SINES = (f(2.0 * np.pi * np.arange(CONE_EDGES) / CONE_EDGES)[:, None]
+                  for f in (np.cos, np.sin))
 #: Radius of the patch that resists turning about a contact's normal [m].
 PATCH_RADIUS = 0.006
 #: Weight of the row that makes the forces along the normals add up to 1.
@@ -89,24 +92,29 @@ def least_unbalance(contacts: tuple[ReachedContact, ...], centre: Array, radius:
     Friction cones with 8 edges and a torsion of friction times ``PATCH_RADIUS``; the least
     norm by non-negative least squares (Lawson and Hanson 1974). Own formulation.
     """
-    columns = [_generators(contact, centre, radius, friction) for contact in contacts]
-    wrenches = np.vstack(columns)
+    wrenches = _generators(contacts, centre, radius, friction)
     system = np.vstack([wrenches.T, np.full(len(wrenches), SUM_WEIGHT)])
     shares, _ = nnls(system, np.append(np.zeros(6), SUM_WEIGHT))
     return float(np.linalg.norm(shares @ wrenches) / max(float(shares.sum()), 1e-12))
 
 
-def _generators(contact: ReachedContact, centre: Array, radius: float, friction: float) -> Array:
-    """Return wrenches (CONE_EDGES + 2, 6) of unit normal force, torques over the radius."""
-    n = contact.normal
-    t = np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))])
-    t /= np.linalg.norm(t)
-    angles = 2.0 * np.pi * np.arange(CONE_EDGES) / CONE_EDGES
-    edges = n + friction * (np.outer(np.cos(angles), t) + np.outer(np.sin(angles), np.cross(n, t)))
-    forces = np.vstack([edges, n, n])
-    torques = forces @ skew(contact.point - centre).T
-    torques[-2:] += np.outer([1.0, -1.0], friction * PATCH_RADIUS * n)
-    return np.hstack([forces, torques / radius])
+def _generators(contacts: tuple[ReachedContact, ...], centre: Array, radius: float,
+                friction: float) -> Array:
+    """Return wrenches (m, 6) of unit normal forces, torques over the radius: 10 a contact."""
+    normals = np.array([contact.normal for contact in contacts])
+    tangents = cross(normals, np.eye(3)[np.abs(normals).argmin(axis=1)])
+    for tangent in tangents:
+        tangent /= math.sqrt(tangent.dot(tangent))
+    forces = np.empty((len(contacts), CONE_EDGES + 2, 3))
+    forces[:, :-2] = normals[:, None] + friction * (
+        COSINES * tangents[:, None] + SINES * cross(normals, tangents)[:, None])
+    forces[:, -2:] = normals[:, None]
+    arms = np.array([contact.point for contact in contacts]) - centre
+    torques = forces @ skew(arms).swapaxes(1, 2)
+    torsion = friction * PATCH_RADIUS * normals
+    torques[:, -2] += torsion
+    torques[:, -1] -= torsion
+    return np.concatenate([forces, torques / radius], axis=2).reshape(-1, 6)
 
 
 class ClosureFilter:

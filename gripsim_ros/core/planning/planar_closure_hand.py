@@ -1,5 +1,6 @@
 """Planar closure of a hand: its fingers' planes, phalanges from its meshes, first contacts."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -13,7 +14,7 @@ from ..hand import HandModel, forward_kinematics, link_jacobians
 from ..transforms import apply
 from .hand_geometry import Finger, moving_fingers
 from .planar_closure import PlanarChain, PlanarClosure, close_in_turn, close_together
-from .planar_closure_contour import cut_faces
+from .planar_closure_contour import cut_faces, pieces_near
 
 Array = NDArray[np.float64]
 
@@ -322,20 +323,16 @@ def _reached(plane: FingerPlane, closure: PlanarClosure, pieces: Array,
              faces: NDArray[np.int64], shifts: Array, T_object_palm: Array,
              mesh: TriangleMesh) -> list[ReachedContact]:
     rotation = T_object_palm[:3, :3]
-    across = plane.across
     reached = []
     for contact in closure.contacts:
         shift = shifts[contact.segment]
-        near = np.flatnonzero((shifts == shift) & (np.linalg.norm(
-            pieces.mean(axis=1) - contact.point, axis=1) <= NORMAL_LENGTH))
-        near = np.append(near, contact.segment)
-        weights = np.linalg.norm(pieces[near, 1] - pieces[near, 0], axis=1)
+        near, weights = pieces_near(pieces, shifts, contact.segment, contact.point, NORMAL_LENGTH)
         inward = rotation @ (contact.normal @ plane.axes)
         normal = -(weights @ mesh.face_normals[faces[near]])
-        size = float(np.linalg.norm(normal))
+        size = math.sqrt(normal.dot(normal))
         if normal @ inward > 0.1 * size > 0.0:
             inward = normal / size
-        point = plane.origin + contact.point @ plane.axes + shift * across
+        point = plane.origin + contact.point @ plane.axes + shift * plane.across
         reached.append(ReachedContact(
             int(plane.links[contact.phalanx]), rotation @ point + T_object_palm[:3, 3], inward))
     return reached
