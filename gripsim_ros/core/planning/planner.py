@@ -27,6 +27,7 @@ from .ranking import score_reference
 from .reach import ReachSearch
 from .refining import Refining
 from .settling import SPARE_GRASPS, Settling, SettlingRounds, settled_question, told_where_found
+from .stable_grasps import StableGrasps
 from .state_row import StateRow, state_row
 from .types import Ask, Bar, NearestMiss, Progress, RankedGrasp, Task, check_counts
 
@@ -85,7 +86,7 @@ class GraspPlanner:
         self._given_out: dict[int, Closing] = {}
         self._asked: dict[int, Sequence[_Asked]] = {}
         self._answers: dict[int, GraspStateBatch | str] = {}
-        self._grasps: dict[int, RankedGrasp] = {}
+        self._grasps = StableGrasps()
         self._held: dict[int, tuple[Closing, Held]] = {}
         self._prospects = Prospects(hand, self._reference, options,
                                     self._max_grasps + SPARE_GRASPS)
@@ -197,10 +198,8 @@ class GraspPlanner:
     @property
     def progress(self) -> Progress:
         """Return how far planning is."""
-        best = min(self._grasps.values(), key=rank_key, default=None)
         judged = self._closed + self._waiting.refused.total() + self._prospects.counts.total()
-        return Progress(judged, self._total, len(self._grasps),
-                        None if best is None else replace(best, rank=1))
+        return Progress(judged, self._total, len(self._grasps), self._grasps.best)
 
     @property
     def contacts_evaluated(self) -> int:
