@@ -5,6 +5,7 @@ Quaternions are x, y, z, w. Points are rows.
 """
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
@@ -119,24 +120,32 @@ def checked_rigid(T_a_b: ArrayLike, name: str) -> Array:
         raise ShapeError(f'{name} must be numbers, got {T_a_b!r:.60}') from None
     if transforms.shape[-2:] != (4, 4):
         raise ShapeError(f'{name} must have shape (4, 4), got {transforms.shape}')
-    rigid = _is_rigid(transforms)
-    if not rigid.all():
+    rows = np.array(transforms, order='C').reshape(-1, 4, 4)
+    odd = first_not_rigid(rows)
+    if odd >= 0:
         raise ShapeError(f'{name} must be rigid: a rotation (no mirror, no scale), a finite '
-                         f'translation, last row 0 0 0 1; got {transforms[~rigid][0].tolist()}')
+                         f'translation, last row 0 0 0 1; got {rows[odd].tolist()}')
     return transforms
 
 
-def _is_rigid(transforms: Array) -> NDArray[np.bool_]:
-    """Return ``(...)``: which of ``(..., 4, 4)`` turn and translate and do nothing else."""
-    rotation, last = transforms[..., :3, :3], transforms[..., 3, :] - (0.0, 0.0, 0.0, 1.0)
-    bounded = np.abs(rotation).max(axis=(-1, -2)) <= 1.0 + RIGID
-    rotation = np.where(bounded[..., None, None], rotation, 0.0)
-    error = np.abs(rotation @ np.swapaxes(rotation, -1, -2) - np.eye(3)).max(axis=(-1, -2))
-    rigid: NDArray[np.bool_] = (
-        bounded & (error <= RIGID) & (np.linalg.det(rotation) > 0.0)
-        & np.isfinite(transforms[..., :3, 3]).all(axis=-1)
-        & (np.abs(last) <= RIGID).all(axis=-1))
-    return rigid
+@njit(cache=True)
+def first_not_rigid(transforms: Array) -> int:
+    """Return which of ``(n, 4, 4)`` is the first that does more than turn and move, else -1."""
+    for n in range(len(transforms)):
+        T = transforms[n]
+        rigid = np.isfinite(T[0, 3]) and np.isfinite(T[1, 3]) and np.isfinite(T[2, 3])
+        for k in range(4):
+            rigid &= abs(T[3, k] - (1.0 if k == 3 else 0.0)) <= RIGID
+        for i in range(3):
+            for k in range(3):
+                product = T[i, 0] * T[k, 0] + T[i, 1] * T[k, 1] + T[i, 2] * T[k, 2]
+                rigid &= abs(product - (1.0 if i == k else 0.0)) <= RIGID
+        turn = (T[0, 0] * (T[1, 1] * T[2, 2] - T[1, 2] * T[2, 1])
+                - T[0, 1] * (T[1, 0] * T[2, 2] - T[1, 2] * T[2, 0])
+                + T[0, 2] * (T[1, 0] * T[2, 1] - T[1, 1] * T[2, 0]))
+        if not (rigid and turn > 0.0):
+            return n
+    return -1
 
 
 def to_pose(T_a_b: Array) -> tuple[Array, Array]:
@@ -171,7 +180,7 @@ def skew(v: Array) -> Array:
 
 def cross(a: Array, b: Array) -> Array:
     """Return the cross products ``(..., 3)``: numpy's bits, in a fifth of its time for a few."""
-    products = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    products = np.empty(a.shape if a.shape == b.shape else np.broadcast(a, b).shape)
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         products[..., i] = a[..., j] * b[..., k] - a[..., k] * b[..., j]
     return products
