@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from ..bodies import Material
-from ..hand import HandModel, Pad, forward_kinematics, link_jacobians
-from ..transforms import cross
+from ..hand import HandModel, Pad, link_poses_and_jacobians
 from .hand_geometry import Finger
 from .state_row import StateRow
 
@@ -115,8 +115,8 @@ class TriedForces:
         if low[0] < aim < high[0] and self._count[link] < PATIENCE:
             return aim
         less, wanted, more = (force ** FORCE_ROOT for force in (low[1], target, high[1]))
-        share = np.clip((wanted - less) / (more - less), *BETWEEN)
-        return low[0] + float(share) * (high[0] - low[0])
+        share = min(max((wanted - less) / (more - less), BETWEEN[0]), BETWEEN[1])
+        return float(low[0] + share * (high[0] - low[0]))
 
 
 def contact_controls(fingers: tuple[Finger, ...], arrived: NDArray[np.bool_]) -> list[Control]:
@@ -233,8 +233,7 @@ def press_steps(hand: HandModel, joints: Array, T_object_palm: Array, rates: Arr
     a contact are accounted for further out.
 
     """
-    T_palm_link = forward_kinematics(hand, joints[None])[0]
-    jacobians = link_jacobians(hand, joints[None])[0]
+    T_palm_link, jacobians = (rows[0] for rows in link_poses_and_jacobians(hand, joints[None]))
     steps = np.zeros(len(joints))
     for control, target, first_depth in zip(controls, targets, first_depths):
         depth = _depth_change(control, state, target, first_depth, max_depth)
@@ -257,7 +256,7 @@ def _seen_share(observed: float, bound: float) -> float:
     """Return the approach seen in the last step as a part of the most there could be."""
     if np.isnan(observed) or bound <= 0.0:
         return 1.0
-    return float(np.clip(observed / bound, LEAST_SEEN_SHARE, 1.0))
+    return float(min(max(observed / bound, LEAST_SEEN_SHARE), 1.0))
 
 
 def _lever(fingers: tuple[Finger, ...], control: Control) -> float:
@@ -272,9 +271,10 @@ def _depth_change(control: Control, state: StateRow, target: float, first_depth:
     if not np.isfinite(target) or force <= 0.0:
         return float(state.clearance[control.link] + first_depth) if force <= 0.0 else 0.0
     depth = float(state.depth[control.link])
-    power = float(np.clip(state.normal_stiffness[on_link].sum() * depth / force, *POWERS))
+    power = float(state.normal_stiffness[on_link].sum() * depth / force)
+    power = min(max(power, POWERS[0]), POWERS[1])
     change = depth * ((target / force) ** (1.0 / power) - 1.0)
-    return float(np.clip(change, -max_depth, max_depth))
+    return float(min(max(change, -max_depth), max_depth))
 
 
 def _press_speeds(control: Control, state: StateRow, T_object_palm: Array, T_palm_link: Array,
@@ -289,8 +289,24 @@ def _press_speeds(control: Control, state: StateRow, T_object_palm: Array, T_pal
     points = (state.points[on_link] - T_object_palm[:3, 3]) @ R_palm_object.T
     normals = state.normals[on_link] @ R_palm_object.T
     offsets = points - T_palm_link[control.link, :3, 3]
-    jacobian = jacobians[control.link]
-    velocities = jacobian[None, :3] + cross(
-        jacobian[3:].T[None], offsets[:, None]).swapaxes(1, 2)
-    speeds: Array = np.einsum('k,kx,kxj->j', share, normals, velocities) * rates
+    speeds: Array = mean_speeds(share, normals, offsets, jacobians[control.link]) * rates
+    return speeds
+
+
+@njit(cache=True)
+def mean_speeds(shares: Array, normals: Array, offsets: Array, jacobian: Array) -> Array:
+    """
+    Return a link's speed along normals, averaged over points, for unit joint speeds (J,).
+
+    ``shares (k,)``, ``normals (k, 3)`` and ``offsets (k, 3)`` from the link's origin are those
+    of the points; ``jacobian (6, J)`` is that of the origin.
+    """
+    speeds = np.zeros(jacobian.shape[1])
+    for j in range(len(speeds)):
+        wx, wy, wz = jacobian[3, j], jacobian[4, j], jacobian[5, j]
+        for k in range(len(shares)):
+            x, y, z = offsets[k, 0], offsets[k, 1], offsets[k, 2]
+            speeds[j] += shares[k] * normals[k, 0] * (jacobian[0, j] + (wy * z - wz * y))
+            speeds[j] += shares[k] * normals[k, 1] * (jacobian[1, j] + (wz * x - wx * z))
+            speeds[j] += shares[k] * normals[k, 2] * (jacobian[2, j] + (wx * y - wy * x))
     return speeds

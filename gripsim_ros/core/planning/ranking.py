@@ -8,7 +8,7 @@ from scipy.optimize import nnls
 
 from ..bodies import GraspObject
 from ..bodies.completion import SeenSurface
-from ..hand import HandModel, forward_kinematics, link_jacobians
+from ..hand import HandModel, link_poses_and_jacobians
 from ..transforms import cross, skew
 from .options import PlannerOptions
 from .state_row import StateRow
@@ -81,8 +81,7 @@ def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: St
     state : StateRow
         Its minimal forces act on the object.
     """
-    T_palm_link = forward_kinematics(hand, joints[None])[0]
-    jacobians = link_jacobians(hand, joints[None])[0]
+    T_palm_link, jacobians = (rows[0] for rows in link_poses_and_jacobians(hand, joints[None]))
     R_palm_object = T_object_palm[:3, :3].T
     efforts = np.zeros(len(joints))
     for link, point, force, torque in zip(state.links, state.points, state.minimal_forces,
@@ -138,7 +137,7 @@ def score_terms(state: StateRow, efforts: Array, hand: HandModel, reference: Ref
     total = sum(options.weights.values())
     terms = tuple(
         _term(name, float(value), unit, options.weights[name] / total,
-              float(np.clip(normalised, 0.0, 1.0)))
+              min(max(float(normalised), 0.0), 1.0))
         for name, (value, unit, normalised) in values.items())
     return sum(term.contribution for term in terms), terms
 

@@ -1,6 +1,7 @@
 """One configuration's part of a batch of grasp states."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,7 @@ class StateRow:
     vertices: Array | None
     vertex_pressures: Array | None
 
-    @property
+    @cached_property
     def normal_forces(self) -> Array:
         """Return the simulated normal force of each patch (k,) [N]."""
         forces: Array = np.einsum('ij,ij->i', self.forces, self.normals)
