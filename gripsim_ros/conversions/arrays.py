@@ -8,6 +8,8 @@ stands for one more than ``'n'``.
 """
 
 from array import array
+from functools import lru_cache
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,10 +79,8 @@ def sequence_from_msg(values, wire_type: str) -> NDArray:
 
 def fields_to_msg(source: object, msg: object, shapes: dict[str, Shape]) -> None:
     """Fill the sequence fields of ``msg`` from the attributes of ``source`` in ``shapes``."""
-    types = msg.get_fields_and_field_types()
-    for name in shapes:
-        field = name.lower()
-        setattr(msg, field, sequence_to_msg(getattr(source, name), types[field]))
+    for name, field, wire_type in _fields(type(msg), tuple(shapes)):
+        setattr(msg, field, sequence_to_msg(getattr(source, name), wire_type))
 
 
 def fields_from_msg(msg: object, shapes: dict[str, Shape], sizes: Sizes) -> dict[str, NDArray]:
@@ -104,13 +104,18 @@ def fields_from_msg(msg: object, shapes: dict[str, Shape], sizes: Sizes) -> dict
     ShapeError
         The length of a field does not fit its shape.
     """
-    types = msg.get_fields_and_field_types()
     arrays = {}
-    for name, shape in shapes.items():
-        field = name.lower()
-        flat = sequence_from_msg(getattr(msg, field), types[field])
-        arrays[name] = _shaped(field, flat, shape, sizes)
+    for name, field, wire_type in _fields(type(msg), tuple(shapes)):
+        flat = sequence_from_msg(getattr(msg, field), wire_type)
+        arrays[name] = _shaped(field, flat, shapes[name], sizes)
     return arrays
+
+
+@lru_cache(maxsize=32)
+def _fields(kind: type, names: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
+    """Return attributes, their fields in messages of a type, and these fields' types."""
+    types = kind.get_fields_and_field_types()
+    return tuple((name, name.lower(), types[name.lower()]) for name in names)
 
 
 def _shaped(field: str, flat: NDArray, shape: Shape, sizes: Sizes) -> NDArray:
@@ -118,14 +123,14 @@ def _shaped(field: str, flat: NDArray, shape: Shape, sizes: Sizes) -> NDArray:
     if shape[0] == 'n?':
         shape = ('n', *shape[1:]) if flat.size else (0, *shape[1:])
     resolved = [_size(token, sizes) for token in shape]
-    unknown = [token for token, size in zip(shape, resolved) if size is None]
-    known = int(np.prod([size for size in resolved if size is not None], dtype=np.int64))
-    if unknown:
+    known = math.prod([size for size in resolved if size is not None])
+    if None in resolved:
+        unknown = [token for token, size in zip(shape, resolved) if size is None]
         missing = flat.size // known if known else 0
         resolved = [missing if size is None else size for size in resolved]
         if known:
             sizes[unknown[0]] = missing
-    if int(np.prod(resolved, dtype=np.int64)) != flat.size:
+    if math.prod(resolved) != flat.size:
         wanted = ' x '.join(f'{token}' for token in shape)
         raise ShapeError(f'field {field} must hold {wanted} numbers '
                          f'({known} of known sizes), got {flat.size}')
