@@ -50,6 +50,9 @@ RESULT_TIMEOUT = 60
 MARKER_PERIOD = 0.5
 #: Seconds between two looks at whether a batch is silent.
 WATCH_PERIOD = 0.25
+#: Configurations a batch at most where forces are asked for: one of many is worked on by one
+#: stage after the other, while the other stands still.
+RING_BATCH = 4
 #: Callbacks beside the requests: ring, objects, cancels and answers of BUSY.
 SPARE_THREADS = 4
 
@@ -309,9 +312,10 @@ class GraspPlannerNode(SuiteNode):
 
 
 def for_the_ring(options: PlannerOptions, credits: int) -> PlannerOptions:
-    """Return options with enough hypotheses at a time for ``credits`` full batches."""
-    return replace(options, active_hypotheses=max(
-        options.active_hypotheses, credits * options.batch_size))
+    """Return options with small batches, and enough hypotheses at a time for ``credits``."""
+    return replace(options, batch_size=min(options.batch_size, RING_BATCH),
+                   active_hypotheses=max(options.active_hypotheses,
+                                         credits * options.batch_size))
 
 
 def main(args=None) -> int:
