@@ -86,8 +86,7 @@ class RingReader:
                     wait_set.clear_entities()
                     wait_set.add_subscription(self._subscription.handle)
                     wait_set.wait(LONGEST_WAIT)
-                    while self._goes_on() and self._serve_waiting():
-                        pass
+                    self._serve_waiting()       # what came meanwhile ends the next wait at once
         except InvalidHandle:       # the node has been destroyed
             pass
 
@@ -99,8 +98,8 @@ class RingReader:
         most, self._most_waiting = self._most_waiting, 0
         return most
 
-    def _serve_waiting(self) -> bool:
-        """Serve what has come; return whether there was anything."""
+    def _serve_waiting(self) -> None:
+        """Serve what has come."""
         waiting = []
         while len(waiting) < self._depth:
             taken = self._guarded(self._take)
@@ -111,7 +110,6 @@ class RingReader:
         for taken in waiting:
             if self._goes_on():
                 self._guarded(lambda: self._callback(*taken))
-        return bool(waiting)
 
     def _take(self):
         return self._subscription.handle.take_message(self._subscription.msg_type, False)
