@@ -7,13 +7,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from gripsim_interfaces.action import PlanGrasps
+from gripsim_interfaces.msg import Grasp
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 
 from ..conversions import (
     GraspFrame, Request, grasp_from_msg, grasp_to_msg, planning_time, point_to_msg, take_mesh)
 from ..conversions.misses import miss_to_msg
 from ..core.errors import GripsimError, TaskError
-from ..core.planning import GraspEvaluator, GraspPlanner, Progress
+from ..core.planning import GraspEvaluator, GraspPlanner, Progress, RankedGrasp
 from ..core.transforms import apply
 from .memory import return_memory
 from .node_base import LARGE_MESH, one_line
@@ -294,12 +295,17 @@ class RequestServer:
                           hand.joint_velocities)
 
     def _feedback(self, goal_handle, plan: _Plan) -> Callable[[Progress], None]:
+        told: tuple[RankedGrasp | None, Grasp | None] = None, None
+
         def publish(progress: Progress) -> None:
+            nonlocal told
             feedback = PlanGrasps.Feedback(
                 evaluated=progress.evaluated, total=progress.total, stable=progress.stable,
                 has_best=progress.best is not None)
             if progress.best is not None:
-                feedback.best = grasp_to_msg(progress.best, plan.frame)
+                if progress.best is not told[0]:
+                    told = progress.best, grasp_to_msg(progress.best, plan.frame)
+                feedback.best = told[1]
             if goal_handle.is_active:
                 goal_handle.publish_feedback(feedback)
         return publish
