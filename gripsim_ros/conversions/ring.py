@@ -68,12 +68,7 @@ def configurations_from_msg(msg: HandConfigurations,
     if joint_count is not None:
         sizes['J'] = joint_count
     arrays = fields_from_msg(msg, CONFIGURATION_SHAPES, sizes)
-    for name, values in arrays.items():
-        if not np.isfinite(values).all():
-            raise ShapeError(f'field {name.lower()} must be finite')
-    if msg.detail > HandConfigurations.DETAIL_SURFACE:
-        raise ShapeError(f'detail must be 0, 1 or 2, got {msg.detail}')
-    return ConfigurationBatch(**arrays, detail=int(msg.detail))
+    return ConfigurationBatch(**arrays, detail=int(msg.detail))     # which checks all of it
 
 
 def link_states_to_msg(batch: LinkStateBatch, ring: RingHeader) -> LinkStates:
@@ -90,9 +85,11 @@ def link_states_from_msg(msg: LinkStates, link_count: int | None = None) -> Link
     return LinkStateBatch(configurations, **arrays)
 
 
-def contacts_to_msg(batch: ContactBatch, ring: RingHeader) -> Contacts:
-    """Return the message of the contact detection's answer."""
-    msg = Contacts(ring=ring, configurations=configurations_to_msg(batch.configurations))
+def contacts_to_msg(batch: ContactBatch, ring: RingHeader,
+                    configurations: HandConfigurations | None = None) -> Contacts:
+    """Return the message of the contact detection's answer; that of the question may be given."""
+    msg = Contacts(ring=ring, configurations=configurations
+                   or configurations_to_msg(batch.configurations))
     fields_to_msg(batch, msg, CONTACT_SHAPES)
     return msg
 

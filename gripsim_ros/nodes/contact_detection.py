@@ -33,7 +33,7 @@ class ContactDetectionNode(StageNode):
     def answer(self, msg: LinkStates, prepared: ContactScene, ring: RingHeader) -> Contacts:
         """Return the contacts of a message."""
         batch = link_states_from_msg(msg, len(self.hand.link_names))
-        return contacts_to_msg(detect_contacts(prepared, batch), ring)
+        return contacts_to_msg(detect_contacts(prepared, batch), ring, msg.configurations)
 
 
 def main(args=None) -> int:
