@@ -13,7 +13,7 @@ from ..hand import HandModel
 from . import rejections
 from .closing import Closing
 from .options import PlannerOptions
-from .ranking import Reference, score_terms
+from .ranking import Reference, contact_stance, score_terms
 from .state_row import StateRow
 from .types import NO_BAR, Bar, RankedGrasp
 
@@ -109,9 +109,9 @@ class Prospects:
                 state.capable and closing.presses_everywhere(state)):
             return False
         closing.best_score = best_score(state, self._hand, self._reference, self._options)
-        lasting = replace(state, flags=state.flags & LASTING)
         ratios = force_ratios(state, closing.wanted_forces(state))
-        return closing.best_score < (closing.bar.quantitative if comes_into_range(lasting, ratios)
+        quantitative = comes_into_range(state.flags & LASTING, ratios)
+        return closing.best_score < (closing.bar.quantitative if quantitative
                                      else closing.bar.other)
 
     def _bar(self, heat: int) -> Bar:
@@ -193,10 +193,10 @@ def foreseen_change(state: StateRow, wanted: Mapping[int, float], hand: HandMode
         state, forces=state.forces * ratios[:, None],
         peak_pressures=state.peak_pressures * np.cbrt(ratios),
         max_displacement=state.max_displacement * float(np.cbrt(ratios.max(initial=0.0))) ** 2)
-    none = np.zeros(len(hand.joint_names))
-    before, after = (score_terms(of, none, hand, reference, options)[0]
+    none, stance = np.zeros(len(hand.joint_names)), contact_stance(state, reference)
+    before, after = (score_terms(of, none, hand, reference, options, stance)[0]
                      for of in (state, pressed))
-    return after - before, comes_into_range(state, ratios)
+    return after - before, comes_into_range(state.flags, ratios)
 
 
 def force_ratios(state: StateRow, wanted: Mapping[int, float]) -> Array:
@@ -206,9 +206,9 @@ def force_ratios(state: StateRow, wanted: Mapping[int, float]) -> Array:
                      for link in state.links.tolist()])
 
 
-def comes_into_range(state: StateRow, ratios: Array) -> bool:
+def comes_into_range(flags: NDArray[np.int64], ratios: Array) -> bool:
     """Tell whether no patch is flagged, or each whose force is to fall below ``RELIEF`` of it."""
-    return not (state.flags.astype(bool) & (ratios > RELIEF)).any()
+    return not (flags.astype(bool) & (ratios > RELIEF)).any()
 
 
 def _least_norm(vectors: Array) -> float:

@@ -94,8 +94,14 @@ def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: St
     return efforts
 
 
+def contact_stance(state: StateRow, reference: Reference) -> tuple[float, float]:
+    """Return how little normals oppose each other, and contacts spread: no force counts."""
+    return _unbalance(state.normals), _spread(state, reference.radius)
+
+
 def score_terms(state: StateRow, efforts: Array, hand: HandModel, reference: Reference,
-                options: PlannerOptions) -> tuple[float, tuple[ScoreTerm, ...]]:
+                options: PlannerOptions, stance: tuple[float, float] | None = None
+                ) -> tuple[float, tuple[ScoreTerm, ...]]:
     """
     Return a grasp's score in [0, 1] and its terms.
 
@@ -108,6 +114,8 @@ def score_terms(state: StateRow, efforts: Array, hand: HandModel, reference: Ref
     hand : HandModel
     reference : Reference
     options : PlannerOptions
+    stance : (float, float), optional
+        ``contact_stance`` of the state, where it is known.
 
     Returns
     -------
@@ -122,8 +130,7 @@ def score_terms(state: StateRow, efforts: Array, hand: HandModel, reference: Ref
     force = float(np.linalg.norm(state.minimal_forces, axis=1).sum()) / reference.load
     peak = float(state.peak_pressures.max(initial=0.0))
     offset = _support_offset(state)
-    unbalance = _unbalance(state.normals)
-    spread = _spread(state, reference.radius)
+    unbalance, spread = stance or contact_stance(state, reference)
     torque = float(np.max(np.abs(efforts) / hand.joint_efforts))
     values = {
         'gentleness': (force, 'N/N', _gentleness(reference.friction * force)),
@@ -174,8 +181,9 @@ def _spread(state: StateRow, radius: float) -> float:
     if not len(state.points):
         return 0.0
     arms = (state.points - state.centre_of_mass) / radius
-    grasp_map = np.vstack([np.hstack([np.eye(3)] * len(arms)), np.hstack(list(skew(arms)))])
-    values = np.linalg.svd(grasp_map, compute_uv=False)
+    grasp_map = np.empty((6, len(arms), 3))
+    grasp_map[:3], grasp_map[3:] = np.eye(3)[:, None], skew(arms).swapaxes(0, 1)
+    values = np.linalg.svd(grasp_map.reshape(6, -1), compute_uv=False)
     return float(values[5]) if len(values) > 5 else 0.0
 
 
