@@ -11,7 +11,9 @@ from gripsim_interfaces.msg import RingHeader  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
-from gripsim_ros.nodes.grasp_planner import GraspPlannerNode  # noqa: E402
+from gripsim_ros.in_process import planner_options  # noqa: E402
+from gripsim_ros.nodes.grasp_planner import (  # noqa: E402
+    for_the_ring, GraspPlannerNode, RING_BATCH)
 from gripsim_ros.nodes.node_base import reliable  # noqa: E402
 from gripsim_ros.nodes.ring_reader import RingReader  # noqa: E402
 
@@ -102,3 +104,10 @@ def test_a_planner_offers_its_services_once_it_is_ready():
         planner.close()
         planner.destroy_node()
         context.try_shutdown()
+
+
+def test_batches_on_the_ring_are_small_and_hypotheses_fill_them():
+    options = planner_options()
+    ringed = for_the_ring(options, 8)
+    assert ringed.batch_size == RING_BATCH < options.batch_size
+    assert ringed.active_hypotheses == 8 * options.batch_size > options.active_hypotheses
