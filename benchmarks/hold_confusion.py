@@ -9,16 +9,17 @@ Beside it stand palms from random directions, closed blindly in physics alone.
 
 import argparse
 import json
-from pathlib import Path
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from benchmarks._hold_blind import close_blindly
+from benchmarks._hold_bodies import all_objects, MATERIALS, true_pieces
 from benchmarks._hold_states import EvaluatedState, random_palm, StateSource, undamaged
-from benchmarks.hold import (ACCELERATION, add_options, CLOSING_TIME, convex_pieces_of,
-                             HeldObject, judge, Shaker, SIX_AXES)
-from benchmarks.hold_suite import all_objects, MATERIALS
+from benchmarks.hold import (ACCELERATION, add_options, CLOSING_TIME, HeldObject, judge, Shaker,
+                             SIX_AXES)
 from gripsim_ros.core.bodies import GraspObject, Material
 from gripsim_ros.core.planning import Task
 from gripsim_ros.resources import load_default_hand
@@ -32,6 +33,7 @@ DYNAMIC_FACTOR = 1.2
 #: Overlap of the open hand with the object at which a random palm is drawn anew [m].
 FREE = 0.0005
 SEED = 1
+GROUPS = ('proposed', 'random', 'on the way', 'blind')
 
 
 def judge_state(state: EvaluatedState, held: HeldObject, hand, meshes: Path) -> dict:
@@ -75,10 +77,23 @@ def examine(name: str, mesh, mass: float, kind: str, arguments) -> dict:
     modulus, poisson, friction = MATERIALS[kind]
     body = GraspObject(mesh, Material(modulus, poisson, mass / mesh.volume, friction))
     task = Task(gravity_directions=np.array(SIX_AXES), gravity=ACCELERATION)
-    seed = arguments.seed
-    source, pieces = StateSource(body, hand, task), convex_pieces_of(mesh)
-    groups: dict[str, list] = {'proposed': [], 'random': [], 'on the way': []}
+    source, pieces = StateSource(body, hand, task), true_pieces(name, mesh)
+    held = HeldObject(pieces, mass, friction, arguments.torsion)
+    records: dict[str, list] = {group: [] for group in GROUPS}
     rejected: dict[str, int] = {}
+    for seed in arguments.seed:
+        for group, state in _states(source, seed, arguments, rejected):
+            body_pressed = replace(held, torsion=state.torsion)
+            records[group].append(judge_state(state, body_pressed, hand, arguments.meshes)
+                                  | {'seed': seed})
+        generator = np.random.default_rng(seed)
+        records['blind'] += [judge_random(body, held, hand, arguments.meshes, generator)
+                             for _ in range(arguments.blind)]
+    return {'name': name, 'mass': mass, 'kind': kind, 'rejected': rejected, **records}
+
+
+def _states(source: StateSource, seed: int, arguments, rejected: dict[str, int]):
+    """Yield group and state of every hypothesis of a seed; count those without."""
     for group, hypotheses in (('proposed', source.proposed(arguments.hypotheses, seed - SEED)),
                               ('random', source.random(arguments.random, seed))):
         for hypothesis in hypotheses:
@@ -86,15 +101,7 @@ def examine(name: str, mesh, mass: float, kind: str, arguments) -> dict:
             if not states:
                 rejected[reason] = rejected.get(reason, 0) + 1
             for i, state in enumerate(states):
-                held = HeldObject(pieces, mass, friction, state.torsion)
-                groups['on the way' if i else group].append(
-                    judge_state(state, held, hand, arguments.meshes))
-    generator = np.random.default_rng(seed)
-    held = HeldObject(pieces, mass, friction, arguments.torsion)
-    blind = [judge_random(body, held, hand, arguments.meshes, generator)
-             for _ in range(arguments.blind)]
-    return {'name': name, 'mass': mass, 'kind': kind, 'rejected': rejected, 'blind': blind,
-            **groups}
+                yield 'on the way' if i else group, state
 
 
 def confusion(records: list[dict], factor: float = 1.0, sudden: bool = False,
@@ -123,8 +130,29 @@ def balanced_accuracy(table) -> float:
         return float(np.mean(np.diag(table) / table.sum(axis=0)))
 
 
+def distinct(records: list[dict]) -> list[dict]:
+    """Return records of one object, one of those that are mirror images or of several seeds."""
+    found: dict[tuple, dict] = {}
+    for record in records:
+        key = (record['verdict'], round(record['margin'], 2), round(record['normal_force'], 2))
+        found.setdefault(key, record)
+    return list(found.values())
+
+
+def merged(results: list[dict]) -> list[dict]:
+    """Return one result for each object, of all those of the same name."""
+    found: dict[str, dict] = {}
+    for result in results:
+        of = found.setdefault(result['name'], {**result, **{g: [] for g in GROUPS}})
+        for group in GROUPS:
+            of[group] = of[group] + result[group]
+    return list(found.values())
+
+
 def report(results: list[dict]) -> None:
-    """Print the tables over all objects."""
+    """Print the tables over all objects, each state counted once."""
+    results = [{**result, **{group: distinct(result[group]) for group in GROUPS[:3]}}
+               for result in merged(results)]
     for groups in (('proposed',), ('random',), ('proposed', 'random'),
                    ('proposed', 'random', 'on the way')):
         records = [r for result in results for g in groups for r in result[g]]
@@ -202,7 +230,8 @@ def main() -> None:
     parser.add_argument('--hypotheses', type=int, default=8, help='of the planner, an object')
     parser.add_argument('--random', type=int, default=12, help='random ones, closed likewise')
     parser.add_argument('--blind', type=int, default=12, help='random palms closed in physics')
-    parser.add_argument('--seed', type=int, default=SEED, help='of rolls and random palms')
+    parser.add_argument('--seed', type=int, nargs='+', default=[SEED],
+                        help='of rolls and random palms; several are examined in turn')
     parser.add_argument('--undamaged', action='store_true',
                         help="lift the pads' limits of pressure, which rigid bodies do not feel")
     parser.add_argument('--quick', action='store_true', help='four of each, three objects')

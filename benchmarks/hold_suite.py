@@ -8,50 +8,17 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.hold import HeldObject, add_options, convex_pieces_of, hold
-from gripsim_ros.core.bodies import GraspObject, Material, load_mesh, shapes
+from benchmarks._hold_bodies import all_objects, MATERIALS, true_pieces
+from benchmarks.hold import HeldObject, add_options, hold
+from gripsim_ros.core.bodies import GraspObject, Material
 from gripsim_ros.grasp_file import grasp_to_mapping
 from gripsim_ros.in_process import plan_grasps
 from gripsim_ros.resources import load_default_hand
 
-#: Young's modulus [Pa], Poisson's ratio, friction of the materials tried.
-MATERIALS = {'soft': (3.0e5, 0.4, 0.6), 'firm': (3.0e6, 0.35, 0.5), 'stiff': (2.0e9, 0.3, 0.5)}
 SHOWN = 3
 #: Torsion of a pad that touches over a circle of some 7 mm radius, for the strict test [m].
 STRICT_TORSION = 0.002
 QUICK = ('apple', 'box', 'banana', 'thin rod')
-
-
-def generated() -> dict:
-    """Return shapes by name with their mass [kg] and kind of material."""
-    return {
-        'apple': (shapes.apple(), 0.2, 'firm'), 'small ball': (shapes.sphere(0.02), 0.03, 'soft'),
-        'ball': (shapes.sphere(0.035), 0.15, 'soft'),
-        'big ball': (shapes.sphere(0.055), 0.5, 'soft'),
-        'box': (shapes.box([0.05, 0.07, 0.1]), 0.3, 'stiff'),
-        'cube': (shapes.box([0.06, 0.06, 0.06]), 0.2, 'stiff'),
-        'plate': (shapes.plate(), 0.1, 'stiff'),
-        'cylinder': (shapes.cylinder(0.03, 0.12), 0.4, 'stiff'),
-        'thin rod': (shapes.cylinder(0.012, 0.16), 0.08, 'stiff'),
-        'cone': (shapes.cone(0.04, 0.1), 0.15, 'firm'),
-        'egg': (shapes.egg(), 0.06, 'firm'), 'banana': (shapes.banana(), 0.15, 'soft'),
-        'bone': (shapes.bone(), 0.2, 'firm'), 'torus': (shapes.torus(), 0.15, 'firm'),
-        'mug': (shapes.mug(), 0.3, 'stiff'), 'capsule': (shapes.capsule(), 1.0, 'stiff')}
-
-
-def scanned() -> dict:
-    """Return the scans of the data folder."""
-    folder = Path(os.environ.get('GRIPSIM_DATA', '')) / 'ycb'
-    found = {'YcbBanana': (0.15, 'soft'), 'YcbMustardBottle': (0.6, 'firm'),
-             'YcbTomatoSoupCan': (0.35, 'stiff')}
-    return {name: (load_mesh(folder / f'{name}.ply').mesh, *rest) for name, rest in found.items()
-            if (folder / f'{name}.ply').is_file()}
-
-
-def all_objects(names=()) -> dict:
-    """Return generated shapes and scans, or those named."""
-    found = {**generated(), **scanned()}
-    return {name: found[name] for name in names} if names else found
 
 
 def variants(arguments) -> dict:
@@ -72,7 +39,7 @@ def shake_object(name, mesh, mass, kind, arguments) -> dict:
     material = Material(modulus, poisson, mass / mesh.volume, friction)
     result = plan_grasps(GraspObject(mesh, material), hypotheses=arguments.hypotheses,
                          budget=300.0)
-    pieces = convex_pieces_of(mesh)
+    pieces = true_pieces(name, mesh)
     grasps = [grasp_to_mapping(g, hand.joint_names) for g in result.grasps[:SHOWN]]
     verdicts = {}
     for variant, (meshes, squeeze, torsion) in variants(arguments).items():

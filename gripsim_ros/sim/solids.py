@@ -14,8 +14,8 @@ Array = NDArray[np.float64]
 
 #: Share of the hull's volume above which an object counts as convex.
 CONVEX_SHARE = 0.97
-#: Concavity that coacd leaves.
-COACD_THRESHOLD = 0.05
+#: Concavity that coacd leaves, of a body between -1 and 1: what hides a wall of 5 mm in 20 cm.
+CONCAVITY = 0.05
 #: How far the tetrahedra's surface may be from the object's, over the box's diagonal.
 ENVELOPE = 0.01
 #: Share of the volume that the tetrahedra may gain or lose.
@@ -34,7 +34,8 @@ np.savez('solid.npz', nodes=nodes, corners=corners)
 """
 
 
-def convex_pieces_of(body) -> list:
+def convex_pieces_of(body, concavity: float = CONCAVITY,
+                     convex_share: float = CONVEX_SHARE) -> list:
     """
     Return the convex pieces of an object as ``trimesh.Trimesh``.
 
@@ -44,6 +45,10 @@ def convex_pieces_of(body) -> list:
     ----------
     body : TriangleMesh
         With ``vertices`` and ``faces``.
+    concavity : float, optional
+        Left to each piece, over half of the body's longest side [-].
+    convex_share : float, optional
+        Share of the hull's volume above which the hull is the only piece [-].
 
     Raises
     ------
@@ -53,7 +58,7 @@ def convex_pieces_of(body) -> list:
     import trimesh
     mesh = trimesh.Trimesh(body.vertices, body.faces, process=False)
     hull = mesh.convex_hull
-    if mesh.volume > CONVEX_SHARE * hull.volume:
+    if mesh.volume > convex_share * hull.volume:
         return [hull]
     try:
         import coacd
@@ -61,7 +66,7 @@ def convex_pieces_of(body) -> list:
         raise SimulationError('a rigid object that is not convex needs coacd: pip install '
                               '"gripsim_ros[convex]"') from error
     coacd.set_log_level('error')
-    parts = coacd.run_coacd(coacd.Mesh(mesh.vertices, mesh.faces), threshold=COACD_THRESHOLD)
+    parts = coacd.run_coacd(coacd.Mesh(mesh.vertices, mesh.faces), threshold=concavity)
     return [trimesh.Trimesh(v, f).convex_hull for v, f in parts]
 
 
