@@ -102,6 +102,18 @@ def test_where_no_force_at_all_would_hold_no_more_are_tried(hand, needed, force,
     assert closing.reason == (rejections.CANNOT_BALANCE if ends else '')
 
 
+@pytest.mark.parametrize('margin, force, peak, reason', [
+    (0.0, 2.0, 1e5, rejections.SLIPS_OUT), (0.0, 1.5, 1e5, ''), (0.01, 20.0, 1e5, ''),
+    (0.0, 2.0, 1.1e6, rejections.PRESSURE)])
+def test_what_is_out_of_balance_without_load_is_given_up_at_thrice_the_first_force(
+        hand, margin, force, peak, reason):
+    """Where a pressure is beyond its limit, that may be all that keeps it from balance."""
+    closing = squeezing(hand)
+    closing.answer(state_of(hand, np.full(3, force), 4.0, margin=margin, needed_force=0.1,
+                            peak_pressures=np.full(3, peak)))
+    assert closing.reason == reason and closing.done is bool(reason)
+
+
 def test_a_contact_that_brings_no_force_is_gone_twice_as_far_each_time_up_to_a_bound(hand):
     closing, steps = squeezing(hand), []
     nothing = state_of(hand, np.zeros(3), 0.0, capable=False)

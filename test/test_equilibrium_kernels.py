@@ -30,6 +30,11 @@ def found_below(margin):
     return margin - max(0.125, 0.25 * margin) / 2 ** STEPS - RTOL_ROUNDOFF
 
 
+def judge_loads(wrenches, grip, start, cap, steps):
+    """Return the verdict without a reserve of friction."""
+    return judge(wrenches, grip, start, cap, steps, 0.0)
+
+
 def force_law(moved, start, stiffness, friction):
     """Return the forces (6,) of a contact at its displacements (6,): springs, cut along rays."""
     forces = -stiffness * moved
@@ -402,7 +407,7 @@ def test_a_load_grows_by_a_quarter_passes_one_and_is_bisected(limit, interval, s
 def test_the_margin_is_that_of_the_load_that_fails_first(limits, cap, worst):
     wrenches = np.array([along(1 + i, 1.0 / limit) for i, limit in enumerate(limits)])
     start = 0.05 * np.ones(6)
-    shift, holds, margin, found = judge(wrenches.reshape(-1, 6), rig(), start, cap, STEPS)
+    shift, holds, margin, found = judge_loads(wrenches.reshape(-1, 6), rig(), start, cap, STEPS)
     least = min(limits, default=np.inf)
     assert_allclose(shift, 0.0, atol=1e-8)
     assert (holds, found) == (least >= 1.0, worst)
@@ -416,19 +421,21 @@ def test_the_margin_is_that_of_the_load_that_fails_first(limits, cap, worst):
 def test_the_load_that_uses_most_at_once_need_not_be_the_first_to_fail():
     """One leads from a shift of 0.5 on, one back across: 0.95 and 0.9, but 1.11 and 1.07."""
     wrenches = np.array([along(0, -2.8), along(0, 0.9), along(1, 0.1)])
-    shift, holds, margin, worst = judge(wrenches, rig((11.0, 10.0)), np.zeros(6), 5.0, STEPS)
+    shift, holds, margin, worst = judge_loads(wrenches, rig((11.0, 10.0)), np.zeros(6), 5.0,
+                                              STEPS)
     assert_allclose(shift, along(0, 0.5), rtol=0.0, atol=1e-8)
     assert holds and worst == 0
     assert found_below(1.5 / 1.4) <= margin <= 1.5 / 1.4
     for cap in (0.0, 1.0):
-        assert judge(wrenches, rig((11.0, 10.0)), np.zeros(6), cap, STEPS)[1::2] == (True, 1)
+        assert judge_loads(wrenches, rig((11.0, 10.0)), np.zeros(6), cap, STEPS)[1::2] == (
+            True, 1)
 
 
 @pytest.mark.parametrize('cap, worst, least', [(5.0, 1, 0.5 / 0.7), (0.0, 0, np.nan)])
 def test_of_loads_that_fail_at_once_the_least_multiple_counts(cap, worst, least):
     """From a shift of 0.5 they use 1.25 and 1.2 at once, and fail at 0.86 and 0.71."""
     wrenches = np.array([along(0, -3.5), along(0, 1.4)])
-    _, holds, margin, found = judge(wrenches, rig((11.0, 10.0)), np.zeros(6), cap, STEPS)
+    _, holds, margin, found = judge_loads(wrenches, rig((11.0, 10.0)), np.zeros(6), cap, STEPS)
     assert not holds and found == worst
     assert np.isnan(margin) if cap == 0.0 else found_below(least) <= margin <= least
 
@@ -437,17 +444,18 @@ def test_what_is_just_at_its_limit_is_held():
     contacts, _, *others = rig((12.0, 10.0))
     for most, held in ((11.0, True), (10.999, False)):
         grip = contacts, np.full(2, most), *others
-        assert judge(np.zeros((0, 6)), grip, along(0, 1.0), 5.0, STEPS)[1] == held
+        assert judge_loads(np.zeros((0, 6)), grip, along(0, 1.0), 5.0, STEPS)[1] == held
         loads = np.zeros((1, 6))
-        assert judge(loads, grip, along(0, 1.0), 5.0, STEPS)[1:] == (held, 5.0 * held, 0)
+        assert judge_loads(loads, grip, along(0, 1.0), 5.0, STEPS)[1:] == (held, 5.0 * held, 0)
 
 
 @pytest.mark.parametrize('cap', [0.0, 5.0])
 def test_a_grip_that_is_not_held_without_load_has_no_margin(cap):
     """It rests at 1.2; one load draws it to 0.6, and one aside to 1.3."""
     wrenches = np.array([along(0, -1.2), along(1, 0.5)])
-    shift, holds, margin, worst = judge(wrenches, rig((12.4, 10.0)), np.zeros(6), cap, STEPS)
+    shift, holds, margin, worst = judge_loads(wrenches, rig((12.4, 10.0)), np.zeros(6), cap,
+                                              STEPS)
     assert_allclose(shift, along(0, 1.2), rtol=0.0, atol=1e-8)
     assert not holds and worst == 1
     assert np.isnan(margin) if cap == 0.0 else margin == 0.0
-    assert judge(np.zeros((0, 6)), rig((12.4, 10.0)), np.zeros(6), cap, STEPS)[3] == -1
+    assert judge_loads(np.zeros((0, 6)), rig((12.4, 10.0)), np.zeros(6), cap, STEPS)[3] == -1

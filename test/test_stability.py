@@ -5,9 +5,9 @@ from dataclasses import replace
 from grasp_cases import all_directions, make_patches, move, ORIGIN, pinch, pull, RADIUS
 from grasp_cases import random_patches, ring, rotations, seeds, tetrahedron, translations
 from grasp_cases import wrench_of
-from hypothesis import assume, given, settings
+from hypothesis import assume, given, settings, strategies as st
 import numpy as np
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 from scipy.optimize import least_squares
 
@@ -29,6 +29,8 @@ RTOL_BALANCE = 1e-6
 #: Two solvers on the same equations, each stopped at its own tolerance.
 ATOL_SOLVERS_TRANSLATION = 1e-8
 RTOL_LAW = 1e-6
+#: Slopes this near to the friction left, over friction, are not decided by round-off alone.
+SLOPE_BAND = 1e-3
 #: Path dependence of slip: the incremental law against the total one.
 RTOL_PATH = 0.02
 
@@ -151,6 +153,33 @@ def test_torsion_turns_the_object_by_moment_over_stiffness():
 
 def test_a_hard_pinch_is_not_held_against_turning_about_its_axis():
     assert not judge(pinch(3.0), pull([0, 0, 1], 0.1), centre=np.array([0, 0.01, 0])).holds
+
+
+def wedge(angle, force=3.0):
+    """Return two fingers whose normal forces press a wedge out along z, by their sine each."""
+    normals = np.array([[np.cos(angle), 0, np.sin(angle)], [-np.cos(angle), 0, np.sin(angle)]])
+    return make_patches(RADIUS * np.array([[-1.0, 0, 0], [1.0, 0, 0]]), normals,
+                        [force, force], 2e-3)
+
+
+@settings(max_examples=60)
+@given(friction=st.floats(0.2, 0.8), reserve=st.floats(0.0, 0.5),
+       share=st.floats(0.05, 1.3), force=st.floats(1.0, 20.0))
+def test_a_wedge_is_held_without_load_where_the_friction_left_exceeds_its_slope(
+        friction, reserve, share, force):
+    assume(abs(share - 1.0) > SLOPE_BAND and abs(share - 1.0 + reserve) > SLOPE_BAND)
+    patches = wedge(np.arctan(share * friction), force)
+    found = judge(patches, np.zeros((0, 6)), friction, friction_reserve=reserve)
+    assert found.holds == (share < 1.0 - reserve)
+    assert found.margin == (CAP if found.holds else 0.0)
+
+
+def test_a_friction_reserve_that_is_kept_changes_no_margin():
+    patches, load = wedge(np.arctan(0.3)), pull([0, 1, 0], 0.5)
+    kept, plain = judge(patches, load, friction_reserve=0.3), judge(patches, load)
+    assert (kept.holds, kept.margin, kept.worst_case) == (True, plain.margin, plain.worst_case)
+    assert_array_equal(kept.shift, plain.shift)
+    assert judge(patches, load, friction_reserve=0.45).margin == 0.0
 
 
 def test_a_limit_of_normal_force_bounds_the_margin():
@@ -397,6 +426,8 @@ def test_patches_that_make_no_sense_are_refused(name, value, message):
     ({'max_translation': 0.0}, 'stability.max_translation must be above 0, got 0.0'),
     ({'length_scale': -1.0}, 'stability.length_scale must not be negative, got -1.0'),
     ({'margin_cap': 0.5}, 'stability.margin_cap must be 0 or at least 1, got 0.5'),
+    ({'friction_reserve': 1.0}, 'stability.friction_reserve must be 0 or above and below 1'),
+    ({'friction_reserve': -0.1}, 'stability.friction_reserve must be 0 or above and below 1'),
     ({'margin_steps': 0}, 'stability.margin_steps must be 1 to 50, got 0'),
     ({'speed': 1}, "stability: unknown option 'speed'; known are max_translation")])
 def test_options_out_of_range_are_refused(values, message):

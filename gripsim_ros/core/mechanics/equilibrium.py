@@ -318,10 +318,12 @@ def climb(wrench: Array, grip: Grip, x: Array, interval: tuple[float, float], st
 
 
 @njit(cache=True)
-def judge(wrenches: Array, grip: Grip, start: Array, cap: float,
-          steps: int) -> tuple[Array, bool, float, int]:
+def judge(wrenches: Array, grip: Grip, start: Array, cap: float, steps: int,
+          reserve: float) -> tuple[Array, bool, float, int]:
     """
     Judge all loads and find the largest multiple that holds.
+
+    Without load there must be an equilibrium with a share ``reserve`` less of friction, too.
 
     Returns
     -------
@@ -340,12 +342,23 @@ def judge(wrenches: Array, grip: Grip, start: Array, cap: float,
         if shares[c] > 1.0:
             solutions[c] = shift
     worst = int(np.argmax(shares)) if count > 0 else -1
-    if not balanced:
+    if not (balanced and has_reserve(shift, grip, reserve, loads)):
         return shift, False, 0.0 if cap > 0.0 else np.nan, worst
     margin, limiting = limit_margin(wrenches, grip, (shares, solutions), cap, steps)
     if limiting >= 0:
         worst = limiting
     return shift, margin >= 1.0, margin if cap > 0.0 else np.nan, worst
+
+
+@njit(cache=True)
+def has_reserve(shift: Array, grip: Grip, reserve: float, loads: Array) -> bool:
+    """Tell whether the contacts balance near a twist with a share less of friction, no load."""
+    if reserve <= 0.0:
+        return True
+    contacts, max_normals, friction, limits, tolerance = grip
+    less = (contacts, max_normals, (1.0 - reserve) * friction, limits, tolerance)
+    found: bool = hold(shift.copy(), np.zeros(6), less, loads) <= 1.0
+    return found
 
 
 @njit(cache=True)

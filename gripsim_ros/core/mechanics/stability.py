@@ -38,6 +38,10 @@ class StabilityOptions:
     tilting_share : float
         Share of its extent over which the centre of pressure of a patch may move as the
         object tilts [-]; 0: tilting meets no moment.
+    friction_reserve : float
+        Share of friction without which a grip must still balance while nothing pulls [-]. One
+        that needs nearly all of its friction for the fingers' own forces slips out as they
+        close; no force, however large, helps.
     length_scale : float
         Length that makes torques comparable with forces [m]; 0: the largest distance
         of a patch from the centre of mass.
@@ -59,6 +63,7 @@ class StabilityOptions:
     max_rotation: float = np.deg2rad(2.0)
     torsional_ratio: float = 3.0
     tilting_share: float = 0.5
+    friction_reserve: float = 0.0
     length_scale: float = 0.0
     margin_cap: float = 5.0
     margin_steps: int = 9
@@ -73,6 +78,9 @@ class StabilityOptions:
         if not 0.0 <= self.tilting_share <= 1.0:
             raise TaskError(
                 f'stability.tilting_share must be 0 to 1, got {self.tilting_share}')
+        if not 0.0 <= self.friction_reserve < 1.0:
+            raise TaskError('stability.friction_reserve must be 0 or above and below 1, '
+                            f'got {self.friction_reserve}')
         if not self.length_scale >= 0.0:
             raise TaskError(
                 f'stability.length_scale must not be negative, got {self.length_scale}')
@@ -184,7 +192,7 @@ def judge_stability(patches: PatchSet, wrenches: Array, centre_of_mass: Array, f
     start = settled * unit
     rest, holds, margin, worst = equilibrium.judge(
         wrenches / unit, grip, start, float(options.margin_cap),
-        options.margin_steps if options.margin_cap > 0.0 else 0)
+        options.margin_steps if options.margin_cap > 0.0 else 0, float(options.friction_reserve))
     return StabilityVerdict(bool(holds), float(margin), int(worst),
                             _residual(grip, start, patches), (rest - start) / unit)
 

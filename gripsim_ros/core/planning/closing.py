@@ -17,7 +17,7 @@ from .misses import Miss, nearness
 from .options import PlannerOptions
 from .press import Control, contact_controls, press_steps, Softness, TriedForces
 from .regions import within_region
-from .state_row import StateRow, exceeds_limits, presses_through
+from .state_row import StateRow, exceeds_limits, presses_through, slips_out
 from .types import NO_BAR
 
 Array = NDArray[np.float64]
@@ -306,10 +306,11 @@ class Closing:
             self._phase = 'done'
         elif self._steps >= self._options.max_squeeze_steps:
             self._end(rejections.NOT_HELD if state.capable else rejections.NOT_SETTLED)
-        elif (forces > 0.0).all() and not state.capable:
+        elif (forces > 0.0).all() and (not state.capable
+                                       or slips_out(state, self._limits.max_pressure)):
             self._incapable = max(self._incapable, self._tries_made(state, forces))
             if self._incapable >= len(TRIED_FORCES):
-                self._end(rejections.CANNOT_BALANCE)
+                self._end(rejections.SLIPS_OUT if state.capable else rejections.CANNOT_BALANCE)
         elif exceeds_limits(state) and (self.held is not None
                                         or self._lowered >= MOST_LOWERED):
             self._end(rejections.OVERLOADED)

@@ -130,3 +130,9 @@ def presses_through(state: StateRow) -> bool:
 def exceeds_limits(state: StateRow) -> bool:
     """Tell whether a state bears the loads, yet beyond a limit of pressure or joint torque."""
     return state.margin >= 1.0 and not state.holds
+
+
+def slips_out(state: StateRow, max_pressure: float) -> bool:
+    """Tell whether forces that hold exist, yet those present balance not even without load."""
+    return bool(state.capable and not state.margin > 0.0
+                and (state.peak_pressures <= max_pressure).all())
