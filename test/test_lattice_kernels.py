@@ -2,10 +2,10 @@
 
 from gripsim_ros.core.contact import ContactMesh, MeshIndenter, SphereIndenter
 from gripsim_ros.core.contact.curved_surface import CurvedSurface, lift
-from gripsim_ros.core.contact.lattice import (_largest_step, _pick, _raster, _span, _taller,
-                                              find_spots, LARGEST_REACH, LEAST_SLOPE,
+from gripsim_ros.core.contact.lattice import (_largest_step, _pick, find_spots, LARGEST_REACH,
                                               mask_round, nodes_above, overlapping_nodes,
                                               sample_field, UNKNOWN_RISE, Window)
+from gripsim_ros.core.contact.raster import _roomier, _span, LEAST_SLOPE, raster
 from gripsim_ros.core.contact.ray_queries import SLACK
 from gripsim_ros.core.contact.vp_tree import build_vp_tree
 from gripsim_ros.core.transforms import apply, inverse, transform
@@ -32,7 +32,7 @@ def rotation(rng):
 def test_a_span_is_that_of_the_lattice_points_between_two_values(least, width, start, spacing,
                                                                  count):
     low, high = least / 2.0, (least + width) / 2.0
-    first, last = _span(low, high, float(start), spacing, count)
+    first, last = _span(low, high, float(start), spacing, count, SLACK)
     expected = [i for i in range(count) if low <= start + i * spacing <= high]
     assert list(range(first, last + 1)) == expected
 
@@ -40,15 +40,15 @@ def test_a_span_is_that_of_the_lattice_points_between_two_values(least, width, s
 @pytest.mark.parametrize('share, expected', [(0.5, [1, 2, 3]), (2.0, [2])])
 def test_a_span_takes_in_what_rounding_left_out(share, expected):
     slack = share * SLACK * 0.25
-    first, last = _span(0.25 + slack, 0.75 - slack, 0.0, 0.25, 9)
+    first, last = _span(0.25 + slack, 0.75 - slack, 0.0, 0.25, 9, SLACK)
     assert list(range(first, last + 1)) == expected
 
 
-def test_taller_rows_keep_what_they_have():
-    rows = np.arange(15.0).reshape(5, 3)
-    grown = _taller(rows)
-    assert grown.shape == (10, 3)
-    assert_array_equal(grown[:5], rows)
+def test_roomier_arrays_keep_what_they_have():
+    cells, positions, edges = np.arange(5), np.arange(5, 10), np.arange(20.0).reshape(5, 4)
+    for grown, old in zip(_roomier(cells, positions, edges), (cells, positions, edges)):
+        assert grown.shape == (10, *old.shape[1:])
+        assert_array_equal(grown[:5], old)
 
 
 @settings(max_examples=30)
@@ -117,16 +117,15 @@ def raster_of_all(tree, surface, side, frame, start, spacing, heights, mask):
                                 (ax - u) * (by - v) - (ay - v) * (bx - u)]) / area
             if weights.min() < 0.0:
                 continue
-            point, normal = np.empty(3), np.empty(3)
-            lift(tree.corners, surface.normals, surface.limits, position, weights, frame[2],
-                 point, normal)
-            if -normal @ frame[2] >= LEAST_SLOPE:
-                rows.append([i * mask.shape[1] + j, position, *point, *-normal])
+            _, point, normal = lift(tree.corners, surface.normals, surface.limits, position,
+                                    tuple(weights), tuple(frame[2]))
+            if -np.array(normal) @ frame[2] >= LEAST_SLOPE:
+                rows.append([i * mask.shape[1] + j, position, *point, *-np.array(normal)])
     return np.array(rows).reshape(-1, 8)
 
 
 def check_raster(tree, surface, *window):
-    cells, points, normals, positions = _raster(tree, surface, *window)
+    cells, points, normals, positions = raster(tree, surface, *window)
     found = np.column_stack([cells, positions, points, normals])
     expected = raster_of_all(tree, surface, *window)
     assert len(found) == len(expected)
@@ -184,8 +183,8 @@ def test_a_field_has_the_indenters_depths_along_the_normals(seed, as_mesh):
     T = transform(rotation(rng), -0.066 * frame[2] + 0.004 * rng.normal(size=3))
     side = int(BODY.surface.sides[0])
     field = sample_field(BODY, side, window, indenter, T, 0.01)
-    cells, points, normals, positions = _raster(BODY.tree, BODY.surface, side, *window[:4],
-                                                window.mask)
+    cells, points, normals, positions = raster(BODY.tree, BODY.surface, side, *window[:4],
+                                               window.mask)
     assert field.window is window
     for found, expected in ((field.points, points), (field.normals, normals),
                             (field.positions, positions)):

@@ -207,9 +207,9 @@ def control_points(corners: Array, surface: CurvedSurface) -> Array:
     return points.reshape(-1, 3)
 
 
-@njit(cache=True)
-def lift(corners: Array, normals: Array, limits: Array, position: int, weights: Array,
-         direction: Array, point: Array, normal: Array) -> float:
+@njit(cache=True, inline='always')
+def lift(corners: Array, normals: Array, limits: Array, position: int, weights: Row,
+         direction: Row) -> tuple[float, Row, Row]:
     """
     Move a point of a triangle along a direction onto the curved surface.
 
@@ -225,15 +225,15 @@ def lift(corners: Array, normals: Array, limits: Array, position: int, weights: 
         Barycentric coordinates of the point.
     direction : (3,) float
         Unit direction of the move.
-    point, normal : (3,) float
-        Written: the moved point and the smoothed outward unit normal.
 
     Returns
     -------
     float
         The move along the direction [m].
+    (3,) float, (3,) float
+        The moved point [m] and the smoothed outward unit normal.
     """
-    u, v, w = weights[0], weights[1], weights[2]
+    u, v, w = weights
     p, q, r = triangle_rows(corners, position)
     f, g, h = triangle_rows(normals, position)
     # From 0, so that no zero is negative.
@@ -251,10 +251,8 @@ def lift(corners: Array, normals: Array, limits: Array, position: int, weights: 
         if limit > 0.0 and abs(slope) >= LEAST_SLOPE:
             rise = _cubic_rise((p, q, r), (f, g, h), (u, v, w), (nx, ny, nz))
             move = min(max(rise, -limit), limit) / slope
-    point[0], point[1], point[2] = (x + move * direction[0], y + move * direction[1],
-                                    z + move * direction[2])
-    normal[0], normal[1], normal[2] = nx, ny, nz
-    return move
+    point = (x + move * direction[0], y + move * direction[1], z + move * direction[2])
+    return move, point, (nx, ny, nz)
 
 
 @njit(cache=True, inline='always')

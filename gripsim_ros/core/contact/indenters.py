@@ -198,15 +198,14 @@ def mesh_depths(tree: VpTree, surface: CurvedSurface, points: Array, direction: 
     count = len(points)
     depths = np.full(count, -np.inf)
     labels = np.full(count, -1)
-    point, normal, weight = np.empty(3), np.empty(3), np.empty(3)
+    way = (direction[0], direction[1], direction[2])
     for i in range(count):
         column = AHEAD if hit_sides[i, AHEAD] == EXIT else BEHIND
         if hit_sides[i, column] != EXIT:
             continue
         position = positions[i, column]
-        for k in range(3):
-            weight[k] = weights[i, column, k]
-        move = lift(corners, normals, limits, position, weight, direction, point, normal)
+        weight = (weights[i, column, 0], weights[i, column, 1], weights[i, column, 2])
+        move, _, _ = lift(corners, normals, limits, position, weight, way)
         depths[i] = distances[i, column] + move
         labels[i] = sides[position]
     return depths, labels

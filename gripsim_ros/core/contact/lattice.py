@@ -13,17 +13,15 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .contact_mesh import ContactMesh
-from .curved_surface import CurvedSurface, lift
+from .curved_surface import CurvedSurface
 from .indenters import Indenter, MeshIndenter, mesh_depths
-from .ray_queries import SLACK, cover, longer, project_triangle, slab_range, triangles_under
+from .raster import raster
 from .vp_tree import VpTree
 
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
-#: Nodes whose normal leans farther from N than this cosine see nothing of a contact.
-LEAST_SLOPE = 0.1
 #: Where a neighbour is missing, the depth may rise by this much of the spacing.
 UNKNOWN_RISE = 0.5
 #: Spots nearer than three contact radii share a lattice; at most this many cells.
@@ -103,7 +101,7 @@ def sample_field(body: ContactMesh, side: int, window: Window, indenter: Indente
             body.tree, body.surface, side, window.frame, window.start, window.spacing,
             window.heights, window.mask, indenter.body.tree, indenter.body.surface,
             T_object_indenter, behind))
-    cells, points, normals, positions = _raster(
+    cells, points, normals, positions = raster(
         body.tree, body.surface, side, window.frame, window.start, window.spacing,
         window.heights, window.mask)
     rotation = T_object_indenter[:3, :3]
@@ -122,8 +120,8 @@ def _mesh_field(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, s
                 other_surface: CurvedSurface, T_object_other: Array,
                 behind: float) -> tuple[IntArray, Array, Array, Array, Array, IntArray, IntArray]:
     """Return what ``sample_field`` does of a mesh: all of a ``Field`` but its window."""
-    cells, points, normals, positions = _raster(tree, surface, side, frame, start, spacing,
-                                                heights, mask)
+    cells, points, normals, positions = raster(tree, surface, side, frame, start, spacing,
+                                               heights, mask)
     rotation = np.ascontiguousarray(T_object_other[:3, :3])
     direction = frame[2]
     local = (points - T_object_other[:3, 3]) @ rotation
@@ -131,77 +129,6 @@ def _mesh_field(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, s
     slopes = normals @ direction
     depths = depths * slopes
     return _pick(cells, depths, mask), points, normals, depths, slopes, labels, positions
-
-
-@njit(cache=True)
-def _raster(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, start: Array,
-            spacing: float, heights: Array,
-            mask: BoolArray) -> tuple[IntArray, Array, Array, IntArray]:
-    """Return lattice cell, curved point, inward normal and triangle of each hit."""
-    lower, upper, counts = np.empty(3), np.empty(3), mask.shape
-    for k in range(2):
-        lower[k] = start[k] - 1e-9 * spacing
-        upper[k] = start[k] + (counts[k] - 1 + 1e-9) * spacing
-    lower[2], upper[2] = heights[0], heights[1]
-    candidates = triangles_under(tree, frame, lower, upper)
-    corners, sides, all_normals, limits = (tree.corners, surface.sides, surface.normals,
-                                           surface.limits)
-    capacity = counts[0] * counts[1] + 16
-    cells, positions = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
-    points, normals = np.empty((capacity, 3)), np.empty((capacity, 3))
-    found, direction = 0, frame[2]
-    projected, weights, point, normal = (np.empty((3, 3)), np.empty(3), np.empty(3),
-                                         np.empty(3))
-    for position in candidates:
-        if sides[position] != side:
-            continue
-        project_triangle(corners, position, frame, projected)
-        i0, i1 = _span(min(projected[0, 0], projected[1, 0], projected[2, 0]),
-                       max(projected[0, 0], projected[1, 0], projected[2, 0]),
-                       start[0], spacing, counts[0])
-        for i in range(i0, i1 + 1):
-            column = start[0] + i * spacing
-            least, most = slab_range(projected, column - SLACK * spacing,
-                                     column + SLACK * spacing)
-            if least > most:
-                continue
-            j0, j1 = _span(least, most, start[1], spacing, counts[1])
-            for j in range(j0, j1 + 1):
-                if not mask[i, j]:
-                    continue
-                e0, e1, e2, total = cover(projected, column, start[1] + j * spacing)
-                if total >= 0.0:
-                    continue
-                weights[0], weights[1], weights[2] = e0 / total, e1 / total, e2 / total
-                lift(corners, all_normals, limits, position, weights, direction, point, normal)
-                slope = -(normal[0] * direction[0] + normal[1] * direction[1]
-                          + normal[2] * direction[2])
-                if slope < LEAST_SLOPE:
-                    continue
-                if found == capacity:
-                    capacity *= 2
-                    cells, positions = longer(cells), longer(positions)
-                    points, normals = _taller(points), _taller(normals)
-                for k in range(3):
-                    points[found, k], normals[found, k] = point[k], -normal[k]
-                cells[found], positions[found] = i * counts[1] + j, position
-                found += 1
-    return cells[:found], points[:found], normals[:found], positions[:found]
-
-
-@njit(cache=True, inline='always')
-def _span(least: float, most: float, start: float, spacing: float, count: int) -> tuple[int, int]:
-    """Return the first and last lattice index between two values."""
-    low = np.ceil((least - start) / spacing - SLACK)
-    high = np.floor((most - start) / spacing + SLACK)
-    return int(max(low, 0.0)), int(min(high, count - 1.0))
-
-
-@njit(cache=True)
-def _taller(values: Array) -> Array:
-    taller = np.empty((2 * len(values), 3))
-    taller[:len(values)] = values
-    return taller
 
 
 @njit(cache=True)

@@ -155,7 +155,9 @@ def cover(projected: Array, u: float, v: float) -> tuple[float, float, float, fl
     """
     e0, e1, e2 = edge_functions(projected[0, 0] - u, projected[0, 1] - v, projected[1, 0] - u,
                                 projected[1, 1] - v, projected[2, 0] - u, projected[2, 1] - v)
-    inside = (e0 >= 0.0 and e1 >= 0.0 and e2 >= 0.0) or (e0 <= 0.0 and e1 <= 0.0 and e2 <= 0.0)
+    # No branch that cannot be foreseen.
+    inside = ((e0 >= 0.0) & (e1 >= 0.0) & (e2 >= 0.0)) | ((e0 <= 0.0) & (e1 <= 0.0)
+                                                          & (e2 <= 0.0))
     return e0, e1, e2, (e0 + e1 + e2 if inside else 0.0)
 
 
