@@ -11,14 +11,15 @@ from ..batches import (DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch, Con
 from ..bodies import GraspObject
 from ..hand import HandModel
 from ..transforms import inverse
-from .clearance import (ABSOLUTE, RELATIVE, hull_clearances, obstacle_clearance,
-                        obstacle_shapes, pair_clearances)
+from .clearance import (ABSOLUTE, RELATIVE, obstacle_clearance, obstacle_shapes,
+                        pair_clearances)
 from .contact_mesh import ContactMesh
 from .gjk import Shape
 from .hulls import Hulls, build_hulls
 from .indenters import MeshIndenter
 from .narrow_phase import vertex_contacts
 from .patches import Patch, PatchOptions, sample_patch
+from .recent import RecentClearances
 from .surface_distance import overlaps, surface_distance
 
 Array = NDArray[np.float64]
@@ -81,6 +82,7 @@ class ContactScene:
         self.body = ContactMesh(grasp_object.mesh)
         self.indenters = tuple(MeshIndenter(body) for body in shapes.bodies)
         self.options = options
+        self.recent = RecentClearances(shapes.hulls, self.body)
 
     def prepare(self) -> None:
         """Build now what the first question would build of the object: its tree and surface."""
@@ -126,7 +128,7 @@ def _detect(scene: ContactScene, detail: int, T_object_link: Array, twists: Arra
     """Answer for one configuration."""
     shapes = scene.shapes
     count = len(shapes.bodies)
-    clearance = hull_clearances(shapes.hulls, scene.body, T_object_link, sweep)
+    clearance = scene.recent.clearances(T_object_link, sweep)
     links: list[int] = []
     patches: list[Patch] = []
     vertices, vectors = [np.zeros((0, 3))], [np.zeros((0, 3))]
