@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .contact_mesh import ContactMesh
 from .curved_surface import CurvedSurface, lift
 from .oriented_box import OrientedBox
-from .point_queries import bounds_in_box, closest_points, triangles_in_box
+from .point_queries import closest_points, triangles_in_box
 from .ray_queries import AHEAD, BEHIND, EXIT, cast
 from .vp_tree import VpTree
 
@@ -30,8 +30,9 @@ class Indenter(Protocol):
     def bulge(self) -> float:
         """Return how far its surface may lie outside ``box`` [m]."""
 
-    def clip(self, region: OrientedBox) -> OrientedBox | None:
-        """Return the part of a region that its surface passes, if it does."""
+    @property
+    def tree(self) -> VpTree | None:
+        """Return the tree of its triangles, if it has any: then they tell where it is."""
 
     def facing(self, region: OrientedBox) -> Array:
         """Return how its surface faces in a region: a mean outward normal, not unit."""
@@ -66,9 +67,10 @@ class MeshIndenter:
         """Return how far the curved surface lies from the facets at most [m]."""
         return self.body.bulge
 
-    def clip(self, region: OrientedBox) -> OrientedBox | None:
-        """Return the part of the region that holds triangles, and their bulges."""
-        return clip_region(self.body, region)
+    @property
+    def tree(self) -> VpTree:
+        """Return the tree of the facets."""
+        return self.body.tree
 
     def facing(self, region: OrientedBox) -> Array:
         """Return the mean normal of the triangles in a region."""
@@ -94,15 +96,12 @@ class SphereIndenter:
 
     radius: float
     bulge: float = 0.0
+    tree: VpTree | None = None
 
     @cached_property
     def box(self) -> OrientedBox:
         """Return the cube round the sphere."""
         return OrientedBox(np.eye(3), np.zeros(3), np.full(3, self.radius))
-
-    def clip(self, region: OrientedBox) -> OrientedBox | None:
-        """Return the region."""
-        return region
 
     def facing(self, region: OrientedBox) -> Array:
         """Return the direction from the centre."""
@@ -136,16 +135,13 @@ class PunchIndenter:
     radius: float
     length: float
     bulge: float = 0.0
+    tree: VpTree | None = None
 
     @cached_property
     def box(self) -> OrientedBox:
         """Return the box round the cylinder."""
         half = np.array([self.radius, self.radius, self.length / 2.0])
         return OrientedBox(np.eye(3), np.array([0.0, 0.0, -self.length / 2.0]), half)
-
-    def clip(self, region: OrientedBox) -> OrientedBox | None:
-        """Return the region."""
-        return region
 
     def facing(self, region: OrientedBox) -> Array:
         """Return the axis."""
@@ -165,25 +161,6 @@ class PunchIndenter:
         """Return distances to the flat end's disc."""
         outside = np.maximum(np.hypot(points[:, 0], points[:, 1]) - self.radius, 0.0)
         return np.hypot(outside, points[:, 2])
-
-
-def clip_region(body: ContactMesh, region: OrientedBox) -> OrientedBox | None:
-    """Return the part of a region that a mesh's triangles and their bulges pass, if any."""
-    lower, upper = bounds_in_box(body.tree, region.axes, region.centre, region.half_lengths)
-    if lower[0] > upper[0]:
-        return None
-    middle, half = _grown(lower, upper, body.bulge, region.half_lengths)
-    return OrientedBox(region.axes, region.centre + middle @ region.axes, half)
-
-
-@njit(cache=True)
-def _grown(lower: Array, upper: Array, margin: float, most: Array) -> tuple[Array, Array]:
-    """Return middle and half lengths of bounds, grown by a margin as far as a box reaches."""
-    middle, half = np.empty(3), np.empty(3)
-    for k in range(3):
-        low, high = max(lower[k] - margin, -most[k]), min(upper[k] + margin, most[k])
-        middle[k], half[k] = (low + high) / 2.0, (high - low) / 2.0
-    return middle, half
 
 
 @njit(cache=True)

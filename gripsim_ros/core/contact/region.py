@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from ..transforms import inverse
 from .contact_mesh import ContactMesh
-from .indenters import Indenter, clip_region
+from .indenters import Indenter
 from .oriented_box import OrientedBox
-from .point_queries import triangles_in_box
+from .point_queries import bounds_in_box, triangles_in_box
+from .vp_tree import VpTree
 
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -65,40 +66,75 @@ def find_region(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
     Source: region of potential interaction of the intersection paper. Departure: it is
     judged by triangles, not by vertices, which miss a fingertip on a coarse face.
     """
-    reach = indenter.bulge + body.bulge
-    box = indenter.box.moved(T_object_indenter).inflated(reach)
-    region = _object_part(body, box)
-    if region is None:
+    own, tree = indenter.box, indenter.tree
+    met, rows, found, sides, directions, clear = _region(
+        body.tree, body.surface.sides, body.bulge, tree or body.tree, tree is not None,
+        indenter.bulge, own.axes, own.centre, own.half_lengths, T_object_indenter)
+    if not met:
         return None
-    region = indenter.clip(region.moved(inverse(T_object_indenter)))
-    if region is None:
-        return None
-    region = _object_part(body, region.moved(T_object_indenter).inflated(body.bulge))
-    if region is None:
-        return None
-    starts = _find_starts(body, indenter, T_object_indenter, region, motion_direction)
-    return Region(region, starts)
-
-
-def _object_part(body: ContactMesh, box: OrientedBox) -> OrientedBox | None:
-    """Return the part of a box that holds the object's surface, if there is one."""
-    region = clip_region(body, box)
-    return None if region is None else region.inflated(REGION_MARGIN * body.tree.size)
-
-
-def _find_starts(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
-                 region: OrientedBox, motion_direction: Array | None) -> tuple[Start, ...]:
-    """Return the sides in a region; which way they face is asked for only if it is unclear."""
-    tree = body.tree
-    found = triangles_in_box(tree, region.axes, region.centre, region.half_lengths)
-    unclear = np.zeros(3)
-    sides, directions, clear = _starts(tree.corners, body.surface.sides, found, unclear, unclear)
+    box = OrientedBox(rows[:3], rows[3], rows[4])
     if not clear:
         outward = T_object_indenter[:3, :3] @ indenter.facing(
-            region.moved(inverse(T_object_indenter)))
+            box.moved(inverse(T_object_indenter)))
         hint = outward if motion_direction is None else np.array(motion_direction, float)
-        sides, directions, _ = _starts(tree.corners, body.surface.sides, found, outward, hint)
-    return tuple(Start(int(side), direction) for side, direction in zip(sides, directions))
+        sides, directions, _ = _starts(body.tree.corners, body.surface.sides, found, outward,
+                                       hint)
+    return Region(box, tuple(Start(side, direction)
+                             for side, direction in zip(sides.tolist(), directions)))
+
+
+@njit(cache=True)
+def _region(tree: VpTree, sides: IntArray, bulge: float, other: VpTree, has_triangles: bool,
+            other_bulge: float, axes: Array, centre: Array, half: Array, T_object_other: Array
+            ) -> tuple[bool, Array, IntArray, IntArray, Array, bool]:
+    """
+    Return whether the surfaces may meet, where, and what ``_starts`` does without a hint.
+
+    The region is given by its axes as rows, its centre and its half lengths, ``(5, 3)``; then
+    follow the positions of the triangles in it. The indenter's box is in its own frame; its
+    triangles count if it has any.
+    """
+    turn = np.ascontiguousarray(T_object_other[:3, :3])
+    back, shift = np.ascontiguousarray(turn.T), T_object_other[:3, 3].copy()
+    margin, rows = REGION_MARGIN * tree.size, np.empty((5, 3))
+    axes, centre, half = axes @ turn.T, turn @ centre + shift, half + (other_bulge + bulge)
+    met, centre, half = _clip(tree, bulge, axes, centre, half)
+    if met:
+        axes, centre, half = axes @ back.T, back @ centre + _origin(turn, shift), half + margin
+        if has_triangles:
+            met, centre, half = _clip(other, other_bulge, axes, centre, half)
+        axes, centre = axes @ turn.T, turn @ centre + shift
+    if met:
+        met, centre, half = _clip(tree, bulge, axes, centre, half + bulge)
+    rows[:3], rows[3], rows[4] = axes, centre, half + margin
+    found = np.empty(0, np.int64)
+    if met:
+        found = triangles_in_box(tree, rows[:3], rows[3], rows[4])
+    unclear = np.zeros(3)
+    starts, directions, clear = _starts(tree.corners, sides, found, unclear, unclear)
+    return met, rows, found, starts, directions, clear
+
+
+@njit(cache=True)
+def _origin(turn: Array, shift: Array) -> Array:
+    """Return the origin of an inverse transform."""
+    origin = np.empty(3)
+    for k in range(3):
+        origin[k] = -(turn[0, k] * shift[0] + turn[1, k] * shift[1] + turn[2, k] * shift[2])
+    return origin
+
+
+@njit(cache=True)
+def _clip(tree: VpTree, margin: float, axes: Array, centre: Array,
+          half: Array) -> tuple[bool, Array, Array]:
+    """Return whether triangles pass a box; middle and half lengths of the part, grown for them."""
+    lower, upper = bounds_in_box(tree, axes, centre, half)
+    middle, less = np.empty(3), np.empty(3)
+    for k in range(3):
+        low, high = max(lower[k] - margin, -half[k]), min(upper[k] + margin, half[k])
+        middle[k], less[k] = (low + high) / 2.0, (high - low) / 2.0
+    met = lower[0] <= upper[0]
+    return met, centre + middle @ axes, less
 
 
 @njit(cache=True)
