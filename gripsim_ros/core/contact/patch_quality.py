@@ -10,6 +10,8 @@ from .contact_mesh import ContactMesh
 from .indenters import Indenter
 from .lattice import Field
 from .ray_queries import AHEAD, EXIT, cast
+from .rows import sum_pairwise
+from .vp_tree import VpTree
 
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -38,15 +40,23 @@ def close_enough(field: Field, own: NDArray[np.int64], indenter: Indenter,
     They are not where a side only lies beside the contact: a box's wall below a pad that
     presses its top leaves the pad along N only at its far end.
     """
-    probes = _probes(own, field.depths)
-    local = (field.points[probes] - T_object_indenter[:3, 3]) @ T_object_indenter[:3, :3]
-    least = float(WAY_RATIO * field.depths[probes].sum())
+    local, sum_of_depths = _at_probes(own, field.points, field.depths, T_object_indenter)
+    least = WAY_RATIO * sum_of_depths
     # No distance is negative: the deepest probes alone often tell.
     first = indenter.surface_distances(local[:FIRST_PROBES]) + indenter.bulge
     if first.sum() > SURELY * least:
         return True
     distances = indenter.surface_distances(local) + indenter.bulge
     return bool(distances.sum() > least)
+
+
+@njit(cache=True)
+def _at_probes(own: IntArray, points: Array, depths: Array,
+               T_object_indenter: Array) -> tuple[Array, float]:
+    """Return the probes of a patch in the indenter's frame, and the sum of their depths."""
+    probes = _probes(own, depths)
+    turn = np.ascontiguousarray(T_object_indenter[:3, :3])
+    return (points[probes] - T_object_indenter[:3, 3]) @ turn, sum_pairwise(depths[probes])
 
 
 @njit(cache=True)
@@ -62,27 +72,40 @@ def _probes(own: IntArray, depths: Array) -> IntArray:
 
 def ray_thickness(body: ContactMesh, field: Field, own: NDArray[np.int64]) -> float:
     """Return how far the object reaches along N from the middle of a patch [m]."""
-    depths, points = field.depths[own], field.points[own]
-    centre = (depths @ points) / depths.sum()
-    offsets = points - centre
-    middle = own[int(np.argmin(np.einsum('ki,ki->k', offsets, offsets)))]
-    limit = float(body.surface.limits[field.positions[middle]])
-    nudge = limit / float(field.slopes[middle]) + 1e-9 * body.tree.size
-    direction = field.window.frame[2]
-    begin = field.points[middle:middle + 1] + nudge * direction
-    hits = cast(body.tree, begin, direction, 0.0)
-    if hits.sides[0, AHEAD] != EXIT:
-        return nudge
-    return nudge + float(hits.distances[0, AHEAD])
+    return _thickness(body.tree, body.surface.limits, own, field.points, field.depths,
+                      field.slopes, field.positions, field.window.frame[2])
+
+
+@njit(cache=True)
+def _thickness(tree: VpTree, limits: Array, own: IntArray, points: Array, all_depths: Array,
+               slopes: Array, positions: IntArray, direction: Array) -> float:
+    """Return what ``ray_thickness`` does, ``direction`` being N."""
+    depths, places = all_depths[own], points[own]
+    centre = (depths @ places) / sum_pairwise(depths)
+    middle, nearest = own[0], np.inf
+    for i in range(len(own)):
+        x, y, z = places[i, 0] - centre[0], places[i, 1] - centre[1], places[i, 2] - centre[2]
+        squared = x * x + y * y + z * z
+        if squared < nearest:
+            middle, nearest = own[i], squared
+    nudge: float = limits[positions[middle]] / slopes[middle] + 1e-9 * tree.size
+    hits = cast(tree, points[middle:middle + 1] + nudge * direction, direction, 0.0)
+    way: float = hits.distances[0, AHEAD] if hits.sides[0, AHEAD] == EXIT else 0.0
+    return nudge + way
 
 
 def patch_flags(field: Field, own: NDArray[np.int64]) -> int:
     """Return the ``PATCH_*`` flags that the final lattice tells."""
-    flags = PATCH_COARSE if len(own) < LEAST_NODES else 0
-    is_own = np.zeros(len(field.depths), np.bool_)
+    return _flags(field.node, field.depths, field.slopes, field.labels, own)
+
+
+@njit(cache=True)
+def _flags(node: IntArray, depths: Array, slopes: Array, labels: IntArray, own: IntArray) -> int:
+    """Return what ``patch_flags`` does."""
+    is_own = np.zeros(len(depths), np.bool_)
     is_own[own] = True
-    link_edge, object_edge, least_slope = _edges(
-        field.node, field.depths, field.slopes, field.labels, is_own)
+    link_edge, object_edge, least_slope = _edges(node, depths, slopes, labels, is_own)
+    flags = PATCH_COARSE if len(own) < LEAST_NODES else 0
     flags |= PATCH_REACHES_LINK_EDGE if link_edge else 0
     flags |= PATCH_REACHES_OBJECT_EDGE if object_edge else 0
     return flags | (PATCH_SPREAD if least_slope < SPREAD_COSINE else 0)

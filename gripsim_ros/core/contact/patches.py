@@ -8,11 +8,12 @@ a smooth side of the object gets a square lattice of its own, fitted to the over
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from .contact_mesh import ContactMesh
 from .indenters import Indenter
-from .lattice import (Field, Window, find_spots, nodes_above, overlapping_nodes,
+from .lattice import (Field, Spots, Window, find_spots, nodes_above, overlapping_nodes,
                       sample_field)
 from .patch_quality import close_enough, ray_thickness, patch_flags
 from .region import Region, Start, find_region
@@ -20,6 +21,7 @@ from .windows import coarse_window, fitted_window, lattice_frame, zoom_window
 from ..batches import PATCH_THROUGH
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Overlapping points that define a spot well enough to fit the final lattice to it.
 ENOUGH = 12
@@ -139,8 +141,8 @@ def _sample_side(pair: _Pair, region: Region, start: Start, known: list[Patch]) 
     direction = start.direction
     field, behind = _coarse_field(pair, region, start.side, direction)
     for _ in range(2):
-        better = _mean_normal(field, field.depths > 0.0)
-        if better is None or better @ direction > SETTLED:
+        overlaps, better = _mean_normal(field.normals, field.depths, field.slopes)
+        if not overlaps or better @ direction > SETTLED:
             break
         direction = better
         field, behind = _coarse_field(pair, region, start.side, direction)
@@ -151,7 +153,7 @@ def _sample_side(pair: _Pair, region: Region, start: Start, known: list[Patch]) 
         spots = find_spots(field.node, field.depths, field.window.spacing)
         for spot, count in enumerate(spots.counts):
             if count >= ENOUGH or (count and level == pair.options.levels):
-                patch = _final_patch(pair, start.side, field, spots.labels, spot)
+                patch = _final_patch(pair, start.side, field, spots, spot)
                 if patch is not None and not _repeats(patch, known + patches):
                     patches.append(patch)
             elif level < pair.options.levels:
@@ -168,28 +170,28 @@ def _coarse_field(pair: _Pair, region: Region, side: int,
     return pair.field(side, window, behind), behind
 
 
-def _mean_normal(field: Field, chosen: NDArray[np.bool_]) -> Array | None:
-    """Return the mean unit normal of chosen nodes weighted by depth and area."""
-    if not chosen.any():
-        return None
-    total = (field.depths[chosen] / field.slopes[chosen]) @ field.normals[chosen]
-    mean: Array = total / np.sqrt(total @ total)
-    return mean
+@njit(cache=True)
+def _mean_normal(normals: Array, depths: Array, slopes: Array) -> tuple[bool, Array]:
+    """Return whether nodes overlap, and their mean unit normal weighted by depth and area."""
+    chosen = np.flatnonzero(depths > 0.0)
+    if not len(chosen):
+        return False, np.zeros(3)
+    total = (depths[chosen] / slopes[chosen]) @ normals[chosen]
+    return True, total / np.sqrt(total @ total)
 
 
-def _final_patch(pair: _Pair, side: int, field: Field, labels: NDArray[np.int64],
-                 spot: int) -> Patch | None:
+def _final_patch(pair: _Pair, side: int, field: Field, spots: Spots, spot: int) -> Patch | None:
     """Fit the final lattice to one spot of a field, and make the patch of it."""
     origin, scale = field.window, field.window.spacing
-    own = overlapping_nodes(field.node, field.depths, labels, spot)
-    others = bool(labels.max() > 0)
+    own = overlapping_nodes(field.node, field.depths, spots.labels, spot)
+    others = len(spots.counts) > 1
     for _ in range(3):
         window, deepest = fitted_window(field, own, pair.T_object_indenter[:3, :3],
                                         pair.options.node_count)
         field = pair.field(side, window, 2.0 * deepest + 4.0 * window.spacing)
         own = nodes_above(field.node, field.depths, 0.0)
         if others:
-            own = own[_nearest_label(field.points[own], origin, scale, labels) == spot]
+            own = own[_nearest_label(field.points[own], origin, scale, spots.labels) == spot]
         if not len(own):
             return None
         ratio = len(own) / pair.options.node_count
@@ -221,10 +223,17 @@ def _make_patch(pair: _Pair, side: int, field: Field, own: NDArray[np.int64],
     flags = patch_flags(field, own)
     if greatest > THICKNESS_LIMIT * thickness:
         flags |= PATCH_THROUGH
-    areas = field.window.spacing ** 2 / field.slopes[chosen]
-    return Patch(field.points[chosen], field.normals[chosen], areas,
-                 np.minimum(field.depths[chosen], THICKNESS_LIMIT * thickness), thickness,
+    return Patch(*_take(chosen, field.points, field.normals, field.depths, field.slopes,
+                        field.window.spacing ** 2, THICKNESS_LIMIT * thickness), thickness,
                  flags, side, field.window.frame[2].copy())
+
+
+@njit(cache=True)
+def _take(chosen: IntArray, points: Array, normals: Array, depths: Array, slopes: Array,
+          cell: float, deepest: float) -> tuple[Array, Array, Array, Array]:
+    """Return points, normals, areas and limited depths of chosen nodes."""
+    return (points[chosen], normals[chosen], cell / slopes[chosen],
+            np.minimum(depths[chosen], deepest))
 
 
 def _repeats(patch: Patch, known: list[Patch]) -> bool:

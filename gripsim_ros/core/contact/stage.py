@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from ..batches import (DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch, ContactBatch,
@@ -164,18 +165,25 @@ def _surface_clearance(scene: ContactScene, link: int, T_object_link: Array) -> 
 def _motion(scene: ContactScene, link: int, T_object_link: Array, twist: Array,
             at: Array | None = None) -> Array | None:
     """Return the unit direction in which a point of a link moves, None at rest."""
-    if not twist.any():
-        return None
     box = scene.shapes.bodies[link].box
-    if at is None:
-        at = T_object_link[:3, :3] @ box.centre + T_object_link[:3, 3]
-    x, y, z = twist[3:].tolist()
+    moves, way = _direction(T_object_link, twist, box.centre, box.half_lengths,
+                            box.centre if at is None else at, at is None)
+    return way if moves else None
+
+
+@njit(cache=True)
+def _direction(T_object_link: Array, twist: Array, centre: Array, half: Array, at: Array,
+               at_centre: bool) -> tuple[bool, Array]:
+    """Return whether a point of a link moves, and its unit direction."""
+    origin = T_object_link[:3, 3].copy()
+    if at_centre:
+        at = np.ascontiguousarray(T_object_link[:3, :3]) @ centre + origin
+    x, y, z = twist[3], twist[4], twist[5]
     turning = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    velocity = twist[:3] + turning @ (at - T_object_link[:3, 3])
-    norm = float(np.sqrt(velocity @ velocity))
-    size = float(np.sqrt(box.half_lengths @ box.half_lengths))
-    least = MOTIONLESS * size * float(np.sqrt(twist @ twist))
-    return velocity / norm if norm > least else None
+    velocity = twist[:3] + turning @ (at - origin)
+    norm = np.sqrt(velocity @ velocity)
+    least = MOTIONLESS * np.sqrt(half @ half) * np.sqrt(twist @ twist)
+    return (True, velocity / norm) if norm > least else (False, velocity)
 
 
 def _contact_vertices(scene: ContactScene, link: int, T: Array, twist: Array,
