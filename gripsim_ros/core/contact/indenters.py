@@ -12,7 +12,7 @@ from .contact_mesh import ContactMesh
 from .curved_surface import CurvedSurface, lift
 from .oriented_box import OrientedBox
 from .point_queries import closest_points, triangles_in_box
-from .ray_queries import AHEAD, BEHIND, EXIT, cast
+from .ray_queries import AHEAD, BEHIND, nearest_hits
 from .vp_tree import VpTree
 
 Array = NDArray[np.float64]
@@ -163,13 +163,11 @@ class PunchIndenter:
         return np.hypot(outside, points[:, 2])
 
 
-@njit(cache=True)
+@njit(cache=True, error_model='numpy')
 def mesh_depths(tree: VpTree, surface: CurvedSurface, points: Array, direction: Array,
                 behind: float) -> tuple[Array, IntArray]:
     """Return depths and labels of points along a direction (see ``Indenter``)."""
-    hits = cast(tree, points, direction, behind)
-    distances, hit_sides, positions, weights = (hits.distances, hits.sides, hits.positions,
-                                                hits.weights)
+    distances, positions, edges = nearest_hits(tree, points, direction, behind)
     corners, normals, limits, sides = (tree.corners, surface.normals, surface.limits,
                                        surface.sides)
     count = len(points)
@@ -177,12 +175,14 @@ def mesh_depths(tree: VpTree, surface: CurvedSurface, points: Array, direction: 
     labels = np.full(count, -1)
     way = (direction[0], direction[1], direction[2])
     for i in range(count):
-        column = AHEAD if hit_sides[i, AHEAD] == EXIT else BEHIND
-        if hit_sides[i, column] != EXIT:
+        exits = positions[i, AHEAD] >= 0 and edges[i, AHEAD, 3] > 0.0
+        column = AHEAD if exits else BEHIND
+        position, total = positions[i, column], edges[i, column, 3]
+        if position < 0 or total <= 0.0:
             continue
-        position = positions[i, column]
-        weight = (weights[i, column, 0], weights[i, column, 1], weights[i, column, 2])
-        move, _, _ = lift(corners, normals, limits, position, weight, way)
+        weights = (edges[i, column, 0] / total, edges[i, column, 1] / total,
+                   edges[i, column, 2] / total)
+        move, _, _ = lift(corners, normals, limits, position, weights, way)
         depths[i] = distances[i, column] + move
         labels[i] = sides[position]
     return depths, labels

@@ -106,13 +106,18 @@ def triangles_under(tree: VpTree, frame: Array, lower: Array, upper: Array) -> I
         du, dv = max(low_u - u, u - high_u, 0.0), max(low_v - v, v - high_v, 0.0)
         if du * du + dv * dv > radius * radius:
             continue
-        if children[node, 0] >= 0:
+        inside = ((u - radius >= low_u) & (u + radius <= high_u) & (v - radius >= low_v)
+                  & (v + radius <= high_v) & (w - radius >= low_w) & (w + radius <= high_w))
+        if children[node, 0] >= 0 and not inside:
             stack[top], stack[top + 1] = children[node, 0], children[node, 1]
             top += 2
             continue
         begin, end = ranges[node, 0], ranges[node, 1]
-        if count + end - begin > len(found):
+        while count + end - begin > len(found):
             found = longer(found)
+        if inside:
+            count = _take_all(children, ranges, stack, top, found, count)
+            continue
         for position in range(begin, end):
             triangle = triangle_rows(corners, position)
             # Kept or overwritten by the next one: no branch that cannot be foreseen.
@@ -120,6 +125,24 @@ def triangles_under(tree: VpTree, frame: Array, lower: Array, upper: Array) -> I
             count += (_meets(triangle, first, low_u, high_u) & _meets(
                 triangle, second, low_v, high_v) & _meets(triangle, third, low_w, high_w))
     return found[:count]
+
+
+@njit(cache=True, inline='always')
+def _take_all(children: IntArray, ranges: IntArray, stack: IntArray, base: int, found: IntArray,
+              count: int) -> int:
+    """Append all triangles of the node at a place of the stack; return how many there are."""
+    top = base + 1
+    while top > base:
+        top -= 1
+        node = stack[top]
+        if children[node, 0] >= 0:
+            stack[top], stack[top + 1] = children[node, 0], children[node, 1]
+            top += 2
+            continue
+        for position in range(ranges[node, 0], ranges[node, 1]):
+            found[count] = position
+            count += 1
+    return count
 
 
 @njit(cache=True)
@@ -242,17 +265,42 @@ def cast(tree: VpTree, points: Array, direction: Array, behind: float) -> Hits:
     the nearest projected vertex are tried; departure: all triangles whose projection
     covers the point, so that none is missed.
     """
+    distances, positions, edges = nearest_hits(tree, points, direction, behind)
+    count = len(points)
+    sides, weights = np.zeros((count, 2), np.int64), np.zeros((count, 2, 3))
+    for i in range(count):
+        for column in range(2):
+            if positions[i, column] < 0:
+                continue
+            total = edges[i, column, 3]
+            sides[i, column] = EXIT if total > 0.0 else ENTRY
+            for k in range(3):
+                weights[i, column, k] = edges[i, column, k] / total
+    return Hits(distances, sides, positions, weights)
+
+
+@njit(cache=True)
+def nearest_hits(tree: VpTree, points: Array, direction: Array,
+                 behind: float) -> tuple[Array, IntArray, Array]:
+    """
+    Return distances and positions of the hits that ``cast`` tells, and their edge functions.
+
+    The last, ``(k, 2, 4)``, are followed by their sum: it is above 0 where the mesh is left;
+    over it they are the barycentric coordinates. Where nothing is hit they mean nothing.
+    """
     count = len(points)
     distances, positions = np.empty((count, 2)), np.full((count, 2), -1)
     distances[:, AHEAD], distances[:, BEHIND] = np.inf, -np.inf
+    edges = np.empty((count, 2, 4))
     frame = direction_frame(direction)
     turned, lower, upper = _turn_points(points, frame)
     if count > 0:
         upper[2] = np.inf
         lower[2] -= behind
         candidates = triangles_under(tree, frame, lower, upper)
-        _stream(tree.corners, candidates, frame, turned, lower, upper, distances, positions)
-    return _describe(tree.corners, frame, turned, distances, positions)
+        _stream(tree.corners, candidates, frame, turned, lower, upper, distances, positions,
+                edges)
+    return distances, positions, edges
 
 
 @njit(cache=True)
@@ -271,7 +319,7 @@ def _turn_points(points: Array, frame: Array) -> tuple[Array, Array, Array]:
 
 @njit(cache=True)
 def _stream(corners: Array, candidates: IntArray, frame: Array, turned: Array, lower: Array,
-            upper: Array, distances: Array, positions: IntArray) -> None:
+            upper: Array, distances: Array, positions: IntArray, edges: Array) -> None:
     """Test every candidate triangle against the points in the cells under it."""
     nu, nv = grid_shape(len(turned), upper[0] - lower[0], upper[1] - lower[1])
     scale_u = nu / max(upper[0] - lower[0], 1e-300)
@@ -305,6 +353,8 @@ def _stream(corners: Array, candidates: IntArray, frame: Array, turned: Array, l
                 if abs(distance) < abs(distances[i, column]):
                     distances[i, column] = distance
                     positions[i, column] = position
+                    edges[i, column, 0], edges[i, column, 1] = e0, e1
+                    edges[i, column, 2], edges[i, column, 3] = e2, total
 
 
 @njit(cache=True, inline='always')
@@ -313,26 +363,6 @@ def _height(projected: Array, e0: float, e1: float, e2: float, total: float, z: 
     height: float = (e0 * (projected[0, 2] - z) + e1 * (projected[1, 2] - z)
                      + e2 * (projected[2, 2] - z)) / total
     return height
-
-
-@njit(cache=True)
-def _describe(corners: Array, frame: Array, turned: Array, distances: Array,
-              positions: IntArray) -> Hits:
-    """Return sides and weights of the hits found, too."""
-    count = len(turned)
-    sides, weights = np.zeros((count, 2), np.int64), np.zeros((count, 2, 3))
-    projected = np.empty((3, 3))
-    for i in range(count):
-        for column in range(2):
-            if positions[i, column] < 0:
-                continue
-            project_triangle(corners, positions[i, column], frame, projected)
-            e0, e1, e2, total = cover(projected, turned[i, 0], turned[i, 1])
-            sides[i, column] = EXIT if total > 0.0 else ENTRY
-            weights[i, column, 0] = e0 / total
-            weights[i, column, 1] = e1 / total
-            weights[i, column, 2] = e2 / total
-    return Hits(distances, sides, positions, weights)
 
 
 #: A direction without relation to any axis, for inside tests.
