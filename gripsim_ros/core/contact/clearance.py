@@ -14,7 +14,7 @@ from ..errors import ShapeError
 from .contact_mesh import ContactMesh
 from .gjk import Shape, distance_bound, few_points, support_point
 from .hulls import Hulls, hull_shape
-from .rows import Row, Rows, along, matrix_rows
+from .rows import Row, Rows, along, matrix_rows, triangle_rows
 from .vp_tree import STACK_SIZE, VpTree
 
 Array = NDArray[np.float64]
@@ -23,6 +23,8 @@ IntArray = NDArray[np.int64]
 #: A bound lies within this part of the distance, or within this much of it [m]: nearly exact,
 #: so that answers turn with object and hand, for a sixth more time than at one percent.
 RELATIVE, ABSOLUTE = 1e-7, 1e-10
+#: What rounding of coordinates moves a point at most, over its distance from the origins.
+ROUNDING = 1e-12
 
 
 def hull_clearances(hulls: Hulls, body: ContactMesh, T_object_link: Array,
@@ -79,7 +81,7 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
 
     The last plane of ``normals`` and ``reach`` is replaced by the one that parted the
     nearest triangle so far, the one before by that which parted the last triangle that was
-    farther: these two prune nearly all of what follows.
+    farther: these two prune nearly all of what follows, triangles before they are mapped.
     """
     children, ranges, corners = tree.children, tree.ranges, tree.corners
     centres, radii, slabs = tree.centres, tree.radii, tree.slabs
@@ -89,6 +91,10 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
     limits = np.array([0.5 * RELATIVE, 0.2 * ABSOLUTE, 0.0])
     hints = np.zeros(2, np.int64)
     turn, shift = matrix_rows(rotation), (origin[0], origin[1], origin[2])
+    back, last = matrix_rows(rotation.T), len(reach) - 1
+    nearer = _plane_in_object(normals, reach, last, back, shift)
+    farther = _plane_in_object(normals, reach, last - 1, back, shift)
+    rounding = ROUNDING * (tree.size + np.sqrt(along(shift, shift)))
     best, pruned = np.inf, np.inf
     stack[0], gaps[0] = 0, -np.inf
     top = 1
@@ -112,6 +118,10 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
             top += 2
             continue
         for position in range(ranges[node, 0], ranges[node, 1]):
+            beyond = best + bulges[position] + rounding
+            rows = triangle_rows(corners, position)
+            if (_beyond(nearer, rows) >= beyond) | (_beyond(farther, rows) >= beyond):
+                continue
             _triangle_to_link(corners, position, turn, shift, triangle)
             rough = _triangle_gap(normals, reach, matrix_rows(triangle), best + bulges[position])
             if rough - bulges[position] >= best:
@@ -121,12 +131,32 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
                 - bulges[position]
             if gap < best:
                 best = max(gap, 0.0)
-                _part(shape, start, hints, normals, reach, len(reach) - 1)
+                _part(shape, start, hints, normals, reach, last)
+                nearer = _plane_in_object(normals, reach, last, back, shift)
             else:
-                _part(shape, start, hints, normals, reach, len(reach) - 2)
+                _part(shape, start, hints, normals, reach, last - 1)
+                farther = _plane_in_object(normals, reach, last - 1, back, shift)
         if best <= 0.0:
             return 0.0
     return max(min(best, pruned), 0.0)
+
+
+@njit(cache=True, inline='always')
+def _plane_in_object(normals: Array, reach: Array, place: int, back: Rows,
+                     origin: Row) -> tuple[Row, float]:
+    """Return a plane of the link in the object's frame, ``back`` being R_object_link."""
+    normal = normals[place, 0], normals[place, 1], normals[place, 2]
+    turned = along(back[0], normal), along(back[1], normal), along(back[2], normal)
+    return turned, along(turned, origin) + reach[place]
+
+
+@njit(cache=True, inline='always')
+def _beyond(plane: tuple[Row, float], triangle: Rows) -> float:
+    """Return how far a triangle lies beyond a plane."""
+    normal, offset = plane
+    least: float = min(along(normal, triangle[0]), along(normal, triangle[1]),
+                       along(normal, triangle[2])) - offset
+    return least
 
 
 @njit(cache=True)
