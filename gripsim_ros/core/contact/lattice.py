@@ -206,10 +206,9 @@ def find_spots(node: IntArray, depths: Array, spacing: float) -> Spots:
     labels = np.full((nu, nv), -1)
     for i in range(nu):
         for j in range(nv):
-            if grid[i, j] > -np.inf:
-                step = _largest_step(grid, i, j, spacing)
-                if grid[i, j] > 0.0 or (overlapping == 0 and grid[i, j] + step > 0.0):
-                    labels[i, j] = -2
+            if grid[i, j] > 0.0 or (overlapping == 0 and grid[i, j] > -np.inf and grid[i, j]
+                                    + _largest_step(grid, i, j, spacing) > 0.0):
+                labels[i, j] = -2
     reach = min(max(1, int(1.2 * np.sqrt(overlapping))), LARGEST_REACH)
     return _label(grid, labels, reach)
 

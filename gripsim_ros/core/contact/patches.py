@@ -238,11 +238,12 @@ def _take(chosen: IntArray, points: Array, normals: Array, depths: Array, slopes
 
 def _repeats(patch: Patch, known: list[Patch]) -> bool:
     """Tell whether an earlier patch of the same side has most of a patch's deepest nodes."""
+    same = [other for other in known if other.side == patch.side]
+    if not same:
+        return False
     deepest = patch.points[int(np.argmax(patch.depths))]
     spacing = float(np.sqrt(patch.areas.min()))
-    for other in known:
-        if other.side != patch.side:
-            continue
+    for other in same:
         reach = 2.0 * max(spacing, float(np.sqrt(other.areas.max())))
         loaded = other.points[other.depths > 0.0]
         if np.linalg.norm(loaded - deepest, axis=1).min() < reach:
