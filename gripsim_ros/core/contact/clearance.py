@@ -13,7 +13,7 @@ from ..batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from ..errors import ShapeError
 from .contact_mesh import ContactMesh
 from .gjk import Shape, distance_bound, few_points, support_point
-from .hulls import Hulls, hull_shape
+from .hulls import Hulls, beyond_planes, hull_shape
 from .rows import Row, Rows, along, matrix_rows, triangle_rows
 from .vp_tree import STACK_SIZE, VpTree
 
@@ -25,6 +25,9 @@ IntArray = NDArray[np.int64]
 RELATIVE, ABSOLUTE = 1e-7, 1e-10
 #: What rounding of coordinates moves a point at most, over its distance from the origins.
 ROUNDING = 1e-12
+#: A pair whose bound is so many times the least distance is not the nearest, however that was
+#: rounded within ``RELATIVE``.
+CLEARLY = 1.0 + 1e-5
 
 
 def hull_clearances(hulls: Hulls, body: ContactMesh, T_object_link: Array,
@@ -349,10 +352,38 @@ def _pair_clearances(hulls: Hulls, pairs: IntArray, poses: Array) -> Array:
                                  - poses[j, a, b] * hulls.centres[hj, b])
             squared += starts[k, a] ** 2
         bounds[k] = np.sqrt(squared) - hulls.radii[hi] - hulls.radii[hj]
+    found = bounds.copy()
+    which, radii, centres = hulls.which, hulls.radii, hulls.centres
+    normals, offsets = hulls.normals, hulls.offsets
+    for k in range(count):
+        i, j = pairs[k, 0], pairs[k, 1]
+        way = starts[k, 0], starts[k, 1], starts[k, 2]
+        back = -way[0], -way[1], -way[2]
+        of_i = beyond_planes(normals, offsets, centres, which[i], poses, i, back)
+        of_j = beyond_planes(normals, offsets, centres, which[j], poses, j, way)
+        found[k] = max(found[k], of_i - radii[which[j]], of_j - radii[which[i]])
+    best = _raise_bounds(hulls, pairs, poses, starts, found, CLEARLY)
+    if best <= 0.0:     # where hulls meet, the bounds of all the others are wanted
+        _raise_bounds(hulls, pairs, poses, starts, bounds, 1.0)
+        return bounds
+    for k in range(count):
+        if bounds[k] > best and found[k] > best:
+            found[k] = bounds[k]
+    return found
+
+
+@njit(cache=True)
+def _raise_bounds(hulls: Hulls, pairs: IntArray, poses: Array, starts: Array, bounds: Array,
+                  ratio: float) -> float:
+    """
+    Raise bounds, the least first, to distances until the rest are a ratio above one; return it.
+
+    ``starts`` lead from the second centre of a pair to the first.
+    """
     best = np.inf
     still, limits = np.zeros(3), np.array([0.5 * RELATIVE, 0.2 * ABSOLUTE, np.inf])
     for k in np.argsort(bounds, kind='mergesort'):
-        if bounds[k] >= best:
+        if bounds[k] >= ratio * best:
             break
         i, j = pairs[k]
         rotation_i = np.ascontiguousarray(poses[i, :3, :3])
@@ -363,4 +394,4 @@ def _pair_clearances(hulls: Hulls, pairs: IntArray, poses: Array) -> Array:
                                    rotation, origin, rotation_i.T @ starts[k], limits,
                                    np.zeros(2, np.int64))
         best = min(best, bounds[k])
-    return bounds
+    return best

@@ -10,6 +10,7 @@ from scipy.spatial import ConvexHull
 from .contact_mesh import ContactMesh
 from .curved_surface import control_points
 from .gjk import EXTRAS, SWEEP, Shape
+from .rows import Row, along, matrix_rows
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -119,3 +120,17 @@ def hull_shape(hulls: Hulls, link: int, sweep: Array) -> Shape:
     extras[SWEEP:SWEEP + 3] = sweep
     return Shape(hulls.vertices[begin:end],
                  hulls.graphs[hulls.graph_offsets[h]:hulls.graph_offsets[h + 1]], extras)
+
+
+@njit(cache=True, inline='always')
+def beyond_planes(normals: Array, offsets: Array, centres: Array, hull: int, poses: Array,
+                  link: int, way: Row) -> float:
+    """Return how far a point lies beyond a hull's planes [m], ``way`` from its centre in poses."""
+    turn = matrix_rows(poses[link].T)
+    point = (centres[hull, 0] + along(turn[0], way), centres[hull, 1] + along(turn[1], way),
+             centres[hull, 2] + along(turn[2], way))
+    best = -np.inf
+    for k in range(offsets.shape[1]):
+        normal = normals[hull, k, 0], normals[hull, k, 1], normals[hull, k, 2]
+        best = max(best, along(normal, point) - offsets[hull, k])
+    return best
