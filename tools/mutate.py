@@ -34,6 +34,7 @@ TARGETS = {
     'contact.penetration': ('test_ray_kernels', 'vertices or cells or ascending'),
     'contact.epa': ('test_epa_kernels', ''),
     'contact.lattice': ('test_lattice_kernels', ''),
+    'contact.raster': ('test_lattice_kernels', ''),
     'contact.windows': ('test_window_kernels', ''),
     'contact.simplex_search': ('test_simplex_kernels', ''),
     'contact.seed_rule': ('test_seed_kernels', ''),
