@@ -1,7 +1,7 @@
 """Eight numbers at once, compiled and as arrays, against each of them alone."""
 
-from gripsim_ros.core.mechanics.eights import (EIGHT, fill, larger, put, root, smaller, take,
-                                               where)
+from gripsim_ros.core.mechanics.eights import (EIGHT, fill, larger, put, put_six, root, SIX,
+                                               smaller, take, take_six, where)
 from numba import config, njit
 import numpy as np
 from numpy.testing import assert_array_equal
@@ -69,3 +69,22 @@ def test_arrays_whose_numbers_do_not_lie_side_by_side_are_refused():
 
     with pytest.raises(Exception, match='take'):
         first(np.ones((EIGHT, 2)).T)
+
+
+def _move_sixes(a, b, results, few):
+    put(take_six(a, 1), results, 0)
+    put(take_six(b, 2, 1) + fill(1.0), results, 1)
+    put_six(take(results, 0), few, 1)
+    put_six(take_six(a, 0) * fill(2.0), few, 2)
+
+
+@pytest.mark.parametrize('move', [_move_sixes, njit(_move_sixes)], ids=['arrays', 'compiled'])
+def test_six_numbers_are_taken_with_two_zeros_and_put_without(move):
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=(2, SIX)), rng.normal(size=(3, 2, SIX))
+    results, few = np.full((2, EIGHT), np.nan), np.full((4, SIX), np.nan)
+    move(a, b, results, few)
+    assert_array_equal(results[0], [*a[1], 0.0, 0.0])
+    assert_array_equal(results[1], [*(b[2, 1] + 1.0), 1.0, 1.0])
+    assert_array_equal(few[1:3], [a[1], 2.0 * a[0]])
+    assert np.isnan(few[[0, 3]]).all()

@@ -3,13 +3,16 @@
 from itertools import product
 
 from gripsim_ros.core.mechanics import equilibrium
-from gripsim_ros.core.mechanics.contact_springs import contact_response, SLIDING
+from gripsim_ros.core.mechanics.contact_springs import (
+    contact_response, fill_slopes, press, shorten_three, shorten_two, SLIDING, spring_force)
+from gripsim_ros.core.mechanics.eights import take_six
 from gripsim_ros.core.mechanics.equilibrium import (
     change_damping, climb, DAMPING_FACTOR, elastic_stiffness, ESCAPE, excursion,
     FIRST_DAMPING, hold, is_restrained, judge, MAX_DAMPING, MAX_STEP, MAX_TRIALS, norm6,
     normal_loads, RELATIVE_PIVOT, RESTRAINT, search, solve6, solve_equilibrium,
     SUFFICIENT_DECREASE, utilisation)
 from hypothesis import assume, given, settings, strategies as st
+from numba import njit
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
@@ -98,6 +101,36 @@ def test_contacts_stick_slide_tilt_and_let_go_with_their_derivatives(seed):
         assert_allclose(response[:, 1:7], derivative(
             lambda there: force_law(there, start, stiffness, FRICTION), moved), rtol=0.0,
             atol=ATOL_DIFFERENCE)
+
+
+@njit
+def forces_and_slopes(x, motion, start, stiffness, friction, forces, response):
+    """Fill forces (6,) and derivatives of a contact; return whether it bears any."""
+    twist = take_six(x)
+    press(0, twist, motion, stiffness, response)
+    forces[0] = spring_force(start[0, 0], 0, response)
+    forces[1:4] = shorten_three(spring_force(0.0, 1, response), spring_force(0.0, 2, response),
+                                spring_force(0.0, 3, response), friction * forces[0])
+    forces[4:] = shorten_two(spring_force(start[0, 1], 4, response),
+                             spring_force(start[0, 2], 5, response), forces[0])
+    return fill_slopes(0, friction, start, stiffness, response)
+
+
+@given(seeds)
+@settings(max_examples=20)
+def test_what_a_search_needs_of_a_contact_is_its_response(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=6)
+    for case in product((False, True), repeat=3):
+        motion, start, stiffness = contact_at(rng, x, *case)
+        forces, response, wanted = np.empty(6), np.full((6, 8), 7.0), np.empty((6, 8))
+        bears = forces_and_slopes(x, motion[None], start[None], stiffness[None], FRICTION,
+                                  forces, response)
+        contact_response(x, motion, start, stiffness, FRICTION, wanted)
+        assert bears != case[0]
+        if bears:
+            assert_allclose(forces, wanted[:, 0], rtol=RTOL_ROUNDOFF)
+            assert_allclose(response[:, :6], wanted[:, 1:7], rtol=RTOL_ROUNDOFF)
 
 
 def test_a_contact_at_its_very_limits_does_what_lies_within_them():

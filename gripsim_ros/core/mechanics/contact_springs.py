@@ -8,6 +8,8 @@ from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
+from .eights import fill, put, take_six
+
 Array = NDArray[np.float64]
 
 #: Rows of a contact: the first slide and twist, the last two tilt.
@@ -65,29 +67,74 @@ def confine(first: int, last: int, share: float, stiffness: Array, response: Arr
                                   * (same - direction * response[b, 7]))
 
 
-@njit(cache=True)
-def press(i: int, state: Array, motion: Array, starts: Array, stiffness: Array,
-          response: Array) -> None:
-    """Fill the forces that the springs of a contact would bear at a twist, none slipping."""
+@njit(cache=True, inline='always')
+def press(i: int, twist: Array, motion: Array, stiffness: Array, response: Array) -> None:
+    """Fill what each of a twist's six parts takes from the forces of a contact's springs."""
     for a in range(ROWS):
-        total = 0.0
-        if a == 0:
-            total = starts[i, 0]
-        elif a >= SLIDING:
-            total = starts[i, a - SLIDING + 1]
-        spring = stiffness[i, a]
-        for b in range(6):
-            total -= spring * motion[i, a, b] * state[7, b]
-        response[a, 0] = total
+        put((stiffness[i, a] * take_six(motion, i, a)) * twist, response, a)
 
 
-@njit(cache=True)
-def shorten(first: int, last: int, share: float, response: Array) -> None:
-    """Return trial forces as ``confine`` does, without their derivatives."""
-    size = 0.0
+@njit(cache=True, inline='always')
+def spring_force(start: float, a: int, response: Array) -> float:
+    """Return the force of a spring of a contact that ``press`` was told of, from its start."""
+    force: float = (start - response[a, 0] - response[a, 1] - response[a, 2] - response[a, 3]
+                    - response[a, 4] - response[a, 5])
+    return force
+
+
+@njit(cache=True, inline='always')
+def shorten_two(x: float, y: float, limit: float) -> tuple[float, float]:
+    """Return trial forces beyond a limit to it, as ``confine`` does."""
+    size = np.sqrt(x * x + y * y)
+    if size <= limit:
+        return x, y
+    return limit * (x / size), limit * (y / size)
+
+
+@njit(cache=True, inline='always')
+def shorten_three(x: float, y: float, z: float, limit: float) -> tuple[float, float, float]:
+    """Return trial forces beyond a limit to it, as ``confine`` does."""
+    size = np.sqrt(x * x + y * y + z * z)
+    if size <= limit:
+        return x, y, z
+    return limit * (x / size), limit * (y / size), limit * (z / size)
+
+
+@njit(cache=True, inline='always')
+def fill_slopes(i: int, friction: float, starts: Array, stiffness: Array,
+                response: Array) -> bool:
+    """
+    Fill the derivatives of a contact's forces, as ``yield_to`` does; return whether it bears any.
+
+    ``response`` (6, 8), which ``press`` was told of the contact: columns 0 to 5 the derivatives
+    by the contact's displacements, the others scratch.
+    """
+    normal = spring_force(starts[i, 0], 0, response)
+    if normal <= 0.0:
+        return False
+    x, y, z = (spring_force(0.0, 1, response), spring_force(0.0, 2, response),
+               spring_force(0.0, 3, response))
+    v, w = spring_force(starts[i, 1], 4, response), spring_force(starts[i, 2], 5, response)
+    for a in range(ROWS):
+        put(fill(0.0), response, a)
+        response[a, a] = -stiffness[i, a]
+    slide, tilt = np.sqrt(x * x + y * y + z * z), np.sqrt(v * v + w * w)
+    if slide > friction * normal:
+        response[1, 7], response[2, 7], response[3, 7] = x / slide, y / slide, z / slide
+        _fill_slipping(i, 1, SLIDING, -(friction * normal) / slide, friction, stiffness, response)
+    if tilt > normal:
+        response[4, 7], response[5, 7] = v / tilt, w / tilt
+        _fill_slipping(i, SLIDING, ROWS, -normal / tilt, 1.0, stiffness, response)
+    return True
+
+
+@njit(cache=True, inline='always')
+def _fill_slipping(i: int, first: int, last: int, ratio: float, share: float, stiffness: Array,
+                   response: Array) -> None:
+    """Fill the derivatives of forces that are cut; column 7 holds their direction."""
     for a in range(first, last):
-        size += response[a, 0] ** 2
-    size, limit = np.sqrt(size), share * response[0, 0]
-    if size > limit:
-        for a in range(first, last):
-            response[a, 0] = limit * (response[a, 0] / size)
+        direction = response[a, 7]
+        response[a, 0] = -share * stiffness[i, 0] * direction
+        for b in range(first, last):
+            same = 1.0 if a == b else 0.0
+            response[a, b] = ratio * stiffness[i, b] * (same - direction * response[b, 7])

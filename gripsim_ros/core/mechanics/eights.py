@@ -24,7 +24,9 @@ Mask = NDArray[np.bool_]
 
 #: So many numbers are one value.
 EIGHT = 8
-#: Arrays have this many axes at most, the last of them of eight.
+#: So many are a twist, a wrench or the springs of a contact: six of the eight.
+SIX = 6
+#: Arrays have this many axes at most, the last of them of eight or six.
 MOST_AXES = 3
 
 _NUMBERS = ir.VectorType(ir.DoubleType(), EIGHT)
@@ -40,6 +42,16 @@ def take(array: Array, *index: int) -> Array:
 def put(value: Array, array: Array, *index: int) -> None:
     """Write eight numbers to ``array[index]``."""
     array[index] = value
+
+
+def take_six(array: Array, *index: int) -> Array:
+    """Return the six numbers at ``array[index]``, whose last axis is of six, and two zeros."""
+    return np.concatenate([array[index], np.zeros(EIGHT - SIX)])
+
+
+def put_six(value: Array, array: Array, *index: int) -> None:
+    """Write the first six of eight numbers to ``array[index]``."""
+    array[index] = value[:SIX]
 
 
 def fill(number: float) -> Array:
@@ -131,25 +143,54 @@ def _spread(context: Any, builder: Any, kind: types.Type, value: Any) -> Any:
 
 
 def _place(context: Any, builder: Any, kinds: tuple[types.Type, ...],
-           values: tuple[Any, ...]) -> Any:
-    """Return the address of eight numbers in an array."""
+           values: tuple[Any, ...], width: int) -> Any:
+    """Return the address of numbers in an array whose last axis has a width."""
     array = make_array(kinds[0])(context, builder, values[0])
     sizes = cgutils.unpack_tuple(builder, array.shape, kinds[0].ndim)
     offset = ir.Constant(ir.IntType(64), 0)
     for axis, (kind, value) in enumerate(zip(kinds[1:], values[1:])):
         offset = builder.add(builder.mul(offset, sizes[axis]),
                              context.cast(builder, value, kind, types.int64))
-    offset = builder.mul(offset, ir.Constant(ir.IntType(64), EIGHT))
-    return builder.bitcast(builder.gep(array.data, [offset]), _NUMBERS.as_pointer())
+    offset = builder.mul(offset, ir.Constant(ir.IntType(64), width))
+    return builder.gep(array.data, [offset])
 
 
 def _lower_take(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-    return builder.load(_place(context, builder, sig.args, arguments), align=8)
+    place = _place(context, builder, sig.args, arguments, EIGHT)
+    return builder.load(builder.bitcast(place, _NUMBERS.as_pointer()), align=8)
 
 
 def _lower_put(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-    place = _place(context, builder, sig.args[1:], arguments[1:])
-    builder.store(arguments[0], place, align=8)
+    place = _place(context, builder, sig.args[1:], arguments[1:], EIGHT)
+    builder.store(arguments[0], builder.bitcast(place, _NUMBERS.as_pointer()), align=8)
+    return context.get_dummy_value()
+
+
+def _select(builder: Any, value: Any, other: Any, *lanes: int) -> Any:
+    """Return lanes of a vector and, counted on from there, of another of its kind."""
+    kind = ir.VectorType(ir.IntType(32), len(lanes))
+    return builder.shuffle_vector(value, other, ir.Constant(kind, list(lanes)))
+
+
+def _pointer(builder: Any, place: Any, first: int, count: int) -> Any:
+    """Return the address of so many numbers from the first on, behind an address."""
+    place = builder.gep(place, [ir.Constant(ir.IntType(64), first)])
+    return builder.bitcast(place, ir.VectorType(ir.DoubleType(), count).as_pointer())
+
+
+def _lower_take_six(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
+    place = _place(context, builder, sig.args, arguments, SIX)
+    four = builder.load(_pointer(builder, place, 0, 4), align=8)
+    two = builder.load(_pointer(builder, place, 4, 2), align=8)
+    two = _select(builder, two, ir.Constant(two.type, [0.0] * 2), 0, 1, 2, 3)
+    return _select(builder, four, two, *range(EIGHT))
+
+
+def _lower_put_six(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
+    value, place = arguments[0], _place(context, builder, sig.args[1:], arguments[1:], SIX)
+    four, two = _select(builder, value, value, *range(4)), _select(builder, value, value, 4, 5)
+    builder.store(four, _pointer(builder, place, 0, 4), align=8)
+    builder.store(two, _pointer(builder, place, 4, 2), align=8)
     return context.get_dummy_value()
 
 
@@ -214,12 +255,17 @@ def _register() -> None:
     _type_as(where, numbers, lambda mask, *kinds: mask == truths and _are_numbers(*kinds))
     for pair in pairs:
         lower_builtin(where, EightTruths, *pair)(_lower_where)
-    _type_as(take, numbers, _is_place)
-    _type_as(put, types.none, lambda value, *place: value == numbers and _is_place(*place))
+    for taking in (take, take_six):
+        _type_as(taking, numbers, _is_place)
+    for putting in (put, put_six):
+        _type_as(putting, types.none,
+                 lambda value, *place: value == numbers and _is_place(*place))
     for axes in range(MOST_AXES):
         index = (types.Integer,) * axes
         lower_builtin(take, types.Array, *index)(_lower_take)
         lower_builtin(put, EightNumbers, types.Array, *index)(_lower_put)
+        lower_builtin(take_six, types.Array, *index)(_lower_take_six)
+        lower_builtin(put_six, EightNumbers, types.Array, *index)(_lower_put_six)
 
 
 _register()

@@ -13,8 +13,9 @@ from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
-from .contact_springs import press, ROWS, shorten, SLIDING, yield_to
-from .eights import EIGHT, put, take
+from .contact_springs import (fill_slopes, press, ROWS, shorten_three, shorten_two, SLIDING,
+                              spring_force)
+from .eights import fill, put_six, take_six
 
 Array = NDArray[np.float64]
 Contacts = tuple[Array, Array, Array, Array]
@@ -59,20 +60,24 @@ def balance(load: Array, grip: Grip, response: Array, state: Array) -> float:
 def fill_residual(load: Array, grip: Grip, response: Array, state: Array) -> float:
     """Fill the residual at a twist alone, as ``balance`` does, and return its norm."""
     motion, action, starts, stiffness = grip[0]
-    friction = grip[2]
-    for a in range(6):
-        state[0, a] = load[a]
+    friction, twist, total = grip[2], take_six(state, 7), take_six(load)
     for i in range(len(starts)):
-        press(i, state, motion, starts, stiffness, response)
-        if response[0, 0] <= 0.0:
+        press(i, twist, motion, stiffness, response)
+        normal = spring_force(starts[i, 0], 0, response)
+        if normal <= 0.0:
             continue
-        shorten(1, SLIDING, friction, response)
-        shorten(SLIDING, ROWS, 1.0, response)
-        for a in range(6):
-            total = state[0, a]
-            for c in range(ROWS):
-                total += action[i, c, a] * response[c, 0]
-            state[0, a] = total
+        first, second, torsion = shorten_three(
+            spring_force(0.0, 1, response), spring_force(0.0, 2, response),
+            spring_force(0.0, 3, response), friction * normal)
+        tilt, other = shorten_two(spring_force(starts[i, 1], 4, response),
+                                  spring_force(starts[i, 2], 5, response), normal)
+        total = total + take_six(action, i, 0) * normal
+        total = total + take_six(action, i, 1) * first
+        total = total + take_six(action, i, 2) * second
+        total = total + take_six(action, i, 3) * torsion
+        total = total + take_six(action, i, 4) * tilt
+        total = total + take_six(action, i, 5) * other
+    put_six(total, state, 0)
     return norm6(state[0])
 
 
@@ -80,25 +85,29 @@ def fill_residual(load: Array, grip: Grip, response: Array, state: Array) -> flo
 def fill_derivative(grip: Grip, response: Array, state: Array) -> None:
     """Fill the residual's derivative at a twist alone, as ``balance`` does."""
     motion, action, starts, stiffness = grip[0]
-    friction, moved, rows = grip[2], np.zeros((ROWS, EIGHT)), np.zeros((6, EIGHT))
+    friction, twist = grip[2], take_six(state, 7)
+    p, q, r, u, v, w = fill(0.0), fill(0.0), fill(0.0), fill(0.0), fill(0.0), fill(0.0)
     for i in range(len(starts)):
-        press(i, state, motion, starts, stiffness, response)
-        if response[0, 0] <= 0.0:
+        press(i, twist, motion, stiffness, response)
+        if not fill_slopes(i, friction, starts, stiffness, response):
             continue
-        yield_to(friction, stiffness[i], response)
-        for d in range(ROWS):
-            for b in range(6):
-                moved[d, b] = motion[i, d, b]
         for c in range(ROWS):
             for d in range(ROWS):
-                slope = response[c, d + 1]
+                slope = response[c, d]
                 if slope != 0.0:
-                    along = take(moved, d)
-                    for a in range(6):
-                        put(take(rows, a) + slope * action[i, c, a] * along, rows, a)
-    for a in range(6):
-        for b in range(6):
-            state[a + 1, b] = rows[a, b]
+                    along = take_six(motion, i, d)
+                    p = p + slope * action[i, c, 0] * along
+                    q = q + slope * action[i, c, 1] * along
+                    r = r + slope * action[i, c, 2] * along
+                    u = u + slope * action[i, c, 3] * along
+                    v = v + slope * action[i, c, 4] * along
+                    w = w + slope * action[i, c, 5] * along
+    put_six(p, state, 1)
+    put_six(q, state, 2)
+    put_six(r, state, 3)
+    put_six(u, state, 4)
+    put_six(v, state, 5)
+    put_six(w, state, 6)
 
 
 @njit(cache=True)
@@ -126,14 +135,14 @@ def solve6(matrix: Array, right: Array, solution: Array) -> bool:
                 pivot = row
         if not abs(matrix[pivot, column]) > RELATIVE_PIVOT * largest:
             return False
+        upper = take_six(matrix, pivot)
         if pivot != column:
-            for b in range(column, 6):
-                matrix[column, b], matrix[pivot, b] = matrix[pivot, b], matrix[column, b]
+            put_six(take_six(matrix, column), matrix, pivot)
+            put_six(upper, matrix, column)
             solution[column], solution[pivot] = solution[pivot], solution[column]
         for row in range(column + 1, 6):
             factor = matrix[row, column] / matrix[column, column]
-            for b in range(column, 6):
-                matrix[row, b] -= factor * matrix[column, b]
+            put_six(take_six(matrix, row) - factor * upper, matrix, row)
             solution[row] -= factor * solution[column]
     for row in range(5, -1, -1):
         for b in range(row + 1, 6):
@@ -159,10 +168,10 @@ def elastic_stiffness(contacts: Contacts, loads: Array, rows: int) -> Array:
     for i in range(len(starts)):
         if loads[i] > 0.0:
             for c in range(rows):
+                along = take_six(motion, i, c)
                 for a in range(6):
                     left = stiffness[i, c] * motion[i, c, a]
-                    for b in range(6):
-                        matrix[a, b] += left * motion[i, c, b]
+                    put_six(take_six(matrix, a) + left * along, matrix, a)
     return matrix
 
 
@@ -240,12 +249,12 @@ def solve_equilibrium(x: Array, load: Array, grip: Grip) -> bool:
             elastic = elastic_stiffness(grip[0], np.ones(len(grip[1])), ROWS)
             springs = True
         for a in range(6):
-            for b in range(6):
-                matrix[a, b] = damping * elastic[a, b] - state[a + 1, b]
+            put_six(damping * take_six(elastic, a) - take_six(state, a + 1), matrix, a)
         lower = False
         if solve6(matrix, state[0], step):
             size, lower = search(state, size, step, (load, grip), response, trial)
-            state, trial = trial, state
+            put_six(take_six(trial, 0), state, 0)
+            put_six(take_six(trial, 7), state, 7)
         damping = change_damping(damping, lower)
     x[:] = state[7]
     solved: bool = size <= tolerance
