@@ -4,8 +4,9 @@ from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gripsim_ros.core.mechanics.cholesky import (back_substitute, combine_rows, factorise_part,
-                                                 GROUP)
+from gripsim_ros.core.mechanics.cholesky import (
+    back_substitute, combine_rows, factorise_part, GROUP, substitute_back, substitute_forth)
+from gripsim_ros.core.mechanics.eights import EIGHT
 
 RTOL_ROUNDOFF = 1e-10
 NO_ROWS, NO_FACTOR = np.zeros(0, np.int64), np.zeros((0, 0))
@@ -38,6 +39,22 @@ def test_a_factor_times_itself_is_the_part_and_solves_its_equations(seed, count)
     solution = right.copy()
     back_substitute(factor, solution)
     assert_allclose(part @ solution, right, atol=1e-7 * np.abs(right).max())
+
+
+@given(seed=seeds, count=st.integers(1, 40))
+@settings(max_examples=20)
+def test_eight_sides_solved_at_once_have_the_bits_of_each_alone(seed, count):
+    rng = np.random.default_rng(seed)
+    factor, _ = factorise_part(positive_matrix(rng, count), np.arange(count), NO_ROWS, NO_FACTOR)
+    right = rng.normal(size=(count, EIGHT)) * (rng.random((count, EIGHT)) < 0.7)
+    solutions = right.copy()
+    substitute_forth(factor, solutions)
+    assert_allclose(np.triu(factor).T @ solutions, right, rtol=0.0, atol=1e-7)
+    substitute_back(factor, solutions)
+    for column in range(EIGHT):
+        alone = right[:, column].copy()
+        back_substitute(factor, alone)
+        assert_array_equal(solutions[:, column], alone)
 
 
 @given(seed=seeds, count=st.integers(2, 60))

@@ -13,6 +13,8 @@ from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
+from .eights import fill, put, take
+
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -165,6 +167,34 @@ def _dot(a: Array, b: Array, first: int) -> float:
     for j in range(last, len(b)):
         p += a[j] * b[j]
     return (p + q) + (r + s)
+
+
+@njit(cache=True, error_model='numpy')
+def substitute_forth(upper: Array, right: Array) -> None:
+    """Solve ``U^T X = right (n, 8)`` in place: half the way of ``back_substitute``, to the bit."""
+    count = len(right)
+    for k in range(count):
+        value = take(right, k) / upper[k, k]
+        put(value, right, k)
+        for j in range(k + 1, count):
+            put(take(right, j) - upper[k, j] * value, right, j)
+
+
+@njit(cache=True, error_model='numpy')
+def substitute_back(upper: Array, right: Array) -> None:
+    """Solve ``U X = right (n, 8)`` in place: the other half of ``back_substitute``."""
+    count = len(right)
+    for k in range(count - 1, -1, -1):
+        p, q, r, s = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
+        last = k + 1 + (count - k - 1) // 4 * 4
+        for j in range(k + 1, last, 4):
+            p = p + upper[k, j] * take(right, j)
+            q = q + upper[k, j + 1] * take(right, j + 1)
+            r = r + upper[k, j + 2] * take(right, j + 2)
+            s = s + upper[k, j + 3] * take(right, j + 3)
+        for j in range(last, count):
+            p = p + upper[k, j] * take(right, j)
+        put((take(right, k) - ((p + q) + (r + s))) / upper[k, k], right, k)
 
 
 @njit(cache=True, error_model='numpy')

@@ -4,8 +4,9 @@ from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
-from .cholesky import back_substitute, combine_rows
-from .tilting import tilting_springs
+from .cholesky import combine_rows, substitute_back, substitute_forth
+from .eights import EIGHT
+from .tilting import FIELDS, motion_fields, tangents_of, tilting_springs
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -64,6 +65,8 @@ def sum_patches(nodes: tuple[Array, Array, Array, Array, IntArray],
     tilting, stiffness = np.empty((count, 2, 6)), np.empty((count, 2))
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
+    approaches = np.zeros((count, len(forces)))
+    halfway, solved = np.zeros((count, len(forces))), np.empty((len(forces), EIGHT))
     number = 0
     for patch in range(count):
         part = np.flatnonzero(patches == patch)
@@ -78,19 +81,48 @@ def sum_patches(nodes: tuple[Array, Array, Array, Array, IntArray],
         numbers[DEPTH, number] = depths[part].max()
         numbers[INDENTATION, number] = shifts[part].max()
         centre, direction = vectors[CENTRE, number], vectors[DIRECTION, number]
-        approach = np.zeros(len(forces))
-        for i in range(len(part)):
-            approach[part[i]] = (inward[i, 0] * direction[0] + inward[i, 1] * direction[1]
-                                 + inward[i, 2] * direction[2])
-        added, moves = _response(approach, factor, order, own, loaded)
-        numbers[NORMAL, number] = pairwise_sum(approach * added)
-        numbers[WORK, number] = pairwise_sum(added * moves)
-        tilting[number], stiffness[number] = tilting_springs(
-            here, inward, around, centre, direction, factor, places[part])
+        tangents = tangents_of(direction)
+        fields = motion_fields(here, inward, centre, direction, tangents)
+        _solve_fields(fields, factor, places[part], solved)
+        tilting[number], stiffness[number] = tilting_springs(fields, around, tangents, solved)
+        approaches[number, part], halfway[number] = fields[:, 0], solved[:, 0]
         rows[number], counts[number] = patch, len(part)
         number += 1
+    _add_responses(approaches[:number], halfway[:number], factor, order, own, loaded, numbers)
     return (rows[:number], counts[:number], vectors[:, :number], numbers[:, :number],
             tilting[:number], stiffness[:number])
+
+
+@njit(cache=True)
+def _solve_fields(fields: Array, factor: Array, places: IntArray, solved: Array) -> None:
+    """Fill ``U^-T`` times displacement fields (n, 5) at places, zero elsewhere."""
+    solved[:] = 0.0
+    for i in range(len(places)):
+        for a in range(FIELDS):
+            solved[places[i], a] = fields[i, a]
+    substitute_forth(factor, solved)
+
+
+@njit(cache=True)
+def _add_responses(approaches: Array, halfway: Array, factor: Array, order: IntArray, own: Array,
+                   loaded: IntArray, numbers: Array) -> None:
+    """
+    Set the forces that approaches (p, k) add, and the work of these on the object's share.
+
+    ``halfway`` (p, k) are ``U^-T`` times the approaches, in the factor's order.
+    """
+    room, added = np.zeros((len(order), EIGHT)), np.empty(len(order))
+    for first in range(0, len(approaches), EIGHT):
+        last = min(first + EIGHT, len(approaches))
+        for number in range(first, last):
+            room[:, number - first] = halfway[number]
+        substitute_back(factor, room)
+        for number in range(first, last):
+            for k in range(len(order)):
+                added[order[k]] = room[k, number - first]
+            moves = combine_rows(own, added)[loaded]
+            numbers[NORMAL, number] = pairwise_sum(approaches[number] * added)
+            numbers[WORK, number] = pairwise_sum(added * moves)
 
 
 @njit(cache=True)
@@ -158,17 +190,6 @@ def _neighbour_means(points: Array, areas: Array, values: Array) -> Array:
                 weights += weight
         means[i] = total / weights
     return means
-
-
-@njit(cache=True)
-def _response(approach: Array, factor: Array, factor_order: IntArray, own: Array,
-              loaded: IntArray) -> tuple[Array, Array]:
-    """Return the forces that an approach adds, and how these move the object's surface."""
-    right = approach[factor_order]
-    back_substitute(factor, right)
-    added = np.empty(len(right))
-    added[factor_order] = right
-    return added, combine_rows(own, added)[loaded]
 
 
 @njit(cache=True)

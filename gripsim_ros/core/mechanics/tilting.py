@@ -8,32 +8,35 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .eights import EIGHT, put, take
+
 Array = NDArray[np.float64]
 
 #: Below this share of its largest entry a 2 x 2 matrix counts as singular.
 FLAT = 1e-9
 #: A patch of fewer nodes has no extent worth the name.
 LEAST_NODES = 3
+#: Displacement fields of a patch: approach, two slides, two turns.
+FIELDS = 5
 
 
 @njit(cache=True, error_model='numpy')
-def tilting_springs(points: Array, normals: Array, areas: Array, centre: Array, direction: Array,
-                    factor: Array, places: NDArray[np.int64]) -> tuple[Array, Array]:
+def tilting_springs(fields: Array, areas: Array, tangents: Array,
+                    solved: Array) -> tuple[Array, Array]:
     """
     Return the springs that tilting a patch stretches, the rest of the contact held.
 
     Parameters
     ----------
-    points, normals : (n, 3) float
-        Loaded nodes of the patch on the object [m], unit normals into it.
+    fields : (n, 5) float
+        Of the patch's loaded nodes, see ``motion_fields``.
     areas : (n,) float
         [m^2].
-    centre, direction : (3,) float
-        Centre of pressure [m] and unit direction of the resultant.
-    factor : (k, k) float
-        Upper Cholesky factor of the compliance of all loaded nodes [m/N].
-    places : (n,) int
-        Rows of the factor that are these nodes.
+    tangents : (2, 3) float
+        See ``tangents_of``.
+    solved : (k, 8) float
+        ``U^-T`` times the fields, in five columns; U is the upper Cholesky factor of the
+        compliance of all loaded nodes [m/N], and other patches' nodes do not move.
 
     Returns
     -------
@@ -51,11 +54,9 @@ def tilting_springs(points: Array, normals: Array, areas: Array, centre: Array, 
     a flat punch by 4/3 E* a^3 (Johnson 1985, section 5.6). Own derivation.
     """
     rows, stiffness = np.zeros((2, 6)), np.zeros(2)
-    if len(points) < LEAST_NODES:
+    if len(areas) < LEAST_NODES:
         return rows, stiffness
-    tangents = _tangents(direction)
-    fields = _fields(points, normals, centre, direction, tangents)
-    gram = _gram(fields, factor, places)
+    gram = _gram(solved)
     for a in range(1, 5):
         for b in range(1, 5):
             gram[a, b] -= gram[a, 0] * gram[b, 0] / gram[0, 0]
@@ -83,7 +84,7 @@ def tilting_springs(points: Array, normals: Array, areas: Array, centre: Array, 
 
 
 @njit(cache=True)
-def _tangents(normal: Array) -> Array:
+def tangents_of(normal: Array) -> Array:
     """Return two unit vectors (2, 3) normal to a direction and to each other."""
     least = np.argmin(np.abs(normal))
     axis = np.zeros(3)
@@ -96,39 +97,47 @@ def _tangents(normal: Array) -> Array:
 
 
 @njit(cache=True)
-def _fields(points: Array, normals: Array, centre: Array, direction: Array,
-            tangents: Array) -> Array:
-    """Return the nodes' displacements along their normals (n, 5): approach, slides, turns."""
-    fields = np.empty((len(points), 5))
+def motion_fields(points: Array, normals: Array, centre: Array, direction: Array,
+                  tangents: Array) -> Array:
+    """
+    Return the displacements (n, 5) of nodes along their normals as the object moves.
+
+    Parameters
+    ----------
+    points, normals : (n, 3) float
+        On the object [m], unit normals into it.
+    centre, direction : (3,) float
+        About which it turns [m], along which it approaches.
+    tangents : (2, 3) float
+        Along which it slides and about which it turns, see ``tangents_of``.
+
+    Returns
+    -------
+    (n, 5) float
+        Approach, slides, turns.
+    """
+    fields = np.empty((len(points), FIELDS))
     for i in range(len(points)):
-        x, y, z = points[i] - centre
-        u, v, w = normals[i]
+        x, y, z = (points[i, 0] - centre[0], points[i, 1] - centre[1],
+                   points[i, 2] - centre[2])
+        u, v, w = normals[i, 0], normals[i, 1], normals[i, 2]
         fields[i, 0] = u * direction[0] + v * direction[1] + w * direction[2]
         for a in range(2):
-            p, q, r = tangents[a]
+            p, q, r = tangents[a, 0], tangents[a, 1], tangents[a, 2]
             fields[i, 1 + a] = u * p + v * q + w * r
             fields[i, 3 + a] = u * (q * z - r * y) + v * (r * x - p * z) + w * (p * y - q * x)
     return fields
 
 
 @njit(cache=True, error_model='numpy')
-def _gram(fields: Array, factor: Array, places: NDArray[np.int64]) -> Array:
-    """Return ``e^T C^-1 e`` (5, 5) of displacement fields that are zero elsewhere."""
-    count = len(factor)
-    right = np.zeros((count, 5))
-    for i in range(len(places)):
-        right[places[i]] = fields[i]
-    gram = np.zeros((5, 5))
-    for k in range(count):
-        for c in range(5):
-            right[k, c] /= factor[k, k]
-        for j in range(k + 1, count):
-            for c in range(5):
-                right[j, c] -= factor[k, j] * right[k, c]
-        for a in range(5):
-            for b in range(5):
-                gram[a, b] += right[k, a] * right[k, b]
-    return gram
+def _gram(solved: Array) -> Array:
+    """Return ``e^T C^-1 e`` (5, 5) of displacement fields e, of which ``U^-T e`` is known."""
+    gram = np.zeros((FIELDS, EIGHT))
+    for k in range(len(solved)):
+        line = take(solved, k)
+        for a in range(FIELDS):
+            put(take(gram, a) + solved[k, a] * line, gram, a)
+    return gram[:, :FIELDS].copy()
 
 
 @njit(cache=True)
