@@ -6,15 +6,16 @@ from grasp_cases import all_directions, make_patches, move, ORIGIN, pinch, pull,
 from grasp_cases import random_patches, ring, rotations, seeds, translations, wrench_of
 from hypothesis import assume, given, settings
 import numpy as np
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 from scipy.optimize import linprog
 
 from gripsim_ros.core.errors import ShapeError, TaskError
+from gripsim_ros.core.mechanics.force_programme import conic_programme
 from gripsim_ros.core.mechanics.grasp_map import contact_frames, grasp_map
-from gripsim_ros.core.mechanics.minimal_forces import cone_violation, MinimalForceOptions
-from gripsim_ros.core.mechanics.minimal_forces import seed_forces, Shortfall
-from gripsim_ros.core.mechanics.minimal_forces import solve_minimal_forces
+from gripsim_ros.core.mechanics.minimal_forces import (
+    cone_violation, force_space, MinimalForceOptions, seed_forces, Shortfall, solve_in_space,
+    solve_minimal_forces)
 
 WEIGHT = 9.81
 RTOL_BALANCE = 1e-6
@@ -345,3 +346,49 @@ def test_wrenches_and_friction_out_of_range_are_refused():
 
 def test_a_shortfall_without_search_names_no_friction():
     assert 'friction of' not in str(Shortfall(2.0, 1.0))
+
+
+@pytest.mark.parametrize('count, tilts, joints', [(3, False, 0), (2, True, 2), (4, True, 1)])
+def test_a_programme_is_that_of_its_contacts_limits_and_joints(count, tilts, joints):
+    rng = np.random.default_rng(count)
+    size = 4 * count * (1 + tilts)
+    columns, torques = rng.normal(size=(6, size)), rng.normal(size=(joints, size))
+    most, strengths = rng.uniform(1.0, 2.0, count), rng.uniform(1.0, 2.0, joints)
+    active = np.arange(count) > 0
+    most[0] = np.inf
+    factors, right, objective, balance, rows = conic_programme(
+        columns, count, 0.4, 1e-3, active, most, torques, strengths)
+    heads, none = 4 * np.arange(count), np.zeros((joints, 1))
+    assert_array_equal(factors, [1.0, 0.4, 0.4, 0.4] * count + [1.0] * (size - 4 * count))
+    wanted = np.zeros(size + 1)
+    wanted[heads], wanted[-1] = 1e-3, 1.0
+    assert_array_equal(objective, wanted)
+    assert_array_equal(balance[:6], np.hstack([columns * factors, np.zeros((6, 1))]))
+    x = rng.normal(size=size + 1)
+    assert_array_equal(balance[6:] @ x, x[4 * count + heads] - x[heads] if tilts else [])
+    asked = np.hstack([torques * factors, none])
+    assert_array_equal(rows[2 * (count - 1):], np.vstack([asked, -asked]))
+    assert_array_equal(rows[:2 * (count - 1)] @ x,
+                       np.concatenate([x[heads[1:]] - x[-1], x[heads[1:]]]))
+    assert_array_equal(right, np.concatenate([np.zeros(count - 1), most[1:], strengths,
+                                              strengths]))
+
+
+@given(seeds)
+@settings(max_examples=20)
+def test_a_space_that_was_moved_is_one_made_there(seed):
+    rng = np.random.default_rng(seed)
+    patches, options = random_patches(rng, 4), MinimalForceOptions()
+    torque_map = rng.normal(size=(2, 6 * patches.count))
+    joints, wrenches = (torque_map, np.array([30.0, np.inf])), rng.normal(size=(3, 6))
+    centre = 0.01 * rng.normal(size=3)
+    space = force_space(patches, ORIGIN, *joints, options)
+    space.place(centre)
+    found = solve_in_space(space, wrenches, 0.6, options)
+    wanted = solve_minimal_forces(patches, wrenches, centre, 0.6, *joints, options)
+    assert (found.capable, found.worst_case) == (wanted.capable, wanted.worst_case)
+    assert_array_equal(found.forces, wanted.forces)
+    assert_array_equal(found.torques, wanted.torques)
+    verdict = solve_in_space(space, wrenches, 0.6, options, forces=False)
+    assert verdict.capable == wanted.capable
+    assert verdict.worst_case == (-1 if wanted.capable else wanted.worst_case)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -100,43 +101,61 @@ class ContactSpace:
                  options: MinimalForceOptions) -> None:
         self.total, self.rows = patches.count, rows
         used = patches.pressed if len(rows) < patches.count else patches
-        self.count, self.radii = used.count, used.friction_radii
-        self.frames = used.frames
-        scale = 1.0
-        if used.count:
-            scale = torque_scale(used.points, centre_of_mass, options.length_scale)
-        self.unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
-        radii = np.ones((used.count, 4))
-        radii[:, 3] = used.friction_radii
-        self.map = (grasp_map(used.points, self.frames, centre_of_mass) / self.unit[:, None]
-                    * radii.reshape(-1))
+        self.count, self.radii, self.points = used.count, used.friction_radii, used.points
+        self.frames, self._length_scale = used.frames, options.length_scale
+        self._radii = np.ones((used.count, 4))
+        self._radii[:, 3] = used.friction_radii
         self.levers = options.tilting_share * used.tilting[:, :, 3:]
-        self.tilts = self._gains_by_tilting()
-        if self.tilts:
-            self.map = np.hstack([self.map, self._tilting_map()])
         passive = options.passive_share * used.normal_forces
         self.limits = np.where(used.passive, np.minimum(passive, used.max_normal_forces),
                                used.max_normal_forces)
         self.active = ~used.passive
-        self.torques, self.torque_limits = self._torques(torque_map, torque_limits, radii)
+        self._moments, self._bounded, self._torques = self._joints(torque_map, torque_limits)
+        self.torque_limits = np.zeros(0)
+        if self._bounded.any():
+            self.torque_limits = np.asarray(torque_limits, float)[self._bounded]
+        self.place(centre_of_mass)
+
+    def place(self, centre_of_mass: Array) -> None:
+        """Take torques about a centre of mass (3,) from now on."""
+        scale = 1.0
+        if self.count:
+            scale = torque_scale(self.points, centre_of_mass, self._length_scale)
+        self.unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
+        self.map = (grasp_map(self.points, self.frames, centre_of_mass) / self.unit[:, None]
+                    * self._radii.reshape(-1))
+        tilting = self._tilting_map()
+        self.tilts = self._gains_by(tilting)
+        self.torques = self._torques
+        if self.tilts:
+            self.map = np.hstack([self.map, tilting])
+            moments = np.zeros((len(self._moments), self.count, 4))
+            moments[:, :, 1:3] = np.einsum('jka,kta->jkt', self._moments, self.levers)
+            moments = moments.reshape(-1, 4 * self.count)[self._bounded]
+            self.torques = np.hstack([self.torques, moments])
 
     def _tilting_map(self) -> Array:
         columns = np.zeros((6, self.count, 4))
         columns[3:, :, 1:3] = self.levers.transpose(2, 0, 1) / self.unit[3:, None, None]
         return columns.reshape(6, -1)
 
-    def _gains_by_tilting(self) -> bool:
+    def _gains_by(self, tilting: Array) -> bool:
         if self.count < 2 or not self.levers.any():
             return False
-        tilting = self._tilting_map()
         own = self.map @ self.map.T
-        least = [np.linalg.eigvalsh(square)[0] for square in (own, own + tilting @ tilting.T)]
+        least = np.linalg.eigvalsh(np.stack([own, own + tilting @ tilting.T]))[:, 0]
         return bool(least[1] > TILTING_GAIN ** 2 * max(least[0], 0.0))
 
-    def _torques(self, torque_map: Array | None, torque_limits: Array | None,
-                 radii: Array) -> tuple[Array, Array]:
-        if torque_map is None:
-            return np.zeros((0, self.map.shape[1])), np.zeros(0)
+    def _joints(self, torque_map: Array | None, torque_limits: Array | None
+                ) -> tuple[Array, NDArray[np.bool_], Array]:
+        """
+        Return what patches' torques ask of the joints (J, k, 3), which of these have limits.
+
+        Last the rows (j, 4k) of those that have.
+        """
+        if torque_map is None or torque_limits is None:
+            return (np.zeros((0, self.count, 3)), np.zeros(0, bool),
+                    np.zeros((0, 4 * self.count)))
         torque_map = np.asarray(torque_map, float)
         limits = np.asarray(torque_limits, float)
         shape = (len(limits), 6 * self.total) if limits.ndim == 1 else None
@@ -149,13 +168,9 @@ class ContactSpace:
         columns = np.zeros((len(limits), self.count, 4))
         columns[:, :, :3] = np.einsum('jka,kac->jkc', blocks[:, :, 0], self.frames)
         columns[:, :, 3] = np.einsum('jka,ka->jk', blocks[:, :, 1], self.frames[:, :, 0])
-        columns *= radii
-        if self.tilts:
-            tilting = np.zeros_like(columns)
-            tilting[:, :, 1:3] = np.einsum('jka,kta->jkt', blocks[:, :, 1], self.levers)
-            columns = np.concatenate([columns, tilting], axis=1)
+        columns *= self._radii
         bounded = np.isfinite(limits)
-        return columns.reshape(len(limits), -1)[bounded], limits[bounded]
+        return blocks[:, :, 1], bounded, columns.reshape(-1, 4 * self.count)[bounded]
 
     def polish(self, gamma: Array, wrench: Array) -> Array:
         """Return the nearest forces that balance the scaled wrench to round-off."""
@@ -192,31 +207,15 @@ class ForceProgramme:
 
     def __init__(self, space: ContactSpace, friction: float, sum_weight: float,
                  limited: bool = True) -> None:
-        count, size = space.count, space.map.shape[1] + 1
-        cones, heads = (size - 1) // CONE, CONE * np.arange(count)
-        self.factors = np.ones(size - 1)
-        self.factors[:4 * count].reshape(count, 4)[:, 1:] = friction
-        active = np.flatnonzero(space.active)
-        bounded = np.flatnonzero(np.isfinite(space.limits)) if limited else active[:0]
-        joints = len(space.torques) if limited else 0
-        balance = np.zeros((6 + cones - count, size))
-        balance[:6, :-1] = space.map * self.factors
-        if cones > count:
-            balance[6:, heads] = -np.eye(count)
-            balance[6:, 4 * count + heads] = np.eye(count)
-        first = len(active) + len(bounded)
-        rows = np.zeros((first + 2 * joints, size))
-        rows[np.arange(first), heads[np.concatenate([active, bounded])]] = 1.0
-        rows[:len(active), -1] = -1.0
-        rows[first:first + joints, :-1] = space.torques[:joints] * self.factors
-        rows[first + joints:] = -rows[first:first + joints]
-        objective = np.zeros(size)
-        objective[heads] = sum_weight
-        objective[-1] = 1.0
-        self.cone_programme = ConeProgramme(objective, balance, rows, cones, len(active))
-        torque_limits = space.torque_limits[:joints]
-        self.limits = np.concatenate([np.zeros(len(active)), space.limits[bounded],
-                                      torque_limits, torque_limits])
+        limits, torques, torque_limits = space.limits, space.torques, space.torque_limits
+        if not limited:
+            limits = np.full(len(limits), np.inf)
+            torques, torque_limits = torques[:0], torque_limits[:0]
+        self.factors, self.limits, objective, balance, rows = conic_programme(
+            np.ascontiguousarray(space.map), space.count, float(friction), float(sum_weight),
+            space.active, limits, np.ascontiguousarray(torques), torque_limits)
+        self.cone_programme = ConeProgramme(objective, balance, rows,
+                                            (len(objective) - 1) // CONE, int(space.active.sum()))
 
     def solve(self, wrenches: Array) -> tuple[Array, int]:
         """
@@ -250,6 +249,49 @@ class ForceProgramme:
                 failed = int(case)
                 break
         return solutions[:, :-1] * self.factors * loads, failed
+
+
+@njit(cache=True)
+def conic_programme(columns: Array, count: int, friction: float, sum_weight: float,
+                    active: NDArray[np.bool_], limits: Array, torques: Array,
+                    torque_limits: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """
+    Return factors of the unknowns, right-hand sides of the rows, objective, balance and rows.
+
+    ``columns (6, n)`` map the unknowns of all cones to wrenches, ``torques (j, n)`` to joints;
+    the first ``count`` cones are those of the patches.
+    """
+    n, joints = columns.shape[1], len(torques)
+    factors, objective = np.ones(n), np.zeros(n + 1)
+    balance = np.zeros((6 + n // CONE - count, n + 1))
+    bounded = np.flatnonzero(np.isfinite(limits))
+    heads = CONE * np.concatenate((np.flatnonzero(active), bounded))
+    first, tried = len(heads), len(heads) - len(bounded)
+    rows, right = np.zeros((first + 2 * joints, n + 1)), np.zeros(first + 2 * joints)
+    for i in range(count):
+        objective[CONE * i] = sum_weight
+        factors[CONE * i + 1:CONE * (i + 1)] = friction
+    objective[n] = 1.0
+    for a in range(6):
+        for i in range(n):
+            balance[a, i] = columns[a, i] * factors[i]
+    for r in range(6, len(balance)):        # tilting needs normal forces as sliding has them
+        for i in range(count):
+            balance[r, CONE * i] = -1.0 if i == r - 6 else -0.0
+            balance[r, CONE * (count + i)] = 1.0 if i == r - 6 else 0.0
+    for r in range(first):
+        rows[r, heads[r]] = 1.0
+        if r < tried:
+            rows[r, n] = -1.0
+        else:
+            right[r] = limits[bounded[r - tried]]
+    for j in range(joints):
+        right[first + j] = right[first + joints + j] = torque_limits[j]
+        for i in range(n):
+            rows[first + j, i] = torques[j, i] * factors[i]
+        for i in range(n + 1):
+            rows[first + joints + j, i] = -rows[first + j, i]
+    return factors, right, objective, balance, rows
 
 
 def solve_by_clarabel(programme: ConeProgramme, right: Array, limits: Array) -> Array | None:

@@ -146,21 +146,44 @@ def solve_minimal_forces(patches: PatchSet, wrenches: Array, centre_of_mass: Arr
     finger: Howe & Cutkosky 1996. Differs from Leskov et al. 2017, whose pseudo-inverse
     leaves the cones; it is kept as mode ``seed``.
     """
-    wrenches = checked_wrenches(wrenches)
-    friction = checked_friction(friction)
+    return solve_in_space(force_space(patches, centre_of_mass, torque_map, torque_limits, options),
+                          wrenches, friction, options)
+
+
+def force_space(patches: PatchSet, centre_of_mass: Array, torque_map: Array | None,
+                torque_limits: Array | None, options: MinimalForceOptions) -> ContactSpace:
+    """Return what ``solve_in_space`` needs of a grasp; all as in ``solve_minimal_forces``."""
     rows = np.flatnonzero(~patches.passive | (options.passive_share > 0.0))
     if options.mode == 'seed':
         options = replace(options, tilting_share=0.0)
-    space = ContactSpace(patches, rows, centre_of_mass, torque_map, torque_limits, options)
+    return ContactSpace(patches, rows, centre_of_mass, torque_map, torque_limits, options)
+
+
+def solve_in_space(space: ContactSpace, wrenches: Array, friction: float,
+                   options: MinimalForceOptions, forces: bool = True) -> MinimalForces:
+    """
+    Return what ``solve_minimal_forces`` does, for the centre of mass at which a space is.
+
+    Parameters
+    ----------
+    space : ContactSpace
+        Of ``force_space`` with the same options.
+    wrenches, friction, options
+        As in ``solve_minimal_forces``.
+    forces : bool
+        Without, a capable answer has none and no worst case, which saves some time.
+    """
+    wrenches = checked_wrenches(wrenches)
+    friction = checked_friction(friction)
     if len(wrenches) == 0:
-        return _none(patches.count, True, -1, 0.0)
+        return _none(space.total, True, -1, 0.0)
     if not space.active.any():
         loaded = np.linalg.norm(wrenches, axis=1) > 0.0
-        return _none(patches.count, not loaded.any(), int(np.argmax(loaded)),
+        return _none(space.total, not loaded.any(), int(np.argmax(loaded)),
                      np.inf if loaded.any() else 0.0)
     if options.mode == 'seed':
         return _solve_seed(space, wrenches, friction)
-    return _solve_conic(space, wrenches, friction, options)
+    return _solve_conic(space, wrenches, friction, options, forces)
 
 
 def seed_forces(patches: PatchSet, wrenches: Array, centre_of_mass: Array, friction: float,
@@ -217,7 +240,7 @@ def _none(count: int, capable: bool, worst: int, largest: float,
 
 
 def _solve_conic(space: ContactSpace, wrenches: Array, friction: float,
-                 options: MinimalForceOptions) -> MinimalForces:
+                 options: MinimalForceOptions, forces: bool) -> MinimalForces:
     scaled = wrenches / space.unit
     loads = np.linalg.norm(scaled, axis=1)
     order = np.argsort(-loads, kind='stable')
@@ -230,6 +253,8 @@ def _solve_conic(space: ContactSpace, wrenches: Array, friction: float,
         case = int(order[failed])
         shortfall = _shortfall(space, scaled[order], friction, options)
         return _none(space.total, False, case, np.inf, shortfall)
+    if not forces:
+        return _none(space.total, True, -1, 0.0)
     normals = gamma[:, :4 * space.count:4]
     envelope = np.zeros(space.total)
     envelope[space.rows] = np.maximum(normals.max(axis=0), 0.0)
@@ -238,9 +263,8 @@ def _solve_conic(space: ContactSpace, wrenches: Array, friction: float,
         if normal > largest * (1.0 + 1e-6):
             largest, chosen = float(normal), case
     best = space.polish(gamma[chosen], scaled[order[chosen]])
-    forces, torques = space.vectors(best)
     violation = float(cone_violation(best.reshape(-1, 4)[:space.count], friction).max())
-    return MinimalForces(True, forces, torques, int(order[chosen]), largest, envelope, None,
+    return MinimalForces(True, *space.vectors(best), int(order[chosen]), largest, envelope, None,
                          violation)
 
 

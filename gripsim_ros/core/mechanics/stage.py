@@ -16,7 +16,7 @@ from .deformation_metrics import measure_deformation
 from .grasp_map import load_wrenches
 from .joint_loads import joint_torque_map
 from .metrics import wrench_space_metrics
-from .minimal_forces import MinimalForces, solve_minimal_forces
+from .minimal_forces import force_space, MinimalForces, solve_in_space
 from .patch_results import max_normal_forces
 from .patch_set import PatchSet
 from .settled_motion import motion_at, turned_loads
@@ -111,10 +111,13 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
                                   configuration.T_object_palm, patches.links, grasp.points)
     full = configuration.detail == DETAIL_SURFACE
     cases = configuration.load_cases
+    friction, options = body.material.friction, body.options.minimal_forces
+    # To explain is to find out what would be needed.
+    options = replace(options, find_friction=True) if full else options
+    space = force_space(grasp, body.centre_of_mass, torque_map, hand.joint_efforts, options)
     if not full:
         tried = load_wrenches(cases[::TRIED_CASES], body.mass, body.centre_of_mass)
-        minimal = _minimal_forces(body, hand, tried, grasp, torque_map, body.centre_of_mass,
-                                  False)
+        minimal = solve_in_space(space, tried, friction, options, forces=False)
         if not minimal.capable:
             builder.set_patches(i, patches, replace(
                 minimal, worst_case=TRIED_CASES * minimal.worst_case))
@@ -122,15 +125,16 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
     surface = deform_body(body, contact, patches)
     centre = surface.centre
     wrenches = load_wrenches(cases, body.mass, centre)
-    minimal = _minimal_forces(body, hand, wrenches, grasp, torque_map, centre, full)
+    space.place(centre)
+    minimal = solve_in_space(space, wrenches, friction, options)
     builder.set_patches(i, patches, minimal)
     builder.set(i, centre_of_mass_object=centre, volume_change=surface.volume_change,
                 strain_energy=patches.solution.strain_energy,
                 max_displacement=largest_displacement(body, surface, patches))
     if not (minimal.capable or full):
         return
-    verdict = judge_stability(grasp, wrenches, centre, body.material.friction,
-                              body.options.stability, motion_at(centre, configuration.settled))
+    verdict = judge_stability(grasp, wrenches, centre, friction, body.options.stability,
+                              motion_at(centre, configuration.settled))
     builder.set_verdict(i, verdict, _holds(verdict, minimal, patches, grasp, torque_map, hand))
     settled = _settling(grasp, centre, verdict.shift) <= body.options.validity.max_settling
     builder.set(i, quantitative=patches.are_quantitative and settled)
@@ -154,16 +158,6 @@ def _patch_set(body: ElasticBody, hand: HandModel, patches: LoadedPatches) -> Pa
         max_normal_forces=max_normal_forces(results, limits),
         passive=~np.any(hand.moves_link[patches.links], axis=1), tilting=results.tilting,
         tilting_stiffness=results.tilting_stiffness)
-
-
-def _minimal_forces(body: ElasticBody, hand: HandModel, wrenches: Array, grasp: PatchSet,
-                    torque_map: Array, centre: Array, explain: bool) -> MinimalForces:
-    """Return the minimal forces; to ``explain`` is to find out what would be needed."""
-    options = body.options.minimal_forces
-    if explain:
-        options = replace(options, find_friction=True)
-    return solve_minimal_forces(grasp, wrenches, centre, body.material.friction, torque_map,
-                                hand.joint_efforts, options)
 
 
 def _holds(verdict: StabilityVerdict, minimal: MinimalForces, patches: LoadedPatches,
