@@ -1,7 +1,8 @@
 """Eight numbers at once, compiled and as arrays, against each of them alone."""
 
-from gripsim_ros.core.mechanics.eights import (EIGHT, fill, larger, put, put_six, root, SIX,
-                                               smaller, take, take_six, where)
+from gripsim_ros.core.mechanics.eights import (
+    EIGHT, fill, larger, put, put_along, put_six, root, SIX, smaller, take, take_along, take_six,
+    where)
 from numba import config, njit
 import numpy as np
 from numpy.testing import assert_array_equal
@@ -88,3 +89,17 @@ def test_six_numbers_are_taken_with_two_zeros_and_put_without(move):
     assert_array_equal(results[1], [*(b[2, 1] + 1.0), 1.0, 1.0])
     assert_array_equal(few[1:3], [a[1], 2.0 * a[0]])
     assert np.isnan(few[[0, 3]]).all()
+
+
+def _move_along(a, first, results):
+    put_along(take_along(a, 1, first) + fill(1.0), results, 2, first + 1)
+
+
+@pytest.mark.parametrize('move', [_move_along, njit(_move_along)], ids=['arrays', 'compiled'])
+@pytest.mark.parametrize('first', [0, 3])
+def test_eight_numbers_of_a_row_are_taken_and_put_from_any_column_on(move, first):
+    a, results = np.random.default_rng(2).normal(size=(2, 11)), np.zeros((3, 12))
+    move(a, first, results)
+    wanted = np.zeros((3, 12))
+    wanted[2, first + 1:first + 9] = a[1, first:first + 8] + 1.0
+    assert_array_equal(results, wanted)

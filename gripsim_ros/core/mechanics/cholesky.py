@@ -6,14 +6,14 @@ its group are taken by threes, then those of the rows of its own group one by on
 depends on k alone, so that parts of a factor may be kept and the result is the same in
 every bit. No library is called, whose sums may depend on the number of threads.
 
-Two rows take the products of three at once, which a compiler can prove not to overlap.
+Six rows take the products of three after three, eight columns at a time.
 """
 
 from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
-from .eights import fill, put, take
+from .eights import EIGHT, fill, put, put_along, take, take_along
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -52,17 +52,22 @@ def factorise_part(matrix: Array, rows: IntArray, old_rows: IntArray,
     for i in range(kept):
         factor[i, i:kept] = old_factor[i, i:kept]
     for i in range(kept, count):
+        line, row = matrix[rows[i]], factor[i]
         for j in range(i, count):
-            factor[i, j] = matrix[rows[i], rows[j]]
+            row[j] = line[rows[j]]
     if 0 < kept < count:
         _fill_columns(matrix, rows, kept, old_rows, old_factor, factor)
     for first in range(kept, count, GROUP):
         last = min(first + GROUP, count)
-        for before in range(0, first, THREE):
-            for i in range(first, last - 1, 2):
-                _take_three_from_two(factor, factor, before, i, i)
-            if (last - first) % 2:
-                _take_three(factor, factor, before, last - 1, last - 1)
+        # What blocks of eight columns have left of the diagonal means nothing.
+        column = count - EIGHT
+        while column >= 0 and column + EIGHT > first:
+            if last - first == GROUP:
+                _take_threes_from_six(factor, first, column)
+            else:
+                _take_threes(factor, first, column)
+            column -= EIGHT
+        _take_threes_of_few(factor, first, last, column + EIGHT)
         for k in range(first, last):
             for p in range(first, k):
                 _take_row(factor, factor[p, k], p, k, k)
@@ -112,6 +117,58 @@ def _fill_columns(matrix: Array, rows: IntArray, kept: int, old_rows: IntArray, 
 
 
 @njit(cache=True, error_model='numpy')
+def _take_threes_from_six(factor: Array, i: int, column: int) -> None:
+    """Take the products of all rows before row i from six rows, in eight columns."""
+    a, b, c = (take_along(factor, i, column), take_along(factor, i + 1, column),
+               take_along(factor, i + 2, column))
+    d, e, f = (take_along(factor, i + 3, column), take_along(factor, i + 4, column),
+               take_along(factor, i + 5, column))
+    for k in range(0, i, THREE):
+        x, y, z = (take_along(factor, k, column), take_along(factor, k + 1, column),
+                   take_along(factor, k + 2, column))
+        a = a - (factor[k, i] * x + factor[k + 1, i] * y
+                 + factor[k + 2, i] * z)
+        b = b - (factor[k, i + 1] * x + factor[k + 1, i + 1] * y
+                 + factor[k + 2, i + 1] * z)
+        c = c - (factor[k, i + 2] * x + factor[k + 1, i + 2] * y
+                 + factor[k + 2, i + 2] * z)
+        d = d - (factor[k, i + 3] * x + factor[k + 1, i + 3] * y
+                 + factor[k + 2, i + 3] * z)
+        e = e - (factor[k, i + 4] * x + factor[k + 1, i + 4] * y
+                 + factor[k + 2, i + 4] * z)
+        f = f - (factor[k, i + 5] * x + factor[k + 1, i + 5] * y
+                 + factor[k + 2, i + 5] * z)
+    put_along(a, factor, i, column)
+    put_along(b, factor, i + 1, column)
+    put_along(c, factor, i + 2, column)
+    put_along(d, factor, i + 3, column)
+    put_along(e, factor, i + 4, column)
+    put_along(f, factor, i + 5, column)
+
+
+@njit(cache=True, error_model='numpy')
+def _take_threes(factor: Array, first: int, column: int) -> None:
+    """Take the products of all rows before the first from the rows left, in eight columns."""
+    for i in range(first, len(factor)):
+        total = take_along(factor, i, column)
+        for k in range(0, first, THREE):
+            total = total - (factor[k, i] * take_along(factor, k, column)
+                             + factor[k + 1, i] * take_along(factor, k + 1, column)
+                             + factor[k + 2, i] * take_along(factor, k + 2, column))
+        put_along(total, factor, i, column)
+
+
+@njit(cache=True, error_model='numpy')
+def _take_threes_of_few(factor: Array, first: int, last: int, columns: int) -> None:
+    """Take the products of all rows before the first from some, up to a column."""
+    for i in range(first, last):
+        for j in range(i, columns):
+            for k in range(0, first, THREE):
+                factor[i, j] -= (factor[k, i] * factor[k, j] + factor[k + 1, i] * factor[k + 1, j]
+                                 + factor[k + 2, i] * factor[k + 2, j])
+
+
+@njit(cache=True, error_model='numpy')
 def _take_three_from_two(factor: Array, rows: Array, k: int, i: int, first: int) -> None:
     """Take the products of rows k to k + 2 from rows i and i + 1, from a column on."""
     upper, lower = rows[i][first:], rows[i + 1][first:]
@@ -122,15 +179,6 @@ def _take_three_from_two(factor: Array, rows: Array, k: int, i: int, first: int)
         x, y, z = a[j], b[j], c[j]
         upper[j] -= p * x + q * y + r * z
         lower[j] -= u * x + v * y + w * z
-
-
-@njit(cache=True, error_model='numpy')
-def _take_three(factor: Array, rows: Array, k: int, i: int, first: int) -> None:
-    """Take the products of rows k to k + 2 from row i, from a column on."""
-    row = rows[i]
-    p, q, r = factor[k, i], factor[k + 1, i], factor[k + 2, i]
-    for j in range(first, len(row)):
-        row[j] -= p * rows[k, j] + q * rows[k + 1, j] + r * rows[k + 2, j]
 
 
 @njit(cache=True, error_model='numpy')

@@ -54,6 +54,17 @@ def put_six(value: Array, array: Array, *index: int) -> None:
     array[index] = value[:SIX]
 
 
+def take_along(array: Array, row: int, first: int) -> Array:
+    """Return the eight numbers of a row from a column on."""
+    value: Array = array[row, first:first + EIGHT].copy()
+    return value
+
+
+def put_along(value: Array, array: Array, row: int, first: int) -> None:
+    """Write eight numbers to a row from a column on."""
+    array[row, first:first + EIGHT] = value
+
+
 def fill(number: float) -> Array:
     """Return a number eight times."""
     return np.full(EIGHT, number)
@@ -131,6 +142,10 @@ def _is_place(array: types.Type, *index: types.Type) -> bool:
             and all(isinstance(kind, types.Integer) for kind in index))
 
 
+def _is_line(array: types.Type, *index: types.Type) -> bool:
+    return len(index) == 2 and _is_place(array, index[0]) and isinstance(index[1], types.Integer)
+
+
 def _spread(context: Any, builder: Any, kind: types.Type, value: Any) -> Any:
     """Return eight numbers as they are, a single one eight times."""
     if kind == numbers:
@@ -163,6 +178,26 @@ def _lower_take(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]
 def _lower_put(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
     place = _place(context, builder, sig.args[1:], arguments[1:], EIGHT)
     builder.store(arguments[0], builder.bitcast(place, _NUMBERS.as_pointer()), align=8)
+    return context.get_dummy_value()
+
+
+def _line(context: Any, builder: Any, kinds: tuple[types.Type, ...],
+          values: tuple[Any, ...]) -> Any:
+    """Return the address of eight numbers of a row from a column on."""
+    array = make_array(kinds[0])(context, builder, values[0])
+    row, column = (context.cast(builder, value, kind, types.int64)
+                   for kind, value in zip(kinds[1:], values[1:]))
+    width = cgutils.unpack_tuple(builder, array.shape, 2)[1]
+    place = builder.gep(array.data, [builder.add(builder.mul(row, width), column)])
+    return builder.bitcast(place, _NUMBERS.as_pointer())
+
+
+def _lower_take_along(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
+    return builder.load(_line(context, builder, sig.args, arguments), align=8)
+
+
+def _lower_put_along(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
+    builder.store(arguments[0], _line(context, builder, sig.args[1:], arguments[1:]), align=8)
     return context.get_dummy_value()
 
 
@@ -260,6 +295,11 @@ def _register() -> None:
     for putting in (put, put_six):
         _type_as(putting, types.none,
                  lambda value, *place: value == numbers and _is_place(*place))
+    _type_as(take_along, numbers, _is_line)
+    _type_as(put_along, types.none, lambda value, *line: value == numbers and _is_line(*line))
+    line = (types.Array, types.Integer, types.Integer)
+    lower_builtin(take_along, *line)(_lower_take_along)
+    lower_builtin(put_along, EightNumbers, *line)(_lower_put_along)
     for axes in range(MOST_AXES):
         index = (types.Integer,) * axes
         lower_builtin(take, types.Array, *index)(_lower_take)
