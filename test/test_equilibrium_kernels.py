@@ -4,7 +4,8 @@ from itertools import product
 
 from gripsim_ros.core.mechanics import equilibrium
 from gripsim_ros.core.mechanics.contact_springs import (
-    contact_response, fill_slopes, press, shorten_three, shorten_two, SLIDING, spring_force)
+    contact_response, contact_rows, fill_slopes, press, shorten_three, shorten_two, SLIDING,
+    spring_force)
 from gripsim_ros.core.mechanics.eights import take_six
 from gripsim_ros.core.mechanics.equilibrium import (
     change_damping, climb, DAMPING_FACTOR, elastic_stiffness, ESCAPE, excursion,
@@ -101,6 +102,31 @@ def test_contacts_stick_slide_tilt_and_let_go_with_their_derivatives(seed):
         assert_allclose(response[:, 1:7], derivative(
             lambda there: force_law(there, start, stiffness, FRICTION), moved), rtol=0.0,
             atol=ATOL_DIFFERENCE)
+
+
+def test_rows_of_contacts_are_their_motions_and_wrenches():
+    rng = np.random.default_rng(5)
+    frames = np.linalg.qr(rng.normal(size=(3, 3, 3)))[0]
+    arms, forces, torques = rng.normal(size=(3, 3, 3))
+    tilting, radii, scale, reach = rng.normal(size=(3, 2, 6)), rng.uniform(size=3), 0.7, 0.5
+    normals = np.array([2.0, 0.0, 3.0])
+    motion, action = contact_rows(frames, arms, radii, tilting, normals, forces, torques, scale,
+                                  reach)
+    axes, springs = frames.transpose(0, 2, 1), reach * tilting
+    turning = axes[:, 0] * radii[:, None] / scale
+    for i in range(3):
+        wanted = np.zeros((6, 6))
+        wanted[:3] = np.hstack([axes[i], np.cross(arms[i], axes[i]) / scale])
+        wanted[3, 3:] = turning[i]
+        wanted[4:, 3:] = springs[i, :, 3:] / scale
+        if normals[i] > 0.0:
+            moment = np.cross(arms[i], forces[i]) + torques[i]
+            wanted[0] = np.concatenate([forces[i], moment / scale]) / normals[i]
+        assert_allclose(action[i], wanted, rtol=0.0, atol=RTOL_ROUNDOFF)
+        wanted[0] = np.concatenate([axes[i, 0], np.cross(arms[i], axes[i, 0]) / scale])
+        wanted[4:, :3] = springs[i, :, :3]
+        wanted[4:, 3:] += np.cross(arms[i], springs[i, :, :3]) / scale
+        assert_allclose(motion[i], wanted, rtol=0.0, atol=RTOL_ROUNDOFF)
 
 
 @njit

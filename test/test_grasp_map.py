@@ -35,6 +35,19 @@ def test_a_normal_along_z_takes_the_x_axis(sign):
     assert_allclose(np.linalg.det(frame), 1.0, rtol=0, atol=ATOL_ROUNDOFF)
 
 
+@given(seeds)
+def test_frames_are_crosses_with_the_axes_where_some_normals_are_along_z(seed):
+    normals = random_patches(np.random.default_rng(seed), 4).normals
+    normals[2] = 0.0, 0.0, -1.0
+    for chosen in (normals, normals[:2]):
+        axes = np.tile([0.0, 0.0, 1.0], (len(chosen), 1))
+        axes[2:3] = 1.0, 0.0, 0.0
+        first = np.cross(chosen, axes)
+        first /= np.linalg.norm(first, axis=1)[:, None]
+        wanted = np.stack([chosen, first, np.cross(chosen, first)], axis=2)
+        assert_allclose(contact_frames(chosen), wanted, rtol=0.0, atol=ATOL_ROUNDOFF)
+
+
 @pytest.mark.parametrize('normals, message', [
     (np.zeros((2, 2)), r'must be \(k, 3\), got \(2, 2\)'),
     (np.array([[2.0, 0.0, 0.0]]), r'must have length 1, got \[2.0\]'),

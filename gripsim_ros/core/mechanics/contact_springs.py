@@ -16,6 +16,69 @@ Array = NDArray[np.float64]
 ROWS, SLIDING = 6, 4
 
 
+@njit(cache=True, error_model='numpy')
+def contact_rows(frames: Array, arms: Array, radii: Array, tilting: Array, normals: Array,
+                 forces: Array, torques: Array, scale: float, reach: float
+                 ) -> tuple[Array, Array]:
+    """
+    Return the motion and action (k, 6, 6) of contacts.
+
+    Parameters
+    ----------
+    frames : (k, 3, 3) float
+    arms : (k, 3) float
+        From the centre of mass [m].
+    radii : (k,) float
+        Of friction [m].
+    tilting : (k, 2, 6) float
+        See ``tilting_springs``.
+    normals : (k,) float
+        Simulated normal forces [N].
+    forces, torques : (k, 3) float
+        Simulated [N], [N m].
+    scale, reach : float
+        Length of a unit of rotation [m], and share of its extent over which the centre of
+        pressure moves [-].
+    """
+    motion, action = np.zeros((len(arms), ROWS, 6)), np.zeros((len(arms), ROWS, 6))
+    for i in range(len(arms)):
+        turn = radii[i] / scale
+        for a in range(3):
+            for c in range(3):
+                motion[i, c, a] = frames[i, a, c]
+            motion[i, 3, 3 + a] = frames[i, a, 0] * turn
+            for t in range(2):
+                motion[i, SLIDING + t, a] = reach * tilting[i, t, a]
+        for row in range(ROWS):
+            if row != 3:
+                _fill_moment(arms, motion, i, row)
+                for a in range(3, 6):
+                    motion[i, row, a] /= scale
+        for row in range(SLIDING):
+            for a in range(6):
+                action[i, row, a] = motion[i, row, a]
+        for t in range(2):
+            for a in range(3, 6):
+                action[i, SLIDING + t, a] = reach * tilting[i, t, a] / scale
+                motion[i, SLIDING + t, a] = (action[i, SLIDING + t, a]
+                                             + motion[i, SLIDING + t, a])
+        if normals[i] > 0.0:
+            for a in range(3):
+                action[i, 0, a] = forces[i, a] / normals[i]
+            _fill_moment(arms, action, i, 0)
+            for a in range(3):
+                action[i, 0, 3 + a] = (action[i, 0, 3 + a] + torques[i, a] / normals[i]) / scale
+    return motion, action
+
+
+@njit(cache=True)
+def _fill_moment(arms: Array, rows: Array, i: int, row: int) -> None:
+    """Fill the last three numbers of a row: the moment of the first three."""
+    x, y, z = arms[i, 0], arms[i, 1], arms[i, 2]
+    u, v, w = rows[i, row, 0], rows[i, row, 1], rows[i, row, 2]
+    rows[i, row, 3], rows[i, row, 4], rows[i, row, 5] = y * w - z * v, z * u - x * w, x * v - y * u
+
+
 @njit(cache=True)
 def contact_response(x: Array, motion: Array, start: Array, stiffness: Array, friction: float,
                      response: Array) -> None:

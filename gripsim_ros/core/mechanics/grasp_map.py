@@ -5,17 +5,20 @@ A contact frame is ``[n, t1, t2]`` with n into the object. Wrenches are force
 then torque about the centre of mass, of what acts *on* the object, frame object.
 """
 
+from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
 from ..batches import LOAD_CASE_WIDTH
 from ..errors import ShapeError
-from ..transforms import cross, skew
+from ..transforms import skew
 
 Array = NDArray[np.float64]
 
 #: Below this sine between normal and z axis the x axis takes its place.
 PARALLEL_SINE = 1e-6
+#: How far a normal's length may be from 1.
+UNIT = 1e-6
 
 
 def contact_frames(normals: Array) -> Array:
@@ -47,20 +50,35 @@ def contact_frames(normals: Array) -> Array:
     normals = np.asarray(normals, float)
     if normals.ndim != 2 or normals.shape[1] != 3:
         raise ShapeError(f'contact normals must be (k, 3), got {normals.shape}')
-    lengths = np.sqrt(np.einsum('ij,ij->i', normals, normals))
-    if not (np.abs(lengths - 1.0) < 1e-6).all():
-        raise ShapeError(f'contact normals must have length 1, got {lengths.tolist()}')
-    first = np.stack([normals[:, 1], -normals[:, 0], np.zeros(len(normals))], 1)
-    sines = np.hypot(first[:, 0], first[:, 1])
-    parallel = sines < PARALLEL_SINE
-    if parallel.any():
-        first[parallel] = np.cross(normals[parallel], [1.0, 0.0, 0.0])
-        sines = np.sqrt(np.einsum('ij,ij->i', first, first))
-    first /= sines[:, None]
-    n, t = normals.T, first.T
-    second = np.stack([n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2],
-                       n[0] * t[1] - n[1] * t[0]], 1)
-    return np.stack([normals, first, second], 2)
+    frames, unit = _frames(np.ascontiguousarray(normals), np.hypot(normals[:, 1], normals[:, 0]))
+    if not unit:
+        lengths = np.linalg.norm(normals, axis=1).tolist()
+        raise ShapeError(f'contact normals must have length 1, got {lengths}')
+    return frames
+
+
+@njit(cache=True, error_model='numpy')
+def _frames(normals: Array, sines: Array) -> tuple[Array, bool]:
+    """Return contact frames, told the sines to the z axis, and whether normals are unit."""
+    first, frames, unit = np.zeros((len(normals), 3)), np.empty((len(normals), 3, 3)), True
+    parallel = False
+    for i in range(len(normals)):
+        x, y, z = normals[i, 0], normals[i, 1], normals[i, 2]
+        unit = unit and abs(np.sqrt(x * x + y * y + z * z) - 1.0) < UNIT
+        first[i, 0], first[i, 1] = y, -x
+        if sines[i] < PARALLEL_SINE:
+            parallel = True
+            first[i, 0], first[i, 1], first[i, 2] = y * 0.0 - z * 0.0, z - x * 0.0, x * 0.0 - y
+    for i in range(len(normals)):
+        x, y, z = normals[i, 0], normals[i, 1], normals[i, 2]
+        u, v, w = first[i, 0], first[i, 1], first[i, 2]
+        sine = np.sqrt(u * u + v * v + w * w) if parallel else sines[i]
+        u, v, w = u / sine, v / sine, w / sine
+        frames[i, 0, 0], frames[i, 1, 0], frames[i, 2, 0] = x, y, z
+        frames[i, 0, 1], frames[i, 1, 1], frames[i, 2, 1] = u, v, w
+        frames[i, 0, 2], frames[i, 1, 2], frames[i, 2, 2] = (y * w - z * v, z * u - x * w,
+                                                             x * v - y * u)
+    return frames, unit
 
 
 def grasp_map(points: Array, frames: Array, centre_of_mass: Array, soft: bool = True) -> Array:
@@ -125,7 +143,19 @@ def load_wrenches(load_cases: Array, mass: float, centre_of_mass: Array) -> Arra
     load_cases = np.asarray(load_cases, float)
     if load_cases.ndim != 2 or load_cases.shape[1] != LOAD_CASE_WIDTH:
         raise ShapeError(f'load cases must be (c, {LOAD_CASE_WIDTH}), got {load_cases.shape}')
+    return _wrenches(np.ascontiguousarray(load_cases), float(mass),
+                     np.ascontiguousarray(centre_of_mass, float))
+
+
+@njit(cache=True)
+def _wrenches(load_cases: Array, mass: float, centre: Array) -> Array:
     wrenches = np.empty((len(load_cases), 6))
-    wrenches[:, :3] = mass * load_cases[:, :3] + load_cases[:, 3:6]
-    wrenches[:, 3:] = load_cases[:, 6:] - cross(centre_of_mass, load_cases[:, 3:6])
+    for c in range(len(load_cases)):
+        u, v, w = load_cases[c, 3], load_cases[c, 4], load_cases[c, 5]
+        wrenches[c, 0] = mass * load_cases[c, 0] + u
+        wrenches[c, 1] = mass * load_cases[c, 1] + v
+        wrenches[c, 2] = mass * load_cases[c, 2] + w
+        wrenches[c, 3] = load_cases[c, 6] - (centre[1] * w - centre[2] * v)
+        wrenches[c, 4] = load_cases[c, 7] - (centre[2] * u - centre[0] * w)
+        wrenches[c, 5] = load_cases[c, 8] - (centre[0] * v - centre[1] * u)
     return wrenches

@@ -1,10 +1,10 @@
 """What forces on the object ask of the joints."""
 
+from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
 from ..hand import HandModel, link_poses_and_jacobians
-from ..transforms import cross
 
 Array = NDArray[np.float64]
 
@@ -41,9 +41,22 @@ def joint_torque_map(hand: HandModel, joint_positions: Array, T_object_palm: Arr
     rotation, origin = T_object_palm[:3, :3], T_object_palm[:3, 3]
     count, joints = len(links), len(hand.joint_names)
     velocities = rotation @ jacobians[0][links].reshape(count, 2, 3, joints)
-    linear, angular = velocities.transpose(1, 3, 0, 2)
     arms = points - ((rotation @ T_palm_link[0][links, :3, 3, None])[..., 0] + origin)
-    torque_map = np.empty((joints, count, 2, 3))
-    torque_map[:, :, 0] = linear + cross(angular, arms)
-    torque_map[:, :, 1] = angular
-    return torque_map.reshape(joints, 6 * count)
+    return _torques(np.ascontiguousarray(velocities), np.ascontiguousarray(arms))
+
+
+@njit(cache=True)
+def _torques(velocities: Array, arms: Array) -> Array:
+    """Return the map of the velocities (k, 2, 3, J) of links and the arms (k, 3) of points."""
+    count, joints = len(arms), velocities.shape[3]
+    torque_map = np.empty((joints, 6 * count))
+    for k in range(count):
+        x, y, z = arms[k, 0], arms[k, 1], arms[k, 2]
+        for j in range(joints):
+            u, v, w = velocities[k, 1, 0, j], velocities[k, 1, 1, j], velocities[k, 1, 2, j]
+            torque_map[j, 6 * k] = velocities[k, 0, 0, j] + (v * z - w * y)
+            torque_map[j, 6 * k + 1] = velocities[k, 0, 1, j] + (w * x - u * z)
+            torque_map[j, 6 * k + 2] = velocities[k, 0, 2, j] + (u * y - v * x)
+            for a in range(3):
+                torque_map[j, 6 * k + 3 + a] = velocities[k, 1, a, j]
+    return torque_map

@@ -71,7 +71,7 @@ class PatchSet:
                              (('tilting',), (count, 2, 6)),
                              (('tilting_stiffness',), (count, 2))):
             for name in names:
-                rows = np.asarray(getattr(self, name), float)
+                rows = np.asarray(getattr(self, name), float, order='C')
                 if rows.shape != shape:
                     raise ShapeError(f'patches.{name} must be {shape}, got {rows.shape}')
                 bound = name == 'max_normal_forces'

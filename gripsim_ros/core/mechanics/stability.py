@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ShapeError, TaskError
-from ..transforms import cross
 from . import equilibrium
-from .contact_springs import ROWS, SLIDING, contact_response
+from .contact_springs import ROWS, SLIDING, contact_response, contact_rows
 from .patch_set import PatchSet
 
 Array = NDArray[np.float64]
@@ -320,23 +319,10 @@ def _contacts(patches: PatchSet, centre_of_mass: Array, scale: float,
     act along the simulated resultant, moment included; and in the last two: pressures that
     move aside are a couple.
     """
-    frames = patches.frames
-    arms = patches.points - centre_of_mass
-    motion = np.zeros((patches.count, ROWS, 6))
-    motion[:, :3, :3] = frames.transpose(0, 2, 1)
-    motion[:, :3, 3:] = cross(arms[:, None], motion[:, :3, :3]) / scale
-    motion[:, 3, 3:] = patches.normals * (patches.friction_radii / scale)[:, None]
-    action = motion.copy()
-    reach, springs = options.tilting_share, patches.tilting
-    motion[:, 4:, :3] = reach * springs[:, :, :3]
-    action[:, 4:, :3], action[:, 4:, 3:] = 0.0, reach * springs[:, :, 3:] / scale
-    motion[:, 4:, 3:] = action[:, 4:, 3:] + cross(arms[:, None], motion[:, 4:, :3]) / scale
-    forces = patches.normal_forces
-    loaded = forces > 0.0
-    share = patches.forces[loaded] / forces[loaded, None]
-    moment = patches.torques[loaded] / forces[loaded, None]
-    action[loaded, 0, :3] = share
-    action[loaded, 0, 3:] = (cross(arms[loaded], share) + moment) / scale
+    reach, forces = options.tilting_share, patches.normal_forces
+    motion, action = contact_rows(
+        patches.frames, patches.points - centre_of_mass, patches.friction_radii, patches.tilting,
+        forces, patches.forces, patches.torques, float(scale), float(reach))
     stiffness = np.zeros((patches.count, ROWS))
     stiffness[:, 0] = patches.normal_stiffness
     stiffness[:, 1:3] = patches.tangential_stiffness[:, None]
