@@ -235,24 +235,24 @@ def solve_equilibrium(x: Array, load: Array, grip: Grip) -> bool:
     residual's norm fell to the tolerance before x escaped.
     """
     state, trial, response = np.empty((8, 6)), np.empty((8, 6)), np.empty((ROWS, 8))
-    step, matrix = np.empty(6), np.empty((6, 6))
+    step, matrix, problem = np.empty(6), np.empty((6, 6)), (load, grip)
     elastic, springs = np.zeros((6, 6)), False
     tolerance = grip[4] * (np.abs(grip[0][2][:, 0]).sum() + norm6(load))
     state[7] = x
-    size = fill_residual(load, grip, response, state)
-    damping = 0.0
+    size, damping = fill_residual(load, grip, response, state), 0.0
+    residual, twist, limits = state[0], state[7], grip[3]
     for _ in range(MAX_ITERATIONS):
-        if size <= tolerance or excursion(state[7], grip[3]) > ESCAPE:
+        if size <= tolerance or excursion(twist, limits) > ESCAPE:
             break
         fill_derivative(grip, response, state)
         if damping > 0.0 and not springs:
-            elastic = elastic_stiffness(grip[0], np.ones(len(grip[1])), ROWS)
+            elastic[:] = elastic_stiffness(grip[0], np.ones(len(grip[1])), ROWS)
             springs = True
         for a in range(6):
             put_six(damping * take_six(elastic, a) - take_six(state, a + 1), matrix, a)
         lower = False
-        if solve6(matrix, state[0], step):
-            size, lower = search(state, size, step, (load, grip), response, trial)
+        if solve6(matrix, residual, step):
+            size, lower = search(state, size, step, problem, response, trial)
             put_six(take_six(trial, 0), state, 0)
             put_six(take_six(trial, 7), state, 7)
         damping = change_damping(damping, lower)
