@@ -4,6 +4,8 @@ Volume of a deformed surface: its change along a field of directions, exactly.
 Derivations and limits: docs/model/mechanics.md, "Deformed surface".
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -131,11 +133,11 @@ def _nearest_root(coefficients: Array) -> float:
     values = coefficients.tolist()
     if values[0] == 0.0:
         return 0.0
-    roots = np.roots(coefficients[::-1])
-    real = roots.real[np.abs(roots.imag) <= 1e-6 * np.abs(roots)]
-    if not len(real):
+    roots = _roots(values)
+    real: list[float] = roots.real[np.abs(roots.imag) <= 1e-6 * np.abs(roots)].tolist()
+    if not real:
         return 0.0
-    s = float(real[np.argmin(np.abs(real))])
+    s = min(real, key=abs)
     for _ in range(NEWTON_STEPS):
         slope = values[1] + s * (2.0 * values[2] + 3.0 * s * values[3])
         if slope == 0.0:
@@ -145,3 +147,12 @@ def _nearest_root(coefficients: Array) -> float:
         if abs(step) <= STEP_TOLERANCE * abs(s):
             break
     return s
+
+
+def _roots(values: list[float]) -> NDArray[np.inexact[Any]]:
+    """Return the roots of ``sum c_k s^k``, as numpy's ``roots`` finds those of a cubic."""
+    constant, linear, square, cube = values
+    if cube == 0.0:
+        return np.roots(values[::-1])
+    return np.linalg.eigvals(np.array([
+        [-square / cube, -linear / cube, -constant / cube], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]))
