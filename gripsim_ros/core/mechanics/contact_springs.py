@@ -8,7 +8,7 @@ from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
-from .eights import fill, put, take_six
+from .eights import put, take_six
 
 Array = NDArray[np.float64]
 
@@ -163,38 +163,15 @@ def shorten_three(x: float, y: float, z: float, limit: float) -> tuple[float, fl
     return limit * (x / size), limit * (y / size), limit * (z / size)
 
 
-@njit(cache=True, inline='always')
-def fill_slopes(i: int, friction: float, starts: Array, stiffness: Array,
-                response: Array) -> bool:
+@njit(cache=True, error_model='numpy')
+def fill_slipping(i: int, first: int, last: int, ratio: float, share: float, stiffness: Array,
+                  response: Array) -> None:
     """
-    Fill the derivatives of a contact's forces, as ``yield_to`` does; return whether it bears any.
+    Fill the derivatives of a contact's forces that are cut, as ``confine`` does.
 
-    ``response`` (6, 8), which ``press`` was told of the contact: columns 0 to 5 the derivatives
-    by the contact's displacements, the others scratch.
+    ``response`` (6, 8): columns 0 to 5 become the derivatives by the contact's displacements,
+    column 7 holds the forces' direction; ``ratio`` is minus the limit over the trial forces.
     """
-    normal = spring_force(starts[i, 0], 0, response)
-    if normal <= 0.0:
-        return False
-    x, y, z = (spring_force(0.0, 1, response), spring_force(0.0, 2, response),
-               spring_force(0.0, 3, response))
-    v, w = spring_force(starts[i, 1], 4, response), spring_force(starts[i, 2], 5, response)
-    for a in range(ROWS):
-        put(fill(0.0), response, a)
-        response[a, a] = -stiffness[i, a]
-    slide, tilt = np.sqrt(x * x + y * y + z * z), np.sqrt(v * v + w * w)
-    if slide > friction * normal:
-        response[1, 7], response[2, 7], response[3, 7] = x / slide, y / slide, z / slide
-        _fill_slipping(i, 1, SLIDING, -(friction * normal) / slide, friction, stiffness, response)
-    if tilt > normal:
-        response[4, 7], response[5, 7] = v / tilt, w / tilt
-        _fill_slipping(i, SLIDING, ROWS, -normal / tilt, 1.0, stiffness, response)
-    return True
-
-
-@njit(cache=True, inline='always')
-def _fill_slipping(i: int, first: int, last: int, ratio: float, share: float, stiffness: Array,
-                   response: Array) -> None:
-    """Fill the derivatives of forces that are cut; column 7 holds their direction."""
     for a in range(first, last):
         direction = response[a, 7]
         response[a, 0] = -share * stiffness[i, 0] * direction

@@ -13,9 +13,9 @@ from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
-from .contact_springs import (fill_slopes, press, ROWS, shorten_three, shorten_two, SLIDING,
+from .contact_springs import (fill_slipping, press, ROWS, shorten_three, shorten_two, SLIDING,
                               spring_force)
-from .eights import fill, put_six, take_six
+from .eights import fill, put, put_six, take_six
 
 Array = NDArray[np.float64]
 Contacts = tuple[Array, Array, Array, Array]
@@ -81,7 +81,7 @@ def fill_residual(load: Array, grip: Grip, response: Array, state: Array) -> flo
     return norm6(state[0])
 
 
-@njit(cache=True)
+@njit(cache=True, error_model='numpy')
 def fill_derivative(grip: Grip, response: Array, state: Array) -> None:
     """Fill the residual's derivative at a twist alone, as ``balance`` does."""
     motion, action, starts, stiffness = grip[0]
@@ -89,8 +89,24 @@ def fill_derivative(grip: Grip, response: Array, state: Array) -> None:
     p, q, r, u, v, w = fill(0.0), fill(0.0), fill(0.0), fill(0.0), fill(0.0), fill(0.0)
     for i in range(len(starts)):
         press(i, twist, motion, stiffness, response)
-        if not fill_slopes(i, friction, starts, stiffness, response):
+        normal = spring_force(starts[i, 0], 0, response)
+        if normal <= 0.0:
             continue
+        x, y, z = (spring_force(0.0, 1, response), spring_force(0.0, 2, response),
+                   spring_force(0.0, 3, response))
+        f, g = spring_force(starts[i, 1], 4, response), spring_force(starts[i, 2], 5, response)
+        for a in range(ROWS):
+            put(fill(0.0), response, a)
+        for a in range(ROWS):
+            response[a, a] = -stiffness[i, a]
+        slide, tilt = np.sqrt(x * x + y * y + z * z), np.sqrt(f * f + g * g)
+        if slide > friction * normal:
+            response[1, 7], response[2, 7], response[3, 7] = x / slide, y / slide, z / slide
+            fill_slipping(i, 1, SLIDING, -(friction * normal) / slide, friction, stiffness,
+                          response)
+        if tilt > normal:
+            response[4, 7], response[5, 7] = f / tilt, g / tilt
+            fill_slipping(i, SLIDING, ROWS, -normal / tilt, 1.0, stiffness, response)
         for c in range(ROWS):
             for d in range(ROWS):
                 slope = response[c, d]
