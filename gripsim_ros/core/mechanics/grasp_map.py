@@ -143,8 +143,8 @@ def load_wrenches(load_cases: Array, mass: float, centre_of_mass: Array) -> Arra
     load_cases = np.asarray(load_cases, float)
     if load_cases.ndim != 2 or load_cases.shape[1] != LOAD_CASE_WIDTH:
         raise ShapeError(f'load cases must be (c, {LOAD_CASE_WIDTH}), got {load_cases.shape}')
-    return _wrenches(np.ascontiguousarray(load_cases), float(mass),
-                     np.ascontiguousarray(centre_of_mass, float))
+    # Copies, since numba takes what may not be written for another type.
+    return _wrenches(load_cases.copy(), float(mass), np.array(centre_of_mass, float))
 
 
 @njit(cache=True)
