@@ -132,8 +132,7 @@ def norm6(vector: Array) -> float:
     total = 0.0
     for a in range(6):
         total += vector[a] * vector[a]
-    norm: float = np.sqrt(total)
-    return norm
+    return float(np.sqrt(total))
 
 
 @njit(cache=True)
@@ -273,8 +272,7 @@ def solve_equilibrium(x: Array, load: Array, grip: Grip) -> bool:
             put_six(take_six(trial, 7), state, 7)
         damping = change_damping(damping, lower)
     x[:] = state[7]
-    solved: bool = size <= tolerance
-    return solved
+    return bool(size <= tolerance)
 
 
 @njit(cache=True)
