@@ -10,6 +10,8 @@ from gripsim_ros.sim.solids import convex_pieces_of
 MATERIALS = {'soft': (3.0e5, 0.4, 0.6), 'firm': (3.0e6, 0.35, 0.5), 'stiff': (2.0e9, 0.3, 0.5)}
 #: Concavity left by convex pieces: surfaces within 0.2 mm, where the default leaves millimetres.
 CONCAVITY = 0.015
+#: Bodies whose rims and dents would take a quarter of an hour and more.
+ROUGHER = {'YcbTomatoSoupCan': 0.03}
 #: Share of the hull's volume above which the hull stands for the body.
 CONVEX_SHARE = 0.999
 #: Triangles' sides of round bodies in physics [m]: a fingertip feels facets of a millimetre.
@@ -67,4 +69,4 @@ def all_objects(names=()) -> dict:
 def true_pieces(name: str, mesh) -> list:
     """Return the convex pieces of a body for physics: of its finer mesh, where it is round."""
     fine = FINER[name]() if name in FINER else mesh
-    return convex_pieces_of(fine, CONCAVITY, CONVEX_SHARE)
+    return convex_pieces_of(fine, ROUGHER.get(name, CONCAVITY), CONVEX_SHARE)

@@ -54,6 +54,7 @@ TARGETS = {
     'mechanics.boussinesq': ('test_boussinesq_kernels', ''),
     'mechanics.contact_springs': ('test_equilibrium_kernels', ''),
     'mechanics.equilibrium': ('test_equilibrium_kernels', ''),
+    'mechanics.load_margins': ('test_equilibrium_kernels', ''),
 }
 #: Random examples of a law, first and where a mutant survives these.
 EXAMPLES = 6, 30

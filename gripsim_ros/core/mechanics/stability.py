@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ShapeError, TaskError
-from . import equilibrium
+from . import equilibrium, load_margins
 from .contact_springs import ROWS, SLIDING, contact_response, contact_rows
 from .patch_set import PatchSet
 
@@ -189,7 +189,7 @@ def judge_stability(patches: PatchSet, wrenches: Array, centre_of_mass: Array, f
         return StabilityVerdict(False, 0.0, 0 if len(wrenches) else -1, 0.0, np.zeros(6))
     grip, unit = _grip(patches, centre_of_mass, friction, options, settled)
     start = settled * unit
-    rest, holds, margin, worst = equilibrium.judge(
+    rest, holds, margin, worst = load_margins.judge(
         wrenches / unit, grip, start, float(options.margin_cap),
         options.margin_steps if options.margin_cap > 0.0 else 0, float(options.friction_reserve))
     return StabilityVerdict(bool(holds), float(margin), int(worst),
@@ -253,7 +253,7 @@ def find_equilibrium(patches: PatchSet, wrench: Array, centre_of_mass: Array, fr
     share = equilibrium.hold(x, wrench / unit, grip, loads)
     if share > 1.0:
         x[:] = shift
-        equilibrium.climb(wrench / unit, grip, x, (0.0, 1.0), 0)
+        load_margins.climb(wrench / unit, grip, x, (0.0, 1.0), 0)
         share = equilibrium.hold(x, wrench / unit, grip, loads)
     forces, torques = _patch_forces(patches, grip[0], friction, x, unit[5])
     return Equilibrium(float(share), x / unit - settled, forces, torques)

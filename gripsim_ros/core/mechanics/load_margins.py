@@ -1,0 +1,116 @@
+"""
+How much load a held object bears: compiled kernels.
+
+Loads, twists and grips are those of ``equilibrium.py``, which solves one load; here all are
+judged, and made to grow to where the first fails. See docs/model/stability.md.
+"""
+
+from numba import njit
+import numpy as np
+from numpy.typing import NDArray
+
+from .equilibrium import Grip, hold
+
+Array = NDArray[np.float64]
+
+#: A load that cannot be solved at once grows by this share of itself, or this multiple.
+GROWTH = 0.25
+FIRST_GROWTH = 0.125
+
+
+@njit(cache=True)
+def climb(wrench: Array, grip: Grip, x: Array, interval: tuple[float, float], steps: int) -> float:
+    """
+    Let a load grow within an interval of multiples, from the solution x at its start.
+
+    Returns the multiple up to which it holds, to ``steps`` bisections of the last
+    growth; x becomes the solution there.
+    """
+    low, high = interval
+    guess, loads = x.copy(), np.empty(len(grip[1]))
+    growing = True
+    while low < high and (growing or steps > 0):
+        if growing:
+            target = min(low + max(FIRST_GROWTH, GROWTH * low), high)
+            target = 1.0 if low < 1.0 < target else target
+        else:
+            target = 0.5 * (low + high)
+            steps -= 1
+        guess[:] = x
+        if hold(guess, target * wrench, grip, loads) <= 1.0:
+            low, x[:] = target, guess
+        else:
+            high, growing = target, False
+    return low
+
+
+@njit(cache=True)
+def judge(wrenches: Array, grip: Grip, start: Array, cap: float, steps: int,
+          reserve: float) -> tuple[Array, bool, float, int]:
+    """
+    Judge all loads and find the largest multiple that holds.
+
+    Without load there must be an equilibrium with a share ``reserve`` less of friction, too.
+
+    Returns
+    -------
+    shift (6,), holds, margin, worst
+        Scaled twist under no load, looked for from ``start (6,)``; whether no load and all
+        loads are held; margin (NaN where ``cap`` is 0); the load that limits it, or uses
+        most, -1 if there is none.
+    """
+    count = len(wrenches)
+    loads, shares, shift = np.empty(len(grip[1])), np.empty(count), start.copy()
+    balanced = hold(shift, np.zeros(6), grip, loads) <= 1.0
+    solutions = np.empty((count, 6))
+    for c in range(count):
+        solutions[c] = shift
+        shares[c] = hold(solutions[c], wrenches[c], grip, loads)
+        if shares[c] > 1.0:
+            solutions[c] = shift
+    worst = int(np.argmax(shares)) if count > 0 else -1
+    if not (balanced and has_reserve(shift, grip, reserve, loads)):
+        return shift, False, 0.0 if cap > 0.0 else np.nan, worst
+    margin, limiting = limit_margin(wrenches, grip, (shares, solutions), cap, steps)
+    if limiting >= 0:
+        worst = limiting
+    return shift, margin >= 1.0, margin if cap > 0.0 else np.nan, worst
+
+
+@njit(cache=True)
+def has_reserve(shift: Array, grip: Grip, reserve: float, loads: Array) -> bool:
+    """Tell whether the contacts balance near a twist with a share less of friction, no load."""
+    if reserve <= 0.0:
+        return True
+    contacts, max_normals, friction, limits, tolerance = grip
+    less = (contacts, max_normals, (1.0 - reserve) * friction, limits, tolerance)
+    found: bool = hold(shift.copy(), np.zeros(6), less, loads) <= 1.0
+    return found
+
+
+@njit(cache=True)
+def limit_margin(wrenches: Array, grip: Grip, start: tuple[Array, Array], cap: float,
+                 steps: int) -> tuple[float, int]:
+    """
+    Return the margin and the load that limits it, -1 if it is the cap.
+
+    ``start`` holds shares and solutions at once the loads. In the order of their
+    shares, only loads that fail at the margin so far are made to grow. Without a cap
+    the first load that fails below 1 ends it.
+    """
+    shares, solutions = start
+    margin, limiting = max(cap, 1.0), -1
+    x, loads = np.empty(6), np.empty(len(grip[1]))
+    for c in np.argsort(-shares):
+        low = 1.0 if shares[c] <= 1.0 else 0.0
+        if low >= margin:
+            continue
+        x[:] = solutions[c]
+        if hold(x, margin * wrenches[c], grip, loads) <= 1.0:
+            continue
+        multiple = climb(wrenches[c], grip, solutions[c], (low, margin), steps)
+        if multiple < margin:
+            margin, limiting = multiple, c
+        if cap == 0.0 and margin < 1.0:
+            break
+    return margin, limiting
