@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks._hold_blind import close_blindly
+from benchmarks._hold_bodies import CONCAVITY, CONVEX_SHARE, true_pieces
 from benchmarks.hold import convex_pieces_of, HeldObject, Shaker
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.transforms import transform
@@ -16,6 +17,10 @@ MASS, PALM_DISTANCE = 0.2, 0.17
 FREE = 1.2
 #: The pull grows by 20 m/s^3 and still objects move by up to 3 cm/s: 5 % of the least pull.
 RTOL_COULOMB = 0.05
+#: What facets of a millimetre cut off a ball of 20 mm, and convex pieces off a body [m].
+FACET = 2e-5
+#: Between what convex pieces fill of a bone's waist, fine and coarse [m].
+NEAR = 5e-4
 
 
 @pytest.fixture(scope='module')
@@ -55,3 +60,26 @@ def test_an_open_hand_holds_nothing(cube):
     shaker = Shaker(HeldObject(cube, MASS, 0.5), transform(np.eye(3), np.array([0.0, 0.0, -0.3])),
                     hand, share_directory() / 'urdf' / 'meshes', preshape.open)
     assert shaker.failing_acceleration() < FREE
+
+
+def depths_in(pieces, points):
+    """Return how deep points lie in a union of convex pieces, at most (n,) [m]."""
+    depths = [np.min(-(points @ piece.face_normals.T - np.einsum(
+        'ij,ij->i', piece.face_normals, piece.triangles[:, 0])), axis=1) for piece in pieces]
+    return np.max(depths, axis=0)
+
+
+def test_round_bodies_of_physics_have_facets_that_do_not_count():
+    piece, = true_pieces('small ball', shapes.sphere(0.02))
+    flat = np.einsum('ij,ij->i', piece.face_normals, piece.triangles[:, 0])
+    assert flat.min() > 0.02 - FACET and flat.max() <= 0.02
+
+
+def test_convex_pieces_of_physics_are_nearer_the_body_than_those_of_the_simulated_hand():
+    pytest.importorskip('coacd', reason='extra convex')
+    body = shapes.bone()
+    middles = body.vertices[body.faces].mean(axis=1)
+    coarse = depths_in(convex_pieces_of(body), middles)
+    fine = depths_in(convex_pieces_of(body, CONCAVITY, CONVEX_SHARE), middles)
+    assert fine.max() < NEAR < coarse.max()
+    assert min(fine.min(), coarse.min()) > -FACET
