@@ -1,12 +1,13 @@
 """Node `contact_detection`: contact of the hand with the undeformed object."""
 
 import sys
+from functools import cached_property
 
 from gripsim_interfaces.msg import Contacts, LinkStates, RingHeader
 
 from ..conversions import contacts_to_msg, link_states_from_msg
 from ..core.bodies import GraspObject
-from ..core.contact import ContactScene, detect_contacts
+from ..core.contact import ContactScene, LinkShapes, detect_contacts
 from ..core.hand import compute_link_states
 from .node_base import run
 from .stage_node import StageNode
@@ -20,13 +21,20 @@ class ContactDetectionNode(StageNode):
     INPUT = (LinkStates, 'link_states')
     OUTPUT = (Contacts, 'contacts')
 
+    @cached_property
+    def shapes(self) -> LinkShapes:
+        """Return trees and hulls of the hand's links, built once for all objects."""
+        return LinkShapes.of_hand(self.hand)
+
     def prepare(self, grasp_object: GraspObject) -> ContactScene:
         """Return the hand and the object, ready for queries."""
-        return ContactScene(self.hand, grasp_object)
+        scene = ContactScene(self.hand, grasp_object, self.shapes)
+        scene.prepare()
+        return scene
 
     def warm_up(self) -> None:
         """Detect the contacts of a small scene."""
-        scene = ContactScene(self.hand, warm_up_object())
+        scene = self.prepare(warm_up_object())
         for batch in warm_up_configurations(self.hand):
             detect_contacts(scene, compute_link_states(self.hand, batch))
 
