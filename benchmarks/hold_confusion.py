@@ -28,8 +28,9 @@ from gripsim_ros.resources import load_default_hand
 FACTORS = (0.5, 1.0, 2.0)
 #: Time of each pull [s]: what has not begun to slip after one second will not.
 PULL_TIME = 1.0
-#: A pull set at once asks for so many times its size; with this reserve closing ends.
-DYNAMIC_FACTOR = 1.2
+#: A pull set at once asks for so many times its size, as physics alone tells: half of what
+#: breaks loose at so much more under a growing pull is lost.
+DYNAMIC_FACTOR = 1.1
 #: Overlap of the open hand with the object at which a random palm is drawn anew [m].
 FREE = 0.0005
 SEED = 1
