@@ -270,8 +270,8 @@ def soak(seconds, seed=0, host='127.0.0.1', say=lambda line: None, least=(0, 0))
     Run for some seconds, and on until there were so many motions and faults; return what was
     wrong and a summary.
 
-    The first tenth of the time, where kernels are loaded and buffers grow, is not looked at
-    for leaks.
+    The first tenth of the time and the first motion, in which kernels are loaded and buffers
+    grow, are not looked at for leaks.
     """
     threads = threading.active_count()
     run = Soak(seed, host)
@@ -281,7 +281,7 @@ def soak(seconds, seed=0, host='127.0.0.1', say=lambda line: None, least=(0, 0))
             count < few for count, few in zip(run.progress(), least))):
         run.step()
         run.watch_motions()
-        if baseline is None and time.monotonic() - begun > 0.1 * seconds:
+        if baseline is None and time.monotonic() - begun > 0.1 * seconds and run.progress()[0]:
             baseline = resources()
         if time.monotonic() - told > 60.0:
             told = time.monotonic()
@@ -290,6 +290,7 @@ def soak(seconds, seed=0, host='127.0.0.1', say=lambda line: None, least=(0, 0))
                 f'{len(run.wrong)} wrong')
     run.finish()
     memory, descriptors = resources()
+    baseline = baseline or (memory, descriptors)
     if memory - baseline[0] > MEMORY_GROWTH:
         run.wrong.append(f'memory grew from {baseline[0]:.0f} to {memory:.0f} MB')
     if descriptors > baseline[1] + DESCRIPTORS:

@@ -36,8 +36,9 @@ RTOL_PATH = 0.02
 
 
 def judge(patches, wrenches, friction=0.5, centre=ORIGIN, **options):
-    """Return the verdict with options by keyword."""
-    return judge_stability(patches, wrenches, centre, friction, StabilityOptions(**options))
+    """Return the verdict with options by keyword, without a reserve of friction unless told."""
+    return judge_stability(patches, wrenches, centre, friction,
+                           StabilityOptions(**{'friction_reserve': 0.0, **options}))
 
 
 def contact_forces(patches, shift, friction, torsional_ratio=3.0):
@@ -433,6 +434,12 @@ def test_patches_that_make_no_sense_are_refused(name, value, message):
 def test_options_out_of_range_are_refused(values, message):
     with pytest.raises(TaskError, match=message):
         StabilityOptions.from_mapping(values)
+
+
+def test_wrenches_may_lie_in_memory_in_any_order():
+    patches, loads = pinch(3.0, friction_radius=2e-3), np.vstack([pull(d, 1.0) for d in np.eye(3)])
+    for other in (np.asfortranarray(loads), np.ascontiguousarray(loads.T).T):
+        assert judge(patches, other).margin == judge(patches, loads).margin
 
 
 def test_wrenches_and_friction_out_of_range_are_refused():

@@ -62,7 +62,7 @@ class StabilityOptions:
     max_rotation: float = np.deg2rad(2.0)
     torsional_ratio: float = 3.0
     tilting_share: float = 0.5
-    friction_reserve: float = 0.0
+    friction_reserve: float = 0.15
     length_scale: float = 0.0
     margin_cap: float = 5.0
     margin_steps: int = 9
@@ -113,10 +113,11 @@ class StabilityVerdict:
     Attributes
     ----------
     holds : bool
-        Every load case, and no load at all, leaves the object within its limits.
+        Every load case, and no load at all, there also with ``friction_reserve`` less of
+        friction, leaves the object within its limits.
     margin : float
-        Largest multiple of the load cases that holds, at most the cap; 0 where the
-        bare grip is no equilibrium; NaN if no margin was asked for.
+        Largest multiple of the load cases that holds, at most the cap; 0 where the bare
+        grip is not held, or not with its reserve; NaN if no margin was asked for.
     worst_case : int
         Load case that limits the margin (without one: that uses most of a limit);
         -1 if there is none.
@@ -286,7 +287,7 @@ def checked_friction(friction: float) -> float:
 
 def checked_wrenches(wrenches: Array) -> Array:
     """Return wrenches as ``(c, 6)`` float; raise ShapeError where they are not."""
-    wrenches = np.asarray(wrenches, float)
+    wrenches = np.asarray(wrenches, float, order='C')
     if wrenches.ndim != 2 or wrenches.shape[1] != 6 or not np.isfinite(wrenches).all():
         raise ShapeError(f'wrenches must be (c, 6) and finite, got {wrenches.shape}')
     return wrenches

@@ -11,7 +11,7 @@ from ..batches import DETAIL_CLEARANCE, DETAIL_FORCES, OBSTACLE_WIDTH
 from ..hand import HandModel
 from . import rejections
 from .force_level import ForceLevel, force_logarithms
-from .hand_geometry import Finger, find_fingers
+from .hand_geometry import Finger, find_fingers, largest_fractions
 from .hypotheses import Hypothesis
 from .misses import Miss, nearness
 from .options import PlannerOptions
@@ -35,12 +35,14 @@ MOST_INDENTATION = 2.0
 TOUCH_SHARE = 0.5
 #: So often closing steps back from limits of pressure or torque.
 MOST_LOWERED = 3
+#: So often an object may slip out before it is given up: harder pressed it may settle.
+MOST_SLIPS = 1
 #: Range left to a joint beyond the last row, so that it can be squeezed [rad].
 SQUEEZE_RANGE = 0.05
 #: What a closing knows beside its hypothesis, by which another process goes on with it.
 COURSE = ('reason', 'held', 'miss', '_fraction', '_phase', '_steps', '_incapable', '_level',
           '_worth', '_corrections', '_lowered', '_arrived', '_before', '_seen', '_tried',
-          '_was_capable', '_fell')
+          '_was_capable', '_fell', '_slipped')
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +103,7 @@ class Closing:
     def __init__(self, hypothesis: Hypothesis, hand: HandModel, options: PlannerOptions,
                  limits: Limits) -> None:
         self.hypothesis = hypothesis
-        self.reason = ''
+        self.reason, self._phase = '', 'open'
         self.held: Held | None = None
         self.miss: Miss | None = None
         self.bar, self.best_score = NO_BAR, np.inf
@@ -110,10 +112,10 @@ class Closing:
         self._rates = self._preshape.closed - self._preshape.open
         self._fingers = find_fingers(hand)
         self._fraction = np.zeros(len(hand.joint_names))
-        self._ceiling = self._largest_fractions()
-        self._phase, self._steps, self._incapable = 'open', 0, 0
+        self._ceiling = largest_fractions(hand, self._preshape, SQUEEZE_RANGE)
         self._level = ForceLevel(options.margin_band, options.force_tolerance)
-        self._worth = self._corrections = self._lowered = 0
+        self._steps = self._incapable = self._worth = self._corrections = 0
+        self._lowered = self._slipped = 0
         self._arrived = np.zeros(len(hand.link_names), dtype=bool)
         self._before: tuple[Array, Array] | None = None
         self._seen = np.full(len(hand.link_names), np.nan)
@@ -184,15 +186,6 @@ class Closing:
     def _joints(self) -> Array:
         return self._preshape.open + self._fraction * self._rates
 
-    def _largest_fractions(self) -> Array:
-        """Return per joint the fraction at which its limit, less the squeeze, is met."""
-        hand, rates = self._hand, self._rates
-        limit = np.where(rates > 0.0, hand.joint_upper - SQUEEZE_RANGE,
-                         hand.joint_lower + SQUEEZE_RANGE)
-        moving = np.abs(rates) > 1e-12
-        room = (limit - self._preshape.open) / np.where(moving, rates, 1.0)
-        return np.where(moving, np.maximum(room, 0.0), 0.0)
-
     def _collides(self, state: StateRow) -> bool:
         spare = self._options.min_clearance if self._phase == 'open' else 0.0
         if self._phase == 'open' and state.clearance.min() < spare:
@@ -213,8 +206,6 @@ class Closing:
                     if way > 0.0 and clearance[link] > 0.0:
                         self._seen[link] = (before[link] - clearance[link]) / way
         self._before = self._fraction.copy(), clearance
-
-    # -- free motion -----------------------------------------------------------------
 
     def _reach(self, state: StateRow) -> None:
         self._arrived = state.clearance <= self._options.touch_distance
@@ -306,11 +297,12 @@ class Closing:
             self._phase = 'done'
         elif self._steps >= self._options.max_squeeze_steps:
             self._end(rejections.NOT_HELD if state.capable else rejections.NOT_SETTLED)
-        elif (forces > 0.0).all() and (not state.capable
-                                       or slips_out(state, self._limits.max_pressure)):
+        elif (forces > 0.0).all() and not state.capable:
             self._incapable = max(self._incapable, self._tries_made(state, forces))
             if self._incapable >= len(TRIED_FORCES):
-                self._end(rejections.SLIPS_OUT if state.capable else rejections.CANNOT_BALANCE)
+                self._end(rejections.CANNOT_BALANCE)
+        elif self._slips_again(state, forces):
+            self._end(rejections.SLIPS_OUT)
         elif exceeds_limits(state) and (self.held is not None
                                         or self._lowered >= MOST_LOWERED):
             self._end(rejections.OVERLOADED)
@@ -332,6 +324,14 @@ class Closing:
         if np.isinf(state.needed_force) and share > TOUCH_SHARE:
             return len(TRIED_FORCES)
         return int((share > np.array(TRIED_FORCES)).sum())
+
+    def _slips_again(self, state: StateRow, forces: Array) -> bool:
+        """Tell whether the object slips out again between fingers that never held it so far."""
+        if state.margin > 0.0:
+            self._slipped = -self._options.max_squeeze_steps
+        self._slipped += int(slips_out(state, self._limits.max_pressure)
+                             and self._tries_made(state, forces) >= len(TRIED_FORCES))
+        return self._slipped > MOST_SLIPS
 
     def _end(self, reason: str) -> None:
         """End with what was held so far, or with a reason."""

@@ -43,6 +43,15 @@ class Finger:
     reach: Array
 
 
+def largest_fractions(hand: HandModel, preshape: Preshape, spare: float) -> Array:
+    """Return (J,) how far joints can go on a preshape's way, ``spare`` [rad] before limits."""
+    rates = preshape.closed - preshape.open
+    limit = np.where(rates > 0.0, hand.joint_upper - spare, hand.joint_lower + spare)
+    moving = np.abs(rates) > 1e-12
+    room = (limit - preshape.open) / np.where(moving, rates, 1.0)
+    return np.where(moving, np.maximum(room, 0.0), 0.0)
+
+
 @lru_cache(maxsize=8)
 def find_fingers(hand: HandModel) -> tuple[Finger, ...]:
     """

@@ -232,6 +232,9 @@ def _bound_gaps(placed: Array, owners: IntArray, middles: Array, radii: Array
     lines, apart = _lines(placed), np.empty(len(placed))
     for link in range(len(radii)):
         begin, end = _bars_of(owners, link)
+        if begin == end:
+            bounds[link] = np.inf
+            continue
         longest = begin
         for k in range(begin, end):
             if lines[4, k] < lines[4, longest]:

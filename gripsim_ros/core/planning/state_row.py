@@ -133,6 +133,6 @@ def exceeds_limits(state: StateRow) -> bool:
 
 
 def slips_out(state: StateRow, max_pressure: float) -> bool:
-    """Tell whether forces that hold exist, yet those present balance not even without load."""
-    return bool(state.capable and not state.margin > 0.0
+    """Tell whether forces that hold exist, yet those present hold not even without load."""
+    return bool(state.capable and state.margin <= 0.0
                 and (state.peak_pressures <= max_pressure).all())
