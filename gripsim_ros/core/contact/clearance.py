@@ -333,8 +333,7 @@ def pair_clearances(hulls: Hulls, pairs: NDArray[np.int64], T_object_link: Array
     (k,) float
         The distance to ``RELATIVE`` for the nearest pair; others are bounds above it [m].
     """
-    return _pair_clearances(hulls, np.ascontiguousarray(pairs),
-                            np.ascontiguousarray(T_object_link))
+    return _pair_clearances(hulls, pairs, T_object_link)
 
 
 @njit(cache=True)

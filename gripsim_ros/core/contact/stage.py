@@ -58,7 +58,7 @@ class LinkShapes:
         moved = hand.moves_link
         differ = (moved[:, None] != moved[None]).any(axis=-1) & ~hand.neighbours
         return cls(hand.id, tuple(known[key] for key in keys), hulls,
-                   np.argwhere(np.triu(differ, 1)))
+                   np.ascontiguousarray(np.argwhere(np.triu(differ, 1))))
 
 
 class ContactScene:
