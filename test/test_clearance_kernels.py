@@ -1,9 +1,10 @@
 """Bounds of clearance on few triangles and small hulls, each against all of them."""
 
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
-from gripsim_ros.core.contact.clearance import (_hull_clearances, _part, _plane_gap, _slab_gap,
-                                                _triangle_gap, _triangle_to_link, ABSOLUTE,
-                                                obstacle_clearance, obstacle_shapes,
+from gripsim_ros.core.contact.clearance import (_hull_clearances, _obstacle_clearance,
+                                                _pair_clearances, _part, _plane_gap,
+                                                _slab_gap, _triangle_gap, _triangle_to_link,
+                                                ABSOLUTE, obstacle_clearance, obstacle_shapes,
                                                 pair_clearances, RELATIVE)
 from gripsim_ros.core.contact.gjk import AXIS, BALL, DISC, distance_bound, few_points
 from gripsim_ros.core.contact.hulls import _spread, hull_shape, Hulls, neighbour_graph
@@ -197,10 +198,11 @@ def test_obstacles_are_as_far_as_the_nearest_link(seed, reach):
         for kind in (OBSTACLE_BOX, OBSTACLE_SPHERE, OBSTACLE_CYLINDER)]))
     exact = min(distance(obstacle, few_points(corners_of(hulls, link, poses[link], sweep)))
                 for obstacle in obstacles for link in range(2))
-    for order in (obstacles, obstacles[::-1]):
-        found = obstacle_clearance(hulls, poses, sweep, order)
+    for order, layout in ((obstacles, np.asfortranarray), (obstacles[::-1], np.array)):
+        found = obstacle_clearance(hulls, layout(poses), sweep, order)
         assert_allclose(found, exact, rtol=RELATIVE, atol=1e-8)
     assert obstacle_clearance(hulls, poses, sweep, []) == np.inf
+    assert len(_obstacle_clearance.signatures) == 1
 
 
 @settings(max_examples=15)
@@ -213,6 +215,9 @@ def test_pairs_of_links_have_bounds_and_the_nearest_pair_its_distance(seed, reac
     clouds = [few_points(corners_of(hulls, link, poses[link], np.zeros(3))) for link in range(4)]
     exact = np.array([distance(clouds[i], clouds[j]) for i, j in pairs])
     bounds = pair_clearances(hulls, pairs, poses)
+    for layout in (np.asfortranarray, lambda poses: np.repeat(poses, 2, axis=0)[::2]):
+        assert_array_equal(pair_clearances(hulls, layout(pairs), layout(poses)), bounds)
+    assert len(_pair_clearances.signatures) == 1        # a driver must never wait for another
     assert (bounds <= exact + 1e-9).all()
     assert (bounds >= bounds.min()).all()
     assert_allclose(bounds.min(), exact.min(), rtol=RELATIVE, atol=1e-8)

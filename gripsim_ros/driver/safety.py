@@ -108,6 +108,12 @@ class SafetyChecker:
                 f'{self._hand.joint_names[joint]} may move with {self.velocities[joint]:.3f} '
                 f'rad/s, asked for {fastest[joint]:.3f}')
 
+    def warm_up(self) -> None:
+        """Look at some postures, apart and in collision, once, so that kernels are loaded."""
+        for preshape in self._hand.preshapes:
+            self.clearance(preshape.open)
+            self.clearance(preshape.closed)
+
     def clearance(self, positions: Array) -> float:
         """Return a lower bound of the distance between links that can hit each other [m]."""
         return self_clearance(self._shapes,

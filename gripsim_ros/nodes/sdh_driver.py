@@ -77,10 +77,8 @@ class SdhDriverNode(SuiteNode):
             'the tactile sensors', self._on_touch)) if options.link else None
 
     def warm_up(self) -> None:
-        """Look at some postures, apart and in collision, once."""
-        for preshape in self.hand.preshapes:
-            self.session.checker.clearance(preshape.open)
-            self.session.checker.clearance(preshape.closed)
+        """Load what checks motions."""
+        self.session.checker.warm_up()
 
     def serve(self) -> None:
         """Connect, and open services and topics."""

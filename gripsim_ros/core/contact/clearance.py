@@ -293,9 +293,9 @@ def obstacle_clearance(hulls: Hulls, T_object_link: Array, sweep_object: Array,
     float
         ``inf`` without obstacles, 0 where one is met [m].
     """
-    best = np.inf
+    best, poses = np.inf, np.ascontiguousarray(T_object_link)
     for obstacle in obstacles:
-        best = _obstacle_clearance(hulls, T_object_link, sweep_object, obstacle, best)
+        best = _obstacle_clearance(hulls, poses, sweep_object, obstacle, best)
         if best <= 0.0:
             break
     return float(best)
@@ -333,7 +333,8 @@ def pair_clearances(hulls: Hulls, pairs: NDArray[np.int64], T_object_link: Array
     (k,) float
         The distance to ``RELATIVE`` for the nearest pair; others are bounds above it [m].
     """
-    return _pair_clearances(hulls, pairs, T_object_link)
+    return _pair_clearances(hulls, np.ascontiguousarray(pairs),
+                            np.ascontiguousarray(T_object_link))
 
 
 @njit(cache=True)
