@@ -63,7 +63,7 @@ class Refining:
             self._chosen = [closing for closing in closings if not closing.done]
         return [closing for closing in self._chosen if not closing.done]
 
-    def _prospect(self, grasp: RankedGrasp) -> tuple[bool, float, int]:
+    def _prospect(self, grasp: RankedGrasp) -> tuple[bool, bool, float, int]:
         """Return the order of ranking as refined forces are likely to make it."""
         if self._held[grasp.hypothesis].done:
             return rank_key(grasp)

@@ -175,7 +175,7 @@ class SettlingRounds:
             sum(number in stable for number in self._settlings) < self._wanted)
 
     def next_round(self, stable: Mapping[int, RankedGrasp],
-                   key: Callable[[RankedGrasp], tuple[bool, float, int]] = rank_key
+                   key: Callable[[RankedGrasp], tuple[bool, bool, float, int]] = rank_key
                    ) -> list[int]:
         """Return the grasps that settle next, best first; none while a round goes on."""
         remaining = sum(number in stable for number in self._settlings)

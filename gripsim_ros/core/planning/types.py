@@ -233,7 +233,8 @@ class RankedGrasp:
     best-fit rigid motion; they, ``strain_energy`` [J] and ``peak_von_mises`` [Pa] are NaN where
     not computed. ``T_object_settled (4, 4)`` is where the object settles between the fingers, in
     its frame as they find it; contacts, surface and centre of mass are told in the latter.
-    ``residual`` is what the contacts' forces then lack to balance, over their sum [-].
+    ``residual`` is what the contacts' forces then lack to balance, over their sum [-];
+    ``balanced`` is False where that stays above the tolerance however it settles.
     ``limiting_load (6,)`` is the load that fails first when all grow alike (at the largest
     margin looked for, the one that uses most of a limit): force [N], torque about the deformed
     centre of mass [N m], as the task has it, not times ``margin``; None without one.
@@ -274,6 +275,7 @@ class RankedGrasp:
     limiting_load: Array | None = None
     epsilon: float = np.nan
     wrench_volume: float = np.nan
+    balanced: bool = True
 
 
 @dataclass(frozen=True, eq=False)
