@@ -83,6 +83,16 @@ def test_points_that_are_no_contour_are_refused(points, message):
         contour_of_points(points)
 
 
+def test_points_in_an_order_that_no_other_beats_by_far_stay_a_contour_as_given():
+    swapped, gap = CIRCLE.copy(), np.abs(np.arctan2(*CIRCLE.T[::-1])) > 1.4
+    swapped[[20, 21]] = CIRCLE[[21, 20]]
+    across = np.roll(CIRCLE, 29, axis=0)[np.roll(gap, 29)]   # from -pi, over a gap at 0
+    for points in (swapped, across):
+        contour, notes = contour_of_points(points)
+        assert contour.closed and not notes
+        assert_allclose(contour.points, points, rtol=0.0, atol=1e-12)
+
+
 def test_half_a_circle_is_mirrored_to_a_whole_one():
     contour, _ = contour_of_points(CIRCLE[:31])
     whole = mirrored(contour)
