@@ -1,11 +1,158 @@
-"""Speeds of contacts against the plain formula."""
+"""Speeds of contacts against the plain formula, and steps against the motion of the hand."""
 
+from types import SimpleNamespace
+
+from hypothesis import given, settings, strategies as st
 import numpy as np
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 import pytest
+from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.planning.press import mean_speeds
+from gripsim_ros.core.hand import forward_kinematics
+from gripsim_ros.core.planning.hand_geometry import find_fingers, Finger
+from gripsim_ros.core.planning.press import (
+    contact_controls, Control, LEAST_SEEN_SHARE, mean_speeds, MIN_FRONTAL_SHARE, POWERS,
+    press_steps)
 from gripsim_ros.core.transforms import cross
+from gripsim_ros.resources import load_default_hand
+
+#: Central differences of positions [m] over so much of a fraction.
+STEP, ATOL_DIFFERENCE = 1e-5, 1e-9
+RTOL_ROUNDOFF = 1e-9
+FIRST_DEPTH, MAX_DEPTH = 2e-5, 1e-3
+
+seeds = st.integers(0, 2 ** 32 - 1)
+HAND = load_default_hand()
+FINGERS = find_fingers(HAND)
+
+
+def pose(rng):
+    """Return a pose of the palm (4, 4)."""
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = Rotation.random(random_state=rng).as_matrix(), rng.normal(size=3)
+    return T
+
+
+def posture(rng):
+    """Return joints (J,) on the way of a preshape, and the way."""
+    preshape = HAND.preshapes[0]
+    rates = preshape.closed - preshape.open
+    return preshape.open + rng.uniform(0.1, 0.8) * rates, rates
+
+
+def speed_of(point, link, joints, rates, T):
+    """Return the speed (3, J) of a link's point in a pose, for each joint's fraction."""
+    here = forward_kinematics(HAND, joints[None])[0, link]
+    local = np.linalg.inv(T @ here) @ [*point, 1.0]
+    ways = STEP * np.diag(rates)
+    after, before = (T @ forward_kinematics(HAND, joints + way)[:, link] @ local
+                     for way in (ways, -ways))
+    return (after - before)[:, :3].T / (2.0 * STEP)
+
+
+def touching(rng, links, joints, rates, T):
+    """Return the state of links that bear forces on two points each, along their motion."""
+    links = np.repeat(links, 2)
+    poses = T @ forward_kinematics(HAND, joints[None])[0]
+    points = np.stack([poses[link, :3, 3] for link in links])
+    points += rng.uniform(-0.01, 0.01, points.shape)
+    normals = np.stack([speed_of(point, link, joints, rates, T).sum(axis=1)
+                        for point, link in zip(points, links)])
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    normals += rng.uniform(-0.3, 0.3, normals.shape)
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    return SimpleNamespace(
+        links=links, points=points, normals=normals,
+        normal_forces=10.0 ** rng.uniform(-2.0, 1.0, len(links)),
+        normal_stiffness=10.0 ** rng.uniform(2.0, 5.0, len(links)),
+        depth=10.0 ** rng.uniform(-5.0, -3.0, len(HAND.links)),
+        clearance=rng.uniform(0.0, 0.01, len(HAND.links)))
+
+
+def wanted_change(state, link, target):
+    """Return the change of a link's depth that the power law between stiffness and force has."""
+    own = state.links == link
+    force, depth = state.normal_forces[own].sum(), state.depth[link]
+    power = np.clip(state.normal_stiffness[own].sum() * depth / force, *POWERS)
+    return np.clip(depth * ((target / force) ** (1.0 / power) - 1.0), -MAX_DEPTH, MAX_DEPTH)
+
+
+@given(seeds)
+@settings(max_examples=20)
+def test_steps_bring_every_contact_as_much_nearer_as_its_force_wants(seed):
+    rng = np.random.default_rng(seed)
+    T, (joints, rates) = pose(rng), posture(rng)
+    arrived = np.zeros(len(HAND.links), bool)
+    arrived[[link for finger in FINGERS for link in finger.links]] = True
+    controls = contact_controls(FINGERS, arrived)
+    links = np.array([control.link for control in controls])
+    state = touching(rng, links, joints, rates, T)
+    targets = 10.0 ** rng.uniform(-2.0, 1.5, len(controls))
+    targets[rng.integers(len(controls))] = np.nan    # no more of what touches
+    steps = press_steps(HAND, joints, T, rates, FINGERS, controls, state, targets,
+                        np.full(len(controls), FIRST_DEPTH), MAX_DEPTH,
+                        np.full(len(HAND.links), np.nan))
+    for control, target in zip(controls, targets):
+        own = np.flatnonzero(state.links == control.link)
+        shares = state.normal_forces[own] / state.normal_forces[own].sum()
+        speeds = sum(share * (state.normals[k] @ speed_of(
+            state.points[k], control.link, joints, rates, T)) for share, k in zip(shares, own))
+        finger = FINGERS[control.finger]
+        lever = finger.reach[finger.links.index(control.link)].max()
+        joints_of = list(control.joints)
+        if speeds[joints_of].sum() < 1.01 * MIN_FRONTAL_SHARE * lever * abs(
+                rates[joints_of]).sum():
+            continue
+        change = 0.0 if np.isnan(target) else wanted_change(state, control.link, target)
+        assert_allclose(speeds @ steps, change, rtol=0.0, atol=ATOL_DIFFERENCE)
+
+
+@pytest.mark.parametrize('seen, share', [
+    (np.nan, 1.0), (-0.5, LEAST_SEEN_SHARE), (0.1, LEAST_SEEN_SHARE), (0.7, 0.7), (3.0, 1.0)])
+def test_without_touch_joints_go_as_far_as_the_reach_seen_has_it(seen, share):
+    rng = np.random.default_rng(4)
+    joints, rates = posture(rng)
+    finger, link = FINGERS[0], FINGERS[0].links[-1]
+    ways = finger.reach[-1] * np.abs(rates[list(finger.joints)])
+    state = touching(rng, np.array(FINGERS[1].links[:1]), joints, rates, np.eye(4))
+    observed = np.full(len(HAND.links), np.nan)
+    observed[link] = seen * ways.sum()
+    controls = [Control(0, link, finger.joints)]
+    for target in (np.nan, 2.0):
+        steps = press_steps(HAND, joints, np.eye(4), rates, FINGERS, controls, state,
+                            np.array([target]), np.array([FIRST_DEPTH]), MAX_DEPTH, observed)
+        assert_allclose(share * (ways @ steps[list(finger.joints)]),
+                        state.clearance[link] + FIRST_DEPTH, rtol=RTOL_ROUNDOFF)
+        assert np.count_nonzero(steps) == len(finger.joints)
+
+
+@pytest.mark.parametrize('share, moves', [(0.98, False), (1.02, True), (-1.02, False)])
+def test_what_moves_across_the_normal_does_not_press(share, moves):
+    rng = np.random.default_rng(5)
+    joints, rates = posture(rng)
+    finger, T = FINGERS[0], pose(rng)
+    link, joint = finger.links[0], finger.joints[0]
+    state = touching(rng, np.array([link]), joints, rates, T)
+    state.points[1] = state.points[0]
+    way = speed_of(state.points[0], link, joints, rates, T)[:, joint]
+    across = np.cross(way, [0.3, -0.5, 0.8])
+    part = share * MIN_FRONTAL_SHARE * abs(rates[joint]) * finger.reach[0].max() / (way @ way)
+    state.normals[:] = part * way + across / np.linalg.norm(across) * np.sqrt(
+        1.0 - part ** 2 * (way @ way))
+    steps = press_steps(HAND, joints, T, rates, FINGERS, [Control(0, link, (joint,))], state,
+                        np.array([100.0]), np.array([FIRST_DEPTH]), MAX_DEPTH,
+                        np.full(len(HAND.links), np.nan))
+    assert steps.any() == moves
+
+
+def test_joints_between_two_contacts_govern_the_outer_one():
+    reach = np.ones((3, 3))
+    fingers = Finger((3, 5, 7), (2, 4, 6), reach), Finger((0, 1), (8, 9), reach[:2, :2])
+    for links, wanted in (
+            ([], []), ([2, 6, 9], [(0, 2, (3,)), (0, 6, (5, 7)), (1, 9, (0, 1))]),
+            ([2, 4, 6], [(0, 2, (3,)), (0, 4, (5,)), (0, 6, (7,))]), ([4], [(0, 4, (3, 5))])):
+        controls = contact_controls(fingers, np.isin(np.arange(10), links))
+        assert [(c.finger, c.link, c.joints) for c in controls] == wanted
 
 
 @pytest.mark.parametrize('count', [1, 2, 3, 9])
