@@ -10,7 +10,7 @@ from gripsim_ros.core.mechanics.equilibrium import (
     change_damping, DAMPING_FACTOR, elastic_stiffness, ESCAPE, excursion, FIRST_DAMPING, hold,
     is_restrained, MAX_DAMPING, MAX_STEP, MAX_TRIALS, norm6, normal_loads, RELATIVE_PIVOT,
     RESTRAINT, search, solve6, solve_equilibrium, SUFFICIENT_DECREASE, utilisation)
-from gripsim_ros.core.mechanics.load_margins import climb, judge
+from gripsim_ros.core.mechanics.load_margins import climb, has_reserve, judge
 from hypothesis import assume, given, settings, strategies as st
 from numba import njit
 import numpy as np
@@ -501,6 +501,36 @@ def test_what_is_just_at_its_limit_is_held():
         assert judge_loads(np.zeros((0, 6)), grip, along(0, 1.0), 5.0, STEPS)[1] == held
         loads = np.zeros((1, 6))
         assert judge_loads(loads, grip, along(0, 1.0), 5.0, STEPS)[1:] == (held, 5.0 * held, 0)
+
+
+@pytest.mark.parametrize('reserve, kept', [(0.0, True), (0.4, True), (0.6, False), (1.0, False)])
+def test_a_reserve_is_what_friction_may_lose_before_contacts_slip(reserve, kept):
+    """The first contact presses aside with a 20th of its force; friction may be a tenth."""
+    contacts, *others = rig(friction=0.1)
+    contacts[1][0, 0, 1] = 0.05
+    for x in (along(1, 0.5), along(1, 0.1)):
+        assert has_reserve(x, (contacts, *others), reserve, np.empty(2)) == kept
+        found = judge(np.zeros((1, 6)), (contacts, *others), x, 5.0, STEPS, reserve)
+        assert_allclose(found[0], along(1, 0.5), rtol=0.0, atol=1e-8)
+        assert found[1:] == (kept, 5.0 * kept, 0)
+
+
+def test_a_reserve_is_kept_by_what_is_just_at_its_limit():
+    contacts, _, *others = rig()
+    for most, kept in ((10.0, True), (9.999, False)):
+        grip = contacts, np.full(2, most), *others
+        assert has_reserve(np.zeros(6), grip, 0.5, np.empty(2)) == kept
+
+
+@given(seeds)
+@settings(max_examples=20)
+def test_forces_up_to_a_limit_stay_as_they_are_and_others_come_to_it(seed):
+    forces = np.random.default_rng(seed).normal(size=3)
+    for shorten, trial in ((shorten_two, forces[:2]), (shorten_three, forces)):
+        size = np.sqrt(sum(trial[k] * trial[k] for k in range(len(trial))))
+        assert shorten(*trial, size) == shorten(*trial, 1.5 * size) == tuple(trial)
+        assert_allclose(shorten(*trial, 0.7 * size), 0.7 * trial, rtol=RTOL_ROUNDOFF)
+        assert shorten(*0.0 * trial, 0.0) == tuple(0.0 * trial)
 
 
 @pytest.mark.parametrize('cap', [0.0, 5.0])

@@ -88,6 +88,16 @@ def test_an_external_force_acts_at_the_origin_of_the_object():
     assert_allclose(wrench[0, 5], 0.6, rtol=0, atol=ATOL_ROUNDOFF)
 
 
+@given(seeds)
+def test_wrenches_of_loads_are_those_of_weight_at_the_centre_and_force_at_the_origin(seed):
+    rng = np.random.default_rng(seed)
+    cases, centre, mass = rng.normal(size=(3, 9)), rng.normal(size=3), rng.uniform(0.1, 5.0)
+    points = np.stack([centre, np.zeros(3)])
+    wanted = [wrench_of(points, np.stack([mass * case[:3], case[3:6]]),
+                        np.stack([np.zeros(3), case[6:]]), centre) for case in cases]
+    assert_allclose(load_wrenches(cases, mass, centre), wanted, rtol=0, atol=ATOL_ROUNDOFF)
+
+
 def test_load_cases_of_another_width_are_refused():
     with pytest.raises(ShapeError, match=r'must be \(c, 9\), got \(2, 6\)'):
         load_wrenches(np.zeros((2, 6)), 1.0, np.zeros(3))
