@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from grasp_cases import make_patches, ORIGIN
+from grasp_cases import make_patches, ORIGIN, seeds
+from hypothesis import given, settings
 from lattice_cases import ball_under_pad, flat_punch, hertz_force, one_patch, paraboloid
 from lattice_cases import transformed
 import numpy as np
@@ -17,6 +18,8 @@ from gripsim_ros.core.mechanics.minimal_forces import MinimalForceOptions, solve
 from gripsim_ros.core.mechanics.patch_results import summarise_patches
 from gripsim_ros.core.mechanics.stability import (find_equilibrium, judge_stability,
                                                   StabilityOptions)
+from gripsim_ros.core.mechanics.tilting import (
+    EIGHT, FLAT, motion_fields, tangents_of, tilting_springs)
 
 MODULUS, POISSON = 1e5, 0.3
 RADIUS, DEPTH = 8e-3, 1e-4
@@ -29,6 +32,7 @@ RTOL_ARC = 0.03
 RTOL_FINITE_DIFFERENCE = 0.01
 RTOL_MARGIN = 0.01
 RTOL_PROGRAMME = 1e-4
+RTOL_ROUNDOFF, ATOL_ROUNDOFF = 1e-9, 1e-12
 #: A plate of this thickness between a thumb and two fingers in one line.
 THICKNESS, WIDTH = 4e-3, 0.03
 LEVER, SHARE, FRICTION = 4e-3, 0.5, 0.5
@@ -61,6 +65,63 @@ def in_line(forces=2.0, **values):
 def turning(moment):
     """Return one load that turns the plate about the line."""
     return np.array([[0.0, 0.0, 0.0, moment, 0.0, 0.0]])
+
+
+@given(seeds)
+@settings(max_examples=20)
+def test_fields_are_the_motions_of_nodes_along_their_normals(seed):
+    rng = np.random.default_rng(seed)
+    points, normals, (centre, direction) = *rng.normal(size=(2, 5, 3)), rng.normal(size=(2, 3))
+    direction /= np.linalg.norm(direction)
+    tangents = tangents_of(direction)
+    frame = np.vstack([direction, tangents])
+    assert_allclose(frame @ frame.T, np.eye(3), rtol=0.0, atol=ATOL_ROUNDOFF)
+    assert_allclose(np.linalg.det(frame), 1.0, rtol=RTOL_ROUNDOFF)
+    motions = [np.broadcast_to(way, (5, 3)) for way in frame]
+    motions += [np.cross(axis, points - centre) for axis in tangents]
+    assert_allclose(motion_fields(points, normals, centre, direction, tangents),
+                    np.einsum('fix,ix->if', np.array(motions), normals), rtol=0.0,
+                    atol=ATOL_ROUNDOFF)
+
+
+def random_springs(rng, nodes, aspect=1.0, share=1.0):
+    """Return what springs come from; turns about the second axis have so small a part."""
+    fields, solved = rng.normal(size=(nodes, 5)), rng.normal(size=(nodes + 6, EIGHT))
+    fields[:, 4] *= aspect
+    solved[:, 4] = solved[:, 3] + share * (solved[:, 4] - solved[:, 3])
+    return fields, rng.uniform(0.5, 2.0, nodes), tangents_of(np.array([0.6, 0.0, 0.8])), solved
+
+
+@given(seeds)
+@settings(max_examples=20)
+def test_springs_bear_what_turning_and_sliding_meet_where_the_approach_is_free(seed):
+    """Their lengths are principal, of unit size where turned by the levers' extent."""
+    fields, areas, tangents, solved = random_springs(np.random.default_rng(seed), 4)
+    gram = solved[:, :5].T @ solved[:, :5]
+    free = gram[1:, 1:] - np.outer(gram[1:, 0], gram[0, 1:]) / gram[0, 0]
+    turning, sliding = free[2:, 2:], free[2:, :2]
+    moved = np.hstack([np.linalg.solve(turning, sliding @ tangents), tangents])
+    square = 4.0 * np.einsum('i,ia,ib->ab', areas, fields[:, 3:], fields[:, 3:]) / areas.sum()
+    rows, stiffness = tilting_springs(fields, areas, tangents, solved)
+    for found, wanted in ((rows.T @ (stiffness[:, None] * rows), turning),
+                          (rows.T @ rows, square)):
+        wanted = moved.T @ wanted @ moved
+        assert_allclose(found, wanted, rtol=0.0, atol=RTOL_ROUNDOFF * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize('unit', [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize('nodes, aspect, share, sprung', [
+    (3, 1.0, 1.0, True), (2, 1.0, 1.0, False), (4, 30.0 * FLAT, 1.0, True),
+    (4, 0.03 * FLAT, 1.0, False), (4, 1.0, 30.0 * np.sqrt(FLAT), True),
+    (4, 1.0, 0.03 * np.sqrt(FLAT), False)])
+def test_springs_need_three_nodes_an_extent_and_a_stiffness_across_it(nodes, aspect, share,
+                                                                      sprung, unit):
+    for seed in range(3):
+        fields, areas, tangents, solved = random_springs(
+            np.random.default_rng(seed), nodes, aspect, share)
+        fields[:, 3:], solved[:, 3:] = unit * fields[:, 3:], unit * solved[:, 3:]
+        rows, stiffness = tilting_springs(fields, areas, tangents, solved)
+        assert bool(rows.any()) == bool(stiffness.any()) == sprung
 
 
 def test_a_flat_punch_rocks_as_johnson_has_it():
