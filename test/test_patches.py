@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 from gripsim_ros.core.batches import (PATCH_COARSE, PATCH_REACHES_LINK_EDGE,
                                       PATCH_REACHES_OBJECT_EDGE, PATCH_THROUGH)
 from gripsim_ros.core.bodies import TriangleMesh, shapes
-from gripsim_ros.core.contact import (ContactMesh, MeshIndenter, PunchIndenter, SphereIndenter,
-                                      sample_patch)
+from gripsim_ros.core.contact import (ContactMesh, MeshIndenter, PatchOptions, patches,
+                                      PunchIndenter, sample_patch, SphereIndenter)
 from gripsim_ros.core.transforms import transform
 
 RADIUS = 0.04
@@ -217,10 +217,41 @@ def test_a_cylinder_of_sixty_four_sides_is_round_and_its_ends_are_flat():
 
 
 def test_few_nodes_are_called_coarse():
-    from gripsim_ros.core.contact import PatchOptions
     T = pressed_plate(random_rotation(3), 2e-4)
     patch, = sample_patch(SPHERES[0.0045], MeshIndenter(PLATE), T, None, PatchOptions(3))
     assert patch.flags & PATCH_COARSE
+
+
+def lattices_of(monkeypatch, depth, options):
+    """Return the patches of a ball on a box, and how often lattices were zoomed and fitted."""
+    zooms, fits = [], []
+
+    def zoom(*arguments):
+        zooms.append(real_zoom(*arguments))
+        return zooms[-1]
+
+    def fit(*arguments):
+        fits.append(real_fit(*arguments))
+        return fits[-1]
+
+    real_zoom, real_fit = patches.zoom_window, patches.fitted_window
+    monkeypatch.setattr(patches, 'zoom_window', zoom)
+    monkeypatch.setattr(patches, 'fitted_window', fit)
+    edge_down = Rotation.from_euler('x', 45.0, degrees=True).as_matrix()   # of the ball's box
+    T = transform(edge_down, np.array([0.0037, -0.0052, 0.02 + 0.01 - depth]))
+    return sample_patch(BOX, SphereIndenter(0.01), T, None, options), zooms, fits
+
+
+@pytest.mark.parametrize('levels', [0, 1, 3, 4])
+def test_so_many_finer_lattices_are_tried_before_a_spot_is_no_contact(levels, monkeypatch):
+    found, zooms, fits = lattices_of(monkeypatch, -1e-12, PatchOptions(levels=levels))
+    assert not found and not fits
+    assert len({f'{window.spacing:.6g}' for window in zooms}) == levels
+
+
+def test_a_contact_with_enough_points_is_fitted_at_once(monkeypatch):
+    found, zooms, fits = lattices_of(monkeypatch, 3e-3, PatchOptions())
+    assert len(found) == len(fits) == 1 and not zooms
 
 
 class Wrapped:

@@ -3,7 +3,8 @@
 from gripsim_ros.core.contact.lattice import Field, mask_round, Window
 from gripsim_ros.core.contact.oriented_box import OrientedBox
 from gripsim_ros.core.contact.windows import (COARSE_COUNT, coarse_window, fitted_window,
-                                              lattice_frame, MOST_ALONG, MOST_POINTS, SAME)
+                                              lattice_frame, MOST_ALONG, MOST_POINTS, SAME,
+                                              zoom_window, ZOOM_COUNT)
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
@@ -27,11 +28,13 @@ def test_a_frame_follows_the_axis_that_is_not_along_the_normal(seed):
                     rtol=0.0, atol=1e-15)
 
 
-@pytest.mark.parametrize('seed', range(8))
+@pytest.mark.parametrize('seed', range(10))
 def test_the_first_lattice_covers_its_region(seed):
     rng = np.random.default_rng(seed)
     half = rng.uniform(1e-4 if seed % 2 else 5e-3, 1e-2, 3) * (1.0, 1.0 + 30.0 * (seed == 3), 1.0)
     box, frame = OrientedBox(rotation(seed), rng.normal(size=3), half), rotation(seed + 50)
+    if seed >= 8:     # a strip along one axis of the lattice
+        box = OrientedBox(frame, box.centre, np.roll([0.2, 0.005, 0.005], seed - 8))
     window, behind = coarse_window(box, frame)
     local = box.corners() @ frame.T
     lower, upper = local.min(axis=0), local.max(axis=0)
@@ -51,7 +54,9 @@ def test_the_last_lattice_holds_the_nodes_and_a_margin(seed):
     rng = np.random.default_rng(seed)
     count, frame, axes, spacing = 30, rotation(seed), rotation(seed + 9), 1e-3
     points = rng.uniform(-5e-3, 5e-3, (count, 3)) * (1.0, 20.0 if seed == 5 else 1.0, 0.1) @ frame
-    normals = frame[2] + rng.normal(size=(count, 3)) * 0.1
+    lean = {6: 0.9, 7: 1.2}.get(seed, 0.0)     # of the contact from the old lattice [rad]
+    normals = (np.cos(lean) * frame[2] + np.sin(lean) * frame[0]
+               + rng.normal(size=(count, 3)) * 0.1)
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     depths = rng.uniform(-1e-3, 1e-3, count)
     old = Window(frame, np.zeros(2), spacing, np.zeros(2), np.ones((1, 1), bool))
@@ -63,7 +68,7 @@ def test_the_last_lattice_holds_the_nodes_and_a_margin(seed):
     turned = lattice_frame(total / np.linalg.norm(total), axes)
     local = points[own] @ turned.T
     centre = np.average(local[:, :2], axis=0, weights=depths[own])
-    area = len(own) * spacing ** 2 / (turned[2] @ frame[2])
+    area = len(own) * spacing ** 2 / max(turned[2] @ frame[2], 0.5)
     radius = np.sqrt(area / (2.0 * np.pi))
     before = centre - local[:, :2].min(axis=0) + radius + 0.5 * spacing
     after = local[:, :2].max(axis=0) - centre + radius + 0.5 * spacing
@@ -80,3 +85,22 @@ def test_the_last_lattice_holds_the_nodes_and_a_margin(seed):
     reach = size.max() + deepest
     assert_allclose(window.heights, [local[:, 2].min() - reach, local[:, 2].max() + reach],
                     rtol=RTOL)
+
+
+@pytest.mark.parametrize('seed', range(8))
+def test_a_zoom_covers_the_cells_round_a_spot_and_shares_its_middle(seed):
+    rng = np.random.default_rng(seed)
+    old = Window(rotation(seed), rng.normal(size=2), rng.uniform(1e-3, 1e-2), rng.normal(size=2),
+                 np.ones((1, 1), bool))
+    first = rng.integers(0, 9, 2)
+    last = first + rng.integers(0, 5, 2)
+    field = Field(old, *np.zeros((7, 1, 1)))
+    window = zoom_window(field, np.column_stack([first, last]).ravel())
+    lower, upper = (old.start + cells * old.spacing for cells in (first - 1.5, last + 1.5))
+    spacing = (upper - lower).max() / (ZOOM_COUNT - 1)
+    steps = np.array(window.mask.shape) - 1
+    assert_allclose(window.spacing, spacing, rtol=RTOL)
+    assert_allclose(window.start + 0.5 * steps * spacing, (lower + upper) / 2.0)
+    assert_array_equal(steps, np.floor((upper - lower) / spacing + SAME) + 1)
+    assert window.mask.all()
+    assert window.frame is old.frame and window.heights is old.heights
