@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks._hold_bodies import MATERIALS
-from gripsim_ros.core.bodies import mass_properties, Material, shapes, TriangleMesh
+from gripsim_ros.core.bodies import (convex_hull, mass_properties, Material, shapes,
+                                     TriangleMesh)
 from gripsim_ros.core.bodies.sweeps import revolve
 
 Array = NDArray[np.float64]
@@ -13,8 +14,8 @@ Array = NDArray[np.float64]
 MASSES, DENSITIES, FRICTION = (0.03, 1.0), (300.0, 2000.0), (0.4, 0.8)
 #: Side lengths that the hand can get round [m].
 SIDES = (0.03, 0.09)
-#: Triangles' sides of round bodies [m].
-EDGE = 0.003
+#: Round bodies come of it; the largest have triangles' sides of 3 mm in the mean.
+BALL = shapes.sphere(1.0, 0.003 / SIDES[1] * 2.0)
 
 
 def random_body(seed: int, number: int) -> tuple[str, TriangleMesh, float, Material]:
@@ -43,30 +44,33 @@ def _stone(generator) -> TriangleMesh:
 
 
 def _hull(points: Array) -> TriangleMesh:
-    from trimesh import Trimesh
-    hull = Trimesh(points).convex_hull
-    return TriangleMesh(np.array(hull.vertices), np.array(hull.faces, np.int64))
+    """Return the hull of points, which any triangles may name."""
+    names = np.arange(len(points))
+    return convex_hull(TriangleMesh(points, np.column_stack(
+        [names, np.roll(names, 1), np.roll(names, 2)])))
 
 
 def _superellipsoid(generator) -> TriangleMesh:
     """Return something between a ball and a box, rounded."""
-    ball = shapes.sphere(1.0, EDGE / SIDES[1] * 2.0)
     power = generator.uniform(2.0, 7.0)
-    radii = (np.abs(ball.vertices) ** power).sum(axis=1) ** (-1.0 / power)
-    return TriangleMesh(0.5 * generator.uniform(*SIDES, 3) * radii[:, None] * ball.vertices,
-                        ball.faces)
+    radii = (np.abs(BALL.vertices) ** power).sum(axis=1) ** (-1.0 / power)
+    return _stretched(radii, generator)
 
 
 def _lump(generator) -> TriangleMesh:
     """Return an ellipsoid with bumps and dents."""
-    ball = shapes.sphere(1.0, EDGE / SIDES[1] * 2.0)
-    radii = np.ones(len(ball.vertices))
+    radii = np.ones(len(BALL.vertices))
     for _ in range(6):
         towards = generator.normal(size=3)
         radii += generator.uniform(-0.2, 0.25) * np.exp(
-            4.0 * (ball.vertices @ towards / np.linalg.norm(towards) - 1.0))
-    return TriangleMesh(0.5 * generator.uniform(*SIDES, 3) * radii[:, None] * ball.vertices,
-                        ball.faces)
+            4.0 * (BALL.vertices @ towards / np.linalg.norm(towards) - 1.0))
+    return _stretched(radii, generator)
+
+
+def _stretched(radii: Array, generator) -> TriangleMesh:
+    """Return the unit ball with other radii, of three random lengths."""
+    return TriangleMesh(0.5 * generator.uniform(*SIDES, 3) * radii[:, None] * BALL.vertices,
+                        BALL.faces)
 
 
 def _box(generator) -> TriangleMesh:

@@ -101,7 +101,7 @@ def main() -> None:
         verdicts = records[-1]['verdicts']
         held = '  '.join(f'{variant} {"".join("Y" if v["held"] else "n" for v in found):3}'
                          for variant, found in verdicts.items())
-        pushed = np.round([1e3 * v['push'] for v in verdicts['protocol']], 1)
+        pushed = np.round([1e3 * v['push'] for v in next(iter(verdicts.values()))], 1)
         print(f'{candidate.name:24} {1e3 * candidate.mass:5.0f} g  friction '
               f'{candidate.body.material.friction:.2f}  stable {records[-1]["stable"]:4d}  {held}'
               f'  pushed {pushed} mm  {time.monotonic() - begin:5.1f} s', flush=True)

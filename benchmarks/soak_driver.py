@@ -271,8 +271,8 @@ def soak(seconds, seed=0, host='127.0.0.1', say=lambda line: None, least=(0, 0))
     Run for some seconds, and on until there were so many motions and faults; return what was
     wrong and a summary.
 
-    The first tenth of the time and the first motion, in which buffers grow, are not looked at
-    for leaks; kernels are loaded before.
+    The first tenth of the time, in which buffers grow, is not looked at for leaks; kernels are
+    loaded before.
     """
     threads = threading.active_count()
     run = Soak(seed, host)
@@ -282,7 +282,7 @@ def soak(seconds, seed=0, host='127.0.0.1', say=lambda line: None, least=(0, 0))
             count < few for count, few in zip(run.progress(), least))):
         run.step()
         run.watch_motions()
-        if baseline is None and time.monotonic() - begun > 0.1 * seconds and run.progress()[0]:
+        if baseline is None and time.monotonic() - begun > 0.1 * seconds:
             baseline = resources()
         if time.monotonic() - told > 60.0:
             told = time.monotonic()
@@ -291,7 +291,6 @@ def soak(seconds, seed=0, host='127.0.0.1', say=lambda line: None, least=(0, 0))
                 f'{len(run.wrong)} wrong')
     run.finish()
     memory, descriptors = resources()
-    baseline = baseline or (memory, descriptors)
     if memory - baseline[0] > MEMORY_GROWTH:
         run.wrong.append(f'memory grew from {baseline[0]:.0f} to {memory:.0f} MB')
     if descriptors > baseline[1] + DESCRIPTORS:
