@@ -1,12 +1,14 @@
 """Install gripsim_ros; data files go to one share directory each, as ROS expects them."""
 
 from pathlib import Path
+import runpy
 
 from setuptools import find_packages, setup
 
 PACKAGE = 'gripsim_ros'
 ROOT = Path(__file__).resolve().parent
 DATA_DIRECTORIES = ('launch', 'config', 'urdf')
+PROGRAMS = runpy.run_path(str(ROOT / PACKAGE / 'ros' / 'programs.py'))['PROGRAMS']
 
 
 def read_version():
@@ -36,7 +38,7 @@ setup(
     name=PACKAGE,
     version=read_version(),
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={f'{PACKAGE}.report': ['assets/*']},
+    package_data={f'{PACKAGE}.apps.report': ['assets/*']},
     data_files=list_data_files(),
     install_requires=['setuptools'],
     extras_require={'test': ['pytest', 'hypothesis'], 'convex': ['coacd>=1.0'],
@@ -52,15 +54,8 @@ setup(
     python_requires='>=3.10',
     entry_points={
         'console_scripts': [
-            'gripsim = gripsim_ros.cli.main:main',
-            'forward_kinematics = gripsim_ros.nodes.forward_kinematics:main',
-            'contact_detection = gripsim_ros.nodes.contact_detection:main',
-            'deformation = gripsim_ros.nodes.deformation:main',
-            'grasp_planner = gripsim_ros.nodes.grasp_planner:main',
-            'arm_planner = gripsim_ros.nodes.arm_planner:main',
-            'grasp_executor = gripsim_ros.nodes.grasp_executor:main',
-            'sdh_simulator = gripsim_ros.nodes.sdh_simulator:main',
-            'sdh_driver = gripsim_ros.nodes.sdh_driver:main',
+            'gripsim = gripsim_ros.apps.cli.main:main',
+            *(f'{name} = {module}:main' for name, module in PROGRAMS.items()),
         ],
     },
 )

@@ -9,12 +9,12 @@ from benchmarks import _contact_bodies as bodies
 from benchmarks._contact_peers import EXACT, embreex_numpy, embreex_scene
 from benchmarks._contact_speed import CASES, interleaved
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
-from gripsim_ros.core.contact import penetration
-from gripsim_ros.core.contact.culling import turned_motion, vertices_in_box
-from gripsim_ros.core.contact.many_contacts import many_vertex_contacts
-from gripsim_ros.core.contact.oriented_box import interaction_region, separation
-from gripsim_ros.core.contact.point_queries import triangles_in_box
-from gripsim_ros.core.contact.ray_queries import direction_frame
+from gripsim_ros.core.contact.geometry.closest_point import triangles_in_box
+from gripsim_ros.core.contact.geometry.culling import turned_motion, vertices_in_box
+from gripsim_ros.core.contact.geometry.oriented_box import interaction_region, separation
+from gripsim_ros.core.contact.geometry.ray_casting import direction_frame
+from gripsim_ros.core.contact.vertices import kernels
+from gripsim_ros.core.contact.vertices.batch import many_vertex_contacts
 from gripsim_ros.core.transforms import inverse
 
 #: Series of cases along which one size grows: label, and link, object and depth [m].
@@ -208,12 +208,12 @@ def _all_over_tree(link: str, body: str, depth: float, budget: float) -> float:
 
     def by_tree(_: Any) -> None:
         for target, frame, grid, _every in filter(None, prepared):
-            found = penetration._triangles_over(target, frame, grid, 1e-13)
-            penetration._first_hits(target, found, frame, grid, 1e-13)
+            found = kernels._triangles_over(target, frame, grid, 1e-13)
+            kernels._first_hits(target, found, frame, grid, 1e-13)
 
     def over_all(_: Any) -> None:
         for target, frame, grid, every in filter(None, prepared):
-            penetration._first_hits(target, every, frame, grid, 1e-13)
+            kernels._first_hits(target, every, frame, grid, 1e-13)
     times = interleaved({'tree': by_tree, 'all': over_all}, None, budget)
     return times['all'] / times['tree']
 
@@ -227,6 +227,6 @@ def _prepared(query: Any, target: Any, T: np.ndarray, direction: np.ndarray) -> 
     if not len(near):
         return None
     frame, count = direction_frame(direction), len(target.triangles)
-    points = penetration._projected(query.vertices, near, turned_motion(frame, rotation, origin))
-    grid = penetration._sorted_into_cells(*points, near, count)
+    points = kernels._projected(query.vertices, near, turned_motion(frame, rotation, origin))
+    grid = kernels._sorted_into_cells(*points, near, count)
     return target, frame, grid, np.arange(count, dtype=np.uint32)

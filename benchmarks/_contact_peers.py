@@ -19,9 +19,9 @@ from numba import njit
 from benchmarks._contact_bodies import Pose
 from gripsim_ros.core.bodies import TriangleMesh
 from gripsim_ros.core.contact import ContactMesh, PenetratingVertices, vertex_contacts
-from gripsim_ros.core.contact.culling import turned_motion, vertices_in_box
-from gripsim_ros.core.contact.oriented_box import fit_oriented_box
-from gripsim_ros.core.contact.seed_rule import SeedMesh, seed_contacts
+from gripsim_ros.core.contact.geometry.culling import turned_motion, vertices_in_box
+from gripsim_ros.core.contact.geometry.oriented_box import fit_oriented_box
+from gripsim_ros.core.contact.published.intersection_rule import SeedMesh, seed_contacts
 from gripsim_ros.core.transforms import apply, inverse
 
 Side = tuple[np.ndarray, ...]

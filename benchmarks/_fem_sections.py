@@ -3,7 +3,7 @@
 import numpy as np
 
 from benchmarks._fem_harmonics import Section
-from gripsim_ros.core.bodies.shapes import apple_profile
+from gripsim_ros.core.bodies.shapes.solids import apple_profile
 
 #: Growth of neighbouring cells away from the pads.
 GROWTH = 1.25

@@ -15,9 +15,9 @@ import scipy.sparse as sparse
 from scipy.sparse.linalg import splu
 
 from gripsim_ros.core.bodies import GraspObject, Material
-from gripsim_ros.sim.options import default_options
-from gripsim_ros.sim.solids import node_masses, outer_faces, tetrahedron_volumes
-from gripsim_ros.sim.world_model import add_object, node_name, SKIN, SoftMesh
+from gripsim_ros.hardware.sim.options import default_options
+from gripsim_ros.hardware.sim.solids import node_masses, outer_faces, tetrahedron_volumes
+from gripsim_ros.hardware.sim.world_model import add_object, node_name, SKIN, SoftMesh
 
 Array = NDArray[np.float64]
 

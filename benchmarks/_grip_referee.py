@@ -16,8 +16,8 @@ from scipy.spatial import ConvexHull, cKDTree
 
 from benchmarks._flex_indentation import _active_forces, stiffness
 from gripsim_ros.core.hand import forward_kinematics
-from gripsim_ros.sim import solids
-from gripsim_ros.sim.world_model import SoftMesh
+from gripsim_ros.hardware.sim import solids
+from gripsim_ros.hardware.sim.world_model import SoftMesh
 
 Array = NDArray[np.float64]
 

@@ -7,16 +7,16 @@ import numpy as np
 from gripsim_ros.core.batches import DETAIL_FORCES
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task
-from gripsim_ros.core.planning.closing import Closing, Held, Question
-from gripsim_ros.core.planning.hand_geometry import find_fingers
-from gripsim_ros.core.planning.hypotheses import Hypothesis, propose_hypotheses
+from gripsim_ros.core.planning.closing.closing import Closing, Held, Question
+from gripsim_ros.core.planning.closing.grasp_state import StateRow, state_row
+from gripsim_ros.core.planning.hypotheses.generate import Hypothesis, propose_hypotheses
+from gripsim_ros.core.planning.hypotheses.hand_geometry import find_fingers
 from gripsim_ros.core.planning.load_cases import task_load_cases
 from gripsim_ros.core.planning.planner import closing_limits, question_batch
-from gripsim_ros.core.planning.ranking import grip_efforts, score_reference
+from gripsim_ros.core.planning.ranking.score import grip_efforts, score_reference
 from gripsim_ros.core.planning.settling import Settling
-from gripsim_ros.core.planning.state_row import StateRow, state_row
 from gripsim_ros.core.transforms import transform
-from gripsim_ros.in_process import link_shapes, mechanics_options, planner_options
+from gripsim_ros.library.in_process import link_shapes, mechanics_options, planner_options
 
 #: Rows of the way from the open hand to a state.
 ROWS = 25

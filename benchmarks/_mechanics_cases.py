@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from gripsim_ros.core.mechanics.contact_forces import PatchNodes
+from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes
 
 #: A lattice reaches this many contact radii: about twice as many candidates as loaded nodes.
 REACH = 1.6

@@ -4,14 +4,16 @@ import numpy as np
 
 from benchmarks._mechanics_cases import interleaved
 from benchmarks.plan import objects
-from gripsim_ros.core.mechanics import active_set, contact_forces, kernel
 from gripsim_ros.core.mechanics.body import pad_layers
-from gripsim_ros.core.mechanics.closing_memory import ClosingMemory
-from gripsim_ros.core.mechanics.contact_forces import FIRST_GUESS_DEPTH, solve_contact_forces
+from gripsim_ros.core.mechanics.contact import contact_forces, half_space
+from gripsim_ros.core.mechanics.contact.contact_forces import (
+    FIRST_GUESS_DEPTH, solve_contact_forces)
+from gripsim_ros.core.mechanics.contact.warm_start import ClosingMemory
+from gripsim_ros.core.numerics import complementarity
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task
-from gripsim_ros.in_process import mechanics_options, planner_options
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.in_process import mechanics_options, planner_options
+from gripsim_ros.library.resources import load_default_hand
 
 HYPOTHESES = 40
 #: Systems that are timed of each object, evenly chosen, each so often.
@@ -63,8 +65,8 @@ def _compare(nodes, shares, solution, modulus, hand):
     rows = solution.rows
     depths, patches = np.ascontiguousarray(nodes.depths[rows]), nodes.patches[rows]
     surface = (nodes.points[rows], nodes.normals[rows], nodes.areas[rows], modulus,
-               kernel.LATTICE_SOFTENING)
-    whole = kernel.object_compliance(*surface)
+               half_space.LATTICE_SOFTENING)
+    whole = half_space.object_compliance(*surface)
     pads = pad_layers(hand, nodes.links)
     contact_forces._add_layers(whole, surface, nodes.links[patches], pads, False)
     (cold, order), (warm, _) = (
@@ -72,7 +74,7 @@ def _compare(nodes, shares, solution, modulus, hand):
         for guess in (None, shares))
     exact = solution.forces > 0.0
     starts = (cold, warm, exact)
-    ways = [lambda start=start: active_set.solve_complementarity(whole, depths, start, order)
+    ways = [lambda start=start: complementarity.solve_complementarity(whole, depths, start, order)
             for start in starts]
     ways += [lambda guess=guess: solve_contact_forces(nodes, modulus, pads, loaded_shares=guess)
              for guess in (None, shares)]

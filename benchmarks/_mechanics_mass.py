@@ -4,8 +4,8 @@ import numpy as np
 import trimesh
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.mechanics.centre_of_mass import centre_of_mass, voxel_centre_of_mass
-from gripsim_ros.core.mechanics.volume import volume_and_centre
+from gripsim_ros.core.mechanics.deformation.volume import centre_of_mass, volume_and_centre
+from gripsim_ros.core.mechanics.published.voxel_mass import voxel_centre_of_mass
 
 from ._mechanics_cases import interleaved
 

@@ -4,9 +4,11 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import nnls
 
-from gripsim_ros.core.mechanics import active_set, kernel
-from gripsim_ros.core.mechanics.contact_forces import solve_contact_forces
-from gripsim_ros.core.mechanics.kernel import LATTICE_SOFTENING, fit_layer
+from gripsim_ros.core.mechanics.contact import half_space
+from gripsim_ros.core.mechanics.contact.bonded_layer import fit_layer
+from gripsim_ros.core.mechanics.contact.contact_forces import solve_contact_forces
+from gripsim_ros.core.mechanics.contact.half_space import LATTICE_SOFTENING
+from gripsim_ros.core.numerics import complementarity
 
 from ._mechanics_cases import evenly, interleaved, pressed_ball
 
@@ -62,13 +64,13 @@ def by_least_squares(compliance, depths, _):
 
 def ways(nodes):
     """Return, for one system of nodes, each way to solve it, and the size of the system."""
-    compliance = kernel.object_compliance(nodes.points, nodes.normals, nodes.areas, MODULUS,
+    compliance = half_space.object_compliance(nodes.points, nodes.normals, nodes.areas, MODULUS,
                                           LATTICE_SOFTENING)
     start = nodes.depths > 0.5 * nodes.depths.max()
     order = np.argsort(-nodes.depths, kind='stable')
 
     def own(first):
-        return active_set.solve_complementarity(compliance, nodes.depths, first, order)[0]
+        return complementarity.solve_complementarity(compliance, nodes.depths, first, order)[0]
 
     exact = own(start)
     found = {'block pivoting, factor kept': lambda: own(start),

@@ -6,15 +6,17 @@ from pathlib import Path
 import numpy as np
 import trimesh
 
-from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh, load_mesh, shapes
+from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh, load_mesh
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.contact import (ContactMesh, PatchOptions, SphereIndenter, sample_patch)
-from gripsim_ros.core.contact.ray_queries import AHEAD, cast
+from gripsim_ros.core.contact.geometry.ray_casting import AHEAD, cast
 from gripsim_ros.core.mechanics.body import (Contact, ElasticBody, deform_body, solve_contact)
-from gripsim_ros.core.mechanics.boussinesq import boussinesq_displacements, surface_loads
-from gripsim_ros.core.mechanics.contact_forces import PatchNodes, solve_contact_forces
-from gripsim_ros.core.mechanics.kernel import LATTICE_SOFTENING
-from gripsim_ros.core.mechanics.patch_results import summarise_patches
-from gripsim_ros.core.mechanics.surface import SurfaceOptions, deform_surface
+from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
+from gripsim_ros.core.mechanics.contact.half_space import LATTICE_SOFTENING
+from gripsim_ros.core.mechanics.contact.patch_resultants import summarise_patches
+from gripsim_ros.core.mechanics.deformation.boussinesq import (
+    boussinesq_displacements, surface_loads)
+from gripsim_ros.core.mechanics.deformation.deformed_surface import SurfaceOptions, deform_surface
 from gripsim_ros.core.transforms import transform
 
 from ._mechanics_cases import evenly, interleaved, pressed_ball
@@ -28,7 +30,7 @@ BALL, BALL_PRESS = 0.04, 3e-3
 
 def bodies():
     """Return bodies of about 16,000 triangles by name: an apple, and a scan if there is one."""
-    found = {'apple': shapes.apple(edge_length=1.53e-3)}
+    found = {'apple': solids.apple(edge_length=1.53e-3)}
     scan = Path(os.environ.get('GRIPSIM_DATA', '')) / 'ycb' / 'YcbBanana.ply'
     if scan.is_file():
         found['scan of a banana'] = load_mesh(scan).mesh
@@ -86,7 +88,7 @@ def deform_step(node_counts):
 
 def surface_target(body, loads):
     """Return the volume that a linear elastic body has under loads [m^3]."""
-    from gripsim_ros.core.mechanics.surface import elastic_volume_change
+    from gripsim_ros.core.mechanics.deformation.deformed_surface import elastic_volume_change
     return body.mesh.volume + elastic_volume_change(loads, body.material, body.centre_of_mass)
 
 

@@ -13,8 +13,8 @@ from gripsim_ros.core.hand import compute_link_states
 from gripsim_ros.core.mechanics import ElasticBody, evaluate_contacts
 from gripsim_ros.core.pipeline import run
 from gripsim_ros.core.planning import GraspPlanner, Task
-from gripsim_ros.in_process import link_shapes, mechanics_options, planner_options
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.in_process import link_shapes, mechanics_options, planner_options
+from gripsim_ros.library.resources import load_default_hand
 
 FIGURE = Path(__file__).resolve().parent.parent / 'docs' / 'images' / 'plan_growth.png'
 STAGES = ('proposal', 'preparation', 'kinematics', 'contact', 'mechanics', 'planner')

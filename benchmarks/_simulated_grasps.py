@@ -3,13 +3,14 @@
 import numpy as np
 
 from gripsim_ros.core.transforms import transform
-from gripsim_ros.execution.machine import (
-    GraspExecution, LiftOff, Measurement, MovePalm, PlacePalm, SendRows, StopHand)
-from gripsim_ros.execution.plan import ExecutionOptions, make_plan, PlannedContact, Wishes
-from gripsim_ros.nodes.parameters import default_values
-from gripsim_ros.sim.options import default_options
-from gripsim_ros.sim.setpoints import SetpointFollower
-from gripsim_ros.sim.world import World
+from gripsim_ros.hardware.execution.machine import (
+    GraspExecution, LiftOff, MovePalm, PlacePalm, SendRows, StopHand)
+from gripsim_ros.hardware.execution.measurement import Measurement
+from gripsim_ros.hardware.execution.plan import ExecutionOptions, make_plan, PlannedContact, Wishes
+from gripsim_ros.hardware.sim.options import default_options
+from gripsim_ros.hardware.sim.setpoints import SetpointFollower
+from gripsim_ros.hardware.sim.world import World
+from gripsim_ros.ros.nodes.base.parameters import default_values
 
 #: Steps of the simulation between two measurements: 100 Hz.
 MEASURE_EVERY = 5

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import shapes
-from gripsim_ros.core.contact.backends import ContactBody, find_contacts
+from gripsim_ros.apps.report.contact_picture import draw_contact
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.contact.backends.find_contacts import ContactBody, find_contacts
 from gripsim_ros.core.transforms import transform
-from gripsim_ros.report.contact_picture import draw_contact
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.resources import load_default_hand
 
 LINK, EDGE_LENGTH = 'sdh_thumb_3_link', 0.0025
 #: How deep the pad is in the apple, and how far the finger leans.
@@ -28,7 +28,7 @@ IMAGES = Path(__file__).resolve().parents[1] / 'docs' / 'images'
 
 def finger_in_apple():
     """Return apple and fingertip, pose of the fingertip in the apple, and its motion."""
-    apple = shapes.apple(0.08, EDGE_LENGTH)
+    apple = solids.apple(0.08, EDGE_LENGTH)
     tip = next(link.mesh for link in load_default_hand().links if link.name == LINK)
     down = np.column_stack([[-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -1.0]])
     rotation = Rotation.from_euler('y', LEAN, degrees=True).as_matrix() @ down

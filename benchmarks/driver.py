@@ -14,12 +14,12 @@ import time
 import numpy as np
 
 from gripsim_ros.core.contact import LinkShapes
-from gripsim_ros.driver.emulator.firmware import Identity
-from gripsim_ros.driver.emulator.server import EmulatedHand
-from gripsim_ros.driver.motion import Motion
-from gripsim_ros.driver.options import DriverOptions, LinkOptions, MotionOptions
-from gripsim_ros.driver.session import HandSession
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.hardware.driver.emulator.firmware import Identity
+from gripsim_ros.hardware.driver.emulator.server import EmulatedHand
+from gripsim_ros.hardware.driver.motion.trajectory import Motion
+from gripsim_ros.hardware.driver.options import DriverOptions, LinkOptions, MotionOptions
+from gripsim_ros.hardware.driver.session import HandSession
+from gripsim_ros.library.resources import load_default_hand
 
 ANGLES = (10.0, -20.0, 15.0, -22.0, 16.0, -24.0, 17.0)
 #: Two postures, back and forth [rad], and the seconds that it takes.
@@ -88,7 +88,7 @@ def run_once(hand, session, samples, target, found):
 
 def measure_node(count):
     """Return latencies from a topic to the hand [s], and the rate of joint_states [Hz]."""
-    from gripsim_ros.environment import enter_isolation
+    from gripsim_ros.ros.environment import enter_isolation
     enter_isolation('benchmark')
     import rclpy
     from builtin_interfaces.msg import Duration
@@ -96,7 +96,7 @@ def measure_node(count):
     from sensor_msgs.msg import JointState
     from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-    from gripsim_ros.suite import Suite
+    from gripsim_ros.ros.clients.suite import Suite
     found = {'m': [], 'empty trajectory': []}
     with EmulatedHand(identity=Identity(angles=ANGLES)) as hand:
         suite = Suite(os.environ, parameters={'sdh_driver': {

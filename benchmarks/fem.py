@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks._fem_cases import MODULUS, RATIOS, Grip, Product, Row, grips, reference_rows
 from benchmarks._fem_harmonics import HarmonicBody
 from gripsim_ros.core import batches
-from gripsim_ros.core.mechanics.patch_results import ValidityOptions
+from gripsim_ros.core.mechanics.contact.patch_resultants import ValidityOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / 'docs' / 'images'

@@ -17,8 +17,8 @@ from benchmarks.fem import DOUBTFUL, END, ROOT
 from benchmarks.fem import PAGE as MAP_PAGE
 from gripsim_ros.core.mechanics import MechanicsOptions
 from gripsim_ros.core.mechanics.body import ElasticBody
-from gripsim_ros.core.mechanics.compliance import NODE_COUNT
-from gripsim_ros.core.mechanics.compliance_store import ComplianceOptions
+from gripsim_ros.core.mechanics.boundary_elements.body_compliance import NODE_COUNT
+from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
 
 PAGE = ROOT / 'docs' / 'model' / 'compliance.md'
 BEGIN = '<!-- table: python -m benchmarks fem_body --figures -->'

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gripsim_ros.resources import load_default_hand, share_directory
-from gripsim_ros.sim.hand_model import hand_spec
-from gripsim_ros.sim.solids import convex_pieces_of
+from gripsim_ros.hardware.sim.hand_model import hand_spec
+from gripsim_ros.hardware.sim.solids import convex_pieces_of
+from gripsim_ros.library.resources import load_default_hand, share_directory
 
 #: Names of the URDF that the simulation keeps apart although they touch.
 NEIGHBOURS = (('sdh_palm_link', 'sdh_finger_11_link'), ('sdh_palm_link', 'sdh_finger_21_link'),

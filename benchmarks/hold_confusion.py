@@ -22,7 +22,7 @@ from benchmarks.hold import (ACCELERATION, add_options, CLOSING_TIME, HeldObject
                              SIX_AXES)
 from gripsim_ros.core.bodies import GraspObject, Material
 from gripsim_ros.core.planning import Task
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.resources import load_default_hand
 
 #: Multiples of the pull at which verdicts are compared.
 FACTORS = (0.5, 1.0, 2.0)

@@ -15,10 +15,10 @@ from benchmarks._hold_bodies import all_objects, CONVEX_SHARE, MATERIALS, true_p
 from benchmarks._hold_random import random_body
 from benchmarks.hold import HeldObject, add_options, hold
 from gripsim_ros.core.bodies import GraspObject, Material
-from gripsim_ros.grasp_file import grasp_to_mapping
-from gripsim_ros.in_process import plan_grasps
-from gripsim_ros.resources import load_default_hand
-from gripsim_ros.sim.solids import convex_pieces_of
+from gripsim_ros.hardware.sim.solids import convex_pieces_of
+from gripsim_ros.library.grasp_file import grasp_to_mapping
+from gripsim_ros.library.in_process import plan_grasps
+from gripsim_ros.library.resources import load_default_hand
 
 SHOWN = 3
 #: Concavity left by convex pieces of random bodies: those of lumps take a minute with less.

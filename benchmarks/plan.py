@@ -21,8 +21,9 @@ import time
 
 import numpy as np
 
-from gripsim_ros.core.bodies import GraspObject, Material, load_mesh, shapes
-from gripsim_ros.in_process import find_material, plan_grasps
+from gripsim_ros.core.bodies import GraspObject, Material, load_mesh
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.library.in_process import find_material, plan_grasps
 
 #: A full tin: stiff, 349 g in 319 cm^3.
 FULL_TIN = Material(youngs_modulus=2.0e9, poisson_ratio=0.3, density=1090.0, friction=0.5)
@@ -47,7 +48,7 @@ class Subject:
 
 def objects() -> list[Subject]:
     """Return the objects to plan for: scans where there are any, and a generated apple."""
-    found = [Subject('apple', GraspObject(shapes.apple(), find_material('firm_fruit')))]
+    found = [Subject('apple', GraspObject(solids.apple(), find_material('firm_fruit')))]
     folder = Path(os.environ.get('GRIPSIM_DATA', '')) / 'ycb'
     for name, material in SCANS.items():
         if (folder / name).is_file():
@@ -61,8 +62,8 @@ def objects() -> list[Subject]:
 
 def request(subject: Subject, hypotheses: int):
     """Return what the nodes are asked for an object."""
-    from gripsim_ros import conversions
-    from gripsim_ros.client import plan_request
+    from gripsim_ros.ros import conversions
+    from gripsim_ros.ros.clients.plan import plan_request
     goal = plan_request(subject.file, subject.grasp_object.material, max_hypotheses=hypotheses,
                         max_planning_time=BUDGET)
     if not subject.file:
@@ -77,10 +78,10 @@ def running_suite(wanted: bool):
     if not wanted:
         yield None
         return
-    from gripsim_ros.environment import enter_isolation
+    from gripsim_ros.ros.environment import enter_isolation
     enter_isolation()
-    from gripsim_ros.client import PlanGraspClient
-    from gripsim_ros.suite import Suite
+    from gripsim_ros.ros.clients.plan import PlanGraspClient
+    from gripsim_ros.ros.clients.suite import Suite
     with Suite(os.environ), PlanGraspClient() as client:
         yield client
 

@@ -13,21 +13,22 @@ from scipy.spatial import cKDTree
 
 from benchmarks._scan_views import scan
 from benchmarks.plan import objects
-from gripsim_ros.core.bodies import GraspObject, shapes
-from gripsim_ros.core.bodies.completion import (
+from gripsim_ros.core.bodies import GraspObject
+from gripsim_ros.core.bodies.scans.complete import (
     ERROR_SHARES, METHODS, complete_scan, estimate_view, median_spacing)
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import GripsimError
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task
-from gripsim_ros.core.planning.closing import Closing
-from gripsim_ros.core.planning.closing_groups import carry_closings
-from gripsim_ros.core.planning.distance_field import sample_surface
-from gripsim_ros.core.planning.hypotheses import Hypothesis
+from gripsim_ros.core.planning.closing.closing import Closing
+from gripsim_ros.core.planning.closing.groups import carry_closings
+from gripsim_ros.core.planning.hypotheses.distance_field import sample_surface
+from gripsim_ros.core.planning.hypotheses.generate import Hypothesis
 from gripsim_ros.core.planning.planner import GraspPlanner, closing_limits
-from gripsim_ros.core.planning.ranking import score_reference
-from gripsim_ros.in_process import (
+from gripsim_ros.core.planning.ranking.score import score_reference
+from gripsim_ros.library.in_process import (
     evaluate_grasps, find_material, link_shapes, mechanics_options, plan_grasps, planner_options)
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.resources import load_default_hand
 
 #: Directions in which the camera looks: onto the broad and narrow side, and from a corner.
 VIEWS = {'x': (1.0, 0.0, 0.0), 'y': (0.0, 1.0, 0.0), 'corner': (0.6, 0.3, -0.74)}
@@ -96,7 +97,7 @@ def main():
     print(f'{"object":18} {"view":7} {"closed by":9} {"volume":>6} {"error":>8} {"grasps":>6} '
           f'{"as sent":>7} {"closed again":>12} {"surer half":>10} {"other half":>10}')
     totals = {name: [0, 0, [], []] for name in ('full mesh', *METHODS)}
-    ball = GraspObject(shapes.sphere(BALL_RADIUS), find_material('foam'))
+    ball = GraspObject(solids.sphere(BALL_RADIUS), find_material('foam'))
     bodies = {'ball': ball, **{subject.name: subject.grasp_object for subject in objects()}}
     for name, full in bodies.items():
         if arguments.object.lower() not in name.lower():

@@ -20,17 +20,18 @@ from benchmarks._flex_indentation import FlexPress, nodal_forces, soft_ball
 from benchmarks._grip_referee import hulls, press
 from benchmarks._simulated_bodies import bodies, closing_rows, rigid_hand
 from benchmarks._simulated_grasps import execution_options, SimulatedGrasp
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import GraspEvaluator, Task
 from gripsim_ros.core.transforms import inverse, transform
-from gripsim_ros.execution.plan import Wishes
-from gripsim_ros.in_process import (
+from gripsim_ros.hardware.execution.plan import Wishes
+from gripsim_ros.hardware.sim.options import default_options
+from gripsim_ros.hardware.sim.world import nearest_motion, World
+from gripsim_ros.library.in_process import (
     link_shapes, mechanics_options, plan_grasps, planner_options)
-from gripsim_ros.resources import load_default_hand
-from gripsim_ros.sim.options import default_options
-from gripsim_ros.sim.world import nearest_motion, World
-from gripsim_ros.workers import run
+from gripsim_ros.library.resources import load_default_hand
+from gripsim_ros.library.workers import run
 
 #: Half the thickness of the object's skin while contacts are compared [m]: the model has none.
 THIN_SKIN = 1e-5
@@ -182,7 +183,7 @@ def planned_between_pads(pad: str) -> list[float]:
 
 def pads() -> list[dict]:
     """Print and return forces between two rigid pads by mesh: no hand, no friction, E 1 MPa."""
-    mesh, table = shapes.sphere(PRESSED_RADIUS, 0.005), []
+    mesh, table = solids.sphere(PRESSED_RADIUS, 0.005), []
     print('pad    nodes  linear tetrahedra [N]  MuJoCo [N]  penetration [um]  (1 mm, 3 mm)')
     for pad in REFEREE:
         for count in CELLS:
@@ -266,7 +267,7 @@ def speed() -> None:
     hand = load_default_hand()
     preshape = next(p for p in hand.preshapes if p.name == 'cylindrical')
     palm = transform(np.eye(3), np.array([0.0, 0.0, -0.17]))
-    mesh = shapes.box([0.05, 0.05, 0.05])
+    mesh = solids.box([0.05, 0.05, 0.05])
     print('body    nodes  free  gripped  [simulated s / s of one core]')
     for spacing in (None, *SPACINGS):
         body = GraspObject(mesh, Material(1e5, POISSON_RATIO, DENSITY, FRICTION), 'cube')
@@ -293,7 +294,7 @@ def speed() -> None:
 def lift() -> None:
     """Print how many grasps of a ball are lifted, by the multiple of the planned force."""
     hand = load_default_hand()
-    ball = GraspObject(shapes.sphere(0.035, 0.008), Material(4e5, 0.4, 600.0, 0.8), 'ball')
+    ball = GraspObject(solids.sphere(0.035, 0.008), Material(4e5, 0.4, 600.0, 0.8), 'ball')
     grasps = plan_grasps(ball, hypotheses=HYPOTHESES).grasps
     for factor in FORCE_FACTORS:
         ends = []

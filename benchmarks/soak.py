@@ -67,7 +67,7 @@ def driver(options):
 def faults(options):
     """Run the suite under faults for `count` minutes; return how much was wrong."""
     sys.path.insert(0, str(TESTS))
-    from gripsim_ros.environment import enter_isolation
+    from gripsim_ros.ros.environment import enter_isolation
     enter_isolation('soak')
     from fault_harness import soak
     with tempfile.TemporaryDirectory() as folder:

@@ -21,19 +21,19 @@ import yaml
 
 from gripsim_ros.core.contact import LinkShapes, self_clearance
 from gripsim_ros.core.hand import forward_kinematics
-from gripsim_ros.driver.emulator.commands import obey
-from gripsim_ros.driver.emulator.faults import JOINT_KINDS, TACTILE_KINDS
-from gripsim_ros.driver.emulator.firmware import Identity
-from gripsim_ros.driver.emulator.server import EmulatedHand
-from gripsim_ros.driver.errors import DriverError
-from gripsim_ros.driver.motion import Motion, Outcome
-from gripsim_ros.driver.options import (
+from gripsim_ros.hardware.driver.emulator.commands import obey
+from gripsim_ros.hardware.driver.emulator.faults import JOINT_KINDS, TACTILE_KINDS
+from gripsim_ros.hardware.driver.emulator.firmware import Identity
+from gripsim_ros.hardware.driver.emulator.server import EmulatedHand
+from gripsim_ros.hardware.driver.link.errors import DriverError
+from gripsim_ros.hardware.driver.link.protocol import AXIS_JOINTS
+from gripsim_ros.hardware.driver.motion.trajectory import Motion, Outcome
+from gripsim_ros.hardware.driver.options import (
     DriverOptions, LinkOptions, MotionOptions, TactileOptions)
-from gripsim_ros.driver.pads import read_layout
-from gripsim_ros.driver.protocol import AXIS_JOINTS
-from gripsim_ros.driver.session import HandSession
-from gripsim_ros.driver.tactile_session import TactileSession
-from gripsim_ros.resources import load_default_hand, share_directory
+from gripsim_ros.hardware.driver.session import HandSession
+from gripsim_ros.hardware.driver.tactile.pads import read_layout
+from gripsim_ros.hardware.driver.tactile.session import TactileSession
+from gripsim_ros.library.resources import load_default_hand, share_directory
 
 #: Short, so that much happens in a minute [s].
 LINK = {'reply_timeout': 0.1, 'retry_first': 0.02, 'retry_longest': 0.2, 'connect_timeout': 1.0}

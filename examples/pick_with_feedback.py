@@ -20,13 +20,14 @@ from rclpy.action import ActionClient
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from unique_identifier_msgs.msg import UUID
 
-from gripsim_ros.client import STATUS_NAMES, PlanGraspClient, ServerLost, Status, plan_request
-from gripsim_ros.conversions import grasp_object_to_msg
 from gripsim_ros.core.bodies import GraspObject, load_mesh
 from gripsim_ros.core.errors import GripsimError
-from gripsim_ros.environment import join_suite, patience
-from gripsim_ros.in_process import find_material
-from gripsim_ros.task_file import load_task
+from gripsim_ros.library.in_process import find_material
+from gripsim_ros.library.task_file import load_task
+from gripsim_ros.ros.clients.plan import (
+    STATUS_NAMES, PlanGraspClient, ServerLost, Status, plan_request)
+from gripsim_ros.ros.conversions import grasp_object_to_msg
+from gripsim_ros.ros.environment import join_suite, patience
 
 #: How often a lost planner is asked again, and the pause before [s].
 TRIES, PAUSE = 3, 2.0

@@ -7,8 +7,9 @@ from cli_cases import gripsim, strict
 from contact_oracles import winding_numbers
 import numpy as np
 
-from gripsim_ros.core.bodies import read_triangles, shapes
-from gripsim_ros.core.contact.backends import ContactBody
+from gripsim_ros.core.bodies import read_triangles
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.contact.backends.find_contacts import ContactBody
 from gripsim_ros.core.errors import GripsimError
 
 DONE, BAD_INPUT = 0, 2
@@ -38,11 +39,11 @@ class Broken:
 def clean_body(rng):
     """Return vertices and faces of a random small body."""
     size = float(rng.uniform(0.5, 2.0))
-    made = [lambda: shapes.sphere(0.03 * size, 0.008 * size, 0.3, int(rng.integers(99))),
-            lambda: shapes.box([0.05 * size, 0.04 * size, 0.06 * size]),
-            lambda: shapes.apple(0.07 * size, 0.009 * size),
-            lambda: shapes.torus(0.03 * size, 0.011 * size, 0.009 * size),
-            lambda: shapes.capsule(0.012 * size, 0.05 * size, 0.008 * size)][rng.integers(5)]()
+    made = [lambda: solids.sphere(0.03 * size, 0.008 * size, 0.3, int(rng.integers(99))),
+            lambda: solids.box([0.05 * size, 0.04 * size, 0.06 * size]),
+            lambda: solids.apple(0.07 * size, 0.009 * size),
+            lambda: solids.torus(0.03 * size, 0.011 * size, 0.009 * size),
+            lambda: solids.capsule(0.012 * size, 0.05 * size, 0.008 * size)][rng.integers(5)]()
     return np.array(made.vertices), np.array(made.faces)
 
 

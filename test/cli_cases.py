@@ -9,7 +9,7 @@ from contextlib import redirect_stderr, redirect_stdout
 import numpy as np
 import trimesh
 
-from gripsim_ros.cli.main import main
+from gripsim_ros.apps.cli.main import main
 
 BAD_INPUT = 2
 
@@ -39,7 +39,7 @@ def assert_refused(result, *said):
 
 def start(*arguments, **options):
     """Start the command as a process of its own."""
-    return subprocess.Popen([sys.executable, '-m', 'gripsim_ros.cli', *map(str, arguments)],
+    return subprocess.Popen([sys.executable, '-m', 'gripsim_ros.apps.cli', *map(str, arguments)],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 

@@ -8,7 +8,7 @@ from hypothesis import settings
 import numpy as np
 import pytest
 
-from gripsim_ros.environment import enter_isolation
+from gripsim_ros.ros.environment import enter_isolation
 
 # Clients wait longer for servers: the machine may be slow, and busy with anything.
 os.environ.setdefault('GRIPSIM_PATIENCE', '6')

@@ -9,11 +9,11 @@ import dataclasses
 import rclpy
 from rclpy.executors import MultiThreadedExecutor
 
-from gripsim_ros import conversions
-from gripsim_ros.nodes.contact_detection import ContactDetectionNode
-from gripsim_ros.nodes.deformation import DeformationNode
-from gripsim_ros.nodes.forward_kinematics import ForwardKinematicsNode
-from gripsim_ros.nodes.node_base import spin
+from gripsim_ros.ros import conversions
+from gripsim_ros.ros.nodes.base.node_base import spin
+from gripsim_ros.ros.nodes.ring.contact_detection import ContactDetectionNode
+from gripsim_ros.ros.nodes.ring.deformation import DeformationNode
+from gripsim_ros.ros.nodes.ring.forward_kinematics import ForwardKinematicsNode
 
 
 def read_write(stage):

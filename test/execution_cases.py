@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 
 from gripsim_ros.core.transforms import transform
-from gripsim_ros.execution.machine import (
-    GraspExecution, LiftOff, Measurement, MovePalm, PlacePalm, SendRows, StopHand)
-from gripsim_ros.execution.plan import ExecutionOptions, make_plan, PlannedContact, Wishes
-from gripsim_ros.resources import load_default_hand
-from gripsim_ros.sim.setpoints import SetpointFollower
+from gripsim_ros.hardware.execution.machine import (
+    GraspExecution, LiftOff, MovePalm, PlacePalm, SendRows, StopHand)
+from gripsim_ros.hardware.execution.measurement import Measurement
+from gripsim_ros.hardware.execution.plan import ExecutionOptions, make_plan, PlannedContact, Wishes
+from gripsim_ros.hardware.sim.setpoints import SetpointFollower
+from gripsim_ros.library.resources import load_default_hand
 
 HAND = load_default_hand()
 OPTIONS = ExecutionOptions(

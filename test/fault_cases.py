@@ -10,13 +10,14 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 from shape_msgs.msg import SolidPrimitive
 from suite_cases import MATERIAL, as_request, quick_options, ranking
 
-from gripsim_ros import conversions
-from gripsim_ros.conversions import RequestReader
-from gripsim_ros.conversions.clouds import cloud_to_msg
-from gripsim_ros.core.bodies import GraspObject, load_materials, shapes
+from gripsim_ros.core.bodies import GraspObject, load_materials
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.planning import PlannerOptions
-from gripsim_ros.in_process import plan_grasps
-from gripsim_ros.resources import resolve_uri, share_directory
+from gripsim_ros.library.in_process import plan_grasps
+from gripsim_ros.library.resources import resolve_uri, share_directory
+from gripsim_ros.ros import conversions
+from gripsim_ros.ros.conversions import RequestReader
+from gripsim_ros.ros.conversions.clouds import cloud_to_msg
 
 #: Edge of the triangles of small objects [m], and hypotheses of a request.
 EDGE, HYPOTHESES = 0.008, 6
@@ -38,10 +39,10 @@ class Case:
 
 def body(kind: str) -> GraspObject:
     """Return a small object by its name."""
-    made = {'ball': lambda: shapes.sphere(0.033, EDGE), 'large ball': lambda: shapes.sphere(
+    made = {'ball': lambda: solids.sphere(0.033, EDGE), 'large ball': lambda: solids.sphere(
                 0.04, EDGE),
-            'box': lambda: shapes.box([0.05, 0.05, 0.08], EDGE),
-            'cylinder': lambda: shapes.cylinder(0.03, 0.1, edge_length=EDGE)}
+            'box': lambda: solids.box([0.05, 0.05, 0.08], EDGE),
+            'cylinder': lambda: solids.cylinder(0.03, 0.1, edge_length=EDGE)}
     return GraspObject(made[kind](), MATERIAL, LABEL)
 
 
@@ -71,7 +72,7 @@ def cases() -> list[Case]:
 
 def rich_requests() -> dict[str, PlanGrasp.Request]:
     """Return small requests in which every field has something to be spoilt, by how."""
-    mesh = shapes.sphere(0.033, 0.014)
+    mesh = solids.sphere(0.033, 0.014)
     region = SolidPrimitive(type=SolidPrimitive.BOX, dimensions=[0.2, 0.2, 0.2])
     far = SolidPrimitive(type=SolidPrimitive.SPHERE, dimensions=[0.01])
     here, away = Pose(orientation=Quaternion(w=1.0)), Pose(

@@ -26,9 +26,8 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp, ShowClosing
 import numpy as np
 from suite_cases import as_request
 
-from gripsim_ros.client import (
-    GRACE, STATUS_NAMES, PlanGraspClient, ServerLost)
 from gripsim_ros.core.errors import GripsimError
+from gripsim_ros.ros.clients.plan import GRACE, STATUS_NAMES, PlanGraspClient, ServerLost
 
 #: Most times that a spoilt request is sent again where the suite was not there or busy.
 TRIES = 10
@@ -270,8 +269,8 @@ class Caller:
         goal = request('ball', max_hypotheses=2)
         goal.mesh = type(goal.mesh)()
         if inline:
-            from gripsim_ros.conversions import mesh_to_msg
             from gripsim_ros.core.bodies import load_mesh
+            from gripsim_ros.ros.conversions import mesh_to_msg
             mesh = load_mesh(file).mesh
             goal.mesh = mesh_to_msg(mesh.vertices, mesh.faces)
         else:

@@ -28,12 +28,12 @@ from fault_run import REST, RESTING, Run
 from gripsim_interfaces.msg import GraspObject
 from suite_cases import quick_options
 
-from gripsim_ros import conversions
-from gripsim_ros.client import STATUS_NAMES, PlanGraspClient
 from gripsim_ros.core import bodies
-from gripsim_ros.environment import PATIENCE
-from gripsim_ros.nodes.node_base import LATCHED_OBJECTS, latched
-from gripsim_ros.suite import Suite
+from gripsim_ros.ros import conversions
+from gripsim_ros.ros.clients.plan import STATUS_NAMES, PlanGraspClient
+from gripsim_ros.ros.clients.suite import Suite
+from gripsim_ros.ros.environment import PATIENCE
+from gripsim_ros.ros.nodes.base.node_base import LATCHED_OBJECTS, latched
 
 HERE = Path(__file__).parent
 ARM = HERE / 'data' / 'ur5e.yaml'

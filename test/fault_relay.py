@@ -19,8 +19,8 @@ import rclpy
 from rclpy.executors import ExternalShutdownException
 from sensor_msgs.msg import JointState
 
-from gripsim_ros.nodes.node_base import reliable
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.resources import load_default_hand
+from gripsim_ros.ros.nodes.base.node_base import reliable
 
 #: Topics of the ring and which node reads them.
 RING = {'hand_configurations': (HandConfigurations, 'forward_kinematics'),

@@ -5,7 +5,7 @@ import os
 import re
 from pathlib import Path
 
-from gripsim_ros.environment import SHARED_MEMORY
+from gripsim_ros.ros.environment import SHARED_MEMORY
 
 #: Variable in the environment of all processes of a run.
 MARK = 'GRIPSIM_FAULT_RUN'

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.mechanics.stability import PatchSet
+from gripsim_ros.core.mechanics.stability.stability import PatchSet
 
 RADIUS = 0.04
 ORIGIN = np.zeros(3)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gripsim_ros.core.mechanics.contact_forces import PatchNodes
+from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes
 
 #: Lattices reach this many contact radii.
 REACH = 1.6

@@ -1,9 +1,8 @@
 """The conic solver's kernels for one case alone, which is in the middle of eight lanes."""
 
-from gripsim_ros.core.mechanics import (cone_algebra, cone_equations, cone_lanes, cone_room,
-                                        cone_solver, cone_steps)
-from gripsim_ros.core.mechanics.cone_lanes import IDLE, RUNNING, UNDECIDED
-from gripsim_ros.core.mechanics.eights import EIGHT, put, take
+from gripsim_ros.core.numerics.simd import EIGHT, put, take
+from gripsim_ros.core.numerics.socp import cone, kkt, lanes, workspace, solver, iteration
+from gripsim_ros.core.numerics.socp.lanes import IDLE, RUNNING, UNDECIDED
 from numba import njit
 import numpy as np
 
@@ -26,7 +25,7 @@ def run(kernel, *arguments, out=()):
 
     Numbers are handed on as they stand. Those ``out`` get what it wrote.
     """
-    room, handed = np.full((cone_room.NUMBERS + SPARE, EIGHT), 1.5), []
+    room, handed = np.full((workspace.NUMBERS + SPARE, EIGHT), 1.5), []
     for a in arguments:
         if isinstance(a, np.ndarray):
             handed.append(len(room))
@@ -42,16 +41,16 @@ def run(kernel, *arguments, out=()):
 
 @njit
 def _add_identity(room, m, size, v, amounts):
-    cone_algebra.add_identity(room, m, size, v, take(room, amounts))
+    cone.add_identity(room, m, size, v, take(room, amounts))
 
 
 @njit
 def _cone_norm(room, v, i, result):
-    put(cone_algebra.cone_norm(room, v + i), room, result)
+    put(cone.cone_norm(room, v + i), room, result)
 
 
 def into_cones(m, v):
-    run(cone_algebra.into_cones, m, v.size, v, out=[2])
+    run(cone.into_cones, m, v.size, v, out=[2])
 
 
 def add_identity(m, v, amount):
@@ -60,7 +59,7 @@ def add_identity(m, v, amount):
 
 def largest_step(m, v, dv):
     steps = np.array(np.inf)
-    run(cone_algebra.shorten_steps, m, v.size, v, dv, steps, out=[4])
+    run(cone.shorten_steps, m, v.size, v, dv, steps, out=[4])
     return float(steps)
 
 
@@ -76,37 +75,37 @@ def _scaling_of(lines, cones):
 
 def nesterov_todd(m, s, z, lines, cones):
     scaling = _scaling_of(lines, cones)
-    run(cone_algebra.nesterov_todd, m, s.size, s, z, scaling, out=[4])
+    run(cone.nesterov_todd, m, s.size, s, z, scaling, out=[4])
     lines[...], cones[...] = scaling[:m], scaling[m:].reshape(cones.shape)
 
 
 def weigh(lines, cones, v, result, inverse):
-    run(cone_algebra.weigh, len(lines), v.size, _scaling_of(lines, cones), v, result, inverse,
+    run(cone.weigh, len(lines), v.size, _scaling_of(lines, cones), v, result, inverse,
         out=[4])
 
 
 def jordan_product(m, u, v, result):
-    run(cone_algebra.jordan_product, m, u.size, u, v, result, out=[4])
+    run(cone.jordan_product, m, u.size, u, v, result, out=[4])
 
 
 def jordan_quotient(m, u, d, result):
-    run(cone_algebra.jordan_quotient, m, u.size, u, d, result, out=[4])
+    run(cone.jordan_quotient, m, u.size, u, d, result, out=[4])
 
 
 class OneLane:
     """The room of eight lanes; attributes are what the middle one has of a name."""
 
-    NUMBERS = {'tau': cone_room.TAU, 'kappa': cone_room.KAPPA, 'lowest': cone_room.LOWEST}
+    NUMBERS = {'tau': workspace.TAU, 'kappa': workspace.KAPPA, 'lowest': workspace.LOWEST}
 
     def __init__(self, rows, balances, cones):
         m, n = rows.shape
-        self.at = cone_room.make_places(n, balances, m, cones)
-        self.rows, self.room = rows, cone_room.make_room(self.at.rows)
-        self.filled = cone_equations.filled_entries(rows, cones)
+        self.at = workspace.make_places(n, balances, m, cones)
+        self.rows, self.room = rows, workspace.make_room(self.at.rows)
+        self.filled = kkt.filled_entries(rows, cones)
         self.every = np.ones((balances, balances), bool)
         size = self.at.size
         self.places = {'lines': (self.at.scaling, (m,)), 'best': (self.at.best, (n,)),
-                       'cones': (self.at.scaling + m, (cones, cone_algebra.CONE + 1)),
+                       'cones': (self.at.scaling + m, (cones, cone.CONE + 1)),
                        's': (self.at.s, (size,)), 'right': (self.at.task + n, (balances,)),
                        'limits': (self.at.task + n + balances, (size,)),
                        **{name: (row, ()) for name, row in self.NUMBERS.items()}}
@@ -142,20 +141,20 @@ class OneLane:
         """Write the scaling of two vectors inside the cones."""
         self.put(s=s, z=z)
         at = self.at
-        cone_algebra.nesterov_todd(self.room, at.m, at.size, at.s, at.x + at.n + at.p, at.scaling)
+        cone.nesterov_todd(self.room, at.m, at.size, at.s, at.x + at.n + at.p, at.scaling)
 
     def factorise(self, balance):
-        cone_equations.factorise(self.room, self.at, balance, self.rows, self.filled, self.every)
-        return self.room[cone_room.GOOD, LANE] > 0.0
+        kkt.factorise(self.room, self.at, balance, self.rows, self.filled, self.every)
+        return self.room[workspace.GOOD, LANE] > 0.0
 
     def solve_step(self, balance, goal, solution, refine):
         """Solve one step's equations, of which the middle lane's are refined or not."""
         at = self.at
-        self.room[cone_room.REFINE] = 0.0 if refine else 1.0
-        self.room[cone_room.REFINE, LANE] = 1.0 if refine else 0.0
+        self.room[workspace.REFINE] = 0.0 if refine else 1.0
+        self.room[workspace.REFINE, LANE] = 1.0 if refine else 0.0
         wanted = spread(np.concatenate(goal))
         self.room[at.goal:at.goal + len(wanted)] = wanted
-        cone_equations.solve_step(self.room, at, balance, self.rows, self.filled, self.every,
+        kkt.solve_step(self.room, at, balance, self.rows, self.filled, self.every,
                                   at.goal, at.dx)
         found = self.room[at.dx:at.dx + len(wanted), LANE]
         for array, part in zip(solution, np.split(found, [at.n, at.n + at.p])):
@@ -164,19 +163,19 @@ class OneLane:
     def start(self, objective, balance, right, limits):
         self.put(right=right, limits=limits)
         problem = balance, self.rows, self.filled, self.every
-        cone_steps.prepare_starts(self.room, self.at, objective, *problem)
-        cone_steps.start(self.room, self.at, *problem)
+        iteration.prepare_starts(self.room, self.at, objective, *problem)
+        iteration.start(self.room, self.at, *problem)
 
     def residuals_of(self, objective, balance, right, limits, tau, kappa):
         self.put(right=right, limits=limits, tau=tau, kappa=kappa)
-        cone_steps.write_residuals(self.room, self.at, objective, balance, self.rows)
-        return self.room[cone_room.LAST, LANE]
+        iteration.write_residuals(self.room, self.at, objective, balance, self.rows)
+        return self.room[workspace.LAST, LANE]
 
     def judge(self, objective, lowest):
         """Return the verdict and the least error so far."""
         self.put(lowest=lowest)
         verdict = np.zeros(EIGHT, np.int64)
-        cone_solver._judge(self.room, self.at, objective, verdict)
+        solver._judge(self.room, self.at, objective, verdict)
         found = verdict[LANE]
         return UNDECIDED if found == RUNNING else found, float(self.lowest)
 
@@ -185,13 +184,13 @@ class OneLane:
         at, problem = self.at, (balance, self.rows, self.filled, self.every)
         self.room[at.task:at.task + at.n + at.p + at.size] = 0.0
         for lane in range(EIGHT):
-            cone_lanes.put_case(self.room, at, lane, right, limits)
-        cone_steps.prepare_starts(self.room, at, objective, *problem)
-        cone_steps.start(self.room, at, *problem)
+            lanes.put_case(self.room, at, lane, right, limits)
+        iteration.prepare_starts(self.room, at, objective, *problem)
+        iteration.start(self.room, at, *problem)
         begin = np.empty(at.n + at.p + 2 * at.size)
-        cone_lanes.keep_start(self.room, at, LANE, begin)
+        lanes.keep_start(self.room, at, LANE, begin)
         verdicts = np.full(EIGHT, IDLE)
-        cone_solver._solve(self.room, at, objective, *problem, np.tile(begin, (EIGHT, 1)),
+        solver._solve(self.room, at, objective, *problem, np.tile(begin, (EIGHT, 1)),
                            np.arange(EIGHT), np.tile(right, (EIGHT, 1)),
                            np.tile(limits, (EIGHT, 1)), np.empty((EIGHT, at.n)), verdicts)
         return verdicts[LANE]
@@ -203,9 +202,9 @@ def factor(matrix):
     inverse, good = np.empty(len(matrix)), []
 
     def kernel(room, upper, diagonal):
-        room[cone_room.GOOD] = 1.0
-        cone_equations.cholesky(room, np.ones(matrix.shape, bool), upper, diagonal)
-        good.append(room[cone_room.GOOD, LANE] > 0.0)
+        room[workspace.GOOD] = 1.0
+        kkt.cholesky(room, np.ones(matrix.shape, bool), upper, diagonal)
+        good.append(room[workspace.GOOD, LANE] > 0.0)
 
     run(kernel, matrix, inverse, out=[0, 1])
     return matrix, inverse, good[0]
@@ -214,7 +213,7 @@ def factor(matrix):
 def through(upper, inverse, columns):
     """Solve ``U'X = B`` for the columns of B."""
     solved = columns.copy()
-    run(lambda room, *places: cone_equations.go_through(
+    run(lambda room, *places: kkt.go_through(
         room, np.ones(upper.shape, bool), *places[:2], columns.shape[1], places[2]),
         upper, inverse, solved, out=[2])
     return solved

@@ -5,13 +5,14 @@ from functools import lru_cache
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning.options import SCORE_TERMS
-from gripsim_ros.core.planning.types import GraspContact, RankedGrasp, ScoreTerm
+from gripsim_ros.core.planning.ranked_grasp import GraspContact, RankedGrasp, ScoreTerm
 from gripsim_ros.core.transforms import apply, transform
-from gripsim_ros.grasp_file import PlanAnswer
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.grasp_file import PlanAnswer
+from gripsim_ros.library.resources import load_default_hand
 
 OPEN = np.array([1.047, -0.9, 0.2, -0.9, 0.2, -0.9, 0.2])
 CLOSED = np.array([1.047, -0.33, 0.55, -0.33, 0.55, -0.33, 0.55])
@@ -25,7 +26,7 @@ STATISTICS = {'evaluated': 14, 'total': 20, 'planning_time': 1.25, 'repairs': ['
 def apple():
     """Return a soft apple."""
     material = Material(5e5, 0.45, 900.0, 0.5, max_pressure=2e5, name='fruit')
-    return GraspObject(shapes.apple(edge_length=0.006), material, 'apple')
+    return GraspObject(solids.apple(edge_length=0.006), material, 'apple')
 
 
 def made_up_answer(count=3, mesh_name='apple.stl', **changes):

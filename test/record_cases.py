@@ -3,13 +3,13 @@
 from gripsim_interfaces.msg import GraspObject, GraspStates, HandConfigurations, RingHeader
 from rclpy.serialization import serialize_message
 
-from gripsim_ros.conversions import (
-    configurations_to_msg, grasp_object_to_msg, grasp_states_to_msg)
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, PlannerOptions, Task
-from gripsim_ros.in_process import link_shapes, mechanics_options
-from gripsim_ros.record.mcap_file import RecordingWriter
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.in_process import link_shapes, mechanics_options
+from gripsim_ros.library.resources import load_default_hand
+from gripsim_ros.ros.conversions import (
+    configurations_to_msg, grasp_object_to_msg, grasp_states_to_msg)
+from gripsim_ros.ros.record.mcap_file import RecordingWriter
 
 START = 1_700_000_000_000_000_000
 

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 import numpy as np
 
 from gripsim_ros.core.contact import LinkShapes
-from gripsim_ros.driver.emulator.firmware import Identity
-from gripsim_ros.driver.emulator.server import EmulatedHand
-from gripsim_ros.driver.motion import Motion
-from gripsim_ros.driver.options import DriverOptions, LinkOptions, MotionOptions
-from gripsim_ros.driver.session import HandSession
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.hardware.driver.emulator.firmware import Identity
+from gripsim_ros.hardware.driver.emulator.server import EmulatedHand
+from gripsim_ros.hardware.driver.motion.trajectory import Motion
+from gripsim_ros.hardware.driver.options import DriverOptions, LinkOptions, MotionOptions
+from gripsim_ros.hardware.driver.session import HandSession
+from gripsim_ros.library.resources import load_default_hand
 
 HAND = load_default_hand()
 NAMES = HAND.joint_names

@@ -12,9 +12,10 @@ from pathlib import Path
 import yaml
 from gripsim_interfaces.action import PlanGrasps
 
-from gripsim_ros import conversions
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
-from gripsim_ros.resources import share_directory
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.library.resources import share_directory
+from gripsim_ros.ros import conversions
 
 MATERIAL = Material(4e5, 0.4, 600.0, 0.8, name='test rubber')
 RADIUS, EDGE_LENGTH = 0.035, 0.008
@@ -34,7 +35,7 @@ STAGES = ('forward_kinematics', 'contact_detection', 'deformation')
 @lru_cache(maxsize=None)
 def ball(radius=RADIUS):
     """Return a small ball."""
-    return GraspObject(shapes.sphere(radius, EDGE_LENGTH), MATERIAL, 'ball')
+    return GraspObject(solids.sphere(radius, EDGE_LENGTH), MATERIAL, 'ball')
 
 
 def goal(grasp_object=None, hypotheses=HYPOTHESES, **fields):

@@ -9,17 +9,19 @@ import numpy as np
 from plan_cases import made_up_grasp
 import trimesh
 
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
-from gripsim_ros.core.planning.types import NearestMiss, Task
-from gripsim_ros.resources import load_default_hand
-from gripsim_ros.sweep import codec
-from gripsim_ros.sweep.jobs import JobSpec, list_jobs, readable, Settings
-from gripsim_ros.sweep.key import plan_key
-from gripsim_ros.sweep.outcomes import Died
-from gripsim_ros.sweep.records import Failure, HandNames, StoredPlan, Summary
-from gripsim_ros.sweep.runner import Sweep
-from gripsim_ros.sweep.schema import open_database
-from gripsim_ros.sweep.store import SweepStore
+from gripsim_ros.apps.sweep.jobs import JobSpec, list_jobs, readable, Settings
+from gripsim_ros.apps.sweep.outcomes import Died
+from gripsim_ros.apps.sweep.runner import Sweep
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.planning.ranked_grasp import NearestMiss
+from gripsim_ros.core.planning.task import Task
+from gripsim_ros.library.database import codec
+from gripsim_ros.library.database.key import plan_key
+from gripsim_ros.library.database.records import Failure, HandNames, StoredPlan, Summary
+from gripsim_ros.library.database.schema import open_database
+from gripsim_ros.library.database.store import SweepStore
+from gripsim_ros.library.resources import load_default_hand
 
 SOFT = Material(1.0e6, 0.45, 800.0, 0.6, name='soft')
 HARD = Material(5.0e6, 0.4, 900.0, 0.7, 2.0e6, name='hard')
@@ -32,7 +34,7 @@ BAD = 'bad.stl'
 
 def write_ball(path, radius):
     """Write a ball in metres; return the path."""
-    mesh = shapes.sphere(radius, EDGE_LENGTH)
+    mesh = solids.sphere(radius, EDGE_LENGTH)
     path.parent.mkdir(parents=True, exist_ok=True)
     trimesh.Trimesh(mesh.vertices, mesh.faces, process=False).export(path)
     return path
@@ -67,7 +69,7 @@ def token_object(label, material):
     size = 0.02 + 1e-3 * (sum(map(ord, label)) % 97)
     corners = size * np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
     faces = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
-    return GraspObject(shapes.TriangleMesh(corners, faces), material, label)
+    return GraspObject(solids.TriangleMesh(corners, faces), material, label)
 
 
 def made_up_plan(label, material=SOFT, grasps=None, settings=SETTINGS):
@@ -129,7 +131,7 @@ def real_sweep():
 
     The plans are computed in this process.
     """
-    from gripsim_ros.sweep.jobs import plan_job
+    from gripsim_ros.apps.sweep.jobs import plan_job
     folder = Path(tempfile.mkdtemp(prefix='gripsim_sweep_'))
     write_ball(folder / 'meshes' / 'a.ply', 0.033)
     write_ball(folder / 'meshes' / 'sub' / 'b.ply', 0.036)

@@ -1,6 +1,6 @@
 """Complementarity where it is close: tiny depths, nodes that just touch, exchanges one by one."""
 
-from gripsim_ros.core.mechanics.active_set import _exchange, solve_complementarity
+from gripsim_ros.core.numerics.complementarity import _exchange, solve_complementarity
 from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_array_equal

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from gripsim_ros.cli.arguments import count, finite_numbers, join_numbers, positive, unit_vector
-from gripsim_ros.cli.inputs import InputError
+from gripsim_ros.apps.cli.arguments import (
+    count, finite_numbers, join_numbers, positive, unit_vector)
+from gripsim_ros.apps.cli.inputs import InputError
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 RTOL_ROUNDOFF, ATOL_ROUNDOFF = 1e-12, 1e-15

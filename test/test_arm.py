@@ -13,25 +13,26 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gripsim_ros.cli.by_arm import order_by_arm, read_arm_task
-from gripsim_ros.cli.main import main
+from gripsim_ros.apps.cli.by_arm import order_by_arm, read_arm_task
+from gripsim_ros.apps.cli.main import main
 from gripsim_ros.core.arm import ArmTask, choose_by_arm, load_arm
 from gripsim_ros.core.arm.choice import make_scene
 from gripsim_ros.core.arm.collision import BY_PLANE, BY_TRIANGLE, EXACTLY
 from gripsim_ros.core.arm.model import ArmInverse, joint_distance
 from gripsim_ros.core.arm.motion import TRIED
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_SPHERE
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
-from gripsim_ros.core.contact.convex_parts import convex_part
-from gripsim_ros.core.contact.epa import pair_contact
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.contact.backends.convex.decomposition import convex_part
+from gripsim_ros.core.contact.backends.convex.epa import pair_contact
 from gripsim_ros.core.errors import ArmError
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import Task
-from gripsim_ros.core.planning.primitives import cylinder_points, sphere_points
-from gripsim_ros.core.planning.reach_types import HAND_ONLY, Reach
+from gripsim_ros.core.planning.hypotheses.primitives import cylinder_points, sphere_points
+from gripsim_ros.core.planning.ranked_grasp import HAND_ONLY, Reach
 from gripsim_ros.core.planning.rejections import NO_ARM_MOTION
 from gripsim_ros.core.transforms import apply, transform
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.resources import load_default_hand
 
 from plan_cases import CLOSED, made_up_answer, made_up_grasp
 
@@ -53,7 +54,7 @@ def arm():
 @lru_cache(maxsize=1)
 def body():
     """Return an apple."""
-    return GraspObject(shapes.apple(edge_length=0.008), Material(5e5, 0.45, 900.0, 0.6), 'apple')
+    return GraspObject(solids.apple(edge_length=0.008), Material(5e5, 0.45, 900.0, 0.6), 'apple')
 
 
 def joints():
@@ -346,5 +347,5 @@ class TestCommand:
 
 def write_ball(path):
     """Write a ball of 35 mm radius as STL."""
-    ball = shapes.sphere(0.035, 0.008)
+    ball = solids.sphere(0.035, 0.008)
     trimesh.Trimesh(ball.vertices, ball.faces, process=False).export(path)

@@ -12,7 +12,7 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp  # noqa: E402
 from rclpy.task import Future  # noqa: E402
 from shape_msgs.msg import MeshTriangle  # noqa: E402
 
-from gripsim_ros.nodes.arm_choice import ArmChoice  # noqa: E402
+from gripsim_ros.ros.nodes.planner.arm_choice import ArmChoice  # noqa: E402
 
 
 class Arm:

@@ -10,7 +10,7 @@ from yourdfpy import Box, Cylinder, Mesh, Sphere
 
 from gripsim_ros.core.arm import load_arm
 from gripsim_ros.core.arm.loading import shape_points
-from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import ArmError
 
 NO_MESH = Path('/nowhere')
@@ -88,7 +88,7 @@ def test_an_urdf_without_any_collision_shape_is_refused(tmp_path):
 
 
 def test_meshes_are_found_beside_the_urdf_or_by_the_resolver_of_addresses(tmp_path):
-    mesh = shapes.box((0.1, 0.1, 0.3))
+    mesh = solids.box((0.1, 0.1, 0.3))
     (tmp_path / 'link.obj').write_text(
         ''.join(f'v {x} {y} {z}\n' for x, y, z in mesh.vertices)
         + ''.join(f'f {a + 1} {b + 1} {c + 1}\n' for a, b, c in mesh.faces))

@@ -15,10 +15,10 @@ from gripsim_interfaces.msg import Task  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from shape_msgs.msg import SolidPrimitive  # noqa: E402
 
-from gripsim_ros.client import PlanGraspClient  # noqa: E402
-from gripsim_ros.conversions import pose_from_msg  # noqa: E402
 from gripsim_ros.core.arm import load_arm  # noqa: E402
-from gripsim_ros.suite import Suite  # noqa: E402
+from gripsim_ros.ros.clients.plan import PlanGraspClient  # noqa: E402
+from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
+from gripsim_ros.ros.conversions import pose_from_msg  # noqa: E402
 from suite_cases import HYPOTHESES, goal, parameters  # noqa: E402
 
 FILE = Path(__file__).parent / 'data' / 'ur5e.yaml'

@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-from gripsim_ros.core.mechanics.boussinesq import (boussinesq_displacements, CHUNK,
-                                                   INTERPOLATION_REACH, place_under_pads,
-                                                   slip_displacements, surface_loads,
-                                                   SurfaceLoads)
-from gripsim_ros.core.mechanics.contact_forces import solve_contact_forces
-from gripsim_ros.core.mechanics.patch_results import summarise_patches
+from gripsim_ros.core.mechanics.contact.contact_forces import solve_contact_forces
+from gripsim_ros.core.mechanics.contact.patch_resultants import summarise_patches
+from gripsim_ros.core.mechanics.deformation.boussinesq import (
+    boussinesq_displacements, CHUNK, INTERPOLATION_REACH, place_under_pads, slip_displacements,
+    surface_loads, SurfaceLoads)
 from hypothesis import given, settings, strategies as st
 from lattice_cases import ball_under_pad, join
 import numpy as np

@@ -8,7 +8,8 @@ from scipy.spatial.transform import Rotation
 import trimesh
 
 from gripsim_ros.core.errors import ShapeError, TaskError
-from gripsim_ros.core.mechanics.centre_of_mass import centre_of_mass, voxel_centre_of_mass
+from gripsim_ros.core.mechanics.deformation.volume import centre_of_mass
+from gripsim_ros.core.mechanics.published.voxel_mass import voxel_centre_of_mass
 
 RADIUS, CUT = 0.04, 6e-3
 

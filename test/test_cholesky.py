@@ -4,9 +4,9 @@ from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gripsim_ros.core.mechanics.cholesky import (
+from gripsim_ros.core.numerics.cholesky import (
     back_substitute, combine_rows, factorise_part, GROUP, substitute_back, substitute_forth)
-from gripsim_ros.core.mechanics.eights import EIGHT
+from gripsim_ros.core.numerics.simd import EIGHT
 
 RTOL_ROUNDOFF = 1e-10
 NO_ROWS, NO_FACTOR = np.zeros(0, np.int64), np.zeros((0, 0))

@@ -6,9 +6,9 @@ import pytest
 import trimesh
 
 from gripsim_ros.core.bodies import repair_mesh
-from gripsim_ros.core.bodies.cleaning import (
+from gripsim_ros.core.bodies.repair.cleaning import (
     Draft, drop_duplicate_faces, drop_loose_degenerate_faces, turn_out_degenerate_faces)
-from gripsim_ros.core.bodies.holes import MAX_TRIANGULATED_LOOP
+from gripsim_ros.core.bodies.repair.holes import MAX_TRIANGULATED_LOOP
 from gripsim_ros.core.errors import MeshError
 
 #: A tetrahedron, a point on its first edge, and one beside it.

@@ -10,14 +10,14 @@ from scipy.spatial.transform import Rotation
 import trimesh
 
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
-from gripsim_ros.core.bodies import TriangleMesh, shapes
+from gripsim_ros.core.bodies import TriangleMesh
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.contact import ContactMesh
-from gripsim_ros.core.contact.clearance import (ABSOLUTE, RELATIVE, hull_clearances,
-                                                obstacle_clearance, obstacle_shapes,
-                                                pair_clearances)
-from gripsim_ros.core.contact.gjk import distance_bound, few_points
-from gripsim_ros.core.contact.hulls import build_hulls
-from gripsim_ros.core.contact.surface_distance import overlaps, surface_distance
+from gripsim_ros.core.contact.distance.clearance import (
+    ABSOLUTE, RELATIVE, hull_clearances, obstacle_clearance, obstacle_shapes, pair_clearances)
+from gripsim_ros.core.contact.distance.gjk import distance_bound, few_points
+from gripsim_ros.core.contact.distance.link_hulls import build_hulls
+from gripsim_ros.core.contact.distance.mesh_distance import overlaps, surface_distance
 from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.transforms import apply, inverse, transform
 
@@ -75,11 +75,11 @@ def test_cubes_have_the_distances_of_cubes(offset, distance):
     np.testing.assert_allclose(gjk(CUBE, CUBE, T), distance, rtol=0.0, atol=1e-9)
 
 
-LINK = ContactMesh(shapes.box([0.02, 0.03, 0.08]))
-ROUND = ContactMesh(shapes.capsule(0.012, 0.03, edge_length=0.004))
+LINK = ContactMesh(solids.box([0.02, 0.03, 0.08]))
+ROUND = ContactMesh(solids.capsule(0.012, 0.03, edge_length=0.004))
 HULLS = build_hulls([LINK, ROUND], np.array([0, 1]))
-OBJECTS = [ContactMesh(shapes.box([0.05, 0.06, 0.04])),
-           ContactMesh(shapes.apple(0.08, 0.005)), ContactMesh(shapes.torus(0.03, 0.011))]
+OBJECTS = [ContactMesh(solids.box([0.05, 0.06, 0.04])),
+           ContactMesh(solids.apple(0.08, 0.005)), ContactMesh(solids.torus(0.03, 0.011))]
 
 
 def pose(rng, reach):
@@ -130,7 +130,7 @@ def open_bowl():
 
 
 def test_a_ball_inside_a_ring_is_not_at_distance_zero():
-    ring, ball = open_bowl(), ContactMesh(shapes.sphere(0.01, edge_length=0.003))
+    ring, ball = open_bowl(), ContactMesh(solids.sphere(0.01, edge_length=0.003))
     hulls = build_hulls([ring], np.array([0]))
     assert hull_clearances(hulls, ball, np.eye(4)[None], np.zeros(3))[0] == 0.0
     found = surface_distance(ball, ring, np.eye(4), RELATIVE, ABSOLUTE)

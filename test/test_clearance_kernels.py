@@ -1,14 +1,14 @@
 """Bounds of clearance on few triangles and small hulls, each against all of them."""
 
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
-from gripsim_ros.core.contact.clearance import (_hull_clearances, _obstacle_clearance,
-                                                _pair_clearances, _part, _plane_gap,
-                                                _slab_gap, _triangle_gap, _triangle_to_link,
-                                                ABSOLUTE, obstacle_clearance, obstacle_shapes,
-                                                pair_clearances, RELATIVE)
-from gripsim_ros.core.contact.gjk import AXIS, BALL, DISC, distance_bound, few_points
-from gripsim_ros.core.contact.hulls import _spread, hull_shape, Hulls, neighbour_graph
-from gripsim_ros.core.contact.vp_tree import build_vp_tree
+from gripsim_ros.core.contact.distance.clearance import (
+    _hull_clearances, _obstacle_clearance, _pair_clearances, _part, _plane_gap, _slab_gap,
+    _triangle_gap, _triangle_to_link, ABSOLUTE, obstacle_clearance, obstacle_shapes,
+    pair_clearances, RELATIVE)
+from gripsim_ros.core.contact.distance.gjk import AXIS, BALL, DISC, distance_bound, few_points
+from gripsim_ros.core.contact.distance.link_hulls import (
+    _spread, hull_shape, Hulls, neighbour_graph)
+from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
 from gripsim_ros.core.transforms import apply, transform
 from hypothesis import given, settings, strategies as st
 import numpy as np

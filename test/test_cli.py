@@ -12,15 +12,15 @@ from cli_cases import assert_refused, gripsim, start, strict
 from numpy.testing import assert_allclose
 from plan_cases import made_up_answer
 
-from gripsim_ros.cli import main as cli_main
-from gripsim_ros.cli.main import main
-from gripsim_ros.cli.output import plain, write_json
-from gripsim_ros.cli.tables import print_answer
-from gripsim_ros.core.bodies import shapes
+from gripsim_ros.apps.cli import main as cli_main
+from gripsim_ros.apps.cli.main import main
+from gripsim_ros.apps.cli.output import plain, write_json
+from gripsim_ros.apps.cli.tables import print_answer
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.transforms import from_pose, to_pose
-from gripsim_ros.grasp_file import load_grasps
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.grasp_file import load_grasps
+from gripsim_ros.library.resources import load_default_hand
 
 ATOL_ROUNDOFF = 1e-12
 #: Scores nearer than this are tied and ranked by the hypothesis.
@@ -48,7 +48,7 @@ def test_every_verb_has_help(verb):
 
 
 def test_help_imports_nothing_heavy():
-    code = ('import sys, gripsim_ros.cli.main as m; m.main(["--help"]); '
+    code = ('import sys, gripsim_ros.apps.cli.main as m; m.main(["--help"]); '
             'print([n for n in ("numpy", "scipy", "trimesh", "numba", "yaml", "rclpy", "PIL", '
             '"sqlalchemy") '
             'if n in sys.modules])')
@@ -163,7 +163,7 @@ def test_tables_show_grasps_and_reasons(capsys):
 def planned(tmp_path_factory):
     """Return the answer to planning a soft ball, and the file it went to."""
     folder = tmp_path_factory.mktemp('plan')
-    ball = shapes.sphere(0.035, 0.006)
+    ball = solids.sphere(0.035, 0.006)
     trimesh.Trimesh(ball.vertices, ball.faces, process=False).export(folder / 'ball.ply')
     arguments = ['plan', folder / 'ball.ply', '--material', 'foam', '--hypotheses', '16',
                  '--count', '3', '--seed', '1', '--out', folder / 'grasps.json']

@@ -7,9 +7,9 @@ import numpy as np
 from plan_cases import made_up_answer
 import trimesh
 
-from gripsim_ros.cli.tables import print_answer
+from gripsim_ros.apps.cli.tables import print_answer
+from gripsim_ros.apps.report.html import render_report
 from gripsim_ros.core.planning import NearestMiss
-from gripsim_ros.report.html import render_report
 
 SLIPPERY = 'youngs_modulus: 1000000.0\npoisson_ratio: 0.4\ndensity: 1000\nfriction: {}\n'
 HINT = 'too slippery: friction is <0.05>'

@@ -7,7 +7,7 @@ from cli_cases import assert_refused, box_arrays, gripsim, strict, write_obj
 from numpy.testing import assert_allclose
 from PIL import Image
 
-from gripsim_ros.report.contact_picture import LEGEND_HEIGHT, POINT_COLOURS, VIEW_SIDE
+from gripsim_ros.apps.report.contact_picture import LEGEND_HEIGHT, POINT_COLOURS, VIEW_SIDE
 
 ATOL_ROUNDOFF, ATOL_SINGLE = 1e-12, 1e-8
 

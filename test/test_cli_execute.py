@@ -20,10 +20,10 @@ from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor  # 
 from sdh_cases import CLOSED, NAMES, OPEN, TIMEOUT, wait_for  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
-from gripsim_ros import execute_client  # noqa: E402
-from gripsim_ros.cli.main import main  # noqa: E402
-from gripsim_ros.conversions.geometry import pose_from_msg  # noqa: E402
-from gripsim_ros.core.bodies import shapes  # noqa: E402
+from gripsim_ros.apps.cli.main import main  # noqa: E402
+from gripsim_ros.core.bodies.shapes import solids  # noqa: E402
+from gripsim_ros.ros.clients import execute  # noqa: E402
+from gripsim_ros.ros.conversions.geometry import pose_from_msg  # noqa: E402
 
 Result, Feedback = ExecuteGrasp.Result, ExecuteGrasp.Feedback
 POSE = {'position': [0.0, 0.0, -0.3], 'orientation': [0.0, 0.0, 0.0, 1.0]}
@@ -33,7 +33,7 @@ FORCE = [0.0, 0.0, 1.5]
 @pytest.fixture
 def grasps(tmp_path):
     """Return a file with a grasp that touches nothing, its joints in another order."""
-    ball = shapes.sphere(0.035, 0.01)
+    ball = solids.sphere(0.035, 0.01)
     trimesh.Trimesh(ball.vertices, ball.faces, process=False).export(tmp_path / 'ball.stl')
     rows = np.linspace(OPEN, CLOSED, 4)[:, ::-1]
     grasp = {'hand_pose': POSE, 'pregrasp_pose': {**POSE, 'position': [0.0, 0.0, -0.4]},
@@ -123,7 +123,7 @@ def test_the_exit_code_tells_how_it_ended(executor, grasps, capsys, status, code
         assert said.out == '' and said.err.strip() == 'gripsim: said'
         return
     told = json.loads(said.out)
-    assert told['status'] == execute_client.RESULT_NAMES[status]
+    assert told['status'] == execute.RESULT_NAMES[status]
     assert told['contacts'] == [{'link': 'a', 'planned_force': 1.5, 'found_force': None}]
 
 
@@ -144,7 +144,7 @@ def test_the_grasp_of_the_file_is_sent_in_the_hands_order(executor, grasps):
 
 def test_enter_lets_the_hand_close_and_ctrl_c_cancels(executor, grasps):
     process = subprocess.Popen(
-        [sys.executable, '-m', 'gripsim_ros.cli', 'execute', str(grasps), '--wait-for-go'],
+        [sys.executable, '-m', 'gripsim_ros.apps.cli', 'execute', str(grasps), '--wait-for-go'],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         lines = iter(process.stderr.readline, '')
@@ -179,7 +179,7 @@ def test_a_file_that_cannot_be_carried_out_is_refused_in_one_line(executor, gras
 
 
 def test_an_executor_that_is_not_there_is_a_fault(grasps, capsys, monkeypatch):
-    monkeypatch.setattr(execute_client, 'DISCOVERY_TIMEOUT', 0.1)
+    monkeypatch.setattr(execute, 'DISCOVERY_TIMEOUT', 0.1)
     monkeypatch.setenv('ROS_DOMAIN_ID', '0')
     assert main(['execute', str(grasps)]) == 1
     assert 'no grasp_executor was found' in capsys.readouterr().err
@@ -192,7 +192,7 @@ def test_a_simulated_hand_is_started_for_a_grasp(grasps):
     content['grasps'][0]['contacts'] = []
     grasps.write_text(json.dumps(content))
     done = subprocess.run(
-        [sys.executable, '-m', 'gripsim_ros.cli', 'execute', str(grasps), '--simulate', '--json'],
+        [sys.executable, '-m', 'gripsim_ros.apps.cli', 'execute', str(grasps), '--simulate', '--json'],
         capture_output=True, text=True, timeout=4 * TIMEOUT)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

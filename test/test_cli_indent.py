@@ -7,14 +7,14 @@ import yaml
 from cli_cases import assert_refused, gripsim, strict
 from numpy.testing import assert_allclose
 
-from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.bodies.shapes import solids
 
 
 @pytest.fixture(scope='module')
 def ball_file(tmp_path_factory):
     """Return a ball of 60 mm."""
     path = tmp_path_factory.mktemp('ball') / 'ball.ply'
-    ball = shapes.sphere(0.03, 0.003)
+    ball = solids.sphere(0.03, 0.003)
     trimesh.Trimesh(ball.vertices, ball.faces, process=False).export(path)
     return path
 

@@ -21,8 +21,8 @@ from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor  # 
 from shape_msgs.msg import MeshTriangle  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
-from gripsim_ros import client as client_module  # noqa: E402
-from gripsim_ros.client import PlanGraspClient, ServerLost  # noqa: E402
+from gripsim_ros.ros.clients import plan as client_module  # noqa: E402
+from gripsim_ros.ros.clients.plan import PlanGraspClient, ServerLost  # noqa: E402
 
 NAMESPACE = 'lossy'
 #: Shorter than in earnest, so that the tests are [s].

@@ -9,14 +9,14 @@ import pytest
 from gripsim_ros.core import batches
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import rejections
-from gripsim_ros.core.planning.closing import Closing, Limits
-from gripsim_ros.core.planning.force_level import FORCE_GROWTH
-from gripsim_ros.core.planning.hypotheses import Hypothesis
-from gripsim_ros.core.planning.press import Softness
-from gripsim_ros.core.planning.state_row import StateRow
+from gripsim_ros.core.planning.closing.closing import Closing, Limits
+from gripsim_ros.core.planning.closing.force_control import Softness
+from gripsim_ros.core.planning.closing.force_level import FORCE_GROWTH
+from gripsim_ros.core.planning.closing.grasp_state import StateRow
+from gripsim_ros.core.planning.hypotheses.generate import Hypothesis
 from gripsim_ros.core.transforms import apply
-from gripsim_ros.in_process import planner_options
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.in_process import planner_options
+from gripsim_ros.library.resources import load_default_hand
 
 TIPS = ('sdh_finger_13_link', 'sdh_finger_23_link', 'sdh_thumb_3_link')
 PRESHAPE = 0

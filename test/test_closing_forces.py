@@ -8,19 +8,20 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gripsim_ros.core.batches import ConfigurationBatch
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.hand import Pad
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task, task_load_cases
-from gripsim_ros.core.planning.closing import Closing
-from gripsim_ros.core.planning.force_level import ForceLevel
-from gripsim_ros.core.planning.hypotheses import propose_hypotheses
+from gripsim_ros.core.planning.closing.closing import Closing
+from gripsim_ros.core.planning.closing.force_control import Control, Softness, TriedForces
+from gripsim_ros.core.planning.closing.force_level import ForceLevel
+from gripsim_ros.core.planning.closing.grasp_state import state_row
+from gripsim_ros.core.planning.hypotheses.generate import propose_hypotheses
 from gripsim_ros.core.planning.planner import closing_limits
-from gripsim_ros.core.planning.press import Control, Softness, TriedForces
-from gripsim_ros.core.planning.ranking import score_reference
-from gripsim_ros.core.planning.state_row import state_row
-from gripsim_ros.in_process import link_shapes, mechanics_options, planner_options
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.core.planning.ranking.score import score_reference
+from gripsim_ros.library.in_process import link_shapes, mechanics_options, planner_options
+from gripsim_ros.library.resources import load_default_hand
 
 HYPOTHESES = 6
 #: METHODS 4.5: forces are accepted up to this share above those computed, in so many steps.
@@ -30,8 +31,8 @@ LEAST_SHARE_EVEN = 0.9
 #: Steps in which a force of any power is found between two tries.
 STEPS = 16
 BODIES = {
-    'ball': (lambda: shapes.sphere(0.035, edge_length=0.006), Material(1e6, 0.45, 1000.0, 0.5)),
-    'box': (lambda: shapes.box([0.05, 0.07, 0.1]), Material(2e9, 0.3, 860.0, 0.5))}
+    'ball': (lambda: solids.sphere(0.035, edge_length=0.006), Material(1e6, 0.45, 1000.0, 0.5)),
+    'box': (lambda: solids.box([0.05, 0.07, 0.1]), Material(2e9, 0.3, 860.0, 0.5))}
 
 
 @pytest.fixture(scope='module')

@@ -10,10 +10,11 @@ import trimesh
 
 from gripsim_ros.core.bodies import GraspObject, TriangleMesh
 from gripsim_ros.core.mechanics import ElasticBody, evaluate_contacts
-from gripsim_ros.core.mechanics.closing_memory import (ClosingMemory, GREATEST_SHARE,
-                                                       LEAST_SHARE, loaded_shares)
-from gripsim_ros.core.mechanics.contact_forces import FIRST_GUESS_DEPTH, solve_contact_forces
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.core.mechanics.contact.contact_forces import (
+    FIRST_GUESS_DEPTH, solve_contact_forces)
+from gripsim_ros.core.mechanics.contact.warm_start import (
+    ClosingMemory, GREATEST_SHARE, LEAST_SHARE, loaded_shares)
+from gripsim_ros.library.resources import load_default_hand
 from lattice_cases import flat_punch, join, paraboloid
 from test_contact_forces import MODULUS, random_nodes
 from test_mechanics_stage import contact_batch, RADIUS, rows_of, SILICONE, three_fingers

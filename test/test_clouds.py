@@ -11,11 +11,11 @@ from gripsim_interfaces.action import PlanGrasps  # noqa: E402
 from sensor_msgs.msg import PointCloud2, PointField  # noqa: E402
 from test_completion import RADIUS, eye, half_sphere  # noqa: E402
 
-from gripsim_ros.client import plan_request  # noqa: E402
-from gripsim_ros.conversions import RequestReader  # noqa: E402
-from gripsim_ros.conversions.clouds import cloud_from_msg, cloud_to_msg  # noqa: E402
 from gripsim_ros.core.bodies import GraspObject, Material  # noqa: E402
 from gripsim_ros.core.errors import GripsimError, MeshError, ShapeError  # noqa: E402
+from gripsim_ros.ros.clients.plan import plan_request  # noqa: E402
+from gripsim_ros.ros.conversions import RequestReader  # noqa: E402
+from gripsim_ros.ros.conversions.clouds import cloud_from_msg, cloud_to_msg  # noqa: E402
 
 STUFF = Material(1e6, 0.45, 1000.0, 0.5, name='default')
 READER = RequestReader({'default': STUFF}, lambda uri: uri, lambda label: None)

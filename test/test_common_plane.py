@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import shapes
-from gripsim_ros.core.contact import common_plane as common_planes
-from gripsim_ros.core.contact.common_plane import (
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.contact.backends import common_plane as common_planes
+from gripsim_ros.core.contact.backends.common_plane import (
     arm_triangles, common_plane, parting_plane, triangle_gaps, triangles_may_meet)
-from gripsim_ros.core.contact.convex_parts import convex_part
-from gripsim_ros.core.contact.epa import pair_contact
+from gripsim_ros.core.contact.backends.convex.decomposition import convex_part
+from gripsim_ros.core.contact.backends.convex.epa import pair_contact
 from gripsim_ros.core.errors import ShapeError
 
 ATOL_ROUNDOFF = 1e-12
@@ -68,7 +68,7 @@ def test_the_first_plane_of_the_meeting_triangles_has_the_gap_computed_by_hand()
 
 
 def test_two_turned_cubes_are_parted_at_once():
-    cube = shapes.box([2.0, 2.0, 2.0]).vertices
+    cube = solids.box([2.0, 2.0, 2.0]).vertices
     diagonal, z = np.array([1.0, 1.0, 0.0]) / np.sqrt(2.0), np.array([0.0, 0.0, 1.0])
     axes = np.array([diagonal + z, diagonal - z, [1.0, -1.0, 0.0]])
     axes /= np.linalg.norm(axes, axis=1, keepdims=True)
@@ -107,8 +107,8 @@ def test_the_parting_plane_and_gjk_agree(count_a, count_b, way, seed):
 
 def test_a_plane_that_the_search_misses_comes_from_gjk():
     # A needle over a plate: no turn of the way from centre to centre widens its gap.
-    plate = convex_part(shapes.box([2.0, 2.0, 0.02]).vertices)
-    needle = convex_part(shapes.box([2.0, 0.02, 0.02]).vertices + [1.5, 0.3, 0.03])
+    plate = convex_part(solids.box([2.0, 2.0, 0.02]).vertices)
+    needle = convex_part(solids.box([2.0, 0.02, 0.02]).vertices + [1.5, 0.3, 0.03])
     assert common_plane(plate.vertices, needle.vertices).gap < -0.4
     plane, apart = parting_plane(plate, needle)
     assert apart

@@ -10,12 +10,12 @@ import pytest
 import trimesh
 
 from gripsim_ros.core.bodies import GraspObject, Material
-from gripsim_ros.core.bodies.completion import METHODS, complete_scan, estimate_view
-from gripsim_ros.core.bodies.completion_reading import has_faces, read_points
-from gripsim_ros.core.bodies.shapes import sphere
+from gripsim_ros.core.bodies.scans.complete import METHODS, complete_scan, estimate_view
+from gripsim_ros.core.bodies.scans.reading import has_faces, read_points
+from gripsim_ros.core.bodies.shapes.solids import sphere
 from gripsim_ros.core.errors import MeshError, ShapeError
-from gripsim_ros.core.planning.unseen_surface import with_doubt
-from gripsim_ros.in_process import find_material, plan_grasps, planner_options
+from gripsim_ros.core.planning.ranking.scan_uncertainty import with_doubt
+from gripsim_ros.library.in_process import find_material, plan_grasps, planner_options
 
 RADIUS = 0.03
 # Smoothing over one of 45 cells: edges are rounded, outlines off by less than a cell of 2 mm.

@@ -9,15 +9,15 @@ import pytest
 from scipy.spatial.transform import Rotation
 from threadpoolctl import threadpool_limits
 
-from gripsim_ros.core.bodies import TriangleMesh, shapes
-from gripsim_ros.core.contact.point_queries import closest_points
-from gripsim_ros.core.contact.vp_tree import build_vp_tree
+from gripsim_ros.core.bodies import TriangleMesh
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.contact.geometry.closest_point import closest_points
+from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
 from gripsim_ros.core.errors import MaterialError, MeshError
-from gripsim_ros.core.mechanics import compliance as compliances
-from gripsim_ros.core.mechanics import compliance_mesh
-from gripsim_ros.core.mechanics.compliance_assembly import assemble, hat_areas
-from gripsim_ros.core.mechanics.compliance_mesh import (QuadraticSurface, coarse_triangles,
-                                                        quadratic_surface)
+from gripsim_ros.core.mechanics.boundary_elements import body_compliance as compliances, remesh
+from gripsim_ros.core.mechanics.boundary_elements.integrals import assemble, hat_areas
+from gripsim_ros.core.mechanics.boundary_elements.remesh import (
+    QuadraticSurface, coarse_triangles, quadratic_surface)
 
 RADIUS, RATIO = 0.04, 0.3
 #: Displacements of the coarse surfaces used here, a few hundred nodes.
@@ -33,9 +33,9 @@ RTOL_COARSE = 0.12
 RTOL_VOLUME = 0.02
 #: Displacements are kept in single precision.
 RTOL_SINGLE = 2e-6
-BODIES = {'ball': shapes.sphere(RADIUS, 3e-3), 'box': shapes.box([0.05, 0.07, 0.1]),
-          'prism': shapes.cylinder(), 'ring': shapes.torus(), 'mug': shapes.mug(),
-          'banana': shapes.banana()}
+BODIES = {'ball': solids.sphere(RADIUS, 3e-3), 'box': solids.box([0.05, 0.07, 0.1]),
+          'prism': solids.cylinder(), 'ring': solids.torus(), 'mug': solids.mug(),
+          'banana': solids.banana()}
 
 
 @pytest.fixture(scope='module')
@@ -79,7 +79,7 @@ def test_edges_of_a_coarse_surface_are_about_as_long_as_wanted(name, wanted):
 
 def test_a_surface_with_more_edges_than_nodes_is_refused():
     with pytest.raises(MeshError, match='too many edges for 20 nodes'):
-        quadratic_surface(shapes.box([0.03, 0.03, 0.03]), 20)
+        quadratic_surface(solids.box([0.03, 0.03, 0.03]), 20)
 
 
 def test_a_surface_finer_than_its_nodes_is_refused():
@@ -130,7 +130,7 @@ def test_a_ball_under_waves_of_pressure_moves_as_lure_found(ball, ball_moves, or
 
 
 def test_a_box_between_two_pulls_changes_its_length_by_hooke():
-    mesh = shapes.box([0.03, 0.03, 0.03], 0.015)
+    mesh = solids.box([0.03, 0.03, 0.03], 0.015)
     surface = quadratic_surface(mesh, 600)
     points = surface.points
     moves = np.stack([-RATIO * points[:, 0], -RATIO * points[:, 1], points[:, 2]], 1)
@@ -162,7 +162,7 @@ def test_a_force_here_moves_there_as_a_force_there_moves_here(ball, ball_moves):
 
 def test_forces_that_do_not_balance_are_carried_evenly():
     # Where the balance is left to the equations, the ends carry most: 0.43 instead of 0.08.
-    surface = quadratic_surface(shapes.box([0.02, 0.02, 0.1], 0.01), 400)
+    surface = quadratic_surface(solids.box([0.02, 0.02, 0.1], 0.01), 400)
     normals = compliances.node_normals(surface)
     moves = compliances.solve_unit_loads(surface, normals, RATIO)[0]
     own = (normals[:, :, None] * moves).sum(axis=1)
@@ -215,7 +215,7 @@ def test_a_body_twice_as_large_is_half_as_compliant(ball, ball_moves):
 
 
 def test_answers_do_not_depend_on_the_number_of_threads():
-    mesh = shapes.sphere(0.02, 4e-3)
+    mesh = solids.sphere(0.02, 4e-3)
     answers = []
     for count in (1, 2):
         with threadpool_limits(limits=count, user_api='blas'):
@@ -226,7 +226,7 @@ def test_answers_do_not_depend_on_the_number_of_threads():
 @pytest.fixture(scope='module')
 def body():
     """Return the compliance of a small ball."""
-    return compliances.prepare_compliance(shapes.sphere(0.02, 6e-3), RATIO, 250)
+    return compliances.prepare_compliance(solids.sphere(0.02, 6e-3), RATIO, 250)
 
 
 @given(seed=st.integers(0, 2 ** 32 - 1))
@@ -290,7 +290,7 @@ def test_a_mesh_turned_inside_out_is_told_so():
 
 
 def test_a_body_much_smaller_than_its_edges_keeps_the_least_surface_of_its_kind():
-    for body in (shapes.sphere(RADIUS, 0.02), shapes.cylinder(0.01, 0.03, 16)):
+    for body in (solids.sphere(RADIUS, 0.02), solids.cylinder(0.01, 0.03, 16)):
         vertices, faces = coarse_triangles(body, 10.0)
         mesh = TriangleMesh(vertices, faces)
         assert mesh.is_closed and 4 <= len(faces) < len(body.faces) / 2
@@ -301,7 +301,7 @@ def test_a_body_much_smaller_than_its_edges_keeps_the_least_surface_of_its_kind(
 
 
 def test_where_edges_could_be_halved_for_ever_it_ends(monkeypatch):
-    monkeypatch.setattr(compliance_mesh, 'DIVISIONS', 1)
+    monkeypatch.setattr(remesh, 'DIVISIONS', 1)
     box = BODIES['box']
     vertices, faces = coarse_triangles(box, 1e-4)
     mesh = TriangleMesh(vertices, faces)
@@ -313,4 +313,4 @@ def test_a_surface_that_forces_pull_outwards_is_refused(monkeypatch):
     monkeypatch.setattr(compliances, 'solve_unit_loads', lambda surface, normals, ratio: (
         -np.repeat(normals[:, :, None], len(normals), axis=2), np.zeros((len(normals), 3))))
     with pytest.raises(MeshError, match='a force would pull it outwards'):
-        compliances.prepare_compliance(shapes.sphere(0.02, 6e-3), RATIO, 250)
+        compliances.prepare_compliance(solids.sphere(0.02, 6e-3), RATIO, 250)

@@ -9,16 +9,16 @@ import pytest
 from test_compliance import ball_response
 
 from gripsim_ros.core.batches import PATCH_STRAINED, PATCH_THIN
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import MeshError, TaskError
-from gripsim_ros.core.mechanics import body as bodies
-from gripsim_ros.core.mechanics import MechanicsOptions
+from gripsim_ros.core.mechanics import MechanicsOptions, body as bodies
 from gripsim_ros.core.mechanics.body import Contact, ElasticBody, deform_body, solve_contact
-from gripsim_ros.core.mechanics.compliance import (BodyCompliance, LEAST_SPACINGS,
-                                                   prepare_compliance)
-from gripsim_ros.core.mechanics.compliance_store import ComplianceOptions
-from gripsim_ros.core.mechanics.contact_forces import PatchNodes, solve_contact_forces
-from gripsim_ros.core.mechanics.volume import volume_and_centre
+from gripsim_ros.core.mechanics.boundary_elements.body_compliance import (
+    BodyCompliance, LEAST_SPACINGS, prepare_compliance)
+from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
+from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
+from gripsim_ros.core.mechanics.deformation.volume import volume_and_centre
 from gripsim_ros.core.transforms import transform
 from lattice_cases import ball_under_pad, join, paraboloid
 
@@ -45,7 +45,7 @@ def elastic_body(mesh, elasticity, options=FEW, material=None):
 @pytest.fixture(scope='module')
 def slab(tmp_path_factory):
     """Return a slab with each elasticity, all with one folder."""
-    mesh = shapes.cylinder(SLAB_RADIUS, 2.0 * HALF, edge_length=4e-3)
+    mesh = solids.cylinder(SLAB_RADIUS, 2.0 * HALF, edge_length=4e-3)
     folder = str(tmp_path_factory.mktemp('kept'))
     return {name: elastic_body(mesh, name, replace(FEW, folder=folder))
             for name in ('half_space', 'body', 'auto')}
@@ -83,7 +83,7 @@ def test_gaps_are_closed_under_load_and_open_elsewhere(slab):
 
 def test_on_a_large_ball_the_body_is_a_half_space():
     nodes = paraboloid(8e-3, 1e-4, 100)
-    mesh = shapes.sphere(1.0, 0.2).with_transform(transform(np.eye(3), np.array([0., 0., 1.])))
+    mesh = solids.sphere(1.0, 0.2).with_transform(transform(np.eye(3), np.array([0., 0., 1.])))
     own = prepare_compliance(mesh, RATIO, 400)
     plain = solve_contact_forces(nodes, 1e6, {})
     finite = solve_contact_forces(nodes, 1e6, {}, body=own)
@@ -130,7 +130,7 @@ def test_a_press_of_a_third_of_the_thickness_is_flagged(slab):
 
 def test_a_wall_that_bends_is_not_strained_by_that():
     # A wide thin plate pressed by one ball on one side: it bends far, and hardly dents.
-    mesh = shapes.box([0.12, 0.12, 0.01], 6e-3)
+    mesh = solids.box([0.12, 0.12, 0.01], 6e-3)
     contact = Contact(paraboloid(2e-3, 1e-3, 60), np.zeros(1, np.int64), np.array([0.01]))
     contact = replace(contact, nodes=replace(
         contact.nodes, points=contact.nodes.points + [0.0, 0.0, -0.005]))
@@ -155,7 +155,7 @@ def test_a_compliance_too_coarse_for_the_patches_is_left_out(slab):
 
 
 def test_a_body_too_intricate_is_refused_or_with_auto_a_half_space():
-    mesh, few = shapes.banana(), ComplianceOptions(200)
+    mesh, few = solids.banana(), ComplianceOptions(200)
     with pytest.raises(MeshError, match='nodes are too few'):
         elastic_body(mesh, 'body', few)
     nodes = paraboloid(0.04, 1e-3, 50)
@@ -174,7 +174,7 @@ def test_an_unknown_elasticity_is_refused():
 @pytest.mark.slow
 def test_flanks_of_a_pinched_ball_move_as_the_exact_series_has_them():
     radius, depth = 0.04, 1e-3
-    body = elastic_body(shapes.sphere(radius, 3e-3), 'body')
+    body = elastic_body(solids.sphere(radius, 3e-3), 'body')
     nodes = join(*(ball_under_pad(radius, [0.0, 0.0, side], depth, 0.01, 60, link)
                    for link, side in enumerate((1.0, -1.0))))
     contact = Contact(nodes, np.zeros(2, np.int64), np.full(2, 2.0 * radius))

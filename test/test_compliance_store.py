@@ -7,15 +7,16 @@ import numpy as np
 from numpy.testing import assert_array_equal
 import pytest
 
-from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import MeshError, TaskError
-from gripsim_ros.core.mechanics import compliance_store as store
 from gripsim_ros.core.mechanics import MechanicsOptions
-from gripsim_ros.core.mechanics.compliance import prepare_compliance
-from gripsim_ros.core.mechanics.compliance_store import ComplianceOptions, ComplianceSource
-from gripsim_ros.resources import cache_directory
+from gripsim_ros.core.mechanics.boundary_elements import disk_cache as store
+from gripsim_ros.core.mechanics.boundary_elements.body_compliance import prepare_compliance
+from gripsim_ros.core.mechanics.boundary_elements.disk_cache import (
+    ComplianceOptions, ComplianceSource)
+from gripsim_ros.library.resources import cache_directory
 
-MESH, RATIO, NODES = shapes.sphere(0.02, 4e-3), 0.3, 300
+MESH, RATIO, NODES = solids.sphere(0.02, 4e-3), 0.3, 300
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def test_what_is_damaged_is_made_anew_with_a_warning(folder, name, damage):
 
 
 def test_the_name_of_a_compliance_tells_all_that_it_depends_on():
-    other = shapes.sphere(0.021, 4e-3)
+    other = solids.sphere(0.021, 4e-3)
     names = {store.compliance_name(*each) for each in (
         (MESH, 0.3, 150), (other, 0.3, 150), (MESH, 0.31, 150), (MESH, 0.3, 151))}
     assert len(names) == 4

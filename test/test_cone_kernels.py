@@ -1,11 +1,9 @@
 """Cones' starts and steps, and the linear equations of one step of the conic solver."""
 
-from gripsim_ros.core.mechanics.cone_algebra import CONE, TRACE
-from gripsim_ros.core.mechanics.cone_equations import (filled_entries, PIVOT, product,
-                                                       transposed_product)
-from gripsim_ros.core.mechanics.cone_lanes import INFEASIBLE, SOLVED, UNDECIDED
-from gripsim_ros.core.mechanics.cone_solver import (_breaks, _range_of, CERTIFICATE, RANK,
-                                                    TOLERANCE)
+from gripsim_ros.core.numerics.socp.cone import CONE, TRACE
+from gripsim_ros.core.numerics.socp.kkt import filled_entries, PIVOT, product, transposed_product
+from gripsim_ros.core.numerics.socp.lanes import INFEASIBLE, SOLVED, UNDECIDED
+from gripsim_ros.core.numerics.socp.solver import _breaks, _range_of, CERTIFICATE, RANK, TOLERANCE
 from hypothesis import assume, given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal

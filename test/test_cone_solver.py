@@ -3,11 +3,11 @@
 import sys
 
 from gripsim_ros.core.errors import GripsimError
-from gripsim_ros.core.mechanics.cone_algebra import CONE
-from gripsim_ros.core.mechanics.cone_lanes import INFEASIBLE, SOLVED, UNDECIDED
-from gripsim_ros.core.mechanics.cone_solver import ConeProgramme, solve_cone_programme
-from gripsim_ros.core.mechanics.eights import EIGHT
-from gripsim_ros.core.mechanics.force_programme import solve_by_clarabel
+from gripsim_ros.core.mechanics.stability.grasp_force_socp import solve_by_clarabel
+from gripsim_ros.core.numerics.simd import EIGHT
+from gripsim_ros.core.numerics.socp.cone import CONE
+from gripsim_ros.core.numerics.socp.lanes import INFEASIBLE, SOLVED, UNDECIDED
+from gripsim_ros.core.numerics.socp.solver import ConeProgramme, solve_cone_programme
 from hypothesis import given, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal

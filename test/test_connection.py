@@ -12,10 +12,10 @@ from rclpy.task import Future  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
-from gripsim_ros.client import PlanGraspClient  # noqa: E402
-from gripsim_ros.connection import Connection, PromptActionClient  # noqa: E402
-from gripsim_ros.execute_client import ExecuteGraspClient  # noqa: E402
-from gripsim_ros.nodes.node_base import latched  # noqa: E402
+from gripsim_ros.ros.clients.connection import Connection, PromptActionClient  # noqa: E402
+from gripsim_ros.ros.clients.execute import ExecuteGraspClient  # noqa: E402
+from gripsim_ros.ros.clients.plan import PlanGraspClient  # noqa: E402
+from gripsim_ros.ros.nodes.base.node_base import latched  # noqa: E402
 
 TOPIC, TIMEOUT = 'last_words', 60.0
 

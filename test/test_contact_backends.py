@@ -7,7 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 import trimesh
 
-from gripsim_ros.core.contact.backends import ContactBody, EXTENTS, FARTHEST, find_contacts
+from gripsim_ros.core.contact.backends.find_contacts import (
+    ContactBody, EXTENTS, FARTHEST, find_contacts)
 from gripsim_ros.core.errors import MeshError, ShapeError
 from gripsim_ros.core.transforms import apply, transform
 from test_convex_contact import step_mesh

@@ -9,14 +9,15 @@ from scipy.spatial.transform import Rotation
 from scipy.special import j0, j1
 
 from gripsim_ros.core.errors import ShapeError, TaskError
-from gripsim_ros.core.mechanics import active_set, kernel
-from gripsim_ros.core.mechanics.contact_forces import (ContactForceOptions, PatchNodes,
-                                                       solve_contact_forces)
+from gripsim_ros.core.mechanics.contact import half_space
+from gripsim_ros.core.mechanics.contact.contact_forces import (
+    ContactForceOptions, PatchNodes, solve_contact_forces)
+from gripsim_ros.core.numerics import complementarity
 from lattice_cases import flat_punch, hertz_force, join, paraboloid, transformed
 
 MODULUS = 1e5
 RADIUS, DEPTH = 8e-3, 1e-3
-RUBBER = kernel.fit_layer(2e6, 0.45, 3e-3)
+RUBBER = half_space.fit_layer(2e6, 0.45, 3e-3)
 RIGID = 1e13
 
 RTOL_ROUNDOFF = 1e-9
@@ -46,8 +47,8 @@ def random_nodes(seed, count=40):
 def compliance_of(nodes, solution, layers):
     """Return the whole compliance between the candidates, from its definition."""
     rows = solution.rows
-    whole = kernel.object_compliance(nodes.points[rows], nodes.normals[rows],
-                                     nodes.areas[rows], MODULUS, kernel.LATTICE_SOFTENING)
+    whole = half_space.object_compliance(nodes.points[rows], nodes.normals[rows],
+                                     nodes.areas[rows], MODULUS, half_space.LATTICE_SOFTENING)
     assert not layers
     return whole
 
@@ -77,7 +78,7 @@ def test_the_softening_is_that_at_which_lattice_sums_equal_integrals():
         return 2.0 * np.pi * sigma - (np.exp(-2.0 * np.pi * lengths * sigma) / lengths).sum()
 
     sigma = brentq(excess, 0.1, 0.5)
-    assert_allclose(kernel.LATTICE_SOFTENING, np.pi * sigma ** 2 / 2.0, rtol=1e-5)
+    assert_allclose(half_space.LATTICE_SOFTENING, np.pi * sigma ** 2 / 2.0, rtol=1e-5)
 
 
 def test_the_force_under_a_flat_punch_converges_with_the_spacing():
@@ -117,10 +118,10 @@ def test_forces_are_those_of_nonnegative_least_squares(seed):
 def test_the_first_guess_changes_no_bit(seed):
     nodes = random_nodes(seed)
     rng = np.random.default_rng(seed)
-    whole = kernel.object_compliance(nodes.points, nodes.normals, nodes.areas, MODULUS,
-                                     kernel.LATTICE_SOFTENING)
+    whole = half_space.object_compliance(nodes.points, nodes.normals, nodes.areas, MODULUS,
+                                     half_space.LATTICE_SOFTENING)
     order = np.argsort(-nodes.depths, kind='stable')
-    answers = [active_set.solve_complementarity(whole, nodes.depths, start, order)[0]
+    answers = [complementarity.solve_complementarity(whole, nodes.depths, start, order)[0]
                for start in (nodes.depths > 0.0, rng.random(len(nodes.depths)) < 0.5,
                              np.zeros(len(nodes.depths), bool))]
     assert_array_equal(answers[1], answers[0])
@@ -136,7 +137,7 @@ def test_any_symmetric_positive_definite_problem_is_solved(seed):
     factor = rng.normal(size=(count, count))
     matrix = factor @ factor.T + 1e-3 * np.eye(count)
     depths = rng.normal(size=count)
-    forces, _, _, definite = active_set.solve_complementarity(
+    forces, _, _, definite = complementarity.solve_complementarity(
         matrix, depths, rng.random(count) < 0.5, rng.permutation(count))
     gaps = matrix @ forces - depths
     assert definite and (forces >= 0.0).all() and gaps.min() > -1e-7
@@ -148,7 +149,7 @@ def test_problems_on_which_block_exchanges_cycle_end_by_single_ones(count, seed)
     rng = np.random.default_rng(seed)
     factor = rng.normal(size=(count, count))
     matrix, depths = factor @ factor.T + 1e-3 * np.eye(count), rng.normal(size=count)
-    forces, _, _, _ = active_set.solve_complementarity(
+    forces, _, _, _ = complementarity.solve_complementarity(
         matrix, depths, np.zeros(count, bool), np.arange(count))
     assert_cycles(matrix, depths)
     assert (matrix @ forces - depths).min() > -1e-9 * forces.max() - 1e-9
@@ -217,8 +218,8 @@ def test_pressing_deeper_needs_more_force(depth, more):
 @settings(max_examples=30)
 def test_the_kernel_is_positive_definite_on_any_points(seed):
     nodes = random_nodes(seed, 60)
-    matrix = kernel.object_compliance(nodes.points, nodes.normals, nodes.areas, MODULUS,
-                                      kernel.LATTICE_SOFTENING)
+    matrix = half_space.object_compliance(nodes.points, nodes.normals, nodes.areas, MODULUS,
+                                      half_space.LATTICE_SOFTENING)
     assert np.linalg.eigvalsh(matrix).min() > 0.0
 
 
@@ -228,9 +229,9 @@ def test_the_layer_with_shared_softening_is_positive_semi_definite(seed):
     rng = np.random.default_rng(seed)
     count = 60
     plane = np.column_stack([rng.uniform(-5e-3, 5e-3, (count, 2)), np.zeros(count)])
-    radii = kernel.softening_radii(rng.uniform(1e-8, 1e-5, count), kernel.LATTICE_SOFTENING)
+    radii = half_space.softening_radii(rng.uniform(1e-8, 1e-5, count), half_space.LATTICE_SOFTENING)
     matrix = np.zeros((count, count))
-    kernel.add_layer_compliance(
+    half_space.add_layer_compliance(
         matrix, np.arange(count), plane, np.tile([0.0, 0.0, 1.0], (count, 1)), radii,
         (RUBBER.modulus, RUBBER.depths, RUBBER.weights), 1.0)
     values = np.linalg.eigvalsh(matrix)
@@ -239,9 +240,9 @@ def test_the_layer_with_shared_softening_is_positive_semi_definite(seed):
 
 @pytest.mark.parametrize('nu', [0.0, 0.3, 0.4, 0.45, 0.48, 0.4999])
 def test_images_of_a_layer_have_the_exact_transform(nu):
-    layer = kernel.fit_layer(2e6, nu, 1.0)
+    layer = half_space.fit_layer(2e6, nu, 1.0)
     x = np.geomspace(1e-3, 20.0, 300)
-    exact = kernel.layer_transform(x, layer.poisson_ratio)
+    exact = half_space.layer_transform(x, layer.poisson_ratio)
     fitted = 1.0 - np.exp(-np.outer(x, layer.depths)) @ layer.weights
     assert_allclose(fitted, exact, rtol=RTOL_LAYER_TRANSFORM)
 
@@ -250,14 +251,14 @@ def test_images_of_a_layer_have_the_exact_transform(nu):
 def test_a_wide_load_on_a_layer_meets_the_confined_modulus(nu):
     # Integral of the kernel: h (1 + nu)(1 - 2 nu) / (E (1 - nu)).
     young, thickness = 2e6, 3e-3
-    layer = kernel.fit_layer(young, nu, thickness)
+    layer = half_space.fit_layer(young, nu, thickness)
     integral = 2.0 * float((layer.weights * layer.depths).sum()) / layer.modulus
     confined = thickness * (1.0 + nu) * (1.0 - 2.0 * nu) / (young * (1.0 - nu))
     assert_allclose(integral, confined, rtol=1e-9)
 
 
 def test_a_layer_that_hardly_changes_volume_is_at_most_ten_times_as_stiff():
-    layer = kernel.fit_layer(2e6, 0.4999, 3e-3)
+    layer = half_space.fit_layer(2e6, 0.4999, 3e-3)
     integral = 2.0 * float((layer.weights * layer.depths).sum()) / layer.modulus
     assert_allclose(3e-3 / integral, 10.0 * 2e6, rtol=1e-9)
 
@@ -267,7 +268,7 @@ def ring_force(radius, rings=40):
     edges = radius * np.sin(np.linspace(0.0, np.pi / 2.0, rings + 1))
     middles = 0.5 * (edges[1:] + edges[:-1])
     k = np.linspace(1e-6, 400.0 / radius, 200001)
-    transform = kernel.layer_transform(k * RUBBER.thickness, RUBBER.poisson_ratio)
+    transform = half_space.layer_transform(k * RUBBER.thickness, RUBBER.poisson_ratio)
     discs = np.array([b * j1(k * b) / k if b > 0.0 else 0.0 * k for b in edges])
     pressed = (np.diff(discs, axis=0) * transform * k * (k[1] - k[0]) / k).T
     moves = 2.0 / RUBBER.modulus * j0(np.outer(middles, k)) @ pressed

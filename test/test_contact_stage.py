@@ -5,15 +5,16 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from gripsim_ros import resources
 from gripsim_ros.core.batches import (DETAIL_CLEARANCE, DETAIL_FORCES, DETAIL_SURFACE,
                                       OBSTACLE_BOX, ConfigurationBatch)
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.contact import ContactScene, detect_contacts
-from gripsim_ros.core.contact.point_queries import closest_points
-from gripsim_ros.core.contact.ray_queries import contains
+from gripsim_ros.core.contact.geometry.closest_point import closest_points
+from gripsim_ros.core.contact.geometry.ray_casting import contains
 from gripsim_ros.core.hand import compute_link_states
 from gripsim_ros.core.transforms import inverse, transform
+from gripsim_ros.library import resources
 
 ATOL_ROUNDOFF = 1e-12
 #: Rounding of a pose 1 m away, in distances and depths.
@@ -32,7 +33,7 @@ def scene(hand):
 
 
 def apple(T=np.eye(4)):
-    mesh = shapes.apple(0.08, 0.004).with_transform(T)
+    mesh = solids.apple(0.08, 0.004).with_transform(T)
     return GraspObject(mesh, Material(1e6, 0.45, 900.0, 0.6))
 
 
@@ -180,6 +181,6 @@ def test_no_configuration_gives_an_empty_answer(hand, scene):
 
 
 def test_shapes_of_the_hand_are_shared_between_scenes(hand, scene):
-    other = ContactScene(hand, GraspObject(shapes.box([0.05, 0.05, 0.05]),
+    other = ContactScene(hand, GraspObject(solids.box([0.05, 0.05, 0.05]),
                                            Material(1e6, 0.3, 500.0, 0.5)), scene.shapes)
     assert other.shapes is scene.shapes

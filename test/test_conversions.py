@@ -23,21 +23,22 @@ from rclpy.serialization import deserialize_message, serialize_message  # noqa: 
 from shape_msgs.msg import Mesh, SolidPrimitive  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
 
-from gripsim_ros import conversions  # noqa: E402
-from gripsim_ros.conversions import GraspFrame, RequestReader, arrays  # noqa: E402
-from gripsim_ros.conversions.grasps import CONTACT_NUMBERS  # noqa: E402
-from gripsim_ros.conversions.misses import miss_from_msg, miss_to_msg  # noqa: E402
-from gripsim_ros.conversions.ranked import ranked_grasp_from_msg  # noqa: E402
 from gripsim_ros.core import batches  # noqa: E402
 from gripsim_ros.core.batches import (  # noqa: E402
     ConfigurationBatch, ContactBatch, GraspStateBatch, LinkStateBatch)
-from gripsim_ros.core.bodies import GraspObject, Material, shapes  # noqa: E402
+from gripsim_ros.core.bodies import GraspObject, Material  # noqa: E402
+from gripsim_ros.core.bodies.shapes import solids  # noqa: E402
 from gripsim_ros.core.errors import (  # noqa: E402
     GripsimError, HandError, MaterialError, MeshError, ShapeError, TaskError)
-from gripsim_ros.core.planning.reach_types import Reach  # noqa: E402
-from gripsim_ros.core.planning.types import (  # noqa: E402
-    GraspContact, NearestMiss, RankedGrasp, Robustness, ScoreTerm, Task)
+from gripsim_ros.core.planning.ranked_grasp import (  # noqa: E402
+    GraspContact, NearestMiss, RankedGrasp, Reach, Robustness, ScoreTerm)
+from gripsim_ros.core.planning.task import Task  # noqa: E402
 from gripsim_ros.core.transforms import apply, from_pose, inverse, transform  # noqa: E402
+from gripsim_ros.ros import conversions  # noqa: E402
+from gripsim_ros.ros.conversions import GraspFrame, RequestReader, arrays  # noqa: E402
+from gripsim_ros.ros.conversions.requests.grasps import CONTACT_NUMBERS  # noqa: E402
+from gripsim_ros.ros.conversions.requests.misses import miss_from_msg, miss_to_msg  # noqa: E402
+from gripsim_ros.ros.conversions.requests.ranked import ranked_grasp_from_msg  # noqa: E402
 
 #: Quaternions and back: a few roundings of numbers around 1.
 ATOL_ROUNDOFF = 1e-12
@@ -178,7 +179,7 @@ def test_integers_that_do_not_fit_the_wire_are_refused():
 
 
 def test_an_object_keeps_its_identity_over_the_wire():
-    ball = GraspObject(shapes.sphere(0.03, 0.01), RUBBER, 'ball')
+    ball = GraspObject(solids.sphere(0.03, 0.01), RUBBER, 'ball')
     received = conversions.grasp_object_from_msg(
         over_the_wire(conversions.grasp_object_to_msg(ball)))
     assert received.id == ball.id and received.label == 'ball'
@@ -186,7 +187,7 @@ def test_an_object_keeps_its_identity_over_the_wire():
 
 
 def test_an_object_that_is_not_what_its_id_says_is_refused():
-    msg = conversions.grasp_object_to_msg(GraspObject(shapes.sphere(0.03, 0.01), RUBBER))
+    msg = conversions.grasp_object_to_msg(GraspObject(solids.sphere(0.03, 0.01), RUBBER))
     msg.vertices[0] += 1e-9
     with pytest.raises(MeshError, match='hash of the content'):
         conversions.grasp_object_from_msg(msg)
@@ -236,7 +237,7 @@ def read(request, **known):
 
 
 def plan_request(task=None, **fields):
-    ball = shapes.sphere(0.03, 0.01)
+    ball = solids.sphere(0.03, 0.01)
     request = PlanGrasp.Request(mesh=conversions.mesh_to_msg(ball.vertices, ball.faces),
                                 material=MaterialMsg(name='rubber'), **fields)
     if task is not None:
@@ -249,7 +250,7 @@ def test_what_a_request_brings_is_told_before_it_is_read(tmp_path):
         if uri == 'confined':
             raise MeshError('not here')
         return Path(uri)
-    reader, ball = RequestReader({}, refuse, {}.get), shapes.sphere(0.03, 0.005)
+    reader, ball = RequestReader({}, refuse, {}.get), solids.sphere(0.03, 0.005)
     path = tmp_path / 'ball.stl'
     trimesh.Trimesh(ball.vertices, ball.faces).export(path)
     in_message = plan_request()
@@ -385,7 +386,7 @@ def test_a_mesh_message_may_be_as_large_as_a_file(monkeypatch, faces, vertices):
 
 
 def test_a_published_object_is_found_by_its_label_and_may_get_another_material():
-    ball = GraspObject(shapes.sphere(0.03, 0.01), RUBBER, 'ball')
+    ball = GraspObject(solids.sphere(0.03, 0.01), RUBBER, 'ball')
     request = PlanGrasp.Request(object_id='ball')
     assert read(request, ball=ball).grasp_object is ball
     request.material = MaterialMsg(youngs_modulus=5e5, poisson_ratio=0.3, density=900.0,

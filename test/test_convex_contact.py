@@ -11,12 +11,15 @@ import pytest
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import TriangleMesh, shapes
+from gripsim_ros.core.bodies import TriangleMesh
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
-from gripsim_ros.core.contact.common_plane import common_plane
-from gripsim_ros.core.contact.convex_parts import convex_part, convex_parts, is_convex
-from gripsim_ros.core.contact.epa import PairContact, pair_contact
-from gripsim_ros.core.contact.manifold import WarmStart, clip_manifold, contact_manifold
+from gripsim_ros.core.contact.backends.common_plane import common_plane
+from gripsim_ros.core.contact.backends.convex.decomposition import (
+    convex_part, convex_parts, is_convex)
+from gripsim_ros.core.contact.backends.convex.epa import PairContact, pair_contact
+from gripsim_ros.core.contact.backends.convex.manifold import (
+    WarmStart, clip_manifold, contact_manifold)
 from gripsim_ros.core.errors import MeshError, ShapeError
 from gripsim_ros.core.transforms import inverse, transform
 
@@ -28,7 +31,7 @@ UNDECIDED = 1e-6
 
 seeds = st.integers(0, 2 ** 31)
 UP = np.array([0.0, 0.0, 1.0])
-CUBE = convex_part(shapes.box([2.0, 2.0, 2.0]).vertices)
+CUBE = convex_part(solids.box([2.0, 2.0, 2.0]).vertices)
 
 
 def shifted(*offset):
@@ -78,7 +81,7 @@ def test_cubes_that_overlap_by_half_have_four_points_on_a_face():
 
 
 def test_a_cube_on_its_edge_rests_on_two_points():
-    floor = convex_part(shapes.box([10.0, 10.0, 2.0]).vertices - UP)
+    floor = convex_part(solids.box([10.0, 10.0, 2.0]).vertices - UP)
     T = transform(Rotation.from_euler('y', 45.0, degrees=True).as_matrix(), 1.3 * UP)
     found = contact_manifold([floor], [CUBE], T)
     np.testing.assert_allclose(found.depth, np.sqrt(2.0) - 1.3, rtol=0.0, atol=ATOL_ROUNDOFF)
@@ -89,7 +92,7 @@ def test_a_cube_on_its_edge_rests_on_two_points():
 
 
 def test_crossed_edges_touch_at_one_point():
-    bar = shapes.box([0.5, 0.1, 0.1])
+    bar = solids.box([0.5, 0.1, 0.1])
     lower = convex_part(Rotation.from_euler('x', 45.0, degrees=True).apply(
         np.array(bar.vertices)))
     turn = Rotation.from_euler('xz', [45.0, 80.0], degrees=True).as_matrix()
@@ -238,7 +241,7 @@ def test_a_warm_start_changes_steps_and_no_answer(seed):
 
 def test_a_warm_start_saves_half_of_the_steps_along_a_path():
     # Balls of 500 corners that roll past each other, a degree at a time.
-    ball = convex_part(shapes.sphere(0.03, 0.005).vertices)
+    ball = convex_part(solids.sphere(0.03, 0.005).vertices)
     warm, steps = WarmStart(), {True: 0, False: 0}
     for degree in range(60):
         T = transform(Rotation.from_euler('z', degree, degrees=True).as_matrix(),
@@ -251,8 +254,8 @@ def test_a_warm_start_saves_half_of_the_steps_along_a_path():
 
 
 def test_a_convex_mesh_is_one_exact_part():
-    box = shapes.box([0.04, 0.03, 0.05], 0.01)
-    assert is_convex(box) and not is_convex(shapes.banana())
+    box = solids.box([0.04, 0.03, 0.05], 0.01)
+    assert is_convex(box) and not is_convex(solids.banana())
     [part] = convex_parts(box)
     np.testing.assert_array_equal(np.unique(np.abs(part.vertices), axis=0),
                                   [[0.02, 0.015, 0.025]])
@@ -266,7 +269,7 @@ def test_a_step_is_cut_into_parts_that_fill_it():
     volumes = [ConvexHull(part.vertices).volume for part in parts]
     np.testing.assert_allclose(sum(volumes), step.volume, rtol=1e-3, atol=0.0)
     # A ball in the notch is in the hull of the step, and touches neither part.
-    ball = convex_part(shapes.sphere(0.008, 0.004).vertices)
+    ball = convex_part(solids.sphere(0.008, 0.004).vertices)
     T = transform(np.eye(3), np.array([0.07, 0.02, 0.07]))
     found = contact_manifold(parts, [ball], T)
     assert not found.overlap
@@ -301,7 +304,7 @@ def test_points_without_a_volume_are_refused(points):
 
 def test_bad_numbers_are_refused():
     with pytest.raises(ShapeError, match='concavity'):
-        convex_parts(shapes.box([1.0, 1.0, 1.0]), 2.0)
+        convex_parts(solids.box([1.0, 1.0, 1.0]), 2.0)
     with pytest.raises(ShapeError, match='at least one'):
         contact_manifold([], [CUBE], np.eye(4))
 

@@ -11,15 +11,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial import ConvexHull
 
 from gripsim_ros.core import transforms
-from gripsim_ros.core.bodies import (
-    TriangleMesh, convex_hull, decimate_hull, decimate_mesh, shapes)
+from gripsim_ros.core.bodies import TriangleMesh, convex_hull, decimate_hull, decimate_mesh
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import MeshError
 
 vectors = st.tuples(*[st.floats(-1.0, 1.0)] * 3).map(np.array)
 BODIES = {
-    'apple': shapes.apple(), 'mug': shapes.mug(), 'banana': shapes.banana(),
-    'plate': shapes.plate(edge_length=0.004), 'sphere': shapes.sphere(jitter=0.3, seed=2),
-    'torus': shapes.torus(), 'bone': shapes.bone(), 'box': shapes.box([0.1, 0.1, 0.05], 0.005)}
+    'apple': solids.apple(), 'mug': solids.mug(), 'banana': solids.banana(),
+    'plate': solids.plate(edge_length=0.004), 'sphere': solids.sphere(jitter=0.3, seed=2),
+    'torus': solids.torus(), 'bone': solids.bone(), 'box': solids.box([0.1, 0.1, 0.05], 0.005)}
 
 
 @pytest.mark.parametrize('name', sorted(BODIES))
@@ -37,7 +37,7 @@ def test_a_decimated_mesh_has_few_faces_outward_normals_and_the_volume(name, cou
 
 
 def test_a_mesh_with_few_faces_is_returned_as_it_is():
-    mesh = shapes.box([0.1, 0.1, 0.1])
+    mesh = solids.box([0.1, 0.1, 0.1])
     assert decimate_mesh(mesh, 12) is mesh
 
 
@@ -98,7 +98,7 @@ def test_a_decimated_hull_is_convex_small_and_close(name):
 
 
 def test_a_flat_mesh_has_no_hull():
-    mesh = shapes.box([0.1, 0.1, 0.1])
+    mesh = solids.box([0.1, 0.1, 0.1])
     with pytest.raises(MeshError, match='do not lie in a plane'):
         convex_hull(mesh.with_vertices(mesh.vertices * [1.0, 1.0, 0.0]))
 
@@ -117,8 +117,8 @@ def test_long_slivers_do_not_stop_the_decimation(reduce, sections):
 
 
 def test_threads_do_not_mix_their_meshes():
-    meshes = {'box': shapes.box([0.05, 0.05, 0.08], 0.008), 'ball': shapes.sphere(0.04, 0.004),
-              'cylinder': shapes.cylinder(0.03, 0.1, edge_length=0.006)}
+    meshes = {'box': solids.box([0.05, 0.05, 0.08], 0.008), 'ball': solids.sphere(0.04, 0.004),
+              'cylinder': solids.cylinder(0.03, 0.1, edge_length=0.006)}
     alone = {name: decimate_mesh(mesh, 16) for name, mesh in meshes.items()}
     found = {name: [] for name in meshes}
 

@@ -9,15 +9,13 @@ from scipy.spatial.transform import Rotation
 import trimesh
 
 from gripsim_ros.core.bodies import Material, TriangleMesh
-from gripsim_ros.core.mechanics.boussinesq import surface_loads
-from gripsim_ros.core.mechanics.contact_forces import solve_contact_forces
-from gripsim_ros.core.mechanics.deformation_metrics import (fit_rigid_motion,
-                                                            hertz_stress_ratio,
-                                                            measure_deformation,
-                                                            peak_von_mises, von_mises_below)
-from gripsim_ros.core.mechanics.kernel import LATTICE_SOFTENING
-from gripsim_ros.core.mechanics.patch_results import summarise_patches
-from gripsim_ros.core.mechanics.surface import deform_surface
+from gripsim_ros.core.mechanics.contact.contact_forces import solve_contact_forces
+from gripsim_ros.core.mechanics.contact.half_space import LATTICE_SOFTENING
+from gripsim_ros.core.mechanics.contact.patch_resultants import summarise_patches
+from gripsim_ros.core.mechanics.deformation.boussinesq import surface_loads
+from gripsim_ros.core.mechanics.deformation.deformed_surface import deform_surface
+from gripsim_ros.core.mechanics.deformation.metrics import (
+    fit_rigid_motion, hertz_stress_ratio, measure_deformation, peak_von_mises, von_mises_below)
 from lattice_cases import ball_under_pad, flat_punch, join, paraboloid, transformed
 
 MODULUS, POISSON = 1e5, 0.3

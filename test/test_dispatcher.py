@@ -4,9 +4,9 @@ import pytest
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
-from gripsim_ros.core.planning.types import Ask, Progress  # noqa: E402
-from gripsim_ros.nodes.dispatcher import Dispatcher  # noqa: E402
-from gripsim_ros.nodes.sessions import (  # noqa: E402
+from gripsim_ros.core.planning.progress import Ask, Progress  # noqa: E402
+from gripsim_ros.ros.nodes.planner.dispatcher import Dispatcher  # noqa: E402
+from gripsim_ros.ros.nodes.planner.sessions import (  # noqa: E402
     CANCELED, DONE, INTERNAL, INVALID, STAGE_MISSING, STAGES, TIMED_OUT, Answer, RingSettings,
     Session)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.bodies.shapes import solids
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / 'README.md', *(ROOT / 'docs').rglob('*.md')])
@@ -36,7 +36,7 @@ def text(page):
 @lru_cache(maxsize=1)
 def verbs():
     """Return the options of each verb of the command line."""
-    from gripsim_ros.cli.main import app
+    from gripsim_ros.apps.cli.main import app
     found = {}
 
     def collect(command, words):
@@ -115,7 +115,7 @@ NOT_RUN = re.compile(r'[A-Z]{2}|…|tcp://|benchmarks|gripsim (view|suite|record
     ('quick_start.md', 1), ('sweep.md', 4), ('model/planar_closure.md', 2)])
 def test_commands_of_a_page_run_in_their_order(tmp_path, page, count):
     import trimesh
-    apple = shapes.apple()
+    apple = solids.apple()
     for file, scale in (('mug.stl', MILLIMETRES), ('meshes/apple.ply', 1.0)):
         (tmp_path / file).parent.mkdir(exist_ok=True)
         trimesh.Trimesh(scale * apple.vertices, apple.faces, process=False).export(
@@ -138,7 +138,7 @@ def test_the_example_of_the_quick_start_runs(tmp_path, monkeypatch, capsys):
     import trimesh
     (code,) = re.findall(r'^```python\n(.*?)^```$', text(ROOT / 'docs' / 'quick_start.md'),
                          re.MULTILINE | re.DOTALL)
-    apple = shapes.apple()
+    apple = solids.apple()
     trimesh.Trimesh(MILLIMETRES * apple.vertices, apple.faces, process=False).export(
         tmp_path / 'mug.stl')
     monkeypatch.chdir(tmp_path)

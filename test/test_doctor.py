@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from gripsim_ros import doctor
-from gripsim_ros.cli.main import main
-from gripsim_ros.doctor import BAD, GOOD, NOTE, examine
+from gripsim_ros.apps import doctor
+from gripsim_ros.apps.cli.main import main
+from gripsim_ros.apps.doctor import BAD, GOOD, NOTE, examine
 
 rclpy = pytest.importorskip('rclpy')
 ROOT = Path(__file__).resolve().parents[1]

@@ -21,10 +21,10 @@ import launch_testing.asserts  # noqa: E402
 import numpy as np  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
-from gripsim_ros.driver.emulator.firmware import Identity  # noqa: E402
-from gripsim_ros.driver.emulator.server import EmulatedHand  # noqa: E402
-from gripsim_ros.execute_client import ExecuteGraspClient, RESULT_NAMES  # noqa: E402
-from gripsim_ros.resources import load_default_hand, share_directory  # noqa: E402
+from gripsim_ros.hardware.driver.emulator.firmware import Identity  # noqa: E402
+from gripsim_ros.hardware.driver.emulator.server import EmulatedHand  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand, share_directory  # noqa: E402
+from gripsim_ros.ros.clients.execute import ExecuteGraspClient, RESULT_NAMES  # noqa: E402
 
 NAMESPACE = '/driven'
 #: The first start compiles the numerical kernels [s].

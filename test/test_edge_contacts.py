@@ -8,16 +8,17 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import shapes
-from gripsim_ros.core.contact import ContactMesh, edge_contacts, vertex_contacts
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.contact import ContactMesh, vertex_contacts
+from gripsim_ros.core.contact.vertices import edge_contacts
 from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.transforms import apply, transform
 
 ATOL_ROUNDOFF = 1e-12
 ATOL_PROGRAMME = 1e-8
 
-BAR = ContactMesh(shapes.box([0.05, 0.01, 0.01]))
-CUBE = ContactMesh(shapes.box([0.04, 0.03, 0.05]))
+BAR = ContactMesh(solids.box([0.05, 0.01, 0.01]))
+CUBE = ContactMesh(solids.box([0.04, 0.03, 0.05]))
 
 
 def on_edge(axis_turn):

@@ -1,6 +1,6 @@
 """Eight numbers at once, compiled and as arrays, against each of them alone."""
 
-from gripsim_ros.core.mechanics.eights import (
+from gripsim_ros.core.numerics.simd import (
     EIGHT, fill, larger, put, put_along, put_six, root, SIX, smaller, take, take_along, take_six,
     where)
 from numba import config, njit

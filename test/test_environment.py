@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from gripsim_ros import environment
+from gripsim_ros.ros import environment
 
 ROOT = Path(__file__).resolve().parents[1]
 PROBE = """
@@ -172,7 +172,7 @@ def test_isolation_fills_in_what_is_missing(own_locks, monkeypatch):
 def test_two_processes_get_two_domains(own_locks):
     mine = environment.claim_domain()
     script = (f'import tempfile; tempfile.tempdir = {str(own_locks)!r}\n'
-              'from gripsim_ros.environment import claim_domain; print(claim_domain())')
+              'from gripsim_ros.ros.environment import claim_domain; print(claim_domain())')
     run = subprocess.run([sys.executable, '-c', script], text=True, capture_output=True,
                          timeout=300, cwd=ROOT)
     assert int(run.stdout) in environment.DOMAINS

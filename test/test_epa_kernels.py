@@ -3,10 +3,10 @@
 from dataclasses import replace
 from itertools import permutations
 
-from gripsim_ros.core.contact.convex_parts import convex_part
-from gripsim_ros.core.contact.epa import (_add_face, _deepest, _epa, _expand, _first_polytope,
-                                          _is_flat, _largest_face, _nearest_face, _widen,
-                                          FLAT, pair_contact, TOLERANCE)
+from gripsim_ros.core.contact.backends.convex.decomposition import convex_part
+from gripsim_ros.core.contact.backends.convex.epa import (
+    _add_face, _deepest, _epa, _expand, _first_polytope, _is_flat, _largest_face, _nearest_face,
+    _widen, FLAT, pair_contact, TOLERANCE)
 from gripsim_ros.core.errors import ShapeError
 from hypothesis import assume, given, settings, strategies as st
 import numpy as np

@@ -2,15 +2,15 @@
 
 from itertools import product
 
-from gripsim_ros.core.mechanics import equilibrium
-from gripsim_ros.core.mechanics.contact_springs import (
+from gripsim_ros.core.mechanics.stability import equilibrium
+from gripsim_ros.core.mechanics.stability.contact_springs import (
     contact_response, contact_rows, press, shorten_three, shorten_two, SLIDING, spring_force)
-from gripsim_ros.core.mechanics.eights import take_six
-from gripsim_ros.core.mechanics.equilibrium import (
+from gripsim_ros.core.mechanics.stability.equilibrium import (
     change_damping, DAMPING_FACTOR, elastic_stiffness, ESCAPE, excursion, FIRST_DAMPING, hold,
     is_restrained, MAX_DAMPING, MAX_STEP, MAX_TRIALS, norm6, normal_loads, RELATIVE_PIVOT,
     RESTRAINT, search, solve6, solve_equilibrium, SUFFICIENT_DECREASE, utilisation)
-from gripsim_ros.core.mechanics.load_margins import climb, has_reserve, judge
+from gripsim_ros.core.mechanics.stability.margin import climb, has_reserve, judge
+from gripsim_ros.core.numerics.simd import take_six
 from hypothesis import assume, given, settings, strategies as st
 from numba import njit
 import numpy as np

@@ -6,12 +6,13 @@ import numpy as np
 from numpy.testing import assert_array_equal
 import pytest
 
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspEvaluator, GraspPlanner, rejections, Task
-from gripsim_ros.in_process import mechanics_options, planner_options
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.in_process import mechanics_options, planner_options
+from gripsim_ros.library.resources import load_default_hand
 
 MATERIAL = Material(1.0e6, 0.45, 500.0, 0.8)
 #: The motion that closed the hand tells directions; a single row knows none.
@@ -22,7 +23,7 @@ FAR_BALL = np.array([[2.0, 0.001, 0, 0, 1, 0, 0, 1.0, 0, 1, 0, 0, 0, 0, 1, 0]])
 @pytest.fixture(scope='module')
 def scene():
     """Return a hand, a ball, the stages, and a grasp of it: palm pose and trajectory."""
-    hand, ball = load_default_hand(), GraspObject(shapes.sphere(0.033, 0.008), MATERIAL)
+    hand, ball = load_default_hand(), GraspObject(solids.sphere(0.033, 0.008), MATERIAL)
     pipeline = Pipeline(hand, ball, mechanics_options())
     planner = GraspPlanner(ball, hand, Task(), planner_options(), max_hypotheses=4, max_grasps=1)
     run(planner, pipeline)

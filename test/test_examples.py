@@ -27,9 +27,9 @@ from gripsim_interfaces.srv import PlanGrasp  # noqa: E402
 from rclpy.action.server import GoalResponse  # noqa: E402
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor  # noqa: E402
 
-from gripsim_ros import client as client_module  # noqa: E402
-from gripsim_ros import environment  # noqa: E402
-from gripsim_ros.client import PlanGraspClient, ServerLost, Status  # noqa: E402
+from gripsim_ros.ros import environment  # noqa: E402
+from gripsim_ros.ros.clients import plan as client_module  # noqa: E402
+from gripsim_ros.ros.clients.plan import PlanGraspClient, ServerLost, Status  # noqa: E402
 
 #: For what must come, and of a planner that is silent on purpose [s].
 DISCOVERY, SILENCE, SHORT_SILENCE = 60.0, 30.0, 3.0

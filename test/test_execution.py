@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from gripsim_ros.core.errors import GripsimError, HandError, TaskError
-from gripsim_ros.execution.machine import (
+from gripsim_ros.hardware.execution.machine import (
     GraspExecution, LiftOff, Phase, PlacePalm, SendRows, Status, StopHand)
-from gripsim_ros.execution.plan import make_plan, PlannedContact, Wishes
-from gripsim_ros.execution.report import report_of
+from gripsim_ros.hardware.execution.plan import make_plan, PlannedContact, Wishes
+from gripsim_ros.hardware.execution.report import report_of
 
 ATOL_ROUNDOFF = 1e-9
 #: The grip is reached in 0.5 s: so much more may a finger press by the next measurement [N].

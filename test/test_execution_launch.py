@@ -23,9 +23,9 @@ import launch_testing.asserts  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
 import trimesh  # noqa: E402
 
-from gripsim_ros.client import PlanGraspClient, STATUS_NAMES  # noqa: E402
-from gripsim_ros.core.bodies import shapes  # noqa: E402
-from gripsim_ros.resources import share_directory  # noqa: E402
+from gripsim_ros.core.bodies.shapes import solids  # noqa: E402
+from gripsim_ros.library.resources import share_directory  # noqa: E402
+from gripsim_ros.ros.clients.plan import PlanGraspClient, STATUS_NAMES  # noqa: E402
 
 NAMESPACE = '/simulated'
 #: The first start compiles the numerical kernels; an execution takes ten seconds [s].
@@ -36,7 +36,7 @@ START_TIMEOUT, LONG = 300.0, 120.0
 def generate_test_description():
     """Launch the suite with a simulated hand and a ball that is published at start."""
     path = Path(tempfile.mkdtemp()) / 'ball.stl'
-    ball = shapes.sphere(0.035, 0.008)
+    ball = solids.sphere(0.035, 0.008)
     trimesh.Trimesh(ball.vertices, ball.faces, process=False).export(path)
     source = PythonLaunchDescriptionSource(
         str(share_directory() / 'launch' / 'gripsim.launch.py'))

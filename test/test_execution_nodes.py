@@ -29,10 +29,10 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E
 from unique_identifier_msgs.msg import UUID  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 
-from gripsim_ros.client import PlanGraspClient, STATUS_NAMES  # noqa: E402
-from gripsim_ros.conversions.geometry import seconds_from_msg  # noqa: E402
-from gripsim_ros.nodes.node_base import latest  # noqa: E402
-from gripsim_ros.suite import Suite  # noqa: E402
+from gripsim_ros.ros.clients.plan import PlanGraspClient, STATUS_NAMES  # noqa: E402
+from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
+from gripsim_ros.ros.conversions.geometry import seconds_from_msg  # noqa: E402
+from gripsim_ros.ros.nodes.base.node_base import latest  # noqa: E402
 
 pytestmark = pytest.mark.slow
 Result, Phase = ExecuteGrasp.Result, ExecuteGrasp.Feedback

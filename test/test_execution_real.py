@@ -17,12 +17,12 @@ from sdh_cases import (  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 from unique_identifier_msgs.msg import UUID  # noqa: E402
 
-from gripsim_ros.client import PlanGraspClient  # noqa: E402
-from gripsim_ros.driver.emulator.firmware import Identity  # noqa: E402
-from gripsim_ros.driver.emulator.server import EmulatedHand  # noqa: E402
-from gripsim_ros.driver.protocol import AXIS_JOINTS  # noqa: E402
-from gripsim_ros.resources import load_default_hand  # noqa: E402
-from gripsim_ros.suite import HAND_NODES, Suite  # noqa: E402
+from gripsim_ros.hardware.driver.emulator.firmware import Identity  # noqa: E402
+from gripsim_ros.hardware.driver.emulator.server import EmulatedHand  # noqa: E402
+from gripsim_ros.hardware.driver.link.protocol import AXIS_JOINTS  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand  # noqa: E402
+from gripsim_ros.ros.clients.plan import PlanGraspClient  # noqa: E402
+from gripsim_ros.ros.clients.suite import HAND_NODES, Suite  # noqa: E402
 
 pytestmark = pytest.mark.slow
 START_TIMEOUT = 120.0

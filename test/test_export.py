@@ -17,16 +17,16 @@ from sweep_cases import (
     BAD, begin, database, FakeEngine, HARD, HYPOTHESES, made_up_plan, real_sweep, SOFT,
     write_tokens)
 
+from gripsim_ros.apps.sweep.arrays import ROTATION_NAMES, TRANSLATION_NAMES
+from gripsim_ros.apps.sweep.export import plain, safe_name
 from gripsim_ros.core.bodies import load_mesh
-from gripsim_ros.core.planning.types import GraspContact
+from gripsim_ros.core.planning.ranked_grasp import GraspContact
 from gripsim_ros.core.transforms import from_pose, to_pose
-from gripsim_ros.grasp_file import grasp_to_mapping, load_grasps
-from gripsim_ros.in_process import evaluate_grasps
-from gripsim_ros.resources import load_default_hand
-from gripsim_ros.sweep.arrays import ROTATION_NAMES, TRANSLATION_NAMES
-from gripsim_ros.sweep.export import plain, safe_name
-from gripsim_ros.sweep.lookup import GraspDatabase
-from gripsim_ros.sweep.records import GraspFilter
+from gripsim_ros.library.database.lookup import GraspDatabase
+from gripsim_ros.library.database.records import GraspFilter
+from gripsim_ros.library.grasp_file import grasp_to_mapping, load_grasps
+from gripsim_ros.library.in_process import evaluate_grasps
+from gripsim_ros.library.resources import load_default_hand
 
 ROOT = Path(__file__).resolve().parents[1]
 ATOL_ROUNDOFF = 1e-12
@@ -340,7 +340,7 @@ def test_the_database_answers_what_planning_would(material_file):
 def test_another_request_is_not_answered_from_the_database(
         material_file, other, monkeypatch):
     folder, _ = real_sweep()
-    monkeypatch.setattr('gripsim_ros.cli.plan._plan_here', refuse)
+    monkeypatch.setattr('gripsim_ros.apps.cli.plan._plan_here', refuse)
     code, _, err = plan(folder, material_file, '--database', folder / 'grasps.db', *other)
     assert code == 2 and 'does not hold this plan' in err and 'planned afresh' in err
 
@@ -359,7 +359,7 @@ def test_the_report_of_a_stored_plan_shows_its_surfaces(material_file, tmp_path)
 
 
 def test_a_database_that_was_changed_by_other_means_does_not_answer(tmp_path):
-    from gripsim_ros.sweep.schema import DatabaseError, PlanRow
+    from gripsim_ros.library.database.schema import DatabaseError, PlanRow
     from sqlalchemy import update
     from sweep_cases import SETTINGS, token_object
     store = fill(tmp_path / 'g.db', [('a.stl', SOFT, [(0.5, 1.1)])], [0])

@@ -17,7 +17,7 @@ from fault_run import Run  # noqa: E402
 import numpy as np  # noqa: E402
 
 from gripsim_ros.core.errors import GripsimError  # noqa: E402
-from gripsim_ros.nodes.node_base import one_line  # noqa: E402
+from gripsim_ros.ros.nodes.base.node_base import one_line  # noqa: E402
 
 #: Fields that a request of this kind does not use, and where infinity means "no limit".
 UNUSED = ('polygon', 'arm_start')

@@ -8,9 +8,9 @@ from scipy.optimize import nnls
 from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.errors import ShapeError, TaskError
-from gripsim_ros.core.mechanics import flat_contact
-from gripsim_ros.core.mechanics.contact_forces import solve_contact_forces
-from gripsim_ros.core.mechanics.flat_contact import rectangle_potential, solve_flat_contact
+from gripsim_ros.core.mechanics.contact import flat_grid
+from gripsim_ros.core.mechanics.contact.contact_forces import solve_contact_forces
+from gripsim_ros.core.mechanics.contact.flat_grid import rectangle_potential, solve_flat_contact
 from lattice_cases import one_patch
 
 MODULUS, RADIUS, DEPTH = 1e5, 8e-3, 1e-3
@@ -252,13 +252,13 @@ def test_a_search_cut_short_says_that_it_has_not_converged(monkeypatch):
     depths = DEPTH - (places[:, None] ** 2 + places ** 2) / (2.0 * RADIUS)
     spacing = (places[1] - places[0],) * 2
     assert solve_flat_contact(depths, spacing, MODULUS).converged
-    monkeypatch.setattr(flat_contact, 'MAX_SETS', 1)
+    monkeypatch.setattr(flat_grid, 'MAX_SETS', 1)
     cut = solve_flat_contact(depths, spacing, MODULUS)
     assert not cut.converged and (cut.pressures >= 0.0).all()
 
 
 def test_steps_that_do_not_close_the_gaps_are_no_solution(monkeypatch):
     depths, side = hertz_depths(32)
-    monkeypatch.setattr(flat_contact, 'MAX_STEPS', 1)
-    monkeypatch.setattr(flat_contact, 'MAX_SETS', 6)
+    monkeypatch.setattr(flat_grid, 'MAX_STEPS', 1)
+    monkeypatch.setattr(flat_grid, 'MAX_SETS', 6)
     assert not solve_flat_contact(depths, (side, side), MODULUS).converged

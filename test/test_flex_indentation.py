@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks._flex_indentation import FlexPress, nodal_forces, soft_ball
-from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.bodies.shapes import solids
 
 RADIUS, MODULUS, DEPTH = 0.04, 1e6, 1e-3
 #: Finite elements of second order, docs/validation/finite_elements.md [N].
@@ -26,7 +26,7 @@ def test_linear_tetrahedra_are_too_stiff_and_in_proportion_to_the_modulus():
 def test_mujoco_presses_as_linear_elasticity_on_its_mesh():
     pytest.importorskip('mujoco')
     soft = soft_ball(RADIUS, 3)
-    press = FlexPress(shapes.sphere(RADIUS, 0.005), soft, MODULUS, 'plate')
+    press = FlexPress(solids.sphere(RADIUS, 0.005), soft, MODULUS, 'plate')
     found, = press.press([DEPTH])
     assert press.warned == 0
     wanted, = nodal_forces(soft, MODULUS, 'plate', [DEPTH])

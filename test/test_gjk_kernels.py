@@ -1,8 +1,8 @@
 """Support points, nearest points of simplices and bounds of distance, each by a plain answer."""
 
 from contact_oracles import hull_distance
-from gripsim_ros.core.contact.gjk import (AXIS, BALL, DISC, distance_bound, EXTRAS,
-                                          few_points, reduce_simplex, Shape, support, SWEEP)
+from gripsim_ros.core.contact.distance.gjk import (
+    AXIS, BALL, DISC, distance_bound, EXTRAS, few_points, reduce_simplex, Shape, support, SWEEP)
 from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose

@@ -14,7 +14,7 @@ import trimesh
 from cli_cases import gripsim, strict
 from numpy.testing import assert_allclose
 
-from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.bodies.shapes import solids
 
 DENSITY = {'firm_fruit': 840.0, 'foam': 30.0, 'silicone': 1100.0, 'rubber': 950.0}
 FRICTION = {'firm_fruit': 0.5, 'foam': 0.6, 'silicone': 0.9, 'rubber': 0.9}
@@ -43,7 +43,7 @@ def body(name, request):
         data = request.getfixturevalue('data_directory')
         return trimesh.load(data / 'ycb' / 'YcbTomatoSoupCan.ply')
     if name == 'apple':
-        apple = shapes.apple()
+        apple = solids.apple()
         return trimesh.Trimesh(apple.vertices, apple.faces, process=False)
     if name == 'box':
         return trimesh.creation.box((0.06, 0.04, 0.09))

@@ -13,9 +13,9 @@ from gripsim_interfaces.msg import TactileFrame  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
 from gripsim_ros.core.errors import TaskError  # noqa: E402
-from gripsim_ros.nodes import grasp_executor  # noqa: E402
-from gripsim_ros.nodes.grasp_executor_senses import Senses  # noqa: E402
-from gripsim_ros.nodes.live_joints import JointsError  # noqa: E402
+from gripsim_ros.ros.nodes.base.live_joints import JointsError  # noqa: E402
+from gripsim_ros.ros.nodes.executor import grasp_executor  # noqa: E402
+from gripsim_ros.ros.nodes.executor.observations import Senses  # noqa: E402
 
 Result = ExecuteGrasp.Result
 ENDS = ('succeed', 'abort', 'canceled')

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 import pytest
 
 from gripsim_ros.core.errors import ShapeError
-from gripsim_ros.core.mechanics.grasp_map import contact_frames, grasp_map, load_wrenches
+from gripsim_ros.core.grasp_theory.grasp_map import contact_frames, grasp_map, load_wrenches
 
 ATOL_ROUNDOFF = 1e-12
 

@@ -22,9 +22,9 @@ from launch_testing.actions import ReadyToTest  # noqa: E402
 import launch_testing.asserts  # noqa: E402
 import trimesh  # noqa: E402
 
-from gripsim_ros.client import STATUS_NAMES, PlanGraspClient  # noqa: E402
-from gripsim_ros.core.bodies import shapes  # noqa: E402
-from gripsim_ros.resources import share_directory  # noqa: E402
+from gripsim_ros.core.bodies.shapes import solids  # noqa: E402
+from gripsim_ros.library.resources import share_directory  # noqa: E402
+from gripsim_ros.ros.clients.plan import STATUS_NAMES, PlanGraspClient  # noqa: E402
 
 NAMESPACE = '/launched'
 #: The first start compiles the numerical kernels [s].
@@ -42,7 +42,7 @@ def launch_file():
 def generate_test_description():
     """Launch the suite with a ball that is published at start."""
     path = Path(tempfile.mkdtemp()) / 'ball.stl'
-    ball = shapes.sphere(0.035, 0.008)
+    ball = solids.sphere(0.035, 0.008)
     trimesh.Trimesh(ball.vertices, ball.faces, process=False).export(path)
     suite = IncludeLaunchDescription(launch_file(), launch_arguments={
         'object': str(path), 'material': 'rubber', 'namespace': NAMESPACE}.items())

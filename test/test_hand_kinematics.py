@@ -11,7 +11,7 @@ from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.hand import (
     compute_link_states, forward_kinematics, frame_poses, HandModel, link_jacobians)
 from gripsim_ros.core.transforms import transform
-from gripsim_ros.resources import HAND_URDF, load_default_hand, share_directory
+from gripsim_ros.library.resources import HAND_URDF, load_default_hand, share_directory
 
 ATOL_ROUNDOFF = 1e-9
 #: Central differences at STEP: error of order STEP squared, and roundoff over STEP.

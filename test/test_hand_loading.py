@@ -6,7 +6,7 @@ import pytest
 
 from gripsim_ros.core.errors import HandError
 from gripsim_ros.core.hand import HandModel, Pad
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.resources import load_default_hand
 
 ATOL_ROUNDOFF = 1e-9
 

@@ -6,10 +6,10 @@ import pytest
 
 from gripsim_ros.core.errors import HandError, ShapeError
 from gripsim_ros.core.hand import forward_kinematics, HandModel
-from gripsim_ros.core.hand.motion import (link_displacements, mesh_centroids, SEED,
-                                          vertex_displacements)
+from gripsim_ros.core.hand.published.link_directions import (
+    link_displacements, mesh_centroids, SEED, vertex_displacements)
 from gripsim_ros.core.transforms import apply
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.resources import load_default_hand
 
 ATOL_ROUNDOFF = 1e-9
 STEP = 1e-6

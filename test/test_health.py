@@ -13,10 +13,11 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 from gripsim_interfaces.msg import HandConfigurations, RingHeader  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
-from gripsim_ros.nodes.forward_kinematics import ForwardKinematicsNode  # noqa: E402
-from gripsim_ros.nodes.health import Traffic  # noqa: E402
-from gripsim_ros.nodes.node_base import reliable  # noqa: E402
-from gripsim_ros.nodes.ring_reader import RingReader  # noqa: E402
+from gripsim_ros.ros.nodes.base.health import Traffic  # noqa: E402
+from gripsim_ros.ros.nodes.base.node_base import reliable  # noqa: E402
+from gripsim_ros.ros.nodes.base.ring_reader import RingReader  # noqa: E402
+from gripsim_ros.ros.nodes.ring.forward_kinematics import ForwardKinematicsNode  # noqa: E402
+from gripsim_ros.ros.programs import PROGRAMS  # noqa: E402
 
 #: Nodes that run without extras or other processes, and whom each awaits when it is alone.
 NODES = {'ForwardKinematicsNode': 'waiting for grasp_planner',
@@ -38,7 +39,7 @@ def context():
 @pytest.mark.parametrize('kind', NODES)
 def test_a_node_that_is_alone_says_how_it_is_and_whom_it_awaits(context, kind, monkeypatch):
     module = re.sub('(?<!^)(?=[A-Z])', '_', kind.removesuffix('Node')).lower()
-    node = getattr(import_module(f'gripsim_ros.nodes.{module}'), kind)(
+    node = getattr(import_module(PROGRAMS[module]), kind)(
         context=context, namespace='/alone')
     told, logged = [], []
     monkeypatch.setattr(node._diagnostics, 'publish', told.append)

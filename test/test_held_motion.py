@@ -9,15 +9,15 @@ import pytest
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import Task
-from gripsim_ros.core.planning.held_kinematics import Fingertips, free_twists
-from gripsim_ros.core.planning.held_motion import HeldMotion
-from gripsim_ros.core.planning.primitives import primitive_points
-from gripsim_ros.core.planning.reach import ReachSearch
-from gripsim_ros.core.planning.reach_types import HAND_ONLY, NOWHERE, WITH_ARM
-from gripsim_ros.core.planning.state_row import StateRow
+from gripsim_ros.core.planning.closing.grasp_state import StateRow
+from gripsim_ros.core.planning.hypotheses.primitives import primitive_points
+from gripsim_ros.core.planning.manipulation.follow_path import HeldMotion
+from gripsim_ros.core.planning.manipulation.kinematics import Fingertips, free_twists
+from gripsim_ros.core.planning.manipulation.search import ReachSearch
+from gripsim_ros.core.planning.ranked_grasp import HAND_ONLY, NOWHERE, WITH_ARM
 from gripsim_ros.core.transforms import apply, transform
-from gripsim_ros.in_process import planner_options
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.in_process import planner_options
+from gripsim_ros.library.resources import load_default_hand
 
 #: Spherical posture: three fingertips evenly round the palm's axis, along which they follow.
 SPHERICAL = np.array([np.pi / 3.0, -0.3, 0.5, -0.3, 0.5, -0.3, 0.5])

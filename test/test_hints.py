@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.planning import rejections
-from gripsim_ros.core.planning.hints import explain
-from gripsim_ros.core.planning.ranking import Reference
-from gripsim_ros.core.planning.types import NearestMiss
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.core.planning.diagnosis.hint import explain
+from gripsim_ros.core.planning.ranked_grasp import NearestMiss
+from gripsim_ros.core.planning.ranking.score import Reference
+from gripsim_ros.library.resources import load_default_hand
 
 REFERENCE = Reference(load=2.0, friction=0.5, radius=0.1, max_pressure=2e5,
                       load_cases=np.zeros((0, 9)), mass=0.2)
@@ -24,7 +25,7 @@ def hand():
 @pytest.fixture(scope='module')
 def ball():
     """Return a ball of 70 mm whose own limit of pressure is the least."""
-    return GraspObject(shapes.sphere(0.035, 0.01), Material(1e6, 0.4, 1000.0, 0.5,
+    return GraspObject(solids.sphere(0.035, 0.01), Material(1e6, 0.4, 1000.0, 0.5,
                                                             max_pressure=2e5))
 
 
@@ -93,7 +94,7 @@ def test_contacts_that_cannot_hold_are_told_with_what_they_lack(ball, hand, chan
 
 
 def test_a_tough_object_is_too_heavy_for_its_strongest_contact(hand):
-    tough = GraspObject(shapes.sphere(0.035, 0.01), Material(1e9, 0.3, 1000.0, 0.5))
+    tough = GraspObject(solids.sphere(0.035, 0.01), Material(1e9, 0.3, 1000.0, 0.5))
     assert hint(tough, hand, miss_of(held_share=np.nan, allowed_force=20.0)) == (
         'too heavy: the load is 2 N; friction alone would need 30 N at a contact, of which the '
         'strongest carries 20 N')

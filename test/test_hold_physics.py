@@ -6,9 +6,9 @@ import pytest
 from benchmarks._hold_blind import close_blindly
 from benchmarks._hold_bodies import CONCAVITY, CONVEX_SHARE, true_pieces
 from benchmarks.hold import convex_pieces_of, HeldObject, Shaker
-from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.transforms import transform
-from gripsim_ros.resources import load_default_hand, share_directory
+from gripsim_ros.library.resources import load_default_hand, share_directory
 
 pytest.importorskip('mujoco', reason='the simulator comes with `make bench-setup`')
 
@@ -25,7 +25,7 @@ NEAR = 5e-4
 
 @pytest.fixture(scope='module')
 def cube():
-    return convex_pieces_of(shapes.box([0.06, 0.06, 0.06]))
+    return convex_pieces_of(solids.box([0.06, 0.06, 0.06]))
 
 
 def gripped(cube, friction, force):
@@ -70,14 +70,14 @@ def depths_in(pieces, points):
 
 
 def test_round_bodies_of_physics_have_facets_that_do_not_count():
-    piece, = true_pieces('small ball', shapes.sphere(0.02))
+    piece, = true_pieces('small ball', solids.sphere(0.02))
     flat = np.einsum('ij,ij->i', piece.face_normals, piece.triangles[:, 0])
     assert flat.min() > 0.02 - FACET and flat.max() <= 0.02
 
 
 def test_convex_pieces_of_physics_are_nearer_the_body_than_those_of_the_simulated_hand():
     pytest.importorskip('coacd', reason='extra convex')
-    body = shapes.bone()
+    body = solids.bone()
     middles = body.vertices[body.faces].mean(axis=1)
     coarse = depths_in(convex_pieces_of(body), middles)
     fine = depths_in(convex_pieces_of(body, CONCAVITY, CONVEX_SHARE), middles)

@@ -7,15 +7,17 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 
-from gripsim_ros.core.bodies import GraspObject, shapes
+from gripsim_ros.core.bodies import GraspObject
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.contact import LinkShapes
-from gripsim_ros.core.contact.clearance import pair_clearances
+from gripsim_ros.core.contact.distance.clearance import pair_clearances
 from gripsim_ros.core.hand import forward_kinematics
-from gripsim_ros.core.planning import Task, hypotheses
-from gripsim_ros.core.planning.hand_geometry import free_share, moving_fingers
-from gripsim_ros.core.planning.hypotheses import propose_hypotheses
-from gripsim_ros.in_process import find_material, plan_grasps, planner_options
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.core.planning import Task
+from gripsim_ros.core.planning.hypotheses import generate
+from gripsim_ros.core.planning.hypotheses.generate import propose_hypotheses
+from gripsim_ros.core.planning.hypotheses.hand_geometry import free_share, moving_fingers
+from gripsim_ros.library.in_process import find_material, plan_grasps, planner_options
+from gripsim_ros.library.resources import load_default_hand
 
 HALF_ANGLE = np.deg2rad(35.0)
 ATOL_ANGLE = 1e-6
@@ -34,7 +36,7 @@ def hand():
 
 @pytest.fixture(scope='module')
 def box():
-    return GraspObject(shapes.box([0.03, 0.05, 0.08]), find_material('wood'))
+    return GraspObject(solids.box([0.03, 0.05, 0.08]), find_material('wood'))
 
 
 def approaches(grasp_object, hand, task, seed=0):
@@ -79,10 +81,10 @@ def test_a_cone_without_a_palm_in_it_has_no_hypotheses(box, hand):
 
 
 def test_what_the_quick_look_needs_is_kept_as_long_as_its_object():
-    body = GraspObject(shapes.sphere(0.03, 0.01), find_material('wood'))
-    look = hypotheses._quick_object(body, 100, 50)
-    assert hypotheses._quick_object(body, 100, 50) is look
-    assert hypotheses._quick_object(body, 100, 40) is not look
+    body = GraspObject(solids.sphere(0.03, 0.01), find_material('wood'))
+    look = generate._quick_object(body, 100, 50)
+    assert generate._quick_object(body, 100, 50) is look
+    assert generate._quick_object(body, 100, 40) is not look
     field = weakref.ref(look[1])
     del look
     gc.collect()
@@ -104,7 +106,7 @@ def test_fingers_meet_where_their_hulls_do(hand):
 
 
 @pytest.mark.parametrize('mesh', [
-    shapes.sphere(0.009, 0.004), shapes.sphere(0.012, 0.004), shapes.box([0.015] * 3)])
+    solids.sphere(0.009, 0.004), solids.sphere(0.012, 0.004), solids.box([0.015] * 3)])
 def test_small_things_are_held_between_two_fingers(hand, mesh):
     result = plan_grasps(GraspObject(mesh, find_material('silicone')), hypotheses=SMALL)
     assert result.grasps and result.grasps[0].preshape == 'pinch'

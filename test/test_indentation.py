@@ -9,12 +9,13 @@ import pytest
 from scipy.spatial.transform import Rotation
 import trimesh
 
-from gripsim_ros.core.bodies import GraspObject, Material, shapes, TriangleMesh
+from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import TaskError
-from gripsim_ros.core.mechanics.deformation_metrics import hertz_stress_ratio
 from gripsim_ros.core.mechanics import (CylinderIndenter, ElasticBody, indent_body,
                                         LinkIndenter, SphereIndenter)
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.core.mechanics.deformation.metrics import hertz_stress_ratio
+from gripsim_ros.library.resources import load_default_hand
 from lattice_cases import hertz_force
 
 RADIUS = 0.04
@@ -52,7 +53,7 @@ def coarse_ball():
 @pytest.fixture(scope='module')
 def box():
     """Return a box of twelve triangles."""
-    return body_of(shapes.box((0.06, 0.05, 0.04)))
+    return body_of(solids.box((0.06, 0.05, 0.04)))
 
 
 @pytest.fixture(scope='module')
@@ -101,7 +102,7 @@ def test_a_punch_on_a_box_of_twelve_triangles_meets_its_closed_form(box, offset)
 def test_the_answer_turns_with_the_frame(seed):
     rotation = Rotation.random(random_state=seed).as_matrix()
     translation = np.array([0.3, -0.2, 0.5])
-    mesh = shapes.box((0.06, 0.05, 0.04))
+    mesh = solids.box((0.06, 0.05, 0.04))
     at, direction = np.array([3.7e-3, 2.1e-3, 0.1]), np.array([0.05, 0.02, -1.0])
     first = indent_body(body_of(mesh), SphereIndenter(6e-3), at, direction, 5e-4)
     moved = mesh.with_vertices(mesh.vertices @ rotation.T + translation)

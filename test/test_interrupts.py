@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
-from gripsim_ros.nodes.interrupts import (  # noqa: E402
+from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
+from gripsim_ros.ros.nodes.base.interrupts import (  # noqa: E402
     SIGNALS, Interrupts, is_node_process, leave_quietly_while_importing)
-from gripsim_ros.suite import Suite  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
 STAGE = 'forward_kinematics'
@@ -54,7 +54,7 @@ def test_signals_are_ignored_after_the_end_and_usual_in_a_program_that_follows()
 
 @pytest.mark.parametrize('program, words, expected', [
     ('/opt/ros/lib/gripsim_ros/deformation', ['/opt/ros/lib/gripsim_ros/deformation'], True),
-    ('-m', ['-m', 'gripsim_ros.nodes.contact_detection', '--ros-args'], True),
+    ('-m', ['-m', 'gripsim_ros.ros.nodes.ring.contact_detection', '--ros-args'], True),
     ('/usr/bin/pytest', ['-m', 'pytest', 'test/test_nodes.py'], False),
     ('gripsim', ['/usr/bin/gripsim', 'suite', 'up'], False)])
 def test_only_programs_of_nodes_take_the_signals_when_imported(

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from gripsim_ros.core.bodies import shapes
-from gripsim_ros.core.contact.curved_surface import joined_sides
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.contact.geometry.curved_surface import joined_sides
 
 
 def rough_box():
     """Return a box of 40 mm with fine faces, one vertex of which stands 4 mm out."""
-    box = shapes.box([0.04, 0.04, 0.04], 0.004)
+    box = solids.box([0.04, 0.04, 0.04], 0.004)
     vertices = box.vertices.copy()
     middle = int(np.argmin(np.linalg.norm(vertices - [0.02, 0.004, 0.004], axis=1)))
     vertices[middle, 0] += 0.004
@@ -28,8 +28,8 @@ def test_a_speck_on_a_side_belongs_to_the_side():
 
 
 @pytest.mark.parametrize('mesh, count', [
-    (shapes.box([0.05, 0.07, 0.1]), 6), (shapes.cylinder(0.03, 0.12), 3),
-    (shapes.plate(), 3), (shapes.sphere(0.03), 1)])
+    (solids.box([0.05, 0.07, 0.1]), 6), (solids.cylinder(0.03, 0.12), 3),
+    (solids.plate(), 3), (solids.sphere(0.03), 1)])
 def test_true_sides_stay(mesh, count):
     assert len(np.unique(joined_sides(mesh))) == count
     np.testing.assert_array_equal(joined_sides(mesh), mesh.smooth_sides())

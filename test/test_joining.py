@@ -4,9 +4,10 @@ import os
 
 import pytest
 
-from gripsim_ros import doctor, environment
-from gripsim_ros.cli.inputs import InputError
-from gripsim_ros.cli.main import main
+from gripsim_ros.apps import doctor
+from gripsim_ros.apps.cli.inputs import InputError
+from gripsim_ros.apps.cli.main import main
+from gripsim_ros.ros import environment
 
 rclpy = pytest.importorskip('rclpy')
 
@@ -48,15 +49,15 @@ def test_where_no_suite_was_found_is_said(default_domain, tmp_path, monkeypatch,
 
 
 def test_a_suite_in_the_default_domain_is_joined(launched, capsys):
-    from gripsim_ros.cli.joining import join_running_suite
+    from gripsim_ros.apps.cli.joining import join_running_suite
     join_running_suite('wait')
     assert os.environ['ROS_DOMAIN_ID'] == str(launched)
     assert f'the suite of ROS domain {launched}' in capsys.readouterr().err
 
 
 def test_one_looks_for_a_suite_as_one_listens_to_it(default_domain, monkeypatch):
-    from gripsim_ros import suite
-    from gripsim_ros.cli.joining import join_running_suite
+    from gripsim_ros.apps.cli.joining import join_running_suite
+    from gripsim_ros.ros.clients import suite
     names = ('ROS_DOMAIN_ID', 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'FASTRTPS_DEFAULT_PROFILES_FILE',
              'RMW_FASTRTPS_USE_QOS_FROM_XML')
     for name in names:

@@ -1,13 +1,13 @@
 """Lattices on few triangles and spots on small fields, each step against a plain answer."""
 
 from gripsim_ros.core.contact import ContactMesh, MeshIndenter, SphereIndenter
-from gripsim_ros.core.contact.curved_surface import CurvedSurface, lift
-from gripsim_ros.core.contact.lattice import (_largest_step, _pick, find_spots, LARGEST_REACH,
-                                              mask_round, nodes_above, overlapping_nodes,
-                                              sample_field, UNKNOWN_RISE, Window)
-from gripsim_ros.core.contact.raster import _roomier, _span, LEAST_SLOPE, raster
-from gripsim_ros.core.contact.ray_queries import SLACK
-from gripsim_ros.core.contact.vp_tree import build_vp_tree
+from gripsim_ros.core.contact.geometry.curved_surface import CurvedSurface, lift
+from gripsim_ros.core.contact.geometry.ray_casting import SLACK
+from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
+from gripsim_ros.core.contact.patches.rasterise import _roomier, _span, LEAST_SLOPE, raster
+from gripsim_ros.core.contact.patches.sampling_grid import (
+    _largest_step, _pick, find_spots, LARGEST_REACH, mask_round, nodes_above, overlapping_nodes,
+    sample_field, UNKNOWN_RISE, Window)
 from gripsim_ros.core.transforms import apply, inverse, transform
 from hypothesis import given, settings, strategies as st
 import numpy as np

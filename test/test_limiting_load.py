@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
-from gripsim_ros.core.mechanics.grasp_map import load_wrenches
-from gripsim_ros.core.mechanics.settled_motion import turned_loads
-from gripsim_ros.core.planning.answers import limiting_load
-from gripsim_ros.core.planning.types import Task
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.grasp_theory.grasp_map import load_wrenches, turned_loads
+from gripsim_ros.core.planning.ranking.assemble import limiting_load
+from gripsim_ros.core.planning.task import Task
 from gripsim_ros.core.transforms import apply, inverse, transform
-from gripsim_ros.in_process import evaluate_grasps, plan_grasps
+from gripsim_ros.library.in_process import evaluate_grasps, plan_grasps
 
 RUBBER = Material(2e6, 0.45, 1100.0, 0.8)
 HYPOTHESES = 6
@@ -25,7 +25,7 @@ RTOL_MARGIN = 2e-3
 @pytest.fixture(scope='module')
 def planned():
     """Return a box, off the axes of the planner's making, and its grasps under any gravity."""
-    thing = GraspObject(shapes.box([0.05, 0.06, 0.08]), RUBBER)
+    thing = GraspObject(solids.box([0.05, 0.06, 0.08]), RUBBER)
     return thing, plan_grasps(thing, Task(), hypotheses=HYPOTHESES).grasps
 
 

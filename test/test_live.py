@@ -7,8 +7,8 @@ from scipy.spatial.transform import Rotation
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
 from gripsim_ros.core.transforms import transform  # noqa: E402
-from gripsim_ros.nodes.frames import FrameError, FrameTree  # noqa: E402
-from gripsim_ros.nodes.live_joints import JointsError, LiveJoints  # noqa: E402
+from gripsim_ros.ros.nodes.base.frames import FrameError, FrameTree  # noqa: E402
+from gripsim_ros.ros.nodes.base.live_joints import JointsError, LiveJoints  # noqa: E402
 
 TIMEOUT, THRESHOLD = 0.5, 1e-4
 NAMES = ('a', 'b', 'c')

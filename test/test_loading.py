@@ -13,16 +13,16 @@ import pytest
 import trimesh
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gripsim_ros.core.bodies import load_mesh, read_triangles, repair_mesh, shapes
-from gripsim_ros.core.bodies import reading
-from gripsim_ros.core.bodies.holes import triangulate_loop
+from gripsim_ros.core.bodies import load_mesh, read_triangles, reading, repair_mesh
+from gripsim_ros.core.bodies.repair.holes import triangulate_loop
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import GripsimError, MeshError, ShapeError
 
 RTOL_ROUNDOFF = 1e-10
 RTOL_FLOAT32 = 1e-5
 ROOT = Path(__file__).resolve().parent.parent
-BOX = shapes.box([0.1, 0.06, 0.08])
-APPLE = shapes.apple(edge_length=0.006)
+BOX = solids.box([0.1, 0.06, 0.08])
+APPLE = solids.apple(edge_length=0.006)
 
 
 def joined(*meshes):
@@ -202,7 +202,7 @@ def test_a_two_sided_surface_keeps_one_side():
 
 
 def test_a_wall_between_two_halves_is_dropped():
-    right = shapes.box([0.1, 0.1, 0.1])
+    right = solids.box([0.1, 0.1, 0.1])
     left = right.with_vertices(right.vertices * [-1.0, 1.0, 1.0]).with_flipped_faces()
     loaded = repair_mesh(*joined(left, moved(right, 0.1, 0.0, 0.0)))
     assert_allclose(loaded.mesh.volume, 2e-3, rtol=RTOL_ROUNDOFF)
@@ -250,7 +250,7 @@ def test_a_small_hole_is_filled(missing):
 
 
 def test_a_hole_with_many_corners_is_filled_round_its_centre():
-    body = shapes.sphere(0.05, 0.0015)
+    body = solids.sphere(0.05, 0.0015)
     polar = np.arccos(body.face_centroids[:, 2] / 0.05)
     loaded = repair_mesh(body.vertices, body.faces[polar > 0.12])
     assert loaded.mesh.is_closed
@@ -263,7 +263,7 @@ def test_a_large_hole_is_refused_with_its_size():
 
 
 def test_filled_holes_take_no_edge_that_is_taken():
-    body = shapes.box([0.1, 0.1, 0.1], 0.005)
+    body = solids.box([0.1, 0.1, 0.1], 0.005)
     near = np.argsort(np.linalg.norm(body.face_centroids - [0.05] * 3, axis=1))[:6]
     loaded = repair_mesh(body.vertices, np.delete(body.faces, near, axis=0))
     assert (loaded.mesh.edge_faces >= 0).all()
@@ -282,7 +282,7 @@ def test_a_taken_diagonal_is_not_used_to_fill_a_hole():
 
 
 def test_a_cavity_stays_a_cavity_whatever_way_the_file_is_wound():
-    outer, inner = shapes.sphere(0.05, 0.01), shapes.sphere(0.03, 0.01).with_flipped_faces()
+    outer, inner = solids.sphere(0.05, 0.01), solids.sphere(0.03, 0.01).with_flipped_faces()
     expected = outer.volume + inner.volume
     for turn in (1, -1):
         vertices, faces = joined(outer, inner)
@@ -292,14 +292,14 @@ def test_a_cavity_stays_a_cavity_whatever_way_the_file_is_wound():
 
 
 def test_material_within_material_is_dropped():
-    loaded = repair_mesh(*joined(shapes.sphere(0.05, 0.01), shapes.sphere(0.03, 0.01)))
-    assert_allclose(loaded.mesh.volume, shapes.sphere(0.05, 0.01).volume, rtol=RTOL_ROUNDOFF)
+    loaded = repair_mesh(*joined(solids.sphere(0.05, 0.01), solids.sphere(0.03, 0.01)))
+    assert_allclose(loaded.mesh.volume, solids.sphere(0.05, 0.01).volume, rtol=RTOL_ROUNDOFF)
     assert loaded.repairs == ('dropped 1 shell inside the body',)
 
 
 def test_a_body_within_a_cavity_is_kept():
-    shells = (shapes.sphere(0.05, 0.01), shapes.sphere(0.04, 0.01).with_flipped_faces(),
-              shapes.sphere(0.02, 0.01))
+    shells = (solids.sphere(0.05, 0.01), solids.sphere(0.04, 0.01).with_flipped_faces(),
+              solids.sphere(0.02, 0.01))
     loaded = repair_mesh(*joined(*shells))
     assert_allclose(loaded.mesh.volume, sum(s.volume for s in shells), rtol=RTOL_ROUNDOFF)
 
@@ -313,8 +313,8 @@ def test_separate_pieces_are_each_turned_outward():
 
 
 def test_overlapping_pieces_are_mentioned():
-    loaded = repair_mesh(*joined(shapes.sphere(0.04, 0.01),
-                                 moved(shapes.sphere(0.04, 0.01), 0.05, 0.0, 0.0)))
+    loaded = repair_mesh(*joined(solids.sphere(0.04, 0.01),
+                                 moved(solids.sphere(0.04, 0.01), 0.05, 0.0, 0.0)))
     assert any('parts overlap' in said for said in loaded.repairs)
 
 
@@ -334,7 +334,7 @@ def test_two_boxes_that_share_an_edge_are_a_body():
 
 def bow_tie():
     """Return a bar twisted through itself: two lobes, one of them inside out."""
-    body = shapes.box([0.1, 0.04, 0.04], 0.02)
+    body = solids.box([0.1, 0.04, 0.04], 0.02)
     squeeze = np.where(body.vertices[:, :1] > 0.0, -1.0, 1.0)
     squeeze = squeeze * np.abs(body.vertices[:, :1]) / 0.05
     squeeze[np.abs(squeeze) < 1e-9] = 1e-3
@@ -396,7 +396,7 @@ def test_what_is_no_body_is_refused_in_one_line(vertices, faces, error, message)
 
 
 def test_a_folded_sheet_is_refused():
-    sheet = shapes.box([0.1, 0.1, 0.1], 0.02)
+    sheet = solids.box([0.1, 0.1, 0.1], 0.02)
     bent = sheet.vertices * [1.0, 1.0, 0.0]
     bent[:, 2] = np.abs(bent[:, 0])
     with pytest.raises(MeshError):
@@ -507,7 +507,7 @@ def test_an_obj_with_too_many_faces_is_not_copied(tmp_path, monkeypatch):
 
 def broken(generator):
     """Return a body spoilt at random: holes, turns, doubles, noise, strays, NaN."""
-    body = (shapes.box([0.1, 0.06, 0.08], 0.012), shapes.sphere(0.04, 0.008))[
+    body = (solids.box([0.1, 0.06, 0.08], 0.012), solids.sphere(0.04, 0.008))[
         generator.integers(2)]
     vertices, faces = body.vertices.copy(), body.faces.copy()
     for spoil in generator.choice(8, generator.integers(1, 4), replace=False):

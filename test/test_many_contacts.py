@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
-from gripsim_ros.core.contact.many_contacts import many_vertex_contacts
+from gripsim_ros.core.contact.vertices.batch import many_vertex_contacts
 from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.transforms import transform
 
-LINKS = (ContactMesh(shapes.capsule(0.012, 0.04, 0.005)),
-         ContactMesh(shapes.box([0.03, 0.03, 0.03], 0.01)))
-BODY = ContactMesh(shapes.apple(0.08, 0.007))
+LINKS = (ContactMesh(solids.capsule(0.012, 0.04, 0.005)),
+         ContactMesh(solids.box([0.03, 0.03, 0.03], 0.01)))
+BODY = ContactMesh(solids.apple(0.08, 0.007))
 COUNT = 7
 
 

@@ -12,10 +12,10 @@ from plan_cases import apple, made_up_grasp  # noqa: E402
 from visualization_msgs.msg import Marker  # noqa: E402
 
 from gripsim_ros.core.batches import GraspStateBatch  # noqa: E402
-from gripsim_ros.markers import (  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand  # noqa: E402
+from gripsim_ros.ros.markers import (  # noqa: E402
     FORCE_LENGTH, MarkerFrame, grasp_markers, live_markers, ranked_markers)
-from gripsim_ros.nodes.warm_up import warm_up_contacts, warm_up_object  # noqa: E402
-from gripsim_ros.resources import load_default_hand  # noqa: E402
+from gripsim_ros.ros.nodes.ring.warm_up import warm_up_contacts, warm_up_object  # noqa: E402
 
 ATOL_ROUNDOFF = 1e-12
 FRAME = MarkerFrame('world', Time(sec=1))

@@ -9,9 +9,10 @@ from scipy.integrate import quad
 from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core import transforms
-from gripsim_ros.core.bodies import TriangleMesh, mass_properties, shapes
+from gripsim_ros.core.bodies import TriangleMesh, mass_properties
 from gripsim_ros.core.bodies.mass import third_moment
-from gripsim_ros.core.bodies.sweeps import arc, revolve
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies.shapes.sweeps import arc, revolve
 from gripsim_ros.core.errors import MaterialError, MeshError
 
 RTOL_ROUNDOFF = 1e-12
@@ -24,7 +25,7 @@ vectors = st.tuples(*[st.floats(-1.0, 1.0)] * 3).map(np.array)
 
 def test_box_has_the_textbook_inertia():
     a, b, c = extents = np.array([0.03, 0.05, 0.09])
-    properties = mass_properties(shapes.box(extents), 800.0)
+    properties = mass_properties(solids.box(extents), 800.0)
     mass = 800.0 * a * b * c
     inertia = mass / 12.0 * np.diag([b * b + c * c, a * a + c * c, a * a + b * b])
     assert_allclose(properties.mass, mass, rtol=RTOL_ROUNDOFF)
@@ -55,7 +56,7 @@ def test_cut_sphere_has_the_centre_of_mass_and_volume_of_the_cap_formula():
 @settings(max_examples=30, deadline=None)
 @given(rotation=vectors, translation=vectors)
 def test_mass_properties_turn_and_travel_with_the_body(rotation, translation):
-    body = shapes.apple(edge_length=0.02)
+    body = solids.apple(edge_length=0.02)
     T_a_body = transforms.from_rotation_vector(np.concatenate([translation, 3.0 * rotation]))
     here, there = mass_properties(body, 900.0), mass_properties(
         body.with_transform(T_a_body), 900.0)
@@ -68,7 +69,7 @@ def test_mass_properties_turn_and_travel_with_the_body(rotation, translation):
 
 
 def test_ten_metres_of_offset_cost_no_digits():
-    body = shapes.apple(edge_length=0.01)
+    body = solids.apple(edge_length=0.01)
     offset = np.array([10.0, -10.0, 10.0])
     moved = body.with_vertices(body.vertices + offset)
     here, there = mass_properties(body, 1.0), mass_properties(moved, 1.0)
@@ -77,7 +78,7 @@ def test_ten_metres_of_offset_cost_no_digits():
 
 
 def test_two_bodies_together_have_the_sum_of_mass_and_moment():
-    first, second = shapes.box([0.1, 0.1, 0.1]), shapes.sphere(0.03, 0.01)
+    first, second = solids.box([0.1, 0.1, 0.1]), solids.sphere(0.03, 0.01)
     second = second.with_vertices(second.vertices + [0.2, 0.0, 0.0])
     both = TriangleMesh(np.concatenate([first.vertices, second.vertices]),
                         np.concatenate([first.faces, second.faces + 8]))
@@ -98,17 +99,17 @@ def test_third_moment_of_a_cone_equals_the_integral_over_its_slices():
 
 
 def test_an_open_mesh_has_no_mass_properties():
-    body = shapes.box([1.0, 1.0, 1.0])
+    body = solids.box([1.0, 1.0, 1.0])
     with pytest.raises(MeshError, match='closed'):
         mass_properties(body.with_faces(body.faces[1:]), 1.0)
 
 
 def test_a_mesh_turned_inside_out_has_no_mass_properties():
     with pytest.raises(MeshError, match='positive enclosed volume'):
-        mass_properties(shapes.box([1.0, 1.0, 1.0]).with_flipped_faces(), 1.0)
+        mass_properties(solids.box([1.0, 1.0, 1.0]).with_flipped_faces(), 1.0)
 
 
 @pytest.mark.parametrize('density', [0.0, -1.0, np.nan, np.inf, 'x', None, [1.0, 2.0]])
 def test_a_density_that_is_not_positive_is_refused(density):
     with pytest.raises(MaterialError, match='density'):
-        mass_properties(shapes.box([1.0, 1.0, 1.0]), density)
+        mass_properties(solids.box([1.0, 1.0, 1.0]), density)

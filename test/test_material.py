@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gripsim_ros.core.bodies import Material, load_material, load_materials
-from gripsim_ros.core.bodies import material_from_mapping
+from gripsim_ros.core.bodies import Material, load_material, load_materials, material_from_mapping
 from gripsim_ros.core.errors import MaterialError
 
 LIBRARY = Path(__file__).resolve().parent.parent / 'config' / 'materials.yaml'

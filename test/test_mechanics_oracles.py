@@ -13,13 +13,14 @@ from scipy.spatial.transform import Rotation
 from scipy.special import ellipe, ellipk
 import trimesh
 
-from gripsim_ros.core.bodies import GraspObject, Material, shapes, TriangleMesh
+from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.contact import ContactMesh, PatchOptions, sample_patch, SphereIndenter
-from gripsim_ros.core.mechanics import ElasticBody, indent_body, kernel
-from gripsim_ros.core.mechanics import SphereIndenter as Ball
-from gripsim_ros.core.mechanics.boussinesq import boussinesq_displacements
-from gripsim_ros.core.mechanics.contact_forces import PatchNodes, solve_contact_forces
-from gripsim_ros.core.mechanics.volume import volume_and_centre
+from gripsim_ros.core.mechanics import ElasticBody, SphereIndenter as Ball, indent_body
+from gripsim_ros.core.mechanics.contact import half_space
+from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
+from gripsim_ros.core.mechanics.deformation.boussinesq import boussinesq_displacements
+from gripsim_ros.core.mechanics.deformation.volume import volume_and_centre
 from gripsim_ros.core.transforms import transform
 from lattice_cases import hertz_force
 from test_patches import jittered_sphere
@@ -90,7 +91,7 @@ def test_a_gentle_force_on_an_uneven_ball_is_that_of_hertz(spheres, edge, seed):
 @given(x=st.floats(-0.02, 0.02), y=st.floats(-0.015, 0.015))
 @settings(max_examples=8)
 def test_a_gentle_force_on_a_box_of_twelve_triangles_is_that_of_hertz(x, y):
-    box = ContactMesh(shapes.box((0.06, 0.05, 0.04)))
+    box = ContactMesh(solids.box((0.06, 0.05, 0.04)))
     force, _ = force_on(box, np.array([x, y, 0.02]), np.array([0.0, 0.0, -1.0]),
                         hertz_depth(PAD_RADIUS))
     assert_allclose(force, GENTLE_FORCE, rtol=RTOL_GENTLE)
@@ -129,7 +130,7 @@ def test_hertz_is_met_by_the_number_of_loaded_nodes(spheres, least, seed, edge):
 @settings(max_examples=5)
 def test_the_order_of_vertices_and_faces_changes_nothing(seed):
     rng = np.random.default_rng(seed)
-    mesh = shapes.apple(edge_length=6e-3)
+    mesh = solids.apple(edge_length=6e-3)
     order, faces = rng.permutation(len(mesh.vertices)), rng.permutation(len(mesh.faces))
     mixed = TriangleMesh(mesh.vertices[order], np.argsort(order)[mesh.faces[faces]])
     answers = [indent_body(ElasticBody(GraspObject(each, MATERIAL)), Ball(PAD_RADIUS),
@@ -156,8 +157,8 @@ def test_the_bare_kernel_is_indefinite_at_the_pole_of_a_globe_and_the_softened_i
     np.add.at(areas, globe.faces, globe.area_faces[:, None] / 3.0)
     points, normals = globe.vertices[near], -globe.vertices[near] / BALL_RADIUS
     bare = bare_kernel(points, areas[near])
-    softened = kernel.object_compliance(np.array(points), np.array(normals), areas[near],
-                                        MODULUS, kernel.LATTICE_SOFTENING)
+    softened = half_space.object_compliance(np.array(points), np.array(normals), areas[near],
+                                        MODULUS, half_space.LATTICE_SOFTENING)
     assert np.linalg.eigvalsh(bare).min() < -0.1 * bare.max()
     assert np.linalg.eigvalsh(softened).min() > 0.0
 

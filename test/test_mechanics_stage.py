@@ -12,11 +12,11 @@ from gripsim_ros.core import batches
 from gripsim_ros.core.batches import ConfigurationBatch, ContactBatch
 from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh
 from gripsim_ros.core.errors import TaskError
+from gripsim_ros.core.grasp_theory.grasp_map import joint_torque_map
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.mechanics import ElasticBody, evaluate_contacts, MechanicsOptions
-from gripsim_ros.core.mechanics.joint_loads import joint_torque_map
 from gripsim_ros.core.transforms import apply, from_rotation_vector
-from gripsim_ros.resources import load_default_hand, share_directory
+from gripsim_ros.library.resources import load_default_hand, share_directory
 from lattice_cases import ball_under_pad
 
 RADIUS = 0.03

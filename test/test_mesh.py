@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gripsim_ros.core import transforms
-from gripsim_ros.core.bodies import TriangleMesh, shapes
+from gripsim_ros.core.bodies import TriangleMesh
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import MeshError, ShapeError
 
 ATOL_ROUNDOFF = 1e-13
@@ -54,7 +55,7 @@ def test_a_mesh_keeps_its_own_read_only_copy():
 
 
 def test_derived_arrays_are_let_go_of_and_computed_again():
-    mesh = shapes.box([0.1, 0.1, 0.1], 0.05)
+    mesh = solids.box([0.1, 0.1, 0.1], 0.05)
     names = ('triangles', 'face_normals', 'vertex_normals', 'edges')
     before = {name: getattr(mesh, name) for name in names}
     kept = {name: before[name].copy() for name in names}
@@ -82,7 +83,7 @@ def test_copies_leave_the_original_as_it_was():
 @settings(max_examples=25, deadline=None)
 @given(rotation=vectors, translation=vectors)
 def test_derived_quantities_turn_with_the_mesh(rotation, translation):
-    mesh = shapes.apple(edge_length=0.02)
+    mesh = solids.apple(edge_length=0.02)
     T_a_mesh = transforms.from_rotation_vector(np.concatenate([translation, 3.0 * rotation]))
     moved = mesh.with_transform(T_a_mesh)
     turn = T_a_mesh[:3, :3]
@@ -94,33 +95,33 @@ def test_derived_quantities_turn_with_the_mesh(rotation, translation):
 
 
 def test_vertex_areas_add_up_to_the_area():
-    mesh = shapes.apple(edge_length=0.01)
+    mesh = solids.apple(edge_length=0.01)
     assert_allclose(mesh.vertex_areas.sum(), mesh.area, rtol=ATOL_ROUNDOFF)
 
 
 def test_closed_surfaces_have_a_zero_sum_of_area_vectors():
-    mesh = shapes.apple(edge_length=0.01)
+    mesh = solids.apple(edge_length=0.01)
     assert_allclose(mesh.face_areas @ mesh.face_normals, 0.0, atol=ATOL_ROUNDOFF)
 
 
 def test_vertex_normals_of_a_box_do_not_depend_on_its_diagonals():
-    normals = shapes.box([1.0, 1.0, 1.0]).vertex_normals
-    corners = shapes.box([1.0, 1.0, 1.0]).vertices
+    normals = solids.box([1.0, 1.0, 1.0]).vertex_normals
+    corners = solids.box([1.0, 1.0, 1.0]).vertices
     assert_allclose(normals, corners / np.linalg.norm(corners[0]), atol=ATOL_ROUNDOFF)
 
 
 def test_vertex_normals_of_a_sphere_are_nearly_radial():
-    mesh = shapes.sphere(0.04, 0.004)
+    mesh = solids.sphere(0.04, 0.004)
     assert_allclose(mesh.vertex_normals, mesh.vertices / 0.04, atol=2e-3)
 
 
 def test_euler_number_of_a_sphere_is_two():
-    mesh = shapes.sphere(0.04, 0.004)
+    mesh = solids.sphere(0.04, 0.004)
     assert len(mesh.vertices) - len(mesh.edges) + len(mesh.faces) == 2
 
 
 def test_neighbours_are_mutual_and_share_the_edge():
-    mesh = shapes.apple(edge_length=0.02)
+    mesh = solids.apple(edge_length=0.02)
     for face, neighbours in enumerate(mesh.face_neighbours):
         for side, other in enumerate(neighbours):
             back = list(mesh.face_neighbours[other]).index(face)
@@ -128,7 +129,7 @@ def test_neighbours_are_mutual_and_share_the_edge():
 
 
 def test_edge_faces_run_along_and_against_the_edge():
-    mesh = shapes.box([1.0, 2.0, 3.0], 0.7)
+    mesh = solids.box([1.0, 2.0, 3.0], 0.7)
     for (low, high), faces in zip(mesh.edges, mesh.edge_faces):
         for face, (tail, head) in zip(faces, ((low, high), (high, low))):
             corners = list(mesh.faces[face])
@@ -136,13 +137,13 @@ def test_edge_faces_run_along_and_against_the_edge():
 
 
 def test_dihedral_angles_of_a_box_are_flat_or_right():
-    angles = shapes.box([1.0, 2.0, 3.0]).dihedral_angles
+    angles = solids.box([1.0, 2.0, 3.0]).dihedral_angles
     assert_allclose(np.sort(angles), np.repeat([0.0, np.pi / 2.0], [6, 12]),
                     atol=ATOL_ROUNDOFF)
 
 
 def test_dihedral_angle_of_a_groove_is_negative():
-    angles = shapes.box([1.0, 2.0, 3.0]).with_flipped_faces().dihedral_angles
+    angles = solids.box([1.0, 2.0, 3.0]).with_flipped_faces().dihedral_angles
     assert_allclose(angles.min(), -np.pi / 2.0, atol=ATOL_ROUNDOFF)
 
 
@@ -161,22 +162,22 @@ def test_an_edge_between_faces_of_opposite_winding_joins_none():
 
 
 def test_a_box_has_six_smooth_sides_and_a_sphere_one():
-    box = shapes.box([1.0, 2.0, 3.0], 0.5)
+    box = solids.box([1.0, 2.0, 3.0], 0.5)
     assert box.smooth_sides().max() == 5
     for label in range(6):
         normals = box.face_normals[box.smooth_sides() == label]
         assert_allclose(normals, np.broadcast_to(normals[0], normals.shape), atol=1e-12)
-    assert shapes.sphere(0.04, 0.005).smooth_sides().max() == 0
+    assert solids.sphere(0.04, 0.005).smooth_sides().max() == 0
 
 
 def test_corner_normals_of_a_box_are_its_face_normals():
-    box = shapes.box([1.0, 2.0, 3.0], 0.5)
+    box = solids.box([1.0, 2.0, 3.0], 0.5)
     expected = np.broadcast_to(box.face_normals[:, None], (len(box.faces), 3, 3))
     assert_allclose(box.corner_normals(), expected, atol=ATOL_ROUNDOFF)
 
 
 def test_corner_normals_of_a_smooth_body_are_its_vertex_normals():
-    mesh = shapes.apple()
+    mesh = solids.apple()
     assert_allclose(mesh.corner_normals(), mesh.vertex_normals[mesh.faces],
                     atol=ATOL_ROUNDOFF)
 
@@ -201,7 +202,7 @@ def corner_normals_by_walking(mesh, angle):
 
 def test_corner_normals_equal_those_of_a_walk_round_each_vertex():
     generator = np.random.default_rng(5)
-    mesh = shapes.sphere(1.0, 0.4)
+    mesh = solids.sphere(1.0, 0.4)
     mesh = mesh.with_vertices(mesh.vertices + generator.normal(scale=0.06, size=(
         len(mesh.vertices), 3)))
     angle = float(np.median(np.abs(mesh.dihedral_angles)))
@@ -210,7 +211,7 @@ def test_corner_normals_equal_those_of_a_walk_round_each_vertex():
 
 
 def test_corner_normals_agree_along_smooth_edges_of_a_half_sharp_ridge():
-    mesh = shapes.box([1.0, 1.0, 1.0], 0.25)
+    mesh = solids.box([1.0, 1.0, 1.0], 0.25)
     wide = mesh.corner_normals(np.deg2rad(100.0))
     assert_allclose(wide, mesh.vertex_normals[mesh.faces], atol=ATOL_ROUNDOFF)
 
@@ -238,7 +239,7 @@ def test_negative_zero_is_zero_to_the_content_hash():
 
 
 def test_twenty_thousand_faces_get_corner_normals_in_a_fifth_of_a_second():
-    mesh = shapes.sphere(0.04, 0.0015)
+    mesh = solids.sphere(0.04, 0.0015)
     assert len(mesh.faces) >= 20_000
     start = time.process_time()     # of this process, whatever else runs
     mesh.corner_normals()

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 import pytest
 
 from gripsim_ros.core.errors import TaskError
-from gripsim_ros.core.mechanics.metrics import epsilon_bounds, force_closure, hull_metrics
-from gripsim_ros.core.mechanics.metrics import minkowski_sums, primitive_wrenches
-from gripsim_ros.core.mechanics.metrics import wrench_space_metrics
+from gripsim_ros.core.grasp_theory.wrench_space import (
+    epsilon_bounds, force_closure, hull_metrics, minkowski_sums, primitive_wrenches,
+    wrench_space_metrics)
 
 ATOL_ROUNDOFF = 1e-9
 ATOL_PRINTED_6_DIGITS = 1e-6

@@ -11,9 +11,9 @@ import pytest
 from scipy.optimize import linprog
 
 from gripsim_ros.core.errors import ShapeError, TaskError
-from gripsim_ros.core.mechanics.force_programme import conic_programme
-from gripsim_ros.core.mechanics.grasp_map import contact_frames, grasp_map
-from gripsim_ros.core.mechanics.minimal_forces import (
+from gripsim_ros.core.grasp_theory.grasp_map import contact_frames, grasp_map
+from gripsim_ros.core.mechanics.stability.grasp_force_socp import conic_programme
+from gripsim_ros.core.mechanics.stability.grasp_forces import (
     cone_violation, force_space, MinimalForceOptions, seed_forces, Shortfall, solve_in_space,
     solve_minimal_forces)
 

@@ -16,15 +16,16 @@ from shape_msgs.msg import SolidPrimitive  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
-from gripsim_ros import conversions  # noqa: E402
-from gripsim_ros.conversions.moveit import (  # noqa: E402
-    MoveItSettings, answer_to_moveit, request_from_moveit)
-from gripsim_ros.core.bodies import repair_mesh, shapes  # noqa: E402
+from gripsim_ros.core.bodies import repair_mesh  # noqa: E402
 from gripsim_ros.core.bodies.mass import mass_properties  # noqa: E402
+from gripsim_ros.core.bodies.shapes import solids  # noqa: E402
 from gripsim_ros.core.errors import GripsimError  # noqa: E402
 from gripsim_ros.core.transforms import from_rotation_vector, inverse, transform  # noqa: E402
-from gripsim_ros.nodes.moveit_service import moveit_settings  # noqa: E402
-from gripsim_ros.nodes.parameters import ParameterError  # noqa: E402
+from gripsim_ros.ros import conversions  # noqa: E402
+from gripsim_ros.ros.conversions.moveit import (  # noqa: E402
+    MoveItSettings, answer_to_moveit, request_from_moveit)
+from gripsim_ros.ros.nodes.base.parameters import ParameterError  # noqa: E402
+from gripsim_ros.ros.nodes.planner.moveit_service import moveit_settings  # noqa: E402
 from plan_cases import made_up_grasp  # noqa: E402
 
 TABLE = yaml.safe_load((Path(__file__).parent / 'data' / 'moveit_msgs.yaml').read_text())
@@ -171,7 +172,7 @@ def test_poses_of_target_and_shape_add_up():
 
 
 def test_obstacles_come_along_and_meshes_as_boxes():
-    ball = shapes.sphere(0.05, 0.02)
+    ball = solids.sphere(0.05, 0.02)
     wall = message('CollisionObject')(
         id='wall', header=Header(frame_id='table'),
         meshes=[conversions.mesh_to_msg(ball.vertices + [0.0, 0.0, 0.2], ball.faces)],

@@ -11,14 +11,17 @@ from scipy.optimize import linprog
 from scipy.spatial.transform import Rotation
 import trimesh
 
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
-from gripsim_ros.core.planning import rejections, sizes
-from gripsim_ros.core.planning.hints import explain
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.planning import rejections
+from gripsim_ros.core.planning.diagnosis.hint import explain
+from gripsim_ros.core.planning.hypotheses import hand_opening
+from gripsim_ros.core.planning.hypotheses.hand_opening import (
+    largest_opening, largest_width, least_width)
 from gripsim_ros.core.planning.load_cases import any_direction
-from gripsim_ros.core.planning.ranking import Reference
-from gripsim_ros.core.planning.sizes import largest_opening, largest_width, least_width
-from gripsim_ros.in_process import find_material, plan_grasps, planner_options
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.core.planning.ranking.score import Reference
+from gripsim_ros.library.in_process import find_material, plan_grasps, planner_options
+from gripsim_ros.library.resources import load_default_hand
 
 HYPOTHESES = 12
 #: Which of a round plate's alike candidates come first hangs on the last bit.
@@ -47,13 +50,13 @@ NO_LIMIT = 1e3
 def planned(name):
     """Return the object of a name and what planning says of it."""
     stuff = {
-        'wide': (shapes.box((0.2, 0.2, 0.2), 0.05), find_material('foam')),
-        'slippery': (shapes.sphere(0.035, 0.006), Material(1e6, 0.4, 1000.0, 0.05)),
-        'fragile': (shapes.sphere(0.035, 0.006),
+        'wide': (solids.box((0.2, 0.2, 0.2), 0.05), find_material('foam')),
+        'slippery': (solids.sphere(0.035, 0.006), Material(1e6, 0.4, 1000.0, 0.05)),
+        'fragile': (solids.sphere(0.035, 0.006),
                     Material(1e5, 0.4, 1000.0, 0.5, max_pressure=3e3)),
-        'heavy': (shapes.box((0.08, 0.08, 0.2), 0.012), Material(2e9, 0.3, 7812.5, 0.6)),
-        'sharp': (shapes.plate(), Material(2e9, 0.3, 840.0, 0.5, max_pressure=GLAZE)),
-        'small': (shapes.sphere(0.0025, 0.0006), find_material('foam'))}[name]
+        'heavy': (solids.box((0.08, 0.08, 0.2), 0.012), Material(2e9, 0.3, 7812.5, 0.6)),
+        'sharp': (solids.plate(), Material(2e9, 0.3, 840.0, 0.5, max_pressure=GLAZE)),
+        'small': (solids.sphere(0.0025, 0.0006), find_material('foam'))}[name]
     thing = GraspObject(*stuff)
     result = plan_grasps(thing, hypotheses=HYPOTHESES)
     assert result.grasps == [] and not result.timed_out
@@ -211,7 +214,7 @@ def test_a_block_of_10_kg_is_too_heavy_by_what_the_joints_hold():
 
 
 def test_a_soup_plate_is_held_and_one_of_soft_glaze_is_not():
-    plate = GraspObject(shapes.plate(), Material(2e9, 0.3, 840.0, 0.5))
+    plate = GraspObject(solids.plate(), Material(2e9, 0.3, 840.0, 0.5))
     held = plan_grasps(plate, hypotheses=PLATE_HYPOTHESES).grasps
     assert held and held[0].margin >= planner_options().margin_band[0]
     thing, result = planned('sharp')
@@ -235,8 +238,8 @@ def test_a_ball_of_5_mm_is_too_small_for_fingers_that_meet_before():
 
 
 def test_a_ball_half_as_wide_again_as_that_is_grasped():
-    radius = 0.75 * sizes.meeting_gap(load_default_hand())
-    pea = GraspObject(shapes.sphere(radius, 0.25 * radius), find_material('foam'))
+    radius = 0.75 * hand_opening.meeting_gap(load_default_hand())
+    pea = GraspObject(solids.sphere(radius, 0.25 * radius), find_material('foam'))
     assert plan_grasps(pea, hypotheses=HYPOTHESES).grasps
 
 
@@ -252,31 +255,31 @@ def test_the_nearest_miss_is_one_of_the_rejected_with_its_numbers(name):
 
 def test_the_least_width_of_a_tetrahedron_is_between_two_edges():
     corners = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) * 0.01
-    mesh = shapes.TriangleMesh(corners, np.array([[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]]))
+    mesh = solids.TriangleMesh(corners, np.array([[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]]))
     np.testing.assert_allclose(least_width(mesh), 0.02, rtol=RTOL_WIDTH)
 
 
 @pytest.mark.parametrize('seed', range(4))
 def test_the_least_width_turns_with_the_object(seed):
-    mesh = shapes.box((0.09, 0.05, 0.07), 0.02)
+    mesh = solids.box((0.09, 0.05, 0.07), 0.02)
     turned = mesh.with_vertices(mesh.vertices @ Rotation.random(random_state=seed).as_matrix().T)
     np.testing.assert_allclose(least_width(turned), 0.05, rtol=RTOL_WIDTH)
 
 
 @pytest.mark.parametrize('extents', [(0.09, 0.05, 0.07), (0.2, 0.2, 0.004)])
 def test_widths_of_very_fine_boxes_are_exact(extents, monkeypatch):
-    mesh = shapes.box(extents, 0.004)
-    monkeypatch.setattr(sizes, 'MOST_POINTS', 100)
-    np.testing.assert_allclose(sizes.least_width(mesh), min(extents), rtol=RTOL_WIDTH)
-    np.testing.assert_allclose(sizes.largest_width(mesh), np.linalg.norm(extents),
+    mesh = solids.box(extents, 0.004)
+    monkeypatch.setattr(hand_opening, 'MOST_POINTS', 100)
+    np.testing.assert_allclose(hand_opening.least_width(mesh), min(extents), rtol=RTOL_WIDTH)
+    np.testing.assert_allclose(hand_opening.largest_width(mesh), np.linalg.norm(extents),
                                rtol=RTOL_WIDTH)
 
 
 def test_widths_of_a_very_fine_ball_are_a_little_less_and_take_little_memory():
-    mesh = shapes.sphere(0.035, 0.0004)
-    assert len(mesh.vertices) > 2 * sizes.MOST_POINTS
+    mesh = solids.sphere(0.035, 0.0004)
+    assert len(mesh.vertices) > 2 * hand_opening.MOST_POINTS
     tracemalloc.start()
-    least, largest = sizes.least_width(mesh), sizes.largest_width(mesh)
+    least, largest = hand_opening.least_width(mesh), hand_opening.largest_width(mesh)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < MOST_MEMORY
@@ -291,7 +294,7 @@ def test_an_obstacle_around_everything_is_named():
     from gripsim_ros.core.batches import OBSTACLE_BOX
     from gripsim_ros.core.planning import Task
     wall = np.array([[OBSTACLE_BOX, 1.0, 1, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]])
-    ball = GraspObject(shapes.sphere(0.03, 0.008), find_material('foam'))
+    ball = GraspObject(solids.sphere(0.03, 0.008), find_material('foam'))
     result = plan_grasps(ball, Task(obstacles=wall), hypotheses=4)
     assert result.rejections == {rejections.SURROUNDINGS_COLLIDE: 4}
     assert result.hint.startswith('obstacles') and '4 of 4' in result.hint
@@ -299,6 +302,6 @@ def test_an_obstacle_around_everything_is_named():
 
 
 def test_the_largest_width_of_a_fine_ball_is_its_diameter():
-    ball = shapes.sphere(0.05, 0.004)
+    ball = solids.sphere(0.05, 0.004)
     assert len(ball.vertices) > 1000
     np.testing.assert_allclose(largest_width(ball), 0.1, rtol=1e-3)

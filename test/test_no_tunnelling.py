@@ -4,19 +4,20 @@ import numpy as np
 import pytest
 
 from gripsim_ros.core.batches import DETAIL_CLEARANCE, PATCH_THROUGH
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.contact import ContactMesh
-from gripsim_ros.core.contact.surface_distance import overlaps
+from gripsim_ros.core.contact.distance.mesh_distance import overlaps
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import GraspPlanner, Task
 from gripsim_ros.core.transforms import apply
-from gripsim_ros.in_process import link_shapes, mechanics_options, planner_options
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.in_process import link_shapes, mechanics_options, planner_options
+from gripsim_ros.library.resources import load_default_hand
 
 STIFF = Material(2.0e9, 0.3, 1000.0, 0.5)
-OBJECTS = {'mug': shapes.mug(wall=0.004, edge_length=0.006),
-           'sheet': shapes.box([0.06, 0.09, 0.002], 0.004)}
+OBJECTS = {'mug': solids.mug(wall=0.004, edge_length=0.006),
+           'sheet': solids.box([0.06, 0.09, 0.002], 0.004)}
 HYPOTHESES = 6
 #: Positions looked at between two steps.
 BETWEEN = 12

@@ -30,15 +30,16 @@ from suite_cases import (  # noqa: E402
     doubled_stages, goal, parameters, paused, quick_options, ranking, wait_for)
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 
-from gripsim_ros import conversions  # noqa: E402
-from gripsim_ros.client import STATUS_NAMES, PlanGraspClient, ServerLost  # noqa: E402
-from gripsim_ros.core.batches import ConfigurationBatch  # noqa: E402
 from gripsim_ros.core import bodies  # noqa: E402
+from gripsim_ros.core.batches import ConfigurationBatch  # noqa: E402
 from gripsim_ros.core.planning import PlannerOptions  # noqa: E402
-from gripsim_ros.in_process import plan_grasps  # noqa: E402
-from gripsim_ros.nodes.node_base import latched, latest, reliable  # noqa: E402
-from gripsim_ros.resources import load_default_hand  # noqa: E402
-from gripsim_ros.suite import NODES, Suite  # noqa: E402
+from gripsim_ros.library.in_process import plan_grasps  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand  # noqa: E402
+from gripsim_ros.ros import conversions  # noqa: E402
+from gripsim_ros.ros.clients.plan import STATUS_NAMES, PlanGraspClient, ServerLost  # noqa: E402
+from gripsim_ros.ros.clients.suite import NODES, Suite  # noqa: E402
+from gripsim_ros.ros.nodes.base.node_base import latched, latest, reliable  # noqa: E402
+from gripsim_ros.ros.programs import PROGRAMS  # noqa: E402
 
 Status = PlanGrasp.Response
 #: For what must happen, on a busy machine [s].
@@ -392,7 +393,7 @@ def test_a_malformed_batch_fails_in_one_line_and_the_stage_lives_on(suite, clien
 def test_a_stage_that_was_stopped_is_named_and_one_that_came_back_serves(
         suite, client, alone, monkeypatch):
     # A node that is killed instead stays in the graph for a while.
-    monkeypatch.setattr('gripsim_ros.suite.STOP_TIMEOUT', PATIENCE)
+    monkeypatch.setattr('gripsim_ros.ros.clients.suite.STOP_TIMEOUT', PATIENCE)
     suite.stop(['contact_detection'])
     begin = time.monotonic()
     result = client.plan(goal(max_planning_time=PLANNING_TIME))
@@ -525,7 +526,7 @@ def test_a_live_hand_goes_round_the_ring_and_what_is_missing_is_said(client):
 
 
 def start_node(*arguments, code=None, name='contact_detection'):
-    command = ['-c', code] if code else ['-m', f'gripsim_ros.nodes.{name}', *arguments]
+    command = ['-c', code] if code else ['-m', PROGRAMS[name], *arguments]
     return subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, env=os.environ)
 
@@ -533,7 +534,7 @@ def start_node(*arguments, code=None, name='contact_detection'):
 def test_a_node_without_the_interfaces_ends_with_one_line():
     process = start_node(code=(
         'import sys, runpy; sys.modules["gripsim_interfaces"] = None; '
-        'runpy.run_module("gripsim_ros.nodes.deformation", run_name="__main__")'))
+        'runpy.run_module("gripsim_ros.ros.nodes.ring.deformation", run_name="__main__")'))
     said = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 1
     assert len(said.strip().splitlines()) == 1
@@ -562,7 +563,7 @@ def test_a_planner_that_is_not_there_is_said_and_nothing_hangs():
 
 
 def test_a_planner_that_is_killed_while_planning_is_noticed(suite, client, monkeypatch):
-    monkeypatch.setattr('gripsim_ros.client.SILENCE', SILENCE)
+    monkeypatch.setattr('gripsim_ros.ros.clients.plan.SILENCE', SILENCE)
     result = []
 
     def ask():
@@ -591,7 +592,7 @@ def fields(message):
 
 
 def test_the_nodes_end_cleanly_when_they_are_asked_to(suite, monkeypatch):
-    monkeypatch.setattr('gripsim_ros.suite.STOP_TIMEOUT', PATIENCE)
+    monkeypatch.setattr('gripsim_ros.ros.clients.suite.STOP_TIMEOUT', PATIENCE)
     processes = dict(suite.processes)
     suite.stop()
     assert {name: process.returncode for name, process in processes.items()} == dict.fromkeys(

@@ -7,18 +7,19 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from gripsim_ros.core import transforms
-from gripsim_ros.core.bodies import GraspObject, Material, mass_properties, shapes
-from gripsim_ros.core.bodies.objects import _facing_shares, BLOCK, FACING_POWER
+from gripsim_ros.core.bodies import GraspObject, Material, mass_properties
+from gripsim_ros.core.bodies.grasp_object import _facing_shares, BLOCK, FACING_POWER
+from gripsim_ros.core.bodies.shapes import solids
 
 ATOL_ROUNDOFF = RTOL_ROUNDOFF = 1e-9
 MATERIAL = Material(5e5, 0.4, 950.0, 0.5)
 vectors = st.tuples(*[st.floats(-1.0, 1.0)] * 3).map(np.array)
 BODIES = {
-    'apple': shapes.apple(edge_length=0.01), 'sphere': shapes.sphere(0.04, 0.01),
-    'cube': shapes.box([0.05, 0.05, 0.05]), 'box': shapes.box([0.02, 0.05, 0.08]),
-    'bar': shapes.box([0.02, 0.02, 0.08], 0.01), 'mug': shapes.mug(edge_length=0.01),
-    'plate': shapes.plate(), 'banana': shapes.banana(edge_length=0.01),
-    'egg': shapes.egg(edge_length=0.01), 'torus': shapes.torus(edge_length=0.01)}
+    'apple': solids.apple(edge_length=0.01), 'sphere': solids.sphere(0.04, 0.01),
+    'cube': solids.box([0.05, 0.05, 0.05]), 'box': solids.box([0.02, 0.05, 0.08]),
+    'bar': solids.box([0.02, 0.02, 0.08], 0.01), 'mug': solids.mug(edge_length=0.01),
+    'plate': solids.plate(), 'banana': solids.banana(edge_length=0.01),
+    'egg': solids.egg(edge_length=0.01), 'torus': solids.torus(edge_length=0.01)}
 
 
 def test_the_id_names_vertices_faces_and_material_but_not_the_label():
@@ -26,7 +27,7 @@ def test_the_id_names_vertices_faces_and_material_but_not_the_label():
     name = GraspObject(box, MATERIAL).id
     assert len(name) == 32 and set(name) <= set('0123456789abcdef')
     assert GraspObject(box, MATERIAL, 'a box').id == name
-    assert GraspObject(shapes.box([0.02, 0.05, 0.08]), Material(
+    assert GraspObject(solids.box([0.02, 0.05, 0.08]), Material(
         *MATERIAL.numbers, name='other')).id == name
     assert GraspObject(box.with_scale(1.0 + 1e-15), MATERIAL).id != name
     assert GraspObject(box.with_faces(np.roll(box.faces, 1, axis=0)), MATERIAL).id != name
@@ -73,13 +74,13 @@ def test_the_canonical_frame_of_a_body_without_symmetry_ignores_the_numbering(na
     mesh = BODIES[name]
     skewed = mesh.with_vertices(mesh.vertices * (1.0 + 8.0 * mesh.vertices))
     order = np.random.default_rng(seed).permutation(len(mesh.vertices))
-    shuffled = shapes.TriangleMesh(skewed.vertices[order], np.argsort(order)[mesh.faces])
+    shuffled = solids.TriangleMesh(skewed.vertices[order], np.argsort(order)[mesh.faces])
     assert_allclose(GraspObject(shuffled, MATERIAL).canonical_frame,
                     GraspObject(skewed, MATERIAL).canonical_frame, atol=ATOL_ROUNDOFF)
 
 
 def test_the_frame_points_where_the_third_moment_is_positive():
-    frame = GraspObject(shapes.cone(0.02, 0.2), MATERIAL).canonical_frame
+    frame = GraspObject(solids.cone(0.02, 0.2), MATERIAL).canonical_frame
     assert_allclose(frame[:3, 0], [0.0, 0.0, 1.0], atol=1e-9)
 
 
@@ -87,14 +88,14 @@ def test_the_frame_points_where_the_third_moment_is_positive():
 @given(rotation=vectors)
 def test_the_axes_of_cubes_and_square_bars_are_square_to_their_sides(sides, rotation):
     turn = transforms.from_rotation_vector(np.concatenate([np.zeros(3), 3.0 * rotation]))
-    box = shapes.box(sides).with_transform(turn)
+    box = solids.box(sides).with_transform(turn)
     axes = GraspObject(box, MATERIAL).canonical_frame[:3, :3]
     square = np.abs(box.face_normals @ axes)
     assert_allclose(square.max(axis=1), 1.0, atol=ATOL_ROUNDOFF)
 
 
 def test_a_ball_has_no_side_that_its_axes_could_be_square_to():
-    ball = shapes.sphere(0.03, 0.004)
+    ball = solids.sphere(0.03, 0.004)
     axes = GraspObject(ball, MATERIAL).canonical_frame[:3, :3]
     centre = ball.vertices - ball.vertices.mean(axis=0)
     assert np.isclose(centre[0] / np.linalg.norm(centre[0]) @ axes[:, 0], 1.0)

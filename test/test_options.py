@@ -7,7 +7,7 @@ import yaml
 
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.planning.options import PlannerOptions, SCORE_TERMS
-from gripsim_ros.resources import share_directory
+from gripsim_ros.library.resources import share_directory
 
 
 @pytest.fixture(scope='module')

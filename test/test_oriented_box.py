@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.contact.oriented_box import (OrientedBox, fit_oriented_box,
-                                                   interaction_region, overlap, separation)
+from gripsim_ros.core.contact.geometry.oriented_box import (
+    OrientedBox, fit_oriented_box, interaction_region, overlap, separation)
 from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.transforms import transform
 

@@ -90,7 +90,7 @@ def test_console_scripts_exist(setup_arguments):
 
 
 def test_command_line_module_can_be_imported_without_ros():
-    assert util.find_spec('gripsim_ros.cli.main') is not None
+    assert util.find_spec('gripsim_ros.apps.cli.main') is not None
 
 
 def test_interface_dependencies_agree_with_cmake():

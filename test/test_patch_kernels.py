@@ -1,20 +1,21 @@
 """Steps of a patch in kernels against the plain formulas."""
 
 from gripsim_ros.core.batches import PATCH_THROUGH
-from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.contact import (ContactMesh, MeshIndenter, Patch, PatchOptions,
                                       SphereIndenter)
-from gripsim_ros.core.contact.curved_surface import lift
-from gripsim_ros.core.contact.lattice import Window
-from gripsim_ros.core.contact.oriented_box import OrientedBox
-from gripsim_ros.core.contact.patch_quality import patch_flags, ray_thickness
-from gripsim_ros.core.contact.patches import (_coarse_field, _make_patch, _mean_normal,
-                                              _nearest_label, _Pair, _repeats, _take,
-                                              THICKNESS_LIMIT)
-from gripsim_ros.core.contact.point_queries import bounds_in_box, triangles_in_box
-from gripsim_ros.core.contact.ray_queries import cast, EXIT
-from gripsim_ros.core.contact.region import (_clip, _inward_areas, _starts, find_region,
-                                             LEAST_FACING, LEAST_RESULTANT, PARTS, REGION_MARGIN)
+from gripsim_ros.core.contact.geometry.closest_point import bounds_in_box, triangles_in_box
+from gripsim_ros.core.contact.geometry.curved_surface import lift
+from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox
+from gripsim_ros.core.contact.geometry.ray_casting import cast, EXIT
+from gripsim_ros.core.contact.patches.patch import (
+    _coarse_field, _make_patch, _mean_normal, _nearest_label, _Pair, _repeats, _take,
+    THICKNESS_LIMIT)
+from gripsim_ros.core.contact.patches.patch_flags import patch_flags, ray_thickness
+from gripsim_ros.core.contact.patches.region import (
+    _clip, _inward_areas, _starts, find_region, LEAST_FACING, LEAST_RESULTANT, PARTS,
+    REGION_MARGIN)
+from gripsim_ros.core.contact.patches.sampling_grid import Window
 from gripsim_ros.core.contact.stage import _direction, MOTIONLESS
 from gripsim_ros.core.transforms import apply, inverse, transform
 from hypothesis import given, settings, strategies as st
@@ -91,7 +92,7 @@ def small_mesh(subdivisions, radius):
 
 
 BALL, FINGER, FEW_FACES = small_mesh(1, 0.04), small_mesh(2, 0.03), small_mesh(0, 0.03)
-PLATE = ContactMesh(shapes.box([0.06, 0.06, 0.004]))
+PLATE = ContactMesh(solids.box([0.06, 0.06, 0.004]))
 
 
 @settings(max_examples=20)

@@ -4,11 +4,10 @@ from contact_oracles import first_hits
 from gripsim_ros.core.batches import (PATCH_COARSE, PATCH_REACHES_LINK_EDGE,
                                       PATCH_REACHES_OBJECT_EDGE, PATCH_SPREAD)
 from gripsim_ros.core.contact import ContactMesh, SphereIndenter
-from gripsim_ros.core.contact.lattice import Field, Window
-from gripsim_ros.core.contact.patch_quality import (_at_probes, _probes, close_enough,
-                                                    EDGE_SLOPE, LEAST_NODES, LOADED_RATIO,
-                                                    patch_flags, PROBES, ray_thickness,
-                                                    SPREAD_COSINE, WAY_RATIO)
+from gripsim_ros.core.contact.patches.patch_flags import (
+    _at_probes, _probes, close_enough, EDGE_SLOPE, LEAST_NODES, LOADED_RATIO, patch_flags, PROBES,
+    ray_thickness, SPREAD_COSINE, WAY_RATIO)
+from gripsim_ros.core.contact.patches.sampling_grid import Field, Window
 from gripsim_ros.core.transforms import apply, inverse, transform
 from hypothesis import given, settings, strategies as st
 import numpy as np

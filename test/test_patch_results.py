@@ -10,18 +10,18 @@ from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core import batches
 from gripsim_ros.core.errors import TaskError
-from gripsim_ros.core.mechanics import kernel
-from gripsim_ros.core.mechanics.contact_forces import (ContactForces, PatchNodes,
-                                                       solve_contact_forces)
-from gripsim_ros.core.mechanics.patch_results import (max_normal_forces, summarise_patches,
-                                                      validity_flags, ValidityOptions)
+from gripsim_ros.core.mechanics.contact import bonded_layer
+from gripsim_ros.core.mechanics.contact.contact_forces import (
+    ContactForces, PatchNodes, solve_contact_forces)
+from gripsim_ros.core.mechanics.contact.patch_resultants import (
+    max_normal_forces, summarise_patches, validity_flags, ValidityOptions)
 from lattice_cases import (ball_under_pad, flat_punch, hertz_force, join, paraboloid,
                            transformed)
 
 MODULUS, POISSON = 1e5, 0.3
 RADIUS, DEPTH = 8e-3, 1e-3
 CONTACT_RADIUS = np.sqrt(RADIUS * DEPTH)
-RUBBER = kernel.fit_layer(2e6, 0.45, 3e-3)
+RUBBER = bonded_layer.fit_layer(2e6, 0.45, 3e-3)
 
 RTOL_LATTICE = 0.01
 #: Counting nodes overestimates the area by its rim.
@@ -123,7 +123,7 @@ def test_a_pad_makes_the_contact_softer_in_both_directions():
 
 
 def test_a_thick_pad_slides_like_a_half_space():
-    thick = kernel.fit_layer(2e6, 0.45, 10.0)
+    thick = bonded_layer.fit_layer(2e6, 0.45, 10.0)
     radius = 3e-3
     shear = 2e6 / 2.9
     assert_allclose(thick.tangential_stiffness(radius), 8.0 * shear * radius / 1.55, rtol=1e-3)

@@ -5,11 +5,11 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 
-from gripsim_ros.core.mechanics.patch_sums import (
+from gripsim_ros.core.mechanics.contact.patch_moments import (
     AREA, CENTRE, COSINE, DEPTH, DIRECTION, FEW_NODES, FORCE, HERTZ_PEAK, INDENTATION, LEVER,
     near_others, NORMAL, pairwise_sum, PEAK, RESULTANT, SMOOTHING_REACH, smoothed_pressures,
     sum_patches, TORQUE, WORK)
-from gripsim_ros.core.mechanics.tilting import (
+from gripsim_ros.core.mechanics.contact.rocking_stiffness import (
     EIGHT, motion_fields, tangents_of, tilting_springs)
 
 RTOL_ROUNDOFF, ATOL_ROUNDOFF = 1e-9, 1e-11

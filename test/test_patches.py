@@ -9,9 +9,11 @@ from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.batches import (PATCH_COARSE, PATCH_REACHES_LINK_EDGE,
                                       PATCH_REACHES_OBJECT_EDGE, PATCH_THROUGH)
-from gripsim_ros.core.bodies import TriangleMesh, shapes
-from gripsim_ros.core.contact import (ContactMesh, MeshIndenter, PatchOptions, patches,
-                                      PunchIndenter, sample_patch, SphereIndenter)
+from gripsim_ros.core.bodies import TriangleMesh
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.contact import (
+    ContactMesh, MeshIndenter, PatchOptions, PunchIndenter, sample_patch, SphereIndenter)
+from gripsim_ros.core.contact.patches import patch
 from gripsim_ros.core.transforms import transform
 
 RADIUS = 0.04
@@ -42,9 +44,9 @@ def jittered_sphere(edge, seed):
 
 
 SPHERES = {edge: ContactMesh(jittered_sphere(edge, 7)) for edge in (0.003, 0.0045, 0.006)}
-PLATE = ContactMesh(shapes.box([0.04, 0.04, 0.02]))
-BOX = ContactMesh(shapes.box([0.06, 0.05, 0.04]))
-FINGER = ContactMesh(shapes.sphere(0.012, edge_length=0.002))
+PLATE = ContactMesh(solids.box([0.04, 0.04, 0.02]))
+BOX = ContactMesh(solids.box([0.06, 0.05, 0.04]))
+FINGER = ContactMesh(solids.sphere(0.012, edge_length=0.002))
 
 
 def random_rotation(seed):
@@ -81,7 +83,7 @@ def test_depths_on_a_meshed_sphere_are_those_of_the_sphere(edge, depth, seed):
 
 @pytest.mark.parametrize('depth', [1e-7, 1e-6, 1e-5])
 def test_a_contact_far_smaller_than_the_first_lattice_is_found(depth):
-    body = ContactMesh(shapes.box([0.06, 0.06, 0.03]))
+    body = ContactMesh(solids.box([0.06, 0.06, 0.03]))
     ball = SphereIndenter(0.01)
     T = transform(np.eye(3), np.array([0.0037, -0.0052, 0.015 + 0.01 - depth]))
     patch, = sample_patch(body, ball, T)
@@ -136,16 +138,16 @@ def test_a_finger_in_the_middle_of_a_coarse_face_needs_no_vertex_of_it():
 
 def test_crossed_edges_without_any_vertex_inside_are_a_contact():
     turned = Rotation.from_euler('xz', [45.0, 90.0], degrees=True).as_matrix()
-    other = ContactMesh(shapes.box([0.05, 0.01, 0.01]))
+    other = ContactMesh(solids.box([0.05, 0.01, 0.01]))
     edge_up = Rotation.from_euler('x', 45.0, degrees=True).as_matrix()
-    body = ContactMesh(shapes.box([0.05, 0.01, 0.01]).with_transform(
+    body = ContactMesh(solids.box([0.05, 0.01, 0.01]).with_transform(
         transform(edge_up, np.zeros(3))))
     reach = np.sqrt(2.0) * 0.01
-    patches = sample_patch(body, MeshIndenter(other),
+    patch = sample_patch(body, MeshIndenter(other),
                            transform(turned, np.array([0.0, 0.0, reach - 2e-4])))
-    assert patches
-    assert 1e-5 < max(patch.depths.max() for patch in patches) <= np.sqrt(2.0) * 2e-4
-    assert all(patch.flags & PATCH_REACHES_OBJECT_EDGE for patch in patches)
+    assert patch
+    assert 1e-5 < max(patch.depths.max() for patch in patch) <= np.sqrt(2.0) * 2e-4
+    assert all(patch.flags & PATCH_REACHES_OBJECT_EDGE for patch in patch)
 
 
 def test_bodies_apart_by_a_micrometre_have_no_patch():
@@ -157,11 +159,11 @@ def test_bodies_apart_by_a_micrometre_have_no_patch():
 
 def test_the_wall_beside_a_pressed_face_is_no_patch():
     pad = transform(np.eye(3), np.array([0.025, 0.0, 0.02 + 0.01 - 1e-4]))
-    patches = sample_patch(BOX, MeshIndenter(PLATE), pad)
-    assert len(patches) == 1
-    np.testing.assert_allclose(patches[0].direction, [0.0, 0.0, -1.0], rtol=0.0,
+    patch = sample_patch(BOX, MeshIndenter(PLATE), pad)
+    assert len(patch) == 1
+    np.testing.assert_allclose(patch[0].direction, [0.0, 0.0, -1.0], rtol=0.0,
                                atol=ATOL_ROUNDOFF)
-    assert patches[0].flags & PATCH_REACHES_OBJECT_EDGE
+    assert patch[0].flags & PATCH_REACHES_OBJECT_EDGE
 
 
 def test_a_straddled_edge_gives_one_patch_per_side():
@@ -169,18 +171,18 @@ def test_a_straddled_edge_gives_one_patch_per_side():
     corner = np.array([0.03, 0.0, 0.02])
     out = np.array([1.0, 0.0, 1.0]) / np.sqrt(2.0)
     pad = transform(turned @ np.diag([1.0, -1.0, -1.0]), corner + (0.01 - 5e-4) * out)
-    patches = sample_patch(BOX, MeshIndenter(PLATE), pad)
-    assert sorted(tuple(np.round(patch.direction, 6)) for patch in patches) == [
+    patch = sample_patch(BOX, MeshIndenter(PLATE), pad)
+    assert sorted(tuple(np.round(patch.direction, 6)) for patch in patch) == [
         (-1.0, 0.0, 0.0), (0.0, 0.0, -1.0)]
-    np.testing.assert_allclose(patches[0].depths.max(), patches[1].depths.max(), rtol=0.05,
+    np.testing.assert_allclose(patch[0].depths.max(), patch[1].depths.max(), rtol=0.05,
                                atol=0.0)
 
 
 def test_depths_end_at_the_middle_of_a_thin_plate():
-    thin = ContactMesh(shapes.box([0.08, 0.08, 0.002]))
+    thin = ContactMesh(solids.box([0.08, 0.08, 0.002]))
     T = transform(np.eye(3), np.array([0.0, 0.0, 0.001 + 0.01 - 0.0015]))
-    patches = sample_patch(thin, MeshIndenter(PLATE), T)
-    pressed, = [p for p in patches if p.direction[2] < -0.9]
+    patch = sample_patch(thin, MeshIndenter(PLATE), T)
+    pressed, = [p for p in patch if p.direction[2] < -0.9]
     assert pressed.flags & PATCH_THROUGH
     np.testing.assert_allclose(pressed.thickness, 0.002, rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(pressed.depths.max(), 0.45 * 0.002, rtol=0.0, atol=1e-9)
@@ -188,14 +190,14 @@ def test_depths_end_at_the_middle_of_a_thin_plate():
 
 def test_two_separate_bumps_are_two_patches():
     comb = TriangleMesh(
-        np.concatenate([shapes.box([0.01, 0.02, 0.02]).vertices + [-0.02, 0, 0],
-                        shapes.box([0.01, 0.02, 0.02]).vertices + [0.02, 0, 0]]),
-        np.concatenate([shapes.box([0.01, 0.02, 0.02]).faces,
-                        shapes.box([0.01, 0.02, 0.02]).faces + 8]))
-    wide = ContactMesh(shapes.box([0.1, 0.1, 0.02]))
+        np.concatenate([solids.box([0.01, 0.02, 0.02]).vertices + [-0.02, 0, 0],
+                        solids.box([0.01, 0.02, 0.02]).vertices + [0.02, 0, 0]]),
+        np.concatenate([solids.box([0.01, 0.02, 0.02]).faces,
+                        solids.box([0.01, 0.02, 0.02]).faces + 8]))
+    wide = ContactMesh(solids.box([0.1, 0.1, 0.02]))
     T = transform(np.eye(3), np.array([0.0, 0.0, 0.02 - 1e-4]))
-    patches = sample_patch(wide, MeshIndenter(ContactMesh(comb)), T)
-    middles = sorted(float(p.points[loaded(p), 0].mean()) for p in patches)
+    patch = sample_patch(wide, MeshIndenter(ContactMesh(comb)), T)
+    middles = sorted(float(p.points[loaded(p), 0].mean()) for p in patch)
     np.testing.assert_allclose(middles, [-0.02, 0.02], rtol=0.0, atol=1e-3)
 
 
@@ -209,7 +211,7 @@ def test_one_sample_tells_the_same_twice():
 
 
 def test_a_cylinder_of_sixty_four_sides_is_round_and_its_ends_are_flat():
-    body = ContactMesh(shapes.cylinder(0.03, 0.08, edge_length=0.003))
+    body = ContactMesh(solids.cylinder(0.03, 0.08, edge_length=0.003))
     T = transform(np.eye(3), np.array([0.03 + 0.01 - 2e-4, 0.0011, 0.0]))
     patch, = sample_patch(body, SphereIndenter(0.01), T)
     radii = np.hypot(patch.points[:, 0], patch.points[:, 1])
@@ -234,9 +236,9 @@ def lattices_of(monkeypatch, depth, options):
         fits.append(real_fit(*arguments))
         return fits[-1]
 
-    real_zoom, real_fit = patches.zoom_window, patches.fitted_window
-    monkeypatch.setattr(patches, 'zoom_window', zoom)
-    monkeypatch.setattr(patches, 'fitted_window', fit)
+    real_zoom, real_fit = patch.zoom_window, patch.fitted_window
+    monkeypatch.setattr(patch, 'zoom_window', zoom)
+    monkeypatch.setattr(patch, 'fitted_window', fit)
     edge_down = Rotation.from_euler('x', 45.0, degrees=True).as_matrix()   # of the ball's box
     T = transform(edge_down, np.array([0.0037, -0.0052, 0.02 + 0.01 - depth]))
     return sample_patch(BOX, SphereIndenter(0.01), T, None, options), zooms, fits

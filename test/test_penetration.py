@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import shapes
-from gripsim_ros.core.bodies.sweeps import revolve
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies.shapes.sweeps import revolve
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
-from gripsim_ros.core.contact.culling import boxes_apart
-from gripsim_ros.core.contact.narrow_phase import ON_SURFACE
-from gripsim_ros.core.contact.oriented_box import OrientedBox, separation
+from gripsim_ros.core.contact.geometry.culling import boxes_apart
+from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox, separation
+from gripsim_ros.core.contact.vertices.penetrating_vertices import ON_SURFACE
 from gripsim_ros.core.errors import MeshError
 from gripsim_ros.core.transforms import apply, inverse, transform
 
@@ -22,11 +22,11 @@ ATOL_FAR = 2e-13
 
 seeds = st.integers(0, 2 ** 31)
 
-SPHERE = ContactMesh(shapes.sphere(0.035, 0.006))
-APPLE = ContactMesh(shapes.apple(0.08, 0.007))
-MUG = ContactMesh(shapes.mug(edge_length=0.01))
-BOX = ContactMesh(shapes.box([0.05, 0.06, 0.04], 0.01))
-FINGER = ContactMesh(shapes.capsule(0.012, 0.04, 0.005))
+SPHERE = ContactMesh(solids.sphere(0.035, 0.006))
+APPLE = ContactMesh(solids.apple(0.08, 0.007))
+MUG = ContactMesh(solids.mug(edge_length=0.01))
+BOX = ContactMesh(solids.box([0.05, 0.06, 0.04], 0.01))
+FINGER = ContactMesh(solids.capsule(0.012, 0.04, 0.005))
 
 
 def rotation(rng):
@@ -98,7 +98,7 @@ def test_motion_parallel_to_four_of_six_sides_leaves_through_the_fifth(axis, sig
 
 def test_a_lattice_over_a_lattice_leaks_nowhere():
     """Vertices straight below the lattice of another box: every ray meets an edge or a corner."""
-    box = ContactMesh(shapes.box([0.0625, 0.0625, 0.03125], 0.0078125))
+    box = ContactMesh(solids.box([0.0625, 0.0625, 0.03125], 0.0078125))
     low = box.mesh.vertices[:, 2].min()
     inner = box.mesh.vertices[(np.abs(box.mesh.vertices[:, :2]) < 0.03).all(axis=1)
                               & (box.mesh.vertices[:, 2] > low)]
@@ -137,7 +137,7 @@ def test_facets_three_micrometres_wide_are_not_skipped(width, seed):
 @given(seeds)
 def test_many_points_under_few_large_facets_are_all_found(seed):
     rng, half = np.random.default_rng(seed), np.array([0.03, 0.02, 0.05])
-    target = ContactMesh(shapes.box(2.0 * half))
+    target = ContactMesh(solids.box(2.0 * half))
     points = rng.uniform(-1.1, 1.1, (600, 3)) * half
     T, d = transform(rotation(rng), rng.normal(size=3)), unit(rng.normal(size=3))
     found = vertex_contacts(points_as_mesh(points), target.with_vertices(target.mesh.vertices),

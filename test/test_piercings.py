@@ -8,9 +8,9 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
-from gripsim_ros.core.contact.piercings import find_piercings
+from gripsim_ros.core.contact.geometry.triangle_intersection import find_piercings
 from gripsim_ros.core.transforms import apply, inverse, transform
 
 ATOL_ROUNDOFF = 1e-12
@@ -18,8 +18,8 @@ ATOL_ROUNDOFF = 1e-12
 UNDECIDED = 1e-7
 
 #: Coarse links: long boxes, of which many poses meet without a vertex inside.
-BAR, PLATE = ContactMesh(shapes.box([0.08, 0.012, 0.015])), ContactMesh(
-    shapes.box([0.06, 0.05, 0.008]))
+BAR, PLATE = ContactMesh(solids.box([0.08, 0.012, 0.015])), ContactMesh(
+    solids.box([0.06, 0.05, 0.008]))
 
 
 def random_pose(seed, reach):
@@ -82,7 +82,7 @@ def test_a_rod_through_a_plate_is_found_though_no_vertex_is_inside():
 
 
 def test_curved_bodies_agree_with_winding_numbers():
-    apple, ball = (ContactMesh(shapes.apple(0.08, 0.01)), ContactMesh(shapes.sphere(0.03, 0.01)))
+    apple, ball = (ContactMesh(solids.apple(0.08, 0.01)), ContactMesh(solids.sphere(0.03, 0.01)))
     for seed in range(20):
         T = random_pose(seed, 0.06)
         of_apple, of_ball = find_piercings(apple, ball, T)

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from gripsim_ros.core.batches import ConfigurationBatch
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.mechanics import stage
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task
-from gripsim_ros.core.planning.state_row import state_row
+from gripsim_ros.core.planning.closing.grasp_state import state_row
 from gripsim_ros.core.transforms import apply, from_rotation_vector
-from gripsim_ros.in_process import link_shapes, mechanics_options, planner_options
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.in_process import link_shapes, mechanics_options, planner_options
+from gripsim_ros.library.resources import load_default_hand
 
 HYPOTHESES = 10
 #: The object weighs about 180 g, so that a finger presses with one or two newtons.
@@ -36,7 +37,7 @@ def hand():
 
 
 def apple_of(material, mesh=None):
-    return GraspObject(mesh or shapes.apple(), material)
+    return GraspObject(mesh or solids.apple(), material)
 
 
 @lru_cache(maxsize=12)
@@ -152,7 +153,7 @@ def test_the_undeformed_centre_of_mass_would_give_another_verdict(hand, monkeypa
 
 def test_turning_object_and_task_together_leaves_order_and_scores(hand):
     turn = from_rotation_vector(np.array([0.02, 0.01, -0.03, 0.5, -0.3, 0.8]))
-    mesh = shapes.apple()
+    mesh = solids.apple()
     task = Task(gravity_directions=np.array([[0.1, 0.2, -1.0]]))
     turned_task = Task(gravity_directions=task.gravity_directions @ turn[:3, :3].T)
     plain = plan(hand, apple_of(APPLE, mesh), task).ranked()

@@ -7,21 +7,22 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 
-from gripsim_ros.core.bodies import TriangleMesh, shapes
+from gripsim_ros.core.bodies import TriangleMesh
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import HandError, MeshError, ShapeError
 from gripsim_ros.core.hand import forward_kinematics, HandModel
-from gripsim_ros.core.planning.distance_field import sample_surface
-from gripsim_ros.core.planning.planar_closure import PlanarChain
-from gripsim_ros.core.planning.planar_closure_contour import (
+from gripsim_ros.core.planning.hypotheses.distance_field import sample_surface
+from gripsim_ros.core.planning.planar_closing.contour import (
     contour_of_points, cut_contours, cut_faces, mirrored)
-from gripsim_ros.core.planning.planar_closure_filter import least_unbalance
-from gripsim_ros.core.planning.planar_closure_hand import (
+from gripsim_ros.core.planning.planar_closing.filter import least_unbalance
+from gripsim_ros.core.planning.planar_closing.finger_chain import PlanarChain
+from gripsim_ros.core.planning.planar_closing.hand_section import (
     ROUNDING, ReachedContact, close_hand, finger_planes, palmar_outline)
-from gripsim_ros.core.planning.planar_closure_preshape import prism_of
-from gripsim_ros.core.planning.planar_closure_queue import ClosingQueue
+from gripsim_ros.core.planning.planar_closing.preshape import prism_of
+from gripsim_ros.core.planning.planar_closing.queue import ClosingQueue
 from gripsim_ros.core.planning.rejections import HOPELESS
 from gripsim_ros.core.transforms import apply, transform
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.resources import load_default_hand
 from hand_cases import PLANAR_CONFIG, PLANAR_URDF, write_hand
 
 ATOL_ROUNDOFF = 1e-12
@@ -34,7 +35,7 @@ CIRCLE = 0.03 * np.column_stack([f(2 * np.pi * np.arange(60) / 60) for f in (np.
 
 
 def test_the_cut_through_a_box_is_its_rectangle():
-    contour, = cut_contours(shapes.box((0.04, 0.06, 0.08)), (0.0, 0.0, 0.01), XY)
+    contour, = cut_contours(solids.box((0.04, 0.06, 0.08)), (0.0, 0.0, 0.01), XY)
     assert contour.closed
     assert contour.perimeter == pytest.approx(0.2, abs=ATOL_ROUNDOFF)
     assert_allclose(np.ptp(contour.points, axis=0), (0.04, 0.06), rtol=0.0, atol=ATOL_ROUNDOFF)
@@ -42,7 +43,7 @@ def test_the_cut_through_a_box_is_its_rectangle():
 
 @given(st.floats(-0.02, 0.02), st.floats(0.0, 3.1))
 def test_loops_hold_all_pieces_of_a_cut(height, turn):
-    mesh = shapes.torus(0.03, 0.012)
+    mesh = solids.torus(0.03, 0.012)
     axes = np.array([[np.cos(turn), 0.0, np.sin(turn)], [0.0, 1.0, 0.0]])
     origin = height * np.cross(*axes)
     pieces, *_ = cut_faces(mesh.vertices, mesh.faces, origin[None], *axes, np.inf)
@@ -52,7 +53,7 @@ def test_loops_hold_all_pieces_of_a_cut(height, turn):
 
 
 def test_an_open_mesh_has_no_section():
-    mesh = shapes.box((0.1, 0.1, 0.1))
+    mesh = solids.box((0.1, 0.1, 0.1))
     with pytest.raises(MeshError, match='closed mesh'):
         cut_contours(mesh.with_faces(mesh.faces[:-1]), np.zeros(3), XY)
 
@@ -117,7 +118,7 @@ def test_closed_fingers_stand_on_the_object_and_not_in_it(number):
     hand, radius = load_default_hand(), 0.03
     along_y = transform(np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
                         np.zeros(3))
-    mesh = shapes.cylinder(radius, 0.3, 400).with_transform(along_y)
+    mesh = solids.cylinder(radius, 0.3, 400).with_transform(along_y)
     T_object_palm = transform(np.eye(3), np.array([0.0095, 0.0, -0.20]))
     closure = close_hand(hand, number, T_object_palm, mesh)
     assert closure.fingers == len(finger_planes(hand, number))
@@ -131,7 +132,7 @@ def test_closed_fingers_stand_on_the_object_and_not_in_it(number):
 
 
 def test_a_prism_closes_like_the_body_it_is_cut_from():
-    hand, body = load_default_hand(), shapes.cylinder(0.03, 0.3)
+    hand, body = load_default_hand(), solids.cylinder(0.03, 0.3)
     contour, = cut_contours(body, np.zeros(3), XY)
     T_object_palm = transform(np.array([[1.0, 0, 0], [0, 0, 1.0], [0, -1.0, 0]]),
                               np.array([0.0095, 0.20, 0.0]))
@@ -234,7 +235,7 @@ def test_the_outline_of_a_wedge_runs_inside_its_palmar_sides():
 @pytest.mark.parametrize('together', [True, False])
 def test_an_object_out_of_reach_leaves_every_joint_where_its_law_ends(together):
     hand, far = load_default_hand(), transform(np.eye(3), np.array([0.0, 0.0, -9.0]))
-    closure = close_hand(hand, 1, far, shapes.box((0.1, 0.1, 0.1)), together=together)
+    closure = close_hand(hand, 1, far, solids.box((0.1, 0.1, 0.1)), together=together)
     planes = finger_planes(hand, 1)
     assert (closure.fingers, closure.contacts, closure.overlap) == (0, (), 0.0)
     for plane in planes:

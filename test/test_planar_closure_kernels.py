@@ -5,18 +5,18 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 
-from gripsim_ros.core.bodies import shapes
-from gripsim_ros.core.planning.planar_closure_contour import cut_faces, pieces_near
-from gripsim_ros.core.planning.planar_closure_kernel import (
-    chain_points, nearest_points, place_bars)
-from gripsim_ros.core.planning.planar_closure_together import (
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.planning.planar_closing.advance import (
     _bound_gaps, _middles, _top_speed, BLOCK, chain_gap, close_chain, TOGETHER_TOLERANCE)
+from gripsim_ros.core.planning.planar_closing.contour import cut_faces, pieces_near
+from gripsim_ros.core.planning.planar_closing.first_touch import (
+    chain_points, nearest_points, place_bars)
 
 BASE, LENGTHS, RADII = np.zeros(2), np.array([0.08, 0.05]), np.array([0.003, 0.002])
 START = np.array([-1.0, 0.1])
 RTOL_ROUNDOFF, ATOL_ROUNDOFF = 1e-12, 1e-12
 
-TORUS = shapes.torus(0.03, 0.012)
+TORUS = solids.torus(0.03, 0.012)
 
 seeds = st.integers(0, 2 ** 32 - 1)
 
@@ -157,7 +157,7 @@ def test_the_top_speed_is_that_of_all_joints_at_the_farthest_arms(seed, first):
 
 
 def test_several_planes_cut_what_each_cuts_alone():
-    mesh, (e1, e2) = shapes.torus(0.03, 0.012), np.linalg.qr(np.arange(6.0).reshape(3, 2))[0].T
+    mesh, (e1, e2) = solids.torus(0.03, 0.012), np.linalg.qr(np.arange(6.0).reshape(3, 2))[0].T
     origins = np.array([[0.0, 0.0, 0.005], [0.01, 0.0, 0.0], [0.0, 1.0, 0.0]])
     together = cut_faces(mesh.vertices, mesh.faces, origins, e1, e2, 0.04)
     alone = [cut_faces(mesh.vertices, mesh.faces, origin[None], e1, e2, 0.04)

@@ -10,16 +10,18 @@ import pytest
 from fake_stages import SphereWorld
 
 from gripsim_ros.core.batches import DETAIL_SURFACE
-from gripsim_ros.core.bodies import GraspObject, shapes
+from gripsim_ros.core.bodies import GraspObject
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.pipeline import run
-from gripsim_ros.core.planning import GraspPlanner, Task, closing, rejections
-from gripsim_ros.core.planning.closing_groups import carry_closings
-from gripsim_ros.core.planning.held_motion import HeldMotion
-from gripsim_ros.core.planning.state_row import state_row
+from gripsim_ros.core.planning import GraspPlanner, Task, rejections
+from gripsim_ros.core.planning.closing import closing
+from gripsim_ros.core.planning.closing.grasp_state import state_row
+from gripsim_ros.core.planning.closing.groups import carry_closings
+from gripsim_ros.core.planning.manipulation.follow_path import HeldMotion
 from gripsim_ros.core.transforms import apply, from_rotation_vector
-from gripsim_ros.in_process import find_material, planner_options
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.in_process import find_material, planner_options
+from gripsim_ros.library.resources import load_default_hand
 
 RADIUS = 0.04
 HYPOTHESES = 24
@@ -33,7 +35,7 @@ def hand():
 
 @pytest.fixture(scope='module')
 def ball():
-    return GraspObject(shapes.sphere(RADIUS), find_material('foam'))
+    return GraspObject(solids.sphere(RADIUS), find_material('foam'))
 
 
 @pytest.fixture(scope='module')
@@ -263,7 +265,7 @@ def test_counts_that_are_negative_or_not_whole_are_refused(ball, hand, name, cou
 
 
 def test_hypotheses_turn_with_the_object(hand):
-    apple = shapes.apple()
+    apple = solids.apple()
     turned_by = from_rotation_vector(np.array([0.01, -0.02, 0.03, 0.4, -0.7, 0.2]))
     material = find_material('firm_fruit')
     plain = GraspPlanner(GraspObject(apple, material), hand, Task(), planner_options(),

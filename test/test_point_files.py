@@ -4,8 +4,8 @@ import numpy as np
 from numpy.testing import assert_array_equal
 import pytest
 
-from gripsim_ros.core.bodies import completion_reading
-from gripsim_ros.core.bodies.completion_reading import has_faces, read_points
+from gripsim_ros.core.bodies.scans import reading
+from gripsim_ros.core.bodies.scans.reading import has_faces, read_points
 from gripsim_ros.core.errors import ShapeError
 
 POINTS = np.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
@@ -67,7 +67,7 @@ def test_an_array_of_something_else_is_refused(tmp_path, array, said):
 
 
 def test_too_many_points_are_refused_before_they_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(completion_reading, 'MAX_POINTS', 1)
+    monkeypatch.setattr(reading, 'MAX_POINTS', 1)
     np.save(tmp_path / 'points.npy', POINTS)
     with pytest.raises(ShapeError, match='at most 1 rows'):
         read_points(tmp_path / 'points.npy')

@@ -5,14 +5,15 @@ from numpy.testing import assert_allclose
 import pytest
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import MeshError
-from gripsim_ros.core.planning.planar_closure_contour import Contour
-from gripsim_ros.core.planning.planar_closure_preshape import (
+from gripsim_ros.core.planning.planar_closing.contour import Contour
+from gripsim_ros.core.planning.planar_closing.preshape import (
     choose_preshape, close_in_corner, finger_shapes, middle_section, OPPOSING, palm_line, prism_of,
     PRISM_HALF_LENGTH)
 from gripsim_ros.core.transforms import apply, transform
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.resources import load_default_hand
 
 MATERIAL = Material(1e6, 0.45, 1000.0, 0.6)
 RADIUS, LENGTH, GAP = 0.03, 0.15, 0.03
@@ -36,7 +37,7 @@ def hand():
 def rod():
     """Return a cylinder along z, lying askew in its frame."""
     turn = Rotation.from_euler('xyz', [0.3, -0.5, 0.2]).as_matrix()
-    mesh = shapes.cylinder(RADIUS, LENGTH, edge_length=0.006)
+    mesh = solids.cylinder(RADIUS, LENGTH, edge_length=0.006)
     return turn, mesh.with_vertices(mesh.vertices @ turn.T + [0.01, 0.02, 0.03])
 
 
@@ -68,7 +69,7 @@ def test_a_plane_that_is_asked_for_cuts_through_the_centre_of_mass(rod):
 
 
 def test_a_plane_that_misses_the_body_is_refused():
-    ball = shapes.sphere(0.02, 0.006)
+    ball = solids.sphere(0.02, 0.006)
     away = transform(np.eye(3), np.array([0.0, 0.0, 0.1]))
     with pytest.raises(MeshError, match='does not cut the surface'):
         middle_section(ball, away, np.array([0.0, 0.0, 1.0]))

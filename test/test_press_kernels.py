@@ -9,12 +9,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.hand import forward_kinematics
-from gripsim_ros.core.planning.hand_geometry import find_fingers, Finger
-from gripsim_ros.core.planning.press import (
+from gripsim_ros.core.planning.closing.force_control import (
     contact_controls, Control, LEAST_SEEN_SHARE, mean_speeds, MIN_FRONTAL_SHARE, POWERS,
     press_steps)
+from gripsim_ros.core.planning.hypotheses.hand_geometry import find_fingers, Finger
 from gripsim_ros.core.transforms import cross
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.resources import load_default_hand
 
 #: Central differences of positions [m] over so much of a fraction.
 STEP, ATOL_DIFFERENCE = 1e-5, 1e-9

@@ -10,25 +10,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gripsim_ros.core.batches import DETAIL_FORCES, PATCH_REACHES_LINK_EDGE, PATCH_THIN
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import GraspPlanner, Task
-from gripsim_ros.core.planning.closing import Question
+from gripsim_ros.core.planning.closing.batching import question_batch
+from gripsim_ros.core.planning.closing.closing import Question
+from gripsim_ros.core.planning.closing.grasp_state import state_row
 from gripsim_ros.core.planning.load_cases import task_load_cases
-from gripsim_ros.core.planning.prospects import (
+from gripsim_ros.core.planning.ranking.pruning import (
     RELIEF, Prospects, best_score, foreseen_change)
-from gripsim_ros.core.planning.questions import question_batch
-from gripsim_ros.core.planning.ranking import score_reference
-from gripsim_ros.core.planning.state_row import state_row
-from gripsim_ros.in_process import mechanics_options, planner_options
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.core.planning.ranking.score import score_reference
+from gripsim_ros.library.in_process import mechanics_options, planner_options
+from gripsim_ros.library.resources import load_default_hand
 
 
 @lru_cache(maxsize=None)
 def held():
     """Return the state of a grasp of a ball that holds, hand, reference and options."""
     hand, options = load_default_hand(), planner_options()
-    thing = GraspObject(shapes.sphere(0.033, 0.003), Material(2e6, 0.45, 1100.0, 0.8))
+    thing = GraspObject(solids.sphere(0.033, 0.003), Material(2e6, 0.45, 1100.0, 0.8))
     planner = GraspPlanner(thing, hand, Task(), options, max_hypotheses=1)
     pipeline = Pipeline(hand, thing, mechanics_options())
     while not planner.finished:

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import shapes
-from gripsim_ros.core.planning import distance_field
-from gripsim_ros.core.planning.distance_field import build_distance_field, sample_surface
-from gripsim_ros.core.planning.hypotheses import _preshape_look
-from gripsim_ros.core.planning.quick_look import closing_look, hand_is_free, place_palms
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.planning.hypotheses import distance_field
+from gripsim_ros.core.planning.hypotheses.distance_field import (
+    build_distance_field, sample_surface)
+from gripsim_ros.core.planning.hypotheses.generate import _preshape_look
+from gripsim_ros.core.planning.hypotheses.prescreen import closing_look, hand_is_free, place_palms
+from gripsim_ros.library.resources import load_default_hand
 
 RADIUS, POSES, LIMIT = 0.04, 400, 0.001
 #: Trilinear values of a field of samples, in parts of its spacing.
@@ -24,7 +25,7 @@ def hand():
 
 @pytest.fixture(scope='module', params=['ball', 'plate'])
 def field(request):
-    mesh = shapes.sphere(RADIUS) if request.param == 'ball' else shapes.box((0.12, 0.08, 0.004))
+    mesh = solids.sphere(RADIUS) if request.param == 'ball' else solids.box((0.12, 0.08, 0.004))
     return build_distance_field(mesh)
 
 
@@ -38,7 +39,7 @@ def palms(seed):
 
 
 def test_a_field_of_thinned_samples_is_as_good_as_its_spacing(monkeypatch):
-    ball = shapes.sphere(RADIUS, 0.0012)
+    ball = solids.sphere(RADIUS, 0.0012)
     built = []
     for most in (len(ball.faces), len(ball.faces) // 2):
         monkeypatch.setattr(distance_field, 'MOST_SAMPLES', most)
@@ -54,7 +55,7 @@ def test_a_field_of_thinned_samples_is_as_good_as_its_spacing(monkeypatch):
 
 
 def test_thinned_samples_tell_the_two_sides_of_a_thin_wall(monkeypatch):
-    plate = shapes.box((0.1, 0.1, 0.0008), 0.001)
+    plate = solids.box((0.1, 0.1, 0.0008), 0.001)
     monkeypatch.setattr(distance_field, 'MOST_SAMPLES', len(plate.faces) // 2)
     field = build_distance_field(plate)
     assert field.spacing > 0.0008 / distance_field.THIN_SHARE, 'both sides are in one cube'
@@ -62,7 +63,7 @@ def test_thinned_samples_tell_the_two_sides_of_a_thin_wall(monkeypatch):
 
 
 def test_thinned_samples_keep_their_normals():
-    ball = shapes.sphere(RADIUS, 0.0005)
+    ball = solids.sphere(RADIUS, 0.0005)
     spacing = 0.002
     points, normals = sample_surface(ball, spacing)
     assert len(points) > distance_field.MOST_SAMPLES
@@ -86,7 +87,7 @@ def test_balls_round_the_hand_change_no_answer(hand, field, preshape):
 
 
 def test_pads_touch_where_their_way_first_meets_the_ball(hand):
-    field = build_distance_field(shapes.sphere(RADIUS))
+    field = build_distance_field(solids.sphere(RADIUS))
     rotations, origins = palms(7)
     pads, free_steps, shares, _ = _preshape_look(hand, 0)
     contacts, touched, scores, _ = closing_look(

@@ -1,8 +1,8 @@
 """The quick look's loops on small grids and few points, each step against a plain answer."""
 
-from gripsim_ros.core.planning.quick_look import (_first_touch, _half_steps, _nearest_below,
-                                                  _section_middle, closing_look, distance_at,
-                                                  distances_at, hand_is_free, place_palms)
+from gripsim_ros.core.planning.hypotheses.prescreen import (
+    _first_touch, _half_steps, _nearest_below, _section_middle, closing_look, distance_at,
+    distances_at, hand_is_free, place_palms)
 from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal

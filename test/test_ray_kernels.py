@@ -10,11 +10,11 @@ from test_tree_kernels import meets_box
 import trimesh
 
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
-from gripsim_ros.core.contact.narrow_phase import ON_SURFACE
-from gripsim_ros.core.contact.penetration import _ascending, _sorted_into_cells
-from gripsim_ros.core.contact.ray_queries import (AHEAD, BEHIND, cast, contains, cover,
-                                                  direction_frame, ENTRY, EXIT, grid_shape,
-                                                  longer, NO_HIT, slab_range, triangles_under)
+from gripsim_ros.core.contact.geometry.ray_casting import (
+    AHEAD, BEHIND, cast, contains, cover, direction_frame, ENTRY, EXIT, grid_shape, longer, NO_HIT,
+    slab_range, triangles_under)
+from gripsim_ros.core.contact.vertices.kernels import _ascending, _sorted_into_cells
+from gripsim_ros.core.contact.vertices.penetrating_vertices import ON_SURFACE
 from gripsim_ros.core.transforms import apply, inverse, transform
 
 ATOL_ROUNDOFF = 1e-12

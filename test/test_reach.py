@@ -10,27 +10,28 @@ from scipy.optimize import lsq_linear
 from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
-from gripsim_ros.core.contact.convex_parts import convex_part
-from gripsim_ros.core.contact.epa import pair_contact
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.contact.backends.convex.decomposition import convex_part
+from gripsim_ros.core.contact.backends.convex.epa import pair_contact
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task
-from gripsim_ros.core.planning.closing import Held
-from gripsim_ros.core.planning.held_kinematics import (
+from gripsim_ros.core.planning.closing.closing import Held
+from gripsim_ros.core.planning.closing.grasp_state import StateRow
+from gripsim_ros.core.planning.hypotheses.primitives import primitive_points
+from gripsim_ros.core.planning.manipulation.kinematics import (
     Fingertips, bounded_least_squares, can_follow, contact_jacobian, follow, free_twists,
     object_jacobian, object_path)
-from gripsim_ros.core.planning.object_way import TOUCH, first_meeting
-from gripsim_ros.core.planning.primitives import primitive_points
-from gripsim_ros.core.planning.reach import ReachSearch, moved_primitives
-from gripsim_ros.core.planning.reach_types import (
-    COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM, ReachOptions)
+from gripsim_ros.core.planning.manipulation.path_collision import TOUCH, first_meeting
+from gripsim_ros.core.planning.manipulation.search import ReachSearch, moved_primitives
+from gripsim_ros.core.planning.options import ReachOptions
+from gripsim_ros.core.planning.ranked_grasp import COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM
 from gripsim_ros.core.planning.rejections import CANNOT_MOVE
-from gripsim_ros.core.planning.state_row import StateRow
 from gripsim_ros.core.transforms import apply, from_rotation_vector, inverse, transform
-from gripsim_ros.in_process import link_shapes, mechanics_options, planner_options
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.in_process import link_shapes, mechanics_options, planner_options
+from gripsim_ros.library.resources import load_default_hand
 
 #: Spherical posture: three fingertips evenly round an axis.
 SPHERICAL = np.array([np.pi / 3.0, -0.3, 0.5, -0.3, 0.5, -0.3, 0.5])
@@ -305,7 +306,7 @@ class TestFailedStep:
 @lru_cache(maxsize=1)
 def apple():
     """Return a light, firm apple and the stages about it."""
-    body = GraspObject(shapes.apple(edge_length=0.008), Material(5e5, 0.45, 900.0, 0.6), 'apple')
+    body = GraspObject(solids.apple(edge_length=0.008), Material(5e5, 0.45, 900.0, 0.6), 'apple')
     hand = load_default_hand()
     return body, Pipeline(hand, body, mechanics_options(), link_shapes(hand))
 

@@ -8,9 +8,9 @@ import pytest
 import trimesh
 import typer
 
-from gripsim_ros.cli.main import app, main
-from gripsim_ros.core.bodies import shapes
-from gripsim_ros.task_file import KEYS, task_from_mapping
+from gripsim_ros.apps.cli.main import app, main
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.library.task_file import KEYS, task_from_mapping
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / 'README.md').read_text(encoding='utf-8')
@@ -34,7 +34,7 @@ def test_the_library_example_runs_and_prints_grasps(capsys):
 def test_the_commands_run_in_their_order(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path('demo').mkdir()
-    apple = shapes.apple()
+    apple = solids.apple()
     trimesh.Trimesh(apple.vertices, apple.faces, process=False).export('demo/apple.ply')
     (commands,) = blocks(README, 'sh')
     for command in commands.splitlines():

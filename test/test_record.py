@@ -16,12 +16,12 @@ from rclpy.serialization import deserialize_message, serialize_message  # noqa: 
 from record_cases import RING_TYPES, START, record_plan  # noqa: E402
 from suite_cases import ball, quick_options  # noqa: E402
 
-from gripsim_ros.record.mcap_file import (  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand  # noqa: E402
+from gripsim_ros.ros.record.mcap_file import (  # noqa: E402
     RecordingWriter, read_messages, read_metadata)
-from gripsim_ros.record.recorder import TOPICS  # noqa: E402
-from gripsim_ros.record.replay import InProcessRing, differences, replay  # noqa: E402
-from gripsim_ros.record.schemas import definition_of, type_name  # noqa: E402
-from gripsim_ros.resources import load_default_hand  # noqa: E402
+from gripsim_ros.ros.record.recorder import TOPICS  # noqa: E402
+from gripsim_ros.ros.record.replay import InProcessRing, differences, replay  # noqa: E402
+from gripsim_ros.ros.record.schemas import definition_of, type_name  # noqa: E402
 
 HYPOTHESES = 3
 BAD_INPUT, DIFFERENT = 2, 1

@@ -15,11 +15,11 @@ from cli_cases import gripsim, start, strict  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from suite_cases import goal, parameters, wait_for  # noqa: E402
 
-from gripsim_ros.client import PlanGraspClient  # noqa: E402
-from gripsim_ros.record.mcap_file import read_messages  # noqa: E402
-from gripsim_ros.record.recorder import RING, SIGN_OF_LIFE, TOPICS, Recorder  # noqa: E402
-from gripsim_ros.resources import load_default_hand  # noqa: E402
-from gripsim_ros.suite import Suite  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand  # noqa: E402
+from gripsim_ros.ros.clients.plan import PlanGraspClient  # noqa: E402
+from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
+from gripsim_ros.ros.record.mcap_file import read_messages  # noqa: E402
+from gripsim_ros.ros.record.recorder import RING, SIGN_OF_LIFE, TOPICS, Recorder  # noqa: E402
 
 HYPOTHESES = 3
 END_TIMEOUT = 300.0

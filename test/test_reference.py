@@ -38,7 +38,7 @@ def test_every_field_of_the_built_interfaces_is_listed(kind, package):
 
 
 def test_every_option_of_every_command_is_listed(capsys):
-    from gripsim_ros.cli.main import main
+    from gripsim_ros.apps.cli.main import main
     titles = re.findall(r'^### gripsim (.+)$', PAGE, re.MULTILINE)
     assert {'plan', 'doctor', 'suite up'} <= set(titles)
     for verb in titles:

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from gripsim_ros.core.errors import HandError, ShapeError, TaskError
+from gripsim_ros.core.grasp_theory.contact_set import PatchSet
+from gripsim_ros.core.grasp_theory.grasp_map import contact_frames
+from gripsim_ros.core.grasp_theory.wrench_space import primitive_wrenches
+from gripsim_ros.core.hand.link_surfaces import _vector
 from gripsim_ros.core.hand.loading import _parse_config
-from gripsim_ros.core.hand.surfaces import _vector
-from gripsim_ros.core.mechanics.compliance_store import ComplianceOptions
-from gripsim_ros.core.mechanics.contact_forces import ContactForceOptions, PatchNodes
-from gripsim_ros.core.mechanics.force_programme import MinimalForceOptions
-from gripsim_ros.core.mechanics.grasp_map import contact_frames
-from gripsim_ros.core.mechanics.metrics import primitive_wrenches
+from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
+from gripsim_ros.core.mechanics.contact.contact_forces import ContactForceOptions, PatchNodes
+from gripsim_ros.core.mechanics.contact.patch_resultants import ValidityOptions
+from gripsim_ros.core.mechanics.deformation.deformed_surface import SurfaceOptions
 from gripsim_ros.core.mechanics.options import MechanicsOptions
-from gripsim_ros.core.mechanics.patch_results import ValidityOptions
-from gripsim_ros.core.mechanics.patch_set import PatchSet
-from gripsim_ros.core.mechanics.stability import StabilityOptions
-from gripsim_ros.core.mechanics.surface import SurfaceOptions
+from gripsim_ros.core.mechanics.stability.grasp_force_socp import MinimalForceOptions
+from gripsim_ros.core.mechanics.stability.stability import StabilityOptions
 
 NAN, INFINITE = float('nan'), float('inf')
 OPTIONS = [

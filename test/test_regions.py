@@ -10,11 +10,12 @@ from scipy.spatial.transform import Rotation
 import trimesh
 
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
-from gripsim_ros.core.bodies import GraspObject, shapes
+from gripsim_ros.core.bodies import GraspObject
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.planning import Task, rejections
-from gripsim_ros.core.planning.regions import moved_region, within_region
+from gripsim_ros.core.planning.hypotheses.regions import moved_region, within_region
 from gripsim_ros.core.transforms import apply, transform
-from gripsim_ros.in_process import evaluate_grasps, find_material, plan_grasps
+from gripsim_ros.library.in_process import evaluate_grasps, find_material, plan_grasps
 
 HYPOTHESES = 10
 #: Points nearer to a boundary than round-off and the facets of trimesh's bodies are left out [m].
@@ -60,13 +61,13 @@ def test_slack_grows_and_several_primitives_add_up():
 
 @lru_cache(maxsize=1)
 def bar():
-    return GraspObject(shapes.box((0.04, 0.04, 0.16), 0.012), find_material('foam'))
+    return GraspObject(solids.box((0.04, 0.04, 0.16), 0.012), find_material('foam'))
 
 
 @lru_cache(maxsize=1)
 def flat_bar():
     """Return one whose sides differ, so that candidates are not alike."""
-    return GraspObject(shapes.box((0.04, 0.036, 0.16), 0.012), find_material('foam'))
+    return GraspObject(solids.box((0.04, 0.036, 0.16), 0.012), find_material('foam'))
 
 
 def upper_end():

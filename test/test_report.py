@@ -14,15 +14,15 @@ from numpy.testing import assert_allclose
 from PIL import Image
 from plan_cases import PEAK, STATISTICS, apple, made_up_answer, made_up_grasp
 
+from gripsim_ros.apps.report import write_pictures, write_report
+from gripsim_ros.apps.report.html import render_report
+from gripsim_ros.apps.report.payload import script_json
 from gripsim_ros.core.transforms import transform
-from gripsim_ros.report import write_pictures, write_report
-from gripsim_ros.report.glyphs import arrow, ball, ring
-from gripsim_ros.report.html import render_report
-from gripsim_ros.report.payload import script_json
-from gripsim_ros.report.raster import Camera, make_surface, merge_surfaces, render_layer
-from gripsim_ros.report.refinement import EDGE_SHARE, refine_near
-from gripsim_ros.report.render import View, best_viewpoint, render
-from gripsim_ros.report.scene import PRESSURE_COLOURS, make_scene, pressure_colours
+from gripsim_ros.library.drawing.glyphs import arrow, ball, ring
+from gripsim_ros.library.drawing.raster import Camera, make_surface, merge_surfaces, render_layer
+from gripsim_ros.library.drawing.refinement import EDGE_SHARE, refine_near
+from gripsim_ros.library.drawing.render import View, best_viewpoint, render
+from gripsim_ros.library.drawing.scene import PRESSURE_COLOURS, make_scene, pressure_colours
 
 LARGEST_REPORT = 8e6
 EVIL = '<script>alert("x")</script><img src=x onerror=alert(1)>'

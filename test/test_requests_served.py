@@ -18,12 +18,12 @@ from shape_msgs.msg import Mesh, MeshTriangle  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
 from gripsim_ros.core.errors import MeshError  # noqa: E402
-from gripsim_ros.nodes import requests_served  # noqa: E402
-from gripsim_ros.nodes.dispatcher import Dispatcher  # noqa: E402
-from gripsim_ros.nodes.node_base import one_line  # noqa: E402
-from gripsim_ros.nodes.requests_served import (  # noqa: E402
+from gripsim_ros.ros.nodes.base.node_base import one_line  # noqa: E402
+from gripsim_ros.ros.nodes.planner import requests_served  # noqa: E402
+from gripsim_ros.ros.nodes.planner.dispatcher import Dispatcher  # noqa: E402
+from gripsim_ros.ros.nodes.planner.requests_served import (  # noqa: E402
     LARGE_MESH, TURN_PERIOD, RequestServer, _Plan)
-from gripsim_ros.nodes.sessions import RingSettings, Session  # noqa: E402
+from gripsim_ros.ros.nodes.planner.sessions import RingSettings, Session  # noqa: E402
 
 Status = PlanGrasp.Response
 ROOMS, LIMIT = 2, 0.05

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gripsim_ros import resources
 from gripsim_ros.core.errors import MeshError
+from gripsim_ros.library import resources
 
 ROOT = Path(__file__).resolve().parents[1]
 

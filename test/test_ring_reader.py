@@ -11,11 +11,11 @@ from gripsim_interfaces.msg import RingHeader  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
-from gripsim_ros.in_process import planner_options  # noqa: E402
-from gripsim_ros.nodes.grasp_planner import (  # noqa: E402
+from gripsim_ros.library.in_process import planner_options  # noqa: E402
+from gripsim_ros.ros.nodes.base.node_base import reliable  # noqa: E402
+from gripsim_ros.ros.nodes.base.ring_reader import RingReader  # noqa: E402
+from gripsim_ros.ros.nodes.planner.grasp_planner import (  # noqa: E402
     for_the_ring, GraspPlannerNode, RING_BATCH)
-from gripsim_ros.nodes.node_base import reliable  # noqa: E402
-from gripsim_ros.nodes.ring_reader import RingReader  # noqa: E402
 
 COUNT, DEPTH = 20, 40
 #: The executor gets this long to take what is not its own [s].

@@ -6,10 +6,12 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import TaskError
-from gripsim_ros.core.planning.uncertainty import Uncertainty, draw_samples, summarise
-from gripsim_ros.in_process import plan_grasps, planner_options, robust_grasps
+from gripsim_ros.core.planning.options import Uncertainty
+from gripsim_ros.core.planning.ranking.robustness import draw_samples, summarise
+from gripsim_ros.library.in_process import plan_grasps, planner_options, robust_grasps
 
 HYPOTHESES, SAMPLES, SEED = 4, 8, 3
 RTOL_ROUNDOFF = 1e-12
@@ -23,7 +25,7 @@ SURE = Uncertainty(0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
 @lru_cache(maxsize=1)
 def fruit():
-    return GraspObject(shapes.sphere(0.035, 0.007), Material(
+    return GraspObject(solids.sphere(0.035, 0.007), Material(
         1e6, 0.4, 900.0, 0.5, max_pressure=4e5))
 
 

@@ -1,6 +1,6 @@
 """Rows are those of matrices, and sums of kernels have the bits of numpy's."""
 
-from gripsim_ros.core.contact.rows import along, matrix_rows, sum_pairwise, triangle_rows
+from gripsim_ros.core.numerics.vec3 import along, matrix_rows, sum_pairwise, triangle_rows
 import numpy as np
 import pytest
 

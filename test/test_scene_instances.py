@@ -7,11 +7,12 @@ import zipfile
 import pytest
 import trimesh
 
-from gripsim_ros.core.bodies import read_triangles, reading, shapes
+from gripsim_ros.core.bodies import read_triangles, reading
 from gripsim_ros.core.bodies.instances import count_instances
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import MeshError
 
-BOX = shapes.box([0.1, 0.06, 0.08])
+BOX = solids.box([0.1, 0.06, 0.08])
 FACES = len(BOX.faces)
 
 

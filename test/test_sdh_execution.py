@@ -18,11 +18,11 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 from unique_identifier_msgs.msg import UUID  # noqa: E402
 
-from gripsim_ros.driver.emulator.commands import obey, set_block  # noqa: E402
-from gripsim_ros.driver.emulator.firmware import Identity  # noqa: E402
-from gripsim_ros.driver.emulator.server import EmulatedHand  # noqa: E402
-from gripsim_ros.driver.protocol import AXIS_JOINTS  # noqa: E402
-from gripsim_ros.suite import Suite  # noqa: E402
+from gripsim_ros.hardware.driver.emulator.commands import obey, set_block  # noqa: E402
+from gripsim_ros.hardware.driver.emulator.firmware import Identity  # noqa: E402
+from gripsim_ros.hardware.driver.emulator.server import EmulatedHand  # noqa: E402
+from gripsim_ros.hardware.driver.link.protocol import AXIS_JOINTS  # noqa: E402
+from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
 
 from sdh_cases import (  # noqa: E402
     ANGLES, CLOSED, LATE, LONG, NAMES, OPEN, TIMEOUT, answer_of, wait_for)

@@ -22,16 +22,16 @@ from sensor_msgs.msg import JointState, Temperature  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
-from gripsim_ros.conversions.geometry import time_to_msg  # noqa: E402
-from gripsim_ros.driver.emulator.firmware import Identity  # noqa: E402
-from gripsim_ros.driver.emulator.server import EmulatedHand  # noqa: E402
-from gripsim_ros.driver.motion import Outcome  # noqa: E402
-from gripsim_ros.driver.protocol import AXIS_JOINTS  # noqa: E402
-from gripsim_ros.nodes.parameters import ParameterError, default_values  # noqa: E402
-from gripsim_ros.nodes.sdh_driver import SdhDriverNode  # noqa: E402
-from gripsim_ros.nodes.sdh_driver_parameters import (  # noqa: E402
+from gripsim_ros.hardware.driver.emulator.firmware import Identity  # noqa: E402
+from gripsim_ros.hardware.driver.emulator.server import EmulatedHand  # noqa: E402
+from gripsim_ros.hardware.driver.link.protocol import AXIS_JOINTS  # noqa: E402
+from gripsim_ros.hardware.driver.motion.trajectory import Outcome  # noqa: E402
+from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
+from gripsim_ros.ros.conversions.geometry import time_to_msg  # noqa: E402
+from gripsim_ros.ros.nodes.base.parameters import ParameterError, default_values  # noqa: E402
+from gripsim_ros.ros.nodes.hand.driver_parameters import (  # noqa: E402
     PARAMETERS, driver_options, tactile_options)
-from gripsim_ros.suite import Suite  # noqa: E402
+from gripsim_ros.ros.nodes.hand.sdh_driver import SdhDriverNode  # noqa: E402
 
 from sdh_cases import (  # noqa: E402
     ANGLES, CLOSED, LATE, NAMES, OPEN, QUICK_LINK, TIMEOUT, angles_of, answer_of, rests, wait_for)
@@ -324,7 +324,7 @@ def test_parameters_that_contradict_each_other_are_refused():
 
 def test_the_command_line_offers_a_hand_that_is_told_what_to_do():
     process = subprocess.Popen(
-        [sys.executable, '-m', 'gripsim_ros.cli', 'emulate-sdh', '--port', '0', '--tactile-port',
+        [sys.executable, '-m', 'gripsim_ros.apps.cli', 'emulate-sdh', '--port', '0', '--tactile-port',
          '0', '--firmware', '0.0.3.1'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True)
     try:
@@ -349,7 +349,7 @@ def test_the_command_line_offers_a_hand_that_is_told_what_to_do():
     (['--fault', 'gremlins'], 'a fault is KIND'), (['--port', '70000'], '--port must be'),
     (['--block', '9=4'], 'no command'), (['--fault', 'silence:2'], 'probability')])
 def test_the_command_line_refuses_in_one_line(arguments, words, capsys):
-    from gripsim_ros.cli.main import main
+    from gripsim_ros.apps.cli.main import main
     free = [] if '--port' in arguments else ['--port', '0', '--tactile-port', '0']
     assert main(['emulate-sdh', *free, *arguments]) == 2
     said = capsys.readouterr().err

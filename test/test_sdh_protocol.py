@@ -9,14 +9,16 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gripsim_ros.driver import protocol, tactile
-from gripsim_ros.driver.emulator import tactile_board
-from gripsim_ros.driver.emulator.firmware import Firmware
-from gripsim_ros.driver.emulator.motion import SIN_SQUARE, Motors
-from gripsim_ros.driver.errors import ERROR_NAMES, DriverError, FirmwareError, MalformedError
-from gripsim_ros.driver.pads import read_layout, touch_of
-from gripsim_ros.driver.transport import parse_address
-from gripsim_ros.resources import share_directory
+from gripsim_ros.hardware.driver.emulator import tactile_board
+from gripsim_ros.hardware.driver.emulator.firmware import Firmware
+from gripsim_ros.hardware.driver.emulator.motion import SIN_SQUARE, Motors
+from gripsim_ros.hardware.driver.link import protocol
+from gripsim_ros.hardware.driver.link.errors import (
+    ERROR_NAMES, DriverError, FirmwareError, MalformedError)
+from gripsim_ros.hardware.driver.link.transport import parse_address
+from gripsim_ros.hardware.driver.tactile import packets
+from gripsim_ros.hardware.driver.tactile.pads import read_layout, touch_of
+from gripsim_ros.library.resources import share_directory
 
 ROOT = Path(__file__).resolve().parents[1]
 VECTORS = yaml.safe_load((ROOT / 'test' / 'data' / 'sdh_vectors.yaml').read_text())
@@ -33,7 +35,7 @@ def layout():
 
 # -- driver and emulator are strangers ------------------------------------------------------
 
-@pytest.mark.parametrize('path', sorted((ROOT / 'gripsim_ros/driver').rglob('*.py')), ids=str)
+@pytest.mark.parametrize('path', sorted((ROOT / 'gripsim_ros/hardware/driver').rglob('*.py')), ids=str)
 def test_driver_and_emulator_share_no_code(path):
     in_emulator = path.parent.name == 'emulator'
     for node in ast.walk(ast.parse(path.read_text())):
@@ -164,7 +166,7 @@ def test_sin_square_motions_last_as_long_as_the_firmware_says(case):
 
 # -- tactile ------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('checksum', [tactile.checksum, tactile_board.checksum],
+@pytest.mark.parametrize('checksum', [packets.checksum, tactile_board.checksum],
                          ids=['driver', 'emulator'])
 @pytest.mark.parametrize('case', VECTORS['crc'], ids=lambda case: case['bytes'][:12])
 def test_checksums(checksum, case):
@@ -172,10 +174,10 @@ def test_checksums(checksum, case):
 
 
 def test_requests_of_the_tactile_sensors_are_these_bytes():
-    assert tactile.acquisition(False, True, 0) == bytes.fromhex(TACTILE['stop'])
-    assert tactile.acquisition(True, True, 30) == bytes.fromhex(TACTILE['start_30_rle'])
-    assert tactile.request(tactile.MATRIX_INFO, b'\0') == bytes.fromhex(TACTILE['matrix_0_info'])
-    assert tactile.request(tactile.CONTROLLER_INFO) == bytes.fromhex(TACTILE['controller_info'])
+    assert packets.acquisition(False, True, 0) == bytes.fromhex(TACTILE['stop'])
+    assert packets.acquisition(True, True, 30) == bytes.fromhex(TACTILE['start_30_rle'])
+    assert packets.request(packets.MATRIX_INFO, b'\0') == bytes.fromhex(TACTILE['matrix_0_info'])
+    assert packets.request(packets.CONTROLLER_INFO) == bytes.fromhex(TACTILE['controller_info'])
 
 
 def test_the_emulator_acknowledges_with_these_bytes():
@@ -188,25 +190,25 @@ def test_the_emulator_acknowledges_with_these_bytes():
 def test_an_acknowledgement_is_read_among_noise_and_broken_packets():
     good = bytes.fromhex(TACTILE['acknowledged'])
     bad = good[:-1] + bytes([good[-1] ^ 0x10])
-    buffer = tactile.PacketBuffer()
+    buffer = packets.PacketBuffer()
     found = []
     for byte in b'\x1b[5n' + bad + b'\xaa' + good + b'\xaa\xaa\xaa' + good:
         found += buffer.feed(bytes([byte]))
-    assert found == 2 * [tactile.Packet(3, b'\0\0')]
+    assert found == 2 * [packets.Packet(3, b'\0\0')]
     assert buffer.bad >= 1
 
 
 @pytest.mark.parametrize('name', ['coded_frame', 'plain_frame'])
 def test_frames_are_decoded(name):
     case = TACTILE[name]
-    stamp, readings = tactile.read_frame(bytes.fromhex(case['payload']), len(case['readings']))
+    stamp, readings = packets.read_frame(bytes.fromhex(case['payload']), len(case['readings']))
     assert stamp == case['stamp'] and readings.tolist() == case['readings']
 
 
 @pytest.mark.parametrize('payload', TACTILE['wrong_frames'])
 def test_frames_with_another_number_of_texels_are_refused(payload):
     with pytest.raises(MalformedError):
-        tactile.read_frame(bytes.fromhex(payload), len(TACTILE['coded_frame']['readings']))
+        packets.read_frame(bytes.fromhex(payload), len(TACTILE['coded_frame']['readings']))
 
 
 def test_the_emulators_run_lengths_are_these_bytes():
@@ -216,9 +218,9 @@ def test_the_emulators_run_lengths_are_these_bytes():
 
 @given(st.binary(max_size=300))
 def test_no_packet_does_more_than_be_refused(data):
-    for packet in tactile.PacketBuffer().feed(b'\xaa\xaa\xaa' + data):
+    for packet in packets.PacketBuffer().feed(b'\xaa\xaa\xaa' + data):
         try:
-            tactile.read_frame(packet.payload, 18)
+            packets.read_frame(packet.payload, 18)
         except MalformedError:
             pass
 
@@ -228,7 +230,7 @@ def test_a_bit_that_flips_is_found(texels, data):
     whole = bytearray(tactile_board.packet(0, bytes(4) + b'\1' + tactile_board.run_length(texels)))
     flipped = data.draw(st.integers(8 * 6, 8 * len(whole) - 1))
     whole[flipped // 8] ^= 1 << flipped % 8
-    assert not tactile.PacketBuffer().feed(bytes(whole))
+    assert not packets.PacketBuffer().feed(bytes(whole))
 
 
 # -- pads -------------------------------------------------------------------------------------
@@ -263,7 +265,7 @@ def test_curved_rows_keep_their_pitch_along_the_arc():
 
 
 def test_texels_lie_on_the_links_pads():
-    from gripsim_ros.resources import load_default_hand
+    from gripsim_ros.library.resources import load_default_hand
     hand = load_default_hand()
     for matrix in layout():
         vertices = hand.links[hand.link_index(matrix.link)].mesh.vertices

@@ -8,10 +8,10 @@ from scipy.spatial import cKDTree
 
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.transforms import apply
-from gripsim_ros.driver.errors import UnsafeError
-from gripsim_ros.driver.path import (
+from gripsim_ros.hardware.driver.link.errors import UnsafeError
+from gripsim_ros.hardware.driver.motion.path import (
     SLOWEST, SOFTEST, Trajectory, plan_segments, ramp_profile, read_trajectory, shortest_time)
-from gripsim_ros.driver.safety import SafetyChecker, reach_bounds
+from gripsim_ros.hardware.driver.motion.safety import SafetyChecker, reach_bounds
 
 from sdh_cases import CLOSED, HAND, NAMES, OPEN, SHAPES
 

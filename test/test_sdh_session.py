@@ -7,15 +7,15 @@ import threading
 import numpy as np
 import pytest
 
-from gripsim_ros.driver.calls import CallQueue
-from gripsim_ros.driver.channel import CommandChannel
-from gripsim_ros.driver.emulator.commands import obey, set_block
-from gripsim_ros.driver.emulator.firmware import Identity
-from gripsim_ros.driver.errors import LinkError, StateError, UnsafeError
-from gripsim_ros.driver.motion import Motion, Outcome
-from gripsim_ros.driver.options import LinkOptions
-from gripsim_ros.driver.protocol import AXIS_JOINTS
-from gripsim_ros.driver.transport import TcpTransport
+from gripsim_ros.hardware.driver.emulator.commands import obey, set_block
+from gripsim_ros.hardware.driver.emulator.firmware import Identity
+from gripsim_ros.hardware.driver.link.calls import CallQueue
+from gripsim_ros.hardware.driver.link.channel import CommandChannel
+from gripsim_ros.hardware.driver.link.errors import LinkError, StateError, UnsafeError
+from gripsim_ros.hardware.driver.link.protocol import AXIS_JOINTS
+from gripsim_ros.hardware.driver.link.transport import TcpTransport
+from gripsim_ros.hardware.driver.motion.trajectory import Motion, Outcome
+from gripsim_ros.hardware.driver.options import LinkOptions
 
 from sdh_cases import (
     ANGLES, CLOSED, HAND, NAMES, OPEN, SILENT_LINK, TIMEOUT, angles_of, connected, finished, go,
@@ -489,7 +489,7 @@ def test_a_target_that_is_echoed_wrongly_starts_no_motion():
 
 
 def test_a_hot_hand_stops_until_it_is_cool(monkeypatch):
-    monkeypatch.setattr('gripsim_ros.driver.session.TEMPERATURE_PERIOD', 0.05)
+    monkeypatch.setattr('gripsim_ros.hardware.driver.session.TEMPERATURE_PERIOD', 0.05)
     with connected() as (hand, session):
         motion = go(session, CLOSED, 4.0)
         assert wait_for(lambda: np.isfinite(motion.started))
@@ -504,7 +504,7 @@ def test_a_hot_hand_stops_until_it_is_cool(monkeypatch):
 
 
 def test_an_answer_of_over_temperature_stops_all_motion(monkeypatch):
-    monkeypatch.setattr('gripsim_ros.driver.session.TEMPERATURE_PERIOD', 60.0)
+    monkeypatch.setattr('gripsim_ros.hardware.driver.session.TEMPERATURE_PERIOD', 60.0)
     with connected() as (hand, session):
         obey(hand, 'temperature 70')        # neither so hot nor so cool that reading it decides
         hand.firmware.hot = 60.0

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import yaml
 
-from gripsim_ros.driver.emulator.commands import set_block
-from gripsim_ros.driver.emulator.server import EmulatedHand
-from gripsim_ros.driver.options import LinkOptions, TactileOptions
-from gripsim_ros.driver.pads import read_layout
-from gripsim_ros.driver.tactile_session import TactileSession
-from gripsim_ros.resources import share_directory
+from gripsim_ros.hardware.driver.emulator.commands import set_block
+from gripsim_ros.hardware.driver.emulator.server import EmulatedHand
+from gripsim_ros.hardware.driver.options import LinkOptions, TactileOptions
+from gripsim_ros.hardware.driver.tactile.pads import read_layout
+from gripsim_ros.hardware.driver.tactile.session import TactileSession
+from gripsim_ros.library.resources import share_directory
 
 from sdh_cases import CLOSED, QUICK_LINK, connected, finished, go, wait_for
 

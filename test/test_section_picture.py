@@ -10,9 +10,9 @@ import trimesh
 
 from scipy.spatial.transform import Rotation
 
+from gripsim_ros.apps.report.section_picture import cut_section, draw_section, SIZE
 from gripsim_ros.core.transforms import apply, from_rotation_vector
-from gripsim_ros.report.scene import told_in_own_frame
-from gripsim_ros.report.section_picture import cut_section, draw_section, SIZE
+from gripsim_ros.library.drawing.scene import told_in_own_frame
 
 RADIUS = 0.04
 #: Chords of an icosphere's faces lie inside the ball by this share of its radius.

@@ -10,11 +10,12 @@ import trimesh
 from plan_cases import made_up_answer
 from test_report import EVIL, Page
 
-from gripsim_ros.core.bodies import GraspObject, Material, load_mesh, reading, shapes
+from gripsim_ros.apps.report import html
+from gripsim_ros.apps.report.html import render_report
+from gripsim_ros.core.bodies import GraspObject, Material, load_mesh, reading
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import MeshError
-from gripsim_ros.report import html
-from gripsim_ros.report.html import render_report
-from gripsim_ros.resources import confined_resolver, resolve_uri, share_directory
+from gripsim_ros.library.resources import confined_resolver, resolve_uri, share_directory
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / 'gripsim_ros').rglob('*.py'))
@@ -117,7 +118,7 @@ def test_nodes_hold_requests_to_their_folders(folders):
     pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces')
     from gripsim_interfaces.srv import PlanGrasp
 
-    from gripsim_ros.nodes.grasp_planner import GraspPlannerNode
+    from gripsim_ros.ros.nodes.planner.grasp_planner import GraspPlannerNode
     allowed, secret = folders
     context = rclpy.Context()
     rclpy.init(context=context)
@@ -192,7 +193,7 @@ def test_names_of_materials_and_objects_stay_text_in_the_report(monkeypatch):
     for picture in ('_still', '_contact', '_section'):      # pixels, which take their time
         monkeypatch.setattr(html, picture, lambda _: '')
     material = Material(5e5, 0.45, 900.0, 0.5, name=EVIL)
-    body = GraspObject(shapes.apple(edge_length=0.006), material, EVIL)
+    body = GraspObject(solids.apple(edge_length=0.006), material, EVIL)
     answer = replace(made_up_answer(1), grasp_object=body)
     text = render_report(answer)
     assert EVIL not in text and '<img src=x' not in text and '&lt;script&gt;' in text

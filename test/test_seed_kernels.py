@@ -1,11 +1,10 @@
 """The paper's tree and rule on few points and triangles, each step against a plain answer."""
 
 from contact_oracles import first_hits
-from gripsim_ros.core.contact.ray_queries import direction_frame
-from gripsim_ros.core.contact.seed_rule import (_build_tree, _choose_vantage, _divide,
-                                                _line_meets, _nearest, _nearest_fans,
-                                                AREA_SLACK, CANDIDATES, LEAF_SIZE,
-                                                seed_contacts, SeedMesh)
+from gripsim_ros.core.contact.geometry.ray_casting import direction_frame
+from gripsim_ros.core.contact.published.intersection_rule import (
+    _build_tree, _choose_vantage, _divide, _line_meets, _nearest, _nearest_fans, AREA_SLACK,
+    CANDIDATES, LEAF_SIZE, seed_contacts, SeedMesh)
 from gripsim_ros.core.transforms import apply, inverse, transform
 from hypothesis import given, settings, strategies as st
 import numpy as np

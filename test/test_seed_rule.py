@@ -8,9 +8,10 @@ import pytest
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
-from gripsim_ros.core.contact.seed_rule import SeedMesh, _build_tree, _nearest, seed_contacts
+from gripsim_ros.core.contact.published.intersection_rule import (
+    SeedMesh, _build_tree, _nearest, seed_contacts)
 from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.transforms import apply, transform
 
@@ -20,7 +21,7 @@ LOST_WHERE_EVEN = 0.01
 
 seeds = st.integers(0, 2 ** 31)
 
-BALL, APPLE = shapes.sphere(0.03, 0.004), shapes.apple(0.08, 0.004)
+BALL, APPLE = solids.sphere(0.03, 0.004), solids.apple(0.08, 0.004)
 
 
 def random_pose(rng, reach):
@@ -58,7 +59,7 @@ def test_one_branch_misses_the_nearest_point():
 
 
 def test_on_fine_even_meshes_the_rule_loses_little_and_one_branch_more(rng):
-    apple, ball = shapes.apple(0.08, 0.001), shapes.sphere(0.03, 0.001)
+    apple, ball = solids.apple(0.08, 0.001), solids.sphere(0.03, 0.001)
     seeds_, exacts = (SeedMesh(apple), SeedMesh(ball)), (ContactMesh(apple), ContactMesh(ball))
     true, found = 0, {False: 0, True: 0}
     for _ in range(10):
@@ -83,7 +84,7 @@ def test_on_fine_even_meshes_the_rule_loses_little_and_one_branch_more(rng):
 @given(seeds)
 def test_a_depth_leads_to_the_triangle_named(seed):
     rng = np.random.default_rng(seed)
-    box = shapes.box([0.05, 0.06, 0.04], 0.02)
+    box = solids.box([0.05, 0.06, 0.04], 0.02)
     T_a_b, d = random_pose(rng, 0.03), rng.normal(size=3)
     d /= np.linalg.norm(d)
     found = seed_contacts(SeedMesh(APPLE), SeedMesh(box), T_a_b, d).b_in_a
@@ -121,7 +122,7 @@ def test_the_nearest_vertex_is_not_always_a_corner_of_the_triangle_hit():
 
 def test_a_vertex_before_two_layers_is_taken_for_a_contact():
     # In the hollow of a banana, before its inner side and its back.
-    banana = shapes.banana()
+    banana = solids.banana()
     probe = (np.array([-0.025, 0, 0]) + [[0, 0, 0], [0.1, 0, 0.03], [0.1, 0.03, -0.03],
                                          [0.1, -0.03, -0.03]],
              np.array([[0, 2, 1], [0, 3, 2], [0, 1, 3], [1, 2, 3]]))
@@ -133,7 +134,7 @@ def test_a_vertex_before_two_layers_is_taken_for_a_contact():
 
 
 def test_a_rod_on_a_coarse_face_is_missed():
-    cube, rod = shapes.box([2.0, 2.0, 2.0]), shapes.box([0.4, 0.4, 4.0])
+    cube, rod = solids.box([2.0, 2.0, 2.0]), solids.box([0.4, 0.4, 4.0])
     T = transform(np.eye(3), np.array([0.0, 0.0, 2.9]))
     down = np.array([0.0, 0.0, -1.0])
     assert len(vertex_contacts(ContactMesh(cube), ContactMesh(rod), T, down).b_in_a.vertices) == 4

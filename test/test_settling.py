@@ -12,18 +12,19 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.batches import DETAIL_FORCES, DETAIL_SURFACE, ConfigurationBatch
-from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh, shapes
-from gripsim_ros.core.mechanics.grasp_map import load_wrenches
-from gripsim_ros.core.mechanics.settled_motion import motion_at, turned_loads
-from gripsim_ros.core.mechanics.stability import StabilityOptions, judge_stability
+from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.grasp_theory.grasp_map import load_wrenches, turned_loads
+from gripsim_ros.core.mechanics.stability.stability import (
+    StabilityOptions, judge_stability, motion_at)
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task, rejections
-from gripsim_ros.core.planning.closing import Held, Question
+from gripsim_ros.core.planning.closing.closing import Held, Question
+from gripsim_ros.core.planning.closing.grasp_state import state_row
 from gripsim_ros.core.planning.settling import Settling, settled_question, told_where_found
-from gripsim_ros.core.planning.state_row import state_row
 from gripsim_ros.core.transforms import apply, from_rotation_vector, inverse
-from gripsim_ros.in_process import find_material, mechanics_options, planner_options
-from gripsim_ros.resources import load_default_hand
+from gripsim_ros.library.in_process import find_material, mechanics_options, planner_options
+from gripsim_ros.library.resources import load_default_hand
 
 FRICTION = 0.5
 ATOL_ROUNDOFF = 1e-9
@@ -151,7 +152,7 @@ def row(world, **changes):
 
 @pytest.fixture(scope='module')
 def ball():
-    return GraspObject(shapes.sphere(0.04), find_material('foam'))
+    return GraspObject(solids.sphere(0.04), find_material('foam'))
 
 
 @pytest.fixture()
@@ -275,7 +276,7 @@ def test_without_steps_nothing_settles(ball, world):
 @pytest.fixture(scope='module')
 def planned():
     """Return an apple, a hand, and grasps of it that have settled."""
-    hand, apple = load_default_hand(), GraspObject(shapes.apple(), APPLE)
+    hand, apple = load_default_hand(), GraspObject(solids.apple(), APPLE)
     planner = GraspPlanner(apple, hand, Task(), planner_options(), max_hypotheses=PLANNED,
                            max_grasps=WANTED)
     run(planner, Pipeline(hand, apple, mechanics_options()))

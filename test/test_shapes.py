@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import quad
 
-from gripsim_ros.core.bodies import repair_mesh, shapes
-from gripsim_ros.core.bodies.sweeps import revolve
+from gripsim_ros.core.bodies import repair_mesh
+from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies.shapes.sweeps import revolve
 from gripsim_ros.core.errors import MeshError
 
 RTOL_ROUNDOFF = 1e-11
@@ -16,18 +17,18 @@ RTOL_TESSELLATION = 0.02
 RTOL_FINE = 4e-3
 
 BODIES = {
-    'apple': shapes.apple, 'banana': shapes.banana, 'bone': shapes.bone,
-    'box': lambda: shapes.box([0.03, 0.05, 0.02], 0.01), 'capsule': shapes.capsule,
-    'cone': lambda: shapes.cone(edge_length=0.006),
-    'cylinder': lambda: shapes.cylinder(edge_length=0.006), 'egg': shapes.egg,
-    'ellipsoid': lambda: shapes.ellipsoid([0.02, 0.03, 0.05]), 'mug': shapes.mug,
-    'plate': lambda: shapes.plate(edge_length=0.01),
-    'sphere': lambda: shapes.sphere(jitter=0.4, seed=7), 'torus': shapes.torus}
+    'apple': solids.apple, 'banana': solids.banana, 'bone': solids.bone,
+    'box': lambda: solids.box([0.03, 0.05, 0.02], 0.01), 'capsule': solids.capsule,
+    'cone': lambda: solids.cone(edge_length=0.006),
+    'cylinder': lambda: solids.cylinder(edge_length=0.006), 'egg': solids.egg,
+    'ellipsoid': lambda: solids.ellipsoid([0.02, 0.03, 0.05]), 'mug': solids.mug,
+    'plate': lambda: solids.plate(edge_length=0.01),
+    'sphere': lambda: solids.sphere(jitter=0.4, seed=7), 'torus': solids.torus}
 GENUS = {'mug': 1, 'torus': 1}
 
 
 def test_every_shape_is_tested():
-    assert set(BODIES) == set(shapes.__all__)
+    assert set(BODIES) == set(solids.__all__)
 
 
 @pytest.mark.parametrize('name', sorted(BODIES))
@@ -53,13 +54,13 @@ def revolution(profile, start, end):
 
 def apple_section(t):
     """Return distance and height of the default apple."""
-    distance, height = shapes.apple_profile(np.array([t]))
+    distance, height = solids.apple_profile(np.array([t]))
     return float(distance[0]), float(height[0])
 
 
 def bone_section(t):
     """Return distance and height of the default bone."""
-    return shapes.bone_profile(0.05, 0.12, 0.5, np.array([t]))[0]
+    return solids.bone_profile(0.05, 0.12, 0.5, np.array([t]))[0]
 
 
 def egg_section(t):
@@ -70,15 +71,15 @@ def egg_section(t):
 
 
 @pytest.mark.parametrize(('mesh', 'volume'), [
-    (shapes.sphere(0.04, 0.0015), 4.0 / 3.0 * np.pi * 0.04 ** 3),
-    (shapes.sphere(0.04, 0.0015, 0.4, 3), 4.0 / 3.0 * np.pi * 0.04 ** 3),
-    (shapes.ellipsoid([0.02, 0.03, 0.05], 0.0015), 4.0 / 3.0 * np.pi * 3e-5),
-    (shapes.capsule(0.02, 0.08, 0.0015), np.pi * 0.02 ** 2 * (0.08 + 4.0 / 3.0 * 0.02)),
-    (shapes.banana(0.018, 0.14, 0.12, 0.0015), np.pi * 0.018 ** 2 * (0.14 + 0.024)),
-    (shapes.torus(0.04, 0.012, 0.0015), 2.0 * np.pi ** 2 * 0.04 * 0.012 ** 2),
-    (shapes.apple(0.08, 0.0015), revolution(apple_section, 0.0, np.pi)),
-    (shapes.bone(edge_length=0.0015), revolution(bone_section, 0.0, np.pi)),
-    (shapes.egg(edge_length=0.0015), revolution(egg_section, 0.0, np.pi)),
+    (solids.sphere(0.04, 0.0015), 4.0 / 3.0 * np.pi * 0.04 ** 3),
+    (solids.sphere(0.04, 0.0015, 0.4, 3), 4.0 / 3.0 * np.pi * 0.04 ** 3),
+    (solids.ellipsoid([0.02, 0.03, 0.05], 0.0015), 4.0 / 3.0 * np.pi * 3e-5),
+    (solids.capsule(0.02, 0.08, 0.0015), np.pi * 0.02 ** 2 * (0.08 + 4.0 / 3.0 * 0.02)),
+    (solids.banana(0.018, 0.14, 0.12, 0.0015), np.pi * 0.018 ** 2 * (0.14 + 0.024)),
+    (solids.torus(0.04, 0.012, 0.0015), 2.0 * np.pi ** 2 * 0.04 * 0.012 ** 2),
+    (solids.apple(0.08, 0.0015), revolution(apple_section, 0.0, np.pi)),
+    (solids.bone(edge_length=0.0015), revolution(bone_section, 0.0, np.pi)),
+    (solids.egg(edge_length=0.0015), revolution(egg_section, 0.0, np.pi)),
 ], ids=['sphere', 'jittered', 'ellipsoid', 'capsule', 'banana', 'torus', 'apple', 'bone', 'egg'])
 def test_a_fine_shape_has_the_volume_of_its_formula(mesh, volume):
     assert_allclose(mesh.volume, volume, rtol=RTOL_FINE)
@@ -87,20 +88,20 @@ def test_a_fine_shape_has_the_volume_of_its_formula(mesh, volume):
 @pytest.mark.parametrize('segments', [3, 8, 64])
 def test_a_prism_and_a_pyramid_have_the_volume_of_their_polygon(segments):
     base = 0.5 * segments * 0.04 ** 2 * np.sin(2.0 * np.pi / segments)
-    assert_allclose(shapes.cylinder(0.04, 0.1, segments).volume, base * 0.1, rtol=RTOL_ROUNDOFF)
-    assert_allclose(shapes.cone(0.04, 0.1, segments).volume, base * 0.1 / 3.0,
+    assert_allclose(solids.cylinder(0.04, 0.1, segments).volume, base * 0.1, rtol=RTOL_ROUNDOFF)
+    assert_allclose(solids.cone(0.04, 0.1, segments).volume, base * 0.1 / 3.0,
                     rtol=RTOL_ROUNDOFF)
 
 
 def test_finer_caps_and_walls_leave_a_cylinder_of_given_segments_its_volume():
-    plain = shapes.cylinder(0.04, 0.1, segments=63)
-    fine = shapes.cylinder(0.04, 0.1, edge_length=2.0 * np.pi * 0.04 / 63)
+    plain = solids.cylinder(0.04, 0.1, segments=63)
+    fine = solids.cylinder(0.04, 0.1, edge_length=2.0 * np.pi * 0.04 / 63)
     assert_allclose(fine.volume, plain.volume, rtol=RTOL_ROUNDOFF)
 
 
 def test_a_box_has_twelve_triangles_or_a_grid():
-    assert len(shapes.box([0.1, 0.2, 0.3]).faces) == 12
-    fine = shapes.box([0.1, 0.2, 0.3], 0.05)
+    assert len(solids.box([0.1, 0.2, 0.3]).faces) == 12
+    fine = solids.box([0.1, 0.2, 0.3], 0.05)
     assert len(fine.faces) == 4 * (2 * 4 + 4 * 6 + 6 * 2)
     assert_allclose(fine.volume, 0.006, rtol=RTOL_ROUNDOFF)
     assert_allclose(fine.extents, [0.1, 0.2, 0.3], rtol=RTOL_ROUNDOFF)
@@ -108,25 +109,25 @@ def test_a_box_has_twelve_triangles_or_a_grid():
 
 def test_edges_have_the_wanted_length():
     for edge_length in (0.002, 0.004, 0.009):
-        mesh = shapes.sphere(0.04, edge_length)
+        mesh = solids.sphere(0.04, edge_length)
         ends = mesh.vertices[mesh.edges]
         lengths = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
         assert 0.75 * edge_length < lengths.mean() < 1.02 * edge_length
 
 
 def test_vertices_of_a_jittered_sphere_stay_on_it():
-    mesh = shapes.sphere(0.04, 0.004, 0.3, seed=1)
+    mesh = solids.sphere(0.04, 0.004, 0.3, seed=1)
     assert_allclose(np.linalg.norm(mesh.vertices, axis=1), 0.04, rtol=RTOL_ROUNDOFF)
 
 
 def test_the_seed_alone_decides_a_jittered_sphere():
-    first, again, other = (shapes.sphere(jitter=0.3, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (solids.sphere(jitter=0.3, seed=seed) for seed in (1, 1, 2))
     assert_array_equal(first.vertices, again.vertices)
     assert np.abs(first.vertices - other.vertices).max() > 1e-3
 
 
 def test_an_apple_is_as_wide_as_asked_and_hollow_at_both_ends():
-    mesh = shapes.apple(0.08, 0.002)
+    mesh = solids.apple(0.08, 0.002)
     assert_allclose(mesh.extents[:2], 0.08, rtol=2e-3)
     height = mesh.vertices[:, 2]
     near_axis = np.linalg.norm(mesh.vertices[:, :2], axis=1) < 0.001
@@ -136,21 +137,21 @@ def test_an_apple_is_as_wide_as_asked_and_hollow_at_both_ends():
 
 
 def test_a_bone_has_the_asked_waist():
-    profile = shapes.bone_profile(0.05, 0.12, 0.4, np.linspace(0.0, np.pi, 2001))
+    profile = solids.bone_profile(0.05, 0.12, 0.4, np.linspace(0.0, np.pi, 2001))
     assert_allclose(2.0 * profile[:, 0].max(), 0.05, rtol=1e-5)
     assert_allclose(2.0 * profile[1000, 0], 0.4 * 0.05, rtol=1e-5)
 
 
 def test_a_plate_has_the_volume_of_its_section():
-    plate = shapes.plate(0.1, 0.02, 0.004, edge_length=0.002)
-    section = shapes.plate_profile(0.1, 0.02, 0.004)
+    plate = solids.plate(0.1, 0.02, 0.004, edge_length=0.002)
+    section = solids.plate_profile(0.1, 0.02, 0.004)
     (r0, z0), (r1, z1) = section[:-1].T, section[1:].T
     volume = np.pi / 3.0 * np.sum((z1 - z0) * (r0 * r0 + r0 * r1 + r1 * r1))
     assert_allclose(plate.volume, volume, rtol=RTOL_TESSELLATION)
 
 
 def test_a_mug_has_the_volume_of_cup_and_handle():
-    mesh = shapes.mug(0.04, 0.095, 0.004, 0.003)
+    mesh = solids.mug(0.04, 0.095, 0.004, 0.003)
     cup = np.pi * (0.04 ** 2 * 0.095 - 0.036 ** 2 * 0.091)
     half = 0.35 * 0.04 / 2.0
     handle = np.pi * half ** 2 * np.pi * 0.25 * 0.095
@@ -160,21 +161,21 @@ def test_a_mug_has_the_volume_of_cup_and_handle():
 
 
 @pytest.mark.parametrize(('make', 'message'), [
-    (lambda: shapes.sphere(0.0), 'radius must be a finite number above 0'),
-    (lambda: shapes.sphere(0.04, -1.0), 'edge_length must be'),
-    (lambda: shapes.sphere(1.0, 1e-5), 'more than 2000000 faces'),
-    (lambda: shapes.sphere(jitter=0.5), 'jitter must lie in 0 to 0.4'),
-    (lambda: shapes.box([0.1, np.nan, 0.1]), 'extent 1 must be'),
-    (lambda: shapes.box([0.1, 0.1, 0.1], 1e-5), 'more than 2000000 faces'),
-    (lambda: shapes.ellipsoid([0.1, 0.1, 0.0]), 'semi-axis 2 must be'),
-    (lambda: shapes.cylinder(edge_length=1e-5), 'more than 2000000 faces'),
-    (lambda: shapes.cylinder(segments=2), 'at least 3 segments'),
-    (lambda: shapes.torus(0.01, 0.02), 'tube_radius must be below'),
-    (lambda: shapes.banana(bend_radius=0.01), 'bend_radius must be above'),
-    (lambda: shapes.bone(waist=0.0), 'waist must lie in'),
-    (lambda: shapes.plate(thickness=0.02), 'thickness must be below'),
-    (lambda: shapes.mug(wall=0.03), 'a mug needs a wall'),
-    (lambda: shapes.mug(radius=-1.0), 'sizes of a mug'),
+    (lambda: solids.sphere(0.0), 'radius must be a finite number above 0'),
+    (lambda: solids.sphere(0.04, -1.0), 'edge_length must be'),
+    (lambda: solids.sphere(1.0, 1e-5), 'more than 2000000 faces'),
+    (lambda: solids.sphere(jitter=0.5), 'jitter must lie in 0 to 0.4'),
+    (lambda: solids.box([0.1, np.nan, 0.1]), 'extent 1 must be'),
+    (lambda: solids.box([0.1, 0.1, 0.1], 1e-5), 'more than 2000000 faces'),
+    (lambda: solids.ellipsoid([0.1, 0.1, 0.0]), 'semi-axis 2 must be'),
+    (lambda: solids.cylinder(edge_length=1e-5), 'more than 2000000 faces'),
+    (lambda: solids.cylinder(segments=2), 'at least 3 segments'),
+    (lambda: solids.torus(0.01, 0.02), 'tube_radius must be below'),
+    (lambda: solids.banana(bend_radius=0.01), 'bend_radius must be above'),
+    (lambda: solids.bone(waist=0.0), 'waist must lie in'),
+    (lambda: solids.plate(thickness=0.02), 'thickness must be below'),
+    (lambda: solids.mug(wall=0.03), 'a mug needs a wall'),
+    (lambda: solids.mug(radius=-1.0), 'sizes of a mug'),
     (lambda: revolve([[0.1, 0.0], [0.1, 0.1], [0.0, 0.1]], 8), 'start and end on the axis'),
 ])
 def test_impossible_sizes_are_refused(make, message):

@@ -1,7 +1,7 @@
 """The simplex of GJK that names vertices, by supporting planes and weights."""
 
-from gripsim_ros.core.contact.simplex_search import (APART, corner_weights, difference_corner,
-                                                     find_simplex, INSIDE, TOUCHING)
+from gripsim_ros.core.contact.backends.convex.gjk_simplex import (
+    APART, corner_weights, difference_corner, find_simplex, INSIDE, TOUCHING)
 from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal

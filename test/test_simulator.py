@@ -8,18 +8,19 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import GripsimError, HandError, TaskError
 from gripsim_ros.core.transforms import apply, transform
-from gripsim_ros.resources import load_default_hand
-from gripsim_ros.sim.hand_model import hand_spec
-from gripsim_ros.sim.options import default_options, SimulationError
-from gripsim_ros.sim.setpoints import SetpointFollower
-from gripsim_ros.sim.solids import (
+from gripsim_ros.hardware.sim.hand_model import hand_spec
+from gripsim_ros.hardware.sim.options import default_options, SimulationError
+from gripsim_ros.hardware.sim.setpoints import SetpointFollower
+from gripsim_ros.hardware.sim.solids import (
     node_masses, outer_faces, tetrahedra_of, tetrahedron_volumes)
-from gripsim_ros.sim.touch import Touch
-from gripsim_ros.sim.world import GRAVITY, nearest_motion, World
-from gripsim_ros.sim.world_model import add_object, node_name, SoftMesh
+from gripsim_ros.hardware.sim.touch import Touch
+from gripsim_ros.hardware.sim.world import GRAVITY, nearest_motion, World
+from gripsim_ros.hardware.sim.world_model import add_object, node_name, SoftMesh
+from gripsim_ros.library.resources import load_default_hand
 
 HAND = load_default_hand()
 PRESHAPE = next(p for p in HAND.preshapes if p.name == 'cylindrical')
@@ -41,7 +42,7 @@ ATOL_WELD = 2e-4
 
 
 def cube(material):
-    return GraspObject(shapes.box([0.05, 0.05, 0.05]), material, 'cube')
+    return GraspObject(solids.box([0.05, 0.05, 0.05]), material, 'cube')
 
 
 def advance(world, seconds):
@@ -106,7 +107,7 @@ def test_pads_feel_the_normal_forces_of_their_links(gripped):
 @pytest.mark.slow
 def test_a_soft_object_is_lifted_too_and_gives_way(mujoco, monkeypatch):
     tetrahedra = cube_of_tetrahedra(0.05)   # the mesher's differ from run to run
-    monkeypatch.setattr('gripsim_ros.sim.world_model.tetrahedra_of',
+    monkeypatch.setattr('gripsim_ros.hardware.sim.world_model.tetrahedra_of',
                         lambda *given: (tetrahedra.nodes, tetrahedra.corners))
     world = World(HAND, default_options(node_spacing=0.02), T_WORLD_PALM, PRESHAPE.open,
                   cube(SOFT))
@@ -221,13 +222,13 @@ def test_the_palm_keeps_its_speed_limit_and_carries_the_hand(mujoco):
 
 
 def test_all_links_of_the_urdf_are_kept(mujoco, tmp_path):
-    from gripsim_ros.resources import share_directory
+    from gripsim_ros.library.resources import share_directory
     names = {body.name for body in hand_spec(share_directory() / 'urdf' / 'meshes').bodies}
     assert set(HAND.link_names) <= names
 
 
 def test_a_picture_shows_where_the_object_is(gripped):
-    from gripsim_ros.sim.pictures import draw_world
+    from gripsim_ros.hardware.sim.pictures import draw_world
     image = np.asarray(draw_world(gripped, (160, 120)), float)
     orange = (image[..., 0] > 1.4 * image[..., 2]) & (image[..., 0] > 60.0)
     assert image.shape == (120, 160, 3) and orange.sum() > 50
@@ -246,7 +247,7 @@ def test_options_outside_their_range_are_refused(changes, message):
 
 @pytest.mark.slow
 def test_tetrahedra_fill_the_object(mesher):
-    body = shapes.box([0.04, 0.05, 0.06])
+    body = solids.box([0.04, 0.05, 0.06])
     nodes, corners = tetrahedra_of(body, 0.03)
     volumes = tetrahedron_volumes(nodes, corners)
     assert (volumes > 0.0).all()

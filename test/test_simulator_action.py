@@ -7,17 +7,17 @@ import pytest
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
-from gripsim_ros.conversions.geometry import time_to_msg  # noqa: E402
+from gripsim_ros.ros.conversions.geometry import time_to_msg  # noqa: E402
 from builtin_interfaces.msg import Duration  # noqa: E402
 from goal_cases import GoalEnd  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 from trajectory_msgs.msg import MultiDOFJointTrajectory  # noqa: E402
 
-from gripsim_ros.nodes import sdh_simulator_action as module  # noqa: E402
-from gripsim_ros.nodes import trajectory_action  # noqa: E402
-from gripsim_ros.nodes.sdh_simulator import SdhSimulatorNode  # noqa: E402
-from gripsim_ros.resources import load_default_hand  # noqa: E402
-from gripsim_ros.sim.setpoints import SetpointFollower  # noqa: E402
+from gripsim_ros.hardware.sim.setpoints import SetpointFollower  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand  # noqa: E402
+from gripsim_ros.ros.nodes.base import trajectory_action  # noqa: E402
+from gripsim_ros.ros.nodes.hand import simulator_action as module  # noqa: E402
+from gripsim_ros.ros.nodes.hand.sdh_simulator import SdhSimulatorNode  # noqa: E402
 
 HAND = load_default_hand()
 GOAL = np.full(7, 0.2)

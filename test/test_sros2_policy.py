@@ -11,6 +11,8 @@ sys.path.insert(0, str(ROOT / 'tools'))
 
 from opened_names import OPENERS, SOURCES, Names, opened  # noqa: E402
 
+from gripsim_ros.ros.programs import PROGRAMS  # noqa: E402
+
 FOLDER = ROOT / 'config' / 'sros2'
 XI = '{http://www.w3.org/2001/XInclude}include'
 #: Where the openers themselves are defined.
@@ -42,20 +44,17 @@ def test_a_node_is_allowed_what_its_sources_open(profiles, node):
 
 
 def test_every_source_that_opens_a_name_belongs_to_a_node():
-    opening = {path.name for path in (ROOT / 'gripsim_ros' / 'nodes').glob('*.py')
+    opening = {path.name for path in (ROOT / 'gripsim_ros' / 'ros' / 'nodes').rglob('*.py')
                if any(f'{opener}(' in path.read_text(encoding='utf-8') for opener in OPENERS)}
     assert opening - NOT_NODES <= {Path(source).name for sources in SOURCES.values()
                                    for source in sources}
 
 
 def test_every_node_that_is_installed_has_an_enclave_of_its_own():
-    text = (ROOT / 'setup.py').read_text()
-    nodes = {line.split("'")[1].split(' ')[0] for line in text.splitlines()
-             if 'gripsim_ros.nodes.' in line}
     tree = ElementTree.parse(FOLDER / 'policy.xml')
     paths = [enclave.get('path') for enclave in tree.iter('enclave')]
     assert len(paths) == len(set(paths))
-    assert set(paths) == {f'/gripsim/{node}' for node in (*nodes, 'client', 'recorder', 'replay')}
+    assert set(paths) == {f'/gripsim/{node}' for node in (*PROGRAMS, 'client', 'recorder', 'replay')}
 
 
 def test_clients_may_ask_for_what_the_servers_offer(profiles):
@@ -64,7 +63,7 @@ def test_clients_may_ask_for_what_the_servers_offer(profiles):
                for kind, name in rules(profiles[node]) if kind in ('execute', 'reply')}
     client = rules(profiles['gripsim_client'])
     assert offered <= client
-    asked = names(Names(ROOT / 'gripsim_ros' / 'client.py', {}).found)
+    asked = names(Names(ROOT / 'gripsim_ros' / 'ros' / 'clients' / 'plan.py', {}).found)
     assert asked <= client
     states = {('request', f'{node}/get_state') for node in SOURCES}
     assert states <= client
@@ -72,14 +71,14 @@ def test_clients_may_ask_for_what_the_servers_offer(profiles):
 
 def test_a_recorder_may_read_what_it_records_and_nothing_else(profiles):
     pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces')
-    from gripsim_ros.record.recorder import FRAMES, TOPICS
+    from gripsim_ros.ros.record.recorder import FRAMES, TOPICS
     recorded = {topic.name for topic in TOPICS} | {name for name, _ in FRAMES}
     assert rules(profiles['gripsim_record']) == {('subscribe', name) for name in recorded}
 
 
 def test_a_replay_may_ask_the_stages_as_a_planner_does(profiles):
     pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces')
-    from gripsim_ros.record.replay import ANSWERS, OBJECTS, QUESTIONS
+    from gripsim_ros.ros.record.replay import ANSWERS, OBJECTS, QUESTIONS
     assert rules(profiles['gripsim_replay']) == {
         ('publish', OBJECTS), ('publish', QUESTIONS), ('subscribe', ANSWERS)}
 
@@ -96,5 +95,5 @@ def test_every_node_includes_the_common_rules(profiles):
         assert include is not None
         assert (FOLDER / include.get('href')).is_file()
     common = rules(ElementTree.parse(FOLDER / 'common' / 'node.xml').getroot())
-    base = Names(ROOT / 'gripsim_ros' / 'nodes' / 'node_base.py', {}).found
+    base = Names(ROOT / 'gripsim_ros' / 'ros' / 'nodes' / 'base' / 'node_base.py', {}).found
     assert names(base) <= common

@@ -12,9 +12,9 @@ import pytest
 from scipy.optimize import least_squares
 
 from gripsim_ros.core.errors import ShapeError, TaskError
-from gripsim_ros.core.mechanics.minimal_forces import solve_minimal_forces
-from gripsim_ros.core.mechanics.stability import find_equilibrium, judge_stability
-from gripsim_ros.core.mechanics.stability import PatchSet, StabilityOptions
+from gripsim_ros.core.mechanics.stability.grasp_forces import solve_minimal_forces
+from gripsim_ros.core.mechanics.stability.stability import (
+    PatchSet, StabilityOptions, find_equilibrium, judge_stability)
 
 #: 250 g.
 WEIGHT = 0.25 * 9.81

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 import random
 
-from gripsim_ros.core.planning.answers import rank_key
-from gripsim_ros.core.planning.stable_grasps import StableGrasps
+from gripsim_ros.core.planning.ranking.assemble import rank_key
+from gripsim_ros.core.planning.ranking.stable_grasps import StableGrasps
 
 
 @dataclass(frozen=True)

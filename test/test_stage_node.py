@@ -13,17 +13,19 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 from geometry_msgs.msg import TransformStamped  # noqa: E402
 from gripsim_interfaces.msg import RingHeader  # noqa: E402
 
-from gripsim_ros import conversions  # noqa: E402
 from gripsim_ros.core.batches import ConfigurationBatch  # noqa: E402
-from gripsim_ros.core.bodies import GraspObject, Material, shapes  # noqa: E402
-from gripsim_ros.nodes import (  # noqa: E402
-    deformation, forward_kinematics, grasp_planner, stage_node)
-from gripsim_ros.nodes.forward_kinematics import ForwardKinematicsNode  # noqa: E402
-from gripsim_ros.nodes.grasp_planner import GraspPlannerNode  # noqa: E402
-from gripsim_ros.nodes.node_base import COMMON_PARAMETERS, LATCHED_OBJECTS  # noqa: E402
-from gripsim_ros.nodes.parameters import (  # noqa: E402
+from gripsim_ros.core.bodies import GraspObject, Material  # noqa: E402
+from gripsim_ros.core.bodies.shapes import solids  # noqa: E402
+from gripsim_ros.ros import conversions  # noqa: E402
+from gripsim_ros.ros.nodes.base.node_base import COMMON_PARAMETERS, LATCHED_OBJECTS  # noqa: E402
+from gripsim_ros.ros.nodes.base.parameters import (  # noqa: E402
     NodeParameter, ParameterError, default_values)
-from gripsim_ros.nodes.stage_node import PLAN_DEPTH, STAGE_PARAMETERS, ObjectStore  # noqa: E402
+from gripsim_ros.ros.nodes.planner import grasp_planner  # noqa: E402
+from gripsim_ros.ros.nodes.planner.grasp_planner import GraspPlannerNode  # noqa: E402
+from gripsim_ros.ros.nodes.ring import deformation, forward_kinematics, stage_node  # noqa: E402
+from gripsim_ros.ros.nodes.ring.forward_kinematics import ForwardKinematicsNode  # noqa: E402
+from gripsim_ros.ros.nodes.ring.stage_node import (  # noqa: E402
+    PLAN_DEPTH, STAGE_PARAMETERS, ObjectStore)
 
 PARAMETERS = {
     'forward_kinematics': (*STAGE_PARAMETERS, *forward_kinematics.PARAMETERS),
@@ -168,7 +170,7 @@ def test_the_frames_of_the_links_are_published_where_asked(node, monkeypatch):
 
 def named(i, label=''):
     material = Material(1e5 + i, 0.4, 500.0, 0.5)
-    return GraspObject(shapes.sphere(0.03, 0.02), material, label)
+    return GraspObject(solids.sphere(0.03, 0.02), material, label)
 
 
 def test_the_store_keeps_the_newest_objects_and_prepares_each_once():

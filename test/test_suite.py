@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from suite_cases import wait_for
 
-from gripsim_ros import suite as suite_module
-from gripsim_ros.cli import suite as command
-from gripsim_ros.suite import NODES, Suite, SuiteError
+from gripsim_ros.apps.cli import suite as command
+from gripsim_ros.ros.clients import suite as suite_module
+from gripsim_ros.ros.clients.suite import NODES, Suite, SuiteError
 
 ROOT = Path(__file__).resolve().parents[1]
 IDLE, FAILING = 'import time; time.sleep(100)', 'raise SystemExit(3)'

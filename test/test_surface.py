@@ -9,18 +9,18 @@ import pytest
 from scipy.spatial.transform import Rotation
 import trimesh
 
-from gripsim_ros.core.bodies import Material, shapes, TriangleMesh
+from gripsim_ros.core.bodies import Material, TriangleMesh
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import TaskError
-from gripsim_ros.core.mechanics.boussinesq import (boussinesq_displacements, place_under_pads,
-                                                   slip_displacements, surface_loads,
-                                                   SurfaceLoads)
-from gripsim_ros.core.mechanics.contact_forces import solve_contact_forces
-from gripsim_ros.core.mechanics.kernel import LATTICE_SOFTENING
-from gripsim_ros.core.mechanics.patch_results import summarise_patches
-from gripsim_ros.core.mechanics.surface import (_bad_vertices, _directions, _smoothed,
-                                                deform_surface, elastic_volume_change,
-                                                largest_distance, SurfaceOptions)
-from gripsim_ros.core.mechanics.volume import restore_volume, volume_and_centre
+from gripsim_ros.core.mechanics.contact.contact_forces import solve_contact_forces
+from gripsim_ros.core.mechanics.contact.half_space import LATTICE_SOFTENING
+from gripsim_ros.core.mechanics.contact.patch_resultants import summarise_patches
+from gripsim_ros.core.mechanics.deformation.boussinesq import (
+    boussinesq_displacements, place_under_pads, slip_displacements, surface_loads, SurfaceLoads)
+from gripsim_ros.core.mechanics.deformation.deformed_surface import (
+    _bad_vertices, _directions, _smoothed, deform_surface, elastic_volume_change, largest_distance,
+    SurfaceOptions)
+from gripsim_ros.core.mechanics.deformation.volume import restore_volume, volume_and_centre
 from lattice_cases import ball_under_pad, join, paraboloid, transformed
 
 RADIUS = 0.04
@@ -175,14 +175,14 @@ def test_any_volume_is_restored_along_normals(seed, share):
 
 
 def test_the_volume_that_a_box_has_moves_it_by_no_bit():
-    box = shapes.box((2.0, 2.0, 2.0))
+    box = solids.box((2.0, 2.0, 2.0))
     moved, multiple = restore_volume(box.vertices, box.faces, box.vertices, 8.0)
     assert multiple == 0.0
     assert_array_equal(moved, box.vertices)
 
 
 def test_where_no_multiple_gives_the_volume_nothing_moves():
-    box = shapes.box((2.0, 2.0, 2.0))
+    box = solids.box((2.0, 2.0, 2.0))
     for directions in (np.zeros_like(box.vertices), box.vertices * [1.0, -1.0, 0.0]):
         moved, multiple = restore_volume(box.vertices, box.faces, directions, 16.0)
         assert multiple == 0.0
@@ -191,7 +191,7 @@ def test_where_no_multiple_gives_the_volume_nothing_moves():
 
 def test_a_box_is_drawn_in_from_four_sides_until_nothing_is_left():
     # Its volume is 8 (1 - s)^2: a double root, which Newton's steps near but linearly.
-    box = shapes.box((2.0, 2.0, 2.0))
+    box = solids.box((2.0, 2.0, 2.0))
     moved, multiple = restore_volume(box.vertices, box.faces, -box.vertices * [1.0, 1.0, 0.0],
                                      0.0)
     assert_allclose(multiple, 1.0, rtol=RTOL_DOUBLE_ROOT)
@@ -200,7 +200,7 @@ def test_a_box_is_drawn_in_from_four_sides_until_nothing_is_left():
 
 def test_a_box_is_drawn_in_to_its_middle_until_nothing_is_left():
     # A triple root of 0.06 (1 - s)^3, which Newton's steps near but linearly.
-    box = shapes.box((0.3, 0.4, 0.5))
+    box = solids.box((0.3, 0.4, 0.5))
     moved, multiple = restore_volume(box.vertices, box.faces, -box.vertices, 0.0)
     assert_allclose(multiple, 1.0, rtol=RTOL_TRIPLE_ROOT)
     assert_allclose(moved, 0.0, atol=RTOL_TRIPLE_ROOT)

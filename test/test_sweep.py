@@ -11,14 +11,14 @@ from sqlalchemy.orm import Session
 from sweep_cases import (
     begin, database, FakeEngine, HARD, made_up_plan, SOFT, write_tokens)
 
+from gripsim_ros.apps.sweep.jobs import list_jobs
+from gripsim_ros.apps.sweep.runner import MOST_DEATHS
 from gripsim_ros.core.errors import GripsimError, MeshError
-from gripsim_ros.sweep import schema, store as store_module
-from gripsim_ros.sweep.jobs import list_jobs
-from gripsim_ros.sweep.lookup import GraspDatabase
-from gripsim_ros.sweep.runner import MOST_DEATHS
-from gripsim_ros.sweep.schema import (
+from gripsim_ros.library.database import schema, store as store_module
+from gripsim_ros.library.database.lookup import GraspDatabase
+from gripsim_ros.library.database.schema import (
     database_url, DatabaseError, GraspRow, JobRow, open_database, PlanRow)
-from gripsim_ros.sweep.store import is_gone, LEASE, process_name, SweepStore
+from gripsim_ros.library.database.store import is_gone, LEASE, process_name, SweepStore
 
 JOBS = 4
 GRASPS = 2
@@ -166,7 +166,7 @@ def test_a_claim_ends_with_its_lease_and_what_comes_later_is_not_stored(tmp_path
 
 
 def test_a_process_that_has_ended_is_known_to_be_gone():
-    code = 'from gripsim_ros.sweep.store import process_name; print(process_name()); input()'
+    code = 'from gripsim_ros.library.database.store import process_name; print(process_name()); input()'
     with subprocess.Popen([sys.executable, '-c', code], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as process:
         name = process.stdout.readline().strip()
@@ -267,7 +267,7 @@ def test_passwords_are_not_told():
 
 def test_without_sqlalchemy_one_line_says_what_to_install():
     code = ('import sys; sys.modules["sqlalchemy"] = None\n'
-            'from gripsim_ros.cli.main import main; sys.exit(main(["export", "x", "--out", "y"]))')
+            'from gripsim_ros.apps.cli.main import main; sys.exit(main(["export", "x", "--out", "y"]))')
     run = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
     assert run.returncode == 2 and run.stderr.count('\n') == 1
     assert 'gripsim_ros[sweep]' in run.stderr
@@ -275,6 +275,6 @@ def test_without_sqlalchemy_one_line_says_what_to_install():
 
 def test_without_dask_one_line_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, 'distributed', None)
-    from gripsim_ros.sweep.on_dask import DaskEngine
+    from gripsim_ros.apps.sweep.on_dask import DaskEngine
     with pytest.raises(GripsimError, match=r'gripsim_ros\[dask\]'):
         DaskEngine('tcp://127.0.0.1:1')

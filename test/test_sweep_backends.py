@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 from sweep_cases import begin, FakeEngine, HARD, made_up_plan, SETTINGS, SOFT, write_tokens
 from test_sweep_key import same
 
-from gripsim_ros.resources import load_default_hand
-from gripsim_ros.sweep.lookup import GraspDatabase
-from gripsim_ros.sweep.schema import GraspRow, JobRow, open_database, PlanRow
-from gripsim_ros.sweep.store import SweepStore
+from gripsim_ros.library.database.lookup import GraspDatabase
+from gripsim_ros.library.database.schema import GraspRow, JobRow, open_database, PlanRow
+from gripsim_ros.library.database.store import SweepStore
+from gripsim_ros.library.resources import load_default_hand
 
 JOBS, PROGRAMS = 8, 4
 
@@ -39,7 +39,7 @@ def address(request, tmp_path):
         yield str(tmp_path / 'g.db')
         return
     from sqlalchemy import create_engine
-    from gripsim_ros.sweep.schema import database_url
+    from gripsim_ros.library.database.schema import database_url
     server = database_url(request.getfixturevalue('postgresql'))
     name = f'grasps_{uuid.uuid4().hex[:12]}'
     admin = create_engine(server, isolation_level='AUTOCOMMIT')

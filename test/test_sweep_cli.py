@@ -9,8 +9,8 @@ from cli_cases import assert_refused, gripsim, strict
 import pytest
 from sweep_cases import BAD, HYPOTHESES, real_sweep
 
-from gripsim_ros.cli.sweep import SweepProgress
-from gripsim_ros.sweep.runner import SweepState
+from gripsim_ros.apps.cli.sweep import SweepProgress
+from gripsim_ros.apps.sweep.runner import SweepState
 
 MATERIAL = 'youngs_modulus: 1.0e6\npoisson_ratio: 0.45\ndensity: 800\nfriction: 0.6\nname: soft\n'
 
@@ -64,7 +64,7 @@ def test_bad_input_is_refused_before_any_work(tmp_path):
 def test_progress_is_shown_and_an_interrupt_stops(monkeypatch, terminal):
     screen = Terminal() if terminal else io.StringIO()
     monkeypatch.setattr(sys, 'stderr', screen)
-    monkeypatch.setattr('gripsim_ros.cli.sweep.PLAIN_INTERVAL', 0.0)
+    monkeypatch.setattr('gripsim_ros.apps.cli.sweep.PLAIN_INTERVAL', 0.0)
     before = signal.getsignal(signal.SIGINT)
     with SweepProgress() as progress:
         assert progress(SweepState(total=4, done=1, planned=1, grasps=7, seconds=30.0))

@@ -3,10 +3,10 @@
 import os
 import signal
 
+from gripsim_ros.apps.sweep.on_dask import DaskEngine
 from gripsim_ros.core.errors import GripsimError
-from gripsim_ros.sweep.lookup import GraspDatabase
-from gripsim_ros.sweep.on_dask import DaskEngine
-from gripsim_ros.sweep.records import Failure
+from gripsim_ros.library.database.lookup import GraspDatabase
+from gripsim_ros.library.database.records import Failure
 import pytest
 from sweep_cases import begin, database, real_sweep, write_tokens
 from test_sweep_key import same
@@ -44,8 +44,8 @@ def dies(job):
 
 def test_a_job_that_kills_its_workers_has_failed(cluster, tmp_path, monkeypatch):
     meshes = write_tokens(tmp_path / 'meshes', 1)
-    monkeypatch.setattr('gripsim_ros.sweep.on_dask.plan_job', dies)
-    monkeypatch.setattr('gripsim_ros.sweep.runner.MOST_DEATHS', 1)
+    monkeypatch.setattr('gripsim_ros.apps.sweep.on_dask.plan_job', dies)
+    monkeypatch.setattr('gripsim_ros.apps.sweep.runner.MOST_DEATHS', 1)
     sweep = begin(database(tmp_path / 'g.db'), meshes)
     with dask.config.set({'distributed.scheduler.allowed-failures': 0}):
         with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True,
@@ -57,7 +57,7 @@ def test_a_job_that_kills_its_workers_has_failed(cluster, tmp_path, monkeypatch)
 
 
 def test_a_scheduler_that_is_not_there_is_bad_input(monkeypatch):
-    monkeypatch.setattr('gripsim_ros.sweep.on_dask.TIMEOUT', 0.5)
+    monkeypatch.setattr('gripsim_ros.apps.sweep.on_dask.TIMEOUT', 0.5)
     with pytest.raises(GripsimError, match='no Dask scheduler answers at tcp://127.0.0.1:1'):
         with DaskEngine('tcp://127.0.0.1:1'):
             pass
@@ -71,7 +71,7 @@ def answers(job):
 def test_jobs_travel_with_their_bytes_and_no_more_than_there_is_room_for(
         cluster, tmp_path, monkeypatch):
     meshes, most = write_tokens(tmp_path / 'meshes', 6), []
-    monkeypatch.setattr('gripsim_ros.sweep.on_dask.plan_job', answers)
+    monkeypatch.setattr('gripsim_ros.apps.sweep.on_dask.plan_job', answers)
     sweep = begin(database(tmp_path / 'g.db'), meshes)
     with DaskEngine(cluster.scheduler_address) as engine:
         sweep.run(engine, lambda state: most.append(len(engine._jobs)))

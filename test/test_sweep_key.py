@@ -9,15 +9,17 @@ from plan_cases import made_up_grasp
 import pytest
 from sweep_cases import made_up_plan
 
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import ShapeError, TaskError
 from gripsim_ros.core.planning.options import PlannerOptions
-from gripsim_ros.core.planning.types import NearestMiss, RankedGrasp, Task
-from gripsim_ros.in_process import planner_options
-from gripsim_ros.sweep import codec, key as key_module
-from gripsim_ros.sweep.key import (
+from gripsim_ros.core.planning.ranked_grasp import NearestMiss, RankedGrasp
+from gripsim_ros.core.planning.task import Task
+from gripsim_ros.library.database import codec, key as key_module
+from gripsim_ros.library.database.key import (
     canonical, default_mechanics, plan_key, PlanSettings, program_version, WITHOUT_EFFECT)
-from gripsim_ros.sweep.records import Summary
+from gripsim_ros.library.database.records import Summary
+from gripsim_ros.library.in_process import planner_options
 
 HAND = 'a hand'
 NUMBERS = st.floats(allow_nan=True, allow_infinity=True)
@@ -32,7 +34,7 @@ OTHER_TASKS = {
 
 
 def ball():
-    return GraspObject(shapes.sphere(0.03, 0.02), Material(1e6, 0.45, 800.0, 0.6))
+    return GraspObject(solids.sphere(0.03, 0.02), Material(1e6, 0.45, 800.0, 0.6))
 
 
 def settings(**changes):
@@ -126,9 +128,9 @@ def test_hand_mechanics_counts_seed_and_program_are_in_the_name(monkeypatch):
 def test_the_version_changes_with_the_sources(tmp_path, monkeypatch):
     package = tmp_path / 'gripsim_ros'
     (package / 'core' / 'sub').mkdir(parents=True)
-    (package / 'sweep').mkdir()
-    (package / 'in_process.py').write_text('')
-    monkeypatch.setattr(key_module, '__file__', str(package / 'sweep' / 'key.py'))
+    (package / 'library' / 'database').mkdir(parents=True)
+    (package / 'library' / 'in_process.py').write_text('')
+    monkeypatch.setattr(key_module, '__file__', str(package / 'library' / 'database' / 'key.py'))
     versions = []
     for text in ('a = 1\n', 'a = 2\n', 'a = 1\n'):
         (package / 'core' / 'sub' / 'module.py').write_text(text)

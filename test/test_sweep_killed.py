@@ -6,9 +6,9 @@ import sqlite3
 import time
 
 from cli_cases import start
-from gripsim_ros.sweep.jobs import plan_job
-from gripsim_ros.sweep.local import LocalEngine
-from gripsim_ros.sweep.lookup import GraspDatabase
+from gripsim_ros.apps.sweep.jobs import plan_job
+from gripsim_ros.apps.sweep.local import LocalEngine
+from gripsim_ros.library.database.lookup import GraspDatabase
 import pytest
 from sweep_cases import BAD, begin, database, HYPOTHESES, real_sweep, SOFT, write_ball, write_bad
 from test_sweep_key import same
@@ -130,7 +130,7 @@ def test_a_bad_mesh_is_recorded_with_its_reason_and_the_sweep_goes_on():
 
 def test_a_plan_that_takes_too_long_is_no_plan(tmp_path):
     from dataclasses import replace
-    from gripsim_ros.sweep.jobs import context_of, make_job
+    from gripsim_ros.apps.sweep.jobs import context_of, make_job
     from sweep_cases import SETTINGS, spec
     folder, _ = real_sweep()
     short = replace(SETTINGS, time=1e-9)
@@ -139,7 +139,7 @@ def test_a_plan_that_takes_too_long_is_no_plan(tmp_path):
 
 
 def test_a_worker_of_another_version_refuses():
-    from gripsim_ros.sweep.jobs import make_job
+    from gripsim_ros.apps.sweep.jobs import make_job
     from sweep_cases import SETTINGS, spec
     folder, _ = real_sweep()
     job = make_job(spec(folder / 'meshes', 'a.ply', SOFT), SETTINGS, 'another context')

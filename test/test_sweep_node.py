@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
-from gripsim_ros.client import plan_request, PlanGraspClient, STATUS_NAMES  # noqa: E402
-from gripsim_ros.resources import load_default_hand  # noqa: E402
-from gripsim_ros.sweep.lookup import GraspDatabase  # noqa: E402
+from gripsim_ros.library.database.lookup import GraspDatabase  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand  # noqa: E402
+from gripsim_ros.ros.clients.plan import plan_request, PlanGraspClient, STATUS_NAMES  # noqa: E402
 from sweep_cases import HYPOTHESES, real_sweep, SOFT  # noqa: E402
 
 ATOL_ROUNDOFF = 1e-12
@@ -23,7 +23,7 @@ LONG = 120.0
 def client():
     """Yield a client of a planner that is alone: without a stage it cannot plan."""
     folder, _ = real_sweep()
-    command = [sys.executable, '-m', 'gripsim_ros.nodes.grasp_planner', '--ros-args', '-p',
+    command = [sys.executable, '-m', 'gripsim_ros.ros.nodes.planner.grasp_planner', '--ros-args', '-p',
                f'grasp_database:={folder / "grasps.db"}', '-p', 'answer_timeout:=0.2', '-p',
                'max_attempts:=1']
     with subprocess.Popen(command, env=os.environ) as process:
@@ -68,7 +68,7 @@ def test_another_request_goes_to_the_stages(client):
 @pytest.mark.slow
 def test_a_database_that_is_not_there_ends_the_node_with_one_line(tmp_path):
     run = subprocess.run(
-        [sys.executable, '-m', 'gripsim_ros.nodes.grasp_planner', '--ros-args', '-p',
+        [sys.executable, '-m', 'gripsim_ros.ros.nodes.planner.grasp_planner', '--ros-args', '-p',
          f'grasp_database:={tmp_path / "none.db"}'], capture_output=True, text=True, timeout=LONG)
     assert run.returncode == 2
     assert 'there is no such file' in run.stderr.splitlines()[-1]

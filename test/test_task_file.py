@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER
 from gripsim_ros.core.errors import TaskError
-from gripsim_ros.task_file import KEYS, load_task, pose_from_mapping, task_from_mapping
+from gripsim_ros.library.task_file import KEYS, load_task, pose_from_mapping, task_from_mapping
 
 ROOT = Path(__file__).resolve().parents[1]
 ATOL_EXACT = 1e-15

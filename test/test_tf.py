@@ -18,11 +18,12 @@ from scipy.spatial.transform import Rotation  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from suite_cases import ball, wait_for  # noqa: E402
 
-from gripsim_ros import conversions  # noqa: E402
 from gripsim_ros.core.hand import forward_kinematics  # noqa: E402
 from gripsim_ros.core.transforms import transform  # noqa: E402
-from gripsim_ros.nodes.forward_kinematics import GRAVITY, ForwardKinematicsNode  # noqa: E402
-from gripsim_ros.nodes.node_base import latched, latest  # noqa: E402
+from gripsim_ros.ros import conversions  # noqa: E402
+from gripsim_ros.ros.nodes.base.node_base import latched, latest  # noqa: E402
+from gripsim_ros.ros.nodes.ring.forward_kinematics import (  # noqa: E402
+    GRAVITY, ForwardKinematicsNode)
 
 ATOL_ROUNDOFF = 1e-12
 TIMEOUT, PERIOD = 60.0, 0.05

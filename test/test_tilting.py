@@ -12,18 +12,19 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.errors import ShapeError, TaskError
-from gripsim_ros.core.mechanics import kernel
-from gripsim_ros.core.mechanics.contact_forces import solve_contact_forces
-from gripsim_ros.core.mechanics.minimal_forces import MinimalForceOptions, solve_minimal_forces
-from gripsim_ros.core.mechanics.patch_results import summarise_patches
-from gripsim_ros.core.mechanics.stability import (find_equilibrium, judge_stability,
-                                                  StabilityOptions)
-from gripsim_ros.core.mechanics.tilting import (
+from gripsim_ros.core.mechanics.contact import bonded_layer
+from gripsim_ros.core.mechanics.contact.contact_forces import solve_contact_forces
+from gripsim_ros.core.mechanics.contact.patch_resultants import summarise_patches
+from gripsim_ros.core.mechanics.contact.rocking_stiffness import (
     EIGHT, FLAT, motion_fields, tangents_of, tilting_springs)
+from gripsim_ros.core.mechanics.stability.grasp_forces import (
+    MinimalForceOptions, solve_minimal_forces)
+from gripsim_ros.core.mechanics.stability.stability import (
+    find_equilibrium, judge_stability, StabilityOptions)
 
 MODULUS, POISSON = 1e5, 0.3
 RADIUS, DEPTH = 8e-3, 1e-4
-RUBBER = kernel.fit_layer(2e6, 0.45, 3e-3)
+RUBBER = bonded_layer.fit_layer(2e6, 0.45, 3e-3)
 #: The last cell of a punch holds its edge's singularity; the lever enters to the third power.
 RTOL_PUNCH = 0.06
 RTOL_HERTZ = 0.03

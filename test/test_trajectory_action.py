@@ -19,11 +19,12 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 from unique_identifier_msgs.msg import UUID  # noqa: E402
 
-from gripsim_ros.driver.emulator.firmware import Identity  # noqa: E402
-from gripsim_ros.driver.emulator.server import EmulatedHand  # noqa: E402
-from gripsim_ros.driver.motion import Motion, Outcome  # noqa: E402
-from gripsim_ros.nodes import sdh_driver_action, trajectory_action  # noqa: E402
-from gripsim_ros.suite import Suite  # noqa: E402
+from gripsim_ros.hardware.driver.emulator.firmware import Identity  # noqa: E402
+from gripsim_ros.hardware.driver.emulator.server import EmulatedHand  # noqa: E402
+from gripsim_ros.hardware.driver.motion.trajectory import Motion, Outcome  # noqa: E402
+from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
+from gripsim_ros.ros.nodes.base import trajectory_action  # noqa: E402
+from gripsim_ros.ros.nodes.hand import driver_action  # noqa: E402
 
 from goal_cases import GoalEnd  # noqa: E402
 from sdh_cases import ANGLES, CLOSED, LATE, LONG, NAMES, OPEN, answer_of, wait_for  # noqa: E402
@@ -66,7 +67,7 @@ def test_a_goal_ends_as_its_motion_does(monkeypatch, outcome, off, wishes, end, 
                         SimpleNamespace(Result=SimpleNamespace))
     motion, errors = Motion([], [], []), np.zeros(7)
     errors[0] = off
-    action = object.__new__(sdh_driver_action.TrajectoryAction)
+    action = object.__new__(driver_action.TrajectoryAction)
     action._node = SimpleNamespace(
         follow=lambda trajectory: motion, stop=lambda: motion.finish(outcome, 'said', errors),
         sample=SimpleNamespace(time=0.0, positions=OPEN), values={'goal_tolerance': TOLERANCE},

@@ -9,14 +9,14 @@ from scipy.spatial.transform import Rotation
 import trimesh
 
 from gripsim_ros.core.contact import ContactMesh
-from gripsim_ros.core.contact.culling import (along, BOX_MARGIN, boxes_apart, row_of,
-                                              turned_motion, vertices_in_box)
-from gripsim_ros.core.contact.oriented_box import OrientedBox, separation
-from gripsim_ros.core.contact.point_queries import (bounds_in_box, closest_on_triangle,
-                                                    closest_points, points_in_box,
-                                                    triangle_meets_box, triangles_in_box)
-from gripsim_ros.core.contact.vp_tree import (_fit_to_children, build_vp_tree, DIRECT_SIZE,
-                                              INFLATION, LEAF_SIZE, refit_vp_tree)
+from gripsim_ros.core.contact.geometry.closest_point import (
+    bounds_in_box, closest_on_triangle, closest_points, points_in_box, triangle_meets_box,
+    triangles_in_box)
+from gripsim_ros.core.contact.geometry.culling import (
+    along, BOX_MARGIN, boxes_apart, row_of, turned_motion, vertices_in_box)
+from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox, separation
+from gripsim_ros.core.contact.geometry.vp_tree import (
+    _fit_to_children, build_vp_tree, DIRECT_SIZE, INFLATION, LEAF_SIZE, refit_vp_tree)
 
 RTOL_ROUNDOFF = 1e-9
 ATOL_ROUNDOFF = 1e-12

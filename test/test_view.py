@@ -20,17 +20,17 @@ from plan_cases import CLOSED, OPEN, PEAK, apple, made_up_grasp  # noqa: E402
 from test_markers import assert_fit_for_rviz, pinch  # noqa: E402
 from visualization_msgs.msg import Marker  # noqa: E402
 
+from gripsim_ros.apps.view.marker_shapes import shapes_of  # noqa: E402
+from gripsim_ros.apps.view.picture import draw_markers  # noqa: E402
 from gripsim_ros.core.errors import TaskError  # noqa: E402
 from gripsim_ros.core.hand import forward_kinematics  # noqa: E402
-from gripsim_ros.display import joints_at, link_poses_at, pressure_colours  # noqa: E402
-from gripsim_ros.markers import (  # noqa: E402
+from gripsim_ros.library.display import joints_at, link_poses_at, pressure_colours  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand, share_directory  # noqa: E402
+from gripsim_ros.ros.markers import (  # noqa: E402
     LEGEND_FIELDS, MOST_GHOSTS, MarkerFrame, closing_markers, grasp_markers, live_markers,
     ranked_markers)
-from gripsim_ros.nodes.closing_shown import ClosingShow, trajectory_until  # noqa: E402
-from gripsim_ros.nodes.sessions import DONE, STAGE_MISSING  # noqa: E402
-from gripsim_ros.resources import load_default_hand, share_directory  # noqa: E402
-from gripsim_ros.view.marker_shapes import shapes_of  # noqa: E402
-from gripsim_ros.view.picture import draw_markers  # noqa: E402
+from gripsim_ros.ros.nodes.planner.closing_shown import ClosingShow, trajectory_until  # noqa: E402
+from gripsim_ros.ros.nodes.planner.sessions import DONE, STAGE_MISSING  # noqa: E402
 
 ATOL_ROUNDOFF = 1e-12
 FRAME = MarkerFrame('object', Time())
@@ -152,7 +152,7 @@ def test_rviz_has_one_group_for_each_layer():
 
 
 def test_every_topic_of_the_rviz_config_is_published_with_its_quality():
-    sources = ''.join(path.read_text() for path in (PACKAGE / 'nodes').glob('*.py'))
+    sources = ''.join(path.read_text() for path in (PACKAGE / 'ros' / 'nodes').rglob('*.py'))
     published = dict(re.findall(r"create_publisher\(\s*MarkerArray, '([\w/]+)', (\w+)\(", sources))
     asked = {d['Topic']['Value']: d['Topic'] for group in displays().values() for d in group
              if d['Class'].endswith('/MarkerArray')}
@@ -233,7 +233,7 @@ def show(outcome=DONE, monkeypatch=None, count=2):
                  SimpleNamespace(grasp_object=apple(), task=None), FRAME)
     if monkeypatch is not None:
         monkeypatch.setattr(
-            'gripsim_ros.nodes.closing_shown.GraspEvaluator',
+            'gripsim_ros.ros.nodes.planner.closing_shown.GraspEvaluator',
             lambda *given: SimpleNamespace(ranked=lambda: [made_up_grasp(1)]))
     return closing, node
 
@@ -319,7 +319,7 @@ def test_a_moment_on_its_way_is_not_shown_after_the_next_request(monkeypatch):
             halfway.set()
             go_on.wait(60.0)
         return closing_markers(*given)
-    monkeypatch.setattr('gripsim_ros.nodes.closing_shown.closing_markers', draw)
+    monkeypatch.setattr('gripsim_ros.ros.nodes.planner.closing_shown.closing_markers', draw)
     assert asked(closing, fraction=0.0, duration=60.0).success
     playing = [t for t in threading.enumerate() if '_play' in t.name]
     assert halfway.wait(60.0)

@@ -22,13 +22,13 @@ from trimesh import Trimesh  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 from websockets.sync.client import connect  # noqa: E402
 
-from gripsim_ros.cli.output import plain  # noqa: E402
-from gripsim_ros.grasp_file import PlanAnswer  # noqa: E402
-from gripsim_ros.markers import grasp_markers, ranked_markers  # noqa: E402
-from gripsim_ros.record.mcap_file import RecordingWriter  # noqa: E402
-from gripsim_ros.resources import load_default_hand  # noqa: E402
-from gripsim_ros.view.browser import LAYERS, BrowserView  # noqa: E402
-from gripsim_ros.view.sources import PlanSource, RecordingSource, ranks_of  # noqa: E402
+from gripsim_ros.apps.cli.output import plain  # noqa: E402
+from gripsim_ros.apps.view.browser import LAYERS, BrowserView  # noqa: E402
+from gripsim_ros.apps.view.sources import PlanSource, RecordingSource, ranks_of  # noqa: E402
+from gripsim_ros.library.grasp_file import PlanAnswer  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand  # noqa: E402
+from gripsim_ros.ros.markers import grasp_markers, ranked_markers  # noqa: E402
+from gripsim_ros.ros.record.mcap_file import RecordingWriter  # noqa: E402
 
 START = 1_700_000_000_000_000_000
 TIMEOUT = 60.0

@@ -17,9 +17,9 @@ from builtin_interfaces.msg import Time  # noqa: E402
 from headless_chromium import Page, find_chromium  # noqa: E402
 from plan_cases import apple, made_up_grasp  # noqa: E402
 
-from gripsim_ros.markers import MarkerFrame, closing_markers, ranked_markers  # noqa: E402
-from gripsim_ros.resources import load_default_hand  # noqa: E402
-from gripsim_ros.view.browser import LAYERS, BrowserView  # noqa: E402
+from gripsim_ros.apps.view.browser import LAYERS, BrowserView  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand  # noqa: E402
+from gripsim_ros.ros.markers import MarkerFrame, closing_markers, ranked_markers  # noqa: E402
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(
     find_chromium() is None, reason='no Chromium is installed: name one in CHROMIUM')]

@@ -11,10 +11,10 @@ pytest.importorskip('mcap', reason='needs the extra `record`')
 from gripsim_interfaces.srv import ShowClosing  # noqa: E402
 from suite_cases import goal, parameters, wait_for  # noqa: E402
 
-from gripsim_ros.client import PlanGraspClient  # noqa: E402
-from gripsim_ros.suite import Suite  # noqa: E402
-from gripsim_ros.view.browser import BrowserView  # noqa: E402
-from gripsim_ros.view.sources import SuiteSource  # noqa: E402
+from gripsim_ros.apps.view.browser import BrowserView  # noqa: E402
+from gripsim_ros.apps.view.sources import SuiteSource  # noqa: E402
+from gripsim_ros.ros.clients.plan import PlanGraspClient  # noqa: E402
+from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
 
 pytestmark = pytest.mark.slow
 

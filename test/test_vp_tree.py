@@ -8,9 +8,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 import trimesh
 
-from gripsim_ros.core.contact.point_queries import (bounds_in_box, closest_points,
-                                                    triangles_in_box)
-from gripsim_ros.core.contact.vp_tree import LEAF_SIZE, build_vp_tree, refit_vp_tree
+from gripsim_ros.core.contact.geometry.closest_point import (
+    bounds_in_box, closest_points, triangles_in_box)
+from gripsim_ros.core.contact.geometry.vp_tree import LEAF_SIZE, build_vp_tree, refit_vp_tree
 from gripsim_ros.core.errors import ShapeError
 
 ATOL_ROUNDOFF = 1e-12

@@ -4,8 +4,8 @@ from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 
-from gripsim_ros.core.bodies import shapes
-from gripsim_ros.core.bodies.winding import SMALL_TANGENT, _angle, winding_numbers
+from gripsim_ros.core.bodies.repair.winding import SMALL_TANGENT, _angle, winding_numbers
+from gripsim_ros.core.bodies.shapes import solids
 
 RADIUS = 0.04
 #: Rounding of a sum over some ten thousand triangles.
@@ -23,7 +23,7 @@ def test_an_angle_is_that_of_the_library_whatever_the_length(sine, cosine, lengt
 
 @pytest.mark.parametrize('edge', [0.02, 0.002])
 def test_a_ball_surrounds_once_what_is_inside(edge):
-    ball = shapes.sphere(RADIUS, edge)
+    ball = solids.sphere(RADIUS, edge)
     triangles = ball.vertices[ball.faces]
     directions = np.random.default_rng(0).normal(size=(20, 3))
     directions /= np.linalg.norm(directions, axis=1)[:, None]

@@ -1,10 +1,10 @@
 """Windows of lattices against the plain formulas."""
 
-from gripsim_ros.core.contact.lattice import Field, mask_round, Window
-from gripsim_ros.core.contact.oriented_box import OrientedBox
-from gripsim_ros.core.contact.windows import (COARSE_COUNT, coarse_window, fitted_window,
-                                              lattice_frame, MOST_ALONG, MOST_POINTS, SAME,
-                                              zoom_window, ZOOM_COUNT)
+from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox
+from gripsim_ros.core.contact.patches.grid_placement import (
+    COARSE_COUNT, coarse_window, fitted_window, lattice_frame, MOST_ALONG, MOST_POINTS, SAME,
+    zoom_window, ZOOM_COUNT)
+from gripsim_ros.core.contact.patches.sampling_grid import Field, mask_round, Window
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest

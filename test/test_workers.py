@@ -5,15 +5,16 @@ from pathlib import Path
 import signal
 import threading
 
-from gripsim_ros import workers as module
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import MeshError, ShapeError, TaskError
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import GraspPlanner, Task
-from gripsim_ros.in_process import (link_shapes, mechanics_options, plan_grasps, planner_options,
-                                    warm_up)
-from gripsim_ros.resources import load_default_hand
-from gripsim_ros.workers import run_with_workers, worker_count, Workers
+from gripsim_ros.library import workers as module
+from gripsim_ros.library.in_process import (
+    link_shapes, mechanics_options, plan_grasps, planner_options, warm_up)
+from gripsim_ros.library.resources import load_default_hand
+from gripsim_ros.library.workers import run_with_workers, worker_count, Workers
 import numpy as np
 from numpy.testing import assert_array_equal
 import pytest
@@ -23,7 +24,7 @@ SOFT = Material(1.0e6, 0.45, 800.0, 0.6)
 
 
 def ball():
-    return GraspObject(shapes.sphere(0.035, 0.006), SOFT)
+    return GraspObject(solids.sphere(0.035, 0.006), SOFT)
 
 
 def prepared():
@@ -65,7 +66,7 @@ def test_the_object_is_prepared_beside_the_quick_look_before_workers_are_forked(
         assert threads and not threads[0].is_alive()
         return run_with_workers(planner, pipeline, *_)
     monkeypatch.setattr(Pipeline, 'prepare', watched)
-    monkeypatch.setattr('gripsim_ros.in_process.run_with_workers', begin)
+    monkeypatch.setattr('gripsim_ros.library.in_process.run_with_workers', begin)
     result = plan_grasps(ball(), hypotheses=2, budget=300.0, workers=2)
     assert result.evaluated == 2 and inner == ([] if fails else [True])
     assert threads[0] is not threading.main_thread()

@@ -18,13 +18,13 @@ from PIL import Image, ImageDraw, ImageFont
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
+from gripsim_ros.apps.view.browser import BrowserView
+from gripsim_ros.apps.view.picture import best_view, draw_markers
+from gripsim_ros.apps.view.sources import PlanSource, RecordingSource
 from gripsim_ros.core.hand import forward_kinematics
-from gripsim_ros.display import moving_links
-from gripsim_ros.conversions import pose_to_msg
-from gripsim_ros.markers import MarkerFrame, ranked_markers
-from gripsim_ros.view.browser import BrowserView
-from gripsim_ros.view.picture import best_view, draw_markers
-from gripsim_ros.view.sources import PlanSource, RecordingSource
+from gripsim_ros.library.display import moving_links
+from gripsim_ros.ros.conversions import pose_to_msg
+from gripsim_ros.ros.markers import MarkerFrame, ranked_markers
 
 FOLDER = Path(__file__).resolve().parents[1] / 'docs' / 'images'
 FRAME = MarkerFrame('object', Time())

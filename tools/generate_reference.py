@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / 'docs' / 'reference.md'
 sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 
+from gripsim_ros.ros.programs import PROGRAMS  # noqa: E402
 from opened_names import SOURCES, opened  # noqa: E402
 
 HEAD = """# Reference
@@ -121,10 +122,10 @@ def materials():
 
 def declared(node):
     """Return the parameters that a node declares beside those of all nodes, by name."""
-    module = importlib.import_module(f'gripsim_ros.nodes.{node}')
+    module = importlib.import_module(PROGRAMS[node])
     parameters = list(getattr(module, 'PARAMETERS', ()))
     if any(source.endswith('stage_node.py') for source in SOURCES[node]):
-        stage = importlib.import_module('gripsim_ros.nodes.stage_node').STAGE_PARAMETERS
+        stage = importlib.import_module('gripsim_ros.ros.nodes.ring.stage_node').STAGE_PARAMETERS
         parameters = [*stage, *parameters]
     return {parameter.name: parameter for parameter in parameters}
 
@@ -146,7 +147,7 @@ def nodes():
         ROOT / 'config' / 'params.yaml')}
     check_complete(ROOT / 'config' / 'params.yaml', entries)
     common = {parameter.name: parameter for parameter in importlib.import_module(
-        'gripsim_ros.nodes.node_base').COMMON_PARAMETERS}
+        'gripsim_ros.ros.nodes.base.node_base').COMMON_PARAMETERS}
     head = ('parameter', 'kind', 'default', 'range', 'meaning')
     lines = ['## Nodes', '', 'Parameters are read once, at start; defaults are in '
              '`config/params.yaml`. Names of', 'topics and services are relative unless they '
@@ -224,7 +225,7 @@ def option_row(parameter, meaning):
 
 def commands():
     """Return the sections of the command line."""
-    app = typer.main.get_command(importlib.import_module('gripsim_ros.cli.main').app)
+    app = typer.main.get_command(importlib.import_module('gripsim_ros.apps.cli.main').app)
     head = ('option', 'default', 'meaning')
     lines = ['## Commands', '', 'What they do and answer: [cli.md](cli.md). All take `--help`. Of '
              '`gripsim` itself:', '', *table(head, option_rows(app))]
@@ -293,7 +294,7 @@ def messages():
 
 def exit_codes():
     """Return the section of exit codes."""
-    module = importlib.import_module('gripsim_ros.cli.main')
+    module = importlib.import_module('gripsim_ros.apps.cli.main')
     lines = ['## Exit codes', '']
     for program, codes in EXIT_CODES.items():
         lines += [f'{program}:', '', *table(('code', 'meaning'), [

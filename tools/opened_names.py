@@ -4,18 +4,18 @@ import ast
 from itertools import product
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parents[1] / 'gripsim_ros'
-STAGE, TRAJECTORIES = 'nodes/stage_node.py', 'nodes/trajectory_action.py'
+NODES = Path(__file__).resolve().parents[1] / 'gripsim_ros' / 'ros' / 'nodes'
+STAGE, TRAJECTORIES = 'ring/stage_node.py', 'base/trajectory_action.py'
 #: Sources of each node beside node_base.py, which all share.
 SOURCES = {
-    'forward_kinematics': ('nodes/forward_kinematics.py', STAGE),
-    'contact_detection': ('nodes/contact_detection.py', STAGE),
-    'deformation': ('nodes/deformation.py', STAGE),
-    'grasp_planner': ('nodes/grasp_planner.py', 'nodes/arm_choice.py', 'nodes/moveit_service.py'),
-    'arm_planner': ('nodes/arm_planner.py',),
-    'grasp_executor': ('nodes/grasp_executor.py',),
-    'sdh_simulator': ('nodes/sdh_simulator.py', TRAJECTORIES),
-    'sdh_driver': ('nodes/sdh_driver.py', TRAJECTORIES)}
+    'forward_kinematics': ('ring/forward_kinematics.py', STAGE),
+    'contact_detection': ('ring/contact_detection.py', STAGE),
+    'deformation': ('ring/deformation.py', STAGE),
+    'grasp_planner': ('planner/grasp_planner.py', 'planner/arm_choice.py', 'planner/moveit_service.py'),
+    'arm_planner': ('planner/arm_planner.py',),
+    'grasp_executor': ('executor/grasp_executor.py',),
+    'sdh_simulator': ('hand/sdh_simulator.py', TRAJECTORIES),
+    'sdh_driver': ('hand/sdh_driver.py', TRAJECTORIES)}
 #: Calls that open a name: what a security policy calls it; where type and name stand.
 OPENERS = {
     'create_publisher': ('publish', 0), 'create_subscription': ('subscribe', 0),
@@ -106,7 +106,7 @@ def _stage_constants(path):
 
 def opened(node):
     """Return kind, name and message type of everything that a node's sources open."""
-    sources = [PACKAGE / name for name in SOURCES[node]]
+    sources = [NODES / name for name in SOURCES[node]]
     found, known = set(), dict(KNOWN)
     stage = _stage_constants(sources[0]) if SOURCES[node][1:] == (STAGE,) else None
     if stage:

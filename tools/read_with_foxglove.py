@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rclpy.serialization import deserialize_message
 
-from gripsim_ros.record.mcap_file import read_messages
+from gripsim_ros.ros.record.mcap_file import read_messages
 
 SCRIPT = Path(__file__).with_suffix('.mjs')
 NONE = {'messages': 0, 'numbers': 0, 'not_finite': 0, 'sum': 0.0, 'strings': 0, 'letters': 0}

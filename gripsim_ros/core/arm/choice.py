@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies import GraspObject
-from ..contact.convex_parts import convex_part
+from ..contact.backends.convex.decomposition import convex_part
 from ..errors import ArmError
 from ..hand import HandModel
-from ..planning.primitives import primitive_points
-from ..planning.types import RankedGrasp, Task
+from ..planning.hypotheses.primitives import primitive_points
+from ..planning.ranked_grasp import RankedGrasp
+from ..planning.task import Task
 from ..transforms import apply
 from .collision import ArmScene
 from .model import ArmModel

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contact.common_plane import common_plane
-from ..contact.convex_parts import ConvexPart
-from ..contact.epa import pair_contact
+from ..contact.backends.common_plane import common_plane
+from ..contact.backends.convex.decomposition import ConvexPart
+from ..contact.backends.convex.epa import pair_contact
 from ..transforms import apply
 from .model import ArmModel
 

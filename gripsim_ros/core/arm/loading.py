@@ -9,11 +9,11 @@ import yaml
 from numpy.typing import NDArray
 
 from ..bodies import load_mesh
-from ..contact.convex_parts import ConvexPart, convex_part
+from ..contact.backends.convex.decomposition import ConvexPart, convex_part
 from ..errors import ArmError, GripsimError
 from ..hand.tree import KinematicTree, build_tree, origin_matrix, parse_urdf, per_joint
 from ..hand.urdf import Joint, Robot
-from ..planning.primitives import box_points, cylinder_points, sphere_points
+from ..planning.hypotheses.primitives import box_points, cylinder_points, sphere_points
 from ..transforms import apply, from_pose
 from .model import ArmModel
 

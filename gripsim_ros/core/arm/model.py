@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 from scipy.stats import qmc
 
-from ..contact.convex_parts import ConvexPart
+from ..contact.backends.convex.decomposition import ConvexPart
 from ..errors import ArmError
 from ..hand.kinematics import frame_poses, link_jacobians
 from ..hand.tree import FIXED, KinematicTree

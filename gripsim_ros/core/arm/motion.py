@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..hand import HandModel, forward_kinematics
-from ..planning.held_kinematics import object_path, pose_on_path
-from ..planning.reach_types import WITH_ARM
-from ..planning.types import RankedGrasp
+from ..planning.manipulation.kinematics import object_path, pose_on_path
+from ..planning.ranked_grasp import WITH_ARM, RankedGrasp
 from ..transforms import inverse, transform
 from .collision import ArmScene
 from .model import ArmInverse, ArmModel, joint_distance

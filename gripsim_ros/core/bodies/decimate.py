@@ -9,9 +9,9 @@ from scipy.spatial import ConvexHull, QhullError
 
 from ..errors import MeshError
 from ..transforms import apply, inverse
+from .grasp_object import canonical_frame
 from .mass import volume_moments
 from .mesh import FloatArray, IntArray, TriangleMesh
-from .objects import canonical_frame
 
 #: Coordinates in the canonical frame are rounded to this share of the body's size, so
 #: that the rounding errors of a rigid motion do not decide which edge collapses.

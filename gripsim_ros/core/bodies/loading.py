@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import GripsimError, MeshError, ShapeError, told_outside
-from .cleaning import (
+from .mesh import TriangleMesh
+from .reading import MAX_FACES, read_triangles
+from .repair.cleaning import (
     MAX_HOLE, Draft, drop_duplicate_faces, drop_loose_degenerate_faces, drop_repeated_corners,
     fill_holes, fix_winding, has_duplicate_faces, loop_size, merge_vertices, plural,
     turn_out_degenerate_faces)
-from .holes import boundary_loops
-from .mesh import TriangleMesh
-from .reading import MAX_FACES, read_triangles
-from .shells import check_outside, orient_shells
+from .repair.holes import boundary_loops
+from .repair.shells import check_outside, orient_shells
 from .topology import edge_table
 
 #: Allowed range of the largest extent [m].

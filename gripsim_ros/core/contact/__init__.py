@@ -7,12 +7,12 @@ vertices of one mesh inside the other, refined patches of surface nodes with
 their overlap, and certified lower bounds of the distance.
 """
 
-from .contact_mesh import ContactMesh
-from .edge_contacts import EdgeContacts, edge_contacts
-from .indenters import Indenter, MeshIndenter, PunchIndenter, SphereIndenter
-from .narrow_phase import PenetratingVertices, VertexContacts, vertex_contacts
-from .patches import Patch, PatchOptions, sample_patch
+from .geometry.contact_mesh import ContactMesh
+from .patches.indenters import Indenter, MeshIndenter, PunchIndenter, SphereIndenter
+from .patches.patch import Patch, PatchOptions, sample_patch
 from .stage import ContactScene, LinkShapes, detect_contacts, self_clearance
+from .vertices.edge_contacts import EdgeContacts, edge_contacts
+from .vertices.penetrating_vertices import PenetratingVertices, VertexContacts, vertex_contacts
 
 __all__ = [
     'ContactMesh', 'ContactScene', 'EdgeContacts', 'Indenter', 'LinkShapes', 'MeshIndenter',

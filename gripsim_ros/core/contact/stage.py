@@ -12,16 +12,16 @@ from ..batches import (DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch, Con
 from ..bodies import GraspObject
 from ..hand import HandModel
 from ..transforms import inverse
-from .clearance import (ABSOLUTE, RELATIVE, obstacle_clearance, obstacle_shapes,
-                        pair_clearances)
-from .contact_mesh import ContactMesh
-from .gjk import Shape
-from .hulls import Hulls, build_hulls
-from .indenters import MeshIndenter
-from .narrow_phase import vertex_contacts
-from .patches import Patch, PatchOptions, sample_patch
-from .recent import RecentClearances
-from .surface_distance import overlaps, surface_distance
+from .distance.clearance import (
+    ABSOLUTE, RELATIVE, obstacle_clearance, obstacle_shapes, pair_clearances)
+from .distance.clearance_cache import RecentClearances
+from .distance.gjk import Shape
+from .distance.link_hulls import Hulls, build_hulls
+from .distance.mesh_distance import overlaps, surface_distance
+from .geometry.contact_mesh import ContactMesh
+from .patches.indenters import MeshIndenter
+from .patches.patch import Patch, PatchOptions, sample_patch
+from .vertices.penetrating_vertices import vertex_contacts
 
 Array = NDArray[np.float64]
 

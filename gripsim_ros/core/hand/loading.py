@@ -10,8 +10,8 @@ import yaml
 from numpy.typing import NDArray
 
 from ..errors import HandError
-from .model import Finger, HandModel, Pad, Preshape, named_vector
-from .surfaces import LinkShape, load_shape, make_link
+from .description import Finger, Pad, Preshape, named_vector
+from .link_surfaces import LinkShape, load_shape, make_link
 from .tree import KinematicTree, build_tree, parse_urdf, per_joint
 from .urdf import Joint, Limit, Robot
 
@@ -24,9 +24,9 @@ _KEYS = {'name', 'base_link', 'joints', 'joint_stiffness', 'fingers', 'pads', 's
 _REQUIRED = {'name', 'base_link', 'joints', 'joint_stiffness', 'fingers', 'preshapes'}
 
 
-def load_hand(urdf_path: str | Path, config_path: str | Path,
-              resolve_uri: Callable[[str], Path]) -> HandModel:
-    """Return the hand; see ``HandModel.load``."""
+def read_hand(urdf_path: str | Path, config_path: str | Path,
+              resolve_uri: Callable[[str], Path]) -> dict[str, Any]:
+    """Return the fields of a ``HandModel`` by name; see ``HandModel.load``."""
     urdf, config_text = _read(urdf_path), _read(config_path)
     config = _parse_config(config_text, Path(config_path).name)
     robot = parse_urdf(urdf, Path(urdf_path).name)
@@ -41,19 +41,19 @@ def load_hand(urdf_path: str | Path, config_path: str | Path,
     pads, surfaces = _pads(config), _surfaces(config, names)
     lower, upper = _limits(robot, tree, joint_names)
     moves = _moves_link(tree, frames, len(joint_names))
-    return HandModel(
-        str(config['name']), _content_hash(urdf, config_text, shapes), config['base_link'],
-        joint_names, names,
-        tuple(make_link(name, shape.mesh, surfaces.get(name, {}), pads)
-              for name, shape in zip(names, shapes)),
-        lower, upper,
-        per_joint(robot, joint_names, lambda joint: _limit(joint).effort),
-        per_joint(robot, joint_names, lambda joint: _limit(joint).velocity),
-        _stiffness(config['joint_stiffness'], joint_names), moves,
-        _neighbours(config, tree, frames, names),
-        _fingers(config, tree, frames, names, moves),
-        _preshapes(config, joint_names, lower, upper), names.index(config['base_link']),
-        tree, frames)
+    return {
+        'name': str(config['name']), 'id': _content_hash(urdf, config_text, shapes),
+        'base_link': config['base_link'], 'joint_names': joint_names, 'link_names': names,
+        'links': tuple(make_link(name, shape.mesh, surfaces.get(name, {}), pads)
+                       for name, shape in zip(names, shapes)),
+        'joint_lower': lower, 'joint_upper': upper,
+        'joint_efforts': per_joint(robot, joint_names, lambda joint: _limit(joint).effort),
+        'joint_velocities': per_joint(robot, joint_names, lambda joint: _limit(joint).velocity),
+        'joint_stiffness': _stiffness(config['joint_stiffness'], joint_names),
+        'moves_link': moves, 'neighbours': _neighbours(config, tree, frames, names),
+        'fingers': _fingers(config, tree, frames, names, moves),
+        'preshapes': _preshapes(config, joint_names, lower, upper),
+        'palm_index': names.index(config['base_link']), 'tree': tree, 'link_frames': frames}
 
 
 def _read(path: str | Path) -> bytes:

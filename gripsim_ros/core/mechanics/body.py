@@ -11,16 +11,16 @@ from ..batches import PATCH_STRAINED, PATCH_THIN
 from ..bodies import GraspObject
 from ..errors import MeshError
 from ..hand import HandModel
-from .boussinesq import surface_loads
-from .closing_memory import ClosingMemory
-from .compliance import BodyCompliance
-from .compliance_store import ComplianceSource
-from .contact_forces import ContactForces, PatchNodes, solve_contact_forces
-from .kernel import LayerCompliance, fit_layer
+from .boundary_elements.body_compliance import BodyCompliance
+from .boundary_elements.disk_cache import ComplianceSource
+from .contact.bonded_layer import LayerCompliance, fit_layer
+from .contact.contact_forces import ContactForces, PatchNodes, solve_contact_forces
+from .contact.patch_resultants import PatchResults, summarise_patches, validity_flags
+from .contact.warm_start import ClosingMemory
+from .deformation.boussinesq import surface_loads
+from .deformation.deformed_surface import DeformedSurface, deform_surface, largest_distance
+from .deformation.volume import volume_and_centre
 from .options import MechanicsOptions
-from .patch_results import PatchResults, summarise_patches, validity_flags
-from .surface import DeformedSurface, deform_surface, largest_distance
-from .volume import volume_and_centre
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -6,18 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import batches
-from ..contact import (ContactMesh, Indenter, MeshIndenter, Patch, PatchOptions, PunchIndenter,
-                       sample_patch)
-from ..contact import SphereIndenter as RigidSphere
-from ..contact.ray_queries import AHEAD, NO_HIT, cast
+from ..contact import (
+    ContactMesh, Indenter, MeshIndenter, Patch, PatchOptions, PunchIndenter,
+    SphereIndenter as RigidSphere, sample_patch)
+from ..contact.geometry.ray_casting import AHEAD, NO_HIT, cast
 from ..errors import TaskError
 from ..hand import HandLink
 from ..transforms import transform
 from .body import (Contact, ElasticBody, LoadedPatches, deform_body, largest_displacement,
                    solve_contact)
-from .contact_forces import PatchNodes
-from .deformation_metrics import measure_deformation
-from .kernel import LayerCompliance, fit_layer
+from .contact.bonded_layer import LayerCompliance, fit_layer
+from .contact.contact_forces import PatchNodes
+from .deformation.metrics import measure_deformation
 
 Array = NDArray[np.float64]
 

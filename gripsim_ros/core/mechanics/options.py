@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TaskError
-from .compliance_store import ComplianceOptions
-from .contact_forces import ContactForceOptions
-from .force_programme import MinimalForceOptions
-from .patch_results import ValidityOptions
-from .stability import StabilityOptions, checked_fields
-from .surface import SurfaceOptions
+from .boundary_elements.disk_cache import ComplianceOptions
+from .contact.contact_forces import ContactForceOptions
+from .contact.patch_resultants import ValidityOptions
+from .deformation.deformed_surface import SurfaceOptions
+from .stability.grasp_force_socp import MinimalForceOptions
+from .stability.stability import StabilityOptions, checked_fields
 
 _SECTIONS = {'forces': ContactForceOptions, 'validity': ValidityOptions,
              'surface': SurfaceOptions, 'stability': StabilityOptions,

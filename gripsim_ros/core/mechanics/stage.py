@@ -7,22 +7,20 @@ from numpy.typing import NDArray
 
 from ..batches import DETAIL_CLEARANCE, DETAIL_SURFACE, ContactBatch, GraspStateBatch
 from ..errors import ShapeError
+from ..grasp_theory.contact_set import PatchSet
+from ..grasp_theory.grasp_map import joint_torque_map, load_wrenches, turned_loads
+from ..grasp_theory.wrench_space import wrench_space_metrics
 from ..hand import HandModel
 from ..transforms import cross
 from .body import (Contact, ElasticBody, LoadedPatches, deform_body, largest_displacement,
                    pad_layers, solve_contact)
-from .contact_forces import PatchNodes
-from .deformation_metrics import measure_deformation
-from .grasp_map import load_wrenches
-from .joint_loads import joint_torque_map
-from .metrics import wrench_space_metrics
-from .minimal_forces import force_space, MinimalForces, solve_in_space
-from .patch_results import max_normal_forces
-from .patch_set import PatchSet
-from .settled_motion import motion_at, turned_loads
-from .stability import StabilityVerdict, judge_stability
+from .contact.contact_forces import PatchNodes
+from .contact.patch_resultants import max_normal_forces
+from .deformation.deformed_surface import DeformedSurface
+from .deformation.metrics import measure_deformation
+from .stability.grasp_forces import force_space, MinimalForces, solve_in_space
+from .stability.stability import StabilityVerdict, judge_stability, motion_at
 from .state_builder import StateBuilder
-from .surface import DeformedSurface
 
 Array = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from ..batches import DETAIL_SURFACE, ContactBatch, GraspStateBatch
 from .body import LoadedPatches
-from .deformation_metrics import DeformationMetrics
-from .minimal_forces import MinimalForces
-from .stability import StabilityVerdict
+from .deformation.metrics import DeformationMetrics
+from .stability.grasp_forces import MinimalForces
+from .stability.stability import StabilityVerdict
 
 Array = NDArray[np.float64]
 

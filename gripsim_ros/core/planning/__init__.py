@@ -4,7 +4,9 @@ from .evaluator import GraspEvaluator
 from .load_cases import task_load_cases
 from .options import SCORE_TERMS, PlannerOptions
 from .planner import GraspPlanner
-from .types import Ask, GraspContact, NearestMiss, Progress, RankedGrasp, ScoreTerm, Task
+from .progress import Ask, Progress
+from .ranked_grasp import GraspContact, NearestMiss, RankedGrasp, ScoreTerm
+from .task import Task
 
 __all__ = ['Ask', 'GraspContact', 'GraspEvaluator', 'GraspPlanner', 'NearestMiss',
            'PlannerOptions', 'Progress', 'RankedGrasp', 'SCORE_TERMS', 'ScoreTerm',

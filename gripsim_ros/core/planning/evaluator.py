@@ -11,17 +11,19 @@ from ..errors import ShapeError, TaskError
 from ..hand import HandModel
 from ..transforms import checked_rigid
 from . import rejections
-from .answers import make_grasp
-from .closing import DIRECTION_STEP, Closing, Held, Question
-from .hypotheses import Hypothesis
+from .closing.batching import question_batch
+from .closing.closing import DIRECTION_STEP, Closing, Held, Question
+from .closing.grasp_state import StateRow, state_row
+from .hypotheses.generate import Hypothesis
+from .hypotheses.regions import within_region
 from .load_cases import task_load_cases
 from .options import PlannerOptions
-from .questions import question_batch
-from .ranking import score_reference
-from .regions import within_region
+from .progress import Ask, Progress
+from .ranked_grasp import RankedGrasp
+from .ranking.assemble import make_grasp
+from .ranking.score import score_reference
 from .settling import Settling
-from .state_row import StateRow, state_row
-from .types import Ask, Progress, RankedGrasp, Task
+from .task import Task
 
 Array = NDArray[np.float64]
 

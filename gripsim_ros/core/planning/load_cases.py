@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..batches import LOAD_CASE_WIDTH
-from .types import Task
+from .task import Task
 
 Array = NDArray[np.float64]
 

@@ -7,12 +7,85 @@ from typing import Any
 import numpy as np
 
 from ..errors import TaskError
-from .reach_types import ReachOptions
-from .uncertainty import Uncertainty
 
 #: Names of the terms of a score, see ``ranking``.
 SCORE_TERMS = ('gentleness', 'pressure', 'support', 'opposition', 'spread', 'torque',
                'deformation')
+
+
+@dataclass(frozen=True)
+class ReachOptions:
+    """Every field is explained, with its unit, in ``config/planner.yaml``."""
+
+    translation_step: float
+    rotation_step: float
+    arm_translation_step: float
+    arm_rotation_step: float
+    max_steps: int
+    max_corrections: int
+    force_band: float
+    residual_tolerance: float
+    position_tolerance: float
+
+    @classmethod
+    def from_mapping(cls, values: Any) -> 'ReachOptions':
+        """Return options from a mapping with exactly the field names; else TaskError."""
+        names = [f.name for f in fields(cls)]
+        if not isinstance(values, Mapping) or set(values) != set(names):
+            raise TaskError(f'planner option reach needs exactly {names}, got {values!r}')
+        for name, value in values.items():
+            if isinstance(value, bool) or not isinstance(value, (int, float)) \
+                    or not 0.0 < value < np.inf:
+                raise TaskError(f'planner option reach.{name} must be finite and above 0, '
+                                f'got {value!r}')
+        numbers: dict[str, Any] = {f.name: int(values[f.name]) if f.type in (int, 'int')
+                                   else float(values[f.name]) for f in fields(cls)}
+        return cls(**numbers)
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """
+    Standard deviations of what a request says, and how far the hand squeezes.
+
+    Attributes
+    ----------
+    youngs_modulus, friction : float
+        Of the natural logarithm [-].
+    poisson_ratio : float
+        [-]
+    position, rotation : float
+        Of the object's pose, along and about each axis [m], [rad].
+    squeeze : float
+        Multiple of the closing torques with which the joints press [-].
+
+    Raises
+    ------
+    TaskError
+        A number is negative or not finite.
+    """
+
+    youngs_modulus: float
+    poisson_ratio: float
+    friction: float
+    position: float
+    rotation: float
+    squeeze: float
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        for name, value in vars(self).items():
+            if not (isinstance(value, (int, float)) and 0.0 <= value < np.inf):
+                raise TaskError(f'planner option uncertainty.{name} must be finite and not '
+                                f'negative, got {value!r}')
+
+    @classmethod
+    def from_mapping(cls, values: Any) -> 'Uncertainty':
+        """Return the uncertainty of a mapping with exactly the field names; else TaskError."""
+        names = [f.name for f in fields(cls)]
+        if not isinstance(values, Mapping) or set(values) != set(names):
+            raise TaskError(f'planner option uncertainty needs exactly {names}, got {values!r}')
+        return cls(**values)
 
 
 @dataclass(frozen=True)

@@ -11,25 +11,27 @@ from ..bodies import GraspObject
 from ..errors import TaskError
 from ..hand import HandModel
 from . import rejections
-from .answers import grasp_contacts, make_grasp, rank_key
-from .closing import Closing, Held, Question
-from .closing_groups import Outcome
-from .held_motion import HeldMotion
-from .hypotheses import propose_hypotheses
-from .hints import explain
+from .closing.batching import closing_limits, miss_question, next_questions, question_batch
+from .closing.closing import Closing, Held, Question
+from .closing.grasp_state import StateRow, state_row
+from .closing.groups import Outcome
+from .diagnosis.hint import explain
+from .diagnosis.nearest_miss import MissBook, Rejected, nearest_miss
+from .hypotheses.generate import propose_hypotheses
 from .load_cases import task_load_cases
-from .misses import MissBook, Rejected, nearest_miss
+from .manipulation.follow_path import HeldMotion
+from .manipulation.search import ReachSearch
 from .options import PlannerOptions
-from .planar_closure_queue import ClosingQueue
-from .prospects import Prospects
-from .questions import closing_limits, miss_question, next_questions, question_batch
-from .ranking import score_reference
-from .reach import ReachSearch
+from .planar_closing.queue import ClosingQueue
+from .progress import Ask, Bar, Progress
+from .ranked_grasp import NearestMiss, RankedGrasp
+from .ranking.assemble import grasp_contacts, make_grasp, rank_key
+from .ranking.pruning import Prospects
+from .ranking.score import score_reference
+from .ranking.stable_grasps import StableGrasps
 from .refining import Refining
 from .settling import SPARE_GRASPS, Settling, SettlingRounds, settled_question, told_where_found
-from .stable_grasps import StableGrasps
-from .state_row import StateRow, state_row
-from .types import Ask, Bar, NearestMiss, Progress, RankedGrasp, Task, check_counts
+from .task import Task, check_counts
 
 #: Hypotheses worked on at first, and more for each judged: the best ones answer soon.
 FIRST_ACTIVE, MORE_ACTIVE = 8, 4

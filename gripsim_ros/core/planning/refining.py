@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..hand import HandModel
-from .answers import rank_key
-from .closing import Closing
+from .closing.closing import Closing
 from .options import PlannerOptions
-from .prospects import foreseen_change
-from .ranking import Reference
+from .ranked_grasp import RankedGrasp
+from .ranking.assemble import rank_key
+from .ranking.pruning import foreseen_change
+from .ranking.score import Reference
 from .settling import SettlingRounds
-from .types import RankedGrasp
 
 
 class Refining:

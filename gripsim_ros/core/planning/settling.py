@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from ..transforms import apply, inverse, rotate
-from .answers import rank_key
-from .closing import Held, Question
+from .closing.closing import Held, Question
+from .closing.grasp_state import StateRow
 from .options import PlannerOptions
-from .state_row import StateRow
-from .types import RankedGrasp
-from .uncertainty import rotated_about
+from .ranked_grasp import RankedGrasp
+from .ranking.assemble import rank_key
+from .ranking.robustness import rotated_about
 
 Array = NDArray[np.float64]
 

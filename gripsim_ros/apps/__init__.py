@@ -1,0 +1,1 @@
+"""Programs for people: the command line, reports, the browser view, sweeps, the doctor."""

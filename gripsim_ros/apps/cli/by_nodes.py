@@ -1,0 +1,100 @@
+"""Planning by a running suite: the same request, sent over DDS."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from .inputs import InputError, read_hand
+from .progress import PlanProgress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...core.planning.ranked_grasp import RankedGrasp
+    from ...library.grasp_file import PlanAnswer
+    from .requests import PlanRequest
+
+
+def plan_by_nodes(request: PlanRequest, with_surfaces: bool) -> tuple[PlanAnswer, bool]:
+    """
+    Send a request to the suite that runs and return its answer.
+
+    Parameters
+    ----------
+    request : PlanRequest
+    with_surfaces : bool
+        Whether to work out, here, the deformed surfaces that messages do not carry.
+
+    Returns
+    -------
+    PlanAnswer
+    bool
+        Whether Ctrl-C ended it.
+
+    Raises
+    ------
+    InputError
+        The planner refused the request.
+    RuntimeError
+        The planner is not there, lacks a stage, is busy or failed.
+    """
+    from ...ros.environment import join_suite
+    join_suite()
+    from ...ros.clients.plan import STATUS_NAMES, PlanGraspClient, plan_request
+    limits = request.limits
+    cloud, completion = None, ''
+    if request.scan is not None:
+        from ...ros.conversions.clouds import cloud_to_msg
+        cloud = cloud_to_msg(request.scan.points, request.scan.viewpoint)
+        completion = request.scan.method
+    goal = plan_request(
+        request.mesh if cloud is None else '', request.grasp_object.material, request.task,
+        scale=request.scale, max_grasps=limits.count, max_hypotheses=limits.hypotheses,
+        max_planning_time=limits.time, seed=limits.seed,
+        cloud=cloud, completion=completion)
+    with PlanProgress() as progress, PlanGraspClient() as client:
+        result = client.plan(goal, lambda feedback: progress.show(
+            feedback.evaluated, feedback.total, feedback.stable,
+            feedback.best.score if feedback.has_best else None))
+    status = STATUS_NAMES[result.status]
+    if status == 'INVALID_REQUEST':
+        raise InputError(result.message)
+    if status not in ('SUCCEEDED', 'NO_GRASP', 'TIMED_OUT', 'CANCELED'):
+        raise RuntimeError(f'{status}: {result.message}')
+    return _answer(request, result, status, with_surfaces), progress.interrupted
+
+
+def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool) -> PlanAnswer:
+    import numpy as np
+
+    from ...library.grasp_file import PlanAnswer
+    from ...ros.conversions.requests.misses import miss_from_msg
+    from ...ros.conversions.requests.ranked import ranked_grasp_from_msg
+    hand = read_hand()
+    grasps = [ranked_grasp_from_msg(msg, np.eye(4), hand.joint_names) for msg in result.grasps]
+    if with_surfaces:
+        grasps = add_surfaces(request, grasps)
+    if request.limits.robustness:
+        from ...library.in_process import robust_grasps
+        grasps = robust_grasps(request.grasp_object, grasps, request.task,
+                               request.limits.robustness, request.limits.seed, hand=hand)
+    statistics = {
+        'evaluated': result.evaluated, 'total': result.total,
+        'planning_time': result.planning_time, 'status': status, 'message': result.message,
+        'timed_out': status == 'TIMED_OUT', 'interrupted': status == 'CANCELED',
+        'seed': request.limits.seed, 'repairs': list(result.repairs)}
+    miss = miss_from_msg(result.nearest_miss, np.eye(4)) if result.has_nearest_miss else None
+    return PlanAnswer(hand, request.grasp_object, request.mesh, request.scale, grasps,
+                      dict(zip(result.rejection_reasons, result.rejection_counts)), statistics,
+                      miss, result.hint)
+
+
+def add_surfaces(request: PlanRequest, grasps: Sequence[RankedGrasp]) -> list[RankedGrasp]:
+    """Return the grasps with their deformed surfaces, worked out from their last rows."""
+    from ...library.in_process import evaluate_grasps
+    judged = evaluate_grasps(
+        request.grasp_object, [(grasp.T_object_palm, grasp.trajectory) for grasp in grasps],
+        request.task, hand=read_hand())
+    return [replace(grasp, vertices=other.vertices, vertex_pressures=other.vertex_pressures)
+            for grasp, other in zip(grasps, judged)]

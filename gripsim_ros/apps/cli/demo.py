@@ -1,0 +1,68 @@
+"""``gripsim demo``: an apple, the four nodes, ranked grasps, a report and pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .arguments import count, whole_number
+from .inputs import InputError
+from .output import say, write_json
+from .requests import PlanLimits, read_request
+
+if TYPE_CHECKING:
+    from ...library.grasp_file import PlanAnswer
+
+#: Material of the apple, and hypotheses judged, unless told otherwise.
+MATERIAL, HYPOTHESES = 'firm_fruit', 60
+
+
+def demo(
+        folder: Annotated[Path, typer.Option(
+            '--folder', help='Where report, pictures and grasps go.')] = Path('demo'),
+        hypotheses: Annotated[int, typer.Option(
+            '--hypotheses', parser=whole_number, metavar='N',
+            help='Most hypotheses judged.')] = HYPOTHESES,
+        material: Annotated[str, typer.Option(
+            '--material', metavar='NAME|FILE', help='What the apple is made of.')] = MATERIAL
+        ) -> int:
+    """Start the nodes, plan grasps of an apple over DDS, write a report and pictures."""
+    limits = PlanLimits(hypotheses=count('--hypotheses', hypotheses))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f'--folder {folder}: {error.strerror}') from error
+    from ...ros.environment import enter_isolation
+    enter_isolation()
+    import os
+
+    from ...ros.clients.suite import NODES, Suite
+    from .by_nodes import plan_by_nodes
+    from .tables import print_answer
+    request = read_request(str(_write_apple(folder / 'apple.ply')), 1.0, material, None, limits)
+    say(f'starting {", ".join(NODES)} (the first start compiles the numerical kernels)')
+    with Suite(os.environ):
+        answer, interrupted = plan_by_nodes(request, with_surfaces=True)
+    print_answer(answer)
+    _write_all(answer, folder)
+    return 130 if interrupted else 0
+
+
+def _write_apple(path: Path) -> Path:
+    import trimesh
+
+    from ...core.bodies.shapes import solids
+    apple = solids.apple()
+    trimesh.Trimesh(apple.vertices, apple.faces, process=False).export(path)
+    return path
+
+
+def _write_all(answer: PlanAnswer, folder: Path) -> None:
+    from ..report import write_pictures, write_report
+    write_json(answer.to_mapping(), False, folder / 'grasps.json')
+    write_report(answer, folder / 'report.html')
+    say(f'wrote {folder / "report.html"}: open it in a browser')
+    for path in write_pictures(answer, folder):
+        say(f'wrote {path}')

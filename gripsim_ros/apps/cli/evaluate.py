@@ -1,0 +1,44 @@
+"""``gripsim evaluate``: score grasps that came from elsewhere."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .inputs import existing_file, read_hand
+from .options import Json, MaterialName, Mesh, Out, Scale, TaskFile
+from .output import check_writable, print_table, write_json
+from .requests import PlanLimits, read_request
+
+
+def evaluate(
+        mesh: Mesh,
+        grasps: Annotated[Path, typer.Argument(
+            metavar='GRASPS.json', help='As written by plan; hand_pose and joint_trajectory.')],
+        scale: Scale = 1.0, material: MaterialName = None, task: TaskFile = None,
+        json: Json = False, out: Out = None) -> None:
+    """Score given grasps, in their order: the hand's pose and the last row of joints."""
+    from ...library.grasp_file import PlanAnswer, load_grasps
+    from .tables import GRASP_COLUMNS, grasp_row
+    check_writable(out)
+    hand = read_hand()
+    given = load_grasps(existing_file(grasps, 'grasps'), hand.joint_names)
+    request = read_request(mesh, scale, material, task, PlanLimits())
+    from ...library.in_process import evaluate_grasps
+    begin = time.monotonic()
+    judged = evaluate_grasps(
+        request.grasp_object, [(grasp.T_object_palm, grasp.trajectory) for grasp in given],
+        request.task, hand=hand)
+    reasons = [grasp.reason for grasp in judged if grasp.reason]
+    answer = PlanAnswer(
+        hand, request.grasp_object, mesh, scale, judged,
+        {reason: reasons.count(reason) for reason in sorted(set(reasons))},
+        {'evaluated': len(judged), 'total': len(judged), 'repairs': list(request.repairs),
+         'planning_time': time.monotonic() - begin})
+    write_json(answer.to_mapping(), json, out)
+    if not json:
+        print_table(f'Grasps of {grasps.name} on {mesh}', ('number', *GRASP_COLUMNS[1:]),
+                    [grasp_row(grasp) for grasp in judged])

@@ -1,0 +1,189 @@
+"""``gripsim execute``: let the hand, simulated or real, carry out a planned grasp."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .arguments import real_number
+from .inputs import InputError, existing_file, read_hand, read_mesh
+from .options import Json, Out
+from .output import check_writable, print_table, say, write_json
+
+if TYPE_CHECKING:
+    from ...ros.clients.execute import ExecuteGraspClient
+
+#: The frame in which the file's poses are: `object_frame` of `grasp_executor`.
+OBJECT_FRAME = 'object'
+DONE, FAULT, INTERRUPTED = 0, 1, 130
+#: What is started for ``--simulate``, and how long its joints may be silent: nothing real moves,
+#: and the machine may be busy [s].
+SIMULATION, PATIENCE = ('sdh_simulator', 'grasp_executor'), 10.0
+
+
+def execute(
+        grasps: Annotated[Path, typer.Argument(
+            metavar='GRASPS.json', help='As written by plan.')],
+        rank: Annotated[int, typer.Option(help='Which grasp of the file, from 1.')] = 1,
+        simulate: Annotated[bool, typer.Option(
+            '--simulate', help='Start a simulated hand and its object for this grasp.')] = False,
+        wait_for_go: Annotated[bool, typer.Option(
+            '--wait-for-go', help='After pre-shaping wait for Enter, or the service go.')] = False,
+        speed_scale: Annotated[float, typer.Option(
+            parser=real_number, metavar='X', help='Of the planned closing.')] = 1.0,
+        squeeze: Annotated[float, typer.Option(
+            parser=real_number, metavar='RAD', help='Added on closing joints, up to 0.03.')] = 0.0,
+        hold_time: Annotated[float, typer.Option(
+            parser=real_number, metavar='S', help='0: the default of the executor.')] = 0.0,
+        lift_height: Annotated[float, typer.Option(
+            parser=real_number, metavar='M', help='Simulated hand only; 0: no lift.')] = 0.0,
+        release: Annotated[bool, typer.Option(
+            '--release', help='Open the hand at the end.')] = False,
+        json: Json = False, out: Out = None) -> int:
+    """
+    Carry out one planned grasp with the hand of a running suite; Ctrl-C stops the hand.
+
+    The exit code is 0 only where the grasp succeeded, 1 where it did not.
+    """
+    check_writable(out)
+    content, grasp = _read(existing_file(grasps, 'grasps'), rank)
+    with _executor(content if simulate else None) as client:
+        from gripsim_interfaces.action import ExecuteGrasp
+        from ...ros.clients.execute import RESULT_NAMES
+        from ...ros.conversions.requests.grasp_files import grasp_to_execute
+        goal = ExecuteGrasp.Goal(
+            grasp=grasp_to_execute(grasp, read_hand(), OBJECT_FRAME, f'grasps {grasps}: '
+                                   f'grasp {rank}'), wait_for_go=wait_for_go,
+            speed_scale=speed_scale, squeeze=squeeze, hold_time=hold_time,
+            lift_height=lift_height, release=release)
+        with _Progress(client, release) as progress:
+            result = client.execute(goal, progress.show, lambda: progress.interrupted)
+    status = RESULT_NAMES.get(result.status, str(result.status))
+    if status == 'INVALID_REQUEST':
+        raise InputError(result.message)
+    write_json(_as_mapping(result, status), json, out)
+    if not json:
+        _print(result, status)
+    if progress.interrupted and status == 'CANCELED':
+        return INTERRUPTED
+    return DONE if status == 'SUCCEEDED' else FAULT
+
+
+def _read(path: Path, rank: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the file's content and the grasp of a rank."""
+    from ...library.grasp_file import read_grasps
+    content, found = read_grasps(path)
+    if not found:
+        raise InputError(f'grasps {path}: there is no grasp in it')
+    if not 1 <= rank <= len(found):
+        raise InputError(f'--rank must be from 1 to {len(found)}, got {rank}')
+    return content, found[rank - 1]
+
+
+@contextlib.contextmanager
+def _executor(simulated: dict[str, Any] | None) -> Iterator[ExecuteGraspClient]:
+    """Yield a client of the suite that runs, or of a simulation started for the object."""
+    from ...ros.environment import enter_isolation, join_suite
+    if simulated is None:
+        join_suite()
+        from ...ros.clients.execute import ExecuteGraspClient
+        with ExecuteGraspClient() as client:
+            yield client
+        return
+    body = _object_of(simulated)
+    enter_isolation('execute')
+    import os
+    from ...ros.clients.execute import ExecuteGraspClient
+    from ...ros.clients.suite import Suite
+    from ...ros.conversions import grasp_object_to_msg
+    say('starting a simulated hand')
+    apart = f'execute_{os.getpid()}'            # from a suite in the same ROS domain
+    suite = Suite(os.environ, apart, hardware='sim',
+                  parameters={'grasp_executor': {'joint_timeout': PATIENCE}})
+    try:
+        suite.start(SIMULATION)
+        suite.wait_until_ready(SIMULATION)
+        with ExecuteGraspClient(apart) as client:
+            client.publish_object(grasp_object_to_msg(body))
+            yield client
+    finally:
+        suite.stop(SIMULATION)
+
+
+def _object_of(content: dict[str, Any]):
+    """Return the object for which the grasps were planned."""
+    from ...core.bodies import GraspObject, material_from_mapping
+    try:
+        told = content['object']
+        mesh, scale, material = told['mesh'], float(told['scale']), dict(told['material'])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError('--simulate needs object {mesh, scale, material} in the file, as plan '
+                         f'writes it; wrong at {error}') from error
+    return GraspObject(read_mesh(mesh, scale).mesh, material_from_mapping(material),
+                       Path(mesh).stem)
+
+
+class _Progress:
+    """Tells the phases on standard error; Ctrl-C cancels, a second one leaves at once."""
+
+    def __init__(self, client: ExecuteGraspClient, release: bool) -> None:
+        self.interrupted, self._client, self._phase = False, client, None
+        self._release = release
+
+    def __enter__(self) -> _Progress:
+        self._handler = signal.signal(signal.SIGINT, self._interrupt)
+        return self
+
+    def __exit__(self, *_) -> None:
+        signal.signal(signal.SIGINT, self._handler)
+
+    def _interrupt(self, *_) -> None:
+        if self.interrupted:
+            raise KeyboardInterrupt
+        self.interrupted = True
+        say('stopping the hand; press Ctrl-C again to leave without knowing that it has stopped')
+
+    def show(self, feedback) -> None:
+        """Tell a phase when it begins, and what is touched."""
+        from ...ros.clients.execute import PHASE_NAMES
+        if feedback.phase == self._phase:
+            return
+        self._phase = feedback.phase
+        name = PHASE_NAMES.get(feedback.phase, str(feedback.phase))
+        if name == 'RELEASING' and not self._release:
+            return                              # so the end is called where nothing is released
+        touching = ', '.join(feedback.touching_links)
+        say(f'{name.lower()}{f": {touching} touch" if touching else ""}')
+        if name == 'WAITING':
+            say('press Enter to close the hand')
+            threading.Thread(target=self._wait_for_enter, daemon=True).start()
+
+    def _wait_for_enter(self) -> None:
+        if sys.stdin is not None and sys.stdin.readline():
+            self._client.go()
+
+
+def _as_mapping(result, status: str) -> dict[str, Any]:
+    return {'status': status, 'message': result.message, 'contacts': [
+        {'link': link, 'planned_force': planned, 'found_force': found} for link, planned, found
+        in zip(result.contact_links, result.planned_forces, result.found_forces)],
+        'joint_names': list(result.joint_names), 'joint_positions': list(result.joint_positions),
+        'joint_errors': list(result.joint_errors), 'lifted': result.lifted, 'slip': result.slip,
+        'closing_time': result.closing_time}
+
+
+def _print(result, status: str) -> None:
+    text = status if not result.message else f'{status}: {result.message}'
+    print_table(f'{text}, closed in {result.closing_time:.1f} s'
+                + (', lifted' if result.lifted else ''),
+                ('link', 'planned [N]', 'found [N]'),
+                [(link, f'{planned:.2f}', 'unknown' if found != found else f'{found:.2f}')
+                 for link, planned, found in zip(result.contact_links, result.planned_forces,
+                                                 result.found_forces)])

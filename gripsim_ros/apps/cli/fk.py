@@ -1,0 +1,39 @@
+"""``gripsim fk``: where the links are."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .arguments import finite_numbers
+from .inputs import InputError, read_hand
+from .output import check_writable, print_table, write_json
+
+
+def fk(
+        joints: Annotated[str, typer.Option(
+            '--joints', metavar='Q0 … Q6', help='Angles of the actuated joints [rad].')],
+        json: Annotated[bool, typer.Option('--json', help='JSON on standard output.')] = False,
+        out: Annotated[Path | None, typer.Option(
+            '--out', help='Write the JSON to a file.')] = None) -> None:
+    """Pose of every link in the hand's base link, for given joint angles."""
+    import numpy as np
+
+    from ...core.hand import forward_kinematics
+    from ...core.transforms import to_pose
+    check_writable(out)
+    positions = finite_numbers('--joints', joints)
+    hand = read_hand()
+    if len(positions) != len(hand.joint_names):
+        raise InputError(f'--joints takes {len(hand.joint_names)} angles '
+                         f'({", ".join(hand.joint_names)}), got {len(positions)}')
+    poses = [to_pose(T_palm_link) for T_palm_link in
+             np.asarray(forward_kinematics(hand, positions[None]))[0]]
+    write_json({'base_link': hand.base_link, 'links': {
+        name: {'position': position, 'orientation': orientation}
+        for name, (position, orientation) in zip(hand.link_names, poses)}}, json, out)
+    if not json:
+        print_table(f'Links in {hand.base_link}', ('link', 'position [m]', 'quaternion x y z w'), [
+            (name, ' '.join(f'{x:9.5f}' for x in position),
+             ' '.join(f'{x:8.5f}' for x in orientation))
+            for name, (position, orientation) in zip(hand.link_names, poses)])

@@ -1,0 +1,71 @@
+"""Reading what a command is given: meshes, materials, hands, poses; nothing is imported early."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...core.errors import GripsimError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ...core.bodies import LoadedMesh, Material
+    from ...core.hand import HandModel
+
+
+class InputError(GripsimError):
+    """An argument of the command line, or a file it names, cannot be used."""
+
+
+def existing_file(path: Path | str, what: str) -> Path:
+    """Return the path of a file, or raise ``InputError`` in one line."""
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f'{what}: no such file: {path}')
+    if not path.is_file():
+        raise InputError(f'{what}: not a file: {path}')
+    return path
+
+
+def read_yaml(path: Path, what: str) -> Any:
+    """Return the content of a YAML file."""
+    import yaml
+    try:
+        return yaml.safe_load(existing_file(path, what).read_text(encoding='utf-8'))
+    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+        raise InputError(f'{what} {path}: {" ".join(str(error).split())}') from error
+
+
+def read_pose(path: Path, what: str) -> NDArray[np.float64]:
+    """Return the transform of a YAML file ``{position, orientation}``, quaternion x y z w."""
+    from ...library.task_file import pose_from_mapping
+    return pose_from_mapping(read_yaml(path, what), f'{what} {path}')
+
+
+def read_mesh(text: str, scale: float) -> LoadedMesh:
+    """Load, check and repair an object's mesh from a path or a package:// or file:// URI."""
+    from ...core.bodies import load_mesh
+    from ...library.resources import resolve_uri
+    return load_mesh(resolve_uri(text), scale)
+
+
+def read_material(text: str | None) -> Material:
+    """Return a material by its name in the library or from a file; None is the default one."""
+    from ...core.bodies import load_material, load_materials
+    from ...library.resources import share_directory
+    if text is not None and (Path(text).suffix in ('.yaml', '.yml') or Path(text).is_file()):
+        return load_material(existing_file(text, 'material'))
+    library = load_materials(share_directory() / 'config' / 'materials.yaml')
+    name = 'default' if text is None else text
+    if name not in library:
+        raise InputError(f'unknown material {name!r}; known are {", ".join(library)}, '
+                         'or give a YAML file')
+    return library[name]
+
+
+def read_hand() -> HandModel:
+    """Return the hand that this installation is configured for."""
+    from ...library.resources import load_default_hand
+    return load_default_hand()

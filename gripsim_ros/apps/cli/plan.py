@@ -1,0 +1,149 @@
+"""``gripsim plan``: ranked grasps of a mesh."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .arguments import count, positive, real_number, whole_number
+from .inputs import InputError, existing_file, read_hand
+from .options import MOST_WORKERS, Json, MaterialName, Mesh, Out, Scale, TaskFile
+from .output import check_writable, say, write_json
+from .requests import PlanLimits, PlanRequest, read_request, read_scan
+
+if TYPE_CHECKING:
+    from ...core.arm import ArmTask
+    from ...library.grasp_file import PlanAnswer
+
+#: More samples of uncertain numbers than this are taken for a mistake.
+MOST_SAMPLES = 10000
+
+
+def plan(
+        mesh: Mesh, scale: Scale = 1.0, material: MaterialName = None, task: TaskFile = None,
+        count_: Annotated[int | None, typer.Option(
+            '--count', parser=whole_number, metavar='N',
+            help='Most grasps returned.', show_default='10')] = None,
+        hypotheses: Annotated[int | None, typer.Option(
+            '--hypotheses', parser=whole_number, metavar='N',
+            help='Most hypotheses judged.')] = None,
+        time: Annotated[float | None, typer.Option(
+            '--time', parser=real_number, metavar='SECONDS',
+            help='Stop after this many seconds with the best so far.')] = None,
+        seed: Annotated[int, typer.Option(
+            '--seed', parser=whole_number, metavar='K', help='Seed of the sampling.')] = 0,
+        workers: Annotated[int, typer.Option(
+            '--workers', parser=whole_number, metavar='N',
+            help='Processes that share the work; 0: one a core.')] = 0,
+        robustness: Annotated[int, typer.Option(
+            '--robustness', parser=whole_number, metavar='N',
+            help='Judge each grasp under N samples of uncertain numbers.')] = 0,
+        nodes: Annotated[bool, typer.Option(
+            '--nodes', help='Ask a running suite instead of planning here.')] = False,
+        database: Annotated[str | None, typer.Option(
+            '--database', metavar='FILE|URL',
+            help='Answer from this grasp database where it holds the very plan.')] = None,
+        completion: Annotated[str | None, typer.Option(
+            '--completion', metavar='mirror|extrude|convex',
+            help='Close a scan of one side (PLY, CSV, NPY points) by this assumption.')] = None,
+        viewpoint: Annotated[str | None, typer.Option(
+            '--viewpoint', metavar='X Y Z', show_default='estimated',
+            help='Where the sensor of the scan stood.')] = None,
+        arm: Annotated[Path | None, typer.Option(
+            '--arm', help='Order the grasps by the way of this arm, see docs/arm.md.')] = None,
+        object_pose: Annotated[Path | None, typer.Option(
+            '--object-pose', help='YAML {position, orientation} of the object in the arm\'s '
+            'base.')] = None,
+        json: Json = False, out: Out = None,
+        report: Annotated[Path | None, typer.Option(
+            '--report', help='Write a self-contained HTML report.')] = None) -> int:
+    """Plan ranked grasps of an object that deforms under the fingers."""
+    arm_task = read_arm(arm, object_pose, nodes)
+    for path in (out, report):
+        check_writable(path)
+    limits = PlanLimits(_limit('--count', count_), _limit('--hypotheses', hypotheses),
+                        0.0 if time is None else positive('--time', time), _checked_seed(seed),
+                        _checked_workers(workers), _checked_robustness(robustness))
+    request = read_request(mesh, scale, material, task, limits,
+                           read_scan(mesh, completion, viewpoint))
+    stored = None
+    if database is not None and request.scan is None:
+        from .by_database import find_answer
+        stored = find_answer(request, database, with_surfaces=report is not None)
+    if stored is not None:
+        answer, interrupted = stored, False
+    elif nodes:
+        from .by_nodes import plan_by_nodes
+        answer, interrupted = plan_by_nodes(request, with_surfaces=report is not None)
+    else:
+        answer, interrupted = _plan_here(request)
+    if arm_task is not None:
+        from .by_arm import order_by_arm
+        answer = order_by_arm(answer, request.task, arm_task)
+    if json or out is not None:
+        write_json(answer.to_mapping(), json, out)
+    if not json:
+        from .tables import print_answer
+        print_answer(answer)
+    if report is not None:
+        from ..report import write_report
+        write_report(answer, report)
+        say(f'wrote {report}')
+    return 130 if interrupted else 0
+
+
+def read_arm(arm: Path | None, object_pose: Path | None, nodes: bool) -> ArmTask | None:
+    """Return the arm and where the object stands before it; None without an arm."""
+    if arm is None and object_pose is None:
+        return None
+    if arm is None or object_pose is None:
+        raise InputError('--arm and --object-pose go together')
+    if nodes:
+        raise InputError('--arm does not go with --nodes: give it to `gripsim suite up`')
+    from .by_arm import read_arm_task
+    return read_arm_task(existing_file(arm, 'arm'), existing_file(object_pose, 'object pose'))
+
+
+def _limit(name: str, value: int | None) -> int:
+    return 0 if value is None else count(name, value)
+
+
+def _checked_seed(seed: int) -> int:
+    if not 0 <= seed < 2**64:
+        raise InputError(f'--seed must be from 0 to 2^64 - 1, got {seed}')
+    return seed
+
+
+def _checked_workers(workers: int) -> int:
+    if not 0 <= workers <= MOST_WORKERS:
+        raise InputError(f'--workers must be from 0 (one a core) to {MOST_WORKERS}, got {workers}')
+    return workers
+
+
+def _checked_robustness(samples: int) -> int:
+    if not 0 <= samples <= MOST_SAMPLES:
+        raise InputError(f'--robustness must be from 0 to {MOST_SAMPLES}, got {samples}')
+    return samples
+
+
+def _plan_here(request: PlanRequest) -> tuple[PlanAnswer, bool]:
+    from ...library.grasp_file import PlanAnswer
+    from ...library.in_process import plan_grasps
+    from .progress import PlanProgress
+    hand, limits = read_hand(), request.limits
+    with PlanProgress() as progress:
+        result = plan_grasps(
+            request.grasp_object, request.task, hand=hand, count=limits.count,
+            hypotheses=limits.hypotheses, budget=limits.time, seed=limits.seed,
+            workers=limits.workers, robustness=limits.robustness or None, on_progress=progress)
+    statistics = {
+        'evaluated': result.evaluated, 'total': result.total, 'proposed': result.proposed,
+        'in_contact': result.in_contact, 'planning_time': result.planning_time,
+        'first_stable_time': result.first_stable_time,
+        'timed_out': result.timed_out and not progress.interrupted,
+        'interrupted': progress.interrupted, 'seed': limits.seed, 'repairs': request.repairs}
+    return PlanAnswer(hand, request.grasp_object, request.mesh, request.scale, result.grasps,
+                      result.rejections, statistics, result.nearest_miss,
+                      result.hint), progress.interrupted

@@ -1,0 +1,85 @@
+"""Progress of planning on standard error, and Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+from .output import say
+
+if TYPE_CHECKING:
+    from ...core.planning.progress import Progress
+
+#: Seconds between two plain lines where standard error is no terminal.
+PLAIN_INTERVAL = 5.0
+
+
+class PlanProgress:
+    """
+    Show progress and tell the planner when to stop.
+
+    Called with a ``Progress`` it returns False once Ctrl-C was pressed; a second Ctrl-C
+    interrupts at once. A bar on a terminal, now and then a line elsewhere.
+    """
+
+    def __init__(self, title: str = 'planning') -> None:
+        """Note what to show; nothing is shown before entering the context."""
+        self.title = title
+        self.interrupted = False
+        self._bar: Any = None
+
+    def __enter__(self) -> PlanProgress:
+        """Draw the bar, catch Ctrl-C."""
+        self._last_line = time.monotonic()
+        if sys.stderr.isatty():
+            self._bar = _bar()
+            self._task = self._bar.add_task(self.title, total=None, note='')
+            self._bar.start()
+        self._main_thread = threading.current_thread() is threading.main_thread()
+        if self._main_thread:
+            self._handler = signal.signal(signal.SIGINT, self._interrupt)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        """Give Ctrl-C back and leave the bar as it is."""
+        if self._main_thread:
+            signal.signal(signal.SIGINT, self._handler)
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, progress: Progress) -> bool:
+        """Show ``progress``; return whether to go on."""
+        best = None if progress.best is None else progress.best.score
+        return self.show(progress.evaluated, progress.total, progress.stable, best)
+
+    def show(self, evaluated: int, total: int, stable: int, best_score: float | None) -> bool:
+        """Show numbers of hypotheses and the best score; return whether to go on."""
+        now = time.monotonic()
+        note = f'{stable} stable' + ('' if best_score is None else f', best {best_score:.3f}')
+        if self._bar is not None:
+            self._bar.update(self._task, completed=evaluated,
+                             total=total or None, note=note, refresh=True)
+        elif now - self._last_line > PLAIN_INTERVAL:
+            self._last_line = now
+            say(f'{self.title}: {evaluated} of {total} hypotheses, {note}')
+        return not self.interrupted
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self.interrupted:
+            raise KeyboardInterrupt
+        self.interrupted = True
+        say('stopping with the best so far; press Ctrl-C again to leave at once')
+
+
+def _bar() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+    return Bar(TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn(),
+               TextColumn('{task.fields[note]}'), TimeElapsedColumn(),
+               console=Console(stderr=True), auto_refresh=False)  # no thread: workers are forked

@@ -1,0 +1,104 @@
+"""What ``plan`` and its like are asked: an object, a task and limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .arguments import finite_numbers, positive
+from .inputs import InputError, existing_file, read_material, read_mesh
+from .output import say
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ...core.bodies import GraspObject
+    from ...core.bodies.scans.complete import Completion
+    from ...core.planning.task import Task
+
+
+@dataclass(frozen=True)
+class PlanLimits:
+    """
+    Most grasps, hypotheses and seconds, 0 being the planner's own; seed; worker processes.
+
+    ``robustness`` is the number of samples, 0 being the planner's own.
+    """
+
+    count: int = 0
+    hypotheses: int = 0
+    time: float = 0.0
+    seed: int = 0
+    workers: int = 0
+    robustness: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """Points of one side in the file's unit, how to close them, where the sensor stood."""
+
+    points: NDArray[np.float64]
+    method: str
+    viewpoint: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True, eq=False)
+class PlanRequest:
+    """An object and a task as the user named them and as they were understood."""
+
+    mesh: str
+    scale: float
+    grasp_object: GraspObject
+    repairs: tuple[str, ...]
+    task: Task
+    limits: PlanLimits
+    scan: Scan | None = None
+
+
+def read_scan(mesh: str, completion: str | None, viewpoint: str | None) -> Scan | None:
+    """Return the scan in a file, None where it is to be read as a mesh."""
+    from ...core.bodies.scans.complete import METHODS
+    from ...core.bodies.scans.reading import has_faces, read_points
+    ending = Path(mesh).suffix.lower()
+    if completion is None:
+        if viewpoint is not None:
+            raise InputError('--viewpoint goes with --completion')
+        if ending == '.ply' and Path(mesh).is_file() and not has_faces(mesh):
+            raise InputError(f'{mesh} holds points and no faces: say with --completion '
+                             f'{"|".join(METHODS)} how to close it')
+        return None
+    if completion not in METHODS:
+        raise InputError(f'--completion must be one of {", ".join(METHODS)}, got {completion!r}')
+    place = None if viewpoint is None else finite_numbers('--viewpoint', viewpoint)
+    return Scan(read_points(existing_file(mesh, 'scan')), completion, place)
+
+
+def read_request(mesh: str, scale: float, material: str | None, task: Path | None,
+                 limits: PlanLimits, scan: Scan | None = None) -> PlanRequest:
+    """Read what ``plan`` and ``evaluate`` are given; repairs are said on standard error."""
+    from ...core.bodies import GraspObject
+    from ...core.planning.task import Task
+    from ...library.task_file import load_task
+    understood = Task() if task is None else load_task(existing_file(task, 'task'))
+    stuff = read_material(material)
+    if scan is None:
+        loaded = read_mesh(mesh, positive('--scale', scale))
+        body, repairs, seen = loaded.mesh, loaded.repairs, None
+    else:
+        completion = _completed(mesh, scan, positive('--scale', scale))
+        body, repairs, seen = completion.mesh, completion.notes, completion.seen
+    for repair in repairs:
+        say(f'warning: {mesh}: {repair}')
+    grasp_object = GraspObject(body, stuff, Path(mesh).stem, seen)
+    return PlanRequest(mesh, scale, grasp_object, repairs, understood, limits, scan)
+
+
+def _completed(name: str, scan: Scan, scale: float) -> Completion:
+    from ...core.bodies.scans.complete import complete_scan
+    from ...core.errors import GripsimError
+    try:
+        return complete_scan(scan.points, scan.method, scale, scan.viewpoint)
+    except GripsimError as error:
+        raise type(error)(f'{name}: {error}') from None

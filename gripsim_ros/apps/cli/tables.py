@@ -1,0 +1,52 @@
+"""Tables of ranked grasps and of rejections, for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .output import print_table, say
+
+if TYPE_CHECKING:
+    from ...core.planning.ranked_grasp import RankedGrasp
+    from ...library.grasp_file import PlanAnswer
+
+GRASP_COLUMNS = ('rank', 'score', 'preshape', 'contacts', 'force [N]', 'peak [kPa]',
+                 'pressed in [mm]', 'load margin', 'damage margin', 'note')
+
+
+def print_answer(answer: PlanAnswer) -> None:
+    """Print the ranked grasps and why others were rejected."""
+    numbers, title = answer.statistics, f'Grasps of {answer.mesh_name}'
+    if answer.grasps:
+        print_table(title, GRASP_COLUMNS, [grasp_row(grasp) for grasp in answer.grasps])
+    else:
+        print(f'{title}: none')
+        for line in answer.explanation:
+            print(line)
+    if answer.rejected:
+        print_table('Rejected hypotheses', ('reason', 'number'), [
+            (reason, str(number)) for reason, number in
+            sorted(answer.rejected.items(), key=lambda item: (-item[1], item[0]))])
+    say(f'{numbers["evaluated"]} of {numbers["total"]} hypotheses judged in '
+        f'{numbers["planning_time"]:.1f} s')
+
+
+def grasp_row(grasp: RankedGrasp) -> tuple[str, ...]:
+    """Return one row of the table of grasps; force is the sum over the contacts."""
+    import numpy as np
+    force = sum(float(np.linalg.norm(contact.force)) for contact in grasp.contacts)
+    peak = max((contact.peak_pressure for contact in grasp.contacts), default=0.0)
+    notes = [] if grasp.robustness is None else [
+        f'holds in {100 * grasp.robustness.holding:.0f} ± {100 * grasp.robustness.error:.0f} % '
+        f'of {grasp.robustness.samples} samples']
+    notes += [] if grasp.reach is None else [f'reach: {grasp.reach.level}']
+    notes += [] if grasp.arm_motion is None else [f'arm: {grasp.arm_motion.length:.2f} rad']
+    notes += [] if grasp.quantitative else ['outside the range of the elastic model']
+    return (str(grasp.rank), f'{grasp.score:.3f}', grasp.preshape, str(len(grasp.contacts)),
+            f'{force:.2f}', f'{1e-3 * peak:.1f}', f'{1e3 * grasp.max_displacement:.2f}',
+            f'{grasp.margin:.2f}', _factor(grasp.damage_margin),
+            '; '.join([*notes, *([grasp.reason] if grasp.reason else [])]))
+
+
+def _factor(value: float) -> str:
+    return f'{value:.1f}' if value < 1e3 else '-'

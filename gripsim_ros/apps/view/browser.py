@@ -1,0 +1,243 @@
+"""Markers in a browser: a page with the scene, a list of grasps and a slider over the closing."""
+
+import io
+import threading
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from html import escape
+from importlib import import_module
+
+import numpy as np
+import trimesh
+from visualization_msgs.msg import Marker, MarkerArray
+
+from ...library.display import PRESSURE_COLOURS, PRESSURE_STOPS
+from ...ros.markers import BLUE, CYAN, FORCE_LENGTH, MAGENTA
+from .marker_shapes import Shape, shapes_of
+from .picture import DRAWN_FLAT, MOMENT, largest_pressure
+from .sources import Source, ViewError
+
+#: What each layer of the page shows: namespaces of markers.
+LAYERS = {
+    'Object': ('object', 'centre_of_mass'), 'Pressures': ('deformation',),
+    'Contacts': ('contacts', 'depths', 'forces'), 'Hand': ('hand',),
+    'Ranked ghosts': ('ghosts', 'ranked_grasps', 'ranks'), 'Obstacles': ('obstacles',)}
+#: Layers that are shown only when asked for.
+HIDDEN = ('Ranked ghosts',)
+#: Layers that the camera looks at first, and from where, over their radius.
+LOOKED_AT, EYE = ('Object', 'Pressures', 'Hand'), np.array([0.7, -1.6, 0.75])
+#: Side of the floor's cells [m].
+FLOOR_CELL = 0.05
+#: Size of letters in the scene, over that of viser.
+LABEL_SIZE = 0.8
+#: Topics that show the same hand: what comes on one takes the place of the other.
+INSTEAD = {'closing/markers': 'plan/markers', 'plan/markers': 'closing/markers'}
+#: Steps of the slider over a closing.
+SLIDER_STEP = 0.02
+#: Seconds between two looks at whether the list of grasps has changed.
+LIST_PERIOD = 0.5
+
+
+class BrowserView:
+    """
+    Serves a source of markers as a web page.
+
+    Parameters
+    ----------
+    source : Source
+    port : int
+        The next free one is taken where it is not.
+    host : str
+        Address that is listened at.
+
+    Raises
+    ------
+    ViewError
+        viser is not installed, or no port is free.
+    """
+
+    def __init__(self, source: Source, port: int = 8080, host: str = '127.0.0.1') -> None:
+        """Start the server; the page is there at once."""
+        viser = require_viser()
+        try:
+            with quiet():
+                self.server = viser.ViserServer(host=host, port=port, label='gripsim',
+                                                verbose=False)
+        except (OSError, RuntimeError) as error:
+            raise ViewError(f'the view cannot be served at {host}:{port}: {error}') from error
+        self.host, self.port = host, self.server.get_port()
+        self._source = source
+        self._nodes: dict[tuple[str, str], list] = {}
+        self._visible = {name: layer not in HIDDEN for layer, names in LAYERS.items()
+                         for name in names}
+        self._looking = False
+        self._lock = threading.Lock()
+        self._listed: list[str] = []
+        self._closed = threading.Event()
+        self._build_panel()
+
+    @property
+    def url(self) -> str:
+        """Return the address of the page."""
+        return f'http://{self.host}:{self.port}'
+
+    def open(self) -> None:
+        """Let the source show what it has; layers in ``HIDDEN`` are hidden until asked for."""
+        self._source.open(self.show)
+        self._list_grasps()
+        threading.Thread(target=self._watch_list, daemon=True).start()
+
+    def close(self) -> None:
+        """End source and server."""
+        self._closed.set()
+        self._source.close()
+        with quiet():
+            self.server.stop()
+
+    def show(self, topic: str, array: MarkerArray) -> None:
+        """Show what an array adds, instead of what its namespaces on this topic showed."""
+        shapes, labels = shapes_of(array)
+        self._explain(array)
+        labels = [label for label in labels if _namespace(label.name) not in (*DRAWN_FLAT, MOMENT)]
+        shapes = [shape for shape in shapes if _namespace(shape.name) not in DRAWN_FLAT]
+        with self._lock, self.server.atomic():
+            outdated = {(topic, marker.ns) for marker in array.markers
+                        if marker.action == Marker.DELETEALL}
+            outdated |= {key for key in self._nodes if key[0] == INSTEAD.get(topic)}
+            for key in outdated:
+                for node in self._nodes.pop(key, ()):
+                    node.remove()
+            for shape in shapes:
+                self._keep(topic, shape.name, self._add_mesh(f'/{topic}/{shape.name}', shape))
+            for label in labels:
+                self._keep(topic, label.name, self.server.scene.add_label(
+                    f'/{topic}/{label.name}', label.text, position=label.point,
+                    font_screen_scale=LABEL_SIZE, anchor='center-left'))
+        self._look_at(shapes)
+
+    def names(self) -> list[str]:
+        """Return the topics and namespaces that are shown, such as ``plan/markers/hand``."""
+        with self._lock:
+            return sorted(f'{topic}/{namespace}' for topic, namespace in self._nodes)
+
+    def _keep(self, topic: str, name: str, node) -> None:
+        namespace = _namespace(name)
+        node.visible = self._visible.get(namespace, True)
+        self._nodes.setdefault((topic, namespace), []).append(node)
+
+    def _add_mesh(self, name: str, shape: Shape):
+        colours = (255.0 * np.clip(shape.colours, 0.0, 1.0) + 0.5).astype(np.uint8)
+        if (colours == colours[0]).all():
+            return self.server.scene.add_mesh_simple(
+                name, shape.vertices, shape.faces, color=tuple(int(c) for c in colours[0]),
+                opacity=None if shape.alpha >= 1.0 else shape.alpha, side='double')
+        mesh = trimesh.Trimesh(shape.vertices, shape.faces, process=False,
+                               vertex_colors=np.column_stack(
+                                   [colours, np.full(len(colours), 255, np.uint8)]))
+        return self.server.scene.add_mesh_trimesh(name, mesh)
+
+    def _look_at(self, shapes: Sequence[Shape]) -> None:
+        """Let the camera see hand and object as a whole, once there are such, and draw a floor."""
+        wanted = [name for layer in LOOKED_AT for name in LAYERS[layer]]
+        shapes = [shape for shape in shapes if _namespace(shape.name) in wanted]
+        if self._looking or not shapes:
+            return
+        self._looking = True
+        points = np.concatenate([shape.vertices for shape in shapes])
+        low, high = points.min(axis=0), points.max(axis=0)
+        middle, radius = (low + high) / 2.0, float(np.linalg.norm(high - low)) / 2.0
+        self.server.scene.add_grid('/floor', 1.0, 1.0, plane='xy', cell_size=FLOOR_CELL,
+                                   section_size=2.0 * FLOOR_CELL,
+                                   position=(middle[0], middle[1], low[2]))
+        for camera in (self.server.initial_camera,
+                       *(client.camera for client in self.server.get_clients().values())):
+            camera.look_at, camera.position = middle, middle + radius * EYE
+            camera.near = 0.01 * radius
+
+    # -- the panel -------------------------------------------------------------------
+
+    def _build_panel(self) -> None:
+        gui = self.server.gui
+        self.server.scene.configure_default_lights(cast_shadow=False)
+        gui.configure_theme(control_width='medium', show_share_button=False)
+        self._grasp = gui.add_dropdown('Grasp', ('none',))
+        self._fraction = gui.add_slider('Closing', 0.0, 1.0, SLIDER_STEP, 1.0,
+                                        marks=((0.0, 'open'), (1.0, 'grasp')))
+        if not self._source.moments:
+            self._grasp.disabled = self._fraction.disabled = True
+        self._state = gui.add_html('')
+        self._grasp.on_update(lambda _: self._select())
+        self._fraction.on_update(lambda _: self._select())
+        for layer, names in LAYERS.items():
+            box = gui.add_checkbox(layer, layer not in HIDDEN)
+            box.on_update(lambda event, names=names: self._show_layer(names, event.target.value))
+
+    def _select(self) -> None:
+        if self._grasp.value in self._listed:
+            self._source.select(self._listed.index(self._grasp.value) + 1,
+                                float(self._fraction.value))
+
+    def _show_layer(self, names: tuple[str, ...], visible: bool) -> None:
+        with self._lock:
+            for name in names:
+                self._visible[name] = visible
+            for (_, namespace), nodes in self._nodes.items():
+                for node in nodes if namespace in names else ():
+                    node.visible = visible
+
+    def _explain(self, array: MarkerArray) -> None:
+        """Tell below the slider which moment is shown, and what colours and marks mean."""
+        moments = [m.text for m in array.markers if m.ns == MOMENT and m.text]
+        if any(m.ns in DRAWN_FLAT for m in array.markers):
+            self._state.content = explanation(moments[0] if moments else 'best grasp',
+                                              largest_pressure([array]))
+
+    def _list_grasps(self) -> None:
+        grasps = list(self._source.grasps)
+        if grasps and grasps != self._listed:
+            self._listed = grasps
+            self._grasp.options = tuple(grasps)
+
+    def _watch_list(self) -> None:
+        while not self._closed.wait(LIST_PERIOD):
+            self._list_grasps()
+
+
+def explanation(moment: str, largest: float) -> str:
+    """Return, as HTML, what is shown and what colours and marks mean; ``largest`` in Pa."""
+    stops = ', '.join(f'{_css(colour)} {100.0 * stop:g}%'
+                      for stop, colour in zip(PRESSURE_STOPS, PRESSURE_COLOURS))
+    marks = ''.join(f'<div><span style="color:{_css(colour)}">{sign}</span> {words}</div>'
+                    for sign, colour, words in (
+                        ('&#10142;', BLUE, f'force on the object, {1e3 * FORCE_LENGTH:g} mm for '
+                         '1 N'),
+                        ('&#9632;', CYAN, 'contact'), ('&#9679;', MAGENTA, 'centre of mass'),
+                        ('&#9638;', (0.6, 0.6, 0.6), f'{1e3 * FLOOR_CELL:g} mm')))
+    bar = '' if not largest else (
+        f'<div>pressure [kPa]</div><div style="height:10px;background:linear-gradient(to right, '
+        f'{stops})"></div><div style="display:flex;justify-content:space-between"><span>0</span>'
+        f'<span>{1e-3 * largest:.1f}</span></div>')
+    return (f'<div style="padding:0 0.8em 0.5em;font-size:0.85em"><b>{escape(moment)}</b>'
+            f'{bar}{marks}</div>')
+
+
+def _css(colour: Sequence[float]) -> str:
+    return 'rgb({:.0f}, {:.0f}, {:.0f})'.format(*(255.0 * channel for channel in colour[:3]))
+
+
+def _namespace(name: str) -> str:
+    return name.partition('/')[0]
+
+
+def quiet() -> redirect_stdout:
+    """Keep viser's banner from standard output, which belongs to results."""
+    return redirect_stdout(io.StringIO())
+
+
+def require_viser():
+    """Return the module viser; ViewError where it is not installed."""
+    try:
+        return import_module('viser')
+    except ImportError as error:
+        raise ViewError('the view in a browser needs viser: install gripsim_ros[view], or '
+                        f'`pip install viser` ({error})') from None

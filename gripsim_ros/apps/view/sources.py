@@ -1,0 +1,250 @@
+"""Where the markers of a view come from: a plan in a file, a recording, a running suite."""
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from builtin_interfaces.msg import Time
+from gripsim_interfaces.srv import ShowClosing
+from rclpy.serialization import deserialize_message
+from visualization_msgs.msg import Marker, MarkerArray
+
+from ...core.bodies import GraspObject, Material
+from ...core.errors import GripsimError
+from ...core.planning.ranked_grasp import RankedGrasp
+from ...library.grasp_file import load_grasps
+from ...library.in_process import evaluate_grasps, load_object
+from ...library.resources import load_default_hand
+from ...ros.clients.connection import Connection
+from ...ros.markers import MarkerFrame, closing_markers, ranked_markers
+from ...ros.nodes.base.node_base import latched, latest
+from ...ros.nodes.planner.closing_shown import trajectory_until
+from ...ros.record.mcap_file import read_messages
+
+#: Topics of markers, without a namespace, and whether late joiners get the last one.
+MARKER_TOPICS = {'ranked_grasps': True, 'plan/markers': True, 'closing/markers': True,
+                 'live/markers': False}
+CLOSING, RANKED = 'closing/markers', 'ranked_grasps'
+#: Moments whose state is kept.
+MOST_STATES = 256
+
+#: Takes a topic and what is to be shown of it.
+Show = Callable[[str, MarkerArray], None]
+
+
+class ViewError(GripsimError):
+    """What is to be seen cannot be read."""
+
+
+class Source(Protocol):
+    """What a view shows."""
+
+    grasps: Sequence[str]       # one line for each grasp, best first; may grow
+    moments: bool               # whether moments of any grasp can be shown
+
+    def open(self, show: Show) -> None:
+        """Begin to show."""
+
+    def select(self, rank: int, fraction: float) -> None:
+        """Show a moment of a grasp's closing."""
+
+    def close(self) -> None:
+        """End."""
+
+
+class PlanSource:
+    """
+    A plan that ``gripsim plan --out`` wrote.
+
+    Contacts, surfaces and pressures are worked out again, at any moment of a closing.
+
+    Parameters
+    ----------
+    path : Path
+    mesh : str
+        Of the object, if it is not where the file says.
+
+    Raises
+    ------
+    GripsimError
+        File, mesh or material cannot be read, or there is no grasp in it.
+    """
+
+    moments = True
+
+    def __init__(self, path: Path, mesh: str = '') -> None:
+        """Read the file and judge its grasps."""
+        self.hand = load_default_hand()
+        given = load_grasps(path, self.hand.joint_names)
+        if not given:
+            raise ViewError(f'{path} holds no grasps to show')
+        self.grasp_object = _read_object(path, mesh)
+        self._given = [(grasp.T_object_palm, grasp.trajectory) for grasp in given]
+        ranked = evaluate_grasps(self.grasp_object, self._given, hand=self.hand)
+        self.ranked = ranked
+        self.grasps = [_line(rank, grasp) for rank, grasp in enumerate(ranked, 1)]
+        self._frame = MarkerFrame('object', Time())
+        self._states: OrderedDict[tuple[int, float], RankedGrasp | None] = OrderedDict()
+        self._wanted, self._changed, self._closed = (1, 1.0), threading.Event(), False
+
+    def open(self, show: Show) -> None:
+        """Show the ghosts of all grasps; then what is selected, from a thread."""
+        self._show = show
+        show(RANKED, ranked_markers(self.ranked, self._frame, self.hand))
+        show(CLOSING, self.markers(*self._wanted))
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def select(self, rank: int, fraction: float) -> None:
+        """Show a moment: the hand at once, the object's state as soon as it is worked out."""
+        self._wanted = rank, fraction
+        self._changed.set()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closed = True
+        self._changed.set()
+
+    def arrays(self, rank: int, fraction: float) -> list[MarkerArray]:
+        """Return what a picture of a moment shows."""
+        return [self.markers(rank, fraction)]
+
+    def markers(self, rank: int, fraction: float) -> MarkerArray:
+        """Return the markers of a moment with the object's state there."""
+        grasp = self.ranked[rank - 1]
+        return closing_markers(grasp, fraction, self._state(rank, fraction), self.grasp_object,
+                               self.hand, self._frame)
+
+    def _run(self) -> None:
+        while self._changed.wait() and not self._closed:
+            self._changed.clear()
+            rank, fraction = self._wanted
+            if (rank, fraction) not in self._states:
+                self._show(CLOSING, closing_markers(self.ranked[rank - 1], fraction, None,
+                                                    self.grasp_object, self.hand, self._frame))
+            markers = self.markers(rank, fraction)
+            if not self._changed.is_set():
+                self._show(CLOSING, markers)
+
+    def _state(self, rank: int, fraction: float) -> RankedGrasp | None:
+        if fraction >= 1.0 or fraction <= 0.0:
+            return self.ranked[rank - 1] if fraction >= 1.0 else None
+        if (rank, fraction) not in self._states:
+            T_object_palm, trajectory = self._given[rank - 1]
+            self._states[rank, fraction] = evaluate_grasps(
+                self.grasp_object, [(T_object_palm, trajectory_until(trajectory, fraction))],
+                hand=self.hand)[0]
+            while len(self._states) > MOST_STATES:
+                self._states.popitem(last=False)
+        return self._states[rank, fraction]
+
+
+class RecordingSource:
+    """
+    The markers of a recording: the last of each topic.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    GripsimError
+        It is no recording, or holds no markers.
+    """
+
+    moments = False
+
+    def __init__(self, path: Path) -> None:
+        """Read the last markers of each topic."""
+        self.last: dict[str, MarkerArray] = {}
+        for message in read_messages(path, tuple(MARKER_TOPICS)):
+            name = next(n for n in MARKER_TOPICS if f'/{message.topic}'.endswith(f'/{n}'))
+            self.last[name] = deserialize_message(message.data, MarkerArray)
+        if not self.last:
+            raise ViewError(f'{path} holds no markers')
+        self.grasps = ranks_of(self.last.get(RANKED, MarkerArray()))
+
+    def open(self, show: Show) -> None:
+        """Show them."""
+        for topic, array in self.last.items():
+            show(topic, array)
+
+    def select(self, rank: int, fraction: float) -> None:
+        """Do nothing: what was not recorded cannot be shown."""
+
+    def arrays(self, rank: int, fraction: float) -> list[MarkerArray]:
+        """Return the last markers of all topics, whatever the moment."""
+        return list(self.last.values())
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+class SuiteSource(Connection):
+    """
+    The markers of a running suite as they come; moments are asked of `show_closing`.
+
+    Parameters
+    ----------
+    namespace : str
+        Of the suite.
+    """
+
+    moments = True
+
+    def __init__(self, namespace: str = '') -> None:
+        """Connect; nothing is waited for."""
+        self.grasps: list[str] = []
+        super().__init__(namespace, 'gripsim_view')
+        self._closing = self.node.create_client(ShowClosing, 'show_closing')
+
+    def open(self, show: Show) -> None:
+        """Listen."""
+        def listen(topic: str, late: bool) -> None:
+            self.node.create_subscription(
+                MarkerArray, topic, lambda msg: self._take(show, topic, msg),
+                latched(1) if late else latest())
+        for topic, late in MARKER_TOPICS.items():
+            listen(topic, late)
+        self._listen()
+
+    def _take(self, show: Show, topic: str, msg: MarkerArray) -> None:
+        if topic == RANKED:
+            self.grasps = ranks_of(msg)
+        show(topic, msg)
+
+    def select(self, rank: int, fraction: float) -> None:
+        """Ask the planner to show a moment; what it shows comes as markers."""
+        if self._closing.service_is_ready():
+            self._closing.call_async(ShowClosing.Request(rank=rank, fraction=fraction))
+
+
+def ranks_of(array: MarkerArray) -> list[str]:
+    """Return the lines at the ranked grasps: rank and score."""
+    return [marker.text for marker in array.markers
+            if marker.ns == 'ranks' and marker.action == Marker.ADD]
+
+
+def _line(rank: int, grasp: RankedGrasp) -> str:
+    peak = max((contact.peak_pressure for contact in grasp.contacts), default=0.0)
+    return f'{rank}: {len(grasp.contacts)} contacts, peak {1e-3 * peak:.1f} kPa'
+
+
+def _read_object(path: Path, mesh: str) -> GraspObject:
+    content = json.loads(path.read_text(encoding='utf-8'))
+    told = content.get('object') if isinstance(content, Mapping) else None
+    if not isinstance(told, Mapping) or not isinstance(told.get('material'), Mapping):
+        raise ViewError(f'{path} does not tell its object and material: write it with '
+                        '`gripsim plan --out`')
+    names = ('youngs_modulus', 'poisson_ratio', 'density', 'friction')
+    numbers = told['material']
+    try:
+        limit = numbers.get('max_pressure')
+        material = Material(*(float(numbers[name]) for name in names),
+                            float('inf') if limit is None else float(limit))
+        return load_object(mesh or str(told['mesh']), material, float(told.get('scale', 1.0)))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ViewError(f'{path}: object: {type(error).__name__}: {error}') from error

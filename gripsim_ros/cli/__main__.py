@@ -1,7 +1,0 @@
-"""Run the command line as ``python -m gripsim_ros.cli``."""
-
-import sys
-
-from .main import main
-
-sys.exit(main())

@@ -1,0 +1,194 @@
+"""The object to be grasped: mesh, material, identity and its own frame."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..transforms import transform
+from .mass import MassProperties, mass_properties, third_moment
+from .material import Material
+from .mesh import FloatArray, IntArray, TriangleMesh, frozen_array
+from .scans.complete import SeenSurface
+
+#: Principal moments that differ by less, relative to the largest, count as equal.
+TIE_MOMENT = 1e-3
+#: Skewness below which the direction of a principal axis is left to the vertices.
+TIE_SKEWNESS = 1e-6
+#: Power of the cosine with which a facet counts as facing a direction; a power of 2.
+FACING_POWER = 16
+#: Facets that are compared with those tried at once: memory does not grow with the mesh.
+BLOCK = 2048
+#: Mean of that power over the directions of a ball, and of a disc's rim.
+EVEN_BALL, EVEN_DISC = 1.0 / 17.0, 6435.0 / 32768.0
+#: Share of the area over the even one from which a direction is distinguished.
+DISTINGUISHED = 1.5
+#: Shares that differ by less, relatively, are the same.
+TIE_FACING = 1e-6
+#: Facets whose normals are tried at most, about.
+TRIED_FACETS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class GraspObject:
+    """
+    A homogeneous elastic body.
+
+    Attributes
+    ----------
+    mesh : TriangleMesh
+        Closed surface, normals outward, scale already applied [m].
+    material : Material
+    label : str
+        The caller's name; not part of the identity.
+    seen : SeenSurface or None
+        Where the body was seen, if it was completed from a scan; not part of the identity.
+    """
+
+    mesh: TriangleMesh
+    material: Material
+    label: str = ''
+    seen: SeenSurface | None = None
+
+    @cached_property
+    def id(self) -> str:
+        """Return 32 hexadecimal digits that name vertices, faces and material numbers."""
+        digest = hashlib.sha256(bytes.fromhex(self.mesh.content_hash))
+        digest.update(np.array(self.material.numbers, '<f8').tobytes())
+        return digest.hexdigest()[:32]
+
+    @cached_property
+    def mass_properties(self) -> MassProperties:
+        """Return mass, volume, centre of mass and inertia; raises MeshError if open."""
+        return mass_properties(self.mesh, self.material.density)
+
+    @cached_property
+    def canonical_frame(self) -> FloatArray:
+        """Return ``T_object_canonical (4, 4)``, see ``canonical_frame``."""
+        properties = self.mass_properties
+        return canonical_frame(
+            self.mesh, properties.centre_of_mass, properties.inertia)
+
+
+def canonical_frame(
+        mesh: TriangleMesh, centre: FloatArray, inertia: FloatArray) -> FloatArray:
+    """
+    Return a frame fixed to the body by its shape alone, so that it turns with it.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+        Closed, frame object.
+    centre : (3,) float
+        Centre of mass, frame object [m].
+    inertia : (3, 3) float
+        About the centre of mass; any factor.
+
+    Returns
+    -------
+    (4, 4) float
+        ``T_object_canonical``: origin at the centre of mass, axes of inertia by rising
+        moment (x is the long axis), right-handed, read-only.
+
+    Notes
+    -----
+    The x and y axes point where the third moment of the volume is positive, z follows.
+    A body with symmetries leaves choices open. They are made by the vertices in their
+    order, which a rigid motion keeps: where moments are equal (within ``TIE_MOMENT``)
+    the axis is the normal of the facet that most of the surface is square or parallel to,
+    as on a cube, or else, as on a ball, points to the first vertex farther out than half of
+    the farthest; where the
+    third moment vanishes (skewness below ``TIE_SKEWNESS``) the first vertex farther out
+    along the axis than half of the farthest has a positive coordinate. So the frame is
+    covariant under rigid motion for every mesh, and also under renumbering the vertices
+    for every body without symmetries. Own derivation.
+    """
+    moments, axes = np.linalg.eigh(inertia)
+    points = mesh.vertices - centre
+    ties = np.diff(moments) <= TIE_MOMENT * moments[-1]
+    axes = _settled_axes(axes, ties, points, mesh)
+    x = axes[:, 0] * _direction(mesh, centre, axes[:, 0])
+    y = axes[:, 1] * _direction(mesh, centre, axes[:, 1])
+    return frozen_array(transform(np.stack([x, y, np.cross(x, y)], axis=1), centre))
+
+
+def _settled_axes(axes: FloatArray, ties: FloatArray, points: FloatArray,
+                  mesh: TriangleMesh) -> FloatArray:
+    """Return axes (3, 3) where those of equal moments are settled by facets or vertices."""
+    normals = mesh.face_normals
+    if ties.all():
+        first = _facing_direction(normals, mesh.face_areas, EVEN_BALL)
+        first = _far_direction(points) if first is None else first
+        second = _settled_across(first, points, mesh)
+        return np.stack([first, second, np.cross(first, second)], axis=1)
+    if ties[0]:
+        normal = axes[:, 2]
+        first = _settled_across(normal, points, mesh)
+        return np.stack([first, np.cross(normal, first), normal], axis=1)
+    if ties[1]:
+        axis = axes[:, 0]
+        second = _settled_across(axis, points, mesh)
+        return np.stack([axis, second, np.cross(axis, second)], axis=1)
+    return axes
+
+
+def _settled_across(axis: FloatArray, points: FloatArray, mesh: TriangleMesh) -> FloatArray:
+    """Return the direction across an axis that facets, or else vertices, settle."""
+    direction = _facing_direction(_without(mesh.face_normals, axis), mesh.face_areas, EVEN_DISC)
+    return _far_direction(_without(points, axis)) if direction is None else direction
+
+
+def _facing_direction(normals: FloatArray, areas: FloatArray, even: float) -> FloatArray | None:
+    """
+    Return the direction of the normal (unit or shorter) that most of the area faces.
+
+    None where no direction is distinguished: where the share of the area that faces it
+    is not well above ``even``, that of a surface that faces all ways.
+    """
+    lengths = np.linalg.norm(normals, axis=1)
+    weights = areas * lengths
+    tried = np.flatnonzero(lengths > 0.5)[::max(1, len(normals) // TRIED_FACETS)]
+    if not len(tried):
+        return None
+    units = normals / np.maximum(lengths, 1e-12)[:, None]
+    shares = _facing_shares(units, tried, weights) / weights.sum()
+    if shares.max() < DISTINGUISHED * even:
+        return None
+    first = int(np.argmax(shares > (1.0 - TIE_FACING) * shares.max()))
+    direction: FloatArray = units[tried[first]]
+    return direction
+
+
+def _facing_shares(units: FloatArray, tried: IntArray, weights: FloatArray) -> FloatArray:
+    """Return the sum of weights times cosine to ``FACING_POWER``, block by block."""
+    chosen, shares = units[tried], np.zeros(len(tried))
+    for column in range(0, len(units), BLOCK):
+        cosines = chosen @ units[column:column + BLOCK].T
+        for _ in range(FACING_POWER.bit_length() - 1):
+            np.multiply(cosines, cosines, out=cosines)
+        shares += cosines @ weights[column:column + BLOCK]
+    return shares
+
+
+def _without(points: FloatArray, axis: FloatArray) -> FloatArray:
+    return points - np.outer(points @ axis, axis)
+
+
+def _far_direction(points: FloatArray) -> FloatArray:
+    """Return the unit vector to the first point farther out than half of the farthest."""
+    distances = np.linalg.norm(points, axis=1)
+    first = int(np.argmax(distances > 0.5 * distances.max()))
+    direction: FloatArray = points[first] / distances[first]
+    return direction
+
+
+def _direction(mesh: TriangleMesh, centre: FloatArray, axis: FloatArray) -> float:
+    """Return 1 or -1, by which ``axis`` is to be multiplied; see ``canonical_frame``."""
+    coordinates = (mesh.vertices - centre) @ axis
+    reach = np.abs(coordinates).max()
+    third = third_moment(mesh.triangles - centre, axis)
+    if abs(third) > TIE_SKEWNESS * reach ** 3 * abs(mesh.volume):
+        return float(np.sign(third))
+    first = int(np.argmax(np.abs(coordinates) > 0.5 * reach))
+    return 1.0 if coordinates[first] > 0.0 else -1.0

@@ -1,0 +1,1 @@
+"""Steps that make a raw surface closed, and its faces point outward."""

@@ -1,0 +1,307 @@
+"""Steps that make a raw triangle surface clean: each returns a draft and says what it did."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from ...errors import MeshError
+from ..mesh import FloatArray, IntArray, connected_labels, row_dot
+from ..topology import EdgeTable, consistent_flips, edge_table, open_sides
+from .holes import MAX_TRIANGULATED_LOOP, boundary_loops, fan, triangulate_loop
+
+#: Largest hole that is filled, as a share of the bounding box's diagonal.
+MAX_HOLE = 0.10
+#: Gaps narrower than this share of the diagonal are cracks, filled whatever their length.
+MAX_CRACK = 1e-4
+#: A face lower than this share of the diagonal has no direction worth the name.
+DEGENERATE_HEIGHT = 1e-9
+#: The same where a face closes a crack, so that it is taken out by turning an edge.
+CRACK_HEIGHT = 1e-7
+#: Rounds of turning edges; each shortens a chain of degenerate faces by one.
+MAX_ROUNDS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """
+    A surface under repair: vertices (V, 3) [m], faces (F, 3), and what was done.
+
+    ``unit`` is what sentences take a length of 1 for [m], where that is no metre.
+    """
+
+    vertices: FloatArray
+    faces: IntArray
+    repairs: tuple[str, ...] = ()
+    unit: float = 1.0
+
+    def with_faces(self, faces: IntArray, repair: str = '') -> 'Draft':
+        """Return the draft with other faces and one more sentence."""
+        said = (*self.repairs, repair) if repair else self.repairs
+        return replace(self, faces=faces, repairs=said)
+
+    @property
+    def diagonal(self) -> float:
+        """Return the diagonal of the bounding box of the used vertices [m]."""
+        used = self.vertices[self.faces.ravel()]
+        return float(np.linalg.norm(used.max(axis=0) - used.min(axis=0)))
+
+    def open_side_count(self) -> int:
+        """Return the number of sides of faces that their shell leaves open."""
+        table = edge_table(self.faces)
+        return int(np.count_nonzero(open_sides(table, table.labels())))
+
+    def is_closed(self) -> bool:
+        """Return whether each shell is closed in itself."""
+        return self.open_side_count() == 0
+
+
+def plural(count: int, noun: str) -> str:
+    """Return ``count`` with its noun, plural with -s, -es or -ices where needed."""
+    if count == 1:
+        return f'1 {noun}'
+    if noun.endswith('vertex'):
+        return f'{count} {noun[:-2]}ices'
+    return f'{count} {noun}s'
+
+
+def merge_vertices(draft: Draft, tolerance: float) -> Draft:
+    """
+    Return the draft with vertices at one position (within ``tolerance`` [m]) made one.
+
+    The first of them stays; the order of vertices is kept. Of a file that lists three
+    own corners for each triangle this is not worth a sentence.
+    """
+    vertices = draft.vertices
+    if tolerance > 0.0:
+        pairs = cKDTree(vertices).query_pairs(tolerance, output_type='ndarray')
+        labels = connected_labels(pairs, len(vertices))
+    else:
+        labels = _equal_rows(vertices)
+    kept, first = np.unique(labels, return_index=True)
+    if len(kept) == len(vertices):
+        return draft
+    merged = replace(draft, vertices=vertices[first], faces=labels[draft.faces])
+    if tolerance == 0.0 and len(vertices) == draft.faces.size:
+        return merged
+    within = f' within {1e6 * draft.unit * tolerance:.2g} um' if tolerance > 0.0 else ''
+    sentence = f'merged {plural(len(vertices) - len(kept), "vertex")} at equal positions{within}'
+    return merged.with_faces(merged.faces, sentence)
+
+
+def _equal_rows(vertices: FloatArray) -> IntArray:
+    """Return labels (V,), equal for equal rows, numbered by first appearance."""
+    order = np.lexsort(vertices.T)
+    rows = vertices[order]
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    label = np.empty(len(rows), dtype=np.int64)
+    label[order] = np.cumsum(new) - 1
+    _, first = np.unique(label, return_index=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[label]
+
+
+def drop_repeated_corners(draft: Draft) -> Draft:
+    """Return the draft without faces that name a vertex twice."""
+    bad = (draft.faces == np.roll(draft.faces, 1, axis=1)).any(axis=1)
+    return _dropped(draft, bad, 'degenerate face')
+
+
+def has_duplicate_faces(draft: Draft) -> bool:
+    """Return whether two faces have the same corners."""
+    return len(np.unique(np.sort(draft.faces, axis=1), axis=0)) < len(draft.faces)
+
+
+def drop_duplicate_faces(draft: Draft, walls: bool) -> Draft:
+    """Return the draft with one, or with ``walls`` none, of the faces on equal corners."""
+    _, first, place, counts = np.unique(
+        np.sort(draft.faces, axis=1), axis=0, return_index=True, return_inverse=True,
+        return_counts=True)
+    if walls:
+        return _dropped(draft, counts[place.reshape(-1)] > 1, 'inner wall face')
+    bad = np.ones(len(draft.faces), dtype=bool)
+    bad[first] = False
+    return _dropped(draft, bad, 'duplicate face')
+
+
+def drop_loose_degenerate_faces(draft: Draft) -> Draft:
+    """Return the draft without faces of no height that the surface does not need."""
+    low = face_heights(draft) <= DEGENERATE_HEIGHT * draft.diagonal
+    if not low.any():
+        return draft
+    table = edge_table(draft.faces)
+    needed = (table.counts[table.edge_of_side] == 2).all(axis=1)
+    return _dropped(draft, low & ~needed, 'degenerate face')
+
+
+def _dropped(draft: Draft, bad: NDArray[np.bool_], noun: str) -> Draft:
+    if not bad.any():
+        return draft
+    if bad.all():
+        raise MeshError(f'the mesh has no face with an area, got {plural(len(bad), noun)}')
+    return draft.with_faces(
+        draft.faces[~bad], f'dropped {plural(int(bad.sum()), noun)}')
+
+
+def face_heights(draft: Draft) -> FloatArray:
+    """Return the smallest height (F,) of each face [m]."""
+    corners = draft.vertices[draft.faces]
+    sides = np.roll(corners, -1, axis=1) - corners
+    longest = np.sqrt(row_dot(sides, sides).max(axis=1))
+    doubled = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
+    heights: FloatArray = doubled / np.where(longest > 0.0, longest, 1.0)
+    return heights
+
+
+def fix_winding(draft: Draft) -> Draft:
+    """
+    Return the draft with neighbouring faces in one winding.
+
+    Raises
+    ------
+    MeshError
+        The surface is one-sided.
+    """
+    flip, one_sided = consistent_flips(draft.faces)
+    if one_sided.any():
+        raise MeshError(
+            f'the mesh is one-sided: {plural(int(one_sided.sum()), "face")} cannot be given '
+            'one winding; allowed are surfaces with an inside')
+    if not flip.any():
+        return draft
+    faces = np.where(flip[:, None], draft.faces[:, ::-1], draft.faces)
+    return draft.with_faces(faces, f'turned {plural(int(flip.sum()), "face")} of '
+                                   f'{len(flip)} to one winding')
+
+
+def fill_holes(draft: Draft) -> Draft:
+    """
+    Return the draft with small holes and cracks filled.
+
+    A hole is small if it measures across at most ``MAX_HOLE`` of the diagonal of the
+    body's bounding box. Longer gaps are filled if narrower than ``MAX_CRACK``.
+    """
+    diagonal, vertices = draft.diagonal, [draft.vertices]
+    count, new, sizes, cracks = len(draft.vertices), [], [], 0
+    faces: IntArray
+    taken = _edge_keys(draft)
+    for loop in boundary_loops(draft.faces):
+        size = loop_size(draft.vertices, loop)
+        faces, area = np.zeros((0, 3), dtype=np.int64), np.inf
+        if len(loop) <= MAX_TRIANGULATED_LOOP:
+            faces, area = triangulate_loop(draft.vertices, loop, taken)
+        is_crack = len(faces) > 0 and area < MAX_CRACK * diagonal * size
+        if size > MAX_HOLE * diagonal and not is_crack:
+            continue
+        if not len(faces):
+            faces = fan(loop, count)
+            vertices.append(draft.vertices[loop].mean(axis=0, keepdims=True))
+            count += 1
+        new.append(faces)
+        cracks += is_crack
+        sizes += [] if is_crack else [size]
+    if not new:
+        return draft
+    filled = replace(draft, vertices=np.concatenate(vertices),
+                     faces=np.concatenate([draft.faces, *new]))
+    return filled.with_faces(filled.faces, _filled_sentence(sizes, cracks, draft.unit))
+
+
+def _filled_sentence(sizes: list[float], cracks: int, unit: float) -> str:
+    parts = []
+    if sizes:
+        across = f'{1e3 * unit * max(sizes):.3g} mm across'
+        parts.append(plural(len(sizes), 'hole') + (
+            f' of up to {across}' if len(sizes) > 1 else f' {across}'))
+    if cracks:
+        parts.append(plural(cracks, 'crack'))
+    return f'filled {" and ".join(parts)}'
+
+
+def loop_size(vertices: FloatArray, loop: IntArray) -> float:
+    """Return the largest distance between two vertices of a loop [m]."""
+    return float(max(np.linalg.norm(vertices[loop] - point, axis=1).max()
+                     for point in vertices[loop]))
+
+
+def _edge_keys(draft: Draft) -> IntArray:
+    heads = np.roll(draft.faces, -1, axis=1)
+    low, high = np.minimum(draft.faces, heads), np.maximum(draft.faces, heads)
+    keys: IntArray = np.unique(low * len(draft.vertices) + high)
+    return keys
+
+
+def turn_out_degenerate_faces(draft: Draft) -> Draft:
+    """
+    Return the draft without faces of no height, the surface staying closed.
+
+    The corner of such a face that lies on its longest side splits the face across that
+    side: the two faces swap their common edge.
+    """
+    faces, turned = draft.faces.copy(), 0
+    for _ in range(MAX_ROUNDS):
+        low = np.flatnonzero(face_heights(draft.with_faces(faces))
+                             <= CRACK_HEIGHT * draft.diagonal)
+        if not low.size:
+            break
+        swapped = _swap_longest_sides(draft.vertices, faces, low)
+        if not swapped:
+            break
+        turned += swapped
+        faces = faces[(faces >= 0).all(axis=1)]
+    if not turned or not len(faces):
+        return draft
+    return draft.with_faces(faces, f'took out {plural(turned, "degenerate face")}')
+
+
+def _swap_longest_sides(vertices: FloatArray, faces: IntArray, low: IntArray) -> int:
+    """Swap the longest side of faces ``low`` in place; cancelled faces become -1."""
+    table = edge_table(faces)
+    around = _faces_by_edge(table)
+    done: set[int] = set()
+    swapped = 0
+    for face in low.tolist():
+        corners = vertices[faces[face]]
+        lengths = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
+        side = int(np.argmax(lengths))
+        pair = around.get(int(table.edge_of_side[face, side]), [])
+        other = next((f for f in pair if f != face), None)
+        near = {face, other, *table_neighbours(table, around, face, other)}
+        if len(pair) != 2 or other is None or near & done:
+            continue
+        if _swap(faces, face, side, other):
+            swapped += 1
+            done |= near
+    return swapped
+
+
+def _faces_by_edge(table: EdgeTable) -> dict[int, list[int]]:
+    around: dict[int, list[int]] = {}
+    for side, edge in enumerate(table.edge_of_side.ravel().tolist()):
+        around.setdefault(edge, []).append(side // 3)
+    return around
+
+
+def table_neighbours(
+        table: EdgeTable, around: dict[int, list[int]], *faces: int | None) -> set[int]:
+    """Return the faces that share an edge with any of ``faces``."""
+    return {other for face in faces if face is not None
+            for edge in table.edge_of_side[face].tolist() for other in around[edge]}
+
+
+def _swap(faces: IntArray, face: int, side: int, other: int) -> bool:
+    a, b, c = (int(faces[face, (side + k) % 3]) for k in range(3))
+    d = next((int(v) for v in faces[other] if v not in (a, b)), None)
+    if d is None:
+        return False
+    if d == c:
+        faces[[face, other]] = -1
+        return True
+    present = ((faces == c).any(axis=1) & (faces == d).any(axis=1)).any()
+    if present:
+        return False
+    faces[face], faces[other] = (a, d, c), (d, b, c)
+    return True

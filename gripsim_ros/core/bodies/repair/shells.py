@@ -1,0 +1,182 @@
+"""Closed shells of a surface: which is outside, which a cavity, which inside out."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import MeshError
+from ...transforms import cross
+from ..mesh import FloatArray, IntArray, row_dot
+from ..topology import edge_table
+from .cleaning import Draft, plural
+from .winding import winding_numbers
+
+BoolArray = NDArray[np.bool_]
+
+#: Points at which a shell is asked whether it lies inside another.
+SHELL_SAMPLES = 16
+#: Faces at which the finished surface is asked what lies on their outer side.
+SURFACE_SAMPLES = 256
+#: Share of the surface that may be inside out (folds of scans) before it is refused.
+MAX_INVERTED = 0.01
+#: Volume over area and diagonal below which a body is flat.
+MIN_FLATNESS = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class _Shell:
+    """One closed shell: triangles, signed volume [m^3], area [m^2], box, sample points."""
+
+    triangles: FloatArray
+    volume: float
+    area: float
+    box: FloatArray
+    samples: FloatArray
+
+    def is_flat(self) -> bool:
+        """Return whether the shell encloses next to nothing."""
+        diagonal = float(np.linalg.norm(self.box[1] - self.box[0]))
+        return abs(self.volume) <= MIN_FLATNESS * self.area * diagonal
+
+
+def orient_shells(draft: Draft) -> Draft:
+    """
+    Return the draft with outer shells facing outward and cavities inward.
+
+    Parameters
+    ----------
+    draft : Draft
+        Closed shells, each of one winding.
+
+    Returns
+    -------
+    Draft
+        A shell inside another that faces the other way bounds a cavity, or a body within
+        a cavity; one that faces the same way is material within material, and dropped.
+        Separate or overlapping pieces stay, and are mentioned.
+
+    Raises
+    ------
+    MeshError
+        No shell encloses a volume: the mesh is flat.
+    """
+    draft, labels = _drop_flat_shells(draft)
+    shells = [_shell(draft, labels == label) for label in range(int(labels.max()) + 1)]
+    inside = _containment(shells)
+    parents = [_parent(shells, row) for row in inside]
+    depth = inside.sum(axis=1)
+    facing = np.sign([shell.volume for shell in shells])
+    keep = np.array([p < 0 or facing[i] != facing[p] for i, p in enumerate(parents)])
+    while True:
+        dropped = np.array([p >= 0 and not keep[p] for p in parents]) & keep
+        if not dropped.any():
+            break
+        keep &= ~dropped
+    outward = np.where(depth % 2 == 0, 1.0, -1.0)
+    turn = facing != outward
+    faces = np.where(turn[labels][:, None], draft.faces[:, ::-1], draft.faces)
+    return replace(draft, faces=faces[keep[labels]],
+                   repairs=draft.repairs + _shell_sentences(keep, turn & keep, depth))
+
+
+def _drop_flat_shells(draft: Draft) -> tuple[Draft, IntArray]:
+    """Return the draft without closed sheets of no volume, and its shell labels (F,)."""
+    labels = edge_table(draft.faces).labels()
+    shells = [_shell(draft, labels == label) for label in range(int(labels.max()) + 1)]
+    flat = np.array([shell.is_flat() for shell in shells])
+    if flat.all():
+        volume = draft.unit ** 3 * sum(s.volume for s in shells)
+        raise MeshError(f'the mesh is flat: it encloses {volume:.2g} m^3; '
+                        'allowed are bodies with a volume')
+    if not flat.any():
+        return draft, labels
+    keep = ~flat[labels]
+    kept = draft.with_faces(draft.faces[keep], f'dropped {plural(int(flat.sum()), "flat part")} '
+                            f'of {plural(int((~keep).sum()), "face")}')
+    return kept, edge_table(kept.faces).labels()
+
+
+def _shell(draft: Draft, mine: IntArray) -> _Shell:
+    triangles = draft.vertices[draft.faces[mine]]
+    vectors = cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    centres = triangles.mean(axis=1)
+    box = np.array([triangles.min(axis=(0, 1)), triangles.max(axis=(0, 1))])
+    volume = float(row_dot(centres - box.mean(axis=0), vectors).sum() / 6.0)
+    area = float(np.linalg.norm(vectors, axis=1).sum() / 2.0)
+    chosen = np.linspace(0, len(centres) - 1, min(SHELL_SAMPLES, len(centres))).astype(int)
+    return _Shell(triangles, volume, area, box, centres[chosen])
+
+
+def _containment(shells: list[_Shell]) -> BoolArray:
+    """Return whether shell i lies wholly inside shell j, (S, S)."""
+    inside = np.zeros((len(shells), len(shells)), dtype=bool)
+    for i, inner in enumerate(shells):
+        for j, outer in enumerate(shells):
+            if i != j and (outer.box[0] <= inner.box[0]).all() \
+                    and (inner.box[1] <= outer.box[1]).all():
+                numbers = winding_numbers(inner.samples, outer.triangles)
+                inside[i, j] = np.all(np.abs(numbers) > 0.5)
+    return inside
+
+
+def _parent(shells: list[_Shell], row: BoolArray) -> int:
+    """Return the smallest shell that contains this one, or -1."""
+    candidates = np.flatnonzero(row)
+    if not candidates.size:
+        return -1
+    return int(candidates[np.argmin([abs(shells[j].volume) for j in candidates])])
+
+
+def _shell_sentences(keep: BoolArray, turn: BoolArray, depth: IntArray) -> tuple[str, ...]:
+    sentences = []
+    if turn.all():
+        sentences.append('turned the mesh inside out: its normals pointed inward')
+    elif turn.any():
+        sentences.append(f'turned {plural(int(turn.sum()), "shell")} of {len(turn)} inside out')
+    if not keep.all():
+        sentences.append(f'dropped {plural(int((~keep).sum()), "shell")} inside the body')
+    cavities = int(np.count_nonzero(keep & (depth % 2 == 1)))
+    if cavities:
+        sentences.append(f'kept {plural(cavities, "inner shell")} as '
+                         f'{"a cavity" if cavities == 1 else "cavities"}')
+    pieces = int(np.count_nonzero(keep & (depth % 2 == 0)))
+    if pieces > 1:
+        sentences.append(f'took {pieces} separate pieces as one body')
+    return tuple(sentences)
+
+
+def check_outside(draft: Draft) -> Draft:
+    """
+    Return the draft, with a sentence where pieces overlap.
+
+    Raises
+    ------
+    MeshError
+        More than ``MAX_INVERTED`` of the surface has the body on its outer side: the
+        mesh crosses itself and is partly inside out.
+
+    Notes
+    -----
+    At samples spread evenly over the area the winding number on the outer side is found
+    from all other faces: below 0 the surface there is inside out, above it lies within
+    the body.
+    """
+    triangles = draft.vertices[draft.faces]
+    areas = np.linalg.norm(np.cross(triangles[:, 1] - triangles[:, 0],
+                                    triangles[:, 2] - triangles[:, 0]), axis=1)
+    steps = (np.arange(SURFACE_SAMPLES) + 0.5) / SURFACE_SAMPLES * areas.sum()
+    chosen = np.searchsorted(np.cumsum(areas), steps).clip(max=len(areas) - 1)
+    chosen, weight = np.unique(chosen, return_counts=True)
+    outer = winding_numbers(
+        triangles[chosen].mean(axis=1), triangles, chosen.astype(np.int64)) - 0.5
+    inverted = float(weight[outer < -0.75].sum() / weight.sum())
+    if inverted > MAX_INVERTED:
+        raise MeshError(f'the mesh crosses itself and is inside out over {100 * inverted:.0f} % '
+                        'of its surface; allowed are surfaces with one inside')
+    within = float(weight[outer > 0.75].sum() / weight.sum())
+    if within <= MAX_INVERTED:
+        return draft
+    return draft.with_faces(draft.faces, (
+        f'{100 * within:.0f} % of the surface lies inside the body: parts overlap, and what '
+        'they share counts twice in volume and mass'))

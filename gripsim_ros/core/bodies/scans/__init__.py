@@ -1,0 +1,1 @@
+"""Scans of one side of a body, closed by a stated assumption."""

@@ -1,0 +1,1 @@
+"""Contact of two meshes of files, by one of several methods."""

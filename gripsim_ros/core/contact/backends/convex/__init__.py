@@ -1,0 +1,1 @@
+"""Convex bodies: GJK, EPA, contact manifolds, decomposition."""

@@ -1,0 +1,360 @@
+"""
+Distance or penetration of two convex parts: GJK with a warm start, then EPA.
+
+Both work on the difference of the bodies, the points a - b: they overlap where it holds
+the origin. GJK looks for the point of it nearest to the origin, the expanding polytope
+for the point of its surface nearest to the origin.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from .decomposition import ConvexPart
+from .gjk_simplex import APART, corner_weights, difference_corner, find_simplex
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+MOST_EPA = 2000
+#: Answers are as exact as this part of the bodies' size.
+TOLERANCE = 1e-12
+#: Tetrahedra of less volume, as part of the cube of their longest edge, are flat.
+FLAT = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class PairContact:
+    """
+    How two convex parts lie to each other, frame a.
+
+    Attributes
+    ----------
+    overlap : bool
+        Whether they share more than their surfaces.
+    distance, depth : float
+        Least distance, and least translation that parts them; one of them is 0 [m].
+    normal : (3,) float
+        Unit direction from a to b: b moved by ``depth`` along it only touches a.
+    point_a, point_b : (3,) float
+        Points of a and of b that are nearest, or deepest [m].
+    simplex : (k, 2) int
+        Vertices of a and b of the last simplex of GJK, to start the next query with.
+    steps : int
+        Supporting points asked for, but for those of the first polytope.
+    """
+
+    overlap: bool
+    distance: float
+    depth: float
+    normal: Array
+    point_a: Array
+    point_b: Array
+    simplex: Integers
+    steps: int
+
+
+def pair_contact(a: ConvexPart, b: ConvexPart, start: Integers | None = None) -> PairContact:
+    """
+    Return distance or penetration of two convex parts.
+
+    Parameters
+    ----------
+    a, b : ConvexPart
+        In one frame.
+    start : (k, 2) int, optional
+        ``simplex`` of an answer for the same parts in poses nearby. It saves steps, and
+        changes distance and depth by rounding at most.
+
+    Returns
+    -------
+    PairContact
+        Depth and distance are exact to ``TOLERANCE`` of the size of the two.
+
+    Notes
+    -----
+    Source: GJK, EPA and the start from the last simplex after the polygon intersection
+    paper; van den Bergen 2001. Departures: *all* faces seen from a new corner are removed,
+    not the nearest alone, which would leave a polytope that is not convex; a flat simplex
+    is thickened on both sides; depths are those of supporting planes, so that b moved by
+    them is always free.
+    """
+    size = a.radius + b.radius
+    pairs, count = _start(a, b, start)
+    state, corners, on_a, on_b, normal, distance, steps = find_simplex(
+        a.vertices, a.graph, b.vertices, b.graph, pairs, count, TOLERANCE * size)
+    simplex = np.ascontiguousarray(pairs[:corners])
+    if state == APART:
+        return PairContact(False, distance, 0.0, normal, on_a, on_b, simplex, steps)
+    depth, normal, on_a, on_b, more = _epa(
+        a.vertices, a.graph, b.vertices, b.graph, pairs, corners, size)
+    overlap = depth > TOLERANCE * size
+    return PairContact(overlap, 0.0, depth if overlap else 0.0, normal, on_a, on_b, simplex,
+                       steps + more)
+
+
+def _start(a: ConvexPart, b: ConvexPart, start: Integers | None) -> tuple[Integers, int]:
+    """Return the simplex to begin with, in an array with room for four corners."""
+    pairs = np.zeros((4, 2), np.int64)
+    if start is None:
+        toward = b.centre - a.centre
+        pairs[0] = (int(np.argmax(a.vertices @ toward)), int(np.argmin(b.vertices @ toward)))
+        return pairs, 1
+    pairs[:len(start)] = start
+    return pairs, len(start)
+
+
+@njit(cache=True)
+def _epa(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integers,
+         pairs: Integers, count: int, size: float) -> tuple[float, Array, Array, Array, int]:
+    """
+    Return depth, direction, deepest points and steps of two bodies that touch or overlap.
+
+    ``pairs`` are corners of a simplex that holds the origin.
+    """
+    tolerance = TOLERANCE * size
+    points, corner_pairs = np.empty((MOST_EPA + 8, 3)), np.empty((MOST_EPA + 8, 2), np.int64)
+    room = 4 * MOST_EPA
+    faces, planes = np.empty((room, 3), np.int64), np.empty((room, 4))
+    work, pair = np.empty(6), np.empty(2, np.int64)
+    for i in range(count):
+        corner_pairs[i] = pairs[i]
+        points[i] = vertices_a[pairs[i, 0]] - vertices_b[pairs[i, 1]]
+    corners, used, normal = _first_polytope(
+        vertices_a, graph_a, vertices_b, graph_b, points, corner_pairs, count, faces, planes,
+        size)
+    best, best_normal = np.inf, normal
+    if used == 0:   # the origin lies on the surface
+        best = np.sum(normal * points[corners - 1])
+        if corners == 1:
+            points[1], points[2] = points[0], points[0]
+            corner_pairs[1], corner_pairs[2] = corner_pairs[0], corner_pairs[0]
+        used = _add_face(points, faces, planes, 0, 0, 1, 2)
+        planes[0, :3], planes[0, 3] = normal, best
+    horizon = np.empty((room, 2), np.int64)
+    begun = corners
+    while best == np.inf or used > 1:
+        face = _nearest_face(planes, used)
+        normal = planes[face, :3].copy()
+        pair[:] = corner_pairs[faces[face, 0]]
+        difference_corner(vertices_a, graph_a, vertices_b, graph_b, normal, pair, work,
+                          points[corners])
+        reach = np.sum(normal * points[corners])
+        if reach < best:
+            best, best_normal = reach, normal
+        known = False
+        for k in range(3):
+            other = corner_pairs[faces[face, k]]
+            known = known or (other[0] == pair[0] and other[1] == pair[1])
+        if known or reach - planes[face, 3] <= tolerance or corners == MOST_EPA:
+            break
+        corner_pairs[corners] = pair
+        used = _expand(points, corners, faces, planes, used, horizon, tolerance)
+        corners += 1
+        if used < 0:    # rounding has torn the polytope: the best plane so far still parts them
+            used = _add_face(points, faces, planes, 0, corners - 1, corners - 1, corners - 1)
+            break
+    on_a, on_b = _deepest(vertices_a, vertices_b, points, corner_pairs, faces[:used],
+                          planes, best * best_normal, tolerance)
+    return max(best, 0.0), best_normal, on_a, on_b, corners - begun + 1
+
+
+@njit(cache=True)
+def _deepest(vertices_a: Array, vertices_b: Array, points: Array, corner_pairs: Integers,
+             faces: Integers, planes: Array, target: Array,
+             tolerance: float) -> tuple[Array, Array]:
+    """Return the points of a and b that make a point of the surface, on the face it is in."""
+    corners, best, chosen = np.empty((4, 3)), -np.inf, 0
+    share = np.array([1.0, 0.0, 0.0, 0.0])
+    for face in range(len(faces)):
+        if abs(np.sum(planes[face, :3] * target) - planes[face, 3]) > 10.0 * tolerance:
+            continue
+        for k in range(3):
+            corners[k] = points[faces[face, k]]
+        weights = corner_weights(corners, 3, target)
+        least = min(weights[0], weights[1], weights[2])
+        if least > best:
+            best, chosen, share = least, face, weights
+    on_a, on_b = np.zeros(3), np.zeros(3)
+    for k in range(3):
+        on_a += share[k] * vertices_a[corner_pairs[faces[chosen, k], 0]]
+        on_b += share[k] * vertices_b[corner_pairs[faces[chosen, k], 1]]
+    return on_a, on_b
+
+
+@njit(cache=True)
+def _first_polytope(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integers,
+                    points: Array, corner_pairs: Integers, count: int, faces: Integers,
+                    planes: Array, size: float) -> tuple[int, int, Array]:
+    """
+    Fill in a polytope with the origin in it; return corners, faces and a direction.
+
+    No face means that the origin lies on the surface, which faces that direction.
+    """
+    work, pair, normal = np.empty(6), np.empty(2, np.int64), np.zeros(3)
+    if count == 4 and not _is_flat(points):
+        order = np.array([0, 1, 2, 3])
+        if np.sum(np.cross(points[1] - points[0], points[2] - points[0])
+                  * (points[3] - points[0])) > 0.0:
+            order[0], order[1] = 1, 0
+        i, j, k, n = order
+        used = _add_face(points, faces, planes, 0, i, j, k)
+        used = _add_face(points, faces, planes, used, j, i, n)
+        used = _add_face(points, faces, planes, used, k, j, n)
+        used = _add_face(points, faces, planes, used, i, k, n)
+        return 4, used, normal
+    if count == 4:
+        count = _largest_face(points, corner_pairs)
+    while count < 3:
+        count, normal = _widen(vertices_a, graph_a, vertices_b, graph_b, points, corner_pairs,
+                               count, size)
+        if count < 0:
+            return 1, 0, normal
+    normal = np.cross(points[1] - points[0], points[2] - points[0])
+    normal = normal / np.sqrt(np.sum(normal * normal))
+    for side in range(2):
+        pair[:] = corner_pairs[0]
+        direction = normal if side == 0 else -normal
+        difference_corner(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work,
+                          points[3 + side])
+        corner_pairs[3 + side] = pair
+        if np.sum(direction * (points[3 + side] - points[0])) <= TOLERANCE * size:
+            return 4 + side, 0, direction
+    used = 0
+    for k in range(3):
+        used = _add_face(points, faces, planes, used, k, (k + 1) % 3, 3)
+        used = _add_face(points, faces, planes, used, (k + 1) % 3, k, 4)
+    return 5, used, normal
+
+
+@njit(cache=True)
+def _widen(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integers,
+           points: Array, corner_pairs: Integers, count: int, size: float) -> tuple[int, Array]:
+    """Add the corner farthest from a point or segment through the origin; -1: none is."""
+    work, pair = np.empty(6), np.empty(2, np.int64)
+    along = np.zeros(3) if count == 1 else points[1] - points[0]
+    axis = np.zeros(3)
+    axis[np.argmin(np.abs(along))] = 1.0
+    first = np.cross(along, axis) if count == 2 else axis
+    first = first / np.sqrt(np.sum(first * first))
+    best, best_direction, best_point = TOLERANCE * size, first, points[0].copy()
+    best_pair = corner_pairs[0].copy()
+    for attempt in range(6):
+        direction = np.zeros(3)
+        if count == 1:
+            direction[attempt // 2] = 1.0
+        elif attempt < 2:
+            direction = first.copy()
+        else:
+            direction = np.cross(along, first)
+            direction = direction / np.sqrt(np.sum(direction * direction))
+        if attempt % 2 == 1:
+            direction = -direction
+        pair[:] = corner_pairs[0]
+        difference_corner(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work,
+                          points[count])
+        reach = np.sum(direction * (points[count] - points[0]))
+        if reach > best:
+            best, best_direction, best_point[:] = reach, direction, points[count]
+            best_pair[:] = pair
+    if best <= TOLERANCE * size:
+        return -1, best_direction
+    points[count], corner_pairs[count] = best_point, best_pair
+    return count + 1, best_direction
+
+
+@njit(cache=True)
+def _is_flat(points: Array) -> bool:
+    longest = 0.0
+    for i in range(4):
+        for j in range(i):
+            longest = max(longest, np.sum((points[i] - points[j]) ** 2))
+    volume = np.sum(np.cross(points[1] - points[0], points[2] - points[0])
+                    * (points[3] - points[0]))
+    flat: bool = abs(volume) <= FLAT * longest ** 1.5
+    return flat
+
+
+@njit(cache=True)
+def _largest_face(points: Array, corner_pairs: Integers) -> int:
+    """Keep the three of four corners with the largest area."""
+    best, left_out = -1.0, 0
+    for out in range(4):
+        i, j, k = (out + 1) % 4, (out + 2) % 4, (out + 3) % 4
+        normal = np.cross(points[j] - points[i], points[k] - points[i])
+        area = np.sum(normal * normal)
+        if area > best:
+            best, left_out = area, out
+    points[left_out] = points[3]
+    corner_pairs[left_out] = corner_pairs[3]
+    return 3
+
+
+@njit(cache=True, inline='always')
+def _add_face(points: Array, faces: Integers, planes: Array, used: int, i: int, j: int,
+              k: int) -> int:
+    """Add a face and its plane, its normal 0 where it has no area; return the next place."""
+    faces[used, 0], faces[used, 1], faces[used, 2] = i, j, k
+    ax, ay, az = (points[j, 0] - points[i, 0], points[j, 1] - points[i, 1],
+                  points[j, 2] - points[i, 2])
+    bx, by, bz = (points[k, 0] - points[i, 0], points[k, 1] - points[i, 1],
+                  points[k, 2] - points[i, 2])
+    x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+    norm = np.sqrt(x * x + y * y + z * z)
+    flat = norm <= 1e-14 * (ax * ax + ay * ay + az * az + bx * bx + by * by + bz * bz)
+    scale = 0.0 if flat else 1.0 / norm
+    planes[used, 0], planes[used, 1], planes[used, 2] = scale * x, scale * y, scale * z
+    planes[used, 3] = scale * (x * points[i, 0] + y * points[i, 1] + z * points[i, 2])
+    return used + 1
+
+
+@njit(cache=True)
+def _nearest_face(planes: Array, used: int) -> int:
+    """Return the face with area nearest to the origin."""
+    best, nearest = np.inf, 0
+    for face in range(used):
+        if planes[face, 3] < best:
+            has_area = (planes[face, 0] != 0.0 or planes[face, 1] != 0.0
+                        or planes[face, 2] != 0.0)
+            if has_area:
+                best, nearest = planes[face, 3], face
+    return nearest
+
+
+@njit(cache=True)
+def _expand(points: Array, corner: int, faces: Integers, planes: Array, used: int,
+            horizon: Integers, tolerance: float) -> int:
+    """
+    Replace the faces that a new corner sees, or lies in the plane of; -1: no room.
+
+    Faces in its plane go too: joined to it they would be slivers.
+    """
+    x, y, z = points[corner, 0], points[corner, 1], points[corner, 2]
+    count, kept = 0, 0
+    for face in range(used):
+        height = (planes[face, 0] * x + planes[face, 1] * y + planes[face, 2] * z
+                  - planes[face, 3])
+        if height < -tolerance:
+            faces[kept], planes[kept] = faces[face], planes[face]
+            kept += 1
+            continue
+        for k in range(3):
+            i, j = faces[face, k], faces[face, (k + 1) % 3]
+            twin = -1
+            for e in range(count):
+                if horizon[e, 0] == j and horizon[e, 1] == i:
+                    twin = e
+                    break
+            if twin < 0:
+                horizon[count, 0], horizon[count, 1] = i, j
+                count += 1
+            else:
+                count -= 1
+                horizon[twin, 0], horizon[twin, 1] = horizon[count, 0], horizon[count, 1]
+    if kept + count > len(faces):
+        return -1
+    for e in range(count):
+        kept = _add_face(points, faces, planes, kept, horizon[e, 0], horizon[e, 1], corner)
+    return kept

@@ -1,0 +1,1 @@
+"""Certified lower bounds of distance."""

@@ -1,0 +1,398 @@
+"""
+Lower bounds of distance, by which free motion is skipped.
+
+The links' hulls against the object's balls and triangles, against obstacles and against
+each other. Every number returned is certified: never above the distance.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ...batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
+from ...errors import ShapeError
+from ...numerics.vec3 import Row, Rows, along, matrix_rows, triangle_rows
+from ..geometry.contact_mesh import ContactMesh
+from ..geometry.vp_tree import STACK_SIZE, VpTree
+from .gjk import Shape, distance_bound, few_points, support_point
+from .link_hulls import Hulls, beyond_planes, hull_shape
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: A bound lies within this part of the distance, or within this much of it [m]: nearly exact,
+#: so that answers turn with object and hand, for a sixth more time than at one percent.
+RELATIVE, ABSOLUTE = 1e-7, 1e-10
+#: What rounding of coordinates moves a point at most, over its distance from the origins.
+ROUNDING = 1e-12
+#: A pair whose bound is so many times the least distance is not the nearest, however that was
+#: rounded within ``RELATIVE``.
+CLEARLY = 1.0 + 1e-5
+
+
+def hull_clearances(hulls: Hulls, body: ContactMesh, T_object_link: Array,
+                    sweep_object: Array) -> Array:
+    """
+    Return lower bounds of the distances from the links' hulls to the object's surface.
+
+    Parameters
+    ----------
+    hulls : Hulls
+    body : ContactMesh
+        The object; the bulges of its curved surface are allowed for.
+    T_object_link : (L, 4, 4) float
+    sweep_object : (3,) float
+        Translation by which the links arrive at their poses, frame object [m].
+
+    Returns
+    -------
+    (L,) float
+        The distance of the hull to ``RELATIVE``; 0 where it meets the surface [m].
+    """
+    return _hull_clearances(hulls, body.tree, body.surface.limits, body.bulge, T_object_link,
+                            sweep_object)
+
+
+@njit(cache=True)
+def _hull_clearances(hulls: Hulls, tree: VpTree, bulges: Array, largest: float, poses: Array,
+                     sweep: Array) -> Array:
+    clearances = np.empty(len(poses))
+    rotation, origin = np.empty((3, 3)), np.empty(3)
+    for link in range(len(poses)):
+        back = np.zeros(3)
+        for k in range(3):
+            origin[k] = poses[link, k, 3]
+            for j in range(3):
+                rotation[k, j] = poses[link, j, k]
+                back[k] -= poses[link, j, k] * sweep[j]
+        shape = hull_shape(hulls, link, back)
+        h = hulls.which[link]
+        normals, reach = hulls.normals[h].copy(), hulls.offsets[h].copy()
+        for k in range(len(reach)):
+            normal = hulls.normals[h, k]
+            reach[k] += max(normal[0] * back[0] + normal[1] * back[1] + normal[2] * back[2], 0.0)
+        clearances[link] = _hull_to_tree(shape, normals, reach, tree, bulges, largest, rotation,
+                                         origin)
+    return clearances
+
+
+@njit(cache=True)
+def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulges: Array,
+                  largest: float, rotation: Array, origin: Array) -> float:
+    """
+    Traverse the object's balls, mapped to the link's frame, nearest first.
+
+    The last plane of ``normals`` and ``reach`` is replaced by the one that parted the
+    nearest triangle so far, the one before by that which parted the last triangle that was
+    farther: these two prune nearly all of what follows, triangles before they are mapped.
+    """
+    children, ranges, corners = tree.children, tree.ranges, tree.corners
+    centres, radii, slabs = tree.centres, tree.radii, tree.slabs
+    stack, gaps = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
+    start, triangle = np.zeros(3), np.empty((3, 3))
+    other, here, nowhere = few_points(triangle), np.eye(3), np.zeros(3)
+    limits = np.array([0.5 * RELATIVE, 0.2 * ABSOLUTE, 0.0])
+    hints = np.zeros(2, np.int64)
+    turn, shift = matrix_rows(rotation), (origin[0], origin[1], origin[2])
+    back, last = matrix_rows(rotation.T), len(reach) - 1
+    nearer = _plane_in_object(normals, reach, last, back, shift)
+    farther = _plane_in_object(normals, reach, last - 1, back, shift)
+    rounding = ROUNDING * (tree.size + np.sqrt(along(shift, shift)))
+    best, pruned = np.inf, np.inf
+    stack[0], gaps[0] = 0, -np.inf
+    top = 1
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        enough = best - max(0.5 * RELATIVE * best, 0.5 * ABSOLUTE)
+        if gaps[top] > enough:
+            pruned = min(pruned, gaps[top])
+            continue
+        if children[node, 0] >= 0:
+            first, second = children[node, 0], children[node, 1]
+            near = _plane_gap(normals, reach, centres, radii, slabs, first, turn, shift,
+                              enough + largest) - largest
+            far = _plane_gap(normals, reach, centres, radii, slabs, second, turn, shift,
+                             enough + largest) - largest
+            if near > far:
+                first, second, near, far = second, first, far, near
+            stack[top], gaps[top] = second, far
+            stack[top + 1], gaps[top + 1] = first, near
+            top += 2
+            continue
+        for position in range(ranges[node, 0], ranges[node, 1]):
+            beyond = best + bulges[position] + rounding
+            rows = triangle_rows(corners, position)
+            if (_beyond(nearer, rows) >= beyond) | (_beyond(farther, rows) >= beyond):
+                continue
+            _triangle_to_link(corners, position, turn, shift, triangle)
+            rough = _triangle_gap(normals, reach, matrix_rows(triangle), best + bulges[position])
+            if rough - bulges[position] >= best:
+                continue
+            limits[2] = best + bulges[position]
+            gap = distance_bound(shape, other, here, nowhere, start, limits, hints) \
+                - bulges[position]
+            if gap < best:
+                best = max(gap, 0.0)
+                _part(shape, start, hints, normals, reach, last)
+                nearer = _plane_in_object(normals, reach, last, back, shift)
+            else:
+                _part(shape, start, hints, normals, reach, last - 1)
+                farther = _plane_in_object(normals, reach, last - 1, back, shift)
+        if best <= 0.0:
+            return 0.0
+    return max(min(best, pruned), 0.0)
+
+
+@njit(cache=True, inline='always')
+def _plane_in_object(normals: Array, reach: Array, place: int, back: Rows,
+                     origin: Row) -> tuple[Row, float]:
+    """Return a plane of the link in the object's frame, ``back`` being R_object_link."""
+    normal = normals[place, 0], normals[place, 1], normals[place, 2]
+    turned = along(back[0], normal), along(back[1], normal), along(back[2], normal)
+    return turned, along(turned, origin) + reach[place]
+
+
+@njit(cache=True, inline='always')
+def _beyond(plane: tuple[Row, float], triangle: Rows) -> float:
+    """Return how far a triangle lies beyond a plane."""
+    normal, offset = plane
+    least: float = min(along(normal, triangle[0]), along(normal, triangle[1]),
+                       along(normal, triangle[2])) - offset
+    return least
+
+
+@njit(cache=True)
+def _part(shape: Shape, direction: Array, hints: IntArray, normals: Array, reach: Array,
+          place: int) -> None:
+    """Put the shape's supporting plane against a direction into a place."""
+    norm = np.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
+    normal = -direction[0] / norm, -direction[1] / norm, -direction[2] / norm
+    hints[0], point = support_point(shape.vertices, shape.graph, shape.extras, normal, hints[0])
+    normals[place, 0], normals[place, 1], normals[place, 2] = normal
+    reach[place] = along(normal, point)
+
+
+@njit(cache=True, inline='always')
+def _plane_gap(normals: Array, reach: Array, centres: Array, radii: Array, slabs: Array, node: int,
+               rotation: Rows, origin: Row, enough: float) -> float:
+    """Return how far a node is at least from a supporting plane; the best, or one enough."""
+    radius = radii[node]
+    offset = (centres[node, 0] - origin[0], centres[node, 1] - origin[1],
+              centres[node, 2] - origin[2])
+    px, py, pz = (along(rotation[0], offset), along(rotation[1], offset),
+                  along(rotation[2], offset))
+    last = len(reach) - 1
+    gap = normals[last, 0] * px + normals[last, 1] * py + normals[last, 2] * pz - reach[last]
+    flat = max(_slab_gap(normals, last, gap, slabs, node, radius, rotation), gap - radius)
+    best, at = gap, last
+    for k in range(0 if flat > enough else last):
+        gap = normals[k, 0] * px + normals[k, 1] * py + normals[k, 2] * pz - reach[k]
+        if gap > best:
+            best, at = gap, k
+    if at != last:
+        flat = max(flat, _slab_gap(normals, at, best, slabs, node, radius, rotation))
+    least: float = max(flat, best - radius)
+    return least
+
+
+@njit(cache=True, inline='always')
+def _slab_gap(normals: Array, k: int, gap: float, slabs: Array, node: int, radius: float,
+              rotation: Rows) -> float:
+    """Return the gap of a node's flat disc behind its centre's gap along a plane's normal."""
+    slab = slabs[node, 0], slabs[node, 1], slabs[node, 2]
+    lean = 0.0 + (normals[k, 0] * along(rotation[0], slab)
+                  + normals[k, 1] * along(rotation[1], slab)
+                  + normals[k, 2] * along(rotation[2], slab))
+    least: float = (gap + min(lean * slabs[node, 3], lean * slabs[node, 4])
+                    - radius * np.sqrt(max(1.0 - lean * lean, 0.0)))
+    return least
+
+
+@njit(cache=True, inline='always')
+def _triangle_to_link(corners: Array, position: int, rotation: Rows, origin: Row,
+                      triangle: Array) -> None:
+    """Map a triangle from the object's frame, ``rotation`` being R_link_object."""
+    for corner in range(3):
+        offset = (corners[position, corner, 0] - origin[0],
+                  corners[position, corner, 1] - origin[1],
+                  corners[position, corner, 2] - origin[2])
+        triangle[corner, 0] = along(rotation[0], offset)
+        triangle[corner, 1] = along(rotation[1], offset)
+        triangle[corner, 2] = along(rotation[2], offset)
+
+
+@njit(cache=True, inline='always')
+def _triangle_gap(normals: Array, reach: Array, triangle: Rows, enough: float) -> float:
+    """Return the distance of a triangle from a supporting plane, the largest or enough."""
+    best = -np.inf
+    for k in range(len(reach) - 1, -1, -1):
+        normal = normals[k, 0], normals[k, 1], normals[k, 2]
+        nearest = min(along(normal, triangle[0]), along(normal, triangle[1]),
+                      along(normal, triangle[2]))
+        best = max(best, nearest - reach[k])
+        if best >= enough:
+            break
+    return best
+
+
+def obstacle_shapes(obstacles: Array) -> list[Shape]:
+    """
+    Return the convex shapes of obstacles, frame object.
+
+    Parameters
+    ----------
+    obstacles : (k, 16) float
+        See ``ConfigurationBatch.obstacles``.
+
+    Raises
+    ------
+    ShapeError
+        A kind is unknown.
+    """
+    shapes = []
+    for row in np.asarray(obstacles, float):
+        pose = row[4:].reshape(3, 4)
+        shapes.append(_obstacle_shape(int(row[0]), row[1:4], pose[:, :3], pose[:, 3]))
+    return shapes
+
+
+def _obstacle_shape(kind: int, sizes: Array, rotation: Array, centre: Array) -> Shape:
+    axis = np.ascontiguousarray(rotation[:, 2])
+    if kind == OBSTACLE_BOX:
+        signs = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], float)
+        points, disc, ball = centre + (0.5 * signs * sizes) @ rotation.T, 0.0, 0.0
+    elif kind == OBSTACLE_SPHERE:
+        points, disc, ball = centre[None].copy(), 0.0, float(sizes[0])
+    elif kind == OBSTACLE_CYLINDER:
+        points = centre + np.array([[-0.5], [0.5]]) * sizes[0] * axis
+        disc, ball = float(sizes[1]), 0.0
+    else:
+        raise ShapeError(
+            f'an obstacle is a box (1), a sphere (2) or a cylinder (3), got {kind}')
+    extras = np.concatenate([np.zeros(3), axis, [disc, ball]])
+    return Shape(np.ascontiguousarray(points), np.zeros(0, np.int64), extras)
+
+
+def obstacle_clearance(hulls: Hulls, T_object_link: Array, sweep_object: Array,
+                       obstacles: list[Shape]) -> float:
+    """
+    Return a lower bound of the distance of any swept hull to any obstacle.
+
+    Parameters
+    ----------
+    hulls : Hulls
+    T_object_link : (L, 4, 4) float
+    sweep_object : (3,) float
+        As in ``hull_clearances`` [m].
+    obstacles : list of Shape
+        Frame object.
+
+    Returns
+    -------
+    float
+        ``inf`` without obstacles, 0 where one is met [m].
+    """
+    best, poses = np.inf, np.ascontiguousarray(T_object_link)
+    for obstacle in obstacles:
+        best = _obstacle_clearance(hulls, poses, sweep_object, obstacle, best)
+        if best <= 0.0:
+            break
+    return float(best)
+
+
+@njit(cache=True)
+def _obstacle_clearance(hulls: Hulls, poses: Array, sweep: Array, obstacle: Shape,
+                        best: float) -> float:
+    limits = np.array([0.5 * RELATIVE, 0.2 * ABSOLUTE, best])
+    for link in range(len(poses)):
+        rotation = np.ascontiguousarray(poses[link, :3, :3])
+        origin = poses[link, :3, 3].copy()
+        back = -(rotation.T @ sweep)
+        start = obstacle.vertices[0] - rotation @ hulls.centres[hulls.which[link]] - origin
+        limits[2] = best
+        best = min(best, distance_bound(obstacle, hull_shape(hulls, link, back), rotation,
+                                        origin, start, limits, np.zeros(2, np.int64)))
+        if best <= 0.0:
+            break
+    return best
+
+
+def pair_clearances(hulls: Hulls, pairs: NDArray[np.int64], T_object_link: Array) -> Array:
+    """
+    Return lower bounds of the distances between the hulls of pairs of links.
+
+    Parameters
+    ----------
+    hulls : Hulls
+    pairs : (k, 2) int
+    T_object_link : (L, 4, 4) float
+
+    Returns
+    -------
+    (k,) float
+        The distance to ``RELATIVE`` for the nearest pair; others are bounds above it [m].
+    """
+    return _pair_clearances(hulls, np.ascontiguousarray(pairs),
+                            np.ascontiguousarray(T_object_link))
+
+
+@njit(cache=True)
+def _pair_clearances(hulls: Hulls, pairs: IntArray, poses: Array) -> Array:
+    count = len(pairs)
+    bounds = np.empty(count)
+    starts = np.empty((count, 3))
+    for k in range(count):
+        i, j = pairs[k]
+        hi, hj = hulls.which[i], hulls.which[j]
+        squared = 0.0
+        for a in range(3):
+            starts[k, a] = poses[i, a, 3] - poses[j, a, 3]
+            for b in range(3):
+                starts[k, a] += (poses[i, a, b] * hulls.centres[hi, b]
+                                 - poses[j, a, b] * hulls.centres[hj, b])
+            squared += starts[k, a] ** 2
+        bounds[k] = np.sqrt(squared) - hulls.radii[hi] - hulls.radii[hj]
+    found = bounds.copy()
+    which, radii, centres = hulls.which, hulls.radii, hulls.centres
+    normals, offsets = hulls.normals, hulls.offsets
+    for k in range(count):
+        i, j = pairs[k, 0], pairs[k, 1]
+        way = starts[k, 0], starts[k, 1], starts[k, 2]
+        back = -way[0], -way[1], -way[2]
+        of_i = beyond_planes(normals, offsets, centres, which[i], poses, i, back)
+        of_j = beyond_planes(normals, offsets, centres, which[j], poses, j, way)
+        found[k] = max(found[k], of_i - radii[which[j]], of_j - radii[which[i]])
+    best = _raise_bounds(hulls, pairs, poses, starts, found, CLEARLY)
+    if best <= 0.0:     # where hulls meet, the bounds of all the others are wanted
+        _raise_bounds(hulls, pairs, poses, starts, bounds, 1.0)
+        return bounds
+    for k in range(count):
+        if bounds[k] > best and found[k] > best:
+            found[k] = bounds[k]
+    return found
+
+
+@njit(cache=True)
+def _raise_bounds(hulls: Hulls, pairs: IntArray, poses: Array, starts: Array, bounds: Array,
+                  ratio: float) -> float:
+    """
+    Raise bounds, the least first, to distances until the rest are a ratio above one; return it.
+
+    ``starts`` lead from the second centre of a pair to the first.
+    """
+    best = np.inf
+    still, limits = np.zeros(3), np.array([0.5 * RELATIVE, 0.2 * ABSOLUTE, np.inf])
+    for k in np.argsort(bounds, kind='mergesort'):
+        if bounds[k] >= ratio * best:
+            break
+        i, j = pairs[k]
+        rotation_i = np.ascontiguousarray(poses[i, :3, :3])
+        rotation = rotation_i.T @ np.ascontiguousarray(poses[j, :3, :3])
+        origin = rotation_i.T @ (poses[j, :3, 3] - poses[i, :3, 3])
+        limits[2] = best
+        bounds[k] = distance_bound(hull_shape(hulls, i, still), hull_shape(hulls, j, still),
+                                   rotation, origin, rotation_i.T @ starts[k], limits,
+                                   np.zeros(2, np.int64))
+        best = min(best, bounds[k])
+    return best

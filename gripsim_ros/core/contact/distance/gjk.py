@@ -1,0 +1,310 @@
+"""
+Certified lower bounds of the distance between convex shapes, by GJK.
+
+Every direction v bounds the distance from below by the gap between the two supporting
+planes normal to it. The largest such gap met on the way is returned, so the answer is
+never above the true distance, however the iteration ends.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ...numerics.vec3 import Row, along, matrix_rows
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+MOST_ITERATIONS = 64
+
+
+#: Places in ``Shape.extras``.
+SWEEP, AXIS, DISC, BALL, EXTRAS = 0, 3, 6, 7, 8
+
+
+class Shape(NamedTuple):
+    """
+    The convex hull of points, swept, thickened by a disc and by a ball.
+
+    Attributes
+    ----------
+    vertices : (n, 3) float
+        [m].
+    graph : (g,) int
+        Hull neighbours of vertex i are ``graph[graph[i]:graph[i + 1]]``; without a graph
+        every vertex is looked at.
+    extras : (8,) float
+        Translation along which the shape is swept from itself [m]; unit normal of a disc
+        added at every point, its radius [m]; radius of a ball added [m].
+    """
+
+    vertices: Array
+    graph: NDArray[np.int64]
+    extras: Array
+
+
+# References to arrays are counted, at more cost than the arithmetic. So kernels take arrays
+# out of tuples before they loop, and what they call returns in one place: then the compiler
+# drops the counting.
+
+
+@njit(cache=True)
+def few_points(vertices: Array) -> Shape:
+    """Return the hull of ``vertices (n, 3)`` [m], all of which are looked at."""
+    return Shape(vertices, np.zeros(0, np.int64), np.zeros(EXTRAS))
+
+
+@njit(cache=True, inline='always')
+def _farthest(vertices: Array, graph: IntArray, x: float, y: float, z: float, begin: int) -> int:
+    """Return the vertex farthest along (x, y, z), by walking uphill where that is possible."""
+    at = begin
+    best = vertices[at, 0] * x + vertices[at, 1] * y + vertices[at, 2] * z
+    if len(graph) == 0:
+        for i in range(len(vertices)):
+            along = vertices[i, 0] * x + vertices[i, 1] * y + vertices[i, 2] * z
+            if along > best:
+                best, at = along, i
+    before = at if len(graph) == 0 else -1
+    while at != before:
+        before = at
+        for e in range(graph[before], graph[before + 1]):
+            i = graph[e]
+            along = vertices[i, 0] * x + vertices[i, 1] * y + vertices[i, 2] * z
+            if along > best:
+                best, at = along, i
+    return at
+
+
+@njit(cache=True, inline='always')
+def support(vertices: Array, graph: IntArray, extras: Array, v: Array, begin: int,
+            out: Array) -> int:
+    """Write the point of a shape farthest along v, without its ball; return its vertex."""
+    at, point = support_point(vertices, graph, extras, (v[0], v[1], v[2]), begin)
+    out[0], out[1], out[2] = point
+    return at
+
+
+@njit(cache=True, inline='always')
+def support_point(vertices: Array, graph: IntArray, extras: Array, v: Row,
+                  begin: int) -> tuple[int, Row]:
+    """Return the vertex of a shape farthest along v, and the point there, without its ball."""
+    at = _farthest(vertices, graph, v[0], v[1], v[2], begin)
+    swept = along(v, (extras[SWEEP], extras[SWEEP + 1], extras[SWEEP + 2])) > 0.0
+    point = (vertices[at, 0] + (extras[SWEEP] if swept else 0.0),
+             vertices[at, 1] + (extras[SWEEP + 1] if swept else 0.0),
+             vertices[at, 2] + (extras[SWEEP + 2] if swept else 0.0))
+    if extras[DISC] > 0.0:
+        point = _add_disc(extras, v, point)
+    return at, point
+
+
+@njit(cache=True)
+def _add_disc(extras: Array, v: Row, point: Row) -> Row:
+    """Add the disc's point farthest along v; its middle where that is the axis."""
+    axis, radius = (extras[AXIS], extras[AXIS + 1], extras[AXIS + 2]), extras[DISC]
+    size = np.sqrt(along(v, v))
+    # Twice: what is left of a direction along the axis is noise, not in the disc's plane.
+    for _ in range(2):
+        part = along(axis, v)
+        v = (v[0] - part * axis[0], v[1] - part * axis[1], v[2] - part * axis[2])
+    norm = np.sqrt(along(v, v))
+    if norm > 1e-12 * size:
+        point = (point[0] + radius * v[0] / norm, point[1] + radius * v[1] / norm,
+                 point[2] + radius * v[2] / norm)
+    return point
+
+
+@njit(cache=True)
+def distance_bound(a: Shape, b: Shape, rotation: Array, origin: Array, start: Array, limits: Array,
+                   hints: IntArray) -> float:
+    """
+    Return a certified lower bound of the distance of two shapes.
+
+    Parameters
+    ----------
+    a, b : Shape
+        Each in its own frame.
+    rotation, origin : (3, 3) float, (3,) float
+        Pose of b's frame in a's.
+    start : (3,) float
+        First direction tried, about from b to a, frame a; changed to the best one.
+    limits : (3,) float
+        The bound lies within the first, relative, or the second [m] of the distance; the
+        search ends once it is above the third [m].
+    hints : (2,) int
+        Vertices of a and b to begin with; changed to the last ones.
+
+    Returns
+    -------
+    float
+        0 where the shapes overlap or touch [m].
+
+    Notes
+    -----
+    Source: Gilbert, Johnson, Keerthi 1988; the bound as in van den Bergen 1999.
+    """
+    vertices_a, graph_a, extras_a = a.vertices, a.graph, a.extras
+    vertices_b, graph_b, extras_b = b.vertices, b.graph, b.extras
+    radii = extras_a[BALL] + extras_b[BALL]
+    turn, shift = matrix_rows(rotation), (origin[0], origin[1], origin[2])
+    columns = matrix_rows(rotation.T)
+    simplex, v = np.empty((4, 3)), start.copy()
+    if v[0] == 0.0 and v[1] == 0.0 and v[2] == 0.0:
+        v[0] = 1.0
+    bound, squared, size = -np.inf, np.inf, 0
+    hint_a, hint_b = hints[0], hints[1]
+    for _ in range(MOST_ITERATIONS):
+        way = (v[0], v[1], v[2])
+        turned = along(columns[0], way), along(columns[1], way), along(columns[2], way)
+        hint_a, on_a = support_point(vertices_a, graph_a, extras_a,
+                                     (-way[0], -way[1], -way[2]), hint_a)
+        hint_b, on_b = support_point(vertices_b, graph_b, extras_b, turned, hint_b)
+        norm = np.sqrt(way[0] ** 2 + way[1] ** 2 + way[2] ** 2)
+        x, y, z = (on_a[0] - shift[0] - along(turn[0], on_b),
+                   on_a[1] - shift[1] - along(turn[1], on_b),
+                   on_a[2] - shift[2] - along(turn[2], on_b))
+        simplex[size, 0], simplex[size, 1], simplex[size, 2] = x, y, z
+        gap = 0.0 + way[0] * x / norm + way[1] * y / norm + way[2] * z / norm
+        if gap > bound:
+            bound = gap
+            start[0], start[1], start[2] = way
+        if bound - radii > limits[2]:
+            break
+        if size > 0 and norm - bound <= max(limits[0] * (norm - radii), limits[1]):
+            break
+        size = reduce_simplex(simplex, size + 1, v)
+        if size == 4:
+            bound = radii
+            break
+        new = v[0] ** 2 + v[1] ** 2 + v[2] ** 2
+        if new == 0.0 or new >= squared:
+            break
+        squared = new
+    hints[0], hints[1] = hint_a, hint_b
+    least: float = max(bound - radii, 0.0)
+    return least
+
+
+@njit(cache=True, inline='always')
+def reduce_simplex(simplex: Array, size: int, closest: Array) -> int:
+    """
+    Write the simplex's point nearest to the origin; keep only the corners that carry it.
+
+    Returns the number of corners kept; 4 means that the origin is inside.
+
+    Source: Ericson, Real-Time Collision Detection, 2005, sections 5.1.2 to 5.1.6.
+    """
+    rows, weights = (0, 1, 2), (1.0, 0.0, 0.0)
+    if size == 2:
+        weights = _segment_weights(simplex)
+    elif size == 3:
+        weights = _triangle_weights(simplex, 0, 1, 2)
+    elif size == 4:
+        rows, weights = _tetrahedron_weights(simplex)
+    return 4 if rows[0] < 0 else _keep(simplex, rows, weights, closest)
+
+
+@njit(cache=True, inline='always')
+def _keep(simplex: Array, rows: tuple[int, int, int], weights: tuple[float, float, float],
+          closest: Array) -> int:
+    """Write the weighted point of three corners and move those with weight to the front."""
+    i, j, k = rows
+    a, b, c = weights
+    for axis in range(3):
+        # Rows beyond the simplex have no weight but may hold anything: they are not touched.
+        total = a * simplex[i, axis]
+        if b != 0.0:
+            total += b * simplex[j, axis]
+        if c != 0.0:
+            total += c * simplex[k, axis]
+        closest[axis] = total
+    # Rows ascend, so that nothing is overwritten before its turn.
+    size = 0
+    for n in range(3):
+        if weights[n] > 0.0:
+            for axis in range(3):
+                simplex[size, axis] = simplex[rows[n], axis]
+            size += 1
+    return size
+
+
+@njit(cache=True, inline='always')
+def _edge_dots(simplex: Array, i: int, j: int, row: int) -> float:
+    """Return minus the product of edge i to j with a corner."""
+    total = 0.0
+    for axis in range(3):
+        total -= (simplex[j, axis] - simplex[i, axis]) * simplex[row, axis]
+    return total
+
+
+@njit(cache=True, inline='always')
+def _segment_weights(simplex: Array) -> tuple[float, float, float]:
+    along = _edge_dots(simplex, 0, 1, 0)
+    length = along - _edge_dots(simplex, 0, 1, 1)
+    t = 0.0
+    if along > 0.0 and length > 0.0:
+        t = min(along / length, 1.0)
+    return 1.0 - t, t, 0.0
+
+
+@njit(cache=True, inline='always')
+def _triangle_weights(simplex: Array, i: int, j: int, k: int) -> tuple[float, float, float]:
+    """Return barycentric weights of the triangle's point nearest to the origin."""
+    d1, d2 = _edge_dots(simplex, i, j, i), _edge_dots(simplex, i, k, i)
+    d3, d4 = _edge_dots(simplex, i, j, j), _edge_dots(simplex, i, k, j)
+    d5, d6 = _edge_dots(simplex, i, j, k), _edge_dots(simplex, i, k, k)
+    vc, vb, va = d1 * d4 - d3 * d2, d5 * d2 - d1 * d6, d3 * d6 - d5 * d4
+    total = va + vb + vc
+    v, w = 0.0, 0.0
+    if d1 <= 0.0 and d2 <= 0.0:
+        v = 0.0
+    elif d3 >= 0.0 and d4 <= d3:
+        v = 1.0
+    elif d6 >= 0.0 and d5 <= d6:
+        w = 1.0
+    elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0 and d1 > d3:
+        v = d1 / (d1 - d3)
+    elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0 and d2 > d6:
+        w = d2 / (d2 - d6)
+    elif va <= 0.0 and d4 >= d3 and d5 >= d6 and (d4 - d3) + (d5 - d6) > 0.0:
+        w = (d4 - d3) / ((d4 - d3) + (d5 - d6))
+        v = 1.0 - w
+    elif total != 0.0:
+        v, w = vb / total, vc / total
+    return 1.0 - v - w, v, w
+
+
+@njit(cache=True, inline='always')
+def _tetrahedron_weights(simplex: Array
+                         ) -> tuple[tuple[int, int, int], tuple[float, float, float]]:
+    """Return the face nearest to the origin and the weights of its point; -1 if inside."""
+    best, best_rows, best_weights = np.inf, (-1, -1, -1), (0.0, 0.0, 0.0)
+    for opposite in range(4):
+        i = 1 if opposite == 0 else 0
+        j = 2 if opposite <= 1 else 1
+        k = 3 if opposite <= 2 else 2
+        if _sees_origin(simplex, i, j, k, opposite):
+            a, b, c = _triangle_weights(simplex, i, j, k)
+            squared = 0.0
+            for axis in range(3):
+                squared += (a * simplex[i, axis] + b * simplex[j, axis]
+                            + c * simplex[k, axis]) ** 2
+            if squared < best:
+                best, best_rows, best_weights = squared, (i, j, k), (a, b, c)
+    return best_rows, best_weights
+
+
+@njit(cache=True, inline='always')
+def _sees_origin(simplex: Array, i: int, j: int, k: int, opposite: int) -> bool:
+    """Tell whether the origin lies on the far side of a face from the opposite corner."""
+    px, py, pz = simplex[i, 0], simplex[i, 1], simplex[i, 2]
+    ax, ay, az = simplex[j, 0] - px, simplex[j, 1] - py, simplex[j, 2] - pz
+    bx, by, bz = simplex[k, 0] - px, simplex[k, 1] - py, simplex[k, 2] - pz
+    nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+    origin = -(nx * px + ny * py + nz * pz)
+    corner = (nx * (simplex[opposite, 0] - px) + ny * (simplex[opposite, 1] - py)
+              + nz * (simplex[opposite, 2] - pz))
+    seen: bool = corner == 0.0 or origin * corner < 0.0
+    return seen

@@ -1,0 +1,136 @@
+"""Convex hulls of links, with planes that bound the distance of a ball at once."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
+
+from ...numerics.vec3 import Row, along, matrix_rows
+from ..geometry.contact_mesh import ContactMesh
+from ..geometry.curved_surface import control_points
+from .gjk import EXTRAS, SWEEP, Shape
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Supporting planes kept per hull.
+MOST_PLANES = 10
+
+
+class Hulls(NamedTuple):
+    """
+    The convex hulls of several links, each in its link's frame, in flat arrays.
+
+    Attributes
+    ----------
+    which : (L,) int
+        Hull of each link; links with equal meshes share one.
+    vertices : (n, 3) float
+        Vertices of all hulls [m].
+    vertex_offsets : (H + 1,) int
+        Vertices of hull h are ``vertex_offsets[h]:vertex_offsets[h + 1]``.
+    graphs : (g,) int
+        Neighbours of all hulls, as in ``Shape.graph``.
+    graph_offsets : (H + 1,) int
+        The graph of hull h is ``graphs[graph_offsets[h]:graph_offsets[h + 1]]``.
+    normals, offsets : (H, k, 3) float, (H, k) float
+        Planes with the whole hull behind them, ``n . x <= offset`` [m].
+    centres, radii : (H, 3) float, (H,) float
+        Ball round each hull [m].
+    """
+
+    which: NDArray[np.int64]
+    vertices: Array
+    vertex_offsets: NDArray[np.int64]
+    graphs: NDArray[np.int64]
+    graph_offsets: NDArray[np.int64]
+    normals: Array
+    offsets: Array
+    centres: Array
+    radii: Array
+
+
+def build_hulls(bodies: list[ContactMesh], which: NDArray[np.int64]) -> Hulls:
+    """
+    Build the conservative hulls of some meshes.
+
+    Parameters
+    ----------
+    bodies : list of ContactMesh, (H,)
+    which : (L,) int
+        Body of each link.
+
+    Returns
+    -------
+    Hulls
+        Each contains every facet, and the curved surface over it: a cubic patch lies in
+        the hull of its control points.
+    """
+    parts = [_hull_of(body) for body in bodies]
+    return Hulls(
+        np.asarray(which, np.int64), np.concatenate([part[0] for part in parts]),
+        np.cumsum([0] + [len(part[0]) for part in parts]),
+        np.concatenate([part[1] for part in parts]),
+        np.cumsum([0] + [len(part[1]) for part in parts]),
+        *(np.stack([part[k] for part in parts]) for k in range(2, 6)))
+
+
+def _hull_of(body: ContactMesh) -> tuple[Array, IntArray, Array, Array, Array, float]:
+    """Return vertices, graph, planes and ball of one hull."""
+    cloud = np.unique(control_points(body.tree.corners, body.surface), axis=0)
+    hull = ConvexHull(cloud)
+    number = np.full(len(cloud), -1)
+    number[hull.vertices] = np.arange(len(hull.vertices))
+    vertices = np.ascontiguousarray(cloud[hull.vertices])
+    graph = neighbour_graph(number[hull.simplices], len(vertices))
+    normals = _spread(hull.equations[:, :3])
+    centre = (vertices.min(axis=0) + vertices.max(axis=0)) / 2.0
+    radius = np.linalg.norm(vertices - centre, axis=1).max()
+    return vertices, graph, normals, (vertices @ normals.T).max(axis=0), centre, radius
+
+
+def neighbour_graph(triangles: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return the graph, as in ``Shape.graph``, of ``triangles (m, 3)`` on ``count`` corners."""
+    pairs = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
+    first = np.searchsorted(pairs[:, 0], np.arange(count + 1)) + count + 1
+    return np.concatenate([first, pairs[:, 1]]).astype(np.int64)
+
+
+def _spread(normals: Array) -> Array:
+    """Return ``MOST_PLANES`` of the normals, spread over all directions."""
+    normals = np.unique(np.round(normals, 6), axis=0)
+    normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    chosen = [0]
+    nearest = normals @ normals[0]
+    while len(chosen) < MOST_PLANES:
+        chosen.append(int(np.argmin(nearest)))
+        nearest = np.maximum(nearest, normals @ normals[chosen[-1]])
+    return np.ascontiguousarray(normals[chosen])
+
+
+@njit(cache=True)
+def hull_shape(hulls: Hulls, link: int, sweep: Array) -> Shape:
+    """Return the shape of a link's hull, swept along a translation [m], frame link."""
+    h = hulls.which[link]
+    begin, end = hulls.vertex_offsets[h], hulls.vertex_offsets[h + 1]
+    extras = np.zeros(EXTRAS)
+    extras[SWEEP:SWEEP + 3] = sweep
+    return Shape(hulls.vertices[begin:end],
+                 hulls.graphs[hulls.graph_offsets[h]:hulls.graph_offsets[h + 1]], extras)
+
+
+@njit(cache=True, inline='always')
+def beyond_planes(normals: Array, offsets: Array, centres: Array, hull: int, poses: Array,
+                  link: int, way: Row) -> float:
+    """Return how far a point lies beyond a hull's planes [m], ``way`` from its centre in poses."""
+    turn = matrix_rows(poses[link].T)
+    point = (centres[hull, 0] + along(turn[0], way), centres[hull, 1] + along(turn[1], way),
+             centres[hull, 2] + along(turn[2], way))
+    best = -np.inf
+    for k in range(offsets.shape[1]):
+        normal = normals[hull, k, 0], normals[hull, k, 1], normals[hull, k, 2]
+        best = max(best, along(normal, point) - offsets[hull, k])
+    return best

@@ -1,0 +1,1 @@
+"""Boxes, trees and queries on triangle meshes."""

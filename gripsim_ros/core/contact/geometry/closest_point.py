@@ -1,0 +1,318 @@
+"""Closest points of a mesh, and its triangles in an oriented box, by the ball tree."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ...numerics.vec3 import Row, Rows, along, matrix_rows, triangle_rows
+from .ray_casting import longer
+from .vp_tree import STACK_SIZE, VpTree
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@njit(cache=True)
+def closest_on_triangle(p: Array, corners: Array, position: int, out: Array) -> float:
+    """
+    Write the point of a triangle closest to p into ``out`` and return the squared distance.
+
+    Source: Ericson, Real-Time Collision Detection, 2005, section 5.1.5.
+    """
+    d1 = d2 = d3 = d4 = d5 = d6 = 0.0
+    for k in range(3):
+        a, b, c = corners[position, 0, k], corners[position, 1, k], corners[position, 2, k]
+        d1 += (b - a) * (p[k] - a)
+        d2 += (c - a) * (p[k] - a)
+        d3 += (b - a) * (p[k] - b)
+        d4 += (c - a) * (p[k] - b)
+        d5 += (b - a) * (p[k] - c)
+        d6 += (c - a) * (p[k] - c)
+    vc = d1 * d4 - d3 * d2
+    vb = d5 * d2 - d1 * d6
+    va = d3 * d6 - d5 * d4
+    v, w = 0.0, 0.0
+    if d1 <= 0.0 and d2 <= 0.0:
+        pass
+    elif d3 >= 0.0 and d4 <= d3:
+        v = 1.0
+    elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0 and d1 > d3:   # not where two corners coincide
+        v = d1 / (d1 - d3)
+    elif d6 >= 0.0 and d5 <= d6:
+        w = 1.0
+    elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
+        w = d2 / (d2 - d6) if d2 > d6 else 0.0
+    elif va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
+        span = (d4 - d3) + (d5 - d6)
+        w = (d4 - d3) / span if span > 0.0 else 0.0
+        v = 1.0 - w
+    else:
+        total = va + vb + vc
+        v, w = vb / total, vc / total
+    squared = 0.0
+    for k in range(3):
+        a = corners[position, 0, k]
+        out[k] = a + v * (corners[position, 1, k] - a) + w * (corners[position, 2, k] - a)
+        squared += (p[k] - out[k]) ** 2
+    return squared
+
+
+@njit(cache=True, inline='always')
+def _ball_gap(centres: Array, radii: Array, node: int, p: Array) -> float:
+    dx, dy, dz = p[0] - centres[node, 0], p[1] - centres[node, 1], p[2] - centres[node, 2]
+    gap: float = np.sqrt(dx * dx + dy * dy + dz * dz) - radii[node]
+    return gap
+
+
+@njit(cache=True)
+def closest_points(tree: VpTree, points: Array, limit: float) -> tuple[Array, Array, IntArray]:
+    """
+    Return distances, closest points and triangle positions of points to a mesh.
+
+    Parameters
+    ----------
+    tree : VpTree
+    points : (k, 3) float
+        Mesh frame [m].
+    limit : float
+        Farther points are not looked for [m].
+
+    Returns
+    -------
+    (k,) float, (k, 3) float, (k,) int
+        Unsigned distance, ``inf`` beyond the limit; closest point; position in the
+        tree's order, -1 beyond the limit.
+    """
+    centres, radii, children = tree.centres, tree.radii, tree.children
+    ranges, corners = tree.ranges, tree.corners
+    count = len(points)
+    distances = np.full(count, np.inf)
+    closest = np.zeros((count, 3))
+    positions = np.full(count, -1)
+    stack, gaps = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
+    p, out = np.empty(3), np.empty(3)
+    for i in range(count):
+        for k in range(3):
+            p[k] = points[i, k]
+        best = limit
+        stack[0], gaps[0] = 0, _ball_gap(centres, radii, 0, p)
+        top = 1
+        while top > 0:
+            top -= 1
+            if gaps[top] > best:
+                continue
+            node = stack[top]
+            if children[node, 0] < 0:
+                for position in range(ranges[node, 0], ranges[node, 1]):
+                    squared = closest_on_triangle(p, corners, position, out)
+                    if squared <= best * best:
+                        best = min(np.sqrt(squared), best)
+                        distances[i], positions[i] = best, position
+                        for k in range(3):
+                            closest[i, k] = out[k]
+                continue
+            first, second = children[node, 0], children[node, 1]
+            near = _ball_gap(centres, radii, first, p)
+            far = _ball_gap(centres, radii, second, p)
+            if near > far:
+                first, second, near, far = second, first, far, near
+            stack[top], gaps[top] = second, far
+            stack[top + 1], gaps[top + 1] = first, near
+            top += 2
+    return distances, closest, positions
+
+
+@njit(cache=True)
+def triangles_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> IntArray:
+    """
+    Return tree positions of the triangles that meet an oriented box.
+
+    Parameters
+    ----------
+    tree : VpTree
+    axes : (3, 3) float
+        Rows are the box's axes, mesh frame.
+    centre, half : (3,) float
+        Centre and half lengths [m].
+
+    Returns
+    -------
+    (k,) int
+
+    Notes
+    -----
+    Balls prune, then the 13 separating axes of a triangle and a box decide
+    (Akenine-Moller, JGT 2001).
+    """
+    centres, radii, children = tree.centres, tree.radii, tree.children
+    ranges, corners = tree.ranges, tree.corners
+    rows, middle = matrix_rows(axes), (centre[0], centre[1], centre[2])
+    half_x, half_y, half_z = half[0], half[1], half[2]
+    found = np.empty(64, np.int64)
+    count = 0
+    stack = np.empty(STACK_SIZE, np.int64)
+    stack[0] = 0
+    top = 1
+    local = np.empty((3, 3))
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        x, y, z = _to_box(rows, (centres[node, 0], centres[node, 1], centres[node, 2]), middle)
+        over_x, over_y, over_z = (max(abs(x) - half_x, 0.0), max(abs(y) - half_y, 0.0),
+                                  max(abs(z) - half_z, 0.0))
+        if over_x * over_x + over_y * over_y + over_z * over_z > radii[node] ** 2:
+            continue
+        if children[node, 0] >= 0:
+            stack[top], stack[top + 1] = children[node, 0], children[node, 1]
+            top += 2
+            continue
+        begin, end = ranges[node, 0], ranges[node, 1]
+        if count + end - begin > len(found):
+            found = longer(found)
+        for position in range(begin, end):
+            a, b, c = triangle_rows(corners, position)
+            _fill(local, _to_box(rows, a, middle), _to_box(rows, b, middle),
+                  _to_box(rows, c, middle))
+            if triangle_meets_box(local, half):
+                found[count] = position
+                count += 1
+    return found[:count]
+
+
+@njit(cache=True)
+def bounds_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> tuple[Array, Array]:
+    """
+    Return bounds of the triangles that meet an oriented box, cut to the box.
+
+    Parameters are those of ``triangles_in_box``. Nodes that cannot widen the bounds are
+    not looked into.
+
+    Returns
+    -------
+    (3,) float, (3,) float
+        Lower and upper, along the axes from the centre [m]; ``inf, -inf`` where no
+        triangle meets the box.
+    """
+    centres, radii, children = tree.centres, tree.radii, tree.children
+    ranges, corners = tree.ranges, tree.corners
+    rows, middle = matrix_rows(axes), (centre[0], centre[1], centre[2])
+    half_x, half_y, half_z = half[0], half[1], half[2]
+    low_x, low_y, low_z = np.inf, np.inf, np.inf
+    high_x, high_y, high_z = -np.inf, -np.inf, -np.inf
+    stack = np.empty(STACK_SIZE, np.int64)
+    stack[0] = 0
+    top = 1
+    local = np.empty((3, 3))
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        x, y, z = _to_box(rows, (centres[node, 0], centres[node, 1], centres[node, 2]), middle)
+        radius = radii[node]
+        over_x, over_y, over_z = (max(abs(x) - half_x, 0.0), max(abs(y) - half_y, 0.0),
+                                  max(abs(z) - half_z, 0.0))
+        if over_x * over_x + over_y * over_y + over_z * over_z > radius * radius or not (
+                (max(x - radius, -half_x) < low_x) | (min(x + radius, half_x) > high_x)
+                | (max(y - radius, -half_y) < low_y) | (min(y + radius, half_y) > high_y)
+                | (max(z - radius, -half_z) < low_z) | (min(z + radius, half_z) > high_z)):
+            continue
+        if children[node, 0] >= 0:
+            stack[top], stack[top + 1] = children[node, 0], children[node, 1]
+            top += 2
+            continue
+        for position in range(ranges[node, 0], ranges[node, 1]):
+            a, b, c = triangle_rows(corners, position)
+            a, b, c = (_to_box(rows, a, middle), _to_box(rows, b, middle),
+                       _to_box(rows, c, middle))
+            from_x, to_x = _extent(a[0], b[0], c[0], half_x)
+            from_y, to_y = _extent(a[1], b[1], c[1], half_y)
+            from_z, to_z = _extent(a[2], b[2], c[2], half_z)
+            if not ((from_x < low_x) | (to_x > high_x) | (from_y < low_y) | (to_y > high_y)
+                    | (from_z < low_z) | (to_z > high_z)):
+                continue
+            _fill(local, a, b, c)
+            if triangle_meets_box(local, half):
+                low_x, low_y, low_z = min(low_x, from_x), min(low_y, from_y), min(low_z, from_z)
+                high_x, high_y, high_z = (max(high_x, to_x), max(high_y, to_y),
+                                          max(high_z, to_z))
+    return np.array([low_x, low_y, low_z]), np.array([high_x, high_y, high_z])
+
+
+@njit(cache=True, inline='always')
+def _to_box(axes: Rows, point: Row, centre: Row) -> Row:
+    """Return a point along a box's axes from its centre."""
+    offset = (point[0] - centre[0], point[1] - centre[1], point[2] - centre[2])
+    return along(axes[0], offset), along(axes[1], offset), along(axes[2], offset)
+
+
+@njit(cache=True, inline='always')
+def _extent(a: float, b: float, c: float, half: float) -> tuple[float, float]:
+    """Return the bounds of three numbers, cut to a box's side."""
+    return max(min(a, b, c), -half), min(max(a, b, c), half)
+
+
+@njit(cache=True, inline='always')
+def _fill(local: Array, a: Row, b: Row, c: Row) -> None:
+    """Write three rows."""
+    local[0, 0], local[0, 1], local[0, 2] = a
+    local[1, 0], local[1, 1], local[1, 2] = b
+    local[2, 0], local[2, 1], local[2, 2] = c
+
+
+@njit(cache=True)
+def triangle_meets_box(local: Array, half: Array) -> bool:
+    """Tell whether a triangle ``(3, 3)`` meets the box of half lengths at the origin."""
+    inside = True
+    for k in range(3):
+        low = min(local[0, k], local[1, k], local[2, k])
+        high = max(local[0, k], local[1, k], local[2, k])
+        if low > half[k] or high < -half[k]:
+            return False
+        inside = inside and low >= -half[k] and high <= half[k]
+    if inside:
+        return True     # no axis below could part them: rounding keeps the order of sums
+    ax, ay, az = local[1, 0] - local[0, 0], local[1, 1] - local[0, 1], local[1, 2] - local[0, 2]
+    bx, by, bz = local[2, 0] - local[1, 0], local[2, 1] - local[1, 1], local[2, 2] - local[1, 2]
+    nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+    reach = abs(nx) * half[0] + abs(ny) * half[1] + abs(nz) * half[2]
+    if abs(nx * local[0, 0] + ny * local[0, 1] + nz * local[0, 2]) > reach:
+        return False
+    for edge in range(3):
+        a, b, c = edge, (edge + 1) % 3, (edge + 2) % 3
+        for k in range(3):
+            i, j = (k + 1) % 3, (k + 2) % 3
+            ei, ej = local[b, i] - local[a, i], local[b, j] - local[a, j]
+            p = ei * local[a, j] - ej * local[a, i]
+            q = ei * local[c, j] - ej * local[c, i]
+            if min(p, q) > abs(ei) * half[j] + abs(ej) * half[i]:
+                return False
+            if max(p, q) < -(abs(ei) * half[j] + abs(ej) * half[i]):
+                return False
+    return True
+
+
+@njit(cache=True)
+def points_in_box(points: Array, T_box_points: Array, axes: Array, centre: Array,
+                  half: Array) -> IntArray:
+    """Return indices of the points, given in another frame, in a box, rounding outwards."""
+    turned, offset = np.zeros((3, 3)), np.zeros(3)
+    margin = 1e-9 * (half[0] + half[1] + half[2])
+    for k in range(3):
+        for j in range(3):
+            for i in range(3):
+                turned[k, j] += axes[k, i] * T_box_points[i, j]
+            offset[k] += axes[k, j] * (T_box_points[j, 3] - centre[j])
+    found = np.empty(len(points), np.int64)
+    count = 0
+    for n in range(len(points)):
+        inside = True
+        for k in range(3):
+            x = offset[k]
+            for j in range(3):
+                x += turned[k, j] * points[n, j]
+            if abs(x) > half[k] + margin:
+                inside = False
+                break
+        if inside:
+            found[count] = n
+            count += 1
+    return found[:count].copy()

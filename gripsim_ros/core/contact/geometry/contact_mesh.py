@@ -1,0 +1,80 @@
+"""A mesh with everything that contact queries need, built once and on demand."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...bodies import TriangleMesh
+from .curved_surface import CurvedSurface, curve_surface
+from .flat_tree import QueryArrays, query_arrays, refit_arrays
+from .oriented_box import OrientedBox, fit_oriented_box, refit_oriented_box
+from .vp_tree import VpTree, build_vp_tree, refit_vp_tree
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ContactMesh:
+    """
+    A triangle mesh prepared for contact; its indices are those of the mesh given.
+
+    Attributes
+    ----------
+    mesh : TriangleMesh
+        In its own frame [m]. It may be a soup of unconnected triangles for vertex
+        contacts; the curved surface needs merged vertices.
+    """
+
+    mesh: TriangleMesh
+
+    @classmethod
+    def from_arrays(cls, vertices: ArrayLike, faces: ArrayLike) -> 'ContactMesh':
+        """Return the contact mesh of ``vertices (n, 3)`` [m] and ``faces (m, 3)``."""
+        return cls(TriangleMesh(cast(Array, vertices), cast(IntArray, faces)))
+
+    def with_vertices(self, vertices: ArrayLike) -> 'ContactMesh':
+        """
+        Return the contact mesh of the same faces with other vertices ``(n, 3)`` [m].
+
+        Tree, box and arrays are fitted to them in time proportional to the faces; answers
+        are as exact as those of a new mesh. Raises MeshError for another number of
+        vertices or numbers that are not finite.
+        """
+        moved = ContactMesh(self.mesh.with_vertices(vertices))
+        places, faces = moved.mesh.vertices, moved.mesh.faces
+        arrays = self.arrays
+        tree = refit_vp_tree(self.tree, places, faces)
+        ordered = places[arrays.vertex_ids]
+        box = refit_oriented_box(self.box, ordered[:int(arrays.sizes[0])])
+        vars(moved).update(tree=tree, box=box, arrays=refit_arrays(arrays, ordered, tree, box))
+        return moved
+
+    @cached_property
+    def tree(self) -> VpTree:
+        """Return the tree over the triangles."""
+        return build_vp_tree(self.mesh.vertices, self.mesh.faces)
+
+    @cached_property
+    def box(self) -> OrientedBox:
+        """Return the oriented box round the used vertices, its axes those of the surface."""
+        used, faces = np.unique(self.mesh.faces, return_inverse=True)
+        return fit_oriented_box(self.mesh.vertices[used], faces.reshape(-1, 3))
+
+    @cached_property
+    def arrays(self) -> QueryArrays:
+        """Return the flat arrays that penetration queries read."""
+        return query_arrays(self.mesh.vertices, self.mesh.faces, self.tree, self.box)
+
+    @cached_property
+    def surface(self) -> CurvedSurface:
+        """Return the curved surface over the triangles, in the tree's order."""
+        return curve_surface(self.mesh, self.tree)
+
+    @cached_property
+    def bulge(self) -> float:
+        """Return how far the curved surface lies from the facets at most [m]."""
+        return float(self.surface.limits.max())

@@ -1,0 +1,133 @@
+"""What may lie inside another mesh: boxes that meet, and vertices in a box by the ball tree."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from .flat_tree import END_VERTEX, FIRST_VERTEX, INNER, OUTER
+from .vp_tree import STACK_SIZE
+
+Array = NDArray[np.float64]
+
+#: Boxes grow by this part of their size, so that rounding leaves no vertex out.
+BOX_MARGIN = 1e-9
+
+
+@njit(cache=True, nogil=True)
+def boxes_apart(box_a: Array, box_b: Array, rotation: Array, origin: Array) -> bool:
+    """
+    Tell whether two oriented boxes ``(5, 3)`` have no common point: 15 axes.
+
+    ``rotation, origin`` map the frame of b to that of a. A margin covers rounding.
+    """
+    turned, absolute, offset = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
+    middle, axes = np.empty(3), np.empty((3, 3))
+    for k in range(3):
+        middle[k] = origin[k] - box_a[3, k]
+        for j in range(3):
+            middle[k] += rotation[k, j] * box_b[3, j]
+            axes[j, k] = (rotation[k, 0] * box_b[j, 0] + rotation[k, 1] * box_b[j, 1]
+                          + rotation[k, 2] * box_b[j, 2])
+    reach = 0.0
+    for i in range(3):
+        reach += box_a[4, i] + box_b[4, i]
+        offset[i] = box_a[i, 0] * middle[0] + box_a[i, 1] * middle[1] + box_a[i, 2] * middle[2]
+        for j in range(3):
+            turned[i, j] = (box_a[i, 0] * axes[j, 0] + box_a[i, 1] * axes[j, 1]
+                            + box_a[i, 2] * axes[j, 2])
+            absolute[i, j] = abs(turned[i, j])
+    slack = BOX_MARGIN * reach
+    for i in range(3):
+        own, other, along = box_a[4, i], box_b[4, i], 0.0
+        for j in range(3):
+            own += absolute[i, j] * box_b[4, j]
+            other += absolute[j, i] * box_a[4, j]
+            along += turned[j, i] * offset[j]
+        if abs(offset[i]) > own + slack or abs(along) > other + slack:
+            return True
+    for i in range(3):
+        i1, i2 = (i + 1) % 3, (i + 2) % 3
+        for j in range(3):
+            j1, j2 = (j + 1) % 3, (j + 2) % 3
+            along = abs(offset[i2] * turned[i1, j] - offset[i1] * turned[i2, j])
+            both = (box_a[4, i1] * absolute[i2, j] + box_a[4, i2] * absolute[i1, j]
+                    + box_b[4, j1] * absolute[i, j2] + box_b[4, j2] * absolute[i, j1])
+            if along > both + slack:
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def turned_motion(frame: Array, rotation: Array, origin: Array) -> Array:
+    """Return the rotation and offset of a frame's rows after a rigid motion, (3, 4)."""
+    turned = np.empty((3, 4))
+    for k in range(3):
+        for j in range(3):
+            turned[k, j] = (frame[k, 0] * rotation[0, j] + frame[k, 1] * rotation[1, j]
+                            + frame[k, 2] * rotation[2, j])
+        turned[k, 3] = frame[k, 0] * origin[0] + frame[k, 1] * origin[1] + frame[k, 2] * origin[2]
+    return turned
+
+
+@njit(cache=True, nogil=True)
+def row_of(motion: Array, k: int) -> tuple[float, float, float, float]:
+    """Return row k of a frame ``(3, 3)`` or motion ``(3, 4)`` as numbers, offset last."""
+    offset = motion[k, 3] if motion.shape[1] > 3 else 0.0
+    return motion[k, 0], motion[k, 1], motion[k, 2], offset
+
+
+@njit(cache=True, nogil=True)
+def along(row: tuple[float, float, float, float], x: float, y: float, z: float) -> float:
+    """Return the coordinate of a point along a row, see ``row_of``."""
+    return row[0] * x + row[1] * y + row[2] * z + row[3]
+
+
+@njit(cache=True, nogil=True)
+def vertices_in_box(balls: Array, nodes: NDArray[np.int32], vertices: Array, used: int,
+                    to_box: Array, half: Array) -> NDArray[np.int32]:
+    """
+    Return places of the vertices that lie in a box, by the ball tree; rounding outwards.
+
+    ``balls, nodes, vertices`` are those of ``QueryArrays``, of which ``used`` vertices
+    belong to triangles; ``to_box (3, 4)`` maps to coordinates of the box's centre and axes.
+    """
+    h0, h1, h2 = half[0], half[1], half[2]
+    margin = BOX_MARGIN * (h0 + h1 + h2)
+    row_0, row_1, row_2 = row_of(to_box, 0), row_of(to_box, 1), row_of(to_box, 2)
+    found = np.empty(len(vertices), np.int32)
+    count = 0
+    stack = np.empty(STACK_SIZE, np.int64)
+    stack[0] = 0
+    top = 1
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        radius = balls[node, 3] + margin
+        cx, cy, cz = balls[node, 0], balls[node, 1], balls[node, 2]
+        x, y, z = (abs(along(row_0, cx, cy, cz)) - h0, abs(along(row_1, cx, cy, cz)) - h1,
+                   abs(along(row_2, cx, cy, cz)) - h2)
+        if max(max(x, y), z) <= -radius:
+            for i in range(nodes[node, FIRST_VERTEX], nodes[node, END_VERTEX]):
+                found[count] = i
+                count += 1
+            continue
+        x, y, z = max(x, 0.0), max(y, 0.0), max(z, 0.0)
+        if x * x + y * y + z * z > radius * radius:
+            continue
+        if nodes[node, INNER] >= 0:
+            stack[top], stack[top + 1] = nodes[node, OUTER], nodes[node, INNER]
+            top += 2
+            continue
+        for i in range(nodes[node, FIRST_VERTEX], nodes[node, END_VERTEX]):
+            x, y, z = vertices[i, 0], vertices[i, 1], vertices[i, 2]
+            found[count] = i
+            count += (abs(along(row_0, x, y, z)) <= h0 + margin
+                      and abs(along(row_1, x, y, z)) <= h1 + margin
+                      and abs(along(row_2, x, y, z)) <= h2 + margin)
+    for i in range(used, len(vertices)):
+        x, y, z = vertices[i, 0], vertices[i, 1], vertices[i, 2]
+        found[count] = i
+        count += (abs(along(row_0, x, y, z)) <= h0 + margin
+                  and abs(along(row_1, x, y, z)) <= h1 + margin
+                  and abs(along(row_2, x, y, z)) <= h2 + margin)
+    return found[:count]

@@ -1,0 +1,323 @@
+"""
+A curved surface through the vertices of a mesh, for nodes between them.
+
+Facets of a scan sag by more than a gentle indentation. Each triangle carries the
+cubic of a curved PN triangle over it; it is flat across the body's own edges and on
+plane faces, however smooth their surroundings.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ...bodies import TriangleMesh
+from ...numerics.vec3 import Row, Rows, along, triangle_rows
+from .vp_tree import VpTree
+
+Array = NDArray[np.float64]
+
+#: A side of no more faces and no more of the surface is a speck of noise.
+SPECK_FACES, SPECK_SHARE = 12, 2e-3
+
+#: Neighbours at a smaller angle lie in one plane [rad].
+PLANE_ANGLE = 1e-3
+#: A plane face this many times wider than its neighbours is one of the body, not of its
+#: tessellation.
+PLANE_WIDTH_RATIO = 3.0
+#: Where the surface leans farther from the direction of a move, there is none [cosine].
+LEAST_SLOPE = 0.1
+#: Bulges beyond this many times the rise of an arc over the longest edge are not curvature.
+BULGE_RATIO = 2.0
+
+
+class CurvedSurface(NamedTuple):
+    """
+    Corner normals and limits of bulging, in the order of a tree's triangles.
+
+    Attributes
+    ----------
+    normals : (f, 3, 3) float
+        Outward unit normal at each corner of each triangle.
+    limits : (f,) float
+        The curved surface stays this near to its triangle [m].
+    sides : (f,) int
+        Smooth side of the body on which the triangle lies.
+    """
+
+    normals: Array
+    limits: Array
+    sides: NDArray[np.int64]
+
+
+def curve_surface(mesh: TriangleMesh, tree: VpTree) -> CurvedSurface:
+    """
+    Prepare the curved surface of a mesh.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+    tree : VpTree
+        Of the same mesh; gives the order.
+
+    Returns
+    -------
+    CurvedSurface
+
+    Notes
+    -----
+    Source: Vlachos et al., Curved PN triangles, 2001. Departures: normals round a whole
+    vertex are weighted as by Max (1999), which is exact on spheres; plane faces of the
+    body keep their normal; the bulge is limited (``docs/model/contact.md``).
+    """
+    normals = _corner_normals(mesh)
+    limits = _bulge_limits(mesh.triangles, normals)
+    order = tree.faces
+    return CurvedSurface(np.ascontiguousarray(normals[order]), limits[order],
+                         joined_sides(mesh)[order].astype(np.int64))
+
+
+def _corner_normals(mesh: TriangleMesh) -> Array:
+    smooth = mesh.corner_normals()
+    whole = _whole_vertices(mesh)
+    around = _sphere_normals(mesh)
+    inner = whole[mesh.faces]
+    normals = np.where(inner[..., None], around[mesh.faces], smooth)
+    planes, plane_normals = _body_planes(mesh)
+    return _keep_planes(mesh, normals, planes, plane_normals)
+
+
+def _whole_vertices(mesh: TriangleMesh) -> NDArray[np.bool_]:
+    """Tell which vertices have only smooth edges."""
+    sharp = (mesh.edge_faces[:, 0] < 0) | (np.abs(mesh.dihedral_angles) > np.deg2rad(30.0))
+    whole = np.ones(len(mesh.vertices), bool)
+    whole[mesh.edges[sharp].ravel()] = False
+    return whole
+
+
+def _sphere_normals(mesh: TriangleMesh) -> Array:
+    """Return vertex normals weighted as by Max: exact where the vertex lies on a sphere."""
+    corners = mesh.triangles
+    out = np.roll(corners, -1, axis=1) - corners
+    back = np.roll(corners, 1, axis=1) - corners
+    lengths = np.einsum('fki,fki->fk', out, out) * np.einsum('fki,fki->fk', back, back)
+    weighted = np.cross(out, back) / np.where(lengths > 0.0, lengths, 1.0)[..., None]
+    sums = np.stack([np.bincount(mesh.faces.ravel(), weighted[..., k].ravel(),
+                                 minlength=len(mesh.vertices)) for k in range(3)], axis=1)
+    norms = np.linalg.norm(sums, axis=1, keepdims=True)
+    return np.where(norms > 0.0, sums / np.where(norms > 0.0, norms, 1.0), mesh.vertex_normals)
+
+
+def _body_planes(mesh: TriangleMesh) -> tuple[NDArray[np.bool_], Array]:
+    """
+    Return which faces lie in a plane of the body itself, and that plane's normal.
+
+    A group of coplanar triangles is one if it is much wider than each smooth neighbour:
+    then its neighbours are the tessellation of a fillet, and it is truly flat.
+    """
+    flat = (mesh.edge_faces[:, 0] >= 0) & (np.abs(mesh.dihedral_angles) < PLANE_ANGLE)
+    groups = mesh._side_labels(flat)
+    count = int(groups.max()) + 1
+    areas = np.bincount(groups, mesh.face_areas, minlength=count)
+    bent = (mesh.edge_faces[:, 0] >= 0) & ~flat & (
+        np.abs(mesh.dihedral_angles) <= np.deg2rad(30.0))
+    lengths = np.linalg.norm(
+        mesh.vertices[mesh.edges[bent, 1]] - mesh.vertices[mesh.edges[bent, 0]], axis=1)
+    pairs = groups[mesh.edge_faces[bent]]
+    own_width = np.bincount(pairs.ravel(), np.repeat(lengths, 2), minlength=count)
+    widths = areas / np.where(own_width > 0.0, own_width, np.inf)
+    is_plane = np.ones(count, bool)
+    for own, other in ((0, 1), (1, 0)):
+        narrow = widths[pairs[:, own]] < PLANE_WIDTH_RATIO * widths[pairs[:, other]]
+        is_plane[pairs[narrow, own]] = False
+    return is_plane[groups], mesh.face_normals
+
+
+def _keep_planes(mesh: TriangleMesh, normals: Array, planes: NDArray[np.bool_],
+                 plane_normals: Array) -> Array:
+    """Give the corners of plane faces, and of smooth neighbours there, the plane's normal."""
+    kept = normals.copy()
+    kept[planes] = plane_normals[planes, None]
+    sums = np.zeros((len(mesh.vertices), 3))
+    for k in range(3):
+        np.add.at(sums, mesh.faces[planes, k], plane_normals[planes])
+    norms = np.linalg.norm(sums, axis=1)
+    at_plane = (norms > 0.0) & _whole_vertices(mesh)
+    unit = sums / np.where(norms > 0.0, norms, 1.0)[:, None]
+    touched = at_plane[mesh.faces] & ~planes[:, None]
+    return np.where(touched[..., None], unit[mesh.faces], kept)
+
+
+def _bulge_limits(corners: Array, normals: Array) -> Array:
+    """
+    Return per face how far its curved surface may lie from it [m].
+
+    An arc of length l that leaves its chord at both ends with slope s rises by l s / 4.
+    Where the two ends differ, the smaller slope counts, so that one wrong normal beside
+    a long flat face makes no hill of it. Nor can the cubic rise above 8/9 of its highest
+    control point (the weights of the seven free ones add up to that at most).
+    """
+    edges = np.roll(corners, -1, axis=1) - corners
+    start = np.abs(np.einsum('fki,fki->fk', normals, edges))
+    end = np.abs(np.einsum('fki,fki->fk', np.roll(normals, -1, axis=1), edges))
+    arcs = BULGE_RATIO * (np.minimum(start, end) / 4.0).max(axis=1)
+    offsets = _control_offsets(corners, normals)
+    highest = np.linalg.norm(offsets, axis=2).max(axis=1)
+    limits: Array = np.minimum(arcs, 8.0 / 9.0 * highest)
+    return limits
+
+
+def _control_offsets(corners: Array, normals: Array) -> Array:
+    """Return how far the six points on the edges and the inner one lie off the facet."""
+    offsets = np.zeros((len(corners), 7, 3))
+    for k in range(6):
+        i, j = k // 2, (k // 2 + 1 + k % 2) % 3
+        bend = np.einsum('fi,fi->f', corners[:, j] - corners[:, i], normals[:, i])
+        offsets[:, k] = -bend[:, None] / 3.0 * normals[:, i]
+    offsets[:, 6] = offsets[:, :6].sum(axis=1) / 4.0
+    return offsets
+
+
+def control_points(corners: Array, surface: CurvedSurface) -> Array:
+    """
+    Return corners and control points of every facet; their hull holds the curved surface.
+
+    Parameters
+    ----------
+    corners : (f, 3, 3) float
+        In the tree's order [m].
+    surface : CurvedSurface
+
+    Returns
+    -------
+    (10 f, 3) float
+    """
+    offsets = _control_offsets(corners, surface.normals)
+    lengths = np.linalg.norm(offsets, axis=2)
+    limits = surface.limits[:, None] * 9.0 / 8.0
+    offsets *= np.minimum(1.0, limits / np.where(lengths > 0.0, lengths, 1.0))[..., None]
+    points = np.empty((len(corners), 10, 3))
+    points[:, 7:] = corners
+    for k in range(6):
+        i, j = k // 2, (k // 2 + 1 + k % 2) % 3
+        points[:, k] = (2.0 * corners[:, i] + corners[:, j]) / 3.0
+    points[:, 6] = corners.mean(axis=1)
+    points[:, :7] += offsets
+    return points.reshape(-1, 3)
+
+
+@njit(cache=True, inline='always')
+def lift(corners: Array, normals: Array, limits: Array, position: int, weights: Row,
+         direction: Row) -> tuple[float, Row, Row]:
+    """
+    Move a point of a triangle along a direction onto the curved surface.
+
+    Parameters
+    ----------
+    corners, normals : (f, 3, 3) float
+        Of all triangles [m], outward unit normals.
+    limits : (f,) float
+        Largest bulges [m].
+    position : int
+        The triangle.
+    weights : (3,) float
+        Barycentric coordinates of the point.
+    direction : (3,) float
+        Unit direction of the move.
+
+    Returns
+    -------
+    float
+        The move along the direction [m].
+    (3,) float, (3,) float
+        The moved point [m] and the smoothed outward unit normal.
+    """
+    u, v, w = weights
+    p, q, r = triangle_rows(corners, position)
+    f, g, h = triangle_rows(normals, position)
+    # From 0, so that no zero is negative.
+    x = 0.0 + u * p[0] + v * q[0] + w * r[0]
+    y = 0.0 + u * p[1] + v * q[1] + w * r[1]
+    z = 0.0 + u * p[2] + v * q[2] + w * r[2]
+    nx = 0.0 + u * f[0] + v * g[0] + w * h[0]
+    ny = 0.0 + u * f[1] + v * g[1] + w * h[1]
+    nz = 0.0 + u * f[2] + v * g[2] + w * h[2]
+    norm = np.sqrt(nx ** 2 + ny ** 2 + nz ** 2)
+    move, limit = 0.0, limits[position]
+    if norm > 0.0:
+        nx, ny, nz = nx / norm, ny / norm, nz / norm
+        slope = nx * direction[0] + ny * direction[1] + nz * direction[2]
+        if limit > 0.0 and abs(slope) >= LEAST_SLOPE:
+            rise = _cubic_rise((p, q, r), (f, g, h), (u, v, w), (nx, ny, nz))
+            move = min(max(rise, -limit), limit) / slope
+    point = (x + move * direction[0], y + move * direction[1], z + move * direction[2])
+    return move, point, (nx, ny, nz)
+
+
+@njit(cache=True, inline='always')
+def _cubic_rise(corners: Rows, normals: Rows, weights: Row, normal: Row) -> float:
+    """
+    Return the height of the cubic over its triangle, along the unit normal there.
+
+    Dividing by the root of the cosine between the two normals makes it of fourth order
+    on a sphere, where the plain PN cubic stays below by a fifth of the angle squared.
+    """
+    (p, q, r), (u, v, w) = corners, weights
+    a, b, c = _scale(normals[0], normal), _scale(normals[1], normal), _scale(normals[2], normal)
+    # Control points 2/3 of the way to a corner: moved along the normal there.
+    pq, pr = _bend(p, q, normals[0]), _bend(p, r, normals[0])
+    qp, qr = _bend(q, p, normals[1]), _bend(q, r, normals[1])
+    rp, rq = _bend(r, p, normals[2]), _bend(r, q, normals[2])
+    edge_sum = 0.0 + a * pq + a * pr + b * qp + b * qr + c * rp + c * rq
+    rise = (0.0 + 3.0 * u * u * v * a * pq + 3.0 * u * u * w * a * pr
+            + 3.0 * v * v * u * b * qp + 3.0 * v * v * w * b * qr
+            + 3.0 * w * w * u * c * rp + 3.0 * w * w * v * c * rq)
+    height: float = rise + 6.0 * u * v * w * edge_sum / 4.0
+    return height
+
+
+@njit(cache=True, inline='always')
+def _scale(corner_normal: Row, normal: Row) -> float:
+    """Return by how much of their bends the control points of a corner rise."""
+    scale: float = -1.0 / (3.0 * np.sqrt(max(along(corner_normal, normal), 0.1)))
+    return scale
+
+
+@njit(cache=True, inline='always')
+def _bend(corner: Row, other: Row, normal: Row) -> float:
+    """Return how far another corner lies along the normal at one."""
+    return along((other[0] - corner[0], other[1] - corner[1], other[2] - corner[2]), normal)
+
+
+def joined_sides(mesh: TriangleMesh) -> NDArray[np.int64]:
+    """
+    Return the smooth side of each face (F,), with specks of noise joined to a neighbour.
+
+    A side of at most ``SPECK_FACES`` faces and ``SPECK_SHARE`` of the surface is the
+    roughness of a scan, not a side to be pressed on: it joins the neighbouring side with
+    which it shares the longest border.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+
+    Returns
+    -------
+    (F,) int
+    """
+    sides = mesh.smooth_sides().astype(np.int64)
+    areas = np.bincount(sides, mesh.face_areas)
+    specks = (np.bincount(sides) <= SPECK_FACES) & (areas <= SPECK_SHARE * mesh.area)
+    if not specks.any() or specks.all():
+        return sides
+    paired = mesh.edge_faces[:, 0] >= 0
+    first, second = sides[mesh.edge_faces[paired]].T
+    lengths = np.linalg.norm(np.diff(mesh.vertices[mesh.edges[paired]], axis=1)[:, 0], axis=1)
+    targets = np.arange(len(areas))
+    for speck in np.flatnonzero(specks):
+        other = np.where(first == speck, second, first)
+        border = ((first == speck) | (second == speck)) & ~specks[other]
+        if border.any():
+            targets[speck] = np.argmax(np.bincount(other[border], lengths[border]))
+    return targets[sides]

@@ -1,0 +1,389 @@
+"""
+First hits of many points with a mesh along one common direction, exact.
+
+All rays are parallel, so triangles are seen from above: a point meets a triangle if
+the triangle's projection covers it. The tree yields the triangles under the points,
+a grid over the points yields the pairs, and two-dimensional edge functions decide.
+The edge function of an edge has the same magnitude from either of its triangles, so
+nothing slips through between neighbours.
+"""
+
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ...numerics.vec3 import Row, Rows, along, matrix_rows, triangle_rows
+from .vp_tree import STACK_SIZE, VpTree
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+AnyIntegers = TypeVar('AnyIntegers', NDArray[np.int64], NDArray[np.uint32])
+
+#: Sides of a facet as a ray along the direction meets it.
+EXIT, ENTRY, NO_HIT = 1, -1, 0
+AHEAD, BEHIND = 0, 1
+#: Margin round a cell of the grid, in cells, that rounding cannot bridge.
+SLACK = 1e-6
+
+
+class Hits(NamedTuple):
+    """
+    Nearest hits of k points along a direction; column 0 is ahead, column 1 behind.
+
+    Attributes
+    ----------
+    distances : (k, 2) float
+        Signed way to the hit [m]: above 0 ahead, at most 0 behind; infinite if none.
+    sides : (k, 2) int
+        ``EXIT``, ``ENTRY`` or ``NO_HIT``, for travel along the direction.
+    positions : (k, 2) int
+        Position of the triangle in the tree's order, -1 if none.
+    weights : (k, 2, 3) float
+        Barycentric coordinates of the hit.
+    """
+
+    distances: Array
+    sides: NDArray[np.int64]
+    positions: NDArray[np.int64]
+    weights: Array
+
+
+@njit(cache=True)
+def direction_frame(direction: Array) -> Array:
+    """
+    Return rows e1, e2, d of a right-handed frame with d along the direction.
+
+    Source: Duff et al., Building an orthonormal basis, revisited, JCGT 2017.
+    """
+    frame = np.empty((3, 3))
+    norm = np.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
+    x, y, z = direction[0] / norm, direction[1] / norm, direction[2] / norm
+    sign = 1.0 if z >= 0.0 else -1.0
+    a = -1.0 / (sign + z)
+    b = x * y * a
+    frame[0, 0], frame[0, 1], frame[0, 2] = 1.0 + sign * x * x * a, sign * b, -sign * x
+    frame[1, 0], frame[1, 1], frame[1, 2] = b, sign + y * y * a, -y
+    frame[2, 0], frame[2, 1], frame[2, 2] = x, y, z
+    return frame
+
+
+@njit(cache=True, inline='always')
+def project_triangle(corners: Array, position: int, frame: Array, projected: Array) -> None:
+    """Fill ``projected (3, 3)`` with the corners of triangle ``position`` in a frame."""
+    for k in range(3):
+        x, y, z = corners[position, k, 0], corners[position, k, 1], corners[position, k, 2]
+        for axis in range(3):
+            projected[k, axis] = frame[axis, 0] * x + frame[axis, 1] * y + frame[axis, 2] * z
+
+
+@njit(cache=True)
+def triangles_under(tree: VpTree, frame: Array, lower: Array, upper: Array) -> IntArray:
+    """
+    Return tree positions of the triangles whose projected extent meets a box.
+
+    ``lower, upper (3,)`` bound the box in the frame; its third axis is the direction. Some
+    that miss it are left out although their extent meets it: those in a ball that misses it.
+    """
+    centres, radii, children = tree.centres, tree.radii, tree.children
+    ranges, corners = tree.ranges, tree.corners
+    first, second, third = matrix_rows(frame)
+    low_u, low_v, low_w = lower[0], lower[1], lower[2]
+    high_u, high_v, high_w = upper[0], upper[1], upper[2]
+    found, count = np.empty(256, np.int64), 0    # more than in any leaf
+    stack = np.empty(STACK_SIZE, np.int64)
+    stack[0] = 0
+    top = 1
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        centre, radius = (centres[node, 0], centres[node, 1], centres[node, 2]), radii[node]
+        w = along(third, centre)
+        if w + radius < low_w or w - radius > high_w:
+            continue
+        u, v = along(first, centre), along(second, centre)
+        du, dv = max(low_u - u, u - high_u, 0.0), max(low_v - v, v - high_v, 0.0)
+        if du * du + dv * dv > radius * radius:
+            continue
+        inside = ((u - radius >= low_u) & (u + radius <= high_u) & (v - radius >= low_v)
+                  & (v + radius <= high_v) & (w - radius >= low_w) & (w + radius <= high_w))
+        if children[node, 0] >= 0 and not inside:
+            stack[top], stack[top + 1] = children[node, 0], children[node, 1]
+            top += 2
+            continue
+        begin, end = ranges[node, 0], ranges[node, 1]
+        while count + end - begin > len(found):
+            found = longer(found)
+        if inside:
+            count = _take_all(children, ranges, stack, top, found, count)
+            continue
+        for position in range(begin, end):
+            triangle = triangle_rows(corners, position)
+            # Kept or overwritten by the next one: no branch that cannot be foreseen.
+            found[count] = position
+            count += (_meets(triangle, first, low_u, high_u) & _meets(
+                triangle, second, low_v, high_v) & _meets(triangle, third, low_w, high_w))
+    return found[:count]
+
+
+@njit(cache=True, inline='always')
+def _take_all(children: IntArray, ranges: IntArray, stack: IntArray, base: int, found: IntArray,
+              count: int) -> int:
+    """Append all triangles of the node at a place of the stack; return how many there are."""
+    top = base + 1
+    while top > base:
+        top -= 1
+        node = stack[top]
+        if children[node, 0] >= 0:
+            stack[top], stack[top + 1] = children[node, 0], children[node, 1]
+            top += 2
+            continue
+        for position in range(ranges[node, 0], ranges[node, 1]):
+            found[count] = position
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def longer(values: AnyIntegers) -> AnyIntegers:
+    """Return integers with as much room again at their end."""
+    grown = np.empty(2 * len(values), values.dtype)
+    grown[:len(values)] = values
+    return grown
+
+
+@njit(cache=True, inline='always')
+def _meets(triangle: Rows, axis: Row, low: float, high: float) -> bool:
+    """Tell whether a triangle's extent along an axis meets an interval."""
+    a, b, c = along(axis, triangle[0]), along(axis, triangle[1]), along(axis, triangle[2])
+    meets: bool = (max(a, b, c) >= low) & (min(a, b, c) <= high)
+    return meets
+
+
+@njit(cache=True, inline='always')
+def edge_functions(ax: float, ay: float, bx: float, by: float, cx: float,
+                   cy: float) -> tuple[float, float, float]:
+    """Return twice the signed areas of the origin with each edge of a triangle in the plane."""
+    return bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx
+
+
+@njit(cache=True, inline='always')
+def cover(projected: Array, u: float, v: float) -> tuple[float, float, float, float]:
+    """
+    Return signed edge functions and their sum of a point under a projected triangle.
+
+    The sum is 0 where the triangle does not cover the point or is parallel to the
+    direction; positive where the facet faces along the direction (an exit).
+    """
+    e0, e1, e2 = edge_functions(projected[0, 0] - u, projected[0, 1] - v, projected[1, 0] - u,
+                                projected[1, 1] - v, projected[2, 0] - u, projected[2, 1] - v)
+    # No branch that cannot be foreseen.
+    inside = ((e0 >= 0.0) & (e1 >= 0.0) & (e2 >= 0.0)) | ((e0 <= 0.0) & (e1 <= 0.0)
+                                                          & (e2 <= 0.0))
+    return e0, e1, e2, (e0 + e1 + e2 if inside else 0.0)
+
+
+@njit(cache=True, inline='always')
+def slab_range(projected: Array, low: float, high: float) -> tuple[float, float]:
+    """Return bounds of a projected triangle's second coordinate where its first is in a slab."""
+    least, most = np.inf, -np.inf
+    for a in range(3):
+        b = (a + 1) % 3
+        ua, va, ub, vb = projected[a, 0], projected[a, 1], projected[b, 0], projected[b, 1]
+        if low <= ua <= high:
+            least, most = min(least, va), max(most, va)
+        for k in range(2):
+            wall = low if k == 0 else high
+            if (ua < wall) != (ub < wall):
+                v = va + (vb - va) * ((wall - ua) / (ub - ua))
+                least, most = min(least, v), max(most, v)
+    return least, most
+
+
+@njit(cache=True)
+def grid_shape(count: float, width: float, height: float) -> tuple[int, int]:
+    """Return the cells along both sides, about two to a point."""
+    cells = 2.0 * count
+    if width <= 0.0 and height <= 0.0:
+        return 1, 1
+    if width <= 0.0:
+        return 1, int(cells)
+    if height <= 0.0:
+        return int(cells), 1
+    nu = min(max(1.0, np.sqrt(cells * width / height)), cells)
+    return int(nu), int(max(1.0, cells / nu))
+
+
+@njit(cache=True, inline='always')
+def _cell(value: float, origin: float, scale: float, count: int) -> int:
+    return min(max(int((value - origin) * scale), 0), count - 1)
+
+
+@njit(cache=True)
+def _sort_into_cells(points: Array, lower: Array, scale_u: float, scale_v: float, nu: int,
+                     nv: int) -> tuple[IntArray, IntArray]:
+    """Return the points' order by cell and the first of each cell (counting sort)."""
+    starts = np.zeros(nu * nv + 1, np.int64)
+    cells = np.empty(len(points), np.int64)
+    for i in range(len(points)):
+        cells[i] = (_cell(points[i, 0], lower[0], scale_u, nu) * nv
+                    + _cell(points[i, 1], lower[1], scale_v, nv))
+        starts[cells[i] + 1] += 1
+    for c in range(nu * nv):
+        starts[c + 1] += starts[c]
+    place = starts[:-1].copy()
+    order = np.empty(len(points), np.int64)
+    for i in range(len(points)):
+        order[place[cells[i]]] = i
+        place[cells[i]] += 1
+    return order, starts
+
+
+@njit(cache=True)
+def cast(tree: VpTree, points: Array, direction: Array, behind: float) -> Hits:
+    """
+    Return the nearest hits of points with a mesh along a direction.
+
+    Parameters
+    ----------
+    tree : VpTree
+    points : (k, 3) float
+        Mesh frame [m].
+    direction : (3,) float
+        Common direction, any length above 0.
+    behind : float
+        How far behind a point hits are looked for [m]; 0 if they are not wanted.
+
+    Returns
+    -------
+    Hits
+
+    Notes
+    -----
+    Source: CONTACT narrow phase of the intersection paper, in which the triangles round
+    the nearest projected vertex are tried; departure: all triangles whose projection
+    covers the point, so that none is missed.
+    """
+    distances, positions, edges = nearest_hits(tree, points, direction, behind)
+    count = len(points)
+    sides, weights = np.zeros((count, 2), np.int64), np.zeros((count, 2, 3))
+    for i in range(count):
+        for column in range(2):
+            if positions[i, column] < 0:
+                continue
+            total = edges[i, column, 3]
+            sides[i, column] = EXIT if total > 0.0 else ENTRY
+            for k in range(3):
+                weights[i, column, k] = edges[i, column, k] / total
+    return Hits(distances, sides, positions, weights)
+
+
+@njit(cache=True)
+def nearest_hits(tree: VpTree, points: Array, direction: Array,
+                 behind: float) -> tuple[Array, IntArray, Array]:
+    """
+    Return distances and positions of the hits that ``cast`` tells, and their edge functions.
+
+    The last, ``(k, 2, 4)``, are followed by their sum: it is above 0 where the mesh is left;
+    over it they are the barycentric coordinates. Where nothing is hit they mean nothing.
+    """
+    count = len(points)
+    distances, positions = np.empty((count, 2)), np.full((count, 2), -1)
+    distances[:, AHEAD], distances[:, BEHIND] = np.inf, -np.inf
+    edges = np.empty((count, 2, 4))
+    frame = direction_frame(direction)
+    turned, lower, upper = _turn_points(points, frame)
+    if count > 0:
+        upper[2] = np.inf
+        lower[2] -= behind
+        candidates = triangles_under(tree, frame, lower, upper)
+        _stream(tree.corners, candidates, frame, turned, lower, upper, distances, positions,
+                edges)
+    return distances, positions, edges
+
+
+@njit(cache=True)
+def _turn_points(points: Array, frame: Array) -> tuple[Array, Array, Array]:
+    """Return points in a frame, and their bounds there."""
+    turned = np.empty((len(points), 3))
+    lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
+    for i in range(len(points)):
+        for k in range(3):
+            turned[i, k] = (frame[k, 0] * points[i, 0] + frame[k, 1] * points[i, 1]
+                            + frame[k, 2] * points[i, 2])
+            lower[k] = min(lower[k], turned[i, k])
+            upper[k] = max(upper[k], turned[i, k])
+    return turned, lower, upper
+
+
+@njit(cache=True)
+def _stream(corners: Array, candidates: IntArray, frame: Array, turned: Array, lower: Array,
+            upper: Array, distances: Array, positions: IntArray, edges: Array) -> None:
+    """Test every candidate triangle against the points in the cells under it."""
+    nu, nv = grid_shape(len(turned), upper[0] - lower[0], upper[1] - lower[1])
+    scale_u = nu / max(upper[0] - lower[0], 1e-300)
+    scale_v = nv / max(upper[1] - lower[1], 1e-300)
+    order, starts = _sort_into_cells(turned, lower, scale_u, scale_v, nu, nv)
+    projected = np.empty((3, 3))
+    for position in candidates:
+        project_triangle(corners, position, frame, projected)
+        u0 = _cell(min(projected[0, 0], projected[1, 0], projected[2, 0]), lower[0], scale_u, nu)
+        u1 = _cell(max(projected[0, 0], projected[1, 0], projected[2, 0]), lower[0], scale_u, nu)
+        least = min(projected[0, 1], projected[1, 1], projected[2, 1])
+        most = max(projected[0, 1], projected[1, 1], projected[2, 1])
+        v0, v1 = _cell(least, lower[1], scale_v, nv), _cell(most, lower[1], scale_v, nv)
+        slanted = (u1 - u0) * (v1 - v0) > 4
+        for cu in range(u0, u1 + 1):
+            if slanted:
+                low = lower[0] + (cu - SLACK) / scale_u
+                high = lower[0] + (cu + 1.0 + SLACK) / scale_u
+                least, most = slab_range(projected, low, high)
+                if least > most:
+                    continue
+                v0 = _cell(least - SLACK / scale_v, lower[1], scale_v, nv)
+                v1 = _cell(most + SLACK / scale_v, lower[1], scale_v, nv)
+            for place in range(starts[cu * nv + v0], starts[cu * nv + v1 + 1]):
+                i = order[place]
+                e0, e1, e2, total = cover(projected, turned[i, 0], turned[i, 1])
+                if total == 0.0:
+                    continue
+                distance = _height(projected, e0, e1, e2, total, turned[i, 2])
+                column = AHEAD if distance > 0.0 else BEHIND
+                if abs(distance) < abs(distances[i, column]):
+                    distances[i, column] = distance
+                    positions[i, column] = position
+                    edges[i, column, 0], edges[i, column, 1] = e0, e1
+                    edges[i, column, 2], edges[i, column, 3] = e2, total
+
+
+@njit(cache=True, inline='always')
+def _height(projected: Array, e0: float, e1: float, e2: float, total: float, z: float) -> float:
+    """Return the third coordinate of a covered point of a triangle, less z."""
+    height: float = (e0 * (projected[0, 2] - z) + e1 * (projected[1, 2] - z)
+                     + e2 * (projected[2, 2] - z)) / total
+    return height
+
+
+#: A direction without relation to any axis, for inside tests.
+_GENERIC = np.array([0.36235775, 0.51730713, 0.77529167])
+
+
+def contains(tree: VpTree, points: Array) -> NDArray[np.bool_]:
+    """
+    Tell which points lie inside a closed mesh: their first hit is an exit.
+
+    Parameters
+    ----------
+    tree : VpTree
+        Of a closed mesh, wound outwards.
+    points : (k, 3) float
+        Mesh frame [m].
+
+    Returns
+    -------
+    (k,) bool
+    """
+    hits = cast(tree, np.ascontiguousarray(points, float), _GENERIC, 0.0)
+    inside: NDArray[np.bool_] = hits.sides[:, AHEAD] == EXIT
+    return inside

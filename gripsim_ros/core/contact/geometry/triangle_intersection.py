@@ -1,0 +1,160 @@
+"""
+Where edges of one surface go through faces of another.
+
+Two surfaces meet exactly where that happens, whether or not any vertex is inside: a rod
+through a plate, or two wedges that cross, have none.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ...transforms import apply, inverse
+from .closest_point import triangles_in_box
+from .contact_mesh import ContactMesh
+from .oriented_box import interaction_region
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+#: The region looked at is wider by this part of the size, so that rounding cuts nothing off.
+MARGIN = 1e-9
+
+
+class Piercings(NamedTuple):
+    """
+    Points where edges of one mesh go through faces of another.
+
+    ``edges (k, 2)`` end vertices in the one, ``faces (k,)`` of the other, ``points (k, 3)``
+    [m] in the frame of a. An edge between two faces is found once for each of them.
+    """
+
+    edges: Integers
+    faces: Integers
+    points: Array
+
+
+def find_piercings(a: ContactMesh, b: ContactMesh,
+                   T_a_b: Array) -> tuple[Piercings, Piercings]:
+    """
+    Return where edges of a go through faces of b, and edges of b through faces of a.
+
+    Parameters
+    ----------
+    a, b : ContactMesh
+    T_a_b : (4, 4) float
+        Pose of b in a.
+
+    Returns
+    -------
+    Piercings, Piercings
+
+    Notes
+    -----
+    Signed volumes of the tetrahedra of edge and face (Guigue and Devillers 2003, in the
+    general case). An edge that only touches a face, or lies in its plane, does not pierce.
+    """
+    chosen_a, chosen_b = _candidates(a, b, T_a_b), _candidates(b, a, inverse(T_a_b))
+    corners_a = np.ascontiguousarray(a.mesh.vertices[a.mesh.faces[chosen_a]])
+    vertices_b = apply(T_a_b, b.mesh.vertices)
+    corners_b = np.ascontiguousarray(vertices_b[b.mesh.faces[chosen_b]])
+    return (_pierce(a, chosen_a, corners_a, chosen_b, corners_b),
+            _pierce(b, chosen_b, corners_b, chosen_a, corners_a))
+
+
+def _candidates(mesh: ContactMesh, other: ContactMesh, T_mesh_other: Array) -> Integers:
+    """Return the faces in the region of potential interaction."""
+    region = interaction_region(mesh.box, other.box.moved(T_mesh_other).inflated(
+        MARGIN * other.tree.size))
+    if region is None:
+        return np.zeros(0, np.int64)
+    region = region.inflated(MARGIN * mesh.tree.size)
+    found = triangles_in_box(mesh.tree, region.axes, region.centre, region.half_lengths)
+    return np.sort(mesh.tree.faces[found])
+
+
+def _pierce(mesh: ContactMesh, chosen: Integers, corners: Array, others: Integers,
+            other_corners: Array) -> Piercings:
+    if not (len(chosen) and len(others)):
+        return Piercings(np.zeros((0, 2), np.int64), np.zeros(0, np.int64), np.zeros((0, 3)))
+    order = np.argsort(other_corners[:, :, 0].min(axis=1), kind='stable')
+    rows, places, points = _edges_through(corners, np.ascontiguousarray(other_corners[order]))
+    faces, corner = mesh.mesh.faces[chosen[rows // 3]], rows % 3
+    ends = np.stack([faces[np.arange(len(rows)), corner],
+                     faces[np.arange(len(rows)), (corner + 1) % 3]], axis=1)
+    return Piercings(ends, others[order[places]], points)
+
+
+@njit(cache=True)
+def _edges_through(corners: Array, others: Array) -> tuple[Integers, Integers, Array]:
+    """Return sides (3 face + k), places among the others, and points of all piercings."""
+    low, high = np.empty((len(others), 3)), np.empty((len(others), 3))
+    widest = 0.0
+    for j in range(len(others)):
+        for k in range(3):
+            low[j, k] = min(others[j, 0, k], others[j, 1, k], others[j, 2, k])
+            high[j, k] = max(others[j, 0, k], others[j, 1, k], others[j, 2, k])
+        widest = max(widest, high[j, 0] - low[j, 0])
+    sides, places, count = np.empty(64, np.int64), np.empty(64, np.int64), 0
+    points, point = np.empty((64, 3)), np.empty(3)
+    for i in range(len(corners)):
+        for side in range(3):
+            p, q = corners[i, side], corners[i, (side + 1) % 3]
+            # The others lie in the order of their least x.
+            begin = np.searchsorted(low[:, 0], min(p[0], q[0]) - widest)
+            end = np.searchsorted(low[:, 0], max(p[0], q[0]), side='right')
+            for j in range(begin, end):
+                if _apart(p, q, low[j], high[j]) or not _goes_through(p, q, others[j], point):
+                    continue
+                if count == len(sides):
+                    sides, places = _longer(sides), _longer(places)
+                    more = np.empty((2 * count, 3))
+                    more[:count] = points
+                    points = more
+                sides[count], places[count], points[count] = 3 * i + side, j, point
+                count += 1
+    return sides[:count], places[:count], points[:count]
+
+
+@njit(cache=True)
+def _longer(values: Integers) -> Integers:
+    grown = np.empty(2 * len(values), np.int64)
+    grown[:len(values)] = values
+    return grown
+
+
+@njit(cache=True, inline='always')
+def _apart(p: Array, q: Array, low: Array, high: Array) -> bool:
+    apart = False
+    for k in range(3):
+        apart = apart or min(p[k], q[k]) > high[k] or max(p[k], q[k]) < low[k]
+    return apart
+
+
+@njit(cache=True, inline='always')
+def _volume(a: Array, b: Array, c: Array, d: Array) -> float:
+    """Return six times the signed volume of a tetrahedron."""
+    ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+    wx, wy, wz = d[0] - a[0], d[1] - a[1], d[2] - a[2]
+    volume: float = ((uy * vz - uz * vy) * wx + (uz * vx - ux * vz) * wy
+                     + (ux * vy - uy * vx) * wz)
+    return volume
+
+
+@njit(cache=True)
+def _goes_through(p: Array, q: Array, triangle: Array, point: Array) -> bool:
+    """Tell whether a segment goes through a triangle, and write where."""
+    a, b, c = triangle[0], triangle[1], triangle[2]
+    before, after = _volume(a, b, c, p), _volume(a, b, c, q)
+    if not before * after < 0.0:
+        return False
+    u, v, w = _volume(p, q, a, b), _volume(p, q, b, c), _volume(p, q, c, a)
+    if not ((u >= 0.0 and v >= 0.0 and w >= 0.0) or (u <= 0.0 and v <= 0.0 and w <= 0.0)):
+        return False
+    share = before / (before - after)
+    for k in range(3):
+        point[k] = p[k] + share * (q[k] - p[k])
+    return True

@@ -1,0 +1,365 @@
+"""
+A vantage-point tree over the bounding balls of a mesh's triangles.
+
+The tree is built once, on the rest pose and in the mesh's own frame. Every node
+keeps a ball around all its triangles, so every query prunes by balls and is exact:
+a tree over *vertices* that looks at the triangles of the nearest one is not.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ...errors import ShapeError
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+LEAF_SIZE = 6
+#: Balls grow by this part of the mesh's size, so that rounding never prunes a touch.
+INFLATION = 1e-12
+STACK_SIZE = 128
+#: Nodes of at most so many triangles are refitted to these, others to their children.
+DIRECT_SIZE = 2 * LEAF_SIZE
+
+
+class VpTree(NamedTuple):
+    """
+    Flat arrays of the tree; triangles lie in the order of the leaves, nodes depth first.
+
+    Attributes
+    ----------
+    centres, radii : (m, 3) float, (m,) float
+        Ball around all triangles of a node [m].
+    slabs : (m, 5) float
+        Mean unit normal of a node's triangles, and bounds of their extent along it from
+        the ball's centre [m]: a piece of surface is a flat disc rather than a ball.
+    children : (m, 2) int
+        Inner and outer child, -1 for a leaf.
+    ranges : (m, 2) int
+        First and one past last triangle position of a node.
+    corners : (f, 3, 3) float
+        Corners of each triangle [m].
+    faces : (f,) int
+        Index of each triangle in the mesh.
+    size : float
+        Diameter of the root's ball [m].
+    """
+
+    centres: Array
+    radii: Array
+    slabs: Array
+    children: NDArray[np.int64]
+    ranges: NDArray[np.int64]
+    corners: Array
+    faces: NDArray[np.int64]
+    size: float
+
+
+def build_vp_tree(vertices: Array, faces: NDArray[np.int64]) -> VpTree:
+    """
+    Build the tree of a mesh.
+
+    Parameters
+    ----------
+    vertices : (n, 3) float
+        Mesh frame [m].
+    faces : (f, 3) int
+
+    Returns
+    -------
+    VpTree
+
+    Raises
+    ------
+    ShapeError
+        There is no triangle, or a vertex is not finite.
+
+    Notes
+    -----
+    Source: Yianilos 1993, split at the median distance from a vantage point. Departure:
+    the points are the triangles' centroids, the vantage point is the one farthest from
+    the node's mean, so that both halves stay compact.
+    """
+    corners = np.ascontiguousarray(np.asarray(vertices, float)[faces])
+    if corners.ndim != 3 or not len(corners):
+        raise ShapeError(f'a tree needs triangles (f, 3) with f > 0, got {np.shape(faces)}')
+    if not np.isfinite(corners).all():
+        raise ShapeError('a tree needs finite vertices')
+    order, centres, radii, slabs, children, ranges = _build(corners)
+    centres, radii, slabs, children, ranges = _depth_first(centres, radii, slabs, children,
+                                                           ranges)
+    size = 2.0 * float(radii[0])
+    _inflate(radii, slabs, size)
+    return VpTree(centres, radii, slabs, children, ranges,
+                  np.ascontiguousarray(corners[order]), order, size)
+
+
+def _inflate(radii: Array, slabs: Array, size: float) -> None:
+    radii *= 1.0 + INFLATION
+    radii += INFLATION * size
+    slabs[:, 3] -= INFLATION * size
+    slabs[:, 4] += INFLATION * size
+
+
+def refit_vp_tree(tree: VpTree, vertices: Array, faces: NDArray[np.int64]) -> VpTree:
+    """
+    Return the tree of a mesh whose vertices have moved, in time proportional to its faces.
+
+    Parameters
+    ----------
+    tree : VpTree
+        Of the same faces.
+    vertices : (n, 3) float
+        New places, mesh frame [m].
+    faces : (f, 3) int
+
+    Returns
+    -------
+    VpTree
+        As exact as a new one: its balls and slabs hold their triangles. It is the looser
+        the farther the mesh is from the shape that it was built for.
+
+    Raises
+    ------
+    ShapeError
+        Other faces than the tree's, or a vertex is not finite.
+
+    Notes
+    -----
+    Own derivation. The root and nodes of few triangles get their ball and slab from these;
+    the others the ball round their children's balls, and a slab round their slabs.
+    """
+    vertices, faces = np.array(vertices, float), np.array(faces, np.int64)
+    if faces.shape != (len(tree.faces), 3) or faces.max() >= len(vertices):
+        raise ShapeError(f'a tree of {len(tree.faces)} triangles cannot be fitted to faces '
+                         f'{faces.shape} of {len(vertices)} vertices')
+    if not np.isfinite(vertices).all():
+        raise ShapeError('a tree needs finite vertices')
+    corners, centres, radii, slabs = _refit(tree.children, tree.ranges, tree.faces, vertices,
+                                            faces)
+    size = 2.0 * float(radii[0])
+    _inflate(radii, slabs, size)
+    return VpTree(centres, radii, slabs, tree.children, tree.ranges, corners, tree.faces, size)
+
+
+@njit(cache=True, nogil=True)
+def _refit(children: IntArray, ranges: IntArray, order: IntArray, vertices: Array,
+           faces: IntArray) -> tuple[Array, Array, Array, Array]:
+    """Return corners in the tree's order, and centres, radii and slabs, leaves first."""
+    count = len(order)
+    corners = np.empty((count, 3, 3))
+    for i in range(count):
+        for corner in range(3):
+            vertex = faces[order[i], corner]
+            for k in range(3):
+                corners[i, corner, k] = vertices[vertex, k]
+    nodes = len(children)
+    centres, radii, slabs = np.empty((nodes, 3)), np.empty(nodes), np.empty((nodes, 5))
+    areas = np.zeros((nodes, 3))
+    for node in range(nodes - 1, -1, -1):
+        start, end = ranges[node]
+        if node == 0 or children[node, 0] < 0 or end - start <= DIRECT_SIZE:
+            _fit_directly(corners, start, end, centres, radii, slabs, areas, node)
+        else:
+            _fit_to_children(children[node, 0], children[node, 1], centres, radii, slabs,
+                             areas, node)
+    return corners, centres, radii, slabs
+
+
+@njit(cache=True, nogil=True)
+def _fit_directly(corners: Array, start: int, end: int, centres: Array, radii: Array, slabs: Array,
+                  areas: Array, node: int) -> None:
+    """Write the ball about the middle of the extents of triangles, and their slab."""
+    for k in range(3):
+        low, high, area = np.inf, -np.inf, 0.0
+        u, v = (k + 1) % 3, (k + 2) % 3
+        for i in range(start, end):
+            low = min(low, min(min(corners[i, 0, k], corners[i, 1, k]), corners[i, 2, k]))
+            high = max(high, max(max(corners[i, 0, k], corners[i, 1, k]), corners[i, 2, k]))
+            area += ((corners[i, 1, u] - corners[i, 0, u]) * (corners[i, 2, v] - corners[i, 0, v])
+                     - (corners[i, 1, v] - corners[i, 0, v])
+                     * (corners[i, 2, u] - corners[i, 0, u]))
+        centres[node, k], areas[node, k] = 0.5 * (low + high), area
+    nx, ny, nz = _unit(areas, node)
+    cx, cy, cz = centres[node, 0], centres[node, 1], centres[node, 2]
+    farthest, low, high = 0.0, np.inf, -np.inf
+    for i in range(start, end):
+        for corner in range(3):
+            x, y, z = (corners[i, corner, 0] - cx, corners[i, corner, 1] - cy,
+                       corners[i, corner, 2] - cz)
+            farthest = max(farthest, x * x + y * y + z * z)
+            height = nx * x + ny * y + nz * z
+            low, high = min(low, height), max(high, height)
+    radii[node] = np.sqrt(farthest)
+    slabs[node, 0], slabs[node, 1], slabs[node, 2] = nx, ny, nz
+    slabs[node, 3], slabs[node, 4] = low, high
+
+
+@njit(cache=True, nogil=True)
+def _unit(areas: Array, node: int) -> tuple[float, float, float]:
+    x, y, z = areas[node, 0], areas[node, 1], areas[node, 2]
+    norm = np.sqrt(x * x + y * y + z * z)
+    return (x / norm, y / norm, z / norm) if norm > 0.0 else (0.0, 0.0, 0.0)
+
+
+@njit(cache=True, nogil=True)
+def _fit_to_children(first: int, second: int, centres: Array, radii: Array, slabs: Array,
+                     areas: Array, node: int) -> None:
+    """Write the least ball round two balls, and a slab round theirs."""
+    squared = 0.0
+    for k in range(3):
+        squared += (centres[second, k] - centres[first, k]) ** 2
+        areas[node, k] = areas[first, k] + areas[second, k]
+    distance = np.sqrt(squared)
+    if distance + radii[second] <= radii[first]:
+        share, radii[node] = 0.0, radii[first]
+    elif distance + radii[first] <= radii[second]:
+        share, radii[node] = 1.0, radii[second]
+    else:
+        radii[node] = 0.5 * (distance + radii[first] + radii[second])
+        share = (radii[node] - radii[first]) / distance
+    for k in range(3):
+        centres[node, k] = centres[first, k] + share * (centres[second, k] - centres[first, k])
+    nx, ny, nz = _unit(areas, node)
+    low, high = np.inf, -np.inf
+    for child in (first, second):
+        offset = (nx * (centres[child, 0] - centres[node, 0])
+                  + ny * (centres[child, 1] - centres[node, 1])
+                  + nz * (centres[child, 2] - centres[node, 2]))
+        cosine = nx * slabs[child, 0] + ny * slabs[child, 1] + nz * slabs[child, 2]
+        sine = np.sqrt(max(1.0 - cosine * cosine, 0.0)) * radii[child]
+        ends = cosine * slabs[child, 3], cosine * slabs[child, 4]
+        low = min(low, offset + max(min(ends[0], ends[1]) - sine, -radii[child]))
+        high = max(high, offset + min(max(ends[0], ends[1]) + sine, radii[child]))
+    slabs[node, 0], slabs[node, 1], slabs[node, 2] = nx, ny, nz
+    slabs[node, 3], slabs[node, 4] = low, high
+
+
+@njit(cache=True, nogil=True)
+def _depth_first(centres: Array, radii: Array, slabs: Array, children: IntArray,
+                 ranges: IntArray) -> tuple[Array, Array, Array, IntArray, IntArray]:
+    """Renumber nodes: subtrees lie together, the two children of a node side by side."""
+    count = len(radii)
+    places, stack = np.zeros(count, np.int64), np.zeros(STACK_SIZE, np.int64)
+    top, filled = 1, 1
+    renumbered = np.full((count, 2), -1)
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        if children[node, 0] >= 0:
+            for k in range(2):
+                places[children[node, k]] = filled + k
+                renumbered[places[node], k] = filled + k
+                stack[top + 1 - k] = children[node, k]
+            filled += 2
+            top += 2
+    order = np.argsort(places)
+    return centres[order], radii[order], slabs[order], renumbered, ranges[order]
+
+
+@njit(cache=True, nogil=True)
+def _build(corners: Array) -> tuple[IntArray, Array, Array, Array, IntArray, IntArray]:
+    count = len(corners)
+    middles = np.empty((count, 3))
+    for f in range(count):
+        for k in range(3):
+            middles[f, k] = (corners[f, 0, k] + corners[f, 1, k] + corners[f, 2, k]) / 3.0
+    order = np.arange(count)
+    capacity = 2 * count + 1
+    centres = np.empty((capacity, 3))
+    radii = np.empty(capacity)
+    slabs = np.empty((capacity, 5))
+    children = np.full((capacity, 2), -1)
+    ranges = np.empty((capacity, 2), np.int64)
+    ranges[0, 0], ranges[0, 1] = 0, count
+    nodes = 1
+    node = 0
+    while node < nodes:
+        start, end = ranges[node]
+        _bounding_ball(corners, order[start:end], centres[node], radii[node:node + 1])
+        _flat_slab(corners, order[start:end], centres[node], slabs[node])
+        if end - start > LEAF_SIZE:
+            _split(middles, order[start:end])
+            half = start + (end - start) // 2
+            for side in range(2):
+                children[node, side] = nodes
+                ranges[nodes, 0] = start if side == 0 else half
+                ranges[nodes, 1] = half if side == 0 else end
+                nodes += 1
+        node += 1
+    return (order, centres[:nodes].copy(), radii[:nodes].copy(), slabs[:nodes].copy(),
+            children[:nodes].copy(), ranges[:nodes].copy())
+
+
+@njit(cache=True)
+def _split(middles: Array, order: IntArray) -> None:
+    """Sort a node's triangles by their distance from its vantage point."""
+    mean = np.zeros(3)
+    for f in order:
+        mean += middles[f]
+    mean /= len(order)
+    vantage, farthest = order[0], -1.0
+    for f in order:
+        distance = _squared(middles[f], mean)
+        if distance > farthest:
+            vantage, farthest = f, distance
+    distances = np.empty(len(order))
+    for i in range(len(order)):
+        distances[i] = _squared(middles[order[i]], middles[vantage])
+    order[:] = order[np.argsort(distances, kind='mergesort')]
+
+
+@njit(cache=True)
+def _squared(a: Array, b: Array) -> float:
+    squared: float = (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 + (a[2] - b[2]) ** 2
+    return squared
+
+
+@njit(cache=True)
+def _bounding_ball(corners: Array, order: IntArray, centre: Array, radius: Array) -> None:
+    """Start from the middle of the extents and pull towards the farthest corner a few times."""
+    for k in range(3):
+        lower, upper = np.inf, -np.inf
+        for f in order:
+            for corner in range(3):
+                lower = min(lower, corners[f, corner, k])
+                upper = max(upper, corners[f, corner, k])
+        centre[k] = 0.5 * (lower + upper)
+    best = np.empty(3)
+    best_radius = np.inf
+    for attempt in range(8):
+        farthest, far_f, far_c = -1.0, 0, 0
+        for f in order:
+            for corner in range(3):
+                distance = _squared(corners[f, corner], centre)
+                if distance > farthest:
+                    farthest, far_f, far_c = distance, f, corner
+        if farthest < best_radius:
+            best_radius = farthest
+            best[:] = centre
+        step = 1.0 / (attempt + 2.0) ** 2
+        for k in range(3):
+            centre[k] += step * (corners[far_f, far_c, k] - centre[k])
+    centre[:] = best
+    radius[0] = np.sqrt(best_radius)
+
+
+@njit(cache=True)
+def _flat_slab(corners: Array, order: IntArray, centre: Array, slab: Array) -> None:
+    """Write the mean normal of triangles and their extent along it from a centre."""
+    normal = np.zeros(3)
+    for f in order:
+        normal += np.cross(corners[f, 1] - corners[f, 0], corners[f, 2] - corners[f, 0])
+    norm = np.sqrt(np.sum(normal ** 2))
+    for k in range(3):
+        slab[k] = normal[k] / norm if norm > 0.0 else 0.0
+    slab[3], slab[4] = np.inf, -np.inf
+    for f in order:
+        for corner in range(3):
+            along = 0.0
+            for k in range(3):
+                along += slab[k] * (corners[f, corner, k] - centre[k])
+            slab[3], slab[4] = min(slab[3], along), max(slab[4], along)

@@ -1,0 +1,188 @@
+"""What presses on the object: a link's mesh, or an analytic sphere or flat punch."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..geometry.closest_point import closest_points, triangles_in_box
+from ..geometry.contact_mesh import ContactMesh
+from ..geometry.curved_surface import CurvedSurface, lift
+from ..geometry.oriented_box import OrientedBox
+from ..geometry.ray_casting import AHEAD, BEHIND, nearest_hits
+from ..geometry.vp_tree import VpTree
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+class Indenter(Protocol):
+    """A solid that can press; everything is in its own frame."""
+
+    @property
+    def box(self) -> OrientedBox:
+        """Return a box round it."""
+
+    @property
+    def bulge(self) -> float:
+        """Return how far its surface may lie outside ``box`` [m]."""
+
+    @property
+    def tree(self) -> VpTree | None:
+        """Return the tree of its triangles, if it has any: then they tell where it is."""
+
+    def facing(self, region: OrientedBox) -> Array:
+        """Return how its surface faces in a region: a mean outward normal, not unit."""
+
+    def ray_depths(self, points: Array, direction: Array,
+                   behind: float) -> tuple[Array, NDArray[np.int64]]:
+        """
+        Return depths ``(k,)`` of points along a unit direction, and side labels.
+
+        The depth is the way to the exit [m]; negative is the way back to it for a point
+        in front, at most ``behind``; ``-inf`` where the line meets no exit. Labels tell
+        the smooth side that is met, -1 for none.
+        """
+
+    def surface_distances(self, points: Array) -> Array:
+        """Return the distance ``(k,)`` of each point to the surface, not negative [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeshIndenter:
+    """A link's mesh, with its curved surface."""
+
+    body: ContactMesh
+
+    @property
+    def box(self) -> OrientedBox:
+        """Return the mesh's oriented box."""
+        return self.body.box
+
+    @property
+    def bulge(self) -> float:
+        """Return how far the curved surface lies from the facets at most [m]."""
+        return self.body.bulge
+
+    @property
+    def tree(self) -> VpTree:
+        """Return the tree of the facets."""
+        return self.body.tree
+
+    def facing(self, region: OrientedBox) -> Array:
+        """Return the mean normal of the triangles in a region."""
+        tree = self.body.tree
+        found = triangles_in_box(tree, region.axes, region.centre, region.half_lengths)
+        a, b, c = (tree.corners[found, k] for k in range(3))
+        area_vector: Array = np.cross(b - a, c - a).sum(axis=0)
+        return area_vector
+
+    def ray_depths(self, points: Array, direction: Array,
+                   behind: float) -> tuple[Array, NDArray[np.int64]]:
+        """Return depths to the curved surface along a direction (see ``Indenter``)."""
+        return mesh_depths(self.body.tree, self.body.surface, points, direction, behind)
+
+    def surface_distances(self, points: Array) -> Array:
+        """Return distances to the facets."""
+        return closest_points(self.body.tree, points, np.inf)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class SphereIndenter:
+    """A rigid sphere about its own origin; ``radius`` [m]."""
+
+    radius: float
+    bulge: float = 0.0
+    tree: VpTree | None = None
+
+    @cached_property
+    def box(self) -> OrientedBox:
+        """Return the cube round the sphere."""
+        return OrientedBox(np.eye(3), np.zeros(3), np.full(3, self.radius))
+
+    def facing(self, region: OrientedBox) -> Array:
+        """Return the direction from the centre."""
+        return region.centre.copy()
+
+    def ray_depths(self, points: Array, direction: Array,
+                   behind: float) -> tuple[Array, NDArray[np.int64]]:
+        """Return depths to the far side of the sphere (see ``Indenter``)."""
+        along = points @ direction
+        squared = self.radius ** 2 - np.einsum('ki,ki->k', points, points) + along ** 2
+        half = np.sqrt(np.maximum(squared, 0.0))
+        depths = half - along
+        # A point whose line enters the sphere further on is beside it, not in it.
+        met = (squared >= 0.0) & (depths >= -behind) & (half + along >= 0.0)
+        return np.where(met, depths, -np.inf), np.where(met, 0, -1)
+
+    def surface_distances(self, points: Array) -> Array:
+        """Return distances to the sphere."""
+        distances: Array = np.abs(np.linalg.norm(points, axis=1) - self.radius)
+        return distances
+
+
+@dataclass(frozen=True, eq=False)
+class PunchIndenter:
+    """
+    A rigid flat-ended cylinder: its end is the disc ``z = 0``, its body at ``z < 0``.
+
+    ``radius`` and ``length`` in metres; it presses along +z.
+    """
+
+    radius: float
+    length: float
+    bulge: float = 0.0
+    tree: VpTree | None = None
+
+    @cached_property
+    def box(self) -> OrientedBox:
+        """Return the box round the cylinder."""
+        half = np.array([self.radius, self.radius, self.length / 2.0])
+        return OrientedBox(np.eye(3), np.array([0.0, 0.0, -self.length / 2.0]), half)
+
+    def facing(self, region: OrientedBox) -> Array:
+        """Return the axis."""
+        return np.array([0.0, 0.0, 1.0])
+
+    def ray_depths(self, points: Array, direction: Array,
+                   behind: float) -> tuple[Array, NDArray[np.int64]]:
+        """Return depths to the flat end (see ``Indenter``); other sides are not met."""
+        if direction[2] <= 0.0:
+            return np.full(len(points), -np.inf), np.full(len(points), -1)
+        depths = -points[:, 2] / direction[2]
+        hits = points + depths[:, None] * direction
+        met = (hits[:, 0] ** 2 + hits[:, 1] ** 2 <= self.radius ** 2) & (depths >= -behind)
+        return np.where(met, depths, -np.inf), np.where(met, 0, -1)
+
+    def surface_distances(self, points: Array) -> Array:
+        """Return distances to the flat end's disc."""
+        outside = np.maximum(np.hypot(points[:, 0], points[:, 1]) - self.radius, 0.0)
+        return np.hypot(outside, points[:, 2])
+
+
+@njit(cache=True, error_model='numpy')
+def mesh_depths(tree: VpTree, surface: CurvedSurface, points: Array, direction: Array,
+                behind: float) -> tuple[Array, IntArray]:
+    """Return depths and labels of points along a direction (see ``Indenter``)."""
+    distances, positions, edges = nearest_hits(tree, points, direction, behind)
+    corners, normals, limits, sides = (tree.corners, surface.normals, surface.limits,
+                                       surface.sides)
+    count = len(points)
+    depths = np.full(count, -np.inf)
+    labels = np.full(count, -1)
+    way = (direction[0], direction[1], direction[2])
+    for i in range(count):
+        exits = positions[i, AHEAD] >= 0 and edges[i, AHEAD, 3] > 0.0
+        column = AHEAD if exits else BEHIND
+        position, total = positions[i, column], edges[i, column, 3]
+        if position < 0 or total <= 0.0:
+            continue
+        weights = (edges[i, column, 0] / total, edges[i, column, 1] / total,
+                   edges[i, column, 2] / total)
+        move, _, _ = lift(corners, normals, limits, position, weights, way)
+        depths[i] = distances[i, column] + move
+        labels[i] = sides[position]
+    return depths, labels

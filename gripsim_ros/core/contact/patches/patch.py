@@ -1,0 +1,251 @@
+"""
+Refined patches: nodes on the object's curved surface and their overlap with an indenter.
+
+A mesh's own vertices are too sparse for gentle contact, so each pair of an indenter and
+a smooth side of the object gets a square lattice of its own, fitted to the overlap.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ...batches import PATCH_THROUGH
+from ..geometry.contact_mesh import ContactMesh
+from .grid_placement import coarse_window, fitted_window, lattice_frame, zoom_window
+from .indenters import Indenter
+from .patch_flags import close_enough, ray_thickness, patch_flags
+from .region import Region, Start, find_region
+from .sampling_grid import (
+    Field, Spots, Window, find_spots, nodes_above, overlapping_nodes, sample_field)
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Overlapping points that define a spot well enough to fit the final lattice to it.
+ENOUGH = 12
+#: A change of the patch normal above this angle repeats the first lattice [cosine].
+SETTLED = np.cos(0.35)
+#: Overlaps beyond this part of the thickness have no meaning (two pads would meet).
+THICKNESS_LIMIT = 0.45
+#: The final lattice is fitted again while its number of loaded nodes is off by more.
+COUNT_BAND = (0.6, 1.7)
+
+
+@dataclass(frozen=True)
+class PatchOptions:
+    """
+    How finely patches are sampled.
+
+    Attributes
+    ----------
+    node_count : int
+        Nodes with overlap wanted per patch; about half carry load.
+    gap_ratio : float
+        Nodes with gaps up to this part of the greatest depth are kept as candidates.
+    levels : int
+        Lattices tried, each about five times finer, before a spot counts as no contact.
+    """
+
+    node_count: int = 70
+    gap_ratio: float = 0.1
+    levels: int = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """
+    Nodes of one contact patch, frame object.
+
+    Attributes
+    ----------
+    points, normals : (n, 3) float
+        On the object's curved surface [m]; unit normals into the object.
+    areas, depths : (n,) float
+        Area of each node [m^2]; overlap along the normal [m], negative for a gap.
+    thickness : float
+        Of the object through the patch [m].
+    flags : int
+        Sum of ``PATCH_*``.
+    side : int
+        Smooth side of the object.
+    direction : (3,) float
+        The patch normal, into the object.
+    """
+
+    points: Array
+    normals: Array
+    areas: Array
+    depths: Array
+    thickness: float
+    flags: int
+    side: int
+    direction: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """What stays the same while a pair is sampled."""
+
+    body: ContactMesh
+    indenter: Indenter
+    T_object_indenter: Array
+    options: PatchOptions
+
+    def field(self, side: int, window: Window, behind: float) -> Field:
+        return sample_field(self.body, side, window, self.indenter, self.T_object_indenter,
+                            behind)
+
+
+def sample_patch(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
+                 motion_direction: Array | None = None,
+                 options: PatchOptions = PatchOptions()) -> list[Patch]:
+    """
+    Sample every patch in which an indenter overlaps the object.
+
+    Parameters
+    ----------
+    body : ContactMesh
+        The object, undeformed, with merged vertices.
+    indenter : Indenter
+    T_object_indenter : (4, 4) float
+    motion_direction : (3,) float, optional
+        Direction of the indenter's motion, frame object; helps where the surfaces alone
+        do not tell which way the patch faces.
+    options : PatchOptions
+
+    Returns
+    -------
+    list of Patch
+        Each with at least one overlapping node; empty without contact.
+
+    Notes
+    -----
+    Source: directional depths of the intersection paper, turned into normal overlaps
+    ``d |n . N|``; the rest is of own derivation (``docs/model/contact.md``). The lattice's
+    axes follow the indenter's, so that patches turn with object and hand together.
+    """
+    region = find_region(body, indenter, T_object_indenter, motion_direction)
+    if region is None:
+        return []
+    pair = _Pair(body, indenter, T_object_indenter, options)
+    patches: list[Patch] = []
+    for start in region.starts:
+        patches += _sample_side(pair, region, start, patches)
+    return patches
+
+
+def _sample_side(pair: _Pair, region: Region, start: Start, known: list[Patch]) -> list[Patch]:
+    """Sample the patches of one side that face about one way."""
+    direction = start.direction
+    field, behind = _coarse_field(pair, region, start.side, direction)
+    for _ in range(2):
+        overlaps, better = _mean_normal(field.normals, field.depths, field.slopes)
+        if not overlaps or better @ direction > SETTLED:
+            break
+        direction = better
+        field, behind = _coarse_field(pair, region, start.side, direction)
+    patches: list[Patch] = []
+    waiting = [(field, behind, 0)]
+    while waiting:
+        field, behind, level = waiting.pop(0)
+        spots = find_spots(field.node, field.depths, field.window.spacing)
+        for spot, count in enumerate(spots.counts):
+            if count >= ENOUGH or (count and level == pair.options.levels):
+                patch = _final_patch(pair, start.side, field, spots, spot)
+                if patch is not None and not _repeats(patch, known + patches):
+                    patches.append(patch)
+            elif level < pair.options.levels:
+                window = zoom_window(field, spots.bounds[spot])
+                behind = 4.0 * field.window.spacing
+                waiting.append((pair.field(start.side, window, behind), behind, level + 1))
+    return patches
+
+
+def _coarse_field(pair: _Pair, region: Region, side: int,
+                  direction: Array) -> tuple[Field, float]:
+    frame = lattice_frame(direction, pair.T_object_indenter[:3, :3])
+    window, behind = coarse_window(region.box, frame)
+    return pair.field(side, window, behind), behind
+
+
+@njit(cache=True)
+def _mean_normal(normals: Array, depths: Array, slopes: Array) -> tuple[bool, Array]:
+    """Return whether nodes overlap, and their mean unit normal weighted by depth and area."""
+    chosen = np.flatnonzero(depths > 0.0)
+    if not len(chosen):
+        return False, np.zeros(3)
+    total = (depths[chosen] / slopes[chosen]) @ normals[chosen]
+    return True, total / np.sqrt(total @ total)
+
+
+def _final_patch(pair: _Pair, side: int, field: Field, spots: Spots, spot: int) -> Patch | None:
+    """Fit the final lattice to one spot of a field, and make the patch of it."""
+    origin, scale = field.window, field.window.spacing
+    own = overlapping_nodes(field.node, field.depths, spots.labels, spot)
+    others = len(spots.counts) > 1
+    for _ in range(3):
+        window, deepest = fitted_window(field, own, pair.T_object_indenter[:3, :3],
+                                        pair.options.node_count)
+        field = pair.field(side, window, 2.0 * deepest + 4.0 * window.spacing)
+        own = nodes_above(field.node, field.depths, 0.0)
+        if others:
+            own = own[_nearest_label(field.points[own], origin, scale, spots.labels) == spot]
+        if not len(own):
+            return None
+        ratio = len(own) / pair.options.node_count
+        if COUNT_BAND[0] < ratio < COUNT_BAND[1]:
+            break
+    return _make_patch(pair, side, field, own, others)
+
+
+def _nearest_label(points: Array, window: Window, spacing: float,
+                   labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the spot of the coarse lattice point nearest to each point."""
+    places = np.rint((points @ window.frame[:2].T - window.start) / spacing).astype(int)
+    places = np.clip(places, 0, np.array(labels.shape) - 1)
+    nearest: NDArray[np.int64] = labels[places[:, 0], places[:, 1]]
+    return nearest
+
+
+def _make_patch(pair: _Pair, side: int, field: Field, own: NDArray[np.int64],
+                others: bool) -> Patch | None:
+    """Choose the nodes of a final lattice, limit their depths and set the flags."""
+    if not close_enough(field, own, pair.indenter, pair.T_object_indenter):
+        return None
+    greatest = float(field.depths[own].max())
+    chosen = nodes_above(field.node, field.depths, -pair.options.gap_ratio * greatest)
+    if others:
+        near = np.isin(chosen, own) | (field.depths[chosen] <= 0.0)
+        chosen = chosen[near]
+    thickness = ray_thickness(pair.body, field, own)
+    flags = patch_flags(field, own)
+    if greatest > THICKNESS_LIMIT * thickness:
+        flags |= PATCH_THROUGH
+    return Patch(*_take(chosen, field.points, field.normals, field.depths, field.slopes,
+                        field.window.spacing ** 2, THICKNESS_LIMIT * thickness), thickness,
+                 flags, side, field.window.frame[2].copy())
+
+
+@njit(cache=True)
+def _take(chosen: IntArray, points: Array, normals: Array, depths: Array, slopes: Array,
+          cell: float, deepest: float) -> tuple[Array, Array, Array, Array]:
+    """Return points, normals, areas and limited depths of chosen nodes."""
+    return (points[chosen], normals[chosen], cell / slopes[chosen],
+            np.minimum(depths[chosen], deepest))
+
+
+def _repeats(patch: Patch, known: list[Patch]) -> bool:
+    """Tell whether an earlier patch of the same side has most of a patch's deepest nodes."""
+    same = [other for other in known if other.side == patch.side]
+    if not same:
+        return False
+    deepest = patch.points[int(np.argmax(patch.depths))]
+    spacing = float(np.sqrt(patch.areas.min()))
+    for other in same:
+        reach = 2.0 * max(spacing, float(np.sqrt(other.areas.max())))
+        loaded = other.points[other.depths > 0.0]
+        if np.linalg.norm(loaded - deepest, axis=1).min() < reach:
+            return True
+    return False

@@ -1,0 +1,155 @@
+"""What a patch's numbers are worth: thickness behind it, edges near it, spread of normals."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ...batches import (
+    PATCH_COARSE, PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE, PATCH_SPREAD)
+from ...numerics.vec3 import sum_pairwise
+from ..geometry.contact_mesh import ContactMesh
+from ..geometry.ray_casting import AHEAD, EXIT, cast
+from ..geometry.vp_tree import VpTree
+from .indenters import Indenter
+from .sampling_grid import Field
+
+Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+#: Nodes deeper than this part of the greatest depth carry load (half of a paraboloid's area).
+LOADED_RATIO = 0.5
+#: Fewer overlapping nodes than this are coarse.
+LEAST_NODES = 7
+SPREAD_COSINE = np.cos(np.deg2rad(30.0))
+#: A side that ends where its normal leans less than this from N ends at an edge.
+EDGE_SLOPE = 0.5
+#: Shortest ways out over those along N, summed over the probes, below which N is not the way.
+WAY_RATIO = 0.15
+PROBES = 9
+#: Probes that are looked at first, and by how much they must exceed what all of them must, so
+#: that rounding of the sums changes no answer.
+FIRST_PROBES, SURELY = 2, 1.0 + 1e-9
+
+
+def close_enough(field: Field, own: NDArray[np.int64], indenter: Indenter,
+                 T_object_indenter: Array) -> bool:
+    """
+    Tell whether the depths along N are about the shortest ways out of the indenter.
+
+    They are not where a side only lies beside the contact: a box's wall below a pad that
+    presses its top leaves the pad along N only at its far end.
+    """
+    local, sum_of_depths = _at_probes(own, field.points, field.depths, T_object_indenter)
+    least = WAY_RATIO * sum_of_depths
+    # No distance is negative: the deepest probes alone often tell.
+    first = indenter.surface_distances(local[:FIRST_PROBES]) + indenter.bulge
+    if first.sum() > SURELY * least:
+        return True
+    distances = indenter.surface_distances(local) + indenter.bulge
+    return bool(distances.sum() > least)
+
+
+@njit(cache=True)
+def _at_probes(own: IntArray, points: Array, depths: Array,
+               T_object_indenter: Array) -> tuple[Array, float]:
+    """Return the probes of a patch in the indenter's frame, and the sum of their depths."""
+    probes = _probes(own, depths)
+    turn = np.ascontiguousarray(T_object_indenter[:3, :3])
+    return (points[probes] - T_object_indenter[:3, 3]) @ turn, sum_pairwise(depths[probes])
+
+
+@njit(cache=True)
+def _probes(own: IntArray, depths: Array) -> IntArray:
+    """Return some of a patch's nodes, evenly from the deepest to the shallowest."""
+    order = np.argsort(-depths[own], kind='mergesort')
+    last, count = len(order) - 1, min(PROBES, len(order))
+    probes = np.empty(count, np.int64)
+    for i in range(count):
+        probes[i] = own[order[last if i == count - 1 else int(i * (last / (count - 1)))]]
+    return probes
+
+
+def ray_thickness(body: ContactMesh, field: Field, own: NDArray[np.int64]) -> float:
+    """Return how far the object reaches along N from the middle of a patch [m]."""
+    return _thickness(body.tree, body.surface.limits, own, field.points, field.depths,
+                      field.slopes, field.positions, field.window.frame[2])
+
+
+@njit(cache=True)
+def _thickness(tree: VpTree, limits: Array, own: IntArray, points: Array, all_depths: Array,
+               slopes: Array, positions: IntArray, direction: Array) -> float:
+    """Return what ``ray_thickness`` does, ``direction`` being N."""
+    depths, places = all_depths[own], points[own]
+    centre = (depths @ places) / sum_pairwise(depths)
+    middle, nearest = own[0], np.inf
+    for i in range(len(own)):
+        x, y, z = places[i, 0] - centre[0], places[i, 1] - centre[1], places[i, 2] - centre[2]
+        squared = x * x + y * y + z * z
+        if squared < nearest:
+            middle, nearest = own[i], squared
+    nudge: float = limits[positions[middle]] / slopes[middle] + 1e-9 * tree.size
+    hits = cast(tree, points[middle:middle + 1] + nudge * direction, direction, 0.0)
+    way: float = hits.distances[0, AHEAD] if hits.sides[0, AHEAD] == EXIT else 0.0
+    return nudge + way
+
+
+def patch_flags(field: Field, own: NDArray[np.int64]) -> int:
+    """Return the ``PATCH_*`` flags that the final lattice tells."""
+    return _flags(field.node, field.depths, field.slopes, field.labels, own)
+
+
+@njit(cache=True)
+def _flags(node: IntArray, depths: Array, slopes: Array, labels: IntArray, own: IntArray) -> int:
+    """Return what ``patch_flags`` does."""
+    is_own = np.zeros(len(depths), np.bool_)
+    is_own[own] = True
+    link_edge, object_edge, least_slope = _edges(node, depths, slopes, labels, is_own)
+    flags = PATCH_COARSE if len(own) < LEAST_NODES else 0
+    flags |= PATCH_REACHES_LINK_EDGE if link_edge else 0
+    flags |= PATCH_REACHES_OBJECT_EDGE if object_edge else 0
+    return flags | (PATCH_SPREAD if least_slope < SPREAD_COSINE else 0)
+
+
+@njit(cache=True)
+def _edges(node: IntArray, depths: Array, slopes: Array, labels: IntArray,
+           is_own: BoolArray) -> tuple[bool, bool, float]:
+    """Return whether loaded nodes reach an edge of link or object, and their least slope."""
+    nu, nv = node.shape
+    greatest, overlapping = 0.0, 0
+    for i in range(len(depths)):
+        if is_own[i]:
+            greatest = max(greatest, depths[i])
+            overlapping += 1
+    reach = max(1, int(np.round(np.sqrt(overlapping / (2.0 * np.pi)))))
+    link_edge, object_edge, least_slope, label = False, False, 1.0, -1
+    for i in range(nu):
+        for j in range(nv):
+            own = node[i, j]
+            if own < 0 or not is_own[own] or depths[own] < LOADED_RATIO * greatest:
+                continue
+            least_slope = min(least_slope, slopes[own])
+            if label >= 0 and labels[own] != label:
+                link_edge = True
+            label = labels[own]
+            for a in range(max(i - reach, 0), min(i + reach + 1, nu)):
+                for b in range(max(j - reach, 0), min(j + reach + 1, nv)):
+                    if (a - i) ** 2 + (b - j) ** 2 > reach * reach:
+                        continue
+                    other = node[a, b]
+                    if other == -1:
+                        object_edge = object_edge or _ends_at_edge(node, slopes, a, b)
+                    elif other >= 0 and depths[other] == -np.inf and abs(a - i) + abs(b - j) == 1:
+                        link_edge = True
+    return link_edge, object_edge, least_slope
+
+
+@njit(cache=True)
+def _ends_at_edge(node: IntArray, slopes: Array, i: int, j: int) -> bool:
+    """Tell whether an empty lattice point lies beside a node that faces N."""
+    nu, nv = node.shape
+    for a in range(max(i - 1, 0), min(i + 2, nu)):
+        for b in range(max(j - 1, 0), min(j + 2, nv)):
+            if node[a, b] >= 0 and slopes[node[a, b]] > EDGE_SLOPE:
+                return True
+    return False

@@ -1,0 +1,157 @@
+"""
+Points of a lattice cast along its direction onto one smooth side of a curved surface.
+
+All rays are parallel: triangles are drawn on the lattice, as on a screen. What may fail to
+be foreseen by the processor, a branch for each triangle or point, costs more than the
+arithmetic that it saves; so small triangles are tried at every point of their extent.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ...numerics.vec3 import Row
+from ..geometry.curved_surface import CurvedSurface, lift
+from ..geometry.ray_casting import SLACK, cover, project_triangle, slab_range, triangles_under
+from ..geometry.vp_tree import VpTree
+
+Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+#: Nodes whose normal leans farther from N than this cosine see nothing of a contact.
+LEAST_SLOPE = 0.1
+#: Triangles over at most so many steps of the lattice, along u times along v, are small.
+FEW_STEPS = 4
+
+
+@njit(cache=True)
+def raster(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, start: Array,
+           spacing: float, heights: Array,
+           mask: BoolArray) -> tuple[IntArray, Array, Array, IntArray]:
+    """
+    Return where the rays of a lattice enter a side of the object.
+
+    Parameters
+    ----------
+    tree : VpTree
+    surface : CurvedSurface
+    side : int
+        Smooth side looked at.
+    frame : (3, 3) float
+        Rows u, v, N.
+    start : (2,) float
+        First point of the lattice, along u and v [m].
+    spacing : float
+        [m].
+    heights : (2,) float
+        Bounds along N [m].
+    mask : (nu, nv) bool
+        Points that are cast.
+
+    Returns
+    -------
+    cells : (k,) int
+        Point of the lattice of each hit, ``i * nv + j``; some may be hit more than once.
+    points, normals : (k, 3) float
+        On the curved surface [m]; unit normals into the object.
+    positions : (k,) int
+        Triangle of each hit, in the tree's order.
+    """
+    lower, upper, counts = np.empty(3), np.empty(3), mask.shape
+    for k in range(2):
+        lower[k] = start[k] - 1e-9 * spacing
+        upper[k] = start[k] + (counts[k] - 1 + 1e-9) * spacing
+    lower[2], upper[2] = heights[0], heights[1]
+    candidates = triangles_under(tree, frame, lower, upper)
+    count, sides = 0, surface.sides
+    for position in candidates:
+        # Kept or overwritten by the next one.
+        candidates[count] = position
+        count += sides[position] == side
+    cells, positions, edges = _draw(tree.corners, candidates[:count], frame, start, spacing, mask)
+    return _lift_all(tree.corners, surface, frame, cells, positions, edges)
+
+
+@njit(cache=True, error_model='numpy')
+def _draw(corners: Array, candidates: IntArray, frame: Array, start: Array, spacing: float,
+          mask: BoolArray) -> tuple[IntArray, IntArray, Array]:
+    """Return cell, triangle, and edge functions with their sum, where triangles face the rays."""
+    nu, nv = mask.shape
+    capacity = nu * nv + 16
+    cells, positions = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+    edges = np.empty((capacity, 4))
+    found, projected = 0, np.empty((3, 3))
+    first_u, first_v = start[0], start[1]
+    for position in candidates:
+        project_triangle(corners, position, frame, projected)
+        i0, i1 = _span(min(projected[0, 0], projected[1, 0], projected[2, 0]),
+                       max(projected[0, 0], projected[1, 0], projected[2, 0]),
+                       first_u, spacing, nu, SLACK)
+        # Twice the slack, so that what rounding adds to the bounds of a slab is in it, too.
+        j0, j1 = _span(min(projected[0, 1], projected[1, 1], projected[2, 1]),
+                       max(projected[0, 1], projected[1, 1], projected[2, 1]),
+                       first_v, spacing, nv, 2.0 * SLACK)
+        if (i1 < i0) | (j1 < j0):
+            continue
+        large = (i1 - i0) * (j1 - j0) > FEW_STEPS
+        while found + (i1 - i0 + 1) * (j1 - j0 + 1) > capacity:
+            capacity *= 2
+            cells, positions, edges = _roomier(cells, positions, edges)
+        for i in range(i0, i1 + 1):
+            column = first_u + i * spacing
+            if large:
+                least, most = slab_range(projected, column - SLACK * spacing,
+                                         column + SLACK * spacing)
+                if least > most:
+                    continue
+                j0, j1 = _span(least, most, first_v, spacing, nv, SLACK)
+            for j in range(j0, j1 + 1):
+                e0, e1, e2, total = cover(projected, column, first_v + j * spacing)
+                edges[found, 0], edges[found, 1] = e0, e1
+                edges[found, 2], edges[found, 3] = e2, total
+                cells[found], positions[found] = i * nv + j, position
+                found += mask[i, j] & (total < 0.0)
+    return cells[:found], positions[:found], edges[:found]
+
+
+@njit(cache=True, inline='always')
+def _span(least: float, most: float, start: float, spacing: float, count: int,
+          slack: float) -> tuple[int, int]:
+    """Return the first and last lattice index between two values."""
+    low = np.ceil((least - start) / spacing - slack)
+    high = np.floor((most - start) / spacing + slack)
+    return int(max(low, 0.0)), int(min(high, count - 1.0))
+
+
+@njit(cache=True)
+def _roomier(cells: IntArray, positions: IntArray,
+             edges: Array) -> tuple[IntArray, IntArray, Array]:
+    """Return arrays with as much room again at their end."""
+    count = len(cells)
+    more, places, wider = (np.empty(2 * count, np.int64), np.empty(2 * count, np.int64),
+                           np.empty((2 * count, 4)))
+    more[:count], places[:count], wider[:count] = cells, positions, edges
+    return more, places, wider
+
+
+@njit(cache=True, error_model='numpy')
+def _lift_all(corners: Array, surface: CurvedSurface, frame: Array, cells: IntArray,
+              positions: IntArray, edges: Array) -> tuple[IntArray, Array, Array, IntArray]:
+    """Return what ``raster`` does of hits with facets, less those too steep."""
+    all_normals, limits = surface.normals, surface.limits
+    direction = (frame[2, 0], frame[2, 1], frame[2, 2])
+    points, normals = np.empty((len(cells), 3)), np.empty((len(cells), 3))
+    found = 0
+    for n in range(len(cells)):
+        cell, position, total = cells[n], positions[n], edges[n, 3]
+        weights: Row = (edges[n, 0] / total, edges[n, 1] / total, edges[n, 2] / total)
+        _, point, normal = lift(corners, all_normals, limits, position, weights, direction)
+        slope = -(normal[0] * direction[0] + normal[1] * direction[1]
+                  + normal[2] * direction[2])
+        points[found, 0], points[found, 1], points[found, 2] = point
+        normals[found, 0], normals[found, 1] = -normal[0], -normal[1]
+        normals[found, 2] = -normal[2]
+        cells[found], positions[found] = cell, position
+        found += slope >= LEAST_SLOPE
+    return cells[:found], points[:found], normals[:found], positions[:found]

@@ -1,0 +1,227 @@
+"""Where an indenter may meet the object, which sides of it, and facing which way."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ...transforms import inverse
+from ..geometry.closest_point import bounds_in_box, triangles_in_box
+from ..geometry.contact_mesh import ContactMesh
+from ..geometry.oriented_box import OrientedBox
+from ..geometry.vp_tree import VpTree
+from .indenters import Indenter
+
+Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+#: Mean normals shorter than this, as part of the area, have no direction of their own.
+LEAST_RESULTANT = 0.3
+#: Triangles that lean farther from a side's mean normal start a patch of their own.
+LEAST_FACING = 0.2
+#: Parts of a side looked at, each facing its own way.
+PARTS = 3
+#: Margin of a region, as part of the object's size, so that rounding does not empty the flat
+#: one of a plane side.
+REGION_MARGIN = 1e-9
+
+
+class Start(NamedTuple):
+    """A side of the object and the first guess of its patch normal, into the object."""
+
+    side: int
+    direction: Array
+
+
+class Region(NamedTuple):
+    """The region of potential interaction, frame object, and the patches to try there."""
+
+    box: OrientedBox
+    starts: tuple[Start, ...]
+
+
+def find_region(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
+                motion_direction: Array | None) -> Region | None:
+    """
+    Find where an indenter's surface and the object's may meet.
+
+    Parameters
+    ----------
+    body : ContactMesh
+        The object.
+    indenter : Indenter
+    T_object_indenter : (4, 4) float
+    motion_direction : (3,) float or None
+        Direction in which the indenter moves, frame object.
+
+    Returns
+    -------
+    Region or None
+        None where either surface passes the other's box by.
+
+    Notes
+    -----
+    Source: region of potential interaction of the intersection paper. Departure: it is
+    judged by triangles, not by vertices, which miss a fingertip on a coarse face.
+    """
+    own, tree = indenter.box, indenter.tree
+    met, rows, found, sides, directions, clear = _region(
+        body.tree, body.surface.sides, body.bulge, tree or body.tree, tree is not None,
+        indenter.bulge, own.axes, own.centre, own.half_lengths, T_object_indenter)
+    if not met:
+        return None
+    box = OrientedBox(rows[:3], rows[3], rows[4])
+    if not clear:
+        outward = T_object_indenter[:3, :3] @ indenter.facing(
+            box.moved(inverse(T_object_indenter)))
+        hint = outward if motion_direction is None else np.array(motion_direction, float)
+        sides, directions, _ = _starts(body.tree.corners, body.surface.sides, found, outward,
+                                       hint)
+    return Region(box, tuple(Start(side, direction)
+                             for side, direction in zip(sides.tolist(), directions)))
+
+
+@njit(cache=True)
+def _region(tree: VpTree, sides: IntArray, bulge: float, other: VpTree, has_triangles: bool,
+            other_bulge: float, axes: Array, centre: Array, half: Array, T_object_other: Array
+            ) -> tuple[bool, Array, IntArray, IntArray, Array, bool]:
+    """
+    Return whether the surfaces may meet, where, and what ``_starts`` does without a hint.
+
+    The region is given by its axes as rows, its centre and its half lengths, ``(5, 3)``; then
+    follow the positions of the triangles in it. The indenter's box is in its own frame; its
+    triangles count if it has any.
+    """
+    turn = np.ascontiguousarray(T_object_other[:3, :3])
+    back, shift = np.ascontiguousarray(turn.T), T_object_other[:3, 3].copy()
+    margin, rows = REGION_MARGIN * tree.size, np.empty((5, 3))
+    axes, centre, half = axes @ turn.T, turn @ centre + shift, half + (other_bulge + bulge)
+    met, centre, half = _clip(tree, bulge, axes, centre, half)
+    if met:
+        axes, centre, half = axes @ back.T, back @ centre + _origin(turn, shift), half + margin
+        if has_triangles:
+            met, centre, half = _clip(other, other_bulge, axes, centre, half)
+        axes, centre = axes @ turn.T, turn @ centre + shift
+    if met:
+        met, centre, half = _clip(tree, bulge, axes, centre, half + bulge)
+    rows[:3], rows[3], rows[4] = axes, centre, half + margin
+    found = np.empty(0, np.int64)
+    if met:
+        found = triangles_in_box(tree, rows[:3], rows[3], rows[4])
+    unclear = np.zeros(3)
+    starts, directions, clear = _starts(tree.corners, sides, found, unclear, unclear)
+    return met, rows, found, starts, directions, clear
+
+
+@njit(cache=True)
+def _origin(turn: Array, shift: Array) -> Array:
+    """Return the origin of an inverse transform."""
+    origin = np.empty(3)
+    for k in range(3):
+        origin[k] = -(turn[0, k] * shift[0] + turn[1, k] * shift[1] + turn[2, k] * shift[2])
+    return origin
+
+
+@njit(cache=True)
+def _clip(tree: VpTree, margin: float, axes: Array, centre: Array,
+          half: Array) -> tuple[bool, Array, Array]:
+    """Return whether triangles pass a box; middle and half lengths of the part, grown for them."""
+    lower, upper = bounds_in_box(tree, axes, centre, half)
+    middle, less = np.empty(3), np.empty(3)
+    for k in range(3):
+        low, high = max(lower[k] - margin, -half[k]), min(upper[k] + margin, half[k])
+        middle[k], less[k] = (low + high) / 2.0, (high - low) / 2.0
+    met = lower[0] <= upper[0]
+    return met, centre + middle @ axes, less
+
+
+@njit(cache=True)
+def _starts(corners: Array, sides: IntArray, positions: IntArray, outward: Array,
+            hint: Array) -> tuple[IntArray, Array, bool]:
+    """Return sides and directions to try, by side, and whether no hint would be needed."""
+    count = len(positions)
+    vectors, labels = _inward_areas(corners, positions), sides[positions]
+    found_sides = np.empty(count * PARTS, np.int64)
+    directions = np.empty((count * PARTS, 3))
+    direction = np.empty(3)
+    found, clear = 0, True
+    for side in np.unique(labels):
+        left = labels == side
+        remaining = 1
+        for _ in range(PARTS):
+            if remaining == 0:
+                break
+            own, some = _mean_direction(vectors, left, outward, hint, direction)
+            clear = clear and own
+            if not some:
+                break
+            found_sides[found] = side
+            for k in range(3):
+                directions[found, k] = direction[k]
+            found += 1
+            remaining = 0
+            for i in range(count):
+                left[i] = left[i] and _along(vectors, i, direction) < LEAST_FACING * vectors[i, 3]
+                remaining += left[i]
+    return found_sides[:found], directions[:found], clear
+
+
+@njit(cache=True)
+def _inward_areas(corners: Array, positions: IntArray) -> Array:
+    """Return inward area vectors of triangles, and their areas in the last column."""
+    vectors = np.empty((len(positions), 4))
+    for i in range(len(positions)):
+        p = positions[i]
+        squared = 0.0
+        for k in range(3):
+            u, v = (k + 1) % 3, (k + 2) % 3
+            au, av = corners[p, 1, u] - corners[p, 0, u], corners[p, 1, v] - corners[p, 0, v]
+            bu, bv = corners[p, 2, u] - corners[p, 0, u], corners[p, 2, v] - corners[p, 0, v]
+            vectors[i, k] = -0.5 * (au * bv - av * bu)
+            squared += vectors[i, k] ** 2
+        vectors[i, 3] = np.sqrt(squared)
+    return vectors
+
+
+@njit(cache=True, inline='always')
+def _along(vectors: Array, i: int, direction: Array) -> float:
+    along: float = (vectors[i, 0] * direction[0] + vectors[i, 1] * direction[1]
+                    + vectors[i, 2] * direction[2])
+    return along
+
+
+@njit(cache=True)
+def _mean_direction(vectors: Array, chosen: BoolArray, outward: Array, hint: Array,
+                    direction: Array) -> tuple[bool, bool]:
+    """
+    Write the mean direction of chosen area vectors; tell if it is their own, and if any.
+
+    Where they face all ways, only those that face a hint count.
+    """
+    area = _sum_facing(vectors, chosen, direction, direction, False)
+    norm = np.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
+    own = norm >= LEAST_RESULTANT * area
+    for attempt in range(2):
+        if not own and (attempt == 0 or norm == 0.0):
+            guide = outward if attempt == 0 else hint
+            _sum_facing(vectors, chosen, guide, direction, True)
+            norm = np.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
+    if norm > 0.0:
+        for k in range(3):
+            direction[k] /= norm
+    return own, norm > 0.0
+
+
+@njit(cache=True)
+def _sum_facing(vectors: Array, chosen: BoolArray, guide: Array, total: Array,
+                guided: bool) -> float:
+    """Write the sum of chosen area vectors, of those that face a guide; return their area."""
+    x, y, z, area = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(vectors)):
+        if chosen[i] and (not guided or _along(vectors, i, guide) > 0.0):
+            x, y, z = x + vectors[i, 0], y + vectors[i, 1], z + vectors[i, 2]
+            area += vectors[i, 3]
+    total[0], total[1], total[2] = x, y, z
+    return area

@@ -1,0 +1,287 @@
+"""
+Lattices of surface nodes seen along one direction, and where on them contact may be.
+
+A lattice lies in the plane normal to N, a direction into the object. Its points are cast
+along N onto one smooth side of the object's curved surface; the indenter says how deep
+each node lies in it. Both are kernels without state: same numbers in, same numbers out.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..geometry.contact_mesh import ContactMesh
+from ..geometry.curved_surface import CurvedSurface
+from ..geometry.vp_tree import VpTree
+from .indenters import Indenter, MeshIndenter, mesh_depths
+from .rasterise import raster
+
+Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+#: Where a neighbour is missing, the depth may rise by this much of the spacing.
+UNKNOWN_RISE = 0.5
+#: Spots nearer than three contact radii share a lattice; at most this many cells.
+LARGEST_REACH = 6
+
+
+class Window(NamedTuple):
+    """
+    A lattice: frame rows u, v, N; first point in the plane; spacing; heights; mask.
+
+    ``heights (2,)`` bound the coordinate along N between which the surface is looked for;
+    points where ``mask (nu, nv)`` is false are left out.
+    """
+
+    frame: Array
+    start: Array
+    spacing: float
+    heights: Array
+    mask: NDArray[np.bool_]
+
+
+class Field(NamedTuple):
+    """
+    Nodes of a lattice: at most one per point, ``node`` tells which.
+
+    Attributes
+    ----------
+    window : Window
+    node : (nu, nv) int
+        Index of the node of a lattice point, -1 where the side has no surface, -2 where
+        it was not looked for.
+    points, normals : (n, 3) float
+        Nodes on the curved surface [m], unit normals into the object; object frame.
+    depths : (n,) float
+        Overlap along the normal [m], negative for a gap, ``-inf`` without a counterpart.
+    slopes : (n,) float
+        Cosine between normal and N.
+    labels : (n,) int
+        Smooth side of the indenter that is met, -1 for none.
+    positions : (n,) int
+        Triangle of each node, in the order of the object's tree.
+    """
+
+    window: Window
+    node: NDArray[np.int64]
+    points: Array
+    normals: Array
+    depths: Array
+    slopes: Array
+    labels: NDArray[np.int64]
+    positions: NDArray[np.int64]
+
+
+def sample_field(body: ContactMesh, side: int, window: Window, indenter: Indenter,
+                 T_object_indenter: Array, behind: float) -> Field:
+    """
+    Cast a lattice onto a side of the object and measure its depth in the indenter.
+
+    Parameters
+    ----------
+    body : ContactMesh
+        The object.
+    side : int
+        Smooth side to look at.
+    window : Window
+    indenter : Indenter
+    T_object_indenter : (4, 4) float
+    behind : float
+        Widest gap of interest [m].
+
+    Returns
+    -------
+    Field
+    """
+    if isinstance(indenter, MeshIndenter):
+        return Field(window, *_mesh_field(
+            body.tree, body.surface, side, window.frame, window.start, window.spacing,
+            window.heights, window.mask, indenter.body.tree, indenter.body.surface,
+            T_object_indenter, behind))
+    cells, points, normals, positions = raster(
+        body.tree, body.surface, side, window.frame, window.start, window.spacing,
+        window.heights, window.mask)
+    rotation = T_object_indenter[:3, :3]
+    direction = window.frame[2]
+    local = (points - T_object_indenter[:3, 3]) @ rotation
+    depths, labels = indenter.ray_depths(local, direction @ rotation, behind)
+    slopes = normals @ direction
+    depths = depths * slopes
+    node = _pick(cells, depths, window.mask)
+    return Field(window, node, points, normals, depths, slopes, labels, positions)
+
+
+@njit(cache=True)
+def _mesh_field(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, start: Array,
+                spacing: float, heights: Array, mask: BoolArray, other: VpTree,
+                other_surface: CurvedSurface, T_object_other: Array,
+                behind: float) -> tuple[IntArray, Array, Array, Array, Array, IntArray, IntArray]:
+    """Return what ``sample_field`` does of a mesh: all of a ``Field`` but its window."""
+    cells, points, normals, positions = raster(tree, surface, side, frame, start, spacing,
+                                               heights, mask)
+    rotation = np.ascontiguousarray(T_object_other[:3, :3])
+    direction = frame[2]
+    local = (points - T_object_other[:3, 3]) @ rotation
+    depths, labels = mesh_depths(other, other_surface, local, direction @ rotation, behind)
+    slopes = normals @ direction
+    depths = depths * slopes
+    return _pick(cells, depths, mask), points, normals, depths, slopes, labels, positions
+
+
+@njit(cache=True)
+def _pick(cells: IntArray, depths: Array, mask: BoolArray) -> IntArray:
+    """Return per lattice point the node with the greatest depth."""
+    node = np.where(mask, -1, -2)
+    flat = node.reshape(-1)
+    for i in range(len(cells)):
+        old = flat[cells[i]]
+        if old < 0 or depths[i] > depths[old]:
+            flat[cells[i]] = i
+    return node
+
+
+@njit(cache=True)
+def nodes_above(node: IntArray, depths: Array, least: float) -> IntArray:
+    """Return the nodes that lattice points hold and that are deeper than some depth [m]."""
+    found, count = np.empty(node.size, np.int64), 0
+    for i in range(node.shape[0]):
+        for j in range(node.shape[1]):
+            if node[i, j] >= 0 and depths[node[i, j]] > least:
+                found[count] = node[i, j]
+                count += 1
+    return found[:count]
+
+
+@njit(cache=True)
+def overlapping_nodes(node: IntArray, depths: Array, labels: IntArray, spot: int) -> IntArray:
+    """Return the overlapping nodes of one spot, in their own order."""
+    found, count = np.empty(node.size, np.int64), 0
+    for i in range(node.shape[0]):
+        for j in range(node.shape[1]):
+            if labels[i, j] == spot and node[i, j] >= 0 and depths[node[i, j]] > 0.0:
+                found[count] = node[i, j]
+                count += 1
+    return np.sort(found[:count])
+
+
+class Spots(NamedTuple):
+    """
+    Places of a field where there is, or may be, contact.
+
+    Attributes
+    ----------
+    labels : (nu, nv) int
+        Spot of each promising lattice point, -1 for none.
+    counts : (s,) int
+        Overlapping points of each spot; 0 where it is only promising.
+    bounds : (s, 4) int
+        First and last index along u, then v, of the overlapping points, else of the best.
+    """
+
+    labels: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+
+
+@njit(cache=True)
+def find_spots(node: IntArray, depths: Array, spacing: float) -> Spots:
+    """
+    Find the places of contact on a field.
+
+    Where no point overlaps, one is promising if its depth plus the largest step to a
+    neighbour is positive: contact between the points of the lattice is looked for there
+    with a finer one.
+    """
+    nu, nv = node.shape
+    grid = np.full((nu, nv), -np.inf)
+    overlapping = 0
+    for i in range(nu):
+        for j in range(nv):
+            if node[i, j] >= 0:
+                grid[i, j] = depths[node[i, j]]
+                overlapping += grid[i, j] > 0.0
+    labels = np.full((nu, nv), -1)
+    for i in range(nu):
+        for j in range(nv):
+            if grid[i, j] > 0.0 or (overlapping == 0 and grid[i, j] > -np.inf and grid[i, j]
+                                    + _largest_step(grid, i, j, spacing) > 0.0):
+                labels[i, j] = -2
+    reach = min(max(1, int(1.2 * np.sqrt(overlapping))), LARGEST_REACH)
+    return _label(grid, labels, reach)
+
+
+@njit(cache=True)
+def _largest_step(grid: Array, i: int, j: int, spacing: float) -> float:
+    nu, nv = grid.shape
+    step = 0.0
+    for a in range(i - 1, i + 2):
+        for b in range(j - 1, j + 2):
+            if 0 <= a < nu and 0 <= b < nv and grid[a, b] > -np.inf:
+                step = max(step, abs(grid[i, j] - grid[a, b]))
+            else:
+                step = max(step, UNKNOWN_RISE * spacing)
+    return step
+
+
+@njit(cache=True)
+def _label(grid: Array, labels: IntArray, reach: int) -> Spots:
+    """Number the groups of promising points; the order is that of their first point."""
+    nu, nv = grid.shape
+    counts, bounds = np.zeros(nu * nv, np.int64), np.empty((nu * nv, 4), np.int64)
+    stack = np.empty((nu * nv, 2), np.int64)
+    groups = 0
+    for i0 in range(nu):
+        for j0 in range(nv):
+            if labels[i0, j0] != -2:
+                continue
+            best = -np.inf
+            bounds[groups] = np.array([nu, -1, nv, -1])
+            labels[i0, j0] = groups
+            stack[0, 0], stack[0, 1] = i0, j0
+            top = 1
+            while top > 0:
+                top -= 1
+                i, j = stack[top]
+                overlaps = grid[i, j] > 0.0
+                if overlaps:
+                    counts[groups] += 1
+                if overlaps or (best <= 0.0 and grid[i, j] > best):
+                    _widen(bounds[groups], i, j, overlaps and best > 0.0)
+                best = max(best, grid[i, j])
+                step = reach if overlaps else 1
+                for a in range(max(i - step, 0), min(i + step + 1, nu)):
+                    for b in range(max(j - step, 0), min(j + step + 1, nv)):
+                        if labels[a, b] == -2:
+                            labels[a, b] = groups
+                            stack[top, 0], stack[top, 1] = a, b
+                            top += 1
+            groups += 1
+    return Spots(labels, counts[:groups], bounds[:groups])
+
+
+@njit(cache=True)
+def _widen(bounds: IntArray, i: int, j: int, keep: bool) -> None:
+    """Grow bounds to a point, or start them there."""
+    if not keep:
+        bounds[0], bounds[1], bounds[2], bounds[3] = i, i, j, j
+        return
+    bounds[0], bounds[1] = min(bounds[0], i), max(bounds[1], i)
+    bounds[2], bounds[3] = min(bounds[2], j), max(bounds[3], j)
+
+
+@njit(cache=True)
+def mask_round(local: Array, start: Array, spacing: float, counts: tuple[int, int],
+               radius: float) -> BoolArray:
+    """Return which points of a lattice lie near some points ``(k, 2)`` of its plane."""
+    mask = np.zeros(counts, np.bool_)
+    reach = radius / spacing
+    for p in range(len(local)):
+        u, v = (local[p, 0] - start[0]) / spacing, (local[p, 1] - start[1]) / spacing
+        for i in range(max(int(np.ceil(u - reach)), 0), min(int(u + reach) + 1, counts[0])):
+            for j in range(max(int(np.ceil(v - reach)), 0), min(int(v + reach) + 1, counts[1])):
+                if (i - u) ** 2 + (j - v) ** 2 <= reach * reach:
+                    mask[i, j] = True
+    return mask

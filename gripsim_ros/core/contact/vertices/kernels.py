@@ -1,0 +1,364 @@
+"""
+Vertices of one mesh inside another, in one kernel: cull, project, cover, first exit.
+
+The steps are those of the intersection paper, each made exact: the oriented box of the
+target and the ball tree of the query leave the vertices that may be inside; these are
+projected along the motion into a grid; the ball tree of the target yields all triangles
+whose projection may cover one of them; edge functions decide.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..geometry.culling import along, boxes_apart, row_of, turned_motion, vertices_in_box
+from ..geometry.flat_tree import END_TRIANGLE, FIRST_TRIANGLE, INNER, OUTER, QueryArrays
+from ..geometry.ray_casting import (
+    SLACK, direction_frame, edge_functions, grid_shape, longer, slab_range)
+from ..geometry.vp_tree import STACK_SIZE
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+#: Vertices, depths, exits, triangles, weights; see ``vertices_inside``.
+Inside = tuple[IntArray, Array, Array, IntArray, Array]
+
+#: Contacts are sorted where they are fewer than this part of the vertices, else counted.
+SORTED_SHARE = 1.0 / 32.0
+#: Cells a point beyond the first, while there are few points, and the most of these.
+FEW_POINTS, MOST_EXTRA_CELLS = 7, 8192
+#: What following a triangle along one column of cells costs, in points tried.
+COLUMN_COST = 4.0
+
+
+class _Grid(NamedTuple):
+    """
+    Projected points sorted into cells over their extent.
+
+    ``points (k, 3)`` and ``places (k,)`` are in the order of the cells, ``starts`` counts
+    the points before each cell, ``below (nu + 1, nv + 1)`` those in the cells below and
+    left of each corner; ``limits`` are least u and v, scales of u and v (cells a metre),
+    least w, extents in u and v.
+    """
+
+    points: Array
+    places: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    below: NDArray[np.int32]
+    nu: int
+    nv: int
+    limits: tuple[float, float, float, float, float, float, float]
+
+
+@njit(cache=True, nogil=True, inline='always')
+def _cell(value: float, count: int) -> int:
+    return min(max(int(value), 0), count - 1)
+
+
+@njit(cache=True, nogil=True)
+def _projected(vertices: Array, places: NDArray[np.int32],
+               motion: Array) -> tuple[Array, Array, Array]:
+    """Return the points in the frame of the direction, and their bounds there."""
+    points = np.empty((len(places), 3))
+    lower, upper = np.empty(3), np.empty(3)
+    for k in range(3):
+        row, low, high = row_of(motion, k), np.inf, -np.inf
+        for i in range(len(places)):
+            place = places[i]
+            value = along(row, vertices[place, 0], vertices[place, 1], vertices[place, 2])
+            points[i, k] = value
+            low, high = min(low, value), max(high, value)
+        lower[k], upper[k] = low, high
+    return points, lower, upper
+
+
+@njit(cache=True, nogil=True)
+def _sorted_into_cells(points: Array, lower: Array, upper: Array, places: NDArray[np.int32],
+                       triangles: int) -> _Grid:
+    """Sort projected points into a grid (counting sort), finer where triangles are many."""
+    count = len(points)
+    wanted = count + min(min(FEW_POINTS * count, MOST_EXTRA_CELLS), triangles // 8)
+    nu, nv = grid_shape(0.5 * wanted, upper[0] - lower[0], upper[1] - lower[1])
+    u_low, v_low = lower[0], lower[1]
+    scale_u = nu / max(upper[0] - u_low, 1e-300)
+    scale_v = nv / max(upper[1] - v_low, 1e-300)
+    starts, cells = np.zeros(nu * nv + 2, np.int32), np.empty(count, np.int32)
+    for i in range(count):
+        cell = (_cell((points[i, 0] - u_low) * scale_u, nu) * nv
+                + _cell((points[i, 1] - v_low) * scale_v, nv))
+        cells[i] = cell
+        starts[cell + 2] += 1
+    below = np.zeros((nu + 1, nv + 1), np.int32)
+    for cu in range(nu):
+        row = 0
+        for cv in range(nv):
+            cell = cu * nv + cv
+            row += starts[cell + 2]
+            below[cu + 1, cv + 1] = below[cu, cv + 1] + row
+            starts[cell + 2] += starts[cell + 1]
+    ordered, order = np.empty((count, 3)), np.empty(count, np.int32)
+    for i in range(count):
+        place = starts[cells[i] + 1]
+        starts[cells[i] + 1] = place + 1
+        order[place] = places[i]
+        ordered[place, 0], ordered[place, 1] = points[i, 0], points[i, 1]
+        ordered[place, 2] = points[i, 2]
+    limits = u_low, v_low, scale_u, scale_v, lower[2], upper[0] - u_low, upper[1] - v_low
+    return _Grid(ordered, order, starts, below, nu, nv, limits)
+
+
+@njit(cache=True, nogil=True)
+def _triangles_over(target: QueryArrays, frame: Array, grid: _Grid,
+                    tolerance: float) -> NDArray[np.uint32]:
+    """
+    Return all triangles whose projection may cover a point and reach as far, by the ball tree.
+
+    A ball over cells without points is not looked into.
+    """
+    balls, nodes, below, nu, nv = target.balls, target.nodes, grid.below, grid.nu, grid.nv
+    u_low, v_low, scale_u, scale_v, w_low, width, height = grid.limits
+    axis_u, axis_v, axis_w = row_of(frame, 0), row_of(frame, 1), row_of(frame, 2)
+    found, count = np.empty(256, np.uint32), 0
+    stack = np.empty(STACK_SIZE, np.int64)
+    stack[0] = 0
+    top = 1
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        x, y, z, radius = balls[node, 0], balls[node, 1], balls[node, 2], balls[node, 3]
+        if along(axis_w, x, y, z) + radius < w_low - tolerance:
+            continue
+        u, v = along(axis_u, x, y, z) - u_low, along(axis_v, x, y, z) - v_low
+        if u + radius < 0.0 or u - radius > width or v + radius < 0.0 or v - radius > height:
+            continue
+        u0, u1 = _cell((u - radius) * scale_u, nu), _cell((u + radius) * scale_u, nu) + 1
+        v0, v1 = _cell((v - radius) * scale_v, nv), _cell((v + radius) * scale_v, nv) + 1
+        if below[u1, v1] - below[u0, v1] == below[u1, v0] - below[u0, v0]:
+            continue
+        if nodes[node, INNER] >= 0:
+            stack[top], stack[top + 1] = nodes[node, OUTER], nodes[node, INNER]
+            top += 2
+            continue
+        first, end = nodes[node, FIRST_TRIANGLE], nodes[node, END_TRIANGLE]
+        if count + end - first > len(found):
+            found = longer(found)
+        for position in range(first, end):
+            found[count] = position
+            count += 1
+    return found[:count]
+
+
+@njit(cache=True, nogil=True)
+def _first_hits(target: QueryArrays, candidates: NDArray[np.uint32], frame: Array, grid: _Grid,
+                tolerance: float) -> tuple[Array, NDArray[np.uint32], Array]:
+    """
+    Return way, triangle and edge functions of each point's first hit ahead.
+
+    The sum of the edge functions is positive at an exit. A point with a hit within the
+    tolerance gets the way ``-inf``, one without a hit ``inf``.
+    """
+    vertices, triangles, points = target.vertices, target.triangles, grid.points
+    starts, below, nu, nv = grid.starts, grid.below, grid.nu, grid.nv
+    u_low, v_low, scale_u, scale_v, _, width, height = grid.limits
+    axis_u, axis_v, axis_w = row_of(frame, 0), row_of(frame, 1), row_of(frame, 2)
+    ways, positions = np.full(len(points), np.inf), np.empty(len(points), np.uint32)
+    edges, outline = np.empty((len(points), 3)), np.empty((3, 3))
+    for position in candidates:
+        a, b, c = triangles[position, 0], triangles[position, 1], triangles[position, 2]
+        ax, ay, az = vertices[a, 0], vertices[a, 1], vertices[a, 2]
+        bx, by, bz = vertices[b, 0], vertices[b, 1], vertices[b, 2]
+        cx, cy, cz = vertices[c, 0], vertices[c, 1], vertices[c, 2]
+        au, av = along(axis_u, ax, ay, az), along(axis_v, ax, ay, az)
+        bu, bv = along(axis_u, bx, by, bz), along(axis_v, bx, by, bz)
+        cu, cv = along(axis_u, cx, cy, cz), along(axis_v, cx, cy, cz)
+        low_u, high_u = min(min(au, bu), cu) - u_low, max(max(au, bu), cu) - u_low
+        low_v, high_v = min(min(av, bv), cv) - v_low, max(max(av, bv), cv) - v_low
+        if high_u < 0.0 or low_u > width or high_v < 0.0 or low_v > height:
+            continue
+        u0, u1 = _cell(low_u * scale_u, nu), _cell(high_u * scale_u, nu) + 1
+        v0, v1 = _cell(low_v * scale_v, nv), _cell(high_v * scale_v, nv) + 1
+        near = below[u1, v1] - below[u0, v1] - below[u1, v0] + below[u0, v0]
+        if near == 0:
+            continue
+        aw, bw, cw = (along(axis_w, ax, ay, az), along(axis_w, bx, by, bz),
+                      along(axis_w, cx, cy, cz))
+        double_area = abs((bu - au) * (cv - av) - (bv - av) * (cu - au))
+        beside = 1.0 - 0.5 * double_area / max((high_u - low_u) * (high_v - low_v), 1e-300)
+        by_column = near * beside > COLUMN_COST * (u1 - u0)
+        if by_column:
+            outline[0, 0], outline[1, 0], outline[2, 0] = au - u_low, bu - u_low, cu - u_low
+            outline[0, 1], outline[1, 1], outline[2, 1] = av - v_low, bv - v_low, cv - v_low
+        for column in range(u0, u1):
+            if by_column:
+                low, high = slab_range(outline, (column - SLACK) / scale_u,
+                                       (column + 1.0 + SLACK) / scale_u)
+                if low > high:
+                    continue
+                v0 = _cell(low * scale_v - SLACK, nv)
+                v1 = _cell(high * scale_v + SLACK, nv) + 1
+            for i in range(starts[column * nv + v0], starts[column * nv + v1]):
+                u, v, w = points[i, 0], points[i, 1], points[i, 2]
+                e0, e1, e2 = edge_functions(au - u, av - v, bu - u, bv - v, cu - u, cv - v)
+                least, most, total = min(min(e0, e1), e2), max(max(e0, e1), e2), e0 + e1 + e2
+                if (least < 0.0 and most > 0.0) or total == 0.0:
+                    continue
+                way = (e0 * (aw - w) + e1 * (bw - w) + e2 * (cw - w)) / total
+                if way < -tolerance:
+                    continue
+                if way <= tolerance:
+                    ways[i] = -np.inf
+                elif way < ways[i]:
+                    ways[i], positions[i] = way, position
+                    edges[i, 0], edges[i, 1], edges[i, 2] = e0, e1, e2
+    return ways, positions, edges
+
+
+@njit(cache=True, nogil=True)
+def _ascending(ids: IntArray, count: int) -> IntArray:
+    """Return the order that sorts indices below ``count``."""
+    if len(ids) < SORTED_SHARE * count:
+        return np.argsort(ids)
+    seen, place = np.zeros(count, np.bool_), np.empty(count, np.int32)
+    for i in range(len(ids)):
+        seen[ids[i]] = True
+        place[ids[i]] = i
+    order = np.empty(len(ids), np.int64)
+    filled = 0
+    for index in range(count):
+        if seen[index]:
+            order[filled] = place[index]
+            filled += 1
+    return order
+
+
+@njit(cache=True, nogil=True)
+def vertices_inside(query: QueryArrays, target: QueryArrays, rotation: Array, origin: Array,
+                    direction: Array, on_surface: float) -> Inside:
+    """
+    Find the vertices of a query inside a closed target, and their first exits.
+
+    Parameters
+    ----------
+    query, target : QueryArrays
+    rotation, origin : (3, 3) float, (3,) float
+        Map query to target coordinates.
+    direction : (3,) float
+        Unit direction of leaving, frame target.
+    on_surface : float
+        Vertices this near to the surface along the direction, as part of the target's
+        size, lie on it.
+
+    Returns
+    -------
+    (k,) int, (k,) float, (k, 3) float, (k,) int, (k, 3) float
+        Vertices, depths [m], coordinates in the query's frame [m], triangles, weights.
+    """
+    box, tolerance = target.box, on_surface * target.sizes[1]
+    found = vertices_in_box(query.balls, query.nodes, query.vertices, int(query.sizes[0]),
+                            turned_motion(box[:3], rotation, origin - box[3]), box[4])
+    if len(found) == 0:
+        return _nothing()
+    frame = direction_frame(direction)
+    points, lower, upper = _projected(query.vertices, found,
+                                      turned_motion(frame, rotation, origin))
+    grid = _sorted_into_cells(points, lower, upper, found, len(target.triangles))
+    candidates = _triangles_over(target, frame, grid, tolerance)
+    ways, positions, edges = _first_hits(target, candidates, frame, grid, tolerance)
+    return _contacts(query, target, frame, grid, ways, positions, edges)
+
+
+@njit(cache=True, nogil=True)
+def _nothing() -> Inside:
+    return (np.empty(0, np.int64), np.empty(0), np.empty((0, 3)), np.empty(0, np.int64),
+            np.empty((0, 3)))
+
+
+@njit(cache=True, nogil=True)
+def _contacts(query: QueryArrays, target: QueryArrays, frame: Array, grid: _Grid, ways: Array,
+              positions: NDArray[np.uint32], edges: Array) -> Inside:
+    """Describe the points whose first hit is an exit, by ascending vertex."""
+    places, q_ids = grid.places, query.vertex_ids
+    inside, ids = np.empty(len(places), np.int32), np.empty(len(places), np.int64)
+    count = 0
+    for i in range(len(places)):
+        inside[count], ids[count] = i, q_ids[places[i]]
+        if 0.0 < ways[i] < np.inf and edges[i, 0] + edges[i, 1] + edges[i, 2] > 0.0:
+            count += 1
+    order = _ascending(ids[:count], len(q_ids))
+    vertices, depths, triangles = np.empty(count, np.int64), np.empty(count), np.empty(
+        count, np.int64)
+    where, weights = np.empty((count, 3)), np.empty((count, 3))
+    for row in range(count):
+        i = inside[order[row]]
+        place = places[i]
+        vertices[row], depths[row] = q_ids[place], ways[i]
+        triangles[row] = target.face_ids[positions[i]]
+        total = edges[i, 0] + edges[i, 1] + edges[i, 2]
+        for k in range(3):
+            weights[row, k] = edges[i, k] / total
+            where[row, k] = query.vertices[place, k]
+    return vertices, depths, where, triangles, weights
+
+
+@njit(cache=True, nogil=True)
+def both_ways(a: QueryArrays, b: QueryArrays, T_a_b: Array, direction: Array,
+              on_surface: float) -> tuple[Inside, Inside]:
+    """
+    Find the vertices of a inside b and those of b inside a, and their exits.
+
+    Parameters
+    ----------
+    a, b : QueryArrays
+    T_a_b : (4, 4) float
+        Pose of b in a.
+    direction : (3,) float
+        Unit motion of b relative to a, frame a.
+    on_surface : float
+        Part of a target's size within which a vertex lies on its surface.
+
+    Returns
+    -------
+    two tuples of arrays
+        Of a in b, of b in a: vertices (k,), depths (k,) [m], exits (k, 3) in the frame of
+        a [m], triangles (k,), weights (k, 3).
+    """
+    rotation, origin = np.empty((3, 3)), np.empty(3)
+    turned, offset, forth, back = np.empty((3, 3)), np.zeros(3), np.zeros(3), np.empty(3)
+    for i in range(3):
+        origin[i] = T_a_b[i, 3]
+        back[i] = -direction[i]
+        for j in range(3):
+            rotation[i, j] = T_a_b[i, j]
+            turned[j, i] = T_a_b[i, j]
+            offset[j] -= T_a_b[i, j] * T_a_b[i, 3]
+            forth[j] += T_a_b[i, j] * direction[i]
+    loose = len(a.vertices) - int(a.sizes[0]) + len(b.vertices) - int(b.sizes[0])
+    if loose == 0 and boxes_apart(a.box, b.box, rotation, origin):
+        return _nothing(), _nothing()
+    a_in_b = vertices_inside(a, b, turned, offset, forth, on_surface)
+    b_in_a = vertices_inside(b, a, rotation, origin, back, on_surface)
+    points, depths = a_in_b[2], a_in_b[1]
+    for i in range(len(points)):
+        for k in range(3):
+            points[i, k] += depths[i] * direction[k]
+    points, depths = b_in_a[2], b_in_a[1]
+    for i in range(len(points)):
+        x, y, z = points[i, 0], points[i, 1], points[i, 2]
+        for k in range(3):
+            points[i, k] = (rotation[k, 0] * x + rotation[k, 1] * y + rotation[k, 2] * z
+                            + origin[k] + depths[i] * back[k])
+    return a_in_b, b_in_a
+
+
+@njit(cache=True, nogil=True)
+def both_ways_flat(a_balls: Array, a_nodes: NDArray[np.int32], a_vertices: Array,
+                   a_triangles: NDArray[np.uint32], a_ids: IntArray, a_faces: IntArray,
+                   a_box: Array, a_sizes: Array, b_balls: Array, b_nodes: NDArray[np.int32],
+                   b_vertices: Array, b_triangles: NDArray[np.uint32], b_ids: IntArray,
+                   b_faces: IntArray, b_box: Array, b_sizes: Array, T_a_b: Array, direction: Array,
+                   on_surface: float) -> tuple[Inside, Inside]:
+    """Do as ``both_ways``, from the arrays themselves, which Python passes far sooner."""
+    a = QueryArrays(a_balls, a_nodes, a_vertices, a_triangles, a_ids, a_faces, a_box, a_sizes)
+    b = QueryArrays(b_balls, b_nodes, b_vertices, b_triangles, b_ids, b_faces, b_box, b_sizes)
+    return both_ways(a, b, T_a_b, direction, on_surface)

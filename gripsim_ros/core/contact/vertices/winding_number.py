@@ -1,0 +1,232 @@
+"""
+Vertices inside a closed surface that may cross itself: every crossing of a line counts.
+
+The exact narrow phase asks for the nearest hit, which decides only where the surface does
+not cross itself: in one of two overlapping pieces the nearest hit may be the other's entry.
+Here all hits ahead are summed, exits less entries: the winding number of the point.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ...transforms import apply
+from ..geometry.closest_point import closest_points, points_in_box
+from ..geometry.contact_mesh import ContactMesh
+from ..geometry.ray_casting import direction_frame
+from .penetrating_vertices import ON_SURFACE, PenetratingVertices
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+#: A direction without relation to any axis, where none is given.
+_GENERIC = np.array([0.36235775, 0.51730713, 0.77529167])
+
+
+class Surrounded(NamedTuple):
+    """
+    Query points inside a surface, and how often it surrounds those near it.
+
+    Attributes
+    ----------
+    inside : PenetratingVertices
+        Those with a winding number above 0; the way out leads to where it falls to 0.
+    near : (k,) int
+        Query points in the surface's box.
+    numbers : (k,) int
+        Their winding numbers; 0 for points on the surface.
+    """
+
+    inside: PenetratingVertices
+    near: Integers
+    numbers: Integers
+
+
+def find_surrounded(vertices: Array, target: ContactMesh, T_target_query: Array,
+                    direction: Array | None) -> Surrounded:
+    """
+    Find the points inside a closed surface that may cross itself.
+
+    Parameters
+    ----------
+    vertices : (n, 3) float
+        Frame query [m].
+    target : ContactMesh
+        Closed.
+    T_target_query : (4, 4) float
+    direction : (3,) float or None
+        Unit direction of leaving, frame target. None: the way out is that to the closest
+        point of any facet, also of one inside another piece.
+
+    Returns
+    -------
+    Surrounded
+        Exits in the target's frame.
+
+    Notes
+    -----
+    Own derivation: over the plane normal to the direction a closed surface is a sum of
+    signed triangles, so the hits ahead sum to the winding number. A point over an edge
+    counts for one of the two triangles, as if moved by (e, e^2) for a vanishing e.
+    """
+    box, tree = target.box, target.tree
+    near = points_in_box(vertices, T_target_query, box.axes, box.centre, box.half_lengths)
+    points = np.ascontiguousarray(apply(T_target_query, vertices[near]))
+    along = _GENERIC if direction is None else np.ascontiguousarray(direction, float)
+    numbers, depths, positions = _count(tree.corners, points, along, ON_SURFACE * tree.size)
+    numbers = np.where(positions == _ON_SURFACE, 0, numbers)
+    inside = (numbers > 0) & (positions >= 0)
+    if direction is None:
+        depths, exits, positions = closest_points(tree, points[inside], np.inf)
+    else:
+        depths, positions = depths[inside], positions[inside]
+        exits = points[inside] + depths[:, None] * along
+    faces = tree.faces[positions]
+    corners = tree.corners[positions]
+    return Surrounded(PenetratingVertices(near[inside], depths, exits, faces,
+                                          _weights(corners, exits)), near, numbers)
+
+
+def _weights(corners: Array, points: Array) -> Array:
+    """Return barycentric weights ``(k, 3)`` of points of triangles."""
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    squared = np.einsum('ki,ki->k', normals, normals)
+    parts = [np.cross(corners[:, (k + 1) % 3] - points, corners[:, (k + 2) % 3] - points)
+             for k in range(3)]
+    safe = np.where(squared > 0.0, squared, 1.0)
+    return np.stack([np.einsum('ki,ki->k', part, normals) / safe for part in parts], axis=1)
+
+
+_ON_SURFACE = -2
+
+
+@njit(cache=True)
+def _count(corners: Array, points: Array, direction: Array,
+           tolerance: float) -> tuple[Integers, Array, Integers]:
+    """Return winding numbers, ways to where they fall to 0, and the triangles there."""
+    frame = direction_frame(direction)
+    projected, turned = _turn(corners.reshape(-1, 3), frame), _turn(points, frame)
+    owners, ways, sides, positions = _all_hits(projected.reshape(-1, 3, 3), turned)
+    order = np.argsort(ways)
+    # A counting sort by owner keeps the ways in order.
+    starts = np.zeros(len(points) + 1, np.int64)
+    for hit in order:
+        starts[owners[hit] + 1] += 1
+    for i in range(len(points)):
+        starts[i + 1] += starts[i]
+    place, sorted_hits = starts[:-1].copy(), np.empty(len(order), np.int64)
+    for hit in order:
+        sorted_hits[place[owners[hit]]] = hit
+        place[owners[hit]] += 1
+    numbers, depths = np.zeros(len(points), np.int64), np.full(len(points), np.inf)
+    found = np.full(len(points), -1)
+    for i in range(len(points)):
+        mine = sorted_hits[starts[i]:starts[i + 1]]
+        for hit in mine:
+            if abs(ways[hit]) <= tolerance:
+                found[i] = _ON_SURFACE
+            if ways[hit] > 0.0:
+                numbers[i] += sides[hit]
+        if found[i] == -1 and numbers[i] > 0:
+            depths[i], found[i] = _last_exit(mine, ways, sides, positions, numbers[i], tolerance)
+    return numbers, depths, found
+
+
+@njit(cache=True)
+def _last_exit(hits: Integers, ways: Array, sides: Integers, positions: Integers, number: int,
+               tolerance: float) -> tuple[float, int]:
+    """Return way and triangle at which the winding number falls to 0."""
+    for k in range(len(hits)):
+        hit = hits[k]
+        if ways[hit] <= 0.0:
+            continue
+        number -= sides[hit]
+        # Pieces that share a facet are left and entered at one place.
+        apart = k + 1 == len(hits) or ways[hits[k + 1]] - ways[hit] > tolerance
+        if number <= 0 and apart:
+            return ways[hit], positions[hit]
+    return np.inf, -1
+
+
+@njit(cache=True)
+def _turn(points: Array, frame: Array) -> Array:
+    turned = np.empty((len(points), 3))
+    for i in range(len(points)):
+        for k in range(3):
+            turned[i, k] = (frame[k, 0] * points[i, 0] + frame[k, 1] * points[i, 1]
+                            + frame[k, 2] * points[i, 2])
+    return turned
+
+
+@njit(cache=True)
+def _all_hits(projected: Array, points: Array) -> tuple[Integers, Array, Integers, Integers]:
+    """Return owner, signed way, side (1: exit) and triangle of every hit of every point."""
+    order = np.argsort(points[:, 0])
+    columns = points[order, 0]
+    room, count = 1024, 0
+    owners, positions = np.empty(room, np.int64), np.empty(room, np.int64)
+    ways, sides = np.empty(room), np.empty(room, np.int64)
+    for f in range(len(projected)):
+        low = min(projected[f, 0, 1], projected[f, 1, 1], projected[f, 2, 1])
+        high = max(projected[f, 0, 1], projected[f, 1, 1], projected[f, 2, 1])
+        least = min(projected[f, 0, 0], projected[f, 1, 0], projected[f, 2, 0])
+        most = max(projected[f, 0, 0], projected[f, 1, 0], projected[f, 2, 0])
+        for place in range(np.searchsorted(columns, least),
+                           np.searchsorted(columns, most, side='right')):
+            i = order[place]
+            if not low <= points[i, 1] <= high:
+                continue
+            side, way = _hit(projected, f, points, i)
+            if side == 0:
+                continue
+            if count == room:
+                owners, positions = _longer(owners), _longer(positions)
+                sides, longer_ways = _longer(sides), np.empty(2 * room)
+                longer_ways[:room] = ways
+                ways, room = longer_ways, 2 * room
+            owners[count], positions[count], ways[count], sides[count] = i, f, way, side
+            count += 1
+    return owners[:count], ways[:count], sides[:count], positions[:count]
+
+
+@njit(cache=True)
+def _longer(values: Integers) -> Integers:
+    grown = np.empty(2 * len(values), np.int64)
+    grown[:len(values)] = values
+    return grown
+
+
+@njit(cache=True, inline='always')
+def _hit(projected: Array, f: int, points: Array, i: int) -> tuple[int, float]:
+    """Return the side of a triangle that a line meets, 0 where it passes, and the way."""
+    u, v, w = points[i, 0], points[i, 1], points[i, 2]
+    ax, ay = projected[f, 0, 0] - u, projected[f, 0, 1] - v
+    bx, by = projected[f, 1, 0] - u, projected[f, 1, 1] - v
+    cx, cy = projected[f, 2, 0] - u, projected[f, 2, 1] - v
+    e0, e1, e2 = bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx
+    side = _sign(e0, bx, by, cx, cy)
+    if side != _sign(e1, cx, cy, ax, ay) or side != _sign(e2, ax, ay, bx, by):
+        side = 0
+    total = e0 + e1 + e2
+    way = 0.0
+    if total == 0.0:
+        side = 0
+    else:
+        way = (e0 * (projected[f, 0, 2] - w) + e1 * (projected[f, 1, 2] - w)
+               + e2 * (projected[f, 2, 2] - w)) / total
+    return side, way
+
+
+@njit(cache=True, inline='always')
+def _sign(area: float, x: float, y: float, to_x: float, to_y: float) -> int:
+    """Return the side of an edge on which the origin lies, never 0 for an edge of a length."""
+    sign = 0
+    if area != 0.0:
+        sign = 1 if area > 0.0 else -1
+    elif to_y != y:
+        sign = -1 if to_y > y else 1
+    elif to_x != x:
+        sign = 1 if to_x > x else -1
+    return sign

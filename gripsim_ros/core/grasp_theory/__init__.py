@@ -1,0 +1,1 @@
+"""What contacts, forces and loads mean to a grasp, whatever finds them."""

@@ -1,0 +1,112 @@
+"""The parts of a hand: pads, links with their surfaces, fingers, preshapes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bodies.mesh import TriangleMesh
+from ..errors import HandError
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Pad:
+    """
+    The elastic layer on a link's palmar side.
+
+    Attributes
+    ----------
+    youngs_modulus : float
+        [Pa], above 0.
+    poisson_ratio : float
+        [-], above -1 and below 0.5.
+    thickness : float
+        [m], above 0.
+    max_pressure : float
+        What the pad bears, or its sensor reads [Pa], above 0.
+
+    Raises
+    ------
+    HandError
+        A number is outside its range.
+    """
+
+    youngs_modulus: float
+    poisson_ratio: float
+    thickness: float
+    max_pressure: float = np.inf
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        for name in ('youngs_modulus', 'thickness', 'max_pressure'):
+            if not getattr(self, name) > 0.0:
+                raise HandError(f'pad {name} must be above 0, got {getattr(self, name)}')
+        if not -1.0 < self.poisson_ratio < 0.5:
+            raise HandError('pad poisson_ratio must be above -1 and below 0.5, '
+                            f'got {self.poisson_ratio}')
+
+
+@dataclass(frozen=True, eq=False)
+class HandLink:
+    """
+    A link with geometry, in its own frame.
+
+    Attributes
+    ----------
+    name : str
+    mesh : TriangleMesh
+        [m].
+    pad : Pad or None
+        None: the link's surface is taken as rigid.
+    pad_point : (3,) float
+        Middle of the palmar surface, on the mesh [m].
+    pad_normal : (3,) float
+        Outward unit normal there.
+    """
+
+    name: str
+    mesh: TriangleMesh
+    pad: Pad | None
+    pad_point: Array
+    pad_normal: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Preshape:
+    """A way to close: joint vectors ``open`` and ``closed``, ``(J,)`` [rad]."""
+
+    name: str
+    open: Array
+    closed: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Finger:
+    """A chain from the palm to an outermost link; indices of links and of joints."""
+
+    name: str
+    links: tuple[int, ...]
+    joints: tuple[int, ...]
+
+
+def named_vector(joint_names: tuple[str, ...], values: Mapping[str, float],
+                 where: str) -> Array:
+    """Return ``(J,)`` floats from a mapping that names each joint once."""
+    unknown = [name for name in values if name not in joint_names]
+    if unknown:
+        raise HandError(f'{where}: unknown joint {unknown[0]!r}; '
+                        f'the actuated joints are {list(joint_names)}')
+    missing = [name for name in joint_names if name not in values]
+    if missing:
+        raise HandError(f'{where}: no value for joint {missing[0]!r}')
+    try:
+        vector = np.array([float(values[name]) for name in joint_names])
+    except (TypeError, ValueError):
+        raise HandError(f'{where}: joint values must be numbers, '
+                        f'got {dict(values)}') from None
+    if not np.isfinite(vector).all():
+        raise HandError(f'{where}: joint values must be finite, got {vector.tolist()}')
+    return vector

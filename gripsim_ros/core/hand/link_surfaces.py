@@ -1,0 +1,148 @@
+"""Meshes of links and the middle of their palmar surfaces."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bodies import TriangleMesh, load_mesh
+from ..errors import HandError
+from .description import HandLink, Pad
+from .tree import origin_matrix
+from .urdf import Link
+
+Array = NDArray[np.float64]
+
+_OUTWARD = (1.0, 0.0, 0.0)
+_KEYS = {'pad', 'outward', 'through'}
+
+
+@dataclass(frozen=True, eq=False)
+class LinkShape:
+    """A link's mesh in the link's frame [m] and the hash of the file it came from."""
+
+    mesh: TriangleMesh
+    digest: bytes
+
+
+def load_shape(link: Link, resolve_uri: Callable[[str], Path]) -> LinkShape:
+    """
+    Return a URDF link's collision shape.
+
+    Raises
+    ------
+    HandError
+        The link has more than one collision shape, or one that is not a mesh with a
+        uniform, positive scale.
+    MeshError
+        The mesh cannot be used.
+    """
+    if len(link.collisions) != 1:
+        raise HandError(f'link {link.name!r} has {len(link.collisions)} collision shapes; '
+                        'merge them into one closed mesh')
+    collision = link.collisions[0]
+    geometry = collision.geometry
+    if not hasattr(geometry, 'filename'):
+        raise HandError(f'link {link.name!r}: collision geometry must be a mesh, '
+                        f'got {type(geometry).__name__.lower()}')
+    scale = np.ones(3) if geometry.scale is None else np.asarray(geometry.scale, float)
+    if scale.shape != (3,) or np.ptp(scale) > 0.0 or not scale[0] > 0.0:
+        raise HandError(f'link {link.name!r}: the scale of a mesh must be uniform and '
+                        f'positive, got {scale.tolist()}')
+    path = Path(resolve_uri(geometry.filename))
+    if not path.is_file():
+        raise HandError(f'link {link.name!r}: no mesh at {geometry.filename}')
+    mesh = load_mesh(path, float(scale[0])).mesh
+    return LinkShape(mesh.with_transform(origin_matrix(collision.origin)),
+                     hashlib.sha256(path.read_bytes()).digest())
+
+
+def make_link(name: str, mesh: TriangleMesh, surface: Mapping[str, Any],
+              pads: Mapping[str, Pad]) -> HandLink:
+    """
+    Return a link with the middle of its palmar surface found on its mesh.
+
+    Raises
+    ------
+    HandError
+        The surface names an unknown pad or key, or its line misses the mesh.
+    """
+    if not isinstance(surface, Mapping) or set(surface) - _KEYS:
+        raise HandError(f'surface of {name!r}: expected the keys {sorted(_KEYS)}, '
+                        f'got {surface!r}')
+    pad = surface.get('pad')
+    if pad is not None and pad not in pads:
+        raise HandError(f'surface of {name!r}: no pad {pad!r} ({sorted(pads)})')
+    middle = 0.5 * (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0))
+    outward = _vector(surface.get('outward', _OUTWARD), f'surface of {name!r}: outward')
+    through = _vector(surface.get('through', middle), f'surface of {name!r}: through')
+    if not np.linalg.norm(outward) > 1e-9:
+        raise HandError(f'surface of {name!r}: outward must not be zero')
+    outward = outward / np.linalg.norm(outward)
+    found = outermost_point(mesh, through, outward)
+    if found is None and 'through' not in surface:
+        found = _outermost_face(mesh, outward)
+    if found is None:
+        raise HandError(f'surface of {name!r}: the line through {through.tolist()} along '
+                        f'{outward.tolist()} misses the mesh')
+    return HandLink(name, mesh, None if pad is None else pads[pad], *found)
+
+
+def outermost_point(mesh: TriangleMesh, point: Array,
+                    direction: Array) -> tuple[Array, Array] | None:
+    """
+    Return the last point of a mesh along a line, and the face normal there.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+    point : (3,) float
+        Any point of the line [m].
+    direction : (3,) float
+        Unit direction.
+
+    Returns
+    -------
+    tuple of (3,) float, or None
+        Point [m] and outward unit normal; None where the line misses the mesh.
+
+    Notes
+    -----
+    Source: line-plane intersection in barycentric coordinates (Moller and Trumbore, 1997),
+    edges included.
+    """
+    a, b, c = (mesh.vertices[mesh.faces[:, k]] for k in range(3))
+    p = np.cross(direction, c - a)
+    determinant = np.einsum('ij,ij->i', b - a, p)
+    crossing = np.flatnonzero(np.abs(determinant) > 1e-15)
+    a, b, c, p = a[crossing], b[crossing], c[crossing], p[crossing]
+    s = point - a
+    u = np.einsum('ij,ij->i', s, p) / determinant[crossing]
+    q = np.cross(s, b - a)
+    v = q @ direction / determinant[crossing]
+    hit = np.flatnonzero((u >= -1e-9) & (v >= -1e-9) & (u + v <= 1.0 + 1e-9))
+    if not len(hit):
+        return None
+    t = np.einsum('ij,ij->i', c - a, q)[hit] / determinant[crossing][hit]
+    last = int(np.argmax(t))
+    return point + t[last] * direction, mesh.face_normals[crossing[hit[last]]].copy()
+
+
+def _outermost_face(mesh: TriangleMesh, direction: Array) -> tuple[Array, Array]:
+    centres = mesh.vertices[mesh.faces].mean(axis=1)
+    face = int(np.argmax(centres @ direction))
+    return centres[face], mesh.face_normals[face].copy()
+
+
+def _vector(values: object, where: str) -> Array:
+    try:
+        vector = np.asarray(values, float)
+    except (TypeError, ValueError):
+        vector = np.zeros(0)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise HandError(f'{where} must be three finite numbers, got {values!r}')
+    return vector

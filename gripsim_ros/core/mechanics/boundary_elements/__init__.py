@@ -1,0 +1,1 @@
+"""A body's own elastic compliance by boundary elements."""

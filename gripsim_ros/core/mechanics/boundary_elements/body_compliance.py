@@ -1,0 +1,395 @@
+"""
+A body's own elastic compliance, condensed to its surface once per object.
+
+Derivations, accuracy and limits: docs/model/compliance.md.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.linalg import lu_factor, lu_solve
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from threadpoolctl import threadpool_limits
+
+from ...bodies import TriangleMesh
+from ...contact.geometry.closest_point import closest_points
+from ...contact.geometry.vp_tree import VpTree, build_vp_tree
+from ...errors import MaterialError, MeshError
+from ...numerics.cholesky import combine_rows
+from .integrals import NODES, PARTS, assemble, hat_areas
+from .remesh import QuadraticSurface, quadratic_surface
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Nodes of the surface at most.
+NODE_COUNT = 2400
+#: A wall thinner than this many distances of neighbouring nodes bends too stiffly.
+LEAST_SPACINGS = 1.8
+
+
+@dataclass(frozen=True, eq=False)
+class BodyCompliance:
+    """
+    What a finite body moves beyond Boussinesq's kernel, at E / (1 - nu^2) = 1 Pa.
+
+    Attributes
+    ----------
+    points : (n, 3) float
+        Nodes on the surface [m].
+    elements : (m, 6) int
+        Quadratic triangles between them: corners, then the middles of the sides 01, 12, 20.
+    displacements : (n, n, 3) float
+        Of node i, by a unit force into the body about node j at ``[j, i]``, less the kernel's
+        ``n_j / (pi r)`` [1/m]. The body is free: rigid motions are taken away.
+    """
+
+    points: Array
+    elements: IntArray
+    displacements: NDArray[np.float32]
+
+    @cached_property
+    def surface(self) -> QuadraticSurface:
+        """Return nodes and elements."""
+        return QuadraticSurface(np.ascontiguousarray(self.points),
+                                np.ascontiguousarray(self.elements))
+
+    @cached_property
+    def normals(self) -> Array:
+        """Return unit normals ``(n, 3)`` into the body."""
+        return node_normals(self.surface)
+
+    @cached_property
+    def tree(self) -> VpTree:
+        """Return the tree over the elements' parts."""
+        return build_vp_tree(self.surface.points, self.surface.parts)
+
+    @cached_property
+    def spacing(self) -> float:
+        """Return the mean distance of neighbouring nodes [m]."""
+        return self.surface.spacing
+
+    def resolves(self, thickness: Array) -> NDArray[np.bool_]:
+        """Tell of each thickness [m] of the body whether the nodes are dense enough for it."""
+        return np.asarray(thickness) >= LEAST_SPACINGS * self.spacing
+
+    def interpolation(self, points: Array) -> tuple[IntArray, Array]:
+        """
+        Return nodes and weights, quadratic over an element, for points near the surface.
+
+        Parameters
+        ----------
+        points : (k, 3) float
+            [m].
+
+        Returns
+        -------
+        (k, 6) int, (k, 6) float
+            Weights of a point add up to 1.
+        """
+        tree = self.tree
+        _, closest, positions = closest_points(tree, np.ascontiguousarray(points), np.inf)
+        parts = tree.faces[positions]
+        count = len(self.elements)
+        weights = _quadratic_weights(tree.corners, positions, closest, parts // count)
+        return self.surface.elements[parts % count], weights
+
+    def correction(self, points: Array, modulus: float) -> 'NodeCorrection':
+        """
+        Return what the body adds to the kernel between nodes of patches.
+
+        Parameters
+        ----------
+        points : (k, 3) float
+            [m].
+        modulus : float
+            E / (1 - nu^2) of the object [Pa].
+        """
+        nodes, weights = self.interpolation(points)
+        used, columns = np.unique(nodes, return_inverse=True)
+        moves = np.asarray(self.displacements[np.ix_(used, used)], np.float64)
+        along = (moves * self.normals[used]).sum(axis=2)
+        part = 0.5 * (along + along.T) / modulus
+        columns = columns.reshape(nodes.shape)
+        return NodeCorrection(used, columns, weights, _gather(part, columns, weights), modulus)
+
+    def surface_moves(self, vertices: tuple[IntArray, Array], correction: 'NodeCorrection',
+                      forces: Array) -> Array:
+        """
+        Return displacements of surface points beyond those by Boussinesq's kernel.
+
+        Parameters
+        ----------
+        vertices : (v, 6) int, (v, 6) float
+            ``interpolation`` of the points.
+        correction : NodeCorrection
+            Of the patches' nodes.
+        forces : (k,) float
+            On them, along their normals [N].
+
+        Returns
+        -------
+        (v, 3) float
+            [m].
+        """
+        loads = correction.node_forces(forces)
+        acting = np.flatnonzero(loads)
+        rows = np.asarray(self.displacements[correction.used[acting]])
+        moves = combine_rows(rows.reshape(len(acting), -1), loads[acting] / correction.modulus)
+        return _interpolate(*vertices, moves.reshape(-1, 3))
+
+
+@dataclass(frozen=True, eq=False)
+class NodeCorrection:
+    """
+    What a body adds to the kernel between ``k`` nodes of patches.
+
+    Attributes
+    ----------
+    used : (u,) int
+        Nodes of the body's surface about them.
+    columns : (k, 6) int
+        Positions in ``used`` of those about each.
+    weights : (k, 6) float
+        Their shares.
+    responses : (u, k) float
+        Displacement of each patch node along the normal by a unit force about each used
+        node, less the kernel's [m/N].
+    modulus : float
+        E / (1 - nu^2) of the object [Pa].
+    """
+
+    used: IntArray
+    columns: IntArray
+    weights: Array
+    responses: Array
+    modulus: float
+
+    def add_rows(self, rows: IntArray, compliance: Array) -> None:
+        """Add the rows ``(r,)`` of the correction to those ``(r, k)`` of the kernel, in place."""
+        _add_rows(rows, self.columns, self.weights, self.responses, compliance)
+
+    def node_forces(self, forces: Array) -> Array:
+        """Return forces ``(u,)`` about the used nodes that stand for those on the nodes [N]."""
+        loads = np.zeros(len(self.used))
+        np.add.at(loads, self.columns, self.weights * forces[:, None])
+        return loads
+
+
+@njit(cache=True)
+def _quadratic_weights(corners: Array, positions: IntArray, closest: Array,
+                       parts: IntArray) -> Array:
+    """Return the shape functions ``(k, 6)`` of points on parts of elements."""
+    weights = np.empty((len(positions), 6))
+    shares, place = np.empty(3), np.empty(3)
+    for i in range(len(positions)):
+        aa = ab = bb = ac = bc = 0.0
+        for k in range(3):
+            first = corners[positions[i], 0, k]
+            a, b = corners[positions[i], 1, k] - first, corners[positions[i], 2, k] - first
+            c = closest[i, k] - first
+            aa += a * a
+            ab += a * b
+            bb += b * b
+            ac += a * c
+            bc += b * c
+        size = aa * bb - ab * ab
+        shares[1] = (bb * ac - ab * bc) / size
+        shares[2] = (aa * bc - ab * ac) / size
+        shares[0] = 1.0 - shares[1] - shares[2]
+        for k in range(3):
+            place[k] = 0.0
+            for corner in range(3):
+                place[k] += shares[corner] * NODES[PARTS[parts[i], corner], k]
+        for k in range(3):
+            weights[i, k] = place[k] * (2.0 * place[k] - 1.0)
+            weights[i, 3 + k] = 4.0 * place[k] * place[(k + 1) % 3]
+    return weights
+
+
+@njit(cache=True)
+def _interpolate(nodes: IntArray, weights: Array, moves: Array) -> Array:
+    """Return displacements ``(v, 3)`` of points from those of the nodes about them."""
+    answer = np.zeros((len(nodes), 3))
+    for v in range(len(nodes)):
+        for k in range(6):
+            for a in range(3):
+                answer[v, a] += weights[v, k] * moves[nodes[v, k], a]
+    return answer
+
+
+@njit(cache=True)
+def _gather(part: Array, columns: IntArray, weights: Array) -> Array:
+    """Return the displacements ``(u, k)`` of nodes from those of the nodes about them."""
+    count = len(columns)
+    answer = np.empty((len(part), count))
+    for a in range(len(part)):
+        source, line = part[a], answer[a]
+        for j in range(count):
+            line[j] = ((weights[j, 0] * source[columns[j, 0]]
+                        + weights[j, 1] * source[columns[j, 1]])
+                       + (weights[j, 2] * source[columns[j, 2]]
+                          + weights[j, 3] * source[columns[j, 3]])
+                       + (weights[j, 4] * source[columns[j, 4]]
+                          + weights[j, 5] * source[columns[j, 5]]))
+    return answer
+
+
+@njit(cache=True)
+def _add_rows(rows: IntArray, columns: IntArray, weights: Array, responses: Array,
+              compliance: Array) -> None:
+    """Add to each row the responses to the loads about its node."""
+    for i in range(len(rows)):
+        row, line = rows[i], compliance[i]
+        a, b, c = (responses[columns[row, 0]], responses[columns[row, 1]],
+                   responses[columns[row, 2]])
+        d, e, f = (responses[columns[row, 3]], responses[columns[row, 4]],
+                   responses[columns[row, 5]])
+        p, q, r = weights[row, 0], weights[row, 1], weights[row, 2]
+        u, v, w = weights[row, 3], weights[row, 4], weights[row, 5]
+        for j in range(len(line)):
+            line[j] += (p * a[j] + q * b[j] + r * c[j]) + (u * d[j] + v * e[j] + w * f[j])
+
+
+def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
+                       node_count: int = NODE_COUNT) -> BodyCompliance:
+    """
+    Return a body's compliance, condensed to nodes of its surface.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+        Closed.
+    poisson_ratio : float
+        Above -1 and below 0.5 [-].
+    node_count : int
+        At most; time grows with its third power, memory with the second.
+
+    Returns
+    -------
+    BodyCompliance
+
+    Raises
+    ------
+    MaterialError
+        ``poisson_ratio`` is out of range.
+    MeshError
+        The mesh is open, inside out or of several pieces, or needs more nodes.
+
+    Notes
+    -----
+    Source: direct boundary elements (Rizzo 1967). The free body: loads are balanced by
+    tractions in proportion to rigid motions, and displacements have no mean rigid part. The
+    neighbours' mean replaces what a node does to itself, where displacements and the kernel
+    do not cancel. Own arrangement.
+    """
+    if not -1.0 < poisson_ratio < 0.5:
+        raise MaterialError(
+            f'poisson_ratio must be above -1 and below 0.5, got {poisson_ratio}')
+    if not mesh.is_closed:
+        raise MeshError('the mesh must be closed for a compliance of the whole body')
+    pieces = _count_pieces(mesh)
+    if pieces == 0:
+        raise MeshError('the faces must be wound counter-clockwise seen from outside, '
+                        'got a mesh turned inside out')
+    if pieces != 1:
+        raise MeshError(f'the mesh must be of one piece for a compliance of the whole body, '
+                        f'got {pieces}')
+    surface = quadratic_surface(mesh, node_count)
+    normals = node_normals(surface)
+    moves, inverse = solve_unit_loads(surface, normals, poisson_ratio)
+    if not (np.einsum('ja,jaj->j', normals, moves) > 0.0).all():
+        raise MeshError('the surface is not that of a body: a force would pull it outwards')
+    moves /= 1.0 - poisson_ratio ** 2
+    answer = np.empty((len(normals), len(normals), 3), np.float32)
+    neighbours = _neighbours(surface.parts, len(normals))
+    for j, normal in enumerate(normals):
+        beyond = moves[:, :, j] - inverse[:, j, None] * (normal / np.pi)
+        beyond[j] = beyond[neighbours[j]].mean(axis=0)
+        answer[j] = beyond
+    return BodyCompliance(surface.points, surface.elements, answer)
+
+
+def _count_pieces(mesh: TriangleMesh) -> int:
+    """Return how many bodies the surface encloses; a cavity is none."""
+    edges, count = mesh.edges, len(mesh.vertices)
+    joined = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(count, count))
+    labels = connected_components(joined, directed=False)[1][mesh.faces[:, 0]]
+    a, b, c = (mesh.vertices[mesh.faces[:, k]] - mesh.vertices.mean(axis=0) for k in range(3))
+    volumes = np.bincount(labels, weights=(np.cross(a, b) * c).sum(axis=1))
+    return int((volumes > 0.0).sum())
+
+
+def _neighbours(triangles: IntArray, count: int) -> list[IntArray]:
+    """Return the nodes that share an edge with each, ascending."""
+    sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    both = np.unique(np.concatenate([sides, sides[:, ::-1]]), axis=0)
+    return np.split(both[:, 1], np.searchsorted(both[:, 0], np.arange(1, count)))
+
+
+def node_normals(surface: QuadraticSurface) -> Array:
+    """Return unit normals ``(n, 3)`` into the body, means of the parts about each node."""
+    corners = surface.points[surface.parts]
+    outward = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    sums = np.zeros_like(surface.points)
+    for k in range(3):
+        np.add.at(sums, surface.parts[:, k], -outward)
+    normals: Array = sums / np.sqrt((sums ** 2).sum(axis=1))[:, None]
+    return normals
+
+
+def rigid_motions(points: Array, areas: Array) -> Array:
+    """Return three translations and three rotations ``(n, 3, 6)`` about the mean of a surface."""
+    centre = areas @ points / areas.sum()
+    motions = np.zeros((len(points), 3, 6))
+    for k, axis in enumerate(np.eye(3)):
+        motions[:, k, k] = 1.0
+        motions[:, :, 3 + k] = np.cross(axis, points - centre)
+    return motions
+
+
+def solve_unit_loads(surface: QuadraticSurface, normals: Array,
+                     poisson_ratio: float) -> tuple[Array, Array]:
+    """
+    Return displacements by unit forces along normals, spread over each node's neighbourhood.
+
+    Parameters
+    ----------
+    surface : QuadraticSurface
+    normals : (n, 3) float
+        Unit, into the body.
+    poisson_ratio : float
+
+    Returns
+    -------
+    moves : (n, 3, n) float
+        Of node i by a force at node j, at E = 1 Pa and 1 N [m].
+    inverse : (n, n) float
+        Mean of 1/r from node i over the load at node j [1/m].
+
+    Notes
+    -----
+    The equations leave rigid motions open. Adding a multiple of the mean rigid motion to them
+    fixes it, and changes nothing where the loads balance. One thread, so that the answer
+    does not depend on how many there are.
+    """
+    points = surface.points
+    count = len(points)
+    motions = rigid_motions(points, hat_areas(points, surface.elements))
+    matrix, loads, balance, inverse, areas = assemble(
+        points, surface.elements, normals, poisson_ratio, motions)
+    flat, weights = motions.reshape(3 * count, 6), np.repeat(areas, 3)
+    gram = flat.T @ (weights[:, None] * flat)
+    resultants = np.einsum('nak,na->kn', motions, normals)
+    with threadpool_limits(limits=1, user_api='blas'):
+        loads -= balance @ np.linalg.solve(gram, resultants)
+        scale = float(np.abs(matrix.diagonal()).mean())
+        matrix += scale * flat @ np.linalg.solve(gram, (weights[:, None] * flat).T)
+        moves = lu_solve(lu_factor(matrix, overwrite_a=True, check_finite=False), loads,
+                         overwrite_b=True, check_finite=False)
+        moves -= flat @ np.linalg.solve(gram, flat.T @ (weights[:, None] * moves))
+    return moves.reshape(count, 3, count), inverse

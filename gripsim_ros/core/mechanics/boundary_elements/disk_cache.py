@@ -1,0 +1,242 @@
+"""
+Compliances of bodies kept on disk by their content, and one body's own, made when first needed.
+
+Layout and limits: docs/model/compliance.md.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+import fcntl
+import hashlib
+import os
+from pathlib import Path
+import shutil
+import tempfile
+from threading import Lock
+
+import numpy as np
+
+from ...bodies import TriangleMesh
+from ...errors import MeshError, TaskError
+from .body_compliance import NODE_COUNT, BodyCompliance, prepare_compliance
+
+#: Enters the name of a kept compliance; changes with the numbers.
+VERSION = 1
+#: Compliances are made for multiples of this Poisson's ratio and the last below 0.5; in units
+#: of the modulus they hardly depend on it.
+RATIO_STEP, LARGEST_RATIO, LEAST_RATIO = 0.05, 0.49, -0.95
+#: Nodes with which a body of the simplest kind can be described.
+LEAST_NODES = 100
+
+_FILES = ('points', 'elements', 'displacements')
+_DIGEST = 'sha256'
+
+
+@dataclass(frozen=True)
+class ComplianceOptions:
+    """
+    How a body's own compliance is prepared and kept.
+
+    Attributes
+    ----------
+    node_count : int
+        Nodes on the surface at most; time grows with the third power, memory and disk
+        space with the second.
+    folder : str
+        Where compliances are kept; empty: nowhere.
+    max_size : float
+        Of all that is kept there [bytes]; what was used longest ago goes first.
+
+    Raises
+    ------
+    TaskError
+        A value is outside its range.
+    """
+
+    node_count: int = NODE_COUNT
+    folder: str = ''
+    max_size: float = 1e9
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        if not (isinstance(self.node_count, int) and self.node_count >= LEAST_NODES):
+            raise TaskError('compliance.node_count must be a whole number of at least '
+                            f'{LEAST_NODES}, got {self.node_count!r}')
+        if not isinstance(self.folder, str):
+            raise TaskError(f'compliance.folder must be a path, got {self.folder!r}')
+        if not self.max_size >= 0.0:
+            raise TaskError(f'compliance.max_size must be 0 or more, got {self.max_size}')
+
+
+class ComplianceSource:
+    """
+    A body's own compliance, prepared or loaded when it is first asked for.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+    poisson_ratio : float
+        The compliance is made for the nearest of few, ``nearest_ratio``.
+    options : ComplianceOptions
+
+    Notes
+    -----
+    It may be asked from several threads; ``warnings`` tells what a user should know of it.
+    """
+
+    def __init__(self, mesh: TriangleMesh, poisson_ratio: float,
+                 options: ComplianceOptions) -> None:
+        self._mesh, self._options = mesh, options
+        self._ratio = nearest_ratio(poisson_ratio)
+        self._lock = Lock()
+        self._compliance: BodyCompliance | None = None
+        self._refusal: MeshError | None = None
+        self.warnings: tuple[str, ...] = ()
+
+    def get(self) -> BodyCompliance:
+        """
+        Return the compliance; errors as ``prepare_compliance``.
+
+        What cannot be kept is prepared all the same, and ``warnings`` says why.
+        """
+        with self._lock:
+            if self._refusal is not None:
+                raise self._refusal
+            if self._compliance is None:
+                try:
+                    self._compliance = self._made()
+                except MeshError as error:
+                    self._refusal = error
+                    raise
+            return self._compliance
+
+    def _made(self) -> BodyCompliance:
+        wanted = (self._mesh, self._ratio, self._options.node_count)
+        if not self._options.folder:
+            return prepare_compliance(*wanted)
+        try:
+            found, self.warnings = load_compliance(
+                Path(self._options.folder), *wanted, self._options.max_size)
+            return found
+        except OSError as error:
+            self.warnings = (f'the compliance of the body cannot be kept: {error}',)
+            return prepare_compliance(*wanted)
+
+
+def nearest_ratio(poisson_ratio: float) -> float:
+    """Return the Poisson's ratio for which a compliance is made."""
+    steps = round(poisson_ratio / RATIO_STEP)
+    return float(min(max(steps * RATIO_STEP, LEAST_RATIO), LARGEST_RATIO))
+
+
+def compliance_name(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> str:
+    """Return the name under which a compliance is kept: the hash of all that it depends on."""
+    text = f'{VERSION} {mesh.content_hash} {float(poisson_ratio).hex()} {node_count}'
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def load_compliance(folder: Path, mesh: TriangleMesh, poisson_ratio: float,
+                    node_count: int = NODE_COUNT, max_size: float = np.inf
+                    ) -> tuple[BodyCompliance, tuple[str, ...]]:
+    """
+    Return a kept compliance, mapped from its files; prepare and keep it where there is none.
+
+    Parameters
+    ----------
+    folder : Path
+        Where compliances are kept; made if missing.
+    mesh, poisson_ratio, node_count
+        As in ``prepare_compliance``.
+    max_size : float
+        Of all compliances in the folder [bytes].
+
+    Returns
+    -------
+    BodyCompliance
+        Its arrays are read-only.
+    tuple of str
+        A warning where what was kept was damaged and has been made anew.
+
+    Raises
+    ------
+    MaterialError, MeshError
+        As in ``prepare_compliance``.
+    OSError
+        The folder cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / compliance_name(mesh, poisson_ratio, node_count)
+    warnings: tuple[str, ...] = ()
+    with _locked(folder / f'{place.name}.lock'):
+        found = _read(place)
+        if found is None:
+            if place.exists():
+                warnings = (f'the kept compliance {place} was damaged and has been made anew',)
+                shutil.rmtree(place)
+            _keep(place, prepare_compliance(mesh, poisson_ratio, node_count))
+            found = _read(place)
+            if found is None:
+                raise OSError(f'{place} cannot be read back')
+        os.utime(place)
+    _forget(folder, place.name, max_size)
+    return found, warnings
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock file, so that one process prepares and the others find what it has made."""
+    with path.open('a') as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _read(place: Path) -> BodyCompliance | None:
+    """Return what is kept, or None where it is missing or not what was written."""
+    try:
+        if (place / _DIGEST).read_text() != _digest(place):
+            return None
+        return BodyCompliance(*(np.load(place / f'{name}.npy', mmap_mode='r')
+                                for name in _FILES))
+    except (OSError, ValueError):
+        return None
+
+
+def _digest(place: Path) -> str:
+    digest = hashlib.sha256()
+    for name in _FILES:
+        with (place / f'{name}.npy').open('rb') as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+def _keep(place: Path, compliance: BodyCompliance) -> None:
+    """Write all files, then give the folder its name, so that it is whole or not there."""
+    draft = Path(tempfile.mkdtemp(dir=place.parent))
+    try:
+        for name in _FILES:
+            np.save(draft / f'{name}.npy', getattr(compliance, name))
+        (draft / _DIGEST).write_text(_digest(draft))
+        draft.rename(place)
+    except OSError:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+
+
+def _forget(folder: Path, newest: str, max_size: float) -> None:
+    """Remove what was used longest ago until the rest is small enough; the newest stays."""
+    kept = []
+    for place in folder.iterdir():
+        try:
+            if place.is_dir() and (place / _DIGEST).is_file():
+                size = sum(file.stat().st_size for file in place.iterdir())
+                kept.append((place.name != newest, -place.stat().st_mtime, place, size))
+        except OSError:     # another process was faster
+            continue
+    total = 0
+    for _, _, place, size in sorted(kept):
+        total += size
+        if total > max_size and place.name != newest:
+            shutil.rmtree(place, ignore_errors=True)
+            (folder / f'{place.name}.lock').unlink(missing_ok=True)

@@ -1,0 +1,356 @@
+"""
+Coarse quadratic triangles on a body's surface, for its boundary integrals.
+
+Vertices stay on the body's own surface: long edges are divided, short ones closed onto one
+of their ends (Botsch & Kobbelt, A remeshing approach to multiresolution modeling, 2004,
+without its smoothing), and the middles of sides are put back onto the surface.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...bodies import TriangleMesh
+from ...bodies.mesh import SMOOTH_ANGLE
+from ...contact.geometry.closest_point import closest_points
+from ...contact.geometry.vp_tree import build_vp_tree
+from ...errors import MeshError
+from .integrals import PARTS
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Edges are divided above, and closed below, these shares of the wanted length.
+LONGEST, SHORTEST = 1.35, 0.75
+#: Closing an edge makes no edge longer than this share of the wanted length.
+STRETCHED = 1.6
+#: Least cosine between a triangle's normals before and after an edge is closed.
+TURNED = 0.7
+#: Least height of a new triangle over its longest side, or what share it may keep of it where
+#: it was less before; one below the last is a needle, which has no way to face.
+SLENDER, WORSE, NEEDLE = 0.2, 0.7, 1e-3
+#: A side is turned where that makes the worse of two triangles rounder by this factor.
+ROUNDER = 1.05
+#: Passes of closing end when one closes no more; passes of turning at the end.
+PASS_LEFT, TURNS = 2, 4
+#: Passes of division, and tries at a longer edge until the nodes are few enough.
+DIVISIONS, TRIES = 30, 12
+#: A coarse surface encloses the body's volume but for this share.
+VOLUME_LOST = 0.03
+#: Growth of the wanted length from try to try.
+COARSER = 1.1
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticSurface:
+    """
+    Quadratic triangles: ``points (n, 3)`` [m] and ``elements (m, 6)``.
+
+    Corners are counter-clockwise seen from outside, followed by the middles of their sides.
+    """
+
+    points: Array
+    elements: IntArray
+
+    @property
+    def parts(self) -> IntArray:
+        """Return the linear triangles ``(4 m, 3)`` into which the elements are divided."""
+        return np.concatenate([self.elements[:, part] for part in PARTS])
+
+    @property
+    def spacing(self) -> float:
+        """Return the mean distance of neighbouring nodes [m]."""
+        parts = self.parts
+        sides = self.points[parts] - self.points[np.roll(parts, 1, axis=1)]
+        return float(np.sqrt((sides ** 2).sum(axis=2)).mean())
+
+
+def quadratic_surface(mesh: TriangleMesh, node_count: int) -> QuadraticSurface:
+    """
+    Return quadratic triangles of even size on a body's surface.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+        Closed.
+    node_count : int
+        Nodes at most, corners and middles.
+
+    Returns
+    -------
+    QuadraticSurface
+
+    Raises
+    ------
+    MeshError
+        The surface has too many edges, or too fine a shape, for so few nodes.
+    """
+    area = float(mesh.face_areas.sum())
+    # Four nodes for each corner; an even triangulation gives each the area sqrt(3)/2 L^2.
+    length = np.sqrt(area / (node_count / 4.0) * 2.0 / np.sqrt(3.0))
+    for _ in range(TRIES):
+        vertices, faces = coarse_triangles(mesh, length)
+        # A closed surface has half as many sides again as triangles.
+        if len(vertices) + len(faces) * 3 // 2 <= node_count:
+            return _checked(mesh, _with_middles(mesh, vertices, faces))
+        length *= COARSER
+    raise MeshError(f'the surface has too many edges for {node_count} nodes: '
+                    f'{len(vertices)} vertices are left of {len(mesh.vertices)}')
+
+
+def _checked(mesh: TriangleMesh, surface: QuadraticSurface) -> QuadraticSurface:
+    """Return the surface, unless it has lost the body's shape."""
+    volume = TriangleMesh(surface.points, surface.parts).volume
+    if abs(volume - mesh.volume) > VOLUME_LOST * abs(mesh.volume):
+        raise MeshError(f'{len(surface.points)} nodes are too few for the surface: they enclose '
+                        f'{volume:.4g} m^3 of its {mesh.volume:.4g} m^3')
+    return surface
+
+
+def _with_middles(mesh: TriangleMesh, vertices: Array, faces: IntArray) -> QuadraticSurface:
+    sides = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), 1)
+    unique, place = np.unique(sides, axis=0, return_inverse=True)
+    middles = vertices[unique].mean(axis=1)
+    tree = build_vp_tree(mesh.vertices, mesh.faces)
+    middles = closest_points(tree, middles, np.inf)[1]
+    elements = np.concatenate([faces, len(vertices) + place.reshape(3, -1).T], axis=1)
+    return QuadraticSurface(np.concatenate([vertices, middles]), elements)
+
+
+def coarse_triangles(mesh: TriangleMesh, length: float) -> tuple[Array, IntArray]:
+    """
+    Return a closed triangulation with edges of about a length.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+        Closed.
+    length : float
+        [m], above 0.
+
+    Returns
+    -------
+    (n, 3) float, (m, 3) int
+        Vertices on the facets of the mesh [m], and triangles.
+    """
+    vertices, faces = _divide(mesh.vertices.copy(), mesh.faces.copy(), length * LONGEST)
+    closing = _Closing(vertices, faces, length)
+    closing.run()
+    faces = closing.left()
+    used, faces = np.unique(faces, return_inverse=True)
+    return vertices[used], faces.reshape(-1, 3)
+
+
+def _divide(vertices: Array, faces: IntArray, longest: float) -> tuple[Array, IntArray]:
+    """Halve edges until none is longer; triangles stay joined."""
+    for _ in range(DIVISIONS):
+        sides = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2)
+        keys, place = np.unique(np.sort(sides.reshape(-1, 2), axis=1), axis=0,
+                                return_inverse=True)
+        steps = vertices[keys[:, 0]] - vertices[keys[:, 1]]
+        lengths = np.sqrt((steps ** 2).sum(axis=1))
+        place = place.reshape(-1, 3)
+        # Only the longest side of some triangle, so that needles become rounder.
+        split = np.zeros(len(keys), bool)
+        split[np.take_along_axis(place, lengths[place].argmax(axis=1)[:, None], 1)[:, 0]] = True
+        split &= lengths > longest
+        if not split.any():
+            break
+        middle = np.full(len(keys), -1)
+        middle[split] = len(vertices) + np.arange(split.sum())
+        vertices = np.concatenate([vertices, vertices[keys[split]].mean(axis=1)])
+        faces = _split_faces(faces, middle[place], lengths[place])
+    return vertices, faces
+
+
+def _split_faces(faces: IntArray, middles: IntArray, lengths: Array) -> IntArray:
+    """Return the faces cut at the middles of their sides (-1 for none)."""
+    done = [faces[(middles < 0).all(axis=1)]]
+    cut = (middles >= 0).any(axis=1)
+    for face, middle, length in zip(faces[cut].tolist(), middles[cut].tolist(),
+                                    lengths[cut].tolist()):
+        done.append(np.array(_cut(face, middle, length), dtype=np.int64))
+    return np.concatenate(done)
+
+
+def _cut(face: list[int], middle: list[int], length: list[float]) -> list[list[int]]:
+    """Cut a triangle at its longest divided side, then its two parts at theirs."""
+    marked = [k for k in range(3) if middle[k] >= 0]
+    if not marked:
+        return [face]
+    k = max(marked, key=lambda side: length[side])
+    a, b, c = face[k], face[(k + 1) % 3], face[(k + 2) % 3]
+    m, bc, ca = middle[k], middle[(k + 1) % 3], middle[(k + 2) % 3]
+    first = [[a, m, c]] if ca < 0 else [[a, m, ca], [m, c, ca]]
+    second = [[m, b, c]] if bc < 0 else [[m, b, bc], [m, bc, c]]
+    return first + second
+
+
+class _Closing:
+    """Closes short edges, shortest first, without changing the kind of surface."""
+
+    def __init__(self, vertices: Array, faces: IntArray, length: float) -> None:
+        self.points = vertices
+        self.length = length
+        self.faces = [tuple(face) for face in faces.tolist()]
+        self.around: list[set[int]] = [set() for _ in range(len(vertices))]
+        for number, face in enumerate(self.faces):
+            for vertex in face:
+                self.around[vertex].add(number)
+        self.sharp = self._sharp_edges(faces)
+
+    def _sharp_edges(self, faces: IntArray) -> list[set[int]]:
+        """Return for each vertex the neighbours that edges of the body lead to."""
+        a, b, c = (self.points[faces[:, k]] for k in range(3))
+        normals = np.cross(b - a, c - a)
+        normals /= np.maximum(np.sqrt((normals ** 2).sum(axis=1)), 1e-300)[:, None]
+        sharp: list[set[int]] = [set() for _ in range(len(self.points))]
+        owner: dict[tuple[int, int], int] = {}
+        for number, face in enumerate(self.faces):
+            for k in range(3):
+                u, v = face[k], face[(k + 1) % 3]
+                other = owner.get((v, u))
+                if other is None:
+                    owner[u, v] = number
+                elif normals[number] @ normals[other] < np.cos(SMOOTH_ANGLE):
+                    sharp[u].add(v)
+                    sharp[v].add(u)
+        return sharp
+
+    def run(self) -> None:
+        """Close edges until none that may be is short, turning sides in between."""
+        for share in np.linspace(0.2, SHORTEST, 6):
+            while self._pass(share * self.length) > PASS_LEFT:
+                pass
+            self._turn_sides()
+        for _ in range(TURNS):
+            self._turn_sides()
+
+    def left(self) -> IntArray:
+        """Return the faces that are left."""
+        return np.array([face for face in self.faces if face], dtype=np.int64)
+
+    def _pass(self, shortest: float) -> int:
+        """Close each short edge that is there at the start, if it may be; return how many."""
+        faces = self.left()
+        edges = np.unique(np.sort(np.concatenate(
+            [faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1), axis=0)
+        steps = self.points[edges[:, 0]] - self.points[edges[:, 1]]
+        lengths = np.sqrt((steps ** 2).sum(axis=1))
+        order = np.argsort(lengths, kind='stable')
+        closed, touched = 0, set()
+        for u, v in edges[order[:int((lengths < shortest).sum())]].tolist():
+            if u in touched or v in touched:
+                continue
+            for gone, kept in ((u, v), (v, u)):
+                if self._may_close(gone, kept):
+                    touched |= self._neighbours(gone)
+                    self._close(gone, kept)
+                    closed += 1
+                    break
+        return closed
+
+    def _turn_sides(self) -> int:
+        """Turn sides of pairs of triangles whose other diagonal is better; return how many."""
+        alive = np.array([k for k, face in enumerate(self.faces) if face])
+        faces = np.array([self.faces[k] for k in alive])
+        tails, heads = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
+        tips, owners = np.roll(faces, 1, axis=1).ravel(), np.repeat(alive, 3)
+        along = np.argsort(tails * len(self.points) + heads)
+        against = np.argsort(heads * len(self.points) + tails)
+        partner = np.empty(len(tails), np.int64)
+        partner[against] = along
+        u, v, a, b = tails, heads, tips, tips[partner]
+        before = np.minimum(self._shapes(u, v, a), self._shapes(v, u, b))
+        after = np.minimum(self._shapes(a, b, v), self._shapes(b, a, u))
+        turned, touched = 0, set()
+        for k in np.flatnonzero((u < v) & (after > ROUNDER * before)).tolist():
+            first, second = int(owners[k]), int(owners[partner[k]])
+            if first in touched or second in touched or int(v[k]) in self.sharp[u[k]]:
+                continue
+            if self._turn(int(u[k]), int(v[k]), int(a[k]), int(b[k]), first, second):
+                touched |= {first, second}
+                turned += 1
+        return turned
+
+    def _shapes(self, i: IntArray, j: IntArray, k: IntArray) -> Array:
+        """Return height over length of triangles."""
+        p, q, r = self.points[i], self.points[j], self.points[k]
+        longest = np.maximum(((p - q) ** 2).sum(axis=1), np.maximum(
+            ((q - r) ** 2).sum(axis=1), ((r - p) ** 2).sum(axis=1)))
+        shapes: Array = np.sqrt((np.cross(q - p, r - p) ** 2).sum(axis=1)) / longest
+        return shapes
+
+    def _turn(self, u: int, v: int, a: int, b: int, first: int, second: int) -> bool:
+        """Join a and b instead of u and v, unless that folds the surface."""
+        if a == b or b in self._neighbours(a):
+            return False
+        corners = [(u, v, a), (v, u, b), (a, b, v), (b, a, u)]
+        normals = [_doubled_normal([self.points[w] for w in face]) for face in corners]
+        mean = normals[0] + normals[1]
+        for normal in normals[2:]:
+            if float(normal @ mean) < TURNED * float(np.sqrt((mean @ mean) * (normal @ normal))):
+                return False
+        self.faces[first], self.faces[second] = corners[2], corners[3]
+        self.around[u].discard(first)
+        self.around[v].discard(second)
+        self.around[b].add(first)
+        self.around[a].add(second)
+        return True
+
+    def _neighbours(self, vertex: int) -> set[int]:
+        return {other for number in self.around[vertex] for other in self.faces[number]}
+
+    def _may_close(self, gone: int, kept: int) -> bool:
+        sharp = self.sharp[gone]
+        if sharp and (len(sharp) != 2 or kept not in sharp):
+            return False
+        common = (self._neighbours(gone) & self._neighbours(kept)) - {gone, kept}
+        if len(common) != 2 or len(self.around[gone]) + len(self.around[kept]) < 8:
+            return False
+        if sharp and len(self.sharp[gone] & self.sharp[kept]):
+            return False
+        return all(self._fits(self.faces[number], gone, kept) for number in self.around[gone]
+                   if kept not in self.faces[number])
+
+    def _fits(self, face: tuple[int, ...], gone: int, kept: int) -> bool:
+        """Tell whether a triangle keeps facing its way, and its shape is sound."""
+        before = [self.points[v] for v in face]
+        after = [self.points[kept if v == gone else v] for v in face]
+        old, new = _doubled_normal(before), _doubled_normal(after)
+        was, area = float(np.sqrt(old @ old)), float(np.sqrt(new @ new))
+        longest, now = _longest_square(before), _longest_square(after)
+        # Twice the area over the square of the longest side is height over length.
+        if area < now * min(SLENDER, WORSE * was / longest):
+            return False
+        needle = was < NEEDLE * longest
+        return (now <= (STRETCHED * self.length) ** 2
+                and (needle or float(old @ new) > TURNED * was * area))
+
+    def _close(self, gone: int, kept: int) -> None:
+        for number in list(self.around[gone]):
+            face = self.faces[number]
+            if kept in face:
+                for vertex in face:
+                    self.around[vertex].discard(number)
+                self.faces[number] = ()
+            else:
+                self.faces[number] = tuple(kept if v == gone else v for v in face)
+                self.around[kept].add(number)
+        self.around[gone] = set()
+        for other in self.sharp[gone]:
+            self.sharp[other].discard(gone)
+            if other != kept:
+                self.sharp[other].add(kept)
+                self.sharp[kept].add(other)
+        self.sharp[gone] = set()
+
+
+def _longest_square(corners: list[Array]) -> float:
+    return max(float((p - q) @ (p - q)) for p, q in zip(corners, corners[1:] + corners[:1]))
+
+
+def _doubled_normal(corners: list[Array]) -> Array:
+    (ax, ay, az), (bx, by, bz) = corners[1] - corners[0], corners[2] - corners[0]
+    return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])

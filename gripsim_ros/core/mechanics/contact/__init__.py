@@ -1,0 +1,1 @@
+"""Contact forces of elastic bodies: kernels of influence, complementarity, resultants."""

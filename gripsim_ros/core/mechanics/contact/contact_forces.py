@@ -1,0 +1,280 @@
+"""
+Nodal contact forces of all patches of an object in one complementarity system.
+
+Derivations and limits: docs/model/mechanics.md, "Contact forces".
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from numba import njit
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import ShapeError, TaskError
+from ...numerics import complementarity, cholesky
+from ..boundary_elements.body_compliance import BodyCompliance, NodeCorrection
+from . import bonded_layer, half_space
+from .bonded_layer import LayerCompliance
+
+Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+#: Points, normals, areas, modulus and softening of a kernel.
+_Surface = tuple[Array, Array, Array, float, float]
+
+#: Nodes deeper than this share of their patch's deepest are the first guess of the loaded:
+#: a paraboloid's contact is exactly half of its overlap.
+FIRST_GUESS_DEPTH = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class PatchNodes:
+    """
+    Nodes of all patches on the undeformed object, patch after patch; frame object.
+
+    Attributes
+    ----------
+    points : (n, 3) float
+        [m].
+    normals : (n, 3) float
+        Unit, into the object.
+    areas : (n,) float
+        [m^2], above 0.
+    depths : (n,) float
+        Overlap along the normal [m]; negative is a gap, ``-inf`` no counterpart.
+    patches : (n,) int
+        Patch of each node, counting from 0.
+    links : (p,) int
+        Link that presses each patch.
+
+    Raises
+    ------
+    ShapeError
+        Shapes do not fit, or a number is not finite (depths: NaN or ``+inf``).
+    """
+
+    points: Array
+    normals: Array
+    areas: Array
+    depths: Array
+    patches: IntArray
+    links: IntArray
+
+    def __post_init__(self) -> None:
+        """Check shapes and numbers."""
+        count = len(self.depths)
+        for name, shape in (('points', (count, 3)), ('normals', (count, 3)),
+                            ('areas', (count,)), ('depths', (count,)), ('patches', (count,))):
+            if np.shape(getattr(self, name)) != shape:
+                raise ShapeError(
+                    f'nodes.{name} must be {shape}, got {np.shape(getattr(self, name))}')
+        for name in ('points', 'normals', 'areas'):
+            if not np.isfinite(getattr(self, name)).all():
+                raise ShapeError(f'nodes.{name} must be finite, got NaN or infinity')
+        if not (self.areas > 0.0).all():
+            raise ShapeError('nodes.areas must be above 0')
+        if np.isnan(self.depths).any() or (self.depths == np.inf).any():
+            raise ShapeError('nodes.depths must be finite or -inf')
+
+    @property
+    def patch_count(self) -> int:
+        """Return the number of patches."""
+        return len(self.links)
+
+
+@dataclass(frozen=True)
+class ContactForceOptions:
+    """
+    How contact forces are solved.
+
+    Attributes
+    ----------
+    candidate_gap : float
+        Nodes with a gap up to this share of the largest depth may carry load [-]:
+        opposite pads make the surface between bulge.
+    softening : float
+        Softening of the kernel, see ``kernel.LATTICE_SOFTENING`` [-].
+    max_depth_ratio : float
+        Depths are cut at this share of the object's thickness [-].
+
+    Raises
+    ------
+    TaskError
+        A value is outside its range.
+    """
+
+    candidate_gap: float = 0.1
+    softening: float = half_space.LATTICE_SOFTENING
+    max_depth_ratio: float = 0.45
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        if not 0.0 <= self.candidate_gap <= 1.0:
+            raise TaskError(
+                f'forces.candidate_gap must be 0 to 1, got {self.candidate_gap}')
+        for name in ('softening', 'max_depth_ratio'):
+            if not 0.0 < getattr(self, name) <= 1.0:
+                raise TaskError(f'forces.{name} must be above 0 and at most 1, '
+                                f'got {getattr(self, name)}')
+
+
+@dataclass(frozen=True, eq=False)
+class ContactForces:
+    """
+    Solution of the contact problem on its candidate nodes.
+
+    Attributes
+    ----------
+    rows : (c,) int
+        Candidate nodes, in the order of the nodes given.
+    loaded : (k,) int
+        Positions in ``rows`` of the nodes under load, ascending.
+    forces : (c,) float
+        Normal force on each candidate [N], not negative.
+    displacements : (c,) float
+        Of the object's surface along the node's normal [m].
+    object_compliance : (k, c) float
+        The object's part of the compliance between loaded and candidate nodes [m/N].
+    compliance_factor : (k, k) float
+        Upper Cholesky factor of the loaded nodes' whole compliance.
+    factor_order : (k,) int
+        Positions in ``loaded`` of its rows.
+    correction : NodeCorrection or None
+        What the body's own compliance added between the candidates.
+    """
+
+    rows: IntArray
+    loaded: IntArray
+    forces: Array
+    displacements: Array
+    object_compliance: Array
+    compliance_factor: Array
+    factor_order: IntArray
+    correction: NodeCorrection | None = None
+
+    @property
+    def strain_energy(self) -> float:
+        """Return the elastic energy stored in the object [J]."""
+        return 0.5 * float((self.forces * self.displacements).sum())
+
+
+def solve_contact_forces(nodes: PatchNodes, modulus: float,
+                         layers: Mapping[int, LayerCompliance],
+                         options: ContactForceOptions = ContactForceOptions(),
+                         body: BodyCompliance | None = None,
+                         loaded_shares: Array | None = None) -> ContactForces:
+    """
+    Return the normal forces at which every node is closed under load or open and free.
+
+    ``f >= 0, g = C f - d >= 0, f g = 0``; C is the object's half-space kernel between
+    all nodes, and that of the pad between nodes of one link.
+
+    Parameters
+    ----------
+    nodes : PatchNodes
+    modulus : float
+        E / (1 - nu^2) of the object [Pa].
+    layers : mapping of int to LayerCompliance
+        The elastic pad of each link that has one; other links are rigid.
+    options : ContactForceOptions
+    body : BodyCompliance, optional
+        The object's own, added to the half-space's.
+    loaded_shares : (p,) float, optional
+        Nodes deeper than this share of their patch's deepest are guessed to be loaded;
+        changes the time, not the answer. Default: a paraboloid's.
+
+    Returns
+    -------
+    ContactForces
+
+    Raises
+    ------
+    TaskError
+        ``modulus`` is not above 0 and finite.
+    LinAlgError
+        Nodes coincide, or the body's own compliance is too coarse for them.
+
+    Notes
+    -----
+    Source: the field's standard elastic complementarity (Kalker 1990; Johnson 1985,
+    section 5.9). Differs: normals may turn along a patch, ``n_i . n_j`` projects the
+    displacement; the softened kernel makes C positive definite on any points.
+    """
+    if not (np.isfinite(modulus) and modulus > 0.0):
+        raise TaskError(f'modulus must be above 0 Pa and finite, got {modulus}')
+    deepest = float(nodes.depths.max(initial=0.0))
+    if not deepest > 0.0:
+        return _no_forces()
+    rows = np.flatnonzero(nodes.depths > -options.candidate_gap * deepest)
+    depths = np.ascontiguousarray(nodes.depths[rows])
+    patches = nodes.patches[rows]
+    guess, order = _first_guess(depths, patches, nodes.patch_count, loaded_shares)
+    links = nodes.links[patches]
+    surface = (nodes.points[rows], nodes.normals[rows], nodes.areas[rows], modulus,
+               options.softening)
+    correction = None if body is None else body.correction(surface[0], modulus)
+    every = np.arange(len(rows))
+    for safe in (False, True):
+        whole = _object_rows(every, surface, correction)
+        _add_layers(whole, surface, links, layers, safe)
+        forces, loaded, factor, definite = complementarity.solve_complementarity(
+            whole, depths, guess, order)
+        if definite:
+            break
+    else:
+        raise np.linalg.LinAlgError('the compliance of the contact is not positive definite')
+    del whole
+    places = np.argsort(loaded)
+    own = _object_rows(loaded[places], surface, correction)
+    moves = cholesky.combine_rows(own, forces[loaded[places]])
+    return ContactForces(rows, loaded[places], forces, moves, own, factor, np.argsort(places),
+                         correction)
+
+
+def _object_rows(rows: IntArray, surface: _Surface, correction: NodeCorrection | None) -> Array:
+    """Return rows of the object's compliance, that of its body included."""
+    compliance: Array = half_space.object_rows(rows, *surface)
+    if correction is not None:
+        correction.add_rows(rows, compliance)
+    return compliance
+
+
+def _no_forces() -> ContactForces:
+    none, empty = np.zeros(0, np.int64), np.zeros(0)
+    return ContactForces(none, none, empty, empty, np.zeros((0, 0)), np.zeros((0, 0)),
+                         none)
+
+
+def _first_guess(depths: Array, patches: IntArray, count: int, loaded_shares: Array | None
+                 ) -> tuple[BoolArray, IntArray]:
+    """Return the nodes likely to carry load, and all in order of falling likelihood."""
+    if loaded_shares is None:
+        loaded_shares = np.full(count, FIRST_GUESS_DEPTH)
+    guess, lacking = _likely_loaded(depths, patches, loaded_shares)
+    return guess, np.argsort(lacking, kind='stable')
+
+
+@njit(cache=True, error_model='numpy')
+def _likely_loaded(depths: Array, patches: IntArray, least: Array) -> tuple[BoolArray, Array]:
+    """Return the nodes deeper than a share of their patch's deepest, and minus their shares."""
+    deepest = np.zeros(len(least))
+    for i in range(len(depths)):
+        deepest[patches[i]] = max(deepest[patches[i]], depths[i])
+    guess, lacking = np.empty(len(depths), np.bool_), np.empty(len(depths))
+    for i in range(len(depths)):
+        patch = patches[i]
+        share = depths[i] / (deepest[patch] if deepest[patch] > 0.0 else np.inf)
+        guess[i], lacking[i] = share > least[patch], -share
+    return guess, lacking
+
+
+def _add_layers(compliance: Array, surface: _Surface, links: IntArray,
+                layers: Mapping[int, LayerCompliance], safe: bool) -> None:
+    """Add the pads' parts in place; ``safe`` is less exact but always positive definite."""
+    points, normals, areas, _, softening = surface
+    for link, layer in layers.items():
+        part = np.flatnonzero(links == link)
+        if len(part):
+            bonded_layer.add_pad(compliance, part, (points, normals, areas), softening,
+                           (layer.modulus, layer.depths, layer.weights), safe)

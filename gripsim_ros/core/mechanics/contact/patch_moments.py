@@ -1,0 +1,245 @@
+"""Sums over the loaded nodes of each patch: compiled kernels behind ``patch_results``."""
+
+from numba import njit
+import numpy as np
+from numpy.typing import NDArray
+
+from ...numerics.cholesky import combine_rows, substitute_back, substitute_forth
+from ...numerics.simd import EIGHT
+from .rocking_stiffness import FIELDS, motion_fields, tangents_of, tilting_springs
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Below this many loaded nodes a peak pressure is Hertz's 3/2 of the mean.
+FEW_NODES = 7
+HERTZ_PEAK = 1.5
+#: Reach of the smoothing of pressures in units of the square root of a node's area.
+SMOOTHING_REACH = 1.5
+#: Terms that ``pairwise_sum`` adds in eight sums side by side before it halves.
+BLOCK = 128
+#: Rows of the vectors and of the numbers of ``sum_patches``.
+CENTRE, DIRECTION, RESULTANT, TORQUE = range(4)
+AREA, FORCE, LEVER, COSINE, PEAK, DEPTH, INDENTATION, NORMAL, WORK = range(9)
+
+
+@njit(cache=True)
+def sum_patches(nodes: tuple[Array, Array, Array, Array, IntArray],
+                loads: tuple[Array, Array, IntArray], system: tuple[Array, IntArray, Array],
+                count: int) -> tuple[IntArray, IntArray, Array, Array, Array, Array]:
+    """
+    Return what each loaded patch does to the object.
+
+    Parameters
+    ----------
+    nodes : tuple
+        Points, normals, areas, depths and patches of the loaded nodes ``(k, ...)``.
+    loads : tuple
+        Forces on them [N], displacements of the surface [m], and their positions among the
+        candidates ``(k,)``.
+    system : tuple
+        Factor of their compliance, its order, and the object's own compliance; see
+        ``ContactForces``.
+    count : int
+        Of the patches.
+
+    Returns
+    -------
+    rows, node_counts : (p,) int
+        Patches under load, ascending, and their loaded nodes.
+    vectors : (4, p, 3) float
+        Centre of pressure [m], direction, resultant [N] and its moment [N m].
+    numbers : (9, p) float
+        Area [m^2], sum of the forces f [N], ``sum f_i |x_i - x|`` [N m], least cosine of a
+        normal to the direction, peak pressure [Pa], largest depth and displacement [m], force
+        added by a unit approach [N/m], and the work of that on the object's share [N/m].
+    tilting : (p, 2, 6) float
+    tilting_stiffness : (p, 2) float
+        See ``tilting_springs``.
+    """
+    points, normals, areas, depths, patches = nodes
+    forces, shifts, loaded = loads
+    factor, order, own = system
+    rows, counts = np.empty(count, np.int64), np.empty(count, np.int64)
+    vectors, numbers = np.empty((4, count, 3)), np.empty((9, count))
+    tilting, stiffness = np.empty((count, 2, 6)), np.empty((count, 2))
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    approaches = np.zeros((count, len(forces)))
+    halfway, solved = np.zeros((count, len(forces))), np.empty((len(forces), EIGHT))
+    number = 0
+    for patch in range(count):
+        part = np.flatnonzero(patches == patch)
+        pressing = forces[part]
+        if not pairwise_sum(pressing) > 0.0:
+            continue
+        here, inward, around = points[part], normals[part], areas[part]
+        _resultant(here, inward, pressing, vectors[:, number], numbers[:, number])
+        area, force = pairwise_sum(around), pairwise_sum(pressing)
+        numbers[AREA, number], numbers[FORCE, number] = area, force
+        numbers[PEAK, number] = _peak_pressure(here, around, pressing, force / area)
+        numbers[DEPTH, number] = depths[part].max()
+        numbers[INDENTATION, number] = shifts[part].max()
+        centre, direction = vectors[CENTRE, number], vectors[DIRECTION, number]
+        tangents = tangents_of(direction)
+        fields = motion_fields(here, inward, centre, direction, tangents)
+        _solve_fields(fields, factor, places[part], solved)
+        tilting[number], stiffness[number] = tilting_springs(fields, around, tangents, solved)
+        approaches[number, part], halfway[number] = fields[:, 0], solved[:, 0]
+        rows[number], counts[number] = patch, len(part)
+        number += 1
+    _add_responses(approaches[:number], halfway[:number], factor, order, own, loaded, numbers)
+    return (rows[:number], counts[:number], vectors[:, :number], numbers[:, :number],
+            tilting[:number], stiffness[:number])
+
+
+@njit(cache=True)
+def _solve_fields(fields: Array, factor: Array, places: IntArray, solved: Array) -> None:
+    """Fill ``U^-T`` times displacement fields (n, 5) at places, zero elsewhere."""
+    solved[:] = 0.0
+    for i in range(len(places)):
+        for a in range(FIELDS):
+            solved[places[i], a] = fields[i, a]
+    substitute_forth(factor, solved)
+
+
+@njit(cache=True)
+def _add_responses(approaches: Array, halfway: Array, factor: Array, order: IntArray, own: Array,
+                   loaded: IntArray, numbers: Array) -> None:
+    """
+    Set the forces that approaches (p, k) add, and the work of these on the object's share.
+
+    ``halfway`` (p, k) are ``U^-T`` times the approaches, in the factor's order.
+    """
+    room, added = np.zeros((len(order), EIGHT)), np.empty(len(order))
+    for first in range(0, len(approaches), EIGHT):
+        last = min(first + EIGHT, len(approaches))
+        for number in range(first, last):
+            room[:, number - first] = halfway[number]
+        substitute_back(factor, room)
+        for number in range(first, last):
+            for k in range(len(order)):
+                added[order[k]] = room[k, number - first]
+            moves = combine_rows(own, added)[loaded]
+            numbers[NORMAL, number] = pairwise_sum(approaches[number] * added)
+            numbers[WORK, number] = pairwise_sum(added * moves)
+
+
+@njit(cache=True)
+def _resultant(points: Array, normals: Array, forces: Array, vectors: Array,
+               numbers: Array) -> None:
+    """Set centre, resultant, its direction and moment, sum f|x_i - x|, least cosine."""
+    vectors[:] = 0.0
+    centre, direction, resultant, torque = (vectors[CENTRE], vectors[DIRECTION],
+                                            vectors[RESULTANT], vectors[TORQUE])
+    for i in range(len(forces)):
+        for k in range(3):
+            centre[k] += forces[i] * points[i, k]
+            resultant[k] += forces[i] * normals[i, k]
+    centre /= forces.sum()
+    size = np.sqrt((resultant ** 2).sum())
+    direction[:] = resultant / size if size > 0.0 else normals[0]
+    lever, cosine = 0.0, 1.0
+    for i in range(len(forces)):
+        x, y, z = (points[i, 0] - centre[0], points[i, 1] - centre[1],
+                   points[i, 2] - centre[2])
+        u, v, w = (forces[i] * normals[i, 0], forces[i] * normals[i, 1],
+                   forces[i] * normals[i, 2])
+        torque[0] += y * w - z * v
+        torque[1] += z * u - x * w
+        torque[2] += x * v - y * u
+        lever += forces[i] * np.sqrt(x * x + y * y + z * z)
+        cosine = min(cosine, normals[i, 0] * direction[0] + normals[i, 1] * direction[1]
+                     + normals[i, 2] * direction[2])
+    numbers[LEVER], numbers[COSINE] = lever, cosine
+
+
+@njit(cache=True)
+def _peak_pressure(points: Array, areas: Array, forces: Array, mean: float) -> float:
+    if len(forces) < FEW_NODES:
+        return HERTZ_PEAK * mean
+    peak: float = smoothed_pressures(points, areas, forces).max()
+    return peak
+
+
+@njit(cache=True)
+def smoothed_pressures(points: Array, areas: Array, forces: Array) -> Array:
+    """
+    Return the pressure ``(n,)`` at loaded nodes, smoothed over their loaded neighbours [Pa].
+
+    Source: a weighted mean whose bias on a parabola is removed by the same mean of what
+    it took away (twicing, Tukey 1977).
+    """
+    first = _neighbour_means(points, areas, forces / areas)
+    return first + _neighbour_means(points, areas, forces / areas - first)
+
+
+@njit(cache=True)
+def _neighbour_means(points: Array, areas: Array, values: Array) -> Array:
+    means = np.empty(len(values))
+    for i in range(len(values)):
+        reach = SMOOTHING_REACH ** 2 * areas[i]
+        total, weights = 0.0, 0.0
+        for j in range(len(values)):
+            r = 0.0
+            for k in range(3):
+                r += (points[i, k] - points[j, k]) ** 2
+            if r < reach:
+                weight = areas[j] * (1.0 - r / reach)
+                total += weight * values[j]
+                weights += weight
+        means[i] = total / weights
+    return means
+
+
+@njit(cache=True)
+def pairwise_sum(values: Array) -> float:
+    """Return the sum of numbers ``(n,)`` in the order in which numpy adds them."""
+    if len(values) > BLOCK:
+        half = len(values) // 2
+        half -= half % 8
+        total: float = pairwise_sum(values[:half]) + pairwise_sum(values[half:])
+        return total
+    whole = len(values) - len(values) % 8
+    a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(0, whole, 8):
+        a += values[i]
+        b += values[i + 1]
+        c += values[i + 2]
+        d += values[i + 3]
+        e += values[i + 4]
+        f += values[i + 5]
+        g += values[i + 6]
+        h += values[i + 7]
+    total = ((a + b) + (c + d)) + ((e + f) + (g + h))
+    for i in range(whole, len(values)):
+        total += values[i]
+    return total
+
+
+@njit(cache=True)
+def near_others(points: Array, normals: Array, radii: Array, ratio: float
+                ) -> NDArray[np.bool_]:
+    """
+    Tell which patches ``(p,)`` lie near another on the same side of the object.
+
+    Parameters
+    ----------
+    points, normals : (p, 3) float
+        [m]; unit.
+    radii : (p,) float
+        [m].
+    ratio : float
+        Least gap between two over the larger radius [-].
+    """
+    near = np.zeros(len(radii), np.bool_)
+    for i in range(len(radii)):
+        for j in range(len(radii)):
+            square, same = 0.0, 0.0
+            for k in range(3):
+                square += (points[i, k] - points[j, k]) ** 2
+                same += normals[i, k] * normals[j, k]
+            gap = np.sqrt(square) - radii[i] - radii[j]
+            if i != j and same > 0.0 and gap < ratio * max(radii[i], radii[j]):
+                near[i] = True
+    return near

@@ -1,0 +1,256 @@
+"""
+What each patch does to the object: resultants, pressures, stiffness, validity.
+
+Definitions: docs/model/mechanics.md, "Patches".
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import batches
+from ...errors import TaskError
+from .bonded_layer import LayerCompliance
+from .contact_forces import ContactForces, PatchNodes
+from .patch_moments import CENTRE, DIRECTION, near_others, RESULTANT, sum_patches, TORQUE
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ValidityOptions:
+    """
+    Limits of the model; a patch beyond one is flagged.
+
+    Attributes
+    ----------
+    min_nodes : int
+        Loaded nodes below which a patch is coarse.
+    max_thickness_ratio : float
+        Contact radius over half the object's thickness [-]; below the default forces are within
+        10 % of finite elements, see docs/validation/finite_elements.md.
+    max_depth_ratio : float
+        Indentation of the object over half its thickness [-].
+    max_strain_ratio : float
+        Indentation of the object over contact radius, a/R of Hertz [-].
+    max_spread : float
+        Angle of a loaded node's normal to the patch's [rad].
+    min_gap_ratio : float
+        Gap between two patches on one side of the object over the larger contact radius [-].
+    max_settling : float
+        Change of a patch's normal force, over it, as the object settles into balance [-].
+    rigid_modulus : float
+        E / (1 - nu^2) above which the pads govern and the object counts as rigid [Pa].
+
+    Raises
+    ------
+    TaskError
+        A value is not above 0.
+    """
+
+    min_nodes: int = 7
+    max_thickness_ratio: float = 0.22
+    max_depth_ratio: float = 0.3
+    max_strain_ratio: float = 0.9
+    max_spread: float = np.deg2rad(30.0)
+    min_gap_ratio: float = 3.0
+    max_settling: float = 0.25
+    rigid_modulus: float = 2e7
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        for name, value in vars(self).items():
+            if not value > 0.0:
+                raise TaskError(f'validity.{name} must be above 0, got {value}')
+
+
+@dataclass(frozen=True, eq=False)
+class PatchResults:
+    """
+    Loaded patches, ``p`` of those given, frame object; forces act on the object.
+
+    Attributes
+    ----------
+    rows : (p,) int
+        The patches' numbers among those given.
+    points, normals : (p, 3) float
+        Centres of pressure [m]; unit directions of the resultants, into the object.
+    forces, torques : (p, 3) float
+        Resultants [N], and moments about the centre of pressure [N m].
+    areas, radii : (p,) float
+        Loaded area [m^2], and ``sqrt(area / pi)`` [m].
+    mean_pressures, peak_pressures : (p,) float
+        Force over area, and smoothed peak [Pa].
+    friction_radii : (p,) float
+        ``sum f_i |x_i - x| / sum f_i`` [m].
+    normal_stiffness, tangential_stiffness : (p,) float
+        Incremental [N/m].
+    tilting : (p, 2, 6) float
+    tilting_stiffness : (p, 2) float
+        Springs that the object stretches as it tilts on the patch [m, m/rad], [N/m]; see
+        ``tilting_springs``.
+    indentations : (p,) float
+        Largest displacement of the object's surface along a node's normal [m].
+    depths : (p,) float
+        Largest depth of a loaded node [m].
+    node_counts : (p,) int
+        Loaded nodes.
+    spreads : (p,) float
+        Largest angle of a loaded node's normal to the patch's [rad].
+    """
+
+    rows: NDArray[np.int64]
+    points: Array
+    normals: Array
+    forces: Array
+    torques: Array
+    areas: Array
+    radii: Array
+    mean_pressures: Array
+    peak_pressures: Array
+    friction_radii: Array
+    normal_stiffness: Array
+    tangential_stiffness: Array
+    tilting: Array
+    tilting_stiffness: Array
+    indentations: Array
+    depths: Array
+    node_counts: NDArray[np.int64]
+    spreads: Array
+
+    @property
+    def count(self) -> int:
+        """Return the number of loaded patches."""
+        return len(self.rows)
+
+    @property
+    def magnitudes(self) -> Array:
+        """Return the size of each resultant ``(p,)`` [N]."""
+        lengths: Array = np.sqrt((self.forces ** 2).sum(axis=1))
+        return lengths
+
+
+def summarise_patches(nodes: PatchNodes, solution: ContactForces, poisson_ratio: float,
+                      layers: Mapping[int, LayerCompliance]) -> PatchResults:
+    """
+    Return what each patch under load does to the object.
+
+    Parameters
+    ----------
+    nodes : PatchNodes
+    solution : ContactForces
+        Of these nodes.
+    poisson_ratio : float
+        Of the object [-].
+    layers : mapping of int to LayerCompliance
+        Of the links that have a pad.
+
+    Returns
+    -------
+    PatchResults
+
+    Notes
+    -----
+    Stiffness: with the loaded nodes fixed, which is exact to first order as nodes join
+    and leave at zero force, a rigid approach ``e`` along the patch's normal adds forces
+    ``C^-1 e``; the other links stay. Tangential: Mindlin's ratio (2 - nu) / (2 (1 - nu))
+    of the object's own share of the compliance, in series with the pad's.
+    """
+    rows = solution.rows[solution.loaded]
+    patches, counts, vectors, numbers, tilting, tilting_stiffness = sum_patches(
+        (nodes.points[rows], nodes.normals[rows], nodes.areas[rows], nodes.depths[rows],
+         nodes.patches[rows]),
+        (solution.forces[solution.loaded], solution.displacements[solution.loaded],
+         solution.loaded),
+        (solution.compliance_factor, solution.factor_order, solution.object_compliance),
+        nodes.patch_count)
+    areas, forces, levers, cosines, peaks, depths, indentations, normal, work = numbers
+    radii = np.sqrt(areas / np.pi)
+    pads = [layers.get(int(link)) for link in nodes.links[patches]]
+    tangential = [_tangential_stiffness(radius, stiffness, share, poisson_ratio, pad)
+                  for radius, stiffness, share, pad in zip(
+                      radii.tolist(), normal.tolist(), work.tolist(), pads)]
+    return PatchResults(
+        rows=patches, points=vectors[CENTRE], normals=vectors[DIRECTION],
+        forces=vectors[RESULTANT], torques=vectors[TORQUE], areas=areas, radii=radii,
+        mean_pressures=forces / areas, peak_pressures=peaks, friction_radii=levers / forces,
+        normal_stiffness=normal,
+        tangential_stiffness=np.array(tangential, float), tilting=tilting,
+        tilting_stiffness=tilting_stiffness, indentations=indentations, depths=depths,
+        node_counts=counts, spreads=np.arccos(np.minimum(1.0, np.maximum(-1.0, cosines))))
+
+
+def _tangential_stiffness(radius: float, normal: float, work: float, poisson_ratio: float,
+                          layer: LayerCompliance | None) -> float:
+    """Return a patch's stiffness from its share of the object's compliance and its pad's."""
+    ratio = (2.0 - poisson_ratio) / (2.0 * (1.0 - poisson_ratio))
+    compliance = ratio * (work / normal ** 2)
+    if layer is not None:
+        compliance += 1.0 / layer.tangential_stiffness(radius)
+    return 1.0 / compliance
+
+
+def validity_flags(results: PatchResults, geometric_flags: NDArray[np.int64],
+                   thickness: Array, soft: bool, options: ValidityOptions
+                   ) -> NDArray[np.int64]:
+    """
+    Return the flags ``(p,)`` of loaded patches, those of geometry and of mechanics.
+
+    Parameters
+    ----------
+    results : PatchResults
+    geometric_flags : (p,) int
+        Flags from contact detection; ``PATCH_COARSE`` among them is judged anew.
+    thickness : (p,) float
+        Of the object through each patch [m].
+    soft : bool
+        The object, not the pads alone, governs: its thickness and strain matter.
+    options : ValidityOptions
+
+    Returns
+    -------
+    (p,) int
+        Sums of ``PATCH_*``.
+    """
+    half = np.maximum(thickness, 1e-12) / 2.0
+    thin = ((results.radii > options.max_thickness_ratio * half)
+            | (results.indentations > options.max_depth_ratio * half))
+    strained = results.indentations > options.max_strain_ratio * results.radii
+    flags = np.asarray(geometric_flags, np.int64) & ~batches.PATCH_COARSE
+    for bad, flag in (
+            (results.node_counts < options.min_nodes, batches.PATCH_COARSE),
+            (soft & thin, batches.PATCH_THIN), (soft & strained, batches.PATCH_STRAINED),
+            (results.spreads > options.max_spread, batches.PATCH_SPREAD),
+            (near_others(results.points, results.normals, results.radii,
+                         float(options.min_gap_ratio)), batches.PATCH_CLOSE)):
+        flags = np.where(bad, flags | flag, flags)
+    return flags
+
+
+def max_normal_forces(results: PatchResults, max_pressures: Array) -> Array:
+    """
+    Return the normal force ``(p,)`` at which each patch reaches its limit of pressure [N].
+
+    Parameters
+    ----------
+    results : PatchResults
+    max_pressures : (p,) float
+        [Pa], above 0; ``inf`` where there is none.
+
+    Returns
+    -------
+    (p,) float
+
+    Notes
+    -----
+    Near the present load a contact behaves as ``F ~ d^m`` with ``m = k d / F``: 1 for a flat
+    punch, 1.5 for a ball. Then ``p ~ F^((2 - m) / m)`` (contact of power-law profiles,
+    Johnson 1985, section 5.3); m is kept between 1 and 1.5, so that nothing is allowed
+    more than Hertz's cube of the pressure ratio. Own derivation.
+    """
+    forces = results.magnitudes
+    exponent = np.clip(results.normal_stiffness * results.depths / forces, 1.0, 1.5)
+    power = exponent / (2.0 - exponent)
+    return forces * (np.asarray(max_pressures, float) / results.peak_pressures) ** power

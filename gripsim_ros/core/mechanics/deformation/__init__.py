@@ -1,0 +1,1 @@
+"""The deformed surface, its volume, and numbers that describe it."""

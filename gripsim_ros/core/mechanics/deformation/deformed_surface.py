@@ -1,0 +1,303 @@
+"""
+The deformed surface: displacements of all vertices, then an exact correction of the volume.
+
+Derivations and limits: docs/model/mechanics.md, "Deformed surface".
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ...bodies import Material, TriangleMesh
+from ...errors import TaskError
+from ..published.surface_rings import ring_displacements
+from .boussinesq import (SurfaceLoads, boussinesq_displacements, place_under_pads,
+                         slip_displacements)
+from .volume import restore_volume, volume_and_centre
+
+Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+#: The correction of the volume is whole this many contact radii from a contact's edge.
+CORRECTION_REACH = 2.0
+#: Halvings of displacements that turn a triangle over.
+GUARD_STEPS = 5
+#: Above any round-off of the comparison of a triangle before and after.
+SURELY = 1.0 + 1e-9
+
+
+@dataclass(frozen=True)
+class SurfaceOptions:
+    """
+    How the deformed surface is found.
+
+    Attributes
+    ----------
+    mode : str
+        ``smooth``: every vertex moves; ``seed``: rings about the contacts move while
+        their displacement is large enough, the rest takes up the volume evenly.
+    volume : str
+        ``elastic``: volume changes as a linear body's; ``constant``: it does not.
+    slip : bool
+        Points also move along the surface, towards the loads; the shape hardly changes.
+    far_field_ratio : float
+        Beyond this many contact radii a patch acts as a whole [-].
+    ring_displacement : float
+        Mode ``seed``: rings end where no vertex moves this far [m].
+    ring_reach : float
+        Mode ``seed``: nor go they farther than this many equivalent radii of the object [-].
+    guard_cosine : float
+        Least cosine between a face's normals before and after [-].
+    guard_area : float
+        Least ratio of a face's areas after and before [-].
+
+    Raises
+    ------
+    TaskError
+        A value is outside its range.
+    """
+
+    mode: str = 'smooth'
+    volume: str = 'elastic'
+    slip: bool = False
+    far_field_ratio: float = 4.0
+    ring_displacement: float = 1e-4
+    ring_reach: float = 0.7
+    guard_cosine: float = 0.2
+    guard_area: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        for name, allowed in (('mode', ('smooth', 'seed')), ('volume', ('elastic', 'constant'))):
+            if getattr(self, name) not in allowed:
+                raise TaskError(f'surface.{name} must be {" or ".join(allowed)}, '
+                                f'got {getattr(self, name)!r}')
+        for name in ('far_field_ratio', 'ring_displacement', 'ring_reach'):
+            if not 0.0 < getattr(self, name) < np.inf:
+                raise TaskError(f'surface.{name} must be above 0, got {getattr(self, name)}')
+        for name in ('guard_cosine', 'guard_area'):
+            if not 0.0 <= getattr(self, name) < 1.0:
+                raise TaskError(
+                    f'surface.{name} must be 0 or more and below 1, got {getattr(self, name)}')
+
+
+@dataclass(frozen=True, eq=False)
+class DeformedSurface:
+    """
+    The deformed surface.
+
+    Attributes
+    ----------
+    vertices : (V, 3) float
+        [m].
+    pressures : (V,) float
+        At the vertices under the pads [Pa].
+    volume : float
+        [m^3].
+    volume_change : float
+        Against the undeformed surface [m^3].
+    centre : (3,) float
+        Centre of volume, that of mass too where density is uniform [m].
+    guarded_faces : int
+        Triangles that would have turned over or collapsed.
+    """
+
+    vertices: Array
+    pressures: Array
+    volume: float
+    volume_change: float
+    centre: Array
+    guarded_faces: int
+
+
+def elastic_volume_change(loads: SurfaceLoads, material: Material, centre: Array) -> float:
+    """
+    Return the change of volume of a linear elastic body under surface loads [m^3].
+
+    ``(1 - 2 nu) / E sum f_k . (x_k - c)``.
+
+    Parameters
+    ----------
+    loads : SurfaceLoads
+    material : Material
+    centre : (3,) float
+        About which a residual force of the loads has no effect: the centre of mass [m].
+
+    Notes
+    -----
+    Source: reciprocity with a uniform pressure (Johnson 1985; Betti), exact for balanced loads.
+    """
+    work = float((loads.forces * (loads.points - centre)).sum())
+    return (1.0 - 2.0 * material.poisson_ratio) / material.youngs_modulus * work
+
+
+def deform_surface(mesh: TriangleMesh, material: Material, loads: SurfaceLoads,
+                   options: SurfaceOptions = SurfaceOptions(),
+                   beyond: Array | None = None,
+                   undeformed: tuple[float, Array] | None = None) -> DeformedSurface:
+    """
+    Return the surface of an elastic body under contact loads.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+        Undeformed, closed.
+    material : Material
+    loads : SurfaceLoads
+    options : SurfaceOptions
+    beyond : (V, 3) float, optional
+        What the body's own compliance moves beyond the half-space's kernel [m].
+    undeformed : (float, (3,) float), optional
+        ``volume_and_centre`` of the mesh, where they are known.
+
+    Returns
+    -------
+    DeformedSurface
+
+    Notes
+    -----
+    Source: Leskov et al. 2017, equation (3) and 'given constant volume'. Departures: mode
+    ``smooth`` has no rings, whose cut decides the shape; volume is restored exactly.
+    """
+    volume, centre = undeformed or volume_and_centre(mesh.vertices, mesh.faces)
+    target = volume
+    if options.volume == 'elastic':
+        target += elastic_volume_change(loads, material, centre)
+    moves = boussinesq_displacements(mesh.vertices, loads, material.plane_strain_modulus,
+                                     options.far_field_ratio)
+    if beyond is not None:
+        moves = moves + beyond
+    elif options.slip:
+        moves = moves + slip_displacements(mesh.vertices, mesh.vertex_normals, loads,
+                                           material.plane_strain_modulus,
+                                           material.poisson_ratio)
+    moves, touched, pressures = place_under_pads(mesh.vertices, moves, loads)
+    if options.mode == 'seed':
+        limit = options.ring_reach * np.cbrt(3.0 * abs(volume) / (4.0 * np.pi))
+        moves, weights = ring_displacements(mesh, moves, touched, loads.centres,
+                                            (options.ring_displacement, limit))
+    else:
+        weights = _away_from(mesh.vertices, loads.centres, loads.radii)
+    vertices, guarded = _guarded_fix(mesh, moves, weights, target, options)
+    volume_now, centre_now = volume_and_centre(vertices, mesh.faces)
+    return DeformedSurface(vertices, pressures, volume_now, volume_now - volume, centre_now,
+                           guarded)
+
+
+@njit(cache=True, error_model='numpy')
+def _away_from(vertices: Array, centres: Array, radii: Array) -> Array:
+    """Return weights ``(V,)``: 0 in the contacts, rising smoothly to 1 away from them."""
+    weights = np.ones(len(vertices))
+    for c in range(len(radii)):
+        x, y, z = centres[c]
+        whole = (1.0 + CORRECTION_REACH) * radii[c]
+        for v in range(len(vertices)):
+            square = ((vertices[v, 0] - x) ** 2 + (vertices[v, 1] - y) ** 2
+                      + (vertices[v, 2] - z) ** 2)
+            if square < whole * whole:
+                t = max(0.0, (np.sqrt(square) - radii[c]) / (CORRECTION_REACH * radii[c]))
+                weights[v] *= t * t * (3.0 - 2.0 * t)
+    return weights
+
+
+@njit(cache=True)
+def _directions(normals: Array, weights: Array, edges: IntArray, smooth: bool) -> Array:
+    """
+    Return normals ``(V, 3)`` times weights ``(V,)``, smoothed along edges ``(E, 2)`` or not.
+
+    Weights that are all 0 count as 1.
+    """
+    none = not weights.any()
+    directions = np.empty_like(normals)
+    for v in range(len(weights)):
+        weight = 1.0 if none else weights[v]
+        for a in range(3):
+            directions[v, a] = weight * normals[v, a]
+    return _smoothed(edges, directions) if smooth else directions
+
+
+def _guarded_fix(mesh: TriangleMesh, moves: Array, weights: Array, target: float,
+                 options: SurfaceOptions) -> tuple[Array, int]:
+    """Return vertices of the target volume, and how many triangles had to be guarded."""
+    limits = (options.guard_cosine, options.guard_area)
+    directions = _directions(mesh.vertex_normals, weights, mesh.edges, False)
+    vertices, _ = restore_volume(mesh.vertices + moves, mesh.faces, directions, target)
+    bad = _bad_vertices(mesh.vertices, vertices, mesh.faces, limits)
+    if not bad[0]:
+        return vertices, 0
+    count = int(bad[0])
+    directions = _directions(mesh.vertex_normals, weights, mesh.edges, True)
+    for _ in range(GUARD_STEPS):
+        moves = np.where(bad[1][:, None], 0.5 * moves, moves)
+        vertices, _ = restore_volume(mesh.vertices + moves, mesh.faces, directions, target)
+        bad = _bad_vertices(mesh.vertices, vertices, mesh.faces, limits)
+        if not bad[0]:
+            break
+    return vertices, count
+
+
+@njit(cache=True)
+def _bad_vertices(before: Array, after: Array, faces: IntArray,
+                  limits: tuple[float, float]) -> tuple[int, BoolArray]:
+    """Return the number of triangles turned or collapsed, and mark their vertices."""
+    marks = np.zeros(len(before), np.bool_)
+    count = 0
+    cosine, ratio = limits
+    # Squares tell most triangles that are well without a root, all round-off allowed for.
+    sure_cosine, sure_ratio = SURELY * cosine * cosine, SURELY * ratio * ratio
+    for f in range(len(faces)):
+        i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
+        x, y, z = _area_vector(before, i, j, k)
+        u, v, w = _area_vector(after, i, j, k)
+        square, square_now = x * x + y * y + z * z, u * u + v * v + w * w
+        along = x * u + y * v + z * w
+        if (along > 0.0 and along * along > sure_cosine * (square * square_now)
+                and square_now > sure_ratio * square):
+            continue
+        area, area_now = np.sqrt(square), np.sqrt(square_now)
+        if area > 0.0 and (area_now <= ratio * area or along < cosine * area * area_now):
+            count += 1
+            marks[i] = marks[j] = marks[k] = True
+    return count, marks
+
+
+@njit(cache=True, inline='always')
+def _area_vector(points: Array, i: int, j: int, k: int) -> tuple[float, float, float]:
+    """Return twice the area vector of a triangle."""
+    x, y, z = (points[j, 0] - points[i, 0], points[j, 1] - points[i, 1],
+               points[j, 2] - points[i, 2])
+    u, v, w = (points[k, 0] - points[i, 0], points[k, 1] - points[i, 1],
+               points[k, 2] - points[i, 2])
+    return y * w - z * v, z * u - x * w, x * v - y * u
+
+
+@njit(cache=True)
+def _smoothed(edges: IntArray, values: Array) -> Array:
+    """Return values ``(V, 3)`` averaged with the mean of their neighbours."""
+    sums, counts = np.zeros_like(values), np.zeros(len(values))
+    for end in range(2):
+        for e in range(len(edges)):
+            i, j = edges[e, end], edges[e, 1 - end]
+            counts[i] += 1.0
+            for a in range(3):
+                sums[i, a] += values[j, a]
+    for i in range(len(values)):
+        for a in range(3):
+            sums[i, a] = 0.5 * (values[i, a] + sums[i, a] / max(counts[i], 1.0))
+    return sums
+
+
+@njit(cache=True)
+def largest_distance(before: Array, after: Array) -> float:
+    """Return how far the one of some points ``(n, 3)`` that moved most did move [m]."""
+    largest = 0.0
+    for v in range(len(before)):
+        square = 0.0
+        for a in range(3):
+            square += (after[v, a] - before[v, a]) ** 2
+        largest = max(largest, square)
+    distance: float = np.sqrt(largest)
+    return distance

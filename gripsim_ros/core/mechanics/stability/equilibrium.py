@@ -1,0 +1,311 @@
+"""
+Quasi-static equilibrium of a held object: compiled kernels.
+
+Unknown is the scaled twist ``x = (v, rho omega)`` of the object at its centre of
+mass; wrenches are ``(f, torque / rho)``, so that the stiffness ``-dR/dx`` is in N/m
+throughout. ``contacts`` is ``(motion (k, 6, 6), action (k, 6, 6), starts (k, 3),
+stiffness (k, 6))``: rows are the normal, two tangents, torsion and two tilts; starts are the
+normal and tilting forces at no twist. ``grip`` is ``(contacts, max_normals (k,), friction,
+limits (2,), tolerance)``. See docs/model/stability.md for the derivation.
+"""
+
+from numba import njit
+import numpy as np
+from numpy.typing import NDArray
+
+from ...numerics.simd import fill, put, put_six, take_six
+from .contact_springs import (fill_slipping, press, ROWS, shorten_three, shorten_two, SLIDING,
+                              spring_force)
+
+Array = NDArray[np.float64]
+Contacts = tuple[Array, Array, Array, Array]
+Grip = tuple[Contacts, Array, float, Array, float]
+
+#: Newton steps before a load is given up.
+MAX_ITERATIONS = 25
+#: Trials of a Newton step, each half the one before.
+MAX_TRIALS = 4
+#: Longest step, in units of the displacement limits.
+MAX_STEP = 0.4
+#: A step must lower the residual by this share of its length.
+SUFFICIENT_DECREASE = 1e-3
+#: Share of the elastic stiffness added to the tangent after a step that did not,
+#: growing and falling by ``DAMPING_FACTOR``; dropped above ``MAX_DAMPING``.
+FIRST_DAMPING = 0.1
+MAX_DAMPING = 4.0
+DAMPING_FACTOR = 4.0
+#: Pivots below this share of the largest are zero.
+RELATIVE_PIVOT = 1e-12
+#: An iterate this many times outside the displacement limits has slid away.
+ESCAPE = 1.5
+#: Stiffness of the loaded contacts must not be singular to this share.
+RESTRAINT = 1e-8
+
+
+@njit(cache=True)
+def balance(load: Array, grip: Grip, response: Array, state: Array) -> float:
+    """
+    Fill the residual and its derivative at a twist; return the residual's norm.
+
+    ``state`` (8, 6): row 0 the residual, rows 1 to 6 its derivative, row 7 the twist.
+    """
+    fill_derivative(grip, response, state)
+    return fill_residual(load, grip, response, state)
+
+
+@njit(cache=True)
+def fill_residual(load: Array, grip: Grip, response: Array, state: Array) -> float:
+    """Fill the residual at a twist alone, as ``balance`` does, and return its norm."""
+    motion, action, starts, stiffness = grip[0]
+    friction, twist, total = grip[2], take_six(state, 7), take_six(load)
+    for i in range(len(starts)):
+        press(i, twist, motion, stiffness, response)
+        normal = spring_force(starts[i, 0], 0, response)
+        if normal <= 0.0:
+            continue
+        first, second, torsion = shorten_three(
+            spring_force(0.0, 1, response), spring_force(0.0, 2, response),
+            spring_force(0.0, 3, response), friction * normal)
+        tilt, other = shorten_two(spring_force(starts[i, 1], 4, response),
+                                  spring_force(starts[i, 2], 5, response), normal)
+        total = total + take_six(action, i, 0) * normal
+        total = total + take_six(action, i, 1) * first
+        total = total + take_six(action, i, 2) * second
+        total = total + take_six(action, i, 3) * torsion
+        total = total + take_six(action, i, 4) * tilt
+        total = total + take_six(action, i, 5) * other
+    put_six(total, state, 0)
+    return norm6(state[0])
+
+
+@njit(cache=True, error_model='numpy')
+def fill_derivative(grip: Grip, response: Array, state: Array) -> None:
+    """Fill the residual's derivative at a twist alone, as ``balance`` does."""
+    motion, action, starts, stiffness = grip[0]
+    friction, twist = grip[2], take_six(state, 7)
+    p, q, r, u, v, w = fill(0.0), fill(0.0), fill(0.0), fill(0.0), fill(0.0), fill(0.0)
+    for i in range(len(starts)):
+        press(i, twist, motion, stiffness, response)
+        normal = spring_force(starts[i, 0], 0, response)
+        if normal <= 0.0:
+            continue
+        x, y, z = (spring_force(0.0, 1, response), spring_force(0.0, 2, response),
+                   spring_force(0.0, 3, response))
+        f, g = spring_force(starts[i, 1], 4, response), spring_force(starts[i, 2], 5, response)
+        for a in range(ROWS):
+            put(fill(0.0), response, a)
+        for a in range(ROWS):
+            response[a, a] = -stiffness[i, a]
+        slide, tilt = np.sqrt(x * x + y * y + z * z), np.sqrt(f * f + g * g)
+        if slide > friction * normal:
+            response[1, 7], response[2, 7], response[3, 7] = x / slide, y / slide, z / slide
+            fill_slipping(i, 1, SLIDING, -(friction * normal) / slide, friction, stiffness,
+                          response)
+        if tilt > normal:
+            response[4, 7], response[5, 7] = f / tilt, g / tilt
+            fill_slipping(i, SLIDING, ROWS, -normal / tilt, 1.0, stiffness, response)
+        for c in range(ROWS):
+            for d in range(ROWS):
+                slope = response[c, d]
+                if slope != 0.0:
+                    along = take_six(motion, i, d)
+                    p = p + slope * action[i, c, 0] * along
+                    q = q + slope * action[i, c, 1] * along
+                    r = r + slope * action[i, c, 2] * along
+                    u = u + slope * action[i, c, 3] * along
+                    v = v + slope * action[i, c, 4] * along
+                    w = w + slope * action[i, c, 5] * along
+    put_six(p, state, 1)
+    put_six(q, state, 2)
+    put_six(r, state, 3)
+    put_six(u, state, 4)
+    put_six(v, state, 5)
+    put_six(w, state, 6)
+
+
+@njit(cache=True)
+def norm6(vector: Array) -> float:
+    """Return the Euclidean norm of six numbers."""
+    total = 0.0
+    for a in range(6):
+        total += vector[a] * vector[a]
+    return float(np.sqrt(total))
+
+
+@njit(cache=True)
+def solve6(matrix: Array, right: Array, solution: Array) -> bool:
+    """Solve 6 equations in place by elimination with row pivots; return success."""
+    largest = 0.0
+    for a in range(6):
+        solution[a] = right[a]
+        for b in range(6):
+            largest = max(largest, abs(matrix[a, b]))
+    for column in range(6):
+        pivot = column
+        for row in range(column + 1, 6):
+            if abs(matrix[row, column]) > abs(matrix[pivot, column]):
+                pivot = row
+        if not abs(matrix[pivot, column]) > RELATIVE_PIVOT * largest:
+            return False
+        upper = take_six(matrix, pivot)
+        if pivot != column:
+            put_six(take_six(matrix, column), matrix, pivot)
+            put_six(upper, matrix, column)
+            solution[column], solution[pivot] = solution[pivot], solution[column]
+        for row in range(column + 1, 6):
+            factor = matrix[row, column] / matrix[column, column]
+            put_six(take_six(matrix, row) - factor * upper, matrix, row)
+            solution[row] -= factor * solution[column]
+    for row in range(5, -1, -1):
+        for b in range(row + 1, 6):
+            solution[row] -= matrix[row, b] * solution[b]
+        solution[row] /= matrix[row, row]
+    return True
+
+
+@njit(cache=True)
+def excursion(x: Array, limits: Array) -> float:
+    """Return the larger of translation and rotation over their limits."""
+    shift = np.sqrt(x[0] ** 2 + x[1] ** 2 + x[2] ** 2)
+    turn = np.sqrt(x[3] ** 2 + x[4] ** 2 + x[5] ** 2)
+    share: float = max(shift / limits[0], turn / limits[1])
+    return share
+
+
+@njit(cache=True)
+def elastic_stiffness(contacts: Contacts, loads: Array, rows: int) -> Array:
+    """Return the stiffness (6, 6) of the first rows of the loaded contacts, none slipping."""
+    motion, action, starts, stiffness = contacts
+    matrix = np.zeros((6, 6))
+    for i in range(len(starts)):
+        if loads[i] > 0.0:
+            for c in range(rows):
+                along = take_six(motion, i, c)
+                for a in range(6):
+                    left = stiffness[i, c] * motion[i, c, a]
+                    put_six(take_six(matrix, a) + left * along, matrix, a)
+    return matrix
+
+
+@njit(cache=True)
+def is_restrained(contacts: Contacts, loads: Array) -> bool:
+    """
+    Tell whether the loaded contacts' stiffness is positive definite (Cholesky).
+
+    Without their stiffness against tilting: what lies on a single finger is not held.
+    """
+    matrix = elastic_stiffness(contacts, loads, SLIDING)
+    largest = 0.0
+    for a in range(6):
+        largest = max(largest, matrix[a, a])
+    for a in range(6):
+        for b in range(a + 1):
+            total = matrix[a, b]
+            for c in range(b):
+                total -= matrix[a, c] * matrix[b, c]
+            if a == b:
+                if not total > RESTRAINT * largest:
+                    return False
+                matrix[a, a] = np.sqrt(total)
+            else:
+                matrix[a, b] = total / matrix[b, b]
+    return True
+
+
+@njit(cache=True)
+def search(state: Array, size: float, step: Array, problem: tuple[Array, Grip], response: Array,
+           trial: Array) -> tuple[float, bool]:
+    """
+    Fill trial along a Newton step from state, cut to the limits and halved.
+
+    Returns the residual's norm at the trial, and whether it fell enough; where it
+    did not, the trial is that of the whole step.
+    """
+    load, grip = problem
+    reach = excursion(step, grip[3])
+    first = 1.0 if reach <= MAX_STEP else MAX_STEP / reach
+    fraction = first
+    for _ in range(MAX_TRIALS):
+        for a in range(6):
+            trial[7, a] = state[7, a] + fraction * step[a]
+        new = fill_residual(load, grip, response, trial)
+        if new < size * (1.0 - SUFFICIENT_DECREASE * fraction):
+            return new, True
+        fraction *= 0.5
+    for a in range(6):
+        trial[7, a] = state[7, a] + first * step[a]
+    return fill_residual(load, grip, response, trial), False
+
+
+@njit(cache=True)
+def solve_equilibrium(x: Array, load: Array, grip: Grip) -> bool:
+    """
+    Solve for the twist at which contacts and load balance, from the guess x in place.
+
+    Semi-smooth Newton with halving. A step that lowers the residual at no length is
+    taken whole, and the elastic stiffness damps those after it. Returns True if the
+    residual's norm fell to the tolerance before x escaped.
+    """
+    state, trial, response = np.empty((8, 6)), np.empty((8, 6)), np.empty((ROWS, 8))
+    step, matrix, problem = np.empty(6), np.empty((6, 6)), (load, grip)
+    elastic, springs = np.zeros((6, 6)), False
+    tolerance = grip[4] * (np.abs(grip[0][2][:, 0]).sum() + norm6(load))
+    state[7] = x
+    size, damping = fill_residual(load, grip, response, state), 0.0
+    residual, twist, limits = state[0], state[7], grip[3]
+    for _ in range(MAX_ITERATIONS):
+        if size <= tolerance or excursion(twist, limits) > ESCAPE:
+            break
+        fill_derivative(grip, response, state)
+        if damping > 0.0 and not springs:
+            elastic[:] = elastic_stiffness(grip[0], np.ones(len(grip[1])), ROWS)
+            springs = True
+        for a in range(6):
+            put_six(damping * take_six(elastic, a) - take_six(state, a + 1), matrix, a)
+        lower = False
+        if solve6(matrix, residual, step):
+            size, lower = search(state, size, step, problem, response, trial)
+            put_six(take_six(trial, 0), state, 0)
+            put_six(take_six(trial, 7), state, 7)
+        damping = change_damping(damping, lower)
+    x[:] = state[7]
+    return bool(size <= tolerance)
+
+
+@njit(cache=True)
+def change_damping(damping: float, lower: bool) -> float:
+    """Return the damping of the next step, told whether the last lowered the residual."""
+    if lower:
+        damping /= DAMPING_FACTOR
+        return damping if damping >= 0.1 * FIRST_DAMPING else 0.0
+    damping = max(FIRST_DAMPING, DAMPING_FACTOR * damping)
+    return damping if damping <= MAX_DAMPING else 0.0
+
+
+@njit(cache=True)
+def normal_loads(x: Array, contacts: Contacts, loads: Array) -> None:
+    """Fill the normal force of every contact at the scaled twist x."""
+    motion, action, starts, stiffness = contacts
+    for i in range(len(starts)):
+        total = starts[i, 0]
+        for b in range(6):
+            total -= stiffness[i, 0] * motion[i, 0, b] * x[b]
+        loads[i] = max(0.0, total)
+
+
+@njit(cache=True)
+def utilisation(x: Array, grip: Grip, loads: Array) -> float:
+    """Return the largest share of a limit used at x; ``inf`` where restraint is lost."""
+    contacts, max_normals, friction, limits, tolerance = grip
+    normal_loads(x, contacts, loads)
+    share = excursion(x, limits)
+    for i in range(len(loads)):
+        if loads[i] > max_normals[i] * share:
+            share = loads[i] / max_normals[i] if max_normals[i] > 0.0 else np.inf
+    return share if is_restrained(contacts, loads) else np.inf
+
+
+@njit(cache=True)
+def hold(x: Array, load: Array, grip: Grip, loads: Array) -> float:
+    """Solve one load from the guess x in place; return the utilisation, ``inf`` if none."""
+    return utilisation(x, grip, loads) if solve_equilibrium(x, load, grip) else np.inf

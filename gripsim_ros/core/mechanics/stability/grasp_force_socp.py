@@ -1,0 +1,342 @@
+"""
+The conic programme behind the minimal forces: its unknowns, cones and limits.
+
+Formulation in docs/model/stability.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from numba import njit
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ...errors import GripsimError, ShapeError, TaskError
+from ...grasp_theory.contact_set import PatchSet
+from ...grasp_theory.grasp_map import grasp_map
+from ...numerics.socp.cone import CONE
+from ...numerics.socp.lanes import INFEASIBLE, SOLVED, UNDECIDED
+from ...numerics.socp.solver import ConeProgramme, TOLERANCE, solve_cone_programme
+from .stability import checked_fields, torque_scale
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Moments by tilting are unknowns where they make the contacts so many times stiffer against
+#: what they resist least: fingers in a line on a plate. Elsewhere they only cost time.
+TILTING_GAIN = 1.01
+#: What still counts as solved where round-off stops the independent solver [-].
+CLARABEL_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class MinimalForceOptions:
+    """
+    How minimal forces are computed.
+
+    Attributes
+    ----------
+    mode : str
+        ``conic``: the programme of this module; ``seed``: the pseudo-inverse of
+        Leskov et al. 2017, which ignores the cones (see ``seed_forces``).
+    sum_weight : float
+        Weight of the sum of the normal forces beside their largest, above 0 [-].
+    passive_share : float
+        Load that a passive patch may carry, as a multiple of its simulated one [-].
+    length_scale : float
+        Length that makes torques comparable with forces [m]; 0: the largest distance
+        of a patch from the centre of mass.
+    tilting_share : float
+        Share of its extent over which the centre of pressure of a patch may move [-].
+    find_friction : bool
+        Where no forces exist, search for the friction that would do.
+
+    Raises
+    ------
+    TaskError
+        A value is outside its range.
+    """
+
+    mode: str = 'conic'
+    sum_weight: float = 1e-5
+    passive_share: float = 0.0
+    length_scale: float = 0.0
+    tilting_share: float = 0.5
+    find_friction: bool = False
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        if self.mode not in ('conic', 'seed'):
+            raise TaskError(f'minimal_forces.mode must be conic or seed, got {self.mode!r}')
+        if not 0.0 < self.sum_weight <= 0.1:
+            raise TaskError(
+                'minimal_forces.sum_weight must be above 0 and at most 0.1, '
+                f'got {self.sum_weight}')
+        if not 0.0 <= self.tilting_share <= 1.0:
+            raise TaskError('minimal_forces.tilting_share must be 0 to 1, '
+                            f'got {self.tilting_share}')
+        for name in ('passive_share', 'length_scale'):
+            if not 0.0 <= getattr(self, name) < np.inf:
+                raise TaskError(f'minimal_forces.{name} must be finite and not negative, '
+                                f'got {getattr(self, name)}')
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> 'MinimalForceOptions':
+        """Return options from a mapping of field names, as read from YAML."""
+        return cls(**checked_fields(cls, values, 'minimal_forces'))
+
+
+class ContactSpace:
+    """
+    What all load cases share: the map, the limits and the way back to vectors.
+
+    Columns: per patch normal, two tangents, torsion over r_e; then, where ``tilts``, per
+    patch nothing, two moments of tilting over their levers, nothing.
+    """
+
+    def __init__(self, patches: PatchSet, rows: IntArray, centre_of_mass: Array,
+                 torque_map: Array | None, torque_limits: Array | None,
+                 options: MinimalForceOptions) -> None:
+        self.total, self.rows = patches.count, rows
+        used = patches.pressed if len(rows) < patches.count else patches
+        self.count, self.radii, self.points = used.count, used.friction_radii, used.points
+        self.frames, self._length_scale = used.frames, options.length_scale
+        self._radii = np.ones((used.count, 4))
+        self._radii[:, 3] = used.friction_radii
+        self.levers = options.tilting_share * used.tilting[:, :, 3:]
+        passive = options.passive_share * used.normal_forces
+        self.limits = np.where(used.passive, np.minimum(passive, used.max_normal_forces),
+                               used.max_normal_forces)
+        self.active = ~used.passive
+        self._moments, self._bounded, self._torques = self._joints(torque_map, torque_limits)
+        self.torque_limits = np.zeros(0)
+        if self._bounded.any():
+            self.torque_limits = np.asarray(torque_limits, float)[self._bounded]
+        self.place(centre_of_mass)
+
+    def place(self, centre_of_mass: Array) -> None:
+        """Take torques about a centre of mass (3,) from now on."""
+        scale = 1.0
+        if self.count:
+            scale = torque_scale(self.points, centre_of_mass, self._length_scale)
+        self.unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
+        self.map = (grasp_map(self.points, self.frames, centre_of_mass) / self.unit[:, None]
+                    * self._radii.reshape(-1))
+        tilting = self._tilting_map()
+        self.tilts = self._gains_by(tilting)
+        self.torques = self._torques
+        if self.tilts:
+            self.map = np.hstack([self.map, tilting])
+            moments = np.zeros((len(self._moments), self.count, 4))
+            moments[:, :, 1:3] = np.einsum('jka,kta->jkt', self._moments, self.levers)
+            moments = moments.reshape(-1, 4 * self.count)[self._bounded]
+            self.torques = np.hstack([self.torques, moments])
+
+    def _tilting_map(self) -> Array:
+        columns = np.zeros((6, self.count, 4))
+        columns[3:, :, 1:3] = self.levers.transpose(2, 0, 1) / self.unit[3:, None, None]
+        return columns.reshape(6, -1)
+
+    def _gains_by(self, tilting: Array) -> bool:
+        if self.count < 2 or not self.levers.any():
+            return False
+        own = self.map @ self.map.T
+        least = np.linalg.eigvalsh(np.stack([own, own + tilting @ tilting.T]))[:, 0]
+        return bool(least[1] > TILTING_GAIN ** 2 * max(least[0], 0.0))
+
+    def _joints(self, torque_map: Array | None, torque_limits: Array | None
+                ) -> tuple[Array, NDArray[np.bool_], Array]:
+        """
+        Return what patches' torques ask of the joints (J, k, 3), which of these have limits.
+
+        Last the rows (j, 4k) of those that have.
+        """
+        if torque_map is None or torque_limits is None:
+            return (np.zeros((0, self.count, 3)), np.zeros(0, bool),
+                    np.zeros((0, 4 * self.count)))
+        torque_map = np.asarray(torque_map, float)
+        limits = np.asarray(torque_limits, float)
+        shape = (len(limits), 6 * self.total) if limits.ndim == 1 else None
+        if torque_map.shape != shape or not np.isfinite(torque_map).all():
+            raise ShapeError(f'torque_map must be finite and (J, {6 * self.total}), got '
+                             f'{torque_map.shape} with limits {limits.shape}')
+        if not (limits >= 0.0).all():
+            raise ShapeError(f'torque_limits must not be negative, got {limits.tolist()}')
+        blocks = torque_map.reshape(len(limits), self.total, 2, 3)[:, self.rows]
+        columns = np.zeros((len(limits), self.count, 4))
+        columns[:, :, :3] = np.einsum('jka,kac->jkc', blocks[:, :, 0], self.frames)
+        columns[:, :, 3] = np.einsum('jka,ka->jk', blocks[:, :, 1], self.frames[:, :, 0])
+        columns *= self._radii
+        bounded = np.isfinite(limits)
+        return blocks[:, :, 1], bounded, columns.reshape(-1, 4 * self.count)[bounded]
+
+    def polish(self, gamma: Array, wrench: Array) -> Array:
+        """Return the nearest forces that balance the scaled wrench to round-off."""
+        missing = -wrench - self.map @ gamma
+        polished: Array = gamma + np.linalg.lstsq(self.map, missing, rcond=None)[0]
+        return polished
+
+    def vectors(self, gamma: Array) -> tuple[Array, Array]:
+        """Return forces and torques (k, 3) of all patches, frame object."""
+        gamma, tilting = gamma.reshape(-1, 4)[:self.count], gamma.reshape(-1, 4)[self.count:]
+        forces, torques = np.zeros((self.total, 3)), np.zeros((self.total, 3))
+        forces[self.rows] = np.einsum('kac,kc->ka', self.frames, gamma[:, :3])
+        torques[self.rows] = self.frames[:, :, 0] * (gamma[:, 3] * self.radii)[:, None]
+        if self.tilts:
+            torques[self.rows] += np.einsum('kt,kta->ka', tilting[:, 1:3], self.levers)
+        return forces, torques
+
+
+class ForceProgramme:
+    """
+    The conic programme of a grasp, for many loads.
+
+    Unknowns: per patch ``(n, t1 / mu, t2 / mu, torsion / (mu r_e))``, where tilting counts
+    then ``(n, moments over levers, 0)`` in cones of their own, then the bound t, all in
+    units of the load.
+
+    Parameters
+    ----------
+    space : ContactSpace
+    friction, sum_weight : float
+    limited : bool
+        Whether the limits of patches and joints count.
+    """
+
+    def __init__(self, space: ContactSpace, friction: float, sum_weight: float,
+                 limited: bool = True) -> None:
+        limits, torques, torque_limits = space.limits, space.torques, space.torque_limits
+        if not limited:
+            limits = np.full(len(limits), np.inf)
+            torques, torque_limits = torques[:0], torque_limits[:0]
+        self.factors, self.limits, objective, balance, rows = conic_programme(
+            np.ascontiguousarray(space.map), space.count, float(friction), float(sum_weight),
+            space.active, limits, np.ascontiguousarray(torques), torque_limits)
+        self.cone_programme = ConeProgramme(objective, balance, rows,
+                                            (len(objective) - 1) // CONE, int(space.active.sum()))
+
+    def solve(self, wrenches: Array) -> tuple[Array, int]:
+        """
+        Return the forces that balance scaled wrenches, up to the first that none can.
+
+        Parameters
+        ----------
+        wrenches : (c, 6) float
+            In the space's units, none of them 0.
+
+        Returns
+        -------
+        gamma : (c, 4k) float
+            As ``ContactSpace.vectors`` takes them [N]; 0 where not solved.
+        failed : int
+            The first wrench that nothing balances, -1 if there is none.
+        """
+        loads = np.linalg.norm(wrenches, axis=1)[:, None]
+        right = np.zeros((len(wrenches), len(self.cone_programme.balance)))
+        right[:, :6] = -wrenches / loads
+        limits = self.limits / loads
+        solutions, verdicts = solve_cone_programme(self.cone_programme, right, limits)
+        failed = -1
+        for case in np.flatnonzero(verdicts != SOLVED):
+            verdict = verdicts[case]
+            if verdict == UNDECIDED:
+                answer = solve_by_clarabel(self.cone_programme, right[case], limits[case])
+                verdict = INFEASIBLE if answer is None else SOLVED
+                solutions[case] = 0.0 if answer is None else answer
+            if verdict == INFEASIBLE:
+                failed = int(case)
+                break
+        return solutions[:, :-1] * self.factors * loads, failed
+
+
+@njit(cache=True)
+def conic_programme(columns: Array, count: int, friction: float, sum_weight: float,
+                    active: NDArray[np.bool_], limits: Array, torques: Array,
+                    torque_limits: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """
+    Return factors of the unknowns, right-hand sides of the rows, objective, balance and rows.
+
+    ``columns (6, n)`` map the unknowns of all cones to wrenches, ``torques (j, n)`` to joints;
+    the first ``count`` cones are those of the patches.
+    """
+    n, joints = columns.shape[1], len(torques)
+    factors, objective = np.ones(n), np.zeros(n + 1)
+    balance = np.zeros((6 + n // CONE - count, n + 1))
+    bounded = np.flatnonzero(np.isfinite(limits))
+    heads = CONE * np.concatenate((np.flatnonzero(active), bounded))
+    first, tried = len(heads), len(heads) - len(bounded)
+    rows, right = np.zeros((first + 2 * joints, n + 1)), np.zeros(first + 2 * joints)
+    for i in range(count):
+        objective[CONE * i] = sum_weight
+        factors[CONE * i + 1:CONE * (i + 1)] = friction
+    objective[n] = 1.0
+    for a in range(6):
+        for i in range(n):
+            balance[a, i] = columns[a, i] * factors[i]
+    for r in range(6, len(balance)):        # tilting needs normal forces as sliding has them
+        for i in range(count):
+            balance[r, CONE * i] = -1.0 if i == r - 6 else -0.0
+            balance[r, CONE * (count + i)] = 1.0 if i == r - 6 else 0.0
+    for r in range(first):
+        rows[r, heads[r]] = 1.0
+        if r < tried:
+            rows[r, n] = -1.0
+        else:
+            right[r] = limits[bounded[r - tried]]
+    for j in range(joints):
+        right[first + j] = right[first + joints + j] = torque_limits[j]
+        for i in range(n):
+            rows[first + j, i] = torques[j, i] * factors[i]
+        for i in range(n + 1):
+            rows[first + joints + j, i] = -rows[first + j, i]
+    return factors, right, objective, balance, rows
+
+
+def solve_by_clarabel(programme: ConeProgramme, right: Array, limits: Array) -> Array | None:
+    """
+    Solve one case by an independent solver, which regularises what is nearly singular.
+
+    Parameters
+    ----------
+    programme : ConeProgramme
+    right : (p,) float
+    limits : (m,) float
+
+    Returns
+    -------
+    (n,) float or None
+        None where nothing is feasible.
+
+    Raises
+    ------
+    GripsimError
+        The package clarabel is not installed.
+    """
+    clarabel = _clarabel()
+    size, cones = len(programme.objective), programme.cones
+    matrix = np.vstack([programme.balance, programme.rows, -np.eye(CONE * cones, size)])
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = TOLERANCE
+    settings.reduced_tol_feas = settings.reduced_tol_gap_abs = CLARABEL_TOLERANCE
+    settings.reduced_tol_gap_rel = CLARABEL_TOLERANCE
+    kinds = [clarabel.ZeroConeT(len(right)), clarabel.NonnegativeConeT(len(limits))]
+    kinds += [clarabel.SecondOrderConeT(CONE)] * cones
+    solver = clarabel.DefaultSolver(
+        sparse.csc_matrix((size, size)), programme.objective, sparse.csc_matrix(matrix),
+        np.concatenate([right, limits, np.zeros(CONE * cones)]), kinds, settings)
+    answer = solver.solve()
+    if answer.status not in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved):
+        return None
+    return np.asarray(answer.x)
+
+
+def _clarabel() -> Any:
+    try:
+        import clarabel
+    except ImportError as error:
+        raise GripsimError('these minimal forces need the package clarabel, which is not '
+                           'installed: pip install clarabel') from error
+    return clarabel

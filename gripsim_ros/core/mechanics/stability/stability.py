@@ -1,0 +1,365 @@
+"""
+Does a position-held hand hold the object where it is?
+
+The joints are held; the object moves a little until contacts and load balance.
+Derivation, assumptions and departures: docs/model/stability.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import ShapeError, TaskError
+from ...grasp_theory.contact_set import PatchSet
+from ...transforms import from_rotation_vector
+from . import equilibrium, margin
+from .contact_springs import ROWS, SLIDING, contact_response, contact_rows
+
+Array = NDArray[np.float64]
+
+#: Where nothing rubs yet.
+AT_REST = np.zeros(6)
+
+
+@dataclass(frozen=True)
+class StabilityOptions:
+    """
+    How stability is judged; the values below are the defaults of METHODS.
+
+    Attributes
+    ----------
+    max_translation, max_rotation : float
+        Largest motion of the object that still counts as held [m], [rad].
+    torsional_ratio : float
+        Torsional over tangential stiffness in units of r_e^2 [-]; see the model page.
+    tilting_share : float
+        Share of its extent over which the centre of pressure of a patch may move as the
+        object tilts [-]; 0: tilting meets no moment.
+    friction_reserve : float
+        Share of friction without which a grip must still balance while nothing pulls [-]. One
+        that needs nearly all of its friction for the fingers' own forces slips out as they
+        close; no force, however large, helps.
+    length_scale : float
+        Length that makes torques comparable with forces [m]; 0: the largest distance
+        of a patch from the centre of mass.
+    margin_cap : float
+        Largest margin looked for [-]; 0: no margin, only the verdict.
+    margin_steps : int
+        Bisections of the last growth of a load; at 9 the margin is found to 0.05 %,
+        or 0.00025 below a margin of 0.5.
+    tolerance : float
+        Residual of a solved equilibrium over load and clamping force [-].
+
+    Raises
+    ------
+    TaskError
+        A value is outside its range.
+    """
+
+    max_translation: float = 2e-3
+    max_rotation: float = np.deg2rad(2.0)
+    torsional_ratio: float = 3.0
+    tilting_share: float = 0.5
+    friction_reserve: float = 0.15
+    length_scale: float = 0.0
+    margin_cap: float = 5.0
+    margin_steps: int = 9
+    tolerance: float = 1e-8
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        for name in ('max_translation', 'max_rotation', 'torsional_ratio', 'tolerance'):
+            if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0.0):
+                raise TaskError(
+                    f'stability.{name} must be above 0, got {getattr(self, name)}')
+        if not 0.0 <= self.tilting_share <= 1.0:
+            raise TaskError(
+                f'stability.tilting_share must be 0 to 1, got {self.tilting_share}')
+        if not 0.0 <= self.friction_reserve < 1.0:
+            raise TaskError('stability.friction_reserve must be 0 or above and below 1, '
+                            f'got {self.friction_reserve}')
+        if not self.length_scale >= 0.0:
+            raise TaskError(
+                f'stability.length_scale must not be negative, got {self.length_scale}')
+        if not (self.margin_cap == 0.0 or 1.0 <= self.margin_cap < np.inf):
+            raise TaskError(
+                f'stability.margin_cap must be 0 or at least 1, got {self.margin_cap}')
+        if not 1 <= self.margin_steps <= 50:
+            raise TaskError(
+                f'stability.margin_steps must be 1 to 50, got {self.margin_steps}')
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> 'StabilityOptions':
+        """Return options from a mapping of field names, as read from YAML."""
+        return cls(**checked_fields(cls, values, 'stability'))
+
+
+def checked_fields(kind: type, values: Mapping[str, Any], section: str) -> dict[str, Any]:
+    """Return ``values`` as a dict; raise TaskError where a key is no field of ``kind``."""
+    known = [item.name for item in fields(kind)]
+    for key in values:
+        if key not in known:
+            raise TaskError(f'{section}: unknown option {key!r}; known are {", ".join(known)}')
+    return dict(values)
+
+
+@dataclass(frozen=True, eq=False)
+class StabilityVerdict:
+    """
+    Whether a state holds its load cases.
+
+    Attributes
+    ----------
+    holds : bool
+        Every load case, and no load at all, there also with ``friction_reserve`` less of
+        friction, leaves the object within its limits.
+    margin : float
+        Largest multiple of the load cases that holds, at most the cap; 0 where the bare
+        grip is not held, or not with its reserve; NaN if no margin was asked for.
+    worst_case : int
+        Load case that limits the margin (without one: that uses most of a limit);
+        -1 if there is none.
+    residual : float
+        Unbalanced wrench of the simulated forces, and of the friction that the object's
+        motion so far calls up, over the sum of the former [-].
+    shift : (6,) float
+        Further motion of the object at its centre of mass that balances them:
+        translation [m], rotation vector [rad].
+    """
+
+    holds: bool
+    margin: float
+    worst_case: int
+    residual: float
+    shift: Array
+
+
+def torque_scale(points: Array, centre_of_mass: Array, length_scale: float) -> float:
+    """Return ``length_scale`` [m], or the largest distance of a point from the centre if 0."""
+    if length_scale > 0.0:
+        return length_scale
+    arms = points - centre_of_mass
+    return float(np.sqrt(np.einsum('ij,ij->i', arms, arms).max())) or 1.0
+
+
+def judge_stability(patches: PatchSet, wrenches: Array, centre_of_mass: Array, friction: float,
+                    options: StabilityOptions = StabilityOptions(),
+                    settled: Array = AT_REST) -> StabilityVerdict:
+    """
+    Judge whether the hand, its joints held, holds the object under every wrench.
+
+    For every wrench the object's quasi-static equilibrium is solved from the simulated
+    state: a normal force changes with the normal displacement and never pulls, a
+    tangential one is a spring that slips on the soft finger's friction ellipsoid.
+
+    Parameters
+    ----------
+    patches : PatchSet
+        All loaded patches, passive ones too.
+    wrenches : (c, 6) float
+        Loads about the centre of mass [N], [N m]; see ``load_wrenches``.
+    centre_of_mass : (3,) float
+        Of the deformed object [m].
+    friction : float
+        Coefficient, not negative [-].
+    options : StabilityOptions
+    settled : (6,) float
+        Motion of the object at its centre of mass, from where nothing rubbed to where the
+        patches were simulated: translation [m], rotation vector [rad]. Tangential springs
+        are stretched by it, normal forces are as simulated.
+
+    Returns
+    -------
+    StabilityVerdict
+
+    Raises
+    ------
+    ShapeError
+        ``wrenches`` is not ``(c, 6)`` or not finite.
+    TaskError
+        ``friction`` is negative or not finite.
+
+    Notes
+    -----
+    Own derivation, see docs/model/stability.md; limit surface: Howe & Cutkosky 1996.
+    """
+    wrenches, friction = checked_wrenches(wrenches), checked_friction(friction)
+    if patches.count == 0:
+        return StabilityVerdict(False, 0.0, 0 if len(wrenches) else -1, 0.0, np.zeros(6))
+    grip, unit = _grip(patches, centre_of_mass, friction, options, settled)
+    start = settled * unit
+    rest, holds, margin, worst = margin.judge(
+        wrenches / unit, grip, start, float(options.margin_cap),
+        options.margin_steps if options.margin_cap > 0.0 else 0, float(options.friction_reserve))
+    return StabilityVerdict(bool(holds), float(margin), int(worst),
+                            _residual(grip, start, patches), (rest - start) / unit)
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """
+    Where the object comes to rest under one load, and what the patches then bear.
+
+    Attributes
+    ----------
+    utilisation : float
+        Largest share of a limit of motion or normal force that it uses; it holds up to
+        1. ``inf`` where no equilibrium was found, and the rest is where the search
+        ended, or where the contacts left do not fix the object.
+    shift : (6,) float
+        Further motion of the object at its centre of mass [m], rotation vector [rad].
+    forces, torques : (k, 3) float
+        On the object [N], and about the patch's point [N m], frame object.
+    """
+
+    utilisation: float
+    shift: Array
+    forces: Array
+    torques: Array
+
+
+def find_equilibrium(patches: PatchSet, wrench: Array, centre_of_mass: Array, friction: float,
+                     options: StabilityOptions = StabilityOptions(),
+                     settled: Array = AT_REST) -> Equilibrium:
+    """
+    Return the equilibrium that ``judge_stability`` examines, for one wrench.
+
+    Parameters
+    ----------
+    patches, centre_of_mass, friction, options, settled
+        As in ``judge_stability``; at least one patch.
+    wrench : (6,) float
+        Load about the centre of mass [N], [N m].
+
+    Returns
+    -------
+    Equilibrium
+
+    Raises
+    ------
+    ShapeError, TaskError
+        As ``judge_stability``.
+
+    Notes
+    -----
+    Own derivation, see docs/model/stability.md.
+    """
+    wrench, friction = checked_wrenches(np.atleast_2d(wrench))[0], checked_friction(friction)
+    grip, unit = _grip(patches, centre_of_mass, friction, options, settled)
+    x, loads = settled * unit, np.empty(patches.count)
+    equilibrium.hold(x, np.zeros(6), grip, loads)
+    shift = x.copy()
+    share = equilibrium.hold(x, wrench / unit, grip, loads)
+    if share > 1.0:
+        x[:] = shift
+        margin.climb(wrench / unit, grip, x, (0.0, 1.0), 0)
+        share = equilibrium.hold(x, wrench / unit, grip, loads)
+    forces, torques = _patch_forces(patches, grip[0], friction, x, unit[5])
+    return Equilibrium(float(share), x / unit - settled, forces, torques)
+
+
+def _patch_forces(patches: PatchSet, contacts: tuple[Array, Array, Array, Array],
+                  friction: float, x: Array, scale: float) -> tuple[Array, Array]:
+    frames, simulated = patches.frames, patches.normal_forces
+    forces, torques = np.zeros((patches.count, 3)), np.zeros((patches.count, 3))
+    response = np.empty((ROWS, 8))
+    for i in range(patches.count):
+        contact_response(x, contacts[0][i], contacts[2][i], contacts[3][i], friction, response)
+        normal, first, second, torsion = response[:4, 0]
+        forces[i] = frames[i] @ [normal, first, second]
+        torques[i] = (patches.normals[i] * torsion * patches.friction_radii[i]
+                      + scale * response[4:, 0] @ contacts[1][i, 4:, 3:])
+        if simulated[i] > 0.0:
+            share = normal / simulated[i]
+            forces[i] += share * patches.forces[i] - normal * patches.normals[i]
+            torques[i] += share * patches.torques[i]
+    return forces, torques
+
+
+def checked_friction(friction: float) -> float:
+    """Return friction as a float; raise TaskError where it is negative or not finite."""
+    if not (np.isfinite(friction) and friction >= 0.0):
+        raise TaskError(f'friction must be 0 or above and finite, got {friction}')
+    return float(friction)
+
+
+def checked_wrenches(wrenches: Array) -> Array:
+    """Return wrenches as ``(c, 6)`` float; raise ShapeError where they are not."""
+    wrenches = np.asarray(wrenches, float, order='C')
+    if wrenches.ndim != 2 or wrenches.shape[1] != 6 or not np.isfinite(wrenches).all():
+        raise ShapeError(f'wrenches must be (c, 6) and finite, got {wrenches.shape}')
+    return wrenches
+
+
+def _grip(patches: PatchSet, centre_of_mass: Array, friction: float,
+          options: StabilityOptions, settled: Array) -> tuple[equilibrium.Grip, Array]:
+    """Return the kernels' view of a grip, and the unit of its wrenches (6,)."""
+    scale = torque_scale(patches.points, centre_of_mass, options.length_scale)
+    unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
+    motion, action, normals, stiffness = _contacts(patches, centre_of_mass, scale, options)
+    # Springs start where nothing rubbed: there the pressures would be others.
+    pressing = [0, *range(SLIDING, ROWS)]
+    starts = stiffness[:, pressing] * (motion[:, pressing] @ (settled * unit))
+    starts[:, 0] += normals
+    contacts = motion, action, starts, stiffness
+    limits = np.array([options.max_translation, options.max_rotation * scale])
+    grip = (contacts, np.ascontiguousarray(patches.max_normal_forces), friction, limits,
+            float(options.tolerance))
+    return grip, unit
+
+
+def _contacts(patches: PatchSet, centre_of_mass: Array, scale: float,
+              options: StabilityOptions) -> tuple[Array, Array, Array, Array]:
+    """
+    Return what the kernels need: motion, action (k, 6, 6), normals (k,), stiffness (k, 6).
+
+    ``motion @ x`` are a contact's displacements ``(n, t1, t2, r_e angle, tilts)``; ``action``
+    holds the wrench of a unit of each force. They differ in the first row: the pressures
+    act along the simulated resultant, moment included; and in the last two: pressures that
+    move aside are a couple.
+    """
+    reach, forces = options.tilting_share, patches.normal_forces
+    motion, action = contact_rows(
+        patches.frames, patches.points - centre_of_mass, patches.friction_radii, patches.tilting,
+        forces, patches.forces, patches.torques, float(scale), float(reach))
+    stiffness = np.zeros((patches.count, ROWS))
+    stiffness[:, 0] = patches.normal_stiffness
+    stiffness[:, 1:3] = patches.tangential_stiffness[:, None]
+    stiffness[:, 3] = patches.tangential_stiffness * options.torsional_ratio
+    if reach > 0.0:
+        stiffness[:, 4:] = patches.tilting_stiffness / reach ** 2
+    return motion, action, forces, stiffness
+
+
+def _residual(grip: equilibrium.Grip, start: Array, patches: PatchSet) -> float:
+    """Return what is out of balance at the scaled twist at which the patches were simulated."""
+    total = float(np.sqrt(np.einsum('ij,ij->i', patches.forces, patches.forces)).sum())
+    wrench = np.zeros((8, 6))
+    wrench[7] = start
+    size = equilibrium.balance(np.zeros(6), grip, np.empty((ROWS, 8)), wrench)
+    return float(size) / total if total > 0.0 else 0.0
+
+
+def motion_at(point: Array, settled: Array) -> Array:
+    """
+    Return by how much a point of the object moved, and turned, until now.
+
+    Parameters
+    ----------
+    point : (3,) float
+        Of the object, frame object [m].
+    settled : (6,) float
+        Motion of the origin [m], rotation vector [rad], frame object as it is now.
+
+    Returns
+    -------
+    (6,) float
+        The same motion told at the point; exact for any angle.
+    """
+    if not settled[3:].any():
+        return settled.copy()       # all points move alike
+    rotation = from_rotation_vector(settled)[:3, :3]
+    return np.concatenate([settled[:3] + point - rotation.T @ point, settled[3:]])

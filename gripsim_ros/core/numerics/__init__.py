@@ -1,0 +1,1 @@
+"""Small numerical algorithms for kernels; nothing here knows about grasping."""

@@ -1,0 +1,257 @@
+"""
+Cholesky factors of parts of a symmetric matrix: compiled kernels.
+
+Rows are finished in groups of six. From an entry ``U[k, j]`` the products of all rows before
+its group are taken by threes, then those of the rows of its own group one by one. This order
+depends on k alone, so that parts of a factor may be kept and the result is the same in
+every bit. No library is called, whose sums may depend on the number of threads.
+
+Six rows take the products of three after three, eight columns at a time.
+"""
+
+from numba import njit
+import numpy as np
+from numpy.typing import NDArray
+
+from .simd import EIGHT, fill, put, put_along, take, take_along
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Rows finished at once: whole pairs of rows, and whole threes.
+GROUP = 6
+THREE = 3
+
+
+@njit(cache=True, error_model='numpy')
+def factorise_part(matrix: Array, rows: IntArray, old_rows: IntArray,
+                   old_factor: Array) -> tuple[Array, bool]:
+    """
+    Return the Cholesky factor of a part of a matrix, keeping what it can of another part's.
+
+    Parameters
+    ----------
+    matrix : (n, n) float
+        Symmetric.
+    rows : (k,) int
+        Rows and columns of the part, in the order of the factor.
+    old_rows, old_factor : (m,) int, (m, m) float
+        Those of an earlier part of the same matrix; empty where there is none.
+
+    Returns
+    -------
+    factor : (k, k) float
+        Upper triangular U with ``U^T U = matrix[rows, rows]``; what lies below the diagonal
+        means nothing.
+    definite : bool
+        The part is positive definite; without that the factor means nothing.
+    """
+    count = len(rows)
+    kept = _common_start(rows, old_rows)
+    factor = np.empty((count, count))
+    for i in range(kept):
+        factor[i, i:kept] = old_factor[i, i:kept]
+    for i in range(kept, count):
+        line, row = matrix[rows[i]], factor[i]
+        for j in range(i, count):
+            row[j] = line[rows[j]]
+    if 0 < kept < count:
+        _fill_columns(matrix, rows, kept, old_rows, old_factor, factor)
+    for first in range(kept, count, GROUP):
+        last = min(first + GROUP, count)
+        # What blocks of eight columns have left of the diagonal means nothing.
+        column = count - EIGHT
+        while column >= 0 and column + EIGHT > first:
+            if last - first == GROUP:
+                _take_threes_from_six(factor, first, column)
+            else:
+                _take_threes(factor, first, column)
+            column -= EIGHT
+        _take_threes_of_few(factor, first, last, column + EIGHT)
+        for k in range(first, last):
+            for p in range(first, k):
+                _take_row(factor, factor[p, k], p, k, k)
+            if not factor[k, k] > 0.0:
+                return factor, False
+            factor[k, k] = np.sqrt(factor[k, k])
+            factor[k, k + 1:] /= factor[k, k]
+    return factor, True
+
+
+@njit(cache=True)
+def _common_start(rows: IntArray, others: IntArray) -> int:
+    """Return how many entries two lists have in common at their start, in whole groups."""
+    count = 0
+    while count < min(len(rows), len(others)) and rows[count] == others[count]:
+        count += 1
+    return count - count % GROUP
+
+
+@njit(cache=True, error_model='numpy')
+def _fill_columns(matrix: Array, rows: IntArray, kept: int, old_rows: IntArray, old_factor: Array,
+                  factor: Array) -> None:
+    """Give the kept rows of a factor their other columns: from the old factor, or afresh."""
+    places = np.full(len(matrix), -1)
+    for a in range(kept, len(old_rows)):
+        places[old_rows[a]] = a
+    olds = places[rows[kept:]]
+    fresh = kept + np.flatnonzero(olds < 0)
+    columns = np.empty((kept, len(fresh)))
+    for i in range(kept):
+        for b in range(len(fresh)):
+            columns[i, b] = matrix[rows[i], rows[fresh[b]]]
+    for first in range(0, kept, GROUP):
+        for before in range(0, first, THREE):
+            for i in range(first, first + GROUP, 2):
+                _take_three_from_two(factor, columns, before, i, 0)
+        for k in range(first, first + GROUP):
+            for p in range(first, k):
+                _take_row(columns, factor[p, k], p, k, 0)
+            columns[k] /= factor[k, k]
+    for i in range(kept):
+        for b in range(len(olds)):
+            if olds[b] >= 0:
+                factor[i, kept + b] = old_factor[i, olds[b]]
+        for b in range(len(fresh)):
+            factor[i, fresh[b]] = columns[i, b]
+
+
+@njit(cache=True, error_model='numpy')
+def _take_threes_from_six(factor: Array, i: int, column: int) -> None:
+    """Take the products of all rows before row i from six rows, in eight columns."""
+    a, b, c = (take_along(factor, i, column), take_along(factor, i + 1, column),
+               take_along(factor, i + 2, column))
+    d, e, f = (take_along(factor, i + 3, column), take_along(factor, i + 4, column),
+               take_along(factor, i + 5, column))
+    for k in range(0, i, THREE):
+        x, y, z = (take_along(factor, k, column), take_along(factor, k + 1, column),
+                   take_along(factor, k + 2, column))
+        a = a - (factor[k, i] * x + factor[k + 1, i] * y
+                 + factor[k + 2, i] * z)
+        b = b - (factor[k, i + 1] * x + factor[k + 1, i + 1] * y
+                 + factor[k + 2, i + 1] * z)
+        c = c - (factor[k, i + 2] * x + factor[k + 1, i + 2] * y
+                 + factor[k + 2, i + 2] * z)
+        d = d - (factor[k, i + 3] * x + factor[k + 1, i + 3] * y
+                 + factor[k + 2, i + 3] * z)
+        e = e - (factor[k, i + 4] * x + factor[k + 1, i + 4] * y
+                 + factor[k + 2, i + 4] * z)
+        f = f - (factor[k, i + 5] * x + factor[k + 1, i + 5] * y
+                 + factor[k + 2, i + 5] * z)
+    put_along(a, factor, i, column)
+    put_along(b, factor, i + 1, column)
+    put_along(c, factor, i + 2, column)
+    put_along(d, factor, i + 3, column)
+    put_along(e, factor, i + 4, column)
+    put_along(f, factor, i + 5, column)
+
+
+@njit(cache=True, error_model='numpy')
+def _take_threes(factor: Array, first: int, column: int) -> None:
+    """Take the products of all rows before the first from the rows left, in eight columns."""
+    for i in range(first, len(factor)):
+        total = take_along(factor, i, column)
+        for k in range(0, first, THREE):
+            total = total - (factor[k, i] * take_along(factor, k, column)
+                             + factor[k + 1, i] * take_along(factor, k + 1, column)
+                             + factor[k + 2, i] * take_along(factor, k + 2, column))
+        put_along(total, factor, i, column)
+
+
+@njit(cache=True, error_model='numpy')
+def _take_threes_of_few(factor: Array, first: int, last: int, columns: int) -> None:
+    """Take the products of all rows before the first from some, up to a column."""
+    for i in range(first, last):
+        for j in range(i, columns):
+            for k in range(0, first, THREE):
+                factor[i, j] -= (factor[k, i] * factor[k, j] + factor[k + 1, i] * factor[k + 1, j]
+                                 + factor[k + 2, i] * factor[k + 2, j])
+
+
+@njit(cache=True, error_model='numpy')
+def _take_three_from_two(factor: Array, rows: Array, k: int, i: int, first: int) -> None:
+    """Take the products of rows k to k + 2 from rows i and i + 1, from a column on."""
+    upper, lower = rows[i][first:], rows[i + 1][first:]
+    a, b, c = rows[k][first:], rows[k + 1][first:], rows[k + 2][first:]
+    p, q, r = factor[k, i], factor[k + 1, i], factor[k + 2, i]
+    u, v, w = factor[k, i + 1], factor[k + 1, i + 1], factor[k + 2, i + 1]
+    for j in range(len(upper)):
+        x, y, z = a[j], b[j], c[j]
+        upper[j] -= p * x + q * y + r * z
+        lower[j] -= u * x + v * y + w * z
+
+
+@njit(cache=True, error_model='numpy')
+def _take_row(rows: Array, times: float, p: int, k: int, first: int) -> None:
+    """Take a multiple of row p from row k, from a column on."""
+    row, source = rows[k], rows[p]
+    for j in range(first, len(row)):
+        row[j] -= times * source[j]
+
+
+@njit(cache=True, error_model='numpy')
+def back_substitute(upper: Array, right: Array) -> None:
+    """Solve ``U^T U x = right`` in place."""
+    count = len(right)
+    for k in range(count):
+        right[k] /= upper[k, k]
+        row, value = upper[k], right[k]
+        for j in range(k + 1, count):
+            right[j] -= row[j] * value
+    for k in range(count - 1, -1, -1):
+        right[k] = (right[k] - _dot(upper[k], right, k + 1)) / upper[k, k]
+
+
+@njit(cache=True, error_model='numpy')
+def _dot(a: Array, b: Array, first: int) -> float:
+    """Return the scalar product from a place on, as four sums side by side."""
+    p, q, r, s = 0.0, 0.0, 0.0, 0.0
+    last = first + (len(b) - first) // 4 * 4
+    for j in range(first, last, 4):
+        p += a[j] * b[j]
+        q += a[j + 1] * b[j + 1]
+        r += a[j + 2] * b[j + 2]
+        s += a[j + 3] * b[j + 3]
+    for j in range(last, len(b)):
+        p += a[j] * b[j]
+    return (p + q) + (r + s)
+
+
+@njit(cache=True, error_model='numpy')
+def substitute_forth(upper: Array, right: Array) -> None:
+    """Solve ``U^T X = right (n, 8)`` in place: half the way of ``back_substitute``, to the bit."""
+    count = len(right)
+    for k in range(count):
+        value = take(right, k) / upper[k, k]
+        put(value, right, k)
+        for j in range(k + 1, count):
+            put(take(right, j) - upper[k, j] * value, right, j)
+
+
+@njit(cache=True, error_model='numpy')
+def substitute_back(upper: Array, right: Array) -> None:
+    """Solve ``U X = right (n, 8)`` in place: the other half of ``back_substitute``."""
+    count = len(right)
+    for k in range(count - 1, -1, -1):
+        p, q, r, s = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
+        last = k + 1 + (count - k - 1) // 4 * 4
+        for j in range(k + 1, last, 4):
+            p = p + upper[k, j] * take(right, j)
+            q = q + upper[k, j + 1] * take(right, j + 1)
+            r = r + upper[k, j + 2] * take(right, j + 2)
+            s = s + upper[k, j + 3] * take(right, j + 3)
+        for j in range(last, count):
+            p = p + upper[k, j] * take(right, j)
+        put((take(right, k) - ((p + q) + (r + s))) / upper[k, k], right, k)
+
+
+@njit(cache=True, error_model='numpy')
+def combine_rows(matrix: Array | NDArray[np.float32], weights: Array) -> Array:
+    """Return the sum ``(n,)`` of the rows ``(k, n)`` of a matrix times weights."""
+    total = np.zeros(matrix.shape[1])
+    for a in range(len(weights)):
+        row, weight = matrix[a], weights[a]
+        if weight != 0.0:
+            for j in range(len(total)):
+                total[j] += weight * row[j]
+    return total

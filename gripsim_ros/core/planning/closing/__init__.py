@@ -1,0 +1,1 @@
+"""Closing one hypothesis: free motion, touch, then the gentlest state that holds."""

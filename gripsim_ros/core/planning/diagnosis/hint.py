@@ -1,0 +1,117 @@
+"""Why there is no grasp, in one sentence with numbers."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...bodies import GraspObject
+from ...hand import HandModel
+from .. import rejections
+from ..hypotheses.hand_opening import largest_opening, largest_width, least_width, meeting_gap
+from ..ranked_grasp import NearestMiss
+from ..ranking.score import Reference
+
+#: Friction below which even dry metals do not slide on a pad: then it is what fails [-].
+SLIPPERY = 0.2
+#: Reasons of fingers that have nothing to press.
+_MISSED = (rejections.TOO_FEW_FINGERS, rejections.SELF_COLLISION)
+
+
+def explain(grasp_object: GraspObject, hand: HandModel, reference: Reference,
+            rejected: Mapping[str, int], miss: NearestMiss | None) -> str:
+    """
+    Return the hint: too wide, too small, in the way, too slippery, too fragile, too heavy.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    hand : HandModel
+    reference : Reference
+    rejected : mapping of str to int
+        Rejected hypotheses by reason.
+    miss : NearestMiss or None
+
+    Returns
+    -------
+    str
+        '' where nothing can be told.
+
+    Notes
+    -----
+    Own choice. Size is told where the object is wider than the opening of the hand, or where
+    the fingers close on nothing; else what the nearest miss lacks.
+
+    """
+    width, opening = least_width(grasp_object.mesh), largest_opening(hand)
+    if width > opening:
+        return (f'too wide for the hand: at its narrowest the object measures '
+                f'{_mm(width)}, between the outermost links of the open hand there are '
+                f'{_mm(opening)}: {_mm(width - opening)} too wide')
+    dominant = max(rejected, key=lambda reason: rejected[reason], default='')
+    if dominant in _MISSED or not rejected:
+        size, gap = largest_width(grasp_object.mesh), meeting_gap(hand)
+        if size < gap:
+            return (f'too small for the hand: the object measures {_mm(size)} at most, between '
+                    f'the pads of fingers that meet there are {_mm(gap)}: {_mm(gap - size)} too '
+                    f'small')
+    if not rejected:
+        return ('no open hand finds opposed places to press, where the fingers reach and the '
+                'task allows')
+    if dominant == rejections.OUTSIDE_REGION:
+        return _share(rejected, dominant, 'the regions allowed for contacts are too small')
+    if dominant == rejections.SURROUNDINGS_COLLIDE:
+        return _share(rejected, dominant, 'obstacles or regions to keep out of are in the way')
+    if miss is None or not miss.links:
+        return _share(rejected, dominant, 'no finger came to press') if rejected else ''
+    if miss.capable:
+        return _capable(miss)
+    return _incapable(grasp_object, reference, miss)
+
+
+def _capable(miss: NearestMiss) -> str:
+    if miss.peak_pressure > miss.max_pressure:
+        return (f'too fragile: the nearest miss holds {miss.margin:.2g} of the load with a peak '
+                f'pressure of {_kpa(miss.peak_pressure)}, where damage begins at '
+                f'{_kpa(miss.max_pressure)}')
+    if miss.reason == rejections.PRESSURE:
+        return (f'too sharp or too fragile: the nearest miss holds {miss.margin:.2g} of the load '
+                f'with a peak pressure of {_kpa(miss.peak_pressure)}; pressed harder it passes '
+                f'{_kpa(miss.max_pressure)}, where damage of object or pads begins')
+    return (f'the nearest miss holds {miss.margin:.2g} of the load: {miss.reason}')
+
+
+def _incapable(grasp_object: GraspObject, reference: Reference, miss: NearestMiss) -> str:
+    slips = not np.isfinite(miss.needed_force) or miss.friction < SLIPPERY
+    if slips and np.isfinite(miss.needed_friction):
+        return (f'too slippery: friction is {miss.friction:.3g}, the nearest miss needs '
+                f'{miss.needed_friction:.3g}')
+    if not np.isfinite(miss.needed_force):
+        return (f'the contacts of the nearest miss do not balance the load of '
+                f'{reference.load:.3g} N at any friction')
+    fragile = grasp_object.material.max_pressure <= reference.max_pressure
+    if fragile and miss.needed_force > miss.allowed_force:
+        return (f'too fragile: the nearest miss needs {miss.needed_force:.3g} N at a contact, '
+                f'where the pressure limit of {_kpa(miss.max_pressure)} allows '
+                f'{miss.allowed_force:.3g} N')
+    text = f'too heavy: the load is {reference.load:.3g} N'
+    if np.isfinite(miss.held_share):
+        text += (f', the nearest miss holds at most {miss.held_share * reference.load:.3g} N '
+                 f'within the limits of pads and joints')
+    text += (f'; friction alone would need {miss.needed_force:.3g} N at a contact, of which the '
+             f'strongest carries {miss.allowed_force:.3g} N')
+    return text if miss.needed_force > miss.allowed_force else (
+        f'{text}: it is others, or joints, that bear less than their part')
+
+
+def _share(rejected: Mapping[str, int], reason: str, text: str) -> str:
+    return f'{text}: {rejected[reason]} of {sum(rejected.values())} hypotheses, {reason}'
+
+
+def _mm(length: float) -> str:
+    return f'{1e3 * length:.1f} mm'
+
+
+def _kpa(pressure: float) -> str:
+    if pressure >= 1e6:
+        return f'{1e-6 * pressure:.3g} MPa'
+    return f'{1e-3 * pressure:.3g} kPa'

@@ -1,0 +1,108 @@
+"""Rejected hypotheses by how near they came, so that no grasp is an answer too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...hand import HandModel
+from .. import rejections
+from ..closing.grasp_state import Miss, StateRow, nearness
+from ..ranked_grasp import GraspContact, NearestMiss
+
+if TYPE_CHECKING:
+    from ..closing.closing import Closing
+
+Array = NDArray[np.float64]
+
+#: So many of the nearest misses are asked what they lack.
+MISSES_ASKED = 4
+#: Reasons without any forces, the nearest to a grasp first.
+_EARLY = (rejections.OUTSIDE_REGION, rejections.TOO_FEW_FINGERS, rejections.NOT_SETTLED,
+          rejections.SELF_COLLISION, rejections.SURROUNDINGS_COLLIDE,
+          rejections.OPEN_HAND_COLLIDES, rejections.EVALUATION_FAILED)
+
+
+@dataclass(frozen=True, eq=False)
+class Rejected:
+    """A rejected hypothesis, with its best state if it came to forces."""
+
+    closing: Closing
+    miss: Miss | None
+    detailed: bool = False
+
+    @property
+    def key(self) -> tuple[int, float, int]:
+        """Return the order of nearness, nearest first; no two hypotheses are equal in it."""
+        number = self.closing.hypothesis.number
+        if self.miss is None:
+            reason = self.closing.reason
+            place = _EARLY.index(reason) if reason in _EARLY else len(_EARLY)
+            return 4, float(place), number
+        return *nearness(self.miss.state), number
+
+
+class MissBook:
+    """Keeps the nearest misses of a plan; what it keeps depends on no order."""
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self._nearest: list[Rejected] = []
+
+    def note(self, closing: Closing) -> None:
+        """Take note of a rejected hypothesis."""
+        self._keep(Rejected(closing, closing.miss))
+
+    def next(self) -> list[Rejected]:
+        """Return those whose details are worth a question, nearest first."""
+        return [item for item in self._nearest if item.miss is not None and not item.detailed]
+
+    def take(self, item: Rejected, state: StateRow | None) -> None:
+        """Take the details of a rejected hypothesis; None: they could not be had."""
+        self._nearest = [other for other in self._nearest if other.closing is not item.closing]
+        miss = item.miss
+        if miss is not None and state is not None:
+            miss = replace(miss, state=state)
+        self._keep(replace(item, miss=miss, detailed=True))
+
+    def nearest(self) -> Rejected | None:
+        """Return the nearest miss, None where nothing was rejected."""
+        return self._nearest[0] if self._nearest else None
+
+    def _keep(self, item: Rejected) -> None:
+        self._nearest = sorted([*self._nearest, item], key=lambda i: i.key)[:MISSES_ASKED]
+
+
+def nearest_miss(item: Rejected, hand: HandModel, contacts: tuple[GraspContact, ...],
+                 friction: float, max_pressure: float) -> NearestMiss:
+    """
+    Return the account of a rejected hypothesis.
+
+    Parameters
+    ----------
+    item : Rejected
+    hand : HandModel
+    contacts : tuple of GraspContact
+        Of its best state.
+    friction, max_pressure : float
+        [-], [Pa], of the object.
+    """
+    hypothesis, nan = item.closing.hypothesis, float('nan')
+    preshape = hand.preshapes[hypothesis.preshape]
+    state = None if item.miss is None else item.miss.state
+    return NearestMiss(
+        reason=item.closing.reason, hypothesis=hypothesis.number, preshape=preshape.name,
+        T_object_palm=hypothesis.T_object_palm,
+        joint_positions=preshape.open if item.miss is None else item.miss.joint_positions,
+        links=tuple(sorted({contact.link for contact in contacts})), contacts=contacts,
+        capable=state is not None and state.capable,
+        margin=0.0 if state is None else state.margin, friction=friction,
+        needed_friction=nan if state is None else state.needed_friction,
+        needed_force=nan if state is None else state.needed_force,
+        allowed_force=nan if state is None else state.allowed_force,
+        held_share=nan if state is None else state.held_share,
+        peak_pressure=nan if state is None else float(state.peak_pressures.max(initial=0.0)),
+        max_pressure=max_pressure)

@@ -1,0 +1,1 @@
+"""Grasp hypotheses: where the palm may go, and which are rejected at once."""

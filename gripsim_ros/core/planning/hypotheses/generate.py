@@ -1,0 +1,357 @@
+"""Grasp hypotheses: faces of the decimated object x rolls x preshapes x stand-offs."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...bodies import GraspObject, TriangleMesh, decimate_mesh
+from ...errors import MeshError
+from ...hand import HandModel, forward_kinematics
+from ...transforms import apply, inverse, transform
+from ..options import PlannerOptions
+from ..task import Task
+from .distance_field import DistanceField, build_distance_field
+from .hand_geometry import free_share, moving_fingers, pad_paths
+from .prescreen import closing_look, hand_is_free, place_palms
+from .regions import moved_region, within_region
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+Part = TypeVar('Part')
+Result = TypeVar('Result')
+
+#: What the quick look needs of an object: samples of its surface, the distance field and the
+#: coarse mesh, in the canonical frame.
+QuickObject = tuple[Array, DistanceField, TriangleMesh]
+#: Of objects that somebody holds, by numbers of faces; what is kept here holds no object.
+QUICK_OBJECTS: WeakKeyDictionary[GraspObject, dict[tuple[int, int], QuickObject]] = (
+    WeakKeyDictionary())
+#: Threads that share the quick look; its kernels hold no lock.
+THREADS = 4
+#: Scores this near count as equal, so that rounding never decides an order.
+SCORE_RESOLUTION = 1e-7
+#: Loss of score for each better hypothesis of the same face: keeps the choice varied.
+SAME_FACE_LOSS = 0.02
+#: Poses that differ by less are one hypothesis [m] and in the axes' components; faces of one
+#: plane side give the same pose.
+TWIN_RESOLUTION = 1e-5
+#: The quick look drops open hands that come nearer by the field's estimate [m].
+FIELD_CLEARANCE = 0.001
+#: Axes of the canonical frame, longest first (smallest moment of inertia first).
+LONG_AXES = (0, 1)
+#: By so much the quick look may miss the middle of a contact [m].
+REGION_SLACK = 0.01
+#: Contacts that it sees nearer to the region's border [m], or outside, lose so much score: more
+#: than being off the centre of mass, else those just outside come first and nothing else is tried.
+REGION_BORDER, REGION_LOSS = 0.005, 0.6
+#: Above this cosine a palm comes along an axis.
+ALONG_AXIS = 0.95
+#: Gain of score where more than two fingers share the load: a pinch resists turning badly.
+THIRD_FINGER = 0.08
+#: Loss of score where pads touch after fingers would have met: only links farther in that
+#: stop them earlier can keep them apart.
+LATE_LOSS = 0.3
+#: Times that a palm is moved towards the centre of mass, if that is better.
+CENTRING_STEPS = 2
+#: Resultant of the normals without score [-], as a part of the forces.
+UNBALANCE_LIMIT = 0.7
+#: Steps of the pads' paths, and points of the hand in one ball, about.
+PATH_STEPS, BALL_POINTS = 14, 8
+#: Length over which an offset of the centre of mass loses its score [m].
+OFFSET_LENGTH = 0.03
+#: Shares of the closing forces tried in the quick look at opposition, by fingers.
+FORCE_SHARES = {
+    2: np.array([[0.5, 0.5]]),
+    3: np.array([[1 / 3, 1 / 3, 1 / 3], [0.5, 0.25, 0.25], [0.25, 0.5, 0.25],
+                 [0.25, 0.25, 0.5], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])}
+
+
+@dataclass(frozen=True, eq=False)
+class Hypothesis:
+    """A palm pose in the object's frame with a preshape, and the quick look's score."""
+
+    number: int
+    T_object_palm: Array
+    preshape: int
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Scene:
+    """The object in its canonical frame, with what every candidate is held against."""
+
+    points: Array
+    field: DistanceField
+    faces: TriangleMesh
+    hand: HandModel
+    options: PlannerOptions
+    contact_region: Array
+
+
+def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
+                       options: PlannerOptions, count: int, seed: int = 0
+                       ) -> tuple[list[Hypothesis], int]:
+    """
+    Return the most promising hypotheses, best first.
+
+    The palm's +z axis points against the outward normal of a face of the decimated
+    object; the object's section before the fingers is centred between them.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    hand : HandModel
+    task : Task
+        Its approach cone is respected, and its contact region as far as the quick look sees.
+    options : PlannerOptions
+    count : int
+        Hypotheses wanted at most.
+    seed : int
+        0: rolls from the canonical axes; else also from an angle drawn from the seed.
+
+    Returns
+    -------
+    hypotheses : list of Hypothesis
+    proposed : int
+        Candidates before the quick look chose.
+
+    Notes
+    -----
+    Source: seed 001, 'formation of grasp hypotheses' (decimated object, not a box or
+    sphere). Departures: centred on the section instead of the face's centroid; ordered
+    by a quick look along the pads' paths through a distance field.
+
+    """
+    T_object_canonical = grasp_object.canonical_frame
+    scene = _scene(grasp_object, hand, T_object_canonical, options, task)
+    poses, faces, preshapes = _candidates(scene, seed)
+    keep = _in_approach_cone(poses, T_object_canonical, task)
+    poses, faces, preshapes = poses[keep], faces[keep], preshapes[keep]
+    if len(poses) == 0:
+        return [], 0
+    scores = np.full(len(poses), -np.inf)
+
+    def look(rows: NDArray[np.int64]) -> None:
+        poses[rows], scores[rows] = _centred(scene, int(preshapes[rows[0]]), poses[rows])
+
+    _share(look, [rows for number in range(len(hand.preshapes))
+                  for rows in np.array_split(np.flatnonzero(preshapes == number), 2)
+                  if len(rows)])
+    order = _without_twins(_varied_order(scores, faces), poses, preshapes, count)
+    T_object_palm = T_object_canonical @ poses[order]
+    return [Hypothesis(i, T_object_palm[i], int(preshapes[row]), float(scores[row]))
+            for i, row in enumerate(order)], len(poses)
+
+
+def _share(job: Callable[[Part], Result], parts: list[Part]) -> list[Result]:
+    """Return what a job that holds no lock returns for each part, done by a few threads."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(job, parts))
+
+
+def _scene(grasp_object: GraspObject, hand: HandModel, T_object_canonical: Array,
+           options: PlannerOptions, task: Task) -> _Scene:
+    points, field, faces = _quick_object(grasp_object, options.sample_faces, options.face_count)
+    return _Scene(points, field, faces, hand, options,
+                  moved_region(task.contact_region, inverse(T_object_canonical)))
+
+
+def _quick_object(grasp_object: GraspObject, sample_faces: int, face_count: int) -> QuickObject:
+    """Return what the quick look needs of an object; it is kept as long as the object is."""
+    known, key = QUICK_OBJECTS.setdefault(grasp_object, {}), (sample_faces, face_count)
+    if key not in known:
+        known[key] = _look_at(grasp_object, sample_faces, face_count)
+    return known[key]
+
+
+def _look_at(grasp_object: GraspObject, sample_faces: int, face_count: int) -> QuickObject:
+    vertices = apply(inverse(grasp_object.canonical_frame), grasp_object.mesh.vertices)
+    mesh = TriangleMesh(vertices, grasp_object.mesh.faces)
+    coarse = _coarse(mesh, sample_faces)
+    points = np.concatenate([coarse.vertices, coarse.vertices[coarse.faces].mean(axis=1)])
+    return points, build_distance_field(mesh), _coarse(mesh, face_count)
+
+
+def _coarse(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
+    """Return the decimated mesh, with more faces where so few cannot keep the shape."""
+    while face_count < len(mesh.faces):
+        try:
+            return decimate_mesh(mesh, face_count)
+        except MeshError:
+            face_count *= 2
+    return mesh
+
+
+def _candidates(scene: _Scene, seed: int) -> tuple[Array, IntArray, IntArray]:
+    """Return palm poses (n, 4, 4) in the canonical frame, their faces and preshapes."""
+    options, hand = scene.options, scene.hand
+    rolls = 2.0 * np.pi * np.arange(options.roll_count) / options.roll_count
+    if seed:
+        step = 2.0 * np.pi / options.roll_count
+        rolls = np.concatenate([rolls, rolls + np.random.default_rng(seed).uniform(0.0, step)])
+    normals, stands = _stands(scene.faces)
+    rotations = _palm_axes(np.repeat(normals, len(rolls), axis=0), np.tile(rolls, len(normals)))
+    centroids = np.repeat(stands, len(rolls), axis=0)
+    palm = hand.links[hand.palm_index].mesh.vertices
+    gaps = np.array(options.palm_gaps)
+    centres = np.array([_closing_centre(hand, i) for i in range(len(hand.preshapes))])
+    origins = np.concatenate(_share(lambda rows: place_palms(
+        scene.points, rotations[rows], centroids[rows], centres, palm.min(axis=0),
+        palm.max(axis=0), gaps), np.array_split(np.arange(len(rotations)), THREADS)), axis=1)
+    poses = [transform(rotations[:, None], origin).reshape(-1, 4, 4) for origin in origins]
+    faces = np.repeat(np.arange(len(rotations)) // len(rolls), len(gaps))
+    preshapes = np.repeat(np.arange(len(poses)), len(faces))
+    return np.concatenate(poses), np.tile(faces, len(poses)), preshapes
+
+
+def _stands(faces: TriangleMesh) -> tuple[Array, Array]:
+    """Return normals and points to stand on: the faces, and 26 ways to the centre of mass."""
+    ways = np.array([d for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
+    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    centroids = faces.vertices[faces.faces].mean(axis=1)
+    return (np.concatenate([ways, faces.face_normals]),
+            np.concatenate([np.zeros_like(ways), centroids]))
+
+
+def _palm_axes(normals: Array, rolls: Array) -> Array:
+    """
+    Return the palms' axes (n, 3, 3) as columns: z against the normals, x at angles about it.
+
+    At angle 0 the fingers close along x across the object's longest axis, or across the
+    next one where the palm comes along it.
+    """
+    z = -normals
+    along = np.abs(z[:, LONG_AXES[0]]) >= ALONG_AXIS
+    x = np.cross(np.eye(3)[np.where(along, LONG_AXES[1], LONG_AXES[0])], z)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    x = np.cos(rolls)[:, None] * x + np.sin(rolls)[:, None] * np.cross(z, x)
+    return np.stack([x, np.cross(z, x), z], axis=2)
+
+
+def _closing_centre(hand: HandModel, number: int) -> Array:
+    """Return where the pads of a preshape meet (2,), lateral, and their highest z, palm."""
+    preshape = hand.preshapes[number]
+    points, _ = pad_paths(hand, moving_fingers(hand, preshape), preshape)
+    late = points[:, points.shape[1] // 2:]
+    lateral = 0.5 * (late[..., :2].min(axis=0) + late[..., :2].max(axis=0)).mean(axis=0)
+    return np.array([*lateral, points[..., 2].max()])
+
+
+def _in_approach_cone(poses: Array, T_object_canonical: Array, task: Task) -> BoolArray:
+    if task.approach_direction is None:
+        return np.ones(len(poses), dtype=bool)
+    axis = task.approach_direction / np.linalg.norm(task.approach_direction)
+    approach = poses[:, :3, 2] @ T_object_canonical[:3, :3].T
+    inside: BoolArray = approach @ axis >= np.cos(task.approach_half_angle) - 1e-9
+    return inside
+
+
+def _centred(scene: _Scene, number: int, poses: Array) -> tuple[Array, Array]:
+    """Return poses moved so that the pads meet about the centre of mass, and their scores."""
+    scores, offsets = _score(scene, number, poses, np.full(len(poses), -np.inf))
+    for _ in range(CENTRING_STEPS):
+        rows = np.flatnonzero(offsets.any(axis=1))
+        moved = poses[rows]
+        moved[:, :3, 3] -= offsets[rows]
+        better, further = _score(scene, number, moved, scores[rows])
+        gain = better > scores[rows]
+        poses[rows[gain]], scores[rows[gain]] = moved[gain], better[gain]
+        offsets[rows] = np.where(gain[:, None], further, 0.5 * offsets[rows])
+    return poses, scores
+
+
+def _score(scene: _Scene, number: int, poses: Array, known: Array) -> tuple[Array, Array]:
+    """
+    Return the quick look's score (n,): opposition, centring, frontal contact.
+
+    Pads that touch where the fingers would have met each other lose some. A pad also touches a
+    wall that is so thin that it lies between two samples of its path. Told too: how far from
+    the centre of mass the pads press (n, 3). Whether the open hand is free is only looked at
+    where the score is better than a known one.
+    """
+    hand, field = scene.hand, scene.field
+    pads, free_steps, shares, hand_points = _preshape_look(hand, number)
+    rotations = np.ascontiguousarray(poses[:, :3, :3])
+    origins = np.ascontiguousarray(poses[:, :3, 3])
+    contacts, touched, scores, offsets = closing_look(
+        field.lower, field.spacing, field.values, rotations, origins, pads, shares,
+        np.array([UNBALANCE_LIMIT, OFFSET_LENGTH, THIRD_FINGER, free_steps, LATE_LOSS]))
+    if len(scene.contact_region):
+        scores = scores + _region_score(scene.contact_region, contacts, touched)
+    rows = np.flatnonzero((scores > 0.0) & (scores > known))
+    points, starts, balls = hand_points
+    free = hand_is_free(field.lower, field.spacing, field.values, rotations[rows],
+                        origins[rows], points, starts, balls, FIELD_CLEARANCE)
+    result = np.full(len(poses), -np.inf)
+    result[rows[free]] = scores[rows[free]]
+    return result, offsets
+
+
+@lru_cache(maxsize=64)
+def _preshape_look(hand: HandModel, number: int
+                   ) -> tuple[Array, float, Array, tuple[Array, IntArray, Array]]:
+    """
+    Return pads' paths, their steps before fingers meet, and shares of forces.
+
+    And the open hand's points with balls round them.
+    """
+    preshape = hand.preshapes[number]
+    fingers = moving_fingers(hand, preshape)
+    pads, _ = pad_paths(hand, fingers, preshape, PATH_STEPS)
+    share = free_share(hand, fingers, preshape)
+    free = (PATH_STEPS - 1) * share if share < 1.0 else np.inf
+    shares = FORCE_SHARES.get(len(pads), np.full((1, len(pads)), 1.0 / len(pads)))
+    T_palm_link = forward_kinematics(hand, preshape.open[None])[0]
+    groups = []
+    for T, link in zip(T_palm_link, hand.links):
+        points = link.mesh.vertices[::max(1, len(link.mesh.vertices) // 40)]
+        along = points[np.argsort(points[:, np.ptp(points, axis=0).argmax()], kind='stable')]
+        groups += np.array_split(apply(T, along), 1 + len(points) // BALL_POINTS)
+    centres = np.array([0.5 * (group.min(axis=0) + group.max(axis=0)) for group in groups])
+    radii = [np.linalg.norm(g - c, axis=1).max() for g, c in zip(groups, centres)]
+    starts = np.concatenate([[0], np.cumsum([len(group) for group in groups])])
+    return pads, free, shares, (np.concatenate(groups), starts, np.column_stack([centres, radii]))
+
+
+def _region_score(region: Array, contact: Array, touched: BoolArray) -> Array:
+    """Return what contacts outside the region, or at its border, lose (n,)."""
+    outside = (touched & ~within_region(contact, region, REGION_SLACK)).any(axis=1)
+    border = (touched & ~within_region(contact, region, -REGION_BORDER)).any(axis=1)
+    return np.where(outside, -np.inf, np.where(border, -REGION_LOSS, 0.0))
+
+
+def _varied_order(scores: Array, faces: IntArray) -> NDArray[np.int64]:
+    """Return the order of candidates, best first, with a loss for crowding one face."""
+    rounded = np.round(scores / SCORE_RESOLUTION) * SCORE_RESOLUTION
+    order = np.lexsort((np.arange(len(scores)), -rounded))
+    order = order[rounded[order] > 0.0]
+    by_face = np.argsort(faces[order], kind='stable')
+    starts = np.searchsorted(faces[order][by_face], faces[order][by_face])
+    rank = np.empty(len(order))
+    rank[by_face] = np.arange(len(order)) - starts
+    adjusted = rounded[order] - SAME_FACE_LOSS * rank
+    return order[np.lexsort((np.arange(len(order)), -adjusted))]
+
+
+def _without_twins(order: NDArray[np.int64], poses: Array, preshapes: IntArray, count: int
+                   ) -> NDArray[np.int64]:
+    """Keep the first ``count`` without those that centring brought to a pose kept already."""
+    seen: set[bytes] = set()
+    kept: list[int] = []
+    for row in order:
+        key = np.round(poses[row, :3] / TWIN_RESOLUTION)
+        name = bytes([preshapes[row]]) + (key + 0.0).tobytes()
+        if name not in seen:
+            seen.add(name)
+            kept.append(row)
+            if len(kept) == count:
+                break
+    return np.array(kept, dtype=np.int64)

@@ -1,0 +1,213 @@
+"""What the planner must know of the hand: fingers, reach and speed of its links."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from ...hand import Finger as FingerChain, HandModel, Preshape, forward_kinematics, link_jacobians
+from ...transforms import apply
+
+Array = NDArray[np.float64]
+
+#: Vertices that stand for a link at most where fingers are looked at for meeting each other.
+OUTLINE = 128
+#: Planes that are tried to part two links before their distance is worked out, and what
+#: distance is none [m].
+MOST_PARTINGS, MEETING = 20, 1e-5
+#: Steps of a closing in which fingers are looked at for meeting, and to what part of it.
+MEETING_STEPS, MEETING_SHARE = 12, 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Finger:
+    """
+    A chain of links that closes by joints of its own.
+
+    Attributes
+    ----------
+    joints : tuple of int
+        Closing joints from the palm outwards.
+    links : tuple of int
+        ``links[i]`` is the outermost link that ``joints[i]`` moves and ``joints[i + 1]``
+        does not.
+    reach : (len(links), len(joints)) float
+        Largest distance of a point of the link from the joint's axis in any pose [m].
+    """
+
+    joints: tuple[int, ...]
+    links: tuple[int, ...]
+    reach: Array
+
+
+def largest_fractions(hand: HandModel, preshape: Preshape, spare: float) -> Array:
+    """Return (J,) how far joints can go on a preshape's way, ``spare`` [rad] before limits."""
+    rates = preshape.closed - preshape.open
+    limit = np.where(rates > 0.0, hand.joint_upper - spare, hand.joint_lower + spare)
+    moving = np.abs(rates) > 1e-12
+    room = (limit - preshape.open) / np.where(moving, rates, 1.0)
+    return np.where(moving, np.maximum(room, 0.0), 0.0)
+
+
+@lru_cache(maxsize=8)
+def find_fingers(hand: HandModel) -> tuple[Finger, ...]:
+    """
+    Return how the hand's fingers close.
+
+    A joint closes its finger if open and closed values differ in some preshape.
+
+    Parameters
+    ----------
+    hand : HandModel
+
+    Returns
+    -------
+    tuple of Finger
+        Those of ``hand.fingers`` that have a closing joint, in their order.
+    """
+    closes = np.any([np.abs(p.closed - p.open) > 1e-9 for p in hand.preshapes], axis=0)
+    fingers = (_closing(hand, chain, closes) for chain in hand.fingers)
+    return tuple(finger for finger in fingers if finger.joints)
+
+
+def _closing(hand: HandModel, chain: FingerChain, closes: NDArray[np.bool_]) -> Finger:
+    moves = hand.moves_link[list(chain.links)]
+    joints = sorted((j for j in chain.joints if closes[j]),
+                    key=lambda j: -int(moves[:, j].sum()))
+    moved = moves[:, joints].sum(axis=1)
+    links = tuple(chain.links[np.flatnonzero(moved == i + 1)[-1]] for i in range(len(joints)))
+    reach = np.array([[_reach(hand, link, j) if hand.moves_link[link, j] else 0.0
+                       for j in joints] for link in links]).reshape(len(links), len(joints))
+    return Finger(tuple(int(j) for j in joints), links, reach)
+
+
+def _reach(hand: HandModel, link: int, joint: int) -> float:
+    """Bound the lever arm of a link about a joint's axis by that over a grid of bends."""
+    bends = np.linspace(hand.joint_lower, hand.joint_upper, 5)
+    poses = np.tile(0.5 * (hand.joint_lower + hand.joint_upper), (len(bends) ** 2, 1))
+    movers = np.flatnonzero(hand.moves_link[link])
+    poses[:, movers] = np.stack(
+        [bends[(np.arange(len(poses)) // len(bends) ** (i % 2)) % len(bends), j]
+         for i, j in enumerate(movers)], axis=1)
+    return float(np.max(_lever_arms(hand, link, joint, poses)))
+
+
+def _lever_arms(hand: HandModel, link: int, joint: int, poses: Array) -> Array:
+    T_palm_link = forward_kinematics(hand, poses)[:, link]
+    jacobian = link_jacobians(hand, poses)[:, link, :, joint]
+    points = apply(T_palm_link, hand.links[link].mesh.vertices)
+    offsets = points - T_palm_link[:, None, :3, 3]
+    velocities = jacobian[:, None, :3] + np.cross(jacobian[:, None, 3:], offsets)
+    arms: Array = np.linalg.norm(velocities, axis=2)
+    return arms
+
+
+def moving_fingers(hand: HandModel, preshape: Preshape) -> tuple[Finger, ...]:
+    """Return the fingers that close in a preshape."""
+    return tuple(f for f in find_fingers(hand)
+                 if any(abs(preshape.closed[j] - preshape.open[j]) > 1e-9 for j in f.joints))
+
+
+def pad_paths(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape,
+              count: int = 9) -> tuple[Array, Array]:
+    """
+    Return where the outermost pads are while the open hand closes, frame palm.
+
+    Parameters
+    ----------
+    hand : HandModel
+    fingers : tuple of Finger
+    preshape : Preshape
+    count : int
+        Steps of the closing, ends included.
+
+    Returns
+    -------
+    points, normals : (fingers, count, 3) float
+        Middle of each outermost pad [m] and its outward unit normal.
+    """
+    steps = np.linspace(0.0, 1.0, count)[:, None]
+    joints = preshape.open + steps * (preshape.closed - preshape.open)
+    T_palm_link = forward_kinematics(hand, joints)
+    points, normals = [], []
+    for finger in fingers:
+        link = hand.links[finger.links[-1]]
+        T_palm_tip = T_palm_link[:, finger.links[-1]]
+        points.append(apply(T_palm_tip, link.pad_point[None])[:, 0])
+        normals.append(np.einsum('nij,j->ni', T_palm_tip[:, :3, :3], link.pad_normal))
+    return np.array(points), np.array(normals)
+
+
+def free_share(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape) -> float:
+    """
+    Return the part of a closing on nothing after which two fingers meet.
+
+    Parameters
+    ----------
+    hand, fingers, preshape
+        As for ``pad_paths``.
+
+    Returns
+    -------
+    float
+        1 where they never meet. Links that meet while open do not count.
+
+    Notes
+    -----
+    Own choice. Links are convex hulls of ``OUTLINE`` of their vertices, which is a few tenths of
+    a millimetre too small for a fingertip.
+    """
+    rates = preshape.closed - preshape.open
+    pairs = [(one, other) for i, finger in enumerate(fingers) for another in fingers[:i]
+             for one in finger.links for other in another.links]
+
+    def meeting(share: float) -> set[tuple[int, int]]:
+        places = forward_kinematics(hand, (preshape.open + share * rates)[None])[0]
+        return {(a, b) for a, b in pairs if _meet(
+            apply(places[a], _outline(hand, a)), apply(places[b], _outline(hand, b)))}
+
+    always = meeting(0.0)
+    shares = np.linspace(0.0, 1.0, MEETING_STEPS + 1)
+    first = next((i for i, share in enumerate(shares) if meeting(share) - always), None)
+    if first is None:
+        return 1.0
+    free, met = shares[first - 1], shares[first]
+    while met - free > MEETING_SHARE:
+        middle = 0.5 * (free + met)
+        free, met = (free, middle) if meeting(middle) - always else (middle, met)
+    return float(met)
+
+
+@lru_cache(maxsize=64)
+def _outline(hand: HandModel, link: int) -> Array:
+    """Return a link's vertices farthest out in directions spread over the sphere."""
+    vertices = hand.links[link].mesh.vertices
+    heights = 1.0 - (2.0 * np.arange(OUTLINE) + 1.0) / OUTLINE
+    angles = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(OUTLINE)
+    radii = np.sqrt(1.0 - heights ** 2)
+    directions = np.stack([radii * np.cos(angles), radii * np.sin(angles), heights], axis=1)
+    farthest: Array = vertices[np.unique((vertices @ directions.T).argmax(axis=0))]
+    return farthest
+
+
+def _meet(one: Array, other: Array) -> bool:
+    """
+    Tell whether the convex hulls of points (n, 3) and (m, 3) meet.
+
+    Source: Frank & Wolfe 1956, on the difference of the hulls: towards its point nearest to 0,
+    until a plane parts it from 0. Where few steps find none, the distance decides.
+    """
+    way = one.mean(axis=0) - other.mean(axis=0)
+    for _ in range(MOST_PARTINGS):
+        farthest = one[(one @ way).argmin()] - other[(other @ way).argmax()]
+        if way @ farthest > 0.0:
+            return False
+        change = farthest - way
+        way = way + min(1.0, -(way @ change) / max(change @ change, 1e-300)) * change
+    shares = np.zeros((2, len(one) + len(other)))
+    shares[0, :len(one)], shares[1, len(one):] = 1.0, 1.0
+    _, missing = nnls(np.vstack([np.hstack([one.T, -other.T]), shares]),
+                      np.array([0.0, 0.0, 0.0, 1.0, 1.0]))
+    return bool(missing < MEETING)

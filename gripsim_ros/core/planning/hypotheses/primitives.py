@@ -1,0 +1,71 @@
+"""Corners of the primitives that stand for obstacles; round ones are polyhedra about them."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
+
+from ...batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
+from ...errors import TaskError
+from ...transforms import apply
+
+Array = NDArray[np.float64]
+
+#: Corners of the polygon round a cylinder, and of the sphere's parallels; both are circumscribed.
+CORNERS = 16
+
+
+def primitive_points(row: Array) -> Array:
+    """
+    Return points whose hull contains a primitive ``(n, 3)``, in the frame of the row [m].
+
+    Parameters
+    ----------
+    row : (16,) float
+        See ``ConfigurationBatch.obstacles``.
+
+    Raises
+    ------
+    TaskError
+        The primitive is of an unknown kind.
+    """
+    kind, sizes = int(row[0]), row[1:4]
+    if kind == OBSTACLE_BOX:
+        points = box_points(sizes)
+    elif kind == OBSTACLE_SPHERE:
+        points = sphere_points(float(sizes[0]))
+    elif kind == OBSTACLE_CYLINDER:
+        points = cylinder_points(float(sizes[1]), float(sizes[0]))
+    else:
+        raise TaskError(f'an obstacle is a box (1), a sphere (2) or a cylinder (3), got {kind}')
+    pose = np.eye(4)
+    pose[:3] = row[4:].reshape(3, 4)
+    return apply(pose, points)
+
+
+def box_points(sides: Array) -> Array:
+    """Return the corners of a box about the origin ``(8, 3)`` [m]."""
+    signs = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], float)
+    return 0.5 * signs * sides
+
+
+def cylinder_points(radius: float, length: float) -> Array:
+    """Return the corners of a prism round a cylinder along z ``(n, 3)`` [m]."""
+    angles = 2.0 * np.pi * (np.arange(CORNERS) + 0.5) / CORNERS
+    outer = radius / np.cos(np.pi / CORNERS)
+    ring = outer * np.column_stack([np.cos(angles), np.sin(angles)])
+    return np.vstack([np.column_stack([ring, np.full(CORNERS, z)])
+                      for z in (-0.5 * length, 0.5 * length)])
+
+
+def sphere_points(radius: float) -> Array:
+    """Return the corners of a polyhedron round a ball about the origin ``(n, 3)`` [m]."""
+    rings = []
+    for tilt in np.linspace(-0.5 * np.pi, 0.5 * np.pi, CORNERS // 2 + 1):
+        angles = 2.0 * np.pi * np.arange(CORNERS) / CORNERS
+        flat = np.cos(tilt)
+        rings.append(np.column_stack([flat * np.cos(angles), flat * np.sin(angles),
+                                      np.full(CORNERS, np.sin(tilt))]))
+    points = np.unique(np.round(np.vstack(rings), 12), axis=0)
+    hull = ConvexHull(points)
+    corners: Array = radius / float(-hull.equations[:, 3].max()) * points[hull.vertices]
+    return corners

@@ -1,0 +1,1 @@
+"""Moving the held object: by the fingers, then with the arm."""

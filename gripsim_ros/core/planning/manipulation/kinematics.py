@@ -1,0 +1,240 @@
+"""Kinematics of an object held by fingertips: what the joints alone can do with it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import lsq_linear
+from scipy.spatial.transform import Rotation
+
+from ...errors import TaskError
+from ...hand import HandModel, forward_kinematics, link_jacobians
+from ...transforms import apply, skew, transform
+
+Array = NDArray[np.float64]
+
+#: Singular values below this share of the largest count as zero.
+RANK_TOLERANCE = 1e-6
+#: Poses of a way beyond which it is bad input: some hundred metres.
+MOST_STEPS = 20_000
+#: Steps of Gauss and Newton that follow one motion, and the change that ends them [rad].
+MAX_STEPS, SETTLED = 8, 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Fingertips:
+    """Contacts as the kinematics see them: links (k,) and points in the palm's frame (k, 3)."""
+
+    links: NDArray[np.int64]
+    points_palm: Array
+
+
+def object_path(T_object_moved: Array, translation_step: float, rotation_step: float) -> Array:
+    """
+    Return the poses along the straight way of an object.
+
+    Parameters
+    ----------
+    T_object_moved : (4, 4) float
+        Where the object shall be, in its own first frame.
+    translation_step, rotation_step : float
+        Longest step of the origin [m] and largest turn [rad].
+
+    Returns
+    -------
+    (m + 1, 4, 4) float
+        From the identity to ``T_object_moved``, evenly spaced: the origin on a straight line,
+        the rotation about one axis. m = 0 where nothing moves.
+
+    Raises
+    ------
+    TaskError
+        It takes more than ``MOST_STEPS`` steps.
+
+    Notes
+    -----
+    Source: seed 001, 'the path of the object is linear and split in steps'.
+    """
+    turn = Rotation.from_matrix(T_object_moved[:3, :3]).as_rotvec()
+    way = T_object_moved[:3, 3]
+    wanted = max(np.linalg.norm(way) / translation_step, np.linalg.norm(turn) / rotation_step)
+    if not wanted <= MOST_STEPS:
+        raise TaskError(f'task.displacement takes {wanted:.10g} steps of {translation_step} m or '
+                        f'{rotation_step} rad, at most {MOST_STEPS} are allowed')
+    steps = int(np.ceil(wanted - 1e-9))
+    shares = np.linspace(0.0, 1.0, steps + 1) if steps > 0 else np.zeros(1)
+    return np.stack([pose_on_path(T_object_moved, share) for share in shares])
+
+
+def pose_on_path(T_object_moved: Array, share: float) -> Array:
+    """Return the pose ``(4, 4)`` at a part of the straight way, 0 to 1."""
+    if share >= 1.0:
+        return T_object_moved
+    turn = Rotation.from_matrix(T_object_moved[:3, :3]).as_rotvec()
+    return transform(Rotation.from_rotvec(share * turn).as_matrix(), share * T_object_moved[:3, 3])
+
+
+def contact_jacobian(hand: HandModel, joints: Array, tips: Fingertips) -> Array:
+    """
+    Return the hand's Jacobian of hard contacts ``(3k, J)`` [m/rad], in the palm's frame.
+
+    Row 3i to 3i + 2: the velocity of the point of its link that lies at contact i.
+    """
+    T_palm_link = forward_kinematics(hand, joints[None])[0]
+    jacobians = link_jacobians(hand, joints[None])[0]
+    rows = [jacobians[link, :3] - skew(point - T_palm_link[link, :3, 3]) @ jacobians[link, 3:]
+            for link, point in zip(tips.links, tips.points_palm)]
+    return np.concatenate(rows) if rows else np.zeros((0, len(joints)))
+
+
+def object_jacobian(tips: Fingertips, centre: Array) -> Array:
+    """
+    Return the transposed grasp map of hard contacts ``(3k, 6)``: twist to contact velocities.
+
+    The twist is the velocity of the point ``centre`` (3,) of the object [m/s], then the angular
+    velocity [rad/s], palm's frame.
+    """
+    rows = [np.hstack([np.eye(3), -skew(point - centre)]) for point in tips.points_palm]
+    return np.concatenate(rows) if rows else np.zeros((0, 6))
+
+
+def can_follow(hand: HandModel, joints: Array, tips: Fingertips, twist: Array,
+               centre: Array) -> tuple[bool, float]:
+    """
+    Tell whether the joints alone can give the object a velocity without slip.
+
+    Parameters
+    ----------
+    hand : HandModel
+    joints : (J,) float
+        [rad]
+    tips : Fingertips
+    twist : (6,) float
+        Of the object: velocity of ``centre``, then angular velocity, palm's frame.
+    centre : (3,) float
+        [m]
+
+    Returns
+    -------
+    possible : bool
+        The rank of ``[J, G' twist]`` is that of J.
+    residual : float
+        ``min |J dq - G' twist| / |G' twist|`` [-]; 0 where nothing moves.
+
+    Notes
+    -----
+    Source: seed 001, equation (2), ``q = J^-1 G' u``. Departure: J is not square, and the
+    equation holds for velocities.
+    """
+    jacobian = contact_jacobian(hand, joints, tips)
+    wanted = object_jacobian(tips, centre) @ twist
+    size = float(np.linalg.norm(wanted))
+    if size == 0.0:
+        return True, 0.0
+    rates = np.linalg.lstsq(jacobian, wanted, rcond=RANK_TOLERANCE)[0]
+    joined = np.column_stack([jacobian, wanted * (np.linalg.norm(jacobian) / size)])
+    possible = _rank(joined) == _rank(jacobian)
+    return bool(possible), float(np.linalg.norm(jacobian @ rates - wanted)) / size
+
+
+def free_twists(hand: HandModel, joints: Array, tips: Fingertips, centre: Array,
+                length: float) -> Array:
+    """
+    Return an orthonormal basis ``(6, f)`` of the object's twists that the joints can give it.
+
+    Rotations are scaled by ``length`` [m]: columns are velocity of ``centre``, then ``length``
+    times angular velocity.
+
+    Notes
+    -----
+    Source: null space of ``[J, -G']`` (Prattichizzo and Trinkle, Springer Handbook of Robotics).
+    """
+    scale = np.diag([1.0, 1.0, 1.0, 1.0 / length, 1.0 / length, 1.0 / length])
+    jacobian = contact_jacobian(hand, joints, tips)
+    u, values, _ = np.linalg.svd(jacobian)
+    rank = int((values > RANK_TOLERANCE * values[0]).sum()) if len(values) else 0
+    blocked = u[:, rank:].T @ object_jacobian(tips, centre) @ scale
+    if not len(blocked):
+        return np.eye(6)
+    _, values, vt = np.linalg.svd(blocked)
+    return vt[int((values > RANK_TOLERANCE).sum()):].T
+
+
+def follow(hand: HandModel, joints: Array, tips: Fingertips, motion_palm: Array,
+           lower: Array, upper: Array) -> tuple[Array, Array]:
+    """
+    Return the joints that move the fingertips along with the object as well as they can.
+
+    Parameters
+    ----------
+    hand : HandModel
+    joints : (J,) float
+        Present joint positions [rad].
+    tips : Fingertips
+    motion_palm : (4, 4) float
+        Motion of the object's points, palm's frame.
+    lower, upper : (J,) float
+        Joint limits [rad].
+
+    Returns
+    -------
+    joints : (J,) float
+    slips : (k, 3) float
+        How far the point of the link has moved beyond the object's point it touched [m].
+
+    Notes
+    -----
+    Source: seed 001, inverse kinematics of the fingers along the object's path. Least squares
+    with bounds, repeated until it settles; a joint that need not move stays.
+    """
+    T_palm_link = forward_kinematics(hand, joints[None])[0]
+    local = np.array([(point - T_palm_link[link, :3, 3]) @ T_palm_link[link, :3, :3]
+                      for link, point in zip(tips.links, tips.points_palm)]).reshape(-1, 3)
+    targets = apply(motion_palm, tips.points_palm)
+    present = joints.copy()
+    for _ in range(MAX_STEPS):
+        points = _link_points(hand, present, tips.links, local)
+        jacobian = contact_jacobian(hand, present, Fingertips(tips.links, points))
+        change = bounded_least_squares(jacobian, (targets - points).ravel(),
+                                       lower - present, upper - present)
+        present = np.clip(present + change, lower, upper)
+        if np.abs(change).max(initial=0.0) < SETTLED:
+            break
+    return present, _link_points(hand, present, tips.links, local) - targets
+
+
+def bounded_least_squares(matrix: Array, wanted: Array, lower: Array, upper: Array) -> Array:
+    """
+    Return the smallest x that minimises ``|matrix x - wanted|`` within bounds that hold 0.
+
+    Parameters
+    ----------
+    matrix, wanted : (r, J), (r,) float
+    lower, upper : (J,) float
+        Bounds; those on the wrong side of 0 count as 0.
+
+    Returns
+    -------
+    (J,) float
+    """
+    lower, upper = np.minimum(lower, 0.0), np.maximum(upper, 0.0)
+    x = np.asarray(np.linalg.lstsq(matrix, wanted, rcond=RANK_TOLERANCE)[0], np.float64)
+    if ((x >= lower) & (x <= upper)).all():
+        return x
+    free = upper - lower > 0.0
+    x = np.zeros(len(lower))
+    if free.any():
+        x[free] = lsq_linear(matrix[:, free], wanted, (lower[free], upper[free])).x
+    return x
+
+
+def _link_points(hand: HandModel, joints: Array, links: NDArray[np.int64],
+                 local: Array) -> Array:
+    T_palm_link = forward_kinematics(hand, joints[None])[0][links]
+    moved: Array = np.einsum('kij,kj->ki', T_palm_link[:, :3, :3], local) + T_palm_link[:, :3, 3]
+    return moved
+
+
+def _rank(matrix: Array) -> int:
+    values = np.linalg.svd(matrix, compute_uv=False)
+    return int((values > RANK_TOLERANCE * values[0]).sum()) if len(values) else 0

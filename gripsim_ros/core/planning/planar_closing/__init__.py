@@ -1,0 +1,1 @@
+"""Planar closing: where the phalanges of fingers touch a contour."""

@@ -1,0 +1,275 @@
+"""Compiled loops of planar closure: links that move together until they meet a contour."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from .first_touch import chain_points, nearest_points, place_bars
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: How exactly links that move together are brought to the contour [m].
+TOGETHER_TOLERANCE = 1e-6
+#: Steps of conservative advancement at most.
+MOST_STEPS = 2000
+#: What rounding may take from a bound of a gap [m].
+ROUNDING = 1e-12
+#: Segments whose bounds are looked at together.
+BLOCK = 16
+
+
+@njit(cache=True)
+def close_chain(base: Array, direction: float, lengths: Array, start: Array, closed: Array,
+                bars: Array, owners: IntArray, segments: Array, radii: Array
+                ) -> tuple[Array, int, IntArray, Array, Array, float]:
+    """
+    Return how a chain closes whose joints move together, each until something beyond it touches.
+
+    Conservative advancement: a step is the gap over the fastest point's speed. A segment is
+    looked at again once the way since then could have closed its gap.
+
+    Parameters
+    ----------
+    base : (2,) float
+    direction : float
+        [rad]
+    lengths, start, closed : (L,) float
+        Of the phalanges [m]; joint angles at the begin and at the end of the way [rad].
+    bars : (K, 2, 2) float
+        In their phalanges' frames [m].
+    owners : (K,) int
+        Phalanx of each bar, in order.
+    segments : (n, 2, 2) float
+    radii : (L,) float
+        What the bars of a phalanx keep from the segments [m].
+
+    Returns
+    -------
+    angles : (L,) float
+    count : int
+        Touches.
+    touching : (L, 2) int
+        Bar and segment of the first ``count`` touches.
+    touched : (L, 2) float
+        Their points of the contour [m].
+    angles_then : (L, L) float
+        The chain's angles at each of them.
+    gap : float
+        Of the chain at its start [m]; ``inf`` without segments.
+    """
+    joints = len(lengths)
+    touching, touched = np.empty((joints, 2), np.int64), np.empty((joints, 2))
+    angles_then, angles, rates = np.empty((joints, joints)), start.copy(), closed - start
+    placed = place_bars(chain_points(base, direction, lengths, start), bars, owners)
+    middles = _middles(segments)
+    bounds, floors = _bound_gaps(placed, owners, middles, radii)
+    first_gap, count, first, way, fraction = np.inf, 0, 0, 0.0, 0.0
+    while first < joints:
+        speed = _top_speed(lengths, rates, first, bars, owners, radii)
+        moved, limit, bar, row, x, y = 0.0, 1.0 - fraction, -1, -1, 0.0, 0.0
+        for step in range(MOST_STEPS + 1):
+            if step == MOST_STEPS:
+                moved, bar = limit, -1
+                break
+            points = chain_points(base, direction, lengths, angles + moved * rates)
+            placed = place_bars(points, bars, owners)
+            gap, bar, row, x, y = smallest_gap(
+                placed, owners, first, segments, middles, radii, bounds, floors, way)
+            if count == 0 and step == 0:
+                first_gap = gap
+            if gap <= TOGETHER_TOLERANCE:
+                break
+            if speed == 0.0 or moved >= limit or bar < 0:
+                moved, bar = limit, -1
+                break
+            part = min(limit - moved, max(gap, 0.5 * TOGETHER_TOLERANCE) / speed)
+            moved += part
+            way += part * speed
+        fraction, angles = fraction + moved, angles + moved * rates
+        if bar < 0:
+            break
+        touching[count, 0], touching[count, 1] = bar, row
+        touched[count, 0], touched[count, 1] = x, y
+        angles_then[count] = angles
+        count, first = count + 1, owners[bar] + 1
+        rates[:first] = 0.0
+    return angles, count, touching, touched, angles_then, first_gap
+
+
+@njit(cache=True)
+def chain_gap(placed: Array, owners: IntArray, segments: Array, radii: Array) -> float:
+    """Return the smallest gap of bars (K, 2, 2) in the plane; arrays as of ``close_chain``."""
+    middles = _middles(segments)
+    bounds, floors = _bound_gaps(placed, owners, middles, radii)
+    gap, _, _, _, _ = smallest_gap(
+        placed, owners, 0, segments, middles, radii, bounds, floors, 0.0)
+    return gap
+
+
+@njit(cache=True)
+def smallest_gap(placed: Array, owners: IntArray, first: int, segments: Array, middles: Array,
+                 radii: Array, bounds: Array, floors: Array, way: float
+                 ) -> tuple[float, int, int, float, float]:
+    """
+    Return the smallest gap of phalanges ``first`` and on, with bar, segment and point.
+
+    Of equal ones that of the first bar and segment. ``bounds (L, n)`` less ``way`` are bounds
+    of the gaps, ``floors (L, b)`` the least of each block; those that are looked at are raised.
+    The nearest block is looked at first, so that most need not be.
+    """
+    best, link0, block0 = (np.inf, -1, -1, 0.0, 0.0), -1, -1
+    nearest = np.inf
+    for link in range(first, len(radii)):
+        for block in range(floors.shape[1]):
+            if floors[link, block] < nearest:
+                nearest, link0, block0 = floors[link, block], link, block
+    if link0 < 0:
+        return best
+    lines, apart = _lines(placed), np.empty(len(placed))
+    best = _look_at_block(placed, lines, apart, _bars_of(owners, link0), block0, segments,
+                          middles, radii[link0], bounds[link0], floors[link0], way, best)
+    for link in range(first, len(radii)):
+        own, row, least = _bars_of(owners, link), bounds[link], floors[link]
+        for block in range(len(least)):
+            if (least[block] <= best[0] + way + ROUNDING
+                    and not (link == link0 and block == block0)):
+                best = _look_at_block(placed, lines, apart, own, block, segments, middles,
+                                      radii[link], row, least, way, best)
+    return best
+
+
+@njit(cache=True)
+def _look_at_block(placed: Array, lines: Array, apart: Array, own: tuple[int, int], block: int,
+                   segments: Array, middles: Array, radius: float, bounds: Array, floors: Array,
+                   way: float, best: tuple[float, int, int, float, float]
+                   ) -> tuple[float, int, int, float, float]:
+    """Return the better of the best so far and of what is in a block; raise its bounds."""
+    gap, bar, row, x, y = best
+    begin, end = own
+    floor = np.inf
+    for i in range(block * BLOCK, min((block + 1) * BLOCK, len(segments))):
+        if bounds[i] <= gap + way + ROUNDING:
+            half, least, farther = middles[i, 2], np.inf, np.inf
+            _square_distances(lines, begin, end, middles[i, 0], middles[i, 1], apart)
+            for k in range(begin, end):
+                reach = gap + radius + half + ROUNDING
+                if apart[k] > reach * reach:
+                    farther = min(farther, apart[k])
+                    continue
+                distance, _, px, py = nearest_points(
+                    placed[k, 0, 0], placed[k, 0, 1], placed[k, 1, 0], placed[k, 1, 1],
+                    segments[i, 0, 0], segments[i, 0, 1], segments[i, 1, 0], segments[i, 1, 1])
+                distance -= radius
+                least = min(least, distance)
+                if distance < gap or (distance == gap and (
+                        k < bar or (k == bar and i < row))):
+                    gap, bar, row, x, y = distance, k, i, px, py
+            bounds[i] = way + min(least, np.sqrt(farther) - radius - half)
+        floor = min(floor, bounds[i])
+    floors[block] = floor
+    return gap, bar, row, x, y
+
+
+@njit(cache=True)
+def _lines(placed: Array) -> Array:
+    """Return begins, ways and the inverse squared lengths of bars (5, K)."""
+    lines = np.empty((5, len(placed)))
+    for k in range(len(placed)):
+        dx, dy = placed[k, 1, 0] - placed[k, 0, 0], placed[k, 1, 1] - placed[k, 0, 1]
+        length = dx * dx + dy * dy
+        lines[0, k], lines[1, k], lines[2, k], lines[3, k] = (
+            placed[k, 0, 0], placed[k, 0, 1], dx, dy)
+        lines[4, k] = 1.0 / length if length > 0.0 else 0.0
+    return lines
+
+
+@njit(cache=True)
+def _square_distances(lines: Array, begin: int, end: int, x: float, y: float,
+                      apart: Array) -> None:
+    """Fill the squared distances (K,) of bars ``begin`` to ``end`` from a point."""
+    for k in range(begin, end):
+        px, py = x - lines[0, k], y - lines[1, k]
+        u = min(1.0, max(0.0, (px * lines[2, k] + py * lines[3, k]) * lines[4, k]))
+        px, py = px - u * lines[2, k], py - u * lines[3, k]
+        apart[k] = px * px + py * py
+
+
+@njit(cache=True)
+def _bars_of(owners: IntArray, link: int) -> tuple[int, int]:
+    """Return the range of a phalanx's bars."""
+    begin = 0
+    while begin < len(owners) and owners[begin] < link:
+        begin += 1
+    end = begin
+    while end < len(owners) and owners[end] == link:
+        end += 1
+    return begin, end
+
+
+@njit(cache=True)
+def _middles(segments: Array) -> Array:
+    """Return middles and half lengths (n, 3) of segments."""
+    middles = np.empty((len(segments), 3))
+    for i in range(len(segments)):
+        cx, cy, dx, dy = (segments[i, 0, 0], segments[i, 0, 1], segments[i, 1, 0],
+                          segments[i, 1, 1])
+        middles[i, 0], middles[i, 1] = 0.5 * (cx + dx), 0.5 * (cy + dy)
+        middles[i, 2] = 0.5 * np.sqrt((dx - cx) ** 2 + (dy - cy) ** 2)
+    return middles
+
+
+@njit(cache=True)
+def _bound_gaps(placed: Array, owners: IntArray, middles: Array, radii: Array
+                ) -> tuple[Array, Array]:
+    """
+    Return bounds (L, n) of the phalanges' gaps, and their floors.
+
+    All of a phalanx lies near its longest bar, all of a segment near its middle.
+    """
+    bounds = np.empty((len(radii), len(middles)))
+    floors = np.full((len(radii), (len(middles) + BLOCK - 1) // BLOCK), np.inf)
+    lines, apart = _lines(placed), np.empty(len(placed))
+    for link in range(len(radii)):
+        begin, end = _bars_of(owners, link)
+        if begin == end:
+            bounds[link] = np.inf
+            continue
+        longest = begin
+        for k in range(begin, end):
+            if lines[4, k] < lines[4, longest]:
+                longest = k
+        size = 0.0
+        for k in range(begin, end):
+            for side in range(2):
+                _square_distances(lines, longest, longest + 1, placed[k, side, 0],
+                                  placed[k, side, 1], apart)
+                size = max(size, apart[longest])
+        size = np.sqrt(size) + radii[link]
+        x, y, dx, dy, inverse = lines[:, longest]
+        for i in range(len(middles)):
+            px, py = middles[i, 0] - x, middles[i, 1] - y
+            u = min(1.0, max(0.0, (px * dx + py * dy) * inverse))
+            px, py = px - u * dx, py - u * dy
+            bounds[link, i] = np.sqrt(px * px + py * py) - size - middles[i, 2]
+        for i in range(len(middles)):
+            floors[link, i // BLOCK] = min(floors[link, i // BLOCK], bounds[link, i])
+    return bounds, floors
+
+
+@njit(cache=True)
+def _top_speed(lengths: Array, rates: Array, first: int, bars: Array, owners: IntArray,
+               radii: Array) -> float:
+    """Return a bound of the speed of the bars' points in length a unit of the fraction."""
+    speed = 0.0
+    for j in range(first, len(lengths)):
+        reach = 0.0
+        for k in range(len(bars)):
+            if owners[k] >= j:
+                arm = radii[owners[k]] + max(np.hypot(bars[k, 0, 0], bars[k, 0, 1]),
+                                             np.hypot(bars[k, 1, 0], bars[k, 1, 1]))
+                for m in range(j, owners[k]):
+                    arm += lengths[m]
+                reach = max(reach, arm)
+        speed += abs(rates[j]) * reach
+    return speed

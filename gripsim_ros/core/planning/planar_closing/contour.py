@@ -1,0 +1,362 @@
+"""Contours for planar closure: sections of a mesh, and lines of scanned points."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from ...bodies import TriangleMesh
+from ...errors import MeshError, ShapeError, told_outside
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Fewest and most points of a contour.
+FEWEST_POINTS, MOST_POINTS = 3, 1_000_000
+#: Allowed range of a contour's largest extent [m].
+LEAST_EXTENT, MOST_EXTENT = 0.002, 5.0
+#: A contour whose ends lie farther apart than this many median spacings is open.
+OPEN_GAP = 5.0
+#: Points less out of line than this share of their length form no contour.
+FLAT = 1e-6
+#: Points farther from one plane than this share of their extent are no line of a scan.
+OUT_OF_PLANE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Contour:
+    """
+    A contour in a plane.
+
+    Attributes
+    ----------
+    points : (n, 2) float
+        In order [m].
+    closed : bool
+        False: its back was not seen; the ends are not joined.
+    origin, axes : (3,) and (2, 3) float
+        A point of the plane and unit vectors along its coordinates, frame of the source.
+    """
+
+    points: Array
+    closed: bool
+    origin: Array
+    axes: Array
+
+    @property
+    def segments(self) -> Array:
+        """Return its pieces ``(n, 2, 2)``, or one less where it is open."""
+        ends = np.roll(self.points, -1, axis=0)
+        pieces = np.stack([self.points, ends], axis=1)
+        return pieces if self.closed else pieces[:-1]
+
+    @property
+    def perimeter(self) -> float:
+        """Return its length [m]."""
+        return float(np.linalg.norm(np.diff(self.segments, axis=1), axis=2).sum())
+
+    def with_points(self, points: Array) -> 'Contour':
+        """Return the contour through other points."""
+        return Contour(points, self.closed, self.origin, self.axes)
+
+    def to_source(self, points: Array) -> Array:
+        """Return points ``(..., 2)`` of the plane as ``(..., 3)`` of the source [m]."""
+        placed: Array = self.origin + points @ self.axes
+        return placed
+
+
+@njit(cache=True)
+def cut_faces(vertices: Array, faces: IntArray, origins: Array, e1: Array, e2: Array,
+              reach: float) -> tuple[Array, IntArray, IntArray]:
+    """
+    Return what parallel planes cut of triangles: pieces (k, 2, 2), faces (k,), planes (k,).
+
+    Pieces are in the coordinates of their planes, those of one plane after those of another.
+    ``origins (p, 3)``, 8 at most, are the planes'. Only pieces nearer to theirs than ``reach``
+    are kept. Corners on a plane count as above it, so that closed surfaces give closed loops.
+    """
+    normal, planes = np.cross(e1, e2), len(origins)
+    x, y, z = vertices[:, 0].copy(), vertices[:, 1].copy(), vertices[:, 2].copy()
+    heights, above = np.empty((planes, len(vertices))), np.zeros(len(vertices), np.uint8)
+    for plane in range(planes):
+        ox, oy, oz = origins[plane]
+        height, side = heights[plane], np.uint8(1 << plane)
+        for i in range(len(vertices)):
+            height[i] = (x[i] - ox) * normal[0] + (y[i] - oy) * normal[1] + (
+                z[i] - oz) * normal[2]
+        for i in range(len(vertices)):
+            above[i] |= side if height[i] >= 0.0 else np.uint8(0)
+    rows, crossed, count = np.empty(len(faces), np.int64), np.empty(len(faces), np.uint8), 0
+    for f in range(len(faces)):
+        a, b, c = above[faces[f, 0]], above[faces[f, 1]], above[faces[f, 2]]
+        rows[count], crossed[count] = f, (a ^ b) | (a ^ c)
+        count += crossed[count] != 0
+    pieces, kept = np.empty((planes * count, 2, 2)), 0
+    cut, of = np.empty(planes * count, np.int64), np.empty(planes * count, np.int64)
+    for plane in range(planes):
+        origin, height = origins[plane], heights[plane]
+        for row in range(count):
+            if crossed[row] >> plane & 1:
+                cut[kept], of[kept] = rows[row], plane
+                _cut_face(vertices, faces, rows[row], height, origin, e1, e2, pieces, kept)
+                kept += _is_near(pieces, kept, reach)
+    return pieces[:kept], cut[:kept].copy(), of[:kept].copy()
+
+
+@njit(cache=True)
+def _cut_face(vertices: Array, faces: IntArray, f: int, heights: Array, origin: Array,
+              e1: Array, e2: Array, pieces: Array, kept: int) -> None:
+    """Fill the piece (2, 2) in which a plane cuts a face that it crosses."""
+    found = 0
+    for side in range(3):
+        a, b = faces[f, side], faces[f, (side + 1) % 3]
+        if (heights[a] >= 0.0) == (heights[b] >= 0.0):
+            continue
+        low, high = (a, b) if a < b else (b, a)     # the same point from both sides
+        share = heights[low] / (heights[low] - heights[high])
+        x, y = 0.0, 0.0
+        for k in range(3):
+            p = vertices[low, k] + share * (vertices[high, k] - vertices[low, k]) - origin[k]
+            x += p * e1[k]
+            y += p * e2[k]
+        pieces[kept, found, 0], pieces[kept, found, 1] = x, y
+        found += 1
+
+
+@njit(cache=True)
+def _is_near(pieces: Array, row: int, reach: float) -> bool:
+    """Tell whether a piece may come nearer to the origin than ``reach``."""
+    ax, ay, bx, by = pieces[row, 0, 0], pieces[row, 0, 1], pieces[row, 1, 0], pieces[row, 1, 1]
+    x, y, dx, dy = 0.5 * (ax + bx), 0.5 * (ay + by), bx - ax, by - ay
+    return bool(np.sqrt(x * x + y * y) - 0.5 * np.sqrt(dx * dx + dy * dy) <= reach)
+
+
+@njit(cache=True)
+def pieces_near(pieces: Array, planes: Array, chosen: int, point: Array, distance: float
+                ) -> tuple[IntArray, Array]:
+    """
+    Return the pieces of a cut about a point, and their lengths.
+
+    Those in the plane of the piece ``chosen`` whose middles lie within ``distance`` of
+    ``point (2,)``, in order, and then that piece itself (once more). ``planes (k,)`` tells
+    pieces (k, 2, 2) of different planes apart.
+    """
+    near, count = np.empty(len(pieces) + 1, np.int64), 0
+    for i in range(len(pieces)):
+        x = (pieces[i, 0, 0] + pieces[i, 1, 0]) / 2.0 - point[0]
+        y = (pieces[i, 0, 1] + pieces[i, 1, 1]) / 2.0 - point[1]
+        near[count] = i
+        count += planes[i] == planes[chosen] and np.sqrt(x * x + y * y) <= distance
+    near[count] = chosen
+    lengths = np.empty(count + 1)
+    for m in range(count + 1):
+        x = pieces[near[m], 1, 0] - pieces[near[m], 0, 0]
+        y = pieces[near[m], 1, 1] - pieces[near[m], 0, 1]
+        lengths[m] = np.sqrt(x * x + y * y)
+    return near[:count + 1].copy(), lengths
+
+
+def cut_contours(mesh: TriangleMesh, origin: ArrayLike, axes: ArrayLike) -> list[Contour]:
+    """
+    Return the closed contours of a plane's cut through a closed mesh, longest first.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+        Closed.
+    origin : (3,) float
+        A point of the plane, frame of the mesh [m].
+    axes : (2, 3) float
+        Unit vectors along it, at right angles.
+
+    Returns
+    -------
+    list of Contour
+        Empty where the plane misses the mesh.
+
+    Raises
+    ------
+    MeshError
+        The mesh is open.
+    """
+    origin, axes = np.asarray(origin, float), np.asarray(axes, float)
+    if not mesh.is_closed:
+        raise MeshError('a section needs a closed mesh, got one with open edges')
+    heights = (mesh.vertices - origin) @ np.cross(axes[0], axes[1])
+    above = heights >= 0.0
+    following = _followers(mesh.faces, above)
+    contours = []
+    while following:
+        start = next(iter(following))
+        loop, edge = [start], following.pop(start)
+        while edge != start:
+            loop.append(edge)
+            edge = following.pop(edge)
+        ends = np.array([(k // len(heights), k % len(heights)) for k in loop])
+        shares = (heights[ends[:, 0]] / (heights[ends[:, 0]] - heights[ends[:, 1]]))[:, None]
+        a, b = mesh.vertices[ends[:, 0]], mesh.vertices[ends[:, 1]]
+        points = _distinct((a + shares * (b - a) - origin) @ axes.T)
+        if len(points) >= FEWEST_POINTS:
+            contours.append(Contour(points, True, origin, axes))
+    return sorted(contours, key=lambda contour: -contour.perimeter)
+
+
+def _followers(faces: NDArray[np.int64], above: NDArray[np.bool_]) -> dict[int, int]:
+    """Map each crossed edge, as low V + high, to that by which its face is left."""
+    count, following = len(above), {}
+    crossed = above[faces].any(axis=1) & ~above[faces].all(axis=1)
+    for face in faces[crossed]:
+        sides = [(face[k], face[(k + 1) % 3]) for k in range(3)]
+        down = next((a, b) for a, b in sides if above[a] and not above[b])
+        up = next((a, b) for a, b in sides if above[b] and not above[a])
+        following[_key(*down, count)] = _key(*up, count)
+    return following
+
+
+def _key(a: int, b: int, count: int) -> int:
+    return int(min(a, b)) * count + int(max(a, b))
+
+
+def _distinct(points: Array) -> Array:
+    """Return a loop without points that repeat the one before."""
+    steps = np.linalg.norm(points - np.roll(points, 1, axis=0), axis=1)
+    size = float(np.ptp(points, axis=0).max(initial=0.0))
+    distinct: Array = points[steps > 1e-9 * size]
+    return distinct
+
+
+def contour_of_points(values: ArrayLike) -> tuple[Contour, tuple[str, ...]]:
+    """
+    Return the contour through scanned points, and what was mended.
+
+    Parameters
+    ----------
+    values : (n, 2) or (n, 3) float
+        Points along the contour, or round it in any order if its centroid sees them all
+        [m]; of three coordinates the points' own plane is taken. Rows with NaN are
+        dropped.
+
+    Returns
+    -------
+    Contour
+        Open where its ends lie more than five spacings apart.
+    tuple of str
+
+    Raises
+    ------
+    ShapeError
+        Another shape or type; fewer than three points, or more than a million; all in one
+        line; not in one plane; an extent below 2 mm or above 5 m.
+
+    Notes
+    -----
+    Own procedure; the seed takes an ordered array as given.
+    """
+    points, notes = _finite_points(values)
+    centre = points.mean(axis=0)
+    _, sizes, rows = np.linalg.svd(points - centre, full_matrices=False)
+    if sizes[1] <= FLAT * sizes[0]:
+        raise ShapeError(f'the {len(points)} points lie on one line; a contour encloses an area')
+    axes = np.eye(2, 3)
+    origin = np.zeros(3)
+    if points.shape[1] == 3:
+        thickness = float(np.ptp((points - centre) @ rows[2]))
+        extent = float(np.ptp((points - centre) @ rows[0]))
+        if thickness > OUT_OF_PLANE * extent:
+            raise ShapeError(f'the points must lie in one plane, got {thickness:.3g} m across it '
+                             f'at an extent of {extent:.3g} m; cut a cloud first, or plan on it '
+                             'with --completion')
+        axes = rows[:2] * np.sign(np.linalg.det(rows)) ** np.array([[0], [1]])
+        origin, points = centre, (points - centre) @ axes.T
+    points, ordered = _ordered(points)
+    if not ordered:
+        notes = (*notes, 'ordered the points round their centroid')
+    points = _distinct(points)
+    spacing = float(np.median(np.linalg.norm(np.diff(points, axis=0), axis=1)))
+    gap = float(np.linalg.norm(points[0] - points[-1]))
+    closed = gap <= OPEN_GAP * spacing
+    if not closed:
+        notes = (*notes, f'the contour is open: {1e3 * gap:.3g} mm between its ends')
+    return Contour(points, closed, origin, axes), notes
+
+
+def _finite_points(values: ArrayLike) -> tuple[Array, tuple[str, ...]]:
+    try:
+        points = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError('a contour needs numbers of shape (n, 2) or (n, 3)') from None
+    if points.ndim != 2 or points.shape[1] not in (2, 3):
+        raise ShapeError(f'a contour needs shape (n, 2) or (n, 3), got {points.shape}')
+    if len(points) > MOST_POINTS:
+        raise ShapeError(f'a contour may have at most {MOST_POINTS} points, got {len(points)}')
+    finite = np.isfinite(points).all(axis=1)
+    dropped = int(np.count_nonzero(~finite))
+    points = points[finite]
+    if len(np.unique(points, axis=0)) < FEWEST_POINTS:
+        raise ShapeError(f'a contour needs at least {FEWEST_POINTS} different finite points, got '
+                         f'{len(np.unique(points, axis=0))}')
+    with np.errstate(over='ignore'):
+        extent = float(np.ptp(points, axis=0).max())
+    if not LEAST_EXTENT <= extent <= MOST_EXTENT:
+        factor = 0.001 if extent > MOST_EXTENT else 1000
+        told = told_outside(extent, LEAST_EXTENT, MOST_EXTENT)
+        raise ShapeError(f'the largest extent is {told} m, allowed are {LEAST_EXTENT:g} to '
+                         f'{MOST_EXTENT:g} m; if the unit is wrong try --scale {factor}')
+    return points, (f'dropped {dropped} points that are not finite',) if dropped else ()
+
+
+def _ordered(points: Array) -> tuple[Array, bool]:
+    """Return points along the contour: as given, or round their centroid if that is shorter."""
+    offsets = points - points.mean(axis=0)
+    turned = points[np.argsort(np.arctan2(offsets[:, 1], offsets[:, 0]), kind='stable')]
+    given = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    round_ = np.linalg.norm(np.diff(turned, axis=0), axis=1)
+    if given.sum() <= round_.sum() * (1.0 + 1e-9):
+        return points, True
+    # An open line begins after its largest gap.
+    gaps = np.linalg.norm(turned - np.roll(turned, 1, axis=0), axis=1)
+    turned = np.roll(turned, -int(np.argmax(gaps)), axis=0)
+    shorter = np.linalg.norm(np.diff(turned, axis=0), axis=1).sum() < 0.7 * given.sum()
+    return (turned, False) if shorter else (points, True)
+
+
+def mirrored(contour: Contour) -> Contour:
+    """Return an open contour closed by its mirror image at the line through its ends."""
+    if contour.closed:
+        return contour
+    points = contour.points
+    along = points[-1] - points[0]
+    along = along / np.linalg.norm(along)
+    offsets = points - points[0]
+    image = points[0] + 2.0 * np.outer(offsets @ along, along) - offsets
+    return Contour(np.concatenate([points, image[-2:0:-1]]), True, contour.origin, contour.axes)
+
+
+def virtual_contour(points: ArrayLike, shift: ArrayLike, interference: bool = False) -> Array:
+    """
+    Return the published virtual contour: coordinates shifted away from the origin.
+
+    Parameters
+    ----------
+    points : (n, 2) float
+        About an inner origin [m].
+    shift : (2,) float
+        Clearance or interference along each axis, 0 or more [m].
+    interference : bool
+        Shift towards the origin instead.
+
+    Returns
+    -------
+    (n, 2) float
+
+    Notes
+    -----
+    Source: seed 003, with the signs of its procedure (its prose prints one expression for
+    both). Not equidistant: faces at 45 degrees move by sqrt(2) of the shift, and points on
+    both sides of an axis part; ``close_in_turn`` takes a clearance instead.
+    """
+    points, shift = np.asarray(points, float), np.asarray(shift, float)
+    away = np.where(points < 0.0, -shift, shift)
+    moved: Array = points - away if interference else points + away
+    return moved

@@ -1,0 +1,159 @@
+"""Planar closure in front of the planner: hopeless hypotheses are found before any is asked."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from ...bodies import GraspObject
+from ...errors import HandError
+from ...hand import HandModel
+from ...transforms import cross, skew
+from ..hypotheses.generate import Hypothesis
+from .hand_section import HandClosure, ReachedContact, close_hand, finger_planes
+
+Array = NDArray[np.float64]
+
+#: Edges of a linearised friction cone.
+CONE_EDGES = 8
+COSINES, SINES = (f(2.0 * np.pi * np.arange(CONE_EDGES) / CONE_EDGES)[:, None]
+                  for f in (np.cos, np.sin))
+#: Radius of the patch that resists turning about a contact's normal [m].
+PATCH_RADIUS = 0.006
+#: Weight of the row that makes the forces along the normals add up to 1.
+SUM_WEIGHT = 100.0
+
+
+@dataclass(frozen=True)
+class ClosureVerdict:
+    """
+    What planar closure says of a hypothesis.
+
+    ``hopeful``: the open hand is free, two fingers reach, and their forces can balance.
+    ``fingers`` that touch; ``unbalance`` [-] is the least wrench of forces whose normal
+    parts add up to 1, torques over the object's radius; ``inf`` without
+    two fingers, or where the open fingers already are in the object.
+    """
+
+    hopeful: bool
+    fingers: int
+    unbalance: float
+
+
+def judge_closure(closure: HandClosure, centre: Array, radius: float, friction: float,
+                  most_unbalance: float) -> ClosureVerdict:
+    """
+    Return the verdict on a closed hand.
+
+    Parameters
+    ----------
+    closure : HandClosure
+    centre : (3,) float
+        Where torques are taken about [m].
+    radius : float
+        Of the object [m].
+    friction : float
+    most_unbalance : float
+        Largest ``unbalance`` that is hopeful.
+
+    Returns
+    -------
+    ClosureVerdict
+    """
+    if closure.fingers < 2 or closure.overlap > 0.0:
+        return ClosureVerdict(False, closure.fingers, np.inf)
+    unbalance = least_unbalance(closure.contacts, centre, radius, friction)
+    return ClosureVerdict(unbalance <= most_unbalance, closure.fingers, unbalance)
+
+
+def least_unbalance(contacts: tuple[ReachedContact, ...], centre: Array, radius: float,
+                    friction: float) -> float:
+    """
+    Return the least wrench of contact forces whose normal parts add up to 1.
+
+    Parameters
+    ----------
+    contacts : tuple of ReachedContact
+    centre : (3,) float
+    radius : float
+        Torques are divided by it [m].
+    friction : float
+
+    Returns
+    -------
+    float
+        0 where forces within the cones balance; a necessary condition for a grasp that
+        holds under loads from all sides.
+
+    Notes
+    -----
+    Friction cones with 8 edges and a torsion of friction times ``PATCH_RADIUS``; the least
+    norm by non-negative least squares (Lawson and Hanson 1974). Own formulation.
+    """
+    wrenches = _generators(contacts, centre, radius, friction)
+    system = np.vstack([wrenches.T, np.full(len(wrenches), SUM_WEIGHT)])
+    shares, _ = nnls(system, np.append(np.zeros(6), SUM_WEIGHT))
+    return float(np.linalg.norm(shares @ wrenches) / max(float(shares.sum()), 1e-12))
+
+
+def _generators(contacts: tuple[ReachedContact, ...], centre: Array, radius: float,
+                friction: float) -> Array:
+    """Return wrenches (m, 6) of unit normal forces, torques over the radius: 10 a contact."""
+    normals = np.array([contact.normal for contact in contacts])
+    tangents = cross(normals, np.eye(3)[np.abs(normals).argmin(axis=1)])
+    for tangent in tangents:
+        tangent /= math.sqrt(tangent.dot(tangent))
+    forces = np.empty((len(contacts), CONE_EDGES + 2, 3))
+    forces[:, :-2] = normals[:, None] + friction * (
+        COSINES * tangents[:, None] + SINES * cross(normals, tangents)[:, None])
+    forces[:, -2:] = normals[:, None]
+    arms = np.array([contact.point for contact in contacts]) - centre
+    torques = forces @ skew(arms).swapaxes(1, 2)
+    torsion = friction * PATCH_RADIUS * normals
+    torques[:, -2] += torsion
+    torques[:, -1] -= torsion
+    return np.concatenate([forces, torques / radius], axis=2).reshape(-1, 6)
+
+
+class ClosureFilter:
+    """
+    Tells hypotheses with hope from hopeless ones, for one object and hand.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    hand : HandModel
+        One whose fingers are no planar chains: all have hope.
+    most_unbalance : float
+        Largest ``unbalance`` with hope [-]; 0: all have.
+    """
+
+    def __init__(self, grasp_object: GraspObject, hand: HandModel,
+                 most_unbalance: float) -> None:
+        properties = grasp_object.mass_properties
+        self._object, self._hand, self._most = grasp_object, hand, most_unbalance
+        self._centre = properties.centre_of_mass
+        self._radius = float((3.0 * properties.volume / (4.0 * np.pi)) ** (1.0 / 3.0))
+        self._judges = most_unbalance > 0.0 and _is_planar(hand)
+
+    def has_hope(self, hypothesis: Hypothesis) -> bool:
+        """Return whether full closing is worth its time."""
+        return not self._judges or self.verdict(hypothesis).hopeful
+
+    def verdict(self, hypothesis: Hypothesis) -> ClosureVerdict:
+        """Return what planar closure says of a hypothesis."""
+        closure = close_hand(self._hand, hypothesis.preshape, hypothesis.T_object_palm,
+                             self._object.mesh)
+        return judge_closure(closure, self._centre, self._radius,
+                             self._object.material.friction, self._most)
+
+
+def _is_planar(hand: HandModel) -> bool:
+    try:
+        for number in range(len(hand.preshapes)):
+            finger_planes(hand, number)
+    except HandError:
+        return False
+    return True

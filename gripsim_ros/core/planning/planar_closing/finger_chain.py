@@ -1,0 +1,298 @@
+"""Planar closure: where a finger of several phalanges touches a contour as it closes."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...errors import HandError, ShapeError
+from .advance import chain_gap, close_chain
+from .first_touch import chain_points, first_turn, place_bars
+
+Array = NDArray[np.float64]
+
+#: A start that overlaps the contour by more is told [m].
+OVERLAP = 1e-6
+#: Below this distance from the line the normal is that of the line [m].
+THIN = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarChain:
+    """
+    A finger in its plane of closing: phalanges one after the other from a pivot.
+
+    Attributes
+    ----------
+    base : (2,) float
+        Pivot of the first phalanx [m].
+    direction : float
+        Direction of the straight finger about the pivot, anticlockwise from +x [rad].
+    lengths : (L,) float
+        From pivot to pivot, the last to the centre of the finger's round end [m].
+    half_thickness : (L,) float
+        Distance of the palmar surface from the middle line [m]; 0: a line.
+    start : (L,) float
+        Joint angles of the open finger, flexion (anticlockwise) positive [rad].
+    limits : (L,) float
+        Largest joint angles [rad].
+    outlines : tuple of (k, 2) float, optional
+        A polyline for each phalanx, in a frame at its pivot with x along its middle line and
+        y towards the palmar side [m]. ``half_thickness`` is then what the surface keeps from
+        the polyline. None: the middle lines themselves.
+
+    Raises
+    ------
+    HandError
+        The arrays differ in length, a length is not positive, or a number is not finite.
+    """
+
+    base: Array
+    direction: float
+    lengths: Array
+    half_thickness: Array
+    start: Array
+    limits: Array
+    outlines: tuple[Array, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        base = np.array(self.base, float)
+        rows = {name: np.array(getattr(self, name), float).reshape(-1)
+                for name in ('lengths', 'half_thickness', 'start', 'limits')}
+        count = len(rows['lengths'])
+        if base.shape != (2,) or not count or any(len(row) != count for row in rows.values()):
+            raise HandError('a planar chain needs a base of 2 numbers and one length, thickness, '
+                            'start and limit for each phalanx, got base of shape '
+                            f'{base.shape} and {[len(row) for row in rows.values()]}')
+        if not all(np.isfinite(values).all() for values in (base, *list(rows.values())[:3])):
+            raise HandError('a planar chain must be finite')
+        if not (rows['lengths'] > 0.0).all() or not (rows['half_thickness'] >= 0.0).all():
+            raise HandError('phalanges need lengths above 0 and a half thickness of 0 or more, '
+                            f'got {rows["lengths"].tolist()} and '
+                            f'{rows["half_thickness"].tolist()}')
+        if not (rows['limits'] >= rows['start']).all():
+            raise HandError('joint limits must not lie below the start, got '
+                            f'{rows["limits"].tolist()} and {rows["start"].tolist()}')
+        object.__setattr__(self, 'base', base)
+        object.__setattr__(self, 'direction', float(self.direction))
+        for name, row in rows.items():
+            object.__setattr__(self, name, row)
+        if self.outlines is not None:
+            self._check_outlines(count)
+
+    def _check_outlines(self, count: int) -> None:
+        lines = tuple(np.asarray(line, float) for line in self.outlines or ())
+        if len(lines) != count or any(
+                line.ndim != 2 or line.shape[1] != 2 or len(line) < 2 or
+                not np.isfinite(line).all() for line in lines):
+            raise HandError('outlines must be one polyline of 2 or more points a phalanx, got '
+                            f'shapes {[line.shape for line in lines]}')
+        object.__setattr__(self, 'outlines', lines)
+
+    @classmethod
+    def straight(cls, base: ArrayLike, lengths: ArrayLike, half_thickness: float = 0.0,
+                 direction: float = 0.0, limit: float = np.inf) -> 'PlanarChain':
+        """Return a chain that begins straight, with one thickness and one limit."""
+        count = len(np.atleast_1d(np.asarray(lengths, float)))
+        return cls(np.asarray(base, float), direction, np.atleast_1d(np.asarray(lengths, float)),
+                   np.full(count, float(half_thickness)), np.zeros(count), np.full(count, limit))
+
+    @cached_property
+    def bars(self) -> tuple[Array, NDArray[np.int64]]:
+        """Return straight pieces ``(K, 2, 2)`` in their phalanges' frames, and their phalanges."""
+        outlines = self.outlines or tuple(
+            np.array([[0.0, 0.0], [length, 0.0]]) for length in self.lengths)
+        pieces = [np.stack([line[:-1], line[1:]], axis=1) for line in outlines]
+        owners = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
+        return np.ascontiguousarray(np.concatenate(pieces), float), owners
+
+    def points(self, angles: ArrayLike) -> Array:
+        """Return pivots and end ``(L + 1, 2)`` at joint angles ``(L,)``."""
+        return chain_points(self.base, self.direction, self.lengths, np.asarray(angles, float))
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarContact:
+    """
+    A phalanx on the contour.
+
+    Attributes
+    ----------
+    phalanx : int
+    point : (2,) float
+        Of the contour [m].
+    normal : (2,) float
+        From the phalanx into the contour, unit.
+    distance : float
+        Of the contact along the phalanx's middle line from its pivot [m].
+    segment : int
+        Of the contour.
+    """
+
+    phalanx: int
+    point: Array
+    normal: Array
+    distance: float
+    segment: int
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarClosure:
+    """
+    A closed finger.
+
+    ``angles (L,)`` [rad]; ``contacts`` from the pivot outwards, at most one a phalanx;
+    ``points (L + 1, 2)`` pivots and end [m]; ``overlap`` [m] is how deep the open finger
+    already was in the contour, 0 where it was free.
+    """
+
+    angles: Array
+    contacts: tuple[PlanarContact, ...]
+    points: Array
+    overlap: float
+
+
+def close_in_turn(chain: PlanarChain, segments: ArrayLike,
+                  clearance: float = 0.0) -> PlanarClosure:
+    """
+    Return how a finger closes, joint after joint from the pivot outwards.
+
+    A joint turns with all phalanges beyond it as one body until one of them touches; the
+    joints up to that phalanx stop, the next one goes on. Without a touch it goes to its
+    limit.
+
+    Parameters
+    ----------
+    chain : PlanarChain
+    segments : (n, 2, 2) float
+        Pieces of the contour, in any order [m].
+    clearance : float
+        Kept between palmar surface and contour [m]; negative: interference, at most the
+        half thickness.
+
+    Returns
+    -------
+    PlanarClosure
+
+    Raises
+    ------
+    ShapeError
+        The segments are not ``(n, 2, 2)`` or not finite.
+    HandError
+        The interference is larger than a half thickness.
+
+    Notes
+    -----
+    Source: seed 003, closing angles and iteration, for chains of any number of phalanges.
+    Departures: reach is finite; edges and the phalanges' thickness count, not vertices and
+    lines alone; both schemes are one (the least turn); clearance grows the phalanges, which
+    is equidistant, instead of shifting coordinates. Every touch is a closed formula: a
+    circle about the pivot cut by a line or a circle.
+    """
+    pieces, radii = _prepared(chain, segments, clearance)
+    (bars, owners), angles, contacts = chain.bars, chain.start.copy(), []
+    joint = 0
+    while joint < len(angles):
+        points = chain.points(angles)
+        turn, bar, row, x, y = first_turn(
+            points[joint], place_bars(points, bars, owners), owners, joint, pieces, radii[owners])
+        if bar < 0 or angles[joint] + turn > chain.limits[joint]:
+            if np.isfinite(chain.limits[joint]):
+                angles[joint] = chain.limits[joint]
+            joint += 1
+            continue
+        angles[joint] += turn
+        contacts.append(_contact(chain, angles, pieces, bar, row, np.array([x, y])))
+        joint = int(owners[bar]) + 1
+    gap = chain_gap(place_bars(chain.points(chain.start), bars, owners), owners, pieces, radii)
+    return PlanarClosure(angles, tuple(contacts), chain.points(angles), _overlap(gap))
+
+
+def close_together(chain: PlanarChain, segments: ArrayLike, closed: ArrayLike,
+                   clearance: float = 0.0) -> PlanarClosure:
+    """
+    Return how a finger closes whose joints move together from ``start`` to ``closed``.
+
+    So the hand's preshapes close: when a phalanx touches, the joints up to it stop and
+    those beyond go on at their rates.
+
+    Parameters
+    ----------
+    chain : PlanarChain
+        Its limits are not used.
+    segments, clearance
+        As in ``close_in_turn``.
+    closed : (L,) float
+        Joint angles at the end of the way [rad].
+
+    Returns
+    -------
+    PlanarClosure
+        Contacts are within 1e-6 m of touching.
+
+    Raises
+    ------
+    ShapeError, HandError
+        As in ``close_in_turn``.
+    """
+    pieces, radii = _prepared(chain, segments, clearance)
+    bars, owners = chain.bars
+    angles, count, touching, touched, angles_then, gap = close_chain(
+        chain.base, chain.direction, chain.lengths, chain.start, np.asarray(closed, float), bars,
+        owners, pieces, radii)
+    contacts = tuple(_contact(chain, then, pieces, int(bar), int(row), point)
+                     for then, (bar, row), point in zip(
+                         angles_then[:count], touching[:count], touched[:count]))
+    return PlanarClosure(angles, contacts, chain.points(angles), _overlap(gap))
+
+
+def _prepared(chain: PlanarChain, segments: ArrayLike, clearance: float) -> tuple[Array, Array]:
+    """Return checked pieces (n, 2, 2) and what phalanges keep from them (L,)."""
+    try:
+        pieces = np.ascontiguousarray(segments, dtype=float)
+    except (TypeError, ValueError):
+        raise ShapeError('a contour needs segments of shape (n, 2, 2)') from None
+    if pieces.ndim != 3 or pieces.shape[1:] != (2, 2):
+        raise ShapeError(f'a contour needs segments of shape (n, 2, 2), got {pieces.shape}')
+    if not np.isfinite(pieces).all():
+        raise ShapeError('a contour must be finite')
+    if not (np.isfinite(clearance) and clearance >= -chain.half_thickness.min()):
+        raise HandError('the clearance may be negative by at most the half thickness, '
+                        f'{chain.half_thickness.min():.4g} m, got {clearance}')
+    return pieces, chain.half_thickness + clearance
+
+
+def _overlap(gap: float) -> float:
+    return float(-gap) if gap < -OVERLAP else 0.0
+
+
+def _contact(chain: PlanarChain, angles: Array, pieces: Array, bar: int, row: int,
+             point: Array) -> PlanarContact:
+    """Return the contact with its normal: across the bar, or out of its round end."""
+    bars, owners = chain.bars
+    points = chain.points(angles)
+    a, b = place_bars(points, bars, owners)[bar]
+    way = b - a
+    length = math.sqrt(way.dot(way))
+    along = way / length
+    share = float((point - a) @ along / length)
+    away = point - (a + min(1.0, max(0.0, share)) * way)
+    gap = math.sqrt(away.dot(away))
+    if gap > THIN:
+        normal = away / gap
+    else:
+        along = along if 0.0 < share < 1.0 else _unit(pieces[row, 1] - pieces[row, 0])
+        normal = np.array([-along[1], along[0]])
+        way = point - points[owners[bar]]       # a turn moves the point along the normal
+        normal = normal if way[0] * normal[1] - way[1] * normal[0] >= 0.0 else -normal
+    link = int(owners[bar])
+    middle = _unit(points[link + 1] - points[link])
+    return PlanarContact(link, point, normal, float((point - points[link]) @ middle), int(row))
+
+
+def _unit(vector: Array) -> Array:
+    unit: Array = vector / max(math.sqrt(vector.dot(vector)), 1e-300)
+    return unit

@@ -1,0 +1,338 @@
+"""Planar closure of a hand: its fingers' planes, phalanges from its meshes, first contacts."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
+
+from ...bodies import TriangleMesh
+from ...errors import HandError
+from ...hand import HandModel, forward_kinematics, link_jacobians
+from ...transforms import apply
+from ..hypotheses.hand_geometry import Finger, moving_fingers
+from .contour import cut_faces, pieces_near
+from .finger_chain import PlanarChain, PlanarClosure, close_in_turn, close_together
+
+Array = NDArray[np.float64]
+
+#: Axes of a finger whose cosine lies below are no planar chain.
+PARALLEL = 0.999
+#: Phalanges are rounded by so much, which is the largest interference [m].
+ROUNDING = 0.0025
+#: Corners of a phalanx's outline that stand out less are left out [m].
+OUTLINE_TOLERANCE = 0.0002
+#: Sides of an outline that face away from the palmar side by more are left out [-].
+BACK_SIDE = -0.5
+#: Share of a phalanx's half width that bears, and where in it planes lie.
+BEARING_WIDTH, PLANES = 0.75, (-1.0, 0.0, 1.0)
+#: The surface's normal is the mean over so much of the contour about a contact [m].
+NORMAL_LENGTH = 0.004
+
+
+@dataclass(frozen=True, eq=False)
+class FingerPlane:
+    """
+    A finger of a hand as a planar chain, its knuckle as in a preshape.
+
+    Attributes
+    ----------
+    chain : PlanarChain
+        Its base is the plane's origin; ``start`` is the open preshape.
+    closed : (L,) float
+        Angles of the closed preshape [rad].
+    origin, axes : (3,) and (2, 3) float
+        The plane: first pivot in the middle of the pads, direction of the straight finger,
+        and where flexion leads; frame palm [m].
+    joints : (L,) int
+        The hand's joints.
+    offsets, signs : (L,) float
+        Joint j of the hand is ``signs (angle - offsets)`` [rad].
+    half_width : float
+        Of the part of the phalanges that bears [m].
+    links : (L,) int
+        The hand's link of each phalanx.
+    """
+
+    chain: PlanarChain
+    closed: Array
+    origin: Array
+    axes: Array
+    joints: NDArray[np.int64]
+    offsets: Array
+    signs: Array
+    half_width: float
+    links: NDArray[np.int64]
+
+    @cached_property
+    def across(self) -> Array:
+        """Return the plane's unit normal (3,), frame palm."""
+        return np.cross(*self.axes)
+
+    def to_joints(self, angles: Array) -> Array:
+        """Return values of the hand's ``joints`` at angles of the chain [rad]."""
+        values: Array = self.signs * (angles - self.offsets)
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class ReachedContact:
+    """A predicted contact: link, point [m] and unit normal into the object, frame object."""
+
+    link: int
+    point: Array
+    normal: Array
+
+
+@dataclass(frozen=True, eq=False)
+class HandClosure:
+    """
+    A hand closed about an object, each finger in its planes.
+
+    ``joint_positions (J,)`` [rad]; ``contacts`` of all fingers; ``fingers`` is how many of
+    them touch; ``overlap`` [m] how deep the open fingers already were in the object.
+    """
+
+    joint_positions: Array
+    contacts: tuple[ReachedContact, ...]
+    fingers: int
+    overlap: float
+
+
+@lru_cache(maxsize=32)
+def finger_planes(hand: HandModel, preshape: int) -> tuple[FingerPlane, ...]:
+    """
+    Return the planes of the fingers that close in a preshape.
+
+    Parameters
+    ----------
+    hand : HandModel
+    preshape : int
+        Index in ``hand.preshapes``.
+
+    Returns
+    -------
+    tuple of FingerPlane
+
+    Raises
+    ------
+    HandError
+        A finger's closing axes are not parallel, or it closes one joint against another.
+    """
+    shape = hand.preshapes[preshape]
+    return tuple(_finger_plane(hand, finger, shape.open, shape.closed)
+                 for finger in moving_fingers(hand, shape))
+
+
+def _finger_plane(hand: HandModel, finger: Finger, open_: Array, closed: Array) -> FingerPlane:
+    joints, links = np.array(finger.joints), np.array(finger.links)
+    straight = open_.copy()
+    straight[joints] = 0.0
+    T_palm_link = forward_kinematics(hand, straight[None])[0]
+    jacobians = link_jacobians(hand, straight[None])[0]
+    axes = jacobians[links, 3:, joints]
+    moves = closed[joints] - open_[joints]
+    leading = axes[0] * (np.sign(moves[0]) or 1.0)
+    cosines = axes @ leading
+    if (np.abs(cosines) < PARALLEL).any():
+        raise HandError(f'hand {hand.name!r}: the axes of a finger\'s joints '
+                        f'{[hand.joint_names[j] for j in joints]} are not parallel')
+    signs = np.sign(cosines)
+    T_last = T_palm_link[links[-1]]
+    middle = apply(T_last, hand.links[links[-1]].pad_point[None])[0]
+    pivots = np.array([_on_axis(T_palm_link[link], jacobians[link, :3, joint], axis, middle)
+                       for link, joint, axis in zip(links, joints, axes)])
+    hulls = [apply(T_palm_link[link], hand.links[link].mesh.vertices) for link in links]
+    along = pivots[1] - pivots[0] if len(pivots) > 1 else hulls[0].mean(axis=0) - pivots[0]
+    along = along - leading * (along @ leading)
+    along /= np.linalg.norm(along)
+    plane = np.stack([along, np.cross(leading, along)])
+    flat = [(hull - pivots[0]) @ plane.T for hull in hulls]
+    widths = [np.abs((hull - pivots[0]) @ leading).max() for hull in hulls]
+    half_width = BEARING_WIDTH * float(min(widths))
+    inner = [f[np.abs((h - pivots[0]) @ leading) <= half_width + 1e-9]
+             for f, h in zip(flat, hulls)]
+    flat_pivots = (pivots - pivots[0]) @ plane.T
+    return _chain_plane(hand, open_, closed, joints, links, signs, flat_pivots, inner,
+                        pivots[0], plane, half_width)
+
+
+def _chain_plane(hand: HandModel, open_: Array, closed: Array, joints: NDArray[np.int64],
+                 links: NDArray[np.int64], signs: Array, pivots: Array, inner: list[Array],
+                 origin: Array, plane: Array, half_width: float) -> FingerPlane:
+    """Return the plane with the chain of the straight finger's pivots and outlines."""
+    steps = np.diff(pivots, axis=0)
+    directions = np.arctan2(steps[:, 1], steps[:, 0])
+    directions = np.append(directions, directions[-1] if len(steps) else 0.0)
+    outlines, reach = [], 0.0
+    for pivot, direction, points in zip(pivots, directions, inner):
+        c, s = np.cos(direction), np.sin(direction)
+        local = (points - pivot) @ np.array([[c, -s], [s, c]])
+        outlines.append(palmar_outline(local, ROUNDING))
+        reach = float(local[:, 0].max()) - ROUNDING
+    lengths = np.append(np.linalg.norm(steps, axis=1), max(reach, 1e-3))
+    offsets = np.diff(directions, prepend=0.0)
+    limits = np.where(signs > 0.0, hand.joint_upper[joints], -hand.joint_lower[joints])
+    chain = PlanarChain(
+        base=np.zeros(2), direction=0.0, lengths=lengths,
+        half_thickness=np.full(len(joints), ROUNDING), start=offsets + signs * open_[joints],
+        limits=np.maximum(offsets + limits, offsets + signs * open_[joints]),
+        outlines=tuple(outlines))
+    return FingerPlane(chain, offsets + signs * closed[joints], origin, plane, joints, offsets,
+                       signs, half_width, links)
+
+
+def _on_axis(T_palm_link: Array, speed: Array, axis: Array, middle: Array) -> Array:
+    """Return the axis' point abreast of ``middle``; ``speed`` is that of the link's origin."""
+    point = T_palm_link[:3, 3] - np.cross(speed, axis)
+    abreast: Array = point + axis * ((middle - point) @ axis)
+    return abreast
+
+
+def palmar_outline(points: Array, rounding: float) -> Array:
+    """
+    Return the palmar side and the tip of the convex hull, drawn in by ``rounding``.
+
+    Parameters
+    ----------
+    points : (n, 2) float
+        x along the phalanx, y towards the palmar side [m].
+    rounding : float
+        [m]; a disc of this radius along the outline covers the hull but for its corners.
+
+    Returns
+    -------
+    (k, 2) float
+        A polyline from the tip's back to the pivot [m].
+    """
+    loop = points[ConvexHull(points).vertices]      # anticlockwise
+    loop = _inset(_simplified(loop), rounding)
+    edges = np.roll(loop, -1, axis=0) - loop
+    normals = np.stack([edges[:, 1], -edges[:, 0]], axis=1)
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
+    kept = (normals[:, 1] > BACK_SIDE) & ~((normals[:, 0] < -0.7) & (normals[:, 1] < 0.7))
+    first = int(np.flatnonzero(kept & ~np.roll(kept, 1))[0]) if not kept.all() else 0
+    order = (first + np.arange(len(loop))) % len(loop)
+    count = int(np.argmin(kept[order])) if not kept.all() else len(loop)
+    return loop[(first + np.arange(count + 1)) % len(loop)]
+
+
+def _simplified(loop: Array) -> Array:
+    """Return a convex loop without corners that stand out less than the tolerance."""
+    while len(loop) > 3:
+        before, after = np.roll(loop, 1, axis=0), np.roll(loop, -1, axis=0)
+        base = after - before
+        height = np.abs(base[:, 0] * (loop - before)[:, 1] - base[:, 1] * (loop - before)[:, 0])
+        height /= np.maximum(np.linalg.norm(base, axis=1), 1e-12)
+        least = int(np.argmin(height))
+        if height[least] > OUTLINE_TOLERANCE:
+            break
+        loop = np.delete(loop, least, axis=0)
+    return loop
+
+
+def _inset(loop: Array, depth: float) -> Array:
+    """Return a convex anticlockwise loop with every side moved inwards (clipping)."""
+    kept = loop
+    for a, b in zip(loop, np.roll(loop, -1, axis=0)):
+        inward = np.array([-(b - a)[1], (b - a)[0]]) / np.linalg.norm(b - a)
+        heights = (kept - a) @ inward - depth
+        points = []
+        for i in range(len(kept)):
+            j = (i + 1) % len(kept)
+            if heights[i] >= 0.0:
+                points.append(kept[i])
+            if (heights[i] >= 0.0) != (heights[j] >= 0.0):
+                share = heights[i] / (heights[i] - heights[j])
+                points.append(kept[i] + share * (kept[j] - kept[i]))
+        if len(points) < 3:
+            raise HandError(f'a phalanx is thinner than {2e3 * depth:.3g} mm')
+        kept = np.array(points)
+    return kept
+
+
+def close_hand(hand: HandModel, preshape: int, T_object_palm: Array, mesh: TriangleMesh,
+               clearance: float = 0.0, together: bool = True) -> HandClosure:
+    """
+    Return how a hand at a pose closes about an object, each finger in its own planes.
+
+    Parameters
+    ----------
+    hand : HandModel
+    preshape : int
+    T_object_palm : (4, 4) float
+    mesh : TriangleMesh
+        Closed, frame object.
+    clearance : float
+        As in ``close_in_turn`` [m].
+    together : bool
+        Joints of a finger move together as in the preshape; else one after the other, as
+        published.
+
+    Returns
+    -------
+    HandClosure
+
+    Raises
+    ------
+    HandError
+        The fingers are no planar chains, or the clearance is out of range.
+
+    Notes
+    -----
+    Source: seed 003, conclusion 2 (plane after plane). Each finger closes on the cuts of
+    three planes across its width at once, so the first touch in any of them stops it.
+    """
+    joints = hand.preshapes[preshape].open.copy()
+    contacts: list[ReachedContact] = []
+    fingers, overlap = 0, 0.0
+    for plane in finger_planes(hand, preshape):
+        pieces, faces, shifts = finger_section(plane, T_object_palm, mesh)
+        if together:
+            closure = close_together(plane.chain, pieces, plane.closed, clearance)
+        else:
+            closure = close_in_turn(plane.chain, pieces, clearance)
+        joints[plane.joints] = plane.to_joints(closure.angles)
+        contacts += _reached(plane, closure, pieces, faces, shifts, T_object_palm, mesh)
+        fingers += bool(closure.contacts)
+        overlap = max(overlap, closure.overlap)
+    return HandClosure(joints, tuple(contacts), fingers, overlap)
+
+
+def finger_section(plane: FingerPlane, T_object_palm: Array, mesh: TriangleMesh
+                   ) -> tuple[Array, NDArray[np.int64], Array]:
+    """
+    Return what a finger may meet: pieces (n, 2, 2), their faces (n,), their offsets (n,).
+
+    Offsets are those of the piece's plane from the finger's middle plane [m].
+    """
+    rotation = T_object_palm[:3, :3]
+    origin = rotation @ plane.origin + T_object_palm[:3, 3]
+    e1, e2 = plane.axes @ rotation.T
+    across = rotation @ plane.across
+    reach = float(plane.chain.lengths.sum()) + 0.02
+    offsets = plane.half_width * np.array(PLANES)
+    pieces, faces, planes = cut_faces(
+        mesh.vertices, mesh.faces, origin + offsets[:, None] * across, e1, e2, reach)
+    return pieces, faces, offsets[planes]
+
+
+def _reached(plane: FingerPlane, closure: PlanarClosure, pieces: Array,
+             faces: NDArray[np.int64], shifts: Array, T_object_palm: Array,
+             mesh: TriangleMesh) -> list[ReachedContact]:
+    rotation = T_object_palm[:3, :3]
+    reached = []
+    for contact in closure.contacts:
+        shift = shifts[contact.segment]
+        near, weights = pieces_near(pieces, shifts, contact.segment, contact.point, NORMAL_LENGTH)
+        inward = rotation @ (contact.normal @ plane.axes)
+        normal = -(weights @ mesh.face_normals[faces[near]])
+        size = math.sqrt(normal.dot(normal))
+        if normal @ inward > 0.1 * size > 0.0:
+            inward = normal / size
+        point = plane.origin + contact.point @ plane.axes + shift * plane.across
+        reached.append(ReachedContact(
+            int(plane.links[contact.phalanx]), rotation @ point + T_object_palm[:3, 3], inward))
+    return reached

@@ -1,0 +1,246 @@
+"""Preshapes from a section: the strategy of the longest chord with a real hand."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...bodies import TriangleMesh
+from ...errors import MeshError
+from ...hand import HandModel
+from ...transforms import apply, transform
+from ..hypotheses.hand_geometry import moving_fingers, pad_paths
+from .chord_pose import ChordFrame, chord_frame
+from .contour import Contour, cut_contours
+from .filter import least_unbalance
+from .finger_chain import PlanarChain, PlanarClosure, close_in_turn
+from .first_touch import place_bars
+from .hand_section import HandClosure, close_hand, finger_planes
+
+Array = NDArray[np.float64]
+
+#: Contact normals of fingers that oppose each other differ by at least this angle [rad].
+OPPOSING = np.radians(120.0)
+#: Half length of the prism that stands for a contour [m].
+PRISM_HALF_LENGTH = 0.1
+#: Unbalances that differ by less are equal: the smaller gap to the palm decides [-].
+SAME_BALANCE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class PreshapeChoice:
+    """
+    A hand about a section.
+
+    Attributes
+    ----------
+    preshape : int
+        Of the hand.
+    T_object_palm : (4, 4) float
+    closure : HandClosure
+    frame : ChordFrame
+        Of the contour, with the thumb at its first end.
+    gap : float
+        From the palm to the contour's outermost point [m].
+    opposition : float
+        Largest angle between two contact normals [rad], 0 with fewer than two contacts.
+    unbalance : float
+        As in ``least_unbalance`` [-].
+    """
+
+    preshape: int
+    T_object_palm: Array
+    closure: HandClosure
+    frame: ChordFrame
+    gap: float
+    opposition: float
+    unbalance: float
+
+    @property
+    def closes(self) -> bool:
+        """Return whether the open hand is free and at least two of its fingers oppose."""
+        return (self.closure.overlap == 0.0 and self.closure.fingers > 1
+                and self.opposition >= OPPOSING)
+
+
+def middle_section(mesh: TriangleMesh, T_object_canonical: Array,
+                   normal: Array | None = None) -> Contour:
+    """
+    Return the longest contour of the cut through the centre of mass.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+        Closed.
+    T_object_canonical : (4, 4) float
+        Centre of mass and principal axes, longest first.
+    normal : (3,) float, optional
+        Unit normal of the plane, frame object; None: the longest axis, so that the hand
+        closes across it.
+
+    Raises
+    ------
+    MeshError
+        The plane misses the body there, as of a ring.
+    """
+    axes = T_object_canonical[:3, 1:3].T
+    if normal is not None:
+        x = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
+        x /= np.linalg.norm(x)
+        axes = np.stack([x, np.cross(normal, x)])
+    contours = cut_contours(mesh, T_object_canonical[:3, 3], axes)
+    if not contours:
+        raise MeshError('the plane through the centre of mass does not cut the surface')
+    return contours[0]
+
+
+def prism_of(contour: Contour) -> TriangleMesh:
+    """Return the walls of a prism over a contour, without ends; frame of its source [m]."""
+    ends = contour.to_source(contour.segments)
+    lift = PRISM_HALF_LENGTH * np.cross(*contour.axes)
+    corners = np.concatenate([ends - lift, ends[:, ::-1] + lift], axis=1)
+    if contour.closed and _signed_area(contour.points) < 0.0:
+        corners = corners[:, ::-1]
+    first = 4 * np.arange(len(corners))[:, None]
+    faces = np.concatenate([first + [0, 1, 2], first + [0, 2, 3]])
+    return TriangleMesh(corners.reshape(-1, 3), faces)
+
+
+def _signed_area(points: Array) -> float:
+    following = np.roll(points, -1, axis=0)
+    return 0.5 * float((points[:, 0] * following[:, 1] - points[:, 1] * following[:, 0]).sum())
+
+
+def choose_preshape(hand: HandModel, contour: Contour, mesh: TriangleMesh, friction: float,
+                    gaps: tuple[float, ...], clearance: float = 0.0,
+                    together: bool = True) -> PreshapeChoice:
+    """
+    Return the preshape, of all with which the chord's strategy closes, that balances best.
+
+    Parameters
+    ----------
+    hand : HandModel
+    contour : Contour
+        In whose plane the hand stands.
+    mesh : TriangleMesh
+        What the fingers meet, each in its own planes: the body, or ``prism_of(contour)``.
+    friction : float
+    gaps : tuple of float
+        Distances of the palm from the contour's outermost point that are tried [m].
+    clearance : float
+        As in ``close_in_turn`` [m].
+    together : bool
+        As in ``close_hand``.
+
+    Returns
+    -------
+    PreshapeChoice
+        The nearest to closing where none closes.
+
+    Notes
+    -----
+    Source: seed 003, strategy of the maximal chord: the thumb stands at one of its ends, the
+    palm before the point farthest from it. Departures: both sides and both ends, all
+    preshapes and several gaps are tried; a hand without a thumb corner is centred on the
+    chord.
+    """
+    choices = [_choice(hand, number, contour, mesh, friction, frame, gap, clearance, together)
+               for frame in _frames(contour.points) for gap in gaps
+               for number in range(len(hand.preshapes))]
+    return min(choices, key=lambda c: (not c.closes, c.closure.overlap > 0.0, -c.closure.fingers,
+                                       round(c.unbalance / SAME_BALANCE), c.gap))
+
+
+def _frames(points: Array) -> list[ChordFrame]:
+    return [chord_frame(points, side, turned) for side in (1, -1) for turned in (False, True)]
+
+
+def _choice(hand: HandModel, number: int, contour: Contour, mesh: TriangleMesh,
+            friction: float, frame: ChordFrame, gap: float, clearance: float,
+            together: bool) -> PreshapeChoice:
+    T_object_palm = _palm_pose(hand, number, contour, frame, gap)
+    closure = close_hand(hand, number, T_object_palm, mesh, clearance, together)
+    normals = np.array([contact.normal for contact in closure.contacts]).reshape(-1, 3)
+    cosines = normals @ normals.T
+    opposition = float(np.arccos(np.clip(cosines.min(initial=1.0), -1.0, 1.0)))
+    middle = contour.to_source(0.5 * (frame.first + frame.second))
+    radius = 0.5 * float(np.linalg.norm(frame.second - frame.first))
+    unbalance = 1.0
+    if len(normals) > 1:
+        unbalance = least_unbalance(closure.contacts, middle, radius, friction)
+    return PreshapeChoice(number, T_object_palm, closure, frame, gap, opposition, unbalance)
+
+
+def _palm_pose(hand: HandModel, number: int, contour: Contour, frame: ChordFrame,
+               gap: float) -> Array:
+    """Return the pose: x from thumb to fingers along the chord, z from the palm to it."""
+    x, z = frame.x @ contour.axes, frame.y @ contour.axes
+    preshape = hand.preshapes[number]
+    pads, _ = pad_paths(hand, moving_fingers(hand, preshape), preshape)
+    closing = 0.5 * (pads[..., 0].min() + pads[..., 0].max())
+    palm = hand.links[hand.palm_index].mesh
+    middle = 0.5 * float(frame.to_frame(frame.first)[0] + frame.to_frame(frame.second)[0])
+    corner = contour.to_source(frame.origin)
+    origin = corner + (middle - closing) * x - (gap + palm.bounds[1, 2]) * z
+    return transform(np.stack([x, np.cross(z, x), z], axis=1), origin)
+
+
+def close_in_corner(contour: Contour, lengths: Array, half_thickness: float, clearance: float,
+                    pivot: Array | None = None) -> tuple[PlanarClosure, PlanarChain, ChordFrame]:
+    """
+    Return the published closing of corner and finger, for any chain of phalanges.
+
+    Parameters
+    ----------
+    contour : Contour
+    lengths : (L,) float
+        [m]
+    half_thickness, clearance : float
+        [m]
+    pivot : (2,) float, optional
+        Of the first phalanx in the corner's frame [m]; None: on the palm, beside the
+        contour.
+
+    Returns
+    -------
+    PlanarClosure, PlanarChain
+        In the corner's frame.
+    ChordFrame
+
+    Notes
+    -----
+    Source: seed 003. The thumb's line is x = 0 and touches the chord's first end, the palm is
+    y = 0 and touches the outermost point; the straight finger lies along x.
+    """
+    frame = chord_frame(contour.points)
+    placed = frame.to_frame(contour.points)
+    if pivot is None:
+        pivot = np.array([placed[:, 0].max() + half_thickness + max(clearance, 0.0), 0.0])
+    chain = PlanarChain.straight(pivot, lengths, half_thickness, limit=np.pi)
+    return close_in_turn(chain, frame.to_frame(contour.segments), clearance), chain, frame
+
+
+def finger_shapes(choice: PreshapeChoice, hand: HandModel, contour: Contour
+                  ) -> list[tuple[Array, Array]]:
+    """Return each finger's bars (K, 2, 2), open and closed, seen in the contour's plane [m]."""
+    shapes = []
+    for plane in finger_planes(hand, choice.preshape):
+        chain = plane.chain
+        angles = plane.offsets + plane.signs * choice.closure.joint_positions[plane.joints]
+        bars, owners = chain.bars
+        both = []
+        for values in (chain.start, angles):
+            flat = place_bars(chain.points(values), bars, owners)
+            p_palm = plane.origin + flat @ plane.axes
+            p_object = apply(choice.T_object_palm, p_palm.reshape(-1, 3))
+            both.append(((p_object - contour.origin) @ contour.axes.T).reshape(flat.shape))
+        shapes.append((both[0], both[1]))
+    return shapes
+
+
+def palm_line(choice: PreshapeChoice, hand: HandModel, contour: Contour) -> Array:
+    """Return the ends (2, 2) of the palm's surface in the contour's plane [m]."""
+    low, high = hand.links[hand.palm_index].mesh.bounds
+    ends = np.array([[low[0], 0.0, high[2]], [high[0], 0.0, high[2]]])
+    flat: Array = (apply(choice.T_object_palm, ends) - contour.origin) @ contour.axes.T
+    return flat

@@ -1,0 +1,42 @@
+"""What the planner says while it works: questions, how far it is, and which score counts."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..batches import ConfigurationBatch
+from .ranked_grasp import RankedGrasp
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """A numbered question; numbers count up from 0 without a gap."""
+
+    batch_id: int
+    configurations: ConfigurationBatch
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """How far planning is: hypotheses judged, in all, stable ones, and the best so far."""
+
+    evaluated: int
+    total: int
+    stable: int
+    best: RankedGrasp | None
+
+
+class Bar(NamedTuple):
+    """
+    What a closing's best score must reach: of one that may come to be quantitative, and others.
+
+    Grasps that are not quantitative rank after all that are.
+    """
+
+    quantitative: float = -np.inf
+    other: float = -np.inf
+
+
+#: That of a closing that is not set aside.
+NO_BAR = Bar()

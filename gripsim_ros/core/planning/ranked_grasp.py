@@ -1,0 +1,209 @@
+"""What the planner hands out: ranked grasps, the nearest miss, how the held object is moved."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+#: How the object gets to its wanted pose.
+HAND_ONLY, COMPLIANT, WITH_ARM, NOWHERE = 'hand_only', 'compliant', 'with_arm', 'none'
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """
+    Whether and how a held object gets to its wanted pose.
+
+    Attributes
+    ----------
+    level : str
+        ``hand_only``: the joints alone follow without slip (seed 001, equation (2));
+        ``compliant``: so that the patches absorb the rest without slipping; ``with_arm``: the
+        palm moves too; ``none``: not at all.
+    residual : float
+        Largest part of a step's motion of the contacts that the joints cannot give [-].
+    slip_share : float
+        Largest tangential displacement of a patch over what it bears without slipping [-].
+    joints : (m, J) float
+        Joint positions after each step that succeeded, the grasp first [rad].
+    T_object_palm : (m, 4, 4) float
+        Pose of the palm in the object's *first* frame after each of them.
+    shares : (m,) float
+        Part of the whole way [-].
+    failed_step : int
+        Number of the first step that fails, of the fingers alone where the arm helps, else in
+        the attempt that came farthest; -1: none.
+    message : str
+        One sentence; why that step fails.
+    """
+
+    level: str
+    residual: float
+    slip_share: float
+    joints: Array
+    T_object_palm: Array
+    shares: Array
+    failed_step: int
+    message: str
+
+
+@dataclass(frozen=True, eq=False)
+class GraspContact:
+    """
+    One patch of a ranked grasp; forces act on the object, frame object, SI.
+
+    ``strain_energy`` [J] and ``peak_von_mises`` [Pa] are NaN where not computed;
+    ``surface_uncertainty`` is the expected error of the surface's place there [m], 0 where it
+    was seen or given. ``closing_force`` and ``closing_torque (3,)`` [N, N m] are the resultant
+    of the pressures and its moment about the point, ``mean_pressure`` [Pa] its normal part over
+    the area, ``equivalent_radius`` [m] that of a disc of the area; ``normal_stiffness`` and
+    ``tangential_stiffness`` [N/m] are incremental. ``max_deformation`` and ``mean_deformation``
+    [m] are displacements of the patch without the surface's best-fit rigid motion, NaN where
+    not computed; ``flags`` are ``batches.PATCH_*``, 0 in the model's range.
+    """
+
+    link: str
+    point: Array
+    normal: Array
+    force: Array
+    torque: Array
+    closing_force: Array
+    area: float
+    peak_pressure: float
+    friction_radius: float
+    strain_energy: float = np.nan
+    peak_von_mises: float = np.nan
+    surface_uncertainty: float = 0.0
+    closing_torque: Array = field(default_factory=lambda: np.zeros(3))
+    mean_pressure: float = np.nan
+    equivalent_radius: float = np.nan
+    normal_stiffness: float = np.nan
+    tangential_stiffness: float = np.nan
+    max_deformation: float = np.nan
+    mean_deformation: float = np.nan
+    flags: int = 0
+
+
+@dataclass(frozen=True)
+class ScoreTerm:
+    """One term of a score: ``contribution = weight x normalised value``."""
+
+    name: str
+    value: float
+    unit: str
+    weight: float
+    contribution: float
+    normalised: float = 0.0
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """
+    How a grasp fares where the numbers of the request are uncertain.
+
+    Of ``samples`` a share ``holding`` holds, with its standard error ``error``;
+    ``mean_margin`` is the mean multiple of the loads that is held.
+    """
+
+    samples: int
+    holding: float
+    error: float
+    mean_margin: float
+
+
+@dataclass(frozen=True, eq=False)
+class RankedGrasp:
+    """
+    A grasp with its reasons; poses are of the palm in the object's frame.
+
+    ``trajectory (m, J)`` [rad] leads from the open hand to the first state that holds;
+    ``grip_positions`` and ``grip_efforts (J,)`` [rad, N m] are what to command there.
+    ``vertices`` and ``vertex_pressures`` are the deformed surface [m, Pa] where it was
+    computed, else None. ``reason`` says why a grasp under evaluation does not hold.
+    ``damage_margin`` is the damage pressure of object or pads over the peak pressure [-],
+    ``inf`` without limit or contact; ``robustness`` is None unless asked for, ``reach`` unless
+    the task has a displacement and there was time to follow it; ``arm_motion`` is an
+    ``ArmMotion`` where an arm was asked for.
+    ``max_deformation`` and ``mean_deformation`` [m] are those of the surface without its
+    best-fit rigid motion; they, ``strain_energy`` [J] and ``peak_von_mises`` [Pa] are NaN where
+    not computed. ``T_object_settled (4, 4)`` is where the object settles between the fingers, in
+    its frame as they find it; contacts, surface and centre of mass are told in the latter.
+    ``residual`` is what the contacts' forces then lack to balance, over their sum [-];
+    ``balanced`` is False where that stays above the tolerance however it settles.
+    ``limiting_load (6,)`` is the load that fails first when all grow alike (at the largest
+    margin looked for, the one that uses most of a limit): force [N], torque about the deformed
+    centre of mass [N m], as the task has it, not times ``margin``; None without one.
+    ``epsilon`` and ``wrench_volume`` are those of Ferrari & Canny for the contacts as hard
+    fingers, NaN where not computed; the contacts close by force where epsilon is above 0.
+    """
+
+    rank: int
+    hypothesis: int
+    preshape: str
+    stable: bool
+    T_object_palm: Array
+    T_object_pregrasp: Array
+    trajectory: Array
+    grip_positions: Array
+    grip_efforts: Array
+    contacts: tuple[GraspContact, ...]
+    score: float
+    terms: tuple[ScoreTerm, ...]
+    margin: float
+    quantitative: bool
+    max_displacement: float
+    centre_of_mass: Array
+    warnings: tuple[str, ...] = ()
+    reason: str = ''
+    vertices: Array | None = None
+    vertex_pressures: Array | None = None
+    damage_margin: float = np.inf
+    robustness: Robustness | None = None
+    reach: Reach | None = None
+    arm_motion: Any = None
+    max_deformation: float = np.nan
+    mean_deformation: float = np.nan
+    strain_energy: float = np.nan
+    peak_von_mises: float = np.nan
+    T_object_settled: Array = field(default_factory=lambda: np.eye(4))
+    residual: float = np.nan
+    limiting_load: Array | None = None
+    epsilon: float = np.nan
+    wrench_volume: float = np.nan
+    balanced: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class NearestMiss:
+    """
+    Of the rejected hypotheses the one that came nearest, with what it lacked.
+
+    ``T_object_palm`` and ``joint_positions (J,)`` [rad] are where it was nearest;
+    ``capable`` tells whether forces within all limits hold the task, ``margin`` which
+    multiple of its loads that state held. Not ``capable``: ``needed_friction`` [-] would do
+    within the limits, ``needed_force`` [N] is the largest normal force if friction alone
+    limited the forces, ``allowed_force`` [N] the largest that a contact may carry and
+    ``held_share`` [-] the share of the loads that can be held; ``inf``: none would do, NaN:
+    not worked out. ``peak_pressure`` [Pa] is that of the state, ``max_pressure`` [Pa] where
+    damage of object or pads begins.
+    """
+
+    reason: str
+    hypothesis: int
+    preshape: str
+    T_object_palm: Array
+    joint_positions: Array
+    links: tuple[str, ...]
+    capable: bool
+    margin: float
+    friction: float
+    needed_friction: float
+    needed_force: float
+    allowed_force: float
+    held_share: float
+    peak_pressure: float
+    max_pressure: float
+    contacts: tuple[GraspContact, ...] = ()

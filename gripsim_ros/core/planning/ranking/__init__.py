@@ -1,0 +1,1 @@
+"""Scores of grasps that hold, which are worth going on with, and robustness."""

@@ -1,0 +1,133 @@
+"""From a state that holds to the grasp that is handed out."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import batches
+from ...hand import HandModel
+from ...transforms import cross, transform
+from ..closing.closing import Held
+from ..closing.grasp_state import StateRow
+from ..hypotheses.generate import Hypothesis
+from ..options import PlannerOptions
+from ..ranked_grasp import GraspContact, RankedGrasp
+from .scan_uncertainty import with_doubt
+from .score import Reference, damage_margin, grip_efforts, score_terms
+
+Array = NDArray[np.float64]
+
+
+def make_grasp(hypothesis: Hypothesis, held: Held, hand: HandModel, reference: Reference,
+               options: PlannerOptions) -> RankedGrasp:
+    """
+    Return the grasp of a hypothesis and a state that holds, not yet ranked.
+
+    Parameters
+    ----------
+    hypothesis : Hypothesis
+    held : Held
+    hand : HandModel
+    reference : Reference
+    options : PlannerOptions
+
+    Returns
+    -------
+    RankedGrasp
+        With rank 0.
+    """
+    state, T_object_palm = held.state, hypothesis.T_object_palm
+    efforts = grip_efforts(hand, held.joint_positions, T_object_palm, state)
+    score, terms = score_terms(state, efforts, hand, reference, options)
+    back = -options.approach_distance * T_object_palm[:3, 2]
+    grasp = RankedGrasp(
+        rank=0, hypothesis=hypothesis.number, stable=state.holds,
+        preshape=hand.preshapes[hypothesis.preshape].name,
+        T_object_palm=T_object_palm,
+        T_object_pregrasp=transform(T_object_palm[:3, :3], T_object_palm[:3, 3] + back),
+        trajectory=held.trajectory,
+        grip_positions=np.clip(held.joint_positions + efforts / hand.joint_stiffness,
+                               hand.joint_lower, hand.joint_upper),
+        grip_efforts=efforts, contacts=grasp_contacts(state, hand), score=score, terms=terms,
+        margin=state.margin, quantitative=state.quantitative and held.balanced,
+        balanced=held.balanced,
+        max_displacement=state.max_displacement, centre_of_mass=state.centre_of_mass,
+        warnings=patch_warnings(state, hand) + _settling_warnings(held), vertices=state.vertices,
+        vertex_pressures=state.vertex_pressures,
+        damage_margin=damage_margin(state, reference),
+        max_deformation=state.max_deformation, mean_deformation=state.mean_deformation,
+        strain_energy=state.strain_energy, peak_von_mises=state.peak_von_mises,
+        T_object_settled=held.T_object_settled, residual=state.residual,
+        limiting_load=limiting_load(state, held.T_object_settled, reference),
+        epsilon=state.epsilon, wrench_volume=state.wrench_volume)
+    return with_doubt(grasp, reference.seen, options)
+
+
+def limiting_load(state: StateRow, T_object_settled: Array, reference: Reference
+                  ) -> Array | None:
+    """
+    Return the load of the task that fails first in a state.
+
+    Parameters
+    ----------
+    state : StateRow
+        Told in the frame of the object where the fingers find it.
+    T_object_settled : (4, 4) float
+        Where the object settled in that frame: the task's wrenches act at its origin there, in
+        directions that have stayed.
+    reference : Reference
+
+    Returns
+    -------
+    (6,) float or None
+        Force [N], torque about the state's centre of mass [N m]; None where none was examined.
+    """
+    if not 0 <= state.worst_case < len(reference.load_cases):
+        return None
+    gravity, force, torque = reference.load_cases[state.worst_case].reshape(3, 3)
+    lever = T_object_settled[:3, 3] - state.centre_of_mass
+    return np.concatenate([reference.mass * gravity + force, torque + cross(lever, force)])
+
+
+def grasp_contacts(state: StateRow, hand: HandModel) -> tuple[GraspContact, ...]:
+    """Return the loaded patches of a state."""
+    return tuple(
+        GraspContact(
+            link=hand.link_names[link], point=state.points[i], normal=state.normals[i],
+            force=state.minimal_forces[i], torque=state.minimal_torques[i],
+            closing_force=state.forces[i], area=float(state.areas[i]),
+            peak_pressure=float(state.peak_pressures[i]),
+            friction_radius=float(state.friction_radii[i]),
+            strain_energy=float(state.strain_energies[i]),
+            peak_von_mises=float(state.von_mises[i]), closing_torque=state.torques[i],
+            mean_pressure=float(state.normal_forces[i] / max(state.areas[i], 1e-12)),
+            equivalent_radius=float(np.sqrt(state.areas[i] / np.pi)),
+            normal_stiffness=float(state.normal_stiffness[i]),
+            tangential_stiffness=float(state.tangential_stiffness[i]),
+            max_deformation=float(state.max_deformations[i]),
+            mean_deformation=float(state.mean_deformations[i]), flags=int(state.flags[i]))
+        for i, link in enumerate(state.links))
+
+
+def patch_warnings(state: StateRow, hand: HandModel) -> tuple[str, ...]:
+    """Return one sentence for each flag of each patch."""
+    return tuple(f'{hand.link_names[link]}: {text}'
+                 for link, flags in zip(state.links, state.flags)
+                 for flag, text in batches.PATCH_FLAG_TEXTS.items() if int(flags) & flag)
+
+
+def _settling_warnings(held: Held) -> tuple[str, ...]:
+    if held.balanced:
+        return ()
+    return (f'the object does not come to rest: {100.0 * held.state.residual:.0f} % of the '
+            'forces are not balanced',)
+
+
+def rank_key(grasp: RankedGrasp) -> tuple[bool, bool, float, int]:
+    """
+    Return the order of ranking: quantitative first, then balanced, then the score, the number.
+
+    Where the object does not come to rest, no state of balance is known: of 22 such grasps two
+    were lost in physics, of 204 others none (docs/validation/physics.md).
+    """
+    return (not grasp.quantitative, not grasp.balanced, -round(grasp.score, 9),
+            grasp.hypothesis)

@@ -1,0 +1,166 @@
+"""Robustness of grasps: the numbers of a request varied at random, and what comes of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...bodies import GraspObject
+from ...hand import HandModel, forward_kinematics, link_jacobians
+from ...transforms import from_rotation_vector
+from ..closing.grasp_state import StateRow
+from ..hypotheses.hand_geometry import find_fingers
+from ..options import Uncertainty
+from ..ranked_grasp import RankedGrasp, Robustness
+
+Array = NDArray[np.float64]
+
+#: Poisson's ratios are kept within [-].
+POISSON_RANGE = (0.0, 0.499)
+#: Friction is kept above [-].
+LEAST_FRICTION = 1e-3
+#: A joint settles by so much in one step at most [rad].
+MOST_STEP = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One draw: the object with another material, and its pose (4, 4) where it was thought."""
+
+    grasp_object: GraspObject
+    T_object_moved: Array
+
+
+def draw_samples(grasp_object: GraspObject, uncertainty: Uncertainty, count: int, seed: int
+                 ) -> list[Sample]:
+    """
+    Return objects as they might be instead.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    uncertainty : Uncertainty
+    count : int
+    seed : int
+        Samples depend on it alone, and the first of them not on ``count``.
+
+    Returns
+    -------
+    list of Sample
+        Modulus and friction are lognormal with the given value as the median, Poisson's
+        ratio is normal and clipped, the pose turns about the centre of mass.
+    """
+    return [_draw(grasp_object, uncertainty, np.random.default_rng([seed, number]))
+            for number in range(count)]
+
+
+def _draw(grasp_object: GraspObject, uncertainty: Uncertainty, rng: np.random.Generator
+          ) -> Sample:
+    numbers, stuff = rng.standard_normal(9), grasp_object.material
+    varied = replace(
+        stuff,
+        youngs_modulus=stuff.youngs_modulus * float(np.exp(
+            uncertainty.youngs_modulus * numbers[0])),
+        poisson_ratio=float(np.clip(
+            stuff.poisson_ratio + uncertainty.poisson_ratio * numbers[1], *POISSON_RANGE)),
+        friction=max(LEAST_FRICTION, stuff.friction * float(np.exp(
+            uncertainty.friction * numbers[2]))))
+    centre = grasp_object.mass_properties.centre_of_mass
+    T = rotated_about(centre, uncertainty.rotation * numbers[6:],
+                      uncertainty.position * numbers[3:6])
+    return Sample(GraspObject(grasp_object.mesh, varied, grasp_object.label), T)
+
+
+def rotated_about(centre: Array, rotation: Array, translation: Array) -> Array:
+    """Return the motion (4, 4) that turns about a point [m] by a vector [rad] and then moves."""
+    T = from_rotation_vector(np.concatenate([np.zeros(3), rotation]))
+    T[:3, 3] = centre - T[:3, :3] @ centre + translation
+    return T
+
+
+def commanded_joints(hand: HandModel, grasp: RankedGrasp, squeeze: float) -> Array:
+    """
+    Return where springs at the joints are sent to press as closing did (J,) [rad].
+
+    Parameters
+    ----------
+    hand : HandModel
+    grasp : RankedGrasp
+        Its closing forces give the torques at the last row.
+    squeeze : float
+        Multiple of these torques [-].
+    """
+    joints = grasp.trajectory[-1]
+    links = np.array([hand.link_names.index(c.link) for c in grasp.contacts], dtype=np.int64)
+    points = np.array([c.point for c in grasp.contacts]).reshape(-1, 3)
+    forces = np.array([c.closing_force for c in grasp.contacts]).reshape(-1, 3)
+    rows = _levers(hand, joints, grasp.T_object_palm, links, points)
+    torques = np.einsum('kxj,kx->j', rows, forces)
+    commanded: Array = joints + squeeze * torques / hand.joint_stiffness
+    return commanded
+
+
+def settled_joints(hand: HandModel, joints: Array, command: Array, T_object_palm: Array,
+                   state: StateRow) -> Array:
+    """
+    Return the joints (J,) after one Newton step to balance springs and contact forces [rad].
+
+    ``k (q_command - q) = J^T f``, with the contacts' normal stiffness; joints that close no
+    finger do not move.
+
+    Parameters
+    ----------
+    hand : HandModel
+    joints, command : (J,) float
+        [rad]
+    T_object_palm : (4, 4) float
+    state : StateRow
+        At ``joints``.
+    """
+    stiffness = np.broadcast_to(hand.joint_stiffness, joints.shape)
+    rows = _levers(hand, joints, T_object_palm, state.links, state.points)
+    along = np.einsum('kxj,kx->kj', rows, state.normals)
+    matrix = np.diag(stiffness) + along.T @ (state.normal_stiffness[:, None] * along)
+    missing = stiffness * (command - joints) - np.einsum('kxj,kx->j', rows, state.forces)
+    step = np.clip(np.linalg.solve(matrix, missing), -MOST_STEP, MOST_STEP)
+    settled: Array = np.clip(joints + step, hand.joint_lower, hand.joint_upper)
+    return settled
+
+
+def _levers(hand: HandModel, joints: Array, T_object_palm: Array, links: NDArray[np.int64],
+            points: Array) -> Array:
+    """Return how fast points of links move (k, 3, J) with the closing joints, frame object."""
+    T_palm_link = forward_kinematics(hand, joints[None])[0]
+    jacobians = link_jacobians(hand, joints[None])[0][links]
+    R_object_palm = T_object_palm[:3, :3]
+    arms = (points - T_object_palm[:3, 3]) @ R_object_palm - T_palm_link[links, :3, 3]
+    rows = jacobians[:, :3] + np.cross(
+        jacobians[:, 3:], arms[:, :, None], axisa=1, axisb=1, axisc=1)
+    closing = np.zeros(len(joints))
+    for finger in find_fingers(hand):
+        closing[list(finger.joints)] = 1.0
+    levers: Array = np.einsum('xy,kyj->kxj', R_object_palm, rows) * closing
+    return levers
+
+
+def summarise(verdicts: Sequence[tuple[bool, float]]) -> Robustness:
+    """
+    Return the robustness that one grasp's verdicts give: whether it holds, and the margin.
+
+    Parameters
+    ----------
+    verdicts : sequence of (bool, float)
+        At least one.
+
+    Notes
+    -----
+    The standard error is that of Agresti & Coull 1998, sqrt(p (1 - p) / n') with two
+    successes and two failures added: it does not vanish where all samples hold.
+
+    """
+    count, holding = len(verdicts), sum(holds for holds, _ in verdicts)
+    share = (holding + 2.0) / (count + 4.0)
+    return Robustness(count, holding / count,
+                      float(np.sqrt(share * (1.0 - share) / (count + 4.0))),
+                      float(np.mean([margin for _, margin in verdicts])))

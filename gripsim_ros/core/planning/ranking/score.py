@@ -1,0 +1,197 @@
+"""Ranking: a score whose every term is shown, with unit and weight."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from ...bodies import GraspObject
+from ...bodies.scans.complete import SeenSurface
+from ...hand import HandModel, link_poses_and_jacobians
+from ...transforms import cross, skew
+from ..closing.grasp_state import StateRow
+from ..options import PlannerOptions
+from ..ranked_grasp import ScoreTerm
+
+Array = NDArray[np.float64]
+
+#: Least singular value of the grasp map with which the spread term is whole: that of three
+#: contacts evenly round a circle of the object's radius is 1.2.
+FULL_SPREAD = 1.0
+#: Displacement, in parts of the object's radius, at which the deformation term is 0.
+FULL_DEFORMATION = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """
+    What a score is measured against: load [N], friction, radius [m], pressure [Pa].
+
+    ``load_cases (c, 9)`` are the task's, ``mass`` [kg] the object's. ``seen`` tells where a
+    completed body was seen; None: it was given.
+    """
+
+    load: float
+    friction: float
+    radius: float
+    max_pressure: float
+    load_cases: Array
+    mass: float
+    seen: SeenSurface | None = None
+
+
+def score_reference(grasp_object: GraspObject, hand: HandModel, load_cases: Array) -> Reference:
+    """
+    Return the reference of a request.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    hand : HandModel
+    load_cases : (c, 9) float
+
+    Returns
+    -------
+    Reference
+        ``load`` is the largest force of a case; ``radius`` that of the sphere of the
+        object's volume; ``max_pressure`` the lowest limit of material and pads.
+    """
+    properties = grasp_object.mass_properties
+    loads = np.linalg.norm(properties.mass * load_cases[:, :3] + load_cases[:, 3:6], axis=1)
+    pads = [link.pad.max_pressure for link in hand.links if link.pad is not None]
+    return Reference(
+        load=float(max(loads.max(initial=0.0), 1e-9)),
+        friction=grasp_object.material.friction,
+        radius=float((3.0 * properties.volume / (4.0 * np.pi)) ** (1.0 / 3.0)),
+        max_pressure=float(min([grasp_object.material.max_pressure, *pads])),
+        load_cases=load_cases, mass=properties.mass, seen=grasp_object.seen)
+
+
+def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: StateRow) -> Array:
+    """
+    Return the joint torques of the minimal forces (J,) [N m]: the transposed Jacobian.
+
+    Parameters
+    ----------
+    hand : HandModel
+    joints : (J,) float
+        [rad]
+    T_object_palm : (4, 4) float
+    state : StateRow
+        Its minimal forces act on the object.
+    """
+    T_palm_link, jacobians = (rows[0] for rows in link_poses_and_jacobians(hand, joints[None]))
+    R_palm_object = T_object_palm[:3, :3].T
+    efforts = np.zeros(len(joints))
+    for link, point, force, torque in zip(state.links, state.points, state.minimal_forces,
+                                          state.minimal_torques):
+        p_palm = R_palm_object @ (point - T_object_palm[:3, 3])
+        f_palm, m_palm = R_palm_object @ force, R_palm_object @ torque
+        lever = p_palm - T_palm_link[link, :3, 3]
+        efforts += jacobians[link, :3].T @ f_palm
+        efforts += jacobians[link, 3:].T @ (m_palm + cross(lever, f_palm))
+    return efforts
+
+
+def contact_stance(state: StateRow, reference: Reference) -> tuple[float, float]:
+    """Return how little normals oppose each other, and contacts spread: no force counts."""
+    return _unbalance(state.normals), _spread(state, reference.radius)
+
+
+def score_terms(state: StateRow, efforts: Array, hand: HandModel, reference: Reference,
+                options: PlannerOptions, stance: tuple[float, float] | None = None
+                ) -> tuple[float, tuple[ScoreTerm, ...]]:
+    """
+    Return a grasp's score in [0, 1] and its terms.
+
+    Parameters
+    ----------
+    state : StateRow
+        A state; without forces that hold it, its gentleness is 0.
+    efforts : (J,) float
+        Joint torques of the minimal forces [N m].
+    hand : HandModel
+    reference : Reference
+    options : PlannerOptions
+    stance : (float, float), optional
+        ``contact_stance`` of the state, where it is known.
+
+    Returns
+    -------
+    score : float
+    terms : tuple of ScoreTerm
+
+    Notes
+    -----
+    Own choice of terms; each is monotone in one physical quantity, see docs/model.
+
+    """
+    force = float(np.linalg.norm(state.minimal_forces, axis=1).sum()) / reference.load
+    peak = float(state.peak_pressures.max(initial=0.0))
+    offset = _support_offset(state)
+    unbalance, spread = stance or contact_stance(state, reference)
+    torque = float(np.max(np.abs(efforts) / hand.joint_efforts))
+    values = {
+        'gentleness': (force, 'N/N', _gentleness(reference.friction * force)),
+        'pressure': (peak, 'Pa', 1.0 - peak / reference.max_pressure),
+        'support': (offset, 'm', 1.0 - offset / reference.radius),
+        'opposition': (unbalance, '-', 1.0 - unbalance),
+        'spread': (spread, '-', spread / FULL_SPREAD),
+        'torque': (torque, '-', 1.0 - torque),
+        'deformation': (state.max_displacement, 'm',
+                        1.0 - state.max_displacement / (FULL_DEFORMATION * reference.radius))}
+    total = sum(options.weights.values())
+    terms = tuple(
+        _term(name, float(value), unit, options.weights[name] / total,
+              min(max(float(normalised), 0.0), 1.0))
+        for name, (value, unit, normalised) in values.items())
+    return sum(term.contribution for term in terms), terms
+
+
+def _term(name: str, value: float, unit: str, weight: float, normalised: float) -> ScoreTerm:
+    return ScoreTerm(name, value, unit, weight, weight * normalised, normalised)
+
+
+def damage_margin(state: StateRow, reference: Reference) -> float:
+    """Return the damage pressure of object or pads over the peak pressure [-], ``inf``: none."""
+    peak = float(state.peak_pressures.max(initial=0.0))
+    return reference.max_pressure / peak if peak > 0.0 else np.inf
+
+
+def _gentleness(pinches: float) -> float:
+    """Return 1 for a friction pinch's force, less for more; 0 where no forces hold."""
+    return min(1.0, 1.0 / pinches) if pinches > 0.0 else 0.0
+
+
+def _support_offset(state: StateRow) -> float:
+    """Return the distance of the centre of mass from the middle of the contacts [m]."""
+    weights = np.maximum(state.normal_forces, 0.0)
+    middle = weights @ state.points / max(float(weights.sum()), 1e-12)
+    return float(np.linalg.norm(middle - state.centre_of_mass))
+
+
+def _spread(state: StateRow, radius: float) -> float:
+    """
+    Return the least singular value of the grasp map of hard fingers, torques over radius.
+
+    Source: Li & Sastry 1988. Two contacts have 0: nothing but torsion resists about the
+    line through them.
+    """
+    if not len(state.points):
+        return 0.0
+    arms = (state.points - state.centre_of_mass) / radius
+    grasp_map = np.empty((6, len(arms), 3))
+    grasp_map[:3], grasp_map[3:] = np.eye(3)[:, None], skew(arms).swapaxes(0, 1)
+    values = np.linalg.svd(grasp_map.reshape(6, -1), compute_uv=False)
+    return float(values[5]) if len(values) > 5 else 0.0
+
+
+def _unbalance(normals: Array) -> float:
+    """Return the smallest norm of a convex sum of the normals: 0 where they can balance."""
+    if not len(normals):
+        return 1.0      # and nnls writes beyond a matrix without columns
+    large = 1e3
+    shares, _ = nnls(np.vstack([normals.T, np.full(len(normals), large)]),
+                     np.array([0.0, 0.0, 0.0, large]))
+    return float(np.linalg.norm(shares @ normals) / max(float(shares.sum()), 1e-12))

@@ -1,0 +1,151 @@
+"""What a grasp must withstand and where the hand may be, and checks of what users pass."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..batches import OBSTACLE_WIDTH, check_obstacles
+from ..errors import ShapeError, TaskError
+from ..transforms import checked_rigid
+
+Array = NDArray[np.float64]
+
+#: A direction that is shorter has none.
+LEAST_LENGTH = 1e-9
+
+
+def _no_rows(width: int) -> Array:
+    return np.zeros((0, width))
+
+
+def _finite(name: str, value: Any) -> Array:
+    try:
+        numbers = np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise TaskError(f'task.{name} must be numbers, got {value!r:.60}') from None
+    if not np.isfinite(numbers).all():
+        raise TaskError(f'task.{name} must be finite, got {numbers.tolist()}')
+    return numbers
+
+
+def _number(name: str, value: Any) -> float:
+    number = _finite(name, value)
+    if number.ndim:
+        raise TaskError(f'task.{name} must be one number, got {value!r:.60}')
+    return float(number)
+
+
+def _rigid(name: str, value: Any) -> Array:
+    motion = _finite(name, value)
+    if motion.shape != (4, 4):
+        raise TaskError(f'task.{name} must be a pose of shape (4, 4), got {motion.shape}')
+    return checked_rigid(motion, f'task.{name}')
+
+
+def check_counts(**counts: int) -> None:
+    """
+    Check whole numbers that may be 0.
+
+    Raises
+    ------
+    TaskError
+        One is no whole number, or negative; named as it is passed.
+    """
+    for name, count in counts.items():
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+            raise TaskError(f'{name} must be a whole number and not negative, got {count!r:.60}')
+
+
+def _lengths(vectors: Array) -> Array:
+    """Return lengths along the last axis, infinite where they overflow."""
+    with np.errstate(over='ignore'):
+        lengths: Array = np.linalg.norm(vectors, axis=-1)
+    return lengths
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """
+    What a grasp must withstand and where the hand may be, frame object.
+
+    Attributes
+    ----------
+    gravity_directions : (g, 3) float
+        Directions in which the weight may pull, any length above 0. Empty: any
+        direction (26 of them, about the object's principal axes).
+    gravity : float
+        Magnitude [m/s^2], not negative.
+    external_wrenches : (w, 6) float
+        Force [N] and torque about the object's origin [N m]; each is combined with
+        each direction of gravity.
+    displacement_object : (4, 4) float or None
+        Wanted motion of the object, as the pose of the moved object in itself.
+    approach_direction : (3,) float or None
+        Direction in which the palm approaches.
+    approach_half_angle : float
+        Half angle of the cone about it [rad].
+    obstacles, keep_out : (k, 16) float
+        Primitives as in ``ConfigurationBatch.obstacles``; the hand may enter neither.
+    contact_region : (k, 16) float
+        The same; the middle of every contact must lie in one of them. Empty: anywhere.
+
+    Raises
+    ------
+    TaskError
+        Something is no finite number, an array has another shape, a direction is zero,
+        gravity is negative, the displacement is not rigid, a primitive of no known kind or size.
+    """
+
+    gravity_directions: Array = field(default_factory=lambda: _no_rows(3))
+    gravity: float = 9.81
+    external_wrenches: Array = field(default_factory=lambda: _no_rows(6))
+    displacement_object: Array | None = None
+    approach_direction: Array | None = None
+    approach_half_angle: float = np.pi
+    obstacles: Array = field(default_factory=lambda: _no_rows(OBSTACLE_WIDTH))
+    keep_out: Array = field(default_factory=lambda: _no_rows(OBSTACLE_WIDTH))
+    contact_region: Array = field(default_factory=lambda: _no_rows(OBSTACLE_WIDTH))
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        for name, width in (('gravity_directions', 3), ('external_wrenches', 6),
+                            ('obstacles', OBSTACLE_WIDTH), ('keep_out', OBSTACLE_WIDTH),
+                            ('contact_region', OBSTACLE_WIDTH)):
+            rows = _finite(name, getattr(self, name))
+            if rows.size % width:
+                raise TaskError(f'task.{name} must have rows of {width} numbers, '
+                                f'got {rows.tolist()}')
+            object.__setattr__(self, name, rows.reshape(-1, width))
+        try:
+            self._check_geometry()
+        except ShapeError as error:
+            raise TaskError(str(error)) from None
+        lengths = _lengths(self.gravity_directions)
+        if (lengths < LEAST_LENGTH).any():
+            raise TaskError('task.gravity_directions: a direction has zero length')
+        if np.isinf(lengths).any():
+            raise TaskError('task.gravity_directions: a direction is too long to be measured')
+        for name in ('gravity', 'approach_half_angle'):
+            object.__setattr__(self, name, _number(name, getattr(self, name)))
+        if not 0.0 <= self.gravity <= 1000.0:
+            raise TaskError(
+                f'task.gravity must be between 0 and 1000 m/s^2, got {self.gravity}')
+        if not 0.0 < self.approach_half_angle <= np.pi:
+            raise TaskError('task.approach_half_angle must be above 0 and at most pi, '
+                            f'got {self.approach_half_angle}')
+        if self.approach_direction is not None:
+            direction = _finite('approach_direction', self.approach_direction)
+            if direction.shape != (3,) or not LEAST_LENGTH < _lengths(direction) < np.inf:
+                raise TaskError('task.approach_direction must be three numbers, not all zero '
+                                f'and not huge, got {direction.tolist()}')
+            object.__setattr__(self, 'approach_direction', direction)
+
+    def _check_geometry(self) -> None:
+        """Check the displacement and the primitives."""
+        if self.displacement_object is not None:
+            object.__setattr__(self, 'displacement_object', _rigid(
+                'displacement_object', self.displacement_object))
+        for name in ('obstacles', 'keep_out', 'contact_region'):
+            check_obstacles(getattr(self, name), f'task.{name}')

@@ -1,0 +1,1 @@
+"""The wire: bytes, requests and replies, and the joint controller in SI units."""

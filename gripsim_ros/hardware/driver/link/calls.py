@@ -1,0 +1,112 @@
+"""Calls from other threads to the one that talks to the hand; and how it tells how it is."""
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+from .errors import StateError
+from .joint_controller import HandIdentity
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """
+    How the hand is, for diagnostics.
+
+    ``problem`` is '' where all is well, ``latched`` the reason of the emergency stop,
+    ``fault_age`` the time since ``last_fault`` [s].
+    """
+
+    connected: bool
+    problem: str
+    latched: str
+    motors: str
+    overheated: bool
+    moving: bool
+    identity: HandIdentity | None
+    temperatures: dict[str, float]
+    counts: dict[str, int]
+    last_fault: str
+    fault_age: float
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """What another thread wants done, and how it learns the end."""
+
+    run: Callable[[], None]
+    future: Future
+    stops: bool = False
+
+
+class CallQueue:
+    """
+    A queue that is open while the hand is connected; a call outlives no connection.
+
+    ``stops`` counts the calls that wait for their turn to stop the hand.
+    """
+
+    def __init__(self) -> None:
+        """Start closed."""
+        self._calls: queue.SimpleQueue = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self.opened = threading.Event()
+        self.why_closed, self.stops = 'not connected yet', 0
+
+    def open(self) -> None:
+        """Take calls from now on."""
+        with self._lock:
+            self.why_closed, self.stops = '', 0
+            self.opened.set()
+
+    def close(self, why: str) -> None:
+        """Take none any more; those that wait are refused by ``refuse_all``."""
+        with self._lock:
+            self.why_closed = why
+            self.opened.clear()
+
+    def refuse_all(self) -> None:
+        """End the calls that were not served; after ``close``."""
+        while not self._calls.empty():
+            call = self._calls.get_nowait()
+            if call is not None:
+                call.future.set_exception(self._closed())
+
+    def wake(self) -> None:
+        """End a wait of ``take``."""
+        self._calls.put(None)
+
+    def put(self, function: Callable[[], None], stops: bool = False) -> Future:
+        """
+        Hand a call to the thread; one that ``stops`` counts from now until it is taken.
+
+        Raises
+        ------
+        StateError
+            The queue is closed.
+        """
+        with self._lock:
+            if not self.opened.is_set():
+                raise self._closed()
+            call = Call(function, Future(), stops)
+            self.stops += stops
+            self._calls.put(call)
+            return call.future
+
+    def take(self, until: float) -> Call | None:
+        """Return the next call, None where there is none by a time of the steady clock."""
+        left = until - time.monotonic()
+        try:
+            call = self._calls.get(timeout=left) if left > 0.0 else self._calls.get_nowait()
+        except queue.Empty:
+            return None
+        if call is not None and call.stops:
+            with self._lock:
+                self.stops = max(0, self.stops - 1)
+        return call
+
+    def _closed(self) -> StateError:
+        return StateError(f'the hand is not connected: {self.why_closed}')

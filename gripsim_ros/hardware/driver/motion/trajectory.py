@@ -1,0 +1,301 @@
+"""A trajectory on its way through the hand: accepted, checked, sent motion by motion, judged."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..link.errors import StateError, UnsafeError
+from ..link.joint_controller import HandIdentity, SdhHand
+from ..link.protocol import BLOCKED, POSITIONING
+from ..options import MotionOptions
+from .path import (
+    STILL, Segment, Trajectory, average_velocities, plan_segments, ramp_profile,
+    read_trajectory)
+from .safety import SafetyChecker
+
+Array = NDArray[np.float64]
+
+
+class Outcome(Enum):
+    """How a motion ended."""
+
+    REACHED = 'reached'
+    MISSED = 'missed'         # it ended, some joint is not where it was sent: blocked, or weak
+    STOPPED = 'stopped'
+    REPLACED = 'replaced'
+    REFUSED = 'refused'       # nothing was sent
+    FAILED = 'failed'
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """
+    What was measured in one cycle, in the joint order of the hand's model.
+
+    Attributes
+    ----------
+    time : float
+        Of the steady clock [s].
+    positions, velocities : (J,) float
+        [rad], [rad/s].
+    axis_states : (J,) int
+        As last asked for; while the hand moves that is in every cycle.
+    """
+
+    time: float
+    positions: Array
+    velocities: Array
+    axis_states: NDArray[np.int64]
+
+
+@dataclass(eq=False)
+class Motion:
+    """
+    A trajectory that was asked for.
+
+    Attributes
+    ----------
+    names, times, rows
+        As in ``path.read_trajectory``.
+    velocities : sequence of sequence of float
+        Asked for at the points; only checked [rad/s].
+    done : threading.Event
+        Set when ``outcome`` stands.
+    outcome : Outcome or None
+    message : str
+        One line.
+    errors : (J,) float or None
+        Measured minus wanted at the end [rad].
+    requested, started : float
+        Of the steady clock [s]: when it came, when the first `m` was answered; NaN before.
+    """
+
+    names: Sequence[str]
+    times: Sequence[float]
+    rows: Sequence[Sequence[float]]
+    velocities: Sequence[Sequence[float]] = ()
+    on_done: Callable[['Motion'], None] | None = None
+    done: threading.Event = field(default_factory=threading.Event)
+    outcome: Outcome | None = None
+    message: str = ''
+    errors: Array | None = None
+    requested: float = float('nan')
+    started: float = float('nan')
+
+    def finish(self, outcome: Outcome, message: str, errors: Array | None = None) -> None:
+        """End it, once."""
+        if self.done.is_set():
+            return
+        self.outcome, self.message, self.errors = outcome, message, errors
+        self.done.set()
+        if self.on_done is not None:
+            self.on_done(self)
+
+
+class MotionRunner:
+    """
+    Carries out one motion at a time; used by the session's thread alone.
+
+    Parameters
+    ----------
+    hand : SdhHand
+    identity : HandIdentity
+    checker : SafetyChecker
+        With the hand's own limits taken over.
+    options : MotionOptions
+    joint_names : sequence of str, (J,)
+    may_move : callable
+        Raises ``StateError`` where nothing may move; asked right before `m`.
+    """
+
+    def __init__(self, hand: SdhHand, identity: HandIdentity, checker: SafetyChecker,
+                 options: MotionOptions, joint_names: Sequence[str],
+                 may_move: Callable[[], None]) -> None:
+        """Hold still."""
+        self._hand, self._checker, self._options = hand, checker, options
+        self._names, self._may_move = tuple(joint_names), may_move
+        self._acceleration = np.minimum(options.acceleration, identity.acceleration_limits)
+        self._motion: Motion | None = None
+        self._waiting: Motion | None = None
+        self._segments: list[Segment] = []
+        self._targets: Array | None = None
+        self._begun = self._ends = 0.0
+        self._seen_busy = self._sent = False
+        self._blocked = np.zeros(len(self._names), bool)
+
+    @property
+    def busy(self) -> bool:
+        """Return whether anything is under way or waits for the hand to rest."""
+        return self._motion is not None or self._waiting is not None
+
+    def accept(self, motion: Motion, sample: Sample) -> None:
+        """
+        Begin a motion, at once where the hand rests, else when it has come to rest.
+
+        The hand may still move though nothing is under way: it brakes after a stop or a fault.
+
+        Raises
+        ------
+        UnsafeError, StateError
+            It is refused; what is under way goes on.
+        """
+        self._checked(motion, sample.positions)
+        idle = not self.busy
+        if not idle:
+            self._hand.stop()
+            self.end(Outcome.REPLACED, 'replaced by a newer trajectory')
+        if not idle or not self._begin(motion, sample):
+            self._waiting, self._begun = motion, time.monotonic()
+
+    def _checked(self, motion: Motion, here: Array) -> Trajectory:
+        """Return the trajectory within limits; joints that it does not name hold."""
+        held = here if self._targets is None else self._targets
+        trajectory = read_trajectory(self._names, np.clip(
+            held, self._checker.lower, self._checker.upper), motion.names, motion.times,
+            motion.rows)
+        points = self._checker.check_target(trajectory.points)
+        trajectory = Trajectory(trajectory.times, points)
+        self._checker.check_velocities(average_velocities(trajectory))
+        asked = np.zeros((len(points), len(self._names)))
+        columns = [self._names.index(name) for name in motion.names]
+        for i, row in enumerate(motion.velocities):
+            if len(row):
+                asked[i, columns] = row
+        self._checker.check_velocities(asked)
+        return trajectory
+
+    def _begin(self, motion: Motion, sample: Sample) -> bool:
+        """Check the whole path from where the hand rests, send its first part; False: it moves."""
+        if self._moves(sample.velocities) or self._moves(self._hand.velocities()):
+            return False
+        measured = self._hand.positions()
+        if np.abs(measured - sample.positions).max() > self._options.path_tolerance:
+            return False                # two readings, and a start that both agree on
+        trajectory = self._checked(motion, measured)
+        here = np.clip(measured, self._checker.lower, self._checker.upper)
+        segments = plan_segments(here, trajectory, self._options.path_tolerance,
+                                 self._checker.velocities, self._acceleration)
+        self._checker.check_path(
+            np.concatenate([here[None], [segment.target for segment in segments]]))
+        self._may_move()
+        self._motion, self._segments, self._targets = motion, segments, here
+        self._start_segment(here)
+        motion.started = time.monotonic()
+        return True
+
+    def _moves(self, velocities: Array) -> bool:
+        return bool((np.abs(velocities) > self._options.rest_velocity).any())
+
+    def _start_segment(self, here: Array) -> None:
+        """Send accelerations, velocities, all seven targets, and `m` if all were echoed."""
+        segment = self._segments[0]
+        self._begun = time.monotonic()
+        self._ends = self._begun + segment.duration
+        self._seen_busy, self._sent = False, False
+        self._blocked = np.zeros(len(self._names), bool)
+        if np.abs(segment.target - self._targets).max() <= STILL and \
+                np.abs(segment.target - here).max() <= STILL:
+            return                                      # a pause of the trajectory
+        velocities, accelerations = ramp_profile(
+            segment.target - here, segment.duration, self._checker.velocities, self._acceleration)
+        self._hand.set_accelerations(accelerations)
+        self._hand.set_velocities(velocities)
+        self._hand.set_targets(segment.target)
+        self._may_move()
+        self._targets = segment.target
+        duration = self._hand.start()
+        self._sent = True
+        self._ends = max(self._ends, time.monotonic() + duration)
+
+    def advance(self, sample: Sample) -> None:
+        """
+        Take a cycle's measurements: begin what waits, send the next part, or judge the end.
+
+        Raises
+        ------
+        UnsafeError, StateError
+            What waited is refused after all.
+        """
+        if self._waiting is not None:
+            self._advance_waiting(sample)
+        elif self._motion is not None:
+            self._advance_motion(sample, self._moves(sample.velocities))
+
+    def _advance_waiting(self, sample: Sample) -> None:
+        motion, self._waiting = self._waiting, None
+        begun = False
+        try:
+            begun = self._begin(motion, sample)
+        finally:
+            if not begun and self._motion is None:
+                self._waiting = motion
+        if not begun and sample.time - self._begun > self._options.late:
+            raise StateError('the hand does not come to rest')
+
+    def _advance_motion(self, sample: Sample, moving: bool) -> None:
+        busy = bool((sample.axis_states == POSITIONING).any())
+        self._seen_busy = self._seen_busy or busy
+        if not self._clear_where_blocked(sample):
+            return
+        if sample.time > self._ends + self._options.late:
+            late = sample.time - self._ends
+            self._hand.stop()
+            self.end(Outcome.FAILED, f'stopped: not at rest {late:.1f} s after its end')
+            return
+        near = np.abs(sample.positions - self._targets).max() < self._options.goal_tolerance
+        ended = not busy and not moving and (
+            not self._sent or self._seen_busy or near or sample.time >= self._ends)
+        if not ended or (len(self._segments) > 1
+                         and sample.time < self._begun + self._segments[0].duration):
+            return
+        self._segments.pop(0)
+        if not self._segments:
+            self._judge(sample)
+        elif np.abs(sample.positions - self._targets).max() <= self._options.path_tolerance \
+                or self._may_go_on([sample.positions, *(s.target for s in self._segments)]):
+            self._start_segment(sample.positions)
+
+    def _clear_where_blocked(self, sample: Sample) -> bool:
+        """Return whether the others may go on: with a joint blocked they leave the path."""
+        blocked = np.isin(sample.axis_states, BLOCKED)
+        if not self._sent or not (blocked & ~self._blocked).any():
+            return True
+        self._blocked = blocked
+        return self._may_go_on(
+            [sample.positions, np.where(blocked, sample.positions, self._targets)])
+
+    def _may_go_on(self, points: Sequence[Array]) -> bool:
+        """Return whether a path other than the one checked is safe; if not, stop and end."""
+        try:
+            self._checker.check_path(np.stack(points))
+        except UnsafeError as error:
+            self._hand.stop()
+            self.end(Outcome.FAILED, f'stopped, a joint is not where it was sent: {error}')
+            return False
+        return True
+
+    def _judge(self, sample: Sample) -> None:
+        errors = sample.positions - self._targets
+        missed = np.flatnonzero(np.abs(errors) > self._options.goal_tolerance)
+        if not len(missed):
+            self.end(Outcome.REACHED, 'reached', errors)
+            return
+        words = ', '.join(
+            f'{self._names[j]} by {errors[j]:+.3f} rad'
+            + (' (blocked)' if sample.axis_states[j] in BLOCKED else '') for j in missed)
+        self.end(Outcome.MISSED, f'not where it was sent: {words}', errors)
+
+    def end(self, outcome: Outcome, message: str, errors: Array | None = None) -> None:
+        """End what is under way and what waits; sends nothing."""
+        for motion in (self._motion, self._waiting):
+            if motion is not None:
+                motion.finish(outcome, message, errors)
+        self._motion = self._waiting = None
+        self._segments = []
+        if outcome is not Outcome.REACHED and outcome is not Outcome.MISSED:
+            self._targets = None        # joints that are not named hold where they are

@@ -1,0 +1,392 @@
+"""
+The hand over time: one thread that connects, asks, moves, stops, and connects again.
+
+Others hand it calls and wait; only the latch of the emergency stop is set at once.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import TimeoutError as FutureTimeout
+
+import numpy as np
+
+from ...core.hand import HandModel
+from .link.calls import Call, CallQueue, Condition
+from .link.channel import CommandChannel
+from .link.errors import (
+    OVER_TEMPERATURE, DriverError, FirmwareError, LinkError, MalformedError, SilenceError,
+    StateError, UnsafeError)
+from .link.joint_controller import HandIdentity, SdhHand
+from .link.protocol import AXIS_COUNT
+from .link.transport import open_transport
+from .motion.heat import HeatGuard
+from .motion.safety import SafetyChecker
+from .motion.trajectory import Motion, MotionRunner, Outcome, Sample
+from .options import DriverOptions
+
+log = logging.getLogger(__name__)
+
+#: Periods of asking for temperatures, and for the axes' states while nothing moves [s].
+TEMPERATURE_PERIOD, STATE_PERIOD = 1.0, 0.2
+#: Faults in a row after which the link is opened anew.
+MOST_ERRORS = 5
+#: How long a call from another thread may take [s].
+CALL_TIMEOUT = 5.0
+#: As the hand does by itself (a motion switches them on), or as was asked for.
+MOTORS_AUTO, MOTORS_ON, MOTORS_OFF = 'auto', 'on', 'off'
+#: What is summed up over connections.
+CHANNEL_COUNTS = ('requests', 'silences', 'malformed', 'repeats')
+
+
+class HandSession:
+    """
+    A hand that is kept connected.
+
+    Parameters
+    ----------
+    model : HandModel
+    options : DriverOptions
+    on_sample : callable, optional
+        Called with each ``Sample`` in the session's thread.
+    shapes : LinkShapes, optional
+        Of the model, to save building them.
+
+    Notes
+    -----
+    On any fault (silence, a malformed line, an error code, a lost link) the hand is told to
+    stop, as far as it can be reached, the motion under way ends as FAILED and is never taken up
+    again; the link is opened anew unless the hand answers in step.
+    """
+
+    def __init__(self, model: HandModel, options: DriverOptions,
+                 on_sample: Callable[[Sample], None] | None = None, shapes=None) -> None:
+        """Prepare; ``start`` begins."""
+        self._options, self._model = options, model
+        motion = options.motion
+        self.checker = SafetyChecker(model, motion.self_clearance, motion.limit_slack,
+                                     motion.max_velocity, shapes)
+        self._on_sample = on_sample
+        self._calls, self._lock = CallQueue(), threading.Lock()
+        self._closing, self._retry_now = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name='sdh_session', daemon=True)
+        self._latched, self._motors = '', MOTORS_AUTO
+        self._saved_limits = np.full(AXIS_COUNT, motion.default_current_limits)
+        self._hand: SdhHand | None = None
+        self._runner: MotionRunner | None = None
+        self._identity: HandIdentity | None = None
+        self._sample: Sample | None = None
+        self._heat = HeatGuard(motion)
+        self._counts = dict.fromkeys(('connections', 'faults', 'refused', *CHANNEL_COUNTS), 0)
+        self._last_fault, self._fault_time = '', -np.inf
+        self._faults_in_row = 0
+        self._cuts = 0                          # emergency stops so far
+
+    # -- for other threads -------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin to connect."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop what moves, close the link, end the thread."""
+        self._closing.set()
+        self._retry_now.set()
+        self._calls.wake()
+        if self._thread.is_alive():
+            self._thread.join(CALL_TIMEOUT + self._options.link.connect_timeout)
+
+    def wait_connected(self, timeout: float) -> bool:
+        """Return whether the hand is connected within ``timeout`` [s]."""
+        return self._calls.opened.wait(timeout)
+
+    def condition(self) -> Condition:
+        """Return how the hand is."""
+        hand, runner = self._hand, self._runner
+        counts = dict(self._counts)
+        if hand is not None:
+            for name in CHANNEL_COUNTS:
+                counts[name] += getattr(hand.channel, name)
+        return Condition(
+            self._calls.opened.is_set(), self._calls.why_closed or self._why_not(),
+            self._latched, self._motors, self._heat.hot, runner is not None and runner.busy,
+            self._identity, dict(self._heat.temperatures), counts, self._last_fault,
+            time.monotonic() - self._fault_time)
+
+    def follow(self, motion: Motion) -> Motion:
+        """Carry out a motion; it comes back at once and is done later, whatever happens."""
+        motion.requested = time.monotonic()
+        try:
+            future = self._calls.put(lambda: self._accept(motion))
+        except StateError as error:
+            self.refuse(motion, str(error))
+            return motion
+        future.add_done_callback(lambda ended: ended.exception() and self.refuse(
+            motion, str(ended.exception())))
+        return motion
+
+    def refuse(self, motion: Motion, why: str) -> None:
+        """End a motion that is not to be carried out."""
+        self._counts['refused'] += not motion.done.is_set()
+        motion.finish(Outcome.REFUSED, why)
+
+    def stop(self) -> None:
+        """Stop the motion; the motors go on holding. Raises ``DriverError``."""
+        self._call(lambda: self._stop_first(Outcome.STOPPED, 'stopped'), stops=True)
+
+    def emergency_stop(self, reason: str = 'emergency stop') -> None:
+        """
+        Stop for good: no motion until ``recover``, motors without power and current.
+
+        A hand that cannot be reached is cut as soon as it is connected again.
+
+        Raises
+        ------
+        DriverError
+            The hand did not confirm.
+        """
+        with self._lock:
+            self._latched = self._latched or reason
+            self._cuts += 1
+        self._call(self._cut, stops=True)
+
+    def recover(self) -> None:
+        """Open the latch: hold the measured angles, restore the currents, switch on."""
+        self._call(self._recover)
+
+    def motor_on(self) -> None:
+        """Switch the axes on; they hold where they are."""
+        self._call(lambda: self._switch(True))
+
+    def motor_off(self) -> None:
+        """Switch the axes off; nothing moves until ``motor_on``."""
+        self._call(lambda: self._switch(False), stops=True)
+
+    def connect_now(self) -> None:
+        """Connect without waiting for the next attempt. Raises ``StateError``."""
+        self._retry_now.set()
+        if not self.wait_connected(CALL_TIMEOUT + self._options.link.connect_timeout):
+            raise StateError(f'the hand is not connected: {self._calls.why_closed}')
+
+    def _call(self, function: Callable[[], None], stops: bool = False) -> None:
+        future = self._calls.put(function, stops)
+        try:
+            future.result(CALL_TIMEOUT)
+        except FutureTimeout:
+            if not stops:       # what was not begun shall not be done later
+                future.cancel()
+            raise StateError('the hand did not answer in time') from None
+
+    # -- the thread --------------------------------------------------------------------
+
+    def _run(self) -> None:
+        pause = self._options.link.retry_first
+        while not self._closing.is_set():
+            transport, why = None, 'the driver was closed'
+            try:
+                transport = open_transport(self._options.link.address,
+                                           self._options.link.connect_timeout)
+                self._connect(transport)
+                pause = self._options.link.retry_first
+                self._serve()
+            except DriverError as error:
+                why = str(error)
+            except Exception as error:
+                log.exception('fault of the driver itself')
+                why = f'{type(error).__name__}: {error}'
+            self._disconnect(transport, why)
+            if not self._closing.is_set():
+                self._retry_now.wait(pause)
+                self._retry_now.clear()
+                pause = min(2.0 * pause, self._options.link.retry_longest)
+
+    def _connect(self, transport) -> None:
+        """Prepare a hand that was reached; nothing moves."""
+        channel = CommandChannel(transport, self._options.link)
+        hand = SdhHand(channel, self._model.joint_names, self._options.motion)
+        identity = hand.connect()
+        self.checker.narrow(identity.lower, identity.upper, identity.velocity_limits)
+        if (identity.current_limits > 0.0).all():
+            self._saved_limits = identity.current_limits
+        elif not identity.current_limits.any() and not self._latched:
+            self._latched = 'the hand was found with its currents cut off'
+        if self._latched:
+            hand.cut_power(identity)
+        self._judge_heat(hand)
+        self._hand, self._identity = hand, identity
+        self._runner = MotionRunner(hand, identity, self.checker, self._options.motion,
+                                    self._model.joint_names, self._must_be_free)
+        self._sample = Sample(time.monotonic(), hand.positions(), hand.velocities(),
+                              hand.axis_states())
+        self._faults_in_row = 0
+        self._counts['connections'] += 1
+        self._calls.open()
+        if self._latched:                   # it may have come since the question above
+            hand.cut_power(identity)
+
+    def _disconnect(self, transport, why: str) -> None:
+        """Stop what may still be reached, refuse what waits, close."""
+        self._calls.close(why)
+        runner, hand, self._runner, self._hand = self._runner, self._hand, None, None
+        if hand is not None:
+            if not self._closing.is_set():
+                self._count_fault(why)
+            self._say_stop(hand)
+            runner.end(Outcome.FAILED, why)
+            for name in CHANNEL_COUNTS:
+                self._counts[name] += getattr(hand.channel, name)
+        self._calls.refuse_all()
+        if transport is not None:
+            transport.close()
+
+    def _say_stop(self, hand: SdhHand) -> None:
+        try:
+            if self._closing.is_set():
+                hand.stop()
+            else:
+                hand.channel.send_blind('stop')
+        except DriverError as error:
+            log.debug('not stopped while disconnecting: %s', error)
+
+    def _count_fault(self, text: str) -> None:
+        self._counts['faults'] += 1
+        self._last_fault, self._fault_time = text, time.monotonic()
+
+    def _serve(self) -> None:
+        """Ask in turns until the link is lost or the session closes."""
+        period = 1.0 / self._options.motion.rate
+        due = states_due = temperatures_due = time.monotonic()
+        states = self._sample.axis_states
+        while not self._closing.is_set():
+            try:
+                self._hand.tries = 1 if self._runner.busy else None
+                positions = self._asked(self._hand.positions)
+                velocities = self._asked(self._hand.velocities)
+                now = time.monotonic()
+                if self._runner.busy or now >= states_due:
+                    states, states_due = self._asked(self._hand.axis_states), now + STATE_PERIOD
+                if now >= temperatures_due:
+                    self._asked(lambda: self._judge_heat(self._hand))
+                    temperatures_due = now + TEMPERATURE_PERIOD
+                self._sample = Sample(now, positions, velocities, states)
+                if self._on_sample is not None:
+                    self._on_sample(self._sample)
+                self._runner.advance(self._sample)
+                self._faults_in_row = 0
+            except (UnsafeError, StateError) as error:
+                self._runner.end(Outcome.REFUSED, str(error))
+            except (FirmwareError, SilenceError, MalformedError) as error:
+                self._on_fault(error)
+            due = max(due + period, time.monotonic() - period)
+            self._take_calls(due)
+
+    def _asked(self, question: Callable):
+        """Return the answer to a question; whoever calls is served before it."""
+        self._take_calls(0.0)
+        return question()
+
+    def _take_calls(self, until: float) -> None:
+        """Serve other threads, until a time of the steady clock or what waits is done."""
+        while (call := self._calls.take(until)) is not None:
+            self._serve_call(call)
+
+    def _serve_call(self, call: Call) -> None:
+        if not call.future.set_running_or_notify_cancel():
+            return
+        try:
+            call.run()
+        except (FirmwareError, SilenceError, MalformedError) as error:
+            call.future.set_exception(error)
+            self._on_fault(error)
+        except (UnsafeError, StateError) as error:
+            call.future.set_exception(error)
+        except Exception as error:
+            call.future.set_exception(error)
+            raise
+        else:
+            call.future.set_result(None)
+
+    def _on_fault(self, error: DriverError) -> None:
+        """
+        Stop, and say so.
+
+        Raises
+        ------
+        LinkError
+            The link is to be opened anew.
+        """
+        self._count_fault(str(error))
+        if isinstance(error, FirmwareError) and error.code == OVER_TEMPERATURE:
+            self._heat.hot = True
+        self._faults_in_row += 1
+        try:
+            self._hand.stop()
+        except LinkError as lost:
+            raise LinkError(f'{error}; after that {lost}') from error
+        self._runner.end(Outcome.FAILED, f'stopped: {error}')
+        if self._faults_in_row >= MOST_ERRORS:
+            raise LinkError(f'{MOST_ERRORS} faults in a row, the last: {error}') from error
+
+    def _judge_heat(self, hand: SdhHand) -> None:
+        why = self._heat.take(hand.temperatures())
+        if why:
+            self._count_fault(why)
+            if self._runner is not None and self._runner.busy:
+                self._stop_first(Outcome.FAILED, f'stopped: {why}')
+
+    # -- what calls do, in the thread ----------------------------------------------------
+
+    def _why_not(self) -> str:
+        """Return why nothing may move; '' where it may."""
+        if self._latched:
+            return f'stopped until recover: {self._latched}'
+        if self._motors == MOTORS_OFF:
+            return 'the motors are switched off'
+        return 'the hand is too hot' if self._heat.hot else ''
+
+    def _must_be_free(self) -> None:
+        why = self._why_not() or ('a stop was asked for' if self._calls.stops else '')
+        if why or self._closing.is_set():
+            raise StateError(why or 'the driver is closing')
+
+    def _accept(self, motion: Motion) -> None:
+        try:
+            self._must_be_free()
+            self._runner.accept(motion, self._sample)
+        except (UnsafeError, StateError) as error:
+            self.refuse(motion, str(error))
+        except (FirmwareError, SilenceError, MalformedError, LinkError) as error:
+            motion.finish(Outcome.FAILED, str(error))
+            raise
+
+    def _stop_first(self, outcome: Outcome, why: str) -> None:
+        """Stop the hand, then end the motion: whoever waits for it may take long."""
+        try:
+            self._hand.stop()
+        finally:
+            self._runner.end(outcome, why)
+
+    def _cut(self) -> None:
+        try:
+            self._hand.cut_power(self._identity)
+        finally:
+            self._runner.end(Outcome.STOPPED, self._latched)
+
+    def _recover(self) -> None:
+        self._runner.end(Outcome.STOPPED, 'stopped by recover')
+        cuts = self._cuts
+        self._hand.recover(self._identity, self._saved_limits)
+        with self._lock:
+            if cuts != self._cuts:              # another one came meanwhile, and waits
+                raise StateError('stopped again while recovering')
+            self._latched, self._motors = '', MOTORS_AUTO
+
+    def _switch(self, on: bool) -> None:
+        self._stop_first(Outcome.STOPPED, 'the motors were switched')
+        if on:
+            self._hand.hold_here(self._identity)
+            if self._latched:
+                raise StateError(f'stopped until recover: {self._latched}')
+        self._hand.set_power(on)
+        self._motors = MOTORS_ON if on else MOTORS_OFF

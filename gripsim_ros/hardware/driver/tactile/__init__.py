@@ -1,0 +1,1 @@
+"""The tactile sensors: packets, texels, and the thread that reads frames."""

@@ -1,0 +1,32 @@
+"""What is measured while a grasp is carried out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """
+    What is known of the hand at a time [s].
+
+    ``joints (J,)`` [rad]; ``forces`` normal force by link [N], links without a pad are not in
+    it, felt at ``forces_time`` [s] (None: at ``time``); ``T_palm_object`` and ``palm_rests``
+    (the palm is where it was sent) are None where nobody tells.
+    """
+
+    time: float
+    joints: Array
+    forces: Mapping[str, float] = field(default_factory=dict)
+    T_palm_object: Array | None = None
+    palm_rests: bool | None = None
+    forces_time: float | None = None
+
+    @property
+    def felt_at(self) -> float:
+        """Return when the forces were felt [s]."""
+        return self.time if self.forces_time is None else self.forces_time

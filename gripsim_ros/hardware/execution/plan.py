@@ -1,0 +1,240 @@
+"""What a grasp's execution follows: timed rows, what fingers are to feel, options."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import HandError, TaskError
+from ...core.hand import HandModel
+
+Array = NDArray[np.float64]
+
+#: Largest squeeze that a planned grasp is said to survive [rad].
+MOST_SQUEEZE = 0.03
+#: Joints that move less than this while closing are not squeezed [rad].
+REST = 1e-4
+
+
+@dataclass(frozen=True)
+class ExecutionOptions:
+    """
+    Tolerances and times.
+
+    Attributes
+    ----------
+    force_factor : float
+        A finger stops at this multiple of its planned normal force.
+    touch_force : float
+        Least normal force that counts as contact [N].
+    joint_tolerance : float
+        Largest error of a joint that touches nothing [rad].
+    slip_tolerance : float
+        Largest motion of the object in the hand while it is lifted [m].
+    lag_time : float
+        How long an error or a lost contact must last [s].
+    start_time : float
+        In which the hand begins to close [s]; until then no joint lags.
+    settle_time : float
+        Rest before anything is judged [s].
+    motion_time : float
+        Least time for shaping and releasing the hand [s].
+    grip_time : float
+        From the last row to the grip [s].
+    hold_time : float
+        Where a goal names none [s].
+    motion_timeout : float
+        Added to the time that a motion should take [s].
+    go_timeout : float
+        Longest wait for the sign to go on [s].
+    """
+
+    force_factor: float
+    touch_force: float
+    joint_tolerance: float
+    slip_tolerance: float
+    lag_time: float
+    start_time: float
+    settle_time: float
+    motion_time: float
+    grip_time: float
+    hold_time: float
+    motion_timeout: float
+    go_timeout: float
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> 'ExecutionOptions':
+        """Return the options of a mapping, which may hold other keys too."""
+        return cls(**{field.name: values[field.name] for field in fields(cls)})
+
+
+@dataclass(frozen=True)
+class PlannedContact:
+    """A link and the normal force it is planned to press with [N]."""
+
+    link: str
+    force: float
+
+
+@dataclass(frozen=True)
+class FingerPlan:
+    """Joints of one finger alone, its links, and the planned sum of its normal forces [N]."""
+
+    name: str
+    joints: tuple[int, ...]
+    links: tuple[str, ...]
+    force: float
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """
+    What a goal asks for beside the grasp; 0 is the default each.
+
+    ``speed_scale`` of the planned closing, ``squeeze`` [rad] on the joints that close,
+    ``hold_time`` [s], ``lift_height`` [m], 0 = no lift.
+    """
+
+    wait_for_go: bool = False
+    speed_scale: float = 1.0
+    squeeze: float = 0.0
+    hold_time: float = 0.0
+    lift_height: float = 0.0
+    release: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        for name, high in (('speed_scale', np.inf), ('squeeze', MOST_SQUEEZE),
+                           ('hold_time', np.inf), ('lift_height', np.inf)):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and 0.0 <= value <= high):
+                allowed = f'0 to {high}' if np.isfinite(high) else 'finite and not negative'
+                raise TaskError(f'{name} must be {allowed}, got {value}')
+
+
+@dataclass(frozen=True, eq=False)
+class ExecutionPlan:
+    """
+    Rows to follow and what is expected.
+
+    Attributes
+    ----------
+    rows : (m, J) float
+        From the open hand to the grip [rad].
+    times : (m,) float
+        After the start of closing [s], from 0 on.
+    closed : (J,) float
+        The planned joints at the end of closing, without the grip [rad].
+    contacts : tuple of PlannedContact
+        One a link.
+    fingers : tuple of FingerPlan
+    wishes : Wishes
+    joint_names : tuple of str, (J,)
+    """
+
+    rows: Array
+    times: Array
+    closed: Array
+    contacts: tuple[PlannedContact, ...]
+    fingers: tuple[FingerPlan, ...]
+    wishes: Wishes
+    joint_names: tuple[str, ...]
+
+    def setpoint(self, elapsed: float) -> Array:
+        """Return where the joints are sent (J,) so long after the start of closing [rad]."""
+        return np.array([np.interp(elapsed, self.times, column) for column in self.rows.T])
+
+
+def make_plan(hand: HandModel, trajectory: tuple[Array, Array], grip: Sequence[float],
+              contacts: Sequence[PlannedContact], wishes: Wishes,
+              options: ExecutionOptions) -> ExecutionPlan:
+    """
+    Return the plan of an execution.
+
+    Parameters
+    ----------
+    hand : HandModel
+    trajectory : ((m, J) float, (m,) float)
+        Rows [rad] in the hand's order and their times [s]. Slowed down where a joint would
+        go faster than it can.
+    grip : (J,) float
+        Where a position-controlled hand is sent to reach the planned forces; empty: the
+        last row.
+    contacts : sequence of PlannedContact
+        Forces of the same link are added.
+    wishes : Wishes
+    options : ExecutionOptions
+
+    Raises
+    ------
+    HandError
+        A row leaves the joint limits, or a contact names an unknown link.
+    TaskError
+        Rows, times or grip do not fit together.
+    """
+    rows, times = (np.asarray(array, float) for array in trajectory)
+    target = np.asarray(grip if len(grip) else rows[-1], float)
+    _check(hand, rows, times, target)
+    moved = rows[-1] - rows[0]
+    moved[~_own_joints(hand)] = 0.0
+    target = target + wishes.squeeze * np.sign(moved) * (np.abs(moved) > REST)
+    target = np.clip(target, hand.joint_lower, hand.joint_upper)
+    scale = wishes.speed_scale or 1.0
+    steps = np.maximum(np.diff(times) / scale,
+                       (np.abs(np.diff(rows, axis=0)) / hand.joint_velocities).max(
+                           axis=1, initial=0.0))
+    last = max(options.grip_time, float((np.abs(target - rows[-1])
+                                         / hand.joint_velocities).max()))
+    planned = merge_contacts(contacts)
+    unknown = [contact.link for contact in planned if contact.link not in hand.link_names]
+    if unknown:
+        raise HandError(f'contacts name links that the hand does not have: {unknown}')
+    return ExecutionPlan(
+        np.vstack([rows, target]), np.cumsum([0.0, *steps, last]), rows[-1].copy(), planned,
+        finger_plans(hand, planned), wishes, hand.joint_names)
+
+
+def _check(hand: HandModel, rows: Array, times: Array, target: Array) -> None:
+    count = len(hand.joint_names)
+    if rows.ndim != 2 or rows.shape[1] != count or times.shape != rows.shape[:1] or not len(rows):
+        raise TaskError(f'a trajectory needs rows of {count} angles with a time each, '
+                        f'got shapes {rows.shape} and {times.shape}')
+    if target.shape != (count,):
+        raise TaskError(f'grip_joint_positions must be {count} angles, got {target.shape[0]}')
+    if not all(np.isfinite(array).all() for array in (rows, times, target)):
+        raise TaskError('trajectory and grip must be finite')
+    if (np.diff(times) <= 0.0).any():
+        raise TaskError('time_from_start must grow from row to row')
+    slack = 1e-6
+    outside = ((rows < hand.joint_lower - slack) | (rows > hand.joint_upper + slack)).any(axis=0)
+    if outside.any():
+        joint = int(np.flatnonzero(outside)[0])
+        raise HandError(f'{hand.joint_names[joint]} leaves its limits of '
+                        f'{hand.joint_lower[joint]:.4f} to {hand.joint_upper[joint]:.4f} rad')
+
+
+def merge_contacts(contacts: Sequence[PlannedContact]) -> tuple[PlannedContact, ...]:
+    """Return one contact a link, in the order in which links first come; forces are added."""
+    forces: dict[str, float] = {}
+    for contact in contacts:
+        forces[contact.link] = forces.get(contact.link, 0.0) + contact.force
+    return tuple(PlannedContact(link, force) for link, force in forces.items())
+
+
+def _own_joints(hand: HandModel) -> NDArray[np.bool_]:
+    """Return which joints (J,) belong to one finger alone."""
+    return np.sum([[j in finger.joints for j in range(len(hand.joint_names))]
+                   for finger in hand.fingers], axis=0) == 1
+
+
+def finger_plans(hand: HandModel, contacts: Sequence[PlannedContact]) -> tuple[FingerPlan, ...]:
+    """Return the fingers; a joint that moves several of them belongs to none."""
+    own, plans = _own_joints(hand), []
+    for finger in hand.fingers:
+        links = tuple(hand.link_names[link] for link in finger.links)
+        plans.append(FingerPlan(
+            finger.name, tuple(j for j in finger.joints if own[j]), links,
+            sum(contact.force for contact in contacts if contact.link in links)))
+    return tuple(plans)

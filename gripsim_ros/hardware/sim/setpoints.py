@@ -1,0 +1,112 @@
+"""Set-points of joints that follow timed rows, within the joints' limits."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import HandError, TaskError
+from ...core.hand import HandModel
+
+Array = NDArray[np.float64]
+
+#: Rows may leave the joint limits by this much, which is rounding [rad].
+LIMIT_SLACK = 1e-6
+
+
+class SetpointFollower:
+    """
+    Where the joints are sent, by time [s].
+
+    Between rows set-points go along straight lines; no joint goes faster than its
+    velocity limit, so that rows which ask for more are reached late.
+    """
+
+    def __init__(self, hand: HandModel, setpoints: Array) -> None:
+        """Rest at ``setpoints (J,)`` [rad]."""
+        self._hand = hand
+        self.setpoints = np.array(setpoints, float)
+        self._times, self._rows = np.zeros(1), self.setpoints[None].copy()
+        self._last = -np.inf
+
+    def follow(self, names: Sequence[str], rows: Sequence[Sequence[float]],
+               times: Sequence[float], now: float, begin: float | None = None) -> None:
+        """
+        Follow rows from now on; joints that are not named stay where they are sent.
+
+        Rows that should have begun earlier are joined on their way.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Joints of the rows, in any order.
+        rows : (m, n) sequence
+            [rad]; no row at all stops every joint.
+        times : (m,) sequence
+            When each is to be reached, after ``begin`` [s]; growing.
+        now : float
+        begin : float, optional
+            Not after ``now``, which is the default.
+
+        Raises
+        ------
+        HandError
+            A joint is unknown or named twice, or a row leaves its limits.
+        TaskError
+            Rows or times are of the wrong length, not finite or not growing.
+        """
+        hand = self._hand
+        index = self._indices(names)
+        table, when = np.asarray(rows, float), np.asarray(times, float)
+        if not len(table):
+            self.stop()
+            return
+        if table.shape != (len(when), len(names)) or not np.isfinite(table).all():
+            raise TaskError(f'a trajectory must have rows of {len(names)} finite positions, '
+                            f'got shape {table.shape}')
+        if not np.isfinite(when).all() or when[0] < 0.0 or (np.diff(when) <= 0.0).any():
+            raise TaskError('time_from_start must grow from row to row, from 0 s on')
+        low, high = hand.joint_lower[index] - LIMIT_SLACK, hand.joint_upper[index] + LIMIT_SLACK
+        outside = ((table < low) | (table > high)).any(axis=0)
+        if outside.any():
+            joint = int(np.flatnonzero(outside)[0])
+            raise HandError(f'{names[joint]} must stay within {low[joint]:.4f} to '
+                            f'{high[joint]:.4f} rad, got {table[:, joint].min():.4f} to '
+                            f'{table[:, joint].max():.4f}')
+        full = np.repeat(self.setpoints[None], len(table) + 1, axis=0)
+        full[1:, index] = table
+        begin = now if begin is None else begin
+        self._times, self._rows = np.concatenate([[begin], begin + when]), full
+        if when[0] <= 0.0:              # a first row at 0 s is where the way begins
+            self._times, self._rows = self._times[1:], full[1:]
+
+    def _indices(self, names: Sequence[str]) -> list[int]:
+        known = self._hand.joint_names
+        wrong = [name for name in names if name not in known]
+        if wrong or len(set(names)) != len(names):
+            raise HandError(f'joint names must be of {", ".join(known)}, each once, '
+                            f'got {list(names)}')
+        return [known.index(name) for name in names]
+
+    def stop(self) -> None:
+        """Stay at the present set-points."""
+        self._times, self._rows = np.zeros(1), self.setpoints[None].copy()
+
+    def at(self, now: float) -> Array:
+        """Return the set-points (J,) at a time [s], which never goes back."""
+        wanted = np.array([np.interp(now, self._times, column) for column in self._rows.T])
+        if np.isfinite(self._last):
+            most = self._hand.joint_velocities * max(0.0, now - self._last)
+            wanted = self.setpoints + np.clip(wanted - self.setpoints, -most, most)
+        self._last, self.setpoints = now, wanted
+        return wanted.copy()
+
+    @property
+    def goal(self) -> Array:
+        """Return the last row (J,) [rad]."""
+        return self._rows[-1].copy()
+
+    @property
+    def end(self) -> float:
+        """Return the time of the last row [s]."""
+        return float(self._times[-1])

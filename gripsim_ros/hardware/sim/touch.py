@@ -1,0 +1,82 @@
+"""What simulated pads feel: contact forces binned into texels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.hand import HandLink, HandModel
+from ...core.transforms import apply, inverse
+from .options import SimulationOptions
+from .world import TouchPoint, World
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PadReading:
+    """
+    The texels of a pad.
+
+    ``points_link (t, 3)`` [m] on the link's mesh, ``area`` of each [m^2], ``pressures (t,)``
+    [Pa], ``force_link (3,)`` on the link in its own frame [N].
+    """
+
+    link: str
+    points_link: Array
+    area: float
+    pressures: Array
+    force_link: Array
+
+
+class Touch:
+    """
+    Texels of all pads of a hand, rows along the finger (the link's z) about the pad's middle.
+
+    Each force goes to the nearest texel of its link: a contact next to the pad is felt at the
+    pad's edge, which a real one would not feel.
+    """
+
+    def __init__(self, hand: HandModel, options: SimulationOptions) -> None:
+        """Lay the texels onto the links' meshes."""
+        self._area = options.texel_pitch**2
+        self._texels = {link.name: texels_of(link, options) for link in hand.links
+                        if link.pad is not None}
+
+    def read(self, world: World) -> list[PadReading]:
+        """Return what all pads feel."""
+        touches = world.touch_points()
+        return [self._read_pad(link, [t for t in touches if t.link == link], world)
+                for link in self._texels]
+
+    def _read_pad(self, link: str, touches: Sequence[TouchPoint], world: World) -> PadReading:
+        texels = self._texels[link]
+        pressures, force = np.zeros(len(texels)), np.zeros(3)
+        if touches:
+            T_link_world = inverse(world.link_pose(link))
+            points = apply(T_link_world, np.array([touch.point for touch in touches]))
+            nearest = np.linalg.norm(points[:, None] - texels, axis=2).argmin(axis=1)
+            np.add.at(pressures, nearest, [t.normal_force / self._area for t in touches])
+            force = T_link_world[:3, :3] @ sum(touch.force for touch in touches)
+        return PadReading(link, texels, self._area, pressures, force)
+
+
+def texels_of(link: HandLink, options: SimulationOptions) -> Array:
+    """Return the middles (t, 3) of a pad's texels on its link's mesh [m], row by row."""
+    import trimesh
+    outward = link.pad_normal
+    along = np.array([0.0, 0.0, 1.0]) - outward[2] * outward
+    along /= np.linalg.norm(along)
+    across = np.cross(along, outward)
+    rows, columns = (options.texel_pitch * (np.arange(n) - 0.5 * (n - 1))
+                     for n in (options.texel_rows, options.texel_columns))
+    flat = (link.pad_point + rows[:, None, None] * along
+            + columns[None, :, None] * across).reshape(-1, 3)
+    mesh = trimesh.Trimesh(link.mesh.vertices, link.mesh.faces, process=False)
+    far = np.ptp(link.mesh.vertices, axis=0).max()
+    hits, rays, _ = mesh.ray.intersects_location(
+        flat + far * outward, np.repeat(-outward[None], len(flat), axis=0), multiple_hits=False)
+    points = flat.copy()
+    points[rays] = hits
+    return points[np.sort(rays)]

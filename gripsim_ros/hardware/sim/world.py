@@ -1,0 +1,292 @@
+"""A hand and an object in MuJoCo, step by step: set-points in, joints, poses and forces out."""
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from ...core.bodies import GraspObject
+from ...core.hand import HandModel
+from ...core.transforms import inverse, transform
+from ...library.resources import HAND_URDF, share_directory
+from .options import SimulationError, SimulationOptions
+from .world_model import OBJECT, PALM_TARGET, add_object, hand_world, node_name
+
+Array = NDArray[np.float64]
+
+#: Standard gravity [m/s^2], along the world's -z.
+GRAVITY = 9.81
+#: What MuJoCo warned of; by itself it would write a file into the working directory.
+_WARNINGS: deque[str] = deque(maxlen=16)
+
+
+@dataclass(frozen=True, eq=False)
+class TouchPoint:
+    """A point where a link touches the object: force on the link [N], all in the world."""
+
+    link: str
+    point: Array
+    normal_force: float
+    force: Array
+
+
+class World:
+    """
+    A hand that can be carried about, and an object or none.
+
+    The hand's own weight is borne by its motors. The object floats and comes to rest within
+    ``support_time``, until ``lift_off`` lets gravity pull.
+
+    Parameters
+    ----------
+    hand : HandModel
+    options : SimulationOptions
+    T_world_palm : (4, 4) float
+    joints : (J,) float
+        Where the hand begins [rad].
+    grasp_object : GraspObject, optional
+    T_world_object : (4, 4) float, optional
+        Where it begins; default: identity.
+    urdf : Path, optional
+        Of the hand.
+
+    Raises
+    ------
+    SimulationError
+        MuJoCo or what makes the object's solid is not installed, or refuses the model.
+    """
+
+    def __init__(self, hand: HandModel, options: SimulationOptions, T_world_palm: Array,
+                 joints: Array, grasp_object: GraspObject | None = None,
+                 T_world_object: Array | None = None, urdf=None) -> None:
+        try:
+            import mujoco
+            mujoco.set_mju_user_warning(_WARNINGS.append)
+        except ModuleNotFoundError as error:
+            raise SimulationError('the simulated hand needs MuJoCo: pip install '
+                                  '"gripsim_ros[sim]"') from error
+        self._mujoco = mujoco
+        self.hand, self.options, self.grasp_object = hand, options, grasp_object
+        self._begin = np.eye(4) if T_world_object is None else T_world_object
+        spec = hand_world(hand, urdf or share_directory() / HAND_URDF, options)
+        self.soft = None if grasp_object is None else add_object(
+            spec, grasp_object, self._begin, options)
+        try:
+            self.model = spec.compile()
+        except ValueError as error:
+            raise SimulationError(f'MuJoCo refuses the model: {error}') from error
+        self.data = mujoco.MjData(self.model)
+        self._index(hand)
+        self.lifted = False
+        self.setpoints = np.array(joints, float)
+        self._place_hand(T_world_palm)
+
+    def _index(self, hand: HandModel) -> None:
+        model = self.model
+        rows = [model.joint(name) for name in hand.joint_names]
+        self._positions = np.array([int(row.qposadr[0]) for row in rows])
+        self._velocities = np.array([int(row.dofadr[0]) for row in rows])
+        palm = model.body(hand.base_link)
+        self._palm, self._palm_joint = palm.id, int(palm.jntadr[0])
+        self._target = int(model.body(PALM_TARGET).mocapid[0])
+        self._link_of = {model.body(name).id: name for name in hand.link_names}
+        self._dofs = np.zeros(0, int)
+        self._object = -1
+        if self.soft is not None:
+            nodes = [model.body(node_name(i)) for i in range(len(self.soft.nodes))]
+            self._nodes = np.array([node.id for node in nodes])
+            self._dofs = np.concatenate([int(n.dofadr[0]) + np.arange(3) for n in nodes])
+        elif self.grasp_object is not None:
+            self._object = model.body(OBJECT).id
+            self._dofs = int(model.body(OBJECT).dofadr[0]) + np.arange(6)
+
+    def _place_hand(self, T_world_palm: Array) -> None:
+        """Set joints and palm where they belong, at rest."""
+        model, data = self.model, self.data
+        data.qpos[self._positions] = self.setpoints
+        for mimic, source, coefficients in self._mimics():
+            data.qpos[mimic] = np.polyval(coefficients[::-1], data.qpos[source])
+        address = int(model.jnt_qposadr[self._palm_joint])
+        position, quaternion = T_world_palm[:3, 3], _wxyz(T_world_palm[:3, :3])
+        data.qpos[address:address + 7] = [*position, *quaternion]
+        data.mocap_pos[self._target], data.mocap_quat[self._target] = position, quaternion
+        data.qvel[:] = 0.0
+        data.ctrl[:] = self.setpoints
+        self._palm_goal = T_world_palm.copy()
+        self._mujoco.mj_forward(model, data)
+
+    def _mimics(self):
+        """Yield addresses of mimic joint and its source, and the polynomial between them."""
+        model = self.model
+        for i in range(model.neq):
+            if model.eq_type[i] == self._mujoco.mjtEq.mjEQ_JOINT:
+                yield (model.jnt_qposadr[model.eq_obj1id[i]],
+                       model.jnt_qposadr[model.eq_obj2id[i]], model.eq_data[i, :5])
+
+    # -- moving ----------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Go on by one time step towards the set-points and the palm's goal."""
+        data, options = self.data, self.options
+        data.ctrl[:] = np.clip(self.setpoints, self.hand.joint_lower, self.hand.joint_upper)
+        self._carry()
+        if len(self._dofs) and not self.lifted:
+            keep = np.exp(-options.time_step / options.support_time)
+            data.qvel[self._dofs] *= keep
+        self._mujoco.mj_step(self.model, data)
+
+    def _carry(self) -> None:
+        """Move the palm's target towards its goal, within its limits of speed."""
+        data, options, index = self.data, self.options, self._target
+        way = self._palm_goal[:3, 3] - data.mocap_pos[index]
+        length, most = float(np.linalg.norm(way)), options.palm_speed * options.time_step
+        data.mocap_pos[index] += way * min(1.0, most / max(length, 1e-12))
+        now = Rotation.from_quat(np.roll(data.mocap_quat[index], -1))
+        turn = (Rotation.from_matrix(self._palm_goal[:3, :3]) * now.inv()).as_rotvec()
+        angle, most = float(np.linalg.norm(turn)), options.palm_spin * options.time_step
+        if angle > 0.0:
+            turned = Rotation.from_rotvec(turn * min(1.0, most / angle)) * now
+            data.mocap_quat[index] = np.roll(turned.as_quat(), 1)
+
+    def place_palm(self, T_world_palm: Array) -> None:
+        """Put the palm somewhere at once; the joints stay."""
+        self.setpoints = self.joints.copy()
+        self._place_hand(T_world_palm)
+
+    def move_palm(self, T_world_palm: Array) -> None:
+        """Let the palm go somewhere within its limits of speed."""
+        self._palm_goal = T_world_palm.copy()
+
+    @property
+    def palm_moves(self) -> bool:
+        """Return whether the palm is on its way."""
+        away = np.linalg.norm(self._palm_goal[:3, 3] - self.data.mocap_pos[self._target])
+        return bool(away > 1e-6)
+
+    def reset(self, T_world_palm: Array, joints: Array) -> None:
+        """Put hand and object where they are to begin, at rest; the time begins anew."""
+        self._mujoco.mj_resetData(self.model, self.data)
+        self.model.opt.gravity[:] = 0.0
+        self.lifted = False
+        self.setpoints = np.array(joints, float)
+        self._place_hand(T_world_palm)
+
+    def lift_off(self) -> None:
+        """Let gravity pull at the object; nothing supports it from now on."""
+        self.lifted = True
+        self.model.opt.gravity[:] = [0.0, 0.0, -GRAVITY]
+
+    # -- measuring -------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """Return the simulated time [s]."""
+        return float(self.data.time)
+
+    @property
+    def joints(self) -> Array:
+        """Return the joints (J,) [rad]."""
+        return self.data.qpos[self._positions].copy()
+
+    @property
+    def joint_velocities(self) -> Array:
+        """Return (J,) [rad/s]."""
+        return self.data.qvel[self._velocities].copy()
+
+    @property
+    def joint_efforts(self) -> Array:
+        """Return the motors' torques (J,) [N m]."""
+        return self.data.actuator_force.copy()
+
+    @property
+    def T_world_palm(self) -> Array:
+        """Return the pose of the hand's base link."""
+        return self._body_pose(self._palm)
+
+    def link_pose(self, link: str) -> Array:
+        """Return the pose of a link in the world."""
+        return self._body_pose(self.model.body(link).id)
+
+    def _body_pose(self, body: int) -> Array:
+        return transform(self.data.xmat[body].reshape(3, 3), self.data.xpos[body])
+
+    @property
+    def T_world_object(self) -> Array | None:
+        """Return the object's pose; of a soft one, that of its nearest rigid motion."""
+        if self.soft is not None:
+            return nearest_motion(self.soft.nodes, self.nodes_world, self.soft.masses)
+        return None if self._object < 0 else self._body_pose(self._object)
+
+    @property
+    def nodes_world(self) -> Array:
+        """Return where the nodes of a soft object are (N, 3) [m]."""
+        return self.data.xpos[self._nodes].copy()
+
+    @property
+    def centre_of_mass(self) -> Array:
+        """Return the object's centre of mass in the world (3,) [m]."""
+        if self.soft is not None:
+            return np.average(self.nodes_world, axis=0, weights=self.soft.masses)
+        return self.data.xipos[self._object].copy()
+
+    def touch_points(self) -> list[TouchPoint]:
+        """Return where links touch the object, with their forces."""
+        found, wrench = [], np.zeros(6)
+        for i, contact in enumerate(self.data.contact):
+            link, sign = self._touching_link(contact)
+            if link and contact.efc_address >= 0:
+                self._mujoco.mj_contactForce(self.model, self.data, i, wrench)
+                frame = contact.frame.reshape(3, 3)
+                found.append(TouchPoint(link, contact.pos.copy(), float(wrench[0]),
+                                        sign * (wrench[:3] @ frame)))
+        return found
+
+    def _touching_link(self, contact) -> tuple[str, float]:
+        """Return the link of a contact with the object, and the sign of its force on the link."""
+        sides = [self.model.geom_bodyid[geom] if geom >= 0 else -1 for geom in contact.geom]
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            other = sides[1 - side]
+            if sides[side] in self._link_of and other == self._object:
+                return self._link_of[sides[side]], sign
+        return '', 0.0
+
+    def link_forces(self) -> dict[str, float]:
+        """Return the sum of normal forces of each link that touches the object [N]."""
+        forces: dict[str, float] = {}
+        for touch in self.touch_points():
+            forces[touch.link] = forces.get(touch.link, 0.0) + touch.normal_force
+        return forces
+
+    @property
+    def warning(self) -> str:
+        """Return the last warning of MuJoCo, '' where there was none."""
+        return ' '.join(_WARNINGS[-1].split()) if _WARNINGS else ''
+
+    @property
+    def exploded(self) -> bool:
+        """Return whether the simulation lost its footing."""
+        return not bool(np.isfinite(self.data.qpos).all())
+
+    @property
+    def T_palm_object(self) -> Array | None:
+        """Return the object's pose in the hand."""
+        pose = self.T_world_object
+        return None if pose is None else inverse(self.T_world_palm) @ pose
+
+
+def nearest_motion(before: Array, after: Array, weights: Array) -> Array:
+    """
+    Return the rigid motion (4, 4) that brings points (N, 3) nearest to others.
+
+    Kabsch, A solution for the best rotation to relate two sets of vectors, 1976.
+    """
+    first, second = (np.average(points, axis=0, weights=weights) for points in (before, after))
+    rotation, _ = Rotation.align_vectors(after - second, before - first, weights=weights)
+    matrix = rotation.as_matrix()
+    return transform(matrix, second - matrix @ first)
+
+
+def _wxyz(rotation: Array) -> Array:
+    return np.roll(Rotation.from_matrix(rotation).as_quat(), 1)

@@ -1,0 +1,154 @@
+"""The MuJoCo model of a hand that can be carried about and of the object it grasps."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from ...core.bodies import GraspObject
+from ...core.hand import HandModel
+from .hand_model import add_position_control, exclude_relatives, urdf_spec
+from .options import SimulationOptions
+from .solids import convex_pieces_of, node_masses, outer_faces, tetrahedra_of
+
+Array = NDArray[np.float64]
+
+#: Bodies of the model.
+OBJECT, PALM_TARGET = 'object', 'palm_target'
+#: Stiffest contacts that MuJoCo takes: they give way by the share of force that is missing to 1.
+IMPEDANCE = [0.9999, 0.9999, 0.001, 0.5, 2.0]
+#: MuJoCo's friction against rolling [m], its default.
+ROLLING = 0.0001
+#: Without these, friction creeps under any load. Soft bodies stand it without them.
+NOSLIP_ITERATIONS = 10
+#: Friction is this much stiffer than the normal direction of rigid contacts.
+FRICTION_RATIO = 10.0
+#: Reflected inertia of the joints' motors [kg m^2].
+ARMATURE = 0.002
+#: Half the thickness of a soft object's skin in contact [m].
+SKIN = 0.0002
+
+
+@dataclass(frozen=True, eq=False)
+class SoftMesh:
+    """Tetrahedra of a soft object in its own frame: nodes (N, 3) [m], masses (N,) [kg]."""
+
+    nodes: Array
+    corners: NDArray[np.int64]
+    faces: NDArray[np.int64]
+    masses: Array
+
+
+def is_soft(grasp_object: GraspObject, options: SimulationOptions) -> bool:
+    """Return whether an object is built of tetrahedra."""
+    if options.body == 'auto':
+        return grasp_object.material.youngs_modulus <= options.soft_below
+    return options.body == 'soft'
+
+
+def soft_mesh_of(grasp_object: GraspObject, node_spacing: float) -> SoftMesh:
+    """Return the tetrahedra of an object; the masses add up to its mass."""
+    nodes, corners = tetrahedra_of(grasp_object.mesh, node_spacing)
+    masses = node_masses(nodes, corners, 1.0)
+    return SoftMesh(nodes, corners, outer_faces(corners),
+                    masses * grasp_object.mass_properties.mass / masses.sum())
+
+
+def hand_world(hand: HandModel, urdf, options: SimulationOptions):
+    """Return the specification of a world with the hand alone; it hangs on ``PALM_TARGET``."""
+    import mujoco
+    spec = urdf_spec(urdf)
+    spec.option.timestep = options.time_step
+    spec.option.gravity = [0.0, 0.0, 0.0]
+    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    spec.option.impratio = FRICTION_RATIO
+    spec.option.noslip_iterations = NOSLIP_ITERATIONS
+    for joint in spec.joints:
+        joint.damping = [options.joint_damping, 0.0, 0.0]
+        joint.armature = ARMATURE
+    for body in spec.bodies:
+        body.gravcomp = 1.0
+    exclude_relatives(spec, hand)
+    add_position_control(spec, hand, hand.joint_stiffness, options.joint_damping)
+    _carry_palm(spec, hand.base_link, options)
+    return spec
+
+
+def _carry_palm(spec, palm: str, options: SimulationOptions) -> None:
+    """Let the palm move, welded to a target that is moved about."""
+    import mujoco
+    spec.body(palm).add_freejoint()
+    spec.worldbody.add_body(name=PALM_TARGET, mocap=True)
+    weld = spec.add_equality(type=mujoco.mjtEq.mjEQ_WELD, objtype=mujoco.mjtObj.mjOBJ_BODY,
+                             name1=PALM_TARGET, name2=palm)
+    data = np.zeros(len(weld.data))
+    data[6], data[10] = 1.0, 1.0        # relative pose: the same; torque as stiff as force
+    weld.data = data
+    weld.solref = [options.contact_time, 1.0]
+    weld.solimp = IMPEDANCE
+
+
+def add_object(spec, grasp_object: GraspObject, T_world_object: Array,
+               options: SimulationOptions, soft: SoftMesh | None = None) -> SoftMesh | None:
+    """
+    Add an object, rigid or soft, at a pose; return its tetrahedra if it is soft.
+
+    They may be given; otherwise fTetWild makes them.
+    """
+    friction = [grasp_object.material.friction, options.torsion, ROLLING]
+    for geom in spec.geoms:
+        geom.friction = friction
+        geom.condim = 4
+        geom.solref = [options.contact_time, 1.0]
+    if not is_soft(grasp_object, options):
+        _add_rigid(spec, grasp_object, T_world_object, friction, options)
+        return None
+    soft = soft or soft_mesh_of(grasp_object, options.node_spacing)
+    _add_soft(spec, grasp_object, soft, T_world_object, friction, options)
+    return soft
+
+
+def _add_rigid(spec, grasp_object, T_world_object, friction, options) -> None:
+    import mujoco
+    pieces = convex_pieces_of(grasp_object.mesh)
+    volume = sum(abs(piece.volume) for piece in pieces)
+    x, y, z, w = Rotation.from_matrix(T_world_object[:3, :3]).as_quat()
+    body = spec.worldbody.add_body(name=OBJECT, pos=list(T_world_object[:3, 3]),
+                                   quat=[w, x, y, z])
+    body.add_freejoint()
+    for i, piece in enumerate(pieces):
+        spec.add_mesh(name=f'piece_{i}', uservert=piece.vertices.ravel().tolist(),
+                      userface=piece.faces.ravel().tolist())
+        body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=f'piece_{i}',
+                      density=grasp_object.mass_properties.mass / volume, friction=friction,
+                      condim=4, solref=[options.contact_time, 1.0])
+
+
+def _add_soft(spec, grasp_object, soft: SoftMesh, T_world_object, friction, options) -> None:
+    """Add nodes that slide along the world's axes, and the elastic body between them."""
+    import mujoco
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_DISCRETE     # elasticity is implicit
+    spec.option.noslip_iterations = 0
+    nodes = soft.nodes @ T_world_object[:3, :3].T + T_world_object[:3, 3]
+    for i, (point, mass) in enumerate(zip(nodes, soft.masses)):
+        body = spec.worldbody.add_body(name=node_name(i), pos=list(point), mass=float(mass),
+                                       inertia=[1e-3 * float(mass) * options.node_spacing**2] * 3,
+                                       explicitinertial=True)
+        for axis in np.eye(3):
+            body.add_joint(type=mujoco.mjtJoint.mjJNT_SLIDE, axis=list(axis))
+    material = grasp_object.material
+    flex = spec.add_flex(
+        name=OBJECT, dim=3, radius=SKIN, young=material.youngs_modulus,
+        poisson=material.poisson_ratio, damping=options.soft_damping, selfcollide=0,
+        friction=friction, condim=4, priority=1, solref=[options.contact_time, 1.0],
+        solimp=IMPEDANCE)
+    flex.vertbody = [node_name(i) for i in range(len(nodes))]
+    flex.vert = np.zeros(3 * len(nodes)).tolist()
+    flex.elem = soft.corners.ravel().tolist()
+
+
+def node_name(index: int) -> str:
+    """Return the name of a soft object's node."""
+    return f'node_{index}'

@@ -1,0 +1,1 @@
+"""Pictures without a display: triangles to pixels, and the scenes that they show."""

@@ -1,0 +1,222 @@
+"""
+Grasps as JSON: what ``gripsim plan`` writes and ``gripsim evaluate`` reads.
+
+Metres, newtons, pascals, radians; poses of the hand's base link in the mesh's own
+scaled frame; quaternions x y z w.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.bodies import GraspObject, Material
+from ..core.errors import GripsimError, HandError, ShapeError
+from ..core.hand import HandModel
+from ..core.planning.ranked_grasp import GraspContact, NearestMiss, RankedGrasp, Reach
+from ..core.transforms import from_pose, to_pose
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class GivenGrasp:
+    """A grasp that came from elsewhere: palm pose and closing trajectory ``(m, J)`` [rad]."""
+
+    T_object_palm: Array
+    trajectory: Array
+
+
+@dataclass(frozen=True, eq=False)
+class PlanAnswer:
+    """
+    Ranked grasps of one object with reasons and numbers; planned here or by the nodes.
+
+    ``mesh_name`` and ``scale`` are as the user gave them; ``statistics`` holds at least
+    ``evaluated``, ``total``, ``planning_time`` [s] and ``repairs``. Without a grasp
+    ``nearest_miss`` and ``hint`` say what was lacking.
+    """
+
+    hand: HandModel
+    grasp_object: GraspObject
+    mesh_name: str
+    scale: float
+    grasps: Sequence[RankedGrasp]
+    rejected: Mapping[str, int]
+    statistics: Mapping[str, Any]
+    nearest_miss: NearestMiss | None = None
+    hint: str = ''
+
+    @property
+    def explanation(self) -> list[str]:
+        """Return the hint and the nearest miss, a line each; nothing where there is a grasp."""
+        miss, lines = self.nearest_miss, [f'Hint: {self.hint}'] if self.hint else []
+        if miss is not None:
+            lines.append(f'Nearest miss: hypothesis {miss.hypothesis}, {miss.preshape}, '
+                         f'{len(miss.links)} links in contact: {miss.reason}')
+        return lines
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return what ``gripsim plan`` writes as JSON; arrays are left as arrays."""
+        mass, hand = self.grasp_object.mass_properties, self.hand
+        return {
+            'object': {'mesh': self.mesh_name, 'scale': self.scale, 'mass': mass.mass,
+                       'centre_of_mass': mass.centre_of_mass, 'volume': mass.volume,
+                       'material': material_to_mapping(self.grasp_object.material)},
+            'hand': {'name': hand.name, 'base_link': hand.base_link,
+                     'joint_names': list(hand.joint_names)},
+            'grasps': [grasp_to_mapping(grasp, hand.joint_names) for grasp in self.grasps],
+            'rejected': dict(self.rejected), 'statistics': dict(self.statistics),
+            'nearest_miss': None if self.nearest_miss is None else miss_to_mapping(
+                self.nearest_miss, hand.joint_names), 'hint': self.hint}
+
+
+def material_to_mapping(material: Material) -> dict[str, Any]:
+    """Return a material with the keys of a material file; no limit of pressure is null."""
+    names = ('name', 'youngs_modulus', 'poisson_ratio', 'density', 'friction', 'max_pressure')
+    return {name: getattr(material, name) for name in names}
+
+
+def pose_to_mapping(T_a_b: Array) -> dict[str, Any]:
+    """Return ``{position, orientation}`` of a transform."""
+    position, orientation = to_pose(T_a_b)
+    return {'position': position, 'orientation': orientation}
+
+
+def grasp_to_mapping(grasp: RankedGrasp, joint_names: Sequence[str]) -> dict[str, Any]:
+    """
+    Return a grasp as the mapping that ``gripsim plan`` writes.
+
+    Parameters
+    ----------
+    grasp : RankedGrasp
+    joint_names : sequence of str
+        The hand's actuated joints, in the order of the grasp's arrays.
+
+    Returns
+    -------
+    dict
+        Arrays are left as arrays.
+    """
+    return {
+        'rank': grasp.rank, 'stable': grasp.stable,
+        'hand_pose': pose_to_mapping(grasp.T_object_palm),
+        'pregrasp_pose': pose_to_mapping(grasp.T_object_pregrasp),
+        'joint_trajectory': {'joint_names': list(joint_names), 'points': grasp.trajectory},
+        'grip': {'joint_positions': grasp.grip_positions, 'joint_efforts': grasp.grip_efforts},
+        'contacts': [_contact(contact) for contact in grasp.contacts],
+        'quality': {
+            'score': grasp.score, 'margin': grasp.margin, 'quantitative': grasp.quantitative,
+            'terms': {term.name: {'value': term.value, 'unit': term.unit, 'weight': term.weight,
+                                  'normalised': term.normalised,
+                                  'contribution': term.contribution} for term in grasp.terms},
+            'limiting_load': None if grasp.limiting_load is None else {
+                'force': grasp.limiting_load[:3], 'torque': grasp.limiting_load[3:]},
+            'epsilon': grasp.epsilon, 'wrench_volume': grasp.wrench_volume,
+            'damage_margin': grasp.damage_margin,
+            'robustness': None if grasp.robustness is None else vars(grasp.robustness)},
+        'deformation': {
+            'max': grasp.max_displacement, 'centre_of_mass': grasp.centre_of_mass,
+            **{name: getattr(grasp, name) for name in (
+                'max_deformation', 'mean_deformation', 'strain_energy')},
+            'peak_pressure': max((c.peak_pressure for c in grasp.contacts), default=0.0),
+            'peak_von_mises': grasp.peak_von_mises},
+        'settled': {'object_pose': pose_to_mapping(grasp.T_object_settled),
+                    'residual': grasp.residual},
+        'reach': None if grasp.reach is None else _reach(grasp.reach),
+        'arm': None if grasp.arm_motion is None else _arm(grasp.arm_motion),
+        'hypothesis': grasp.hypothesis, 'preshape': grasp.preshape,
+        'warnings': list(grasp.warnings), **({'reason': grasp.reason} if grasp.reason else {})}
+
+
+def _arm(motion: Any) -> dict[str, Any]:
+    return {'joint_names': list(motion.joint_names), 'points': motion.joints,
+            'phases': list(motion.phases), 'path_length': motion.length}
+
+
+def _reach(reach: Reach) -> dict[str, Any]:
+    return {'level': reach.level, 'message': reach.message, 'failed_step': reach.failed_step,
+            'residual': reach.residual, 'slip_share': reach.slip_share,
+            'shares': reach.shares, 'joint_positions': reach.joints,
+            'hand_poses': [pose_to_mapping(T) for T in reach.T_object_palm]}
+
+
+def miss_to_mapping(miss: NearestMiss, joint_names: Sequence[str]) -> dict[str, Any]:
+    """Return the nearest miss as ``gripsim plan`` writes it; arrays are left as arrays."""
+    names = ('reason', 'hypothesis', 'preshape', 'capable', 'margin', 'friction',
+             'needed_friction', 'needed_force', 'allowed_force', 'held_share', 'peak_pressure',
+             'max_pressure')
+    return {**{name: getattr(miss, name) for name in names}, 'links': list(miss.links),
+            'hand_pose': pose_to_mapping(miss.T_object_palm),
+            'joint_names': list(joint_names), 'joint_positions': miss.joint_positions,
+            'contacts': [_contact(contact) for contact in miss.contacts]}
+
+
+def _contact(contact: GraspContact) -> dict[str, Any]:
+    return {'link': contact.link, 'point': contact.point, 'normal': contact.normal,
+            'force': contact.force, 'torque': contact.torque, 'area': contact.area,
+            'peak_pressure': contact.peak_pressure, 'closing_force': contact.closing_force,
+            'friction_radius': contact.friction_radius,
+            'surface_uncertainty': contact.surface_uncertainty,
+            **{name: getattr(contact, name) for name in (
+                'strain_energy', 'peak_von_mises', 'closing_torque', 'mean_pressure',
+                'equivalent_radius', 'normal_stiffness', 'tangential_stiffness',
+                'max_deformation', 'mean_deformation', 'flags')}}
+
+
+def load_grasps(path: Path, joint_names: Sequence[str]) -> list[GivenGrasp]:
+    """
+    Read the grasps of a file written by ``gripsim plan``, or by another program.
+
+    Only ``hand_pose`` and ``joint_trajectory`` of each grasp are read; joints are taken by
+    name, in any order, and a file without names must have them in the hand's order.
+
+    Raises
+    ------
+    ShapeError, HandError
+        The file is not JSON or a grasp cannot be read; the message says which.
+    """
+    _, grasps = read_grasps(path)
+    return [given_grasp(grasp, joint_names, f'grasps {path}: grasp {number}')
+            for number, grasp in enumerate(grasps, 1)]
+
+
+def read_grasps(path: Path) -> tuple[Any, list[Any]]:
+    """Return a file's content and its list of grasps, unread; errors as ``load_grasps``."""
+    try:
+        content = json.loads(Path(path).read_text(encoding='utf-8'))
+    except (json.JSONDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ShapeError(f'grasps {path}: {" ".join(str(error).split())}') from error
+    grasps = content.get('grasps') if isinstance(content, Mapping) else content
+    if not isinstance(grasps, list):
+        raise ShapeError(f'grasps {path}: needs a list of grasps under the key "grasps"')
+    return content, grasps
+
+
+def given_grasp(grasp: Any, joint_names: Sequence[str], what: str) -> GivenGrasp:
+    """Return pose and trajectory of one grasp; ``what`` names it in errors."""
+    try:
+        pose, trajectory = grasp['hand_pose'], grasp['joint_trajectory']
+        T_object_palm = from_pose(np.asarray(pose['position'], float),
+                                  np.asarray(pose['orientation'], float))
+        points = np.asarray(trajectory['points'], float)
+        names = list(trajectory.get('joint_names', joint_names))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ShapeError(f'{what}: needs hand_pose {{position, orientation}} and joint_trajectory '
+                         f'{{joint_names, points}}; wrong at {error}') from error
+    except GripsimError as error:
+        raise type(error)(f'{what}: {error}') from error
+    except ValueError as error:
+        raise ShapeError(f'{what}: {error}') from error
+    if sorted(names) != sorted(joint_names):
+        raise HandError(f'{what}: joints {names}, but the hand has {list(joint_names)}')
+    if points.ndim != 2 or points.shape[1] != len(names) or not len(points):
+        raise ShapeError(f'{what}: points must be rows of {len(names)} angles, '
+                         f'got shape {points.shape}')
+    if not np.isfinite(points).all():
+        raise ShapeError(f'{what}: points must be finite')
+    return GivenGrasp(T_object_palm, points[:, [names.index(name) for name in joint_names]])

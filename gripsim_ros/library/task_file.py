@@ -1,0 +1,208 @@
+"""
+The YAML of ``--task``: keys as in ``Task.msg``, all in the object's frame, SI units.
+
+=====================  ==============================================================
+key                    value
+=====================  ==============================================================
+gravity_directions     list of directions ``[x, y, z]`` of any length above 0
+gravity                magnitude [m/s^2]; 0 = 9.81
+external_wrenches      list of ``{force: [x, y, z], torque: [x, y, z]}`` [N, N m]
+displacement           ``{position: [x, y, z], orientation: [x, y, z, w]}``
+has_displacement       true or false; left out: whether there is a displacement
+approach_direction     ``[x, y, z]`` of the palm; zero = any
+approach_half_angle    [rad], of the cone about it
+keep_out, obstacles    list of ``{type: box|sphere|cylinder, dimensions: […]}`` [m]
+contact_region         the same; every contact must lie in one of them
+…_poses                one ``{position, orientation}`` for each of them
+=====================  ==============================================================
+
+Vectors may also be written ``{x: 1, y: 0, z: 0}``, a displacement ``{translation,
+rotation}``, and the type of a primitive by its number in ``shape_msgs/SolidPrimitive``.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from ..core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE, OBSTACLE_WIDTH
+from ..core.errors import GripsimError, TaskError
+from ..core.planning.task import Task
+from ..core.transforms import from_pose
+
+Array = NDArray[np.float64]
+
+KEYS = ('gravity_directions', 'gravity', 'external_wrenches', 'displacement',
+        'has_displacement', 'approach_direction', 'approach_half_angle',
+        'keep_out', 'keep_out_poses', 'obstacles', 'obstacle_poses',
+        'contact_region', 'contact_region_poses')
+
+#: Kind and dimensions of the primitives, as in ``shape_msgs/SolidPrimitive``.
+PRIMITIVES = {'box': (OBSTACLE_BOX, 'three sides'), 'sphere': (OBSTACLE_SPHERE, 'radius'),
+              'cylinder': (OBSTACLE_CYLINDER, 'height and radius')}
+DIMENSIONS = {'box': 3, 'sphere': 1, 'cylinder': 2}
+
+
+def load_task(path: Path) -> Task:
+    """
+    Read a task from a YAML file.
+
+    Raises
+    ------
+    TaskError
+        The file is not YAML, or see ``task_from_mapping``.
+    """
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+        raise TaskError(f'task {path}: {" ".join(str(error).split())}') from error
+    return task_from_mapping({} if content is None else content)
+
+
+def task_from_mapping(content: Any) -> Task:
+    """
+    Return the task of a mapping with the keys of this module's table.
+
+    Raises
+    ------
+    TaskError
+        A key is unknown, or a value has the wrong form or range; the message names it.
+    """
+    if not isinstance(content, Mapping):
+        raise TaskError(f'a task must be a mapping of keys, got {content!r:.60}')
+    unknown = [str(key) for key in content if key not in KEYS]
+    if unknown:
+        raise TaskError(f'task: unknown key {", ".join(unknown)}; known: {", ".join(KEYS)}')
+    given = {key: value for key, value in content.items() if value is not None}
+    readers = {'gravity_directions': _directions, 'gravity': _number,
+               'external_wrenches': _wrenches, 'approach_direction': _vector,
+               'approach_half_angle': _number}
+    values = {key: read(given[key], f'task.{key}') for key, read in readers.items()
+              if key in given}
+    if _has_displacement(given):
+        values['displacement_object'] = pose_from_mapping(
+            given.get('displacement', {}), 'task.displacement')
+    for key, poses in (('keep_out', 'keep_out_poses'), ('obstacles', 'obstacle_poses'),
+                       ('contact_region', 'contact_region_poses')):
+        values[key] = _primitives(given.get(key, []), given.get(poses, []), key, poses)
+    return Task(**_without_zeros(values))
+
+
+def _has_displacement(given: Mapping[str, Any]) -> bool:
+    """Return whether a displacement is wanted: as it is said, else whether there is one."""
+    said = given.get('has_displacement', 'displacement' in given)
+    if not isinstance(said, bool):
+        raise TaskError(f'task.has_displacement must be true or false, got {said!r:.60}')
+    return said
+
+
+def _without_zeros(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values without zeros that stand for "left out", as in ``Task.msg``."""
+    given = {key: value for key, value in values.items()
+             if key not in ('gravity', 'approach_direction') or np.any(value)}
+    if 'approach_direction' not in given and given.get('approach_half_angle') == 0.0:
+        del given['approach_half_angle']
+    return given
+
+
+def pose_from_mapping(value: Any, what: str) -> Array:
+    """
+    Return the transform of ``{position, orientation}``; either may be left out.
+
+    Raises
+    ------
+    TaskError
+        The value has another form, is not finite, or the quaternion is not of norm 1.
+    """
+    if not isinstance(value, Mapping):
+        raise TaskError(f'{what} must be {{position: [x, y, z], orientation: [x, y, z, w]}}, '
+                        f'got {value!r:.60}')
+    names = {'translation': 'position', 'rotation': 'orientation'}
+    parts = {names.get(key, key): part for key, part in value.items()}
+    unknown = [str(key) for key in parts if key not in ('position', 'orientation')]
+    if unknown or len(parts) != len(value):
+        raise TaskError(f'{what}: takes position and orientation once each, got {list(value)}')
+    position = _vector(parts.get('position', (0.0, 0.0, 0.0)), f'{what}: position')
+    orientation = _vector(parts.get('orientation', (0.0, 0.0, 0.0, 1.0)),
+                          f'{what}: orientation', 'xyzw')
+    try:
+        return from_pose(position, orientation)
+    except GripsimError as error:
+        raise TaskError(f'{what}: {error}') from error
+
+
+def _number(value: Any, what: str) -> float:
+    if isinstance(value, str):      # YAML 1.1 reads 1e-3 as text
+        try:
+            value = float(value)
+        except ValueError:
+            pass
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
+        raise TaskError(f'{what} must be a finite number, got {value!r:.60}')
+    return float(value)
+
+
+def _vector(value: Any, what: str, axes: str = 'xyz') -> Array:
+    if isinstance(value, Mapping) and sorted(value) == sorted(axes):
+        value = [value[axis] for axis in axes]
+    if not isinstance(value, (list, tuple)) or len(value) != len(axes):
+        raise TaskError(f'{what} must be {len(axes)} numbers [{", ".join(axes)}], '
+                        f'got {value!r:.60}')
+    return np.array([_number(item, what) for item in value])
+
+
+def _list(value: Any, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise TaskError(f'{what} must be a list, got {value!r:.60}')
+    return value
+
+
+def _directions(value: Any, what: str) -> Array:
+    rows = [_vector(row, f'{what}[{i}]') for i, row in enumerate(_list(value, what))]
+    return np.array(rows).reshape(-1, 3)
+
+
+def _wrenches(value: Any, what: str) -> Array:
+    rows = []
+    for i, row in enumerate(_list(value, what)):
+        if not isinstance(row, Mapping) or not set(row) <= {'force', 'torque'}:
+            raise TaskError(f'{what}[{i}] must be {{force: [x, y, z], torque: [x, y, z]}}, '
+                            f'got {row!r:.60}')
+        rows.append(np.concatenate([_vector(row.get(part, [0.0, 0.0, 0.0]), f'{what}[{i}].{part}')
+                                    for part in ('force', 'torque')]))
+    return np.array(rows).reshape(-1, 6)
+
+
+def _primitives(shapes: Any, poses: Any, shapes_key: str, poses_key: str) -> Array:
+    shapes, poses = _list(shapes, f'task.{shapes_key}'), _list(poses, f'task.{poses_key}')
+    if len(shapes) != len(poses):
+        raise TaskError(f'task.{shapes_key} needs one pose for each shape in task.{poses_key}, '
+                        f'got {len(shapes)} shapes and {len(poses)} poses')
+    rows = [_primitive(shape, pose, f'task.{shapes_key}[{i}]', f'task.{poses_key}[{i}]')
+            for i, (shape, pose) in enumerate(zip(shapes, poses))]
+    return np.array(rows).reshape(-1, OBSTACLE_WIDTH)
+
+
+def _primitive(shape: Any, pose: Any, what: str, what_pose: str) -> Array:
+    if not isinstance(shape, Mapping) or set(shape) != {'type', 'dimensions'}:
+        raise TaskError(f'{what} must be {{type, dimensions}}, got {shape!r:.60}')
+    by_number = {kind: name for name, (kind, _) in PRIMITIVES.items()}
+    name = by_number.get(shape['type'], shape['type']) if not isinstance(
+        shape['type'], (list, Mapping)) else None
+    if name not in PRIMITIVES:
+        raise TaskError(f'{what}.type must be one of {", ".join(PRIMITIVES)}, '
+                        f'got {shape["type"]!r:.60}')
+    dimensions = [_number(item, f'{what}.dimensions')
+                  for item in _list(shape['dimensions'], f'{what}.dimensions')]
+    if len(dimensions) != DIMENSIONS[name] or min(dimensions) <= 0.0:
+        raise TaskError(f'{what}.dimensions of a {name} must be its {PRIMITIVES[name][1]} '
+                        f'above 0 m, got {dimensions}')
+    T_object_shape = pose_from_mapping(pose, what_pose)
+    row = np.zeros(OBSTACLE_WIDTH)
+    row[0] = PRIMITIVES[name][0]
+    row[1:1 + len(dimensions)] = dimensions
+    row[4:] = T_object_shape[:3].ravel()
+    return row

@@ -1,0 +1,1 @@
+"""Everything that knows ROS 2: nodes, messages, markers, recordings, clients."""

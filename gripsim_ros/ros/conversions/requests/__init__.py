@@ -1,0 +1,1 @@
+"""Requests, ranked grasps and what belongs to them <-> messages."""

@@ -1,0 +1,30 @@
+"""The arm's motion for a grasp: core <-> message fields."""
+
+import numpy as np
+from gripsim_interfaces.msg import Grasp
+from numpy.typing import NDArray
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from ....core.arm import ArmMotion
+from ..geometry import duration_to_msg
+
+Array = NDArray[np.float64]
+
+#: Speed of the fastest joint, from which the times of a motion follow [rad/s].
+JOINT_SPEED = 0.5
+#: Least time from one posture to the next [s].
+LEAST_TIME = 0.02
+
+
+def arm_to_msg(motion: ArmMotion, msg: Grasp) -> Grasp:
+    """Put a motion of the arm into a ``Grasp`` message, and return it."""
+    times = np.zeros(len(motion.joints))
+    if len(times) > 1:
+        steps = np.abs(np.diff(motion.joints, axis=0)).max(axis=1) / JOINT_SPEED
+        times[1:] = np.cumsum(np.maximum(steps, LEAST_TIME))
+    msg.arm_trajectory = JointTrajectory(
+        joint_names=list(motion.joint_names),
+        points=[JointTrajectoryPoint(positions=row.tolist(), time_from_start=duration_to_msg(t))
+                for row, t in zip(motion.joints, times)])
+    msg.arm_path_length = float(motion.length)
+    return msg

@@ -1,0 +1,62 @@
+"""A grasp of a file that ``gripsim plan`` wrote, as the message that is carried out."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gripsim_interfaces.msg import ContactPatch, Grasp
+from numpy.typing import NDArray
+from std_msgs.msg import Header
+
+from ....core.errors import GripsimError, ShapeError
+from ....core.hand import HandModel
+from ....core.transforms import from_pose
+from ....library.grasp_file import given_grasp
+from ..geometry import pose_to_msg, vector_to_msg
+from .grasps import GraspFrame, trajectory_to_msg
+
+Array = NDArray[np.float64]
+
+
+def grasp_to_execute(grasp: Mapping[str, Any], hand: HandModel, frame: str, what: str) -> Grasp:
+    """
+    Return the message of a grasp: what of it is carried out.
+
+    Parameters
+    ----------
+    grasp : mapping
+        As in the list ``grasps`` of the file: poses, trajectory, grip and contacts are read.
+    hand : HandModel
+    frame : str
+        Of the object, in which the file's poses are.
+    what : str
+        Names the grasp in errors.
+
+    Raises
+    ------
+    ShapeError, HandError
+        Something is missing or of the wrong shape.
+    """
+    given = given_grasp(grasp, hand.joint_names, what)
+    names = list(grasp['joint_trajectory'].get('joint_names', hand.joint_names))
+    order = [names.index(name) for name in hand.joint_names]
+    try:
+        pose = grasp.get('pregrasp_pose', grasp['hand_pose'])
+        T_object_pregrasp = from_pose(np.asarray(pose['position'], float),
+                                      np.asarray(pose['orientation'], float))
+        grip = np.asarray(grasp['grip']['joint_positions'], float)
+        contacts = [ContactPatch(link=contact['link'],
+                                 normal=vector_to_msg(np.asarray(contact['normal'], float)),
+                                 force=vector_to_msg(np.asarray(contact['force'], float)))
+                    for contact in grasp['contacts']]
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, GripsimError) as error:
+        raise ShapeError(f'{what}: needs pregrasp_pose, grip {{joint_positions}} and contacts '
+                         f'[{{link, normal, force}}]; wrong at {error}') from error
+    if grip.shape != (len(order),) or not np.isfinite(grip).all():
+        raise ShapeError(f'{what}: grip needs {len(order)} finite joint_positions, '
+                         f'got shape {grip.shape}')
+    told = GraspFrame(Header(frame_id=frame), np.eye(4), hand.joint_names, hand.joint_velocities)
+    return Grasp(header=told.header, hand_pose=pose_to_msg(given.T_object_palm),
+                 pregrasp_pose=pose_to_msg(T_object_pregrasp),
+                 joint_trajectory=trajectory_to_msg(given.trajectory, told),
+                 grip_joint_positions=grip[order].tolist(), contacts=contacts)

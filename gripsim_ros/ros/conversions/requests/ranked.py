@@ -1,0 +1,79 @@
+"""A ranked grasp as a client gets it: the message, read back in the object's frame."""
+
+import numpy as np
+from geometry_msgs.msg import Wrench
+from gripsim_interfaces.msg import ContactPatch, Grasp
+from numpy.typing import NDArray
+
+from ....core.planning.ranked_grasp import GraspContact, RankedGrasp, Robustness, ScoreTerm
+from ....core.transforms import apply, inverse
+from ..geometry import pose_from_msg, xyz
+from .grasps import CONTACT_NUMBERS, grasp_from_msg
+from .reach import reach_from_msg
+
+Array = NDArray[np.float64]
+
+
+def ranked_grasp_from_msg(msg: Grasp, T_frame_object: Array,
+                          joint_names: tuple[str, ...]) -> RankedGrasp:
+    """
+    Return the grasp of an answer; the inverse of ``grasp_to_msg`` but for the surface.
+
+    Parameters
+    ----------
+    msg : Grasp
+        Of a planner that has the same hand.
+    T_frame_object : (4, 4) float
+        Pose of the object in the frame of the request.
+    joint_names : tuple of str
+        The hand's joints, in its order.
+
+    Returns
+    -------
+    RankedGrasp
+        ``vertices`` and ``vertex_pressures`` are None.
+
+    Raises
+    ------
+    HandError, TaskError
+        The joints are not those of the hand.
+    """
+    T_object_frame = inverse(T_frame_object)
+    T_object_palm, trajectory = grasp_from_msg(msg, T_frame_object, joint_names)
+    return RankedGrasp(
+        rank=msg.rank, hypothesis=msg.hypothesis, preshape=msg.preshape, stable=msg.stable,
+        T_object_palm=T_object_palm,
+        T_object_pregrasp=T_object_frame @ pose_from_msg(msg.pregrasp_pose),
+        trajectory=trajectory, grip_positions=np.array(msg.grip_joint_positions),
+        grip_efforts=np.array(msg.grip_joint_efforts),
+        contacts=tuple(_contact(contact, T_object_frame) for contact in msg.contacts),
+        score=msg.score, terms=tuple(
+            ScoreTerm(t.name, t.value, t.unit, t.weight, t.contribution, t.normalised)
+            for t in msg.quality),
+        margin=msg.margin, quantitative=msg.quantitative, max_displacement=msg.max_displacement,
+        centre_of_mass=apply(T_object_frame, xyz(msg.centre_of_mass)[None])[0],
+        warnings=tuple(msg.warnings), damage_margin=msg.damage_margin,
+        max_deformation=msg.max_deformation, mean_deformation=msg.mean_deformation,
+        strain_energy=msg.strain_energy, peak_von_mises=msg.peak_von_mises,
+        T_object_settled=T_object_frame @ pose_from_msg(msg.settled_object_pose),
+        residual=msg.residual, epsilon=msg.epsilon, wrench_volume=msg.wrench_volume,
+        limiting_load=_wrench(msg.limiting_load, T_object_frame),
+        robustness=Robustness(msg.robustness_samples, msg.robustness, msg.robustness_error,
+                              msg.robustness_margin) if msg.robustness_samples else None,
+        reach=reach_from_msg(msg, T_frame_object))
+
+
+def _wrench(msg: Wrench, T_object_frame: Array) -> Array | None:
+    """Return a load (6,); none is told as zeros."""
+    wrench: Array = np.concatenate([T_object_frame[:3, :3] @ xyz(msg.force),
+                                    T_object_frame[:3, :3] @ xyz(msg.torque)])
+    return wrench if wrench.any() else None
+
+
+def _contact(msg: ContactPatch, T_object_frame: Array) -> GraspContact:
+    rotation = T_object_frame[:3, :3]
+    return GraspContact(
+        msg.link, apply(T_object_frame, xyz(msg.point)[None])[0], rotation @ xyz(msg.normal),
+        rotation @ xyz(msg.force), rotation @ xyz(msg.torque), rotation @ xyz(msg.closing_force),
+        closing_torque=rotation @ xyz(msg.closing_torque), flags=msg.flags,
+        **{name: getattr(msg, name) for name in CONTACT_NUMBERS})

@@ -1,0 +1,1 @@
+"""The batches of the ring <-> their messages."""

@@ -1,0 +1,148 @@
+"""The four batches of the ring <-> their messages; every float64 survives bit for bit."""
+
+import numpy as np
+from gripsim_interfaces.msg import (
+    Contacts, GraspStates, HandConfigurations, LinkStates, RingHeader)
+
+from ....core.batches import ConfigurationBatch, ContactBatch, GraspStateBatch, LinkStateBatch
+from ....core.errors import ShapeError
+from ..arrays import fields_from_msg, fields_to_msg
+
+CONFIGURATION_SHAPES = {
+    'T_object_palm': ('n', 4, 4), 'joint_positions': ('n', 'J'),
+    'joint_displacements': ('n', 'J'), 'sweep_object': ('n', 3),
+    'settled_object': ('n', 6),
+    'load_cases': ('c', 9), 'obstacles': ('k', 16)}
+LINK_STATE_SHAPES = {'T_object_link': ('n', 'L', 4, 4), 'twists_object': ('n', 'L', 6)}
+_DISTANCE_SHAPES = {
+    'clearance': ('n', 'L'), 'obstacle_clearance': ('n',), 'self_clearance': ('n',),
+    'depth': ('n', 'L')}
+_PATCH_SHAPES = {'patch_links': ('P',), 'patch_offsets': ('n+1',), 'patch_flags': ('P',)}
+CONTACT_SHAPES = {
+    **_DISTANCE_SHAPES, **_PATCH_SHAPES, 'patch_thickness': ('P',),
+    'node_areas': ('N',), 'node_depths': ('N',), 'node_offsets': ('P+1',),
+    'node_points_object': ('N', 3), 'node_normals_object': ('N', 3),
+    'vertex_points_object': ('K', 3), 'vertex_vectors_object': ('K', 3),
+    'vertex_offsets': ('n+1',)}
+GRASP_STATE_SHAPES = {
+    **_DISTANCE_SHAPES, **_PATCH_SHAPES,
+    **{name: ('P', 3) for name in (
+        'patch_points_object', 'patch_normals_object', 'patch_forces_object',
+        'patch_torques_object', 'minimal_forces_object', 'minimal_torques_object')},
+    **{name: ('P',) for name in (
+        'patch_areas', 'patch_peak_pressures', 'patch_friction_radii',
+        'patch_normal_stiffness', 'patch_tangential_stiffness', 'patch_strain_energies',
+        'patch_von_mises', 'patch_max_deformations', 'patch_mean_deformations',
+        'minimal_envelope')},
+    'centre_of_mass_object': ('n', 3), 'shift_object': ('n', 6),
+    **{name: ('n',) for name in (
+        'volume_change', 'strain_energy', 'max_displacement', 'max_deformation',
+        'mean_deformation', 'peak_von_mises', 'residual', 'capable', 'holds',
+        'quantitative', 'margin', 'worst_case', 'needed_friction', 'needed_force',
+        'allowed_force', 'held_share', 'epsilon', 'wrench_volume')},
+    'vertices_object': ('n?', 'V', 3), 'vertex_pressures': ('n?', 'V')}
+
+
+def configurations_to_msg(batch: ConfigurationBatch,
+                          ring: RingHeader | None = None) -> HandConfigurations:
+    """Return the message of a question; ``ring`` is left empty where it is nested."""
+    msg = HandConfigurations(detail=int(batch.detail), configuration_count=batch.count)
+    if ring is not None:
+        msg.ring = ring
+    fields_to_msg(batch, msg, CONFIGURATION_SHAPES)
+    return msg
+
+
+def configurations_from_msg(msg: HandConfigurations,
+                            joint_count: int | None = None) -> ConfigurationBatch:
+    """
+    Return the question of a message.
+
+    Raises
+    ------
+    ShapeError
+        A field has the wrong length, holds no finite number, or ``detail`` is unknown.
+    """
+    sizes = {'n': int(msg.configuration_count)}
+    if joint_count is not None:
+        sizes['J'] = joint_count
+    arrays = fields_from_msg(msg, CONFIGURATION_SHAPES, sizes)
+    return ConfigurationBatch(**arrays, detail=int(msg.detail))     # which checks all of it
+
+
+def link_states_to_msg(batch: LinkStateBatch, ring: RingHeader) -> LinkStates:
+    """Return the message of the forward kinematics' answer."""
+    msg = LinkStates(ring=ring, configurations=configurations_to_msg(batch.configurations))
+    fields_to_msg(batch, msg, LINK_STATE_SHAPES)
+    return msg
+
+
+def link_states_from_msg(msg: LinkStates, link_count: int | None = None) -> LinkStateBatch:
+    """Return the forward kinematics' answer; ShapeError where a length does not fit."""
+    configurations = configurations_from_msg(msg.configurations)
+    arrays = fields_from_msg(msg, LINK_STATE_SHAPES, _sizes(configurations.count, link_count))
+    return LinkStateBatch(configurations, **arrays)
+
+
+def contacts_to_msg(batch: ContactBatch, ring: RingHeader,
+                    configurations: HandConfigurations | None = None) -> Contacts:
+    """Return the message of the contact detection's answer; that of the question may be given."""
+    msg = Contacts(ring=ring, configurations=configurations
+                   or configurations_to_msg(batch.configurations))
+    fields_to_msg(batch, msg, CONTACT_SHAPES)
+    return msg
+
+
+def contacts_from_msg(msg: Contacts, link_count: int | None = None) -> ContactBatch:
+    """
+    Return the contact detection's answer.
+
+    Raises
+    ------
+    ShapeError
+        A length does not fit, offsets do not count up, or a link does not exist.
+    """
+    configurations = configurations_from_msg(msg.configurations)
+    sizes = _sizes(configurations.count, link_count)
+    arrays = fields_from_msg(msg, CONTACT_SHAPES, sizes)
+    _check_offsets(arrays, 'patch_offsets', 'patch_links')
+    _check_offsets(arrays, 'node_offsets', 'node_areas')
+    _check_offsets(arrays, 'vertex_offsets', 'vertex_points_object')
+    _check_links(arrays)
+    return ContactBatch(configurations, **arrays)
+
+
+def grasp_states_to_msg(batch: GraspStateBatch, configurations: ConfigurationBatch,
+                        ring: RingHeader) -> GraspStates:
+    """Return the message of the deformation's answer to ``configurations``."""
+    msg = GraspStates(ring=ring, detail=int(configurations.detail),
+                      configuration_count=batch.count)
+    fields_to_msg(configurations, msg, {name: CONFIGURATION_SHAPES[name] for name in (
+        'T_object_palm', 'joint_positions')})
+    fields_to_msg(batch, msg, GRASP_STATE_SHAPES)
+    return msg
+
+
+def grasp_states_from_msg(msg: GraspStates) -> GraspStateBatch:
+    """Return the deformation's answer; ShapeError where a length does not fit."""
+    arrays = fields_from_msg(msg, GRASP_STATE_SHAPES, {'n': int(msg.configuration_count)})
+    _check_offsets(arrays, 'patch_offsets', 'patch_links')
+    _check_links(arrays)
+    return GraspStateBatch(**arrays)
+
+
+def _sizes(count: int, link_count: int | None) -> dict[str, int]:
+    return {'n': count} if link_count is None else {'n': count, 'L': link_count}
+
+
+def _check_offsets(arrays: dict, name: str, rows: str) -> None:
+    """Refuse offsets that would lead past the end of ``rows``."""
+    offsets, count = arrays[name], len(arrays[rows])
+    if offsets[0] != 0 or offsets[-1] != count or (np.diff(offsets) < 0).any():
+        raise ShapeError(f'field {name} must count up from 0 to {count}')
+
+
+def _check_links(arrays: dict) -> None:
+    links, count = arrays['patch_links'], arrays['clearance'].shape[1]
+    if links.size and links.max() >= count:
+        raise ShapeError(f'field patch_links must be below {count}, got {links.max()}')

@@ -1,0 +1,1 @@
+"""What all nodes share: parameters, lifecycle, health, interrupts, frames, joint states."""

@@ -1,0 +1,72 @@
+"""
+How a node takes SIGINT and SIGTERM: it ends in order and with code 0, however often they come.
+
+A terminal's Ctrl-C reaches every process of `ros2 launch`, and launch may pass it on once more.
+Python would raise KeyboardInterrupt a second time in the midst of ending, or, once it has put its
+handlers back, let the signal kill the process.
+"""
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from ...programs import PROGRAMS
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupts:
+    """
+    The signals from start to end.
+
+    While the node starts, the first one raises KeyboardInterrupt, so that compiling does not
+    hold it up. From ``serving`` on they raise nothing: rclpy, whose handler comes first, shuts
+    its context down, which ends the spinning. After ``ended`` they are ignored for good.
+    """
+
+    def __init__(self) -> None:
+        """Take the signals over; in another thread than the main one nothing happens."""
+        self._raises = True
+        self._set(self._on_signal)
+
+    def serving(self) -> None:
+        """Raise nothing from now on."""
+        self._raises = False
+
+    def ended(self) -> None:
+        """Ignore the signals until the process is gone."""
+        self._raises = False
+        self._set(signal.SIG_IGN)
+
+    def restore(self) -> None:
+        """Put the usual handlers back, for a program that takes this process over."""
+        self._set(signal.SIG_DFL)
+
+    def _on_signal(self, *_) -> None:
+        if self._raises:
+            self._raises = False
+            raise KeyboardInterrupt
+
+    @staticmethod
+    def _set(handler) -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in SIGNALS:
+                signal.signal(number, handler)
+
+
+def leave_quietly_while_importing() -> None:
+    """End a node's process at once where it is interrupted before it holds anything."""
+    if is_node_process() and threading.current_thread() is threading.main_thread():
+        for number in SIGNALS:
+            signal.signal(number, lambda *_: os._exit(0))
+
+
+def is_node_process() -> bool:
+    """Return whether this process was started as a node of the suite."""
+    words = sys.orig_argv[1:]
+    program = Path(sys.argv[0]).name if sys.argv else ''
+    return program in PROGRAMS or any(
+        flag == '-m' and name in PROGRAMS.values()
+        for flag, name in zip(words, words[1:]))

@@ -1,0 +1,52 @@
+"""What `grasp_executor` can be told, and the messages it makes."""
+
+from builtin_interfaces.msg import Time
+from gripsim_interfaces.action import ExecuteGrasp
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from ....hardware.execution.machine import SendRows
+from ....hardware.execution.report import ExecutionReport
+from ...conversions.geometry import duration_to_msg, time_to_msg
+from ..base.parameters import NodeParameter
+
+PARAMETERS = (
+    NodeParameter('hand_node', str, 'The node whose services stop the hand.'),
+    NodeParameter('simulated', bool, 'It can be carried about and lift the object.'),
+    NodeParameter('object_frame', str, 'Grasps in this frame follow object_pose.'),
+    NodeParameter('trust_uncalibrated', bool, 'Use tactile frames that are not calibrated.'),
+    NodeParameter('joint_timeout', float, 'Silence of joint_states: the hand is lost [s].',
+                  0.01, 60.0),
+    NodeParameter('force_factor', float, 'Of the planned force, where a finger stops.', 0.1, 10.0),
+    NodeParameter('touch_force', float, 'Least force that counts as contact [N].', 0.0, 10.0),
+    NodeParameter('joint_tolerance', float, 'Of a joint that touches nothing [rad].', 0.0, 1.0),
+    NodeParameter('slip_tolerance', float, 'Of the lifted object in the hand [m].', 0.0, 1.0),
+    NodeParameter('lag_time', float, 'That an error must last [s].', 0.0, 10.0),
+    NodeParameter('start_time', float, 'In which the hand begins to close [s].', 0.0, 60.0),
+    NodeParameter('settle_time', float, 'Rest before anything is judged [s].', 0.0, 10.0),
+    NodeParameter('motion_time', float, 'At least, for shaping the hand [s].', 0.1, 60.0),
+    NodeParameter('grip_time', float, 'From the last row to the grip [s].', 0.01, 60.0),
+    NodeParameter('hold_time', float, 'Where a goal names none [s].', 0.0, 3600.0),
+    NodeParameter('motion_timeout', float, 'Added to what a motion takes [s].', 0.1, 600.0),
+    NodeParameter('go_timeout', float, 'Longest wait for the service go [s].', 0.1, 1e5))
+
+
+def trajectory_to_msg(action: SendRows, joint_names) -> JointTrajectory:
+    """Return rows as a trajectory; without a stamp it begins when it arrives."""
+    message = JointTrajectory(joint_names=list(joint_names), points=[
+        JointTrajectoryPoint(positions=row.tolist(), time_from_start=duration_to_msg(when))
+        for row, when in zip(action.rows, action.times)])
+    message.header.stamp = Time() if action.begin is None else time_to_msg(action.begin)
+    return message
+
+
+def fill_result(result: ExecuteGrasp.Result, report: ExecutionReport, joint_names) -> None:
+    """Put a report into the result of the action."""
+    result.status, result.message = int(report.status), report.message
+    result.contact_links = list(report.contact_links)
+    result.planned_forces = report.planned_forces.tolist()
+    result.found_forces = report.found_forces.tolist()
+    result.joint_names = list(joint_names)
+    result.joint_positions = report.joint_positions.tolist()
+    result.joint_errors = report.joint_errors.tolist()
+    result.lifted, result.slip = bool(report.lifted), float(report.slip)
+    result.closing_time = float(report.closing_time)

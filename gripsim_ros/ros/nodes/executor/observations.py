@@ -1,0 +1,163 @@
+"""What `grasp_executor` hears of the hand: joints, touch, and where palm and object are."""
+
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from gripsim_interfaces.msg import TactileFrame
+from numpy.typing import NDArray
+from sensor_msgs.msg import JointState
+
+from ....core.transforms import inverse
+from ....hardware.execution.measurement import Measurement
+from ...conversions import pose_from_msg
+from ...conversions.geometry import seconds_from_msg
+from ..base.live_joints import LiveJoints
+
+Array = NDArray[np.float64]
+
+#: How near the palm must be to where it was sent [m, -].
+PALM_TOLERANCE, TURN_TOLERANCE = 5e-4, 2e-3
+
+
+class Senses:
+    """
+    The newest of every topic; callbacks fill it, the execution waits for it.
+
+    Times of measurements are the stamps of `joint_states`; silence is told by the steady
+    clock. Messages that contradict themselves are dropped, as if they had not come, and each
+    wrong field is told once.
+    """
+
+    def __init__(self, joint_names, timeout: float, trust_uncalibrated: bool,
+                 tell: Callable[[str], None]) -> None:
+        """Start without any knowledge; ``tell`` is given what is wrong with messages."""
+        self._joints = LiveJoints(joint_names, timeout, 0.0)
+        self._timeout, self._trusts, self._tell = timeout, trust_uncalibrated, tell
+        self._told: set[tuple[str, str]] = set()
+        self._news = threading.Condition()
+        self._count, self._stamp = 0, 0.0
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget poses and touch: the world begins anew."""
+        with self._news:
+            self._palm = self._object = self._touch = None
+            self._T_palm_object: Array | None = None
+            self.frame = ''
+            self.palm_goal: Array | None = None
+
+    def on_joints(self, msg: JointState) -> None:
+        """Take joint states; a position that is not finite is none, and its joint grows old."""
+        if len(msg.position) not in (0, len(msg.name)):
+            self._tell_once('joint_states', 'position', f'must be one for each of {len(msg.name)} '
+                            f'names, got {len(msg.position)}')
+            return
+        lost = [name for name, q in zip(msg.name, msg.position) if not np.isfinite(q)]
+        if lost:
+            self._tell_once('joint_states', 'position',
+                            f'must be finite, {", ".join(lost)} is not')
+        with self._news:
+            if self._joints.merge(msg.name, msg.position, time.monotonic()):
+                self._stamp = seconds_from_msg(msg.header.stamp)
+                self._count += 1
+                self._news.notify_all()
+
+    def on_tactile(self, msg: TactileFrame) -> None:
+        """Take what the pads feel: normal force by link [N]."""
+        if not (msg.calibrated or self._trusts):
+            return
+        wrong = wrong_frame(msg)
+        if wrong:
+            self._tell_once('tactile', *wrong)
+            return
+        forces = np.asarray(msg.pressures) * np.asarray(msg.areas)
+        ends = list(msg.offsets)
+        with self._news:
+            self._touch = (seconds_from_msg(msg.header.stamp), {
+                link: float(forces[first:last].sum())
+                for link, first, last in zip(msg.links, ends, ends[1:])})
+
+    def _tell_once(self, topic: str, field: str, reason: str) -> None:
+        """Tell what is wrong with a field, the first time."""
+        if (topic, field) not in self._told:
+            self._told.add((topic, field))
+            self._tell(f'{topic}: {field} {reason}')
+
+    def on_palm(self, msg: PoseStamped) -> None:
+        """Take the palm's pose."""
+        with self._news:
+            self._palm = (seconds_from_msg(msg.header.stamp), pose_from_msg(msg.pose))
+            self.frame = msg.header.frame_id
+            self._compose()
+
+    def on_object(self, msg: PoseStamped) -> None:
+        """Take the object's pose."""
+        with self._news:
+            self._object = (seconds_from_msg(msg.header.stamp), pose_from_msg(msg.pose))
+            self._compose()
+
+    def _compose(self) -> None:
+        """Work out the object's pose in the hand where both are of the same moment."""
+        if self._palm and self._object and self._palm[0] == self._object[0]:
+            self._T_palm_object = inverse(self._palm[1]) @ self._object[1]
+
+    @property
+    def T_world_object(self) -> Array | None:
+        """Return the object's pose, if anybody has told it."""
+        with self._news:
+            return self._object[1] if self._object else None
+
+    def wait_for_palm(self, timeout: float) -> bool:
+        """Return whether poses of palm and object have come within a time [s]."""
+        with self._news:
+            return self._news.wait_for(lambda: self._T_palm_object is not None, timeout)
+
+    def wake(self) -> None:
+        """Let whoever waits look around."""
+        with self._news:
+            self._news.notify_all()
+
+    def next(self) -> Measurement:
+        """
+        Wait for new joint states, at most until they count as lost, and return all.
+
+        Raises
+        ------
+        JointsError
+            Joints are missing or older than the time-out.
+        """
+        with self._news:
+            count = self._count
+            self._news.wait_for(lambda: self._count != count, self._timeout)
+            joints, _ = self._joints.sample(time.monotonic())
+            touch = self._touch
+            fresh = touch is not None and abs(self._stamp - touch[0]) <= self._timeout
+            felt_at, forces = touch if fresh else (None, {})
+            return Measurement(self._stamp, joints, forces, self._T_palm_object,
+                               self._palm_rests(), felt_at)
+
+    def _palm_rests(self) -> bool | None:
+        if self._palm is None or self.palm_goal is None:
+            return None
+        away = np.linalg.norm(self._palm[1][:3, 3] - self.palm_goal[:3, 3])
+        turned = np.abs(self._palm[1][:3, :3] - self.palm_goal[:3, :3]).max()
+        return bool(away < PALM_TOLERANCE and turned < TURN_TOLERANCE)
+
+
+def wrong_frame(msg: TactileFrame) -> tuple[str, str] | None:
+    """Return the field of a tactile frame that is wrong and why, or None; forces may be NaN."""
+    links, texels, ends = len(msg.links), len(msg.pressures), np.asarray(msg.offsets, np.int64)
+    for field, wanted in (('offsets', links + 1), ('areas', texels), ('points_link', 3 * texels),
+                          ('forces_link', 3 * links)):
+        length = len(getattr(msg, field))
+        if length != wanted:
+            return field, f'must be {wanted} for {links} links and {texels} texels, got {length}'
+    if ends[0] != 0 or ends[-1] != texels or (np.diff(ends) < 0).any():
+        return 'offsets', f'must rise from 0 to {texels} texels, got {ends.tolist()}'
+    for field in ('pressures', 'areas'):
+        if not np.isfinite(getattr(msg, field)).all():
+            return field, 'must be finite'
+    return None

@@ -1,0 +1,1 @@
+"""The nodes of the two hands: the SDH and the simulated one."""

@@ -1,0 +1,83 @@
+"""FollowJointTrajectory for `sdh_driver`, where control_msgs is installed."""
+
+from ....core.errors import GripsimError
+from ....hardware.driver.motion.trajectory import Motion, Outcome
+from ..base.trajectory_action import (
+    end_goal, GOAL_VIOLATED, GoalError, INVALID_GOAL, open_trajectory_action, PATH_VIOLATED,
+    read_goal, SUCCESSFUL, Wanted)
+
+#: Seconds between two looks at the goal and the joints.
+POLL_PERIOD = 0.02
+CODES = {Outcome.REFUSED: INVALID_GOAL}
+
+
+class TrajectoryAction:
+    """
+    Serves the action; a new goal or trajectory replaces the one under way.
+
+    Parameters
+    ----------
+    node : SdhDriverNode
+        Its ``sample`` is the newest of the hand, None before the first; ``follow`` and ``stop``
+        are those of its topic and service.
+
+    Notes
+    -----
+    The hand goes along straight lines with ramps, so that it lags behind the rows of a
+    trajectory by a few hundredths of a radian: tolerances of the path below that end the motion.
+    """
+
+    def __init__(self, node) -> None:
+        """Serve, where the action is known."""
+        self._node = node
+        self._server = open_trajectory_action(node, self.execute)
+
+    def execute(self, goal_handle):
+        """Carry out a goal; cancelling stops the hand."""
+        request, sample = goal_handle.request, self._node.sample
+        try:
+            if sample is None:
+                raise GoalError(INVALID_GOAL, 'the hand was not heard yet')
+            wanted = read_goal(self._node.hand.joint_names, request, sample.positions)
+        except GoalError as error:
+            return end_goal(goal_handle, error.code, str(error))
+        motion = self._node.follow(request.trajectory)
+        return end_goal(goal_handle, *self._watch(goal_handle, motion, wanted))
+
+    def _watch(self, goal_handle, motion: Motion, wanted: Wanted) -> tuple[int, str]:
+        """Wait for the end; return code and text."""
+        broken = None
+        while not motion.done.wait(POLL_PERIOD):
+            sample = self._node.sample
+            if not goal_handle.is_cancel_requested and not broken:
+                time = sample.time - motion.started
+                if not time >= 0.0:                         # it has not begun
+                    continue
+                broken = self._broken(wanted, time, sample.positions)
+                goal_handle.publish_feedback(wanted.feedback(time, sample.positions))
+            if goal_handle.is_cancel_requested or broken:
+                self._stop()
+        return broken or self._judged(motion, wanted)
+
+    @staticmethod
+    def _broken(wanted: Wanted, time: float, joints) -> tuple[int, str] | None:
+        """Return code and text where a tolerance is violated on the way."""
+        off = wanted.off_path(time, joints)
+        if off:
+            return PATH_VIOLATED, off
+        if time > wanted.duration + wanted.patience:
+            return GOAL_VIOLATED, f'not there {wanted.patience:g} s after its time'
+        return None
+
+    def _judged(self, motion: Motion, wanted: Wanted) -> tuple[int, str]:
+        """Return code and text of a motion that ended by itself."""
+        if motion.outcome not in (Outcome.REACHED, Outcome.MISSED):
+            return CODES.get(motion.outcome, PATH_VIOLATED), motion.message
+        off = wanted.off_goal(motion.errors, self._node.values['goal_tolerance'])
+        return (GOAL_VIOLATED, f'{off}; {motion.message}') if off else (SUCCESSFUL, '')
+
+    def _stop(self) -> None:
+        try:
+            self._node.stop()
+        except GripsimError as error:
+            self._node.report_error(f'cancel: {error}')

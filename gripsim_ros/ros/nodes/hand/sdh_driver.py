@@ -1,0 +1,283 @@
+"""
+Node `sdh_driver`: the Schunk SDH on its own protocol.
+
+Publishes measured joints, tactile frames and temperatures; takes trajectories; stops on
+request. All of the work is in ``gripsim_ros.hardware.driver``.
+"""
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+import yaml
+from diagnostic_msgs.msg import DiagnosticStatus
+from gripsim_interfaces.msg import TactileFrame
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from sensor_msgs.msg import JointState, Temperature
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+from ....core.errors import GripsimError
+from ....hardware.driver.link.errors import DriverError
+from ....hardware.driver.motion.trajectory import Motion, Outcome, Sample
+from ....hardware.driver.session import HandSession
+from ....hardware.driver.tactile.pads import Touch, read_layout
+from ....hardware.driver.tactile.session import TactileSession
+from ....library.resources import resolve_uri, share_directory
+from ...conversions.geometry import seconds_from_msg
+from ..base.health import Meter
+from ..base.node_base import SuiteNode, one_line, reliable, run
+from ..base.parameters import ParameterError
+from ..base.trajectory_action import FollowJointTrajectory
+from .driver_action import TrajectoryAction
+from .driver_parameters import PARAMETERS, driver_options, tactile_options
+
+#: For how long a fault is told in the diagnostics after it passed [s].
+FAULT_MEMORY = 10.0
+#: Messages that a slow subscriber may lag behind.
+DEPTH = 10
+#: Seconds between two messages of temperatures.
+TEMPERATURE_PERIOD = 1.0
+#: Services after which nothing moves that was sent before; the first three in every state.
+STOPS = ('stop', 'emergency_stop', 'motor_off', 'motor_on', 'recover')
+
+
+class SdhDriverNode(SuiteNode):
+    """The hand's driver; see the module."""
+
+    NAME = 'sdh_driver'
+
+    def __init__(self, **kwargs) -> None:
+        """Prepare; nothing is sent to the hand before the node is activated."""
+        super().__init__(self.NAME, PARAMETERS, **kwargs)
+        self.session = HandSession(self.hand, driver_options(self.values),
+                                   self._traffic.counted('the hand', self._on_sample))
+        self.tactile = self._tactile_session()
+        self._joint_states = self.create_publisher(JointState, 'joint_states', reliable(DEPTH))
+        self._frames = self.create_publisher(TactileFrame, 'tactile', reliable(DEPTH))
+        self._temperatures = self.create_publisher(Temperature, '~/temperature', reliable(DEPTH))
+        self._started, self.sample = False, None
+        self._order, self._stopped_at, self._meter = threading.Lock(), 0.0, Meter()
+        # Each kind of call has a thread: none waits for another, a stop for nobody.
+        self.thread_count = 8
+
+    def _tactile_session(self) -> TactileSession | None:
+        options = tactile_options(self.values)
+        file = (resolve_uri(self.values['tactile_layout']) if self.values['tactile_layout']
+                else share_directory() / 'config' / 'hands' / 'sdh_tactile.yaml')
+        try:
+            layout = read_layout(yaml.safe_load(file.read_text(encoding='utf-8')))
+        except (OSError, yaml.YAMLError, DriverError) as error:
+            raise ParameterError(f'tactile layout {file}: {one_line(error)}') from error
+        for matrix in layout:
+            self.hand.link_index(matrix.link)
+        self._frame = _empty_frame(layout, self.values['tactile_calibrated'])
+        return TactileSession(options, layout, self._traffic.counted(
+            'the tactile sensors', self._on_touch)) if options.link else None
+
+    def warm_up(self) -> None:
+        """Load what checks motions."""
+        self.session.checker.warm_up()
+
+    def serve(self) -> None:
+        """Connect, and open services and topics."""
+        self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory,
+                                 reliable(DEPTH), callback_group=MutuallyExclusiveCallbackGroup())
+        slow = MutuallyExclusiveCallbackGroup()
+        session = self.session
+        for name, function, group in (
+                ('init', session.connect_now, slow), ('recover', session.recover, slow),
+                ('motor_on', session.motor_on, slow), ('motor_off', session.motor_off, None),
+                ('stop', self.stop, None), ('emergency_stop', self._emergency_stop, None)):
+            self.create_service(Trigger, f'~/{name}', self._served(name, function),
+                                callback_group=group or MutuallyExclusiveCallbackGroup())
+        self._action = TrajectoryAction(self)
+        self.steady_timer(TEMPERATURE_PERIOD, self._publish_temperatures, self.housekeeping)
+        self._started = True
+        self.get_logger().info(f'connecting to {self.values["address"]}')
+        session.start()
+        if self.tactile is not None:
+            self.tactile.start()
+
+    def close(self) -> None:
+        """Stop the hand and leave it."""
+        if self._started:
+            self._started = False
+            self.session.close()
+            if self.tactile is not None:
+                self.tactile.close()
+        super().close()
+
+    def on_deactivate(self, state):
+        """Stop the hand; it stays connected and is not moved."""
+        result = super().on_deactivate(state)
+        try:
+            self.stop()
+        except GripsimError as error:
+            self.report_error(f'not stopped: {error}')
+        return result
+
+    # -- to the hand -------------------------------------------------------------------
+
+    def _served(self, name: str, function: Callable[[], None]) -> Callable:
+        """Return the callback of a service that does something and tells how it went."""
+        def serve(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+            try:
+                if not self.active and name not in STOPS[:3]:
+                    raise DriverError('the node is not active')
+                if name in STOPS:
+                    self._note_stop()
+                function()
+                response.success, response.message = True, self.session.condition().problem
+            except GripsimError as error:
+                response.message = one_line(error)
+                self.report_error(f'{name}: {response.message}')
+            return response
+        return serve
+
+    def _emergency_stop(self) -> None:
+        try:
+            self.session.emergency_stop('emergency stop by service')
+        except DriverError as error:
+            raise DriverError(f'nothing moves any more until recover, but {error}') from error
+
+    def _note_stop(self) -> None:
+        """Refuse from now on what was sent before."""
+        with self._order:
+            self._stopped_at = self._now()
+
+    def _now(self) -> float:
+        return 1e-9 * self.get_clock().now().nanoseconds
+
+    def stop(self) -> None:
+        """Stop the motion, and what comes later but was sent before. Raises ``DriverError``."""
+        self._note_stop()
+        self.session.stop()
+
+    def follow(self, msg: JointTrajectory) -> Motion:
+        """
+        Begin a trajectory, unless its stamp is older than the last stop; return its motion.
+
+        Topics and services overtake each other. A stamp of 0 is none. Where the clock was set
+        back nothing is known of what was sent before the stop, and nothing is refused for it.
+        """
+        motion, stamp = self._motion_of(msg), seconds_from_msg(msg.header.stamp)
+        with self._order:
+            if self._now() < self._stopped_at:
+                self._stopped_at = 0.0
+            if not 0.0 < stamp <= self._stopped_at:
+                return self.session.follow(motion)
+            why = f'its stamp, {stamp:.3f} s, is not after the last stop, {self._stopped_at:.3f} s'
+        self.session.refuse(motion, why)
+        return motion
+
+    def _on_trajectory(self, msg: JointTrajectory) -> None:
+        """Begin a trajectory; one without points stops the hand."""
+        try:
+            if not self.active:
+                raise DriverError('the node is not active')
+            if not msg.points:
+                self.stop()
+                return
+            self.follow(msg)
+        except GripsimError as error:
+            self.report_error(f'trajectory: {one_line(error)}')
+
+    def _motion_of(self, msg: JointTrajectory) -> Motion:
+        times = [seconds_from_msg(point.time_from_start) for point in msg.points]
+        return Motion(list(msg.joint_names), times, [list(p.positions) for p in msg.points],
+                      [list(p.velocities) for p in msg.points], self._on_motion_done)
+
+    def _on_motion_done(self, motion: Motion) -> None:
+        text = f'trajectory {motion.outcome.value}: {motion.message}'
+        if motion.outcome in (Outcome.REFUSED, Outcome.FAILED):
+            self.report_error(text)
+        else:
+            self.get_logger().info(text)
+
+    # -- from the hand, in the threads of the sessions -----------------------------------
+
+    def _publish(self, publisher, msg) -> None:
+        """Publish while the node lives; its end comes from another thread."""
+        if self._started and self.context.ok():
+            publisher.publish(msg)
+
+    def _on_sample(self, sample: Sample) -> None:
+        self.sample, started = sample, time.monotonic()
+        msg = JointState(name=list(self.hand.joint_names), position=sample.positions.tolist(),
+                         velocity=sample.velocities.tolist())
+        msg.header.stamp = self.get_clock().now().to_msg()
+        self._publish(self._joint_states, msg)
+        self._meter.add(time.monotonic() - started)
+
+    def _on_touch(self, touch: Touch) -> None:
+        msg = self._frame
+        msg.header.stamp = self.get_clock().now().to_msg()
+        msg.pressures = touch.pressures.tolist()
+        msg.forces_link = touch.forces_link.ravel().tolist()
+        self._publish(self._frames, msg)
+
+    def _publish_temperatures(self) -> None:
+        condition = self.session.condition()
+        if not condition.connected:
+            return
+        stamp = self.get_clock().now().to_msg()
+        for name, degrees in condition.temperatures.items():
+            msg = Temperature(temperature=degrees)
+            msg.header.stamp, msg.header.frame_id = stamp, name
+            self._publish(self._temperatures, msg)
+
+    # -- diagnostics -------------------------------------------------------------------
+
+    def severity(self, missing: str) -> bytes:
+        """Return ERROR where the hand is not connected or must not move."""
+        condition = self.session.condition()
+        if not condition.connected or condition.latched or condition.overheated:
+            return DiagnosticStatus.ERROR
+        return super().severity(missing)
+
+    def diagnose(self) -> tuple[str, dict[str, object]]:
+        """Return how hand and sensors are."""
+        condition = self.session.condition()
+        texts = [condition.problem]
+        if condition.fault_age < FAULT_MEMORY and condition.last_fault != condition.problem:
+            texts.append(f'fault {condition.fault_age:.0f} s ago: {condition.last_fault}')
+        values = {
+            'connected': condition.connected, 'moving': condition.moving,
+            'motors': condition.motors, 'emergency stop': condition.latched or 'no',
+            'last fault': condition.last_fault, **condition.counts, **self._meter.read(),
+            'follow_joint_trajectory': 'served' if FollowJointTrajectory is not None
+            else 'control_msgs is not installed'}
+        if condition.identity is not None:
+            values.update({f'hand {key}': text for key, text in condition.identity.names.items()})
+        values.update({f'{name} [deg C]': degrees
+                       for name, degrees in condition.temperatures.items()})
+        if self.tactile is None:
+            values['tactile'] = 'off'
+        else:
+            values.update({f'tactile {key}': n for key, n in self.tactile.counts.items()})
+            if self.tactile.problem:
+                texts.append(f'tactile sensors: {self.tactile.problem}')
+        return '; '.join(text for text in texts if text), values
+
+
+def _empty_frame(layout, calibrated: bool) -> TactileFrame:
+    """Return a message with all that does not change from frame to frame."""
+    msg = TactileFrame(links=[matrix.link for matrix in layout], calibrated=calibrated)
+    offsets = [0]
+    for matrix in layout:
+        offsets.append(offsets[-1] + len(matrix.texels))
+        msg.points_link.extend(matrix.points_link.ravel().tolist())
+        msg.areas.extend(len(matrix.texels) * [matrix.area])
+    msg.offsets = offsets
+    return msg
+
+
+def main(args=None) -> int:
+    """Run the node."""
+    return run(SdhDriverNode, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,367 @@
+"""
+Node `sdh_simulator`: an SDH in MuJoCo that moves, touches and lifts the published object.
+
+It takes and gives what `sdh_driver` does for the real hand; beyond that the pose of palm and
+object, and a palm that can be carried about.
+"""
+
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PoseStamped
+from gripsim_interfaces.msg import GraspObject as GraspObjectMsg
+from gripsim_interfaces.msg import TactileFrame
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+from ....core.transforms import transform
+from ....hardware.sim.options import SimulationError, SimulationOptions
+from ....hardware.sim.setpoints import SetpointFollower
+from ....hardware.sim.touch import Touch
+from ....hardware.sim.world import World
+from ...conversions import grasp_object_from_msg, pose_from_msg, pose_to_msg
+from ...conversions.geometry import seconds_from_msg, time_to_msg
+from ..base.health import Meter
+from ..base.node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
+from ..base.parameters import ParameterError
+from .simulator_action import TrajectoryAction
+from .simulator_messages import PARAMETERS, RealTime, tactile_to_msg
+
+try:
+    from rosgraph_msgs.msg import Clock
+except ModuleNotFoundError:
+    Clock = None
+
+#: Longest that a service waits for the simulation to take its command [s].
+COMMAND_TIMEOUT = 5.0
+#: Trajectories that began longer ago begin when they arrive, in simulated time [s].
+MOST_LATE = 2.0
+#: A simulation later than this does not hurry to catch up [s].
+MOST_LAG = 0.1
+#: Pause while there is nothing to simulate, or after an error [s].
+IDLE_PERIOD = 0.02
+
+
+class SdhSimulatorNode(SuiteNode):
+    """The simulated hand as a node; see the module. One thread owns the world."""
+
+    NAME = 'sdh_simulator'
+
+    def __init__(self, **kwargs) -> None:
+        """Lay out the topics; the world is built when the node is configured."""
+        super().__init__(self.NAME, PARAMETERS, **kwargs)
+        self.options = SimulationOptions.from_mapping(self.values)
+        self._check_parameters()
+        self._touch = Touch(self.hand, self.options)
+        self._commands: queue.SimpleQueue = queue.SimpleQueue()
+        self._arrivals: queue.SimpleQueue = queue.SimpleQueue()
+        self._world: World | None = None
+        self._follower: SetpointFollower | None = None
+        self._stopped_at = 0.0
+        self._offset = 0.0 if self.values['publish_clock'] else time.time()
+        self._latched, self._pictures = False, 0
+        self._next_joints = self._next_tactile = 0.0
+        self._meter, self._real_time = Meter(), RealTime()
+        self._stopping = threading.Event()
+        self._threads = [threading.Thread(target=target, name=name, daemon=True)
+                         for target, name in ((self._simulate, 'physics'),
+                                              (self._take_objects, 'objects'))]
+        self._open_topics()
+
+    def _check_parameters(self) -> None:
+        names = [preshape.name for preshape in self.hand.preshapes]
+        if self.values['preshape'] not in names:
+            raise ParameterError(f'parameter preshape must be one of {", ".join(names)}, '
+                                 f'got {self.values["preshape"]!r}')
+        if self.values['publish_clock'] and Clock is None:
+            raise ParameterError('parameter publish_clock needs rosgraph_msgs, which is not '
+                                 'installed')
+        folder = self.values['picture_folder']
+        if folder and not Path(folder).is_dir():
+            raise ParameterError(f'parameter picture_folder must be a folder, got {folder!r}')
+
+    def _open_topics(self) -> None:
+        sensor, group = qos_profile_sensor_data, ReentrantCallbackGroup()
+        self._joint_states = self.create_publisher(JointState, 'joint_states', 10)
+        self._object_pose = self.create_publisher(PoseStamped, 'object_pose', 10)
+        self._palm_pose = self.create_publisher(PoseStamped, 'palm_pose', 10)
+        self._tactile = self.create_publisher(TactileFrame, 'tactile', sensor)
+        self._clock_topic = self.create_publisher(Clock, '/clock', sensor) \
+            if self.values['publish_clock'] else None
+        self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10,
+                                 callback_group=group)
+        for topic, moves in (('palm_target', World.move_palm),
+                             ('palm_placement', World.place_palm)):
+            self.create_subscription(
+                PoseStamped, topic, lambda msg, moves=moves: self._on_palm(msg, moves), 10,
+                callback_group=group)
+        self.create_subscription(GraspObjectMsg, 'grasp_object', self._arrivals.put,
+                                 latched(LATCHED_OBJECTS), callback_group=group)
+        for name, command in (('stop', self._stop), ('emergency_stop', self._emergency_stop),
+                              ('recover', self._recover), ('reset', self._reset),
+                              ('lift_off', self._lift_off), ('picture', self._picture)):
+            self.create_service(
+                Trigger, f'~/{name}', lambda _, response, command=command:
+                self._answer(command, response), callback_group=group)
+
+    def warm_up(self) -> None:
+        """Build the world without an object."""
+        if self._world is None:
+            self._hold_world(World(self.hand, self.options, *self._start(), urdf=self._urdf()))
+
+    def serve(self) -> None:
+        """Begin to simulate."""
+        for thread in self._threads:
+            thread.start()
+        self._action = TrajectoryAction(
+            self, lambda msg: self._ask(lambda: self._follow(msg)),
+            lambda: self._ask(self._stop),
+            lambda: (self._follower, self._world.time, self._world.joints))
+
+    def _urdf(self):
+        from ....library.resources import resolve_uri
+        return resolve_uri(self.values['urdf']) if self.values['urdf'] else None
+
+    def _start(self) -> tuple:
+        """Return where palm and joints begin."""
+        preshape = next(p for p in self.hand.preshapes if p.name == self.values['preshape'])
+        palm = transform(np.eye(3), np.array([0.0, 0.0, -self.values['palm_distance']]))
+        return palm, preshape.open
+
+    def _hold_world(self, world: World) -> None:
+        if self._world is not None:
+            self._offset += self._world.time
+        self._world = world
+        self._follower = SetpointFollower(self.hand, world.setpoints)
+        self._next_joints = self._next_tactile = world.time
+
+    # -- objects ---------------------------------------------------------------------
+
+    def _take_objects(self) -> None:
+        """Build a world for each object that is to be held; it takes up to seconds."""
+        while not self._stopping.is_set():
+            try:
+                msg = self._newest_arrival()
+                if msg is not None:
+                    grasp_object = grasp_object_from_msg(msg)
+                    world = World(self.hand, self.options, *self._start(), grasp_object,
+                                  urdf=self._urdf())
+                    self._commands.put((lambda world=world: self._hold_world(world), None))
+            except Exception as error:
+                self.report_error(f'object refused: {one_line(error)}')
+
+    def _newest_arrival(self) -> GraspObjectMsg | None:
+        """Wait for objects; return the newest that is wanted and not yet held."""
+        wanted, newest = self.values['object_id'], None
+        try:
+            messages = [self._arrivals.get(timeout=0.2)]
+            while not self._arrivals.empty():
+                messages.append(self._arrivals.get_nowait())
+        except queue.Empty:
+            return None
+        for msg in messages:
+            if not wanted or wanted in (msg.object_id, msg.label):
+                newest = msg
+        held = self._world.grasp_object if self._world is not None else None
+        return None if newest is not None and held is not None and (
+            held.id == newest.object_id) else newest
+
+    # -- the simulation --------------------------------------------------------------
+
+    def _simulate(self) -> None:
+        """Step the world for as long as the node lives; an error resets it."""
+        due = time.monotonic()
+        while not self._stopping.is_set():
+            try:
+                self._obey()
+                if not self.active:
+                    time.sleep(IDLE_PERIOD)
+                    continue
+                started = time.monotonic()
+                self._step()
+                self._meter.add(time.monotonic() - started)
+                due = self._wait(due)
+            except Exception as error:
+                if not self.context.ok():
+                    return
+                self.report_error(f'simulation: {one_line(error)}')
+                time.sleep(IDLE_PERIOD)
+
+    def _obey(self) -> None:
+        """Carry out what was asked for meanwhile."""
+        while not self._commands.empty():
+            command, answer = self._commands.get_nowait()
+            try:
+                text = command() or ''
+                if answer is not None:
+                    answer.put((True, text))
+            except Exception as error:
+                self.report_error(one_line(error))
+                if answer is not None:
+                    answer.put((False, one_line(error)))
+
+    def _step(self) -> None:
+        world = self._world
+        world.setpoints = self._follower.at(world.time)
+        world.step()
+        if world.exploded:
+            self._reset()
+            raise SimulationError('lost its footing and begins anew: use a smaller time_step')
+        half = 0.5 * self.options.time_step
+        if world.time >= self._next_joints - half:
+            self._next_joints += 1.0 / self.values['joint_rate']
+            self._publish_state(world)
+        if world.time >= self._next_tactile - half:
+            self._next_tactile += 1.0 / self.values['tactile_rate']
+            self._tactile.publish(tactile_to_msg(self._touch.read(world), self._header('')))
+
+    def _wait(self, due: float) -> float:
+        """Wait until the next step is due; return when the one after it is."""
+        self._real_time.add(self.options.time_step)
+        now, speed = time.monotonic(), self.values['speed']
+        if speed == 0.0:
+            return now
+        due += self.options.time_step / speed
+        if due > now:
+            time.sleep(due - now)
+        return max(due, now - MOST_LAG)
+
+    def _header(self, frame: str) -> Header:
+        return Header(frame_id=frame, stamp=time_to_msg(self._offset + self._world.time))
+
+    def _publish_state(self, world: World) -> None:
+        self._joint_states.publish(JointState(
+            header=self._header(self.hand.base_link), name=list(self.hand.joint_names),
+            position=world.joints.tolist(), velocity=world.joint_velocities.tolist(),
+            effort=world.joint_efforts.tolist()))
+        header = self._header(self.values['frame'])
+        self._palm_pose.publish(PoseStamped(header=header, pose=pose_to_msg(world.T_world_palm)))
+        if world.grasp_object is not None:
+            self._object_pose.publish(PoseStamped(header=header,
+                                                  pose=pose_to_msg(world.T_world_object)))
+        if self._clock_topic is not None:
+            self._clock_topic.publish(Clock(clock=header.stamp))
+
+    # -- commands --------------------------------------------------------------------
+
+    def _on_trajectory(self, msg: JointTrajectory) -> None:
+        self._commands.put((lambda: self._follow(msg), None))
+
+    def _follow(self, msg: JointTrajectory) -> None:
+        if self._latched:
+            raise SimulationError('emergency stop: the trajectory is refused until ~/recover')
+        if 0.0 < seconds_from_msg(msg.header.stamp) <= self._stopped_at:
+            raise SimulationError('the trajectory is refused: its stamp is older than the last '
+                                  'stop, in the time of joint_states')
+        if not msg.points:
+            self._stopped_at = self._offset + self._world.time
+        times = [seconds_from_msg(point.time_from_start) for point in msg.points]
+        self._follower.follow(list(msg.joint_names), [list(p.positions) for p in msg.points],
+                              times, self._world.time, self._begin_of(msg.header.stamp))
+
+    def _begin_of(self, stamp: Time) -> float:
+        """Return when a trajectory of this stamp begins: a little ago, or now."""
+        now = self._world.time
+        begin = seconds_from_msg(stamp) - self._offset
+        return begin if max(0.0, now - MOST_LATE) <= begin <= now else now
+
+    def _on_palm(self, msg: PoseStamped, moves: Callable) -> None:
+        self._commands.put((lambda: self._move_palm(msg, moves), None))
+
+    def _move_palm(self, msg: PoseStamped, moves: Callable) -> None:
+        if msg.header.frame_id not in ('', self.values['frame']):
+            raise SimulationError(f'the palm is moved in frame {self.values["frame"]!r}, '
+                                  f'got {msg.header.frame_id!r}')
+        if moves is World.place_palm and self._world.touch_points():
+            raise SimulationError('the palm cannot be placed anew while the hand touches')
+        moves(self._world, pose_from_msg(msg.pose))
+
+    def _answer(self, command: Callable, response: Trigger.Response) -> Trigger.Response:
+        response.success, response.message = self._ask(command)
+        return response
+
+    def _ask(self, command: Callable) -> tuple[bool, str]:
+        """Let the simulation carry out a command between two steps; return how it went."""
+        answer: queue.SimpleQueue = queue.SimpleQueue()
+        self._commands.put((command, answer))
+        try:
+            return answer.get(timeout=COMMAND_TIMEOUT)
+        except queue.Empty:
+            return False, 'the simulation does not run'
+
+    def _stop(self) -> str:
+        self._stopped_at = self._offset + self._world.time
+        self._follower.stop()
+        self._world.move_palm(self._world.T_world_palm)
+        return 'stopped'
+
+    def _emergency_stop(self) -> str:
+        self._latched = True
+        return self._stop()
+
+    def _recover(self) -> str:
+        self._latched = False
+        return 'trajectories are taken again'
+
+    def _reset(self) -> str:
+        """Begin anew; tell which object is held."""
+        world = self._world
+        self._offset += world.time
+        world.reset(*self._start())
+        self._follower = SetpointFollower(self.hand, world.setpoints)
+        self._next_joints = self._next_tactile = world.time
+        held = world.grasp_object
+        return '' if held is None else f'{held.id} {held.label}'
+
+    def _lift_off(self) -> str:
+        self._world.lift_off()
+        return 'gravity pulls at the object'
+
+    def _picture(self) -> str:
+        from ....hardware.sim.pictures import write_picture
+        folder = self.values['picture_folder']
+        if not folder:
+            raise SimulationError('parameter picture_folder names no folder')
+        self._pictures += 1
+        return str(write_picture(self._world, Path(folder, f'{self._pictures:04d}.png')))
+
+    # -- state -----------------------------------------------------------------------
+
+    def diagnose(self) -> tuple[str, dict[str, object]]:
+        """Tell what is simulated and how fast."""
+        world = self._world
+        values = {'real-time factor': f'{self._real_time.read():.2f}',
+                  'emergency stop': self._latched, **self._meter.read()}
+        if world is not None:
+            held = world.grasp_object
+            values |= {'object': 'none' if held is None else held.label or held.id,
+                       'nodes': 0 if world.soft is None else len(world.soft.nodes),
+                       'lifted': world.lifted, 'warning': world.warning}
+        return 'emergency stop' if self._latched else '', values
+
+    def close(self) -> None:
+        """End the threads."""
+        self._stopping.set()
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(2.0)
+        super().close()
+
+
+def main(args=None) -> int:
+    """Run the node."""
+    return run(SdhSimulatorNode, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""What `sdh_simulator` can be told, and the messages it makes."""
+
+import time
+
+import numpy as np
+from gripsim_interfaces.msg import TactileFrame
+from std_msgs.msg import Header
+
+from ....hardware.sim.touch import PadReading
+from ..base.parameters import NodeParameter
+
+PARAMETERS = (
+    NodeParameter('speed', float, 'Simulated seconds a second at most; 0: no limit.', 0.0, 1e3),
+    NodeParameter('joint_rate', float, 'Joint states and poses [Hz].', 1.0, 1000.0),
+    NodeParameter('tactile_rate', float, 'Tactile frames [Hz].', 0.1, 1000.0),
+    NodeParameter('publish_clock', bool, 'Publish the simulated time on /clock.'),
+    NodeParameter('frame', str, 'Frame of the poses; gravity pulls along its -z.'),
+    NodeParameter('object_id', str, 'Label or hash of the object; empty: the newest.'),
+    NodeParameter('preshape', str, 'The hand at start, open.'),
+    NodeParameter('palm_distance', float, 'Of the palm at start below the object [m].', 0.0, 10.0),
+    NodeParameter('picture_folder', str, 'Where ~/picture writes; empty: nowhere.'),
+    NodeParameter('time_step', float, 'Of the simulation [s].', 1e-5, 0.01),
+    NodeParameter('contact_time', float, 'Time constant of contacts [s].', 2e-5, 0.1),
+    NodeParameter('torsion', float, 'Torque about the normal over its force [m].', 0.0, 0.1),
+    NodeParameter('body', str, 'rigid, soft or auto.'),
+    NodeParameter('soft_below', float, 'Softer objects are tetrahedra [Pa].', 0.0, 1e12),
+    NodeParameter('node_spacing', float, 'Edge of the tetrahedra [m].', 1e-3, 1.0),
+    NodeParameter('soft_damping', float, 'Damping over stiffness [s].', 0.0, 1.0),
+    NodeParameter('support_time', float, 'In which a floating object stops [s].', 1e-3, 100.0),
+    NodeParameter('joint_damping', float, 'Of the position control [N m s/rad].', 0.0, 100.0),
+    NodeParameter('palm_speed', float, 'Of the palm at most [m/s].', 1e-3, 10.0),
+    NodeParameter('palm_spin', float, 'Of the palm at most [rad/s].', 1e-3, 10.0),
+    NodeParameter('texel_rows', int, 'Of a pad, along the finger.', 1, 100),
+    NodeParameter('texel_columns', int, 'Of a pad, across.', 1, 100),
+    NodeParameter('texel_pitch', float, 'Of the texels [m].', 1e-4, 0.1))
+
+
+class RealTime:
+    """Simulated over real time since it was last read."""
+
+    def __init__(self) -> None:
+        """Start counting."""
+        self._simulated, self._since = 0.0, time.monotonic()
+
+    def add(self, seconds: float) -> None:
+        """Count simulated time [s]."""
+        self._simulated += seconds
+
+    def read(self) -> float:
+        """Return the factor and begin anew."""
+        now = time.monotonic()
+        factor = self._simulated / max(now - self._since, 1e-9)
+        self._simulated, self._since = 0.0, now
+        return factor
+
+
+def tactile_to_msg(readings: list[PadReading], header: Header) -> TactileFrame:
+    """Return the message of what the pads feel; each pad's texels one after another."""
+    counts = [len(reading.pressures) for reading in readings]
+    return TactileFrame(
+        header=header, links=[reading.link for reading in readings],
+        offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32).tolist(),
+        points_link=np.concatenate([r.points_link for r in readings]).ravel().tolist(),
+        areas=np.concatenate([np.full(len(r.pressures), r.area) for r in readings]).tolist(),
+        pressures=np.concatenate([r.pressures for r in readings]).tolist(),
+        forces_link=np.concatenate([r.force_link for r in readings]).tolist(), calibrated=True)

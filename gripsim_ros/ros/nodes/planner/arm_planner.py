@@ -1,0 +1,151 @@
+"""
+Node `arm_planner`: serves `choose_by_arm`, the arm's motions for given grasps.
+
+Asked by `grasp_planner` where its parameter `arm_service` names the service; the question and the
+answer are those of `EvaluateGrasp`.
+"""
+
+import sys
+import time
+
+import numpy as np
+from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from sensor_msgs.msg import JointState
+
+from ....core.arm import ArmTask, choose_by_arm, load_arm
+from ....core.bodies import load_materials
+from ....core.errors import ArmError, GripsimError
+from ....core.transforms import inverse
+from ....library.resources import confined_resolver, resolve_uri, share_directory
+from ...conversions import RequestReader
+from ...conversions.requests.arm import arm_to_msg
+from ...conversions.requests.ranked import ranked_grasp_from_msg
+from ..base.health import Meter
+from ..base.node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
+from ..base.parameters import NodeParameter, ParameterError, pose_value
+from ..ring.stage_node import ObjectStore
+
+#: Time for a question without a limit [s].
+LONGEST = 60.0
+
+PARAMETERS = (
+    NodeParameter('arm_config', str, 'File of the arm, see docs/arm.md.'),
+    NodeParameter('arm_base_pose', str, 'Pose of the arm\'s base in the frame of requests: '
+                  'x y z [m] and quaternion x y z w.'),
+    NodeParameter('materials', str, 'Library of materials; empty: config/materials.yaml.'),
+    NodeParameter('mesh_folders', str, 'Folders from which requests may name meshes, separated '
+                  'by a colon; empty: see docs/security.md.'))
+
+
+class ArmPlannerNode(SuiteNode):
+    """The arm's motions as a node; see the module."""
+
+    NAME = 'arm_planner'
+
+    def __init__(self, **kwargs) -> None:
+        """
+        Read the arm and open the service.
+
+        Raises
+        ------
+        ParameterError
+            No arm is named, or its pose is not seven numbers.
+        """
+        super().__init__(self.NAME, PARAMETERS, **kwargs)
+        if not self.values['arm_config']:
+            raise ParameterError('parameter arm_config must name the file of an arm, got \'\'')
+        self.arm = load_arm(resolve_uri(self.values['arm_config']), resolve_uri)
+        self.T_frame_base = pose_value('arm_base_pose', self.values['arm_base_pose'])
+        self.objects = ObjectStore(lambda grasp_object: grasp_object, LATCHED_OBJECTS)
+        path = self.values['materials']
+        self.reader = RequestReader(
+            load_materials(resolve_uri(path) if path
+                           else share_directory() / 'config' / 'materials.yaml'),
+            confined_resolver(self.values['mesh_folders']), self.objects.find)
+        self._meter, self._start = Meter(), None
+        self.create_subscription(
+            JointState, 'arm_joint_states', self._on_joints, 1,
+            callback_group=self.housekeeping)
+
+    def serve(self) -> None:
+        """Open the service."""
+        from gripsim_interfaces.msg import GraspObject
+        self.create_subscription(GraspObject, 'grasp_object', self._on_object,
+                                 latched(LATCHED_OBJECTS), callback_group=self.housekeeping)
+        self.create_service(EvaluateGrasp, 'choose_by_arm', self._choose,
+                            callback_group=MutuallyExclusiveCallbackGroup())
+
+    def _on_object(self, msg) -> None:
+        try:
+            self.objects.add_message(msg)
+        except GripsimError as error:
+            self.report_error(f'object {msg.label!r} refused: {one_line(error)}')
+
+    def _on_joints(self, msg: JointState) -> None:
+        places = dict(zip(msg.name, msg.position))
+        if all(np.isfinite(places.get(name, np.nan)) for name in self.arm.joint_names):
+            self._start = np.array([places[name] for name in self.arm.joint_names])
+
+    def _choose(self, msg: EvaluateGrasp.Request,
+                response: EvaluateGrasp.Response) -> EvaluateGrasp.Response:
+        begin = time.monotonic()
+        try:
+            self._fill(msg, response)
+            response.status = PlanGrasp.Response.SUCCEEDED
+        except GripsimError as error:
+            response.status = PlanGrasp.Response.INVALID_REQUEST
+            response.message = one_line(error)
+        except Exception as error:
+            self.report_error(f'choose_by_arm: {one_line(error)}')
+            response.status, response.message = PlanGrasp.Response.INTERNAL, one_line(error)
+        self._meter.add(time.monotonic() - begin)
+        return response
+
+    def _fill(self, msg: EvaluateGrasp.Request, response: EvaluateGrasp.Response) -> None:
+        request = self.reader.read(msg)
+        grasps = [ranked_grasp_from_msg(g, request.T_frame_object, self.hand.joint_names)
+                  for g in msg.grasps]
+        task = ArmTask(self.arm, inverse(self.T_frame_base) @ request.T_frame_object,
+                       self._first_joints(msg))
+        end = time.monotonic() + (msg.max_planning_time or LONGEST)
+        choice = choose_by_arm(grasps, request.task, request.grasp_object, self.hand, task,
+                               lambda: time.monotonic() < end)
+        motions = {g.hypothesis: g.arm_motion for g in choice.grasps}
+        reasons = {g.hypothesis: motion for g, motion in choice.failures}
+        for grasp in msg.grasps:
+            motion = motions.get(grasp.hypothesis) or reasons[grasp.hypothesis]
+            response.grasps.append(arm_to_msg(motion, grasp))
+            response.reasons.append('' if grasp.hypothesis in motions else
+                                    f'step {motion.failed_step}: {motion.message}')
+
+    def _first_joints(self, msg: EvaluateGrasp.Request) -> np.ndarray | None:
+        """Return the start: the first point of a grasp's arm trajectory, or as measured."""
+        for grasp in msg.grasps:
+            given = grasp.arm_trajectory
+            if given.points:
+                places = dict(zip(given.joint_names, given.points[0].positions))
+                missing = [name for name in self.arm.joint_names if name not in places]
+                if missing:
+                    raise ArmError(f'arm_start: no value for joint {missing[0]!r}')
+                start = np.array([places[name] for name in self.arm.joint_names])
+                if not np.isfinite(start).all():
+                    raise ArmError(f'arm_start must be finite, got {start.tolist()}')
+                return start
+        return self._start
+
+    def diagnose(self) -> tuple[str, dict[str, object]]:
+        """Tell how much was asked, and who does not ask."""
+        asked = self.count_clients('choose_by_arm')
+        start = 'the default' if self._start is None else 'as measured'
+        return '' if asked else 'waiting for grasp_planner, which calls choose_by_arm', {
+            'arm': self.arm.name, 'start': start, **self._meter.read()}
+
+
+def main(args=None) -> int:
+    """Run the node."""
+    return run(ArmPlannerNode, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

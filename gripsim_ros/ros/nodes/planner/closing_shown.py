@@ -1,0 +1,143 @@
+"""The service `show_closing` of `grasp_planner`: a ranked grasp's closing, seen as markers."""
+
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+from gripsim_interfaces.srv import ShowClosing
+from numpy.typing import NDArray
+
+from ....core.errors import GripsimError, TaskError
+from ....core.planning import GraspEvaluator
+from ....core.planning.ranked_grasp import RankedGrasp
+from ....library.display import joints_at
+from ...markers import closing_markers
+from ..base.node_base import one_line
+from .sessions import DONE, Session
+
+#: Pictures a second while a closing is played, and its longest time [s].
+RATE, LONGEST = 15.0, 120.0
+#: Time given to the stages for the state of a moment [s].
+STATE_TIMEOUT = 5.0
+
+
+class ClosingShow:
+    """
+    Shows moments of the last plan's grasps, and plays their closing.
+
+    What the object does at a moment is asked of the stages, as everything; the node holds none.
+
+    Parameters
+    ----------
+    node : GraspPlannerNode
+    """
+
+    def __init__(self, node) -> None:
+        """Have nothing to show yet."""
+        self._node = node
+        self._plan = None
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self.publisher = None
+
+    def keep(self, grasps, request, frame) -> None:
+        """Keep the grasps of an answer, the request and the frame of its markers."""
+        self._plan = (grasps, request, frame)
+
+    def close(self) -> None:
+        """End what is being played."""
+        self._stop.set()
+
+    def serve(self, msg: ShowClosing.Request,
+              response: ShowClosing.Response) -> ShowClosing.Response:
+        """Serve `show_closing`; what cannot be shown is told in the answer."""
+        try:
+            response.message = self._serve(msg)
+            response.success = True
+        except GripsimError as error:
+            response.message = one_line(error)
+        except Exception as error:
+            self._node.report_error(f'show_closing: {one_line(error)}')
+            response.message = one_line(error)
+        return response
+
+    def _serve(self, msg: ShowClosing.Request) -> str:
+        if self._plan is None:
+            raise TaskError('there is no plan to show yet')
+        if not (np.isfinite(msg.duration) and 0.0 <= msg.duration <= LONGEST):
+            raise TaskError(f'duration must be from 0 to {LONGEST:g} s, got {msg.duration:g}')
+        plan = self._plan
+        grasps = plan[0]
+        if not 1 <= msg.rank <= len(grasps):
+            raise TaskError(f'rank must be from 1 to {len(grasps)}, got {msg.rank}')
+        grasp = grasps[msg.rank - 1]
+        joints_at(grasp.trajectory, msg.fraction)       # refuses a fraction outside 0 to 1
+        with self._lock:
+            self._stop.set()        # what is being played ends
+            self._stop = stop = threading.Event()
+        if msg.duration > 0.0:
+            threading.Thread(target=self._play, daemon=True,
+                             args=(plan, grasp, msg.fraction, msg.duration, stop)).start()
+            return f'playing grasp {grasp.rank} in {msg.duration:g} s'
+        state = self._state(plan, grasp, msg.fraction)
+        self._publish(plan, grasp, msg.fraction, state, stop)
+        return _told(grasp, msg.fraction, state)
+
+    def _play(self, plan, grasp: RankedGrasp, fraction: float, duration: float,
+              stop: threading.Event) -> None:
+        """Publish the hand at the moments as they come; at the end the object as grasped."""
+        begin = time.monotonic()
+        try:
+            while not stop.is_set():
+                share = min(1.0, (time.monotonic() - begin) / duration)
+                if share >= 1.0:
+                    state = self._state(plan, grasp, 1.0)
+                    self._publish(plan, grasp, 1.0, state, stop)
+                    return
+                self._publish(plan, grasp, fraction + share * (1.0 - fraction), None, stop)
+                stop.wait(1.0 / RATE)
+        except Exception as error:      # the node may be ending
+            if not stop.is_set():
+                self._node.report_error(f'show_closing: {one_line(error)}')
+
+    def _publish(self, plan, grasp: RankedGrasp, fraction: float,
+                 state: RankedGrasp | None, stop: threading.Event) -> None:
+        """Publish a moment, unless its request was followed by another meanwhile."""
+        _, request, frame = plan
+        now = replace(frame, stamp=self._node.get_clock().now().to_msg())
+        array = closing_markers(grasp, fraction, state, request.grasp_object, self._node.hand, now)
+        with self._lock:
+            if not stop.is_set():
+                self.publisher.publish(array)
+
+    def _state(self, plan, grasp: RankedGrasp, fraction: float) -> RankedGrasp | None:
+        """Return what the stages say of a moment; None where the hand is open or they do not."""
+        _, request, _ = plan
+        if fraction <= 0.0:
+            return None
+        if fraction >= 1.0 and grasp.vertices is not None:
+            return grasp
+        node, now = self._node, time.monotonic()
+        evaluator = GraspEvaluator(
+            request.grasp_object, node.hand, request.task, node.options,
+            [(grasp.T_object_palm, trajectory_until(grasp.trajectory, fraction))])
+        session = Session(node.next_request_id(), now, now + STATE_TIMEOUT)
+        node.dispatcher.submit(session)
+        node.dispatcher.prepared(session, evaluator, request.grasp_object)
+        session.done.wait(2.0 * STATE_TIMEOUT)
+        return evaluator.ranked()[0] if session.outcome == DONE and not session.failures else None
+
+
+def trajectory_until(trajectory: NDArray[np.float64], fraction: float) -> NDArray[np.float64]:
+    """Return the rows of a closing before a moment above 0, then that moment's."""
+    times = np.linspace(0.0, 1.0, len(trajectory))
+    return np.vstack([trajectory[times < fraction], joints_at(trajectory, fraction)])
+
+
+def _told(grasp: RankedGrasp, fraction: float, state: RankedGrasp | None) -> str:
+    text = f'grasp {grasp.rank} at {100.0 * fraction:.0f} % of its closing'
+    if state is None:
+        return f'{text}: the object as it is untouched'
+    peak = max((contact.peak_pressure for contact in state.contacts), default=0.0)
+    return f'{text}: {len(state.contacts)} contacts, peak pressure {1e-3 * peak:.1f} kPa'

@@ -1,0 +1,121 @@
+"""What the planner's end of the ring keeps: sessions, batches that are out, answers."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ....core.batches import GraspStateBatch
+from ....core.planning.progress import Ask, Progress
+
+#: The stages in the order in which a batch comes through them.
+STAGES = ('forward_kinematics', 'contact_detection', 'deformation')
+
+#: How a session ended.
+DONE, TIMED_OUT, CANCELED, STAGE_MISSING, INVALID, INTERNAL = range(6)
+
+#: Share of the time limit, and most seconds, kept for the details of the best grasps.
+DETAIL_SHARE, DETAIL_TIME = 0.1, 1.0
+
+
+@dataclass(frozen=True)
+class RingSettings:
+    """
+    How batches are sent.
+
+    ``credits`` batches are out at most; after ``answer_timeout`` [s] of silence, or a session's
+    ``patience``, one is sent again, at most ``max_attempts`` times in all.
+    """
+
+    credits: int
+    answer_timeout: float
+    max_attempts: int
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """An answer from the ring: states, or which stage could not give any, and why."""
+
+    request_id: str
+    batch_id: int
+    attempt: int
+    states: GraspStateBatch | None = None
+    unknown_object: bool = False
+    fatal: bool = False
+    message: str = ''
+
+
+@dataclass(eq=False)
+class Outstanding:
+    """A batch on the ring."""
+
+    session: 'Session'
+    ask: Ask
+    order: int
+    attempt: int = 0
+    deadline: float = 0.0
+    resend_at: float | None = None
+    lacking_since: float | None = None      # when a stage first said that it lacks the object
+    silences: int = 0
+    reached: set[str] = field(default_factory=set)
+
+    @property
+    def silent(self) -> bool:
+        """Return whether an attempt has got no answer."""
+        return self.silences > 0
+
+    @property
+    def lacking(self) -> bool:
+        """Return whether the last word of a stage was that it lacks the object."""
+        return self.lacking_since is not None
+
+
+@dataclass(eq=False)
+class Session:
+    """
+    One request on its way.
+
+    Attributes
+    ----------
+    request_id : str
+    deadline : float
+        Time of the steady clock at which it ends with what it has.
+    begin : float
+        When the request came; the limit counts from here.
+    on_progress : callable, optional
+        Called with ``Progress`` from the dispatcher's thread.
+    planner : GraspPlanner or GraspEvaluator
+        None while it is being prepared, see ``Dispatcher.prepared``.
+    grasp_object : GraspObject
+        What it plans on; None as long as ``planner``.
+    patience : float
+        How long the ring may be silent [s]; the stages take the longer for an object, the
+        longer the planner took.
+    send_object_at, object_pause : float
+        When the object may be published again where a stage lacks it, and how long after the
+        last time that is [s].
+    """
+
+    request_id: str
+    begin: float
+    deadline: float
+    on_progress: Callable[[Progress], None] | None = None
+    planner: object = None
+    grasp_object: object = None
+    patience: float = 0.0
+    send_object_at: float = 0.0
+    object_pause: float = 0.0
+    done: threading.Event = field(default_factory=threading.Event)
+    outcome: int = DONE
+    message: str = ''
+    failures: str = ''
+    stopped: bool = False
+    cut_short: bool = False
+    discovered: bool = False
+    reported_at: float = -float('inf')
+    reported: object = None
+
+    @property
+    def stop_at(self) -> float:
+        """Return when no hypothesis is begun any more, so that details find the time."""
+        reserve = min(DETAIL_TIME, DETAIL_SHARE * (self.deadline - self.begin))
+        return self.deadline - reserve

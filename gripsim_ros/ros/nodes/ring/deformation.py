@@ -1,0 +1,77 @@
+"""Node `deformation`: forces, deformed surface, centre of mass and stability."""
+
+import sys
+
+from gripsim_interfaces.msg import Contacts, GraspStates, RingHeader
+from visualization_msgs.msg import MarkerArray
+
+from ....core.bodies import GraspObject
+from ....core.mechanics import ElasticBody, MechanicsOptions, evaluate_contacts
+from ....library.resources import cache_directory
+from ...conversions import contacts_from_msg, grasp_states_from_msg, grasp_states_to_msg
+from ...markers import MarkerFrame, live_markers
+from ..base.node_base import config_mapping, latest, one_line, run
+from ..base.parameters import NodeParameter
+from .stage_node import StageNode
+from .warm_up import warm_up_contacts, warm_up_object
+
+PARAMETERS = (
+    NodeParameter('mechanics_config', str, 'Mechanics options; empty: config/mechanics.yaml.'),
+    NodeParameter('object_frame', str, 'Frame of the live markers.'))
+
+
+class DeformationNode(StageNode):
+    """Third stage of the ring; shows the live hand's contacts to RViz."""
+
+    NAME = 'deformation'
+    INPUT = (Contacts, 'contacts')
+    OUTPUT = (GraspStates, 'grasp_states')
+
+    def __init__(self, **kwargs) -> None:
+        """Join the ring."""
+        super().__init__(PARAMETERS, **kwargs)
+        options = MechanicsOptions.from_mapping(
+            config_mapping(self.values['mechanics_config'], 'mechanics'))
+        self._options = options.with_folder(cache_directory())
+        self._markers = self.create_publisher(MarkerArray, 'live/markers', latest())
+
+    def prepare(self, grasp_object: GraspObject) -> ElasticBody:
+        """Return the object as an elastic body."""
+        body = ElasticBody(grasp_object, self._options)
+        for warning in body.warnings:
+            self.get_logger().warning(f'object {grasp_object.label!r}: {warning}')
+        return body
+
+    def warm_up(self) -> None:
+        """Evaluate the contacts of a small scene."""
+        grasp_object = warm_up_object()
+        body = self.prepare(grasp_object)
+        for contacts in warm_up_contacts(self.hand, grasp_object):
+            evaluate_contacts(body, self.hand, contacts)
+
+    def answer(self, msg: Contacts, prepared: ElasticBody, ring: RingHeader) -> GraspStates:
+        """Return the grasp states of a message."""
+        contacts = contacts_from_msg(msg, len(self.hand.link_names))
+        states = evaluate_contacts(prepared, self.hand, contacts)
+        return grasp_states_to_msg(states, contacts.configurations, ring)
+
+    def on_answered(self, side: str, msg: Contacts, answer: GraspStates) -> None:
+        """Show the live hand where somebody looks."""
+        if side != 'live' or not self._markers.get_subscription_count():
+            return
+        try:
+            grasp_object = self.objects.find(answer.ring.object_id)
+            frame = MarkerFrame(self.values['object_frame'], self.get_clock().now().to_msg())
+            self._markers.publish(live_markers(
+                contacts_from_msg(msg), grasp_states_from_msg(answer), grasp_object, frame))
+        except Exception as error:
+            self.report_error(f'markers: {one_line(error)}')
+
+
+def main(args=None) -> int:
+    """Run the node."""
+    return run(DeformationNode, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
