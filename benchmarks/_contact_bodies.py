@@ -10,8 +10,7 @@ import numpy as np
 import trimesh
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import TriangleMesh
-from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies import TriangleMesh, shapes
 from gripsim_ros.core.bodies.shapes.sweeps import revolve
 from gripsim_ros.core.contact import ContactMesh
 from gripsim_ros.core.contact.geometry.ray_casting import AHEAD, cast
@@ -43,7 +42,7 @@ class Pose(NamedTuple):
 def rounded_box(edge_length: float) -> TriangleMesh:
     """Return a box of 24 x 24 x 68 mm whose edges are rounded by 6 mm."""
     half, radius = np.array([0.012, 0.012, 0.034]), 0.006
-    mesh = solids.box(2.0 * half, edge_length)
+    mesh = shapes.box(2.0 * half, edge_length)
     core = np.clip(mesh.vertices, -(half - radius), half - radius)
     out = mesh.vertices - core
     return mesh.with_vertices(core + radius * out / np.linalg.norm(out, axis=1, keepdims=True))
@@ -51,7 +50,7 @@ def rounded_box(edge_length: float) -> TriangleMesh:
 
 def blob(edge_length: float) -> TriangleMesh:
     """Return a ball of 36 mm with bumps of 3 mm."""
-    mesh = solids.sphere(0.036, edge_length)
+    mesh = shapes.sphere(0.036, edge_length)
     x, y, z = (mesh.vertices / 0.036).T
     bumps = np.sin(5.0 * x) * np.cos(4.0 * y) + np.sin(6.0 * z + 1.0)
     return mesh.with_vertices(mesh.vertices * (1.0 + 0.042 * bumps)[:, None])
@@ -74,13 +73,13 @@ def _sdh(name: str) -> TriangleMesh:
 
 
 MAKERS = {
-    'sphere': lambda: solids.sphere(0.04, 0.003),
-    'torus': lambda: solids.torus(0.03, 0.012, 0.0024),
-    'apple1k': lambda: solids.apple(0.08, 0.0063), 'apple5k': lambda: solids.apple(0.08, 0.003),
-    'apple20k': lambda: solids.apple(0.08, 0.00153),
-    'apple80k': lambda: solids.apple(0.08, 0.00077),
-    'sphere20k': lambda: solids.sphere(0.04, 0.0015), 'blob': lambda: blob(0.0027),
-    'mug': slivered_mug, 'mug_fine': lambda: solids.mug(edge_length=0.00133),
+    'sphere': lambda: shapes.sphere(0.04, 0.003),
+    'torus': lambda: shapes.torus(0.03, 0.012, 0.0024),
+    'apple1k': lambda: shapes.apple(0.08, 0.0063), 'apple5k': lambda: shapes.apple(0.08, 0.003),
+    'apple20k': lambda: shapes.apple(0.08, 0.00153),
+    'apple80k': lambda: shapes.apple(0.08, 0.00077),
+    'sphere20k': lambda: shapes.sphere(0.04, 0.0015), 'blob': lambda: blob(0.0027),
+    'mug': slivered_mug, 'mug_fine': lambda: shapes.mug(edge_length=0.00133),
 }
 
 
@@ -88,7 +87,7 @@ MAKERS = {
 def mesh(name: str) -> TriangleMesh:
     """Return a link or an object by name."""
     if name.startswith('cap'):
-        return solids.capsule(0.012, 0.045, CAPSULE_EDGES[name[len('cap'):]])
+        return shapes.capsule(0.012, 0.045, CAPSULE_EDGES[name[len('cap'):]])
     if name.startswith('rbox'):
         return rounded_box(ROUNDED_BOX_EDGES[name[len('rbox'):]])
     return _sdh(name) if name in SDH_NAMES else MAKERS[name]()

@@ -9,8 +9,7 @@ from scipy.optimize import brentq
 from benchmarks import _fem_sections as sections
 from benchmarks._fem_contact import Ball, PadContact, PadGroup, Plane
 from benchmarks._fem_harmonics import HarmonicBody
-from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh
-from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh, shapes
 from gripsim_ros.core.bodies.shapes.sweeps import refine_profile, revolve
 from gripsim_ros.core.contact import (ContactMesh, PatchOptions, PunchIndenter, SphereIndenter,
                                       sample_patch)
@@ -136,7 +135,7 @@ def apple_height():
 
 def grips() -> list[Grip]:
     """Return every grip of the study."""
-    ball = partial(solids.sphere, RADIUS, EDGE)
+    ball = partial(shapes.sphere, RADIUS, EDGE)
     deep = (1e-3, 3e-3, 6e-3)
     found = [
         Grip(f'ball, 2 {name}', partial(_poles, RADIUS, reach),
@@ -150,10 +149,10 @@ def grips() -> list[Grip]:
     for count in (2, 3):
         found.append(Grip(
             f'apple, {count} fingers', lambda step: sections.apple_section(8e-3, step)[0],
-            partial(_side_groups, count, height, 8e-3), partial(solids.apple, edge_length=EDGE),
+            partial(_side_groups, count, height, 8e-3), partial(shapes.apple, edge_length=EDGE),
             (_sides(count, height),), deep, RADIUS, 4e-4, 'apple'))
     half = 0.01
-    slab = partial(solids.cylinder, RADIUS, 2.0 * half, edge_length=EDGE)
+    slab = partial(shapes.cylinder, RADIUS, 2.0 * half, edge_length=EDGE)
     for name, shape, depths in (('fingers', FINGER, deep), ('balls R40', Ball(0.04),
                                                             (5e-4, 1e-3, 2e-3))):
         found.append(Grip(

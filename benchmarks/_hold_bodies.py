@@ -3,8 +3,7 @@
 import os
 from pathlib import Path
 
-from gripsim_ros.core.bodies import load_mesh
-from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies import load_mesh, shapes
 from gripsim_ros.hardware.sim.solids import convex_pieces_of
 
 #: Young's modulus [Pa], Poisson's ratio, friction of the materials tried.
@@ -24,32 +23,32 @@ SEGMENTS = 256
 def generated() -> dict:
     """Return shapes by name with their mass [kg] and kind of material."""
     return {
-        'apple': (solids.apple(), 0.2, 'firm'), 'small ball': (solids.sphere(0.02), 0.03, 'soft'),
-        'ball': (solids.sphere(0.035), 0.15, 'soft'),
-        'big ball': (solids.sphere(0.055), 0.5, 'soft'),
-        'box': (solids.box([0.05, 0.07, 0.1]), 0.3, 'stiff'),
-        'cube': (solids.box([0.06, 0.06, 0.06]), 0.2, 'stiff'),
-        'plate': (solids.plate(), 0.1, 'stiff'),
-        'cylinder': (solids.cylinder(0.03, 0.12), 0.4, 'stiff'),
-        'thin rod': (solids.cylinder(0.012, 0.16), 0.08, 'stiff'),
-        'cone': (solids.cone(0.04, 0.1), 0.15, 'firm'),
-        'egg': (solids.egg(), 0.06, 'firm'), 'banana': (solids.banana(), 0.15, 'soft'),
-        'bone': (solids.bone(), 0.2, 'firm'), 'torus': (solids.torus(), 0.15, 'firm'),
-        'mug': (solids.mug(), 0.3, 'stiff'), 'capsule': (solids.capsule(), 1.0, 'stiff')}
+        'apple': (shapes.apple(), 0.2, 'firm'), 'small ball': (shapes.sphere(0.02), 0.03, 'soft'),
+        'ball': (shapes.sphere(0.035), 0.15, 'soft'),
+        'big ball': (shapes.sphere(0.055), 0.5, 'soft'),
+        'box': (shapes.box([0.05, 0.07, 0.1]), 0.3, 'stiff'),
+        'cube': (shapes.box([0.06, 0.06, 0.06]), 0.2, 'stiff'),
+        'plate': (shapes.plate(), 0.1, 'stiff'),
+        'cylinder': (shapes.cylinder(0.03, 0.12), 0.4, 'stiff'),
+        'thin rod': (shapes.cylinder(0.012, 0.16), 0.08, 'stiff'),
+        'cone': (shapes.cone(0.04, 0.1), 0.15, 'firm'),
+        'egg': (shapes.egg(), 0.06, 'firm'), 'banana': (shapes.banana(), 0.15, 'soft'),
+        'bone': (shapes.bone(), 0.2, 'firm'), 'torus': (shapes.torus(), 0.15, 'firm'),
+        'mug': (shapes.mug(), 0.3, 'stiff'), 'capsule': (shapes.capsule(), 1.0, 'stiff')}
 
 
 #: The round ones of them, of the same formula, so finely that their facets do not count.
 FINER = {
-    'small ball': lambda: solids.sphere(0.02, FINE), 'ball': lambda: solids.sphere(0.035, FINE),
-    'big ball': lambda: solids.sphere(0.055, FINE),
-    'cylinder': lambda: solids.cylinder(0.03, 0.12, SEGMENTS),
-    'thin rod': lambda: solids.cylinder(0.012, 0.16, SEGMENTS),
-    'cone': lambda: solids.cone(0.04, 0.1, SEGMENTS), 'egg': lambda: solids.egg(edge_length=FINE),
-    'banana': lambda: solids.banana(edge_length=FINE_CONCAVE),
-    'bone': lambda: solids.bone(edge_length=FINE_CONCAVE),
-    'torus': lambda: solids.torus(edge_length=FINE_CONCAVE),
-    'mug': lambda: solids.mug(edge_length=FINE_CONCAVE),
-    'capsule': lambda: solids.capsule(edge_length=FINE)}
+    'small ball': lambda: shapes.sphere(0.02, FINE), 'ball': lambda: shapes.sphere(0.035, FINE),
+    'big ball': lambda: shapes.sphere(0.055, FINE),
+    'cylinder': lambda: shapes.cylinder(0.03, 0.12, SEGMENTS),
+    'thin rod': lambda: shapes.cylinder(0.012, 0.16, SEGMENTS),
+    'cone': lambda: shapes.cone(0.04, 0.1, SEGMENTS), 'egg': lambda: shapes.egg(edge_length=FINE),
+    'banana': lambda: shapes.banana(edge_length=FINE_CONCAVE),
+    'bone': lambda: shapes.bone(edge_length=FINE_CONCAVE),
+    'torus': lambda: shapes.torus(edge_length=FINE_CONCAVE),
+    'mug': lambda: shapes.mug(edge_length=FINE_CONCAVE),
+    'capsule': lambda: shapes.capsule(edge_length=FINE)}
 
 
 def scanned() -> dict:

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks._hold_bodies import MATERIALS
-from gripsim_ros.core.bodies import convex_hull, mass_properties, Material, TriangleMesh
-from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies import Material, TriangleMesh, convex_hull, mass_properties, shapes
 from gripsim_ros.core.bodies.shapes.sweeps import revolve
 
 Array = NDArray[np.float64]
@@ -15,7 +14,7 @@ MASSES, DENSITIES, FRICTION = (0.03, 1.0), (300.0, 2000.0), (0.4, 0.8)
 #: Side lengths that the hand can get round [m].
 SIDES = (0.03, 0.09)
 #: Round bodies come of it; the largest have triangles' sides of 3 mm in the mean.
-BALL = solids.sphere(1.0, 0.003 / SIDES[1] * 2.0)
+BALL = shapes.sphere(1.0, 0.003 / SIDES[1] * 2.0)
 
 
 def random_body(seed: int, number: int) -> tuple[str, TriangleMesh, float, Material]:
@@ -74,7 +73,7 @@ def _stretched(radii: Array, generator) -> TriangleMesh:
 
 
 def _box(generator) -> TriangleMesh:
-    return solids.box(generator.uniform(*SIDES, 3))
+    return shapes.box(generator.uniform(*SIDES, 3))
 
 
 def _prism(generator) -> TriangleMesh:

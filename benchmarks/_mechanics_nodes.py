@@ -65,7 +65,7 @@ def by_least_squares(compliance, depths, _):
 def ways(nodes):
     """Return, for one system of nodes, each way to solve it, and the size of the system."""
     compliance = half_space.object_compliance(nodes.points, nodes.normals, nodes.areas, MODULUS,
-                                          LATTICE_SOFTENING)
+                                              LATTICE_SOFTENING)
     start = nodes.depths > 0.5 * nodes.depths.max()
     order = np.argsort(-nodes.depths, kind='stable')
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import trimesh
 
-from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh, load_mesh
-from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh, load_mesh, shapes
 from gripsim_ros.core.contact import (ContactMesh, PatchOptions, SphereIndenter, sample_patch)
 from gripsim_ros.core.contact.geometry.ray_casting import AHEAD, cast
 from gripsim_ros.core.mechanics.body import (Contact, ElasticBody, deform_body, solve_contact)
@@ -30,7 +29,7 @@ BALL, BALL_PRESS = 0.04, 3e-3
 
 def bodies():
     """Return bodies of about 16,000 triangles by name: an apple, and a scan if there is one."""
-    found = {'apple': solids.apple(edge_length=1.53e-3)}
+    found = {'apple': shapes.apple(edge_length=1.53e-3)}
     scan = Path(os.environ.get('GRIPSIM_DATA', '')) / 'ycb' / 'YcbBanana.ply'
     if scan.is_file():
         found['scan of a banana'] = load_mesh(scan).mesh

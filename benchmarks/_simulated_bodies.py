@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gripsim_ros.core.bodies import convex_hull, decimate_mesh, load_mesh, TriangleMesh
+from gripsim_ros.core.bodies import TriangleMesh, convex_hull, decimate_mesh, load_mesh, shapes
 from gripsim_ros.core.bodies.repair.winding import winding_numbers
-from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.library.resources import load_default_hand
@@ -47,9 +46,9 @@ class Body:
 
 def bodies() -> dict[str, Body]:
     """Return the bodies by name; the scan only where the data folder has it."""
-    found = {'sphere': Body(solids.sphere(0.035, 0.006), 'spherical', 0.175),
-             'foam block': Body(solids.box([0.05, 0.1, 0.1]), 'cylindrical', 0.21),
-             'apple': Body(solids.apple(0.08, 0.005), 'spherical', 0.175)}
+    found = {'sphere': Body(shapes.sphere(0.035, 0.006), 'spherical', 0.175),
+             'foam block': Body(shapes.box([0.05, 0.1, 0.1]), 'cylindrical', 0.21),
+             'apple': Body(shapes.apple(0.08, 0.005), 'spherical', 0.175)}
     scan = Path(os.environ.get('GRIPSIM_DATA', '')) / 'ycb' / 'YcbBanana.ply'
     if scan.is_file():
         found['banana scan'] = Body(lying(load_mesh(scan).mesh), 'cylindrical', 0.175, 0.007)

@@ -13,8 +13,7 @@ import numpy as np
 from gripsim_ros.core.arm import ArmTask, choose_by_arm, load_arm
 from gripsim_ros.core.arm.collision import BY_PLANE, BY_TRIANGLE, EXACTLY
 from gripsim_ros.core.batches import OBSTACLE_BOX
-from gripsim_ros.core.bodies import GraspObject
-from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.planning import Task
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.library.in_process import find_material, plan_grasps
@@ -38,7 +37,7 @@ def main():
     parser.add_argument('--arm', type=Path, default=ROOT / 'test' / 'data' / 'ur5e.yaml')
     parser.add_argument('--grasps', type=int, default=4)
     arguments = parser.parse_args()
-    body = GraspObject(solids.apple(edge_length=0.008), find_material('firm_fruit'))
+    body = GraspObject(shapes.apple(edge_length=0.008), find_material('firm_fruit'))
     obstacles = table(body.mesh)[None]
     plan = plan_grasps(body, Task(obstacles=obstacles), count=arguments.grasps, hypotheses=60)
     task = Task(obstacles=obstacles, displacement_object=transform(np.eye(3), WAY))

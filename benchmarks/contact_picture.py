@@ -13,7 +13,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gripsim_ros.apps.report.contact_picture import draw_contact
-from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.contact.backends.find_contacts import ContactBody, find_contacts
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.library.resources import load_default_hand
@@ -28,7 +28,7 @@ IMAGES = Path(__file__).resolve().parents[1] / 'docs' / 'images'
 
 def finger_in_apple():
     """Return apple and fingertip, pose of the fingertip in the apple, and its motion."""
-    apple = solids.apple(0.08, EDGE_LENGTH)
+    apple = shapes.apple(0.08, EDGE_LENGTH)
     tip = next(link.mesh for link in load_default_hand().links if link.name == LINK)
     down = np.column_stack([[-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -1.0]])
     rotation = Rotation.from_euler('y', LEAN, degrees=True).as_matrix() @ down

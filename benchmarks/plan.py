@@ -21,8 +21,7 @@ import time
 
 import numpy as np
 
-from gripsim_ros.core.bodies import GraspObject, Material, load_mesh
-from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies import GraspObject, Material, load_mesh, shapes
 from gripsim_ros.library.in_process import find_material, plan_grasps
 
 #: A full tin: stiff, 349 g in 319 cm^3.
@@ -48,7 +47,7 @@ class Subject:
 
 def objects() -> list[Subject]:
     """Return the objects to plan for: scans where there are any, and a generated apple."""
-    found = [Subject('apple', GraspObject(solids.apple(), find_material('firm_fruit')))]
+    found = [Subject('apple', GraspObject(shapes.apple(), find_material('firm_fruit')))]
     folder = Path(os.environ.get('GRIPSIM_DATA', '')) / 'ycb'
     for name, material in SCANS.items():
         if (folder / name).is_file():

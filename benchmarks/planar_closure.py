@@ -12,8 +12,7 @@ import time
 import numpy as np
 
 from benchmarks.plan import objects
-from gripsim_ros.core.bodies import GraspObject
-from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task
 from gripsim_ros.core.planning.planar_closing.filter import ClosureFilter
@@ -43,7 +42,7 @@ def main():
     warm_up()
     hand, options = load_default_hand(), planner_options()
     bodies = [(subject.name, subject.grasp_object) for subject in objects()]
-    bodies.append(('cube 60 mm', GraspObject(solids.box((0.06, 0.06, 0.06)),
+    bodies.append(('cube 60 mm', GraspObject(shapes.box((0.06, 0.06, 0.06)),
                                              find_material('default'))))
     print(f'{"object":18} {"judged":>6} {"hold":>5} {"put off":>7} {"of them hold":>12} '
           f'{"misses seen":>11} {"a verdict":>10} {"without":>8} {"with":>8}')

@@ -13,10 +13,9 @@ from scipy.spatial import cKDTree
 
 from benchmarks._scan_views import scan
 from benchmarks.plan import objects
-from gripsim_ros.core.bodies import GraspObject
+from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.bodies.scans.complete import (
     ERROR_SHARES, METHODS, complete_scan, estimate_view, median_spacing)
-from gripsim_ros.core.bodies.shapes import solids
 from gripsim_ros.core.errors import GripsimError
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task
@@ -97,7 +96,7 @@ def main():
     print(f'{"object":18} {"view":7} {"closed by":9} {"volume":>6} {"error":>8} {"grasps":>6} '
           f'{"as sent":>7} {"closed again":>12} {"surer half":>10} {"other half":>10}')
     totals = {name: [0, 0, [], []] for name in ('full mesh', *METHODS)}
-    ball = GraspObject(solids.sphere(BALL_RADIUS), find_material('foam'))
+    ball = GraspObject(shapes.sphere(BALL_RADIUS), find_material('foam'))
     bodies = {'ball': ball, **{subject.name: subject.grasp_object for subject in objects()}}
     for name, full in bodies.items():
         if arguments.object.lower() not in name.lower():

@@ -10,8 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from gripsim_ros.core.batches import DETAIL_FORCES, ConfigurationBatch
-from gripsim_ros.core.bodies import GraspObject
-from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task, task_load_cases
 from gripsim_ros.core.planning.closing.closing import Question
@@ -30,9 +29,9 @@ ALWAYS = {'settling_steps': 8, 'settling_residual': 1e-12}
 def bodies():
     """Return the objects looked at, by name."""
     return {
-        'apple': GraspObject(solids.apple(), find_material('firm_fruit')),
-        'box of foam': GraspObject(solids.box((0.06, 0.05, 0.09)), find_material('foam')),
-        'cylinder of wood': GraspObject(solids.cylinder(0.03, 0.1), find_material('wood'))}
+        'apple': GraspObject(shapes.apple(), find_material('firm_fruit')),
+        'box of foam': GraspObject(shapes.box((0.06, 0.05, 0.09)), find_material('foam')),
+        'cylinder of wood': GraspObject(shapes.cylinder(0.03, 0.1), find_material('wood'))}
 
 
 class Asker:

@@ -20,8 +20,7 @@ from benchmarks._flex_indentation import FlexPress, nodal_forces, soft_ball
 from benchmarks._grip_referee import hulls, press
 from benchmarks._simulated_bodies import bodies, closing_rows, rigid_hand
 from benchmarks._simulated_grasps import execution_options, SimulatedGrasp
-from gripsim_ros.core.bodies import GraspObject, Material
-from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import GraspEvaluator, Task
 from gripsim_ros.core.transforms import inverse, transform
@@ -183,7 +182,7 @@ def planned_between_pads(pad: str) -> list[float]:
 
 def pads() -> list[dict]:
     """Print and return forces between two rigid pads by mesh: no hand, no friction, E 1 MPa."""
-    mesh, table = solids.sphere(PRESSED_RADIUS, 0.005), []
+    mesh, table = shapes.sphere(PRESSED_RADIUS, 0.005), []
     print('pad    nodes  linear tetrahedra [N]  MuJoCo [N]  penetration [um]  (1 mm, 3 mm)')
     for pad in REFEREE:
         for count in CELLS:
@@ -267,7 +266,7 @@ def speed() -> None:
     hand = load_default_hand()
     preshape = next(p for p in hand.preshapes if p.name == 'cylindrical')
     palm = transform(np.eye(3), np.array([0.0, 0.0, -0.17]))
-    mesh = solids.box([0.05, 0.05, 0.05])
+    mesh = shapes.box([0.05, 0.05, 0.05])
     print('body    nodes  free  gripped  [simulated s / s of one core]')
     for spacing in (None, *SPACINGS):
         body = GraspObject(mesh, Material(1e5, POISSON_RATIO, DENSITY, FRICTION), 'cube')
@@ -294,7 +293,7 @@ def speed() -> None:
 def lift() -> None:
     """Print how many grasps of a ball are lifted, by the multiple of the planned force."""
     hand = load_default_hand()
-    ball = GraspObject(solids.sphere(0.035, 0.008), Material(4e5, 0.4, 600.0, 0.8), 'ball')
+    ball = GraspObject(shapes.sphere(0.035, 0.008), Material(4e5, 0.4, 600.0, 0.8), 'ball')
     grasps = plan_grasps(ball, hypotheses=HYPOTHESES).grasps
     for factor in FORCE_FACTORS:
         ends = []

@@ -18,7 +18,7 @@ import tempfile
 
 import numpy as np
 
-TESTS = Path(__file__).resolve().parents[1] / 'test'
+TESTS = Path(__file__).resolve().parents[1] / 'test' / 'helpers'
 #: Broken meshes judged unless another count is given, and when one counts as hung [s].
 BROKEN_MESHES, HANG = 2000, 120.0
 PROGRESS_EVERY = 200

@@ -18,7 +18,7 @@ import trimesh
 from gripsim_ros.apps.sweep.jobs import list_jobs, Settings
 from gripsim_ros.apps.sweep.local import LocalEngine
 from gripsim_ros.apps.sweep.runner import Sweep
-from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.planning.task import Task
 from gripsim_ros.library.database.schema import open_database
 from gripsim_ros.library.database.store import SweepStore
@@ -51,7 +51,7 @@ class Pace:
 def write_objects(folder: Path, count: int) -> None:
     """Write ``count`` ellipsoids of different sizes."""
     for number in range(count):
-        ball = solids.sphere(LEAST_RADIUS + STEP * number, 0.007)
+        ball = shapes.sphere(LEAST_RADIUS + STEP * number, 0.007)
         vertices = ball.vertices * np.array([1.0, 1.0, 1.3])
         trimesh.Trimesh(vertices, ball.faces, process=False).export(
             folder / f'body_{number:02}.ply')

@@ -21,7 +21,7 @@ import sys
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.contact.backends.convex.decomposition import convex_part
 from gripsim_ros.core.contact.backends.convex.manifold import WarmStart, contact_manifold
 from gripsim_ros.core.transforms import transform
@@ -58,7 +58,7 @@ def stair_parts():
     parts = []
     for step in range(STEPS):
         top, bottom = -step * RISE, -(STEPS + 1) * RISE
-        body = solids.box([TREAD, WIDTH, top - bottom])
+        body = shapes.box([TREAD, WIDTH, top - bottom])
         parts.append(convex_part(body.vertices + [(step + 0.5) * TREAD, 0.0,
                                                   (top + bottom) / 2.0]))
     return parts
@@ -66,7 +66,7 @@ def stair_parts():
 
 def box_part():
     """Return the box about its centre."""
-    return convex_part(solids.box(SIDES).vertices)
+    return convex_part(shapes.box(SIDES).vertices)
 
 
 def inertia(rotation):
@@ -191,10 +191,10 @@ def draw(states, path, count=12):
     surfaces = []
     for step in range(STEPS):
         top, bottom = -step * RISE, -(STEPS + 1) * RISE
-        body = solids.box([TREAD, WIDTH, top - bottom])
+        body = shapes.box([TREAD, WIDTH, top - bottom])
         surfaces.append(make_surface(body.vertices + [(step + 0.5) * TREAD, 0.0, (
             top + bottom) / 2.0], body.faces, np.array([0.72, 0.73, 0.76])))
-    mesh = solids.box(SIDES)
+    mesh = shapes.box(SIDES)
     way = np.concatenate([[0.0], np.cumsum([
         np.linalg.norm(b.centre - a.centre) for a, b in zip(states, states[1:])])])
     for share in np.linspace(0.0, 1.0, count):

@@ -17,8 +17,7 @@ import trimesh
 from numba.core.caching import IndexDataCacheFile
 
 from gripsim_ros.apps.cli.main import main as gripsim
-from gripsim_ros.core.bodies import GraspObject, Material
-from gripsim_ros.core.bodies.shapes import solids
+from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.contact import ContactMesh
 from gripsim_ros.core.contact.vertices.batch import many_vertex_contacts
 from gripsim_ros.core.mechanics import (
@@ -50,7 +49,7 @@ def taking_turns(folder: Path):
 
 def compile_rest(folder: Path) -> None:
     """Use every command and every model of a body that planning does not, on a small ball."""
-    ball = solids.sphere(RADIUS, EDGE_LENGTH)
+    ball = shapes.sphere(RADIUS, EDGE_LENGTH)
     write(folder / 'a.ply', ball.vertices, ball.faces)
     write(folder / 'b.ply', ball.vertices + [APART, 0.0, 0.0], ball.faces)
     crossing = np.concatenate([ball.vertices, ball.vertices + [RADIUS, 0.0, 0.0]])

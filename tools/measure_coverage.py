@@ -35,7 +35,7 @@ def imported_units(path):
 
 def list_tests():
     """Return the test files that are the core's own."""
-    return [str(path.relative_to(ROOT)) for path in sorted((ROOT / 'test').glob('test_*.py'))
+    return [str(path.relative_to(ROOT)) for path in sorted((ROOT / 'test').rglob('test_*.py'))
             if 'core' in (units := imported_units(path)) and units <= set(ALLOWED)]
 
 

@@ -16,8 +16,7 @@ import numpy as np
 import yaml
 
 from ..core.batches import OBSTACLE_BOX
-from ..core.bodies import GraspObject, Material, load_material, load_materials, load_mesh
-from ..core.bodies.shapes import solids
+from ..core.bodies import GraspObject, Material, load_material, load_materials, load_mesh, shapes
 from ..core.contact import LinkShapes
 from ..core.errors import GripsimError
 from ..core.hand import HandModel
@@ -123,7 +122,7 @@ def warm_up() -> None:
 
     The first time after an installation it takes about a minute, then under a second.
     """
-    ball = GraspObject(solids.sphere(0.03, 0.006), Material(1.0e6, 0.45, 1000.0, 0.6))
+    ball = GraspObject(shapes.sphere(0.03, 0.006), Material(1.0e6, 0.45, 1000.0, 0.6))
     hand = load_default_hand()
     planner = GraspPlanner(ball, hand, Task(obstacles=FAR_BOX), planner_options(),
                            max_hypotheses=2, max_grasps=1)

@@ -53,8 +53,8 @@ def demo(
 def _write_apple(path: Path) -> Path:
     import trimesh
 
-    from ...core.bodies.shapes import solids
-    apple = solids.apple()
+    from ...core.bodies import shapes
+    apple = shapes.apple()
     trimesh.Trimesh(apple.vertices, apple.faces, process=False).export(path)
     return path
 

@@ -13,7 +13,7 @@ from shape_msgs.msg import Mesh, SolidPrimitive
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ...core.bodies.shapes import solids
+from ...core.bodies import shapes
 from ...core.errors import MeshError, TaskError
 from ...core.transforms import inverse
 from .geometry import mesh_to_msg, pose_from_msg, pose_to_msg, vector_to_msg, xyz
@@ -114,10 +114,10 @@ def _primitive_mesh(primitive: SolidPrimitive, name: str):
                         f'got type {primitive.type} with {sizes}')
     edge = FINENESS * min(sizes)
     if primitive.type == SolidPrimitive.BOX:
-        return solids.box(sizes, edge)
+        return shapes.box(sizes, edge)
     if primitive.type == SolidPrimitive.SPHERE:
-        return solids.sphere(sizes[0], edge)
-    return solids.cylinder(sizes[1], sizes[0], edge_length=edge)
+        return shapes.sphere(sizes[0], edge)
+    return shapes.cylinder(sizes[1], sizes[0], edge_length=edge)
 
 
 def _add_obstacle(request: PlanGrasp.Request, obstacle: Any) -> None:

@@ -277,4 +277,4 @@ def _add_layers(compliance: Array, surface: _Surface, links: IntArray,
         part = np.flatnonzero(links == link)
         if len(part):
             bonded_layer.add_pad(compliance, part, (points, normals, areas), softening,
-                           (layer.modulus, layer.depths, layer.weights), safe)
+                                 (layer.modulus, layer.depths, layer.weights), safe)

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ...errors import ShapeError, TaskError
 from ...grasp_theory.contact_set import PatchSet
 from ...transforms import from_rotation_vector
-from . import equilibrium, margin
+from . import equilibrium
 from .contact_springs import ROWS, SLIDING, contact_response, contact_rows
+from .margin import climb, judge
 
 Array = NDArray[np.float64]
 
@@ -191,7 +192,7 @@ def judge_stability(patches: PatchSet, wrenches: Array, centre_of_mass: Array, f
         return StabilityVerdict(False, 0.0, 0 if len(wrenches) else -1, 0.0, np.zeros(6))
     grip, unit = _grip(patches, centre_of_mass, friction, options, settled)
     start = settled * unit
-    rest, holds, margin, worst = margin.judge(
+    rest, holds, margin, worst = judge(
         wrenches / unit, grip, start, float(options.margin_cap),
         options.margin_steps if options.margin_cap > 0.0 else 0, float(options.friction_reserve))
     return StabilityVerdict(bool(holds), float(margin), int(worst),
@@ -255,7 +256,7 @@ def find_equilibrium(patches: PatchSet, wrench: Array, centre_of_mass: Array, fr
     share = equilibrium.hold(x, wrench / unit, grip, loads)
     if share > 1.0:
         x[:] = shift
-        margin.climb(wrench / unit, grip, x, (0.0, 1.0), 0)
+        climb(wrench / unit, grip, x, (0.0, 1.0), 0)
         share = equilibrium.hold(x, wrench / unit, grip, loads)
     forces, torques = _patch_forces(patches, grip[0], friction, x, unit[5])
     return Equilibrium(float(share), x / unit - settled, forces, torques)

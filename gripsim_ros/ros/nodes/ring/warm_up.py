@@ -7,8 +7,7 @@ import numpy as np
 from ....core.batches import (
     DETAIL_CLEARANCE, DETAIL_FORCES, DETAIL_SURFACE, LOAD_CASE_WIDTH, OBSTACLE_BOX,
     OBSTACLE_CYLINDER, OBSTACLE_SPHERE, OBSTACLE_WIDTH, ConfigurationBatch, ContactBatch)
-from ....core.bodies import GraspObject, Material
-from ....core.bodies.shapes import solids
+from ....core.bodies import GraspObject, Material, shapes
 from ....core.hand import HandModel
 
 #: Radius of the ball, half the width of its two patches, and their depth [m].
@@ -26,7 +25,7 @@ MATERIAL = (1e6, 0.45, 1000.0, 0.6)
 
 def warm_up_object() -> GraspObject:
     """Return a small ball."""
-    return GraspObject(solids.sphere(RADIUS, EDGE_LENGTH), Material(*MATERIAL))
+    return GraspObject(shapes.sphere(RADIUS, EDGE_LENGTH), Material(*MATERIAL))
 
 
 def warm_up_configurations(hand: HandModel) -> Iterator[ConfigurationBatch]:

@@ -1,0 +1,201 @@
+"""``gripsim execute``: what is sent to the executor, Ctrl-C, exit codes."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import trimesh
+
+pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
+
+import rclpy  # noqa: E402
+from gripsim_interfaces.action import ExecuteGrasp  # noqa: E402
+from rclpy.action import ActionServer, CancelResponse  # noqa: E402
+from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor  # noqa: E402
+from sdh_cases import CLOSED, NAMES, OPEN, TIMEOUT, wait_for  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
+
+from gripsim_ros.apps.cli.main import main  # noqa: E402
+from gripsim_ros.core.bodies import shapes  # noqa: E402
+from gripsim_ros.ros.clients import execute  # noqa: E402
+from gripsim_ros.ros.conversions.geometry import pose_from_msg  # noqa: E402
+
+Result, Feedback = ExecuteGrasp.Result, ExecuteGrasp.Feedback
+POSE = {'position': [0.0, 0.0, -0.3], 'orientation': [0.0, 0.0, 0.0, 1.0]}
+FORCE = [0.0, 0.0, 1.5]
+
+
+@pytest.fixture
+def grasps(tmp_path):
+    """Return a file with a grasp that touches nothing, its joints in another order."""
+    ball = shapes.sphere(0.035, 0.01)
+    trimesh.Trimesh(ball.vertices, ball.faces, process=False).export(tmp_path / 'ball.stl')
+    rows = np.linspace(OPEN, CLOSED, 4)[:, ::-1]
+    grasp = {'hand_pose': POSE, 'pregrasp_pose': {**POSE, 'position': [0.0, 0.0, -0.4]},
+             'joint_trajectory': {'joint_names': NAMES[::-1], 'points': rows.tolist()},
+             'grip': {'joint_positions': CLOSED[::-1].tolist()}, 'contacts': [
+                 {'link': 'sdh_thumb_3_link', 'normal': [0.0, 0.0, 1.0], 'force': FORCE}]}
+    content = {'object': {'mesh': str(tmp_path / 'ball.stl'), 'scale': 1.0, 'material': {
+        'youngs_modulus': 1e8, 'poisson_ratio': 0.3, 'density': 500.0, 'friction': 0.5,
+        'max_pressure': None, 'name': 'wood'}}, 'grasps': [grasp]}
+    path = tmp_path / 'grasps.json'
+    path.write_text(json.dumps(content))
+    return path
+
+
+class Executor:
+    """Stands in for `grasp_executor`: ends as it is told to, or waits to be cancelled."""
+
+    def __init__(self):
+        self.context, self.goals = rclpy.Context(), []
+        self.status, self.gone, self.cancelled = Result.SUCCEEDED, threading.Event(), False
+        rclpy.init(context=self.context)
+        self.node, group = rclpy.create_node('grasp_executor', context=self.context), \
+            ReentrantCallbackGroup()
+        self.server = ActionServer(self.node, ExecuteGrasp, 'execute_grasp', self.execute,
+                                   callback_group=group,
+                                   cancel_callback=lambda _: CancelResponse.ACCEPT)
+        self.node.create_service(Trigger, 'go', self.go, callback_group=group)
+        self.spinner = MultiThreadedExecutor(4, context=self.context)
+        self.spinner.add_node(self.node)
+        self.thread = threading.Thread(target=self.spin, daemon=True)
+        self.thread.start()
+
+    def spin(self):
+        try:
+            self.spinner.spin()
+        except ExternalShutdownException:
+            pass
+
+    def go(self, _, response):
+        self.gone.set()
+        response.success = True
+        return response
+
+    def execute(self, handle):
+        self.goals.append(handle.request)
+        result = Result(status=self.status, message='said', contact_links=['a'],
+                        planned_forces=[1.5], found_forces=[float('nan')])
+        if handle.request.wait_for_go:
+            waited = wait_for(lambda: self.tell(handle, Feedback.WAITING) or self.gone.is_set())
+            self.cancelled = waited and wait_for(
+                lambda: self.tell(handle, Feedback.CLOSING) or handle.is_cancel_requested)
+            result.status = Result.CANCELED
+            handle.canceled()
+        elif self.status == Result.SUCCEEDED:
+            handle.succeed()
+        else:
+            handle.abort()
+        return result
+
+    @staticmethod
+    def tell(handle, phase):
+        handle.publish_feedback(Feedback(phase=phase))
+
+    def close(self):
+        self.spinner.shutdown()
+        self.context.try_shutdown()
+        self.thread.join(TIMEOUT)
+        self.server.destroy()
+        self.node.destroy_node()
+
+
+@pytest.fixture(scope='module')
+def executor():
+    running = Executor()
+    yield running
+    running.close()
+
+
+@pytest.mark.parametrize('status, code', [
+    (Result.SUCCEEDED, 0), (Result.MISSED_CONTACT, 1), (Result.HAND_LOST, 1),
+    (Result.INVALID_REQUEST, 2)])
+def test_the_exit_code_tells_how_it_ended(executor, grasps, capsys, status, code):
+    executor.status = status
+    assert main(['execute', str(grasps), '--json', '--squeeze', '0.01', '--release']) == code
+    said = capsys.readouterr()
+    if code == 2:
+        assert said.out == '' and said.err.strip() == 'gripsim: said'
+        return
+    told = json.loads(said.out)
+    assert told['status'] == execute.RESULT_NAMES[status]
+    assert told['contacts'] == [{'link': 'a', 'planned_force': 1.5, 'found_force': None}]
+
+
+def test_the_grasp_of_the_file_is_sent_in_the_hands_order(executor, grasps):
+    executor.status = Result.SUCCEEDED
+    assert main(['execute', str(grasps), '--lift-height', '0.04', '--speed-scale', '0.5']) == 0
+    goal = executor.goals[-1]
+    assert (goal.lift_height, goal.speed_scale, goal.release) == (0.04, 0.5, False)
+    grasp = goal.grasp
+    assert grasp.header.frame_id == 'object' and not goal.object_id
+    assert tuple(grasp.joint_trajectory.joint_names) == NAMES
+    rows = np.array([point.positions for point in grasp.joint_trajectory.points])
+    np.testing.assert_allclose(rows, np.linspace(OPEN, CLOSED, 4))
+    np.testing.assert_allclose(grasp.grip_joint_positions, CLOSED)
+    assert pose_from_msg(grasp.pregrasp_pose)[2, 3] == -0.4
+    assert grasp.contacts[0].force.z == FORCE[2]
+
+
+def test_enter_lets_the_hand_close_and_ctrl_c_cancels(executor, grasps):
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'gripsim_ros.apps.cli', 'execute', str(grasps), '--wait-for-go'],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        lines = iter(process.stderr.readline, '')
+        heard = []
+        assert any(heard.append(line) or 'press Enter' in line for line in lines), heard
+        assert not executor.gone.is_set()
+        process.stdin.write('\n')
+        process.stdin.flush()
+        assert any('closing' in line for line in lines)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(TIMEOUT) == 130
+        assert executor.cancelled and 'CANCELED' in process.stdout.read()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize('change, words', [
+    (lambda content: content['grasps'].clear(), 'there is no grasp'),
+    (lambda content: content['grasps'][0].pop('grip'), 'needs pregrasp_pose, grip'),
+    (lambda content: content['grasps'][0]['grip']['joint_positions'].pop(), '7 finite'),
+    (lambda content: content['grasps'][0].pop('hand_pose'), 'needs hand_pose')])
+def test_a_file_that_cannot_be_carried_out_is_refused_in_one_line(executor, grasps, capsys,
+                                                                  change, words):
+    content, count = json.loads(grasps.read_text()), len(executor.goals)
+    change(content)
+    grasps.write_text(json.dumps(content))
+    assert main(['execute', str(grasps)]) == 2
+    said = capsys.readouterr().err
+    assert words in said and len(said.strip().splitlines()) == 1
+    assert len(executor.goals) == count
+
+
+def test_an_executor_that_is_not_there_is_a_fault(grasps, capsys, monkeypatch):
+    monkeypatch.setattr(execute, 'DISCOVERY_TIMEOUT', 0.1)
+    monkeypatch.setenv('ROS_DOMAIN_ID', '0')
+    assert main(['execute', str(grasps)]) == 1
+    assert 'no grasp_executor was found' in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_simulated_hand_is_started_for_a_grasp(grasps):
+    pytest.importorskip('mujoco', reason='the simulator is the extra `sim`')
+    content = json.loads(grasps.read_text())
+    content['grasps'][0]['contacts'] = []
+    grasps.write_text(json.dumps(content))
+    done = subprocess.run(
+        [sys.executable, '-m', 'gripsim_ros.apps.cli', 'execute', str(grasps), '--simulate',
+         '--json'],
+        capture_output=True, text=True, timeout=4 * TIMEOUT)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told['status'] == 'SUCCEEDED'
+    np.testing.assert_allclose(told['joint_positions'], CLOSED, atol=0.05)

@@ -1,0 +1,178 @@
+"""The page of ``gripsim view``: what a browser is sent, without a browser."""
+
+import json
+import signal
+import urllib.request
+
+import numpy as np
+import pytest
+
+pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
+viser = pytest.importorskip('viser', reason='needs the extra `view`')
+pytest.importorskip('mcap', reason='needs the extra `record`')
+
+import msgspec  # noqa: E402
+import zstandard  # noqa: E402
+from cli_cases import assert_refused, gripsim, start  # noqa: E402
+from plan_cases import apple, made_up_grasp  # noqa: E402
+from rclpy.serialization import serialize_message  # noqa: E402
+from suite_cases import wait_for  # noqa: E402
+from marker_cases import FRAME  # noqa: E402
+from trimesh import Trimesh  # noqa: E402
+from visualization_msgs.msg import MarkerArray  # noqa: E402
+from websockets.sync.client import connect  # noqa: E402
+
+from gripsim_ros.apps.cli.output import plain  # noqa: E402
+from gripsim_ros.apps.view.browser import LAYERS, BrowserView  # noqa: E402
+from gripsim_ros.apps.view.sources import PlanSource, RecordingSource, ranks_of  # noqa: E402
+from gripsim_ros.library.grasp_file import PlanAnswer  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand  # noqa: E402
+from gripsim_ros.ros.markers import grasp_markers, ranked_markers  # noqa: E402
+from gripsim_ros.ros.record.mcap_file import RecordingWriter  # noqa: E402
+
+START = 1_700_000_000_000_000_000
+TIMEOUT = 60.0
+
+
+@pytest.fixture(scope='module')
+def plan_file(tmp_path_factory):
+    """Return the JSON of a plan with two grasps, its mesh beside it."""
+    folder = tmp_path_factory.mktemp('plan')
+    mesh = apple().mesh
+    Trimesh(mesh.vertices, mesh.faces, process=False).export(folder / 'apple.ply')
+    answer = PlanAnswer(load_default_hand(), apple(), str(folder / 'apple.ply'), 1.0,
+                        [made_up_grasp(1), made_up_grasp(2)], {}, {'repairs': []})
+    file = folder / 'grasps.json'
+    file.write_text(json.dumps(plain(answer.to_mapping())))
+    return file
+
+
+@pytest.fixture(scope='module')
+def recording(tmp_path_factory):
+    """Return a recording that holds the markers of two plans; the last counts."""
+    path = tmp_path_factory.mktemp('recording') / 'plan.mcap'
+    grasps, hand = [made_up_grasp(1), made_up_grasp(2)], load_default_hand()
+    with RecordingWriter(path) as writer:
+        for k, topic, array in (
+                (0, 'ranked_grasps', ranked_markers(grasps[:1], FRAME, hand)),
+                (1, 'ranked_grasps', ranked_markers(grasps, FRAME, hand)),
+                (2, 'plan/markers', grasp_markers(grasps[0], apple(), hand, FRAME))):
+            writer.write(f'/lab/{topic}', MarkerArray, serialize_message(array), START + k)
+    return path
+
+
+def sent_to_browser(url, enough):
+    """Return the messages that a page gets when it connects, until ``enough(messages)``."""
+    messages = []
+    with connect(url.replace('http', 'ws'), subprotocols=[f'viser-v{viser.__version__}'],
+                 max_size=None, open_timeout=TIMEOUT) as socket:
+        while not enough(messages):
+            data = socket.recv(timeout=TIMEOUT)
+            length = int.from_bytes(data[8:16], 'little')
+            messages += msgspec.msgpack.decode(
+                zstandard.decompress(data[16:16 + length]))['messages']
+    return messages
+
+
+def names_in(messages):
+    """Return the names of the nodes of the scene that messages make."""
+    return {message['name'] for message in messages if 'name' in message}
+
+
+@pytest.fixture
+def page(recording):
+    view = BrowserView(RecordingSource(recording), port=18080)
+    try:
+        view.open()
+        yield view
+    finally:
+        view.close()
+
+
+def test_the_page_and_its_scene_are_served(page):
+    with urllib.request.urlopen(page.url, timeout=TIMEOUT) as answer:
+        text = answer.read().decode()
+    assert answer.status == 200 and '<html' in text.lower()
+    wanted = {'/plan/markers/deformation/1', '/plan/markers/hand/1', '/plan/markers/forces/3',
+              '/ranked_grasps/ghosts/1', '/ranked_grasps/ranks/2'}
+    messages = sent_to_browser(page.url, lambda m: wanted <= names_in(m))
+    labels = {m['props'].get('text') for m in messages if 'text' in m.get('props', {})}
+    assert any(text and text.startswith('2: ') for text in labels)
+
+
+def test_the_panel_lists_the_grasps_and_every_layer(page):
+    assert page._grasp.options == tuple(page._source.grasps) and len(page._source.grasps) == 2
+    shown = {name.rpartition('/')[2] for name in page.names()}
+    assert shown <= {name for names in LAYERS.values() for name in names}
+
+
+def test_new_markers_take_the_place_of_old_ones(page):
+    array = grasp_markers(None, apple(), load_default_hand(), FRAME)
+    page.show('plan/markers', array)
+    assert [n for n in page.names() if n.startswith('plan')] == [
+        'plan/markers/centre_of_mass', 'plan/markers/object']
+    page.show('closing/markers', array)
+    assert not [n for n in page.names() if n.startswith('plan')]
+
+
+def test_a_hidden_layer_stays_hidden(page):
+    page._show_layer(LAYERS['Hand'], False)
+    page.show('plan/markers', grasp_markers(made_up_grasp(1), apple(), load_default_hand(),
+                                            FRAME))
+    assert not any(node.visible for node in page._nodes['plan/markers', 'hand'])
+    assert all(node.visible for node in page._nodes['plan/markers', 'forces'])
+
+
+def test_a_plan_shows_any_moment_with_the_state_there(plan_file):
+    source, shown = PlanSource(plan_file), []
+    assert [line.partition(':')[0] for line in source.grasps] == ['1', '2']
+    source.open(lambda topic, array: shown.append((topic, array)))
+    try:
+        assert [topic for topic, _ in shown] == ['ranked_grasps', 'closing/markers']
+
+        def said():
+            return [m.text for _, a in shown for m in a.markers if m.ns == 'moment' and m.text]
+        source.select(2, 0.5)
+        assert wait_for(lambda: 'grasp 2: 50 % closed' in said(), TIMEOUT)
+        assert wait_for(lambda: (2, 0.5) in source._states, TIMEOUT)
+    finally:
+        source.close()
+    assert ranks_of(shown[0][1]) and source._states[2, 0.5].vertices is not None
+
+
+def test_the_command_serves_until_it_is_ended(recording):
+    process = start('view', recording, '--no-open', '--port', 18090)
+    try:
+        line = process.stderr.readline()
+        assert 'http://127.0.0.1:' in line, line + process.stderr.read()
+        url = line.split()[0]
+        with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:
+            assert answer.status == 200
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=TIMEOUT)
+    finally:
+        process.kill()
+    assert (process.returncode, out) == (0, '')
+
+
+@pytest.mark.parametrize('name', ['plan_file', 'recording'])
+def test_files_are_drawn_without_a_display(name, tmp_path, request):
+    from PIL import Image
+    code, out, said = gripsim('view', request.getfixturevalue(name), '--picture',
+                              tmp_path / 'x.png', '--fraction', 0.5)
+    assert (code, out) == (0, ''), said
+    assert np.asarray(Image.open(tmp_path / 'x.png')).std() > 5.0
+
+
+def test_what_cannot_be_shown_is_refused(plan_file, recording, tmp_path):
+    (tmp_path / 'no.json').write_text('{"grasps": []}')
+    (tmp_path / 'bad.mcap').write_bytes(b'no')
+    for words, said in (
+            (('no_such.json',), 'no such file'), ((tmp_path / 'no.json',), 'no grasps'),
+            ((tmp_path / 'bad.mcap',), 'cannot be read as MCAP'),
+            ((plan_file, '--fraction', '1.5'), '--fraction must be'),
+            ((plan_file, '--rank', '0'), '--rank must be'),
+            ((plan_file, '--port', '0'), '--port must be'),
+            ((recording, '--rank', '3', '--picture', tmp_path / 'x.png'), '--rank must be')):
+        assert_refused((lambda r: (r[0], r[1], r[2].splitlines()[-1] + '\n'))(
+            gripsim('view', *words)), said)

@@ -1,0 +1,333 @@
+"""A closing, ghosts, obstacles and legends as markers; the RViz config; pictures of the same."""
+
+import re
+import threading
+from functools import lru_cache
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
+
+from builtin_interfaces.msg import Time  # noqa: E402
+from gripsim_interfaces.srv import ShowClosing  # noqa: E402
+from plan_cases import CLOSED, OPEN, PEAK, apple, made_up_grasp  # noqa: E402
+from marker_cases import assert_fit_for_rviz, pinch  # noqa: E402
+from visualization_msgs.msg import Marker  # noqa: E402
+
+from gripsim_ros.apps.view.marker_shapes import shapes_of  # noqa: E402
+from gripsim_ros.apps.view.picture import draw_markers  # noqa: E402
+from gripsim_ros.core.errors import TaskError  # noqa: E402
+from gripsim_ros.core.hand import forward_kinematics  # noqa: E402
+from gripsim_ros.library.display import joints_at, link_poses_at, pressure_colours  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand, share_directory  # noqa: E402
+from gripsim_ros.ros.markers import (  # noqa: E402
+    LEGEND_FIELDS, MOST_GHOSTS, closing_markers, grasp_markers, live_markers,
+    ranked_markers)
+from gripsim_ros.ros.nodes.planner.closing_shown import ClosingShow, trajectory_until  # noqa: E402
+from gripsim_ros.ros.nodes.planner.sessions import DONE, STAGE_MISSING  # noqa: E402
+from marker_cases import FRAME  # noqa: E402
+
+ATOL_ROUNDOFF = 1e-12
+
+
+PACKAGE = Path(__file__).resolve().parents[3] / 'gripsim_ros'
+#: A box, a sphere and a cylinder: dimensions [m], pose.
+POSE = [1, 0, 0, 0.2, 0, 1, 0, 0.0, 0, 0, 1, 0.1]
+OBSTACLES = np.array([[1, 0.1, 0.06, 0.04, *POSE], [2, 0.03, 0, 0, *POSE],
+                      [3, 0.08, 0.02, 0, *POSE]])
+
+
+def added(array, namespace):
+    """Return the markers that a namespace shows."""
+    return [m for m in array.markers if m.ns == namespace and m.action == Marker.ADD]
+
+
+@given(fraction=st.floats(0.0, 1.0), seed=st.integers(0, 10**6), rows=st.integers(2, 9))
+def test_joints_between_rows_turn_evenly(fraction, seed, rows):
+    trajectory = np.random.default_rng(seed).normal(size=(rows, 7))
+    place = fraction * (rows - 1)
+    before = min(int(place), rows - 2)
+    expected = trajectory[before] + (place - before) * (trajectory[before + 1]
+                                                        - trajectory[before])
+    np.testing.assert_allclose(joints_at(trajectory, fraction), expected, atol=1e-9)
+    part = trajectory_until(trajectory, fraction)
+    np.testing.assert_array_equal(part[:-1], trajectory[:len(part) - 1])
+    np.testing.assert_allclose(part[-1], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize('fraction', [-0.1, 1.1, np.nan, np.inf])
+def test_a_moment_outside_the_closing_is_refused(fraction):
+    with pytest.raises(TaskError, match='fraction must be from 0'):
+        joints_at(np.zeros((2, 7)), fraction)
+
+
+@pytest.mark.parametrize('fraction, joints', [(0.0, OPEN), (0.5, (OPEN + CLOSED) / 2),
+                                              (1.0, CLOSED)])
+def test_the_shown_hand_is_where_kinematics_has_it(fraction, joints):
+    hand, grasp = load_default_hand(), made_up_grasp(1)
+    poses = grasp.T_object_palm @ forward_kinematics(hand, joints[None])[0]
+    np.testing.assert_allclose(link_poses_at(grasp, hand, fraction), poses, atol=ATOL_ROUNDOFF)
+    shown = added(closing_markers(grasp, fraction, None, apple(), hand, FRAME), 'hand')
+    assert len(shown) == len(hand.links)
+    for marker, pose in zip(shown, poses):
+        p = marker.pose.position
+        np.testing.assert_allclose((p.x, p.y, p.z), pose[:3, 3], atol=ATOL_ROUNDOFF)
+
+
+def test_a_moment_shows_the_object_untouched_or_as_the_stages_say():
+    hand, grasp = load_default_hand(), made_up_grasp(1)
+    free = closing_markers(grasp, 0.3, None, apple(), hand, FRAME)
+    held = closing_markers(grasp, 1.0, grasp, apple(), hand, FRAME)
+    assert assert_fit_for_rviz(free) == {'object', 'hand', 'moment', 'scale'}
+    assert assert_fit_for_rviz(held) == {'deformation', 'pressure_legend', 'hand', 'forces',
+                                         'contacts', 'centre_of_mass', 'moment', 'scale'}
+    assert added(free, 'moment')[0].text == 'grasp 1: 30 % closed'
+
+
+def test_the_legend_tells_the_colours_of_the_mesh():
+    array = grasp_markers(made_up_grasp(1), apple(), load_default_hand(), FRAME)
+    bar = next(m for m in added(array, 'pressure_legend') if m.type == Marker.TRIANGLE_LIST)
+    rgb = np.array([(c.r, c.g, c.b) for c in bar.colors[::6]])
+    np.testing.assert_allclose(rgb, pressure_colours(np.linspace(0, 1, LEGEND_FIELDS), 1.0),
+                               atol=ATOL_ROUNDOFF)
+    texts = [m.text for m in added(array, 'pressure_legend') if m.text]
+    pressures = made_up_grasp(1).vertex_pressures
+    assert texts == ['0', 'pressure [kPa]', f'{1e-3 * pressures.max():.1f}']
+    assert pressures.max() <= PEAK
+    mesh = added(array, 'deformation')[0]
+    hottest = int(np.flatnonzero(apple().mesh.faces.ravel() == pressures.argmax())[0])
+    c = mesh.colors[hottest]
+    np.testing.assert_allclose((c.r, c.g, c.b), pressure_colours(1.0, 1.0), atol=ATOL_ROUNDOFF)
+
+
+def test_ghosts_are_as_many_as_may_be_and_transparent():
+    grasps = [made_up_grasp(rank) for rank in range(1, MOST_GHOSTS + 3)]
+    hand = load_default_hand()
+    array = ranked_markers(grasps, FRAME, hand)
+    assert assert_fit_for_rviz(array) == {'ranked_grasps', 'ranks', 'ghosts'}
+    ghosts = added(array, 'ghosts')
+    assert len(ghosts) == MOST_GHOSTS * len(hand.links)
+    assert all(marker.color.a < 0.5 for marker in ghosts)
+
+
+def test_obstacles_are_as_large_as_they_are():
+    array = grasp_markers(None, apple(), load_default_hand(), FRAME, OBSTACLES)
+    shapes, _ = shapes_of(array)
+    sizes = [np.ptp(s.vertices, axis=0) for s in shapes if s.name.startswith('obstacles')]
+    np.testing.assert_allclose(sizes[0], [0.1, 0.06, 0.04], atol=1e-9)
+    np.testing.assert_allclose(sizes[1], 3 * [0.06], rtol=0.02)
+    np.testing.assert_allclose(sizes[2], [0.04, 0.04, 0.08], rtol=0.02)
+    for shape in (s for s in shapes if s.name.startswith('obstacles')):
+        middle = (shape.vertices.min(axis=0) + shape.vertices.max(axis=0)) / 2
+        np.testing.assert_allclose(middle, [0.2, 0.0, 0.1], atol=1e-3)
+
+
+# -- the RViz config -------------------------------------------------------------------
+
+
+def displays():
+    """Return the groups of the config: name -> its displays."""
+    content = yaml.safe_load((share_directory() / 'config' / 'gripsim.rviz').read_text())
+    return {d['Name']: d['Displays'] for d in content['Visualization Manager']['Displays']
+            if d['Class'] == 'rviz_common/Group'}
+
+
+@lru_cache(maxsize=1)
+def marker_arrays():
+    """Return what each topic may show: topic -> arrays that name all its namespaces."""
+    hand, grasp, body = load_default_hand(), made_up_grasp(1), apple()
+    return {'plan/markers': grasp_markers(grasp, body, hand, FRAME, OBSTACLES),
+            'ranked_grasps': ranked_markers([grasp], FRAME, hand),
+            'closing/markers': closing_markers(grasp, 1.0, grasp, body, hand, FRAME),
+            'live/markers': live_markers(*pinch(), FRAME)}
+
+
+def test_rviz_has_one_group_for_each_layer():
+    assert list(displays()) == ['Object', 'Contacts', 'Pressures', 'Hand', 'Ranked ghosts',
+                                'Obstacles', 'Closing']
+
+
+def test_every_topic_of_the_rviz_config_is_published_with_its_quality():
+    sources = ''.join(path.read_text() for path in (PACKAGE / 'ros' / 'nodes').rglob('*.py'))
+    published = dict(re.findall(r"create_publisher\(\s*MarkerArray, '([\w/]+)', (\w+)\(", sources))
+    asked = {d['Topic']['Value']: d['Topic'] for group in displays().values() for d in group
+             if d['Class'].endswith('/MarkerArray')}
+    assert set(asked) == set(published)
+    for topic, quality in asked.items():
+        late = published[topic] == 'latched'
+        assert quality['Durability Policy'] == ('Transient Local' if late else 'Volatile')
+        assert quality['Reliability Policy'] == ('Reliable' if late else 'Best Effort')
+
+
+def test_every_namespace_is_shown_in_some_group_and_none_is_made_up():
+    known = {topic: {m.ns for m in array.markers} for topic, array in marker_arrays().items()}
+    shown = {topic: set() for topic in known}
+    for group in displays().values():
+        for display in group:
+            if display['Class'].endswith('/MarkerArray'):
+                topic, names = display['Topic']['Value'], display['Namespaces']
+                assert set(names) == known[topic], (display['Name'], topic)
+                shown[topic] |= {name for name, on in names.items() if on}
+    assert shown == known
+
+
+# -- pictures --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('topic', ['plan/markers', 'ranked_grasps', 'closing/markers',
+                                   'live/markers'])
+def test_every_layer_can_be_drawn(topic):
+    shapes, labels = shapes_of(marker_arrays()[topic])
+    for shape in shapes:
+        assert np.isfinite(shape.vertices).all() and shape.faces.max() < len(shape.vertices)
+        assert shape.colours.shape == shape.vertices.shape and 0.0 < shape.alpha <= 1.0
+    picture = np.asarray(draw_markers([marker_arrays()[topic]], (160, 140)))
+    assert picture.shape == (140, 160, 3) and picture.std() > 5.0
+
+
+def test_pressed_spots_are_seen_in_the_picture():
+    hand, grasp = load_default_hand(), made_up_grasp(1)
+
+    def red(state):
+        array = closing_markers(grasp, 1.0, state, apple(), hand, FRAME)
+        array.markers = [m for m in array.markers if m.ns in ('object', 'deformation')]
+        rgb = np.asarray(draw_markers([array], (160, 140)), int)
+        return int(((rgb[..., 0] - rgb[..., 1]) > 60).sum())
+    assert red(None) == 0 and red(grasp) > 20
+
+
+# -- the service -----------------------------------------------------------------------
+
+
+class FakeNode:
+    """What ``ClosingShow`` needs of a planner node; its stages answer as told."""
+
+    def __init__(self, outcome=DONE):
+        self.hand, self.options, self.errors, self.arrays = load_default_hand(), None, [], []
+        self.outcome, self.sessions = outcome, []
+        clock = SimpleNamespace(now=lambda: SimpleNamespace(to_msg=Time))
+        self.get_clock = lambda: clock
+        self.next_request_id = lambda: '1'
+        self.report_error = self.errors.append
+        self.dispatcher = SimpleNamespace(submit=self.sessions.append, prepared=self._prepared)
+
+    def _prepared(self, session, planner, object_id):
+        session.outcome = self.outcome
+        session.done.set()
+
+    def publish(self, array):
+        """Keep what is published."""
+        self.arrays.append(array)
+
+
+def show(outcome=DONE, monkeypatch=None, count=2):
+    """Return a show with grasps, and its node."""
+    node = FakeNode(outcome)
+    closing = ClosingShow(node)
+    closing.publisher = node
+    closing.keep([made_up_grasp(k + 1) for k in range(count)],
+                 SimpleNamespace(grasp_object=apple(), task=None), FRAME)
+    if monkeypatch is not None:
+        monkeypatch.setattr(
+            'gripsim_ros.ros.nodes.planner.closing_shown.GraspEvaluator',
+            lambda *given: SimpleNamespace(ranked=lambda: [made_up_grasp(1)]))
+    return closing, node
+
+
+def asked(closing, rank=1, fraction=1.0, duration=0.0):
+    """Return the answer of the service."""
+    return closing.serve(ShowClosing.Request(rank=rank, fraction=fraction, duration=duration),
+                         ShowClosing.Response())
+
+
+@pytest.mark.parametrize('values, said', [
+    ((0, 0.5, 0.0), 'rank must be from 1 to 2'), ((3, 0.5, 0.0), 'rank must be'),
+    ((1, 1.5, 0.0), 'fraction must be'), ((1, float('nan'), 0.0), 'fraction must be'),
+    ((1, 0.5, -1.0), 'duration must be'), ((1, 0.5, float('inf')), 'duration must be'),
+    ((1, 0.5, 1e6), 'duration must be')])
+def test_what_cannot_be_shown_is_said(values, said):
+    closing, node = show()
+    answer = asked(closing, *values)
+    assert not answer.success and said in answer.message
+    assert not node.arrays and not node.errors
+
+
+def test_without_a_plan_there_is_nothing_to_show():
+    answer = asked(ClosingShow(FakeNode()))
+    assert not answer.success and 'no plan' in answer.message
+
+
+def test_the_grasp_itself_needs_no_stage():
+    closing, node = show()
+    answer = asked(closing, rank=2)
+    assert answer.success and 'grasp 2 at 100 %' in answer.message and 'kPa' in answer.message
+    assert not node.sessions and added(node.arrays[0], 'deformation')
+
+
+def test_a_moment_is_asked_of_the_stages(monkeypatch):
+    closing, node = show(DONE, monkeypatch)
+    answer = asked(closing, fraction=0.5)
+    assert answer.success and '3 contacts' in answer.message
+    assert len(node.sessions) == 1 and added(node.arrays[0], 'deformation')
+
+
+def test_without_stages_the_hand_is_shown_alone(monkeypatch):
+    closing, node = show(STAGE_MISSING, monkeypatch)
+    answer = asked(closing, fraction=0.5)
+    assert answer.success and 'untouched' in answer.message
+    assert added(node.arrays[0], 'hand') and not added(node.arrays[0], 'deformation')
+
+
+def test_a_closing_is_played_to_its_end():
+    closing, node = show()
+    done = threading.Event()
+
+    def keep(array):
+        node.arrays.append(array)
+        if added(array, 'deformation'):
+            done.set()
+    node.publish = keep
+    assert asked(closing, fraction=0.25, duration=0.3).success
+    assert done.wait(60.0)
+    moments = [int(re.search(r'(\d+) %', added(a, 'moment')[0].text)[1]) for a in node.arrays]
+    assert moments == sorted(moments) and moments[0] >= 25 and moments[-1] == 100
+    assert not node.errors
+
+
+def test_the_next_request_ends_what_is_played():
+    closing, node = show()
+    assert asked(closing, fraction=0.0, duration=60.0).success
+    playing = [t for t in threading.enumerate() if '_play' in t.name]
+    assert asked(closing, rank=2).success
+    for thread in playing:
+        thread.join(60.0)
+        assert not thread.is_alive()
+    assert '2:' in added(node.arrays[-1], 'moment')[0].text
+
+
+def test_a_moment_on_its_way_is_not_shown_after_the_next_request(monkeypatch):
+    closing, node = show()
+    halfway, go_on = threading.Event(), threading.Event()
+    asker = threading.get_ident()
+
+    def draw(*given):
+        if threading.get_ident() != asker:
+            halfway.set()
+            go_on.wait(60.0)
+        return closing_markers(*given)
+    monkeypatch.setattr('gripsim_ros.ros.nodes.planner.closing_shown.closing_markers', draw)
+    assert asked(closing, fraction=0.0, duration=60.0).success
+    playing = [t for t in threading.enumerate() if '_play' in t.name]
+    assert halfway.wait(60.0)
+    assert asked(closing, rank=2).success
+    go_on.set()
+    for thread in playing:
+        thread.join(60.0)
+        assert not thread.is_alive()
+    assert ['2:' in added(array, 'moment')[0].text for array in node.arrays] == [True]

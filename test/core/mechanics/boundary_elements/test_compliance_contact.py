@@ -1,0 +1,199 @@
+"""Contact on a body's own compliance: forces, choice of the model, flags, deformed surface."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.polynomial.legendre import legval
+from numpy.testing import assert_allclose, assert_array_equal
+import pytest
+from compliance_cases import ball_response
+
+from gripsim_ros.core.batches import PATCH_STRAINED, PATCH_THIN
+from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.errors import MeshError, TaskError
+from gripsim_ros.core.mechanics import MechanicsOptions, body as bodies
+from gripsim_ros.core.mechanics.body import Contact, ElasticBody, deform_body, solve_contact
+from gripsim_ros.core.mechanics.boundary_elements.body_compliance import (
+    BodyCompliance, LEAST_SPACINGS, prepare_compliance)
+from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
+from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
+from gripsim_ros.core.mechanics.deformation.volume import volume_and_centre
+from gripsim_ros.core.transforms import transform
+from lattice_cases import ball_under_pad, join, paraboloid
+
+MODULUS, RATIO = 1e6, 0.3
+SLAB_RADIUS, HALF = 0.04, 0.01
+#: Two balls of 40 mm pressed 0.5, 1 and 2 mm into the slab: forces of the finite elements in
+#: docs/validation/finite_elements.md [N].
+SLAB_FORCES = {5e-4: 4.844, 1e-3: 16.38, 2e-3: 58.53}
+#: With half of the nodes that are usual.
+RTOL_SLAB = 0.03
+#: Against the half-space, at a contact radius of a thousandth of a ball's.
+RTOL_LARGE = 2e-3
+#: Displacement of a ball's flanks over the depth of the press.
+ATOL_FLANK = 0.0025
+FEW = ComplianceOptions(900)
+
+
+def elastic_body(mesh, elasticity, options=FEW, material=None):
+    """Return a body of unit modulus."""
+    return ElasticBody(GraspObject(mesh, material or Material(MODULUS, RATIO, 1000.0, 0.5)),
+                       MechanicsOptions(elasticity=elasticity, compliance=options))
+
+
+@pytest.fixture(scope='module')
+def slab(tmp_path_factory):
+    """Return a slab with each elasticity, all with one folder."""
+    mesh = shapes.cylinder(SLAB_RADIUS, 2.0 * HALF, edge_length=4e-3)
+    folder = str(tmp_path_factory.mktemp('kept'))
+    return {name: elastic_body(mesh, name, replace(FEW, folder=folder))
+            for name in ('half_space', 'body', 'auto')}
+
+
+def pinch(depth, count=100, radius=0.04):
+    """Return two balls pressed into both sides of the slab."""
+    above = paraboloid(radius, depth, count)
+    turned = above.points * [1.0, -1.0, -1.0]
+    below = PatchNodes(turned - [0.0, 0.0, HALF], above.normals, above.areas, above.depths,
+                       above.patches, above.links)
+    above = PatchNodes(above.points + [0.0, 0.0, HALF], -above.normals, above.areas,
+                       above.depths, above.patches, above.links)
+    nodes = join(above, below)
+    return Contact(nodes, np.zeros(2, np.int64), np.full(2, 2.0 * HALF))
+
+
+@pytest.mark.parametrize('depth', SLAB_FORCES)
+def test_a_pinched_slab_meets_the_force_of_finite_elements(slab, depth):
+    force = solve_contact(slab['body'], pinch(depth), {}).results.magnitudes
+    assert_allclose(force, SLAB_FORCES[depth], rtol=RTOL_SLAB)
+    plain = solve_contact(slab['half_space'], pinch(depth), {}).results.magnitudes
+    assert (plain < 0.82 * SLAB_FORCES[depth]).all()
+
+
+def test_gaps_are_closed_under_load_and_open_elsewhere(slab):
+    contact = pinch(1e-3)
+    solution = solve_contact(slab['body'], contact, {}).solution
+    gaps = solution.displacements - contact.nodes.depths[solution.rows]
+    assert np.abs(gaps[solution.loaded]).max() < 1e-9 * contact.nodes.depths.max()
+    assert gaps.min() > -1e-9 * contact.nodes.depths.max()
+    assert_allclose(solution.object_compliance @ solution.forces,
+                    solution.displacements[solution.loaded], rtol=1e-9)
+
+
+def test_on_a_large_ball_the_body_is_a_half_space():
+    nodes = paraboloid(8e-3, 1e-4, 100)
+    mesh = shapes.sphere(1.0, 0.2).with_transform(transform(np.eye(3), np.array([0., 0., 1.])))
+    own = prepare_compliance(mesh, RATIO, 400)
+    plain = solve_contact_forces(nodes, 1e6, {})
+    finite = solve_contact_forces(nodes, 1e6, {}, body=own)
+    assert_allclose(finite.forces.sum(), plain.forces.sum(), rtol=RTOL_LARGE)
+
+
+@pytest.mark.parametrize('depth, same', [(5e-5, 'half_space'), (1e-3, 'body')])
+def test_auto_takes_the_body_where_the_half_space_is_too_thick(slab, depth, same):
+    found, expected = (solve_contact(slab[name], pinch(depth), {}) for name in ('auto', same))
+    assert_array_equal(found.solution.forces, expected.solution.forces)
+    assert_array_equal(found.flags, expected.flags)
+    other = solve_contact(slab['body' if same == 'half_space' else 'half_space'], pinch(depth),
+                          {})
+    assert not np.array_equal(found.solution.forces, other.solution.forces)
+
+
+def test_answers_do_not_depend_on_what_was_asked_before_or_kept(slab):
+    fresh = elastic_body(slab['auto'].mesh, 'auto')
+    assert_array_equal(solve_contact(fresh, pinch(1e-3), {}).solution.forces,
+                       solve_contact(slab['auto'], pinch(1e-3), {}).solution.forces)
+
+
+def test_half_spaces_are_never_prepared(monkeypatch, slab):
+    monkeypatch.setattr(bodies.ComplianceSource, 'get', None)
+    fresh = elastic_body(slab['auto'].mesh, 'half_space')
+    solve_contact(fresh, pinch(1e-3), {})
+    solve_contact(elastic_body(fresh.mesh, 'auto'), pinch(5e-5), {})
+
+
+def test_thin_is_what_the_nodes_do_not_resolve(slab):
+    own = slab['body'].compliance
+    limit = LEAST_SPACINGS * own.spacing
+    assert own.resolves([0.99 * limit, 1.01 * limit]).tolist() == [False, True]
+    contact = pinch(1e-3)
+    assert (solve_contact(slab['half_space'], contact, {}).flags == PATCH_THIN).all()
+    assert not solve_contact(slab['body'], contact, {}).flags.any()
+    unresolved = replace(contact, thickness=np.array([2.0 * HALF, 0.99 * limit]))
+    assert solve_contact(slab['body'], unresolved, {}).flags.tolist() == [0, PATCH_THIN]
+
+
+def test_a_press_of_a_third_of_the_thickness_is_flagged(slab):
+    assert (solve_contact(slab['body'], pinch(3.1e-3), {}).flags & PATCH_THIN).all()
+
+
+def test_a_wall_that_bends_is_not_strained_by_that():
+    # A wide thin plate pressed by one ball on one side: it bends far, and hardly dents.
+    mesh = shapes.box([0.12, 0.12, 0.01], 6e-3)
+    contact = Contact(paraboloid(2e-3, 1e-3, 60), np.zeros(1, np.int64), np.array([0.01]))
+    contact = replace(contact, nodes=replace(
+        contact.nodes, points=contact.nodes.points + [0.0, 0.0, -0.005]))
+    body = elastic_body(mesh, 'body', ComplianceOptions(1000))
+    patches = solve_contact(body, contact, {})
+    local = solve_contact(elastic_body(mesh, 'half_space'), contact, {})
+    assert patches.results.magnitudes < 0.7 * local.results.magnitudes
+    assert not (patches.flags & PATCH_STRAINED).any()
+    assert (patches.results.indentations > 0.9 * patches.results.radii).all()
+
+
+def test_a_compliance_too_coarse_for_the_patches_is_left_out(slab):
+    contact = pinch(1e-3)
+    own = slab['body'].compliance
+    body = elastic_body(slab['body'].mesh, 'auto')
+    body._source._compliance = BodyCompliance(own.points, own.elements,
+                                              -1e6 * np.abs(own.displacements))
+    plain = solve_contact(slab['half_space'], contact, {})
+    found = solve_contact(body, contact, {})
+    assert_array_equal(found.solution.forces, plain.solution.forces)
+    assert found.flags.tolist() == plain.flags.tolist() == [PATCH_THIN] * 2
+
+
+def test_a_body_too_intricate_is_refused_or_with_auto_a_half_space():
+    mesh, few = shapes.banana(), ComplianceOptions(200)
+    with pytest.raises(MeshError, match='nodes are too few'):
+        elastic_body(mesh, 'body', few)
+    nodes = paraboloid(0.04, 1e-3, 50)
+    contact = Contact(nodes, np.zeros(1, np.int64), np.array([0.01]))
+    found = solve_contact(elastic_body(mesh, 'auto', few), contact, {})
+    plain = solve_contact(elastic_body(mesh, 'half_space', few), contact, {})
+    assert_array_equal(found.solution.forces, plain.solution.forces)
+    assert found.flags.tolist() == [PATCH_THIN]
+
+
+def test_an_unknown_elasticity_is_refused():
+    with pytest.raises(TaskError, match='one of half_space, body, auto, got .plastic.'):
+        MechanicsOptions(elasticity='plastic')
+
+
+@pytest.mark.slow
+def test_flanks_of_a_pinched_ball_move_as_the_exact_series_has_them():
+    radius, depth = 0.04, 1e-3
+    body = elastic_body(shapes.sphere(radius, 3e-3), 'body')
+    nodes = join(*(ball_under_pad(radius, [0.0, 0.0, side], depth, 0.01, 60, link)
+                   for link, side in enumerate((1.0, -1.0))))
+    contact = Contact(nodes, np.zeros(2, np.int64), np.full(2, 2.0 * radius))
+    patches = solve_contact(body, contact, {})
+    surface = deform_body(body, contact, patches)
+    moves = surface.vertices - body.mesh.vertices
+    cosine = body.mesh.vertices[:, 2] / radius
+    flanks = np.abs(cosine) < 0.5
+    force = patches.results.magnitudes.mean()
+    # Even orders of two opposite forces; a ring of the contact's width damps the high ones.
+    out = np.zeros(len(cosine))
+    for order in range(0, 60, 2):
+        width = patches.results.radii.mean() / radius
+        pressure = (2 * order + 1) * force / (2.0 * np.pi * radius ** 2)
+        factor = ball_response(order, RATIO)[0] if order else 2.0 * RATIO - 1.0
+        out += (np.exp(-0.1 * (order * width) ** 2) * pressure * radius / MODULUS * factor
+                * legval(cosine, np.eye(order + 1)[order]))
+    radial = (moves * body.mesh.vertices).sum(axis=1) / radius
+    assert_allclose(radial[flanks], out[flanks], rtol=0.0, atol=ATOL_FLANK * depth)
+    assert out[flanks].max() > 5.0 * ATOL_FLANK * depth
+    assert radial[np.abs(cosine) < 0.1].min() > 0.0
+    volume, _ = volume_and_centre(surface.vertices, body.mesh.faces)
+    assert_allclose(volume - body.mesh.volume, surface.volume_change, rtol=1e-6)

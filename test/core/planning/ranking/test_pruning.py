@@ -1,0 +1,124 @@
+"""Which grasps are refined: those whose refined scores may come among the best."""
+
+from dataclasses import replace
+from functools import lru_cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gripsim_ros.core.batches import DETAIL_FORCES, PATCH_REACHES_LINK_EDGE, PATCH_THIN
+from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.pipeline import Pipeline
+from gripsim_ros.core.planning import GraspPlanner, Task
+from gripsim_ros.core.planning.closing.batching import question_batch
+from gripsim_ros.core.planning.closing.closing import Question
+from gripsim_ros.core.planning.closing.grasp_state import state_row
+from gripsim_ros.core.planning.load_cases import task_load_cases
+from gripsim_ros.core.planning.ranking.pruning import (
+    RELIEF, Prospects, best_score, foreseen_change)
+from gripsim_ros.core.planning.ranking.score import score_reference
+from gripsim_ros.library.in_process import mechanics_options, planner_options
+from gripsim_ros.library.resources import load_default_hand
+
+
+@lru_cache(maxsize=None)
+def held():
+    """Return the state of a grasp of a ball that holds, hand, reference and options."""
+    hand, options = load_default_hand(), planner_options()
+    thing = GraspObject(shapes.sphere(0.033, 0.003), Material(2e6, 0.45, 1100.0, 0.8))
+    planner = GraspPlanner(thing, hand, Task(), options, max_hypotheses=1)
+    pipeline = Pipeline(hand, thing, mechanics_options())
+    while not planner.finished:
+        ask = planner.ask()
+        planner.tell(ask.batch_id, pipeline.evaluate(ask.configurations))
+    grasp, cases = planner.ranked()[0], task_load_cases(Task(), np.eye(3))
+    question = Question(DETAIL_FORCES, grasp.T_object_palm, grasp.trajectory[-1],
+                        np.zeros(7), np.zeros(3))
+    state = state_row(pipeline.evaluate(
+        question_batch([question], cases, Task(), DETAIL_FORCES)), 0)
+    assert state.capable and len(state.links) >= 2
+    return state, hand, score_reference(thing, hand, cases), options
+
+
+def forces_of(state, ratio):
+    return {link: ratio * float(state.normal_forces[state.links == link].sum())
+            for link in state.links.tolist()}
+
+
+@given(ratio=st.floats(0.3, 3.0))
+def test_a_flagged_patch_is_in_range_again_only_where_its_force_falls(ratio):
+    state, *rest = held()
+    clean = replace(state, flags=np.zeros_like(state.flags))
+    flagged = replace(state, flags=np.where(np.arange(len(state.flags)) == 0, PATCH_THIN, 0))
+    assert foreseen_change(clean, forces_of(state, ratio), *rest)[1]
+    if abs(ratio - RELIEF) > 1e-9:
+        assert foreseen_change(flagged, forces_of(state, ratio), *rest)[1] == (ratio < RELIEF)
+
+
+def test_forces_that_stay_change_no_score_and_larger_ones_lower_it():
+    state, *rest = held()
+    assert foreseen_change(state, forces_of(state, 1.0), *rest)[0] == pytest.approx(0.0, abs=1e-12)
+    assert foreseen_change(state, forces_of(state, 2.0), *rest)[0] < 0.0
+
+
+WANTED, SLACK = 3, 0.02
+
+
+class Pressing(SimpleNamespace):
+    """A closing on its way that every link presses, and that wants forces by a ratio."""
+
+    judged, ratio = False, 2.0
+
+    def presses_everywhere(self, state):
+        return True
+
+    def wanted_forces(self, state):
+        return forces_of(state, self.ratio)
+
+
+def pressing(number):
+    return Pressing(hypothesis=SimpleNamespace(number=number), bar=None, best_score=None)
+
+
+def last_of_three_heats(known):
+    """Return prospects and a closing of the third heat, where the first came to known grasps."""
+    state, hand, reference, options = held()
+    options = replace(options, heat_size=len(known), set_aside_slack=SLACK)
+    prospects = Prospects(hand, reference, options, WANTED)
+    for heat in range(2):
+        closings = [pressing(heat * len(known) + i) for i in range(len(known))]
+        prospects.begin(closings)
+        for closing, (quantitative, score) in zip(closings, known):
+            prospects.conclude(closing.hypothesis.number, SimpleNamespace(
+                quantitative=quantitative, score=score) if heat == 0 else None)
+    closing = pressing(2 * len(known))
+    prospects.begin([closing])
+    return prospects, closing, best_score(state, hand, reference, options)
+
+
+@given(known=st.lists(st.tuples(st.booleans(), st.floats(-0.3, 0.3)), min_size=1, max_size=8),
+       flag=st.sampled_from((0, PATCH_THIN, PATCH_REACHES_LINK_EDGE)))
+def test_closings_are_beaten_by_as_many_as_wanted_that_rank_before_them(known, flag):
+    state = held()[0]
+    best = last_of_three_heats([(True, 0.0)])[2]
+    known = [(quantitative, best + over) for quantitative, over in known]
+    prospects, closing, _ = last_of_three_heats(known)
+    may_be_quantitative = flag != PATCH_THIN
+    before = sum((quantitative, score - SLACK) > (may_be_quantitative, best)
+                 if quantitative == may_be_quantitative else quantitative
+                 for quantitative, score in known)
+    flagged = replace(state, flags=np.full_like(state.flags, flag))
+    assert prospects.is_beaten(closing, flagged) == (before >= WANTED)
+    assert closing.best_score in (None, best)
+
+
+def test_a_flagged_patch_that_is_pressed_less_may_beat_all_bars():
+    state = held()[0]
+    prospects, closing, _ = last_of_three_heats([(True, -1.0)] * WANTED)
+    flagged = replace(state, flags=np.full_like(state.flags, PATCH_THIN))
+    assert prospects.is_beaten(closing, flagged)
+    closing.ratio = 0.9 * RELIEF
+    assert not prospects.is_beaten(closing, flagged)

@@ -1,0 +1,147 @@
+"""Commands, options and names that the docs tell exist; code that can run there runs."""
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+import typer
+
+from gripsim_ros.core.bodies import shapes
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([ROOT / 'README.md', *(ROOT / 'docs').rglob('*.md')])
+#: A command stands in an indented or fenced block; its options may go on in further lines.
+COMMAND = re.compile(r'^(?: {4}|\$ )?(gripsim [^\n]*(?:\n {8,}[^\n]*)*)', re.MULTILINE)
+SHELL = re.compile(r'^ {4}((?:gripsim|python) (?:-c "[^"]*"|[^\n]*))', re.MULTILINE)
+TABLE_ROW = re.compile(r'^\| [^|]+ \| `([\w.]+)` \| `(\w+)`: `(\w+)` \|$', re.MULTILINE)
+LAW_ROW = re.compile(r'^\| [^|]+ \| `(\w+)`: `(\w+)` \|$', re.MULTILINE)
+LEAST_COMMANDS, LEAST_EQUATIONS, MILLIMETRES = 30, 50, 1000.0
+#: Hypotheses with which the quick start's example is quick.
+FEW = 4
+
+
+def name(page):
+    return str(page.relative_to(ROOT))
+
+
+def text(page):
+    return page.read_text(encoding='utf-8')
+
+
+@lru_cache(maxsize=1)
+def verbs():
+    """Return the options of each verb of the command line."""
+    from gripsim_ros.apps.cli.main import app
+    found = {}
+
+    def collect(command, words):
+        for word, below in getattr(command, 'commands', {}).items():
+            collect(below, (*words, word))
+        if not hasattr(command, 'commands'):
+            found[' '.join(words)] = {'--help', '--debug'} | {
+                option for parameter in command.params
+                for option in (*parameter.opts, *parameter.secondary_opts)}
+    collect(typer.main.get_command(app), ())
+    return found
+
+
+def commands(page):
+    """Return verb, options and the line of every command ``gripsim`` of a page's blocks."""
+    found = []
+    for line in COMMAND.findall(text(page)):
+        own = line.partition(' #')[0].partition(' -- ')[0].partition('|  ')[0]
+        words = own.split()[1:]
+        verb = next((' '.join(words[:n]) for n in (2, 1) if ' '.join(words[:n]) in verbs()), None)
+        found.append((verb, set(re.findall(r'(?<![\w-])--[a-z][a-z-]*', own)), line))
+    return found
+
+
+def test_commands_in_the_docs_have_the_options_that_they_are_given():
+    count = 0
+    for page in PAGES:
+        for verb, options, line in commands(page):
+            assert verb or options <= {'--help', '--version'}, f'{name(page)}: {line}'
+            if verb:
+                assert not options - verbs()[verb], f'{name(page)}: {line}'
+                count += 1
+    assert count > LEAST_COMMANDS
+
+
+def test_arguments_of_the_launch_file_in_the_docs_are_its_own():
+    launch = (ROOT / 'launch' / 'gripsim.launch.py').read_text()
+    own = set(re.findall(r"DeclareLaunchArgument\(\s*'(\w+)'", launch))
+    assert {'object', 'hardware'} <= own
+    for page in PAGES:
+        for line in re.findall(r'ros2 launch gripsim_ros gripsim.launch.py[^\n`]*', text(page)):
+            for argument in re.findall(r'([a-z]\w*):=', line):
+                assert argument in own, f'{name(page)}: {line}'
+
+
+def test_targets_of_make_and_benchmarks_in_the_docs_exist():
+    targets = set(re.findall(r'^([\w-]+):', (ROOT / 'Makefile').read_text(), re.MULTILINE))
+    modules = {path.stem for path in (ROOT / 'benchmarks').glob('*.py')}
+    for page in PAGES:
+        for target in re.findall(r'(?:^ {4}|`)make ([a-z][\w-]*)', text(page), re.MULTILINE):
+            assert target in targets, f'{name(page)}: make {target}'
+        for module in re.findall(r'python -m\s+benchmarks (\w+)', text(page)):
+            assert module in modules, f'{name(page)}: benchmarks {module}'
+
+
+def test_every_equation_of_the_model_has_its_function_and_its_test():
+    page = text(ROOT / 'docs' / 'model' / 'README.md')
+    rows = TABLE_ROW.findall(page)
+    assert len(rows) > LEAST_EQUATIONS
+    for path, file, test in [*rows, *((None, *row) for row in LAW_ROW.findall(page))]:
+        if path:
+            module, _, function = path.rpartition('.')
+            assert hasattr(importlib.import_module(f'gripsim_ros.core.{module}'), function), path
+        source = (ROOT / 'test' / f'test_{file}.py').read_text(encoding='utf-8')
+        assert re.search(rf'^ *def {test}\(', source, re.MULTILINE), f'{file}: {test}'
+    linked = set(re.findall(r'\]\((\w+\.md)\)', page))
+    assert linked == {p.name for p in (ROOT / 'docs' / 'model').glob('*.md')} - {'README.md'}
+
+
+#: What cannot be run for its text: places to fill, servers, other machines.
+NOT_RUN = re.compile(r'[A-Z]{2}|…|tcp://|benchmarks|gripsim (view|suite|record|replay|doctor)')
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('page, count', [
+    ('quick_start.md', 1), ('sweep.md', 4), ('model/planar_closure.md', 2)])
+def test_commands_of_a_page_run_in_their_order(tmp_path, page, count):
+    import trimesh
+    apple = shapes.apple()
+    for file, scale in (('mug.stl', MILLIMETRES), ('meshes/apple.ply', 1.0)):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        trimesh.Trimesh(scale * apple.vertices, apple.faces, process=False).export(
+            tmp_path / file)
+    (tmp_path / 'docs' / 'images').mkdir(parents=True)
+    (tmp_path / 'examples').symlink_to(ROOT / 'examples')
+    script = '\n'.join(
+        re.sub(r'^(gripsim (?:plan|sweep)) ', rf'\1 --hypotheses {FEW} ',
+               command.replace('\n    ', '\n'))
+        for command in SHELL.findall(text(ROOT / 'docs' / page)) if not NOT_RUN.search(command))
+    assert len(re.findall('^(?:gripsim|python) ', script, re.MULTILINE)) == count, script
+    ended = subprocess.run(
+        ['bash', '-e', '-c', script], cwd=tmp_path, text=True, capture_output=True,
+        env={**os.environ, 'PATH': f'{Path(sys.executable).parent}:{os.environ["PATH"]}'})
+    assert ended.returncode == 0, (script, ended.stderr)
+
+
+@pytest.mark.slow
+def test_the_example_of_the_quick_start_runs(tmp_path, monkeypatch, capsys):
+    import trimesh
+    (code,) = re.findall(r'^```python\n(.*?)^```$', text(ROOT / 'docs' / 'quick_start.md'),
+                         re.MULTILINE | re.DOTALL)
+    apple = shapes.apple()
+    trimesh.Trimesh(MILLIMETRES * apple.vertices, apple.faces, process=False).export(
+        tmp_path / 'mug.stl')
+    monkeypatch.chdir(tmp_path)
+    code = code.replace('hypotheses=40', f'hypotheses={FEW}')
+    exec(compile(code, 'quick_start.md', 'exec'), {})
+    assert capsys.readouterr().out.startswith('1 0.')

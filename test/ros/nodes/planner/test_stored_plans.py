@@ -1,0 +1,75 @@
+"""The planner's node answers from a grasp database first, and only where it holds the plan."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+
+pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
+
+from gripsim_ros.library.database.lookup import GraspDatabase  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand  # noqa: E402
+from gripsim_ros.ros.clients.plan import plan_request, PlanGraspClient, STATUS_NAMES  # noqa: E402
+from gripsim_ros.ros.programs import PROGRAMS  # noqa: E402
+from sweep_cases import HYPOTHESES, real_sweep, SOFT  # noqa: E402
+
+ATOL_ROUNDOFF = 1e-12
+LONG = 120.0
+
+
+@pytest.fixture(scope='module')
+def client():
+    """Yield a client of a planner that is alone: without a stage it cannot plan."""
+    folder, _ = real_sweep()
+    command = [sys.executable, '-m', PROGRAMS['grasp_planner'], '--ros-args', '-p',
+               f'grasp_database:={folder / "grasps.db"}', '-p', 'answer_timeout:=0.2', '-p',
+               'max_attempts:=1']
+    with subprocess.Popen(command, env=os.environ) as process:
+        try:
+            with PlanGraspClient() as connected:
+                connected.wait_for_server(LONG)
+                yield connected
+        finally:
+            process.terminate()
+
+
+def request(seed=0):
+    """Return a request for an object of the sweep."""
+    folder, _ = real_sweep()
+    return plan_request(folder / 'meshes' / 'a.ply', SOFT, max_hypotheses=HYPOTHESES, seed=seed)
+
+
+@pytest.mark.slow
+def test_the_planner_answers_from_the_database(client):
+    folder, _ = real_sweep()
+    expected = next(GraspDatabase(str(folder / 'grasps.db')).jobs()).plan
+    answer = client.plan(request())
+    assert STATUS_NAMES[answer.status] == 'SUCCEEDED' and len(answer.grasps) == len(
+        expected.grasps) > 0
+    for msg, grasp in zip(answer.grasps, expected.grasps):
+        assert (msg.rank, msg.hypothesis, msg.score, msg.margin) == (
+            grasp.rank, grasp.hypothesis, grasp.score, grasp.margin)
+        points = [point.positions for point in msg.joint_trajectory.points]
+        assert_allclose(np.array(points), grasp.trajectory, atol=0)
+        position = msg.hand_pose.position
+        assert_allclose([position.x, position.y, position.z], grasp.T_object_palm[:3, 3],
+                        atol=ATOL_ROUNDOFF)
+        assert list(msg.joint_trajectory.joint_names) == list(load_default_hand().joint_names)
+    assert answer.evaluated == expected.summary.evaluated
+
+
+@pytest.mark.slow
+def test_another_request_goes_to_the_stages(client):
+    assert STATUS_NAMES[client.plan(request(seed=1)).status] == 'STAGE_MISSING'
+
+
+@pytest.mark.slow
+def test_a_database_that_is_not_there_ends_the_node_with_one_line(tmp_path):
+    run = subprocess.run(
+        [sys.executable, '-m', PROGRAMS['grasp_planner'], '--ros-args', '-p',
+         f'grasp_database:={tmp_path / "none.db"}'], capture_output=True, text=True, timeout=LONG)
+    assert run.returncode == 2
+    assert 'there is no such file' in run.stderr.splitlines()[-1]
