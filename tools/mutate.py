@@ -23,52 +23,60 @@ import sys
 
 ROOT = Path(__file__).resolve().parents[1]
 CORE = 'gripsim_ros.core'
-#: Modules and the tests that hold them: files, then an expression of pytest's -k or ''.
+#: Modules of the core and the tests that hold them: names of files in the folder that mirrors
+#: the module's, or below test/; then an expression of pytest's -k or ''.
 TARGETS = {
-    'contact.gjk': ('test_gjk_kernels', ''),
-    'contact.vp_tree': ('test_tree_kernels', 'new_tree or refitted or node'),
-    'contact.point_queries': ('test_tree_kernels', 'triangle_meets or of_any_place or closest '
-                              'or points_in or bounds_in'),
-    'contact.culling': ('test_tree_kernels', 'boxes or vertices_in or rows_of'),
-    'contact.ray_queries': ('test_ray_kernels', 'not vertices'),
-    'contact.penetration': ('test_ray_kernels', 'vertices or cells or ascending'),
-    'contact.epa': ('test_epa_kernels', ''),
-    'contact.lattice': ('test_lattice_kernels', ''),
-    'contact.raster': ('test_lattice_kernels', ''),
-    'contact.windows': ('test_window_kernels', ''),
-    'contact.rows': ('test_row_kernels', ''),
-    'contact.region': ('test_patch_kernels', 'areas or clipped or start or region'),
-    'contact.patch_quality': ('test_patch_quality', ''),
-    'contact.indenters': ('test_patch_kernels', 'mesh'),
-    'contact.patches': ('test_patch_kernels test_patches',
-                        'not turning and not cylinder and not meshed and not asked'),
-    'contact.simplex_search': ('test_simplex_kernels', ''),
-    'contact.seed_rule': ('test_seed_kernels', ''),
-    'contact.clearance': ('test_clearance_kernels', ''),
-    'planning.quick_look': ('test_quick_look_kernels', ''),
-    'planning.planar_closure_contour': (
-        'test_planar_closure_kernels test_planar_closure_hand test_planar_closure',
+    'contact.distance.gjk': ('gjk', ''),
+    'contact.geometry.vp_tree': ('tree_kernels', 'new_tree or refitted or node'),
+    'contact.geometry.closest_point': (
+        'tree_kernels',
+        'triangle_meets or of_any_place or closest or points_in or bounds_in'),
+    'contact.geometry.culling': ('tree_kernels', 'boxes or vertices_in or rows_of'),
+    'contact.geometry.ray_casting': ('ray_casting', 'not vertices'),
+    'contact.vertices.kernels': (
+        'core/contact/geometry/ray_casting',
+        'vertices or cells or ascending'),
+    'contact.backends.convex.epa': ('epa', ''),
+    'contact.patches.sampling_grid': ('sampling_grid', ''),
+    'contact.patches.rasterise': ('sampling_grid', ''),
+    'contact.patches.grid_placement': ('grid_placement', ''),
+    'numerics.vec3': ('vec3', ''),
+    'contact.patches.region': ('patch_kernels', 'areas or clipped or start or region'),
+    'contact.patches.patch_flags': ('patch_flags', ''),
+    'contact.patches.indenters': ('patch_kernels', 'mesh'),
+    'contact.patches.patch': (
+        'patch_kernels patch',
+        'not turning and not cylinder and not meshed and not asked'),
+    'contact.backends.convex.gjk_simplex': ('gjk_simplex', ''),
+    'contact.published.intersection_rule': ('intersection_rule_kernels', ''),
+    'contact.distance.clearance': ('clearance_kernels', ''),
+    'planning.hypotheses.prescreen': ('prescreen', ''),
+    'planning.planar_closing.contour': (
+        'first_touch hand_section finger_chain',
         '(cut or contour or mirrored or mesh or grazes or pieces) and not prism'),
-    'planning.planar_closure_kernel': ('test_planar_closure_kernels test_planar_closure', ''),
-    'planning.planar_closure_together': ('test_planar_closure_kernels', ''),
-    'planning.press': ('test_press_kernels test_closing_forces', 'not closing_ends'),
-    'mechanics.active_set': ('test_active_set test_contact_forces',
-                             'active_set or definite_problem or exchanges or coinciding'),
-    'mechanics.closing_memory': ('test_closing_memory', 'share_parts or not_pressed or punch'),
-    'mechanics.cholesky': ('test_cholesky', ''),
-    'mechanics.cone_algebra': ('test_cone_kernels test_cone_solver', ''),
-    'mechanics.cone_equations': ('test_cone_kernels test_cone_solver', ''),
-    'mechanics.cone_lanes': ('test_cone_kernels test_cone_solver', ''),
-    'mechanics.cone_solver': ('test_cone_kernels test_cone_solver', ''),
-    'mechanics.cone_steps': ('test_cone_kernels test_cone_solver', ''),
-    'mechanics.patch_sums': ('test_patch_sums', ''),
-    'mechanics.grasp_map': ('test_grasp_map', ''),
-    'mechanics.tilting': ('test_tilting', 'fields or springs_bear or springs_need or in_a_line'),
-    'mechanics.kernel': ('test_half_space_kernels', ''),
-    'mechanics.boussinesq': ('test_boussinesq_kernels', ''),
-    'mechanics.contact_springs': ('test_equilibrium_kernels', ''),
-    'mechanics.equilibrium': ('test_equilibrium_kernels', ''),
-    'mechanics.load_margins': ('test_equilibrium_kernels', ''),
+    'planning.planar_closing.first_touch': ('first_touch finger_chain', ''),
+    'planning.planar_closing.advance': ('first_touch', ''),
+    'planning.closing.force_control': ('force_control closing_forces', 'not closing_ends'),
+    'numerics.complementarity': (
+        'complementarity core/mechanics/contact/contact_forces',
+        'active_set or definite_problem or exchanges or coinciding'),
+    'mechanics.contact.warm_start': ('warm_start', 'share_parts or not_pressed or punch'),
+    'numerics.cholesky': ('cholesky', ''),
+    'numerics.socp.cone': ('kernels solver', ''),
+    'numerics.socp.kkt': ('kernels solver', ''),
+    'numerics.socp.lanes': ('kernels solver', ''),
+    'numerics.socp.solver': ('kernels solver', ''),
+    'numerics.socp.iteration': ('kernels solver', ''),
+    'mechanics.contact.patch_moments': ('patch_moments', ''),
+    'grasp_theory.grasp_map': ('grasp_map', ''),
+    'mechanics.contact.rocking_stiffness': (
+        'rocking_stiffness',
+        'fields or springs_bear or springs_need or in_a_line'),
+    'mechanics.contact.half_space': ('half_space', ''),
+    'mechanics.deformation.boussinesq': ('boussinesq', ''),
+    'mechanics.stability.contact_springs': ('equilibrium', ''),
+    'mechanics.stability.equilibrium': ('equilibrium', ''),
+    'mechanics.stability.margin': ('equilibrium', ''),
 }
 #: Random examples of a law, first and where a mutant survives these.
 EXAMPLES = 6, 30
@@ -229,6 +237,13 @@ def tell(text):
     os.write(OUTPUT, f'{text}\n'.encode())
 
 
+def test_file(module, name):
+    """Return the path of a test that is named beside a module."""
+    folder, _, name = name.rpartition('/')
+    folder = folder or '/'.join(['core', *module.split('.')[:-1]])
+    return f'test/{folder}/test_{name}.py'
+
+
 def test_module(module, choose):
     """Return how many of the chosen mutants survive the tests of their module."""
     import pytest
@@ -237,7 +252,7 @@ def test_module(module, choose):
     with open(os.devnull, 'w') as nowhere, contextlib.redirect_stdout(nowhere), \
             contextlib.redirect_stderr(nowhere):
         pytest.main(['-q', '-p', 'no:cacheprovider', '-k', chosen,
-                     *(f'test/{name}.py' for name in files.split())], plugins=[runner])
+                     *(test_file(module, name) for name in files.split())], plugins=[runner])
     if runner.survivors is None:
         raise SystemExit(f'{module}: its tests could not be run as they are')
     return runner.survivors
@@ -248,7 +263,7 @@ def prepare():
     os.environ |= {'NUMBA_DISABLE_JIT': '1', 'OPENBLAS_NUM_THREADS': '1',
                    'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1'}
     os.chdir(ROOT)
-    sys.path[:0] = [str(ROOT), str(ROOT / 'test')]
+    sys.path[:0] = [str(ROOT), str(ROOT / 'test' / 'helpers')]
 
 
 def main():

@@ -4,6 +4,8 @@ Rigid transforms as ``(..., 4, 4)`` matrices; ``T_a_b`` is the pose of b in a.
 Quaternions are x, y, z, w. Points are rows.
 """
 
+import warnings
+
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
@@ -167,6 +169,27 @@ def to_pose(T_a_b: Array) -> tuple[Array, Array]:
 def from_rotation_vector(twist: Array) -> Array:
     """Return the transform with translation ``twist[:3]`` and rotation vector ``twist[3:]``."""
     return transform(Rotation.from_rotvec(twist[3:]).as_matrix(), twist[:3])
+
+
+def euler_angles(rotation: Array, axes: str) -> Array:
+    """
+    Return the Euler angles ``(3,)`` of a rotation [rad].
+
+    Parameters
+    ----------
+    rotation : (3, 3) float
+    axes : str
+        As scipy names them: ``'xyz'`` are those of a URDF's rpy.
+
+    Notes
+    -----
+    Where the second angle makes the other two turn about one axis (gimbal lock), the third is
+    0; they still are angles of the rotation, so nobody is warned.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings('ignore', 'Gimbal lock', UserWarning)
+        angles: Array = Rotation.from_matrix(rotation).as_euler(axes)
+    return angles
 
 
 def skew(v: Array) -> Array:

@@ -1,11 +1,14 @@
 """Small algebra of vectors, against numpy's."""
 
+import warnings
+
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.transforms import (
-    apply, checked_rigid, cross, from_pose, rotate, skew, to_pose)
+    apply, checked_rigid, cross, euler_angles, from_pose, rotate, skew, to_pose)
 
 
 @pytest.mark.parametrize('shapes', [((3,), (3,)), ((7, 3), (7, 3)), ((3,), (5, 3)),
@@ -60,3 +63,14 @@ def test_a_stack_of_poses_is_rigid_where_each_is():
 def test_points_of_another_shape_are_refused(mapped):
     with pytest.raises(ShapeError, match=r'takes rows \(..., n, 3\), got \(4, 4\) and \(3, 2\)'):
         mapped(np.eye(4), np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize('angles', [(0.3, 0.5 * np.pi, 0.2), (0.3, -0.5 * np.pi, 0.2),
+                                    (-2.0, 0.7, 3.0), (0.0, 0.0, 0.0)])
+def test_euler_angles_turn_back_to_the_rotation_and_warn_of_nothing(angles):
+    rotation = Rotation.from_euler('xyz', angles).as_matrix()
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        found = euler_angles(rotation, 'xyz')
+    np.testing.assert_allclose(Rotation.from_euler('xyz', found).as_matrix(), rotation,
+                               atol=1e-12)

@@ -2,7 +2,9 @@
 
 from dataclasses import fields, replace
 from functools import lru_cache
+import os
 from pathlib import Path
+import signal
 import tempfile
 
 import numpy as np
@@ -171,3 +173,15 @@ def same(one, other):
             same(a, b)
     else:
         assert one == other or (one != one and other != other)
+
+
+# What workers in other processes are given: they find it by the name of this module.
+
+def dies(job):
+    """Kill the worker that has the job."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def answers(job):
+    """Stand for planning."""
+    return Failure(f'{job.label} {len(job.content)}')

@@ -1,147 +1,132 @@
-"""Imports run one way, and the core knows neither ROS nor the terminal."""
+"""Imports run one way, down to the rooms; the core knows neither ROS nor the terminal."""
 
 import ast
-from functools import lru_cache
-from pathlib import Path
 
+from house import (
+    is_under, LEAVES, list_folders, list_imports, list_own_imports, list_reached, MODULES,
+    PACKAGE, read_tree, ROOT)
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = 'gripsim_ros'
+#: Largest number of lines of a module.
 MAX_LINES = 400
-# From the bottom up. A module may import what stands in a line above it, and its own unit.
-LAYERS = (
-    ('core.errors',),
-    ('core.transforms',),
-    ('core.batches',),
-    ('core.bodies',),
-    ('core.hand',),
-    ('core.contact',),
-    ('core.mechanics',),
-    ('core.planning',),
-    ('core.arm',),
-    ('core.pipeline',),
-    ('resources',),
-    ('environment', 'task_file', 'workers', 'robustness', 'display'),
-    ('in_process', 'grasp_file'),
-    ('conversions', 'report', 'sweep'),
-    ('markers',),
-    ('sim', 'driver', 'execution', 'connection'),
-    ('nodes', 'client', 'suite'),
-    ('doctor', 'record', 'execute_client'),
-    ('view',),
-    ('cli',),
-)
-RANK = {unit: rank for rank, layer in enumerate(LAYERS) for unit in layer}
-# The hand needs meshes for its links, not materials or objects.
-EXCEPTIONS = {'core.hand': {'core.bodies': ('core.bodies', 'core.bodies.mesh')}}
+# What each package with rooms holds, from the bottom up: what stands in a place may import from
+# the places before it, and from within itself. A test compares docs/architecture.md.
+LAYERS = {
+    PACKAGE: 'core < library < hardware < ros < apps',
+    'core': ('errors, numerics < transforms < batches, bodies < hand < grasp_theory, contact '
+             '< mechanics, planning < arm < pipeline'),
+    'core.bodies': ('instances, material, mesh < mass, reading, shapes, topology < repair '
+                    '< loading < scans < grasp_object < decimate'),
+    'core.hand': ('description, urdf < tree < link_surfaces < loading < model < kinematics '
+                  '< published'),
+    'core.numerics': 'simd, vec3 < cholesky, socp < complementarity',
+    'core.contact': ('geometry < distance, patches, vertices < published, stage < backends'),
+    'core.contact.backends': 'convex < common_plane < find_contacts',
+    'core.mechanics': ('boundary_elements, published, stability < contact < deformation '
+                       '< options < body < indentation, state_builder < stage'),
+    'core.planning': (
+        'options, ranked_grasp, rejections, task < hypotheses, load_cases, progress < closing '
+        '< planar_closing, ranking < diagnosis, manipulation < settling < evaluator, planner'),
+    'library': ('display, grasp_file, resources, robustness, task_file, workers < drawing, '
+                'in_process < database'),
+    'hardware': 'driver, execution, sim',
+    'hardware.driver': 'emulator, options < link < motion, tactile < session',
+    'ros': 'conversions, environment, programs < markers < nodes < clients < record',
+    'ros.conversions': 'arrays, clouds, geometry < moveit, objects, ring < requests',
+    'ros.nodes': 'base < executor, hand, ring < planner',
+    'apps': 'doctor, report, sweep < view < cli',
+}
+# Of a room that stands lower one may need a part alone: of bodies the hand takes meshes, not
+# materials or objects.
+PARTS = {('core.hand', 'core.bodies'): ('core.bodies.mesh', 'core.bodies.loading')}
 STAGES = ('core.contact', 'core.mechanics', 'core.arm', 'core.pipeline')
 ROS_MODULES = ('rclpy', 'rcl_interfaces', 'builtin_interfaces', 'gripsim_interfaces', 'launch',
                'launch_ros')
 ROS_PREFIXES = ('tf2_', 'ament_', 'rosidl_')
 ROS_SUFFIXES = ('_msgs', '_srvs')
-
-
-def list_modules():
-    """Map the dotted name of each module, without the package's, to its file."""
-    modules = {}
-    for path in sorted((ROOT / PACKAGE).rglob('*.py')):
-        parts = path.relative_to(ROOT / PACKAGE).with_suffix('').parts
-        modules['.'.join(part for part in parts if part != '__init__')] = path
-    return modules
-
-
-MODULES = list_modules()
-
-
-def find_unit(module):
-    """Return the unit of `LAYERS` that a module belongs to."""
-    parts = module.split('.')
-    return '.'.join(parts[:2] if parts[0] == 'core' else parts[:1])
-
-
-@lru_cache(maxsize=None)
-def read_tree(module):
-    """Parse a module of the package."""
-    return ast.parse(MODULES[module].read_text(encoding='utf-8'))
-
-
-def list_imports(module):
-    """List the absolute names that a module imports, those inside functions too."""
-    path = MODULES[module]
-    package = module.split('.') if path.name == '__init__.py' else module.split('.')[:-1]
-    package = [PACKAGE, *(part for part in package if part)]
-    names = []
-    for node in ast.walk(read_tree(module)):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = package[:len(package) - node.level + 1] if node.level else []
-            base = '.'.join([*base, *([node.module] if node.module else [])])
-            names += [base, *(f'{base}.{alias.name}' for alias in node.names)]
-    return names
-
-
-def list_own_imports(module):
-    """List the modules of this package that a module imports."""
-    prefix = f'{PACKAGE}.'
-    names = {name[len(prefix):] for name in list_imports(module) if name.startswith(prefix)}
-    return sorted(name for name in names if name in MODULES and name != module)
-
-
-def list_reached(module):
-    """List every module of this package that importing ``module`` may load."""
-    reached, waiting = set(), [module]
-    while waiting:
-        current = waiting.pop()
-        if current in reached:
-            continue
-        reached.add(current)
-        parts = current.split('.')
-        waiting += ['.'.join(parts[:count]) for count in range(1, len(parts))]
-        waiting += list_own_imports(current)
-    return reached
-
-
-def is_ros(name):
-    """Tell whether a top-level module belongs to ROS."""
-    return (name in ROS_MODULES or name.startswith(ROS_PREFIXES) or name.endswith(ROS_SUFFIXES))
-
-
-def is_under(module, unit):
-    """Tell whether a module is the unit or lies in it."""
-    return module == unit or module.startswith(f'{unit}.')
-
-
 CORE = [module for module in MODULES if is_under(module, 'core')]
 
 
-def test_every_module_has_a_layer():
-    units = {find_unit(module) for module in MODULES if module not in ('', 'core')}
-    assert units <= set(RANK), f'place these in LAYERS: {sorted(units - set(RANK))}'
+def places(package):
+    """Map what a package holds to its place in ``LAYERS``, counted from the bottom."""
+    return {name.strip(): place for place, layer in enumerate(LAYERS[package].split('<'))
+            for name in layer.split(',')}
+
+
+def fork(module, imported):
+    """Return the package in which two modules part ways, and the name of each in it."""
+    one, other = [*module.split('.'), ''], [*imported.split('.'), '']
+    depth = next(i for i, (a, b) in enumerate(zip(one, other)) if a != b)
+    return '.'.join(one[:depth]), one[depth], other[depth]
+
+
+def is_ros(name):
+    """Return True if a top-level module belongs to ROS."""
+    return (name in ROS_MODULES or name.startswith(ROS_PREFIXES) or name.endswith(ROS_SUFFIXES))
+
+
+def find_circle(graph):
+    """Return the nodes of one circle of a graph of imports, or an empty list."""
+    done, way = set(), []
+
+    def visit(node):
+        if node in way:
+            return way[way.index(node):]
+        if node in done:
+            return []
+        way.append(node)
+        for other in graph[node]:
+            if circle := visit(other):
+                return circle
+        done.add(way.pop())
+        return []
+
+    return next((circle for node in graph if (circle := visit(node))), [])
+
+
+@pytest.mark.parametrize('package', [
+    package for package, (_, rooms) in list_folders().items() if rooms])
+def test_every_module_and_room_has_its_layer(package):
+    modules, rooms = list_folders()[package]
+    assert set(places(package or PACKAGE)) == {*modules, *rooms}
 
 
 def test_the_docs_tell_the_layers():
     page = (ROOT / 'docs' / 'architecture.md').read_text(encoding='utf-8')
-    assert '\n'.join(f'    {", ".join(layer)}' for layer in LAYERS) in page
+    told = ' '.join(page.split())
+    for package, layers in LAYERS.items():
+        assert f'{package}: {layers}' in told
 
 
-@pytest.mark.parametrize('module', [m for m in MODULES if m not in ('', 'core')])
+@pytest.mark.parametrize('module', LEAVES)
 def test_imports_point_downwards(module):
-    unit = find_unit(module)
     wrong = []
     for imported in list_own_imports(module):
-        target = find_unit(imported)
-        if imported in ('', 'core') or target == unit:
-            continue
-        allowed = EXCEPTIONS.get(unit, {}).get(target)
-        if RANK[target] >= RANK[unit] or (allowed and imported not in allowed):
-            wrong.append(imported)
+        package, own, other = fork(module, imported)
+        layers = LAYERS.get(package or PACKAGE)
+        if layers and own and other:
+            place = places(package or PACKAGE)
+            wrong += [imported] if place[other] >= place[own] else []
     assert not wrong
 
 
+@pytest.mark.parametrize('room, lower', list(PARTS))
+def test_only_a_part_of_a_lower_room_is_used(room, lower):
+    used = {imported for module in MODULES if is_under(module, room)
+            for imported in list_own_imports(module) if is_under(imported, lower)}
+    assert used == set(PARTS[room, lower])
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    assert not find_circle({module: list_own_imports(module) for module in MODULES})
+
+
+def test_a_circle_is_found():
+    assert set(find_circle({'a': ['b'], 'b': ['c'], 'c': ['d', 'b'], 'd': []})) == {'b', 'c'}
+
+
 def test_package_roots_import_nothing():
-    assert not list_imports('')
+    assert not list_own_imports('')
     assert not list_imports('core')
 
 
@@ -152,7 +137,7 @@ def test_core_knows_no_ros(module):
 
 @pytest.mark.parametrize('module', CORE)
 def test_core_does_not_print(module):
-    calls = [node for node in ast.walk(read_tree(module)) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(read_tree(MODULES[module])) if isinstance(node, ast.Call)]
     assert not [call.lineno for call in calls
                 if isinstance(call.func, ast.Name) and call.func.id == 'print']
 
@@ -164,7 +149,7 @@ def test_core_reads_no_clock(module):
 
 
 def test_planner_node_holds_no_stage():
-    reached = list_reached('nodes.grasp_planner')
+    reached = list_reached('ros.nodes.planner.grasp_planner')
     assert 'core.planning' in reached
     assert not [module for module in reached for stage in STAGES if is_under(module, stage)]
 

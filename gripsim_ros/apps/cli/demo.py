@@ -39,7 +39,7 @@ def demo(
     import os
 
     from ...ros.clients.suite import NODES, Suite
-    from .by_nodes import plan_by_nodes
+    from .answers.nodes import plan_by_nodes
     from .tables import print_answer
     request = read_request(str(_write_apple(folder / 'apple.ply')), 1.0, material, None, limits)
     say(f'starting {", ".join(NODES)} (the first start compiles the numerical kernels)')

@@ -70,17 +70,17 @@ def plan(
                            read_scan(mesh, completion, viewpoint))
     stored = None
     if database is not None and request.scan is None:
-        from .by_database import find_answer
+        from .answers.database import find_answer
         stored = find_answer(request, database, with_surfaces=report is not None)
     if stored is not None:
         answer, interrupted = stored, False
     elif nodes:
-        from .by_nodes import plan_by_nodes
+        from .answers.nodes import plan_by_nodes
         answer, interrupted = plan_by_nodes(request, with_surfaces=report is not None)
     else:
         answer, interrupted = _plan_here(request)
     if arm_task is not None:
-        from .by_arm import order_by_arm
+        from .answers.arm import order_by_arm
         answer = order_by_arm(answer, request.task, arm_task)
     if json or out is not None:
         write_json(answer.to_mapping(), json, out)
@@ -102,7 +102,7 @@ def read_arm(arm: Path | None, object_pose: Path | None, nodes: bool) -> ArmTask
         raise InputError('--arm and --object-pose go together')
     if nodes:
         raise InputError('--arm does not go with --nodes: give it to `gripsim suite up`')
-    from .by_arm import read_arm_task
+    from .answers.arm import read_arm_task
     return read_arm_task(existing_file(arm, 'arm'), existing_file(object_pose, 'object pose'))
 
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from ...core.errors import HandError
 from ...core.planning.ranked_grasp import GraspContact, RankedGrasp
+from ...core.transforms import euler_angles
 from ...library.database.records import JobRecord, StoredPlan
 from .export import (
     ExportSummary, close_summary, describe, make_folder, planned, safe_name, write_index,
@@ -119,7 +119,7 @@ def grasp_dict(job: JobRecord, plan: StoredPlan, grasp: RankedGrasp) -> dict[str
 
 
 def _qpos(T_object_palm: Array, angles: Array, joints: Sequence[str]) -> dict[str, float]:
-    euler = Rotation.from_matrix(T_object_palm[:3, :3]).as_euler(EULER_AXES)
+    euler = euler_angles(T_object_palm[:3, :3], EULER_AXES)
     values = [*T_object_palm[:3, 3].tolist(), *euler.tolist(), *angles.tolist()]
     return dict(zip((*TRANSLATION_NAMES, *ROTATION_NAMES, *joints), values))
 

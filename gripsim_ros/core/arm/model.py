@@ -13,6 +13,7 @@ from ..contact.backends.convex.decomposition import ConvexPart
 from ..errors import ArmError
 from ..hand.kinematics import frame_poses, link_jacobians
 from ..hand.tree import FIXED, KinematicTree
+from ..transforms import euler_angles
 
 Array = NDArray[np.float64]
 
@@ -152,7 +153,7 @@ class ArmInverse:
             k = int(tree.actuator[frame])
             links.append(URDFLink(
                 tree.names[frame], pose[:3, 3],
-                Rotation.from_matrix(pose[:3, :3]).as_euler('xyz'),
+                euler_angles(pose[:3, :3], 'xyz'),
                 rotation=tree.axis[frame] if moves else None,
                 bounds=(self._arm.joint_lower[k], self._arm.joint_upper[k]) if moves else None,
                 joint_type='revolute' if moves else 'fixed', use_symbolic_matrix=False))

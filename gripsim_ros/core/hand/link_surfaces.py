@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bodies import TriangleMesh, load_mesh
+from ..bodies.loading import load_mesh
+from ..bodies.mesh import TriangleMesh
 from ..errors import HandError
 from .description import HandLink, Pad
 from .tree import origin_matrix

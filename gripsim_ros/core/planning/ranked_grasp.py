@@ -175,6 +175,17 @@ class RankedGrasp:
     wrench_volume: float = np.nan
     balanced: bool = True
 
+    def __str__(self) -> str:
+        """Return the grasp in one line: rank, verdict, score, contacts, their normal forces."""
+        verdict = f'stable, score {self.score:.2f}' if self.stable else 'not stable' + (
+            f' ({self.reason})' if self.reason else '')
+        count = len(self.contacts)
+        force = sum(abs(float(contact.force @ contact.normal)) for contact in self.contacts)
+        return (f'Grasp {self.rank}: {verdict}, {count} contact{"" if count == 1 else "s"}, '
+                f'{force:.1f} N')
+
+    __repr__ = __str__
+
 
 @dataclass(frozen=True, eq=False)
 class NearestMiss:

@@ -1,15 +1,10 @@
 """Sweeping by the workers of a Dask scheduler."""
 
-import os
-import signal
-
 from gripsim_ros.apps.sweep.on_dask import DaskEngine
 from gripsim_ros.core.errors import GripsimError
 from gripsim_ros.library.database.lookup import GraspDatabase
-from gripsim_ros.library.database.records import Failure
 import pytest
-from sweep_cases import begin, database, real_sweep, write_tokens
-from sweep_cases import same
+from sweep_cases import answers, begin, database, dies, real_sweep, same, write_tokens
 
 distributed = pytest.importorskip('distributed', reason='needs the extra dask')
 dask = pytest.importorskip('dask')
@@ -37,11 +32,6 @@ def test_dask_finds_what_one_process_finds(cluster, tmp_path):
             same(one.plan.grasps, other.plan.grasps)
 
 
-def dies(job):
-    """Kill the worker that has the job."""
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 def test_a_job_that_kills_its_workers_has_failed(cluster, tmp_path, monkeypatch):
     meshes = write_tokens(tmp_path / 'meshes', 1)
     monkeypatch.setattr('gripsim_ros.apps.sweep.on_dask.plan_job', dies)
@@ -61,11 +51,6 @@ def test_a_scheduler_that_is_not_there_is_bad_input(monkeypatch):
     with pytest.raises(GripsimError, match='no Dask scheduler answers at tcp://127.0.0.1:1'):
         with DaskEngine('tcp://127.0.0.1:1'):
             pass
-
-
-def answers(job):
-    """Stand for planning."""
-    return Failure(f'{job.label} {len(job.content)}')
 
 
 def test_jobs_travel_with_their_bytes_and_no_more_than_there_is_room_for(

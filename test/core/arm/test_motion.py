@@ -13,7 +13,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gripsim_ros.apps.cli.by_arm import order_by_arm, read_arm_task
+from gripsim_ros.apps.cli.answers.arm import order_by_arm, read_arm_task
 from gripsim_ros.apps.cli.main import main
 from gripsim_ros.core.arm import ArmTask, choose_by_arm, load_arm
 from gripsim_ros.core.arm.choice import make_scene

@@ -13,6 +13,7 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
 from gripsim_ros.ros.nodes.base.interrupts import (  # noqa: E402
     SIGNALS, Interrupts, is_node_process, leave_quietly_while_importing)
+from gripsim_ros.ros.programs import PROGRAMS  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
 STAGE = 'forward_kinematics'
@@ -50,6 +51,16 @@ def test_signals_are_ignored_after_the_end_and_usual_in_a_program_that_follows()
     assert all(signal.getsignal(number) == signal.SIG_IGN for number in SIGNALS)
     interrupts.restore()
     assert all(signal.getsignal(number) == signal.SIG_DFL for number in SIGNALS)
+
+
+@pytest.mark.parametrize('program', PROGRAMS)
+def test_every_program_that_is_installed_as_a_node_takes_them(monkeypatch, program):
+    monkeypatch.setattr(sys, 'argv', [f'/opt/ros/lib/gripsim_ros/{program}'])
+    monkeypatch.setattr(sys, 'orig_argv', [sys.executable, *sys.argv])
+    assert is_node_process()
+    monkeypatch.setattr(sys, 'argv', ['-m'])
+    monkeypatch.setattr(sys, 'orig_argv', [sys.executable, '-m', PROGRAMS[program]])
+    assert is_node_process()
 
 
 @pytest.mark.parametrize('program, words, expected', [

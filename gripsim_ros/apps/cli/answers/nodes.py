@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from .inputs import InputError, read_hand
-from .progress import PlanProgress
+from ..inputs import InputError, read_hand
+from ..progress import PlanProgress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...core.planning.ranked_grasp import RankedGrasp
-    from ...library.grasp_file import PlanAnswer
-    from .requests import PlanRequest
+    from ....core.planning.ranked_grasp import RankedGrasp
+    from ....library.grasp_file import PlanAnswer
+    from ..requests import PlanRequest
 
 
 def plan_by_nodes(request: PlanRequest, with_surfaces: bool) -> tuple[PlanAnswer, bool]:
@@ -39,13 +39,13 @@ def plan_by_nodes(request: PlanRequest, with_surfaces: bool) -> tuple[PlanAnswer
     RuntimeError
         The planner is not there, lacks a stage, is busy or failed.
     """
-    from ...ros.environment import join_suite
+    from ....ros.environment import join_suite
     join_suite()
-    from ...ros.clients.plan import STATUS_NAMES, PlanGraspClient, plan_request
+    from ....ros.clients.plan import STATUS_NAMES, PlanGraspClient, plan_request
     limits = request.limits
     cloud, completion = None, ''
     if request.scan is not None:
-        from ...ros.conversions.clouds import cloud_to_msg
+        from ....ros.conversions.clouds import cloud_to_msg
         cloud = cloud_to_msg(request.scan.points, request.scan.viewpoint)
         completion = request.scan.method
     goal = plan_request(
@@ -68,15 +68,15 @@ def plan_by_nodes(request: PlanRequest, with_surfaces: bool) -> tuple[PlanAnswer
 def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool) -> PlanAnswer:
     import numpy as np
 
-    from ...library.grasp_file import PlanAnswer
-    from ...ros.conversions.requests.misses import miss_from_msg
-    from ...ros.conversions.requests.ranked import ranked_grasp_from_msg
+    from ....library.grasp_file import PlanAnswer
+    from ....ros.conversions.requests.misses import miss_from_msg
+    from ....ros.conversions.requests.ranked import ranked_grasp_from_msg
     hand = read_hand()
     grasps = [ranked_grasp_from_msg(msg, np.eye(4), hand.joint_names) for msg in result.grasps]
     if with_surfaces:
         grasps = add_surfaces(request, grasps)
     if request.limits.robustness:
-        from ...library.in_process import robust_grasps
+        from ....library.in_process import robust_grasps
         grasps = robust_grasps(request.grasp_object, grasps, request.task,
                                request.limits.robustness, request.limits.seed, hand=hand)
     statistics = {
@@ -92,7 +92,7 @@ def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool)
 
 def add_surfaces(request: PlanRequest, grasps: Sequence[RankedGrasp]) -> list[RankedGrasp]:
     """Return the grasps with their deformed surfaces, worked out from their last rows."""
-    from ...library.in_process import evaluate_grasps
+    from ....library.in_process import evaluate_grasps
     judged = evaluate_grasps(
         request.grasp_object, [(grasp.T_object_palm, grasp.trajectory) for grasp in grasps],
         request.task, hand=read_hand())

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .inputs import read_hand
-from .output import say
+from ..inputs import read_hand
+from ..output import say
 
 if TYPE_CHECKING:
-    from ...library.grasp_file import PlanAnswer
-    from .requests import PlanRequest
+    from ....library.grasp_file import PlanAnswer
+    from ..requests import PlanRequest
 
 
 def find_answer(request: PlanRequest, database: str, with_surfaces: bool) -> PlanAnswer | None:
@@ -19,12 +19,12 @@ def find_answer(request: PlanRequest, database: str, with_surfaces: bool) -> Pla
 
     Robustness and deformed surfaces are not stored; where asked for, they are computed.
     """
-    from ...library.database.extras import require_sqlalchemy
-    from ...library.database.key import PlanSettings, default_mechanics
-    from ...library.grasp_file import PlanAnswer
-    from ...library.in_process import planner_options, robust_grasps
+    from ....library.database.extras import require_sqlalchemy
+    from ....library.database.key import PlanSettings, default_mechanics
+    from ....library.grasp_file import PlanAnswer
+    from ....library.in_process import planner_options, robust_grasps
     require_sqlalchemy()
-    from ...library.database.lookup import GraspDatabase
+    from ....library.database.lookup import GraspDatabase
     hand, limits, options = read_hand(), request.limits, planner_options()
     source = GraspDatabase(database)
     try:
@@ -49,7 +49,7 @@ def find_answer(request: PlanRequest, database: str, with_surfaces: bool) -> Pla
 
 
 def _with_surfaces(request: PlanRequest, grasps: list) -> list:
-    from ...library.in_process import evaluate_grasps
+    from ....library.in_process import evaluate_grasps
     judged = evaluate_grasps(request.grasp_object, [
         (grasp.T_object_palm, grasp.trajectory) for grasp in grasps], request.task)
     return [replace(grasp, vertices=seen.vertices, vertex_pressures=seen.vertex_pressures)

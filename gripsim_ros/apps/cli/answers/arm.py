@@ -6,14 +6,14 @@ from pathlib import Path
 
 import yaml
 
-from ...core.arm import ArmTask, choose_by_arm, load_arm
-from ...core.planning.rejections import NO_ARM_MOTION
-from ...core.planning.task import Task
-from ...library.grasp_file import PlanAnswer
-from ...library.resources import resolve_uri
-from ...library.task_file import pose_from_mapping
-from .inputs import InputError
-from .output import say
+from ....core.arm import ArmTask, choose_by_arm, load_arm
+from ....core.planning.rejections import NO_ARM_MOTION
+from ....core.planning.task import Task
+from ....library.grasp_file import PlanAnswer
+from ....library.resources import resolve_uri
+from ....library.task_file import pose_from_mapping
+from ..inputs import InputError
+from ..output import say
 
 
 def read_arm_task(arm: Path, object_pose: Path) -> ArmTask:

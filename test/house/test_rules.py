@@ -1,0 +1,125 @@
+"""The house's rules: folders that can be overlooked, plain names, a test for each module."""
+
+import ast
+from collections import Counter
+import re
+
+from house import LEAVES, list_folders, MODULES, PACKAGE, read_tree, ROOT
+import pytest
+import yaml
+
+#: Largest number of modules of a folder; the command line has one for each verb.
+MOST_MODULES, MORE = 12, {'apps.cli'}
+#: Largest number of modules whose names begin with the same word: more are a folder.
+MOST_OF_A_PREFIX = 2
+#: Largest number of modules at the top of the package, beside its root.
+MOST_AT_THE_TOP = 2
+#: Names that say nothing of what is inside.
+EMPTY_WORDS = re.compile(r'(^|_)(utils?|misc|helpers?|common|parts|senses|stuff|things)$')
+#: Largest number of arguments of a compiled function, and those that still have more: the list
+#: may only become shorter.
+MOST_ARGUMENTS = 10
+MANY_ARGUMENTS = {
+    'core.contact.distance.mesh_distance._leaves': 11,
+    'core.contact.patches.sampling_grid._mesh_field': 12,
+    'core.contact.vertices.batch._many': 19,
+    'core.contact.vertices.kernels.both_ways_flat': 19,
+    'core.mechanics.boundary_elements.integrals._sum': 11,
+    'core.numerics.socp.solver._solve': 13,
+    'core.planning.planar_closing.advance._look_at_block': 12,
+}
+#: Public names that nothing in the package calls, each with who does; the list may only become
+#: shorter. What the papers print, in folders named `published`, is there for comparison.
+CALLED_FROM_OUTSIDE = {
+}
+COVERED_BY = yaml.safe_load((ROOT / 'test' / 'house' / 'covered_by.yaml').read_text())
+
+
+def compiled_functions(module):
+    """List the functions of a module that numba compiles."""
+    return [node for node in ast.walk(read_tree(MODULES[module]))
+            if isinstance(node, ast.FunctionDef)
+            and any('njit' in ast.unparse(decorator) for decorator in node.decorator_list)]
+
+
+def words_of(path):
+    """Count the names, attributes and words in quotes of a source."""
+    words = Counter()
+    for node in ast.walk(read_tree(path)):
+        if isinstance(node, ast.Name):
+            words[node.id] += 1
+        elif isinstance(node, ast.Attribute):
+            words[node.attr] += 1
+        elif isinstance(node, ast.keyword) and node.arg:
+            words[node.arg] += 1
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            words.update(re.findall(r'\w+', node.value) if node.value.isidentifier() else ())
+    return words
+
+
+def public_names(module):
+    """List the public functions and classes of a module, and methods as ``Class.method``."""
+    found = []
+    for node in read_tree(MODULES[module]).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name[0] != '_':
+            found.append(node.name)
+            if isinstance(node, ast.ClassDef):
+                found += [f'{node.name}.{part.name}' for part in node.body
+                          if isinstance(part, ast.FunctionDef) and part.name[0] != '_']
+    return found
+
+
+def mirrored_test(module):
+    """Return where the test of a module would stand."""
+    *folders, name = module.split('.')
+    return ROOT.joinpath('test', *folders, f'test_{name}.py')
+
+
+@pytest.mark.parametrize('package', list(list_folders()))
+def test_a_folder_has_a_dozen_modules_at_most(package):
+    modules = set(list_folders()[package][0]) - {'__main__'}
+    assert len(modules) <= MOST_MODULES or package in MORE
+
+
+def test_little_stands_at_the_top():
+    assert len(list_folders()[''][0]) <= MOST_AT_THE_TOP
+
+
+@pytest.mark.parametrize('package', list(list_folders()))
+def test_modules_of_one_prefix_are_a_folder(package):
+    prefixes = Counter(name.split('_')[0] for name in list_folders()[package][0]
+                       if name != '__main__')
+    assert not [prefix for prefix, count in prefixes.items() if count > MOST_OF_A_PREFIX]
+
+
+@pytest.mark.parametrize('module', list(MODULES))
+def test_names_say_what_is_inside(module):
+    assert not EMPTY_WORDS.search(module.rpartition('.')[2])
+
+
+@pytest.mark.parametrize('module', LEAVES)
+def test_a_module_has_its_test_where_one_looks_for_it_or_a_listed_one(module):
+    listed = COVERED_BY.get(module)
+    if mirrored_test(module).is_file():
+        assert listed is None, 'strike it from covered_by.yaml'
+    else:
+        assert listed and (ROOT / 'test' / listed).is_file(), f'no test of {module}'
+
+
+def test_listed_modules_exist():
+    assert set(COVERED_BY) <= set(LEAVES)
+
+
+def test_compiled_functions_take_few_arguments():
+    many = {f'{module}.{function.name}': len(function.args.args) for module in LEAVES
+            for function in compiled_functions(module)
+            if len(function.args.args) > MOST_ARGUMENTS}
+    assert many == MANY_ARGUMENTS
+
+
+def test_nothing_public_is_there_for_tests_alone():
+    used = sum((words_of(MODULES[module]) for module in LEAVES), Counter())
+    unused = {f'{module}.{name}' for module in LEAVES if '.published.' not in module
+              for name in public_names(module)
+              if not used[name.rpartition('.')[2]] and name != 'main'}
+    assert unused == set(CALLED_FROM_OUTSIDE)
