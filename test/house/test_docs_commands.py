@@ -112,7 +112,7 @@ NOT_RUN = re.compile(r'[A-Z]{2}|…|tcp://|benchmarks|gripsim (view|suite|record
 
 @pytest.mark.slow
 @pytest.mark.parametrize('page, count', [
-    ('quick_start.md', 1), ('sweep.md', 4), ('model/planar_closure.md', 2)])
+    ('quick_start.md', 1), ('sweep.md', 4), ('model/planar_closing.md', 2)])
 def test_commands_of_a_page_run_in_their_order(tmp_path, page, count):
     import trimesh
     apple = shapes.apple()
