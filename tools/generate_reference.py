@@ -10,6 +10,7 @@ import importlib
 import inspect
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 import typer
@@ -29,6 +30,8 @@ Every parameter, option of a command, topic, service, message field and exit cod
 conventions of frames are in [conventions.md](conventions.md), what the nodes do with all this in
 [nodes.md](nodes.md).
 """
+#: Widest line of text in the page, but for rows of tables.
+WIDTH = 120
 #: How the page calls the kinds of what a node opens.
 KINDS = {'publish': 'publishes', 'subscribe': 'takes', 'reply': 'serves', 'request': 'calls',
          'execute': 'serves (action)', 'call': 'calls (action)'}
@@ -276,7 +279,15 @@ def interface_part(path, text):
         elif line.strip():
             raise ValueError(f'{path}: not understood: {line}')
     end_table()
+    lines = [part for line in lines for part in wrapped(line)]
     return lines if not lines or not lines[-1] else [*lines, '']
+
+
+def wrapped(line):
+    """Return a line of text as lines of at most `WIDTH` characters; rows of tables stay whole."""
+    if line.startswith('|'):
+        return [line]
+    return textwrap.wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False) or ['']
 
 
 def messages():
