@@ -14,6 +14,8 @@ FENCE = re.compile(r'^ *```(\w*)\n(.*?)^ *```$', re.MULTILINE | re.DOTALL)
 #: A block or piece of code, an indented one too.
 CODE = re.compile(r'```\w*\n.*?```|`[^`\n]+`|^ {4}[^\n]*$', re.MULTILINE | re.DOTALL)
 LINK = re.compile(r'\]\(([^)\s]+)\)')
+#: Widest line of text [columns]; rows of tables, code and addresses may be wider.
+WIDTH = 120
 
 
 def name(page):
@@ -80,6 +82,13 @@ def test_python_in_the_docs_compiles(page, text):
 @pytest.mark.parametrize('page, text', blocks('yaml'))
 def test_yaml_in_the_docs_is_read(page, text):
     assert yaml.safe_load(text)
+
+
+@pytest.mark.parametrize('page', [p for p in PAGES if p.name != 'CHANGELOG.md'], ids=name)
+def test_lines_of_text_are_not_wide(page):
+    text = FENCE.sub('', page.read_text(encoding='utf-8'))
+    assert not [line for line in text.splitlines() if len(line) > WIDTH
+                and not line.startswith('    ') and '|' not in line[:3] and '://' not in line]
 
 
 def test_fences_are_closed():
