@@ -18,8 +18,8 @@ PAGES = sorted([ROOT / 'README.md', *(ROOT / 'docs').rglob('*.md')])
 #: A command stands in an indented or fenced block; its options may go on in further lines.
 COMMAND = re.compile(r'^(?: {4}|\$ )?(gripsim [^\n]*(?:\n {8,}[^\n]*)*)', re.MULTILINE)
 SHELL = re.compile(r'^ {4}((?:gripsim|python) (?:-c "[^"]*"|[^\n]*))', re.MULTILINE)
-TABLE_ROW = re.compile(r'^\| [^|]+ \| `([\w.]+)` \| `(\w+)`: `(\w+)` \|$', re.MULTILINE)
-LAW_ROW = re.compile(r'^\| [^|]+ \| `(\w+)`: `(\w+)` \|$', re.MULTILINE)
+TABLE_ROW = re.compile(r'^\| [^|]+ \| `([\w.]+)` \| `([\w/]+)/(\w+)`: `(\w+)` \|$', re.MULTILINE)
+LAW_ROW = re.compile(r'^\| [^|]+ \| `([\w/]+)/(\w+)`: `(\w+)` \|$', re.MULTILINE)
 LEAST_COMMANDS, LEAST_EQUATIONS, MILLIMETRES = 30, 50, 1000.0
 #: Hypotheses with which the quick start's example is quick.
 FEW = 4
@@ -96,11 +96,11 @@ def test_every_equation_of_the_model_has_its_function_and_its_test():
     page = text(ROOT / 'docs' / 'model' / 'README.md')
     rows = TABLE_ROW.findall(page)
     assert len(rows) > LEAST_EQUATIONS
-    for path, file, test in [*rows, *((None, *row) for row in LAW_ROW.findall(page))]:
+    for path, folder, file, test in [*rows, *((None, *row) for row in LAW_ROW.findall(page))]:
         if path:
             module, _, function = path.rpartition('.')
             assert hasattr(importlib.import_module(f'gripsim_ros.core.{module}'), function), path
-        source = (ROOT / 'test' / f'test_{file}.py').read_text(encoding='utf-8')
+        source = (ROOT / 'test' / folder / f'test_{file}.py').read_text(encoding='utf-8')
         assert re.search(rf'^ *def {test}\(', source, re.MULTILINE), f'{file}: {test}'
     linked = set(re.findall(r'\]\((\w+\.md)\)', page))
     assert linked == {p.name for p in (ROOT / 'docs' / 'model').glob('*.md')} - {'README.md'}

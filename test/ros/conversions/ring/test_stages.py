@@ -98,7 +98,7 @@ def random_states(rng, n, surface):
     rows = n if surface else 0
     values = {}
     for field in dataclasses.fields(GraspStateBatch):
-        shape = conversions.ring.GRASP_STATE_SHAPES[field.name]
+        shape = conversions.ring.stages.GRASP_STATE_SHAPES[field.name]
         sizes = {'n': n, 'P': patches, 'L': LINKS, 'V': 5 if rows else 0, 'n?': rows}
         if field.name != 'patch_offsets':
             values[field.name] = random_array(rng, *[sizes.get(s, s) for s in shape])
