@@ -8,6 +8,7 @@ Grasp 1: stable, score 0.92, 3 contacts, 4.5 N
 """
 
 from importlib import import_module
+from typing import Any
 
 __version__ = '0.1.0'
 
@@ -21,7 +22,7 @@ _PUBLIC = {
 __all__ = sorted(_PUBLIC)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     """Return a public name, loaded when it is first asked for (PEP 562)."""
     if name not in _PUBLIC:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}; '
@@ -31,6 +32,6 @@ def __getattr__(name):
     return value
 
 
-def __dir__():
+def __dir__() -> list[str]:
     """Return the names of the module, those not loaded yet too."""
     return sorted({*globals(), *__all__})

@@ -4,7 +4,7 @@ import ast
 from collections import Counter
 import re
 
-from house import LEAVES, list_folders, MODULES, PACKAGE, read_tree, ROOT
+from house import is_under, LEAVES, list_folders, MODULES, PACKAGE, read_tree, ROOT
 import pytest
 import yaml
 
@@ -32,6 +32,18 @@ MANY_ARGUMENTS = {
 #: shorter. What the papers print, in folders named `published`, is there for comparison.
 CALLED_FROM_OUTSIDE = {
 }
+#: Folders in which whatever is computed could come from a library: each module has its line in
+#: docs/decisions, by itself or with its folder.
+ALGORITHMS = ('core.numerics', 'core.contact.geometry', 'core.contact.distance',
+              'core.contact.backends.convex', 'core.mechanics.boundary_elements',
+              'core.bodies.repair', 'library.drawing.raster')
+#: What serves an algorithm that has a line, and would be no library's.
+NO_ALGORITHMS = {
+    'core.contact.geometry.contact_mesh', 'core.contact.geometry.flat_tree',
+    'core.contact.geometry.curved_surface', 'core.contact.distance.clearance_cache',
+    'core.mechanics.boundary_elements.disk_cache'}
+#: Lines with a figure and without a command that measures it again; may only become fewer.
+WITHOUT_COMMAND = 2
 COVERED_BY = yaml.safe_load((ROOT / 'test' / 'house' / 'covered_by.yaml').read_text())
 
 
@@ -123,3 +135,33 @@ def test_nothing_public_is_there_for_tests_alone():
               for name in public_names(module)
               if not used[name.rpartition('.')[2]] and name != 'main'}
     assert unused == set(CALLED_FROM_OUTSIDE)
+
+
+def hand_written():
+    """Return the lines of the table of hand-written algorithms, as lists of cells."""
+    page = (ROOT / 'docs' / 'decisions' / 'README.md').read_text(encoding='utf-8')
+    table = page.split('## Hand-written where a library offers it')[1].split('\n\n')[2]
+    return [[cell.strip() for cell in line.strip('|').split('|')]
+            for line in table.strip().splitlines()[2:]]
+
+
+def test_a_hand_written_algorithm_has_its_library_figure_date_and_command():
+    lacking = 0
+    for algorithm, module, library, figure, recorded, command in hand_written():
+        named = re.findall(r'`([\w/.]+)`', module)
+        assert named and algorithm and library, algorithm
+        for path in named:
+            assert (ROOT / PACKAGE / path).exists() or (ROOT / path).exists() \
+                or '/' not in path, path
+        assert figure and re.fullmatch(r'\d{4}-\d\d-\d\d|–', recorded), algorithm
+        lacking += recorded != '–' and command == 'no command yet'
+    assert lacking == WITHOUT_COMMAND
+
+
+def test_every_module_of_algorithms_is_in_the_table():
+    told = {path.strip('/').removesuffix('.py').replace('/', '.')
+            for row in hand_written() for path in re.findall(r'`([\w/.]+)`', row[1])}
+    lost = [module for module in LEAVES for folder in ALGORITHMS
+            if is_under(module, folder) and module not in NO_ALGORITHMS
+            and not any(is_under(module, path) for path in told)]
+    assert not lost
