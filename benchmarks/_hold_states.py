@@ -7,14 +7,15 @@ import numpy as np
 from gripsim_ros.core.batches import DETAIL_FORCES
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task
+from gripsim_ros.core.planning.closing.batching import question_batch
 from gripsim_ros.core.planning.closing.closing import Closing, Held, Question
 from gripsim_ros.core.planning.closing.grasp_state import StateRow, state_row
+from gripsim_ros.core.planning.closing.limits import closing_limits
 from gripsim_ros.core.planning.hypotheses.generate import Hypothesis, propose_hypotheses
 from gripsim_ros.core.planning.hypotheses.hand_geometry import find_fingers
-from gripsim_ros.core.planning.load_cases import task_load_cases
-from gripsim_ros.core.planning.planner import closing_limits, question_batch
 from gripsim_ros.core.planning.ranking.score import grip_efforts, score_reference
 from gripsim_ros.core.planning.settling import Settling
+from gripsim_ros.core.planning.task import task_load_cases
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.library.in_process import link_shapes, mechanics_options, planner_options
 

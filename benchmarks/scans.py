@@ -19,11 +19,12 @@ from gripsim_ros.core.bodies.scans.complete import (
 from gripsim_ros.core.errors import GripsimError
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task
+from gripsim_ros.core.planning.closing.batching import carry_closings
 from gripsim_ros.core.planning.closing.closing import Closing
-from gripsim_ros.core.planning.closing.groups import carry_closings
+from gripsim_ros.core.planning.closing.limits import closing_limits
 from gripsim_ros.core.planning.hypotheses.distance_field import sample_surface
 from gripsim_ros.core.planning.hypotheses.generate import Hypothesis
-from gripsim_ros.core.planning.planner import GraspPlanner, closing_limits
+from gripsim_ros.core.planning.planner import GraspPlanner
 from gripsim_ros.core.planning.ranking.score import score_reference
 from gripsim_ros.library.in_process import (
     evaluate_grasps, find_material, link_shapes, mechanics_options, plan_grasps, planner_options)

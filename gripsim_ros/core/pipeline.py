@@ -8,7 +8,7 @@ from .contact import ContactScene, LinkShapes, detect_contacts
 from .hand import HandModel, compute_link_states
 from .mechanics import ElasticBody, MechanicsOptions, evaluate_contacts
 from .planning import GraspEvaluator, GraspPlanner, Progress
-from .planning.closing.groups import carry_closings
+from .planning.closing.batching import carry_closings
 
 #: Hypotheses carried together once something is stable; before, one by one: the first sooner.
 GROUP = 4

@@ -18,8 +18,8 @@ from types import TracebackType
 from ..core.batches import ConfigurationBatch, GraspStateBatch
 from ..core.pipeline import Pipeline, Watch, group_size, run
 from ..core.planning import GraspEvaluator, GraspPlanner, Progress
-from ..core.planning.closing.groups import Outcome, carry_closings
-from ..core.planning.progress import Bar
+from ..core.planning.closing.batching import Outcome, carry_closings
+from ..core.planning.closing.limits import Bar
 from ..core.planning.task import check_counts
 
 #: A batch to be evaluated, or hypotheses to be closed: their numbers and bars.

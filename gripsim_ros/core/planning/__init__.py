@@ -1,12 +1,11 @@
 """Planning: hypotheses, closing, ranking; it asks and is told, and holds no stage."""
 
 from .evaluator import GraspEvaluator
-from .load_cases import task_load_cases
 from .options import SCORE_TERMS, PlannerOptions
 from .planner import GraspPlanner
 from .progress import Ask, Progress
 from .ranked_grasp import GraspContact, NearestMiss, RankedGrasp, ScoreTerm
-from .task import Task
+from .task import Task, task_load_cases
 
 __all__ = ['Ask', 'GraspContact', 'GraspEvaluator', 'GraspPlanner', 'NearestMiss',
            'PlannerOptions', 'Progress', 'RankedGrasp', 'SCORE_TERMS', 'ScoreTerm',

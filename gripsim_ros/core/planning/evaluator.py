@@ -10,20 +10,21 @@ from ..bodies import GraspObject
 from ..errors import ShapeError, TaskError
 from ..hand import HandModel
 from ..transforms import checked_rigid
-from . import rejections
 from .closing.batching import question_batch
 from .closing.closing import DIRECTION_STEP, Closing, Held, Question
 from .closing.grasp_state import StateRow, state_row
 from .hypotheses.generate import Hypothesis
 from .hypotheses.regions import within_region
-from .load_cases import task_load_cases
 from .options import PlannerOptions
 from .progress import Ask, Progress
 from .ranked_grasp import RankedGrasp
 from .ranking.assemble import make_grasp
 from .ranking.score import score_reference
+from .rejections import (
+    CANNOT_BALANCE, DOES_NOT_HOLD, EVALUATION_FAILED, NOT_EVALUATED, OPEN_HAND_COLLIDES,
+    OUTSIDE_REGION, OVERLOADED, SELF_COLLISION, SURROUNDINGS_COLLIDE, TOO_FEW_FINGERS)
 from .settling import Settling
-from .task import Task
+from .task import Task, task_load_cases
 
 Array = NDArray[np.float64]
 
@@ -96,7 +97,7 @@ class GraspEvaluator:
             self._settlings[self._parts[batch_id][0]] = Settling(
                 self._question(batch_id), state_row(states, 0), self.options)
 
-    def tell_failed(self, batch_id: int, reason: str = rejections.EVALUATION_FAILED) -> None:
+    def tell_failed(self, batch_id: int, reason: str = EVALUATION_FAILED) -> None:
         """Take note that a question cannot be answered."""
         self._answers.setdefault(batch_id, reason)
         if batch_id in self._asked:
@@ -109,7 +110,7 @@ class GraspEvaluator:
     def stop(self) -> None:
         """Ask nothing more; grasps without an answer are given as not evaluated."""
         for batch_id in range(len(self._parts)):
-            self._answers.setdefault(batch_id, rejections.NOT_EVALUATED)
+            self._answers.setdefault(batch_id, NOT_EVALUATED)
         for settling in self._unsettled():
             settling.answer(None)
         self._asked = {}
@@ -160,7 +161,7 @@ class GraspEvaluator:
                   if isinstance(answer, GraspStateBatch)]
         if len(states) < len(answers):
             reasons = [answer for answer in answers if isinstance(answer, str)]
-            return self._unjudged(i, (reasons or [rejections.NOT_EVALUATED])[-1])
+            return self._unjudged(i, (reasons or [NOT_EVALUATED])[-1])
         held = self._settlings[i].settled(Held(rows[-1], rows, states[-1]))
         state, hypothesis = held.state, Hypothesis(i, T, 0, 0.0)
         grasp = make_grasp(hypothesis, held, self.hand, self._reference, self.options)
@@ -170,20 +171,20 @@ class GraspEvaluator:
     def _reason(self, approach: list[StateRow], state: StateRow) -> str:
         """Return why the closed hand or the approach, if there is one, will not do."""
         if any(row.clearance.min() < self.options.min_clearance for row in approach):
-            return rejections.OPEN_HAND_COLLIDES
+            return OPEN_HAND_COLLIDES
         if any(row.obstacle_clearance <= 0.0 for row in (*approach, state)):
-            return rejections.SURROUNDINGS_COLLIDE
+            return SURROUNDINGS_COLLIDE
         if any(row.self_clearance <= 0.0 for row in (*approach, state)):
-            return rejections.SELF_COLLISION
+            return SELF_COLLISION
         if len(np.unique(state.links)) < 2:
-            return rejections.TOO_FEW_FINGERS
+            return TOO_FEW_FINGERS
         if not within_region(state.points, self.task.contact_region).all():
-            return rejections.OUTSIDE_REGION
+            return OUTSIDE_REGION
         if not state.capable:
-            return rejections.CANNOT_BALANCE
+            return CANNOT_BALANCE
         if state.margin < 1.0:
-            return rejections.DOES_NOT_HOLD
-        return '' if state.holds else rejections.OVERLOADED
+            return DOES_NOT_HOLD
+        return '' if state.holds else OVERLOADED
 
     def _unjudged(self, i: int, reason: str) -> RankedGrasp:
         T, rows = self._grasps[i]

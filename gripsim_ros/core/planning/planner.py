@@ -10,28 +10,26 @@ from ..batches import DETAIL_FORCES, DETAIL_SURFACE, ConfigurationBatch, GraspSt
 from ..bodies import GraspObject
 from ..errors import TaskError
 from ..hand import HandModel
-from . import rejections
-from .closing.batching import closing_limits, miss_question, next_questions, question_batch
+from .closing.batching import Outcome, next_questions, question_batch
 from .closing.closing import Closing, Held, Question
 from .closing.grasp_state import StateRow, state_row
-from .closing.groups import Outcome
+from .closing.limits import Bar, closing_limits
 from .diagnosis.hint import explain
-from .diagnosis.nearest_miss import MissBook, Rejected, nearest_miss
+from .diagnosis.nearest_miss import MissBook, Rejected, miss_question, nearest_miss
 from .hypotheses.generate import propose_hypotheses
-from .load_cases import task_load_cases
 from .manipulation.follow_path import HeldMotion
 from .manipulation.search import ReachSearch
 from .options import PlannerOptions
 from .planar_closing.queue import ClosingQueue
-from .progress import Ask, Bar, Progress
+from .progress import Ask, Progress
 from .ranked_grasp import NearestMiss, RankedGrasp
-from .ranking.assemble import grasp_contacts, make_grasp, rank_key
+from .ranking.assemble import StableGrasps, grasp_contacts, make_grasp, rank_key
 from .ranking.pruning import Prospects
 from .ranking.score import score_reference
-from .ranking.stable_grasps import StableGrasps
-from .refining import Refining
-from .settling import SPARE_GRASPS, Settling, SettlingRounds, settled_question, told_where_found
-from .task import Task, check_counts
+from .rejections import CANNOT_MOVE, EVALUATION_FAILED, LET_GO, NOT_EVALUATED
+from .settling import (
+    SPARE_GRASPS, Refining, Settling, SettlingRounds, settled_question, told_where_found)
+from .task import Task, check_counts, task_load_cases
 
 #: Hypotheses worked on at first, and more for each judged: the best ones answer soon.
 FIRST_ACTIVE, MORE_ACTIVE = 8, 4
@@ -140,7 +138,7 @@ class GraspPlanner:
         self._answers[batch_id] = states
         self._use_answers()
 
-    def tell_failed(self, batch_id: int, reason: str = rejections.EVALUATION_FAILED) -> None:
+    def tell_failed(self, batch_id: int, reason: str = EVALUATION_FAILED) -> None:
         """Take note that a question cannot be answered; its hypotheses are rejected."""
         if batch_id in self._asked and batch_id not in self._answers:
             self._answers[batch_id] = reason
@@ -179,7 +177,7 @@ class GraspPlanner:
     def stop(self) -> None:
         """Begin no hypothesis any more and drop those not finished; details may follow."""
         dropped = len(self._waiting) + len(self._active) + len(self._given_out)
-        self._rejections[rejections.NOT_EVALUATED] += dropped
+        self._rejections[NOT_EVALUATED] += dropped
         self._waiting.clear()
         self._active, self._given_out = [], {}
         self._asked = {b: i for b, i in self._asked.items() if not isinstance(i[0], Closing)}
@@ -372,7 +370,7 @@ class GraspPlanner:
             self._grasps[settling.number] = self._grasp(closing, settled)
         else:
             del self._grasps[settling.number]
-            closing.fail(rejections.LET_GO)
+            closing.fail(LET_GO)
             self._rejections[closing.reason] += 1
             self._misses.note(closing)
 
@@ -383,7 +381,7 @@ class GraspPlanner:
             motion.answer(state_row(answer, i))
         for number in [n for n in self._grasps if self._reach.excludes(n)]:
             del self._grasps[number]
-            self._rejections[rejections.CANNOT_MOVE] += 1
+            self._rejections[CANNOT_MOVE] += 1
 
     def _take_detail(self, grasp: RankedGrasp, answer: GraspStateBatch | str) -> None:
         self._detailed.add(grasp.hypothesis)

@@ -1,9 +1,6 @@
 """What the planner says while it works: questions, how far it is, and which score counts."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
-
-import numpy as np
 
 from ..batches import ConfigurationBatch
 from .ranked_grasp import RankedGrasp
@@ -25,18 +22,3 @@ class Progress:
     total: int
     stable: int
     best: RankedGrasp | None
-
-
-class Bar(NamedTuple):
-    """
-    What a closing's best score must reach: of one that may come to be quantitative, and others.
-
-    Grasps that are not quantitative rank after all that are.
-    """
-
-    quantitative: float = -np.inf
-    other: float = -np.inf
-
-
-#: That of a closing that is not set aside.
-NO_BAR = Bar()

@@ -1,4 +1,4 @@
-"""What a grasp must withstand and where the hand may be, and checks of what users pass."""
+"""The task: loads that a grasp must withstand, and where hand, object and contacts may be."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from ..batches import OBSTACLE_WIDTH, check_obstacles
 from ..errors import ShapeError, TaskError
+from ..grasp_theory.load_cases import load_cases
 from ..transforms import checked_rigid
 
 Array = NDArray[np.float64]
 
-#: A direction that is shorter has none.
+#: Smallest length of a direction; a shorter vector has none.
 LEAST_LENGTH = 1e-9
 
 
@@ -149,3 +150,17 @@ class Task:
                 'displacement_object', self.displacement_object))
         for name in ('obstacles', 'keep_out', 'contact_region'):
             check_obstacles(getattr(self, name), f'task.{name}')
+
+
+def task_load_cases(task: Task, R_object_canonical: Array) -> Array:
+    """
+    Return the load cases of a task ``(c, 9)``, see ``grasp_theory.load_cases``.
+
+    Parameters
+    ----------
+    task : Task
+    R_object_canonical : (3, 3) float
+        Axes of the object's canonical frame in the object's frame.
+    """
+    return load_cases(task.gravity_directions, task.gravity, task.external_wrenches,
+                      R_object_canonical)

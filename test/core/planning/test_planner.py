@@ -15,8 +15,8 @@ from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.pipeline import run
 from gripsim_ros.core.planning import GraspPlanner, Task, rejections
 from gripsim_ros.core.planning.closing import closing
+from gripsim_ros.core.planning.closing.batching import carry_closings
 from gripsim_ros.core.planning.closing.grasp_state import state_row
-from gripsim_ros.core.planning.closing.groups import carry_closings
 from gripsim_ros.core.planning.manipulation.follow_path import HeldMotion
 from gripsim_ros.core.transforms import apply, from_rotation_vector
 from gripsim_ros.library.in_process import find_material, planner_options

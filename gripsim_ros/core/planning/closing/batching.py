@@ -1,24 +1,19 @@
-"""Questions of one detail as a batch, and what closings respect."""
+"""Closings in batches: questions of one detail together, and closings run to their verdicts."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...batches import (
-    DETAIL_CLEARANCE, DETAIL_FORCES, DETAIL_SURFACE, OBSTACLE_WIDTH, ConfigurationBatch)
-from ...bodies import GraspObject
-from ...hand import HandModel
-from ..diagnosis.nearest_miss import Rejected
+from ...batches import DETAIL_CLEARANCE, DETAIL_FORCES, ConfigurationBatch, GraspStateBatch
 from ..options import PlannerOptions
 from ..task import Task
-from .closing import Closing, Limits, Question
-from .force_control import Softness
+from .closing import Closing, Question
+from .grasp_state import StateRow, state_row
 
 Array = NDArray[np.float64]
-
-#: Primitives of a region that is not restricted.
-NO_REGION = np.zeros((0, OBSTACLE_WIDTH))
-#: Fingers among which the first guess of the holding force is shared.
-SHARING_FINGERS = 2
 
 
 def question_batch(questions: list[Question], load_cases: Array, task: Task,
@@ -49,18 +44,69 @@ def next_questions(closings: list[Closing], options: PlannerOptions
     return clearance[:options.clearance_batch_size], DETAIL_CLEARANCE
 
 
-def miss_question(item: Rejected) -> Question:
-    """Return the question for the details of a rejected hypothesis that came to forces."""
-    miss = item.miss
-    assert miss is not None
-    return Question(DETAIL_SURFACE, item.closing.hypothesis.T_object_palm,
-                    miss.joint_positions, miss.joint_displacements, np.zeros(3))
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """
+    What a closing came to; ``number`` is its hypothesis's.
+
+    ``course`` is how far it went, as ``Closing.resume`` takes it; ``best_score`` the best that
+    a closing that was set aside could have reached, else None.
+    """
+
+    number: int
+    course: Mapping[str, Any]
+    best_score: float | None = None
 
 
-def closing_limits(grasp_object: GraspObject, hand: HandModel, load: float,
-                   max_pressure: float, contact_region: Array = NO_REGION) -> Limits:
-    """Return what closings respect: first force [N], stiffness, pressure [Pa], region."""
-    material = grasp_object.material
-    softness = Softness.of(material, [link.pad for link in hand.links if link.pad is not None])
-    return Limits(holding_force=load / (SHARING_FINGERS * material.friction), softness=softness,
-                  max_pressure=max_pressure, contact_region=contact_region)
+class Judge(Protocol):
+    """The planner, as far as closings that are given out need it."""
+
+    def batch_of(self, questions: list[Question], detail: int) -> ConfigurationBatch:
+        """Return questions of one detail as a batch."""
+
+    def is_beaten(self, closing: Closing, state: StateRow) -> bool:
+        """Tell whether a closing need not go on after an answer."""
+
+
+def carry_closings(closings: list[Closing], judge: Judge,
+                   evaluate: Callable[[ConfigurationBatch], GraspStateBatch],
+                   go_on: Callable[[], bool] = lambda: True) -> list[Outcome]:
+    """
+    Ask and answer for closings until each has its verdict or is set aside.
+
+    Closings know nothing of each other, so what they come to depends neither on the group
+    nor on the process.
+
+    Parameters
+    ----------
+    closings : list of Closing
+    judge : Judge
+    evaluate : callable
+        The stages.
+    go_on : callable
+        Called after each answer; False ends it early.
+
+    Returns
+    -------
+    list of Outcome
+        Of those that came to an end.
+    """
+    active, beaten = list(closings), set[int]()
+    while active:
+        questions = [(closing, closing.question()) for closing in active]
+        for detail in (DETAIL_CLEARANCE, DETAIL_FORCES):
+            asked = [(c, q) for c, q in questions if q.detail == detail]
+            if not asked:
+                continue
+            states = evaluate(judge.batch_of([q for _, q in asked], detail))
+            for i, (closing, _) in enumerate(asked):
+                state = state_row(states, i)
+                closing.answer(state)
+                if judge.is_beaten(closing, state):
+                    beaten.add(closing.hypothesis.number)
+            if not go_on():
+                active = []
+                break
+        active = [c for c in active if not (c.judged or c.hypothesis.number in beaten)]
+    return [Outcome(c.hypothesis.number, c.course, None if c.judged else c.best_score)
+            for c in closings if c.judged or c.hypothesis.number in beaten]

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...batches import DETAIL_CLEARANCE, DETAIL_FORCES, OBSTACLE_WIDTH
+from ...batches import DETAIL_CLEARANCE, DETAIL_FORCES
 from ...hand import HandModel
 from .. import rejections
 from ..hypotheses.generate import Hypothesis
 from ..hypotheses.hand_geometry import Finger, find_fingers, largest_fractions
 from ..hypotheses.regions import within_region
 from ..options import PlannerOptions
-from ..progress import NO_BAR
-from .force_control import Control, contact_controls, press_steps, Softness, TriedForces
+from .force_control import Control, contact_controls, press_steps, TriedForces
 from .force_level import ForceLevel, force_logarithms
 from .grasp_state import Miss, StateRow, exceeds_limits, nearness, presses_through, slips_out
+from .limits import NO_BAR, Limits
 
 Array = NDArray[np.float64]
 
@@ -70,16 +70,6 @@ class Held:
     state: StateRow
     T_object_settled: Array = field(default_factory=lambda: np.eye(4))
     balanced: bool = True
-
-
-@dataclass(frozen=True, eq=False)
-class Limits:
-    """What the closing must respect: first force [N], stiffness, pressure [Pa], region."""
-
-    holding_force: float
-    softness: Softness
-    max_pressure: float
-    contact_region: Array = field(default_factory=lambda: np.zeros((0, OBSTACLE_WIDTH)))
 
 
 class Closing:

@@ -1,14 +1,12 @@
 """Pressing: which joints govern which contact, and how far they go for a wanted force."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ...bodies import Material
-from ...hand import HandModel, Pad, link_poses_and_jacobians
+from ...hand import HandModel, link_poses_and_jacobians
 from ..hypotheses.hand_geometry import Finger
 from .grasp_state import StateRow
 
@@ -143,52 +141,6 @@ def contact_controls(fingers: tuple[Finger, ...], arrived: NDArray[np.bool_]) ->
                 controls.append(Control(number, link, finger.joints[start:i + 1]))
                 start = i + 1
     return controls
-
-
-@dataclass(frozen=True)
-class Softness:
-    """
-    What yields in a contact: the object, and the softest pad on its rigid ground.
-
-    Attributes
-    ----------
-    object_modulus, pad_modulus : float
-        Plane strain moduli [Pa]; ``inf`` for what is rigid.
-    pad_bedding : float
-        Pressure on a pad that cannot give way sideways over its indentation [Pa/m].
-    """
-
-    object_modulus: float
-    pad_modulus: float = np.inf
-    pad_bedding: float = np.inf
-
-    @classmethod
-    def of(cls, material: Material, pads: Iterable[Pad]) -> 'Softness':
-        """Return that of an object's material between pads."""
-        found = cls(material.youngs_modulus / (1.0 - material.poisson_ratio ** 2))
-        for pad in pads:
-            e, v = pad.youngs_modulus, pad.poisson_ratio
-            if e / (1.0 - v ** 2) < found.pad_modulus:
-                confined = e * (1.0 - v) / ((1.0 + v) * (1.0 - 2.0 * v))
-                found = cls(found.object_modulus, e / (1.0 - v ** 2), confined / pad.thickness)
-        return found
-
-    def indentation(self, force: float, radius: float) -> float:
-        """
-        Return about how deep a ball of a radius [m] presses with a force [N], in metres.
-
-        Notes
-        -----
-        Source: Johnson, Contact Mechanics, 1985: Hertz (4.22) for either body alone; a pad
-        no deeper than a layer that its ground confines (5.8). Their sum is an estimate.
-        """
-        pad = min(_hertz(force, self.pad_modulus, radius),
-                  float(np.sqrt(force / (np.pi * radius * self.pad_bedding))))
-        return _hertz(force, self.object_modulus, radius) + pad
-
-
-def _hertz(force: float, modulus: float, radius: float) -> float:
-    return float((0.75 * force / (modulus * np.sqrt(radius))) ** (2.0 / 3.0))
 
 
 def press_steps(hand: HandModel, joints: Array, T_object_palm: Array, rates: Array,

@@ -1,20 +1,16 @@
 """Rejected hypotheses by how near they came, so that no grasp is an answer too."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...batches import DETAIL_SURFACE
 from ...hand import HandModel
 from .. import rejections
+from ..closing.closing import Closing, Question
 from ..closing.grasp_state import Miss, StateRow, nearness
 from ..ranked_grasp import GraspContact, NearestMiss
-
-if TYPE_CHECKING:
-    from ..closing.closing import Closing
 
 Array = NDArray[np.float64]
 
@@ -106,3 +102,11 @@ def nearest_miss(item: Rejected, hand: HandModel, contacts: tuple[GraspContact, 
         held_share=nan if state is None else state.held_share,
         peak_pressure=nan if state is None else float(state.peak_pressures.max(initial=0.0)),
         max_pressure=max_pressure)
+
+
+def miss_question(item: Rejected) -> Question:
+    """Return the question for the details of a rejected hypothesis that came to forces."""
+    miss = item.miss
+    assert miss is not None
+    return Question(DETAIL_SURFACE, item.closing.hypothesis.T_object_palm,
+                    miss.joint_positions, miss.joint_displacements, np.zeros(3))

@@ -331,32 +331,3 @@ def mirrored(contour: Contour) -> Contour:
     offsets = points - points[0]
     image = points[0] + 2.0 * np.outer(offsets @ along, along) - offsets
     return Contour(np.concatenate([points, image[-2:0:-1]]), True, contour.origin, contour.axes)
-
-
-def virtual_contour(points: ArrayLike, shift: ArrayLike, interference: bool = False) -> Array:
-    """
-    Return the published virtual contour: coordinates shifted away from the origin.
-
-    Parameters
-    ----------
-    points : (n, 2) float
-        About an inner origin [m].
-    shift : (2,) float
-        Clearance or interference along each axis, 0 or more [m].
-    interference : bool
-        Shift towards the origin instead.
-
-    Returns
-    -------
-    (n, 2) float
-
-    Notes
-    -----
-    Source: seed 003, with the signs of its procedure (its prose prints one expression for
-    both). Not equidistant: faces at 45 degrees move by sqrt(2) of the shift, and points on
-    both sides of an axis part; ``close_in_turn`` takes a clearance instead.
-    """
-    points, shift = np.asarray(points, float), np.asarray(shift, float)
-    away = np.where(points < 0.0, -shift, shift)
-    moved: Array = points - away if interference else points + away
-    return moved

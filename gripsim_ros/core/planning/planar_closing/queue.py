@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from ...bodies import GraspObject
 from ...hand import HandModel
-from ..closing.closing import Closing, Limits
+from ..closing.closing import Closing
+from ..closing.limits import Limits
 from ..hypotheses.generate import Hypothesis
 from ..options import PlannerOptions
 from ..rejections import HOPELESS

@@ -13,8 +13,8 @@ from ...hand import HandModel
 from .. import rejections
 from ..closing.closing import Closing
 from ..closing.grasp_state import StateRow
+from ..closing.limits import NO_BAR, Bar
 from ..options import PlannerOptions
-from ..progress import NO_BAR, Bar
 from ..ranked_grasp import RankedGrasp
 from .score import Reference, contact_stance, score_terms
 

@@ -9,10 +9,10 @@ import pytest
 from gripsim_ros.core import batches
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import rejections
-from gripsim_ros.core.planning.closing.closing import Closing, Limits
-from gripsim_ros.core.planning.closing.force_control import Softness
+from gripsim_ros.core.planning.closing.closing import Closing
 from gripsim_ros.core.planning.closing.force_level import FORCE_GROWTH
 from gripsim_ros.core.planning.closing.grasp_state import StateRow
+from gripsim_ros.core.planning.closing.limits import Limits, Softness
 from gripsim_ros.core.planning.hypotheses.generate import Hypothesis
 from gripsim_ros.core.transforms import apply
 from gripsim_ros.library.in_process import planner_options

@@ -13,11 +13,11 @@ from gripsim_ros.core.hand import Pad
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task, task_load_cases
 from gripsim_ros.core.planning.closing.closing import Closing
-from gripsim_ros.core.planning.closing.force_control import Control, Softness, TriedForces
+from gripsim_ros.core.planning.closing.force_control import Control, TriedForces
 from gripsim_ros.core.planning.closing.force_level import ForceLevel
 from gripsim_ros.core.planning.closing.grasp_state import state_row
+from gripsim_ros.core.planning.closing.limits import Softness, closing_limits
 from gripsim_ros.core.planning.hypotheses.generate import propose_hypotheses
-from gripsim_ros.core.planning.planner import closing_limits
 from gripsim_ros.core.planning.ranking.score import score_reference
 from gripsim_ros.library.in_process import link_shapes, mechanics_options, planner_options
 from gripsim_ros.library.resources import load_default_hand

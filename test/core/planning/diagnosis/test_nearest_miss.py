@@ -12,12 +12,12 @@ from scipy.spatial.transform import Rotation
 import trimesh
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes, TriangleMesh
+from gripsim_ros.core.grasp_theory.load_cases import any_direction
 from gripsim_ros.core.planning import rejections
 from gripsim_ros.core.planning.diagnosis.hint import explain
 from gripsim_ros.core.planning.hypotheses import hand_opening
 from gripsim_ros.core.planning.hypotheses.hand_opening import (
     largest_opening, largest_width, least_width)
-from gripsim_ros.core.planning.load_cases import any_direction
 from gripsim_ros.core.planning.ranking.score import Reference
 from gripsim_ros.library.in_process import find_material, plan_grasps, planner_options
 from gripsim_ros.library.resources import load_default_hand

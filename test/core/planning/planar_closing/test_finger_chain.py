@@ -7,9 +7,9 @@ import pytest
 
 from gripsim_ros.core.errors import HandError, ShapeError
 from gripsim_ros.core.planning.planar_closing.chord_pose import chord_frame
-from gripsim_ros.core.planning.planar_closing.contour import virtual_contour
 from gripsim_ros.core.planning.planar_closing.finger_chain import (
     PlanarChain, close_in_turn, close_together)
+from gripsim_ros.core.planning.published.virtual_contour import virtual_contour
 
 # Angles are given with three decimals of a degree; a circle is a polygon of 3600 corners.
 ATOL_PUBLISHED = np.radians(0.0006)

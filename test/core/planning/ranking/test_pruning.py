@@ -16,10 +16,10 @@ from gripsim_ros.core.planning import GraspPlanner, Task
 from gripsim_ros.core.planning.closing.batching import question_batch
 from gripsim_ros.core.planning.closing.closing import Question
 from gripsim_ros.core.planning.closing.grasp_state import state_row
-from gripsim_ros.core.planning.load_cases import task_load_cases
 from gripsim_ros.core.planning.ranking.pruning import (
     RELIEF, Prospects, best_score, foreseen_change)
 from gripsim_ros.core.planning.ranking.score import score_reference
+from gripsim_ros.core.planning.task import task_load_cases
 from gripsim_ros.library.in_process import mechanics_options, planner_options
 from gripsim_ros.library.resources import load_default_hand
 

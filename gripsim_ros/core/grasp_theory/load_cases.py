@@ -6,14 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..batches import LOAD_CASE_WIDTH
-from .task import Task
 
 Array = NDArray[np.float64]
 
 
-def any_direction(R_object_canonical: Array) -> Array:
+def cube_directions(R_object_canonical: Array) -> Array:
     """
-    Return the 26 directions of a cube's faces, edges and corners, frame object.
+    Return the 26 directions to a cube's faces, edges and corners, frame object.
 
     Parameters
     ----------
@@ -35,13 +34,19 @@ def any_direction(R_object_canonical: Array) -> Array:
     return directions
 
 
-def task_load_cases(task: Task, R_object_canonical: Array) -> Array:
+def load_cases(gravity_directions: Array, gravity: float, external_wrenches: Array,
+               R_object_canonical: Array) -> Array:
     """
-    Return the load cases of a task.
+    Return the combinations of directions of gravity with external wrenches, frame object.
 
     Parameters
     ----------
-    task : Task
+    gravity_directions : (g, 3) float
+        Any length above 0. Empty: the ``cube_directions``.
+    gravity : float
+        Magnitude [m/s^2].
+    external_wrenches : (w, 6) float
+        Force [N] and torque about the object's origin [N m]. Empty: none acts.
     R_object_canonical : (3, 3) float
         Axes of the object's canonical frame in the object's frame.
 
@@ -51,12 +56,12 @@ def task_load_cases(task: Task, R_object_canonical: Array) -> Array:
         Gravity [m/s^2], force [N], torque about the object's origin [N m].
 
     """
-    directions = task.gravity_directions
+    directions = gravity_directions
     if len(directions) == 0:
-        directions = any_direction(R_object_canonical)
+        directions = cube_directions(R_object_canonical)
     directions = directions / np.linalg.norm(directions, axis=1, keepdims=True)
-    wrenches = task.external_wrenches if len(task.external_wrenches) else np.zeros((1, 6))
+    wrenches = external_wrenches if len(external_wrenches) else np.zeros((1, 6))
     cases = np.zeros((len(directions), len(wrenches), LOAD_CASE_WIDTH))
-    cases[:, :, :3] = task.gravity * directions[:, None]
+    cases[:, :, :3] = gravity * directions[:, None]
     cases[:, :, 3:] = wrenches[None]
     return cases.reshape(-1, LOAD_CASE_WIDTH)

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, replace
 import random
 
-from gripsim_ros.core.planning.ranking.assemble import rank_key
-from gripsim_ros.core.planning.ranking.stable_grasps import StableGrasps
+from gripsim_ros.core.planning.ranking.assemble import StableGrasps, rank_key
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""What the papers print of planning, kept for comparison."""
