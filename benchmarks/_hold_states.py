@@ -8,8 +8,8 @@ from gripsim_ros.core.batches import DETAIL_FORCES
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task
 from gripsim_ros.core.planning.closing.batching import question_batch
-from gripsim_ros.core.planning.closing.closing import Closing, Held, Question
-from gripsim_ros.core.planning.closing.grasp_state import StateRow, state_row
+from gripsim_ros.core.planning.closing.closing import Closing, HeldGrasp, Question
+from gripsim_ros.core.planning.closing.grasp_state import GraspState, extract_state
 from gripsim_ros.core.planning.closing.limits import closing_limits
 from gripsim_ros.core.planning.hypotheses.generate import Hypothesis, propose_hypotheses
 from gripsim_ros.core.planning.hypotheses.hand_geometry import find_fingers
@@ -96,7 +96,7 @@ class StateSource:
         then, where one held, the firmest on the way that did not. None: too few touched.
         """
         closing = Closing(hypothesis, self.hand, self._options, self._limits)
-        seen: list[tuple[StateRow, Question]] = []
+        seen: list[tuple[GraspState, Question]] = []
         while not closing.done:
             question = closing.question()
             state = self._asked(question, self._pipeline)
@@ -114,18 +114,18 @@ class StateSource:
         return [self._state(hypothesis, state, question, closing.reason)
                 for state, question in chosen], closing.reason
 
-    def _settled(self, held: Held, question: Question) -> StateRow:
+    def _settled(self, held: HeldGrasp, question: Question) -> GraspState:
         """Return the state that holds once the object has settled between the fingers."""
         settling = Settling(question, held.state, self._options)
         while not settling.done:
             settling.answer(self._asked(settling.question(), self._pipeline))
         return settling.settled(held).state
 
-    def _asked(self, question: Question, pipeline: Pipeline) -> StateRow:
+    def _asked(self, question: Question, pipeline: Pipeline) -> GraspState:
         batch = question_batch([question], self._cases, self.task, question.detail)
-        return state_row(pipeline.evaluate(batch), 0)
+        return extract_state(pipeline.evaluate(batch), 0)
 
-    def _state(self, hypothesis, state: StateRow, question: Question, reason: str
+    def _state(self, hypothesis, state: GraspState, question: Question, reason: str
                ) -> EvaluatedState:
         forces, radii = state.normal_forces, state.friction_radii
         joints = question.joint_positions
@@ -166,7 +166,7 @@ def undamaged(hand):
     return replace(hand, links=links)
 
 
-def closing_efforts(hand, joints, T_object_palm, state: StateRow):
+def closing_efforts(hand, joints, T_object_palm, state: GraspState):
     """Return the joint torques (J,) of a state's simulated forces [N m]."""
     simulated = replace(state, minimal_forces=state.forces,
                         minimal_torques=np.zeros_like(state.forces))

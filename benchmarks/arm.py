@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from gripsim_ros.core.arm import ArmTask, choose_by_arm, load_arm
-from gripsim_ros.core.arm.collision import BY_PLANE, BY_TRIANGLE, EXACTLY
+from gripsim_ros.core.arm.collision import BY_EXACT_DISTANCE, BY_PLANE, BY_TRIANGLE
 from gripsim_ros.core.batches import OBSTACLE_BOX
 from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.planning import Task
@@ -46,7 +46,7 @@ def main():
     choice = choose_by_arm(plan.grasps, task, body, load_default_hand(),
                            ArmTask(arm, transform(np.eye(3), PLACE)))
     seconds = (time.process_time() - begin) / max(len(plan.grasps), 1)
-    pairs = sum(choice.settled.values())
+    pairs = sum(choice.decided.values())
     postures = [len(grasp.arm_motion.joints) for grasp in choice.grasps]
     print(f'{arm.name}: {len(choice.grasps)} of {len(plan.grasps)} grasps have a free motion, '
           f'of {min(postures, default=0)} to {max(postures, default=0)} postures; '
@@ -56,7 +56,7 @@ def main():
     if not pairs:
         raise SystemExit('no motion came to a pair of parts')
     print(f'\n| settled by | pairs of parts, of {pairs} |\n|---|---|')
-    for name in (BY_TRIANGLE, BY_PLANE, EXACTLY):
+    for name in (BY_TRIANGLE, BY_PLANE, BY_EXACT_DISTANCE):
         print(f'| {name} | {100.0 * choice.settled.get(name, 0) / pairs:.1f} % |')
 
 

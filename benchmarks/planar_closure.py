@@ -15,7 +15,7 @@ from benchmarks.plan import objects
 from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task
-from gripsim_ros.core.planning.planar_closing.filter import ClosureFilter
+from gripsim_ros.core.planning.planar_closing.filter import PlanarClosingFilter
 from gripsim_ros.library.in_process import (
     find_material, link_shapes, mechanics_options, planner_options, warm_up)
 from gripsim_ros.library.resources import load_default_hand
@@ -52,18 +52,19 @@ def main():
             continue
         without, verdicts, score, _ = plan(
             body, replace(options, closure_unbalance=0.0), arguments.hypotheses)
-        judge = ClosureFilter(body, hand, options.closure_unbalance)
+        judge = PlanarClosingFilter(body, hand, options.closure_unbalance)
         begin = time.process_time()
-        hopeful = np.array([judge.has_hope(hypothesis) for hypothesis, _ in verdicts])
+        promising = np.array([judge.is_promising(hypothesis) for hypothesis, _ in verdicts])
         each = (time.process_time() - begin) / max(1, len(verdicts))
         held = np.array([held for _, held in verdicts])
         asked, _, other, _ = plan(body, options, arguments.hypotheses)
         if not np.isclose(score, other, equal_nan=True):
             print(f'{name}: the best score is {other:.3f} instead of {score:.3f}')
-        row = (len(held), held.sum(), (~hopeful).sum(), (~hopeful & held).sum(), without, asked)
+        row = (len(held), held.sum(), (~promising).sum(), (~promising & held).sum(), without,
+               asked)
         sums += row
         print(f'{name:18} {row[0]:6d} {row[1]:5d} {row[2]:7d} {row[3]:12d} '
-              f'{(~hopeful & ~held).sum():5d}/{(~held).sum():<5d} {1e3 * each:7.1f} ms '
+              f'{(~promising & ~held).sum():5d}/{(~held).sum():<5d} {1e3 * each:7.1f} ms '
               f'{without:6.1f} s {asked:6.1f} s', flush=True)
     judged, held, off, lost, without, asked = sums
     print(f'precision {1.0 - lost / max(off, 1.0):.3f}, recall of misses '

@@ -19,7 +19,7 @@ from gripsim_ros.core.bodies.scans.complete import (
 from gripsim_ros.core.errors import GripsimError
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task
-from gripsim_ros.core.planning.closing.batching import carry_closings
+from gripsim_ros.core.planning.closing.batching import run_closings
 from gripsim_ros.core.planning.closing.closing import Closing
 from gripsim_ros.core.planning.closing.limits import closing_limits
 from gripsim_ros.core.planning.hypotheses.distance_field import sample_surface
@@ -44,7 +44,7 @@ class _Judge:
     def __init__(self, planner):
         self.batch_of = planner.batch_of
 
-    def is_beaten(self, closing, state):
+    def should_defer(self, closing, state):
         """Tell that every closing goes on."""
         return False
 
@@ -59,7 +59,7 @@ def closed_again(body, grasps):
     closings = [Closing(Hypothesis(i, g.T_object_palm, names.index(g.preshape), 0.0), hand,
                         options, limits) for i, g in enumerate(grasps)]
     pipeline = Pipeline(hand, body, mechanics_options(), link_shapes(hand))
-    carry_closings(closings, _Judge(planner), pipeline.evaluate)
+    run_closings(closings, _Judge(planner), pipeline.evaluate)
     return [closing.held is not None for closing in closings]
 
 

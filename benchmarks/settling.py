@@ -14,7 +14,7 @@ from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task, task_load_cases
 from gripsim_ros.core.planning.closing.closing import Question
-from gripsim_ros.core.planning.closing.grasp_state import state_row
+from gripsim_ros.core.planning.closing.grasp_state import extract_state
 from gripsim_ros.core.planning.settling import Settling
 from gripsim_ros.library.in_process import (
     find_material, link_shapes, mechanics_options, plan_grasps, planner_options)
@@ -43,7 +43,7 @@ class Asker:
 
     def state(self, question):
         """Return the state of one question."""
-        return state_row(self._pipeline.evaluate(ConfigurationBatch(
+        return extract_state(self._pipeline.evaluate(ConfigurationBatch(
             question.T_object_palm[None], question.joint_positions[None],
             question.joint_displacements[None], np.zeros((1, 3)), self.loads,
             detail=DETAIL_FORCES, settled_object=question.settled_object[None])), 0)

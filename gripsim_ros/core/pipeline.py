@@ -1,4 +1,4 @@
-"""All stages in one process: the same functions that the nodes call, in a row."""
+"""All stages in one process: the same functions that the nodes call, one after the other."""
 
 from collections.abc import Callable
 
@@ -8,9 +8,9 @@ from .contact import ContactScene, LinkShapes, detect_contacts
 from .hand import HandModel, compute_link_states
 from .mechanics import ElasticBody, MechanicsOptions, evaluate_contacts
 from .planning import GraspEvaluator, GraspPlanner, Progress
-from .planning.closing.batching import carry_closings
+from .planning.closing.batching import run_closings
 
-#: Hypotheses carried together once something is stable; before, one by one: the first sooner.
+#: Number of hypotheses closed together once a grasp is stable; before, one: the first sooner.
 GROUP = 4
 
 
@@ -37,7 +37,7 @@ class Pipeline:
         self._body = ElasticBody(grasp_object, mechanics)
 
     def prepare(self) -> None:
-        """Build now what the first question would build; from any thread."""
+        """Build now the structures that the first question would build; from any thread."""
         self._scene.prepare()
 
     def evaluate(self, configurations: ConfigurationBatch) -> GraspStateBatch:
@@ -50,7 +50,7 @@ class Pipeline:
 def run(planner: GraspPlanner | GraspEvaluator, pipeline: Pipeline,
         on_progress: Callable[[Progress], bool | None] | None = None) -> bool:
     """
-    Carry questions and answers between a planner and the stages until it has finished.
+    Answer the questions of a planner by the stages until it has finished.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def run(planner: GraspPlanner | GraspEvaluator, pipeline: Pipeline,
     """
     watch = Watch(planner, on_progress)
     while isinstance(planner, GraspPlanner) and (closings := planner.begin(group_size(planner))):
-        planner.end(carry_closings(closings, planner, pipeline.evaluate, watch.goes_on))
+        planner.end(run_closings(closings, planner, pipeline.evaluate, watch.goes_on))
         watch.stop_if_told()
     while not planner.finished:
         ask = planner.ask()
@@ -79,13 +79,13 @@ def run(planner: GraspPlanner | GraspEvaluator, pipeline: Pipeline,
 
 
 def group_size(planner: GraspPlanner | GraspEvaluator) -> int:
-    """Return how many hypotheses to carry together now; no verdict depends on it."""
+    """Return how many hypotheses to close together now; no verdict depends on it."""
     return GROUP if planner.progress.stable else 1
 
 
 class Watch:
     """
-    Tells how far a planner is, and stops it when told to.
+    Reports the progress of a planner, and stops it when asked to.
 
     Parameters
     ----------
@@ -100,13 +100,13 @@ class Watch:
         self.told_to_stop = self._stopped = False
 
     def goes_on(self) -> bool:
-        """Tell progress; return whether nobody has asked for the end."""
+        """Report progress; return False once the end was asked for."""
         if self._on_progress is not None:
             self.told_to_stop |= self._on_progress(self._planner.progress) is False
         return not self.told_to_stop
 
     def stop_if_told(self) -> None:
-        """Tell progress, and stop the planner as soon as that is asked for."""
+        """Report progress, and stop the planner once the end was asked for."""
         if not self.goes_on() and not self._stopped:
             self._planner.stop()
             self._stopped = True

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..core.bodies import GraspObject, Material
 from ..core.errors import GripsimError, HandError, ShapeError
 from ..core.hand import HandModel
-from ..core.planning.ranked_grasp import GraspContact, NearestMiss, RankedGrasp, Reach
+from ..core.planning.ranked_grasp import GraspContact, ManipulationResult, NearestMiss, RankedGrasp
 from ..core.transforms import from_pose, to_pose
 
 Array = NDArray[np.float64]
@@ -138,7 +138,7 @@ def _arm(motion: Any) -> dict[str, Any]:
             'phases': list(motion.phases), 'path_length': motion.length}
 
 
-def _reach(reach: Reach) -> dict[str, Any]:
+def _reach(reach: ManipulationResult) -> dict[str, Any]:
     return {'level': reach.level, 'message': reach.message, 'failed_step': reach.failed_step,
             'residual': reach.residual, 'slip_share': reach.slip_share,
             'shares': reach.shares, 'joint_positions': reach.joints,

@@ -12,9 +12,9 @@ from ..core.hand import HandModel
 from ..core.mechanics import MechanicsOptions
 from ..core.pipeline import Pipeline
 from ..core.planning import PlannerOptions, RankedGrasp, Task, task_load_cases
-from ..core.planning.closing.grasp_state import StateRow, state_row
+from ..core.planning.closing.grasp_state import GraspState, extract_state
 from ..core.planning.ranking.robustness import (
-    Sample, commanded_joints, draw_samples, rotated_about, settled_joints, summarise)
+    Sample, balanced_joints, commanded_joints, draw_samples, rotation_about, summarise)
 from ..core.transforms import inverse
 
 Array = NDArray[np.float64]
@@ -91,20 +91,20 @@ def _verdicts(sample: Sample, question: ConfigurationBatch, commands: Array, han
     for step in range(1 + SETTLING_STEPS):
         states = pipeline.evaluate(replace(
             question, T_object_palm=T_object_palm, joint_positions=joints))
-        rows = [state_row(states, i) for i in range(question.count)]
-        joints = np.array([settled_joints(hand, q, command, T, row) for q, command, T, row in
+        rows = [extract_state(states, i) for i in range(question.count)]
+        joints = np.array([balanced_joints(hand, q, command, T, row) for q, command, T, row in
                            zip(joints, commands, T_object_palm, rows)])
         T_object_palm = np.array([_settled(T, row) for T, row in zip(T_object_palm, rows)])
     return [(_holds(row), row.margin) for row in rows]
 
 
-def _holds(state: StateRow) -> bool:
+def _holds(state: GraspState) -> bool:
     return state.holds and min(state.self_clearance, state.obstacle_clearance) > 0.0
 
 
-def _settled(T_object_palm: Array, state: StateRow) -> Array:
+def _settled(T_object_palm: Array, state: GraspState) -> Array:
     """Return the palm's pose after the object moved as its contact forces push it."""
     if not state.capable:
         return T_object_palm
-    moved = rotated_about(state.centre_of_mass, state.shift[3:], state.shift[:3])
+    moved = rotation_about(state.centre_of_mass, state.shift[3:], state.shift[:3])
     return inverse(moved) @ T_object_palm

@@ -18,12 +18,12 @@ from types import TracebackType
 from ..core.batches import ConfigurationBatch, GraspStateBatch
 from ..core.pipeline import Pipeline, Watch, group_size, run
 from ..core.planning import GraspEvaluator, GraspPlanner, Progress
-from ..core.planning.closing.batching import Outcome, carry_closings
-from ..core.planning.closing.limits import Bar
+from ..core.planning.closing.batching import Outcome, run_closings
+from ..core.planning.closing.limits import ScoreThreshold
 from ..core.planning.task import check_counts
 
 #: A batch to be evaluated, or hypotheses to be closed: their numbers and bars.
-Job = ConfigurationBatch | dict[int, Bar]
+Job = ConfigurationBatch | dict[int, ScoreThreshold]
 #: Its answer.
 Answer = GraspStateBatch | list[Outcome]
 
@@ -154,7 +154,7 @@ class Workers:
         if isinstance(job, ConfigurationBatch):
             return self._pipeline.evaluate(job)
         closings = self._planner.hypotheses(job)
-        return carry_closings(closings, self._planner, self._pipeline.evaluate)
+        return run_closings(closings, self._planner, self._pipeline.evaluate)
 
 
 def _serve(connection: Connection, inherited: list[Connection],
@@ -217,7 +217,7 @@ def _hand_out(planner: GraspPlanner | GraspEvaluator, workers: Workers) -> None:
     while workers.has_idle:
         closings = planner.begin(group_size(planner))
         if closings:
-            workers.submit(NO_BATCH, {c.hypothesis.number: c.bar for c in closings})
+            workers.submit(NO_BATCH, {c.hypothesis.number: c.threshold for c in closings})
             continue
         ask = planner.ask()
         if ask is None:

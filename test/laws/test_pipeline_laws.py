@@ -11,7 +11,7 @@ from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.mechanics import stage
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task
-from gripsim_ros.core.planning.closing.grasp_state import state_row
+from gripsim_ros.core.planning.closing.grasp_state import extract_state
 from gripsim_ros.core.transforms import apply, from_rotation_vector
 from gripsim_ros.library.in_process import link_shapes, mechanics_options, planner_options
 from gripsim_ros.library.resources import load_default_hand
@@ -61,7 +61,7 @@ def final_state(hand, grasp_object, grasp, load_cases):
     question = ConfigurationBatch(
         grasp.T_object_palm[None], grasp.trajectory[-1:], motion[None], np.zeros((1, 3)),
         load_cases)
-    return state_row(stages(hand, grasp_object).evaluate(question), 0)
+    return extract_state(stages(hand, grasp_object).evaluate(question), 0)
 
 
 @pytest.fixture(scope='module')

@@ -142,27 +142,27 @@ def _close_hand(read: _Shape, gaps: tuple[float, ...], clearance: float, togethe
     import numpy as np
 
     from ...core.planning.planar_closing import preshape as preshapes
-    from ...core.planning.planar_closing.hand_section import ROUNDING
+    from ...core.planning.planar_closing.hand_section import ROUNDING_RADIUS
     from ...library.grasp_file import pose_to_mapping
     from ..report.closure_picture import ClosureScene
     hand, contour = read_hand(), read.contour
     choice = preshapes.choose_preshape(hand, contour, read.walls, friction, gaps, clearance,
                                        together)
-    contacts = choice.closure.contacts
+    contacts = choice.closed_hand.contacts
     answer = {
         'closes': choice.closes, 'preshape': hand.preshapes[choice.preshape].name,
         'hand_pose': pose_to_mapping(choice.T_object_palm), 'palm_gap': choice.gap,
         'joint_names': hand.joint_names, 'open': hand.preshapes[choice.preshape].open,
-        'joint_positions': choice.closure.joint_positions,
+        'joint_positions': choice.closed_hand.joint_positions,
         'contacts': [{'link': hand.link_names[c.link], 'point': c.point, 'normal': c.normal}
                      for c in contacts],
-        'fingers': choice.closure.fingers, 'opposition': choice.opposition,
-        'unbalance': choice.unbalance, 'overlap': choice.closure.overlap}
+        'fingers': choice.closed_hand.fingers, 'opposition': choice.opposition,
+        'unbalance': choice.unbalance, 'overlap': choice.closed_hand.overlap}
     points = np.array([c.point for c in contacts]).reshape(-1, 3) - contour.origin
     normals = np.array([c.normal for c in contacts]).reshape(-1, 3)
     scene = ClosureScene(
-        contour.points, contour.closed, preshapes.finger_shapes(choice, hand, contour), ROUNDING,
-        points @ contour.axes.T, normals @ contour.axes.T, _chord(choice.frame),
+        contour.points, contour.closed, preshapes.finger_shapes(choice, hand, contour),
+        ROUNDING_RADIUS, points @ contour.axes.T, normals @ contour.axes.T, _chord(choice.frame),
         preshapes.palm_line(choice, hand, contour), choice.frame.y)
     return answer, scene
 
@@ -179,25 +179,25 @@ def _close_chain(read: _Shape, lengths: str, pivot: str | None, thickness: float
         raise InputError(f'--lengths takes 1 to {MOST_PHALANGES} lengths above 0, got {lengths}')
     half = 0.5 * _not_negative('--thickness', thickness)
     start = None if pivot is None else finite_numbers('--pivot', pivot)
-    closure, chain, frame = close_in_corner(read.contour, numbers, half, clearance, start)
-    if closure.overlap > 0.0:
-        say(f'warning: the straight finger begins {1e3 * closure.overlap:.3g} mm inside the '
+    finger, chain, frame = close_in_corner(read.contour, numbers, half, clearance, start)
+    if finger.overlap > 0.0:
+        say(f'warning: the straight finger begins {1e3 * finger.overlap:.3g} mm inside the '
             'contour; move it with --pivot')
     bars, owners = chain.bars
     closed = frame.to_frame(read.contour.points)
     answer = {
-        'closes': len(closure.contacts) > 0, 'pivot': chain.base, 'angles': closure.angles,
+        'closes': len(finger.contacts) > 0, 'pivot': chain.base, 'angles': finger.angles,
         'contacts': [{'phalanx': c.phalanx, 'point': c.point, 'normal': c.normal,
-                      'distance': c.distance} for c in closure.contacts],
-        'overlap': closure.overlap, 'thumb': frame.to_frame(frame.first),
+                      'distance': c.distance} for c in finger.contacts],
+        'overlap': finger.overlap, 'thumb': frame.to_frame(frame.first),
         'palm': frame.to_frame(frame.outermost)}
     width = float(closed[:, 0].max())
     scene = ClosureScene(
         closed, read.contour.closed,
         [(place_bars(chain.points(chain.start), bars, owners),
-          place_bars(closure.points, bars, owners))], half + clearance,
-        np.array([c.point for c in closure.contacts]).reshape(-1, 2),
-        np.array([c.normal for c in closure.contacts]).reshape(-1, 2),
+          place_bars(finger.points, bars, owners))], half + clearance,
+        np.array([c.point for c in finger.contacts]).reshape(-1, 2),
+        np.array([c.normal for c in finger.contacts]).reshape(-1, 2),
         frame.to_frame(_chord(frame)), np.array([[0.0, 0.0], [width, 0.0]]))
     return answer, scene
 

@@ -1,4 +1,4 @@
-"""The arm that carries the hand: its motions, free of collision, and the choice among grasps."""
+"""The arm that carries the hand: motions free of collision, and the choice among grasps."""
 
 from .choice import ArmTask, choose_by_arm
 from .loading import load_arm

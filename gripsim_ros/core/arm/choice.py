@@ -1,4 +1,4 @@
-"""The choice among ranked grasps by the arm's shortest way."""
+"""The choice among ranked grasps by the shortest motion of the arm."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -42,33 +42,33 @@ class ArmTask:
 @dataclass(frozen=True, eq=False)
 class ArmChoice:
     """
-    What the arm can do with ranked grasps.
+    Ranked grasps with and without a motion of the arm.
 
-    ``grasps`` are those with a free motion, that with the shortest first, each with its
-    ``arm_motion``; ``failures`` those without; ``settled`` counts pairs of bodies by the test that
-    decided them.
+    ``grasps`` are those with a motion free of collision, the shortest first, each with its
+    ``arm_motion``; ``failures`` those without; ``decided`` counts pairs of bodies by the test
+    that decided them.
     """
 
     grasps: tuple[RankedGrasp, ...]
     failures: tuple[tuple[RankedGrasp, ArmMotion], ...]
-    settled: dict[str, int]
+    decided: dict[str, int]
 
 
 def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: GraspObject,
                   hand: HandModel, arm_task: ArmTask,
                   go_on: Callable[[], bool] = lambda: True) -> ArmChoice:
     """
-    Order grasps by the length of the arm's motion; leave out those without a free one.
+    Order grasps by the length of the arm's motion, without those that have none.
 
     Parameters
     ----------
     grasps : sequence of RankedGrasp
-        Best first; of equal lengths the better grasp stays before.
+        Best first; of equal lengths the better grasp is first.
     task : Task
-        Its obstacles and keep-out regions are the surroundings, its displacement the way;
+        Its obstacles and keep-out regions are the surroundings, its displacement the path;
         keep-out regions bind hand and arm, not the object.
     grasp_object : GraspObject
-        Its convex hull is carried about.
+        Its convex hull is moved.
     hand : HandModel
     arm_task : ArmTask
     go_on : callable
@@ -105,7 +105,7 @@ def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: Grasp
             failures.append((grasp, motion))
     free.sort(key=lambda g: (round(g.arm_motion.length, 9), g.rank))
     ranked = tuple(replace(g, rank=i + 1) for i, g in enumerate(free))
-    return ArmChoice(ranked, tuple(failures), dict(scene.settled))
+    return ArmChoice(ranked, tuple(failures), dict(scene.decided))
 
 
 def make_scene(task: Task, grasp_object: GraspObject, hand: HandModel,

@@ -1,9 +1,9 @@
 """
-Whether arm, hand and object are free of each other and of their surroundings.
+Collisions of arm, hand and object with each other and with their surroundings.
 
-Coarse to fine: triangles spanned by the arm's joints and whole groups, parted by a plane; then the
-convex parts, parted by a plane; then the exact distance. Planes are kept from one posture to the
-next, as witnesses.
+Coarse to fine: triangles spanned by the arm's joints and whole groups, separated by a plane; then
+the convex parts, separated by a plane; then the exact distance. Planes are kept from one posture
+to the next, as witnesses.
 """
 
 from collections import Counter
@@ -21,13 +21,14 @@ from .model import ArmModel
 
 Array = NDArray[np.float64]
 
-#: Where pairs of parts were settled; keys of ``ArmScene.settled``.
-BY_TRIANGLE, BY_PLANE, EXACTLY = 'triangles and groups', 'common plane of parts', 'exact distance'
+#: Tests by which pairs of parts are decided; keys of ``ArmScene.decided``.
+BY_TRIANGLE, BY_PLANE = 'triangles and groups', 'common plane of parts'
+BY_EXACT_DISTANCE = 'exact distance'
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A convex part in the arm's base frame: a name, its corners, and what may overlap [m]."""
+    """A convex part in the arm's base frame: a name, its corners, and the overlap allowed [m]."""
 
     name: str
     key: int
@@ -37,7 +38,7 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Bodies that a coarse hull holds: points (n, 3) blown up by ``radius`` [m]."""
+    """Bodies within a coarse hull: that of points (n, 3), grown by ``radius`` [m]."""
 
     key: int
     points: Array
@@ -54,7 +55,7 @@ class ArmScene:
     ----------
     arm : ArmModel
     obstacles : tuple of ConvexPart
-        At rest.
+        They do not move.
     obstacle_names : tuple of str
     hand_parts : tuple of ConvexPart
         Of the hand's links, each in its frame, the palm's first.
@@ -69,8 +70,8 @@ class ArmScene:
     Notes
     -----
     Source: Zhang and Shen 2004 (triangles that bound an arm, end-point projection, common
-    plane). Departures: any number of joints; links are as thick as they are, so that triangles
-    part only with a gap above the thickness; a plane that does not part proves nothing, GJK
+    plane). Departures: any number of joints; links have their thickness, so that triangles
+    are separated only with a gap above it; a plane that does not separate proves nothing, GJK
     decides. Cost: pairs grow as the groups' number squared; with kept planes a pair takes two
     products of a few corners with a vector.
     """
@@ -83,10 +84,10 @@ class ArmScene:
     object_part: ConvexPart
     binds_object: tuple[bool, ...] = ()
     touch: float = 0.002
-    settled: Counter[str] = field(default_factory=Counter)
+    decided: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        """Prepare what does not move."""
+        """Prepare all that does not move."""
         arm = self.arm
         self._normals: dict[tuple[int, int], Array] = {}
         self._chain = arm.chain
@@ -94,8 +95,8 @@ class ArmScene:
         self._segment_ends = np.array([*ends, np.zeros(3)])
         place = {frame: i for i, frame in enumerate(self._chain)}
         self._segments = [_segment_of(arm, int(frame), place) for frame in arm.part_frames]
-        self._radii = [_reach(part, arm, int(frame), self._chain[segment],
-                              self._segment_ends[segment])
+        self._radii = [_radius_about_segment(part, arm, int(frame), self._chain[segment],
+                                             self._segment_ends[segment])
                        for part, frame, segment in zip(arm.parts, arm.part_frames,
                                                        self._segments)]
         still = _unmoved(arm)
@@ -103,14 +104,14 @@ class ArmScene:
         tip_links = _rigid_with(arm, arm.tip)
         self._carries = [int(frame) in tip_links for frame in arm.part_frames]
         self._names = arm.part_names()
-        self._walls = tuple(
+        self._obstacle_groups = tuple(
             Group(10_000 + i, part.vertices, 0.0, (Body(name, 10_000 + i, part),))
             for i, (part, name) in enumerate(zip(self.obstacles, self.obstacle_names)))
 
     def first_collision(self, joints: Array, T_base_link: Array, T_base_object: Array,
                         hand_meets_object: bool = False) -> str:
         """
-        Return what meets what in a posture, or ''.
+        Return a sentence on the first collision in a posture, or ''.
 
         Parameters
         ----------
@@ -120,7 +121,7 @@ class ArmScene:
             Of the hand's links.
         T_base_object : (4, 4) float
         hand_meets_object : bool
-            Whether the hand's touching the object counts too.
+            Whether contact of hand and object counts too.
         """
         arm_groups = self._arm_groups(joints)
         hand = self._hand_group(T_base_link)
@@ -162,12 +163,12 @@ class ArmScene:
                 yield a, b, 'self'
             yield a, hand, 'hand'
             yield a, thing, ''
-            for wall in self._walls:
-                yield a, wall, 'wall'
-        for i, wall in enumerate(self._walls):
-            yield hand, wall, ''
+            for obstacle in self._obstacle_groups:
+                yield a, obstacle, 'obstacle'
+        for i, obstacle in enumerate(self._obstacle_groups):
+            yield hand, obstacle, ''
             if not self.binds_object or self.binds_object[i]:
-                yield thing, wall, ''
+                yield thing, obstacle, ''
         if hand_meets_object:
             yield hand, thing, ''
 
@@ -181,7 +182,7 @@ class ArmScene:
                 if kind == 'self' and (y.key <= x.key and a is b or not self.arm.apart[
                         x.key, y.key]):
                     continue
-                if kind == 'wall' and self._resting[x.key]:
+                if kind == 'obstacle' and self._resting[x.key]:
                     continue
                 if kind == 'hand' and self._carries[x.key] and y.key == 1_000:
                     continue
@@ -193,22 +194,22 @@ class ArmScene:
         if not pairs:
             return ''
         thickness = a.radius + b.radius
-        if a is not b and self._parted((a.key + 20_000, b.key + 20_000), a.points, b.points,
-                                       thickness):
-            self.settled[BY_TRIANGLE] += len(pairs)
+        if a is not b and self._separated((a.key + 20_000, b.key + 20_000), a.points, b.points,
+                                          thickness):
+            self.decided[BY_TRIANGLE] += len(pairs)
             return ''
         for x, y in pairs:
-            if self._parted((x.key, y.key), x.part.vertices, y.part.vertices, 0.0):
-                self.settled[BY_PLANE] += 1
+            if self._separated((x.key, y.key), x.part.vertices, y.part.vertices, 0.0):
+                self.decided[BY_PLANE] += 1
                 continue
-            self.settled[EXACTLY] += 1
+            self.decided[BY_EXACT_DISTANCE] += 1
             contact = pair_contact(x.part, y.part)
             if contact.overlap and contact.depth > max(x.slack, y.slack):
                 return f'{x.name} meets {y.name}'
         return ''
 
-    def _parted(self, key: tuple[int, int], a: Array, b: Array, gap: float) -> bool:
-        """Tell whether a plane leaves more than ``gap`` between two sets of points."""
+    def _separated(self, key: tuple[int, int], a: Array, b: Array, gap: float) -> bool:
+        """Return True if a plane leaves more than ``gap`` between two sets of points."""
         kept = self._normals.get(key)
         if kept is not None and (b @ kept).min() - (a @ kept).max() > gap:
             return True
@@ -224,7 +225,8 @@ def _segment_of(arm: ArmModel, frame: int, place: dict[int, int]) -> int:
     return place[frame]
 
 
-def _reach(part: ConvexPart, arm: ArmModel, frame: int, chain_frame: int, end: Array) -> float:
+def _radius_about_segment(part: ConvexPart, arm: ArmModel, frame: int, chain_frame: int,
+                          end: Array) -> float:
     """Return the largest distance of a part's corners from its frame's segment [m]."""
     points = part.vertices
     while frame != chain_frame:

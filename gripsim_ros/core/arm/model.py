@@ -1,4 +1,4 @@
-"""What an arm is: a chain of joints with convex links, and the hand's place on it."""
+"""The model of an arm: a chain of joints with convex links, and its inverse kinematics."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,10 +17,11 @@ from ..transforms import euler_angles
 
 Array = NDArray[np.float64]
 
-#: Newton's steps, the largest change of a joint in one [rad], and the error that ends them.
-NEWTON_STEPS, NEWTON_CUT, NEWTON_TOLERANCE = 30, 0.4, 1e-9
-#: Beginnings that the library searches from where Newton's method finds nothing.
-LIBRARY_STARTS = 4
+#: Largest number of Newton steps, largest change of a joint in one [rad], and the error that ends
+#: them [m, rad].
+NEWTON_STEPS, NEWTON_MAX_CHANGE, NEWTON_TOLERANCE = 30, 0.4, 1e-9
+#: Number of starts of ``ikpy``'s search where Newton's method finds nothing.
+IKPY_STARTS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ class ArmModel:
 
     @property
     def link_frames(self) -> NDArray[np.int64]:
-        """Return the frame of which ``link_jacobians`` tells the motion: the tip's."""
+        """Return the frame whose motion ``link_jacobians`` describes: the tip's."""
         return np.array([self.tip])
 
     def part_names(self) -> tuple[str, ...]:
@@ -113,11 +114,11 @@ class ArmModel:
 
 
 def joint_distance(rows: Array) -> float:
-    """Return the length of a joint path ``(m, A)``: the sum of the joints' ways [rad]."""
+    """Return the length of a joint path ``(m, A)``: the sum of the joints' distances [rad]."""
     return float(np.abs(np.diff(rows, axis=0)).sum()) if len(rows) > 1 else 0.0
 
 
-class ArmInverse:
+class ArmInverseKinematics:
     """
     Inverse kinematics of an arm: Newton's method from nearby, else the search of ``ikpy``.
 
@@ -133,7 +134,7 @@ class ArmInverse:
         The package ``ikpy`` is not installed.
     """
 
-    #: A pose counts as reached within these [m, rad].
+    #: Largest errors of a pose that counts as reached [m, rad].
     POSITION, ROTATION = 1e-5, 1e-4
 
     def __init__(self, arm: ArmModel) -> None:
@@ -190,14 +191,14 @@ class ArmInverse:
 
     def solutions(self, T_base_palm: Array, near: Array, count: int) -> list[Array]:
         """
-        Return different solutions, that with the shortest way from ``near`` first.
+        Return different solutions, the nearest to ``near`` first.
 
-        Searches begin at ``near`` and at ``count`` further places spread evenly over the
+        Searches start at ``near`` and at ``count`` further postures spread evenly over the
         joints' ranges (Halton's sequence), so that the answer depends on the question alone.
         """
         arm = self._arm
         found: list[Array] = []
-        if self._beyond(T_base_palm):
+        if self._is_out_of_reach(T_base_palm):
             return []
         middle = np.clip(near, arm.joint_lower, arm.joint_upper)
         half = np.minimum(0.5 * (arm.joint_upper - arm.joint_lower), np.pi)
@@ -207,7 +208,7 @@ class ArmInverse:
         target = T_base_palm @ np.linalg.inv(arm.T_tip_palm)
         self._collect((self._newton(target, start) for start in starts), near, found)
         if not found:
-            self._collect((self.solve(T_base_palm, start) for start in starts[:LIBRARY_STARTS]),
+            self._collect((self.solve(T_base_palm, start) for start in starts[:IKPY_STARTS]),
                           near, found)
         return sorted(found, key=lambda q: float(np.abs(q - near).sum()))
 
@@ -220,8 +221,8 @@ class ArmInverse:
             if all(np.abs(turned - other).max() > 1e-3 for other in found):
                 found.append(turned)
 
-    def _beyond(self, T_base_palm: Array) -> bool:
-        """Tell whether a pose is farther from the first joint than the links reach."""
+    def _is_out_of_reach(self, T_base_palm: Array) -> bool:
+        """Return True if a pose is farther from the first joint than the links reach."""
         tree = self._arm.tree
         lengths = [float(np.linalg.norm(tree.T_parent_joint[f][:3, 3]))
                    for f in self._frames[2:]]
@@ -230,7 +231,7 @@ class ArmInverse:
         return bool(np.linalg.norm(target[:3, 3] - first) > sum(lengths) + self.POSITION)
 
     def _newton(self, target: Array, near: Array) -> Array | None:
-        """Follow the tip's Jacobian from ``near``; None where that does not get there soon."""
+        """Return joints by Newton's method from ``near``; None where it does not converge soon."""
         arm, joints = self._arm, near.copy()
         for _ in range(NEWTON_STEPS):
             pose = arm.poses(joints)[arm.tip]
@@ -240,7 +241,8 @@ class ArmInverse:
                 return joints
             jacobian = link_jacobians(arm, joints[None])[0, 0]
             change = np.linalg.lstsq(jacobian, error, rcond=1e-3)[0]
-            joints = joints + change * min(1.0, NEWTON_CUT / max(np.abs(change).max(), 1e-30))
+            joints = joints + change * min(
+                1.0, NEWTON_MAX_CHANGE / max(np.abs(change).max(), 1e-30))
             if (joints < arm.joint_lower).any() or (joints > arm.joint_upper).any():
                 return None
         return None
@@ -261,7 +263,7 @@ def _import_chain() -> Callable[..., Any]:
 
 
 def _nearest_turns(joints: Array, near: Array, arm: ArmModel) -> Array:
-    """Return the same posture with every joint turned to the nearest place in its limits."""
+    """Return the same posture with every joint at the nearest full turn within its limits."""
     turned = joints.copy()
     for k in range(len(joints)):
         choices = joints[k] + 2.0 * np.pi * np.arange(-2, 3)

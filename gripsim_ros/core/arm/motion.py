@@ -1,4 +1,4 @@
-"""The arm's way from its start to the displaced object, for one grasp."""
+"""The arm's motion from its start to the displaced object, for one grasp."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from ..planning.manipulation.kinematics import object_path, pose_on_path
 from ..planning.ranked_grasp import WITH_ARM, RankedGrasp
 from ..transforms import inverse, transform
 from .collision import ArmScene
-from .model import ArmInverse, ArmModel, joint_distance
+from .model import ArmInverseKinematics, ArmModel, joint_distance
 
 Array = NDArray[np.float64]
 
-#: Largest step of a joint between two postures that are looked at [rad].
+#: Largest step of a joint between two postures tested [rad].
 JOINT_STEP = 0.05
-#: Largest step of the palm along a straight way [m], [rad].
+#: Largest step of the palm along a straight path [m], [rad].
 PALM_STEP, PALM_TURN = 0.02, 0.1
-#: A joint that jumps by more than this between two steps has changed its branch [rad].
+#: Largest change of a joint between two steps on one branch of solutions [rad].
 BRANCH_JUMP = 0.8
-#: Further beginnings of the search for postures before the grasp, and postures tried.
-SEARCHES, TRIED = 24, 4
+#: Number of further starts of the search for pre-grasp postures, and of postures tried.
+SEARCH_STARTS, MAX_POSTURES = 24, 4
 
 START, APPROACH, LIFT, CARRY, LOWER = 'start', 'approach', 'lift', 'carry', 'lower'
 
@@ -40,7 +40,7 @@ class ArmMotion:
         ``start``: to the pre-grasp; then ``approach``, ``lift``, ``carry``, ``lower``. Where
         the fingers alone move the object, the arm rests in ``carry``, without the other two.
     length : float
-        Sum of the joints' ways [rad].
+        Sum of the joints' distances [rad].
     failed_step : int
         First posture that collides or cannot be reached; -1: none.
     message : str
@@ -75,9 +75,9 @@ class ArmPlanner:
     Notes
     -----
     Source: seed 001, 'the hypothesis with the least way of the arm's joints without
-    collision'. Straight ways in joint space to the pre-grasp, straight ways of the palm
-    afterwards; of the postures of the pre-grasp that are found the nearest ``TRIED`` are tried,
-    and the least length of the whole way counts. No way round obstacles is searched for.
+    collision'. Straight paths in joint space to the pre-grasp, straight paths of the palm
+    afterwards; of the postures found for the pre-grasp the nearest ``MAX_POSTURES`` are tried,
+    and the shortest motion counts. No path round obstacles is searched for.
     """
 
     def __init__(self, arm: ArmModel, hand: HandModel, scene: ArmScene, T_base_object: Array,
@@ -85,19 +85,19 @@ class ArmPlanner:
         self._arm, self._hand, self._scene = arm, hand, scene
         self._T_base_object, self._start = T_base_object, start
         self._T_object_moved = T_object_moved
-        self._inverse = ArmInverse(arm)
+        self._inverse = ArmInverseKinematics(arm)
 
     def motion(self, grasp: RankedGrasp) -> ArmMotion:
         """Return the shortest motion found for a grasp, or the one that came farthest."""
         T_base_pregrasp = self._T_base_object @ grasp.T_object_pregrasp
-        postures = self._inverse.solutions(T_base_pregrasp, self._start, SEARCHES)
+        postures = self._inverse.solutions(T_base_pregrasp, self._start, SEARCH_STARTS)
         free: ArmMotion | None = None
         farthest: ArmMotion | None = None
-        for posture in postures[:TRIED]:
+        for posture in postures[:MAX_POSTURES]:
             least = joint_distance(np.array([self._start, posture]))
             if free is not None and least >= free.length:
-                break                   # as all that follow: they are sorted by this way
-            found = self._through(grasp, posture)
+                break                   # as all that follow: they are sorted by this distance
+            found = self._motion_through(grasp, posture)
             if found.failed_step < 0:
                 free = found if free is None or found.length < free.length else free
             elif farthest is None or found.failed_step > farthest.failed_step:
@@ -108,22 +108,22 @@ class ArmPlanner:
 
     # -- one posture -----------------------------------------------------------------
 
-    def _through(self, grasp: RankedGrasp, posture: Array) -> ArmMotion:
-        walk = _Walk(self._start, self._check(grasp), self._arm.joint_names)
+    def _motion_through(self, grasp: RankedGrasp, posture: Array) -> ArmMotion:
+        sequence = _PostureSequence(self._start, self._check(grasp), self._arm.joint_names)
         steps = max(1, int(np.ceil(np.abs(posture - self._start).max() / JOINT_STEP)))
-        ways = [self._start + s * (posture - self._start)
+        rows = [self._start + s * (posture - self._start)
                 for s in np.linspace(0.0, 1.0, steps + 1)]
-        for joints in ways:
-            if not walk.go(joints, START, self._T_base_object, grasp.trajectory[0]):
-                return walk.result()
-        for phase, T_base_palm, T_base_object, hand_joints in self._straight_ways(grasp):
-            joints = self._inverse.solve(T_base_palm, walk.joints)
-            if joints is None or np.abs(joints - walk.joints).max() > BRANCH_JUMP:
-                walk.fail(f'the arm does not reach a palm pose on the straight way ({phase})')
-                return walk.result()
-            if not walk.go(joints, phase, T_base_object, hand_joints):
-                return walk.result()
-        return walk.result()
+        for joints in rows:
+            if not sequence.append(joints, START, self._T_base_object, grasp.trajectory[0]):
+                return sequence.result()
+        for phase, T_base_palm, T_base_object, hand_joints in self._straight_paths(grasp):
+            joints = self._inverse.solve(T_base_palm, sequence.joints)
+            if joints is None or np.abs(joints - sequence.joints).max() > BRANCH_JUMP:
+                sequence.fail(f'the arm does not reach a palm pose on the straight way ({phase})')
+                return sequence.result()
+            if not sequence.append(joints, phase, T_base_object, hand_joints):
+                return sequence.result()
+        return sequence.result()
 
     def _check(self, grasp: RankedGrasp) -> Callable[[Array, str, Array, Array], str]:
         def check(joints: Array, phase: str, T_base_object: Array, hand_joints: Array) -> str:
@@ -133,7 +133,7 @@ class ArmPlanner:
                                                hand_meets_object=phase == START)
         return check
 
-    def _straight_ways(self, grasp: RankedGrasp) -> Iterator[tuple[str, Array, Array, Array]]:
+    def _straight_paths(self, grasp: RankedGrasp) -> Iterator[tuple[str, Array, Array, Array]]:
         """Yield phase, palm pose, object pose (both in the base) and hand joints of each step."""
         T_object, T_grasp = self._T_base_object, grasp.T_object_palm
         for T in _between(grasp.T_object_pregrasp, T_grasp)[1:]:
@@ -175,8 +175,8 @@ class ArmPlanner:
                 for share, T, joints in zip(reach.shares, reach.T_object_palm, reach.joints)]
 
 
-class _Walk:
-    """Postures so far, each checked when it is gone to."""
+class _PostureSequence:
+    """Postures so far, each checked for collisions as it is added."""
 
     def __init__(self, start: Array, check: Callable[[Array, str, Array, Array], str],
                  joint_names: tuple[str, ...]) -> None:
@@ -190,7 +190,7 @@ class _Walk:
         """Return the last posture that was free."""
         return self._rows[-1] if self._rows else self._start
 
-    def go(self, joints: Array, phase: str, T_base_object: Array, hand_joints: Array) -> bool:
+    def append(self, joints: Array, phase: str, T_base_object: Array, hand_joints: Array) -> bool:
         problem = self._check(joints, phase, T_base_object, hand_joints)
         if problem:
             self.fail(f'{problem} ({phase})')
@@ -211,5 +211,5 @@ class _Walk:
 
 
 def _between(T_a: Array, T_b: Array) -> list[Array]:
-    """Return poses along the straight way from one pose to another, both ends included."""
+    """Return poses along the straight path from one pose to another, both ends included."""
     return [T_a @ T for T in object_path(inverse(T_a) @ T_b, PALM_STEP, PALM_TURN)]

@@ -76,7 +76,7 @@ class HandLink:
 
 @dataclass(frozen=True, eq=False)
 class Preshape:
-    """A way to close: joint vectors ``open`` and ``closed``, ``(J,)`` [rad]."""
+    """A named pair of postures: joint vectors ``open`` and ``closed``, ``(J,)`` [rad]."""
 
     name: str
     open: Array

@@ -1,4 +1,4 @@
-"""What a hand is: links with meshes and pads, joints with limits, preshapes."""
+"""The model of a hand: links with meshes and pads, joints with limits, preshapes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -71,7 +71,7 @@ class JointedChain(Protocol):
 
     @property
     def link_frames(self) -> IntArray:
-        """Return the frames whose motion is asked for."""
+        """Return the frames whose motion is wanted."""
 
 
 #: Link, parent link and the joint between them; neither for the base.

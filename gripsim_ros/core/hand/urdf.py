@@ -1,11 +1,11 @@
-"""What is read of a robot that ``urdf_parser_py`` has parsed."""
+"""The parts of a robot parsed by ``urdf_parser_py`` that are read."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 
 class Origin(Protocol):
-    """Place of a frame in its parent: position [m], roll, pitch and yaw [rad]."""
+    """Pose of a frame in its parent: position [m], roll, pitch and yaw [rad]."""
 
     xyz: Sequence[float] | None
     rpy: Sequence[float] | None
@@ -42,7 +42,7 @@ class Joint(Protocol):
 
 
 class Collision(Protocol):
-    """A collision shape; its geometry's fields say of what kind it is."""
+    """A collision shape, whose kind follows from the fields of its geometry."""
 
     origin: Origin | None
     geometry: Any

@@ -1,4 +1,4 @@
-"""Planning: hypotheses, closing, ranking; it asks and is told, and holds no stage."""
+"""Planning: hypotheses, closing, ranking; it asks and is told, and calls no stage."""
 
 from .evaluator import GraspEvaluator
 from .options import SCORE_TERMS, PlannerOptions

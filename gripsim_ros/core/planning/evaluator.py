@@ -11,8 +11,8 @@ from ..errors import ShapeError, TaskError
 from ..hand import HandModel
 from ..transforms import checked_rigid
 from .closing.batching import question_batch
-from .closing.closing import DIRECTION_STEP, Closing, Held, Question
-from .closing.grasp_state import StateRow, state_row
+from .closing.closing import DIRECTION_STEP, Closing, HeldGrasp, Question
+from .closing.grasp_state import GraspState, extract_state
 from .hypotheses.generate import Hypothesis
 from .hypotheses.regions import within_region
 from .options import PlannerOptions
@@ -57,11 +57,11 @@ class GraspEvaluator:
         self._reference = score_reference(grasp_object, hand, self.load_cases)
         self._grasps = [(_checked_pose(T, i + 1), _checked_trajectory(hand, q, i + 1))
                         for i, (T, q) in enumerate(grasps)]
-        #: Grasp of each question before any settles, and whether it is about the closed hand.
-        self._parts = [(i, closed) for i, (_, rows) in enumerate(self._grasps)
-                       for closed in (False, True) if closed or len(rows) > 1]
+        #: Grasp of each question before settling, and whether it is about the closed hand.
+        self._first_questions = [(i, closed) for i, (_, rows) in enumerate(self._grasps)
+                                 for closed in (False, True) if closed or len(rows) > 1]
         self._batch_ids: list[list[int]] = [[] for _ in self._grasps]
-        for batch_id, (i, _) in enumerate(self._parts):
+        for batch_id, (i, _) in enumerate(self._first_questions):
             self._batch_ids[i].append(batch_id)
         self._answers: dict[int, GraspStateBatch | str] = {}
         self._settlings: dict[int, Settling] = {}
@@ -75,7 +75,7 @@ class GraspEvaluator:
         Then the last rows once more, at the object as their forces move it.
         """
         batch_id = self._next_ask
-        if batch_id < len(self._parts):
+        if batch_id < len(self._first_questions):
             question = self._question(batch_id)
         else:
             free = [s for s in self._unsettled() if s not in self._asked.values()]
@@ -92,10 +92,10 @@ class GraspEvaluator:
             return
         self._answers[batch_id] = states
         if batch_id in self._asked:
-            self._asked.pop(batch_id).answer(state_row(states, 0))
-        elif batch_id < len(self._parts) and self._parts[batch_id][1]:
-            self._settlings[self._parts[batch_id][0]] = Settling(
-                self._question(batch_id), state_row(states, 0), self.options)
+            self._asked.pop(batch_id).answer(extract_state(states, 0))
+        elif batch_id < len(self._first_questions) and self._first_questions[batch_id][1]:
+            self._settlings[self._first_questions[batch_id][0]] = Settling(
+                self._question(batch_id), extract_state(states, 0), self.options)
 
     def tell_failed(self, batch_id: int, reason: str = EVALUATION_FAILED) -> None:
         """Take note that a question cannot be answered."""
@@ -104,22 +104,22 @@ class GraspEvaluator:
             self._asked.pop(batch_id).answer(None)
 
     def begin(self, count: int) -> list[Closing]:
-        """Return no hypotheses: what is given is not closed anew."""
+        """Return no hypotheses: given grasps are not closed again."""
         return []
 
     def stop(self) -> None:
         """Ask nothing more; grasps without an answer are given as not evaluated."""
-        for batch_id in range(len(self._parts)):
+        for batch_id in range(len(self._first_questions)):
             self._answers.setdefault(batch_id, NOT_EVALUATED)
         for settling in self._unsettled():
             settling.answer(None)
         self._asked = {}
-        self._next_ask = max(self._next_ask, len(self._parts))
+        self._next_ask = max(self._next_ask, len(self._first_questions))
 
     @property
     def finished(self) -> bool:
-        """Return whether every question was answered and every object settled."""
-        return (all(i in self._answers for i in range(len(self._parts)))
+        """Return True if every question was answered and every object settled."""
+        return (all(i in self._answers for i in range(len(self._first_questions)))
                 and not self._unsettled())
 
     @property
@@ -140,7 +140,7 @@ class GraspEvaluator:
         return [self._judged(i) for i in range(len(self._grasps))]
 
     def _question(self, batch_id: int) -> Question:
-        i, closed = self._parts[batch_id]
+        i, closed = self._first_questions[batch_id]
         T, rows = self._grasps[i]
         detail = DETAIL_SURFACE if closed else DETAIL_CLEARANCE
         sweep = np.zeros(3) if closed else self.options.approach_distance * T[:3, 2]
@@ -150,26 +150,26 @@ class GraspEvaluator:
         return [s for _, s in sorted(self._settlings.items()) if not s.done]
 
     def _motion(self, rows: Array) -> Array:
-        way = rows[-1] - rows[0]
-        motion: Array = DIRECTION_STEP * way / max(float(np.abs(way).max()), 1e-9)
+        change = rows[-1] - rows[0]
+        motion: Array = DIRECTION_STEP * change / max(float(np.abs(change).max()), 1e-9)
         return motion
 
     def _judged(self, i: int) -> RankedGrasp:
         T, rows = self._grasps[i]
         answers = [self._answers.get(batch_id) for batch_id in self._batch_ids[i]]
-        states = [state_row(answer, 0) for answer in answers
+        states = [extract_state(answer, 0) for answer in answers
                   if isinstance(answer, GraspStateBatch)]
         if len(states) < len(answers):
             reasons = [answer for answer in answers if isinstance(answer, str)]
             return self._unjudged(i, (reasons or [NOT_EVALUATED])[-1])
-        held = self._settlings[i].settled(Held(rows[-1], rows, states[-1]))
+        held = self._settlings[i].settled(HeldGrasp(rows[-1], rows, states[-1]))
         state, hypothesis = held.state, Hypothesis(i, T, 0, 0.0)
         grasp = make_grasp(hypothesis, held, self.hand, self._reference, self.options)
         reason = self._reason(states[:-1], state)
         return replace(grasp, rank=i + 1, preshape='given', stable=not reason, reason=reason)
 
-    def _reason(self, approach: list[StateRow], state: StateRow) -> str:
-        """Return why the closed hand or the approach, if there is one, will not do."""
+    def _reason(self, approach: list[GraspState], state: GraspState) -> str:
+        """Return why the closed hand or its approach fails, else ''."""
         if any(row.clearance.min() < self.options.min_clearance for row in approach):
             return OPEN_HAND_COLLIDES
         if any(row.obstacle_clearance <= 0.0 for row in (*approach, state)):

@@ -1,4 +1,4 @@
-"""Parameters of the planner; their values live in ``config/planner.yaml``."""
+"""Options of the planner; their values are in ``config/planner.yaml``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -14,7 +14,7 @@ SCORE_TERMS = ('gentleness', 'pressure', 'support', 'opposition', 'spread', 'tor
 
 
 @dataclass(frozen=True)
-class ReachOptions:
+class ManipulationOptions:
     """Every field is explained, with its unit, in ``config/planner.yaml``."""
 
     translation_step: float
@@ -28,7 +28,7 @@ class ReachOptions:
     position_tolerance: float
 
     @classmethod
-    def from_mapping(cls, values: Any) -> 'ReachOptions':
+    def from_mapping(cls, values: Any) -> 'ManipulationOptions':
         """Return options from a mapping with exactly the field names; else TaskError."""
         names = [f.name for f in fields(cls)]
         if not isinstance(values, Mapping) or set(values) != set(names):
@@ -46,7 +46,7 @@ class ReachOptions:
 @dataclass(frozen=True)
 class Uncertainty:
     """
-    Standard deviations of what a request says, and how far the hand squeezes.
+    Standard deviations of the numbers of a request, and the squeeze of the hand.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class PlannerOptions:
     settling_residual: float
     robustness_samples: int
     uncertainty: Uncertainty
-    reach: ReachOptions
+    reach: ManipulationOptions
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> 'PlannerOptions':
@@ -150,7 +150,7 @@ def _checked(name: str, kind: Any, value: Any) -> Any:
     if name == 'uncertainty':
         return Uncertainty.from_mapping(value)
     if name == 'reach':
-        return ReachOptions.from_mapping(value)
+        return ManipulationOptions.from_mapping(value)
     numbers = np.atleast_1d(np.asarray(value, dtype=float))
     if numbers.size == 0 or not np.isfinite(numbers).all() or (numbers < 0.0).any():
         raise TaskError(f'planner option {name} must be finite and not negative, got {value!r}')

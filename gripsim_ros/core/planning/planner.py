@@ -11,31 +11,32 @@ from ..bodies import GraspObject
 from ..errors import TaskError
 from ..hand import HandModel
 from .closing.batching import Outcome, next_questions, question_batch
-from .closing.closing import Closing, Held, Question
-from .closing.grasp_state import StateRow, state_row
-from .closing.limits import Bar, closing_limits
-from .diagnosis.hint import explain
-from .diagnosis.nearest_miss import MissBook, Rejected, miss_question, nearest_miss
+from .closing.closing import Closing, HeldGrasp, Question
+from .closing.grasp_state import GraspState, extract_state
+from .closing.limits import ScoreThreshold, closing_limits
+from .diagnosis.hint import explain_no_grasp
+from .diagnosis.nearest_miss import (
+    NearestMisses, RejectedHypothesis, make_nearest_miss, miss_question)
 from .hypotheses.generate import propose_hypotheses
-from .manipulation.follow_path import HeldMotion
-from .manipulation.search import ReachSearch
+from .manipulation.follow_path import PathFollower
+from .manipulation.search import ManipulationSearch
 from .options import PlannerOptions
 from .planar_closing.queue import ClosingQueue
 from .progress import Ask, Progress
 from .ranked_grasp import NearestMiss, RankedGrasp
 from .ranking.assemble import StableGrasps, grasp_contacts, make_grasp, rank_key
-from .ranking.pruning import Prospects
+from .ranking.pruning import Pruner
 from .ranking.score import score_reference
 from .rejections import CANNOT_MOVE, EVALUATION_FAILED, LET_GO, NOT_EVALUATED
 from .settling import (
-    SPARE_GRASPS, Refining, Settling, SettlingRounds, settled_question, told_where_found)
+    SPARE_GRASPS, Refinement, Settling, SettlingRounds, in_found_frame, settled_question)
 from .task import Task, check_counts, task_load_cases
 
-#: Hypotheses worked on at first, and more for each judged: the best ones answer soon.
-FIRST_ACTIVE, MORE_ACTIVE = 8, 4
-#: Hypotheses begun for one question at most: looking at them first takes time.
-MOST_BEGUN = 4
-_Asked = Closing | Settling | RankedGrasp | Rejected | HeldMotion
+#: Number of active hypotheses at first, and more for each verdict: the best answer soon.
+FIRST_ACTIVE, ACTIVE_PER_VERDICT = 8, 4
+#: Largest number of hypotheses begun for one question: planar closing takes time.
+MAX_BEGUN = 4
+_Asked = Closing | Settling | RankedGrasp | RejectedHypothesis | PathFollower
 
 
 class GraspPlanner:
@@ -43,8 +44,8 @@ class GraspPlanner:
     Plan grasps of one object for one task by asking and being told.
 
     ``ask()`` returns the next question, or None when nothing can be asked before an
-    answer arrives; ``tell()`` takes answers in any order and more than once. What a
-    hypothesis comes to depends on no other, so the ranking depends on the request alone.
+    answer arrives; ``tell()`` takes answers in any order and more than once. The verdict on
+    a hypothesis depends on no other, so the ranking depends on the request alone.
     Where the stages are at hand, ``begin()`` gives out whole hypotheses instead.
 
     Parameters
@@ -73,9 +74,9 @@ class GraspPlanner:
         self._max_grasps = max_grasps or options.max_grasps
         self.load_cases = task_load_cases(task, grasp_object.canonical_frame[:3, :3])
         self._reference = score_reference(grasp_object, hand, self.load_cases)
-        self._reach = ReachSearch(hand, task, self.load_cases, self._reference.friction,
-                                  self._reference.radius, options.reach,
-                                  grasp_object.mesh.vertices)
+        self._manipulation = ManipulationSearch(
+            hand, task, self.load_cases, self._reference.friction, self._reference.radius,
+            options.reach, grasp_object.mesh.vertices)
         hypotheses, self.proposed = propose_hypotheses(
             grasp_object, hand, task, options, max_hypotheses or options.max_hypotheses, seed)
         limits = closing_limits(grasp_object, hand, self._reference.load,
@@ -87,15 +88,14 @@ class GraspPlanner:
         self._asked: dict[int, Sequence[_Asked]] = {}
         self._answers: dict[int, GraspStateBatch | str] = {}
         self._grasps = StableGrasps()
-        self._held: dict[int, tuple[Closing, Held]] = {}
-        self._prospects = Prospects(hand, self._reference, options,
-                                    self._max_grasps + SPARE_GRASPS)
-        self.is_beaten = self._prospects.is_beaten
+        self._held: dict[int, tuple[Closing, HeldGrasp]] = {}
+        self._pruner = Pruner(hand, self._reference, options, self._max_grasps + SPARE_GRASPS)
+        self.should_defer = self._pruner.should_defer
         self._settlings = SettlingRounds(self._max_grasps, options)
-        self._refining = Refining(hand, self._reference, options)
+        self._refinement = Refinement(hand, self._reference, options)
         self._detailed: set[int] = set()
         self._rejections: Counter[str] = Counter()
-        self._misses = MissBook()
+        self._misses = NearestMisses()
         self._next_ask = self._closed = self._in_contact = 0
         self._stopped = False
 
@@ -103,23 +103,24 @@ class GraspPlanner:
 
     def ask(self) -> Ask | None:
         """Return the next question, or None while only answers can help or all is done."""
-        limit = min(self.options.active_hypotheses, FIRST_ACTIVE + MORE_ACTIVE * self._closed)
-        self._active += self._begin_next(min(limit - len(self._active), MOST_BEGUN))
+        limit = min(self.options.active_hypotheses,
+                    FIRST_ACTIVE + ACTIVE_PER_VERDICT * self._closed)
+        self._active += self._begin_next(min(limit - len(self._active), MAX_BEGUN))
         pending = {id(item) for items in self._asked.values() for item in items}
         free = [c for c in self._active if id(c) not in pending]
         if free:
             return self._ask_closings(free)
         if self._active or self._given_out:
             return None
-        if self._recalled():
-            self._active = self._prospects.recall()
+        if self._recallable():
+            self._active = self._pruner.recall()
             return self._ask_closings(self._active)
         if unrefined := self._unrefined():
             free = [c for c in unrefined if id(c) not in pending]
             return self._ask_closings(free) if free else None
         if self._unsettled():
             return self._ask_settling(pending)
-        return self._ask_details(pending) or self._ask_reach(pending)
+        return self._ask_details(pending) or self._ask_manipulation(pending)
 
     def tell(self, batch_id: int, states: GraspStateBatch) -> None:
         """
@@ -145,28 +146,28 @@ class GraspPlanner:
             self._use_answers()
 
     def begin(self, count: int) -> list[Closing]:
-        """Give out the next ``count`` hypotheses whole; ``end()`` takes what they come to."""
+        """Give out the next ``count`` hypotheses whole; ``end()`` takes their outcomes."""
         closings = self._begin_next(count)
         self._given_out.update({c.hypothesis.number: c for c in closings})
         return closings
 
-    def hypotheses(self, bars: Mapping[int, Bar]) -> list[Closing]:
-        """Return hypotheses, not begun yet or given out, by their numbers, with these bars."""
+    def hypotheses(self, thresholds: Mapping[int, ScoreThreshold]) -> list[Closing]:
+        """Return hypotheses, waiting or given out, by number, with their thresholds set."""
         found = {c.hypothesis.number: c for c in [*self._waiting, *self._given_out.values()]}
-        for number, bar in bars.items():
-            found[number].bar = bar
-        return [found[number] for number in bars]
+        for number, threshold in thresholds.items():
+            found[number].threshold = threshold
+        return [found[number] for number in thresholds]
 
     def end(self, outcomes: list[Outcome]) -> None:
-        """Take what hypotheses given out came to; unknown and dropped ones are ignored."""
+        """Take the outcomes of hypotheses given out; unknown and dropped ones are ignored."""
         for outcome in outcomes:
             closing = self._given_out.pop(outcome.number, None)
             if closing is None:
                 continue
-            closing.resume(outcome.course)
-            if outcome.best_score is not None:
-                closing.best_score = outcome.best_score
-                self._set_aside(closing)
+            closing.restore(outcome.snapshot)
+            if outcome.score_bound is not None:
+                closing.score_bound = outcome.score_bound
+                self._defer(closing)
             else:
                 self._conclude(closing)
 
@@ -183,39 +184,39 @@ class GraspPlanner:
         self._asked = {b: i for b, i in self._asked.items() if not isinstance(i[0], Closing)}
         self._answers = {b: a for b, a in self._answers.items() if b in self._asked}
         self._stopped = True
-        self._prospects.close()
+        self._pruner.close()
         self._use_answers()
 
     # -- what is known so far --------------------------------------------------------
 
     @property
     def finished(self) -> bool:
-        """Return whether every hypothesis has its verdict and the best their details."""
+        """Return True if every hypothesis has its verdict and the best their details."""
         return not (self._waiting or self._active or self._given_out or self._asked
-                    or self._recalled() or self._unrefined() or self._unsettled()
-                    or self._undetailed() or self._unexplained() or self._unreached())
+                    or self._recallable() or self._unrefined() or self._unsettled()
+                    or self._undetailed() or self._unexplained() or self._unfollowed())
 
     @property
     def progress(self) -> Progress:
         """Return how far planning is."""
-        judged = self._closed + self._waiting.refused.total() + self._prospects.counts.total()
+        judged = self._closed + self._waiting.refused.total() + self._pruner.counts.total()
         return Progress(judged, self._total, len(self._grasps), self._grasps.best)
 
     @property
     def contacts_evaluated(self) -> int:
-        """Return how many hypotheses came to contact of two fingers and got a verdict."""
+        """Return how many hypotheses got a verdict after two fingers came into contact."""
         return self._in_contact
 
     @property
     def rejections(self) -> dict[str, int]:
         """Return how many hypotheses were rejected for each reason, most frequent first."""
-        counts = self._rejections + self._waiting.refused + self._prospects.counts
+        counts = self._rejections + self._waiting.refused + self._pruner.counts
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def ranked(self, count: int = 0) -> list[RankedGrasp]:
         """Return the best ``count`` stable grasps so far (0: as in the request), best first."""
         order = sorted(filter(self._settlings.includes, self._grasps.values()), key=rank_key)
-        return [replace(grasp, rank=i + 1, reach=self._reach.result(grasp.hypothesis))
+        return [replace(grasp, rank=i + 1, reach=self._manipulation.result(grasp.hypothesis))
                 for i, grasp in enumerate(order[:count or self._max_grasps])]
 
     @property
@@ -225,36 +226,36 @@ class GraspPlanner:
         if item is None:
             return None
         contacts = () if item.miss is None else grasp_contacts(item.miss.state, self.hand)
-        return nearest_miss(item, self.hand, contacts, self._reference.friction,
-                            self._reference.max_pressure)
+        return make_nearest_miss(item, self.hand, contacts, self._reference.friction,
+                                 self._reference.max_pressure)
 
     @property
     def hint(self) -> str:
         """Return one sentence that says, with numbers, why there is no grasp; else ''."""
-        return '' if self._grasps else explain(
+        return '' if self._grasps else explain_no_grasp(
             self.grasp_object, self.hand, self._reference, self.rejections, self.nearest_miss)
 
     def _begin_next(self, count: int) -> list[Closing]:
-        closings = self._waiting.take(min(count, self._prospects.room))
-        self._prospects.begin(closings)
+        closings = self._waiting.take(min(count, self._pruner.capacity))
+        self._pruner.begin(closings)
         return closings
 
-    def _recalled(self) -> list[Closing]:
-        """Return closings set aside that are wanted after all: too many grasps let go."""
-        return self._prospects.aside if self._settlings.lack(self._grasps) else []
+    def _recallable(self) -> list[Closing]:
+        """Return deferred closings that are wanted after all: too many grasps let go."""
+        return self._pruner.deferred if self._settlings.lacks_grasps(self._grasps) else []
 
     def _ask_closings(self, free: list[Closing]) -> Ask:
         chosen, detail = next_questions(free, self.options)
         return self._register([c for c, _ in chosen], [q for _, q in chosen], detail)
 
     def _unrefined(self) -> list[Closing]:
-        return [] if self._stopped else self._refining.open(self._grasps, self._settlings)
+        return [] if self._stopped else self._refinement.unfinished(self._grasps, self._settlings)
 
     def _unsettled(self) -> list[Settling]:
-        return self._settlings.open(self._grasps, self._closed_question)
+        return self._settlings.unfinished(self._grasps, self._closed_question)
 
-    def _closed_question(self, number: int) -> tuple[Question, StateRow]:
-        """Return the question at the end of a closing that holds, and its answer."""
+    def _closed_question(self, number: int) -> tuple[Question, GraspState]:
+        """Return the last question of a closing that holds, and its answer."""
         closing, held = self._held[number]
         return Question(DETAIL_FORCES, closing.hypothesis.T_object_palm, held.joint_positions,
                         closing.question().joint_displacements, np.zeros(3)), held.state
@@ -280,21 +281,21 @@ class GraspPlanner:
                 return self._register([item], [miss_question(item)], DETAIL_SURFACE)
         return None
 
-    def _unreached(self) -> list[RankedGrasp]:
-        """Return the best grasps of which it is open whether they can move the object."""
-        if self._stopped or not self._reach.asked:
+    def _unfollowed(self) -> list[RankedGrasp]:
+        """Return the best grasps whose path of the object is not followed to its end."""
+        if self._stopped or not self._manipulation.asked:
             return []
         return [g for g in self.ranked() if g.reach is None]
 
-    def _ask_reach(self, pending: set[int]) -> Ask | None:
-        for grasp in self._unreached():
-            self._reach.begin(grasp.hypothesis, grasp.T_object_palm,
-                              self._held[grasp.hypothesis][1])
-        motions = [] if self._stopped else self._reach.next_motions(pending)
-        motions = motions[:self.options.batch_size]
-        return self._number(motions, self._reach.questions(motions)) if motions else None
+    def _ask_manipulation(self, pending: set[int]) -> Ask | None:
+        for grasp in self._unfollowed():
+            self._manipulation.begin(grasp.hypothesis, grasp.T_object_palm,
+                                     self._held[grasp.hypothesis][1])
+        followers = [] if self._stopped else self._manipulation.next_followers(pending)
+        chosen = followers[:self.options.batch_size]
+        return self._number(chosen, self._manipulation.questions(chosen)) if chosen else None
 
-    def _unexplained(self) -> list[Rejected]:
+    def _unexplained(self) -> list[RejectedHypothesis]:
         return [] if self._grasps else self._misses.next()
 
     def _register(self, items: Sequence[_Asked], questions: list[Question], detail: int) -> Ask:
@@ -316,11 +317,11 @@ class GraspPlanner:
                     self._take_detail(item, answer)
                 elif isinstance(item, Settling):
                     self._take_settling(item, answer, i)
-                elif isinstance(item, HeldMotion):
-                    self._take_motion(item, answer, i)
-                elif isinstance(item, Rejected):
+                elif isinstance(item, PathFollower):
+                    self._take_path_step(item, answer, i)
+                elif isinstance(item, RejectedHypothesis):
                     self._misses.take(item, None if isinstance(answer, str)
-                                      else state_row(answer, i))
+                                      else extract_state(answer, i))
                 else:
                     self._take_state(item, answer, i)
 
@@ -328,20 +329,20 @@ class GraspPlanner:
         if isinstance(answer, str):
             closing.fail(answer)
         else:
-            state = state_row(answer, i)
+            state = extract_state(answer, i)
             closing.answer(state)
-            if self.is_beaten(closing, state):
+            if self.should_defer(closing, state):
                 self._active.remove(closing)
-                self._set_aside(closing)
-        if closing in self._refining and closing.held is not None:
+                self._defer(closing)
+        if closing in self._refinement and closing.held is not None:
             self._keep(closing, closing.held)
         elif closing.judged:
             self._active.remove(closing)
             self._conclude(closing)
 
-    def _keep(self, closing: Closing, held: Held) -> None:
+    def _keep(self, closing: Closing, held: HeldGrasp) -> None:
         number = closing.hypothesis.number
-        self._refining.note(closing)
+        self._refinement.note(closing)
         self._held[number], self._grasps[number] = (closing, held), self._grasp(closing, held)
 
     def _conclude(self, closing: Closing) -> None:
@@ -354,14 +355,14 @@ class GraspPlanner:
             self._misses.note(closing)
         else:
             self._keep(closing, closing.held)
-        self._prospects.conclude(number, self._grasps.get(number))
+        self._pruner.conclude(number, self._grasps.get(number))
 
-    def _set_aside(self, closing: Closing) -> None:
+    def _defer(self, closing: Closing) -> None:
         self._waiting.note(closing)
-        self._prospects.put_aside(closing)
+        self._pruner.defer(closing)
 
     def _take_settling(self, settling: Settling, answer: GraspStateBatch | str, i: int) -> None:
-        settling.answer(None if isinstance(answer, str) else state_row(answer, i))
+        settling.answer(None if isinstance(answer, str) else extract_state(answer, i))
         if not settling.done:
             return
         closing, held = self._held[settling.number]
@@ -374,12 +375,13 @@ class GraspPlanner:
             self._rejections[closing.reason] += 1
             self._misses.note(closing)
 
-    def _take_motion(self, motion: HeldMotion, answer: GraspStateBatch | str, i: int) -> None:
+    def _take_path_step(self, follower: PathFollower, answer: GraspStateBatch | str, i: int
+                        ) -> None:
         if isinstance(answer, str):
-            motion.fail(answer)
+            follower.fail(answer)
         else:
-            motion.answer(state_row(answer, i))
-        for number in [n for n in self._grasps if self._reach.excludes(n)]:
+            follower.answer(extract_state(answer, i))
+        for number in [n for n in self._grasps if self._manipulation.excludes(n)]:
             del self._grasps[number]
             self._rejections[CANNOT_MOVE] += 1
 
@@ -389,9 +391,9 @@ class GraspPlanner:
             return
         closing, held = self._held[grasp.hypothesis]
         settled = self._settlings.settled(grasp.hypothesis, held)
-        detailed = replace(settled, state=told_where_found(
-            state_row(answer, 0), settled.T_object_settled))
+        detailed = replace(settled, state=in_found_frame(
+            extract_state(answer, 0), settled.T_object_settled))
         self._grasps[grasp.hypothesis] = self._grasp(closing, detailed)
 
-    def _grasp(self, closing: Closing, held: Held) -> RankedGrasp:
+    def _grasp(self, closing: Closing, held: HeldGrasp) -> RankedGrasp:
         return make_grasp(closing.hypothesis, held, self.hand, self._reference, self.options)

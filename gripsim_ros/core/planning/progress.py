@@ -1,4 +1,4 @@
-"""What the planner says while it works: questions, how far it is, and which score counts."""
+"""What the planner reports while it works: numbered questions and its progress."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class Ask:
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """How far planning is: hypotheses judged, in all, stable ones, and the best so far."""
+    """Progress of planning: hypotheses judged, in all, stable ones, and the best so far."""
 
     evaluated: int
     total: int

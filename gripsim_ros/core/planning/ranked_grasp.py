@@ -1,4 +1,4 @@
-"""What the planner hands out: ranked grasps, the nearest miss, how the held object is moved."""
+"""Results of the planner: ranked grasps, their in-hand manipulation, and the nearest miss."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,36 +8,36 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-#: How the object gets to its wanted pose.
+#: Levels of manipulation: by whom the object is moved to its wanted pose.
 HAND_ONLY, COMPLIANT, WITH_ARM, NOWHERE = 'hand_only', 'compliant', 'with_arm', 'none'
 
 
 @dataclass(frozen=True, eq=False)
-class Reach:
+class ManipulationResult:
     """
-    Whether and how a held object gets to its wanted pose.
+    Whether and how a held object can be moved to its wanted pose.
 
     Attributes
     ----------
     level : str
         ``hand_only``: the joints alone follow without slip (seed 001, equation (2));
-        ``compliant``: so that the patches absorb the rest without slipping; ``with_arm``: the
-        palm moves too; ``none``: not at all.
+        ``compliant``: the joints alone, and the patches absorb the rest without slipping;
+        ``with_arm``: the palm moves too; ``none``: not at all.
     residual : float
-        Largest part of a step's motion of the contacts that the joints cannot give [-].
+        Largest part of the contacts' motion in a step that the joints cannot follow [-].
     slip_share : float
-        Largest tangential displacement of a patch over what it bears without slipping [-].
+        Largest tangential displacement of a patch over the largest without slip [-].
     joints : (m, J) float
         Joint positions after each step that succeeded, the grasp first [rad].
     T_object_palm : (m, 4, 4) float
         Pose of the palm in the object's *first* frame after each of them.
     shares : (m,) float
-        Part of the whole way [-].
+        Fraction of the whole path [-].
     failed_step : int
-        Number of the first step that fails, of the fingers alone where the arm helps, else in
+        Number of the first step that fails, of the fingers alone where the arm helps, else of
         the attempt that came farthest; -1: none.
     message : str
-        One sentence; why that step fails.
+        One sentence: why that step fails.
     """
 
     level: str
@@ -102,7 +102,7 @@ class ScoreTerm:
 @dataclass(frozen=True)
 class Robustness:
     """
-    How a grasp fares where the numbers of the request are uncertain.
+    Robustness of a grasp against uncertain numbers of the request.
 
     Of ``samples`` a share ``holding`` holds, with its standard error ``error``;
     ``mean_margin`` is the mean multiple of the loads that is held.
@@ -120,7 +120,7 @@ class RankedGrasp:
     A grasp with its reasons; poses are of the palm in the object's frame.
 
     ``trajectory (m, J)`` [rad] leads from the open hand to the first state that holds;
-    ``grip_positions`` and ``grip_efforts (J,)`` [rad, N m] are what to command there.
+    ``grip_positions`` and ``grip_efforts (J,)`` [rad, N m] are the commands there.
     ``vertices`` and ``vertex_pressures`` are the deformed surface [m, Pa] where it was
     computed, else None. ``reason`` says why a grasp under evaluation does not hold.
     ``damage_margin`` is the damage pressure of object or pads over the peak pressure [-],
@@ -130,8 +130,8 @@ class RankedGrasp:
     ``max_deformation`` and ``mean_deformation`` [m] are those of the surface without its
     best-fit rigid motion; they, ``strain_energy`` [J] and ``peak_von_mises`` [Pa] are NaN where
     not computed. ``T_object_settled (4, 4)`` is where the object settles between the fingers, in
-    its frame as they find it; contacts, surface and centre of mass are told in the latter.
-    ``residual`` is what the contacts' forces then lack to balance, over their sum [-];
+    its frame as they find it; contacts, surface and centre of mass are expressed in the latter.
+    ``residual`` is the unbalanced part of the contacts' forces then, over their sum [-];
     ``balanced`` is False where that stays above the tolerance however it settles.
     ``limiting_load (6,)`` is the load that fails first when all grow alike (at the largest
     margin looked for, the one that uses most of a limit): force [N], torque about the deformed
@@ -162,7 +162,7 @@ class RankedGrasp:
     vertex_pressures: Array | None = None
     damage_margin: float = np.inf
     robustness: Robustness | None = None
-    reach: Reach | None = None
+    reach: ManipulationResult | None = None
     arm_motion: Any = None
     max_deformation: float = np.nan
     mean_deformation: float = np.nan
@@ -190,11 +190,11 @@ class RankedGrasp:
 @dataclass(frozen=True, eq=False)
 class NearestMiss:
     """
-    Of the rejected hypotheses the one that came nearest, with what it lacked.
+    The rejected hypothesis nearest to a grasp, with what it lacked.
 
     ``T_object_palm`` and ``joint_positions (J,)`` [rad] are where it was nearest;
-    ``capable`` tells whether forces within all limits hold the task, ``margin`` which
-    multiple of its loads that state held. Not ``capable``: ``needed_friction`` [-] would do
+    ``capable`` is True if forces within all limits hold the task, ``margin`` the multiple of
+    its loads that the state held. Not ``capable``: ``needed_friction`` [-] would do
     within the limits, ``needed_force`` [N] is the largest normal force if friction alone
     limited the forces, ``allowed_force`` [N] the largest that a contact may carry and
     ``held_share`` [-] the share of the loads that can be held; ``inf``: none would do, NaN:

@@ -3,7 +3,8 @@ Settling: the object moves between the closed fingers until their forces balance
 
 Contact is found with the object held fixed, so the forces of the pads need not balance.
 Each answer proposes a small rigid motion of the object that would balance them, friction
-counted; here the same closed hand is asked about again at the object so moved.
+included; the next question is about the same closed hand at the object so moved. Before that,
+closings whose grasps are to settle are refined until their forces are near the minimal ones.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,27 +17,27 @@ from scipy.spatial.transform import Rotation
 
 from ..hand import HandModel
 from ..transforms import apply, inverse, rotate
-from .closing.closing import Closing, Held, Question
-from .closing.grasp_state import StateRow
+from .closing.closing import Closing, HeldGrasp, Question
+from .closing.grasp_state import GraspState
 from .options import PlannerOptions
 from .ranked_grasp import RankedGrasp
 from .ranking.assemble import rank_key
-from .ranking.pruning import foreseen_change
-from .ranking.robustness import rotated_about
-from .ranking.score import Reference
+from .ranking.pruning import predicted_score_change
+from .ranking.robustness import rotation_about
+from .ranking.score import ScoreReference
 
 Array = NDArray[np.float64]
 
-#: Grasps that settle beside those wanted: settling changes scores a little.
+#: Number of grasps that settle beside those wanted: settling changes scores a little.
 SPARE_GRASPS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class _Place:
-    """Where the object is, in its frame as it was found (4, 4), and the state there."""
+class _SettledState:
+    """The object's pose (4, 4), in its frame as it was found, and the state there."""
 
     T_object_settled: Array
-    state: StateRow
+    state: GraspState
 
 
 class Settling:
@@ -44,65 +45,65 @@ class Settling:
     The settling of one closed grasp: ``question()``, ``answer(state)``, until ``done``.
 
     Newton's method on the object's pose, whose steps the answers propose: a step that
-    leaves the object farther from balance is taken back, and half of it tried.
+    leaves the object farther from balance is undone, and half of it is tried.
 
     Parameters
     ----------
     question : Question
         The closed hand at the object as it was found.
-    state : StateRow
+    state : GraspState
         The answer to it.
     options : PlannerOptions
     number : int
         Names the grasp.
     """
 
-    def __init__(self, question: Question, state: StateRow, options: PlannerOptions,
+    def __init__(self, question: Question, state: GraspState, options: PlannerOptions,
                  number: int = 0) -> None:
         self.number = number
         self._question, self._options = question, options
-        self._place, self._fraction = _Place(np.eye(4), state), 1.0
+        self._best, self._fraction = _SettledState(np.eye(4), state), 1.0
         self._asks = 0
 
     @property
     def balanced(self) -> bool:
-        """Return whether the forces balance, or nothing was to be asked."""
+        """Return True if the forces balance, or the options ask for no settling."""
         return (self._options.settling_steps == 0
-                or bool(self._place.state.residual <= self._options.settling_residual))
+                or bool(self._best.state.residual <= self._options.settling_residual))
 
     @property
     def done(self) -> bool:
-        """Return whether nothing more is to be asked."""
-        return (self.balanced or not _can_settle(self._place.state)
+        """Return True if nothing more is to be asked."""
+        return (self.balanced or not _can_settle(self._best.state)
                 or self._asks >= self._options.settling_steps)
 
     def question(self) -> Question:
-        """Return the closed hand at the object moved as the last answer proposed."""
+        """Return the question for the object moved as the last answer proposed."""
         return settled_question(self._question, self._next())
 
-    def answer(self, state: StateRow | None) -> None:
-        """Take the answer to the last question; None: there is none, and it ends."""
+    def answer(self, state: GraspState | None) -> None:
+        """Take the answer to the last question; None: there is none, and settling ends."""
         self._asks = self._options.settling_steps if state is None else self._asks + 1
         if state is not None and _can_settle(state) and (
-                state.residual < self._place.state.residual):
-            self._place, self._fraction = _Place(self._next(), state), 1.0
+                state.residual < self._best.state.residual):
+            self._best, self._fraction = _SettledState(self._next(), state), 1.0
         else:
             self._fraction *= 0.5
 
-    def settled(self, held: Held) -> Held:
-        """Return what a hand holds, settled as far as it came."""
-        T_object_settled = self._place.T_object_settled
+    def settled(self, held: HeldGrasp) -> HeldGrasp:
+        """Return a held grasp with the object settled as far as it came."""
+        T_object_settled = self._best.T_object_settled
         return replace(
-            held, state=told_where_found(self._place.state, T_object_settled),
+            held, state=in_found_frame(self._best.state, T_object_settled),
             T_object_settled=T_object_settled, balanced=self.balanced)
 
     def _next(self) -> Array:
-        shift = self._fraction * self._place.state.shift
-        return self._place.T_object_settled @ rotated_about(
-            self._place.state.centre_of_mass, shift[3:], shift[:3])
+        shift = self._fraction * self._best.state.shift
+        return self._best.T_object_settled @ rotation_about(
+            self._best.state.centre_of_mass, shift[3:], shift[:3])
 
 
-def _can_settle(state: StateRow) -> bool:
+def _can_settle(state: GraspState) -> bool:
     return state.capable and bool(np.isfinite(state.residual))
 
 
@@ -129,16 +130,16 @@ def settled_question(question: Question, T_object_settled: Array) -> Question:
                    settled_object=motion)
 
 
-def told_where_found(state: StateRow, T_object_settled: Array) -> StateRow:
+def in_found_frame(state: GraspState, T_object_settled: Array) -> GraspState:
     """
     Return a state of a settled object in the frame of the object as it was found.
 
     Parameters
     ----------
-    state : StateRow
+    state : GraspState
         In the frame of the settled object.
     T_object_settled : (4, 4) float
-        Pose of that frame in the one wanted, in which the palm has not moved.
+        Pose of the settled frame in the found one, in which the palm has not moved.
     """
     if (T_object_settled == np.eye(4)).all():
         return state
@@ -152,10 +153,10 @@ def told_where_found(state: StateRow, T_object_settled: Array) -> StateRow:
 
 class SettlingRounds:
     """
-    Which grasps settle: in rounds, the best first, until as many as wanted remain.
+    Choice of the grasps that settle: in rounds, the best first, until those wanted remain.
 
-    Rounds are parts of the order in which the grasps stood before any settled, so that what
-    has settled in the end depends on the answers, not on when they came.
+    Rounds are parts of the ranking before any grasp settled, so that what has settled in the
+    end depends on the answers, not on when they came.
 
     Parameters
     ----------
@@ -169,11 +170,11 @@ class SettlingRounds:
         self._settlings: dict[int, Settling] = {}
 
     def includes(self, grasp: RankedGrasp) -> bool:
-        """Tell whether a grasp may be returned: once settling began, only settled ones."""
+        """Return True if a grasp may be returned: once settling began, only settled ones."""
         return not self._settlings or grasp.hypothesis in self._settlings
 
-    def lack(self, stable: Mapping[int, RankedGrasp]) -> bool:
-        """Tell whether rounds have ended and fewer than wanted remain."""
+    def lacks_grasps(self, stable: Mapping[int, RankedGrasp]) -> bool:
+        """Return True if rounds have ended and fewer than wanted remain."""
         return bool(self._settlings) and all(s.done for s in self._settlings.values()) and (
             sum(number in stable for number in self._settlings) < self._wanted)
 
@@ -188,10 +189,10 @@ class SettlingRounds:
         order = sorted(fresh, key=key)[:self._wanted + SPARE_GRASPS]
         return [grasp.hypothesis for grasp in order]
 
-    def open(self, stable: Mapping[int, RankedGrasp],
-             begin: Callable[[int], tuple[Question, StateRow]]) -> list[Settling]:
+    def unfinished(self, stable: Mapping[int, RankedGrasp],
+                   begin: Callable[[int], tuple[Question, GraspState]]) -> list[Settling]:
         """
-        Return the settlings that are not done, of a new round where the last has ended.
+        Return the settlings that are not done; a new round begins where the last has ended.
 
         Parameters
         ----------
@@ -205,32 +206,33 @@ class SettlingRounds:
                 self._settlings[number] = Settling(*begin(number), self._options, number)
         return [s for s in self._settlings.values() if not s.done]
 
-    def settled(self, number: int, held: Held) -> Held:
-        """Return what the hand of a grasp holds, settled if it was to settle."""
+    def settled(self, number: int, held: HeldGrasp) -> HeldGrasp:
+        """Return a held grasp, with the object settled if it was chosen to settle."""
         settling = self._settlings.get(number)
         return held if settling is None else settling.settled(held)
 
 
-class Refining:
+class Refinement:
     """
-    Which closings that hold go on: those whose grasps would settle next.
+    Choice of the closings that hold and go on: those whose grasps would settle next.
 
     A verdict needs two or three questions with forces, forces within the tolerance as many
     again. So closings pause with their verdict, and the best go on, round by round, until none
-    is left among those that settle next. What comes next depends on verdicts and refined
-    grasps alone, not on when they came.
+    is left among those that settle next. The choice depends on verdicts and refined grasps
+    alone, not on when they came.
 
     Parameters
     ----------
     hand : HandModel
-    reference : Reference
+    reference : ScoreReference
     options : PlannerOptions
     """
 
-    def __init__(self, hand: HandModel, reference: Reference, options: PlannerOptions) -> None:
+    def __init__(self, hand: HandModel, reference: ScoreReference, options: PlannerOptions
+                 ) -> None:
         self._hand, self._reference, self._options = hand, reference, options
         self._held: dict[int, Closing] = {}
-        self._foreseen: dict[int, tuple[float, bool]] = {}
+        self._predicted: dict[int, tuple[float, bool]] = {}
         self._chosen: list[Closing] = []
 
     def note(self, closing: Closing) -> None:
@@ -238,17 +240,18 @@ class Refining:
         number, held = closing.hypothesis.number, closing.held
         self._held[number] = closing
         if held is not None and not closing.done:
-            self._foreseen[number] = foreseen_change(
+            self._predicted[number] = predicted_score_change(
                 held.state, closing.wanted_forces(held.state), self._hand, self._reference,
                 self._options)
 
     def __contains__(self, closing: Closing) -> bool:
-        """Tell whether a closing is being refined."""
+        """Return True if a closing is being refined."""
         return closing in self._chosen
 
-    def open(self, stable: Mapping[int, RankedGrasp], settlings: SettlingRounds) -> list[Closing]:
+    def unfinished(self, stable: Mapping[int, RankedGrasp], settlings: SettlingRounds
+                   ) -> list[Closing]:
         """
-        Return the closings that are to be refined now, of a new round where the last ended.
+        Return the closings to be refined now; a new round begins where the last has ended.
 
         Parameters
         ----------
@@ -257,13 +260,13 @@ class Refining:
         settlings : SettlingRounds
         """
         if all(closing.done for closing in self._chosen):
-            closings = [self._held[n] for n in settlings.next_round(stable, self._prospect)]
+            closings = [self._held[n] for n in settlings.next_round(stable, self._predicted_key)]
             self._chosen = [closing for closing in closings if not closing.done]
         return [closing for closing in self._chosen if not closing.done]
 
-    def _prospect(self, grasp: RankedGrasp) -> tuple[bool, bool, float, int]:
-        """Return the order of ranking as refined forces are likely to make it."""
+    def _predicted_key(self, grasp: RankedGrasp) -> tuple[bool, bool, float, int]:
+        """Return the key of ranking with the predicted score after refinement."""
         if self._held[grasp.hypothesis].done:
             return rank_key(grasp)
-        change, quantitative = self._foreseen[grasp.hypothesis]
+        change, quantitative = self._predicted[grasp.hypothesis]
         return rank_key(replace(grasp, quantitative=quantitative, score=grasp.score + change))

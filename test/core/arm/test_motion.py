@@ -17,9 +17,9 @@ from gripsim_ros.apps.cli.answers.arm import order_by_arm, read_arm_task
 from gripsim_ros.apps.cli.main import main
 from gripsim_ros.core.arm import ArmTask, choose_by_arm, load_arm
 from gripsim_ros.core.arm.choice import make_scene
-from gripsim_ros.core.arm.collision import BY_PLANE, BY_TRIANGLE, EXACTLY
-from gripsim_ros.core.arm.model import ArmInverse, joint_distance
-from gripsim_ros.core.arm.motion import TRIED
+from gripsim_ros.core.arm.collision import BY_EXACT_DISTANCE, BY_PLANE, BY_TRIANGLE
+from gripsim_ros.core.arm.model import ArmInverseKinematics, joint_distance
+from gripsim_ros.core.arm.motion import MAX_POSTURES
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_SPHERE
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.contact.backends.convex.decomposition import convex_part
@@ -28,7 +28,7 @@ from gripsim_ros.core.errors import ArmError
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import Task
 from gripsim_ros.core.planning.hypotheses.primitives import cylinder_points, sphere_points
-from gripsim_ros.core.planning.ranked_grasp import HAND_ONLY, Reach
+from gripsim_ros.core.planning.ranked_grasp import HAND_ONLY, ManipulationResult
 from gripsim_ros.core.planning.rejections import NO_ARM_MOTION
 from gripsim_ros.core.transforms import apply, transform
 from gripsim_ros.library.resources import load_default_hand
@@ -83,7 +83,7 @@ class TestInverse:
     @settings(max_examples=10, deadline=None)
     def test_a_pose_nearby_is_found(self, wanted, error):
         """Unless the search ends at a singularity, the palm is where it shall be."""
-        found = ArmInverse(arm()).solve(arm().palm_pose(wanted), wanted + error)
+        found = ArmInverseKinematics(arm()).solve(arm().palm_pose(wanted), wanted + error)
         if found is None:
             return
         assert arm().palm_pose(found) == pytest.approx(arm().palm_pose(wanted), abs=10 * REACHED)
@@ -92,14 +92,14 @@ class TestInverse:
     def test_a_regular_pose_has_eight_postures(self):
         """Shoulder left or right, elbow up or down, wrist flipped or not (Hawkins 2013)."""
         wanted = arm().start + 0.1
-        found = ArmInverse(arm()).solutions(arm().palm_pose(wanted), arm().start, 80)
+        found = ArmInverseKinematics(arm()).solutions(arm().palm_pose(wanted), arm().start, 80)
         inside = {tuple(np.round(np.mod(q + np.pi, 2 * np.pi), 4)) for q in found}
         assert len(inside) == 8
         assert found[0] == pytest.approx(wanted, abs=REACHED)
 
     def test_a_pose_out_of_reach_has_none(self):
         far = before([3.0, 0.0, 0.0])
-        assert ArmInverse(arm()).solutions(far, arm().start, 2) == []
+        assert ArmInverseKinematics(arm()).solutions(far, arm().start, 2) == []
 
 
 class TestShapes:
@@ -160,7 +160,7 @@ class TestCollision:
             verdicts.append(bool(found))
             assert bool(found) == full_search(scene, q, T_link, T_object), found
         assert 2 < sum(verdicts) < 14         # the question is neither always yes nor always no
-        assert set(scene.settled) == {BY_TRIANGLE, BY_PLANE, EXACTLY}
+        assert set(scene.decided) == {BY_TRIANGLE, BY_PLANE, BY_EXACT_DISTANCE}
 
     def test_who_meets_whom_is_said(self):
         hand = load_default_hand()
@@ -231,7 +231,7 @@ class TestChoice:
         way = np.array([0.0, 0.0, -0.02])
         grasp = made_up_grasp(1)
         shares = np.linspace(0.0, 1.0, 11)
-        moved = replace(grasp, reach=Reach(
+        moved = replace(grasp, reach=ManipulationResult(
             HAND_ONLY, 0.0, 0.0, np.tile(CLOSED, (11, 1)),
             np.tile(grasp.T_object_palm, (11, 1, 1)), shares, -1, ''))
         low = float(body().mesh.vertices[:, 2].min())
@@ -255,9 +255,9 @@ class TestChoice:
             choice = choose_by_arm([grasps()[2]], task, body(), load_default_hand(),
                                    ArmTask(arm(), before((0.5, 0.1, 0.0))))
             return (*(g.arm_motion for g in choice.grasps), *(m for _, m in choice.failures))[0]
-        chosen, solutions, lengths = motion(), ArmInverse.solutions, []
-        for i in range(TRIED):
-            monkeypatch.setattr(ArmInverse, 'solutions',
+        chosen, solutions, lengths = motion(), ArmInverseKinematics.solutions, []
+        for i in range(MAX_POSTURES):
+            monkeypatch.setattr(ArmInverseKinematics, 'solutions',
                                 lambda *a, i=i: solutions(*a)[i:i + 1])
             alone = motion()
             lengths += [alone.length] if alone.failed_step < 0 else []
@@ -332,7 +332,7 @@ class TestCommand:
         assert code == 0 and lengths and lengths == sorted(lengths)
         assert told['grasps'][0]['arm']['joint_names'] == list(arm().joint_names)
         assert set(told['statistics']['arm']['pairs_settled']) <= {
-            BY_TRIANGLE, BY_PLANE, EXACTLY}
+            BY_TRIANGLE, BY_PLANE, BY_EXACT_DISTANCE}
 
     def test_out_of_reach_is_an_answer(self, tmp_path, capsys):
         code, told = self.plan(tmp_path, capsys, [4.0, 0.0, 0.0])

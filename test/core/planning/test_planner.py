@@ -15,9 +15,9 @@ from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.pipeline import run
 from gripsim_ros.core.planning import GraspPlanner, Task, rejections
 from gripsim_ros.core.planning.closing import closing
-from gripsim_ros.core.planning.closing.batching import carry_closings
-from gripsim_ros.core.planning.closing.grasp_state import state_row
-from gripsim_ros.core.planning.manipulation.follow_path import HeldMotion
+from gripsim_ros.core.planning.closing.batching import run_closings
+from gripsim_ros.core.planning.closing.grasp_state import extract_state
+from gripsim_ros.core.planning.manipulation.follow_path import PathFollower
 from gripsim_ros.core.transforms import apply, from_rotation_vector
 from gripsim_ros.library.in_process import find_material, planner_options
 from gripsim_ros.library.resources import load_default_hand
@@ -102,7 +102,7 @@ def test_answers_are_used_as_they_come(ball, hand, world):
 
 def carried(planner, world, group):
     while closings := planner.begin(group):
-        planner.end(carry_closings(closings, planner, world.evaluate))
+        planner.end(run_closings(closings, planner, world.evaluate))
     return run_in_order(planner, world)
 
 
@@ -120,16 +120,16 @@ def completed(planner, one, world):
     while not one.done:
         question = one.question()
         batch = planner.batch_of([question], question.detail)
-        one.answer(state_row(world.evaluate(batch), 0))
+        one.answer(extract_state(world.evaluate(batch), 0))
     return one.held
 
 
 def test_a_closing_goes_on_from_the_course_of_another(ball, hand, world):
     planner, elsewhere = new_planner(ball, hand), new_planner(ball, hand)
     here, there = planner.begin(1)[0], elsewhere.begin(1)[0]
-    course = carry_closings([there], elsewhere, world.evaluate)[0].course
+    snapshot = run_closings([there], elsewhere, world.evaluate)[0].snapshot
     assert there.judged and not there.done
-    here.resume(pickle.loads(pickle.dumps(course)))
+    here.restore(pickle.loads(pickle.dumps(snapshot)))
     held, expected = completed(planner, here, world), completed(elsewhere, there, world)
     assert held.state.margin == expected.state.margin
     np.testing.assert_array_equal(held.trajectory, expected.trajectory)
@@ -138,7 +138,7 @@ def test_a_closing_goes_on_from_the_course_of_another(ball, hand, world):
 def test_outcomes_after_a_stop_are_ignored(ball, hand, world):
     planner = new_planner(ball, hand)
     closings = planner.begin(3)
-    outcomes = carry_closings(closings, planner, world.evaluate)
+    outcomes = run_closings(closings, planner, world.evaluate)
     planner.end(outcomes[:1])
     planner.stop()
     planner.end(outcomes)
@@ -155,7 +155,7 @@ ADVANCE = 0.0008
 @pytest.fixture()
 def light_touch(monkeypatch):
     """Let the first touch be too light to hold, so that there is something to be saved."""
-    monkeypatch.setattr(closing, 'TOUCH_SHARE', 0.05)
+    monkeypatch.setattr(closing, 'TOUCH_FORCE_RATIO', 0.05)
 
 
 def uneven_planner(ball, hand, **changes):
@@ -178,8 +178,8 @@ def test_the_grasps_returned_and_not_all_have_the_least_forces(ball, hand, world
 def test_closings_set_aside_change_no_ranking(ball, hand, world, light_touch):
     everything = run_in_order(uneven_planner(ball, hand, set_aside_slack=1.0), world)
     planner = run_in_order(uneven_planner(ball, hand, set_aside_slack=0.0), world)
-    assert rejections.SET_ASIDE not in everything.rejections
-    assert planner.rejections[rejections.SET_ASIDE] > 0
+    assert rejections.DEFERRED not in everything.rejections
+    assert planner.rejections[rejections.DEFERRED] > 0
     assert signature(planner) == signature(everything)
     progress = planner.progress
     assert progress.evaluated == HYPOTHESES
@@ -190,7 +190,7 @@ def test_what_is_set_aside_depends_on_no_batches_nor_groups(ball, hand, world, l
     planner = run_in_order(uneven_planner(ball, hand), world)
     small = run_in_order(uneven_planner(ball, hand, batch_size=1, clearance_batch_size=2,
                                         active_hypotheses=5), world)
-    assert planner.rejections[rejections.SET_ASIDE] > 0
+    assert planner.rejections[rejections.DEFERRED] > 0
     for other in (small, *(carried(uneven_planner(ball, hand), world, n) for n in (1, 5))):
         assert planner.rejections == other.rejections
         assert signature(planner) == signature(other)
@@ -199,12 +199,12 @@ def test_what_is_set_aside_depends_on_no_batches_nor_groups(ball, hand, world, l
 def test_closings_set_aside_are_recalled_where_grasps_let_go(ball, hand, world, light_touch):
     planner = uneven_planner(ball, hand, set_aside_slack=0.0)
     while closings := planner.begin(4):
-        planner.end(carry_closings(closings, planner, world.evaluate))
-    assert planner.rejections[rejections.SET_ASIDE] > 0
+        planner.end(run_closings(closings, planner, world.evaluate))
+    assert planner.rejections[rejections.DEFERRED] > 0
     assert planner._unsettled() == []       # all that settle in the first round have settled
     planner._grasps.clear()                 # and let go
     run_in_order(planner, world)
-    assert rejections.SET_ASIDE not in planner.rejections
+    assert rejections.DEFERRED not in planner.rejections
     assert len(planner.ranked()) == FEW['max_grasps']
 
 
@@ -307,7 +307,7 @@ def test_motions_that_no_stage_can_judge_are_none(ball, hand, world):
     planner = GraspPlanner(ball, hand, task, planner_options(), max_hypotheses=4)
     while not planner.finished:
         ask = planner.ask()
-        if planner.progress.stable and isinstance(planner._asked[ask.batch_id][0], HeldMotion):
+        if planner.progress.stable and isinstance(planner._asked[ask.batch_id][0], PathFollower):
             planner.tell_failed(ask.batch_id)
         else:
             planner.tell(ask.batch_id, world.evaluate(ask.configurations))
@@ -340,7 +340,7 @@ def test_details_of_near_misses_are_asked_for_once_each_answered_or_not(
 def test_closings_carried_for_somebody_who_has_gone_end_without_outcome(ball, hand, world):
     planner = new_planner(ball, hand)
     asked = world.questions
-    assert carry_closings(planner.begin(2), planner, world.evaluate, lambda: False) == []
+    assert run_closings(planner.begin(2), planner, world.evaluate, lambda: False) == []
     assert world.questions == asked + 2
 
 

@@ -18,9 +18,9 @@ from gripsim_ros.core.mechanics.stability.stability import (
     StabilityOptions, judge_stability, motion_at)
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task, rejections
-from gripsim_ros.core.planning.closing.closing import Held, Question
-from gripsim_ros.core.planning.closing.grasp_state import state_row
-from gripsim_ros.core.planning.settling import Settling, settled_question, told_where_found
+from gripsim_ros.core.planning.closing.closing import HeldGrasp, Question
+from gripsim_ros.core.planning.closing.grasp_state import extract_state
+from gripsim_ros.core.planning.settling import Settling, in_found_frame, settled_question
 from gripsim_ros.core.transforms import apply, from_rotation_vector, inverse
 from gripsim_ros.library.in_process import find_material, mechanics_options, planner_options
 from gripsim_ros.library.resources import load_default_hand
@@ -145,7 +145,7 @@ def row(world, **changes):
     hand = world._hand
     batch = ConfigurationBatch(np.eye(4)[None], hand.preshapes[0].open[None],
                                np.zeros((1, 7)), np.zeros((1, 3)))
-    return replace(state_row(world.evaluate(batch), 0), **{
+    return replace(extract_state(world.evaluate(batch), 0), **{
         'capable': True, 'holds': True, 'residual': 0.5, 'shift': np.full(6, 1e-4), **changes})
 
 
@@ -178,7 +178,7 @@ def test_the_palm_stays_while_the_object_moves(world):
 
 def test_balanced_grasps_are_not_asked_about_and_stay_as_they_are(world):
     settling = Settling(asked(world._hand), row(world, residual=0.01), planner_options())
-    held = Held(np.zeros(7), np.zeros((2, 7)), row(world, residual=0.01))
+    held = HeldGrasp(np.zeros(7), np.zeros((2, 7)), row(world, residual=0.01))
     assert settling.done and settling.balanced
     settled = settling.settled(held)
     assert_array_equal(settled.T_object_settled, np.eye(4))
@@ -195,7 +195,7 @@ def test_a_step_that_worsens_the_balance_is_taken_back_and_halved(world):
     settling.answer(row(world, capable=False))
     settling.answer(row(world, residual=0.3))
     assert settling.done and not settling.balanced
-    assert settling.settled(Held(np.zeros(7), np.zeros((2, 7)), None)).state.residual == 0.2
+    assert settling.settled(HeldGrasp(np.zeros(7), np.zeros((2, 7)), None)).state.residual == 0.2
 
 
 def test_an_answer_that_fails_ends_the_asking(world):
@@ -209,7 +209,7 @@ def test_a_settled_state_is_told_where_the_palm_is(world):
     state = replace(row(world), points=np.ones((2, 3)), normals=np.eye(3)[:2],
                     forces=np.eye(3)[:2], minimal_forces=np.eye(3)[1:],
                     minimal_torques=np.eye(3)[1:])
-    told = told_where_found(state, T)
+    told = in_found_frame(state, T)
     assert_allclose(told.points, apply(T, state.points))
     assert_allclose(told.normals, state.normals @ T[:3, :3].T)
     assert_allclose(told.centre_of_mass, T[:3, 3])

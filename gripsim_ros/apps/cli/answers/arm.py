@@ -43,7 +43,7 @@ def order_by_arm(answer: PlanAnswer, task: Task, arm_task: ArmTask) -> PlanAnswe
     rejected = Counter(answer.rejected)
     rejected[NO_ARM_MOTION] += len(choice.failures)
     statistics = {**answer.statistics, 'arm': {
-        'name': arm_task.arm.name, 'pairs_settled': choice.settled}}
+        'name': arm_task.arm.name, 'pairs_settled': choice.decided}}
     hint = answer.hint if choice.grasps else f'{NO_ARM_MOTION} for any of the grasps'
     return replace(answer, grasps=list(choice.grasps), rejected=dict(+rejected),
                    statistics=statistics, hint=hint)

@@ -15,7 +15,7 @@ JACOBIAN_CENTROID = 'jacobian_centroid'
 #: Sum of each joint's effect on the next joint's origin.
 SEED = 'seed'
 
-#: Lever arms shorter than this do not count [m].
+#: Shortest lever arm that counts [m].
 SHORTEST_LEVER = 1e-12
 
 

@@ -1,1 +1,1 @@
-"""Closing one hypothesis: free motion, touch, then the gentlest state that holds."""
+"""Closing hypotheses: free motion, first contact, then force control to a state that holds."""

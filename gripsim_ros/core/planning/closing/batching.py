@@ -11,7 +11,7 @@ from ...batches import DETAIL_CLEARANCE, DETAIL_FORCES, ConfigurationBatch, Gras
 from ..options import PlannerOptions
 from ..task import Task
 from .closing import Closing, Question
-from .grasp_state import StateRow, state_row
+from .grasp_state import GraspState, extract_state
 
 Array = NDArray[np.float64]
 
@@ -32,9 +32,9 @@ def question_batch(questions: list[Question], load_cases: Array, task: Task,
 def next_questions(closings: list[Closing], options: PlannerOptions
                    ) -> tuple[list[tuple[Closing, Question]], int]:
     """
-    Return the closings to be asked about next with their questions, and the detail.
+    Return the closings of the next batch with their questions, and its detail.
 
-    Forces are asked for where a batch of these is full or nothing else is to be asked.
+    Forces are asked for once their batch is full or no clearances are to be asked for.
     """
     questions = [(closing, closing.question()) for closing in closings]
     forces = [(c, q) for c, q in questions if q.detail == DETAIL_FORCES]
@@ -47,35 +47,35 @@ def next_questions(closings: list[Closing], options: PlannerOptions
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """
-    What a closing came to; ``number`` is its hypothesis's.
+    The outcome of the closing of hypothesis ``number``.
 
-    ``course`` is how far it went, as ``Closing.resume`` takes it; ``best_score`` the best that
-    a closing that was set aside could have reached, else None.
+    ``snapshot`` is its state, for ``Closing.restore``; ``score_bound`` the upper bound of the
+    score with which it was deferred, else None.
     """
 
     number: int
-    course: Mapping[str, Any]
-    best_score: float | None = None
+    snapshot: Mapping[str, Any]
+    score_bound: float | None = None
 
 
 class Judge(Protocol):
-    """The planner, as far as closings that are given out need it."""
+    """What ``run_closings`` needs of the planner."""
 
     def batch_of(self, questions: list[Question], detail: int) -> ConfigurationBatch:
         """Return questions of one detail as a batch."""
 
-    def is_beaten(self, closing: Closing, state: StateRow) -> bool:
-        """Tell whether a closing need not go on after an answer."""
+    def should_defer(self, closing: Closing, state: GraspState) -> bool:
+        """Return True if a closing is to be deferred after an answer."""
 
 
-def carry_closings(closings: list[Closing], judge: Judge,
-                   evaluate: Callable[[ConfigurationBatch], GraspStateBatch],
-                   go_on: Callable[[], bool] = lambda: True) -> list[Outcome]:
+def run_closings(closings: list[Closing], judge: Judge,
+                 evaluate: Callable[[ConfigurationBatch], GraspStateBatch],
+                 go_on: Callable[[], bool] = lambda: True) -> list[Outcome]:
     """
-    Ask and answer for closings until each has its verdict or is set aside.
+    Run closings until each has its verdict or is deferred.
 
-    Closings know nothing of each other, so what they come to depends neither on the group
-    nor on the process.
+    Closings know nothing of each other, so their outcomes depend neither on the group nor on
+    the process.
 
     Parameters
     ----------
@@ -89,9 +89,9 @@ def carry_closings(closings: list[Closing], judge: Judge,
     Returns
     -------
     list of Outcome
-        Of those that came to an end.
+        Of the closings that came to an end.
     """
-    active, beaten = list(closings), set[int]()
+    active, deferred = list(closings), set[int]()
     while active:
         questions = [(closing, closing.question()) for closing in active]
         for detail in (DETAIL_CLEARANCE, DETAIL_FORCES):
@@ -100,13 +100,13 @@ def carry_closings(closings: list[Closing], judge: Judge,
                 continue
             states = evaluate(judge.batch_of([q for _, q in asked], detail))
             for i, (closing, _) in enumerate(asked):
-                state = state_row(states, i)
+                state = extract_state(states, i)
                 closing.answer(state)
-                if judge.is_beaten(closing, state):
-                    beaten.add(closing.hypothesis.number)
+                if judge.should_defer(closing, state):
+                    deferred.add(closing.hypothesis.number)
             if not go_on():
                 active = []
                 break
-        active = [c for c in active if not (c.judged or c.hypothesis.number in beaten)]
-    return [Outcome(c.hypothesis.number, c.course, None if c.judged else c.best_score)
-            for c in closings if c.judged or c.hypothesis.number in beaten]
+        active = [c for c in active if not (c.judged or c.hypothesis.number in deferred)]
+    return [Outcome(c.hypothesis.number, c.snapshot, None if c.judged else c.score_bound)
+            for c in closings if c.judged or c.hypothesis.number in deferred]

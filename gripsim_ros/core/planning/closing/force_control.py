@@ -1,4 +1,4 @@
-"""Pressing: which joints govern which contact, and how far they go for a wanted force."""
+"""Force control: which joints govern which contact, and their steps towards wanted forces."""
 
 from dataclasses import dataclass
 
@@ -8,80 +8,80 @@ from numpy.typing import NDArray
 
 from ...hand import HandModel, link_poses_and_jacobians
 from ..hypotheses.hand_geometry import Finger
-from .grasp_state import StateRow
+from .grasp_state import GraspState
 
 Array = NDArray[np.float64]
 
-#: A link that moves along the contact's normal by less than this share of its speed
-#: cannot press there.
-MIN_FRONTAL_SHARE = 0.05
-#: A link that comes nearer by less than this share of the most possible passes by.
-LEAST_SEEN_SHARE = 0.4
-#: Powers with which force grows with indentation: flat contact, and edges losing contact.
-POWERS = (1.0, 2.0)
-#: Force's power that grows about evenly with indentation: Hertz's two thirds, and edges.
-FORCE_ROOT = 0.6
-#: Tries of a contact that are remembered; older ones were made with other joints inside it.
-REMEMBERED = 4
-#: Tries after which steps by stiffness give way to those between tries.
-PATIENCE = 9
-#: By so much a step grows each time that it brings no force.
-UNFELT_GROWTH = 2.0
-#: Part of the way between two tries at which the next is made, at least and at most.
-BETWEEN = (0.1, 0.9)
+#: Smallest speed along the contact's normal over the link's speed with which it can press [-].
+MIN_NORMAL_RATIO = 0.05
+#: Smallest observed approach of a link over its bound [-]; one that is slower passes by.
+MIN_APPROACH_RATIO = 0.4
+#: Range of the power with which force grows with indentation [-]: flat contact, and edges
+#: that lose contact.
+FORCE_EXPONENTS = (1.0, 2.0)
+#: Power of the force that is about linear in indentation [-]: Hertz's two thirds, less at edges.
+LINEARISING_POWER = 0.6
+#: Trials remembered of a contact; before older ones the joints nearer to the palm were elsewhere.
+HISTORY_LENGTH = 4
+#: Trials after which steps by stiffness give way to interpolation between trials.
+BRACKETING_DELAY = 9
+#: Factor on a step for each step before it that brought no force [-].
+NO_FORCE_GROWTH = 2.0
+#: Least and largest part of the interval between two trials at which the next is made [-].
+BRACKET_RANGE = (0.1, 0.9)
 
 
 @dataclass(frozen=True, eq=False)
-class Control:
-    """A link in contact, and the joints (of one finger) that set its force."""
+class ContactControl:
+    """A link in contact, and the joints (of one finger) that control its force."""
 
     finger: int
     link: int
     joints: tuple[int, ...]
 
 
-class TriedForces:
+class ForceHistory:
     """
-    What joints bore before, so that they stay between too little and too much.
+    Forces of earlier steps, which bracket the joint positions of the wanted forces.
 
     Near an edge of the object force grows by a power far from that of the tangent, and
-    steps by the contact's stiffness swing between none and a multiple.
+    steps by the contact's stiffness oscillate between no force and a multiple.
     """
 
     def __init__(self) -> None:
-        """Start without tries."""
-        self._tried: dict[int, list[tuple[float, float]]] = {}
+        """Start without trials."""
+        self._trials: dict[int, list[tuple[float, float]]] = {}
         self._count: dict[int, int] = {}
-        self._unfelt: dict[int, int] = {}
+        self._without_force: dict[int, int] = {}
 
-    def note(self, controls: list[Control], fractions: Array, forces: Array) -> None:
+    def note(self, controls: list[ContactControl], fractions: Array, forces: Array) -> None:
         """Take note of the forces (controls,) [N] at closing fractions (J,)."""
         for control, force in zip(controls, forces):
-            tried = self._tried.setdefault(control.link, [])
+            trials = self._trials.setdefault(control.link, [])
             self._count[control.link] = self._count.get(control.link, 0) + 1
-            self._unfelt[control.link] = (0 if force > 0.0
-                                          else self._unfelt.get(control.link, 0) + 1)
-            tried.append((float(fractions[control.joints[-1]]), float(force)))
-            del tried[:-REMEMBERED]
+            self._without_force[control.link] = (0 if force > 0.0
+                                                 else self._without_force.get(control.link, 0) + 1)
+            trials.append((float(fractions[control.joints[-1]]), float(force)))
+            del trials[:-HISTORY_LENGTH]
 
-    def growth(self, controls: list[Control]) -> Array:
+    def step_growth(self, controls: list[ContactControl]) -> Array:
         """
-        Return by how much the step of each control (controls,) without force is to grow.
+        Return the factor on the step of each control (controls,) that is still without force.
 
-        A link is near as soon as the bulge of a coarse object's curved surface may be there;
+        Contact is assumed as soon as the bulge of a coarse object's curved surface may be there;
         the surface itself may be farther than the indentation of a stiff or a light object.
         """
-        unfelt = [min(self._unfelt.get(c.link, 0), PATIENCE) for c in controls]
-        return UNFELT_GROWTH ** np.array(unfelt, float)
+        counts = [min(self._without_force.get(c.link, 0), BRACKETING_DELAY) for c in controls]
+        return NO_FORCE_GROWTH ** np.array(counts, float)
 
-    def confine(self, controls: list[Control], fractions: Array, steps: Array,
-                targets: Array) -> Array:
+    def bracket_steps(self, controls: list[ContactControl], fractions: Array, steps: Array,
+                      targets: Array) -> Array:
         """
-        Return steps (J,) that leave no joint outside the tries that enclose its target.
+        Return steps (J,) that keep each joint between the trials that bracket its target.
 
         Parameters
         ----------
-        controls : list of Control
+        controls : list of ContactControl
         fractions, steps : (J,) float
             Closing fractions, and their proposed changes.
         targets : (controls,) float
@@ -89,47 +89,49 @@ class TriedForces:
 
         Notes
         -----
-        Own choice: regula falsi on a power of the force that grows about evenly.
+        Own choice: regula falsi on a power of the force that is about linear in indentation.
         """
         steps = steps.copy()
         for control, target in zip(controls, targets):
             joint = control.joints[-1]
-            aim = self._aim(control.link, float(target), fractions[joint] + steps[joint])
-            steps[list(control.joints)] += aim - fractions[joint] - steps[joint]
+            fraction = self._bracketed(
+                control.link, float(target), fractions[joint] + steps[joint])
+            steps[list(control.joints)] += fraction - fractions[joint] - steps[joint]
         return steps
 
-    def _aim(self, link: int, target: float, aim: float) -> float:
+    def _bracketed(self, link: int, target: float, proposed: float) -> float:
         """
-        Return the fraction to try, where tries enclose the target one between them.
+        Return the next fraction: the proposed one, or one between trials that bracket the target.
 
-        After ``PATIENCE`` tries also where the proposed one lies between them: where the force
-        grows nearly twice as fast as taken, steps by stiffness swing for long.
+        After ``BRACKETING_DELAY`` trials interpolation replaces a proposal within the bracket too:
+        where the force grows nearly twice as fast as assumed, steps by stiffness oscillate long.
         """
-        tried = self._tried.get(link, [])
-        low = max((row for row in tried if row[1] < target), default=None)
-        high = min((row for row in tried if row[1] >= target), default=None)
+        trials = self._trials.get(link, [])
+        low = max((row for row in trials if row[1] < target), default=None)
+        high = min((row for row in trials if row[1] >= target), default=None)
         if low is None or high is None or not low[0] < high[0]:
-            return aim
-        if low[0] < aim < high[0] and self._count[link] < PATIENCE:
-            return aim
-        less, wanted, more = (force ** FORCE_ROOT for force in (low[1], target, high[1]))
-        share = min(max((wanted - less) / (more - less), BETWEEN[0]), BETWEEN[1])
+            return proposed
+        if low[0] < proposed < high[0] and self._count[link] < BRACKETING_DELAY:
+            return proposed
+        less, wanted, more = (force ** LINEARISING_POWER for force in (low[1], target, high[1]))
+        share = min(max((wanted - less) / (more - less), BRACKET_RANGE[0]), BRACKET_RANGE[1])
         return float(low[0] + share * (high[0] - low[0]))
 
 
-def contact_controls(fingers: tuple[Finger, ...], arrived: NDArray[np.bool_]) -> list[Control]:
+def contact_controls(fingers: tuple[Finger, ...], in_contact: NDArray[np.bool_]
+                     ) -> list[ContactControl]:
     """
     Return the controls of all fingers, from the palm outwards.
 
     Parameters
     ----------
     fingers : tuple of Finger
-    arrived : (L,) bool
-        Links in contact.
+    in_contact : (L,) bool
+        Of each link.
 
     Returns
     -------
-    list of Control
+    list of ContactControl
         Each link in contact is governed by the joints between it and the last link in
         contact before it.
     """
@@ -137,16 +139,16 @@ def contact_controls(fingers: tuple[Finger, ...], arrived: NDArray[np.bool_]) ->
     for number, finger in enumerate(fingers):
         start = 0
         for i, link in enumerate(finger.links):
-            if arrived[link]:
-                controls.append(Control(number, link, finger.joints[start:i + 1]))
+            if in_contact[link]:
+                controls.append(ContactControl(number, link, finger.joints[start:i + 1]))
                 start = i + 1
     return controls
 
 
-def press_steps(hand: HandModel, joints: Array, T_object_palm: Array, rates: Array,
-                fingers: tuple[Finger, ...], controls: list[Control], state: StateRow,
-                targets: Array, first_depths: Array, max_depth: float,
-                observed_speeds: Array) -> Array:
+def force_control_steps(hand: HandModel, joints: Array, T_object_palm: Array, rates: Array,
+                        fingers: tuple[Finger, ...], controls: list[ContactControl],
+                        state: GraspState, targets: Array, first_depths: Array,
+                        max_depth: float, observed_speeds: Array) -> Array:
     """
     Return changes of the closing fractions towards wanted normal forces.
 
@@ -157,20 +159,20 @@ def press_steps(hand: HandModel, joints: Array, T_object_palm: Array, rates: Arr
         Present joint positions [rad].
     T_object_palm : (4, 4) float
     rates : (J,) float
-        Way of each joint from open to closed [rad].
+        Displacement of each joint from open to closed [rad].
     fingers : tuple of Finger
-    controls : list of Control
-    state : StateRow
+    controls : list of ContactControl
+    state : GraspState
         The stages' answer for ``joints``.
     targets : (controls,) float
-        Wanted normal force [N]; NaN: come to touch with its first depth.
+        Wanted normal force [N]; NaN: make contact with its first depth.
     first_depths : (controls,) float
-        Indentation of a first touch [m].
+        Indentation of a first contact [m].
     max_depth : float
-        Most that one step adds [m].
+        Largest indentation that one step adds [m].
     observed_speeds : (L,) float
-        How much nearer each link came in the last step, over the fraction of its joint [m];
-        NaN where it was not seen.
+        Approach of each link in the last step, over the fraction of its joint [m]; NaN where
+        it was not observed.
 
     Returns
     -------
@@ -189,34 +191,34 @@ def press_steps(hand: HandModel, joints: Array, T_object_palm: Array, rates: Arr
     steps = np.zeros(len(joints))
     for control, target, first_depth in zip(controls, targets, first_depths):
         depth = _depth_change(control, state, target, first_depth, max_depth)
-        speeds = _press_speeds(control, state, T_object_palm, T_palm_link, jacobians, rates)
+        speeds = _normal_speeds(control, state, T_object_palm, T_palm_link, jacobians, rates)
         if speeds is None:
             finger = fingers[control.finger]
-            row = finger.reach[finger.links.index(control.link)]
+            row = finger.lever_arms[finger.links.index(control.link)]
             speeds = np.zeros(len(joints))
             speeds[list(finger.joints)] = row * np.abs(rates[list(finger.joints)])
-            speeds *= _seen_share(observed_speeds[control.link],
-                                  speeds[list(control.joints)].sum())
+            speeds *= _approach_ratio(observed_speeds[control.link],
+                                      speeds[list(control.joints)].sum())
         own = list(control.joints)
         speed = speeds[own].sum()
-        if speed > MIN_FRONTAL_SHARE * np.abs(rates[own]).sum() * _lever(fingers, control):
+        if speed > MIN_NORMAL_RATIO * np.abs(rates[own]).sum() * _lever(fingers, control):
             steps[own] = (depth - speeds @ steps) / speed
     return steps
 
 
-def _seen_share(observed: float, bound: float) -> float:
-    """Return the approach seen in the last step as a part of the most there could be."""
+def _approach_ratio(observed: float, bound: float) -> float:
+    """Return the approach observed in the last step over its bound."""
     if np.isnan(observed) or bound <= 0.0:
         return 1.0
-    return float(min(max(observed / bound, LEAST_SEEN_SHARE), 1.0))
+    return float(min(max(observed / bound, MIN_APPROACH_RATIO), 1.0))
 
 
-def _lever(fingers: tuple[Finger, ...], control: Control) -> float:
+def _lever(fingers: tuple[Finger, ...], control: ContactControl) -> float:
     finger = fingers[control.finger]
-    return float(finger.reach[finger.links.index(control.link)].max())
+    return float(finger.lever_arms[finger.links.index(control.link)].max())
 
 
-def _depth_change(control: Control, state: StateRow, target: float, first_depth: float,
+def _depth_change(control: ContactControl, state: GraspState, target: float, first_depth: float,
                   max_depth: float) -> float:
     on_link = state.links == control.link
     force = state.normal_forces[on_link].sum()
@@ -224,13 +226,13 @@ def _depth_change(control: Control, state: StateRow, target: float, first_depth:
         return float(state.clearance[control.link] + first_depth) if force <= 0.0 else 0.0
     depth = float(state.depth[control.link])
     power = float(state.normal_stiffness[on_link].sum() * depth / force)
-    power = min(max(power, POWERS[0]), POWERS[1])
+    power = min(max(power, FORCE_EXPONENTS[0]), FORCE_EXPONENTS[1])
     change = depth * ((target / force) ** (1.0 / power) - 1.0)
     return float(min(max(change, -max_depth), max_depth))
 
 
-def _press_speeds(control: Control, state: StateRow, T_object_palm: Array, T_palm_link: Array,
-                  jacobians: Array, rates: Array) -> Array | None:
+def _normal_speeds(control: ContactControl, state: GraspState, T_object_palm: Array,
+                   T_palm_link: Array, jacobians: Array, rates: Array) -> Array | None:
     """Return per joint the speed along the contact's normal for a unit fraction (J,)."""
     on_link = state.links == control.link
     forces = state.normal_forces[on_link]
@@ -241,12 +243,12 @@ def _press_speeds(control: Control, state: StateRow, T_object_palm: Array, T_pal
     points = (state.points[on_link] - T_object_palm[:3, 3]) @ R_palm_object.T
     normals = state.normals[on_link] @ R_palm_object.T
     offsets = points - T_palm_link[control.link, :3, 3]
-    speeds: Array = mean_speeds(share, normals, offsets, jacobians[control.link]) * rates
+    speeds: Array = mean_normal_speeds(share, normals, offsets, jacobians[control.link]) * rates
     return speeds
 
 
 @njit(cache=True)
-def mean_speeds(shares: Array, normals: Array, offsets: Array, jacobian: Array) -> Array:
+def mean_normal_speeds(shares: Array, normals: Array, offsets: Array, jacobian: Array) -> Array:
     """
     Return a link's speed along normals, averaged over points, for unit joint speeds (J,).
 

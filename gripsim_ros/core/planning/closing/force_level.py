@@ -1,18 +1,18 @@
-"""How hard to press: the level of the wanted forces over the minimal ones."""
+"""The level of the wanted forces over the minimal ones, which force control then realises."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-#: Factor on the forces where the state does not yet hold and gives no better hint.
+#: Factor on the forces where the state does not hold yet and no margin is known [-].
 FORCE_GROWTH = 1.6
-#: Factors by which the wanted forces change in one step.
+#: Least and largest factor by which the level changes in one step [-].
 LEVEL_STEP = (0.4, 2.5)
-#: Largest logarithm of the ratio of two forces' levels that counts as shared as wanted.
-SHARED_BAND = 0.4
-#: Part of the tolerance by which targets lie above the wanted forces.
-AIM_SHARE = 0.5
+#: Range of the natural logarithms of the forces' levels within which all count as equal [-].
+SHARING_BAND = 0.4
+#: Margin of the targets above the wanted forces, in parts of the tolerance [-].
+TARGET_SHARE = 0.5
 
 
 class ForceLevel:
@@ -24,7 +24,7 @@ class ForceLevel:
     margin_band : (2,) float
         Margins that are wanted [-].
     tolerance : float
-        Share by which forces may exceed those wanted [-].
+        Relative excess over the wanted forces that is allowed [-].
 
     Notes
     -----
@@ -41,7 +41,7 @@ class ForceLevel:
 
     def is_reached(self, margin: float, logarithms: Array) -> bool:
         """
-        Tell whether the forces are as wanted: never below, at most the tolerance above.
+        Return True if the forces are as wanted: never below, above by at most the tolerance.
 
         Parameters
         ----------
@@ -56,28 +56,28 @@ class ForceLevel:
                     and np.ptp(logarithms) <= self._tolerance)
 
     def targets(self, minimal: Array) -> Array:
-        """Return the forces to press for (controls,) [N], within the tolerance of those wanted."""
-        wanted: Array = self.level * np.exp(AIM_SHARE * self._tolerance) * minimal
+        """Return target forces (controls,) [N], within the tolerance of the wanted ones."""
+        wanted: Array = self.level * np.exp(TARGET_SHARE * self._tolerance) * minimal
         return wanted
 
     def raised(self, margin: float, forces: Array, wanted: Array) -> Array:
-        """Return forces to press for (controls,) [N], each more than at present."""
+        """Return target forces (controls,) [N], each larger than the present one."""
         growth = FORCE_GROWTH
         if margin > 0.0:
             growth = float(np.clip(0.5 * (self._low + self._high) / margin, 1.0, LEVEL_STEP[1]))
         larger: Array = np.maximum(wanted, growth * forces)
         return larger
 
-    def change(self, margin: float, logarithms: Array) -> None:
+    def update(self, margin: float, logarithms: Array) -> None:
         """
         Set the level from the margin at the present forces.
 
-        The margin grows about in proportion to the forces. Levels that held and that did
-        not bracket the search; while the forces are shared otherwise than wanted, a level
-        that does not hold proves nothing.
+        The margin grows about in proportion to the forces. The levels that held and that did
+        not hold bracket the search; while the levels of the forces differ, one that does not
+        hold proves nothing.
         """
-        present = float(np.exp(logarithms.mean() - AIM_SHARE * self._tolerance))
-        shared = np.ptp(logarithms) < SHARED_BAND
+        present = float(np.exp(logarithms.mean() - TARGET_SHARE * self._tolerance))
+        shared = np.ptp(logarithms) < SHARING_BAND
         enough = margin >= self._low
         if not (enough or shared):
             return
@@ -93,11 +93,11 @@ class ForceLevel:
         self.level = max(1.0, self.level)
 
     def lower(self, margin: float, logarithms: Array) -> None:
-        """Set the level to where the state just holds: at present it breaks a limit."""
+        """Lower the level to where the state just holds: at present it exceeds a limit."""
         self.level = max(1.0, float(np.exp(logarithms.mean())) / max(margin, 1.0))
 
     def _bracket(self, present: float, enough: bool) -> None:
-        """Note a level that sufficed or did not; of two that contradict, the newer counts."""
+        """Narrow the bracket by a level; of two that contradict each other the newer counts."""
         if enough:
             self._holding = present
             self._failing = self._failing if self._failing < present else 0.0
@@ -107,7 +107,7 @@ class ForceLevel:
 
 
 def force_logarithms(forces: Array, minimal: Array) -> Array:
-    """Return logarithms of forces over minimal ones; of their sums where one is 0."""
+    """Return natural logarithms of forces over minimal ones; of their sums where one is 0."""
     if (forces > 0.0).all() and (minimal > 0.0).all():
         return np.log(forces / minimal)
     return np.log([max(forces.sum(), 1e-12) / max(minimal.sum(), 1e-12)])

@@ -1,4 +1,4 @@
-"""One configuration's part of a batch of grasp states."""
+"""The grasp state of one configuration, and verdicts on it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class StateRow:
+class GraspState:
     """
     Grasp state of one configuration; names as in ``GraspStateBatch``, ``k`` patches.
 
@@ -71,11 +71,11 @@ class StateRow:
         return forces
 
 
-def state_row(states: GraspStateBatch, i: int) -> StateRow:
-    """Return configuration ``i`` of a batch."""
+def extract_state(states: GraspStateBatch, i: int) -> GraspState:
+    """Return the grasp state of configuration ``i`` of a batch."""
     patches = slice(int(states.patch_offsets[i]), int(states.patch_offsets[i + 1]))
     surface = len(states.vertices_object) > i
-    return StateRow(
+    return GraspState(
         clearance=states.clearance[i],
         depth=states.depth[i],
         obstacle_clearance=float(states.obstacle_clearance[i]),
@@ -121,40 +121,40 @@ def state_row(states: GraspStateBatch, i: int) -> StateRow:
         vertex_pressures=states.vertex_pressures[i] if surface else None)
 
 
-def presses_through(state: StateRow) -> bool:
-    """Tell whether a link presses through a wall; at a sharp edge every wall is thin."""
+def presses_through(state: GraspState) -> bool:
+    """Return True if a link presses through a wall; at a sharp edge every wall is thin."""
     edges = (state.flags & PATCH_REACHES_OBJECT_EDGE) > 0
     return bool((((state.flags & PATCH_THROUGH) > 0) & ~edges).any())
 
 
-def exceeds_limits(state: StateRow) -> bool:
-    """Tell whether a state bears the loads, yet beyond a limit of pressure or joint torque."""
+def exceeds_limits(state: GraspState) -> bool:
+    """Return True if a state bears the loads, but exceeds a limit of pressure or joint torque."""
     return state.margin >= 1.0 and not state.holds
 
 
-def slips_out(state: StateRow, max_pressure: float) -> bool:
-    """Tell whether forces that hold exist, yet those present hold not even without load."""
+def slips_out(state: GraspState, max_pressure: float) -> bool:
+    """Return True if forces that hold exist, but those present do not even hold without load."""
     return bool(state.capable and state.margin <= 0.0
                 and (state.peak_pressures <= max_pressure).all())
 
 
 @dataclass(frozen=True, eq=False)
-class Miss:
-    """The best state with forces of a closing: joints and their motion (J,) [rad], state."""
+class NearMiss:
+    """The state of a closing nearest to holding: joints, their displacements (J,) [rad], state."""
 
     joint_positions: Array
     joint_displacements: Array
-    state: StateRow
+    state: GraspState
 
 
-def nearness(state: StateRow) -> tuple[int, float]:
+def shortfall(state: GraspState) -> tuple[int, float]:
     """
-    Return how near a state came to holding, nearest first.
+    Return a key that sorts states by how near they came to holding, nearest first.
 
-    First those with forces within all limits, by the margin; then those that only the
-    limits of pressure and torque stop, by the share held where it is known, else by the
-    force needed over the force allowed; last those that friction stops, by the friction
-    needed where it is known, else by how many links touch.
+    First those with forces within all limits, by the margin; then those limited by pressure
+    and torque alone, by the share held where it is known, else by the force needed over the
+    force allowed; last those limited by friction, by the friction needed where it is known,
+    else by the number of links in contact.
     """
     if state.capable:
         return 0, -state.margin

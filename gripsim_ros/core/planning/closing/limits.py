@@ -1,4 +1,4 @@
-"""What a closing respects: first force, pressure, region, and the score that it must reach."""
+"""Limits of a closing: first force, pressure, contact region, and the score to be reached."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -13,47 +13,48 @@ from ...hand import HandModel, Pad
 
 Array = NDArray[np.float64]
 
-#: Primitives of a region that is not restricted.
+#: Primitives of a contact region without restriction.
 NO_REGION = np.zeros((0, OBSTACLE_WIDTH))
-#: Fingers among which the first guess of the holding force is shared.
+#: Number of fingers that share the first guess of the holding force.
 SHARING_FINGERS = 2
 
 
-class Bar(NamedTuple):
+class ScoreThreshold(NamedTuple):
     """
-    What a closing's best score must reach: of one that may come to be quantitative, and others.
+    Smallest upper bound of the score with which a closing goes on.
 
-    Grasps that are not quantitative rank after all that are.
+    ``quantitative`` is for one that may become quantitative, ``other`` for the rest, which rank
+    after all that are.
     """
 
     quantitative: float = -np.inf
     other: float = -np.inf
 
 
-#: That of a closing that is not set aside.
-NO_BAR = Bar()
+#: Threshold of a closing that is never deferred.
+NO_THRESHOLD = ScoreThreshold()
 
 
 @dataclass(frozen=True)
-class Softness:
+class ContactCompliance:
     """
-    What yields in a contact: the object, and the softest pad on its rigid ground.
+    Compliance of a contact: the object's, and that of the softest pad on its rigid ground.
 
     Attributes
     ----------
     object_modulus, pad_modulus : float
         Plane strain moduli [Pa]; ``inf`` for what is rigid.
-    pad_bedding : float
-        Pressure on a pad that cannot give way sideways over its indentation [Pa/m].
+    pad_foundation_modulus : float
+        Pressure over indentation of a pad confined sideways [Pa/m].
     """
 
     object_modulus: float
     pad_modulus: float = np.inf
-    pad_bedding: float = np.inf
+    pad_foundation_modulus: float = np.inf
 
     @classmethod
-    def of(cls, material: Material, pads: Iterable[Pad]) -> 'Softness':
-        """Return that of an object's material between pads."""
+    def of(cls, material: Material, pads: Iterable[Pad]) -> 'ContactCompliance':
+        """Return the compliance of an object's material between pads."""
         found = cls(material.youngs_modulus / (1.0 - material.poisson_ratio ** 2))
         for pad in pads:
             e, v = pad.youngs_modulus, pad.poisson_ratio
@@ -64,7 +65,7 @@ class Softness:
 
     def indentation(self, force: float, radius: float) -> float:
         """
-        Return about how deep a ball of a radius [m] presses with a force [N], in metres.
+        Return the approximate indentation [m] of a ball of a radius [m] under a force [N].
 
         Notes
         -----
@@ -72,7 +73,7 @@ class Softness:
         no deeper than a layer that its ground confines (5.8). Their sum is an estimate.
         """
         pad = min(_hertz(force, self.pad_modulus, radius),
-                  float(np.sqrt(force / (np.pi * radius * self.pad_bedding))))
+                  float(np.sqrt(force / (np.pi * radius * self.pad_foundation_modulus))))
         return _hertz(force, self.object_modulus, radius) + pad
 
 
@@ -81,19 +82,20 @@ def _hertz(force: float, modulus: float, radius: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
-    """What the closing must respect: first force [N], stiffness, pressure [Pa], region."""
+class ClosingLimits:
+    """First guess of the force [N], compliance, largest pressure [Pa] and contact region."""
 
     holding_force: float
-    softness: Softness
+    compliance: ContactCompliance
     max_pressure: float
     contact_region: Array = field(default_factory=lambda: np.zeros((0, OBSTACLE_WIDTH)))
 
 
 def closing_limits(grasp_object: GraspObject, hand: HandModel, load: float,
-                   max_pressure: float, contact_region: Array = NO_REGION) -> Limits:
-    """Return what closings respect: first force [N], stiffness, pressure [Pa], region."""
+                   max_pressure: float, contact_region: Array = NO_REGION) -> ClosingLimits:
+    """Return the limits of an object's closings for its largest load [N] and pressure [Pa]."""
     material = grasp_object.material
-    softness = Softness.of(material, [link.pad for link in hand.links if link.pad is not None])
-    return Limits(holding_force=load / (SHARING_FINGERS * material.friction), softness=softness,
-                  max_pressure=max_pressure, contact_region=contact_region)
+    pads = [link.pad for link in hand.links if link.pad is not None]
+    return ClosingLimits(holding_force=load / (SHARING_FINGERS * material.friction),
+                         compliance=ContactCompliance.of(material, pads),
+                         max_pressure=max_pressure, contact_region=contact_region)

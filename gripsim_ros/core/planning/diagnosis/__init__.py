@@ -1,1 +1,1 @@
-"""Why there is no grasp, and what came nearest."""
+"""Diagnosis of a plan without grasp: the nearest miss and a hint."""

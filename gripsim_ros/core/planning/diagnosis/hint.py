@@ -9,16 +9,16 @@ from ...hand import HandModel
 from .. import rejections
 from ..hypotheses.hand_opening import largest_opening, largest_width, least_width, meeting_gap
 from ..ranked_grasp import NearestMiss
-from ..ranking.score import Reference
+from ..ranking.score import ScoreReference
 
-#: Friction below which even dry metals do not slide on a pad: then it is what fails [-].
+#: Friction below which slip is taken as the cause of a failure [-]; even dry metals have more.
 SLIPPERY = 0.2
-#: Reasons of fingers that have nothing to press.
-_MISSED = (rejections.TOO_FEW_FINGERS, rejections.SELF_COLLISION)
+#: Reasons of fingers that met nothing to press.
+_NOTHING_PRESSED = (rejections.TOO_FEW_FINGERS, rejections.SELF_COLLISION)
 
 
-def explain(grasp_object: GraspObject, hand: HandModel, reference: Reference,
-            rejected: Mapping[str, int], miss: NearestMiss | None) -> str:
+def explain_no_grasp(grasp_object: GraspObject, hand: HandModel, reference: ScoreReference,
+                     rejected: Mapping[str, int], miss: NearestMiss | None) -> str:
     """
     Return the hint: too wide, too small, in the way, too slippery, too fragile, too heavy.
 
@@ -26,7 +26,7 @@ def explain(grasp_object: GraspObject, hand: HandModel, reference: Reference,
     ----------
     grasp_object : GraspObject
     hand : HandModel
-    reference : Reference
+    reference : ScoreReference
     rejected : mapping of str to int
         Rejected hypotheses by reason.
     miss : NearestMiss or None
@@ -34,12 +34,12 @@ def explain(grasp_object: GraspObject, hand: HandModel, reference: Reference,
     Returns
     -------
     str
-        '' where nothing can be told.
+        '' where no cause is known.
 
     Notes
     -----
-    Own choice. Size is told where the object is wider than the opening of the hand, or where
-    the fingers close on nothing; else what the nearest miss lacks.
+    Own choice. The cause is the size where the object is wider than the opening of the hand, or
+    where the fingers close on nothing; else it is what the nearest miss lacks.
 
     """
     width, opening = least_width(grasp_object.mesh), largest_opening(hand)
@@ -48,7 +48,7 @@ def explain(grasp_object: GraspObject, hand: HandModel, reference: Reference,
                 f'{_mm(width)}, between the outermost links of the open hand there are '
                 f'{_mm(opening)}: {_mm(width - opening)} too wide')
     dominant = max(rejected, key=lambda reason: rejected[reason], default='')
-    if dominant in _MISSED or not rejected:
+    if dominant in _NOTHING_PRESSED or not rejected:
         size, gap = largest_width(grasp_object.mesh), meeting_gap(hand)
         if size < gap:
             return (f'too small for the hand: the object measures {_mm(size)} at most, between '
@@ -73,14 +73,14 @@ def _capable(miss: NearestMiss) -> str:
         return (f'too fragile: the nearest miss holds {miss.margin:.2g} of the load with a peak '
                 f'pressure of {_kpa(miss.peak_pressure)}, where damage begins at '
                 f'{_kpa(miss.max_pressure)}')
-    if miss.reason == rejections.PRESSURE:
+    if miss.reason == rejections.EXCESSIVE_PRESSURE:
         return (f'too sharp or too fragile: the nearest miss holds {miss.margin:.2g} of the load '
                 f'with a peak pressure of {_kpa(miss.peak_pressure)}; pressed harder it passes '
                 f'{_kpa(miss.max_pressure)}, where damage of object or pads begins')
     return (f'the nearest miss holds {miss.margin:.2g} of the load: {miss.reason}')
 
 
-def _incapable(grasp_object: GraspObject, reference: Reference, miss: NearestMiss) -> str:
+def _incapable(grasp_object: GraspObject, reference: ScoreReference, miss: NearestMiss) -> str:
     slips = not np.isfinite(miss.needed_force) or miss.friction < SLIPPERY
     if slips and np.isfinite(miss.needed_friction):
         return (f'too slippery: friction is {miss.friction:.3g}, the nearest miss needs '

@@ -1,4 +1,4 @@
-"""Rejected hypotheses by how near they came, so that no grasp is an answer too."""
+"""The rejected hypotheses nearest to a grasp, so that even no grasp is an answer."""
 
 from dataclasses import dataclass, replace
 
@@ -9,54 +9,55 @@ from ...batches import DETAIL_SURFACE
 from ...hand import HandModel
 from .. import rejections
 from ..closing.closing import Closing, Question
-from ..closing.grasp_state import Miss, StateRow, nearness
+from ..closing.grasp_state import GraspState, NearMiss, shortfall
 from ..ranked_grasp import GraspContact, NearestMiss
 
 Array = NDArray[np.float64]
 
-#: So many of the nearest misses are asked what they lack.
-MISSES_ASKED = 4
-#: Reasons without any forces, the nearest to a grasp first.
-_EARLY = (rejections.OUTSIDE_REGION, rejections.TOO_FEW_FINGERS, rejections.NOT_SETTLED,
-          rejections.SELF_COLLISION, rejections.SURROUNDINGS_COLLIDE,
-          rejections.OPEN_HAND_COLLIDES, rejections.EVALUATION_FAILED)
+#: Number of the nearest misses whose details are asked for.
+MAX_MISSES = 4
+#: Reasons of hypotheses rejected before any forces, the nearest to a grasp first.
+_REASONS_WITHOUT_FORCES = (
+    rejections.OUTSIDE_REGION, rejections.TOO_FEW_FINGERS, rejections.NOT_CONVERGED,
+    rejections.SELF_COLLISION, rejections.SURROUNDINGS_COLLIDE, rejections.OPEN_HAND_COLLIDES,
+    rejections.EVALUATION_FAILED)
 
 
 @dataclass(frozen=True, eq=False)
-class Rejected:
-    """A rejected hypothesis, with its best state if it came to forces."""
+class RejectedHypothesis:
+    """A rejected hypothesis, with its state nearest to holding if it came to forces."""
 
     closing: Closing
-    miss: Miss | None
+    miss: NearMiss | None
     detailed: bool = False
 
     @property
     def key(self) -> tuple[int, float, int]:
-        """Return the order of nearness, nearest first; no two hypotheses are equal in it."""
+        """Return the sort key, nearest to a grasp first; no two hypotheses have the same."""
         number = self.closing.hypothesis.number
         if self.miss is None:
-            reason = self.closing.reason
-            place = _EARLY.index(reason) if reason in _EARLY else len(_EARLY)
+            reason, reasons = self.closing.reason, _REASONS_WITHOUT_FORCES
+            place = reasons.index(reason) if reason in reasons else len(reasons)
             return 4, float(place), number
-        return *nearness(self.miss.state), number
+        return *shortfall(self.miss.state), number
 
 
-class MissBook:
-    """Keeps the nearest misses of a plan; what it keeps depends on no order."""
+class NearestMisses:
+    """The nearest misses of a plan, whatever the order in which they came."""
 
     def __init__(self) -> None:
-        """Start without any."""
-        self._nearest: list[Rejected] = []
+        """Start without misses."""
+        self._nearest: list[RejectedHypothesis] = []
 
     def note(self, closing: Closing) -> None:
         """Take note of a rejected hypothesis."""
-        self._keep(Rejected(closing, closing.miss))
+        self._keep(RejectedHypothesis(closing, closing.miss))
 
-    def next(self) -> list[Rejected]:
+    def next(self) -> list[RejectedHypothesis]:
         """Return those whose details are worth a question, nearest first."""
         return [item for item in self._nearest if item.miss is not None and not item.detailed]
 
-    def take(self, item: Rejected, state: StateRow | None) -> None:
+    def take(self, item: RejectedHypothesis, state: GraspState | None) -> None:
         """Take the details of a rejected hypothesis; None: they could not be had."""
         self._nearest = [other for other in self._nearest if other.closing is not item.closing]
         miss = item.miss
@@ -64,25 +65,26 @@ class MissBook:
             miss = replace(miss, state=state)
         self._keep(replace(item, miss=miss, detailed=True))
 
-    def nearest(self) -> Rejected | None:
+    def nearest(self) -> RejectedHypothesis | None:
         """Return the nearest miss, None where nothing was rejected."""
         return self._nearest[0] if self._nearest else None
 
-    def _keep(self, item: Rejected) -> None:
-        self._nearest = sorted([*self._nearest, item], key=lambda i: i.key)[:MISSES_ASKED]
+    def _keep(self, item: RejectedHypothesis) -> None:
+        self._nearest = sorted([*self._nearest, item], key=lambda i: i.key)[:MAX_MISSES]
 
 
-def nearest_miss(item: Rejected, hand: HandModel, contacts: tuple[GraspContact, ...],
-                 friction: float, max_pressure: float) -> NearestMiss:
+def make_nearest_miss(item: RejectedHypothesis, hand: HandModel,
+                      contacts: tuple[GraspContact, ...], friction: float, max_pressure: float
+                      ) -> NearestMiss:
     """
     Return the account of a rejected hypothesis.
 
     Parameters
     ----------
-    item : Rejected
+    item : RejectedHypothesis
     hand : HandModel
     contacts : tuple of GraspContact
-        Of its best state.
+        Of its state nearest to holding.
     friction, max_pressure : float
         [-], [Pa], of the object.
     """
@@ -104,7 +106,7 @@ def nearest_miss(item: Rejected, hand: HandModel, contacts: tuple[GraspContact, 
         max_pressure=max_pressure)
 
 
-def miss_question(item: Rejected) -> Question:
+def miss_question(item: RejectedHypothesis) -> Question:
     """Return the question for the details of a rejected hypothesis that came to forces."""
     miss = item.miss
     assert miss is not None

@@ -1,1 +1,1 @@
-"""Grasp hypotheses: where the palm may go, and which are rejected at once."""
+"""Grasp hypotheses: palm poses with preshapes, prescreened in a distance field."""

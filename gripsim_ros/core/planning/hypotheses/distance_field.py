@@ -1,4 +1,4 @@
-"""A coarse signed distance field: the planner's quick look before it asks the stages."""
+"""A coarse signed distance field, in which hypotheses are prescreened."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,10 @@ from .prescreen import distances_at
 
 Array = NDArray[np.float64]
 
-#: Samples in a leaf of the search tree; far from the surface larger leaves are faster.
+#: Number of samples in a leaf of the search tree; far from the surface larger leaves are faster.
 LEAF_SIZE = 40
-#: Of more samples than these one of each side is kept in each cube of this share of a cell.
+#: Largest number of samples, and the side of the cubes, in cells, in each of which one sample of
+#: each side is kept of more.
 MOST_SAMPLES, THIN_SHARE = 100_000, 0.25
 
 
@@ -37,7 +38,7 @@ class DistanceField:
     values: Array
 
     def __call__(self, points: Array) -> Array:
-        """Return the distance at points ``(..., 3)``; beyond the grid its border plus the way."""
+        """Return distances at points ``(..., 3)``; beyond the grid they grow from its border's."""
         rows = np.ascontiguousarray(points, dtype=float).reshape(-1, 3)
         return distances_at(self.lower, self.spacing, self.values, rows).reshape(
             points.shape[:-1])
@@ -84,10 +85,9 @@ def sample_surface(mesh: TriangleMesh, spacing: float) -> tuple[Array, Array]:
 
 def _thinned(points: Array, normals: Array, spacing: float) -> tuple[Array, Array]:
     """
-    Return no more samples than tell the distance: a finer mesh brings the more, for nothing.
+    Return as many samples as the field needs: a finer mesh only brings more of them.
 
-    The two sides of a thin wall are in one cube; each keeps a sample, which tells it from the
-    other.
+    The two sides of a thin wall may share a cube; each keeps a sample.
     """
     if len(points) <= MOST_SAMPLES:
         return points, normals

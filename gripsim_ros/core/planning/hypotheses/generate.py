@@ -18,8 +18,8 @@ from ...transforms import apply, inverse, transform
 from ..options import PlannerOptions
 from ..task import Task
 from .distance_field import DistanceField, build_distance_field
-from .hand_geometry import free_share, moving_fingers, pad_paths
-from .prescreen import closing_look, hand_is_free, place_palms
+from .hand_geometry import free_closing_share, moving_fingers, pad_paths
+from .prescreen import hand_is_free, place_palms, score_closings
 from .regions import moved_region, within_region
 
 Array = NDArray[np.float64]
@@ -28,46 +28,45 @@ BoolArray = NDArray[np.bool_]
 Part = TypeVar('Part')
 Result = TypeVar('Result')
 
-#: What the quick look needs of an object: samples of its surface, the distance field and the
-#: coarse mesh, in the canonical frame.
-QuickObject = tuple[Array, DistanceField, TriangleMesh]
-#: Of objects that somebody holds, by numbers of faces; what is kept here holds no object.
-QUICK_OBJECTS: WeakKeyDictionary[GraspObject, dict[tuple[int, int], QuickObject]] = (
+#: Surface samples, distance field and coarse mesh of an object for the prescreen, canonical frame.
+PrescreenObject = tuple[Array, DistanceField, TriangleMesh]
+#: Of each object that is referenced elsewhere, by numbers of faces; no object is kept alive here.
+PRESCREEN_OBJECTS: WeakKeyDictionary[GraspObject, dict[tuple[int, int], PrescreenObject]] = (
     WeakKeyDictionary())
-#: Threads that share the quick look; its kernels hold no lock.
+#: Number of threads of the prescreen, whose kernels release the lock.
 THREADS = 4
-#: Scores this near count as equal, so that rounding never decides an order.
+#: Resolution of scores [-], so that rounding never decides an order.
 SCORE_RESOLUTION = 1e-7
-#: Loss of score for each better hypothesis of the same face: keeps the choice varied.
+#: Loss of score for each better hypothesis of the same face [-]: keeps the choice diverse.
 SAME_FACE_LOSS = 0.02
-#: Poses that differ by less are one hypothesis [m] and in the axes' components; faces of one
-#: plane side give the same pose.
-TWIN_RESOLUTION = 1e-5
-#: The quick look drops open hands that come nearer by the field's estimate [m].
+#: Resolution of poses [m] and of their axes' components [-]; faces of one plane side give the
+#: same pose.
+DUPLICATE_RESOLUTION = 1e-5
+#: Smallest clearance of an open hand by the estimate of the distance field [m].
 FIELD_CLEARANCE = 0.001
 #: Axes of the canonical frame, longest first (smallest moment of inertia first).
 LONG_AXES = (0, 1)
-#: By so much the quick look may miss the middle of a contact [m].
+#: Allowed error of a contact's middle in the prescreen [m].
 REGION_SLACK = 0.01
-#: Contacts that it sees nearer to the region's border [m], or outside, lose so much score: more
-#: than being off the centre of mass, else those just outside come first and nothing else is tried.
+#: Distance from the region's border [m] within which contacts cost score, and the loss [-]: more
+#: than any offset from the centre of mass, else those just outside come first.
 REGION_BORDER, REGION_LOSS = 0.005, 0.6
-#: Above this cosine a palm comes along an axis.
+#: Smallest cosine to an axis with which a palm approaches along it [-].
 ALONG_AXIS = 0.95
-#: Gain of score where more than two fingers share the load: a pinch resists turning badly.
-THIRD_FINGER = 0.08
-#: Loss of score where pads touch after fingers would have met: only links farther in that
-#: stop them earlier can keep them apart.
+#: Gain of score where more than two fingers share the load [-]: a pinch resists torsion badly.
+THIRD_FINGER_GAIN = 0.08
+#: Loss of score where pads touch after fingers would have met each other [-]: only contacts of
+#: links nearer to the palm can keep them apart.
 LATE_LOSS = 0.3
-#: Times that a palm is moved towards the centre of mass, if that is better.
+#: Number of attempts to move a palm towards the centre of mass.
 CENTRING_STEPS = 2
-#: Resultant of the normals without score [-], as a part of the forces.
+#: Resultant of the normal forces over their sum at which the score is 0 [-].
 UNBALANCE_LIMIT = 0.7
-#: Steps of the pads' paths, and points of the hand in one ball, about.
+#: Number of steps of the pads' paths, and about that of the hand's points in a bounding ball.
 PATH_STEPS, BALL_POINTS = 14, 8
-#: Length over which an offset of the centre of mass loses its score [m].
+#: Offset from the centre of mass at which its score is 0 [m].
 OFFSET_LENGTH = 0.03
-#: Shares of the closing forces tried in the quick look at opposition, by fingers.
+#: Shares of the closing forces tried in the prescreen, by number of fingers [-].
 FORCE_SHARES = {
     2: np.array([[0.5, 0.5]]),
     3: np.array([[1 / 3, 1 / 3, 1 / 3], [0.5, 0.25, 0.25], [0.25, 0.5, 0.25],
@@ -76,7 +75,7 @@ FORCE_SHARES = {
 
 @dataclass(frozen=True, eq=False)
 class Hypothesis:
-    """A palm pose in the object's frame with a preshape, and the quick look's score."""
+    """A palm pose in the object's frame with a preshape, and the score of the prescreen."""
 
     number: int
     T_object_palm: Array
@@ -86,7 +85,7 @@ class Hypothesis:
 
 @dataclass(frozen=True, eq=False)
 class _Scene:
-    """The object in its canonical frame, with what every candidate is held against."""
+    """The object in its canonical frame, hand, options and region common to all candidates."""
 
     points: Array
     field: DistanceField
@@ -110,10 +109,10 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
     grasp_object : GraspObject
     hand : HandModel
     task : Task
-        Its approach cone is respected, and its contact region as far as the quick look sees.
+        Its approach cone is respected, and its contact region as far as the prescreen can tell.
     options : PlannerOptions
     count : int
-        Hypotheses wanted at most.
+        Largest number of hypotheses.
     seed : int
         0: rolls from the canonical axes; else also from an angle drawn from the seed.
 
@@ -121,13 +120,13 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
     -------
     hypotheses : list of Hypothesis
     proposed : int
-        Candidates before the quick look chose.
+        Number of candidates before the prescreen.
 
     Notes
     -----
     Source: seed 001, 'formation of grasp hypotheses' (decimated object, not a box or
     sphere). Departures: centred on the section instead of the face's centroid; ordered
-    by a quick look along the pads' paths through a distance field.
+    by a prescreen along the pads' paths through a distance field.
 
     """
     T_object_canonical = grasp_object.canonical_frame
@@ -139,40 +138,43 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
         return [], 0
     scores = np.full(len(poses), -np.inf)
 
-    def look(rows: NDArray[np.int64]) -> None:
+    def prescreen(rows: NDArray[np.int64]) -> None:
         poses[rows], scores[rows] = _centred(scene, int(preshapes[rows[0]]), poses[rows])
 
-    _share(look, [rows for number in range(len(hand.preshapes))
-                  for rows in np.array_split(np.flatnonzero(preshapes == number), 2)
-                  if len(rows)])
-    order = _without_twins(_varied_order(scores, faces), poses, preshapes, count)
+    _in_threads(prescreen, [rows for number in range(len(hand.preshapes))
+                            for rows in np.array_split(np.flatnonzero(preshapes == number), 2)
+                            if len(rows)])
+    order = _without_duplicates(_diverse_order(scores, faces), poses, preshapes, count)
     T_object_palm = T_object_canonical @ poses[order]
     return [Hypothesis(i, T_object_palm[i], int(preshapes[row]), float(scores[row]))
             for i, row in enumerate(order)], len(poses)
 
 
-def _share(job: Callable[[Part], Result], parts: list[Part]) -> list[Result]:
-    """Return what a job that holds no lock returns for each part, done by a few threads."""
+def _in_threads(job: Callable[[Part], Result], parts: list[Part]) -> list[Result]:
+    """Return the results of a job that releases the lock for each part, in a few threads."""
     with ThreadPoolExecutor(THREADS) as pool:
         return list(pool.map(job, parts))
 
 
 def _scene(grasp_object: GraspObject, hand: HandModel, T_object_canonical: Array,
            options: PlannerOptions, task: Task) -> _Scene:
-    points, field, faces = _quick_object(grasp_object, options.sample_faces, options.face_count)
+    points, field, faces = _prescreen_object(
+        grasp_object, options.sample_faces, options.face_count)
     return _Scene(points, field, faces, hand, options,
                   moved_region(task.contact_region, inverse(T_object_canonical)))
 
 
-def _quick_object(grasp_object: GraspObject, sample_faces: int, face_count: int) -> QuickObject:
-    """Return what the quick look needs of an object; it is kept as long as the object is."""
-    known, key = QUICK_OBJECTS.setdefault(grasp_object, {}), (sample_faces, face_count)
+def _prescreen_object(grasp_object: GraspObject, sample_faces: int, face_count: int
+                      ) -> PrescreenObject:
+    """Return an object prepared for the prescreen; kept as long as the object exists."""
+    known, key = PRESCREEN_OBJECTS.setdefault(grasp_object, {}), (sample_faces, face_count)
     if key not in known:
-        known[key] = _look_at(grasp_object, sample_faces, face_count)
+        known[key] = _prepare_object(grasp_object, sample_faces, face_count)
     return known[key]
 
 
-def _look_at(grasp_object: GraspObject, sample_faces: int, face_count: int) -> QuickObject:
+def _prepare_object(grasp_object: GraspObject, sample_faces: int, face_count: int
+                    ) -> PrescreenObject:
     vertices = apply(inverse(grasp_object.canonical_frame), grasp_object.mesh.vertices)
     mesh = TriangleMesh(vertices, grasp_object.mesh.faces)
     coarse = _coarse(mesh, sample_faces)
@@ -181,7 +183,7 @@ def _look_at(grasp_object: GraspObject, sample_faces: int, face_count: int) -> Q
 
 
 def _coarse(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
-    """Return the decimated mesh, with more faces where so few cannot keep the shape."""
+    """Return the decimated mesh, with more faces where these cannot keep the shape."""
     while face_count < len(mesh.faces):
         try:
             return decimate_mesh(mesh, face_count)
@@ -197,13 +199,13 @@ def _candidates(scene: _Scene, seed: int) -> tuple[Array, IntArray, IntArray]:
     if seed:
         step = 2.0 * np.pi / options.roll_count
         rolls = np.concatenate([rolls, rolls + np.random.default_rng(seed).uniform(0.0, step)])
-    normals, stands = _stands(scene.faces)
+    normals, stands = _approach_rays(scene.faces)
     rotations = _palm_axes(np.repeat(normals, len(rolls), axis=0), np.tile(rolls, len(normals)))
     centroids = np.repeat(stands, len(rolls), axis=0)
     palm = hand.links[hand.palm_index].mesh.vertices
     gaps = np.array(options.palm_gaps)
     centres = np.array([_closing_centre(hand, i) for i in range(len(hand.preshapes))])
-    origins = np.concatenate(_share(lambda rows: place_palms(
+    origins = np.concatenate(_in_threads(lambda rows: place_palms(
         scene.points, rotations[rows], centroids[rows], centres, palm.min(axis=0),
         palm.max(axis=0), gaps), np.array_split(np.arange(len(rotations)), THREADS)), axis=1)
     poses = [transform(rotations[:, None], origin).reshape(-1, 4, 4) for origin in origins]
@@ -212,13 +214,13 @@ def _candidates(scene: _Scene, seed: int) -> tuple[Array, IntArray, IntArray]:
     return np.concatenate(poses), np.tile(faces, len(poses)), preshapes
 
 
-def _stands(faces: TriangleMesh) -> tuple[Array, Array]:
-    """Return normals and points to stand on: the faces, and 26 ways to the centre of mass."""
-    ways = np.array([d for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
-    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+def _approach_rays(faces: TriangleMesh) -> tuple[Array, Array]:
+    """Return normals and points of approach: of the faces, and 26 through the centre of mass."""
+    rays = np.array([d for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
+    rays /= np.linalg.norm(rays, axis=1, keepdims=True)
     centroids = faces.vertices[faces.faces].mean(axis=1)
-    return (np.concatenate([ways, faces.face_normals]),
-            np.concatenate([np.zeros_like(ways), centroids]))
+    return (np.concatenate([rays, faces.face_normals]),
+            np.concatenate([np.zeros_like(rays), centroids]))
 
 
 def _palm_axes(normals: Array, rolls: Array) -> Array:
@@ -226,7 +228,7 @@ def _palm_axes(normals: Array, rolls: Array) -> Array:
     Return the palms' axes (n, 3, 3) as columns: z against the normals, x at angles about it.
 
     At angle 0 the fingers close along x across the object's longest axis, or across the
-    next one where the palm comes along it.
+    next one where the palm approaches along it.
     """
     z = -normals
     along = np.abs(z[:, LONG_AXES[0]]) >= ALONG_AXIS
@@ -237,7 +239,7 @@ def _palm_axes(normals: Array, rolls: Array) -> Array:
 
 
 def _closing_centre(hand: HandModel, number: int) -> Array:
-    """Return where the pads of a preshape meet (2,), lateral, and their highest z, palm."""
+    """Return the lateral middle in which a preshape's pads meet and their highest z (3,), palm."""
     preshape = hand.preshapes[number]
     points, _ = pad_paths(hand, moving_fingers(hand, preshape), preshape)
     late = points[:, points.shape[1] // 2:]
@@ -270,20 +272,20 @@ def _centred(scene: _Scene, number: int, poses: Array) -> tuple[Array, Array]:
 
 def _score(scene: _Scene, number: int, poses: Array, known: Array) -> tuple[Array, Array]:
     """
-    Return the quick look's score (n,): opposition, centring, frontal contact.
+    Return the scores (n,): opposition, centring, frontal contact; and the offsets (n, 3).
 
-    Pads that touch where the fingers would have met each other lose some. A pad also touches a
-    wall that is so thin that it lies between two samples of its path. Told too: how far from
-    the centre of mass the pads press (n, 3). Whether the open hand is free is only looked at
-    where the score is better than a known one.
+    Offsets are from the centre of mass to the middle of the forces. Pads that touch after the
+    fingers would have met each other lose score. A pad also touches a wall so thin that it
+    lies between two samples of its path. The clearance of the open hand is only tested where
+    the score is better than the known one.
     """
     hand, field = scene.hand, scene.field
-    pads, free_steps, shares, hand_points = _preshape_look(hand, number)
+    pads, free_steps, shares, hand_points = _prescreen_hand(hand, number)
     rotations = np.ascontiguousarray(poses[:, :3, :3])
     origins = np.ascontiguousarray(poses[:, :3, 3])
-    contacts, touched, scores, offsets = closing_look(
+    contacts, touched, scores, offsets = score_closings(
         field.lower, field.spacing, field.values, rotations, origins, pads, shares,
-        np.array([UNBALANCE_LIMIT, OFFSET_LENGTH, THIRD_FINGER, free_steps, LATE_LOSS]))
+        np.array([UNBALANCE_LIMIT, OFFSET_LENGTH, THIRD_FINGER_GAIN, free_steps, LATE_LOSS]))
     if len(scene.contact_region):
         scores = scores + _region_score(scene.contact_region, contacts, touched)
     rows = np.flatnonzero((scores > 0.0) & (scores > known))
@@ -296,17 +298,17 @@ def _score(scene: _Scene, number: int, poses: Array, known: Array) -> tuple[Arra
 
 
 @lru_cache(maxsize=64)
-def _preshape_look(hand: HandModel, number: int
-                   ) -> tuple[Array, float, Array, tuple[Array, IntArray, Array]]:
+def _prescreen_hand(hand: HandModel, number: int
+                    ) -> tuple[Array, float, Array, tuple[Array, IntArray, Array]]:
     """
-    Return pads' paths, their steps before fingers meet, and shares of forces.
+    Return pads' paths, their steps before fingers meet, shares of forces, and hand points.
 
-    And the open hand's points with balls round them.
+    The points are those of the open hand, with bounding balls.
     """
     preshape = hand.preshapes[number]
     fingers = moving_fingers(hand, preshape)
     pads, _ = pad_paths(hand, fingers, preshape, PATH_STEPS)
-    share = free_share(hand, fingers, preshape)
+    share = free_closing_share(hand, fingers, preshape)
     free = (PATH_STEPS - 1) * share if share < 1.0 else np.inf
     shares = FORCE_SHARES.get(len(pads), np.full((1, len(pads)), 1.0 / len(pads)))
     T_palm_link = forward_kinematics(hand, preshape.open[None])[0]
@@ -322,13 +324,13 @@ def _preshape_look(hand: HandModel, number: int
 
 
 def _region_score(region: Array, contact: Array, touched: BoolArray) -> Array:
-    """Return what contacts outside the region, or at its border, lose (n,)."""
+    """Return the loss of score (n,) of contacts outside the region, or at its border."""
     outside = (touched & ~within_region(contact, region, REGION_SLACK)).any(axis=1)
     border = (touched & ~within_region(contact, region, -REGION_BORDER)).any(axis=1)
     return np.where(outside, -np.inf, np.where(border, -REGION_LOSS, 0.0))
 
 
-def _varied_order(scores: Array, faces: IntArray) -> NDArray[np.int64]:
+def _diverse_order(scores: Array, faces: IntArray) -> NDArray[np.int64]:
     """Return the order of candidates, best first, with a loss for crowding one face."""
     rounded = np.round(scores / SCORE_RESOLUTION) * SCORE_RESOLUTION
     order = np.lexsort((np.arange(len(scores)), -rounded))
@@ -341,13 +343,13 @@ def _varied_order(scores: Array, faces: IntArray) -> NDArray[np.int64]:
     return order[np.lexsort((np.arange(len(order)), -adjusted))]
 
 
-def _without_twins(order: NDArray[np.int64], poses: Array, preshapes: IntArray, count: int
-                   ) -> NDArray[np.int64]:
-    """Keep the first ``count`` without those that centring brought to a pose kept already."""
+def _without_duplicates(order: NDArray[np.int64], poses: Array, preshapes: IntArray, count: int
+                        ) -> NDArray[np.int64]:
+    """Return the first ``count`` without those that centring moved to the pose of another."""
     seen: set[bytes] = set()
     kept: list[int] = []
     for row in order:
-        key = np.round(poses[row, :3] / TWIN_RESOLUTION)
+        key = np.round(poses[row, :3] / DUPLICATE_RESOLUTION)
         name = bytes([preshapes[row]]) + (key + 0.0).tobytes()
         if name not in seen:
             seen.add(name)

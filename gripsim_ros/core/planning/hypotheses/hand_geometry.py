@@ -1,4 +1,4 @@
-"""What the planner must know of the hand: fingers, reach and speed of its links."""
+"""Geometry of the hand for planning: closing fingers, lever arms, paths of the pads."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,12 +12,12 @@ from ...transforms import apply
 
 Array = NDArray[np.float64]
 
-#: Vertices that stand for a link at most where fingers are looked at for meeting each other.
-OUTLINE = 128
-#: Planes that are tried to part two links before their distance is worked out, and what
-#: distance is none [m].
-MOST_PARTINGS, MEETING = 20, 1e-5
-#: Steps of a closing in which fingers are looked at for meeting, and to what part of it.
+#: Largest number of vertices of a link in tests of whether fingers meet.
+OUTLINE_VERTICES = 128
+#: Number of separating planes tried before the distance of two links is computed, and the
+#: distance up to which they meet [m].
+MAX_SEPARATING_PLANES, MEETING_DISTANCE = 20, 1e-5
+#: Number of steps of a closing tested for fingers that meet, and the resolution of the result [-].
 MEETING_STEPS, MEETING_SHARE = 12, 1e-4
 
 
@@ -33,17 +33,17 @@ class Finger:
     links : tuple of int
         ``links[i]`` is the outermost link that ``joints[i]`` moves and ``joints[i + 1]``
         does not.
-    reach : (len(links), len(joints)) float
+    lever_arms : (len(links), len(joints)) float
         Largest distance of a point of the link from the joint's axis in any pose [m].
     """
 
     joints: tuple[int, ...]
     links: tuple[int, ...]
-    reach: Array
+    lever_arms: Array
 
 
-def largest_fractions(hand: HandModel, preshape: Preshape, spare: float) -> Array:
-    """Return (J,) how far joints can go on a preshape's way, ``spare`` [rad] before limits."""
+def max_fractions(hand: HandModel, preshape: Preshape, spare: float) -> Array:
+    """Return the largest closing fraction of each joint (J,), ``spare`` [rad] before its limit."""
     rates = preshape.closed - preshape.open
     limit = np.where(rates > 0.0, hand.joint_upper - spare, hand.joint_lower + spare)
     moving = np.abs(rates) > 1e-12
@@ -68,23 +68,23 @@ def find_fingers(hand: HandModel) -> tuple[Finger, ...]:
         Those of ``hand.fingers`` that have a closing joint, in their order.
     """
     closes = np.any([np.abs(p.closed - p.open) > 1e-9 for p in hand.preshapes], axis=0)
-    fingers = (_closing(hand, chain, closes) for chain in hand.fingers)
+    fingers = (_closing_finger(hand, chain, closes) for chain in hand.fingers)
     return tuple(finger for finger in fingers if finger.joints)
 
 
-def _closing(hand: HandModel, chain: FingerChain, closes: NDArray[np.bool_]) -> Finger:
+def _closing_finger(hand: HandModel, chain: FingerChain, closes: NDArray[np.bool_]) -> Finger:
     moves = hand.moves_link[list(chain.links)]
     joints = sorted((j for j in chain.joints if closes[j]),
                     key=lambda j: -int(moves[:, j].sum()))
     moved = moves[:, joints].sum(axis=1)
     links = tuple(chain.links[np.flatnonzero(moved == i + 1)[-1]] for i in range(len(joints)))
-    reach = np.array([[_reach(hand, link, j) if hand.moves_link[link, j] else 0.0
-                       for j in joints] for link in links]).reshape(len(links), len(joints))
-    return Finger(tuple(int(j) for j in joints), links, reach)
+    arms = np.array([[_max_lever_arm(hand, link, j) if hand.moves_link[link, j] else 0.0
+                      for j in joints] for link in links]).reshape(len(links), len(joints))
+    return Finger(tuple(int(j) for j in joints), links, arms)
 
 
-def _reach(hand: HandModel, link: int, joint: int) -> float:
-    """Bound the lever arm of a link about a joint's axis by that over a grid of bends."""
+def _max_lever_arm(hand: HandModel, link: int, joint: int) -> float:
+    """Return the largest lever arm of a link about a joint's axis over a grid of postures."""
     bends = np.linspace(hand.joint_lower, hand.joint_upper, 5)
     poses = np.tile(0.5 * (hand.joint_lower + hand.joint_upper), (len(bends) ** 2, 1))
     movers = np.flatnonzero(hand.moves_link[link])
@@ -113,7 +113,7 @@ def moving_fingers(hand: HandModel, preshape: Preshape) -> tuple[Finger, ...]:
 def pad_paths(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape,
               count: int = 9) -> tuple[Array, Array]:
     """
-    Return where the outermost pads are while the open hand closes, frame palm.
+    Return the paths of the outermost pads while the open hand closes, frame palm.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def pad_paths(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape,
     fingers : tuple of Finger
     preshape : Preshape
     count : int
-        Steps of the closing, ends included.
+        Number of steps of the closing, ends included.
 
     Returns
     -------
@@ -140,9 +140,9 @@ def pad_paths(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape,
     return np.array(points), np.array(normals)
 
 
-def free_share(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape) -> float:
+def free_closing_share(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape) -> float:
     """
-    Return the part of a closing on nothing after which two fingers meet.
+    Return the fraction of a closing without object after which two fingers meet.
 
     Parameters
     ----------
@@ -156,8 +156,8 @@ def free_share(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape)
 
     Notes
     -----
-    Own choice. Links are convex hulls of ``OUTLINE`` of their vertices, which is a few tenths of
-    a millimetre too small for a fingertip.
+    Own choice. Links are convex hulls of ``OUTLINE_VERTICES`` of their vertices, which is a few
+    tenths of a millimetre too small for a fingertip.
     """
     rates = preshape.closed - preshape.open
     pairs = [(one, other) for i, finger in enumerate(fingers) for another in fingers[:i]
@@ -184,8 +184,8 @@ def free_share(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape)
 def _outline(hand: HandModel, link: int) -> Array:
     """Return a link's vertices farthest out in directions spread over the sphere."""
     vertices = hand.links[link].mesh.vertices
-    heights = 1.0 - (2.0 * np.arange(OUTLINE) + 1.0) / OUTLINE
-    angles = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(OUTLINE)
+    heights = 1.0 - (2.0 * np.arange(OUTLINE_VERTICES) + 1.0) / OUTLINE_VERTICES
+    angles = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(OUTLINE_VERTICES)
     radii = np.sqrt(1.0 - heights ** 2)
     directions = np.stack([radii * np.cos(angles), radii * np.sin(angles), heights], axis=1)
     farthest: Array = vertices[np.unique((vertices @ directions.T).argmax(axis=0))]
@@ -194,20 +194,21 @@ def _outline(hand: HandModel, link: int) -> Array:
 
 def _meet(one: Array, other: Array) -> bool:
     """
-    Tell whether the convex hulls of points (n, 3) and (m, 3) meet.
+    Return True if the convex hulls of points (n, 3) and (m, 3) meet.
 
-    Source: Frank & Wolfe 1956, on the difference of the hulls: towards its point nearest to 0,
-    until a plane parts it from 0. Where few steps find none, the distance decides.
+    Source: Frank & Wolfe 1956, on the Minkowski difference of the hulls: towards its point
+    nearest to 0, until a plane separates it from 0. Where few steps find none, the distance
+    decides.
     """
-    way = one.mean(axis=0) - other.mean(axis=0)
-    for _ in range(MOST_PARTINGS):
-        farthest = one[(one @ way).argmin()] - other[(other @ way).argmax()]
-        if way @ farthest > 0.0:
+    point = one.mean(axis=0) - other.mean(axis=0)
+    for _ in range(MAX_SEPARATING_PLANES):
+        farthest = one[(one @ point).argmin()] - other[(other @ point).argmax()]
+        if point @ farthest > 0.0:
             return False
-        change = farthest - way
-        way = way + min(1.0, -(way @ change) / max(change @ change, 1e-300)) * change
+        change = farthest - point
+        point = point + min(1.0, -(point @ change) / max(change @ change, 1e-300)) * change
     shares = np.zeros((2, len(one) + len(other)))
     shares[0, :len(one)], shares[1, len(one):] = 1.0, 1.0
     _, missing = nnls(np.vstack([np.hstack([one.T, -other.T]), shares]),
                       np.array([0.0, 0.0, 0.0, 1.0, 1.0]))
-    return bool(missing < MEETING)
+    return bool(missing < MEETING_DISTANCE)

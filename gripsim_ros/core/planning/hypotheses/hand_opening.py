@@ -1,4 +1,4 @@
-"""How wide an object is, and how far the hand opens and closes."""
+"""Widths of an object, and the openings between which a hand closes."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,21 +13,22 @@ from scipy.spatial.distance import pdist
 from ...bodies import TriangleMesh
 from ...hand import HandModel, Preshape, forward_kinematics
 from ...transforms import apply
-from .hand_geometry import free_share, moving_fingers, pad_paths
+from .hand_geometry import free_closing_share, moving_fingers, pad_paths
 
 Array = NDArray[np.float64]
 
-#: Convex hulls with more edges count as smooth.
+#: Largest number of edges of a convex hull whose pairs of edges are examined.
 MOST_EDGES = 300
-#: Faces of the hull looked at, the largest first.
+#: Largest number of the hull's faces examined, the largest first.
 MOST_FACES = 1000
-#: Edges at a smaller angle count as parallel [rad].
+#: Angle of edges below which they count as parallel [rad].
 LEAST_ANGLE = 1e-6
-#: Of more points than this, those farthest along as many even directions stand for all.
+#: Largest number of points used as they are, and the number of even directions whose farthest
+#: points stand for more.
 MOST_POINTS, EVEN_DIRECTIONS = 20_000, 1000
-#: Points times directions looked at together.
+#: Largest number of points times directions in one block.
 MOST_ENTRIES = 2_000_000
-#: Pads whose normals differ less than this across the palm do not oppose each other.
+#: Smallest difference, across the palm, of the normals of pads that oppose each other [-].
 LEAST_OPPOSITION = 0.5
 
 
@@ -79,15 +80,15 @@ def largest_width(mesh: TriangleMesh) -> float:
 
 
 def _outermost(points: Array, most: int) -> Array:
-    """Return the points that are farthest along even directions; all of ``most`` or fewer."""
+    """Return the points farthest along even directions; up to ``most`` points are all kept."""
     if len(points) <= most:
         return points
     turns = np.arange(EVEN_DIRECTIONS) * np.pi * (3.0 - np.sqrt(5.0))
     z = np.linspace(-1.0, 1.0, EVEN_DIRECTIONS)
-    ways = np.stack([np.cos(turns), np.sin(turns), z], axis=1)
-    ways[:, :2] *= np.sqrt(1.0 - z ** 2)[:, None]
+    directions = np.stack([np.cos(turns), np.sin(turns), z], axis=1)
+    directions[:, :2] *= np.sqrt(1.0 - z ** 2)[:, None]
     farthest: Array = points[np.unique(np.concatenate(
-        [heights.argmax(axis=1) for heights in _heights(points, ways)]))]
+        [heights.argmax(axis=1) for heights in _heights(points, directions)]))]
     return farthest
 
 
@@ -136,7 +137,7 @@ def _gaps(hand: HandModel, preshape: Preshape) -> list[float]:
 @lru_cache(maxsize=8)
 def meeting_gap(hand: HandModel) -> float:
     """
-    Return how far apart the nearest pads still are where closing fingers meet [m].
+    Return the smallest distance of two pads where closing fingers meet [m].
 
     Parameters
     ----------
@@ -159,6 +160,6 @@ def meeting_gap(hand: HandModel) -> float:
 
 def _pads_where_fingers_meet(hand: HandModel, preshape: Preshape) -> Array:
     fingers = moving_fingers(hand, preshape)
-    way = free_share(hand, fingers, preshape) * (preshape.closed - preshape.open)
-    points, _ = pad_paths(hand, fingers, replace(preshape, closed=preshape.open + way), 2)
+    change = free_closing_share(hand, fingers, preshape) * (preshape.closed - preshape.open)
+    points, _ = pad_paths(hand, fingers, replace(preshape, closed=preshape.open + change), 2)
     return points[:, -1]

@@ -1,4 +1,4 @@
-"""Compiled loops of the quick look: palm placement and distance look-ups."""
+"""Kernels of the prescreen: palm placement, and closing hands in a distance field."""
 
 import numpy as np
 from numba import njit
@@ -8,14 +8,15 @@ Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
-#: Shares of forces whose scores differ by less are equal: the first is taken, not rounding's.
-SAME = 1e-9
+#: Difference of scores below which the first shares of forces are taken [-]: rounding must not
+#: decide.
+SCORE_TOLERANCE = 1e-9
 
 
 @njit(cache=True)
 def distance_at(lower: Array, spacing: float, values: Array, x: float, y: float,
                 z: float) -> float:
-    """Return the trilinear value at a point; beyond the grid, its border's plus the way."""
+    """Return the trilinear value at a point; beyond the grid, its border's plus the distance."""
     u, v, w = (x - lower[0]) / spacing, (y - lower[1]) / spacing, (z - lower[2]) / spacing
     a = min(max(u, 0.0), values.shape[0] - 1.0)
     b = min(max(v, 0.0), values.shape[1] - 1.0)
@@ -43,11 +44,11 @@ def distances_at(lower: Array, spacing: float, values: Array, points: Array) -> 
 
 
 @njit(cache=True, nogil=True)
-def closing_look(lower: Array, spacing: float, values: Array, rotations: Array, origins: Array,
-                 pads: Array, shares: Array,
-                 lengths: Array) -> tuple[Array, BoolArray, Array, Array]:
+def score_closings(lower: Array, spacing: float, values: Array, rotations: Array, origins: Array,
+                   pads: Array, shares: Array,
+                   lengths: Array) -> tuple[Array, BoolArray, Array, Array]:
     """
-    Follow the pads' paths of closing hands through a distance field.
+    Score closing hands by the paths of their pads through a distance field.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def closing_look(lower: Array, spacing: float, values: Array, rotations: Array, 
     rotations (n, 3, 3), origins (n, 3)
         Palms.
     pads (f, m, 3)
-        Way of each pad, frame palm [m].
+        Path of each pad, frame palm [m].
     shares (s, f)
         Shares of the closing forces to try.
     lengths (5,)
@@ -66,8 +67,8 @@ def closing_look(lower: Array, spacing: float, values: Array, rotations: Array, 
     Returns
     -------
     contacts (n, f, 3), touched (n, f), scores (n,), offsets (n, 3)
-        Where pads touch, if they do; how well forces along the normals balance about the
-        origin, with what frontal contact adds; the middle of the forces.
+        Points where pads touch, and whether they do; scores of the balance of forces along the
+        normals about the origin and of frontal contact; the middle of the forces.
     """
     count, fingers = len(rotations), len(pads)
     contacts = np.zeros((count, fingers, 3))
@@ -80,12 +81,12 @@ def closing_look(lower: Array, spacing: float, values: Array, rotations: Array, 
         for f in range(fingers):
             first, touched[n, f] = _first_touch(lower, spacing, values, rotations[n], origins[n],
                                                 pads[f], gaps[f])
-            _place(rotations[n], origins[n], pads[f, first], contacts[n, f])
+            _transform(rotations[n], origins[n], pads[f, first], contacts[n, f])
             if not touched[n, f]:
                 continue
             touching += 1
             late = lengths[4] if first >= lengths[3] else late
-            _place(rotations[n], origins[n], pads[f, first - 1], before)
+            _transform(rotations[n], origins[n], pads[f, first - 1], before)
             for k in range(3):
                 motion[k] = contacts[n, f, k] - before[k]
             _inward(lower, spacing, values, contacts[n, f], inward[f])
@@ -99,12 +100,12 @@ def closing_look(lower: Array, spacing: float, values: Array, rotations: Array, 
 
 @njit(cache=True)
 def _half_steps(pads: Array) -> Array:
-    """Return half the longest step of each pad's way [m]."""
+    """Return half the longest step of each pad's path [m]."""
     gaps = np.zeros(len(pads))
     for f in range(len(pads)):
         for m in range(1, pads.shape[1]):
-            way = pads[f, m] - pads[f, m - 1]
-            gaps[f] = max(gaps[f], 0.5 * np.sqrt(_dot(way, way)))
+            step = pads[f, m] - pads[f, m - 1]
+            gaps[f] = max(gaps[f], 0.5 * np.sqrt(_dot(step, step)))
     return gaps
 
 
@@ -114,7 +115,7 @@ def _first_touch(lower: Array, spacing: float, values: Array, rotation: Array, o
     """Return the first step inside, else the nearest one; and whether the pad touches."""
     nearest, least, point = 0, np.inf, np.empty(3)
     for m in range(len(pad)):
-        _place(rotation, origin, pad[m], point)
+        _transform(rotation, origin, pad[m], point)
         distance = distance_at(lower, spacing, values, point[0], point[1], point[2])
         if distance < 0.0:
             return max(m, 1), True
@@ -124,7 +125,7 @@ def _first_touch(lower: Array, spacing: float, values: Array, rotation: Array, o
 
 
 @njit(cache=True, inline='always')
-def _place(rotation: Array, origin: Array, point: Array, result: Array) -> None:
+def _transform(rotation: Array, origin: Array, point: Array, result: Array) -> None:
     for k in range(3):
         result[k] = (rotation[k, 0] * point[0] + rotation[k, 1] * point[1]
                      + rotation[k, 2] * point[2] + origin[k])
@@ -154,7 +155,7 @@ def _inward(lower: Array, spacing: float, values: Array, point: Array, result: A
 @njit(cache=True)
 def _balance(contacts: Array, inward: Array, touched: BoolArray, shares: Array, lengths: Array,
              offset: Array) -> float:
-    """Return the score of the best shares of forces, and write their middle."""
+    """Return the score of the best shares of forces, and write their middle to ``offset``."""
     best, total, middle = -1.0, np.empty(3), np.empty(3)
     for s in range(len(shares)):
         usable, sharing = True, 0
@@ -172,7 +173,7 @@ def _balance(contacts: Array, inward: Array, touched: BoolArray, shares: Array, 
         value = (0.4 * min(max(1.0 - unbalance / lengths[0], 0.0), 1.0)
                  + 0.4 * min(max(1.0 - distance / lengths[1], 0.0), 1.0)
                  + (lengths[2] if sharing > 2 else 0.0))
-        if value > best + SAME:
+        if value > best + SCORE_TOLERANCE:
             best = value
             offset[:] = middle
     return best
@@ -182,22 +183,22 @@ def _balance(contacts: Array, inward: Array, touched: BoolArray, shares: Array, 
 def hand_is_free(lower: Array, spacing: float, values: Array, rotations: Array, origins: Array,
                  points: Array, starts: IntArray, balls: Array, limit: float) -> BoolArray:
     """
-    Tell for each pose (n,) whether all hand points (m, 3), frame palm, are beyond a limit.
+    Return for each pose (n,) whether all hand points (m, 3), frame palm, are beyond a limit.
 
     ``balls (b, 4)``, centre and radius, hold the points ``starts[b]`` to ``starts[b + 1]``:
-    where a ball is far from the surface, its points are not looked at. The field changes by no
-    more than one and a half times the way, give or take the diagonals of two cells.
+    where a ball is far from the surface, its points are skipped. The field changes by no more
+    than one and a half times the distance, give or take the diagonals of two cells.
     """
     free = np.ones(len(rotations), dtype=np.bool_)
     spare, point = 3.5 * spacing, np.empty(3)
     for n in range(len(rotations)):
         for b in range(len(balls)):
-            _place(rotations[n], origins[n], balls[b], point)
+            _transform(rotations[n], origins[n], balls[b], point)
             near = limit + 1.5 * balls[b, 3] + spare
             if distance_at(lower, spacing, values, point[0], point[1], point[2]) > near:
                 continue
             for i in range(starts[b], starts[b + 1]):
-                _place(rotations[n], origins[n], points[i], point)
+                _transform(rotations[n], origins[n], points[i], point)
                 if distance_at(lower, spacing, values, point[0], point[1], point[2]) < limit:
                     free[n] = False
                     break
@@ -210,11 +211,11 @@ def hand_is_free(lower: Array, spacing: float, values: Array, rotations: Array, 
 def place_palms(points: Array, rotations: Array, centroids: Array, centres: Array, palm_low: Array,
                 palm_high: Array, gaps: Array) -> Array:
     """
-    Return palm origins (p, n, gaps, 3): the section centred, the palm at a gap before it.
+    Return palm origins (p, n, gaps, 3): the section centred, the palm at a stand-off.
 
     ``points`` are surface samples, ``rotations (n, 3, 3)`` and ``centroids (n, 3)`` the palm's
-    axes and the face it stands on, ``centres (p, 3)`` where the pads of each preshape meet:
-    x, y, highest z.
+    axes and the face that it approaches, ``centres (p, 3)`` where the pads of each preshape
+    meet: x, y, highest z; ``gaps`` are the stand-offs [m].
     """
     origins = np.empty((len(centres), len(rotations), len(gaps), 3))
     half = 0.5 * (palm_high[:2] - palm_low[:2])

@@ -1,4 +1,4 @@
-"""Corners of the primitives that stand for obstacles; round ones are polyhedra about them."""
+"""Corners of the primitives of obstacles; round ones are circumscribed polyhedra."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from ...transforms import apply
 
 Array = NDArray[np.float64]
 
-#: Corners of the polygon round a cylinder, and of the sphere's parallels; both are circumscribed.
+#: Number of corners of the polygon about a cylinder and about the sphere's parallels.
 CORNERS = 16
 
 

@@ -1,4 +1,4 @@
-"""Regions of the object where contacts may be: primitives with poses."""
+"""Regions of the object in which contacts are allowed: primitives with poses."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ BoolArray = NDArray[np.bool_]
 
 def within_region(points: Array, region: Array, slack: float = 0.0) -> BoolArray:
     """
-    Tell which points lie in one of the primitives, boundaries included.
+    Return which points lie in one of the primitives, boundaries included.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def within_region(points: Array, region: Array, slack: float = 0.0) -> BoolArray
     region : (k, 16) float
         As in ``ConfigurationBatch.obstacles``, in the points' frame; none: everywhere.
     slack : float
-        By how much each primitive is grown [m].
+        Growth of each primitive [m].
 
     Returns
     -------
@@ -37,7 +37,7 @@ def within_region(points: Array, region: Array, slack: float = 0.0) -> BoolArray
 
 
 def _within(local: Array, kind: int, dimensions: Array, slack: float) -> BoolArray:
-    """Tell which points ``(..., 3)`` in a primitive's own frame lie in it."""
+    """Return which points ``(..., 3)`` in a primitive's own frame lie in it."""
     inside: BoolArray
     if kind == OBSTACLE_BOX:
         inside = np.all(np.abs(local) <= 0.5 * dimensions + slack, axis=-1)

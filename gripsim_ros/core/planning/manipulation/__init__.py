@@ -1,1 +1,1 @@
-"""Moving the held object: by the fingers, then with the arm."""
+"""In-hand manipulation: the fingers alone move the held object, or together with the arm."""

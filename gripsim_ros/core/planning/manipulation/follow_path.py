@@ -1,4 +1,4 @@
-"""Moving the held object: finger configurations along its path, each judged by the stages."""
+"""Follow the held object's path: finger configurations step by step, judged by the stages."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,30 +8,31 @@ from ...batches import DETAIL_FORCES
 from ...hand import HandModel
 from ...transforms import apply, inverse, transform
 from ..closing.closing import Question
-from ..closing.grasp_state import StateRow
-from ..options import ReachOptions
-from ..ranked_grasp import COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM, Reach
+from ..closing.grasp_state import GraspState
+from ..options import ManipulationOptions
+from ..ranked_grasp import COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM, ManipulationResult
 from .kinematics import (
-    Fingertips, bounded_least_squares, can_follow, contact_jacobian, follow, free_twists)
+    Fingertips, attainable_twists, bounded_least_squares, can_follow, contact_jacobian,
+    follow_object)
 
 Array = NDArray[np.float64]
 
-#: Displacement of joints that tells contact detection the directions of motion, where they
-#: hardly move [rad].
-LEAST_MOTION = 1e-3
-#: Why a step fails where the object itself is in the way.
-OBJECT_MEETS = 'the object meets its surroundings'
-#: Multiple of the loads that corrections aim at, and the most by which forces grow for it.
-WANTED_MARGIN, MOST_GROWTH = 1.05, 1.6
+#: Largest joint displacement of a question where the joints hardly move, so that contact
+#: detection knows the directions of motion [rad].
+MIN_MOTION = 1e-3
+#: Reason of a step in which the object itself collides.
+OBJECT_COLLIDES = 'the object meets its surroundings'
+#: Margin that corrections aim at, and the largest factor on forces for it [-].
+TARGET_MARGIN, MAX_FORCE_GROWTH = 1.05, 1.6
 
 
-class HeldMotion:
+class PathFollower:
     """
     Follow one grasp along the object's path: ``question()``, ``answer(state)``, until ``done``.
 
-    First the fingers alone try, the palm at rest. Where they fail, the grasp is followed
-    again with the arm supplying the part of each step that the joints cannot; from the step
-    on at which the fingers' part fails, the arm carries the grasp as it is.
+    First the fingers alone move the object, the palm at rest. Where they fail, the path is
+    followed again and the arm supplies the part of each step that the joints cannot; from the
+    step on at which the fingers' part fails, the arm carries the grasp unchanged.
 
     Parameters
     ----------
@@ -39,16 +40,16 @@ class HeldMotion:
     joints : (J,) float
         Of the grasp [rad].
     T_object_palm : (4, 4) float
-    state : StateRow
+    state : GraspState
         That holds, of the grasp.
     path : (m + 1, 4, 4) float
         Poses of the object in its first frame, from the identity.
     friction : float
     length : float
-        That makes turns comparable with ways [m].
-    options : ReachOptions
+        Scale of rotations against translations [m].
+    options : ManipulationOptions
     blocked : int
-        Pose of the path at which the object itself meets an obstacle; -1: none.
+        Pose of the path at which the object itself collides; -1: none.
 
     Notes
     -----
@@ -57,8 +58,8 @@ class HeldMotion:
     corrected at each step until the simulated forces lie above the minimal ones again.
     """
 
-    def __init__(self, hand: HandModel, joints: Array, T_object_palm: Array, state: StateRow,
-                 path: Array, friction: float, length: float, options: ReachOptions,
+    def __init__(self, hand: HandModel, joints: Array, T_object_palm: Array, state: GraspState,
+                 path: Array, friction: float, length: float, options: ManipulationOptions,
                  blocked: int = -1) -> None:
         self._hand, self._path, self._options = hand, path, options
         self._blocked = blocked
@@ -69,19 +70,19 @@ class HeldMotion:
         self._level = max(float(state.normal_forces.sum()) / total, 1.0) if total > 0.0 else 1.0
         self._failure: tuple[int, str] = (-1, '')
         self._fingers_failure = self._failure
-        self._result: Reach | None = None
+        self._result: ManipulationResult | None = None
         self._begin(with_arm=False)
         if len(path) == 1:
             self._finish()
 
     @property
     def done(self) -> bool:
-        """Return whether the path was followed to its end, or cannot be."""
+        """Return True if the path was followed to its end, or cannot be."""
         return self._result is not None
 
     @property
-    def result(self) -> Reach:
-        """Return what was found; only once ``done``."""
+    def result(self) -> ManipulationResult:
+        """Return the result; only once ``done``."""
         assert self._result is not None
         return self._result
 
@@ -93,15 +94,15 @@ class HeldMotion:
     def question(self) -> Question:
         """Return the configuration to be judged next, in the moved object's frame."""
         moved = self._trial - self._joints
-        if np.abs(moved).max() < LEAST_MOTION:
-            moved = LEAST_MOTION * self._closing_rates()
+        if np.abs(moved).max() < MIN_MOTION:
+            moved = MIN_MOTION * self._closing_rates()
         return Question(DETAIL_FORCES, inverse(self._T_palm_trial), self._trial, moved,
                         np.zeros(3))
 
-    def answer(self, state: StateRow) -> None:
+    def answer(self, state: GraspState) -> None:
         """Take the stages' answer to the last question."""
         if 0 < self._blocked <= self._next:
-            self._failure = self._blocked, OBJECT_MEETS
+            self._failure = self._blocked, OBJECT_COLLIDES
             self._finish(NOWHERE)
             return
         problem = self._problem(state)
@@ -133,15 +134,15 @@ class HeldMotion:
             self._aim()
 
     def _aim(self) -> None:
-        """Set the trial of the next step from the present pose."""
+        """Set the trial configuration of the next step from the present pose."""
         self._next = min(self._done_step + self._stride(), len(self._path) - 1)
         change = inverse(self._path[self._done_step]) @ self._path[self._next]
         motion = self._T_palm_object @ change @ inverse(self._T_palm_object)
         tips = self._fingertips(self._state)
         if self._with_arm:
             motion = np.eye(4) if self._resting else self._free_part(motion, tips)
-        self._trial, slips = follow(self._hand, self._joints, tips, motion,
-                                    self._hand.joint_lower, self._hand.joint_upper)
+        self._trial, slips = follow_object(self._hand, self._joints, tips, motion,
+                                           self._hand.joint_lower, self._hand.joint_upper)
         centre = tips.points_palm.mean(axis=0)
         self._trial_residual = can_follow(self._hand, self._joints, tips,
                                           _twist(motion, centre), centre)[1]
@@ -161,7 +162,7 @@ class HeldMotion:
         """Return the part of a small motion that the joints can give without slip."""
         centre = tips.points_palm.mean(axis=0)
         twist = _twist(motion, centre) * self._scale()
-        basis = free_twists(self._hand, self._joints, tips, centre, self._length)
+        basis = attainable_twists(self._hand, self._joints, tips, centre, self._length)
         part = basis @ (basis.T @ twist)
         rotation = Rotation.from_rotvec(part[3:] / self._length).as_matrix()
         return transform(rotation, centre + part[:3] - rotation @ centre)
@@ -181,7 +182,7 @@ class HeldMotion:
         else:
             self._finish(NOWHERE)
 
-    def _accept(self, state: StateRow) -> None:
+    def _accept(self, state: GraspState) -> None:
         self._joints, self._T_palm_object, self._state = self._trial, self._T_palm_trial, state
         self._drift, self._done_step = self._trial_drift, self._next
         self._residual = max(self._residual, self._trial_residual)
@@ -203,7 +204,7 @@ class HeldMotion:
             near = self._error < self._options.position_tolerance
             level = HAND_ONLY if exact and near else COMPLIANT
         step, reason = self._fingers_failure if level == WITH_ARM else self._failure
-        self._result = Reach(
+        self._result = ManipulationResult(
             level, self._residual, self._slip_share,
             np.array([row[1] for row in self._rows]), np.array([row[2] for row in self._rows]),
             np.array([row[0] for row in self._rows]), step,
@@ -211,7 +212,7 @@ class HeldMotion:
 
     # -- one step --------------------------------------------------------------------
 
-    def _fingertips(self, state: StateRow) -> Fingertips:
+    def _fingertips(self, state: GraspState) -> Fingertips:
         return Fingertips(state.links, apply(self._T_palm_object, state.points))
 
     def _drifted(self, tips: Fingertips, slips: Array, rotation: Array) -> dict[int, Array]:
@@ -225,23 +226,23 @@ class HeldMotion:
                 drift[link] = drift[link] + slips[k] - (slips[k] @ normals[k]) * normals[k]
         return drift
 
-    def _slip(self, state: StateRow) -> float:
+    def _slip(self, state: GraspState) -> float:
         """Return the largest tangential displacement over the largest without slip."""
         shares = [0.0]
         for link in self._links:
             on_link = state.links == link
             force = float(state.normal_forces[on_link].sum())
             stiffness = float(state.tangential_stiffness[on_link].sum())
-            way = float(np.linalg.norm(self._trial_drift[link]))
-            if way > 0.0:
+            drift = float(np.linalg.norm(self._trial_drift[link]))
+            if drift > 0.0:
                 bound = self._friction * force / stiffness if stiffness > 0.0 else 0.0
-                shares.append(way / bound if bound > 0.0 else np.inf)
+                shares.append(drift / bound if bound > 0.0 else np.inf)
         return max(shares)
 
-    def _collides(self, state: StateRow) -> bool:
+    def _collides(self, state: GraspState) -> bool:
         return state.self_clearance <= 0.0 or state.obstacle_clearance <= 0.0
 
-    def _problem(self, state: StateRow) -> str:
+    def _problem(self, state: GraspState) -> str:
         if state.self_clearance <= 0.0:
             return 'the hand collides with itself'
         if state.obstacle_clearance <= 0.0:
@@ -269,7 +270,7 @@ class HeldMotion:
         limits = f'; at its limit: {", ".join(at_limit)}' if at_limit else ''
         return f'a contact slips: the joints cannot follow the object{limits}'
 
-    def _correct(self, state: StateRow) -> bool:
+    def _correct(self, state: GraspState) -> bool:
         """Move the joints towards the wanted normal forces; return whether that helps."""
         targets, rows = [], []
         T = self._T_palm_trial
@@ -303,9 +304,9 @@ class HeldMotion:
                 changed[link] = changed[link] + moves[k] - (moves[k] @ normals[k]) * normals[k]
         return changed
 
-    def _correction_row(self, link: int, state: StateRow, T_palm_object: Array
+    def _correction_row(self, link: int, state: GraspState, T_palm_object: Array
                         ) -> tuple[float, Array] | None:
-        """Return the wanted approach [m] of a link and what each joint gives of it (J,)."""
+        """Return the wanted approach of a link [m] and its derivatives by the joints (J,)."""
         seen = state if link in state.links else self._state
         on_link = np.flatnonzero(seen.links == link)
         if not len(on_link) or not self._hand.moves_link[link].any():
@@ -324,12 +325,12 @@ class HeldMotion:
                                     Fingertips(np.array([link]), point[None]))
         return gap + (wanted - force) / stiffness, normal @ jacobian
 
-    def _growth(self, state: StateRow) -> float:
-        """Return the factor on the wanted forces where they hold a part of the loads only."""
-        return float(np.clip(WANTED_MARGIN / max(state.margin, 1e-9), 1.0, MOST_GROWTH))
+    def _growth(self, state: GraspState) -> float:
+        """Return the factor on the wanted forces where they hold only a part of the loads."""
+        return float(np.clip(TARGET_MARGIN / max(state.margin, 1e-9), 1.0, MAX_FORCE_GROWTH))
 
     def _closing_rates(self) -> Array:
-        """Return joint rates that press every link in contact, largest 1 (J,)."""
+        """Return joint rates that press every link in contact, the largest 1 (J,)."""
         tips = Fingertips(self._state.links, apply(self._T_palm_object, self._state.points))
         jacobian = contact_jacobian(self._hand, self._joints, tips)
         normals = self._state.normals @ self._T_palm_object[:3, :3].T

@@ -1,4 +1,4 @@
-"""Kinematics of an object held by fingertips: what the joints alone can do with it."""
+"""Kinematics of an object held by fingertips: the motions that the joints alone can give it."""
 
 from dataclasses import dataclass
 
@@ -15,15 +15,15 @@ Array = NDArray[np.float64]
 
 #: Singular values below this share of the largest count as zero.
 RANK_TOLERANCE = 1e-6
-#: Poses of a way beyond which it is bad input: some hundred metres.
-MOST_STEPS = 20_000
-#: Steps of Gauss and Newton that follow one motion, and the change that ends them [rad].
-MAX_STEPS, SETTLED = 8, 1e-12
+#: Largest number of steps of a path; more, some hundred metres, are bad input.
+MAX_PATH_STEPS = 20_000
+#: Largest number of Gauss-Newton iterations of one motion, and the change that ends them [rad].
+MAX_ITERATIONS, CONVERGED = 8, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Fingertips:
-    """Contacts as the kinematics see them: links (k,) and points in the palm's frame (k, 3)."""
+    """Point contacts of fingertips: links (k,) and points in the palm's frame (k, 3)."""
 
     links: NDArray[np.int64]
     points_palm: Array
@@ -31,12 +31,12 @@ class Fingertips:
 
 def object_path(T_object_moved: Array, translation_step: float, rotation_step: float) -> Array:
     """
-    Return the poses along the straight way of an object.
+    Return the poses along the straight path of an object.
 
     Parameters
     ----------
     T_object_moved : (4, 4) float
-        Where the object shall be, in its own first frame.
+        Wanted pose of the object, in its own first frame.
     translation_step, rotation_step : float
         Longest step of the origin [m] and largest turn [rad].
 
@@ -49,25 +49,25 @@ def object_path(T_object_moved: Array, translation_step: float, rotation_step: f
     Raises
     ------
     TaskError
-        It takes more than ``MOST_STEPS`` steps.
+        It takes more than ``MAX_PATH_STEPS`` steps.
 
     Notes
     -----
     Source: seed 001, 'the path of the object is linear and split in steps'.
     """
     turn = Rotation.from_matrix(T_object_moved[:3, :3]).as_rotvec()
-    way = T_object_moved[:3, 3]
-    wanted = max(np.linalg.norm(way) / translation_step, np.linalg.norm(turn) / rotation_step)
-    if not wanted <= MOST_STEPS:
+    shift = T_object_moved[:3, 3]
+    wanted = max(np.linalg.norm(shift) / translation_step, np.linalg.norm(turn) / rotation_step)
+    if not wanted <= MAX_PATH_STEPS:
         raise TaskError(f'task.displacement takes {wanted:.10g} steps of {translation_step} m or '
-                        f'{rotation_step} rad, at most {MOST_STEPS} are allowed')
+                        f'{rotation_step} rad, at most {MAX_PATH_STEPS} are allowed')
     steps = int(np.ceil(wanted - 1e-9))
     shares = np.linspace(0.0, 1.0, steps + 1) if steps > 0 else np.zeros(1)
     return np.stack([pose_on_path(T_object_moved, share) for share in shares])
 
 
 def pose_on_path(T_object_moved: Array, share: float) -> Array:
-    """Return the pose ``(4, 4)`` at a part of the straight way, 0 to 1."""
+    """Return the pose ``(4, 4)`` at a fraction of the straight path, 0 to 1."""
     if share >= 1.0:
         return T_object_moved
     turn = Rotation.from_matrix(T_object_moved[:3, :3]).as_rotvec()
@@ -101,7 +101,7 @@ def object_jacobian(tips: Fingertips, centre: Array) -> Array:
 def can_follow(hand: HandModel, joints: Array, tips: Fingertips, twist: Array,
                centre: Array) -> tuple[bool, float]:
     """
-    Tell whether the joints alone can give the object a velocity without slip.
+    Return True if the joints alone can give the object a velocity without slip.
 
     Parameters
     ----------
@@ -137,8 +137,8 @@ def can_follow(hand: HandModel, joints: Array, tips: Fingertips, twist: Array,
     return bool(possible), float(np.linalg.norm(jacobian @ rates - wanted)) / size
 
 
-def free_twists(hand: HandModel, joints: Array, tips: Fingertips, centre: Array,
-                length: float) -> Array:
+def attainable_twists(hand: HandModel, joints: Array, tips: Fingertips, centre: Array,
+                      length: float) -> Array:
     """
     Return an orthonormal basis ``(6, f)`` of the object's twists that the joints can give it.
 
@@ -160,10 +160,10 @@ def free_twists(hand: HandModel, joints: Array, tips: Fingertips, centre: Array,
     return vt[int((values > RANK_TOLERANCE).sum()):].T
 
 
-def follow(hand: HandModel, joints: Array, tips: Fingertips, motion_palm: Array,
-           lower: Array, upper: Array) -> tuple[Array, Array]:
+def follow_object(hand: HandModel, joints: Array, tips: Fingertips, motion_palm: Array,
+                  lower: Array, upper: Array) -> tuple[Array, Array]:
     """
-    Return the joints that move the fingertips along with the object as well as they can.
+    Return the joints with which the fingertips follow a motion of the object best.
 
     Parameters
     ----------
@@ -180,25 +180,25 @@ def follow(hand: HandModel, joints: Array, tips: Fingertips, motion_palm: Array,
     -------
     joints : (J,) float
     slips : (k, 3) float
-        How far the point of the link has moved beyond the object's point it touched [m].
+        Displacement of the link's point from the object's point that it touched [m].
 
     Notes
     -----
     Source: seed 001, inverse kinematics of the fingers along the object's path. Least squares
-    with bounds, repeated until it settles; a joint that need not move stays.
+    with bounds, repeated until it converges; a joint that need not move stays.
     """
     T_palm_link = forward_kinematics(hand, joints[None])[0]
     local = np.array([(point - T_palm_link[link, :3, 3]) @ T_palm_link[link, :3, :3]
                       for link, point in zip(tips.links, tips.points_palm)]).reshape(-1, 3)
     targets = apply(motion_palm, tips.points_palm)
     present = joints.copy()
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_ITERATIONS):
         points = _link_points(hand, present, tips.links, local)
         jacobian = contact_jacobian(hand, present, Fingertips(tips.links, points))
         change = bounded_least_squares(jacobian, (targets - points).ravel(),
                                        lower - present, upper - present)
         present = np.clip(present + change, lower, upper)
-        if np.abs(change).max(initial=0.0) < SETTLED:
+        if np.abs(change).max(initial=0.0) < CONVERGED:
             break
     return present, _link_points(hand, present, tips.links, local) - targets
 

@@ -1,4 +1,4 @@
-"""Which of the best grasps can move the object as the task wants."""
+"""In-hand manipulation: which of the best grasps can move the object as the task wants."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,20 +7,20 @@ from ...batches import ConfigurationBatch
 from ...errors import TaskError
 from ...hand import HandModel
 from ...transforms import inverse
-from ..closing.closing import Held
-from ..options import ReachOptions
-from ..ranked_grasp import NOWHERE, Reach
+from ..closing.closing import HeldGrasp
+from ..options import ManipulationOptions
+from ..ranked_grasp import NOWHERE, ManipulationResult
 from ..task import Task
-from .follow_path import HeldMotion
+from .follow_path import PathFollower
 from .kinematics import object_path
-from .path_collision import first_meeting
+from .path_collision import first_colliding_pose
 
 Array = NDArray[np.float64]
 
 
-class ReachSearch:
+class ManipulationSearch:
     """
-    Follow the best grasps along the object's path; questions of one step go together.
+    Followers of the object's path with the best grasps; questions of one step go together.
 
     Parameters
     ----------
@@ -30,20 +30,21 @@ class ReachSearch:
         At the first pose, frame object.
     friction : float
     length : float
-        That makes turns comparable with ways [m].
-    options : ReachOptions
+        Scale of rotations against translations [m].
+    options : ManipulationOptions
     vertices : (v, 3) float or None
-        Of the object, whose convex hull must not meet the task's obstacles on its way; None:
-        only the hand is asked about.
+        Of the object, whose convex hull must not collide with the task's obstacles on its
+        path; None: only the hand must not.
 
     Raises
     ------
     TaskError
-        The way has more steps than allowed.
+        The path has more steps than allowed.
     """
 
     def __init__(self, hand: HandModel, task: Task, load_cases: Array, friction: float,
-                 length: float, options: ReachOptions, vertices: Array | None = None) -> None:
+                 length: float, options: ManipulationOptions, vertices: Array | None = None
+                 ) -> None:
         self._hand, self._task, self._load_cases = hand, task, load_cases
         self._friction, self._length, self._options = friction, length, options
         self._path = np.eye(4)[None]
@@ -55,41 +56,41 @@ class ReachSearch:
                             f'{options.translation_step} m or {options.rotation_step} rad, '
                             f'at most {options.max_steps} are allowed')
         self._blocked = -1 if vertices is None or not len(task.obstacles) else \
-            first_meeting(vertices, task.obstacles, self._path)
-        self._motions: dict[int, HeldMotion] = {}
+            first_colliding_pose(vertices, task.obstacles, self._path)
+        self._followers: dict[int, PathFollower] = {}
 
     @property
     def asked(self) -> bool:
-        """Return whether the task wants the object moved."""
+        """Return True if the task wants the object moved."""
         return self._task.displacement_object is not None
 
-    def begin(self, number: int, T_object_palm: Array, held: Held) -> None:
-        """Follow the grasp of hypothesis ``number``; a repeated call does nothing."""
-        if number not in self._motions:
-            self._motions[number] = HeldMotion(
+    def begin(self, number: int, T_object_palm: Array, held: HeldGrasp) -> None:
+        """Follow the path with the grasp of hypothesis ``number``; repeated calls do nothing."""
+        if number not in self._followers:
+            self._followers[number] = PathFollower(
                 self._hand, held.joint_positions, T_object_palm, held.state, self._path,
                 self._friction, self._length, self._options, self._blocked)
 
-    def result(self, number: int) -> Reach | None:
-        """Return what was found for a grasp, None while it is not known."""
-        motion = self._motions.get(number)
-        return motion.result if motion is not None and motion.done else None
+    def result(self, number: int) -> ManipulationResult | None:
+        """Return the result of a grasp, None while it is not known."""
+        follower = self._followers.get(number)
+        return follower.result if follower is not None and follower.done else None
 
     def excludes(self, number: int) -> bool:
-        """Tell whether a grasp was found unable to move the object as wanted."""
+        """Return True if a grasp was found unable to move the object as wanted."""
         result = self.result(number)
         return result is not None and result.level == NOWHERE
 
-    def next_motions(self, pending: set[int]) -> list[HeldMotion]:
-        """Return unfinished motions that wait for the same step, the earliest."""
-        free = [m for m in self._motions.values() if not m.done and id(m) not in pending]
-        first = min((m.step for m in free), default=0)
-        return [m for m in free if m.step == first]
+    def next_followers(self, pending: set[int]) -> list[PathFollower]:
+        """Return unfinished followers that wait for the same step, the earliest."""
+        free = [f for f in self._followers.values() if not f.done and id(f) not in pending]
+        first = min((f.step for f in free), default=0)
+        return [f for f in free if f.step == first]
 
-    def questions(self, motions: list[HeldMotion]) -> ConfigurationBatch:
-        """Return the question of motions at the same step, with loads and obstacles there."""
-        T_object_moved = self._path[motions[0].step]
-        questions = [m.question() for m in motions]
+    def questions(self, followers: list[PathFollower]) -> ConfigurationBatch:
+        """Return the question of followers at the same step, with loads and obstacles there."""
+        T_object_moved = self._path[followers[0].step]
+        questions = [f.question() for f in followers]
         return ConfigurationBatch(
             T_object_palm=np.array([q.T_object_palm for q in questions]),
             joint_positions=np.array([q.joint_positions for q in questions]),
@@ -101,7 +102,7 @@ class ReachSearch:
             detail=questions[0].detail)
 
     def _turned_loads(self, T_object_moved: Array) -> Array:
-        """Return the load cases in the moved object's frame; directions stay in space."""
+        """Return the load cases in the moved object's frame; directions stay fixed in space."""
         loads = self._load_cases.reshape(-1, 3, 3) @ T_object_moved[:3, :3]
         if len(self._task.gravity_directions) == 0:
             loads[:, 0] = self._load_cases.reshape(-1, 3, 3)[:, 0]

@@ -1,1 +1,1 @@
-"""Planar closing: where the phalanges of fingers touch a contour."""
+"""Planar closing: fingers as chains of phalanges that close on a contour."""

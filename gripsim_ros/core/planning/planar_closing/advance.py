@@ -1,4 +1,4 @@
-"""Compiled loops of planar closure: links that move together until they meet a contour."""
+"""Kernels of planar closing: conservative advancement of phalanges towards a contour."""
 
 import numpy as np
 from numba import njit
@@ -9,13 +9,13 @@ from .first_touch import chain_points, nearest_points, place_bars
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: How exactly links that move together are brought to the contour [m].
-TOGETHER_TOLERANCE = 1e-6
-#: Steps of conservative advancement at most.
+#: Largest gap of a phalanx in contact [m].
+CONTACT_TOLERANCE = 1e-6
+#: Largest number of steps of conservative advancement.
 MOST_STEPS = 2000
-#: What rounding may take from a bound of a gap [m].
-ROUNDING = 1e-12
-#: Segments whose bounds are looked at together.
+#: Largest error of a bound of a gap by rounding [m].
+ROUND_OFF = 1e-12
+#: Number of segments in a block, whose bounds have a common floor.
 BLOCK = 16
 
 
@@ -27,7 +27,7 @@ def close_chain(base: Array, direction: float, lengths: Array, start: Array, clo
     Return how a chain closes whose joints move together, each until something beyond it touches.
 
     Conservative advancement: a step is the gap over the fastest point's speed. A segment is
-    looked at again once the way since then could have closed its gap.
+    tested again once the travel since then could have closed its gap.
 
     Parameters
     ----------
@@ -35,22 +35,22 @@ def close_chain(base: Array, direction: float, lengths: Array, start: Array, clo
     direction : float
         [rad]
     lengths, start, closed : (L,) float
-        Of the phalanges [m]; joint angles at the begin and at the end of the way [rad].
+        Of the phalanges [m]; joint angles at the start and at the end of the motion [rad].
     bars : (K, 2, 2) float
         In their phalanges' frames [m].
     owners : (K,) int
         Phalanx of each bar, in order.
     segments : (n, 2, 2) float
     radii : (L,) float
-        What the bars of a phalanx keep from the segments [m].
+        Distance of the bars of a phalanx from the segments in contact [m].
 
     Returns
     -------
     angles : (L,) float
     count : int
-        Touches.
+        Number of contacts.
     touching : (L, 2) int
-        Bar and segment of the first ``count`` touches.
+        Bar and segment of the first ``count`` contacts.
     touched : (L, 2) float
         Their points of the contour [m].
     angles_then : (L, L) float
@@ -64,7 +64,7 @@ def close_chain(base: Array, direction: float, lengths: Array, start: Array, clo
     placed = place_bars(chain_points(base, direction, lengths, start), bars, owners)
     middles = _middles(segments)
     bounds, floors = _bound_gaps(placed, owners, middles, radii)
-    first_gap, count, first, way, fraction = np.inf, 0, 0, 0.0, 0.0
+    first_gap, count, first, travel, fraction = np.inf, 0, 0, 0.0, 0.0
     while first < joints:
         speed = _top_speed(lengths, rates, first, bars, owners, radii)
         moved, limit, bar, row, x, y = 0.0, 1.0 - fraction, -1, -1, 0.0, 0.0
@@ -75,17 +75,17 @@ def close_chain(base: Array, direction: float, lengths: Array, start: Array, clo
             points = chain_points(base, direction, lengths, angles + moved * rates)
             placed = place_bars(points, bars, owners)
             gap, bar, row, x, y = smallest_gap(
-                placed, owners, first, segments, middles, radii, bounds, floors, way)
+                placed, owners, first, segments, middles, radii, bounds, floors, travel)
             if count == 0 and step == 0:
                 first_gap = gap
-            if gap <= TOGETHER_TOLERANCE:
+            if gap <= CONTACT_TOLERANCE:
                 break
             if speed == 0.0 or moved >= limit or bar < 0:
                 moved, bar = limit, -1
                 break
-            part = min(limit - moved, max(gap, 0.5 * TOGETHER_TOLERANCE) / speed)
+            part = min(limit - moved, max(gap, 0.5 * CONTACT_TOLERANCE) / speed)
             moved += part
-            way += part * speed
+            travel += part * speed
         fraction, angles = fraction + moved, angles + moved * rates
         if bar < 0:
             break
@@ -109,14 +109,14 @@ def chain_gap(placed: Array, owners: IntArray, segments: Array, radii: Array) ->
 
 @njit(cache=True)
 def smallest_gap(placed: Array, owners: IntArray, first: int, segments: Array, middles: Array,
-                 radii: Array, bounds: Array, floors: Array, way: float
+                 radii: Array, bounds: Array, floors: Array, travel: float
                  ) -> tuple[float, int, int, float, float]:
     """
     Return the smallest gap of phalanges ``first`` and on, with bar, segment and point.
 
-    Of equal ones that of the first bar and segment. ``bounds (L, n)`` less ``way`` are bounds
-    of the gaps, ``floors (L, b)`` the least of each block; those that are looked at are raised.
-    The nearest block is looked at first, so that most need not be.
+    Of equal gaps that of the first bar and segment. ``bounds (L, n)`` less ``travel`` are lower
+    bounds of the gaps, ``floors (L, b)`` the least of each block; those tested are raised. The
+    nearest block is tested first, so that most need not be.
     """
     best, link0, block0 = (np.inf, -1, -1, 0.0, 0.0), -1, -1
     nearest = np.inf
@@ -127,34 +127,34 @@ def smallest_gap(placed: Array, owners: IntArray, first: int, segments: Array, m
     if link0 < 0:
         return best
     lines, apart = _lines(placed), np.empty(len(placed))
-    best = _look_at_block(placed, lines, apart, _bars_of(owners, link0), block0, segments,
-                          middles, radii[link0], bounds[link0], floors[link0], way, best)
+    best = _search_block(placed, lines, apart, _bars_of(owners, link0), block0, segments,
+                         middles, radii[link0], bounds[link0], floors[link0], travel, best)
     for link in range(first, len(radii)):
         own, row, least = _bars_of(owners, link), bounds[link], floors[link]
         for block in range(len(least)):
-            if (least[block] <= best[0] + way + ROUNDING
+            if (least[block] <= best[0] + travel + ROUND_OFF
                     and not (link == link0 and block == block0)):
-                best = _look_at_block(placed, lines, apart, own, block, segments, middles,
-                                      radii[link], row, least, way, best)
+                best = _search_block(placed, lines, apart, own, block, segments, middles,
+                                     radii[link], row, least, travel, best)
     return best
 
 
 @njit(cache=True)
-def _look_at_block(placed: Array, lines: Array, apart: Array, own: tuple[int, int], block: int,
-                   segments: Array, middles: Array, radius: float, bounds: Array, floors: Array,
-                   way: float, best: tuple[float, int, int, float, float]
-                   ) -> tuple[float, int, int, float, float]:
-    """Return the better of the best so far and of what is in a block; raise its bounds."""
+def _search_block(placed: Array, lines: Array, apart: Array, own: tuple[int, int], block: int,
+                  segments: Array, middles: Array, radius: float, bounds: Array, floors: Array,
+                  travel: float, best: tuple[float, int, int, float, float]
+                  ) -> tuple[float, int, int, float, float]:
+    """Return the smaller of the best gap so far and a block's smallest; raise its bounds."""
     gap, bar, row, x, y = best
     begin, end = own
     floor = np.inf
     for i in range(block * BLOCK, min((block + 1) * BLOCK, len(segments))):
-        if bounds[i] <= gap + way + ROUNDING:
+        if bounds[i] <= gap + travel + ROUND_OFF:
             half, least, farther = middles[i, 2], np.inf, np.inf
             _square_distances(lines, begin, end, middles[i, 0], middles[i, 1], apart)
             for k in range(begin, end):
-                reach = gap + radius + half + ROUNDING
-                if apart[k] > reach * reach:
+                bound = gap + radius + half + ROUND_OFF
+                if apart[k] > bound * bound:
                     farther = min(farther, apart[k])
                     continue
                 distance, _, px, py = nearest_points(
@@ -165,7 +165,7 @@ def _look_at_block(placed: Array, lines: Array, apart: Array, own: tuple[int, in
                 if distance < gap or (distance == gap and (
                         k < bar or (k == bar and i < row))):
                     gap, bar, row, x, y = distance, k, i, px, py
-            bounds[i] = way + min(least, np.sqrt(farther) - radius - half)
+            bounds[i] = travel + min(least, np.sqrt(farther) - radius - half)
         floor = min(floor, bounds[i])
     floors[block] = floor
     return gap, bar, row, x, y
@@ -173,7 +173,7 @@ def _look_at_block(placed: Array, lines: Array, apart: Array, own: tuple[int, in
 
 @njit(cache=True)
 def _lines(placed: Array) -> Array:
-    """Return begins, ways and the inverse squared lengths of bars (5, K)."""
+    """Return starts, directions and the inverse squared lengths of bars (5, K)."""
     lines = np.empty((5, len(placed)))
     for k in range(len(placed)):
         dx, dy = placed[k, 1, 0] - placed[k, 0, 0], placed[k, 1, 1] - placed[k, 0, 1]
@@ -223,9 +223,9 @@ def _middles(segments: Array) -> Array:
 def _bound_gaps(placed: Array, owners: IntArray, middles: Array, radii: Array
                 ) -> tuple[Array, Array]:
     """
-    Return bounds (L, n) of the phalanges' gaps, and their floors.
+    Return lower bounds (L, n) of the phalanges' gaps, and their floors.
 
-    All of a phalanx lies near its longest bar, all of a segment near its middle.
+    A phalanx is enclosed about its longest bar, a segment about its middle.
     """
     bounds = np.empty((len(radii), len(middles)))
     floors = np.full((len(radii), (len(middles) + BLOCK - 1) // BLOCK), np.inf)
@@ -260,16 +260,16 @@ def _bound_gaps(placed: Array, owners: IntArray, middles: Array, radii: Array
 @njit(cache=True)
 def _top_speed(lengths: Array, rates: Array, first: int, bars: Array, owners: IntArray,
                radii: Array) -> float:
-    """Return a bound of the speed of the bars' points in length a unit of the fraction."""
+    """Return an upper bound of the speed of the bars' points [m per unit of the fraction]."""
     speed = 0.0
     for j in range(first, len(lengths)):
-        reach = 0.0
+        radius_bound = 0.0
         for k in range(len(bars)):
             if owners[k] >= j:
                 arm = radii[owners[k]] + max(np.hypot(bars[k, 0, 0], bars[k, 0, 1]),
                                              np.hypot(bars[k, 1, 0], bars[k, 1, 1]))
                 for m in range(j, owners[k]):
                     arm += lengths[m]
-                reach = max(reach, arm)
-        speed += abs(rates[j]) * reach
+                radius_bound = max(radius_bound, arm)
+        speed += abs(rates[j]) * radius_bound
     return speed

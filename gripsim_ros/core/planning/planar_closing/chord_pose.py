@@ -1,4 +1,4 @@
-"""Where a hand stands to a contour: the strategy of the longest chord."""
+"""The pose of a hand at a contour: the strategy of the longest chord."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from scipy.spatial import ConvexHull
 
 Array = NDArray[np.float64]
 
-#: Chords that differ by less, relatively, are equal: the first point decides.
+#: Relative difference of lengths up to which chords count as equal [-]: the first point decides.
 SAME_CHORD = 1e-9
 
 

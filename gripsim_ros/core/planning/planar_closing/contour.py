@@ -1,4 +1,4 @@
-"""Contours for planar closure: sections of a mesh, and lines of scanned points."""
+"""Contours for planar closing: sections of a mesh, and lines of scanned points."""
 
 from dataclasses import dataclass
 
@@ -12,15 +12,15 @@ from ...errors import MeshError, ShapeError, told_outside
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Fewest and most points of a contour.
+#: Smallest and largest number of points of a contour.
 FEWEST_POINTS, MOST_POINTS = 3, 1_000_000
 #: Allowed range of a contour's largest extent [m].
 LEAST_EXTENT, MOST_EXTENT = 0.002, 5.0
-#: A contour whose ends lie farther apart than this many median spacings is open.
+#: Largest distance of a closed contour's ends, in median spacings [-].
 OPEN_GAP = 5.0
-#: Points less out of line than this share of their length form no contour.
+#: Smallest width of a contour over its length [-].
 FLAT = 1e-6
-#: Points farther from one plane than this share of their extent are no line of a scan.
+#: Largest thickness of a scanned line over its extent [-].
 OUT_OF_PLANE = 0.1
 
 
@@ -34,7 +34,7 @@ class Contour:
     points : (n, 2) float
         In order [m].
     closed : bool
-        False: its back was not seen; the ends are not joined.
+        False: its back was not scanned; the ends are not joined.
     origin, axes : (3,) and (2, 3) float
         A point of the plane and unit vectors along its coordinates, frame of the source.
     """
@@ -46,7 +46,7 @@ class Contour:
 
     @property
     def segments(self) -> Array:
-        """Return its pieces ``(n, 2, 2)``, or one less where it is open."""
+        """Return its straight pieces ``(n, 2, 2)``, one less where it is open."""
         ends = np.roll(self.points, -1, axis=0)
         pieces = np.stack([self.points, ends], axis=1)
         return pieces if self.closed else pieces[:-1]
@@ -68,13 +68,13 @@ class Contour:
 
 @njit(cache=True)
 def cut_faces(vertices: Array, faces: IntArray, origins: Array, e1: Array, e2: Array,
-              reach: float) -> tuple[Array, IntArray, IntArray]:
+              max_distance: float) -> tuple[Array, IntArray, IntArray]:
     """
-    Return what parallel planes cut of triangles: pieces (k, 2, 2), faces (k,), planes (k,).
+    Return the section of triangles by parallel planes: pieces (k, 2, 2), faces (k,), planes (k,).
 
-    Pieces are in the coordinates of their planes, those of one plane after those of another.
-    ``origins (p, 3)``, 8 at most, are the planes'. Only pieces nearer to theirs than ``reach``
-    are kept. Corners on a plane count as above it, so that closed surfaces give closed loops.
+    Pieces are in the coordinates of their planes, plane after plane. ``origins (p, 3)``, 8 at
+    most, are those of the planes; only pieces within ``max_distance`` of theirs are kept.
+    Corners on a plane count as above it, so that closed surfaces give closed loops.
     """
     normal, planes = np.cross(e1, e2), len(origins)
     x, y, z = vertices[:, 0].copy(), vertices[:, 1].copy(), vertices[:, 2].copy()
@@ -100,7 +100,7 @@ def cut_faces(vertices: Array, faces: IntArray, origins: Array, e1: Array, e2: A
             if crossed[row] >> plane & 1:
                 cut[kept], of[kept] = rows[row], plane
                 _cut_face(vertices, faces, rows[row], height, origin, e1, e2, pieces, kept)
-                kept += _is_near(pieces, kept, reach)
+                kept += _is_near(pieces, kept, max_distance)
     return pieces[:kept], cut[:kept].copy(), of[:kept].copy()
 
 
@@ -125,11 +125,11 @@ def _cut_face(vertices: Array, faces: IntArray, f: int, heights: Array, origin: 
 
 
 @njit(cache=True)
-def _is_near(pieces: Array, row: int, reach: float) -> bool:
-    """Tell whether a piece may come nearer to the origin than ``reach``."""
+def _is_near(pieces: Array, row: int, max_distance: float) -> bool:
+    """Return True if a piece may come nearer to the origin than ``max_distance``."""
     ax, ay, bx, by = pieces[row, 0, 0], pieces[row, 0, 1], pieces[row, 1, 0], pieces[row, 1, 1]
     x, y, dx, dy = 0.5 * (ax + bx), 0.5 * (ay + by), bx - ax, by - ay
-    return bool(np.sqrt(x * x + y * y) - 0.5 * np.sqrt(dx * dx + dy * dy) <= reach)
+    return bool(np.sqrt(x * x + y * y) - 0.5 * np.sqrt(dx * dx + dy * dy) <= max_distance)
 
 
 @njit(cache=True)
@@ -203,7 +203,7 @@ def cut_contours(mesh: TriangleMesh, origin: ArrayLike, axes: ArrayLike) -> list
 
 
 def _followers(faces: NDArray[np.int64], above: NDArray[np.bool_]) -> dict[int, int]:
-    """Map each crossed edge, as low V + high, to that by which its face is left."""
+    """Map each crossed edge, as low V + high, to that through which the cut leaves its face."""
     count, following = len(above), {}
     crossed = above[faces].any(axis=1) & ~above[faces].all(axis=1)
     for face in faces[crossed]:
@@ -219,7 +219,7 @@ def _key(a: int, b: int, count: int) -> int:
 
 
 def _distinct(points: Array) -> Array:
-    """Return a loop without points that repeat the one before."""
+    """Return a loop without points equal to the one before."""
     steps = np.linalg.norm(points - np.roll(points, 1, axis=0), axis=1)
     size = float(np.ptp(points, axis=0).max(initial=0.0))
     distinct: Array = points[steps > 1e-9 * size]
@@ -228,14 +228,14 @@ def _distinct(points: Array) -> Array:
 
 def contour_of_points(values: ArrayLike) -> tuple[Contour, tuple[str, ...]]:
     """
-    Return the contour through scanned points, and what was mended.
+    Return the contour through scanned points, and notes on repairs.
 
     Parameters
     ----------
     values : (n, 2) or (n, 3) float
-        Points along the contour, or round it in any order if its centroid sees them all
-        [m]; of three coordinates the points' own plane is taken. Rows with NaN are
-        dropped.
+        Points along the contour, or in any order if the contour is star-shaped about its
+        centroid [m]; with three coordinates the points' own plane is taken. Rows with NaN
+        are dropped.
 
     Returns
     -------

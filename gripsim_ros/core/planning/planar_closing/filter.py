@@ -1,4 +1,4 @@
-"""Planar closure in front of the planner: hopeless hypotheses are found before any is asked."""
+"""Planar closing as a filter: hypotheses without balance are found before any question."""
 
 import math
 from dataclasses import dataclass
@@ -12,70 +12,70 @@ from ...errors import HandError
 from ...hand import HandModel
 from ...transforms import cross, skew
 from ..hypotheses.generate import Hypothesis
-from .hand_section import HandClosure, ReachedContact, close_hand, finger_planes
+from .hand_section import ClosedHand, PredictedContact, close_hand, finger_planes
 
 Array = NDArray[np.float64]
 
-#: Edges of a linearised friction cone.
+#: Number of edges of a linearised friction cone.
 CONE_EDGES = 8
 COSINES, SINES = (f(2.0 * np.pi * np.arange(CONE_EDGES) / CONE_EDGES)[:, None]
                   for f in (np.cos, np.sin))
-#: Radius of the patch that resists turning about a contact's normal [m].
+#: Radius of the contact patch that resists torsion [m].
 PATCH_RADIUS = 0.006
-#: Weight of the row that makes the forces along the normals add up to 1.
+#: Weight of the row that makes the normal forces add up to 1 [-].
 SUM_WEIGHT = 100.0
 
 
 @dataclass(frozen=True)
-class ClosureVerdict:
+class PlanarVerdict:
     """
-    What planar closure says of a hypothesis.
+    The verdict of planar closing on a hypothesis.
 
-    ``hopeful``: the open hand is free, two fingers reach, and their forces can balance.
-    ``fingers`` that touch; ``unbalance`` [-] is the least wrench of forces whose normal
-    parts add up to 1, torques over the object's radius; ``inf`` without
-    two fingers, or where the open fingers already are in the object.
+    ``promising``: the open hand is free, two fingers touch, and their forces can balance.
+    ``fingers`` is the number that touch; ``unbalance`` [-] the smallest wrench of forces
+    whose normal parts add up to 1, torques over the object's radius; ``inf`` without two
+    fingers, or where the open fingers already are in the object.
     """
 
-    hopeful: bool
+    promising: bool
     fingers: int
     unbalance: float
 
 
-def judge_closure(closure: HandClosure, centre: Array, radius: float, friction: float,
-                  most_unbalance: float) -> ClosureVerdict:
+def judge_closed_hand(closed_hand: ClosedHand, centre: Array, radius: float, friction: float,
+                      most_unbalance: float) -> PlanarVerdict:
     """
     Return the verdict on a closed hand.
 
     Parameters
     ----------
-    closure : HandClosure
+    closed_hand : ClosedHand
     centre : (3,) float
-        Where torques are taken about [m].
+        Point about which torques are taken [m].
     radius : float
         Of the object [m].
     friction : float
     most_unbalance : float
-        Largest ``unbalance`` that is hopeful.
+        Largest ``unbalance`` of a promising hypothesis.
 
     Returns
     -------
-    ClosureVerdict
+    PlanarVerdict
     """
-    if closure.fingers < 2 or closure.overlap > 0.0:
-        return ClosureVerdict(False, closure.fingers, np.inf)
-    unbalance = least_unbalance(closure.contacts, centre, radius, friction)
-    return ClosureVerdict(unbalance <= most_unbalance, closure.fingers, unbalance)
+    if closed_hand.fingers < 2 or closed_hand.overlap > 0.0:
+        return PlanarVerdict(False, closed_hand.fingers, np.inf)
+    unbalance = least_unbalance(closed_hand.contacts, centre, radius, friction)
+    return PlanarVerdict(unbalance <= most_unbalance, closed_hand.fingers, unbalance)
 
 
-def least_unbalance(contacts: tuple[ReachedContact, ...], centre: Array, radius: float,
+def least_unbalance(contacts: tuple[PredictedContact, ...], centre: Array, radius: float,
                     friction: float) -> float:
     """
-    Return the least wrench of contact forces whose normal parts add up to 1.
+    Return the smallest wrench of contact forces whose normal parts add up to 1.
 
     Parameters
     ----------
-    contacts : tuple of ReachedContact
+    contacts : tuple of PredictedContact
     centre : (3,) float
     radius : float
         Torques are divided by it [m].
@@ -98,7 +98,7 @@ def least_unbalance(contacts: tuple[ReachedContact, ...], centre: Array, radius:
     return float(np.linalg.norm(shares @ wrenches) / max(float(shares.sum()), 1e-12))
 
 
-def _generators(contacts: tuple[ReachedContact, ...], centre: Array, radius: float,
+def _generators(contacts: tuple[PredictedContact, ...], centre: Array, radius: float,
                 friction: float) -> Array:
     """Return wrenches (m, 6) of unit normal forces, torques over the radius: 10 a contact."""
     normals = np.array([contact.normal for contact in contacts])
@@ -117,17 +117,17 @@ def _generators(contacts: tuple[ReachedContact, ...], centre: Array, radius: flo
     return np.concatenate([forces, torques / radius], axis=2).reshape(-1, 6)
 
 
-class ClosureFilter:
+class PlanarClosingFilter:
     """
-    Tells hypotheses with hope from hopeless ones, for one object and hand.
+    The choice of promising hypotheses by planar closing, for one object and hand.
 
     Parameters
     ----------
     grasp_object : GraspObject
     hand : HandModel
-        One whose fingers are no planar chains: all have hope.
+        Where its fingers are no planar chains, all hypotheses are promising.
     most_unbalance : float
-        Largest ``unbalance`` with hope [-]; 0: all have.
+        Largest ``unbalance`` of a promising hypothesis [-]; 0: all are.
     """
 
     def __init__(self, grasp_object: GraspObject, hand: HandModel,
@@ -138,16 +138,16 @@ class ClosureFilter:
         self._radius = float((3.0 * properties.volume / (4.0 * np.pi)) ** (1.0 / 3.0))
         self._judges = most_unbalance > 0.0 and _is_planar(hand)
 
-    def has_hope(self, hypothesis: Hypothesis) -> bool:
-        """Return whether full closing is worth its time."""
-        return not self._judges or self.verdict(hypothesis).hopeful
+    def is_promising(self, hypothesis: Hypothesis) -> bool:
+        """Return True if closing by the stages is worth its time."""
+        return not self._judges or self.verdict(hypothesis).promising
 
-    def verdict(self, hypothesis: Hypothesis) -> ClosureVerdict:
-        """Return what planar closure says of a hypothesis."""
-        closure = close_hand(self._hand, hypothesis.preshape, hypothesis.T_object_palm,
-                             self._object.mesh)
-        return judge_closure(closure, self._centre, self._radius,
-                             self._object.material.friction, self._most)
+    def verdict(self, hypothesis: Hypothesis) -> PlanarVerdict:
+        """Return the verdict of planar closing on a hypothesis."""
+        closed_hand = close_hand(self._hand, hypothesis.preshape, hypothesis.T_object_palm,
+                                 self._object.mesh)
+        return judge_closed_hand(closed_hand, self._centre, self._radius,
+                                 self._object.material.friction, self._most)
 
 
 def _is_planar(hand: HandModel) -> bool:

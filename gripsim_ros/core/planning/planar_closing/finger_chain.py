@@ -1,4 +1,4 @@
-"""Planar closure: where a finger of several phalanges touches a contour as it closes."""
+"""Planar closing: where the phalanges of a finger touch a contour as it closes."""
 
 import math
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from .first_touch import chain_points, first_turn, place_bars
 
 Array = NDArray[np.float64]
 
-#: A start that overlaps the contour by more is told [m].
-OVERLAP = 1e-6
-#: Below this distance from the line the normal is that of the line [m].
+#: Largest overlap of the open finger with the contour that counts as 0 [m].
+OVERLAP_TOLERANCE = 1e-6
+#: Distance from the line below which the normal is that of the line [m].
 THIN = 1e-8
 
 
@@ -40,8 +40,8 @@ class PlanarChain:
         Largest joint angles [rad].
     outlines : tuple of (k, 2) float, optional
         A polyline for each phalanx, in a frame at its pivot with x along its middle line and
-        y towards the palmar side [m]. ``half_thickness`` is then what the surface keeps from
-        the polyline. None: the middle lines themselves.
+        y towards the palmar side [m]. ``half_thickness`` is then the distance of the surface
+        from the polyline. None: the middle lines themselves.
 
     Raises
     ------
@@ -117,7 +117,7 @@ class PlanarChain:
 @dataclass(frozen=True, eq=False)
 class PlanarContact:
     """
-    A phalanx on the contour.
+    The contact of a phalanx with the contour.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class PlanarContact:
 
 
 @dataclass(frozen=True, eq=False)
-class PlanarClosure:
+class ClosedFinger:
     """
     A closed finger.
 
@@ -155,13 +155,13 @@ class PlanarClosure:
     overlap: float
 
 
-def close_in_turn(chain: PlanarChain, segments: ArrayLike,
-                  clearance: float = 0.0) -> PlanarClosure:
+def close_sequentially(chain: PlanarChain, segments: ArrayLike,
+                       clearance: float = 0.0) -> ClosedFinger:
     """
     Return how a finger closes, joint after joint from the pivot outwards.
 
     A joint turns with all phalanges beyond it as one body until one of them touches; the
-    joints up to that phalanx stop, the next one goes on. Without a touch it goes to its
+    joints up to that phalanx stop, the next one goes on. Without contact it goes to its
     limit.
 
     Parameters
@@ -175,7 +175,7 @@ def close_in_turn(chain: PlanarChain, segments: ArrayLike,
 
     Returns
     -------
-    PlanarClosure
+    ClosedFinger
 
     Raises
     ------
@@ -187,9 +187,9 @@ def close_in_turn(chain: PlanarChain, segments: ArrayLike,
     Notes
     -----
     Source: seed 003, closing angles and iteration, for chains of any number of phalanges.
-    Departures: reach is finite; edges and the phalanges' thickness count, not vertices and
-    lines alone; both schemes are one (the least turn); clearance grows the phalanges, which
-    is equidistant, instead of shifting coordinates. Every touch is a closed formula: a
+    Departures: phalanges are finite; edges and their thickness count, not vertices and
+    lines alone; both schemes are one (the smallest turn); clearance grows the phalanges, which
+    is equidistant, instead of shifting coordinates. Every contact is a closed formula: a
     circle about the pivot cut by a line or a circle.
     """
     pieces, radii = _prepared(chain, segments, clearance)
@@ -208,35 +208,35 @@ def close_in_turn(chain: PlanarChain, segments: ArrayLike,
         contacts.append(_contact(chain, angles, pieces, bar, row, np.array([x, y])))
         joint = int(owners[bar]) + 1
     gap = chain_gap(place_bars(chain.points(chain.start), bars, owners), owners, pieces, radii)
-    return PlanarClosure(angles, tuple(contacts), chain.points(angles), _overlap(gap))
+    return ClosedFinger(angles, tuple(contacts), chain.points(angles), _overlap(gap))
 
 
-def close_together(chain: PlanarChain, segments: ArrayLike, closed: ArrayLike,
-                   clearance: float = 0.0) -> PlanarClosure:
+def close_simultaneously(chain: PlanarChain, segments: ArrayLike, closed: ArrayLike,
+                         clearance: float = 0.0) -> ClosedFinger:
     """
     Return how a finger closes whose joints move together from ``start`` to ``closed``.
 
-    So the hand's preshapes close: when a phalanx touches, the joints up to it stop and
-    those beyond go on at their rates.
+    The hand's preshapes close in this way: when a phalanx touches, the joints up to it stop
+    and those beyond go on at their rates.
 
     Parameters
     ----------
     chain : PlanarChain
         Its limits are not used.
     segments, clearance
-        As in ``close_in_turn``.
+        As in ``close_sequentially``.
     closed : (L,) float
-        Joint angles at the end of the way [rad].
+        Joint angles at the end of the motion [rad].
 
     Returns
     -------
-    PlanarClosure
+    ClosedFinger
         Contacts are within 1e-6 m of touching.
 
     Raises
     ------
     ShapeError, HandError
-        As in ``close_in_turn``.
+        As in ``close_sequentially``.
     """
     pieces, radii = _prepared(chain, segments, clearance)
     bars, owners = chain.bars
@@ -246,11 +246,11 @@ def close_together(chain: PlanarChain, segments: ArrayLike, closed: ArrayLike,
     contacts = tuple(_contact(chain, then, pieces, int(bar), int(row), point)
                      for then, (bar, row), point in zip(
                          angles_then[:count], touching[:count], touched[:count]))
-    return PlanarClosure(angles, contacts, chain.points(angles), _overlap(gap))
+    return ClosedFinger(angles, contacts, chain.points(angles), _overlap(gap))
 
 
 def _prepared(chain: PlanarChain, segments: ArrayLike, clearance: float) -> tuple[Array, Array]:
-    """Return checked pieces (n, 2, 2) and what phalanges keep from them (L,)."""
+    """Return checked pieces (n, 2, 2) and the phalanges' distances from them in contact (L,)."""
     try:
         pieces = np.ascontiguousarray(segments, dtype=float)
     except (TypeError, ValueError):
@@ -266,28 +266,28 @@ def _prepared(chain: PlanarChain, segments: ArrayLike, clearance: float) -> tupl
 
 
 def _overlap(gap: float) -> float:
-    return float(-gap) if gap < -OVERLAP else 0.0
+    return float(-gap) if gap < -OVERLAP_TOLERANCE else 0.0
 
 
 def _contact(chain: PlanarChain, angles: Array, pieces: Array, bar: int, row: int,
              point: Array) -> PlanarContact:
-    """Return the contact with its normal: across the bar, or out of its round end."""
+    """Return the contact with its normal: across the bar, or radial at its round end."""
     bars, owners = chain.bars
     points = chain.points(angles)
     a, b = place_bars(points, bars, owners)[bar]
-    way = b - a
-    length = math.sqrt(way.dot(way))
-    along = way / length
+    line = b - a
+    length = math.sqrt(line.dot(line))
+    along = line / length
     share = float((point - a) @ along / length)
-    away = point - (a + min(1.0, max(0.0, share)) * way)
+    away = point - (a + min(1.0, max(0.0, share)) * line)
     gap = math.sqrt(away.dot(away))
     if gap > THIN:
         normal = away / gap
     else:
         along = along if 0.0 < share < 1.0 else _unit(pieces[row, 1] - pieces[row, 0])
         normal = np.array([-along[1], along[0]])
-        way = point - points[owners[bar]]       # a turn moves the point along the normal
-        normal = normal if way[0] * normal[1] - way[1] * normal[0] >= 0.0 else -normal
+        arm = point - points[owners[bar]]       # a turn moves the point along the normal
+        normal = normal if arm[0] * normal[1] - arm[1] * normal[0] >= 0.0 else -normal
     link = int(owners[bar])
     middle = _unit(points[link + 1] - points[link])
     return PlanarContact(link, point, normal, float((point - points[link]) @ middle), int(row))

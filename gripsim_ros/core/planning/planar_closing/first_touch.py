@@ -1,4 +1,4 @@
-"""Compiled loops of planar closure: the first touch of rounded links with a contour."""
+"""Kernels of planar closing: the first touch of turning, rounded phalanges with a contour."""
 
 import numpy as np
 from numba import njit
@@ -7,20 +7,20 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: A link this near to the contour touches it [m].
-TOUCH = 1e-9
-#: One this deep in it begins there [m].
-DEEP = 1e-7
-#: A link that leaves what it touches has left it after this turn [rad].
+#: Largest gap of a phalanx that touches the contour [m].
+TOUCH_DISTANCE = 1e-9
+#: Smallest overlap with which a phalanx touches from the start [m].
+OVERLAP_DEPTH = 1e-7
+#: Turn within which a phalanx that moves away leaves what it touches [rad].
 LEFT_ANGLE = 1e-6
-#: Angles of turning that differ by less are one; rounding may leave so much of a turn [rad].
+#: Difference of turns that count as equal, and the largest error of a turn by rounding [rad].
 SAME_ANGLE = 1e-9
 TURN = 2.0 * np.pi
 
 
 @njit(cache=True)
 def point_on_segment(px: float, py: float, ax: float, ay: float, bx: float, by: float) -> float:
-    """Return the share of the way from a to b where the segment is nearest to p."""
+    """Return the fraction from a to b at which the segment is nearest to p."""
     dx, dy = bx - ax, by - ay
     length, along = dx * dx + dy * dy, (px - ax) * dx + (py - ay) * dy
     if length == 0.0 or along <= 0.0:
@@ -31,7 +31,7 @@ def point_on_segment(px: float, py: float, ax: float, ay: float, bx: float, by: 
 @njit(cache=True)
 def nearest_points(ax: float, ay: float, bx: float, by: float, cx: float, cy: float, dx: float,
                    dy: float) -> tuple[float, float, float, float]:
-    """Return distance of segments ab and cd, the share on ab, and the point on cd."""
+    """Return the distance of segments ab and cd, the fraction on ab, and the point on cd."""
     rx, ry, sx, sy = bx - ax, by - ay, dx - cx, dy - cy
     cross = rx * sy - ry * sx
     if cross != 0.0:
@@ -87,8 +87,8 @@ def place_bars(points: Array, bars: Array, owners: IntArray) -> Array:
 
 
 @njit(cache=True)
-def _later(angle: float) -> float:
-    """Return an angle of turning in [0, 2 pi), rounding below zero away."""
+def _forward_turn(angle: float) -> float:
+    """Return a turn in [0, 2 pi); one below 0 by rounding counts as 0."""
     angle = angle % TURN
     return 0.0 if angle > TURN - SAME_ANGLE else angle
 
@@ -112,13 +112,13 @@ def _vertex_turn(ax: float, ay: float, bx: float, by: float, radius: float, px: 
     along, across, heading = ux * ax + uy * ay, ux * ay - uy * ax, np.arctan2(uy, ux)
     for side in range(1 if radius == 0.0 else 2):
         h = across + (radius if side == 0 else -radius)
-        if abs(h) > d * (1.0 + 1e-12) + TOUCH:
+        if abs(h) > d * (1.0 + 1e-12) + TOUCH_DISTANCE:
             continue
         root = np.sqrt(max(0.0, d * d - h * h))
         for sign in range(2):
             s = root if sign == 0 else -root
-            if along - TOUCH <= s <= along + length + TOUCH:
-                best = min(best, _later(polar - np.arctan2(h, s) - heading))
+            if along - TOUCH_DISTANCE <= s <= along + length + TOUCH_DISTANCE:
+                best = min(best, _forward_turn(polar - np.arctan2(h, s) - heading))
     if radius > 0.0:
         best = min(best, _circle_turn(ax, ay, radius, d, polar),
                    _circle_turn(bx, by, radius, d, polar))
@@ -136,7 +136,7 @@ def _circle_turn(ex: float, ey: float, radius: float, d: float, polar: float) ->
         return np.inf
     spread = np.arccos(min(1.0, max(-1.0, cosine)))
     centre = np.arctan2(ey, ex)
-    return min(_later(polar - spread - centre), _later(polar + spread - centre))
+    return min(_forward_turn(polar - spread - centre), _forward_turn(polar + spread - centre))
 
 
 @njit(cache=True)
@@ -160,7 +160,7 @@ def _edge_turn(ex: float, ey: float, radius: float, cx: float, cy: float, dx: fl
             s = root if sign == 0 else -root
             if s < along or s > along + length:
                 continue
-            turn = _later(np.arctan2(h, s) + np.arctan2(uy, ux) - np.arctan2(ey, ex))
+            turn = _forward_turn(np.arctan2(h, s) + np.arctan2(uy, ux) - np.arctan2(ey, ex))
             if turn < best:
                 best, x, y = turn, s * ux - across * uy, s * uy + across * ux
     return best, x, y
@@ -182,16 +182,16 @@ def first_turn(origin: Array, bars: Array, owners: IntArray, first: int, segment
     first : int
     segments : (n, 2, 2) float
     radii : (K,) float
-        What a bar's line keeps from the segments [m].
+        Distance of a bar's line from the segments in contact [m].
 
     Returns
     -------
     turn : float
         [rad]; ``inf`` where a whole turn is free.
     bar, row : int
-        What touches; -1 where nothing does.
+        Those that touch; -1 where none do.
     x, y : float
-        Touched point of the contour.
+        Touched point of the contour [m].
     """
     ox, oy = origin[0], origin[1]
     best, bar, row, qx, qy, farthest = np.inf, -1, -1, 0.0, 0.0, 0.0
@@ -206,14 +206,15 @@ def first_turn(origin: Array, bars: Array, owners: IntArray, first: int, segment
             cx, cy = segments[i, 0, 0] - ox, segments[i, 0, 1] - oy
             dx, dy = segments[i, 1, 0] - ox, segments[i, 1, 1] - oy
             low, high = _radial_range(cx, cy, dx, dy)
-            if low > outer + radius + TOUCH or high < inner - radius - TOUCH:
+            if low > outer + radius + TOUCH_DISTANCE or high < inner - radius - TOUCH_DISTANCE:
                 continue        # turning never brings them together
             distance, u, x, y = nearest_points(ax, ay, bx, by, cx, cy, dx, dy)
             gap = distance - radius
             kx, ky = ax + u * (bx - ax), ay + u * (by - ay)
             # Of a thin bar on the line itself the events decide; the pivot does not move.
-            touching = gap < TOUCH and radius > 0.0 and np.hypot(kx, ky) > TOUCH
-            if touching and (gap < -DEEP or kx * (y - ky) - ky * (x - kx) > TOUCH * radius):
+            touching = gap < TOUCH_DISTANCE and radius > 0.0 and np.hypot(kx, ky) > TOUCH_DISTANCE
+            if touching and (gap < -OVERLAP_DEPTH
+                             or kx * (y - ky) - ky * (x - kx) > TOUCH_DISTANCE * radius):
                 return 0.0, k, i, x + ox, y + oy
             for feature in range(4):
                 if feature < 2:
@@ -224,10 +225,10 @@ def first_turn(origin: Array, bars: Array, owners: IntArray, first: int, segment
                     turn, x, y = _edge_turn(ex, ey, radius, cx, cy, dx, dy)
                 if touching and turn < LEFT_ANGLE:
                     continue
-                reach = np.hypot(x, y)
+                radial = np.hypot(x, y)
                 if turn < best - SAME_ANGLE or (
-                        turn < best + SAME_ANGLE and turn < np.inf and reach > farthest):
-                    best, bar, row, farthest = min(best, turn), k, i, reach
+                        turn < best + SAME_ANGLE and turn < np.inf and radial > farthest):
+                    best, bar, row, farthest = min(best, turn), k, i, radial
                     qx, qy = x + ox, y + oy
     return best, bar, row, qx, qy
 

@@ -1,4 +1,4 @@
-"""Planar closure of a hand: its fingers' planes, phalanges from its meshes, first contacts."""
+"""Planar closing of a hand: its fingers' planes, phalanges from its meshes, first contacts."""
 
 import math
 from dataclasses import dataclass
@@ -14,21 +14,21 @@ from ...hand import HandModel, forward_kinematics, link_jacobians
 from ...transforms import apply
 from ..hypotheses.hand_geometry import Finger, moving_fingers
 from .contour import cut_faces, pieces_near
-from .finger_chain import PlanarChain, PlanarClosure, close_in_turn, close_together
+from .finger_chain import ClosedFinger, PlanarChain, close_sequentially, close_simultaneously
 
 Array = NDArray[np.float64]
 
-#: Axes of a finger whose cosine lies below are no planar chain.
+#: Smallest cosine between the axes of a finger that is a planar chain [-].
 PARALLEL = 0.999
-#: Phalanges are rounded by so much, which is the largest interference [m].
-ROUNDING = 0.0025
-#: Corners of a phalanx's outline that stand out less are left out [m].
+#: Radius of rounding of phalanges, which is the largest interference [m].
+ROUNDING_RADIUS = 0.0025
+#: Height of a corner of a phalanx's outline below which it is left out [m].
 OUTLINE_TOLERANCE = 0.0002
-#: Sides of an outline that face away from the palmar side by more are left out [-].
+#: Smallest palmar component of the normals of an outline's sides that are kept [-].
 BACK_SIDE = -0.5
-#: Share of a phalanx's half width that bears, and where in it planes lie.
+#: Bearing part of a phalanx's half width, and the places of the planes in it [-].
 BEARING_WIDTH, PLANES = 0.75, (-1.0, 0.0, 1.0)
-#: The surface's normal is the mean over so much of the contour about a contact [m].
+#: Distance from a contact within which the surface's normal is averaged along the contour [m].
 NORMAL_LENGTH = 0.004
 
 
@@ -45,13 +45,13 @@ class FingerPlane:
         Angles of the closed preshape [rad].
     origin, axes : (3,) and (2, 3) float
         The plane: first pivot in the middle of the pads, direction of the straight finger,
-        and where flexion leads; frame palm [m].
+        and direction of flexion; frame palm [m].
     joints : (L,) int
         The hand's joints.
     offsets, signs : (L,) float
         Joint j of the hand is ``signs (angle - offsets)`` [rad].
     half_width : float
-        Of the part of the phalanges that bears [m].
+        Of the bearing part of the phalanges [m].
     links : (L,) int
         The hand's link of each phalanx.
     """
@@ -78,7 +78,7 @@ class FingerPlane:
 
 
 @dataclass(frozen=True, eq=False)
-class ReachedContact:
+class PredictedContact:
     """A predicted contact: link, point [m] and unit normal into the object, frame object."""
 
     link: int
@@ -87,16 +87,16 @@ class ReachedContact:
 
 
 @dataclass(frozen=True, eq=False)
-class HandClosure:
+class ClosedHand:
     """
     A hand closed about an object, each finger in its planes.
 
-    ``joint_positions (J,)`` [rad]; ``contacts`` of all fingers; ``fingers`` is how many of
-    them touch; ``overlap`` [m] how deep the open fingers already were in the object.
+    ``joint_positions (J,)`` [rad]; ``contacts`` of all fingers; ``fingers`` is the number of
+    them that touch; ``overlap`` [m] that of the open fingers with the object.
     """
 
     joint_positions: Array
-    contacts: tuple[ReachedContact, ...]
+    contacts: tuple[PredictedContact, ...]
     fingers: int
     overlap: float
 
@@ -166,18 +166,19 @@ def _chain_plane(hand: HandModel, open_: Array, closed: Array, joints: NDArray[n
     steps = np.diff(pivots, axis=0)
     directions = np.arctan2(steps[:, 1], steps[:, 0])
     directions = np.append(directions, directions[-1] if len(steps) else 0.0)
-    outlines, reach = [], 0.0
+    outlines, tip = [], 0.0
     for pivot, direction, points in zip(pivots, directions, inner):
         c, s = np.cos(direction), np.sin(direction)
         local = (points - pivot) @ np.array([[c, -s], [s, c]])
-        outlines.append(palmar_outline(local, ROUNDING))
-        reach = float(local[:, 0].max()) - ROUNDING
-    lengths = np.append(np.linalg.norm(steps, axis=1), max(reach, 1e-3))
+        outlines.append(palmar_outline(local, ROUNDING_RADIUS))
+        tip = float(local[:, 0].max()) - ROUNDING_RADIUS
+    lengths = np.append(np.linalg.norm(steps, axis=1), max(tip, 1e-3))
     offsets = np.diff(directions, prepend=0.0)
     limits = np.where(signs > 0.0, hand.joint_upper[joints], -hand.joint_lower[joints])
     chain = PlanarChain(
         base=np.zeros(2), direction=0.0, lengths=lengths,
-        half_thickness=np.full(len(joints), ROUNDING), start=offsets + signs * open_[joints],
+        half_thickness=np.full(len(joints), ROUNDING_RADIUS),
+        start=offsets + signs * open_[joints],
         limits=np.maximum(offsets + limits, offsets + signs * open_[joints]),
         outlines=tuple(outlines))
     return FingerPlane(chain, offsets + signs * closed[joints], origin, plane, joints, offsets,
@@ -220,7 +221,7 @@ def palmar_outline(points: Array, rounding: float) -> Array:
 
 
 def _simplified(loop: Array) -> Array:
-    """Return a convex loop without corners that stand out less than the tolerance."""
+    """Return a convex loop without corners lower than the tolerance."""
     while len(loop) > 3:
         before, after = np.roll(loop, 1, axis=0), np.roll(loop, -1, axis=0)
         base = after - before
@@ -254,9 +255,9 @@ def _inset(loop: Array, depth: float) -> Array:
 
 
 def close_hand(hand: HandModel, preshape: int, T_object_palm: Array, mesh: TriangleMesh,
-               clearance: float = 0.0, together: bool = True) -> HandClosure:
+               clearance: float = 0.0, together: bool = True) -> ClosedHand:
     """
-    Return how a hand at a pose closes about an object, each finger in its own planes.
+    Return the hand at a pose closed about an object, each finger in its own planes.
 
     Parameters
     ----------
@@ -266,14 +267,14 @@ def close_hand(hand: HandModel, preshape: int, T_object_palm: Array, mesh: Trian
     mesh : TriangleMesh
         Closed, frame object.
     clearance : float
-        As in ``close_in_turn`` [m].
+        As in ``close_sequentially`` [m].
     together : bool
         Joints of a finger move together as in the preshape; else one after the other, as
         published.
 
     Returns
     -------
-    HandClosure
+    ClosedHand
 
     Raises
     ------
@@ -286,45 +287,46 @@ def close_hand(hand: HandModel, preshape: int, T_object_palm: Array, mesh: Trian
     three planes across its width at once, so the first touch in any of them stops it.
     """
     joints = hand.preshapes[preshape].open.copy()
-    contacts: list[ReachedContact] = []
+    contacts: list[PredictedContact] = []
     fingers, overlap = 0, 0.0
     for plane in finger_planes(hand, preshape):
         pieces, faces, shifts = finger_section(plane, T_object_palm, mesh)
         if together:
-            closure = close_together(plane.chain, pieces, plane.closed, clearance)
+            closed_finger = close_simultaneously(plane.chain, pieces, plane.closed, clearance)
         else:
-            closure = close_in_turn(plane.chain, pieces, clearance)
-        joints[plane.joints] = plane.to_joints(closure.angles)
-        contacts += _reached(plane, closure, pieces, faces, shifts, T_object_palm, mesh)
-        fingers += bool(closure.contacts)
-        overlap = max(overlap, closure.overlap)
-    return HandClosure(joints, tuple(contacts), fingers, overlap)
+            closed_finger = close_sequentially(plane.chain, pieces, clearance)
+        joints[plane.joints] = plane.to_joints(closed_finger.angles)
+        contacts += _predicted_contacts(
+            plane, closed_finger, pieces, faces, shifts, T_object_palm, mesh)
+        fingers += bool(closed_finger.contacts)
+        overlap = max(overlap, closed_finger.overlap)
+    return ClosedHand(joints, tuple(contacts), fingers, overlap)
 
 
 def finger_section(plane: FingerPlane, T_object_palm: Array, mesh: TriangleMesh
                    ) -> tuple[Array, NDArray[np.int64], Array]:
     """
-    Return what a finger may meet: pieces (n, 2, 2), their faces (n,), their offsets (n,).
+    Return the section of a mesh before a finger: pieces (n, 2, 2), faces (n,), offsets (n,).
 
-    Offsets are those of the piece's plane from the finger's middle plane [m].
+    Offsets are those of the pieces' planes from the finger's middle plane [m].
     """
     rotation = T_object_palm[:3, :3]
     origin = rotation @ plane.origin + T_object_palm[:3, 3]
     e1, e2 = plane.axes @ rotation.T
     across = rotation @ plane.across
-    reach = float(plane.chain.lengths.sum()) + 0.02
+    max_distance = float(plane.chain.lengths.sum()) + 0.02
     offsets = plane.half_width * np.array(PLANES)
     pieces, faces, planes = cut_faces(
-        mesh.vertices, mesh.faces, origin + offsets[:, None] * across, e1, e2, reach)
+        mesh.vertices, mesh.faces, origin + offsets[:, None] * across, e1, e2, max_distance)
     return pieces, faces, offsets[planes]
 
 
-def _reached(plane: FingerPlane, closure: PlanarClosure, pieces: Array,
-             faces: NDArray[np.int64], shifts: Array, T_object_palm: Array,
-             mesh: TriangleMesh) -> list[ReachedContact]:
+def _predicted_contacts(plane: FingerPlane, closed_finger: ClosedFinger, pieces: Array,
+                        faces: NDArray[np.int64], shifts: Array, T_object_palm: Array,
+                        mesh: TriangleMesh) -> list[PredictedContact]:
     rotation = T_object_palm[:3, :3]
-    reached = []
-    for contact in closure.contacts:
+    predicted = []
+    for contact in closed_finger.contacts:
         shift = shifts[contact.segment]
         near, weights = pieces_near(pieces, shifts, contact.segment, contact.point, NORMAL_LENGTH)
         inward = rotation @ (contact.normal @ plane.axes)
@@ -333,6 +335,6 @@ def _reached(plane: FingerPlane, closure: PlanarClosure, pieces: Array,
         if normal @ inward > 0.1 * size > 0.0:
             inward = normal / size
         point = plane.origin + contact.point @ plane.axes + shift * plane.across
-        reached.append(ReachedContact(
+        predicted.append(PredictedContact(
             int(plane.links[contact.phalanx]), rotation @ point + T_object_palm[:3, 3], inward))
-    return reached
+    return predicted

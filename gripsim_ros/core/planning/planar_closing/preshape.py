@@ -13,17 +13,17 @@ from ..hypotheses.hand_geometry import moving_fingers, pad_paths
 from .chord_pose import ChordFrame, chord_frame
 from .contour import Contour, cut_contours
 from .filter import least_unbalance
-from .finger_chain import PlanarChain, PlanarClosure, close_in_turn
+from .finger_chain import ClosedFinger, PlanarChain, close_sequentially
 from .first_touch import place_bars
-from .hand_section import HandClosure, close_hand, finger_planes
+from .hand_section import ClosedHand, close_hand, finger_planes
 
 Array = NDArray[np.float64]
 
-#: Contact normals of fingers that oppose each other differ by at least this angle [rad].
+#: Smallest angle between the contact normals of opposed fingers [rad].
 OPPOSING = np.radians(120.0)
-#: Half length of the prism that stands for a contour [m].
+#: Half length of the prism over a contour [m].
 PRISM_HALF_LENGTH = 0.1
-#: Unbalances that differ by less are equal: the smaller gap to the palm decides [-].
+#: Resolution of the unbalance [-]; of equal ones the smaller stand-off of the palm decides.
 SAME_BALANCE = 1e-3
 
 
@@ -37,11 +37,11 @@ class PreshapeChoice:
     preshape : int
         Of the hand.
     T_object_palm : (4, 4) float
-    closure : HandClosure
+    closed_hand : ClosedHand
     frame : ChordFrame
         Of the contour, with the thumb at its first end.
     gap : float
-        From the palm to the contour's outermost point [m].
+        Stand-off of the palm from the contour's outermost point [m].
     opposition : float
         Largest angle between two contact normals [rad], 0 with fewer than two contacts.
     unbalance : float
@@ -50,7 +50,7 @@ class PreshapeChoice:
 
     preshape: int
     T_object_palm: Array
-    closure: HandClosure
+    closed_hand: ClosedHand
     frame: ChordFrame
     gap: float
     opposition: float
@@ -58,8 +58,8 @@ class PreshapeChoice:
 
     @property
     def closes(self) -> bool:
-        """Return whether the open hand is free and at least two of its fingers oppose."""
-        return (self.closure.overlap == 0.0 and self.closure.fingers > 1
+        """Return True if the open hand is free and at least two of its fingers oppose."""
+        return (self.closed_hand.overlap == 0.0 and self.closed_hand.fingers > 1
                 and self.opposition >= OPPOSING)
 
 
@@ -115,20 +115,21 @@ def choose_preshape(hand: HandModel, contour: Contour, mesh: TriangleMesh, frict
                     gaps: tuple[float, ...], clearance: float = 0.0,
                     together: bool = True) -> PreshapeChoice:
     """
-    Return the preshape, of all with which the chord's strategy closes, that balances best.
+    Return the preshape with the best balance of all that close by the chord's strategy.
 
     Parameters
     ----------
     hand : HandModel
     contour : Contour
-        In whose plane the hand stands.
+        Its plane is that of the hand.
     mesh : TriangleMesh
-        What the fingers meet, each in its own planes: the body, or ``prism_of(contour)``.
+        Surface in which fingers close, each in its own planes: the body, or
+        ``prism_of(contour)``.
     friction : float
     gaps : tuple of float
-        Distances of the palm from the contour's outermost point that are tried [m].
+        Stand-offs of the palm from the contour's outermost point to be tried [m].
     clearance : float
-        As in ``close_in_turn`` [m].
+        As in ``close_sequentially`` [m].
     together : bool
         As in ``close_hand``.
 
@@ -147,8 +148,9 @@ def choose_preshape(hand: HandModel, contour: Contour, mesh: TriangleMesh, frict
     choices = [_choice(hand, number, contour, mesh, friction, frame, gap, clearance, together)
                for frame in _frames(contour.points) for gap in gaps
                for number in range(len(hand.preshapes))]
-    return min(choices, key=lambda c: (not c.closes, c.closure.overlap > 0.0, -c.closure.fingers,
-                                       round(c.unbalance / SAME_BALANCE), c.gap))
+    return min(choices, key=lambda c: (
+        not c.closes, c.closed_hand.overlap > 0.0, -c.closed_hand.fingers,
+        round(c.unbalance / SAME_BALANCE), c.gap))
 
 
 def _frames(points: Array) -> list[ChordFrame]:
@@ -159,16 +161,16 @@ def _choice(hand: HandModel, number: int, contour: Contour, mesh: TriangleMesh,
             friction: float, frame: ChordFrame, gap: float, clearance: float,
             together: bool) -> PreshapeChoice:
     T_object_palm = _palm_pose(hand, number, contour, frame, gap)
-    closure = close_hand(hand, number, T_object_palm, mesh, clearance, together)
-    normals = np.array([contact.normal for contact in closure.contacts]).reshape(-1, 3)
+    closed_hand = close_hand(hand, number, T_object_palm, mesh, clearance, together)
+    normals = np.array([contact.normal for contact in closed_hand.contacts]).reshape(-1, 3)
     cosines = normals @ normals.T
     opposition = float(np.arccos(np.clip(cosines.min(initial=1.0), -1.0, 1.0)))
     middle = contour.to_source(0.5 * (frame.first + frame.second))
     radius = 0.5 * float(np.linalg.norm(frame.second - frame.first))
     unbalance = 1.0
     if len(normals) > 1:
-        unbalance = least_unbalance(closure.contacts, middle, radius, friction)
-    return PreshapeChoice(number, T_object_palm, closure, frame, gap, opposition, unbalance)
+        unbalance = least_unbalance(closed_hand.contacts, middle, radius, friction)
+    return PreshapeChoice(number, T_object_palm, closed_hand, frame, gap, opposition, unbalance)
 
 
 def _palm_pose(hand: HandModel, number: int, contour: Contour, frame: ChordFrame,
@@ -186,7 +188,7 @@ def _palm_pose(hand: HandModel, number: int, contour: Contour, frame: ChordFrame
 
 
 def close_in_corner(contour: Contour, lengths: Array, half_thickness: float, clearance: float,
-                    pivot: Array | None = None) -> tuple[PlanarClosure, PlanarChain, ChordFrame]:
+                    pivot: Array | None = None) -> tuple[ClosedFinger, PlanarChain, ChordFrame]:
     """
     Return the published closing of corner and finger, for any chain of phalanges.
 
@@ -203,7 +205,7 @@ def close_in_corner(contour: Contour, lengths: Array, half_thickness: float, cle
 
     Returns
     -------
-    PlanarClosure, PlanarChain
+    ClosedFinger, PlanarChain
         In the corner's frame.
     ChordFrame
 
@@ -217,7 +219,7 @@ def close_in_corner(contour: Contour, lengths: Array, half_thickness: float, cle
     if pivot is None:
         pivot = np.array([placed[:, 0].max() + half_thickness + max(clearance, 0.0), 0.0])
     chain = PlanarChain.straight(pivot, lengths, half_thickness, limit=np.pi)
-    return close_in_turn(chain, frame.to_frame(contour.segments), clearance), chain, frame
+    return close_sequentially(chain, frame.to_frame(contour.segments), clearance), chain, frame
 
 
 def finger_shapes(choice: PreshapeChoice, hand: HandModel, contour: Contour
@@ -226,7 +228,7 @@ def finger_shapes(choice: PreshapeChoice, hand: HandModel, contour: Contour
     shapes = []
     for plane in finger_planes(hand, choice.preshape):
         chain = plane.chain
-        angles = plane.offsets + plane.signs * choice.closure.joint_positions[plane.joints]
+        angles = plane.offsets + plane.signs * choice.closed_hand.joint_positions[plane.joints]
         bars, owners = chain.bars
         both = []
         for values in (chain.start, angles):

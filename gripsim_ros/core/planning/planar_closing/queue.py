@@ -1,4 +1,4 @@
-"""Hypotheses that wait for their closing: those with hope first."""
+"""The queue of hypotheses that wait for their closing, promising ones first."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -6,58 +6,58 @@ from collections.abc import Iterator
 from ...bodies import GraspObject
 from ...hand import HandModel
 from ..closing.closing import Closing
-from ..closing.limits import Limits
+from ..closing.limits import ClosingLimits
 from ..hypotheses.generate import Hypothesis
 from ..options import PlannerOptions
-from ..rejections import HOPELESS
-from .filter import ClosureFilter
+from ..rejections import NO_PLANAR_BALANCE
+from .filter import PlanarClosingFilter
 
 
 class ClosingQueue:
     """
-    Closings in their order; those that planar closure calls hopeless are put off.
+    Closings in their order; those that are not promising by planar closing are postponed.
 
-    What is put off is refused where something holds once all others have their verdict,
-    and worked on where nothing does. So it changes no hint and no nearest miss, and no
-    answer depends on when other answers came.
+    Postponed closings are refused where a grasp holds once all others have their verdict, and
+    begun where none does. So the filter changes no hint and no nearest miss, and no answer
+    depends on when other answers came.
 
     Parameters
     ----------
     closings : list of Closing
         Not begun, best first.
-    judge : ClosureFilter
+    judge : PlanarClosingFilter
         Asked as late as possible, when a closing is about to begin.
 
     Attributes
     ----------
     refused : Counter
-        How many were refused, by reason.
+        Number of refused closings by reason.
     """
 
-    def __init__(self, closings: list[Closing], judge: ClosureFilter) -> None:
-        self._waiting, self._put_off = list(closings), list[Closing]()
-        self._judge: ClosureFilter | None = judge
+    def __init__(self, closings: list[Closing], judge: PlanarClosingFilter) -> None:
+        self._waiting, self._postponed = list(closings), list[Closing]()
+        self._judge: PlanarClosingFilter | None = judge
         self._begun, self._found = 0, False
         self.refused: Counter[str] = Counter()
 
     @classmethod
     def of(cls, hypotheses: list[Hypothesis], grasp_object: GraspObject, hand: HandModel,
-           options: PlannerOptions, limits: Limits) -> 'ClosingQueue':
+           options: PlannerOptions, limits: ClosingLimits) -> 'ClosingQueue':
         """Return the queue of the hypotheses' closings."""
         return cls([Closing(h, hand, options, limits) for h in hypotheses],
-                   ClosureFilter(grasp_object, hand, options.closure_unbalance))
+                   PlanarClosingFilter(grasp_object, hand, options.closure_unbalance))
 
     def __len__(self) -> int:
-        """Return how many wait, those put off too."""
-        return len(self._waiting) + len(self._put_off)
+        """Return how many wait, those postponed included."""
+        return len(self._waiting) + len(self._postponed)
 
     def __iter__(self) -> Iterator[Closing]:
         """Go through all that wait."""
-        return iter([*self._waiting, *self._put_off])
+        return iter([*self._waiting, *self._postponed])
 
     def clear(self) -> None:
-        """Let nothing wait any more."""
-        self._waiting, self._put_off = [], []
+        """Drop all that wait."""
+        self._waiting, self._postponed = [], []
 
     def note(self, closing: Closing) -> None:
         """Take note that a closing taken before has its verdict."""
@@ -69,14 +69,14 @@ class ClosingQueue:
         taken: list[Closing] = []
         while self._waiting and len(taken) < count:
             closing = self._waiting.pop(0)
-            hopeful = self._judge is None or self._judge.has_hope(closing.hypothesis)
-            (taken if hopeful else self._put_off).append(closing)
+            promising = self._judge is None or self._judge.is_promising(closing.hypothesis)
+            (taken if promising else self._postponed).append(closing)
         self._begun += len(taken)
-        if self._begun or self._waiting or not self._put_off:
+        if self._begun or self._waiting or not self._postponed:
             return taken
-        put_off, self._put_off, self._judge = self._put_off, [], None
+        postponed, self._postponed, self._judge = self._postponed, [], None
         if self._found:
-            self.refused[HOPELESS] += len(put_off)
+            self.refused[NO_PLANAR_BALANCE] += len(postponed)
             return []
-        self._waiting = put_off
+        self._waiting = postponed
         return self.take(count)

@@ -27,7 +27,7 @@ def virtual_contour(points: ArrayLike, shift: ArrayLike, interference: bool = Fa
     -----
     Source: seed 003, with the signs of its procedure (its prose prints one expression for
     both). Not equidistant: faces at 45 degrees move by sqrt(2) of the shift, and points on
-    both sides of an axis part; ``close_in_turn`` takes a clearance instead.
+    both sides of an axis part; ``close_sequentially`` takes a clearance instead.
     """
     points, shift = np.asarray(points, float), np.asarray(shift, float)
     away = np.where(points < 0.0, -shift, shift)

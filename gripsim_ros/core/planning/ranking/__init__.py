@@ -1,1 +1,1 @@
-"""Scores of grasps that hold, which are worth going on with, and robustness."""
+"""Ranking: scores of grasps that hold, pruning of closings, robustness."""

@@ -1,4 +1,4 @@
-"""From a state that holds to the grasp that is handed out."""
+"""Assemble a ranked grasp from a state that holds, and keep those that hold so far."""
 
 from collections import UserDict
 from dataclasses import replace
@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 from ... import batches
 from ...hand import HandModel
 from ...transforms import cross, transform
-from ..closing.closing import Held
-from ..closing.grasp_state import StateRow
+from ..closing.closing import HeldGrasp
+from ..closing.grasp_state import GraspState
 from ..hypotheses.generate import Hypothesis
 from ..options import PlannerOptions
 from ..ranked_grasp import GraspContact, RankedGrasp
-from .scan_uncertainty import with_doubt
-from .score import Reference, damage_margin, grip_efforts, score_terms
+from .scan_uncertainty import with_scan_uncertainty
+from .score import ScoreReference, damage_margin, grip_efforts, score_terms
 
 Array = NDArray[np.float64]
 
 
-def make_grasp(hypothesis: Hypothesis, held: Held, hand: HandModel, reference: Reference,
+def make_grasp(hypothesis: Hypothesis, held: HeldGrasp, hand: HandModel, reference: ScoreReference,
                options: PlannerOptions) -> RankedGrasp:
     """
     Return the grasp of a hypothesis and a state that holds, not yet ranked.
@@ -28,9 +28,9 @@ def make_grasp(hypothesis: Hypothesis, held: Held, hand: HandModel, reference: R
     Parameters
     ----------
     hypothesis : Hypothesis
-    held : Held
+    held : HeldGrasp
     hand : HandModel
-    reference : Reference
+    reference : ScoreReference
     options : PlannerOptions
 
     Returns
@@ -62,22 +62,22 @@ def make_grasp(hypothesis: Hypothesis, held: Held, hand: HandModel, reference: R
         T_object_settled=held.T_object_settled, residual=state.residual,
         limiting_load=limiting_load(state, held.T_object_settled, reference),
         epsilon=state.epsilon, wrench_volume=state.wrench_volume)
-    return with_doubt(grasp, reference.seen, options)
+    return with_scan_uncertainty(grasp, reference.seen, options)
 
 
-def limiting_load(state: StateRow, T_object_settled: Array, reference: Reference
+def limiting_load(state: GraspState, T_object_settled: Array, reference: ScoreReference
                   ) -> Array | None:
     """
     Return the load of the task that fails first in a state.
 
     Parameters
     ----------
-    state : StateRow
-        Told in the frame of the object where the fingers find it.
+    state : GraspState
+        In the frame of the object where the fingers find it.
     T_object_settled : (4, 4) float
-        Where the object settled in that frame: the task's wrenches act at its origin there, in
-        directions that have stayed.
-    reference : Reference
+        Pose of the settled object in that frame: the task's wrenches act at its origin, in
+        unchanged directions.
+    reference : ScoreReference
 
     Returns
     -------
@@ -91,7 +91,7 @@ def limiting_load(state: StateRow, T_object_settled: Array, reference: Reference
     return np.concatenate([reference.mass * gravity + force, torque + cross(lever, force)])
 
 
-def grasp_contacts(state: StateRow, hand: HandModel) -> tuple[GraspContact, ...]:
+def grasp_contacts(state: GraspState, hand: HandModel) -> tuple[GraspContact, ...]:
     """Return the loaded patches of a state."""
     return tuple(
         GraspContact(
@@ -111,14 +111,14 @@ def grasp_contacts(state: StateRow, hand: HandModel) -> tuple[GraspContact, ...]
         for i, link in enumerate(state.links))
 
 
-def patch_warnings(state: StateRow, hand: HandModel) -> tuple[str, ...]:
+def patch_warnings(state: GraspState, hand: HandModel) -> tuple[str, ...]:
     """Return one sentence for each flag of each patch."""
     return tuple(f'{hand.link_names[link]}: {text}'
                  for link, flags in zip(state.links, state.flags)
                  for flag, text in batches.PATCH_FLAG_TEXTS.items() if int(flags) & flag)
 
 
-def _settling_warnings(held: Held) -> tuple[str, ...]:
+def _settling_warnings(held: HeldGrasp) -> tuple[str, ...]:
     if held.balanced:
         return ()
     return (f'the object does not come to rest: {100.0 * held.state.residual:.0f} % of the '
@@ -127,7 +127,7 @@ def _settling_warnings(held: Held) -> tuple[str, ...]:
 
 def rank_key(grasp: RankedGrasp) -> tuple[bool, bool, float, int]:
     """
-    Return the order of ranking: quantitative first, then balanced, then the score, the number.
+    Return the key of ranking: quantitative first, then balanced, then by score and number.
 
     Where the object does not come to rest, no state of balance is known: of 22 such grasps two
     were lost in physics, of 204 others none (docs/validation/physics.md).
@@ -137,7 +137,7 @@ def rank_key(grasp: RankedGrasp) -> tuple[bool, bool, float, int]:
 
 
 class StableGrasps(UserDict[int, RankedGrasp]):
-    """Grasps by the numbers of their hypotheses; the best is looked for where it may change."""
+    """Grasps that hold, by the numbers of their hypotheses; the best is searched for lazily."""
 
     def __init__(self) -> None:
         """Start without grasps."""
@@ -145,14 +145,14 @@ class StableGrasps(UserDict[int, RankedGrasp]):
         self._best: RankedGrasp | None = None
 
     def __setitem__(self, number: int, grasp: RankedGrasp) -> None:
-        """Take a grasp, or other numbers of it."""
+        """Take a grasp, new or changed."""
         super().__setitem__(number, grasp)
         best = self._best
         if best is None or best.hypothesis == number or rank_key(grasp) < rank_key(best):
             self._best = None
 
     def __delitem__(self, number: int) -> None:
-        """Let go of a grasp."""
+        """Remove a grasp."""
         super().__delitem__(number)
         self._best = None
 

@@ -1,4 +1,4 @@
-"""Which closings are worth going on with: what the best score is that they can still reach."""
+"""Pruning: closings whose upper bound of the score falls below a threshold are deferred."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,62 +12,62 @@ from ... import batches
 from ...hand import HandModel
 from .. import rejections
 from ..closing.closing import Closing
-from ..closing.grasp_state import StateRow
-from ..closing.limits import NO_BAR, Bar
+from ..closing.grasp_state import GraspState
+from ..closing.limits import NO_THRESHOLD, ScoreThreshold
 from ..options import PlannerOptions
 from ..ranked_grasp import RankedGrasp
-from .score import Reference, contact_stance, score_terms
+from .score import ScoreReference, score_terms, unbalance_and_spread
 
 Array = NDArray[np.float64]
 
-#: Weight of the sum of shares beside the vectors, all of about unit length.
-LARGE = 1e3
-#: A flagged patch may be in the model's range again at so much of its force [-].
-RELIEF = 0.8
-#: Flags that stay with a patch while it is pressed harder; from a link's edge contacts wander.
-LASTING = batches.PATCH_THIN | batches.PATCH_STRAINED | batches.PATCH_SPREAD
+#: Weight of the row that makes shares add up to 1, beside vectors of about unit length [-].
+SUM_WEIGHT = 1e3
+#: Ratio to its present force below which a flagged patch may lie in the model's range again [-].
+RELIEF_RATIO = 0.8
+#: Flags that a patch keeps while its force grows; contacts may move away from a link's edge.
+LASTING_FLAGS = batches.PATCH_THIN | batches.PATCH_STRAINED | batches.PATCH_SPREAD
 
 
-class Prospects:
+class Pruner:
     """
-    Sets closings aside whose score cannot come among those wanted, and recalls them if it can.
+    Defers closings whose score cannot come among those wanted, and recalls them if needed.
 
-    Hypotheses begin in heats. The bar of a heat is the last rank wanted so far, of the heats
-    before the one before it: all of these are over when it begins. So bars depend on no
-    order of answers. Where grasps let go as the object settles and fewer than wanted remain,
-    those set aside are carried on with, without bar.
+    Hypotheses begin in waves. The threshold of a wave is the last rank wanted so far, of the
+    waves up to the last but one, which are all over when it begins. So thresholds depend on
+    no order of answers. Where grasps let go as the object settles and fewer than wanted
+    remain, the deferred closings go on without threshold.
 
     Parameters
     ----------
     hand : HandModel
-    reference : Reference
+    reference : ScoreReference
     options : PlannerOptions
     wanted : int
         Grasps that settle first: those in the answer, and spare ones.
     """
 
-    def __init__(self, hand: HandModel, reference: Reference, options: PlannerOptions,
+    def __init__(self, hand: HandModel, reference: ScoreReference, options: PlannerOptions,
                  wanted: int) -> None:
         self._hand, self._reference, self._options = hand, reference, options
         self._wanted = wanted
-        self._heats: dict[int, int] = {}
+        self._waves: dict[int, int] = {}
         self._open: set[int] = set()
         self._ranks: list[tuple[int, bool, float]] = []
-        self._aside: dict[int, Closing] = {}
+        self._deferred: dict[int, Closing] = {}
         self._closed = False
 
     @property
-    def room(self) -> int:
+    def capacity(self) -> int:
         """Return how many hypotheses may begin now."""
         size = self._options.heat_size
-        oldest = min((self._heats[number] for number in self._open), default=None)
-        over = len(self._heats) // size if oldest is None else oldest
-        return (over + 2) * size - len(self._heats)
+        oldest = min((self._waves[number] for number in self._open), default=None)
+        over = len(self._waves) // size if oldest is None else oldest
+        return (over + 2) * size - len(self._waves)
 
     @property
-    def aside(self) -> list[Closing]:
-        """Return those set aside that may be recalled, by number."""
-        return [] if self._closed else [c for _, c in sorted(self._aside.items())]
+    def deferred(self) -> list[Closing]:
+        """Return the deferred closings that may be recalled, by number."""
+        return [] if self._closed else [c for _, c in sorted(self._deferred.items())]
 
     def close(self) -> None:
         """Recall nothing any more."""
@@ -75,67 +75,69 @@ class Prospects:
 
     @property
     def counts(self) -> Counter[str]:
-        """Return how many are set aside, as a reason of rejection."""
-        return Counter({rejections.SET_ASIDE: len(self._aside)})
+        """Return how many are deferred, as a reason of rejection."""
+        return Counter({rejections.DEFERRED: len(self._deferred)})
 
     def begin(self, closings: Iterable[Closing]) -> None:
-        """Give each closing its heat and its bar."""
+        """Give each closing its wave and its threshold."""
         for closing in closings:
-            heat = len(self._heats) // self._options.heat_size
-            self._heats[closing.hypothesis.number] = heat
+            wave = len(self._waves) // self._options.heat_size
+            self._waves[closing.hypothesis.number] = wave
             self._open.add(closing.hypothesis.number)
-            closing.bar = self._bar(heat)
+            closing.threshold = self._threshold(wave)
 
     def conclude(self, number: int, grasp: RankedGrasp | None) -> None:
         """Take note of a verdict."""
         self._open.discard(number)
         if grasp is not None:
-            self._ranks.append((self._heats.get(number, 0), grasp.quantitative, grasp.score))
+            self._ranks.append((self._waves.get(number, 0), grasp.quantitative, grasp.score))
 
-    def put_aside(self, closing: Closing) -> None:
-        """Set a closing aside that is below its bar."""
+    def defer(self, closing: Closing) -> None:
+        """Defer a closing whose bound is below its threshold."""
         self._open.discard(closing.hypothesis.number)
-        self._aside[closing.hypothesis.number] = closing
+        self._deferred[closing.hypothesis.number] = closing
 
     def recall(self) -> list[Closing]:
-        """Return those set aside to be carried on with, without bar."""
-        closings, self._aside = self.aside, {}
+        """Return the deferred closings, which go on without threshold."""
+        closings, self._deferred = self.deferred, {}
         for closing in closings:
-            closing.bar = NO_BAR
+            closing.threshold = NO_THRESHOLD
         return closings
 
-    def is_beaten(self, closing: Closing, state: StateRow) -> bool:
-        """Tell whether a closing need not go on, after an answer; note its best score."""
-        if closing.judged or closing.bar == NO_BAR or not (
-                state.capable and closing.presses_everywhere(state)):
+    def should_defer(self, closing: Closing, state: GraspState) -> bool:
+        """Return True if a closing falls below its threshold; set its bound of the score."""
+        if closing.judged or closing.threshold == NO_THRESHOLD or not (
+                state.capable and closing.loads_all_contacts(state)):
             return False
-        closing.best_score = best_score(state, self._hand, self._reference, self._options)
+        closing.score_bound = score_upper_bound(state, self._hand, self._reference, self._options)
         ratios = force_ratios(state, closing.wanted_forces(state))
-        quantitative = comes_into_range(state.flags & LASTING, ratios)
-        return closing.best_score < (closing.bar.quantitative if quantitative
-                                     else closing.bar.other)
+        quantitative = within_model_range(state.flags & LASTING_FLAGS, ratios)
+        return closing.score_bound < (closing.threshold.quantitative if quantitative
+                                      else closing.threshold.other)
 
-    def _bar(self, heat: int) -> Bar:
+    def _threshold(self, wave: int) -> ScoreThreshold:
         ranks = sorted(((quantitative, score) for of, quantitative, score in self._ranks
-                        if of <= heat - 2), reverse=True)
+                        if of <= wave - 2), reverse=True)
         if len(ranks) < self._wanted:
-            return NO_BAR
+            return NO_THRESHOLD
         quantitative, score = ranks[self._wanted - 1]
-        bar = score - self._options.set_aside_slack
-        return Bar(bar, np.inf) if quantitative else Bar(other=bar)
+        threshold = score - self._options.set_aside_slack
+        if quantitative:
+            return ScoreThreshold(threshold, np.inf)
+        return ScoreThreshold(other=threshold)
 
 
-def best_score(state: StateRow, hand: HandModel, reference: Reference,
-               options: PlannerOptions) -> float:
+def score_upper_bound(state: GraspState, hand: HandModel, reference: ScoreReference,
+                      options: PlannerOptions) -> float:
     """
-    Return the best score that a closing can reach from a state, the contacts staying in place.
+    Return the best score that a closing can reach from a state, its contacts staying in place.
 
     Parameters
     ----------
-    state : StateRow
-        Forces that hold exist, and every finger that touches presses.
+    state : GraspState
+        Forces that hold exist, and every contact bears force.
     hand : HandModel
-    reference : Reference
+    reference : ScoreReference
     options : PlannerOptions
 
     Returns
@@ -146,9 +148,9 @@ def best_score(state: StateRow, hand: HandModel, reference: Reference,
     -----
     Own derivation. However the fingers share the force, the middle of the contacts is in
     their convex hull, so its distance from the centre of mass bounds the support. Opposition
-    and spread depend on places and normals alone, and the least forces hardly on more. Pressure
-    and deformation only grow where the state does not hold yet; elsewhere they count as none,
-    and so does torque. What contacts move while they are pressed is left to
+    and spread depend on points and normals alone, and the minimal forces hardly on more.
+    Pressure and deformation only grow where the state does not hold yet; elsewhere they count
+    as 0, and so does torque. The motion of contacts as their forces grow is left to
     ``set_aside_slack``.
 
     """
@@ -161,21 +163,22 @@ def best_score(state: StateRow, hand: HandModel, reference: Reference,
     return sum(parts.values())
 
 
-def foreseen_change(state: StateRow, wanted: Mapping[int, float], hand: HandModel,
-                    reference: Reference, options: PlannerOptions) -> tuple[float, bool]:
+def predicted_score_change(state: GraspState, wanted: Mapping[int, float], hand: HandModel,
+                           reference: ScoreReference, options: PlannerOptions
+                           ) -> tuple[float, bool]:
     """
-    Return by how much about the score changes as links come to press as wanted.
+    Return the estimated change of the score as links come to their wanted forces.
 
-    And whether the numbers may then lie in the model's range.
+    And whether all patches may then lie in the model's range.
 
     Parameters
     ----------
-    state : StateRow
-        Holds.
+    state : GraspState
+        One that holds.
     wanted : mapping of int to float
-        Normal force by link [N]; others press as they do.
+        Normal force by link [N]; other links keep theirs.
     hand : HandModel
-    reference : Reference
+    reference : ScoreReference
     options : PlannerOptions
 
     Returns
@@ -184,9 +187,9 @@ def foreseen_change(state: StateRow, wanted: Mapping[int, float], hand: HandMode
 
     Notes
     -----
-    Own estimate: contacts and minimal forces stay; pressures go by Hertz's third and
-    displacements by his two thirds of the forces. A patch that is flagged stays so unless its
-    force falls below ``RELIEF`` of what it is, its radius by 7 %.
+    Own estimate: contacts and minimal forces stay; pressures change with the power 1/3 of the
+    forces and displacements with 2/3, as of Hertz. A flagged patch stays flagged unless its
+    force falls below ``RELIEF_RATIO`` of the present one, its radius by 7 %.
 
     """
     ratios = force_ratios(state, wanted)
@@ -194,26 +197,27 @@ def foreseen_change(state: StateRow, wanted: Mapping[int, float], hand: HandMode
         state, forces=state.forces * ratios[:, None],
         peak_pressures=state.peak_pressures * np.cbrt(ratios),
         max_displacement=state.max_displacement * float(np.cbrt(ratios.max(initial=0.0))) ** 2)
-    none, stance = np.zeros(len(hand.joint_names)), contact_stance(state, reference)
-    before, after = (score_terms(of, none, hand, reference, options, stance)[0]
+    no_torques = np.zeros(len(hand.joint_names))
+    contact_geometry = unbalance_and_spread(state, reference)
+    before, after = (score_terms(of, no_torques, hand, reference, options, contact_geometry)[0]
                      for of in (state, pressed))
-    return after - before, comes_into_range(state.flags, ratios)
+    return after - before, within_model_range(state.flags, ratios)
 
 
-def force_ratios(state: StateRow, wanted: Mapping[int, float]) -> Array:
-    """Return what is wanted of each patch (k,) over its present force; 1: as it is."""
+def force_ratios(state: GraspState, wanted: Mapping[int, float]) -> Array:
+    """Return the wanted over the present force of each patch (k,); 1 where none is wanted."""
     present = {link: state.normal_forces[state.links == link].sum() for link in wanted}
     return np.array([wanted[link] / present[link] if present.get(link, 0.0) > 0.0 else 1.0
                      for link in state.links.tolist()])
 
 
-def comes_into_range(flags: NDArray[np.int64], ratios: Array) -> bool:
-    """Tell whether no patch is flagged, or each whose force is to fall below ``RELIEF`` of it."""
-    return not (flags.astype(bool) & (ratios > RELIEF)).any()
+def within_model_range(flags: NDArray[np.int64], ratios: Array) -> bool:
+    """Return True if the force of each flagged patch is to fall below ``RELIEF_RATIO`` of it."""
+    return not (flags.astype(bool) & (ratios > RELIEF_RATIO)).any()
 
 
 def _least_norm(vectors: Array) -> float:
-    """Return the smallest norm of a convex sum of vectors (n, 3)."""
-    rows = np.vstack([vectors.T, np.full(len(vectors), LARGE)])
-    shares, _ = nnls(rows, np.array([0.0, 0.0, 0.0, LARGE]))
+    """Return the smallest norm of a convex combination of vectors (n, 3)."""
+    rows = np.vstack([vectors.T, np.full(len(vectors), SUM_WEIGHT)])
+    shares, _ = nnls(rows, np.array([0.0, 0.0, 0.0, SUM_WEIGHT]))
     return float(np.linalg.norm(shares @ vectors) / max(float(shares.sum()), 1e-12))

@@ -1,4 +1,4 @@
-"""Robustness of grasps: the numbers of a request varied at random, and what comes of it."""
+"""Robustness of grasps: verdicts where the numbers of a request are varied at random."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,24 +9,24 @@ from numpy.typing import NDArray
 from ...bodies import GraspObject
 from ...hand import HandModel, forward_kinematics, link_jacobians
 from ...transforms import from_rotation_vector
-from ..closing.grasp_state import StateRow
+from ..closing.grasp_state import GraspState
 from ..hypotheses.hand_geometry import find_fingers
 from ..options import Uncertainty
 from ..ranked_grasp import RankedGrasp, Robustness
 
 Array = NDArray[np.float64]
 
-#: Poisson's ratios are kept within [-].
+#: Range of varied Poisson's ratios [-].
 POISSON_RANGE = (0.0, 0.499)
-#: Friction is kept above [-].
+#: Smallest varied friction [-].
 LEAST_FRICTION = 1e-3
-#: A joint settles by so much in one step at most [rad].
-MOST_STEP = 0.02
+#: Largest Newton step of a joint [rad].
+MAX_JOINT_STEP = 0.02
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """One draw: the object with another material, and its pose (4, 4) where it was thought."""
+    """One draw: the object with another material, and its pose (4, 4) in the assumed one."""
 
     grasp_object: GraspObject
     T_object_moved: Array
@@ -35,7 +35,7 @@ class Sample:
 def draw_samples(grasp_object: GraspObject, uncertainty: Uncertainty, count: int, seed: int
                  ) -> list[Sample]:
     """
-    Return objects as they might be instead.
+    Return random variations of an object and its pose.
 
     Parameters
     ----------
@@ -57,23 +57,23 @@ def draw_samples(grasp_object: GraspObject, uncertainty: Uncertainty, count: int
 
 def _draw(grasp_object: GraspObject, uncertainty: Uncertainty, rng: np.random.Generator
           ) -> Sample:
-    numbers, stuff = rng.standard_normal(9), grasp_object.material
+    numbers, material = rng.standard_normal(9), grasp_object.material
     varied = replace(
-        stuff,
-        youngs_modulus=stuff.youngs_modulus * float(np.exp(
+        material,
+        youngs_modulus=material.youngs_modulus * float(np.exp(
             uncertainty.youngs_modulus * numbers[0])),
         poisson_ratio=float(np.clip(
-            stuff.poisson_ratio + uncertainty.poisson_ratio * numbers[1], *POISSON_RANGE)),
-        friction=max(LEAST_FRICTION, stuff.friction * float(np.exp(
+            material.poisson_ratio + uncertainty.poisson_ratio * numbers[1], *POISSON_RANGE)),
+        friction=max(LEAST_FRICTION, material.friction * float(np.exp(
             uncertainty.friction * numbers[2]))))
     centre = grasp_object.mass_properties.centre_of_mass
-    T = rotated_about(centre, uncertainty.rotation * numbers[6:],
-                      uncertainty.position * numbers[3:6])
+    T = rotation_about(centre, uncertainty.rotation * numbers[6:],
+                       uncertainty.position * numbers[3:6])
     return Sample(GraspObject(grasp_object.mesh, varied, grasp_object.label), T)
 
 
-def rotated_about(centre: Array, rotation: Array, translation: Array) -> Array:
-    """Return the motion (4, 4) that turns about a point [m] by a vector [rad] and then moves."""
+def rotation_about(centre: Array, rotation: Array, translation: Array) -> Array:
+    """Return the motion (4, 4): a rotation vector [rad] about a point [m], then a translation."""
     T = from_rotation_vector(np.concatenate([np.zeros(3), rotation]))
     T[:3, 3] = centre - T[:3, :3] @ centre + translation
     return T
@@ -81,7 +81,7 @@ def rotated_about(centre: Array, rotation: Array, translation: Array) -> Array:
 
 def commanded_joints(hand: HandModel, grasp: RankedGrasp, squeeze: float) -> Array:
     """
-    Return where springs at the joints are sent to press as closing did (J,) [rad].
+    Return the set points of springs at the joints that press as closing did (J,) [rad].
 
     Parameters
     ----------
@@ -95,14 +95,14 @@ def commanded_joints(hand: HandModel, grasp: RankedGrasp, squeeze: float) -> Arr
     links = np.array([hand.link_names.index(c.link) for c in grasp.contacts], dtype=np.int64)
     points = np.array([c.point for c in grasp.contacts]).reshape(-1, 3)
     forces = np.array([c.closing_force for c in grasp.contacts]).reshape(-1, 3)
-    rows = _levers(hand, joints, grasp.T_object_palm, links, points)
+    rows = _contact_jacobians(hand, joints, grasp.T_object_palm, links, points)
     torques = np.einsum('kxj,kx->j', rows, forces)
     commanded: Array = joints + squeeze * torques / hand.joint_stiffness
     return commanded
 
 
-def settled_joints(hand: HandModel, joints: Array, command: Array, T_object_palm: Array,
-                   state: StateRow) -> Array:
+def balanced_joints(hand: HandModel, joints: Array, command: Array, T_object_palm: Array,
+                    state: GraspState) -> Array:
     """
     Return the joints (J,) after one Newton step to balance springs and contact forces [rad].
 
@@ -115,22 +115,22 @@ def settled_joints(hand: HandModel, joints: Array, command: Array, T_object_palm
     joints, command : (J,) float
         [rad]
     T_object_palm : (4, 4) float
-    state : StateRow
+    state : GraspState
         At ``joints``.
     """
     stiffness = np.broadcast_to(hand.joint_stiffness, joints.shape)
-    rows = _levers(hand, joints, T_object_palm, state.links, state.points)
+    rows = _contact_jacobians(hand, joints, T_object_palm, state.links, state.points)
     along = np.einsum('kxj,kx->kj', rows, state.normals)
     matrix = np.diag(stiffness) + along.T @ (state.normal_stiffness[:, None] * along)
     missing = stiffness * (command - joints) - np.einsum('kxj,kx->j', rows, state.forces)
-    step = np.clip(np.linalg.solve(matrix, missing), -MOST_STEP, MOST_STEP)
+    step = np.clip(np.linalg.solve(matrix, missing), -MAX_JOINT_STEP, MAX_JOINT_STEP)
     settled: Array = np.clip(joints + step, hand.joint_lower, hand.joint_upper)
     return settled
 
 
-def _levers(hand: HandModel, joints: Array, T_object_palm: Array, links: NDArray[np.int64],
-            points: Array) -> Array:
-    """Return how fast points of links move (k, 3, J) with the closing joints, frame object."""
+def _contact_jacobians(hand: HandModel, joints: Array, T_object_palm: Array,
+                       links: NDArray[np.int64], points: Array) -> Array:
+    """Return Jacobians of points on links (k, 3, J) for the closing joints, frame object."""
     T_palm_link = forward_kinematics(hand, joints[None])[0]
     jacobians = link_jacobians(hand, joints[None])[0][links]
     R_object_palm = T_object_palm[:3, :3]
@@ -146,7 +146,7 @@ def _levers(hand: HandModel, joints: Array, T_object_palm: Array, links: NDArray
 
 def summarise(verdicts: Sequence[tuple[bool, float]]) -> Robustness:
     """
-    Return the robustness that one grasp's verdicts give: whether it holds, and the margin.
+    Return the robustness of a grasp from its verdicts: whether it holds, and its margin.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What it costs a grasp to rest on surface that was assumed, not seen."""
+"""Scan uncertainty: the loss of score of grasps on surface that was assumed, not seen."""
 
 from dataclasses import replace
 
@@ -8,14 +8,14 @@ from ...bodies.scans.complete import SeenSurface
 from ..options import PlannerOptions
 from ..ranked_grasp import RankedGrasp, ScoreTerm
 
-#: Contacts of a smaller expected error rest on seen surface [m].
-NOTABLE = 1e-4
+#: Largest expected error of a contact that counts as on seen surface [m].
+NOTABLE_ERROR = 1e-4
 
 
-def with_doubt(grasp: RankedGrasp, seen: SeenSurface | None,
-               options: PlannerOptions) -> RankedGrasp:
+def with_scan_uncertainty(grasp: RankedGrasp, seen: SeenSurface | None,
+                          options: PlannerOptions) -> RankedGrasp:
     """
-    Return a grasp of a completed body with the doubt about its contacts.
+    Return a grasp of a completed body with the uncertainty of its contacts.
 
     Each contact gets the expected error of the surface there, the grasp a warning for each
     on unseen surface, and the score a term ``unseen`` that takes up to ``unseen_loss`` from
@@ -44,7 +44,7 @@ def with_doubt(grasp: RankedGrasp, seen: SeenSurface | None,
     term = ScoreTerm('unseen', worst, 'm', options.unseen_loss, options.unseen_loss * share, share)
     warnings = tuple(
         f'{contact.link}: rests on surface that was not seen; it may be {1e3 * error:.1f} mm off'
-        for contact, error in zip(grasp.contacts, errors) if error > NOTABLE)
+        for contact, error in zip(grasp.contacts, errors) if error > NOTABLE_ERROR)
     return replace(
         grasp, score=grasp.score + term.contribution, terms=(*grasp.terms, term),
         warnings=grasp.warnings + warnings, contacts=tuple(

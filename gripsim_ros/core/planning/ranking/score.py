@@ -1,4 +1,4 @@
-"""Ranking: a score whose every term is shown, with unit and weight."""
+"""The score of a grasp, every term shown with its unit and weight."""
 
 from dataclasses import dataclass
 
@@ -10,13 +10,13 @@ from ...bodies import GraspObject
 from ...bodies.scans.complete import SeenSurface
 from ...hand import HandModel, link_poses_and_jacobians
 from ...transforms import cross, skew
-from ..closing.grasp_state import StateRow
+from ..closing.grasp_state import GraspState
 from ..options import PlannerOptions
 from ..ranked_grasp import ScoreTerm
 
 Array = NDArray[np.float64]
 
-#: Least singular value of the grasp map with which the spread term is whole: that of three
+#: Smallest singular value of the grasp map with which the spread term is 1; that of three
 #: contacts evenly round a circle of the object's radius is 1.2.
 FULL_SPREAD = 1.0
 #: Displacement, in parts of the object's radius, at which the deformation term is 0.
@@ -24,12 +24,12 @@ FULL_DEFORMATION = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class Reference:
+class ScoreReference:
     """
-    What a score is measured against: load [N], friction, radius [m], pressure [Pa].
+    Reference values of a score: load [N], friction, radius [m], pressure [Pa].
 
-    ``load_cases (c, 9)`` are the task's, ``mass`` [kg] the object's. ``seen`` tells where a
-    completed body was seen; None: it was given.
+    ``load_cases (c, 9)`` are the task's, ``mass`` [kg] the object's. ``seen`` is the surface
+    of a completed body that was seen; None: the body was given.
     """
 
     load: float
@@ -41,9 +41,10 @@ class Reference:
     seen: SeenSurface | None = None
 
 
-def score_reference(grasp_object: GraspObject, hand: HandModel, load_cases: Array) -> Reference:
+def score_reference(grasp_object: GraspObject, hand: HandModel, load_cases: Array
+                    ) -> ScoreReference:
     """
-    Return the reference of a request.
+    Return the reference values of a request.
 
     Parameters
     ----------
@@ -53,14 +54,14 @@ def score_reference(grasp_object: GraspObject, hand: HandModel, load_cases: Arra
 
     Returns
     -------
-    Reference
+    ScoreReference
         ``load`` is the largest force of a case; ``radius`` that of the sphere of the
         object's volume; ``max_pressure`` the lowest limit of material and pads.
     """
     properties = grasp_object.mass_properties
     loads = np.linalg.norm(properties.mass * load_cases[:, :3] + load_cases[:, 3:6], axis=1)
     pads = [link.pad.max_pressure for link in hand.links if link.pad is not None]
-    return Reference(
+    return ScoreReference(
         load=float(max(loads.max(initial=0.0), 1e-9)),
         friction=grasp_object.material.friction,
         radius=float((3.0 * properties.volume / (4.0 * np.pi)) ** (1.0 / 3.0)),
@@ -68,7 +69,7 @@ def score_reference(grasp_object: GraspObject, hand: HandModel, load_cases: Arra
         load_cases=load_cases, mass=properties.mass, seen=grasp_object.seen)
 
 
-def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: StateRow) -> Array:
+def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: GraspState) -> Array:
     """
     Return the joint torques of the minimal forces (J,) [N m]: the transposed Jacobian.
 
@@ -78,7 +79,7 @@ def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: St
     joints : (J,) float
         [rad]
     T_object_palm : (4, 4) float
-    state : StateRow
+    state : GraspState
         Its minimal forces act on the object.
     """
     T_palm_link, jacobians = (rows[0] for rows in link_poses_and_jacobians(hand, joints[None]))
@@ -94,28 +95,28 @@ def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: St
     return efforts
 
 
-def contact_stance(state: StateRow, reference: Reference) -> tuple[float, float]:
-    """Return how little normals oppose each other, and contacts spread: no force counts."""
+def unbalance_and_spread(state: GraspState, reference: ScoreReference) -> tuple[float, float]:
+    """Return the unbalance of the normals and the spread of the contacts, whatever the forces."""
     return _unbalance(state.normals), _spread(state, reference.radius)
 
 
-def score_terms(state: StateRow, efforts: Array, hand: HandModel, reference: Reference,
-                options: PlannerOptions, stance: tuple[float, float] | None = None
+def score_terms(state: GraspState, efforts: Array, hand: HandModel, reference: ScoreReference,
+                options: PlannerOptions, contact_geometry: tuple[float, float] | None = None
                 ) -> tuple[float, tuple[ScoreTerm, ...]]:
     """
     Return a grasp's score in [0, 1] and its terms.
 
     Parameters
     ----------
-    state : StateRow
-        A state; without forces that hold it, its gentleness is 0.
+    state : GraspState
+        Without forces that hold, its gentleness is 0.
     efforts : (J,) float
         Joint torques of the minimal forces [N m].
     hand : HandModel
-    reference : Reference
+    reference : ScoreReference
     options : PlannerOptions
     stance : (float, float), optional
-        ``contact_stance`` of the state, where it is known.
+        ``unbalance_and_spread`` of the state, where it is known.
 
     Returns
     -------
@@ -130,7 +131,7 @@ def score_terms(state: StateRow, efforts: Array, hand: HandModel, reference: Ref
     force = float(np.linalg.norm(state.minimal_forces, axis=1).sum()) / reference.load
     peak = float(state.peak_pressures.max(initial=0.0))
     offset = _support_offset(state)
-    unbalance, spread = stance or contact_stance(state, reference)
+    unbalance, spread = contact_geometry or unbalance_and_spread(state, reference)
     torque = float(np.max(np.abs(efforts) / hand.joint_efforts))
     values = {
         'gentleness': (force, 'N/N', _gentleness(reference.friction * force)),
@@ -153,27 +154,27 @@ def _term(name: str, value: float, unit: str, weight: float, normalised: float) 
     return ScoreTerm(name, value, unit, weight, weight * normalised, normalised)
 
 
-def damage_margin(state: StateRow, reference: Reference) -> float:
+def damage_margin(state: GraspState, reference: ScoreReference) -> float:
     """Return the damage pressure of object or pads over the peak pressure [-], ``inf``: none."""
     peak = float(state.peak_pressures.max(initial=0.0))
     return reference.max_pressure / peak if peak > 0.0 else np.inf
 
 
 def _gentleness(pinches: float) -> float:
-    """Return 1 for a friction pinch's force, less for more; 0 where no forces hold."""
+    """Return 1 up to the force of a friction pinch, less above; 0 where no forces hold."""
     return min(1.0, 1.0 / pinches) if pinches > 0.0 else 0.0
 
 
-def _support_offset(state: StateRow) -> float:
-    """Return the distance of the centre of mass from the middle of the contacts [m]."""
+def _support_offset(state: GraspState) -> float:
+    """Return the distance of the centre of mass from the contacts' centre of pressure [m]."""
     weights = np.maximum(state.normal_forces, 0.0)
     middle = weights @ state.points / max(float(weights.sum()), 1e-12)
     return float(np.linalg.norm(middle - state.centre_of_mass))
 
 
-def _spread(state: StateRow, radius: float) -> float:
+def _spread(state: GraspState, radius: float) -> float:
     """
-    Return the least singular value of the grasp map of hard fingers, torques over radius.
+    Return the smallest singular value of the grasp map of hard fingers, torques over radius.
 
     Source: Li & Sastry 1988. Two contacts have 0: nothing but torsion resists about the
     line through them.
@@ -188,7 +189,7 @@ def _spread(state: StateRow, radius: float) -> float:
 
 
 def _unbalance(normals: Array) -> float:
-    """Return the smallest norm of a convex sum of the normals: 0 where they can balance."""
+    """Return the smallest norm of a convex combination of normals; 0 where they can balance."""
     if not len(normals):
         return 1.0      # and nnls writes beyond a matrix without columns
     large = 1e3

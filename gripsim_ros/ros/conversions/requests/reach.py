@@ -7,7 +7,8 @@ from gripsim_interfaces.msg import Grasp
 from numpy.typing import NDArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ....core.planning.ranked_grasp import COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM, Reach
+from ....core.planning.ranked_grasp import (
+    COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM, ManipulationResult)
 from ....core.transforms import inverse
 from ..geometry import duration_to_msg, pose_from_msg, pose_to_msg
 
@@ -19,7 +20,7 @@ CODES = {HAND_ONLY: Grasp.REACH_HAND_ONLY, COMPLIANT: Grasp.REACH_COMPLIANT,
 MOVING_TIME = 4.0
 
 
-def reach_fields(reach: Reach | None, T_frame_object: Array,
+def reach_fields(reach: ManipulationResult | None, T_frame_object: Array,
                  joint_names: tuple[str, ...]) -> dict[str, Any]:
     """Return the fields of a ``Grasp`` message about moving the object; poses in its frame."""
     if reach is None:
@@ -36,7 +37,7 @@ def reach_fields(reach: Reach | None, T_frame_object: Array,
                                     for T in reach.T_object_palm]}
 
 
-def reach_from_msg(msg: Grasp, T_frame_object: Array) -> Reach | None:
+def reach_from_msg(msg: Grasp, T_frame_object: Array) -> ManipulationResult | None:
     """Return what a ``Grasp`` message says about moving the object; None: not examined."""
     levels = {code: level for level, code in CODES.items()}
     if msg.reach not in levels:
@@ -44,7 +45,7 @@ def reach_from_msg(msg: Grasp, T_frame_object: Array) -> Reach | None:
     T_object_frame = inverse(T_frame_object)
     times = np.array([p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec
                       for p in msg.manipulation_trajectory.points])
-    return Reach(
+    return ManipulationResult(
         level=levels[msg.reach], residual=msg.reach_residual, slip_share=msg.reach_slip_share,
         joints=np.array([list(p.positions) for p in msg.manipulation_trajectory.points]),
         T_object_palm=np.array([T_object_frame @ pose_from_msg(pose)

@@ -14,7 +14,7 @@ from gripsim_ros.core.bodies.scans.complete import METHODS, complete_scan, estim
 from gripsim_ros.core.bodies.scans.reading import has_faces, read_points
 from gripsim_ros.core.bodies.shapes.solids import sphere
 from gripsim_ros.core.errors import MeshError, ShapeError
-from gripsim_ros.core.planning.ranking.scan_uncertainty import with_doubt
+from gripsim_ros.core.planning.ranking.scan_uncertainty import with_scan_uncertainty
 from gripsim_ros.library.in_process import find_material, plan_grasps, planner_options
 from scan_cases import RADIUS, eye, half_sphere
 
@@ -201,7 +201,7 @@ def doubtful(depth):
     grasp = replace(grasp, contacts=tuple(
         replace(contact, point=point) for contact, point in zip(grasp.contacts, points)))
     seen = complete_scan(half_sphere(), 'mirror', viewpoint=eye()).seen
-    return grasp, with_doubt(grasp, seen, planner_options())
+    return grasp, with_scan_uncertainty(grasp, seen, planner_options())
 
 
 def test_a_grasp_on_unseen_surface_is_warned_of_and_loses_score():
@@ -223,7 +223,7 @@ def test_the_farther_behind_the_lower_the_score():
 
 def test_a_grasp_on_a_given_body_is_left_alone():
     grasp = made_up_grasp(1)
-    assert with_doubt(grasp, None, planner_options()) is grasp
+    assert with_scan_uncertainty(grasp, None, planner_options()) is grasp
 
 
 @pytest.mark.slow

@@ -11,8 +11,8 @@ from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import rejections
 from gripsim_ros.core.planning.closing.closing import Closing
 from gripsim_ros.core.planning.closing.force_level import FORCE_GROWTH
-from gripsim_ros.core.planning.closing.grasp_state import StateRow
-from gripsim_ros.core.planning.closing.limits import Limits, Softness
+from gripsim_ros.core.planning.closing.grasp_state import GraspState
+from gripsim_ros.core.planning.closing.limits import ClosingLimits, ContactCompliance
 from gripsim_ros.core.planning.hypotheses.generate import Hypothesis
 from gripsim_ros.core.transforms import apply
 from gripsim_ros.library.in_process import planner_options
@@ -29,18 +29,18 @@ def hand():
     return load_default_hand()
 
 
-def closing_of(hand, **course):
+def closing_of(hand, **snapshot):
     """Return a closing about the origin that is as far as told."""
-    limits = Limits(holding_force=1.0, softness=Softness(1e6), max_pressure=1e6)
+    limits = ClosingLimits(holding_force=1.0, compliance=ContactCompliance(1e6), max_pressure=1e6)
     closing = Closing(Hypothesis(0, np.eye(4), PRESHAPE, 0.0), hand, planner_options(), limits)
-    closing.resume({**closing.course, **course})
+    closing.restore({**closing.snapshot, **snapshot})
     return closing
 
 
 def squeezing(hand, fraction=0.0):
     """Return a closing whose fingertips have come to touch, each joint at a fraction."""
     arrived = np.isin(np.arange(len(hand.link_names)), [hand.link_index(n) for n in TIPS])
-    return closing_of(hand, _phase='squeeze', _steps=1, _arrived=arrived,
+    return closing_of(hand, _phase='squeeze', _steps=1, _in_contact=arrived,
                       _fraction=np.full(len(hand.joint_names), fraction))
 
 
@@ -53,13 +53,13 @@ def state_of(hand, forces, minimal=0.5, **changes):
     normals /= np.linalg.norm(normals, axis=1)[:, None]
     ones, far = np.ones(3), np.ones(len(hand.link_names))
     far[links] = 0.0
-    values = {field.name: np.nan for field in fields(StateRow)}
+    values = {field.name: np.nan for field in fields(GraspState)}
     values.update(
         links=links, points=points, normals=normals, forces=np.array(forces)[:, None] * normals,
         flags=np.zeros(3, np.int64), clearance=far, depth=1e-3 * (1.0 - far), margin=0.5,
         self_clearance=np.inf, obstacle_clearance=np.inf, peak_pressures=1e3 * ones,
         normal_stiffness=1e3 * ones, minimal_envelope=minimal * ones, capable=True, holds=False)
-    return StateRow(**{**values, **changes})
+    return GraspState(**{**values, **changes})
 
 
 def test_fingers_that_meet_nothing_close_whole_and_are_too_few(hand):
@@ -76,7 +76,7 @@ def test_fingers_that_meet_nothing_close_whole_and_are_too_few(hand):
 
 
 @pytest.mark.parametrize('flags, reason', [
-    (batches.PATCH_THROUGH, rejections.THROUGH),
+    (batches.PATCH_THROUGH, rejections.PRESSES_THROUGH),
     (batches.PATCH_THROUGH | batches.PATCH_REACHES_OBJECT_EDGE, ''),
     (batches.PATCH_THIN, '')])
 def test_pressing_through_a_wall_ends_it_but_at_an_edge_every_wall_is_thin(hand, flags, reason):
@@ -104,7 +104,7 @@ def test_where_no_force_at_all_would_hold_no_more_are_tried(hand, needed, force,
 
 @pytest.mark.parametrize('margin, force, peak, reason', [
     (0.0, 2.0, 1e5, rejections.SLIPS_OUT), (0.0, 1.5, 1e5, ''), (0.01, 20.0, 1e5, ''),
-    (np.nan, 2.0, 1e5, ''), (0.0, 2.0, 1.1e6, rejections.PRESSURE)])
+    (np.nan, 2.0, 1e5, ''), (0.0, 2.0, 1.1e6, rejections.EXCESSIVE_PRESSURE)])
 def test_what_is_not_held_without_load_is_given_up_when_pressed_harder_it_is_not_either(
         hand, margin, force, peak, reason):
     """Where a pressure is beyond its limit, that may be all that keeps it from being held."""
@@ -113,7 +113,7 @@ def test_what_is_not_held_without_load_is_given_up_when_pressed_harder_it_is_not
                      peak_pressures=np.full(3, peak))
     closing.answer(state)
     assert closing.reason == ('' if reason == rejections.SLIPS_OUT else reason)
-    closing = closing_of(hand, **closing.course) if not closing.done else closing
+    closing = closing_of(hand, **closing.snapshot) if not closing.done else closing
     if not closing.done:
         closing.answer(state)
     assert closing.reason == reason and closing.done is bool(reason)
@@ -128,7 +128,7 @@ def test_a_contact_that_brings_no_force_is_gone_twice_as_far_each_time_up_to_a_b
         steps.append(np.abs(closing.question().joint_positions - before).max())
     ratios = np.array(steps[1:-1]) / np.array(steps[:-2])
     bounded = np.flatnonzero(ratios < 2.0 - RTOL)[0]
-    assert bounded >= 3 and closing.reason == rejections.NOT_SETTLED
+    assert bounded >= 3 and closing.reason == rejections.NOT_CONVERGED
     assert_allclose(ratios[:bounded], 2.0, rtol=RTOL)
     assert_allclose(ratios[bounded + 1:], 1.0, rtol=RTOL)
 
@@ -169,7 +169,7 @@ def test_where_balance_was_lost_too_much_pressure_ends_it(hand):
         closing.answer(state)
         assert not closing.done
     closing.answer(state_of(hand, np.full(3, 2.0), **over))
-    assert closing.reason == rejections.PRESSURE
+    assert closing.reason == rejections.EXCESSIVE_PRESSURE
 
 
 def test_beyond_a_limit_forces_are_lowered_also_where_balance_was_lost(hand):

@@ -13,10 +13,10 @@ from gripsim_ros.core.hand import Pad
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task, task_load_cases
 from gripsim_ros.core.planning.closing.closing import Closing
-from gripsim_ros.core.planning.closing.force_control import Control, TriedForces
+from gripsim_ros.core.planning.closing.force_control import ContactControl, ForceHistory
 from gripsim_ros.core.planning.closing.force_level import ForceLevel
-from gripsim_ros.core.planning.closing.grasp_state import state_row
-from gripsim_ros.core.planning.closing.limits import Softness, closing_limits
+from gripsim_ros.core.planning.closing.grasp_state import extract_state
+from gripsim_ros.core.planning.closing.limits import ContactCompliance, closing_limits
 from gripsim_ros.core.planning.hypotheses.generate import propose_hypotheses
 from gripsim_ros.core.planning.ranking.score import score_reference
 from gripsim_ros.library.in_process import link_shapes, mechanics_options, planner_options
@@ -55,7 +55,7 @@ def closed(hand, body):
                 question.T_object_palm[None], question.joint_positions[None],
                 question.joint_displacements[None], question.sweep_object[None],
                 load_cases=cases, detail=question.detail)
-            state = state_row(pipeline.evaluate(batch), 0)
+            state = extract_state(pipeline.evaluate(batch), 0)
             asked += int(state.holds and state.margin >= options.margin_band[0])
             closing.answer(state)
         if closing.held is not None:
@@ -81,9 +81,9 @@ def test_closing_ends_with_forces_just_above_a_multiple_of_those_computed(hand, 
     assert np.mean(even) >= LEAST_SHARE_EVEN
 
 
-def found_force(power, wanted, touch, confine):
+def found_force(power, wanted, touch, bracket_steps):
     """Press a contact of any power by steps that take it for Hertz's; return the best error."""
-    controls, tried, fraction, best = [Control(0, 3, (0,))], TriedForces(), touch, np.inf
+    controls, tried, fraction, best = [ContactControl(0, 3, (0,))], ForceHistory(), touch, np.inf
     fraction += 1e-3
     for _ in range(STEPS):
         depth = max(fraction - touch, 0.0)
@@ -92,8 +92,8 @@ def found_force(power, wanted, touch, confine):
         best = min(best, abs(force / wanted - 1.0))
         step = depth * ((wanted / force) ** (2.0 / 3.0) - 1.0) if force > 0.0 else 1e-3
         steps = np.array([np.clip(step, -0.5, 0.5)])
-        if confine:
-            steps = tried.confine(controls, np.array([fraction]), steps, np.array([wanted]))
+        if bracket_steps:
+            steps = tried.bracket_steps(controls, np.array([fraction]), steps, np.array([wanted]))
         fraction = max(0.0, fraction + steps[0])
     return best
 
@@ -115,16 +115,16 @@ RUBBER = Pad(youngs_modulus=2e6, poisson_ratio=0.45, thickness=0.003, max_pressu
 
 
 def test_a_bare_object_yields_as_hertz_has_it():
-    softness = Softness.of(Material(1e6, 0.45, 1000.0, 0.5), [])
-    depth = softness.indentation(FORCE, BALL)
+    compliance = ContactCompliance.of(Material(1e6, 0.45, 1000.0, 0.5), [])
+    depth = compliance.indentation(FORCE, BALL)
     force = 4.0 / 3.0 * 1e6 / (1.0 - 0.45 ** 2) * np.sqrt(BALL) * depth ** 1.5
     assert force == pytest.approx(FORCE)
 
 
 def test_a_thin_pad_before_a_rigid_object_yields_as_a_confined_layer():
-    softness = replace(Softness.of(Material(1e12, 0.3, 8000.0, 0.5), [RUBBER]),
-                       object_modulus=np.inf)
-    depth = softness.indentation(FORCE, BALL)
+    compliance = replace(ContactCompliance.of(Material(1e12, 0.3, 8000.0, 0.5), [RUBBER]),
+                         object_modulus=np.inf)
+    depth = compliance.indentation(FORCE, BALL)
     lame = 2e6 * 0.45 / (1.45 * 0.1)
     confined = lame + 2.0 * 2e6 / (2.0 * 1.45)
     area = 2.0 * np.pi * BALL * depth       # of the sphere's section at that depth
@@ -136,9 +136,10 @@ def test_a_thin_pad_before_a_rigid_object_yields_as_a_confined_layer():
 def test_a_pad_yields_no_more_than_a_half_space_and_more_the_thicker(thickness, force):
     material = Material(1e6, 0.45, 1000.0, 0.5)
     layer, thicker, half_space = (
-        Softness.of(material, [replace(RUBBER, thickness=t)]).indentation(force, BALL)
+        ContactCompliance.of(material, [replace(RUBBER, thickness=t)]).indentation(force, BALL)
         for t in (thickness, 2.0 * thickness, 1e6))
-    assert Softness.of(material, []).indentation(force, BALL) < layer <= thicker <= half_space
+    alone = ContactCompliance.of(material, []).indentation(force, BALL)
+    assert alone < layer <= thicker <= half_space
 
 
 @settings(deadline=None, max_examples=100)
@@ -149,7 +150,7 @@ def test_the_level_is_the_least_whose_margin_lies_in_the_band(slope, start):
         logarithms = np.log([present, present])
         if level.is_reached(slope * present, logarithms):
             break
-        level.change(slope * present, logarithms)
+        level.update(slope * present, logarithms)
         present = float(level.targets(np.ones(1))[0])
     assert level.is_reached(slope * present, np.log([present, present]))
     assert present >= 1.0

@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning.closing.force_control import (
-    contact_controls, Control, LEAST_SEEN_SHARE, mean_speeds, MIN_FRONTAL_SHARE, POWERS,
-    press_steps)
+    FORCE_EXPONENTS, MIN_APPROACH_RATIO, MIN_NORMAL_RATIO, ContactControl, contact_controls,
+    force_control_steps, mean_normal_speeds)
 from gripsim_ros.core.planning.hypotheses.hand_geometry import find_fingers, Finger
 from gripsim_ros.core.transforms import cross
 from gripsim_ros.library.resources import load_default_hand
@@ -73,7 +73,7 @@ def wanted_change(state, link, target):
     """Return the change of a link's depth that the power law between stiffness and force has."""
     own = state.links == link
     force, depth = state.normal_forces[own].sum(), state.depth[link]
-    power = np.clip(state.normal_stiffness[own].sum() * depth / force, *POWERS)
+    power = np.clip(state.normal_stiffness[own].sum() * depth / force, *FORCE_EXPONENTS)
     return np.clip(depth * ((target / force) ** (1.0 / power) - 1.0), -MAX_DEPTH, MAX_DEPTH)
 
 
@@ -89,18 +89,18 @@ def test_steps_bring_every_contact_as_much_nearer_as_its_force_wants(seed):
     state = touching(rng, links, joints, rates, T)
     targets = 10.0 ** rng.uniform(-2.0, 1.5, len(controls))
     targets[rng.integers(len(controls))] = np.nan    # no more of what touches
-    steps = press_steps(HAND, joints, T, rates, FINGERS, controls, state, targets,
-                        np.full(len(controls), FIRST_DEPTH), MAX_DEPTH,
-                        np.full(len(HAND.links), np.nan))
+    steps = force_control_steps(HAND, joints, T, rates, FINGERS, controls, state, targets,
+                                np.full(len(controls), FIRST_DEPTH), MAX_DEPTH,
+                                np.full(len(HAND.links), np.nan))
     for control, target in zip(controls, targets):
         own = np.flatnonzero(state.links == control.link)
         shares = state.normal_forces[own] / state.normal_forces[own].sum()
         speeds = sum(share * (state.normals[k] @ speed_of(
             state.points[k], control.link, joints, rates, T)) for share, k in zip(shares, own))
         finger = FINGERS[control.finger]
-        lever = finger.reach[finger.links.index(control.link)].max()
+        lever = finger.lever_arms[finger.links.index(control.link)].max()
         joints_of = list(control.joints)
-        if speeds[joints_of].sum() < 1.01 * MIN_FRONTAL_SHARE * lever * abs(
+        if speeds[joints_of].sum() < 1.01 * MIN_NORMAL_RATIO * lever * abs(
                 rates[joints_of]).sum():
             continue
         change = 0.0 if np.isnan(target) else wanted_change(state, control.link, target)
@@ -108,19 +108,20 @@ def test_steps_bring_every_contact_as_much_nearer_as_its_force_wants(seed):
 
 
 @pytest.mark.parametrize('seen, share', [
-    (np.nan, 1.0), (-0.5, LEAST_SEEN_SHARE), (0.1, LEAST_SEEN_SHARE), (0.7, 0.7), (3.0, 1.0)])
+    (np.nan, 1.0), (-0.5, MIN_APPROACH_RATIO), (0.1, MIN_APPROACH_RATIO), (0.7, 0.7), (3.0, 1.0)])
 def test_without_touch_joints_go_as_far_as_the_reach_seen_has_it(seen, share):
     rng = np.random.default_rng(4)
     joints, rates = posture(rng)
     finger, link = FINGERS[0], FINGERS[0].links[-1]
-    ways = finger.reach[-1] * np.abs(rates[list(finger.joints)])
+    ways = finger.lever_arms[-1] * np.abs(rates[list(finger.joints)])
     state = touching(rng, np.array(FINGERS[1].links[:1]), joints, rates, np.eye(4))
     observed = np.full(len(HAND.links), np.nan)
     observed[link] = seen * ways.sum()
-    controls = [Control(0, link, finger.joints)]
+    controls = [ContactControl(0, link, finger.joints)]
     for target in (np.nan, 2.0):
-        steps = press_steps(HAND, joints, np.eye(4), rates, FINGERS, controls, state,
-                            np.array([target]), np.array([FIRST_DEPTH]), MAX_DEPTH, observed)
+        steps = force_control_steps(HAND, joints, np.eye(4), rates, FINGERS, controls, state,
+                                    np.array([target]), np.array([FIRST_DEPTH]), MAX_DEPTH,
+                                    observed)
         assert_allclose(share * (ways @ steps[list(finger.joints)]),
                         state.clearance[link] + FIRST_DEPTH, rtol=RTOL_ROUNDOFF)
         assert np.count_nonzero(steps) == len(finger.joints)
@@ -136,12 +137,13 @@ def test_what_moves_across_the_normal_does_not_press(share, moves):
     state.points[1] = state.points[0]
     way = speed_of(state.points[0], link, joints, rates, T)[:, joint]
     across = np.cross(way, [0.3, -0.5, 0.8])
-    part = share * MIN_FRONTAL_SHARE * abs(rates[joint]) * finger.reach[0].max() / (way @ way)
+    part = share * MIN_NORMAL_RATIO * abs(rates[joint]) * finger.lever_arms[0].max() / (way @ way)
     state.normals[:] = part * way + across / np.linalg.norm(across) * np.sqrt(
         1.0 - part ** 2 * (way @ way))
-    steps = press_steps(HAND, joints, T, rates, FINGERS, [Control(0, link, (joint,))], state,
-                        np.array([100.0]), np.array([FIRST_DEPTH]), MAX_DEPTH,
-                        np.full(len(HAND.links), np.nan))
+    steps = force_control_steps(HAND, joints, T, rates, FINGERS,
+                                [ContactControl(0, link, (joint,))], state, np.array([100.0]),
+                                np.array([FIRST_DEPTH]), MAX_DEPTH,
+                                np.full(len(HAND.links), np.nan))
     assert steps.any() == moves
 
 
@@ -162,5 +164,5 @@ def test_mean_speeds_are_those_of_the_points_along_the_normals(count):
     jacobian = rng.normal(size=(6, 7))
     velocities = jacobian[None, :3] + cross(
         jacobian[3:].T[None], offsets[:, None]).swapaxes(1, 2)
-    assert_array_equal(mean_speeds(shares, normals, offsets, jacobian),
+    assert_array_equal(mean_normal_speeds(shares, normals, offsets, jacobian),
                        np.einsum('k,kx,kxj->j', shares, normals, velocities))

@@ -5,13 +5,13 @@ import pytest
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.planning import rejections
-from gripsim_ros.core.planning.diagnosis.hint import explain
+from gripsim_ros.core.planning.diagnosis.hint import explain_no_grasp
 from gripsim_ros.core.planning.ranked_grasp import NearestMiss
-from gripsim_ros.core.planning.ranking.score import Reference
+from gripsim_ros.core.planning.ranking.score import ScoreReference
 from gripsim_ros.library.resources import load_default_hand
 
-REFERENCE = Reference(load=2.0, friction=0.5, radius=0.1, max_pressure=2e5,
-                      load_cases=np.zeros((0, 9)), mass=0.2)
+REFERENCE = ScoreReference(load=2.0, friction=0.5, radius=0.1, max_pressure=2e5,
+                           load_cases=np.zeros((0, 9)), mass=0.2)
 #: The only reason of the rejected hypotheses, unless told otherwise.
 REASON = rejections.CANNOT_BALANCE
 
@@ -40,11 +40,11 @@ def miss_of(**changes):
 
 def hint(ball, hand, miss, rejected=None):
     """Return what is told of a nearest miss."""
-    return explain(ball, hand, REFERENCE, rejected or {REASON: 4}, miss)
+    return explain_no_grasp(ball, hand, REFERENCE, rejected or {REASON: 4}, miss)
 
 
 def test_where_nothing_was_rejected_no_hand_finds_places(ball, hand):
-    assert explain(ball, hand, REFERENCE, {}, None).startswith(
+    assert explain_no_grasp(ball, hand, REFERENCE, {}, None).startswith(
         'no open hand finds opposed places to press')
 
 
@@ -58,7 +58,7 @@ def test_the_most_frequent_reason_is_told_with_its_share(ball, hand, reason, sai
 
 @pytest.mark.parametrize('miss', [None, miss_of(links=())])
 def test_where_no_finger_pressed_the_hint_says_so(ball, hand, miss):
-    assert hint(ball, hand, miss, {REASON: 3, rejections.THROUGH: 1}) == (
+    assert hint(ball, hand, miss, {REASON: 3, rejections.PRESSES_THROUGH: 1}) == (
         f'no finger came to press: 3 of 4 hypotheses, {REASON}')
 
 

@@ -12,13 +12,13 @@ from scipy.spatial.transform import Rotation
 import trimesh
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes, TriangleMesh
-from gripsim_ros.core.grasp_theory.load_cases import any_direction
+from gripsim_ros.core.grasp_theory.load_cases import cube_directions
 from gripsim_ros.core.planning import rejections
-from gripsim_ros.core.planning.diagnosis.hint import explain
+from gripsim_ros.core.planning.diagnosis.hint import explain_no_grasp
 from gripsim_ros.core.planning.hypotheses import hand_opening
 from gripsim_ros.core.planning.hypotheses.hand_opening import (
     largest_opening, largest_width, least_width)
-from gripsim_ros.core.planning.ranking.score import Reference
+from gripsim_ros.core.planning.ranking.score import ScoreReference
 from gripsim_ros.library.in_process import find_material, plan_grasps, planner_options
 from gripsim_ros.library.resources import load_default_hand
 
@@ -71,7 +71,7 @@ class Contacts:
     """
 
     def __init__(self, thing, miss):
-        self.loads = thing.mass_properties.mass * GRAVITY * any_direction(
+        self.loads = thing.mass_properties.mass * GRAVITY * cube_directions(
             thing.canonical_frame[:3, :3])
         ball = trimesh.creation.icosphere(subdivisions=2)
         self.ball = ball.vertices
@@ -220,11 +220,12 @@ def test_a_soup_plate_is_held_and_one_of_soft_glaze_is_not():
     miss = result.nearest_miss
     assert miss.max_pressure == GLAZE and not miss.capable
     # Had it been stopped by that pressure alone, it would be told so.
-    reference = Reference(load=1.0, friction=0.5, radius=0.1, max_pressure=GLAZE,
-                          load_cases=np.zeros((0, 9)), mass=0.5)
+    reference = ScoreReference(load=1.0, friction=0.5, radius=0.1, max_pressure=GLAZE,
+                               load_cases=np.zeros((0, 9)), mass=0.5)
     stopped = replace(miss, capable=True, margin=0.67, peak_pressure=1.2e5,
-                      reason=rejections.PRESSURE)
-    hint = explain(thing, load_default_hand(), reference, {rejections.PRESSURE: 1}, stopped)
+                      reason=rejections.EXCESSIVE_PRESSURE)
+    hint = explain_no_grasp(thing, load_default_hand(), reference,
+                            {rejections.EXCESSIVE_PRESSURE: 1}, stopped)
     assert hint.startswith('too sharp or too fragile') and numbers(hint) == [0.67, 120.0, 150.0]
 
 

@@ -1,4 +1,4 @@
-"""The quick look's compiled loops against plain ways to the same numbers."""
+"""The prescreen's kernels against plain computations of the same numbers."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,9 @@ from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.planning.hypotheses import distance_field
 from gripsim_ros.core.planning.hypotheses.distance_field import (
     build_distance_field, sample_surface)
-from gripsim_ros.core.planning.hypotheses.generate import _preshape_look
-from gripsim_ros.core.planning.hypotheses.prescreen import closing_look, hand_is_free, place_palms
+from gripsim_ros.core.planning.hypotheses.generate import _prescreen_hand
+from gripsim_ros.core.planning.hypotheses.prescreen import (
+    hand_is_free, place_palms, score_closings)
 from gripsim_ros.library.resources import load_default_hand
 
 RADIUS, POSES, LIMIT = 0.04, 400, 0.001
@@ -77,7 +78,7 @@ def test_thinned_samples_keep_their_normals():
 @pytest.mark.parametrize('preshape', [0, 2])
 def test_balls_round_the_hand_change_no_answer(hand, field, preshape):
     rotations, origins = palms(preshape)
-    points, starts, balls = _preshape_look(hand, preshape)[-1]
+    points, starts, balls = _prescreen_hand(hand, preshape)[-1]
     free = hand_is_free(field.lower, field.spacing, field.values, rotations, origins, points,
                         starts, balls, LIMIT)
     placed = np.einsum('nij,pj->npi', rotations, points) + origins[:, None]
@@ -89,8 +90,8 @@ def test_balls_round_the_hand_change_no_answer(hand, field, preshape):
 def test_pads_touch_where_their_way_first_meets_the_ball(hand):
     field = build_distance_field(shapes.sphere(RADIUS))
     rotations, origins = palms(7)
-    pads, free_steps, shares, _ = _preshape_look(hand, 0)
-    contacts, touched, scores, _ = closing_look(
+    pads, free_steps, shares, _ = _prescreen_hand(hand, 0)
+    contacts, touched, scores, _ = score_closings(
         field.lower, field.spacing, field.values, rotations, origins, pads, shares,
         np.array([0.7, 0.03, 0.08, free_steps, 0.3]))
     ways = np.einsum('nij,fmj->nfmi', rotations, pads) + origins[:, None, None]

@@ -14,7 +14,7 @@ from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import Task
 from gripsim_ros.core.planning.hypotheses import generate
 from gripsim_ros.core.planning.hypotheses.generate import propose_hypotheses
-from gripsim_ros.core.planning.hypotheses.hand_geometry import free_share, moving_fingers
+from gripsim_ros.core.planning.hypotheses.hand_geometry import free_closing_share, moving_fingers
 from gripsim_ros.library.in_process import find_material, plan_grasps, planner_options
 from gripsim_ros.library.resources import load_default_hand
 
@@ -81,9 +81,9 @@ def test_a_cone_without_a_palm_in_it_has_no_hypotheses(box, hand):
 
 def test_what_the_quick_look_needs_is_kept_as_long_as_its_object():
     body = GraspObject(shapes.sphere(0.03, 0.01), find_material('wood'))
-    look = generate._quick_object(body, 100, 50)
-    assert generate._quick_object(body, 100, 50) is look
-    assert generate._quick_object(body, 100, 40) is not look
+    look = generate._prescreen_object(body, 100, 50)
+    assert generate._prescreen_object(body, 100, 50) is look
+    assert generate._prescreen_object(body, 100, 40) is not look
     field = weakref.ref(look[1])
     del look
     gc.collect()
@@ -96,7 +96,7 @@ def test_what_the_quick_look_needs_is_kept_as_long_as_its_object():
 def test_fingers_meet_where_their_hulls_do(hand):
     links = LinkShapes.of_hand(hand)
     for preshape in hand.preshapes:
-        met = free_share(hand, moving_fingers(hand, preshape), preshape)
+        met = free_closing_share(hand, moving_fingers(hand, preshape), preshape)
         rates = preshape.closed - preshape.open
         for share, apart in ((met - MEETING_ERROR, True), (met + MEETING_ERROR, False)):
             places = forward_kinematics(hand, (preshape.open + share * rates)[None])[0]

@@ -9,11 +9,11 @@ import pytest
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import Task
-from gripsim_ros.core.planning.closing.grasp_state import StateRow
+from gripsim_ros.core.planning.closing.grasp_state import GraspState
 from gripsim_ros.core.planning.hypotheses.primitives import primitive_points
-from gripsim_ros.core.planning.manipulation.follow_path import HeldMotion
-from gripsim_ros.core.planning.manipulation.kinematics import Fingertips, free_twists
-from gripsim_ros.core.planning.manipulation.search import ReachSearch
+from gripsim_ros.core.planning.manipulation.follow_path import PathFollower
+from gripsim_ros.core.planning.manipulation.kinematics import Fingertips, attainable_twists
+from gripsim_ros.core.planning.manipulation.search import ManipulationSearch
 from gripsim_ros.core.planning.ranked_grasp import HAND_ONLY, NOWHERE, WITH_ARM
 from gripsim_ros.core.transforms import apply, transform
 from gripsim_ros.library.in_process import planner_options
@@ -43,22 +43,22 @@ def held_state(hand, names=TIPS, **changes):
     normals = -points * [1.0, 1.0, 0.0]
     normals /= np.linalg.norm(normals, axis=1)[:, None]
     ones = np.ones(len(links))
-    values = {field.name: np.nan for field in fields(StateRow)}
+    values = {field.name: np.nan for field in fields(GraspState)}
     values.update(
         links=links, points=points, normals=normals, forces=normals,
         clearance=np.zeros(len(hand.link_names)), self_clearance=np.inf,
         obstacle_clearance=np.inf, normal_stiffness=STIFFNESS * ones,
         tangential_stiffness=STIFFNESS * ones, minimal_envelope=ones, margin=1.1,
         capable=True, holds=True)
-    return StateRow(**{**values, **changes})
+    return GraspState(**{**values, **changes})
 
 
 def motion_of(hand, state, steps=1):
     """Return the following of a grasp along the palm's axis."""
     path = np.array([transform(np.eye(3), np.array([0.0, 0.0, STEP * i]))
                      for i in range(steps + 1)])
-    return HeldMotion(hand, SPHERICAL, np.eye(4), state, path, 1.0, 0.05,
-                      planner_options().reach)
+    return PathFollower(hand, SPHERICAL, np.eye(4), state, path, 1.0, 0.05,
+                        planner_options().reach)
 
 
 def answered(motion, *answers):
@@ -176,7 +176,7 @@ def test_a_slip_names_the_joints_at_their_limits(hand):
 def test_one_fingertip_alone_is_followed_in_every_way(hand):
     state = held_state(hand, TIPS[:1])
     tips = Fingertips(state.links, state.points)
-    free = free_twists(hand, SPHERICAL, tips, state.points[0], 0.05)
+    free = attainable_twists(hand, SPHERICAL, tips, state.points[0], 0.05)
     assert_allclose(free, np.eye(6))
 
 
@@ -189,9 +189,9 @@ def test_a_way_of_more_steps_than_allowed_is_refused(hand, beyond, refused):
     if refused:
         with pytest.raises(TaskError, match=f'takes {options.max_steps + 1} steps of .* at most '
                                             f'{options.max_steps} are allowed'):
-            ReachSearch(*arguments)
+            ManipulationSearch(*arguments)
     else:
-        assert ReachSearch(*arguments).asked
+        assert ManipulationSearch(*arguments).asked
 
 
 def test_obstacles_of_no_known_kind_are_refused():

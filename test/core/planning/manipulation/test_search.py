@@ -17,15 +17,16 @@ from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task
-from gripsim_ros.core.planning.closing.closing import Held
-from gripsim_ros.core.planning.closing.grasp_state import StateRow
+from gripsim_ros.core.planning.closing.closing import HeldGrasp
+from gripsim_ros.core.planning.closing.grasp_state import GraspState
 from gripsim_ros.core.planning.hypotheses.primitives import primitive_points
 from gripsim_ros.core.planning.manipulation.kinematics import (
-    Fingertips, bounded_least_squares, can_follow, contact_jacobian, follow, free_twists,
-    object_jacobian, object_path)
-from gripsim_ros.core.planning.manipulation.path_collision import TOUCH, first_meeting
-from gripsim_ros.core.planning.manipulation.search import ReachSearch, moved_primitives
-from gripsim_ros.core.planning.options import ReachOptions
+    Fingertips, attainable_twists, bounded_least_squares, can_follow, contact_jacobian,
+    follow_object, object_jacobian, object_path)
+from gripsim_ros.core.planning.manipulation.path_collision import (
+    ALLOWED_DEPTH, first_colliding_pose)
+from gripsim_ros.core.planning.manipulation.search import ManipulationSearch, moved_primitives
+from gripsim_ros.core.planning.options import ManipulationOptions
 from gripsim_ros.core.planning.ranked_grasp import COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM
 from gripsim_ros.core.planning.rejections import CANNOT_MOVE
 from gripsim_ros.core.transforms import apply, from_rotation_vector, inverse, transform
@@ -71,7 +72,8 @@ class TestKinematics:
     def test_three_hard_fingertips_move_an_object_in_four_ways(self, joints):
         """Seven joints and six freedoms less nine constraints leave four, in general."""
         tips = fingertips(joints)
-        basis = free_twists(load_default_hand(), joints, tips, tips.points_palm.mean(0), 0.05)
+        basis = attainable_twists(load_default_hand(), joints, tips, tips.points_palm.mean(0),
+                                  0.05)
         assert basis.shape == (6, 4)
 
     def test_symmetric_fingertips_cannot_push_sideways_nor_turn_about_their_axis(self):
@@ -90,7 +92,7 @@ class TestKinematics:
     def test_every_free_twist_is_followed_and_no_other(self, joints, amounts):
         hand, tips = load_default_hand(), fingertips(joints)
         centre, length = tips.points_palm.mean(axis=0), 0.05
-        basis = free_twists(hand, joints, tips, centre, length)
+        basis = attainable_twists(hand, joints, tips, centre, length)
         scale = np.array([1, 1, 1, length, length, length])
         free = basis @ np.array(amounts) / scale
         if np.linalg.norm(amounts) > 0.1:
@@ -104,14 +106,14 @@ class TestKinematics:
     def test_a_free_motion_leaves_slips_of_second_order(self, joints, direction):
         hand, tips = load_default_hand(), fingertips(joints)
         centre, length = tips.points_palm.mean(axis=0), 0.05
-        basis = free_twists(hand, joints, tips, centre, length)
+        basis = attainable_twists(hand, joints, tips, centre, length)
         twist = basis @ (basis.T @ np.concatenate([direction, direction[::-1]]))
         if np.linalg.norm(twist) < 0.1:
             return
         step = 1e-4
         turn = Rotation.from_rotvec(step * twist[3:] / length).as_matrix()
         motion = transform(turn, centre + step * twist[:3] - turn @ centre)
-        _, slips = follow(hand, joints, tips, motion, hand.joint_lower, hand.joint_upper)
+        _, slips = follow_object(hand, joints, tips, motion, hand.joint_lower, hand.joint_upper)
         assert np.abs(slips).max() < CURVATURE * step ** 2
 
     def test_contact_velocities_agree_with_differences(self):
@@ -132,8 +134,8 @@ class TestKinematics:
 
     def test_an_object_at_rest_leaves_the_joints_at_rest(self):
         hand, tips = load_default_hand(), fingertips(SPHERICAL)
-        joints, slips = follow(hand, SPHERICAL, tips, np.eye(4), hand.joint_lower,
-                               hand.joint_upper)
+        joints, slips = follow_object(hand, SPHERICAL, tips, np.eye(4), hand.joint_lower,
+                                      hand.joint_upper)
         assert joints == pytest.approx(SPHERICAL, abs=ROUND_OFF)
         assert np.abs(slips).max() < ROUND_OFF
 
@@ -213,9 +215,9 @@ class TestObjectsWay:
         path = np.array([far, T]) @ inverse(far)
         contact = pair_contact(convex_part(apply(T, BLOCK)), convex_part(primitive_points(row)))
         depth = contact.depth if contact.overlap else 0.0
-        if abs(depth - TOUCH) > FOLLOWED:
-            meets = first_meeting(apply(far, BLOCK), row[None], path) == 1
-            assert meets == (depth > TOUCH)
+        if abs(depth - ALLOWED_DEPTH) > FOLLOWED:
+            meets = first_colliding_pose(apply(far, BLOCK), row[None], path) == 1
+            assert meets == (depth > ALLOWED_DEPTH)
 
     @pytest.mark.parametrize('thickness', [0.2, 0.0005])
     def test_the_step_is_that_which_goes_deeper_than_touching(self, thickness):
@@ -224,7 +226,7 @@ class TestObjectsWay:
         plate = primitive(OBSTACLE_BOX, (0.2, 0.2, thickness), transform(
             np.eye(3), np.array([0.0, 0.0, low - 0.0045 - 0.5 * thickness])))
         path = object_path(transform(np.eye(3), np.array([0.0, 0.0, -0.02])), 0.001, 1.0)
-        assert first_meeting(BLOCK, plate[None], path) == 7
+        assert first_colliding_pose(BLOCK, plate[None], path) == 7
 
     def test_what_it_stands_on_and_in_does_not_count(self):
         """A table touched, and one in which it stands by a wrong pose; deeper counts."""
@@ -232,9 +234,9 @@ class TestObjectsWay:
         for depth in (0.0, 0.004):
             table = primitive(OBSTACLE_BOX, (1.0, 1.0, 0.1), transform(
                 np.eye(3), np.array([0.0, 0.0, -0.015 - 0.05 + depth])))
-            assert first_meeting(BLOCK, table[None], path) == -1
+            assert first_colliding_pose(BLOCK, table[None], path) == -1
             down = object_path(transform(np.eye(3), np.array([0.0, 0.0, -0.0095])), 0.001, 1.0)
-            assert first_meeting(BLOCK, table[None], down) == 3
+            assert first_colliding_pose(BLOCK, table[None], down) == 3
 
 
 class Answers:
@@ -242,25 +244,25 @@ class Answers:
 
     def __init__(self, *failing, vertices=None, **task):
         hand, tips = load_default_hand(), fingertips(SPHERICAL)
-        numbers = {name: np.nan for name in StateRow.__dataclass_fields__}
+        numbers = {name: np.nan for name in GraspState.__dataclass_fields__}
         ones, inward = np.ones(3), tips.points_palm.mean(axis=0) - tips.points_palm
         normals = inward / np.linalg.norm(inward, axis=1)[:, None]
-        self.state = StateRow(**{
+        self.state = GraspState(**{
             **numbers, 'links': tips.links, 'points': tips.points_palm, 'normals': normals,
             'forces': normals, 'minimal_envelope': ones, 'normal_stiffness': 1e4 * ones,
             'tangential_stiffness': ones, 'obstacle_clearance': 1.0, 'self_clearance': 1.0,
             'capable': True, 'holds': True, 'margin': 1.2})
-        self.search = ReachSearch(hand, Task(**task), np.zeros((1, 9)), 0.5, 0.05,
-                                  planner_options().reach, vertices)
+        self.search = ManipulationSearch(hand, Task(**task), np.zeros((1, 9)), 0.5, 0.05,
+                                         planner_options().reach, vertices)
         self.failing = failing
 
     def result(self):
         """Follow one grasp; an attempt ends with a step that is told to fail."""
         failing = iter(self.failing)
         steps = next(failing, ())
-        self.search.begin(0, np.eye(4), Held(SPHERICAL, SPHERICAL[None], self.state))
+        self.search.begin(0, np.eye(4), HeldGrasp(SPHERICAL, SPHERICAL[None], self.state))
         while self.search.result(0) is None:
-            motion, = self.search.next_motions(set())
+            motion, = self.search.next_followers(set())
             if motion.step in steps:
                 motion.fail(f'told at {motion.step}')
                 steps = next(failing, ())
@@ -397,7 +399,7 @@ class TestHeldObject:
 
 def test_options_name_what_is_wrong():
     with pytest.raises(TaskError, match='reach needs exactly'):
-        ReachOptions.from_mapping({})
+        ManipulationOptions.from_mapping({})
     values = dict(vars(planner_options().reach), force_band=-1.0)
     with pytest.raises(TaskError, match='reach.force_band must be finite and above 0'):
-        ReachOptions.from_mapping(values)
+        ManipulationOptions.from_mapping(values)

@@ -1,4 +1,4 @@
-"""Planar closure: published values, laws of the first touch, an oracle that steps."""
+"""Planar closing: published values, laws of the first touch, an oracle that steps."""
 
 from hypothesis import given, settings, strategies as st
 import numpy as np
@@ -8,7 +8,7 @@ import pytest
 from gripsim_ros.core.errors import HandError, ShapeError
 from gripsim_ros.core.planning.planar_closing.chord_pose import chord_frame
 from gripsim_ros.core.planning.planar_closing.finger_chain import (
-    PlanarChain, close_in_turn, close_together)
+    PlanarChain, close_sequentially, close_simultaneously)
 from gripsim_ros.core.planning.published.virtual_contour import virtual_contour
 
 # Angles are given with three decimals of a degree; a circle is a polygon of 3600 corners.
@@ -48,8 +48,8 @@ def distances(chain, angles, segments, first=0):
 
 
 def test_three_phalanges_about_a_circle_close_as_published():
-    closure = close_in_turn(PlanarChain.straight([3.0, 0.0], [2.5, 0.8, 0.6]),
-                            circle((1.0, 1.0), 1.0))
+    closure = close_sequentially(PlanarChain.straight([3.0, 0.0], [2.5, 0.8, 0.6]),
+                                 circle((1.0, 1.0), 1.0))
     assert_allclose(np.degrees(closure.angles), [126.870, 53.130, 33.398], rtol=0.0,
                     atol=np.degrees(ATOL_POLYGON) / 10)
     assert_allclose([c.point for c in closure.contacts],
@@ -64,7 +64,7 @@ def test_three_phalanges_about_a_circle_close_as_published():
     ([1.5], [41.810], 0, (2.0 + 1.5 * np.cos(np.radians(41.8103)), 1.0)),
     ([2.0, 1.0], [26.565, 0.0], 1, (4.0, 1.0))])
 def test_fingers_meet_a_rectangle_as_published(lengths, angles, phalanx, point):
-    closure = close_in_turn(PlanarChain.straight([2.0, 0.0], lengths), loop(RECTANGLE))
+    closure = close_sequentially(PlanarChain.straight([2.0, 0.0], lengths), loop(RECTANGLE))
     assert_allclose(closure.angles, np.radians(angles), rtol=0.0, atol=ATOL_PUBLISHED)
     assert closure.contacts[0].phalanx == phalanx
     assert_allclose(closure.contacts[0].point, point, rtol=0.0, atol=1e-4)
@@ -101,8 +101,8 @@ chains = st.builds(
 @given(blobs, chains)
 def test_closing_ends_touching_and_nowhere_inside(points, chain):
     segments = loop(points)
-    for closure in (close_in_turn(chain, segments),
-                    close_together(chain, segments, np.full(len(chain.lengths), 2.5))):
+    for closure in (close_sequentially(chain, segments),
+                    close_simultaneously(chain, segments, np.full(len(chain.lengths), 2.5))):
         if closure.overlap > 0.0:
             continue
         gaps = distances(chain, closure.angles, segments) - chain.half_thickness
@@ -117,7 +117,7 @@ def test_closing_ends_touching_and_nowhere_inside(points, chain):
 @given(blobs, chains)
 def test_no_smaller_turn_of_the_first_joint_touches(points, chain):
     segments, angles = loop(points), chain.start.copy()
-    closure = close_in_turn(chain, segments)
+    closure = close_sequentially(chain, segments)
     half = chain.half_thickness[0]
     if closure.overlap > 0.0 or half == 0.0:
         return
@@ -136,8 +136,8 @@ def test_closing_turns_and_grows_with_contour_and_chain(points, chain, turn, siz
     moved = PlanarChain(move @ chain.base + [0.3, -0.2], chain.direction + turn,
                         size * chain.lengths, size * chain.half_thickness, chain.start,
                         chain.limits)
-    before = close_in_turn(chain, loop(points))
-    after = close_in_turn(moved, loop(points @ move.T + [0.3, -0.2]))
+    before = close_sequentially(chain, loop(points))
+    after = close_sequentially(moved, loop(points @ move.T + [0.3, -0.2]))
     assert_allclose(after.angles, before.angles, rtol=0.0, atol=1e-6)
 
 
@@ -146,7 +146,7 @@ def test_closing_turns_and_grows_with_contour_and_chain(points, chain, turn, siz
 def test_the_first_touch_comes_no_later_than_any_corner_in_reach(points, length):
     # The published lemma, for a finite finger and whatever corner it reaches.
     chain = PlanarChain.straight([1.9, 0.0], [length])
-    closure = close_in_turn(chain, loop(points))
+    closure = close_sequentially(chain, loop(points))
     offsets = points - chain.base
     reached = np.linalg.norm(offsets, axis=1) <= length
     bound = np.arctan2(offsets[reached, 1], offsets[reached, 0]).min(initial=np.inf)
@@ -156,8 +156,8 @@ def test_the_first_touch_comes_no_later_than_any_corner_in_reach(points, length)
 
 def test_both_ways_of_closing_agree_for_one_phalanx():
     chain = PlanarChain.straight([2.0, 0.0], [2.0], 0.2)
-    turned = close_in_turn(chain, loop(RECTANGLE))
-    assert_allclose(close_together(chain, loop(RECTANGLE), [2.0]).angles, turned.angles,
+    turned = close_sequentially(chain, loop(RECTANGLE))
+    assert_allclose(close_simultaneously(chain, loop(RECTANGLE), [2.0]).angles, turned.angles,
                     rtol=0.0, atol=ATOL_TOGETHER)
 
 
@@ -165,21 +165,21 @@ def test_clearance_is_a_thicker_finger_and_interference_a_thinner_one():
     thick = PlanarChain.straight([2.0, 0.0], [2.0, 1.0], 0.2)
     for clearance in (0.1, -0.15):
         other = PlanarChain.straight([2.0, 0.0], [2.0, 1.0], 0.2 + clearance)
-        assert_allclose(close_in_turn(thick, loop(RECTANGLE), clearance).angles,
-                        close_in_turn(other, loop(RECTANGLE)).angles, rtol=0.0,
+        assert_allclose(close_sequentially(thick, loop(RECTANGLE), clearance).angles,
+                        close_sequentially(other, loop(RECTANGLE)).angles, rtol=0.0,
                         atol=ATOL_ROUNDOFF)
 
 
 def test_a_finger_that_reaches_nothing_goes_to_its_limit():
     chain = PlanarChain.straight([20.0, 0.0], [1.0, 1.0], limit=1.2)
-    closure = close_in_turn(chain, loop(RECTANGLE))
+    closure = close_sequentially(chain, loop(RECTANGLE))
     assert not closure.contacts
     assert_allclose(closure.angles, [1.2, 1.2])
 
 
 def test_a_start_inside_the_contour_is_told():
     chain = PlanarChain.straight([0.0, 1.5], [2.0], 0.1)
-    assert close_in_turn(chain, loop(RECTANGLE)).overlap == pytest.approx(0.1)
+    assert close_sequentially(chain, loop(RECTANGLE)).overlap == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize('segments, message', [
@@ -188,12 +188,12 @@ def test_a_start_inside_the_contour_is_told():
     ('contour', 'needs segments')])
 def test_bad_contours_are_refused(segments, message):
     with pytest.raises(ShapeError, match=message):
-        close_in_turn(PlanarChain.straight([0.0, 0.0], [1.0]), segments)
+        close_sequentially(PlanarChain.straight([0.0, 0.0], [1.0]), segments)
 
 
 def test_too_much_interference_is_refused():
     with pytest.raises(HandError, match='at most the half thickness, 0.1 m, got -0.2'):
-        close_in_turn(PlanarChain.straight([0.0, 0.0], [1.0], 0.1), loop(RECTANGLE), -0.2)
+        close_sequentially(PlanarChain.straight([0.0, 0.0], [1.0], 0.1), loop(RECTANGLE), -0.2)
 
 
 @pytest.mark.parametrize('lengths, half, message', [

@@ -1,4 +1,4 @@
-"""Compiled planar closure against plain loops over all bars and segments."""
+"""Kernels of planar closing against plain loops over all bars and segments."""
 
 from hypothesis import given, settings, strategies as st
 import numpy as np
@@ -7,7 +7,7 @@ import pytest
 
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.planning.planar_closing.advance import (
-    _bound_gaps, _middles, _top_speed, BLOCK, chain_gap, close_chain, TOGETHER_TOLERANCE)
+    BLOCK, CONTACT_TOLERANCE, _bound_gaps, _middles, _top_speed, chain_gap, close_chain)
 from gripsim_ros.core.planning.planar_closing.contour import cut_faces, pieces_near
 from gripsim_ros.core.planning.planar_closing.first_touch import (
     chain_points, nearest_points, place_bars)
@@ -70,11 +70,11 @@ def plain_closing(bars, owners, segments, closed):
             placed = place_bars(chain_points(BASE, 0.2, LENGTHS, angles + moved * rates), bars,
                                 owners)
             gap, bar, *touch = plain_gap(placed, owners, first, segments)
-            if gap <= TOGETHER_TOLERANCE or moved >= 1.0 - fraction:
+            if gap <= CONTACT_TOLERANCE or moved >= 1.0 - fraction:
                 break
-            moved += min(1.0 - fraction - moved, max(gap, 0.5 * TOGETHER_TOLERANCE) / speed)
+            moved += min(1.0 - fraction - moved, max(gap, 0.5 * CONTACT_TOLERANCE) / speed)
         fraction, angles = fraction + moved, angles + moved * rates
-        if gap > TOGETHER_TOLERANCE:
+        if gap > CONTACT_TOLERANCE:
             break
         touches.append((bar, *touch, *angles))
         first = owners[bar] + 1

@@ -1,4 +1,4 @@
-"""Contours, planar closure of the hand, and hypotheses that it puts off."""
+"""Contours, planar closing of the hand, and hypotheses that it postpones."""
 
 from types import SimpleNamespace
 
@@ -16,10 +16,10 @@ from gripsim_ros.core.planning.planar_closing.contour import (
 from gripsim_ros.core.planning.planar_closing.filter import least_unbalance
 from gripsim_ros.core.planning.planar_closing.finger_chain import PlanarChain
 from gripsim_ros.core.planning.planar_closing.hand_section import (
-    ROUNDING, ReachedContact, close_hand, finger_planes, palmar_outline)
+    ROUNDING_RADIUS, PredictedContact, close_hand, finger_planes, palmar_outline)
 from gripsim_ros.core.planning.planar_closing.preshape import prism_of
 from gripsim_ros.core.planning.planar_closing.queue import ClosingQueue
-from gripsim_ros.core.planning.rejections import HOPELESS
+from gripsim_ros.core.planning.rejections import NO_PLANAR_BALANCE
 from gripsim_ros.core.transforms import apply, transform
 from gripsim_ros.library.resources import load_default_hand
 from hand_cases import PLANAR_CONFIG, PLANAR_URDF, write_hand
@@ -105,10 +105,10 @@ def test_outlines_follow_the_links_palmar_sides():
     for plane in finger_planes(hand, 1):
         for outline, link in zip(plane.chain.outlines, plane.links):
             mesh = hand.links[link].mesh
-            low, high = outline[:, 0].min(), outline[:, 0].max() + ROUNDING
+            low, high = outline[:, 0].min(), outline[:, 0].max() + ROUNDING_RADIUS
             assert high == pytest.approx(mesh.bounds[1, 2], abs=ATOL_OUTLINE)
             assert low < 0.0
-            top = outline[:, 1].max() + ROUNDING
+            top = outline[:, 1].max() + ROUNDING_RADIUS
             assert top == pytest.approx(mesh.bounds[1, 0], abs=ATOL_OUTLINE)
 
 
@@ -143,7 +143,7 @@ def test_a_prism_closes_like_the_body_it_is_cut_from():
 def contact(point, normal):
     """Return a contact with a unit normal."""
     normal = np.asarray(normal, float)
-    return ReachedContact(0, np.asarray(point, float), normal / np.linalg.norm(normal))
+    return PredictedContact(0, np.asarray(point, float), normal / np.linalg.norm(normal))
 
 
 def test_two_contacts_face_to_face_balance():
@@ -167,7 +167,7 @@ def test_a_wedge_balances_within_its_friction(angle, balances):
 def queue_of(hopes):
     """Return a queue of numbers with a judge that knows their hopes."""
     items = [SimpleNamespace(hypothesis=i, held=None) for i in range(len(hopes))]
-    return ClosingQueue(items, SimpleNamespace(has_hope=lambda number: hopes[number]))
+    return ClosingQueue(items, SimpleNamespace(is_promising=lambda number: hopes[number]))
 
 
 def numbers(closings):
@@ -183,7 +183,7 @@ def test_what_has_no_hope_is_refused_only_where_something_holds():
     assert not queue.take(3) and not queue.refused      # another is not done yet
     queue.note(SimpleNamespace(held=None))
     assert not queue.take(3) and len(queue) == 0
-    assert queue.refused == {HOPELESS: 2}
+    assert queue.refused == {NO_PLANAR_BALANCE: 2}
 
 
 def test_what_has_no_hope_is_worked_on_where_nothing_holds():
@@ -216,18 +216,19 @@ def test_a_finger_whose_axes_are_not_parallel_is_no_planar_chain(tmp_path):
 
 def test_a_phalanx_thinner_than_its_rounding_is_refused():
     with pytest.raises(HandError, match='a phalanx is thinner than 5 mm'):
-        palmar_outline(np.array([[0.0, 0.0], [0.04, 0.0], [0.04, 0.004], [0.0, 0.004]]), ROUNDING)
+        palmar_outline(np.array([[0.0, 0.0], [0.04, 0.0], [0.04, 0.004], [0.0, 0.004]]),
+                       ROUNDING_RADIUS)
 
 
 def test_the_outline_of_a_wedge_runs_inside_its_palmar_sides():
     wedge = np.array([[0.0, 0.0], [0.05, 0.0], [0.03, 0.03]])
-    outline = palmar_outline(wedge, ROUNDING)
+    outline = palmar_outline(wedge, ROUNDING_RADIUS)
     distances = []
     for a, b in zip(wedge, np.roll(wedge, -1, axis=0)):
         inward = np.array([-(b - a)[1], (b - a)[0]]) / np.linalg.norm(b - a)
         distances.append((outline - a) @ inward)
     # Every corner lies on two of the sides moved in, none nearer to any.
-    assert_allclose(np.sort(distances, axis=0)[:2], ROUNDING, rtol=0.0, atol=ATOL_ROUNDOFF)
+    assert_allclose(np.sort(distances, axis=0)[:2], ROUNDING_RADIUS, rtol=0.0, atol=ATOL_ROUNDOFF)
     assert len(outline) == 3
 
 

@@ -87,8 +87,8 @@ def test_the_walls_of_a_prism_look_outwards_whichever_way_its_contour_runs(rod, 
 
 def test_fingers_oppose_about_a_rod_and_balance(chosen):
     contour, choice = chosen
-    assert choice.closes and choice.closure.fingers > 1 and choice.opposition >= OPPOSING
-    assert choice.closure.overlap == 0.0 and choice.unbalance < 0.1
+    assert choice.closes and choice.closed_hand.fingers > 1 and choice.opposition >= OPPOSING
+    assert choice.closed_hand.overlap == 0.0 and choice.unbalance < 0.1
     assert choice.gap == GAP
 
 
@@ -105,7 +105,7 @@ def test_the_palm_looks_at_the_rod_from_the_gap(hand, chosen):
 def test_fingers_touch_the_rods_wall_and_press_towards_its_axis(chosen):
     contour, choice = chosen
     centre = contour.to_source(contour.points.mean(axis=0))
-    for contact in choice.closure.contacts:
+    for contact in choice.closed_hand.contacts:
         arm = (contact.point - centre) @ contour.axes.T
         assert_allclose(np.linalg.norm(arm), RADIUS, atol=ATOL_TOUCH)
         assert contact.normal @ (arm @ contour.axes) / RADIUS < -INWARDS

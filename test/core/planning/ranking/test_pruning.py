@@ -15,9 +15,9 @@ from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import GraspPlanner, Task
 from gripsim_ros.core.planning.closing.batching import question_batch
 from gripsim_ros.core.planning.closing.closing import Question
-from gripsim_ros.core.planning.closing.grasp_state import state_row
+from gripsim_ros.core.planning.closing.grasp_state import extract_state
 from gripsim_ros.core.planning.ranking.pruning import (
-    RELIEF, Prospects, best_score, foreseen_change)
+    RELIEF_RATIO, Pruner, predicted_score_change, score_upper_bound)
 from gripsim_ros.core.planning.ranking.score import score_reference
 from gripsim_ros.core.planning.task import task_load_cases
 from gripsim_ros.library.in_process import mechanics_options, planner_options
@@ -37,7 +37,7 @@ def held():
     grasp, cases = planner.ranked()[0], task_load_cases(Task(), np.eye(3))
     question = Question(DETAIL_FORCES, grasp.T_object_palm, grasp.trajectory[-1],
                         np.zeros(7), np.zeros(3))
-    state = state_row(pipeline.evaluate(
+    state = extract_state(pipeline.evaluate(
         question_batch([question], cases, Task(), DETAIL_FORCES)), 0)
     assert state.capable and len(state.links) >= 2
     return state, hand, score_reference(thing, hand, cases), options
@@ -53,15 +53,17 @@ def test_a_flagged_patch_is_in_range_again_only_where_its_force_falls(ratio):
     state, *rest = held()
     clean = replace(state, flags=np.zeros_like(state.flags))
     flagged = replace(state, flags=np.where(np.arange(len(state.flags)) == 0, PATCH_THIN, 0))
-    assert foreseen_change(clean, forces_of(state, ratio), *rest)[1]
-    if abs(ratio - RELIEF) > 1e-9:
-        assert foreseen_change(flagged, forces_of(state, ratio), *rest)[1] == (ratio < RELIEF)
+    assert predicted_score_change(clean, forces_of(state, ratio), *rest)[1]
+    if abs(ratio - RELIEF_RATIO) > 1e-9:
+        assert predicted_score_change(flagged, forces_of(state, ratio), *rest)[1] == (
+            ratio < RELIEF_RATIO)
 
 
 def test_forces_that_stay_change_no_score_and_larger_ones_lower_it():
     state, *rest = held()
-    assert foreseen_change(state, forces_of(state, 1.0), *rest)[0] == pytest.approx(0.0, abs=1e-12)
-    assert foreseen_change(state, forces_of(state, 2.0), *rest)[0] < 0.0
+    assert predicted_score_change(state, forces_of(state, 1.0), *rest)[0] == pytest.approx(
+        0.0, abs=1e-12)
+    assert predicted_score_change(state, forces_of(state, 2.0), *rest)[0] < 0.0
 
 
 WANTED, SLACK = 3, 0.02
@@ -72,7 +74,7 @@ class Pressing(SimpleNamespace):
 
     judged, ratio = False, 2.0
 
-    def presses_everywhere(self, state):
+    def loads_all_contacts(self, state):
         return True
 
     def wanted_forces(self, state):
@@ -80,45 +82,45 @@ class Pressing(SimpleNamespace):
 
 
 def pressing(number):
-    return Pressing(hypothesis=SimpleNamespace(number=number), bar=None, best_score=None)
+    return Pressing(hypothesis=SimpleNamespace(number=number), threshold=None, score_bound=None)
 
 
-def last_of_three_heats(known):
-    """Return prospects and a closing of the third heat, where the first came to known grasps."""
+def last_of_three_waves(known):
+    """Return a pruner and a closing of the third wave, where the first came to known grasps."""
     state, hand, reference, options = held()
     options = replace(options, heat_size=len(known), set_aside_slack=SLACK)
-    prospects = Prospects(hand, reference, options, WANTED)
-    for heat in range(2):
-        closings = [pressing(heat * len(known) + i) for i in range(len(known))]
-        prospects.begin(closings)
+    pruner = Pruner(hand, reference, options, WANTED)
+    for wave in range(2):
+        closings = [pressing(wave * len(known) + i) for i in range(len(known))]
+        pruner.begin(closings)
         for closing, (quantitative, score) in zip(closings, known):
-            prospects.conclude(closing.hypothesis.number, SimpleNamespace(
-                quantitative=quantitative, score=score) if heat == 0 else None)
+            pruner.conclude(closing.hypothesis.number, SimpleNamespace(
+                quantitative=quantitative, score=score) if wave == 0 else None)
     closing = pressing(2 * len(known))
-    prospects.begin([closing])
-    return prospects, closing, best_score(state, hand, reference, options)
+    pruner.begin([closing])
+    return pruner, closing, score_upper_bound(state, hand, reference, options)
 
 
 @given(known=st.lists(st.tuples(st.booleans(), st.floats(-0.3, 0.3)), min_size=1, max_size=8),
        flag=st.sampled_from((0, PATCH_THIN, PATCH_REACHES_LINK_EDGE)))
 def test_closings_are_beaten_by_as_many_as_wanted_that_rank_before_them(known, flag):
     state = held()[0]
-    best = last_of_three_heats([(True, 0.0)])[2]
+    best = last_of_three_waves([(True, 0.0)])[2]
     known = [(quantitative, best + over) for quantitative, over in known]
-    prospects, closing, _ = last_of_three_heats(known)
+    pruner, closing, _ = last_of_three_waves(known)
     may_be_quantitative = flag != PATCH_THIN
     before = sum((quantitative, score - SLACK) > (may_be_quantitative, best)
                  if quantitative == may_be_quantitative else quantitative
                  for quantitative, score in known)
     flagged = replace(state, flags=np.full_like(state.flags, flag))
-    assert prospects.is_beaten(closing, flagged) == (before >= WANTED)
-    assert closing.best_score in (None, best)
+    assert pruner.should_defer(closing, flagged) == (before >= WANTED)
+    assert closing.score_bound in (None, best)
 
 
 def test_a_flagged_patch_that_is_pressed_less_may_beat_all_bars():
     state = held()[0]
-    prospects, closing, _ = last_of_three_heats([(True, -1.0)] * WANTED)
+    pruner, closing, _ = last_of_three_waves([(True, -1.0)] * WANTED)
     flagged = replace(state, flags=np.full_like(state.flags, PATCH_THIN))
-    assert prospects.is_beaten(closing, flagged)
-    closing.ratio = 0.9 * RELIEF
-    assert not prospects.is_beaten(closing, flagged)
+    assert pruner.should_defer(closing, flagged)
+    closing.ratio = 0.9 * RELIEF_RATIO
+    assert not pruner.should_defer(closing, flagged)

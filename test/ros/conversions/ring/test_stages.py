@@ -30,7 +30,7 @@ from gripsim_ros.core.bodies import GraspObject, Material, shapes  # noqa: E402
 from gripsim_ros.core.errors import (  # noqa: E402
     GripsimError, HandError, MaterialError, MeshError, ShapeError, TaskError)
 from gripsim_ros.core.planning.ranked_grasp import (  # noqa: E402
-    GraspContact, NearestMiss, RankedGrasp, Reach, Robustness, ScoreTerm)
+    GraspContact, ManipulationResult, NearestMiss, RankedGrasp, Robustness, ScoreTerm)
 from gripsim_ros.core.planning.task import Task  # noqa: E402
 from gripsim_ros.core.transforms import apply, from_pose, inverse, transform  # noqa: E402
 from gripsim_ros.ros import conversions  # noqa: E402
@@ -485,9 +485,9 @@ def test_what_a_grasp_says_of_itself_survives_the_wire():
 
 def test_how_the_object_is_moved_survives_the_wire():
     rng = np.random.default_rng(12)
-    reach = Reach('with_arm', 0.25, 0.5, rng.standard_normal((3, JOINTS)),
-                  np.array([random_pose(rng) for _ in range(3)]), np.array([0.0, 0.3, 1.0]), 2,
-                  'the arm helps')
+    reach = ManipulationResult('with_arm', 0.25, 0.5, rng.standard_normal((3, JOINTS)),
+                               np.array([random_pose(rng) for _ in range(3)]),
+                               np.array([0.0, 0.3, 1.0]), 2, 'the arm helps')
     grasp, T_frame_object = dataclasses.replace(make_grasp(rng), reach=reach), random_pose(rng)
     frame = GraspFrame(Header(), T_frame_object, NAMES, np.full(JOINTS, 1.0))
     msg = over_the_wire(conversions.grasp_to_msg(grasp, frame))
