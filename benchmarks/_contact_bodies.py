@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from gripsim_ros.core.bodies import TriangleMesh, shapes
 from gripsim_ros.core.bodies.shapes.sweeps import revolve
 from gripsim_ros.core.contact import ContactMesh
-from gripsim_ros.core.contact.geometry.ray_casting import AHEAD, cast
+from gripsim_ros.core.contact.geometry.ray_casting import AHEAD, cast_rays
 from gripsim_ros.core.transforms import apply, inverse, transform
 from gripsim_ros.library.resources import share_directory
 
@@ -138,5 +138,5 @@ def _way(moving: str, still: str, T_world_moving: np.ndarray, T_world_still: np.
     """Return how far vertices may move until the first of them meets a mesh."""
     T = inverse(T_world_still) @ T_world_moving
     points = apply(T, mesh(moving).vertices)
-    hits = cast(contact_mesh(still).tree, points, T_world_still[:3, :3].T @ motion, 0.0)
+    hits = cast_rays(contact_mesh(still).tree, points, T_world_still[:3, :3].T @ motion, 0.0)
     return float(hits.distances[:, AHEAD].min())

@@ -10,11 +10,11 @@ from benchmarks._contact_peers import EXACT, embreex_numpy, embreex_scene
 from benchmarks._contact_speed import CASES, interleaved
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
 from gripsim_ros.core.contact.geometry.closest_point import triangles_in_box
-from gripsim_ros.core.contact.geometry.culling import turned_motion, vertices_in_box
+from gripsim_ros.core.contact.geometry.culling import transformed_frame, vertices_in_box
 from gripsim_ros.core.contact.geometry.oriented_box import interaction_region, separation
 from gripsim_ros.core.contact.geometry.ray_casting import direction_frame
 from gripsim_ros.core.contact.vertices import kernels
-from gripsim_ros.core.contact.vertices.batch import many_vertex_contacts
+from gripsim_ros.core.contact.vertices.batch import batch_vertex_contacts
 from gripsim_ros.core.transforms import inverse
 
 #: Series of cases along which one size grows: label, and link, object and depth [m].
@@ -65,7 +65,7 @@ def update(budget: float, link: str = 'sdh_tip', body: str = 'apple20k') -> dict
     """Return seconds of: a new shape and a query, ours refitted and Embree rebuilt."""
     own, other, pose = bodies.mesh(link), bodies.mesh(body), bodies.poses(link, body, (5e-3,))[0]
     a, b = ContactMesh(own), ContactMesh(other)
-    _ = a.arrays, b.arrays
+    _ = a.flat_tree, b.flat_tree
     rng = np.random.default_rng(bodies.SEED)
     shapes = [other.vertices + 1e-4 * rng.normal(size=other.vertices.shape) for _ in range(4)]
     turn = {'ours': 0, 'embree': 0}
@@ -95,7 +95,7 @@ def two_cores(links: tuple[str, ...] = ('sdh_tip', 'sdh_finger', 'sdh_palm'),
     for _ in range(TRIES + 1):
         for workers in best:
             begin = time.perf_counter()
-            many_vertex_contacts(meshes, target, T, directions, workers)
+            batch_vertex_contacts(meshes, target, T, directions, workers)
             best[workers] = min(best[workers], time.perf_counter() - begin)
     return best
 
@@ -105,7 +105,7 @@ def memory(names: tuple[str, ...]) -> dict[str, tuple[int, int]]:
     found = {}
     for name in names:
         mesh = bodies.contact_mesh(name)
-        arrays = [value for part in (mesh.tree, mesh.arrays) for value in part
+        arrays = [value for part in (mesh.tree, mesh.flat_tree) for value in part
                   if isinstance(value, np.ndarray)]
         different = {value.__array_interface__['data'][0]: value.nbytes for value in arrays}
         found[name] = len(mesh.mesh.faces), sum(different.values())
@@ -183,7 +183,7 @@ def region_saving(budget: float) -> dict[str, float]:
         near = [ContactMesh(bodies.mesh(name)) for name in (link, body)]
         wide = [ContactMesh(bodies.mesh(name)) for name in (link, body)]
         for mesh in wide:
-            mesh.arrays.box[4] += 1.0
+            mesh.flat_tree.box[4] += 1.0
         queries = {
             'with': lambda p: vertex_contacts(*near, p.T_link_object, p.direction),
             'without': lambda p: vertex_contacts(*wide, p.T_link_object, p.direction)}
@@ -201,7 +201,7 @@ def tree_against_grid(budget: float, cases: tuple[tuple[str, str, float], ...] =
 
 def _all_over_tree(link: str, body: str, depth: float, budget: float) -> float:
     pose = bodies.poses(link, body, (depth,))[0]
-    pair = bodies.contact_mesh(link).arrays, bodies.contact_mesh(body).arrays
+    pair = bodies.contact_mesh(link).flat_tree, bodies.contact_mesh(body).flat_tree
     T = inverse(pose.T_link_object)
     prepared = [_prepared(pair[0], pair[1], T, T[:3, :3] @ pose.direction),
                 _prepared(pair[1], pair[0], pose.T_link_object, -pose.direction)]
@@ -222,11 +222,11 @@ def _prepared(query: Any, target: Any, T: np.ndarray, direction: np.ndarray) -> 
     """Return target, frame, grid of the query's vertices and all triangles, if there are any."""
     rotation, origin = np.ascontiguousarray(T[:3, :3]), T[:3, 3].copy()
     near = vertices_in_box(query.balls, query.nodes, query.vertices, int(query.sizes[0]),
-                           turned_motion(target.box[:3], rotation, origin - target.box[3]),
+                           transformed_frame(target.box[:3], rotation, origin - target.box[3]),
                            target.box[4])
     if not len(near):
         return None
     frame, count = direction_frame(direction), len(target.triangles)
-    points = kernels._projected(query.vertices, near, turned_motion(frame, rotation, origin))
+    points = kernels._projected(query.vertices, near, transformed_frame(frame, rotation, origin))
     grid = kernels._sorted_into_cells(*points, near, count)
     return target, frame, grid, np.arange(count, dtype=np.uint32)

@@ -19,9 +19,9 @@ from numba import njit
 from benchmarks._contact_bodies import Pose
 from gripsim_ros.core.bodies import TriangleMesh
 from gripsim_ros.core.contact import ContactMesh, PenetratingVertices, vertex_contacts
-from gripsim_ros.core.contact.geometry.culling import turned_motion, vertices_in_box
+from gripsim_ros.core.contact.geometry.culling import transformed_frame, vertices_in_box
 from gripsim_ros.core.contact.geometry.oriented_box import fit_oriented_box
-from gripsim_ros.core.contact.published.intersection_rule import SeedMesh, seed_contacts
+from gripsim_ros.core.contact.published.intersection_rule import RuleMesh, rule_contacts
 from gripsim_ros.core.transforms import apply, inverse
 
 Side = tuple[np.ndarray, ...]
@@ -36,7 +36,7 @@ def _content(side: PenetratingVertices) -> Side:
 def ours(link: TriangleMesh, body: TriangleMesh) -> Method:
     """Return our own narrow phase, the function that users call."""
     a, b = ContactMesh(link), ContactMesh(body)
-    _ = a.arrays, b.arrays
+    _ = a.flat_tree, b.flat_tree
 
     def query(pose: Pose) -> Answer:
         found = vertex_contacts(a, b, pose.T_link_object, pose.direction)
@@ -46,10 +46,10 @@ def ours(link: TriangleMesh, body: TriangleMesh) -> Method:
 
 def paper(link: TriangleMesh, body: TriangleMesh) -> Method:
     """Return the paper's own rule."""
-    a, b = SeedMesh(link), SeedMesh(body)
+    a, b = RuleMesh(link), RuleMesh(body)
 
     def query(pose: Pose) -> Answer:
-        found = seed_contacts(a, b, pose.T_link_object, pose.direction)
+        found = rule_contacts(a, b, pose.T_link_object, pose.direction)
         return _content(found.a_in_b), _content(found.b_in_a)
     return query
 
@@ -157,7 +157,7 @@ def _filtered(balls, nodes, vertices, ids, sizes, box, T, direction):
     """Return the vertices in a box: indices, points, and both as Embree wants them."""
     rotation, origin = T[:3, :3].copy(), T[:3, 3].copy()
     found = vertices_in_box(balls, nodes, vertices, int(sizes[0]),
-                            turned_motion(box[:3], rotation, origin - box[3]), box[4])
+                            transformed_frame(box[:3], rotation, origin - box[3]), box[4])
     count = len(found)
     points, directions = np.empty((count, 3)), np.empty((count, 3), np.float32)
     short, indices = np.empty((count, 3), np.float32), np.empty(count, np.int64)
@@ -205,7 +205,7 @@ def _refined(indices, points, direction, faces, corners):
 def _strong_side(own: TriangleMesh, target: TriangleMesh) -> Any:
     """The same with our own culling, compiled: the strongest pipeline round Embree we know."""
     scene = embreex_scene(target.vertices, target.faces)
-    arrays = ContactMesh(own).arrays
+    arrays = ContactMesh(own).flat_tree
     fitted = fit_oriented_box(target.vertices, target.faces)
     box = np.vstack([fitted.axes, fitted.centre, fitted.half_lengths])
     corners = np.array(target.vertices[target.faces])

@@ -13,7 +13,7 @@ from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh, shapes
 from gripsim_ros.core.bodies.shapes.sweeps import refine_profile, revolve
 from gripsim_ros.core.contact import (ContactMesh, PatchOptions, PunchIndenter, SphereIndenter,
                                       sample_patch)
-from gripsim_ros.core.mechanics.body import Contact, ElasticBody, solve_contact
+from gripsim_ros.core.mechanics.body import ContactProblem, ElasticBody, solve_contact
 from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
 
 #: All forces are those of this modulus [Pa]; they are in proportion to it.
@@ -237,7 +237,7 @@ class Product:
         self.surface = ContactMesh(mesh)
         self.options = PatchOptions(node_count=node_count)
 
-    def contact(self, depths) -> Contact:
+    def contact(self, depths) -> ContactProblem:
         """Return the patches of all pads at each kind's depth [m]."""
         patches = []
         for (pad, count), depth in zip(self.grip.pads, depths):
@@ -248,8 +248,8 @@ class Product:
                              for name in ('points', 'normals', 'areas', 'depths')),
                            np.repeat(np.arange(len(patches)), counts),
                            np.arange(len(patches)))
-        return Contact(nodes, np.array([patch.flags for patch in patches]),
-                       np.array([patch.thickness for patch in patches]))
+        return ContactProblem(nodes, np.array([patch.flags for patch in patches]),
+                              np.array([patch.thickness for patch in patches]))
 
     def _all(self, pad, count):
         if count == 1:

@@ -8,7 +8,7 @@ from gripsim_ros.core.mechanics.body import pad_layers
 from gripsim_ros.core.mechanics.contact import contact_forces, half_space
 from gripsim_ros.core.mechanics.contact.contact_forces import (
     FIRST_GUESS_DEPTH, solve_contact_forces)
-from gripsim_ros.core.mechanics.contact.warm_start import ClosingMemory
+from gripsim_ros.core.mechanics.contact.warm_start import WarmStarts
 from gripsim_ros.core.numerics import complementarity
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task
@@ -20,7 +20,7 @@ HYPOTHESES = 40
 SYSTEMS, ROUNDS = 60, 5
 
 
-class Watching(ClosingMemory):
+class Watching(WarmStarts):
     """Keeps each step's nodes, the shares recalled for them, and what carried load."""
 
     def __init__(self):
@@ -65,8 +65,8 @@ def _compare(nodes, shares, solution, modulus, hand):
     rows = solution.rows
     depths, patches = np.ascontiguousarray(nodes.depths[rows]), nodes.patches[rows]
     surface = (nodes.points[rows], nodes.normals[rows], nodes.areas[rows], modulus,
-               half_space.LATTICE_SOFTENING)
-    whole = half_space.object_compliance(*surface)
+               half_space.GRID_SOFTENING)
+    whole = half_space.half_space_compliance(*surface)
     pads = pad_layers(hand, nodes.links)
     contact_forces._add_layers(whole, surface, nodes.links[patches], pads, False)
     (cold, order), (warm, _) = (

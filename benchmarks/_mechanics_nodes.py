@@ -7,7 +7,7 @@ from scipy.optimize import nnls
 from gripsim_ros.core.mechanics.contact import half_space
 from gripsim_ros.core.mechanics.contact.bonded_layer import fit_layer
 from gripsim_ros.core.mechanics.contact.contact_forces import solve_contact_forces
-from gripsim_ros.core.mechanics.contact.half_space import LATTICE_SOFTENING
+from gripsim_ros.core.mechanics.contact.half_space import GRID_SOFTENING
 from gripsim_ros.core.numerics import complementarity
 
 from ._mechanics_cases import evenly, interleaved, pressed_ball
@@ -64,8 +64,8 @@ def by_least_squares(compliance, depths, _):
 
 def ways(nodes):
     """Return, for one system of nodes, each way to solve it, and the size of the system."""
-    compliance = half_space.object_compliance(nodes.points, nodes.normals, nodes.areas, MODULUS,
-                                              LATTICE_SOFTENING)
+    compliance = half_space.half_space_compliance(nodes.points, nodes.normals, nodes.areas,
+                                                  MODULUS, GRID_SOFTENING)
     start = nodes.depths > 0.5 * nodes.depths.max()
     order = np.argsort(-nodes.depths, kind='stable')
 

@@ -8,10 +8,10 @@ import trimesh
 
 from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh, load_mesh, shapes
 from gripsim_ros.core.contact import (ContactMesh, PatchOptions, SphereIndenter, sample_patch)
-from gripsim_ros.core.contact.geometry.ray_casting import AHEAD, cast
-from gripsim_ros.core.mechanics.body import (Contact, ElasticBody, deform_body, solve_contact)
+from gripsim_ros.core.contact.geometry.ray_casting import AHEAD, cast_rays
+from gripsim_ros.core.mechanics.body import ContactProblem, ElasticBody, deform_body, solve_contact
 from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
-from gripsim_ros.core.mechanics.contact.half_space import LATTICE_SOFTENING
+from gripsim_ros.core.mechanics.contact.half_space import GRID_SOFTENING
 from gripsim_ros.core.mechanics.contact.patch_resultants import summarise_patches
 from gripsim_ros.core.mechanics.deformation.boussinesq import (
     boussinesq_displacements, surface_loads)
@@ -42,7 +42,7 @@ def three_pads(body, nodes):
     patches = []
     for direction in evenly(3) @ axes.T:
         start = body.centre_of_mass + 3.0 * body.reach * direction
-        hits = cast(surface.tree, start[None], -direction, 0.0)
+        hits = cast_rays(surface.tree, start[None], -direction, 0.0)
         touch = start - float(hits.distances[0, AHEAD]) * direction
         pose = transform(np.eye(3), touch + (PAD_RADIUS - PRESS) * direction)
         patches += sample_patch(surface, SphereIndenter(PAD_RADIUS), pose, -direction,
@@ -50,10 +50,10 @@ def three_pads(body, nodes):
     counts = [len(patch.points) for patch in patches]
     columns = [np.concatenate([getattr(patch, name) for patch in patches])
                for name in ('points', 'normals', 'areas', 'depths')]
-    return Contact(PatchNodes(*columns, np.repeat(np.arange(len(patches)), counts),
-                              np.arange(len(patches))),
-                   np.array([patch.flags for patch in patches]),
-                   np.array([patch.thickness for patch in patches]))
+    return ContactProblem(PatchNodes(*columns, np.repeat(np.arange(len(patches)), counts),
+                                     np.arange(len(patches))),
+                          np.array([patch.flags for patch in patches]),
+                          np.array([patch.thickness for patch in patches]))
 
 
 def deform_step(node_counts):
@@ -67,7 +67,7 @@ def deform_step(node_counts):
             contact = three_pads(body, nodes)
             patches = solve_contact(body, contact, {})
             loads = surface_loads(contact.nodes, patches.solution, patches.results,
-                                  LATTICE_SOFTENING)
+                                  GRID_SOFTENING)
             vertices = body.mesh.vertices
 
             def displacements(ratio, loads=loads, body=body, vertices=vertices):
@@ -98,7 +98,7 @@ def ring_case():
     nodes = pressed_ball(BALL, PAD_RADIUS, BALL_PRESS, evenly(2), 150)
     solution = solve_contact_forces(nodes, FRUIT.plane_strain_modulus, {})
     results = summarise_patches(nodes, solution, FRUIT.poisson_ratio, {})
-    return mesh, surface_loads(nodes, solution, results, LATTICE_SOFTENING)
+    return mesh, surface_loads(nodes, solution, results, GRID_SOFTENING)
 
 
 def rings():

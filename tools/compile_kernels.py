@@ -19,7 +19,7 @@ from numba.core.caching import IndexDataCacheFile
 from gripsim_ros.apps.cli.main import main as gripsim
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.contact import ContactMesh
-from gripsim_ros.core.contact.vertices.batch import many_vertex_contacts
+from gripsim_ros.core.contact.vertices.batch import batch_vertex_contacts
 from gripsim_ros.core.mechanics import (
     ElasticBody, indent_body, MechanicsOptions, SphereIndenter)
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
@@ -71,7 +71,7 @@ def compile_rest(folder: Path) -> None:
     mesh = ContactMesh(ball)
     moved = np.eye(4)
     moved[0, 3] = APART
-    many_vertex_contacts([mesh], mesh, moved[None, None], np.array([[[-1.0, 0.0, 0.0]]]))
+    batch_vertex_contacts([mesh], mesh, moved[None, None], np.array([[[-1.0, 0.0, 0.0]]]))
 
 
 def write(path: Path, vertices, faces) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.mechanics.stability.stability import PatchSet
+from gripsim_ros.core.grasp_theory.contact_set import ContactSet
 
 RADIUS = 0.04
 ORIGIN = np.zeros(3)
@@ -18,10 +18,10 @@ def make_patches(points, normals, forces, friction_radius=0.0, normal_stiffness=
     points, normals = np.asarray(points, float), np.asarray(normals, float)
     count = len(points)
     forces = np.broadcast_to(np.asarray(forces, float), (count,))
-    return PatchSet(points, normals, forces[:, None] * normals, np.zeros((count, 3)),
-                    np.full(count, friction_radius), np.full(count, normal_stiffness),
-                    np.full(count, tangential_stiffness), np.full(count, max_normal),
-                    np.zeros(count, bool))
+    return ContactSet(points, normals, forces[:, None] * normals, np.zeros((count, 3)),
+                      np.full(count, friction_radius), np.full(count, normal_stiffness),
+                      np.full(count, tangential_stiffness), np.full(count, max_normal),
+                      np.zeros(count, bool))
 
 
 def ring(count, forces=3.0, radius=RADIUS, **values):

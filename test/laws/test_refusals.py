@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gripsim_ros.core.errors import HandError, ShapeError, TaskError
-from gripsim_ros.core.grasp_theory.contact_set import PatchSet
+from gripsim_ros.core.grasp_theory.contact_set import ContactSet
 from gripsim_ros.core.grasp_theory.grasp_map import contact_frames
 from gripsim_ros.core.grasp_theory.wrench_space import primitive_wrenches
 from gripsim_ros.core.hand.link_surfaces import _vector
@@ -44,7 +44,7 @@ def patches(**changed):
               'torques': np.zeros((1, 3)), 'friction_radii': np.ones(1),
               'normal_stiffness': np.ones(1), 'tangential_stiffness': np.ones(1),
               'max_normal_forces': np.full(1, INFINITE), 'passive': np.zeros(1, bool)}
-    return PatchSet(**fields | changed)
+    return ContactSet(**fields | changed)
 
 
 def nodes(**changed):

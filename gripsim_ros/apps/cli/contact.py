@@ -112,7 +112,7 @@ def _manifold(manifold: Manifold) -> dict[str, Any]:
 
 def _plane(plane: CommonPlane, apart: bool) -> dict[str, Any]:
     return {'apart': apart, 'gap': plane.gap, 'normal': plane.normal, 'point': plane.point,
-            'loops': plane.loops}
+            'loops': plane.iterations}
 
 
 def _print(found: Contacts, a: str, b: str) -> None:

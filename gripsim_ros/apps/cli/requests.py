@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ...core.bodies import GraspObject
-    from ...core.bodies.scans.complete import Completion
+    from ...core.bodies.scans.complete import CompletedScan
     from ...core.planning.task import Task
 
 
@@ -95,7 +95,7 @@ def read_request(mesh: str, scale: float, material: str | None, task: Path | Non
     return PlanRequest(mesh, scale, grasp_object, repairs, understood, limits, scan)
 
 
-def _completed(name: str, scan: Scan, scale: float) -> Completion:
+def _completed(name: str, scan: Scan, scale: float) -> CompletedScan:
     from ...core.bodies.scans.complete import complete_scan
     from ...core.errors import GripsimError
     try:

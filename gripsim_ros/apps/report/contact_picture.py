@@ -123,9 +123,9 @@ def draw_grasp_contact(answer: PlanAnswer) -> PillowImage.Image:
 def _regions(a: ContactBody, b: ContactBody, T_a_b: Array) -> tuple[OrientedBox | None, ...]:
     """Return the regions of potential interaction of a and of b, both in a's frame."""
     box_a, box_b = a.closed.box, b.closed.box
-    of_b = interaction_region(box_b, box_a.moved(inverse(T_a_b)))
-    return (interaction_region(box_a, box_b.moved(T_a_b)),
-            None if of_b is None else of_b.moved(T_a_b))
+    of_b = interaction_region(box_b, box_a.with_transform(inverse(T_a_b)))
+    return (interaction_region(box_a, box_b.with_transform(T_a_b)),
+            None if of_b is None else of_b.with_transform(T_a_b))
 
 
 def _near_points(arrows: tuple[tuple[Array, Array], ...],

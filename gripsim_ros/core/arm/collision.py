@@ -125,7 +125,7 @@ class ArmScene:
         """
         arm_groups = self._arm_groups(joints)
         hand = self._hand_group(T_base_link)
-        moved = self.object_part.moved(T_base_object)
+        moved = self.object_part.with_transform(T_base_object)
         thing = Group(9_999, moved.vertices, 0.0,
                       (Body('the object', 9_999, moved, self.touch),))
         for a, b, kind in self._pairs(arm_groups, hand, thing, hand_meets_object):
@@ -139,7 +139,7 @@ class ArmScene:
     def _arm_groups(self, joints: Array) -> list[Group]:
         poses = self.arm.poses(joints)
         origins = poses[list(self._chain), :3, 3]
-        parts = [part.moved(poses[frame])
+        parts = [part.with_transform(poses[frame])
                  for part, frame in zip(self.arm.parts, self.arm.part_frames)]
         groups = []
         for first in range(0, len(self._chain) - 1, 2):
@@ -152,7 +152,7 @@ class ArmScene:
         return groups
 
     def _hand_group(self, T_base_link: Array) -> Group:
-        bodies = tuple(Body(name, 1_000 + i, part.moved(T)) for i, (name, part, T) in
+        bodies = tuple(Body(name, 1_000 + i, part.with_transform(T)) for i, (name, part, T) in
                        enumerate(zip(self.hand_names, self.hand_parts, T_base_link)))
         return Group(1_000, np.vstack([body.part.vertices for body in bodies]), 0.0, bodies)
 

@@ -29,7 +29,7 @@ CELLS = (0.0, 1.0 / 32.0, 1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0)
 #: vertices on the borders of cells.
 GRID_SHIFT = 0.3819660112501051
 #: The package works on one mesh for the whole process: threads would mix theirs.
-SIMPLIFYING = Lock()
+DECIMATION_LOCK = Lock()
 
 
 def decimate_mesh(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
@@ -95,7 +95,7 @@ def _collapsed(points: FloatArray, faces: IntArray,
         yield points, faces
         return
     for aggressiveness in AGGRESSIVENESS:
-        with SIMPLIFYING:
+        with DECIMATION_LOCK:
             coarse = fast_simplification.simplify(
                 points, faces.astype(np.int32), target_count=face_count, agg=aggressiveness)
         yield coarse

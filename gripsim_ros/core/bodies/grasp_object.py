@@ -107,33 +107,33 @@ def canonical_frame(
     moments, axes = np.linalg.eigh(inertia)
     points = mesh.vertices - centre
     ties = np.diff(moments) <= TIE_MOMENT * moments[-1]
-    axes = _settled_axes(axes, ties, points, mesh)
+    axes = _resolve_axes(axes, ties, points, mesh)
     x = axes[:, 0] * _direction(mesh, centre, axes[:, 0])
     y = axes[:, 1] * _direction(mesh, centre, axes[:, 1])
     return frozen_array(transform(np.stack([x, y, np.cross(x, y)], axis=1), centre))
 
 
-def _settled_axes(axes: FloatArray, ties: FloatArray, points: FloatArray,
+def _resolve_axes(axes: FloatArray, ties: FloatArray, points: FloatArray,
                   mesh: TriangleMesh) -> FloatArray:
     """Return axes (3, 3) where those of equal moments are settled by facets or vertices."""
     normals = mesh.face_normals
     if ties.all():
         first = _facing_direction(normals, mesh.face_areas, EVEN_BALL)
         first = _far_direction(points) if first is None else first
-        second = _settled_across(first, points, mesh)
+        second = _resolve_across(first, points, mesh)
         return np.stack([first, second, np.cross(first, second)], axis=1)
     if ties[0]:
         normal = axes[:, 2]
-        first = _settled_across(normal, points, mesh)
+        first = _resolve_across(normal, points, mesh)
         return np.stack([first, np.cross(normal, first), normal], axis=1)
     if ties[1]:
         axis = axes[:, 0]
-        second = _settled_across(axis, points, mesh)
+        second = _resolve_across(axis, points, mesh)
         return np.stack([axis, second, np.cross(axis, second)], axis=1)
     return axes
 
 
-def _settled_across(axis: FloatArray, points: FloatArray, mesh: TriangleMesh) -> FloatArray:
+def _resolve_across(axis: FloatArray, points: FloatArray, mesh: TriangleMesh) -> FloatArray:
     """Return the direction across an axis that facets, or else vertices, settle."""
     direction = _facing_direction(_without(mesh.face_normals, axis), mesh.face_areas, EVEN_DISC)
     return _far_direction(_without(points, axis)) if direction is None else direction

@@ -127,7 +127,7 @@ class TriangleMesh:
         """Return the mesh turned inside out."""
         return self.with_faces(self.faces[:, ::-1])
 
-    def forget_derived(self) -> None:
+    def clear_derived(self) -> None:
         """
         Let go of the arrays that follow from vertices and faces; they are computed again at use.
 

@@ -14,10 +14,10 @@ from ..hand import HandModel
 from ..transforms import inverse
 from .distance.clearance import (
     ABSOLUTE, RELATIVE, obstacle_clearance, obstacle_shapes, pair_clearances)
-from .distance.clearance_cache import RecentClearances
+from .distance.clearance_cache import ClearanceCache
 from .distance.gjk import Shape
 from .distance.link_hulls import Hulls, build_hulls
-from .distance.mesh_distance import overlaps, surface_distance
+from .distance.mesh_distance import mesh_distance, overlaps
 from .geometry.contact_mesh import ContactMesh
 from .patches.indenters import MeshIndenter
 from .patches.patch import Patch, PatchOptions, sample_patch
@@ -83,7 +83,7 @@ class ContactScene:
         self.body = ContactMesh(grasp_object.mesh)
         self.indenters = tuple(MeshIndenter(body) for body in shapes.bodies)
         self.options = options
-        self.recent = RecentClearances(shapes.hulls, self.body)
+        self.clearance_cache = ClearanceCache(shapes.hulls, self.body)
 
     def prepare(self) -> None:
         """Build now what the first question would build of the object: its tree and surface."""
@@ -129,7 +129,7 @@ def _detect(scene: ContactScene, detail: int, T_object_link: Array, twists: Arra
     """Answer for one configuration."""
     shapes = scene.shapes
     count = len(shapes.bodies)
-    clearance = scene.recent.clearances(T_object_link, sweep)
+    clearance = scene.clearance_cache.clearances(T_object_link, sweep)
     links: list[int] = []
     patches: list[Patch] = []
     vertices, vectors = [np.zeros((0, 3))], [np.zeros((0, 3))]
@@ -159,7 +159,7 @@ def _surface_clearance(scene: ContactScene, link: int, T_object_link: Array) -> 
     other = scene.shapes.bodies[link]
     if overlaps(scene.body, other, T_object_link):
         return 0.0
-    return surface_distance(scene.body, other, T_object_link, RELATIVE, ABSOLUTE)
+    return mesh_distance(scene.body, other, T_object_link, RELATIVE, ABSOLUTE)
 
 
 def _motion(scene: ContactScene, link: int, T_object_link: Array, twist: Array,
@@ -221,7 +221,7 @@ def self_clearance(shapes: LinkShapes, T_object_link: Array) -> float:
         i, j = shapes.pairs[k]
         T_i_j = inverse(T_object_link[i]) @ T_object_link[j]
         bounds[k] = 0.0 if overlaps(shapes.bodies[i], shapes.bodies[j], T_i_j) else (
-            surface_distance(shapes.bodies[i], shapes.bodies[j], T_i_j, RELATIVE, ABSOLUTE))
+            mesh_distance(shapes.bodies[i], shapes.bodies[j], T_i_j, RELATIVE, ABSOLUTE))
         if bounds[k] <= 0.0:
             return 0.0
     return float(bounds.min(initial=np.inf))

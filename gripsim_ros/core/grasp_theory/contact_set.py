@@ -12,12 +12,12 @@ from .grasp_map import contact_frames
 Array = NDArray[np.float64]
 
 _FIELDS_3 = ('points', 'normals', 'forces', 'torques')
-_TILTING = {'tilting': (2, 6), 'tilting_stiffness': (2,)}
+_ROCKING = {'rocking': (2, 6), 'rocking_stiffness': (2,)}
 _FIELDS_1 = ('friction_radii', 'normal_stiffness', 'tangential_stiffness', 'max_normal_forces')
 
 
 @dataclass(frozen=True, eq=False)
-class PatchSet:
+class ContactSet:
     """
     The loaded contact patches of one grasp, frame object.
 
@@ -38,7 +38,7 @@ class PatchSet:
     passive : (k,) bool
         Patches that no joint can press (the palm).
     tilting : (k, 2, 6) float
-    tilting_stiffness : (k, 2) float
+    rocking_stiffness : (k, 2) float
         Springs of each patch against an object that tilts on it; see ``tilting_springs``.
         Without rows tilting meets no moment.
 
@@ -58,18 +58,18 @@ class PatchSet:
     tangential_stiffness: Array
     max_normal_forces: Array
     passive: NDArray[np.bool_]
-    tilting: Array = field(default_factory=lambda: np.zeros(0))
-    tilting_stiffness: Array = field(default_factory=lambda: np.zeros(0))
+    rocking: Array = field(default_factory=lambda: np.zeros(0))
+    rocking_stiffness: Array = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         """Check every field."""
         count = len(np.atleast_1d(self.friction_radii))
-        for name, shape in _TILTING.items():
+        for name, shape in _ROCKING.items():
             if not np.size(getattr(self, name)):
                 object.__setattr__(self, name, np.zeros((count, *shape)))
         for names, shape in ((_FIELDS_3, (count, 3)), (_FIELDS_1, (count,)),
-                             (('tilting',), (count, 2, 6)),
-                             (('tilting_stiffness',), (count, 2))):
+                             (('rocking',), (count, 2, 6)),
+                             (('rocking_stiffness',), (count, 2))):
             for name in names:
                 rows = np.asarray(getattr(self, name), float, order='C')
                 if rows.shape != shape:
@@ -86,7 +86,7 @@ class PatchSet:
             if (getattr(self, name) <= 0.0).any():
                 raise ShapeError(
                     f'patches.{name} must be above 0, got {getattr(self, name).tolist()}')
-        for name in ('friction_radii', 'max_normal_forces', 'tilting_stiffness'):
+        for name in ('friction_radii', 'max_normal_forces', 'rocking_stiffness'):
             if (getattr(self, name) < 0.0).any():
                 raise ShapeError(
                     f'patches.{name} must not be negative, got {getattr(self, name).tolist()}')
@@ -108,13 +108,13 @@ class PatchSet:
         return contact_frames(self.normals)
 
     @cached_property
-    def pressed(self) -> 'PatchSet':
+    def actuated(self) -> 'ContactSet':
         """Return the patches that joints can press."""
         return self.select(~self.passive)
 
-    def select(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> 'PatchSet':
+    def select(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> 'ContactSet':
         """Return the patches of the given rows (indices or mask)."""
-        chosen = object.__new__(PatchSet)
+        chosen = object.__new__(ContactSet)
         # Rows of what was checked need no check.
         vars(chosen).update({item.name: getattr(self, item.name)[rows] for item in fields(self)})
         return chosen

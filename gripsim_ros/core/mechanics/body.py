@@ -12,13 +12,13 @@ from ..bodies import GraspObject
 from ..errors import MeshError
 from ..hand import HandModel
 from .boundary_elements.body_compliance import BodyCompliance
-from .boundary_elements.disk_cache import ComplianceSource
+from .boundary_elements.disk_cache import LazyCompliance
 from .contact.bonded_layer import LayerCompliance, fit_layer
 from .contact.contact_forces import ContactForces, PatchNodes, solve_contact_forces
-from .contact.patch_resultants import PatchResults, summarise_patches, validity_flags
-from .contact.warm_start import ClosingMemory
+from .contact.patch_resultants import PatchResultants, summarise_patches, validity_flags
+from .contact.warm_start import WarmStarts
 from .deformation.boussinesq import surface_loads
-from .deformation.deformed_surface import DeformedSurface, deform_surface, largest_distance
+from .deformation.deformed_surface import DeformedSurface, deform_surface, max_distance_moved
 from .deformation.volume import volume_and_centre
 from .options import MechanicsOptions
 
@@ -54,9 +54,9 @@ class ElasticBody:
         self.modulus = self.material.plane_strain_modulus
         arms = self.mesh.vertices - self.centre_of_mass
         self.reach = float(np.sqrt((arms ** 2).sum(axis=1).max()))
-        self.memory = ClosingMemory()
-        self._source = ComplianceSource(self.mesh, self.material.poisson_ratio,
-                                        options.compliance)
+        self.memory = WarmStarts()
+        self._source = LazyCompliance(self.mesh, self.material.poisson_ratio,
+                                      options.compliance)
         if options.elasticity == 'body':
             self._source.get()
 
@@ -90,7 +90,7 @@ class ElasticBody:
 
 
 @dataclass(frozen=True, eq=False)
-class Contact:
+class ContactProblem:
     """
     Patches pressed into an object, ``p`` of them.
 
@@ -117,13 +117,13 @@ class LoadedPatches:
     ----------
     solution : ContactForces
         On all nodes.
-    results : PatchResults
+    results : PatchResultants
     links, flags : (p,) int
         Link and flags of each.
     """
 
     solution: ContactForces
-    results: PatchResults
+    results: PatchResultants
     links: IntArray
     flags: IntArray
 
@@ -143,7 +143,7 @@ def pad_layers(hand: HandModel, links: IntArray) -> dict[int, LayerCompliance]:
     return layers
 
 
-def solve_contact(body: ElasticBody, contact: Contact,
+def solve_contact(body: ElasticBody, contact: ContactProblem,
                   layers: Mapping[int, LayerCompliance],
                   loaded_shares: Array | None = None) -> LoadedPatches:
     """
@@ -178,7 +178,8 @@ def solve_contact(body: ElasticBody, contact: Contact,
     return patches
 
 
-def _solve_on_body(body: ElasticBody, contact: Contact, layers: Mapping[int, LayerCompliance],
+def _solve_on_body(body: ElasticBody, contact: ContactProblem,
+                   layers: Mapping[int, LayerCompliance],
                    loaded_shares: Array | None) -> LoadedPatches | None:
     try:
         return _solve(body, contact, layers, body.compliance, loaded_shares)
@@ -186,7 +187,7 @@ def _solve_on_body(body: ElasticBody, contact: Contact, layers: Mapping[int, Lay
         return None
 
 
-def _solve(body: ElasticBody, contact: Contact, layers: Mapping[int, LayerCompliance],
+def _solve(body: ElasticBody, contact: ContactProblem, layers: Mapping[int, LayerCompliance],
            compliance: BodyCompliance | None, loaded_shares: Array | None) -> LoadedPatches:
     nodes, options = contact.nodes, body.options
     solution = solve_contact_forces(nodes, body.modulus, layers, options.forces, compliance,
@@ -200,7 +201,7 @@ def _solve(body: ElasticBody, contact: Contact, layers: Mapping[int, LayerCompli
     return LoadedPatches(solution, results, nodes.links[results.rows], flags)
 
 
-def _body_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchResults,
+def _body_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchResultants,
                 thickness: Array, flags: IntArray) -> IntArray:
     """Return flags where the body's own compliance counts, and a wall that bends is no strain."""
     limits = body.options.validity
@@ -212,7 +213,8 @@ def _body_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchRes
     return flags
 
 
-def deform_body(body: ElasticBody, contact: Contact, patches: LoadedPatches) -> DeformedSurface:
+def deform_body(body: ElasticBody, contact: ContactProblem,
+                patches: LoadedPatches) -> DeformedSurface:
     """Return the surface of a body under its loaded patches."""
     loads = surface_loads(contact.nodes, patches.solution, patches.results,
                           body.options.forces.softening)
@@ -230,5 +232,5 @@ def _moves_of_body(body: ElasticBody, solution: ContactForces) -> Array | None:
 def largest_displacement(body: ElasticBody, surface: DeformedSurface,
                          patches: LoadedPatches) -> float:
     """Return how far a vertex or a node of the surface moved at most [m]."""
-    largest = largest_distance(body.mesh.vertices, surface.vertices)
+    largest = max_distance_moved(body.mesh.vertices, surface.vertices)
     return max(largest, float(patches.results.indentations.max(initial=0.0)))

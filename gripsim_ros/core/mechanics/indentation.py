@@ -9,11 +9,11 @@ from .. import batches
 from ..contact import (
     ContactMesh, Indenter, MeshIndenter, Patch, PatchOptions, PunchIndenter,
     SphereIndenter as RigidSphere, sample_patch)
-from ..contact.geometry.ray_casting import AHEAD, NO_HIT, cast
+from ..contact.geometry.ray_casting import AHEAD, NO_HIT, cast_rays
 from ..errors import TaskError
 from ..hand import HandLink
 from ..transforms import transform
-from .body import (Contact, ElasticBody, LoadedPatches, deform_body, largest_displacement,
+from .body import (ContactProblem, ElasticBody, LoadedPatches, deform_body, largest_displacement,
                    solve_contact)
 from .contact.bonded_layer import LayerCompliance, fit_layer
 from .contact.contact_forces import PatchNodes
@@ -29,7 +29,7 @@ PUNCH_NODE_COUNT = 1000
 #: on the surface meets it.
 RAY_SLACK = 1e-9
 #: An axis whose cosine to the push is larger does not orient the indenter.
-MOST_ALIGNED = 0.9
+MAX_ALIGNMENT = 0.9
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _checked(at: Array, along: Array, depth: float) -> tuple[Array, Array, float
 
 def _first_touch(surface: ContactMesh, at: Array, direction: Array) -> Array:
     slack = RAY_SLACK * surface.tree.size
-    hits = cast(surface.tree, (at - slack * direction)[None], direction, 0.0)
+    hits = cast_rays(surface.tree, (at - slack * direction)[None], direction, 0.0)
     side = hits.sides[0, AHEAD]
     if side == NO_HIT:
         raise TaskError(f'the ray from {at.tolist()} along {direction.tolist()} misses the '
@@ -187,7 +187,7 @@ def _check_depth(surface: ContactMesh, touch: Array, direction: Array, depth: fl
 def _thickness(surface: ContactMesh, point: Array, direction: Array) -> float:
     """Return how far a mesh reaches from a point of it along a direction [m]; inf: no end."""
     nudge = RAY_SLACK * surface.tree.size
-    hits = cast(surface.tree, (point + nudge * direction)[None], direction, 0.0)
+    hits = cast_rays(surface.tree, (point + nudge * direction)[None], direction, 0.0)
     if hits.sides[0, AHEAD] == NO_HIT:
         return np.inf
     return nudge + float(hits.distances[0, AHEAD])
@@ -247,13 +247,13 @@ def _frame(direction: Array, axes: Array) -> Array:
     normal to it; so the frame turns with the axes.
     """
     cosines = direction @ axes
-    axis = axes[:, int(np.argmax(np.abs(cosines) < MOST_ALIGNED))]
+    axis = axes[:, int(np.argmax(np.abs(cosines) < MAX_ALIGNMENT))]
     first = axis - direction * (axis @ direction)
     first /= np.sqrt((first ** 2).sum())
     return np.stack([first, np.cross(direction, first), direction], axis=1)
 
 
-def _contact(patches: list[Patch]) -> Contact:
+def _contact(patches: list[Patch]) -> ContactProblem:
     counts = [len(patch.points) for patch in patches]
     none = [np.zeros((0, 3))]
     nodes = PatchNodes(
@@ -262,8 +262,8 @@ def _contact(patches: list[Patch]) -> Contact:
         np.concatenate([np.zeros(0)] + [patch.areas for patch in patches]),
         np.concatenate([np.zeros(0)] + [patch.depths for patch in patches]),
         np.repeat(np.arange(len(patches)), counts), np.zeros(len(patches), np.int64))
-    return Contact(nodes, np.array([patch.flags for patch in patches], np.int64),
-                   np.array([patch.thickness for patch in patches], float))
+    return ContactProblem(nodes, np.array([patch.flags for patch in patches], np.int64),
+                          np.array([patch.thickness for patch in patches], float))
 
 
 def _layers(indenter: SphereIndenter | CylinderIndenter | LinkIndenter
@@ -274,7 +274,7 @@ def _layers(indenter: SphereIndenter | CylinderIndenter | LinkIndenter
     return {0: fit_layer(pad.youngs_modulus, pad.poisson_ratio, pad.thickness)}
 
 
-def _summarise(body: ElasticBody, contact: Contact, loaded: LoadedPatches, direction: Array,
+def _summarise(body: ElasticBody, contact: ContactProblem, loaded: LoadedPatches, direction: Array,
                indenter: SphereIndenter | CylinderIndenter | LinkIndenter) -> Indentation:
     results, surface = loaded.results, deform_body(body, contact, loaded)
     metrics = measure_deformation(

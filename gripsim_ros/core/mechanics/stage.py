@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from ..batches import DETAIL_CLEARANCE, DETAIL_SURFACE, ContactBatch, GraspStateBatch
 from ..errors import ShapeError
-from ..grasp_theory.contact_set import PatchSet
+from ..grasp_theory.contact_set import ContactSet
 from ..grasp_theory.grasp_map import joint_torque_map, load_wrenches, turned_loads
 from ..grasp_theory.wrench_space import wrench_space_metrics
 from ..hand import HandModel
 from ..transforms import cross
-from .body import (Contact, ElasticBody, LoadedPatches, deform_body, largest_displacement,
+from .body import (ContactProblem, ElasticBody, LoadedPatches, deform_body, largest_displacement,
                    pad_layers, solve_contact)
 from .contact.contact_forces import PatchNodes
 from .contact.patch_resultants import max_normal_forces
@@ -25,7 +25,7 @@ from .state_builder import StateBuilder
 Array = NDArray[np.float64]
 
 #: A grasp needs contact with this many links.
-LEAST_LINKS = 2
+MIN_LINKS = 2
 #: Of so many load cases one is tried before the body is deformed for all of them.
 TRIED_CASES = 4
 
@@ -34,7 +34,7 @@ TRIED_CASES = 4
 class _Configuration:
     """One configuration's contact and question."""
 
-    contact: Contact
+    contact: ContactProblem
     load_cases: Array
     joint_positions: Array
     T_object_palm: Array
@@ -90,7 +90,7 @@ def _configuration(body: ElasticBody, contacts: ContactBatch, i: int) -> _Config
         contacts.patch_links[first:last])
     asked = contacts.configurations
     return _Configuration(
-        Contact(nodes, contacts.patch_flags[first:last], thickness),
+        ContactProblem(nodes, contacts.patch_flags[first:last], thickness),
         turned_loads(asked.load_cases, asked.settled_object[i]), asked.joint_positions[i],
         asked.T_object_palm[i], asked.settled_object[i], asked.detail)
 
@@ -104,7 +104,7 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
     if not patches.results.count:
         return
     body.memory.remember(palm, nodes, patches.solution)
-    grasp = _patch_set(body, hand, patches)
+    grasp = _contact_set(body, hand, patches)
     torque_map = joint_torque_map(hand, configuration.joint_positions,
                                   configuration.T_object_palm, patches.links, grasp.points)
     full = configuration.detail == DETAIL_SURFACE
@@ -134,7 +134,8 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
     verdict = judge_stability(grasp, wrenches, centre, friction, body.options.stability,
                               motion_at(centre, configuration.settled))
     builder.set_verdict(i, verdict, _holds(verdict, minimal, patches, grasp, torque_map, hand))
-    settled = _settling(grasp, centre, verdict.shift) <= body.options.validity.max_settling
+    settled = _relative_force_change(grasp, centre,
+                                     verdict.shift) <= body.options.validity.max_settling
     builder.set(i, quantitative=patches.are_quantitative and settled)
     if full:
         _set_surface(body, grasp, surface, builder, i)
@@ -143,32 +144,32 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
             patches.solution, patches.results, body.material.poisson_ratio))
 
 
-def _patch_set(body: ElasticBody, hand: HandModel, patches: LoadedPatches) -> PatchSet:
+def _contact_set(body: ElasticBody, hand: HandModel, patches: LoadedPatches) -> ContactSet:
     results = patches.results
     pads = [hand.links[link].pad for link in patches.links]
     limits = np.array([min(body.material.max_pressure, np.inf if pad is None
                            else pad.max_pressure) for pad in pads])
-    return PatchSet(
+    return ContactSet(
         points=results.points, normals=results.normals, forces=results.forces,
         torques=results.torques, friction_radii=results.friction_radii,
         normal_stiffness=results.normal_stiffness,
         tangential_stiffness=results.tangential_stiffness,
         max_normal_forces=max_normal_forces(results, limits),
-        passive=~np.any(hand.moves_link[patches.links], axis=1), tilting=results.tilting,
-        tilting_stiffness=results.tilting_stiffness)
+        passive=~np.any(hand.moves_link[patches.links], axis=1), rocking=results.rocking,
+        rocking_stiffness=results.rocking_stiffness)
 
 
 def _holds(verdict: StabilityVerdict, minimal: MinimalForces, patches: LoadedPatches,
-           grasp: PatchSet, torque_map: Array, hand: HandModel) -> bool:
+           grasp: ContactSet, torque_map: Array, hand: HandModel) -> bool:
     forces = np.hstack([grasp.forces, grasp.torques]).ravel()
     torques = (torque_map * forces).sum(axis=1)
     return bool(verdict.holds and minimal.capable
-                and len(np.unique(patches.links)) >= LEAST_LINKS
+                and len(np.unique(patches.links)) >= MIN_LINKS
                 and (grasp.normal_forces <= grasp.max_normal_forces).all()
                 and (np.abs(torques) <= hand.joint_efforts).all())
 
 
-def _settling(grasp: PatchSet, centre: Array, shift: Array) -> float:
+def _relative_force_change(grasp: ContactSet, centre: Array, shift: Array) -> float:
     """Return by how much of itself a normal force changes as the object settles by a shift."""
     motions = shift[:3] + cross(shift[3:], grasp.points - centre)
     changes = (motions * grasp.normals).sum(axis=1) * grasp.normal_stiffness
@@ -176,7 +177,7 @@ def _settling(grasp: PatchSet, centre: Array, shift: Array) -> float:
     return float(np.abs(changes / forces).max())
 
 
-def _set_surface(body: ElasticBody, grasp: PatchSet, surface: DeformedSurface,
+def _set_surface(body: ElasticBody, grasp: ContactSet, surface: DeformedSurface,
                  builder: StateBuilder, i: int) -> None:
     epsilon, volume = wrench_space_metrics(
         grasp.points, grasp.normals, surface.centre, body.material.friction, body.reach,

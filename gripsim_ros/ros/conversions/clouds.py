@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from sensor_msgs.msg import PointCloud2, PointField
 from std_msgs.msg import Header
 
-from ...core.bodies.scans.complete import MOST_POINTS
+from ...core.bodies.scans.complete import MAX_POINTS
 from ...core.errors import ShapeError
 
 Array = NDArray[np.float64]
@@ -45,8 +45,8 @@ def cloud_from_msg(msg: PointCloud2) -> tuple[Array, Array | None]:
         not fit the data. Checked before any of the data is read.
     """
     count = int(msg.width) * int(msg.height)
-    if count > MOST_POINTS:
-        raise ShapeError(f'cloud may have at most {MOST_POINTS} points, got {count}')
+    if count > MAX_POINTS:
+        raise ShapeError(f'cloud may have at most {MAX_POINTS} points, got {count}')
     if count == 0:
         raise ShapeError(f'cloud must have points, got width {msg.width} and height {msg.height}')
     if msg.row_step < msg.width * msg.point_step:

@@ -60,7 +60,7 @@ def test_derived_arrays_are_let_go_of_and_computed_again():
     kept = {name: before[name].copy() for name in names}
     said, array, area = mesh.content_hash, weakref.ref(before['triangles']), mesh.area
     before.clear()
-    mesh.forget_derived()
+    mesh.clear_derived()
     assert array() is None and mesh.content_hash is said and mesh.area == area
     for name, values in kept.items():
         assert_array_equal(getattr(mesh, name), values)

@@ -10,24 +10,24 @@ from scipy.spatial import ConvexHull, QhullError, cKDTree
 from ...errors import GripsimError, MeshError, ShapeError, told_outside
 from ..loading import MAX_EXTENT, MIN_EXTENT, repair_mesh
 from ..mesh import FloatArray, TriangleMesh
-from .relief import Relief, relief_of
+from .relief import Relief, build_relief
 from .surface import smooth_solid
 
 #: How a scan can be closed; the first is the default.
 METHODS = ('mirror', 'extrude', 'convex')
 #: Fewest and most points of a scan.
-FEWEST_POINTS, MOST_POINTS = 30, 2_000_000
+MIN_POINTS, MAX_POINTS = 30, 2_000_000
 #: Points within this share of their extent of a line or plane have no depth.
-FLAT = 1e-3
+FLATNESS = 1e-3
 #: Expected distance of the assumed surface from the true one, over that from the nearest
 #: seen point: measured, see docs/model/scans.md.
 ERROR_SHARES = {'mirror': 0.4, 'extrude': 0.45, 'convex': 1.15}
 #: Median distances of neighbouring points within which surface counts as seen.
 SEEN_SPACINGS = 2.0
 #: Points that the view's estimate, and spacings, are drawn from.
-SAMPLE = 4000
+SAMPLE_SIZE = 4000
 #: Share of the hull's area that must lie bare for the view to be estimated.
-LEAST_BARE = 0.05
+MIN_UNSEEN_SHARE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class SeenSurface:
 
 
 @dataclass(frozen=True, eq=False)
-class Completion:
+class CompletedScan:
     """A closed mesh from a scan [m], where it was seen, and what was done, a clause each."""
 
     mesh: TriangleMesh
@@ -79,7 +79,7 @@ class Completion:
 
 
 def complete_scan(points: ArrayLike, method: str = '', scale: float = 1.0,
-                  viewpoint: ArrayLike | None = None) -> Completion:
+                  viewpoint: ArrayLike | None = None) -> CompletedScan:
     """
     Return a closed body from points on one of its sides.
 
@@ -130,17 +130,17 @@ def complete_scan(points: ArrayLike, method: str = '', scale: float = 1.0,
                   f'{" ".join(f"{number:.2f}" for number in view)}',)
     else:
         view, distance = _view_from(viewpoint, scale, cloud)
-    relief = None if name == 'convex' else relief_of(cloud, view, spacing)
+    relief = None if name == 'convex' else build_relief(cloud, view, spacing)
     try:
         mesh = _convex(cloud) if relief is None else smooth_solid(
-            relief, _back(relief, name, distance), cloud)
+            relief, _assumed_back(relief, name, distance), cloud)
     except (QhullError, GripsimError) as error:
         raise MeshError(f'the scan of {len(cloud)} points cannot be closed by {name}: '
                         f'{" ".join(str(error).split())[:200]}') from None
     share = 100.0 * _unseen_share(mesh, cloud, spacing)
     notes += (f'closed a scan of {len(cloud)} points by {name}: {share:.0f} % of the surface '
               'is assumed',)
-    return Completion(mesh, SeenSurface(cloud, spacing, name, view), notes)
+    return CompletedScan(mesh, SeenSurface(cloud, spacing, name, view), notes)
 
 
 def _checked(points: ArrayLike, scale: float) -> tuple[FloatArray, tuple[str, ...]]:
@@ -153,8 +153,8 @@ def _checked(points: ArrayLike, scale: float) -> tuple[FloatArray, tuple[str, ..
         raise ShapeError('a scan needs numbers of shape (n, 3)') from None
     if cloud.ndim != 2 or cloud.shape[1] != 3:
         raise ShapeError(f'a scan needs points of shape (n, 3), got {cloud.shape}')
-    if len(cloud) > MOST_POINTS:
-        raise ShapeError(f'a scan may have at most {MOST_POINTS} points, got {len(cloud)}')
+    if len(cloud) > MAX_POINTS:
+        raise ShapeError(f'a scan may have at most {MAX_POINTS} points, got {len(cloud)}')
     finite = np.isfinite(cloud).all(axis=1)
     dropped = int(np.count_nonzero(~finite))
     notes: tuple[str, ...] = ()
@@ -162,8 +162,8 @@ def _checked(points: ArrayLike, scale: float) -> tuple[FloatArray, tuple[str, ..
         notes = (f'dropped {dropped} points that are not finite',)
     with np.errstate(over='ignore'):
         cloud = np.unique(scale * cloud[finite], axis=0)
-    if len(cloud) < FEWEST_POINTS:
-        raise ShapeError(f'a scan needs at least {FEWEST_POINTS} different finite points, '
+    if len(cloud) < MIN_POINTS:
+        raise ShapeError(f'a scan needs at least {MIN_POINTS} different finite points, '
                          f'got {len(cloud)}')
     _check_extents(cloud, scale)
     return cloud, notes
@@ -180,14 +180,14 @@ def _check_extents(cloud: FloatArray, scale: float) -> None:
             f'if the unit is wrong try --scale {scale * factor:g}')
     sizes = np.linalg.svd(cloud - cloud.mean(axis=0), compute_uv=False)
     for kind, size in (('on one line', sizes[1]), ('in one plane', sizes[2])):
-        if size <= FLAT * sizes[0]:
+        if size <= FLATNESS * sizes[0]:
             raise MeshError(f'the {len(cloud)} points of the scan lie {kind}: nothing tells how '
                             'deep the body is; scan it from an angle')
 
 
 def median_spacing(cloud: FloatArray) -> float:
     """Return the median distance of points to their nearest neighbours [m]."""
-    some = cloud[::max(1, len(cloud) // SAMPLE)]
+    some = cloud[::max(1, len(cloud) // SAMPLE_SIZE)]
     distance, _ = cKDTree(cloud).query(some, k=2)
     return float(np.median(distance[:, 1]))
 
@@ -239,7 +239,7 @@ def estimate_view(cloud: FloatArray, spacing: float) -> FloatArray:
     distance, _ = cKDTree(cloud).query(samples.reshape(-1, 3))
     limit = max(4.0 * spacing, 0.02 * float(np.ptp(cloud, axis=0).max()))
     bare = (distance.reshape(-1, 4) > limit).mean(axis=1)
-    if bare @ areas < LEAST_BARE * areas.sum():
+    if bare @ areas < MIN_UNSEEN_SHARE * areas.sum():
         raise MeshError('points lie all around the body: it is no scan of one side; give the '
                         'viewpoint, or a mesh')
     view = bare @ vectors
@@ -252,7 +252,7 @@ def _convex(cloud: FloatArray) -> TriangleMesh:
     return repair_mesh(cloud, hull.simplices).mesh
 
 
-def _back(relief: Relief, method: str, distance: float) -> FloatArray:
+def _assumed_back(relief: Relief, method: str, distance: float) -> FloatArray:
     """
     Return the assumed depth (nx, ny) of the side that was not seen [m].
 

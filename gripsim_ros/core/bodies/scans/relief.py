@@ -69,7 +69,7 @@ class Relief:
         return widths
 
 
-def relief_of(cloud: FloatArray, view: FloatArray, spacing: float) -> Relief:
+def build_relief(cloud: FloatArray, view: FloatArray, spacing: float) -> Relief:
     """
     Return the relief of a scan.
 

@@ -14,9 +14,9 @@ from .relief import CELL_PIXELS, MARGIN, Relief
 #: finer is known; less leaves steps of cells, more rounds edges off further.
 SMOOTHING = 0.75
 #: A body is nowhere thinner [cells]: smoothing would swallow it.
-LEAST_THICKNESS = 2.0
+MIN_THICKNESS = 2.0
 #: Most that a slope lengthens this along the view.
-STEEPEST = 4.0
+MAX_STEEPNESS = 4.0
 #: Range of the level at which the smoothed share of body is cut; 0.5 is right where the
 #: surface is plane.
 LEVELS = (0.35, 0.65)
@@ -24,7 +24,7 @@ LEVELS = (0.35, 0.65)
 #: back to the level.
 ROUNDS, RELAXATION = 10, 0.5
 #: Steps back to the level are those of a share that changes at least so fast [1/pixel].
-LEAST_SLOPE = 0.05
+MIN_SLOPE = 0.05
 
 
 def smooth_solid(relief: Relief, back: FloatArray, cloud: FloatArray) -> TriangleMesh:
@@ -69,16 +69,16 @@ def smooth_solid(relief: Relief, back: FloatArray, cloud: FloatArray) -> Triangl
         raise MeshError('nothing is left between front and back')
     vertices, faces, _, _ = marching_cubes(share, level, step_size=CELL_PIXELS)
     mesh = _largest_part(vertices.astype(float), faces)
-    even = mesh.with_vertices(_evened(mesh, share, level))
+    even = mesh.with_vertices(_smoothed(mesh, share, level))
     return repair_mesh((origin + relief.pixel * even.vertices) @ relief.axes, even.faces).mesh
 
 
 def _thickened(relief: Relief, back: FloatArray) -> FloatArray:
     """Return the back (nx, ny) where the body is nowhere thinner than is allowed [m]."""
-    least = LEAST_THICKNESS * CELL_PIXELS * relief.pixel
+    least = MIN_THICKNESS * CELL_PIXELS * relief.pixel
     slope = np.linalg.norm(np.gradient(relief.depth, relief.pixel), axis=0)
     # Across the surface, not along the view: steep parts would come apart.
-    along = least * np.minimum(np.sqrt(1.0 + slope ** 2), STEEPEST)
+    along = least * np.minimum(np.sqrt(1.0 + slope ** 2), MAX_STEEPNESS)
     thick: FloatArray = np.where(back - relief.depth < least, relief.depth + along, back)
     return thick
 
@@ -104,7 +104,7 @@ def _largest_part(vertices: FloatArray, faces: IntArray) -> TriangleMesh:
     return TriangleMesh(np.array(largest.vertices), np.array(largest.faces))
 
 
-def _evened(mesh: TriangleMesh, share: FloatArray, level: float) -> FloatArray:
+def _smoothed(mesh: TriangleMesh, share: FloatArray, level: float) -> FloatArray:
     """Return vertices (V, 3) moved amid their neighbours, along the level's surface [pixels]."""
     slopes: FloatArray = np.stack([np.gradient(share, axis=axis) for axis in range(3)])
     first, second = mesh.faces[:, [0, 1, 2]].ravel(), mesh.faces[:, [1, 2, 0]].ravel()
@@ -117,7 +117,7 @@ def _evened(mesh: TriangleMesh, share: FloatArray, level: float) -> FloatArray:
         value = ndimage.map_coordinates(share, points.T, order=1, mode='nearest')
         slope = np.stack([ndimage.map_coordinates(part, points.T, order=1, mode='nearest')
                           for part in slopes], axis=1)
-        steep = np.maximum((slope ** 2).sum(axis=1), LEAST_SLOPE ** 2)
+        steep = np.maximum((slope ** 2).sum(axis=1), MIN_SLOPE ** 2)
         way = (level - value) / steep
         points += np.clip(way[:, None] * slope, -0.5, 0.5)
     return points

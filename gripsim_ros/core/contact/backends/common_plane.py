@@ -18,8 +18,8 @@ from .convex.epa import pair_contact
 Array = NDArray[np.float64]
 
 #: Tangents of the largest and the least turn tried (Zhang and Shen: 0.174 and 0.01).
-LARGEST_TURN, LEAST_TURN = 0.174, 0.01
-MOST_LOOPS = 400
+MAX_TURN, MIN_TURN = 0.174, 0.01
+MAX_ITERATIONS = 400
 #: Angle by which the axes of the turns are rotated from one attempt to the next [rad].
 _AXIS_STEP = np.pi * (3.0 - np.sqrt(5.0))
 
@@ -45,11 +45,11 @@ class CommonPlane:
     gap: float
     normal: Array
     point: Array
-    loops: int
+    iterations: int
 
 
 def common_plane(a: Array, b: Array, normal: Array | None = None, early_exit: bool = True,
-                 least_turn: float = LEAST_TURN) -> CommonPlane:
+                 least_turn: float = MIN_TURN) -> CommonPlane:
     """
     Look for the plane with the widest gap between two convex bodies.
 
@@ -85,15 +85,15 @@ def common_plane(a: Array, b: Array, normal: Array | None = None, early_exit: bo
     0 proves nothing: ``pair_contact`` decides.
     """
     a, b = _checked('a', a), _checked('b', b)
-    if not 0.0 < least_turn <= LARGEST_TURN:
-        raise ShapeError(f'least_turn must lie in 0 to {LARGEST_TURN}, got {least_turn}')
+    if not 0.0 < least_turn <= MAX_TURN:
+        raise ShapeError(f'least_turn must lie in 0 to {MAX_TURN}, got {least_turn}')
     n = _first_normal(a, b) if normal is None else _unit(_checked('normal', [normal])[0])
-    gap, loops, turn = _gap(a, b, n), 1, LARGEST_TURN
-    for attempt in range(MOST_LOOPS):
+    gap, loops, turn = _separation(a, b, n), 1, MAX_TURN
+    for attempt in range(MAX_ITERATIONS):
         if turn < least_turn or (early_exit and gap > 0.0):
             break
-        trials = _turned(n, turn, attempt)
-        gaps = [_gap(a, b, trial) for trial in trials]
+        trials = _tilted_normals(n, turn, attempt)
+        gaps = [_separation(a, b, trial) for trial in trials]
         best = int(np.argmax(gaps))
         if gaps[best] > gap:
             n, gap, loops = trials[best], gaps[best], loops + 1
@@ -122,11 +122,11 @@ def _first_normal(a: Array, b: Array) -> Array:
     return _unit(b.mean(axis=0) - a.mean(axis=0))
 
 
-def _gap(a: Array, b: Array, normal: Array) -> float:
+def _separation(a: Array, b: Array, normal: Array) -> float:
     return float((b @ normal).min() - (a @ normal).max())
 
 
-def _turned(normal: Array, turn: float, attempt: int) -> Array:
+def _tilted_normals(normal: Array, turn: float, attempt: int) -> Array:
     """Return the normal turned by ``atan(turn)`` four ways, ``(4, 3)``."""
     axis = np.zeros(3)
     axis[np.argmin(np.abs(normal))] = 1.0
@@ -146,8 +146,8 @@ def _cross(a: Array, b: Array) -> Array:
                      a[0] * b[1] - a[1] * b[0]])
 
 
-def parting_plane(a: ConvexPart, b: ConvexPart,
-                  normal: Array | None = None) -> tuple[CommonPlane, bool]:
+def separating_plane(a: ConvexPart, b: ConvexPart,
+                     normal: Array | None = None) -> tuple[CommonPlane, bool]:
     """
     Return the common plane of two convex parts, and whether they are apart.
 
@@ -177,8 +177,8 @@ def parting_plane(a: ConvexPart, b: ConvexPart,
     if not pair.distance > 0.0:
         return plane, False
     nearest = (pair.point_a + pair.point_b) / 2.0
-    return CommonPlane(_gap(a.vertices, b.vertices, pair.normal), pair.normal, nearest,
-                       plane.loops), True
+    return CommonPlane(_separation(a.vertices, b.vertices, pair.normal), pair.normal, nearest,
+                       plane.iterations), True
 
 
 def arm_triangles(joints: Array) -> Array:

@@ -17,13 +17,13 @@ from ...bodies import TriangleMesh, repair_mesh
 from ...errors import MeshError, ShapeError, told_outside
 from ...transforms import apply, inverse
 from ..geometry.contact_mesh import ContactMesh
-from ..geometry.triangle_intersection import find_piercings
-from ..published.intersection_rule import SeedMesh, seed_contacts
+from ..geometry.triangle_intersection import intersect_edges_with_faces
+from ..published.intersection_rule import RuleMesh, rule_contacts
 from ..vertices.edge_contacts import EdgeContacts, edge_contacts
 from ..vertices.penetrating_vertices import (
     PenetratingVertices, VertexContacts, unit_direction, vertex_contacts)
-from ..vertices.winding_number import find_surrounded
-from .common_plane import CommonPlane, parting_plane
+from ..vertices.winding_number import find_winding_numbers
+from .common_plane import CommonPlane, separating_plane
 from .convex.decomposition import ConvexPart, convex_part, convex_parts, is_convex
 from .convex.manifold import Manifold, contact_manifold
 
@@ -99,9 +99,9 @@ class ContactBody:
         return is_convex(self.closed.mesh)
 
     @cached_property
-    def for_rule(self) -> SeedMesh:
+    def rule_mesh(self) -> RuleMesh:
         """Return the body prepared for the paper's own rule."""
-        return SeedMesh(self.given.mesh)
+        return RuleMesh(self.given.mesh)
 
 
 def _unit_of(mesh: TriangleMesh) -> float:
@@ -200,12 +200,13 @@ def find_contacts(a: ContactBody, b: ContactBody, T_a_b: Array, direction: Array
     if backend == 'seed':
         if d is None:
             raise ShapeError('back end seed needs a direction: its rule is about the motion')
-        rule = seed_contacts(a.for_rule, b.for_rule, T_a_b, d)
+        rule = rule_contacts(a.rule_mesh, b.rule_mesh, T_a_b, d)
         return Contacts(backend, rule.a_in_b, rule.b_in_a, no_edges(), approximate=True)
     vertices, crossing = _exact_vertices(a, b, T_a_b, d)
     edges = no_edges() if d is None else edge_contacts(a.given, b.given, T_a_b, d)
     meet = bool(len(vertices.a_in_b.vertices) or len(vertices.b_in_a.vertices)
-                or any(len(found.faces) for found in find_piercings(a.closed, b.closed, T_a_b))
+                or any(len(found.faces) for found in intersect_edges_with_faces(a.closed, b.closed,
+                                                                                T_a_b))
                 or _has_face_below(a.closed, b.closed, inverse(T_a_b))
                 or _has_face_below(b.closed, a.closed, T_a_b))
     return Contacts('vp_tree', vertices.a_in_b, vertices.b_in_a, edges, crossing=crossing,
@@ -221,8 +222,8 @@ def _has_face_below(mesh: ContactMesh, other: ContactMesh, T_other_mesh: Array) 
     """
     body = mesh.mesh
     points = body.face_centroids - BELOW * mesh.tree.size * body.face_normals
-    shared = find_surrounded(points, other, T_other_mesh, None).inside.vertices
-    own = find_surrounded(points[shared], mesh, np.eye(4), None).inside.vertices
+    shared = find_winding_numbers(points, other, T_other_mesh, None).inside.vertices
+    own = find_winding_numbers(points[shared], mesh, np.eye(4), None).inside.vertices
     return bool(len(own))
 
 
@@ -240,11 +241,11 @@ def no_edges() -> EdgeContacts:
 
 def _plane_between(a: ContactBody, b: ContactBody, T_a_b: Array) -> tuple[CommonPlane, bool]:
     """Return the plane of the hulls, or where they meet the worst one of the parts."""
-    plane, apart = parting_plane(a.hull, b.hull.moved(T_a_b))
+    plane, apart = separating_plane(a.hull, b.hull.with_transform(T_a_b))
     if apart or (a.is_convex and b.is_convex):
         return plane, apart
-    moved = [part.moved(T_a_b) for part in b.parts]
-    return min((parting_plane(first, second) for first in a.parts for second in moved),
+    moved = [part.with_transform(T_a_b) for part in b.parts]
+    return min((separating_plane(first, second) for first in a.parts for second in moved),
                key=lambda found: found[0].gap)
 
 
@@ -266,7 +267,7 @@ def _checked_vertices(found: PenetratingVertices, vertices: Array, target: Conta
                       T_target_query: Array, direction: Array | None,
                       T_a_target: Array) -> tuple[PenetratingVertices, bool]:
     """Return what was found, or the sum of all crossings where that shows it to be wrong."""
-    all_hits = find_surrounded(vertices, target, T_target_query, direction)
+    all_hits = find_winding_numbers(vertices, target, T_target_query, direction)
     inside = all_hits.inside
     agree = np.array_equal(np.sort(found.vertices), inside.vertices)
     if agree and np.isin(all_hits.numbers, (0, 1)).all():

@@ -14,8 +14,8 @@ from ...errors import ShapeError
 from ...numerics.vec3 import Row, Rows, along, matrix_rows, triangle_rows
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.vp_tree import STACK_SIZE, VpTree
-from .gjk import Shape, distance_bound, few_points, support_point
-from .link_hulls import Hulls, beyond_planes, hull_shape
+from .gjk import Shape, distance_bound, shape_of_points, support_point
+from .link_hulls import Hulls, distance_beyond_planes, hull_shape
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -27,7 +27,7 @@ RELATIVE, ABSOLUTE = 1e-7, 1e-10
 ROUNDING = 1e-12
 #: A pair whose bound is so many times the least distance is not the nearest, however that was
 #: rounded within ``RELATIVE``.
-CLEARLY = 1.0 + 1e-5
+MARGIN_FACTOR = 1.0 + 1e-5
 
 
 def hull_clearances(hulls: Hulls, body: ContactMesh, T_object_link: Array,
@@ -90,7 +90,7 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
     centres, radii, slabs = tree.centres, tree.radii, tree.slabs
     stack, gaps = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
     start, triangle = np.zeros(3), np.empty((3, 3))
-    other, here, nowhere = few_points(triangle), np.eye(3), np.zeros(3)
+    other, here, nowhere = shape_of_points(triangle), np.eye(3), np.zeros(3)
     limits = np.array([0.5 * RELATIVE, 0.2 * ABSOLUTE, 0.0])
     hints = np.zeros(2, np.int64)
     turn, shift = matrix_rows(rotation), (origin[0], origin[1], origin[2])
@@ -123,7 +123,8 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
         for position in range(ranges[node, 0], ranges[node, 1]):
             beyond = best + bulges[position] + rounding
             rows = triangle_rows(corners, position)
-            if (_beyond(nearer, rows) >= beyond) | (_beyond(farther, rows) >= beyond):
+            if (_distance_beyond(nearer, rows) >= beyond) | (_distance_beyond(farther,
+                                                                              rows) >= beyond):
                 continue
             _triangle_to_link(corners, position, turn, shift, triangle)
             rough = _triangle_gap(normals, reach, matrix_rows(triangle), best + bulges[position])
@@ -134,10 +135,10 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
                 - bulges[position]
             if gap < best:
                 best = max(gap, 0.0)
-                _part(shape, start, hints, normals, reach, last)
+                _put_plane(shape, start, hints, normals, reach, last)
                 nearer = _plane_in_object(normals, reach, last, back, shift)
             else:
-                _part(shape, start, hints, normals, reach, last - 1)
+                _put_plane(shape, start, hints, normals, reach, last - 1)
                 farther = _plane_in_object(normals, reach, last - 1, back, shift)
         if best <= 0.0:
             return 0.0
@@ -154,7 +155,7 @@ def _plane_in_object(normals: Array, reach: Array, place: int, back: Rows,
 
 
 @njit(cache=True, inline='always')
-def _beyond(plane: tuple[Row, float], triangle: Rows) -> float:
+def _distance_beyond(plane: tuple[Row, float], triangle: Rows) -> float:
     """Return how far a triangle lies beyond a plane."""
     normal, offset = plane
     least: float = min(along(normal, triangle[0]), along(normal, triangle[1]),
@@ -163,8 +164,8 @@ def _beyond(plane: tuple[Row, float], triangle: Rows) -> float:
 
 
 @njit(cache=True)
-def _part(shape: Shape, direction: Array, hints: IntArray, normals: Array, reach: Array,
-          place: int) -> None:
+def _put_plane(shape: Shape, direction: Array, hints: IntArray, normals: Array, reach: Array,
+               place: int) -> None:
     """Put the shape's supporting plane against a direction into a place."""
     norm = np.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
     normal = -direction[0] / norm, -direction[1] / norm, -direction[2] / norm
@@ -360,10 +361,10 @@ def _pair_clearances(hulls: Hulls, pairs: IntArray, poses: Array) -> Array:
         i, j = pairs[k, 0], pairs[k, 1]
         way = starts[k, 0], starts[k, 1], starts[k, 2]
         back = -way[0], -way[1], -way[2]
-        of_i = beyond_planes(normals, offsets, centres, which[i], poses, i, back)
-        of_j = beyond_planes(normals, offsets, centres, which[j], poses, j, way)
+        of_i = distance_beyond_planes(normals, offsets, centres, which[i], poses, i, back)
+        of_j = distance_beyond_planes(normals, offsets, centres, which[j], poses, j, way)
         found[k] = max(found[k], of_i - radii[which[j]], of_j - radii[which[i]])
-    best = _raise_bounds(hulls, pairs, poses, starts, found, CLEARLY)
+    best = _raise_bounds(hulls, pairs, poses, starts, found, MARGIN_FACTOR)
     if best <= 0.0:     # where hulls meet, the bounds of all the others are wanted
         _raise_bounds(hulls, pairs, poses, starts, bounds, 1.0)
         return bounds

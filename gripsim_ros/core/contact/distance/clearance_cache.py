@@ -10,10 +10,10 @@ from .link_hulls import Hulls
 Array = NDArray[np.float64]
 
 #: Answers kept: those of about a hundred hands, more than are closed at a time.
-MOST_ANSWERS = 1000
+MAX_ENTRIES = 1000
 
 
-class RecentClearances:
+class ClearanceCache:
     """
     The hull clearances of an object, with the latest of them kept.
 
@@ -43,7 +43,7 @@ class RecentClearances:
         if unknown:
             hulls = self._hulls._replace(which=self._hulls.which[unknown])
             found = hull_clearances(hulls, self._body, T_object_link[unknown], sweep_object)
-            if len(known) + len(unknown) > MOST_ANSWERS:
+            if len(known) + len(unknown) > MAX_ENTRIES:
                 known.clear()
             for link, answer in zip(unknown, found.tolist()):
                 known[keys[link]] = answers[link] = answer

@@ -17,7 +17,7 @@ from ...numerics.vec3 import Row, along, matrix_rows
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-MOST_ITERATIONS = 64
+MAX_ITERATIONS = 64
 
 
 #: Places in ``Shape.extras``.
@@ -51,13 +51,13 @@ class Shape(NamedTuple):
 
 
 @njit(cache=True)
-def few_points(vertices: Array) -> Shape:
+def shape_of_points(vertices: Array) -> Shape:
     """Return the hull of ``vertices (n, 3)`` [m], all of which are looked at."""
     return Shape(vertices, np.zeros(0, np.int64), np.zeros(EXTRAS))
 
 
 @njit(cache=True, inline='always')
-def _farthest(vertices: Array, graph: IntArray, x: float, y: float, z: float, begin: int) -> int:
+def _climb_hull(vertices: Array, graph: IntArray, x: float, y: float, z: float, begin: int) -> int:
     """Return the vertex farthest along (x, y, z), by walking uphill where that is possible."""
     at = begin
     best = vertices[at, 0] * x + vertices[at, 1] * y + vertices[at, 2] * z
@@ -90,7 +90,7 @@ def support(vertices: Array, graph: IntArray, extras: Array, v: Array, begin: in
 def support_point(vertices: Array, graph: IntArray, extras: Array, v: Row,
                   begin: int) -> tuple[int, Row]:
     """Return the vertex of a shape farthest along v, and the point there, without its ball."""
-    at = _farthest(vertices, graph, v[0], v[1], v[2], begin)
+    at = _climb_hull(vertices, graph, v[0], v[1], v[2], begin)
     swept = along(v, (extras[SWEEP], extras[SWEEP + 1], extras[SWEEP + 2])) > 0.0
     point = (vertices[at, 0] + (extras[SWEEP] if swept else 0.0),
              vertices[at, 1] + (extras[SWEEP + 1] if swept else 0.0),
@@ -155,7 +155,7 @@ def distance_bound(a: Shape, b: Shape, rotation: Array, origin: Array, start: Ar
         v[0] = 1.0
     bound, squared, size = -np.inf, np.inf, 0
     hint_a, hint_b = hints[0], hints[1]
-    for _ in range(MOST_ITERATIONS):
+    for _ in range(MAX_ITERATIONS):
         way = (v[0], v[1], v[2])
         turned = along(columns[0], way), along(columns[1], way), along(columns[2], way)
         hint_a, on_a = support_point(vertices_a, graph_a, extras_a,

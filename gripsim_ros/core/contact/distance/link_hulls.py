@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 #: Supporting planes kept per hull.
-MOST_PLANES = 10
+MAX_PLANES = 10
 
 
 class Hulls(NamedTuple):
@@ -84,14 +84,14 @@ def _hull_of(body: ContactMesh) -> tuple[Array, IntArray, Array, Array, Array, f
     number = np.full(len(cloud), -1)
     number[hull.vertices] = np.arange(len(hull.vertices))
     vertices = np.ascontiguousarray(cloud[hull.vertices])
-    graph = neighbour_graph(number[hull.simplices], len(vertices))
-    normals = _spread(hull.equations[:, :3])
+    graph = adjacency_graph(number[hull.simplices], len(vertices))
+    normals = _spread_normals(hull.equations[:, :3])
     centre = (vertices.min(axis=0) + vertices.max(axis=0)) / 2.0
     radius = np.linalg.norm(vertices - centre, axis=1).max()
     return vertices, graph, normals, (vertices @ normals.T).max(axis=0), centre, radius
 
 
-def neighbour_graph(triangles: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+def adjacency_graph(triangles: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """Return the graph, as in ``Shape.graph``, of ``triangles (m, 3)`` on ``count`` corners."""
     pairs = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
@@ -99,13 +99,13 @@ def neighbour_graph(triangles: NDArray[np.int64], count: int) -> NDArray[np.int6
     return np.concatenate([first, pairs[:, 1]]).astype(np.int64)
 
 
-def _spread(normals: Array) -> Array:
-    """Return ``MOST_PLANES`` of the normals, spread over all directions."""
+def _spread_normals(normals: Array) -> Array:
+    """Return ``MAX_PLANES`` of the normals, spread over all directions."""
     normals = np.unique(np.round(normals, 6), axis=0)
     normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
     chosen = [0]
     nearest = normals @ normals[0]
-    while len(chosen) < MOST_PLANES:
+    while len(chosen) < MAX_PLANES:
         chosen.append(int(np.argmin(nearest)))
         nearest = np.maximum(nearest, normals @ normals[chosen[-1]])
     return np.ascontiguousarray(normals[chosen])
@@ -123,8 +123,8 @@ def hull_shape(hulls: Hulls, link: int, sweep: Array) -> Shape:
 
 
 @njit(cache=True, inline='always')
-def beyond_planes(normals: Array, offsets: Array, centres: Array, hull: int, poses: Array,
-                  link: int, way: Row) -> float:
+def distance_beyond_planes(normals: Array, offsets: Array, centres: Array, hull: int, poses: Array,
+                           link: int, way: Row) -> float:
     """Return how far a point lies beyond a hull's planes [m], ``way`` from its centre in poses."""
     turn = matrix_rows(poses[link].T)
     point = (centres[hull, 0] + along(turn[0], way), centres[hull, 1] + along(turn[1], way),

@@ -9,7 +9,7 @@ from ..geometry.closest_point import points_in_box
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.ray_casting import contains
 from ..geometry.vp_tree import VpTree
-from .gjk import distance_bound, few_points
+from .gjk import distance_bound, shape_of_points
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -18,8 +18,8 @@ IntArray = NDArray[np.int64]
 STACK_SIZE = 1024
 
 
-def surface_distance(a: ContactMesh, b: ContactMesh, T_a_b: Array, relative: float,
-                     absolute: float) -> float:
+def mesh_distance(a: ContactMesh, b: ContactMesh, T_a_b: Array, relative: float,
+                  absolute: float) -> float:
     """
     Return a lower bound of the distance between two curved surfaces.
 
@@ -42,9 +42,9 @@ def surface_distance(a: ContactMesh, b: ContactMesh, T_a_b: Array, relative: flo
     Pairs of balls prune; pairs of triangles are decided by GJK, whose bound is certified.
     Own derivation, after Gottschalk et al., OBBTree, 1996, with balls.
     """
-    return float(_dual(a.tree, a.surface.limits, b.tree, b.surface.limits,
-                       np.ascontiguousarray(T_a_b[:3, :3]), T_a_b[:3, 3].copy(),
-                       relative, absolute))
+    return float(_traverse_both(a.tree, a.surface.limits, b.tree, b.surface.limits,
+                                np.ascontiguousarray(T_a_b[:3, :3]), T_a_b[:3, 3].copy(),
+                                relative, absolute))
 
 
 def overlaps(a: ContactMesh, b: ContactMesh, T_a_b: Array) -> bool:
@@ -65,13 +65,13 @@ def _any_inside(target: ContactMesh, other: ContactMesh, T_target_other: Array) 
 
 
 @njit(cache=True)
-def _dual(a: VpTree, bulges_a: Array, b: VpTree, bulges_b: Array, rotation: Array, origin: Array,
-          relative: float, absolute: float) -> float:
+def _traverse_both(a: VpTree, bulges_a: Array, b: VpTree, bulges_b: Array, rotation: Array,
+                   origin: Array, relative: float, absolute: float) -> float:
     """Traverse both trees, nearest pairs of balls first."""
     centres_a, radii_a, children_a = a.centres, a.radii, a.children
     centres_b, radii_b, children_b = np.empty_like(b.centres), b.radii, b.children
     for node in range(len(centres_b)):
-        _move(b.centres, node, rotation, origin, centres_b, node)
+        _transform_point(b.centres, node, rotation, origin, centres_b, node)
     slack = bulges_a.max() + bulges_b.max()
     stack = np.empty((STACK_SIZE, 2), np.int64)
     gaps = np.empty(STACK_SIZE)
@@ -87,8 +87,8 @@ def _dual(a: VpTree, bulges_a: Array, b: VpTree, bulges_b: Array, rotation: Arra
             continue
         split_a, split_b = children_a[m, 0] >= 0, children_b[n, 0] >= 0
         if not split_a and not split_b:
-            best = _leaves(a.corners, bulges_a, a.ranges[m], b.corners, bulges_b, b.ranges[n],
-                           rotation, origin, best, start, limits)
+            best = _leaf_distance(a.corners, bulges_a, a.ranges[m], b.corners, bulges_b,
+                                  b.ranges[n], rotation, origin, best, start, limits)
             if best <= 0.0:
                 return 0.0
             continue
@@ -110,7 +110,8 @@ def _dual(a: VpTree, bulges_a: Array, b: VpTree, bulges_b: Array, rotation: Arra
 
 
 @njit(cache=True)
-def _move(points: Array, i: int, rotation: Array, origin: Array, out: Array, j: int) -> None:
+def _transform_point(points: Array, i: int, rotation: Array, origin: Array, out: Array,
+                     j: int) -> None:
     """Map point i of some to another frame, into row j of the others."""
     x, y, z = points[i, 0], points[i, 1], points[i, 2]
     for k in range(3):
@@ -118,23 +119,23 @@ def _move(points: Array, i: int, rotation: Array, origin: Array, out: Array, j: 
 
 
 @njit(cache=True)
-def _leaves(corners_a: Array, bulges_a: Array, range_a: IntArray, corners_b: Array,
-            bulges_b: Array, range_b: IntArray, rotation: Array, origin: Array, best: float,
-            start: Array, limits: Array) -> float:
+def _leaf_distance(corners_a: Array, bulges_a: Array, range_a: IntArray, corners_b: Array,
+                   bulges_b: Array, range_b: IntArray, rotation: Array, origin: Array, best: float,
+                   start: Array, limits: Array) -> float:
     """Return the least bound over the triangle pairs of two leaves."""
     own, other, moved = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    a, b, hints = few_points(own), few_points(other), np.zeros(2, np.int64)
+    a, b, hints = shape_of_points(own), shape_of_points(other), np.zeros(2, np.int64)
     for q in range(range_b[0], range_b[1]):
         for corner in range(3):
             for k in range(3):
                 other[corner, k] = corners_b[q, corner, k]
-            _move(other, corner, rotation, origin, moved, corner)
+            _transform_point(other, corner, rotation, origin, moved, corner)
         for p in range(range_a[0], range_a[1]):
             slack = bulges_a[p] + bulges_b[q]
             for corner in range(3):
                 for k in range(3):
                     own[corner, k] = corners_a[p, corner, k]
-            if _round_gap(own, moved) - slack >= best:
+            if _ball_gap(own, moved) - slack >= best:
                 continue
             limits[2] = best + slack
             gap = distance_bound(a, b, rotation, origin, start, limits, hints)
@@ -145,7 +146,7 @@ def _leaves(corners_a: Array, bulges_a: Array, range_a: IntArray, corners_b: Arr
 
 
 @njit(cache=True)
-def _round_gap(p: Array, q: Array) -> float:
+def _ball_gap(p: Array, q: Array) -> float:
     """Return the gap of balls round two triangles' centroids."""
     squared, radius_p, radius_q = 0.0, 0.0, 0.0
     for corner in range(3):

@@ -5,7 +5,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ...numerics.vec3 import Row, Rows, along, matrix_rows, triangle_rows
-from .ray_casting import longer
+from .ray_casting import doubled
 from .vp_tree import STACK_SIZE, VpTree
 
 Array = NDArray[np.float64]
@@ -168,7 +168,7 @@ def triangles_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> I
             continue
         begin, end = ranges[node, 0], ranges[node, 1]
         if count + end - begin > len(found):
-            found = longer(found)
+            found = doubled(found)
         for position in range(begin, end):
             a, b, c = triangle_rows(corners, position)
             _fill(local, _to_box(rows, a, middle), _to_box(rows, b, middle),

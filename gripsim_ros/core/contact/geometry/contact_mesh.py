@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...bodies import TriangleMesh
-from .curved_surface import CurvedSurface, curve_surface
-from .flat_tree import QueryArrays, query_arrays, refit_arrays
+from .curved_surface import CurvedSurface, build_curved_surface
+from .flat_tree import FlatTree, flatten_tree, refit_flat_tree
 from .oriented_box import OrientedBox, fit_oriented_box, refit_oriented_box
 from .vp_tree import VpTree, build_vp_tree, refit_vp_tree
 
@@ -46,11 +46,12 @@ class ContactMesh:
         """
         moved = ContactMesh(self.mesh.with_vertices(vertices))
         places, faces = moved.mesh.vertices, moved.mesh.faces
-        arrays = self.arrays
+        arrays = self.flat_tree
         tree = refit_vp_tree(self.tree, places, faces)
         ordered = places[arrays.vertex_ids]
         box = refit_oriented_box(self.box, ordered[:int(arrays.sizes[0])])
-        vars(moved).update(tree=tree, box=box, arrays=refit_arrays(arrays, ordered, tree, box))
+        vars(moved).update(tree=tree, box=box, flat_tree=refit_flat_tree(arrays, ordered, tree,
+                                                                         box))
         return moved
 
     @cached_property
@@ -65,14 +66,14 @@ class ContactMesh:
         return fit_oriented_box(self.mesh.vertices[used], faces.reshape(-1, 3))
 
     @cached_property
-    def arrays(self) -> QueryArrays:
+    def flat_tree(self) -> FlatTree:
         """Return the flat arrays that penetration queries read."""
-        return query_arrays(self.mesh.vertices, self.mesh.faces, self.tree, self.box)
+        return flatten_tree(self.mesh.vertices, self.mesh.faces, self.tree, self.box)
 
     @cached_property
     def surface(self) -> CurvedSurface:
         """Return the curved surface over the triangles, in the tree's order."""
-        return curve_surface(self.mesh, self.tree)
+        return build_curved_surface(self.mesh, self.tree)
 
     @cached_property
     def bulge(self) -> float:

@@ -38,27 +38,27 @@ def boxes_apart(box_a: Array, box_b: Array, rotation: Array, origin: Array) -> b
             absolute[i, j] = abs(turned[i, j])
     slack = BOX_MARGIN * reach
     for i in range(3):
-        own, other, along = box_a[4, i], box_b[4, i], 0.0
+        own, other, coordinate_along = box_a[4, i], box_b[4, i], 0.0
         for j in range(3):
             own += absolute[i, j] * box_b[4, j]
             other += absolute[j, i] * box_a[4, j]
-            along += turned[j, i] * offset[j]
-        if abs(offset[i]) > own + slack or abs(along) > other + slack:
+            coordinate_along += turned[j, i] * offset[j]
+        if abs(offset[i]) > own + slack or abs(coordinate_along) > other + slack:
             return True
     for i in range(3):
         i1, i2 = (i + 1) % 3, (i + 2) % 3
         for j in range(3):
             j1, j2 = (j + 1) % 3, (j + 2) % 3
-            along = abs(offset[i2] * turned[i1, j] - offset[i1] * turned[i2, j])
+            coordinate_along = abs(offset[i2] * turned[i1, j] - offset[i1] * turned[i2, j])
             both = (box_a[4, i1] * absolute[i2, j] + box_a[4, i2] * absolute[i1, j]
                     + box_b[4, j1] * absolute[i, j2] + box_b[4, j2] * absolute[i, j1])
-            if along > both + slack:
+            if coordinate_along > both + slack:
                 return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def turned_motion(frame: Array, rotation: Array, origin: Array) -> Array:
+def transformed_frame(frame: Array, rotation: Array, origin: Array) -> Array:
     """Return the rotation and offset of a frame's rows after a rigid motion, (3, 4)."""
     turned = np.empty((3, 4))
     for k in range(3):
@@ -70,15 +70,16 @@ def turned_motion(frame: Array, rotation: Array, origin: Array) -> Array:
 
 
 @njit(cache=True, nogil=True)
-def row_of(motion: Array, k: int) -> tuple[float, float, float, float]:
+def frame_row(motion: Array, k: int) -> tuple[float, float, float, float]:
     """Return row k of a frame ``(3, 3)`` or motion ``(3, 4)`` as numbers, offset last."""
     offset = motion[k, 3] if motion.shape[1] > 3 else 0.0
     return motion[k, 0], motion[k, 1], motion[k, 2], offset
 
 
 @njit(cache=True, nogil=True)
-def along(row: tuple[float, float, float, float], x: float, y: float, z: float) -> float:
-    """Return the coordinate of a point along a row, see ``row_of``."""
+def coordinate_along(row: tuple[float, float, float, float], x: float, y: float,
+                     z: float) -> float:
+    """Return the coordinate of a point along a row, see ``frame_row``."""
     return row[0] * x + row[1] * y + row[2] * z + row[3]
 
 
@@ -93,7 +94,7 @@ def vertices_in_box(balls: Array, nodes: NDArray[np.int32], vertices: Array, use
     """
     h0, h1, h2 = half[0], half[1], half[2]
     margin = BOX_MARGIN * (h0 + h1 + h2)
-    row_0, row_1, row_2 = row_of(to_box, 0), row_of(to_box, 1), row_of(to_box, 2)
+    row_0, row_1, row_2 = frame_row(to_box, 0), frame_row(to_box, 1), frame_row(to_box, 2)
     found = np.empty(len(vertices), np.int32)
     count = 0
     stack = np.empty(STACK_SIZE, np.int64)
@@ -104,8 +105,9 @@ def vertices_in_box(balls: Array, nodes: NDArray[np.int32], vertices: Array, use
         node = stack[top]
         radius = balls[node, 3] + margin
         cx, cy, cz = balls[node, 0], balls[node, 1], balls[node, 2]
-        x, y, z = (abs(along(row_0, cx, cy, cz)) - h0, abs(along(row_1, cx, cy, cz)) - h1,
-                   abs(along(row_2, cx, cy, cz)) - h2)
+        x, y, z = (abs(coordinate_along(row_0, cx, cy, cz)) - h0,
+                   abs(coordinate_along(row_1, cx, cy, cz)) - h1,
+                   abs(coordinate_along(row_2, cx, cy, cz)) - h2)
         if max(max(x, y), z) <= -radius:
             for i in range(nodes[node, FIRST_VERTEX], nodes[node, END_VERTEX]):
                 found[count] = i
@@ -121,13 +123,13 @@ def vertices_in_box(balls: Array, nodes: NDArray[np.int32], vertices: Array, use
         for i in range(nodes[node, FIRST_VERTEX], nodes[node, END_VERTEX]):
             x, y, z = vertices[i, 0], vertices[i, 1], vertices[i, 2]
             found[count] = i
-            count += (abs(along(row_0, x, y, z)) <= h0 + margin
-                      and abs(along(row_1, x, y, z)) <= h1 + margin
-                      and abs(along(row_2, x, y, z)) <= h2 + margin)
+            count += (abs(coordinate_along(row_0, x, y, z)) <= h0 + margin
+                      and abs(coordinate_along(row_1, x, y, z)) <= h1 + margin
+                      and abs(coordinate_along(row_2, x, y, z)) <= h2 + margin)
     for i in range(used, len(vertices)):
         x, y, z = vertices[i, 0], vertices[i, 1], vertices[i, 2]
         found[count] = i
-        count += (abs(along(row_0, x, y, z)) <= h0 + margin
-                  and abs(along(row_1, x, y, z)) <= h1 + margin
-                  and abs(along(row_2, x, y, z)) <= h2 + margin)
+        count += (abs(coordinate_along(row_0, x, y, z)) <= h0 + margin
+                  and abs(coordinate_along(row_1, x, y, z)) <= h1 + margin
+                  and abs(coordinate_along(row_2, x, y, z)) <= h2 + margin)
     return found[:count]

@@ -27,7 +27,7 @@ PLANE_ANGLE = 1e-3
 #: tessellation.
 PLANE_WIDTH_RATIO = 3.0
 #: Where the surface leans farther from the direction of a move, there is none [cosine].
-LEAST_SLOPE = 0.1
+MIN_SLOPE = 0.1
 #: Bulges beyond this many times the rise of an arc over the longest edge are not curvature.
 BULGE_RATIO = 2.0
 
@@ -51,7 +51,7 @@ class CurvedSurface(NamedTuple):
     sides: NDArray[np.int64]
 
 
-def curve_surface(mesh: TriangleMesh, tree: VpTree) -> CurvedSurface:
+def build_curved_surface(mesh: TriangleMesh, tree: VpTree) -> CurvedSurface:
     """
     Prepare the curved surface of a mesh.
 
@@ -208,8 +208,8 @@ def control_points(corners: Array, surface: CurvedSurface) -> Array:
 
 
 @njit(cache=True, inline='always')
-def lift(corners: Array, normals: Array, limits: Array, position: int, weights: Row,
-         direction: Row) -> tuple[float, Row, Row]:
+def lift_onto_surface(corners: Array, normals: Array, limits: Array, position: int, weights: Row,
+                      direction: Row) -> tuple[float, Row, Row]:
     """
     Move a point of a triangle along a direction onto the curved surface.
 
@@ -248,7 +248,7 @@ def lift(corners: Array, normals: Array, limits: Array, position: int, weights: 
     if norm > 0.0:
         nx, ny, nz = nx / norm, ny / norm, nz / norm
         slope = nx * direction[0] + ny * direction[1] + nz * direction[2]
-        if limit > 0.0 and abs(slope) >= LEAST_SLOPE:
+        if limit > 0.0 and abs(slope) >= MIN_SLOPE:
             rise = _cubic_rise((p, q, r), (f, g, h), (u, v, w), (nx, ny, nz))
             move = min(max(rise, -limit), limit) / slope
     point = (x + move * direction[0], y + move * direction[1], z + move * direction[2])

@@ -14,11 +14,11 @@ IntArray = NDArray[np.int64]
 
 #: Nodes of at most so many triangles are leaves here: streaming these is as fast as descending.
 LEAF_SIZE = 12
-#: Columns of ``QueryArrays.nodes``.
+#: Columns of ``FlatTree.nodes``.
 INNER, OUTER, FIRST_TRIANGLE, END_TRIANGLE, FIRST_VERTEX, END_VERTEX = range(6)
 
 
-class QueryArrays(NamedTuple):
+class FlatTree(NamedTuple):
     """
     What penetration queries read of a mesh; all arrays are contiguous and writable.
 
@@ -52,8 +52,8 @@ class QueryArrays(NamedTuple):
     sizes: Array
 
 
-def query_arrays(vertices: Array, faces: NDArray[np.int64], tree: VpTree,
-                 box: OrientedBox) -> QueryArrays:
+def flatten_tree(vertices: Array, faces: NDArray[np.int64], tree: VpTree,
+                 box: OrientedBox) -> FlatTree:
     """
     Lay out a mesh for penetration queries.
 
@@ -72,14 +72,14 @@ def query_arrays(vertices: Array, faces: NDArray[np.int64], tree: VpTree,
     small = tree.ranges[:, 1] - tree.ranges[:, 0] <= LEAF_SIZE
     children = np.where(small[:, None], -1, tree.children)
     nodes = np.column_stack([children, ranges]).astype(np.int32)
-    return QueryArrays(
+    return FlatTree(
         np.column_stack([tree.centres, tree.radii]), nodes, np.array(vertices)[order],
         np.argsort(order)[faces[tree.faces]].astype(np.uint32), order, tree.faces,
         np.vstack([box.axes, box.centre, box.half_lengths]), np.array([used, tree.size]))
 
 
-def refit_arrays(arrays: QueryArrays, ordered: Array, tree: VpTree,
-                 box: OrientedBox) -> QueryArrays:
+def refit_flat_tree(arrays: FlatTree, ordered: Array, tree: VpTree,
+                    box: OrientedBox) -> FlatTree:
     """Return the arrays of the same mesh with other vertices, in the order of the arrays."""
     return arrays._replace(
         balls=np.column_stack([tree.centres, tree.radii]), vertices=ordered,

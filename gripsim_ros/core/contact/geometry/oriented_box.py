@@ -44,7 +44,7 @@ class OrientedBox:
         """Return the eight corners ``(8, 3)``, body frame [m]."""
         return self.centre + (_SIGNS * self.half_lengths) @ self.axes
 
-    def moved(self, T_a_b: Array) -> 'OrientedBox':
+    def with_transform(self, T_a_b: Array) -> 'OrientedBox':
         """Return this box of frame b in frame a."""
         rotation = T_a_b[:3, :3]
         centre = rotation @ self.centre + T_a_b[:3, 3]

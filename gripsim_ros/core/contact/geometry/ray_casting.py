@@ -25,10 +25,10 @@ AnyIntegers = TypeVar('AnyIntegers', NDArray[np.int64], NDArray[np.uint32])
 EXIT, ENTRY, NO_HIT = 1, -1, 0
 AHEAD, BEHIND = 0, 1
 #: Margin round a cell of the grid, in cells, that rounding cannot bridge.
-SLACK = 1e-6
+COVERAGE_TOLERANCE = 1e-6
 
 
-class Hits(NamedTuple):
+class RayHits(NamedTuple):
     """
     Nearest hits of k points along a direction; column 0 is ahead, column 1 behind.
 
@@ -114,9 +114,9 @@ def triangles_under(tree: VpTree, frame: Array, lower: Array, upper: Array) -> I
             continue
         begin, end = ranges[node, 0], ranges[node, 1]
         while count + end - begin > len(found):
-            found = longer(found)
+            found = doubled(found)
         if inside:
-            count = _take_all(children, ranges, stack, top, found, count)
+            count = _append_subtree(children, ranges, stack, top, found, count)
             continue
         for position in range(begin, end):
             triangle = triangle_rows(corners, position)
@@ -128,8 +128,8 @@ def triangles_under(tree: VpTree, frame: Array, lower: Array, upper: Array) -> I
 
 
 @njit(cache=True, inline='always')
-def _take_all(children: IntArray, ranges: IntArray, stack: IntArray, base: int, found: IntArray,
-              count: int) -> int:
+def _append_subtree(children: IntArray, ranges: IntArray, stack: IntArray, base: int,
+                    found: IntArray, count: int) -> int:
     """Append all triangles of the node at a place of the stack; return how many there are."""
     top = base + 1
     while top > base:
@@ -146,7 +146,7 @@ def _take_all(children: IntArray, ranges: IntArray, stack: IntArray, base: int, 
 
 
 @njit(cache=True)
-def longer(values: AnyIntegers) -> AnyIntegers:
+def doubled(values: AnyIntegers) -> AnyIntegers:
     """Return integers with as much room again at their end."""
     grown = np.empty(2 * len(values), values.dtype)
     grown[:len(values)] = values
@@ -169,7 +169,7 @@ def edge_functions(ax: float, ay: float, bx: float, by: float, cx: float,
 
 
 @njit(cache=True, inline='always')
-def cover(projected: Array, u: float, v: float) -> tuple[float, float, float, float]:
+def coverage(projected: Array, u: float, v: float) -> tuple[float, float, float, float]:
     """
     Return signed edge functions and their sum of a point under a projected triangle.
 
@@ -241,7 +241,7 @@ def _sort_into_cells(points: Array, lower: Array, scale_u: float, scale_v: float
 
 
 @njit(cache=True)
-def cast(tree: VpTree, points: Array, direction: Array, behind: float) -> Hits:
+def cast_rays(tree: VpTree, points: Array, direction: Array, behind: float) -> RayHits:
     """
     Return the nearest hits of points with a mesh along a direction.
 
@@ -276,14 +276,14 @@ def cast(tree: VpTree, points: Array, direction: Array, behind: float) -> Hits:
             sides[i, column] = EXIT if total > 0.0 else ENTRY
             for k in range(3):
                 weights[i, column, k] = edges[i, column, k] / total
-    return Hits(distances, sides, positions, weights)
+    return RayHits(distances, sides, positions, weights)
 
 
 @njit(cache=True)
 def nearest_hits(tree: VpTree, points: Array, direction: Array,
                  behind: float) -> tuple[Array, IntArray, Array]:
     """
-    Return distances and positions of the hits that ``cast`` tells, and their edge functions.
+    Return distances and positions of the hits that ``cast_rays`` tells, and their edge functions.
 
     The last, ``(k, 2, 4)``, are followed by their sum: it is above 0 where the mesh is left;
     over it they are the barycentric coordinates. Where nothing is hit they mean nothing.
@@ -293,18 +293,18 @@ def nearest_hits(tree: VpTree, points: Array, direction: Array,
     distances[:, AHEAD], distances[:, BEHIND] = np.inf, -np.inf
     edges = np.empty((count, 2, 4))
     frame = direction_frame(direction)
-    turned, lower, upper = _turn_points(points, frame)
+    turned, lower, upper = _rotate_points(points, frame)
     if count > 0:
         upper[2] = np.inf
         lower[2] -= behind
         candidates = triangles_under(tree, frame, lower, upper)
-        _stream(tree.corners, candidates, frame, turned, lower, upper, distances, positions,
-                edges)
+        _test_candidates(tree.corners, candidates, frame, turned, lower, upper, distances,
+                         positions, edges)
     return distances, positions, edges
 
 
 @njit(cache=True)
-def _turn_points(points: Array, frame: Array) -> tuple[Array, Array, Array]:
+def _rotate_points(points: Array, frame: Array) -> tuple[Array, Array, Array]:
     """Return points in a frame, and their bounds there."""
     turned = np.empty((len(points), 3))
     lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
@@ -318,8 +318,9 @@ def _turn_points(points: Array, frame: Array) -> tuple[Array, Array, Array]:
 
 
 @njit(cache=True)
-def _stream(corners: Array, candidates: IntArray, frame: Array, turned: Array, lower: Array,
-            upper: Array, distances: Array, positions: IntArray, edges: Array) -> None:
+def _test_candidates(corners: Array, candidates: IntArray, frame: Array, turned: Array,
+                     lower: Array, upper: Array, distances: Array, positions: IntArray,
+                     edges: Array) -> None:
     """Test every candidate triangle against the points in the cells under it."""
     nu, nv = grid_shape(len(turned), upper[0] - lower[0], upper[1] - lower[1])
     scale_u = nu / max(upper[0] - lower[0], 1e-300)
@@ -336,16 +337,16 @@ def _stream(corners: Array, candidates: IntArray, frame: Array, turned: Array, l
         slanted = (u1 - u0) * (v1 - v0) > 4
         for cu in range(u0, u1 + 1):
             if slanted:
-                low = lower[0] + (cu - SLACK) / scale_u
-                high = lower[0] + (cu + 1.0 + SLACK) / scale_u
+                low = lower[0] + (cu - COVERAGE_TOLERANCE) / scale_u
+                high = lower[0] + (cu + 1.0 + COVERAGE_TOLERANCE) / scale_u
                 least, most = slab_range(projected, low, high)
                 if least > most:
                     continue
-                v0 = _cell(least - SLACK / scale_v, lower[1], scale_v, nv)
-                v1 = _cell(most + SLACK / scale_v, lower[1], scale_v, nv)
+                v0 = _cell(least - COVERAGE_TOLERANCE / scale_v, lower[1], scale_v, nv)
+                v1 = _cell(most + COVERAGE_TOLERANCE / scale_v, lower[1], scale_v, nv)
             for place in range(starts[cu * nv + v0], starts[cu * nv + v1 + 1]):
                 i = order[place]
-                e0, e1, e2, total = cover(projected, turned[i, 0], turned[i, 1])
+                e0, e1, e2, total = coverage(projected, turned[i, 0], turned[i, 1])
                 if total == 0.0:
                     continue
                 distance = _height(projected, e0, e1, e2, total, turned[i, 2])
@@ -384,6 +385,6 @@ def contains(tree: VpTree, points: Array) -> NDArray[np.bool_]:
     -------
     (k,) bool
     """
-    hits = cast(tree, np.ascontiguousarray(points, float), _GENERIC, 0.0)
+    hits = cast_rays(tree, np.ascontiguousarray(points, float), _GENERIC, 0.0)
     inside: NDArray[np.bool_] = hits.sides[:, AHEAD] == EXIT
     return inside

@@ -23,7 +23,7 @@ Integers = NDArray[np.int64]
 MARGIN = 1e-9
 
 
-class Piercings(NamedTuple):
+class EdgeFaceIntersections(NamedTuple):
     """
     Points where edges of one mesh go through faces of another.
 
@@ -36,8 +36,9 @@ class Piercings(NamedTuple):
     points: Array
 
 
-def find_piercings(a: ContactMesh, b: ContactMesh,
-                   T_a_b: Array) -> tuple[Piercings, Piercings]:
+def intersect_edges_with_faces(a: ContactMesh, b: ContactMesh,
+                               T_a_b: Array) -> tuple[EdgeFaceIntersections,
+                                                      EdgeFaceIntersections]:
     """
     Return where edges of a go through faces of b, and edges of b through faces of a.
 
@@ -60,13 +61,13 @@ def find_piercings(a: ContactMesh, b: ContactMesh,
     corners_a = np.ascontiguousarray(a.mesh.vertices[a.mesh.faces[chosen_a]])
     vertices_b = apply(T_a_b, b.mesh.vertices)
     corners_b = np.ascontiguousarray(vertices_b[b.mesh.faces[chosen_b]])
-    return (_pierce(a, chosen_a, corners_a, chosen_b, corners_b),
-            _pierce(b, chosen_b, corners_b, chosen_a, corners_a))
+    return (_intersect(a, chosen_a, corners_a, chosen_b, corners_b),
+            _intersect(b, chosen_b, corners_b, chosen_a, corners_a))
 
 
 def _candidates(mesh: ContactMesh, other: ContactMesh, T_mesh_other: Array) -> Integers:
     """Return the faces in the region of potential interaction."""
-    region = interaction_region(mesh.box, other.box.moved(T_mesh_other).inflated(
+    region = interaction_region(mesh.box, other.box.with_transform(T_mesh_other).inflated(
         MARGIN * other.tree.size))
     if region is None:
         return np.zeros(0, np.int64)
@@ -75,20 +76,21 @@ def _candidates(mesh: ContactMesh, other: ContactMesh, T_mesh_other: Array) -> I
     return np.sort(mesh.tree.faces[found])
 
 
-def _pierce(mesh: ContactMesh, chosen: Integers, corners: Array, others: Integers,
-            other_corners: Array) -> Piercings:
+def _intersect(mesh: ContactMesh, chosen: Integers, corners: Array, others: Integers,
+               other_corners: Array) -> EdgeFaceIntersections:
     if not (len(chosen) and len(others)):
-        return Piercings(np.zeros((0, 2), np.int64), np.zeros(0, np.int64), np.zeros((0, 3)))
+        return EdgeFaceIntersections(np.zeros((0, 2), np.int64), np.zeros(0, np.int64),
+                                     np.zeros((0, 3)))
     order = np.argsort(other_corners[:, :, 0].min(axis=1), kind='stable')
-    rows, places, points = _edges_through(corners, np.ascontiguousarray(other_corners[order]))
+    rows, places, points = _edge_intersections(corners, np.ascontiguousarray(other_corners[order]))
     faces, corner = mesh.mesh.faces[chosen[rows // 3]], rows % 3
     ends = np.stack([faces[np.arange(len(rows)), corner],
                      faces[np.arange(len(rows)), (corner + 1) % 3]], axis=1)
-    return Piercings(ends, others[order[places]], points)
+    return EdgeFaceIntersections(ends, others[order[places]], points)
 
 
 @njit(cache=True)
-def _edges_through(corners: Array, others: Array) -> tuple[Integers, Integers, Array]:
+def _edge_intersections(corners: Array, others: Array) -> tuple[Integers, Integers, Array]:
     """Return sides (3 face + k), places among the others, and points of all piercings."""
     low, high = np.empty((len(others), 3)), np.empty((len(others), 3))
     widest = 0.0
@@ -106,10 +108,12 @@ def _edges_through(corners: Array, others: Array) -> tuple[Integers, Integers, A
             begin = np.searchsorted(low[:, 0], min(p[0], q[0]) - widest)
             end = np.searchsorted(low[:, 0], max(p[0], q[0]), side='right')
             for j in range(begin, end):
-                if _apart(p, q, low[j], high[j]) or not _goes_through(p, q, others[j], point):
+                if _extents_apart(p, q, low[j], high[j]) or not _segment_meets_triangle(p, q,
+                                                                                        others[j],
+                                                                                        point):
                     continue
                 if count == len(sides):
-                    sides, places = _longer(sides), _longer(places)
+                    sides, places = _doubled(sides), _doubled(places)
                     more = np.empty((2 * count, 3))
                     more[:count] = points
                     points = more
@@ -119,14 +123,14 @@ def _edges_through(corners: Array, others: Array) -> tuple[Integers, Integers, A
 
 
 @njit(cache=True)
-def _longer(values: Integers) -> Integers:
+def _doubled(values: Integers) -> Integers:
     grown = np.empty(2 * len(values), np.int64)
     grown[:len(values)] = values
     return grown
 
 
 @njit(cache=True, inline='always')
-def _apart(p: Array, q: Array, low: Array, high: Array) -> bool:
+def _extents_apart(p: Array, q: Array, low: Array, high: Array) -> bool:
     apart = False
     for k in range(3):
         apart = apart or min(p[k], q[k]) > high[k] or max(p[k], q[k]) < low[k]
@@ -134,7 +138,7 @@ def _apart(p: Array, q: Array, low: Array, high: Array) -> bool:
 
 
 @njit(cache=True, inline='always')
-def _volume(a: Array, b: Array, c: Array, d: Array) -> float:
+def _signed_volume(a: Array, b: Array, c: Array, d: Array) -> float:
     """Return six times the signed volume of a tetrahedron."""
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
@@ -145,13 +149,13 @@ def _volume(a: Array, b: Array, c: Array, d: Array) -> float:
 
 
 @njit(cache=True)
-def _goes_through(p: Array, q: Array, triangle: Array, point: Array) -> bool:
+def _segment_meets_triangle(p: Array, q: Array, triangle: Array, point: Array) -> bool:
     """Tell whether a segment goes through a triangle, and write where."""
     a, b, c = triangle[0], triangle[1], triangle[2]
-    before, after = _volume(a, b, c, p), _volume(a, b, c, q)
+    before, after = _signed_volume(a, b, c, p), _signed_volume(a, b, c, q)
     if not before * after < 0.0:
         return False
-    u, v, w = _volume(p, q, a, b), _volume(p, q, b, c), _volume(p, q, c, a)
+    u, v, w = _signed_volume(p, q, a, b), _signed_volume(p, q, b, c), _signed_volume(p, q, c, a)
     if not ((u >= 0.0 and v >= 0.0 and w >= 0.0) or (u <= 0.0 and v <= 0.0 and w <= 0.0)):
         return False
     share = before / (before - after)

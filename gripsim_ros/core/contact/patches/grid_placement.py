@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from ...numerics.vec3 import sum_pairwise
 from ..geometry.oriented_box import OrientedBox
-from .sampling_grid import Field, Window, mask_round
+from .sampling_grid import GridSamples, SamplingGrid, mask_near
 
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -15,15 +15,15 @@ IntArray = NDArray[np.int64]
 #: Points of the first lattice, which only finds where contact is.
 COARSE_COUNT = 250
 #: Points of a lattice at most, and along one side at most.
-MOST_POINTS, MOST_ALONG = 3000, 256
+MAX_POINTS, MAX_PER_SIDE = 3000, 256
 #: Points along a side of the lattice that zooms in on a small spot.
-ZOOM_COUNT = 17
+REFINED_COUNT = 17
 #: Steps of a lattice that round-off must not make one more or less.
-SAME = 1e-6
+STEP_TOLERANCE = 1e-6
 
 
 @njit(cache=True)
-def lattice_frame(normal: Array, axes: Array) -> Array:
+def grid_frame(normal: Array, axes: Array) -> Array:
     """
     Return rows u, v, N of a frame that turns with the indenter.
 
@@ -53,7 +53,7 @@ def lattice_frame(normal: Array, axes: Array) -> Array:
                      [x, y, z]])
 
 
-def coarse_window(box: OrientedBox, frame: Array) -> tuple[Window, float]:
+def coarse_grid(box: OrientedBox, frame: Array) -> tuple[SamplingGrid, float]:
     """
     Return the first lattice over a region, and the widest gap of interest there.
 
@@ -70,13 +70,14 @@ def coarse_window(box: OrientedBox, frame: Array) -> tuple[Window, float]:
     float
         Half of the region's diagonal along the frame [m].
     """
-    start, spacing, heights, mask, behind = _cover(box.axes, box.centre, box.half_lengths, frame)
-    return Window(frame, start, spacing, heights, mask), behind
+    start, spacing, heights, mask, behind = _cover_box(box.axes, box.centre, box.half_lengths,
+                                                       frame)
+    return SamplingGrid(frame, start, spacing, heights, mask), behind
 
 
 @njit(cache=True)
-def _cover(axes: Array, centre: Array, half: Array,
-           frame: Array) -> tuple[Array, float, Array, BoolArray, float]:
+def _cover_box(axes: Array, centre: Array, half: Array,
+               frame: Array) -> tuple[Array, float, Array, BoolArray, float]:
     """Return start, spacing, heights and mask over a box, and half of its extent's diagonal."""
     offsets = np.empty((8, 3))
     for corner in range(8):
@@ -88,8 +89,9 @@ def _cover(axes: Array, centre: Array, half: Array,
         lower[k], upper[k] = corners[:, k].min(), corners[:, k].max()
         size[k] = upper[k] - lower[k]
     spacing = max(np.sqrt(size[0] * size[1] / COARSE_COUNT),
-                  max(size[0], size[1]) / MOST_ALONG * 4.0)
-    counts = int(size[0] / spacing + SAME) + 2, int(size[1] / spacing + SAME) + 2
+                  max(size[0], size[1]) / MAX_PER_SIDE * 4.0)
+    counts = (int(size[0] / spacing + STEP_TOLERANCE) + 2,
+              int(size[1] / spacing + STEP_TOLERANCE) + 2)
     start = np.empty(2)
     for k in range(2):
         start[k] = (lower[k] + upper[k]) / 2.0 - 0.5 * spacing * (counts[k] - 1)
@@ -98,31 +100,31 @@ def _cover(axes: Array, centre: Array, half: Array,
     return start, spacing, heights, np.ones(counts, np.bool_), float(np.sqrt(size @ size)) / 2.0
 
 
-def zoom_window(field: Field, bounds: IntArray) -> Window:
+def refined_grid(samples: GridSamples, bounds: IntArray) -> SamplingGrid:
     """Return a finer lattice round a few points of a field (``Spots.bounds``)."""
-    window = field.window
-    start, spacing, mask = _zoom(window.start, window.spacing, bounds)
-    return Window(window.frame, start, spacing, window.heights, mask)
+    grid = samples.grid
+    start, spacing, mask = _refine(grid.start, grid.spacing, bounds)
+    return SamplingGrid(grid.frame, start, spacing, grid.heights, mask)
 
 
 @njit(cache=True)
-def _zoom(start: Array, spacing: float, bounds: IntArray) -> tuple[Array, float, BoolArray]:
+def _refine(start: Array, spacing: float, bounds: IntArray) -> tuple[Array, float, BoolArray]:
     """Return start, spacing and mask of the lattice round a few points of another."""
     low, high = np.empty(2), np.empty(2)
     for k in range(2):
         low[k] = start[k] + (bounds[2 * k] - 1.5) * spacing
         high[k] = start[k] + (bounds[2 * k + 1] + 1.5) * spacing
-    finer = max(high[0] - low[0], high[1] - low[1]) / (ZOOM_COUNT - 1)
-    counts = (int((high[0] - low[0]) / finer + SAME) + 2,
-              int((high[1] - low[1]) / finer + SAME) + 2)
+    finer = max(high[0] - low[0], high[1] - low[1]) / (REFINED_COUNT - 1)
+    counts = (int((high[0] - low[0]) / finer + STEP_TOLERANCE) + 2,
+              int((high[1] - low[1]) / finer + STEP_TOLERANCE) + 2)
     begin = np.empty(2)
     for k in range(2):
         begin[k] = (low[k] + high[k]) / 2.0 - 0.5 * finer * (counts[k] - 1)
     return begin, finer, np.ones(counts, np.bool_)
 
 
-def fitted_window(field: Field, own: IntArray, axes: Array,
-                  node_count: int) -> tuple[Window, float]:
+def fitted_grid(samples: GridSamples, own: IntArray, axes: Array,
+                node_count: int) -> tuple[SamplingGrid, float]:
     """
     Fit a lattice to some overlapping nodes: spacing, centre, margin of a contact radius.
 
@@ -142,11 +144,11 @@ def fitted_window(field: Field, own: IntArray, axes: Array,
     float
         Greatest depth of the nodes [m].
     """
-    old = field.window
+    old = samples.grid
     frame, start, spacing, heights, mask, deepest = _fit(
-        field.points, field.normals, field.depths, own, old.frame, old.spacing, old.spacing ** 2,
-        axes, node_count)
-    return Window(frame, start, spacing, heights, mask), deepest
+        samples.points, samples.normals, samples.depths, own, old.frame, old.spacing,
+        old.spacing ** 2, axes, node_count)
+    return SamplingGrid(frame, start, spacing, heights, mask), deepest
 
 
 @njit(cache=True)
@@ -160,7 +162,7 @@ def _fit(points: Array, normals: Array, all_depths: Array, own: IntArray, old_fr
     """
     depths = all_depths[own]
     total = depths @ normals[own]
-    frame = lattice_frame(total / np.sqrt(total @ total), axes)
+    frame = grid_frame(total / np.sqrt(total @ total), axes)
     area = len(own) * cell / max(old_frame[2] @ frame[2], 0.5)
     local = points[own] @ frame.T
     centre, deepest = np.zeros(2), 0.0
@@ -169,14 +171,14 @@ def _fit(points: Array, normals: Array, all_depths: Array, own: IntArray, old_fr
         centre[1] += depths[i] * local[i, 1]
         deepest = max(deepest, depths[i])
     centre /= sum_pairwise(depths)
-    start, spacing, heights, mask = _surround(local, centre, area, old_spacing, deepest,
-                                              node_count)
+    start, spacing, heights, mask = _cover_nodes(local, centre, area, old_spacing, deepest,
+                                                 node_count)
     return frame, start, spacing, heights, mask, deepest
 
 
 @njit(cache=True)
-def _surround(local: Array, centre: Array, area: float, old_spacing: float, deepest: float,
-              node_count: int) -> tuple[Array, float, Array, BoolArray]:
+def _cover_nodes(local: Array, centre: Array, area: float, old_spacing: float, deepest: float,
+                 node_count: int) -> tuple[Array, float, Array, BoolArray]:
     """Return start, spacing, heights and mask of the lattice for nodes given in its frame."""
     radius = np.sqrt(area / (2.0 * np.pi))
     margin = 0.5 * old_spacing + radius
@@ -186,14 +188,14 @@ def _surround(local: Array, centre: Array, area: float, old_spacing: float, deep
         after[k] = local[:, k].max() - centre[k] + margin
         size[k] = before[k] + after[k]
     largest = max(size[0], size[1])
-    spacing = max(np.sqrt(area / node_count), np.sqrt(size[0] * size[1] / MOST_POINTS),
-                  largest / MOST_ALONG)
+    spacing = max(np.sqrt(area / node_count), np.sqrt(size[0] * size[1] / MAX_POINTS),
+                  largest / MAX_PER_SIDE)
     start, counts = np.empty(2), np.empty(2, np.int64)
     for k in range(2):
-        first = np.ceil(before[k] / spacing - SAME)
+        first = np.ceil(before[k] / spacing - STEP_TOLERANCE)
         start[k] = centre[k] - first * spacing
-        counts[k] = int(first + np.ceil(after[k] / spacing - SAME)) + 1
+        counts[k] = int(first + np.ceil(after[k] / spacing - STEP_TOLERANCE)) + 1
     reach = largest + deepest
     heights = np.array([local[:, 2].min() - reach, local[:, 2].max() + reach])
-    mask = mask_round(local, start, spacing, (counts[0], counts[1]), radius + old_spacing)
+    mask = mask_near(local, start, spacing, (counts[0], counts[1]), radius + old_spacing)
     return start, spacing, heights, mask

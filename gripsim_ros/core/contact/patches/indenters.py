@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..geometry.closest_point import closest_points, triangles_in_box
 from ..geometry.contact_mesh import ContactMesh
-from ..geometry.curved_surface import CurvedSurface, lift
+from ..geometry.curved_surface import CurvedSurface, lift_onto_surface
 from ..geometry.oriented_box import OrientedBox
 from ..geometry.ray_casting import AHEAD, BEHIND, nearest_hits
 from ..geometry.vp_tree import VpTree
@@ -34,7 +34,7 @@ class Indenter(Protocol):
     def tree(self) -> VpTree | None:
         """Return the tree of its triangles, if it has any: then they tell where it is."""
 
-    def facing(self, region: OrientedBox) -> Array:
+    def mean_normal(self, region: OrientedBox) -> Array:
         """Return how its surface faces in a region: a mean outward normal, not unit."""
 
     def ray_depths(self, points: Array, direction: Array,
@@ -72,7 +72,7 @@ class MeshIndenter:
         """Return the tree of the facets."""
         return self.body.tree
 
-    def facing(self, region: OrientedBox) -> Array:
+    def mean_normal(self, region: OrientedBox) -> Array:
         """Return the mean normal of the triangles in a region."""
         tree = self.body.tree
         found = triangles_in_box(tree, region.axes, region.centre, region.half_lengths)
@@ -103,7 +103,7 @@ class SphereIndenter:
         """Return the cube round the sphere."""
         return OrientedBox(np.eye(3), np.zeros(3), np.full(3, self.radius))
 
-    def facing(self, region: OrientedBox) -> Array:
+    def mean_normal(self, region: OrientedBox) -> Array:
         """Return the direction from the centre."""
         return region.centre.copy()
 
@@ -143,7 +143,7 @@ class PunchIndenter:
         half = np.array([self.radius, self.radius, self.length / 2.0])
         return OrientedBox(np.eye(3), np.array([0.0, 0.0, -self.length / 2.0]), half)
 
-    def facing(self, region: OrientedBox) -> Array:
+    def mean_normal(self, region: OrientedBox) -> Array:
         """Return the axis."""
         return np.array([0.0, 0.0, 1.0])
 
@@ -182,7 +182,7 @@ def mesh_depths(tree: VpTree, surface: CurvedSurface, points: Array, direction: 
             continue
         weights = (edges[i, column, 0] / total, edges[i, column, 1] / total,
                    edges[i, column, 2] / total)
-        move, _, _ = lift(corners, normals, limits, position, weights, way)
+        move, _, _ = lift_onto_surface(corners, normals, limits, position, weights, way)
         depths[i] = distances[i, column] + move
         labels[i] = sides[position]
     return depths, labels

@@ -13,20 +13,20 @@ from numpy.typing import NDArray
 
 from ...batches import PATCH_THROUGH
 from ..geometry.contact_mesh import ContactMesh
-from .grid_placement import coarse_window, fitted_window, lattice_frame, zoom_window
+from .grid_placement import coarse_grid, fitted_grid, grid_frame, refined_grid
 from .indenters import Indenter
-from .patch_flags import close_enough, ray_thickness, patch_flags
-from .region import Region, Start, find_region
-from .sampling_grid import (
-    Field, Spots, Window, find_spots, nodes_above, overlapping_nodes, sample_field)
+from .patch_flags import depths_are_shortest, patch_flags, ray_thickness
+from .region import InitialGuess, Region, find_region
+from .sampling_grid import (ContactSpots, GridSamples, SamplingGrid, find_contact_spots,
+                            nodes_deeper_than, overlapping_nodes, sample_grid)
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 #: Overlapping points that define a spot well enough to fit the final lattice to it.
-ENOUGH = 12
+MIN_OVERLAPPING = 12
 #: A change of the patch normal above this angle repeats the first lattice [cosine].
-SETTLED = np.cos(0.35)
+CONVERGED_COSINE = np.cos(0.35)
 #: Overlaps beyond this part of the thickness have no meaning (two pads would meet).
 THICKNESS_LIMIT = 0.45
 #: The final lattice is fitted again while its number of loaded nodes is off by more.
@@ -93,9 +93,9 @@ class _Pair:
     T_object_indenter: Array
     options: PatchOptions
 
-    def field(self, side: int, window: Window, behind: float) -> Field:
-        return sample_field(self.body, side, window, self.indenter, self.T_object_indenter,
-                            behind)
+    def sample(self, side: int, grid: SamplingGrid, behind: float) -> GridSamples:
+        return sample_grid(self.body, side, grid, self.indenter, self.T_object_indenter,
+                           behind)
 
 
 def sample_patch(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
@@ -131,43 +131,44 @@ def sample_patch(body: ContactMesh, indenter: Indenter, T_object_indenter: Array
         return []
     pair = _Pair(body, indenter, T_object_indenter, options)
     patches: list[Patch] = []
-    for start in region.starts:
+    for start in region.guesses:
         patches += _sample_side(pair, region, start, patches)
     return patches
 
 
-def _sample_side(pair: _Pair, region: Region, start: Start, known: list[Patch]) -> list[Patch]:
+def _sample_side(pair: _Pair, region: Region, start: InitialGuess,
+                 known: list[Patch]) -> list[Patch]:
     """Sample the patches of one side that face about one way."""
     direction = start.direction
-    field, behind = _coarse_field(pair, region, start.side, direction)
+    samples, behind = _coarse_samples(pair, region, start.side, direction)
     for _ in range(2):
-        overlaps, better = _mean_normal(field.normals, field.depths, field.slopes)
-        if not overlaps or better @ direction > SETTLED:
+        overlaps, better = _mean_normal(samples.normals, samples.depths, samples.slopes)
+        if not overlaps or better @ direction > CONVERGED_COSINE:
             break
         direction = better
-        field, behind = _coarse_field(pair, region, start.side, direction)
+        samples, behind = _coarse_samples(pair, region, start.side, direction)
     patches: list[Patch] = []
-    waiting = [(field, behind, 0)]
+    waiting = [(samples, behind, 0)]
     while waiting:
-        field, behind, level = waiting.pop(0)
-        spots = find_spots(field.node, field.depths, field.window.spacing)
+        samples, behind, level = waiting.pop(0)
+        spots = find_contact_spots(samples.node, samples.depths, samples.grid.spacing)
         for spot, count in enumerate(spots.counts):
-            if count >= ENOUGH or (count and level == pair.options.levels):
-                patch = _final_patch(pair, start.side, field, spots, spot)
-                if patch is not None and not _repeats(patch, known + patches):
+            if count >= MIN_OVERLAPPING or (count and level == pair.options.levels):
+                patch = _final_patch(pair, start.side, samples, spots, spot)
+                if patch is not None and not _is_duplicate(patch, known + patches):
                     patches.append(patch)
             elif level < pair.options.levels:
-                window = zoom_window(field, spots.bounds[spot])
-                behind = 4.0 * field.window.spacing
-                waiting.append((pair.field(start.side, window, behind), behind, level + 1))
+                grid = refined_grid(samples, spots.bounds[spot])
+                behind = 4.0 * samples.grid.spacing
+                waiting.append((pair.sample(start.side, grid, behind), behind, level + 1))
     return patches
 
 
-def _coarse_field(pair: _Pair, region: Region, side: int,
-                  direction: Array) -> tuple[Field, float]:
-    frame = lattice_frame(direction, pair.T_object_indenter[:3, :3])
-    window, behind = coarse_window(region.box, frame)
-    return pair.field(side, window, behind), behind
+def _coarse_samples(pair: _Pair, region: Region, side: int,
+                    direction: Array) -> tuple[GridSamples, float]:
+    frame = grid_frame(direction, pair.T_object_indenter[:3, :3])
+    grid, behind = coarse_grid(region.box, frame)
+    return pair.sample(side, grid, behind), behind
 
 
 @njit(cache=True)
@@ -180,63 +181,65 @@ def _mean_normal(normals: Array, depths: Array, slopes: Array) -> tuple[bool, Ar
     return True, total / np.sqrt(total @ total)
 
 
-def _final_patch(pair: _Pair, side: int, field: Field, spots: Spots, spot: int) -> Patch | None:
+def _final_patch(pair: _Pair, side: int, samples: GridSamples, spots: ContactSpots,
+                 spot: int) -> Patch | None:
     """Fit the final lattice to one spot of a field, and make the patch of it."""
-    origin, scale = field.window, field.window.spacing
-    own = overlapping_nodes(field.node, field.depths, spots.labels, spot)
+    origin, scale = samples.grid, samples.grid.spacing
+    own = overlapping_nodes(samples.node, samples.depths, spots.labels, spot)
     others = len(spots.counts) > 1
     for _ in range(3):
-        window, deepest = fitted_window(field, own, pair.T_object_indenter[:3, :3],
-                                        pair.options.node_count)
-        field = pair.field(side, window, 2.0 * deepest + 4.0 * window.spacing)
-        own = nodes_above(field.node, field.depths, 0.0)
+        grid, deepest = fitted_grid(samples, own, pair.T_object_indenter[:3, :3],
+                                    pair.options.node_count)
+        samples = pair.sample(side, grid, 2.0 * deepest + 4.0 * grid.spacing)
+        own = nodes_deeper_than(samples.node, samples.depths, 0.0)
         if others:
-            own = own[_nearest_label(field.points[own], origin, scale, spots.labels) == spot]
+            own = own[_nearest_label(samples.points[own], origin, scale, spots.labels) == spot]
         if not len(own):
             return None
         ratio = len(own) / pair.options.node_count
         if COUNT_BAND[0] < ratio < COUNT_BAND[1]:
             break
-    return _make_patch(pair, side, field, own, others)
+    return _make_patch(pair, side, samples, own, others)
 
 
-def _nearest_label(points: Array, window: Window, spacing: float,
+def _nearest_label(points: Array, grid: SamplingGrid, spacing: float,
                    labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the spot of the coarse lattice point nearest to each point."""
-    places = np.rint((points @ window.frame[:2].T - window.start) / spacing).astype(int)
+    places = np.rint((points @ grid.frame[:2].T - grid.start) / spacing).astype(int)
     places = np.clip(places, 0, np.array(labels.shape) - 1)
     nearest: NDArray[np.int64] = labels[places[:, 0], places[:, 1]]
     return nearest
 
 
-def _make_patch(pair: _Pair, side: int, field: Field, own: NDArray[np.int64],
+def _make_patch(pair: _Pair, side: int, samples: GridSamples, own: NDArray[np.int64],
                 others: bool) -> Patch | None:
     """Choose the nodes of a final lattice, limit their depths and set the flags."""
-    if not close_enough(field, own, pair.indenter, pair.T_object_indenter):
+    if not depths_are_shortest(samples, own, pair.indenter, pair.T_object_indenter):
         return None
-    greatest = float(field.depths[own].max())
-    chosen = nodes_above(field.node, field.depths, -pair.options.gap_ratio * greatest)
+    greatest = float(samples.depths[own].max())
+    chosen = nodes_deeper_than(samples.node, samples.depths, -pair.options.gap_ratio * greatest)
     if others:
-        near = np.isin(chosen, own) | (field.depths[chosen] <= 0.0)
+        near = np.isin(chosen, own) | (samples.depths[chosen] <= 0.0)
         chosen = chosen[near]
-    thickness = ray_thickness(pair.body, field, own)
-    flags = patch_flags(field, own)
+    thickness = ray_thickness(pair.body, samples, own)
+    flags = patch_flags(samples, own)
     if greatest > THICKNESS_LIMIT * thickness:
         flags |= PATCH_THROUGH
-    return Patch(*_take(chosen, field.points, field.normals, field.depths, field.slopes,
-                        field.window.spacing ** 2, THICKNESS_LIMIT * thickness), thickness,
-                 flags, side, field.window.frame[2].copy())
+    return Patch(*_node_arrays(chosen, samples.points, samples.normals, samples.depths,
+                               samples.slopes, samples.grid.spacing ** 2,
+                               THICKNESS_LIMIT * thickness), thickness,
+                 flags, side, samples.grid.frame[2].copy())
 
 
 @njit(cache=True)
-def _take(chosen: IntArray, points: Array, normals: Array, depths: Array, slopes: Array,
-          cell: float, deepest: float) -> tuple[Array, Array, Array, Array]:
+def _node_arrays(chosen: IntArray, points: Array, normals: Array, depths: Array, slopes: Array,
+                 cell: float, deepest: float) -> tuple[Array, Array, Array, Array]:
     """Return points, normals, areas and limited depths of chosen nodes."""
     return (points[chosen], normals[chosen], cell / slopes[chosen],
             np.minimum(depths[chosen], deepest))
 
 
-def _repeats(patch: Patch, known: list[Patch]) -> bool:
+def _is_duplicate(patch: Patch, known: list[Patch]) -> bool:
     """Tell whether an earlier patch of the same side has most of a patch's deepest nodes."""
     same = [other for other in known if other.side == patch.side]
     if not same:

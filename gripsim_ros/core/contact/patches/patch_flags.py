@@ -8,10 +8,10 @@ from ...batches import (
     PATCH_COARSE, PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE, PATCH_SPREAD)
 from ...numerics.vec3 import sum_pairwise
 from ..geometry.contact_mesh import ContactMesh
-from ..geometry.ray_casting import AHEAD, EXIT, cast
+from ..geometry.ray_casting import AHEAD, EXIT, cast_rays
 from ..geometry.vp_tree import VpTree
 from .indenters import Indenter
-from .sampling_grid import Field
+from .sampling_grid import GridSamples
 
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -20,39 +20,39 @@ IntArray = NDArray[np.int64]
 #: Nodes deeper than this part of the greatest depth carry load (half of a paraboloid's area).
 LOADED_RATIO = 0.5
 #: Fewer overlapping nodes than this are coarse.
-LEAST_NODES = 7
+MIN_NODES = 7
 SPREAD_COSINE = np.cos(np.deg2rad(30.0))
 #: A side that ends where its normal leans less than this from N ends at an edge.
 EDGE_SLOPE = 0.5
 #: Shortest ways out over those along N, summed over the probes, below which N is not the way.
-WAY_RATIO = 0.15
+EXIT_RATIO = 0.15
 PROBES = 9
 #: Probes that are looked at first, and by how much they must exceed what all of them must, so
 #: that rounding of the sums changes no answer.
-FIRST_PROBES, SURELY = 2, 1.0 + 1e-9
+DEEPEST_PROBES, ROUNDING_FACTOR = 2, 1.0 + 1e-9
 
 
-def close_enough(field: Field, own: NDArray[np.int64], indenter: Indenter,
-                 T_object_indenter: Array) -> bool:
+def depths_are_shortest(samples: GridSamples, own: NDArray[np.int64], indenter: Indenter,
+                        T_object_indenter: Array) -> bool:
     """
     Tell whether the depths along N are about the shortest ways out of the indenter.
 
     They are not where a side only lies beside the contact: a box's wall below a pad that
     presses its top leaves the pad along N only at its far end.
     """
-    local, sum_of_depths = _at_probes(own, field.points, field.depths, T_object_indenter)
-    least = WAY_RATIO * sum_of_depths
+    local, sum_of_depths = _probe_points(own, samples.points, samples.depths, T_object_indenter)
+    least = EXIT_RATIO * sum_of_depths
     # No distance is negative: the deepest probes alone often tell.
-    first = indenter.surface_distances(local[:FIRST_PROBES]) + indenter.bulge
-    if first.sum() > SURELY * least:
+    first = indenter.surface_distances(local[:DEEPEST_PROBES]) + indenter.bulge
+    if first.sum() > ROUNDING_FACTOR * least:
         return True
     distances = indenter.surface_distances(local) + indenter.bulge
     return bool(distances.sum() > least)
 
 
 @njit(cache=True)
-def _at_probes(own: IntArray, points: Array, depths: Array,
-               T_object_indenter: Array) -> tuple[Array, float]:
+def _probe_points(own: IntArray, points: Array, depths: Array,
+                  T_object_indenter: Array) -> tuple[Array, float]:
     """Return the probes of a patch in the indenter's frame, and the sum of their depths."""
     probes = _probes(own, depths)
     turn = np.ascontiguousarray(T_object_indenter[:3, :3])
@@ -70,10 +70,10 @@ def _probes(own: IntArray, depths: Array) -> IntArray:
     return probes
 
 
-def ray_thickness(body: ContactMesh, field: Field, own: NDArray[np.int64]) -> float:
+def ray_thickness(body: ContactMesh, samples: GridSamples, own: NDArray[np.int64]) -> float:
     """Return how far the object reaches along N from the middle of a patch [m]."""
-    return _thickness(body.tree, body.surface.limits, own, field.points, field.depths,
-                      field.slopes, field.positions, field.window.frame[2])
+    return _thickness(body.tree, body.surface.limits, own, samples.points, samples.depths,
+                      samples.slopes, samples.positions, samples.grid.frame[2])
 
 
 @njit(cache=True)
@@ -89,14 +89,14 @@ def _thickness(tree: VpTree, limits: Array, own: IntArray, points: Array, all_de
         if squared < nearest:
             middle, nearest = own[i], squared
     nudge: float = limits[positions[middle]] / slopes[middle] + 1e-9 * tree.size
-    hits = cast(tree, points[middle:middle + 1] + nudge * direction, direction, 0.0)
+    hits = cast_rays(tree, points[middle:middle + 1] + nudge * direction, direction, 0.0)
     way: float = hits.distances[0, AHEAD] if hits.sides[0, AHEAD] == EXIT else 0.0
     return nudge + way
 
 
-def patch_flags(field: Field, own: NDArray[np.int64]) -> int:
+def patch_flags(samples: GridSamples, own: NDArray[np.int64]) -> int:
     """Return the ``PATCH_*`` flags that the final lattice tells."""
-    return _flags(field.node, field.depths, field.slopes, field.labels, own)
+    return _flags(samples.node, samples.depths, samples.slopes, samples.labels, own)
 
 
 @njit(cache=True)
@@ -105,7 +105,7 @@ def _flags(node: IntArray, depths: Array, slopes: Array, labels: IntArray, own: 
     is_own = np.zeros(len(depths), np.bool_)
     is_own[own] = True
     link_edge, object_edge, least_slope = _edges(node, depths, slopes, labels, is_own)
-    flags = PATCH_COARSE if len(own) < LEAST_NODES else 0
+    flags = PATCH_COARSE if len(own) < MIN_NODES else 0
     flags |= PATCH_REACHES_LINK_EDGE if link_edge else 0
     flags |= PATCH_REACHES_OBJECT_EDGE if object_edge else 0
     return flags | (PATCH_SPREAD if least_slope < SPREAD_COSINE else 0)

@@ -11,8 +11,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ...numerics.vec3 import Row
-from ..geometry.curved_surface import CurvedSurface, lift
-from ..geometry.ray_casting import SLACK, cover, project_triangle, slab_range, triangles_under
+from ..geometry.curved_surface import CurvedSurface, lift_onto_surface
+from ..geometry.ray_casting import (COVERAGE_TOLERANCE, coverage, project_triangle, slab_range,
+                                    triangles_under)
 from ..geometry.vp_tree import VpTree
 
 Array = NDArray[np.float64]
@@ -20,15 +21,15 @@ BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
 #: Nodes whose normal leans farther from N than this cosine see nothing of a contact.
-LEAST_SLOPE = 0.1
+MIN_SLOPE = 0.1
 #: Triangles over at most so many steps of the lattice, along u times along v, are small.
-FEW_STEPS = 4
+SMALL_EXTENT = 4
 
 
 @njit(cache=True)
-def raster(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, start: Array,
-           spacing: float, heights: Array,
-           mask: BoolArray) -> tuple[IntArray, Array, Array, IntArray]:
+def rasterise(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, start: Array,
+              spacing: float, heights: Array,
+              mask: BoolArray) -> tuple[IntArray, Array, Array, IntArray]:
     """
     Return where the rays of a lattice enter a side of the object.
 
@@ -69,13 +70,14 @@ def raster(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, start:
         # Kept or overwritten by the next one.
         candidates[count] = position
         count += sides[position] == side
-    cells, positions, edges = _draw(tree.corners, candidates[:count], frame, start, spacing, mask)
-    return _lift_all(tree.corners, surface, frame, cells, positions, edges)
+    cells, positions, edges = _rasterise_triangles(tree.corners, candidates[:count], frame, start,
+                                                   spacing, mask)
+    return _lift_hits(tree.corners, surface, frame, cells, positions, edges)
 
 
 @njit(cache=True, error_model='numpy')
-def _draw(corners: Array, candidates: IntArray, frame: Array, start: Array, spacing: float,
-          mask: BoolArray) -> tuple[IntArray, IntArray, Array]:
+def _rasterise_triangles(corners: Array, candidates: IntArray, frame: Array, start: Array,
+                         spacing: float, mask: BoolArray) -> tuple[IntArray, IntArray, Array]:
     """Return cell, triangle, and edge functions with their sum, where triangles face the rays."""
     nu, nv = mask.shape
     capacity = nu * nv + 16
@@ -85,29 +87,29 @@ def _draw(corners: Array, candidates: IntArray, frame: Array, start: Array, spac
     first_u, first_v = start[0], start[1]
     for position in candidates:
         project_triangle(corners, position, frame, projected)
-        i0, i1 = _span(min(projected[0, 0], projected[1, 0], projected[2, 0]),
-                       max(projected[0, 0], projected[1, 0], projected[2, 0]),
-                       first_u, spacing, nu, SLACK)
+        i0, i1 = _index_range(min(projected[0, 0], projected[1, 0], projected[2, 0]),
+                              max(projected[0, 0], projected[1, 0], projected[2, 0]),
+                              first_u, spacing, nu, COVERAGE_TOLERANCE)
         # Twice the slack, so that what rounding adds to the bounds of a slab is in it, too.
-        j0, j1 = _span(min(projected[0, 1], projected[1, 1], projected[2, 1]),
-                       max(projected[0, 1], projected[1, 1], projected[2, 1]),
-                       first_v, spacing, nv, 2.0 * SLACK)
+        j0, j1 = _index_range(min(projected[0, 1], projected[1, 1], projected[2, 1]),
+                              max(projected[0, 1], projected[1, 1], projected[2, 1]),
+                              first_v, spacing, nv, 2.0 * COVERAGE_TOLERANCE)
         if (i1 < i0) | (j1 < j0):
             continue
-        large = (i1 - i0) * (j1 - j0) > FEW_STEPS
+        large = (i1 - i0) * (j1 - j0) > SMALL_EXTENT
         while found + (i1 - i0 + 1) * (j1 - j0 + 1) > capacity:
             capacity *= 2
-            cells, positions, edges = _roomier(cells, positions, edges)
+            cells, positions, edges = _doubled(cells, positions, edges)
         for i in range(i0, i1 + 1):
             column = first_u + i * spacing
             if large:
-                least, most = slab_range(projected, column - SLACK * spacing,
-                                         column + SLACK * spacing)
+                least, most = slab_range(projected, column - COVERAGE_TOLERANCE * spacing,
+                                         column + COVERAGE_TOLERANCE * spacing)
                 if least > most:
                     continue
-                j0, j1 = _span(least, most, first_v, spacing, nv, SLACK)
+                j0, j1 = _index_range(least, most, first_v, spacing, nv, COVERAGE_TOLERANCE)
             for j in range(j0, j1 + 1):
-                e0, e1, e2, total = cover(projected, column, first_v + j * spacing)
+                e0, e1, e2, total = coverage(projected, column, first_v + j * spacing)
                 edges[found, 0], edges[found, 1] = e0, e1
                 edges[found, 2], edges[found, 3] = e2, total
                 cells[found], positions[found] = i * nv + j, position
@@ -116,8 +118,8 @@ def _draw(corners: Array, candidates: IntArray, frame: Array, start: Array, spac
 
 
 @njit(cache=True, inline='always')
-def _span(least: float, most: float, start: float, spacing: float, count: int,
-          slack: float) -> tuple[int, int]:
+def _index_range(least: float, most: float, start: float, spacing: float, count: int,
+                 slack: float) -> tuple[int, int]:
     """Return the first and last lattice index between two values."""
     low = np.ceil((least - start) / spacing - slack)
     high = np.floor((most - start) / spacing + slack)
@@ -125,7 +127,7 @@ def _span(least: float, most: float, start: float, spacing: float, count: int,
 
 
 @njit(cache=True)
-def _roomier(cells: IntArray, positions: IntArray,
+def _doubled(cells: IntArray, positions: IntArray,
              edges: Array) -> tuple[IntArray, IntArray, Array]:
     """Return arrays with as much room again at their end."""
     count = len(cells)
@@ -136,9 +138,9 @@ def _roomier(cells: IntArray, positions: IntArray,
 
 
 @njit(cache=True, error_model='numpy')
-def _lift_all(corners: Array, surface: CurvedSurface, frame: Array, cells: IntArray,
-              positions: IntArray, edges: Array) -> tuple[IntArray, Array, Array, IntArray]:
-    """Return what ``raster`` does of hits with facets, less those too steep."""
+def _lift_hits(corners: Array, surface: CurvedSurface, frame: Array, cells: IntArray,
+               positions: IntArray, edges: Array) -> tuple[IntArray, Array, Array, IntArray]:
+    """Return what ``rasterise`` does of hits with facets, less those too steep."""
     all_normals, limits = surface.normals, surface.limits
     direction = (frame[2, 0], frame[2, 1], frame[2, 2])
     points, normals = np.empty((len(cells), 3)), np.empty((len(cells), 3))
@@ -146,12 +148,13 @@ def _lift_all(corners: Array, surface: CurvedSurface, frame: Array, cells: IntAr
     for n in range(len(cells)):
         cell, position, total = cells[n], positions[n], edges[n, 3]
         weights: Row = (edges[n, 0] / total, edges[n, 1] / total, edges[n, 2] / total)
-        _, point, normal = lift(corners, all_normals, limits, position, weights, direction)
+        _, point, normal = lift_onto_surface(corners, all_normals, limits, position, weights,
+                                             direction)
         slope = -(normal[0] * direction[0] + normal[1] * direction[1]
                   + normal[2] * direction[2])
         points[found, 0], points[found, 1], points[found, 2] = point
         normals[found, 0], normals[found, 1] = -normal[0], -normal[1]
         normals[found, 2] = -normal[2]
         cells[found], positions[found] = cell, position
-        found += slope >= LEAST_SLOPE
+        found += slope >= MIN_SLOPE
     return cells[:found], points[:found], normals[:found], positions[:found]

@@ -18,17 +18,17 @@ BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
 #: Mean normals shorter than this, as part of the area, have no direction of their own.
-LEAST_RESULTANT = 0.3
+MIN_RESULTANT = 0.3
 #: Triangles that lean farther from a side's mean normal start a patch of their own.
-LEAST_FACING = 0.2
+MIN_FACING = 0.2
 #: Parts of a side looked at, each facing its own way.
-PARTS = 3
+MAX_PARTS = 3
 #: Margin of a region, as part of the object's size, so that rounding does not empty the flat
 #: one of a plane side.
 REGION_MARGIN = 1e-9
 
 
-class Start(NamedTuple):
+class InitialGuess(NamedTuple):
     """A side of the object and the first guess of its patch normal, into the object."""
 
     side: int
@@ -39,7 +39,7 @@ class Region(NamedTuple):
     """The region of potential interaction, frame object, and the patches to try there."""
 
     box: OrientedBox
-    starts: tuple[Start, ...]
+    guesses: tuple[InitialGuess, ...]
 
 
 def find_region(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
@@ -74,12 +74,12 @@ def find_region(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
         return None
     box = OrientedBox(rows[:3], rows[3], rows[4])
     if not clear:
-        outward = T_object_indenter[:3, :3] @ indenter.facing(
-            box.moved(inverse(T_object_indenter)))
+        outward = T_object_indenter[:3, :3] @ indenter.mean_normal(
+            box.with_transform(inverse(T_object_indenter)))
         hint = outward if motion_direction is None else np.array(motion_direction, float)
-        sides, directions, _ = _starts(body.tree.corners, body.surface.sides, found, outward,
-                                       hint)
-    return Region(box, tuple(Start(side, direction)
+        sides, directions, _ = _initial_guesses(body.tree.corners, body.surface.sides, found,
+                                                outward, hint)
+    return Region(box, tuple(InitialGuess(side, direction)
                              for side, direction in zip(sides.tolist(), directions)))
 
 
@@ -88,7 +88,7 @@ def _region(tree: VpTree, sides: IntArray, bulge: float, other: VpTree, has_tria
             other_bulge: float, axes: Array, centre: Array, half: Array, T_object_other: Array
             ) -> tuple[bool, Array, IntArray, IntArray, Array, bool]:
     """
-    Return whether the surfaces may meet, where, and what ``_starts`` does without a hint.
+    Return whether the surfaces may meet, where, and what ``_initial_guesses`` does without a hint.
 
     The region is given by its axes as rows, its centre and its half lengths, ``(5, 3)``; then
     follow the positions of the triangles in it. The indenter's box is in its own frame; its
@@ -100,7 +100,8 @@ def _region(tree: VpTree, sides: IntArray, bulge: float, other: VpTree, has_tria
     axes, centre, half = axes @ turn.T, turn @ centre + shift, half + (other_bulge + bulge)
     met, centre, half = _clip(tree, bulge, axes, centre, half)
     if met:
-        axes, centre, half = axes @ back.T, back @ centre + _origin(turn, shift), half + margin
+        axes, half = axes @ back.T, half + margin
+        centre = back @ centre + _inverse_origin(turn, shift)
         if has_triangles:
             met, centre, half = _clip(other, other_bulge, axes, centre, half)
         axes, centre = axes @ turn.T, turn @ centre + shift
@@ -111,12 +112,12 @@ def _region(tree: VpTree, sides: IntArray, bulge: float, other: VpTree, has_tria
     if met:
         found = triangles_in_box(tree, rows[:3], rows[3], rows[4])
     unclear = np.zeros(3)
-    starts, directions, clear = _starts(tree.corners, sides, found, unclear, unclear)
+    starts, directions, clear = _initial_guesses(tree.corners, sides, found, unclear, unclear)
     return met, rows, found, starts, directions, clear
 
 
 @njit(cache=True)
-def _origin(turn: Array, shift: Array) -> Array:
+def _inverse_origin(turn: Array, shift: Array) -> Array:
     """Return the origin of an inverse transform."""
     origin = np.empty(3)
     for k in range(3):
@@ -138,19 +139,19 @@ def _clip(tree: VpTree, margin: float, axes: Array, centre: Array,
 
 
 @njit(cache=True)
-def _starts(corners: Array, sides: IntArray, positions: IntArray, outward: Array,
-            hint: Array) -> tuple[IntArray, Array, bool]:
+def _initial_guesses(corners: Array, sides: IntArray, positions: IntArray, outward: Array,
+                     hint: Array) -> tuple[IntArray, Array, bool]:
     """Return sides and directions to try, by side, and whether no hint would be needed."""
     count = len(positions)
     vectors, labels = _inward_areas(corners, positions), sides[positions]
-    found_sides = np.empty(count * PARTS, np.int64)
-    directions = np.empty((count * PARTS, 3))
+    found_sides = np.empty(count * MAX_PARTS, np.int64)
+    directions = np.empty((count * MAX_PARTS, 3))
     direction = np.empty(3)
     found, clear = 0, True
     for side in np.unique(labels):
         left = labels == side
         remaining = 1
-        for _ in range(PARTS):
+        for _ in range(MAX_PARTS):
             if remaining == 0:
                 break
             own, some = _mean_direction(vectors, left, outward, hint, direction)
@@ -163,7 +164,7 @@ def _starts(corners: Array, sides: IntArray, positions: IntArray, outward: Array
             found += 1
             remaining = 0
             for i in range(count):
-                left[i] = left[i] and _along(vectors, i, direction) < LEAST_FACING * vectors[i, 3]
+                left[i] = left[i] and _dot(vectors, i, direction) < MIN_FACING * vectors[i, 3]
                 remaining += left[i]
     return found_sides[:found], directions[:found], clear
 
@@ -186,7 +187,7 @@ def _inward_areas(corners: Array, positions: IntArray) -> Array:
 
 
 @njit(cache=True, inline='always')
-def _along(vectors: Array, i: int, direction: Array) -> float:
+def _dot(vectors: Array, i: int, direction: Array) -> float:
     along: float = (vectors[i, 0] * direction[0] + vectors[i, 1] * direction[1]
                     + vectors[i, 2] * direction[2])
     return along
@@ -202,7 +203,7 @@ def _mean_direction(vectors: Array, chosen: BoolArray, outward: Array, hint: Arr
     """
     area = _sum_facing(vectors, chosen, direction, direction, False)
     norm = np.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
-    own = norm >= LEAST_RESULTANT * area
+    own = norm >= MIN_RESULTANT * area
     for attempt in range(2):
         if not own and (attempt == 0 or norm == 0.0):
             guide = outward if attempt == 0 else hint
@@ -220,7 +221,7 @@ def _sum_facing(vectors: Array, chosen: BoolArray, guide: Array, total: Array,
     """Write the sum of chosen area vectors, of those that face a guide; return their area."""
     x, y, z, area = 0.0, 0.0, 0.0, 0.0
     for i in range(len(vectors)):
-        if chosen[i] and (not guided or _along(vectors, i, guide) > 0.0):
+        if chosen[i] and (not guided or _dot(vectors, i, guide) > 0.0):
             x, y, z = x + vectors[i, 0], y + vectors[i, 1], z + vectors[i, 2]
             area += vectors[i, 3]
     total[0], total[1], total[2] = x, y, z

@@ -16,7 +16,7 @@ from ..geometry.contact_mesh import ContactMesh
 from ..geometry.curved_surface import CurvedSurface
 from ..geometry.vp_tree import VpTree
 from .indenters import Indenter, MeshIndenter, mesh_depths
-from .rasterise import raster
+from .rasterise import rasterise
 
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -25,10 +25,10 @@ IntArray = NDArray[np.int64]
 #: Where a neighbour is missing, the depth may rise by this much of the spacing.
 UNKNOWN_RISE = 0.5
 #: Spots nearer than three contact radii share a lattice; at most this many cells.
-LARGEST_REACH = 6
+MAX_REACH = 6
 
 
-class Window(NamedTuple):
+class SamplingGrid(NamedTuple):
     """
     A lattice: frame rows u, v, N; first point in the plane; spacing; heights; mask.
 
@@ -43,7 +43,7 @@ class Window(NamedTuple):
     mask: NDArray[np.bool_]
 
 
-class Field(NamedTuple):
+class GridSamples(NamedTuple):
     """
     Nodes of a lattice: at most one per point, ``node`` tells which.
 
@@ -65,7 +65,7 @@ class Field(NamedTuple):
         Triangle of each node, in the order of the object's tree.
     """
 
-    window: Window
+    grid: SamplingGrid
     node: NDArray[np.int64]
     points: Array
     normals: Array
@@ -75,8 +75,8 @@ class Field(NamedTuple):
     positions: NDArray[np.int64]
 
 
-def sample_field(body: ContactMesh, side: int, window: Window, indenter: Indenter,
-                 T_object_indenter: Array, behind: float) -> Field:
+def sample_grid(body: ContactMesh, side: int, grid: SamplingGrid, indenter: Indenter,
+                T_object_indenter: Array, behind: float) -> GridSamples:
     """
     Cast a lattice onto a side of the object and measure its depth in the indenter.
 
@@ -97,42 +97,42 @@ def sample_field(body: ContactMesh, side: int, window: Window, indenter: Indente
     Field
     """
     if isinstance(indenter, MeshIndenter):
-        return Field(window, *_mesh_field(
-            body.tree, body.surface, side, window.frame, window.start, window.spacing,
-            window.heights, window.mask, indenter.body.tree, indenter.body.surface,
+        return GridSamples(grid, *_sample_mesh(
+            body.tree, body.surface, side, grid.frame, grid.start, grid.spacing,
+            grid.heights, grid.mask, indenter.body.tree, indenter.body.surface,
             T_object_indenter, behind))
-    cells, points, normals, positions = raster(
-        body.tree, body.surface, side, window.frame, window.start, window.spacing,
-        window.heights, window.mask)
+    cells, points, normals, positions = rasterise(
+        body.tree, body.surface, side, grid.frame, grid.start, grid.spacing,
+        grid.heights, grid.mask)
     rotation = T_object_indenter[:3, :3]
-    direction = window.frame[2]
+    direction = grid.frame[2]
     local = (points - T_object_indenter[:3, 3]) @ rotation
     depths, labels = indenter.ray_depths(local, direction @ rotation, behind)
     slopes = normals @ direction
     depths = depths * slopes
-    node = _pick(cells, depths, window.mask)
-    return Field(window, node, points, normals, depths, slopes, labels, positions)
+    node = _deepest_nodes(cells, depths, grid.mask)
+    return GridSamples(grid, node, points, normals, depths, slopes, labels, positions)
 
 
 @njit(cache=True)
-def _mesh_field(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, start: Array,
-                spacing: float, heights: Array, mask: BoolArray, other: VpTree,
-                other_surface: CurvedSurface, T_object_other: Array,
-                behind: float) -> tuple[IntArray, Array, Array, Array, Array, IntArray, IntArray]:
-    """Return what ``sample_field`` does of a mesh: all of a ``Field`` but its window."""
-    cells, points, normals, positions = raster(tree, surface, side, frame, start, spacing,
-                                               heights, mask)
+def _sample_mesh(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, start: Array,
+                 spacing: float, heights: Array, mask: BoolArray, other: VpTree,
+                 other_surface: CurvedSurface, T_object_other: Array,
+                 behind: float) -> tuple[IntArray, Array, Array, Array, Array, IntArray, IntArray]:
+    """Return what ``sample_grid`` does of a mesh: all of a ``GridSamples`` but its window."""
+    cells, points, normals, positions = rasterise(tree, surface, side, frame, start, spacing,
+                                                  heights, mask)
     rotation = np.ascontiguousarray(T_object_other[:3, :3])
     direction = frame[2]
     local = (points - T_object_other[:3, 3]) @ rotation
     depths, labels = mesh_depths(other, other_surface, local, direction @ rotation, behind)
     slopes = normals @ direction
     depths = depths * slopes
-    return _pick(cells, depths, mask), points, normals, depths, slopes, labels, positions
+    return _deepest_nodes(cells, depths, mask), points, normals, depths, slopes, labels, positions
 
 
 @njit(cache=True)
-def _pick(cells: IntArray, depths: Array, mask: BoolArray) -> IntArray:
+def _deepest_nodes(cells: IntArray, depths: Array, mask: BoolArray) -> IntArray:
     """Return per lattice point the node with the greatest depth."""
     node = np.where(mask, -1, -2)
     flat = node.reshape(-1)
@@ -144,7 +144,7 @@ def _pick(cells: IntArray, depths: Array, mask: BoolArray) -> IntArray:
 
 
 @njit(cache=True)
-def nodes_above(node: IntArray, depths: Array, least: float) -> IntArray:
+def nodes_deeper_than(node: IntArray, depths: Array, least: float) -> IntArray:
     """Return the nodes that lattice points hold and that are deeper than some depth [m]."""
     found, count = np.empty(node.size, np.int64), 0
     for i in range(node.shape[0]):
@@ -167,7 +167,7 @@ def overlapping_nodes(node: IntArray, depths: Array, labels: IntArray, spot: int
     return np.sort(found[:count])
 
 
-class Spots(NamedTuple):
+class ContactSpots(NamedTuple):
     """
     Places of a field where there is, or may be, contact.
 
@@ -187,7 +187,7 @@ class Spots(NamedTuple):
 
 
 @njit(cache=True)
-def find_spots(node: IntArray, depths: Array, spacing: float) -> Spots:
+def find_contact_spots(node: IntArray, depths: Array, spacing: float) -> ContactSpots:
     """
     Find the places of contact on a field.
 
@@ -196,40 +196,41 @@ def find_spots(node: IntArray, depths: Array, spacing: float) -> Spots:
     with a finer one.
     """
     nu, nv = node.shape
-    grid = np.full((nu, nv), -np.inf)
+    depth_grid = np.full((nu, nv), -np.inf)
     overlapping = 0
     for i in range(nu):
         for j in range(nv):
             if node[i, j] >= 0:
-                grid[i, j] = depths[node[i, j]]
-                overlapping += grid[i, j] > 0.0
+                depth_grid[i, j] = depths[node[i, j]]
+                overlapping += depth_grid[i, j] > 0.0
     labels = np.full((nu, nv), -1)
     for i in range(nu):
         for j in range(nv):
-            if grid[i, j] > 0.0 or (overlapping == 0 and grid[i, j] > -np.inf and grid[i, j]
-                                    + _largest_step(grid, i, j, spacing) > 0.0):
+            if depth_grid[i, j] > 0.0 or (overlapping == 0 and depth_grid[i, j] > -np.inf
+                                          and depth_grid[i, j]
+                                          + _largest_step(depth_grid, i, j, spacing) > 0.0):
                 labels[i, j] = -2
-    reach = min(max(1, int(1.2 * np.sqrt(overlapping))), LARGEST_REACH)
-    return _label(grid, labels, reach)
+    reach = min(max(1, int(1.2 * np.sqrt(overlapping))), MAX_REACH)
+    return _label_spots(depth_grid, labels, reach)
 
 
 @njit(cache=True)
-def _largest_step(grid: Array, i: int, j: int, spacing: float) -> float:
-    nu, nv = grid.shape
+def _largest_step(depth_grid: Array, i: int, j: int, spacing: float) -> float:
+    nu, nv = depth_grid.shape
     step = 0.0
     for a in range(i - 1, i + 2):
         for b in range(j - 1, j + 2):
-            if 0 <= a < nu and 0 <= b < nv and grid[a, b] > -np.inf:
-                step = max(step, abs(grid[i, j] - grid[a, b]))
+            if 0 <= a < nu and 0 <= b < nv and depth_grid[a, b] > -np.inf:
+                step = max(step, abs(depth_grid[i, j] - depth_grid[a, b]))
             else:
                 step = max(step, UNKNOWN_RISE * spacing)
     return step
 
 
 @njit(cache=True)
-def _label(grid: Array, labels: IntArray, reach: int) -> Spots:
+def _label_spots(depth_grid: Array, labels: IntArray, reach: int) -> ContactSpots:
     """Number the groups of promising points; the order is that of their first point."""
-    nu, nv = grid.shape
+    nu, nv = depth_grid.shape
     counts, bounds = np.zeros(nu * nv, np.int64), np.empty((nu * nv, 4), np.int64)
     stack = np.empty((nu * nv, 2), np.int64)
     groups = 0
@@ -245,12 +246,12 @@ def _label(grid: Array, labels: IntArray, reach: int) -> Spots:
             while top > 0:
                 top -= 1
                 i, j = stack[top]
-                overlaps = grid[i, j] > 0.0
+                overlaps = depth_grid[i, j] > 0.0
                 if overlaps:
                     counts[groups] += 1
-                if overlaps or (best <= 0.0 and grid[i, j] > best):
-                    _widen(bounds[groups], i, j, overlaps and best > 0.0)
-                best = max(best, grid[i, j])
+                if overlaps or (best <= 0.0 and depth_grid[i, j] > best):
+                    _grow_bounds(bounds[groups], i, j, overlaps and best > 0.0)
+                best = max(best, depth_grid[i, j])
                 step = reach if overlaps else 1
                 for a in range(max(i - step, 0), min(i + step + 1, nu)):
                     for b in range(max(j - step, 0), min(j + step + 1, nv)):
@@ -259,11 +260,11 @@ def _label(grid: Array, labels: IntArray, reach: int) -> Spots:
                             stack[top, 0], stack[top, 1] = a, b
                             top += 1
             groups += 1
-    return Spots(labels, counts[:groups], bounds[:groups])
+    return ContactSpots(labels, counts[:groups], bounds[:groups])
 
 
 @njit(cache=True)
-def _widen(bounds: IntArray, i: int, j: int, keep: bool) -> None:
+def _grow_bounds(bounds: IntArray, i: int, j: int, keep: bool) -> None:
     """Grow bounds to a point, or start them there."""
     if not keep:
         bounds[0], bounds[1], bounds[2], bounds[3] = i, i, j, j
@@ -273,8 +274,8 @@ def _widen(bounds: IntArray, i: int, j: int, keep: bool) -> None:
 
 
 @njit(cache=True)
-def mask_round(local: Array, start: Array, spacing: float, counts: tuple[int, int],
-               radius: float) -> BoolArray:
+def mask_near(local: Array, start: Array, spacing: float, counts: tuple[int, int],
+              radius: float) -> BoolArray:
     """Return which points of a lattice lie near some points ``(k, 2)`` of its plane."""
     mask = np.zeros(counts, np.bool_)
     reach = radius / spacing

@@ -32,7 +32,7 @@ AREA_SLACK = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class SeedMesh:
+class RuleMesh:
     """
     A closed mesh prepared for the paper's rule.
 
@@ -45,7 +45,7 @@ class SeedMesh:
     mesh: TriangleMesh
 
     @classmethod
-    def from_arrays(cls, vertices: ArrayLike, faces: ArrayLike) -> 'SeedMesh':
+    def from_arrays(cls, vertices: ArrayLike, faces: ArrayLike) -> 'RuleMesh':
         """Return the mesh of ``vertices (n, 3)`` [m] and ``faces (m, 3)``."""
         return cls(TriangleMesh(cast(Array, vertices), cast(Integers, faces)))
 
@@ -76,14 +76,14 @@ class SeedMesh:
         return places, faces, starts.astype(np.int64), (order // 3).astype(np.int64)
 
 
-def seed_contacts(a: SeedMesh, b: SeedMesh, T_a_b: Array, direction: Array,
+def rule_contacts(a: RuleMesh, b: RuleMesh, T_a_b: Array, direction: Array,
                   one_sided: bool = False) -> VertexContacts:
     """
     Look for the vertices of each of two meshes inside the other by the paper's rule.
 
     Parameters
     ----------
-    a, b : SeedMesh
+    a, b : RuleMesh
         Closed.
     T_a_b : (4, 4) float
         Pose of b in a.
@@ -113,8 +113,8 @@ def seed_contacts(a: SeedMesh, b: SeedMesh, T_a_b: Array, direction: Array,
     """
     d = unit_direction(direction)
     T_b_a = inverse(T_a_b)
-    region_a = interaction_region(a.box, b.box.moved(T_a_b))
-    region_b = interaction_region(b.box, a.box.moved(T_b_a))
+    region_a = interaction_region(a.box, b.box.with_transform(T_a_b))
+    region_b = interaction_region(b.box, a.box.with_transform(T_b_a))
     if region_a is None or region_b is None:
         return VertexContacts(_none(), _none())
     queries_a, queries_b = _inside(a.mesh.vertices, region_a), _inside(b.mesh.vertices, region_b)
@@ -139,7 +139,7 @@ def _inside(points: Array, region: OrientedBox) -> Integers:
     return points_in_box(points, np.eye(4), region.axes, region.centre, region.half_lengths)
 
 
-def _apply_rule(points: Array, numbers: Integers, target: SeedMesh, candidates: Integers,
+def _apply_rule(points: Array, numbers: Integers, target: RuleMesh, candidates: Integers,
                 direction: Array, one_sided: bool) -> PenetratingVertices:
     """Return which query points, in the target's frame, the rule takes for contacts."""
     direction = np.ascontiguousarray(direction)

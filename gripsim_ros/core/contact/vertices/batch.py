@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ...errors import ShapeError
 from ..geometry.contact_mesh import ContactMesh
-from ..geometry.flat_tree import QueryArrays
-from .kernels import Inside, both_ways
+from ..geometry.flat_tree import FlatTree
+from .kernels import Inside, mutual_penetration
 from .penetrating_vertices import ON_SURFACE, PenetratingVertices, VertexContacts, unit_direction
 
 Array = NDArray[np.float64]
@@ -19,11 +19,11 @@ IntArray = NDArray[np.int64]
 Side = tuple[NDArray[np.int64], NDArray[np.int64], Array]
 
 #: Pieces of work a core, so that no core waits long for another.
-PIECES = 4
+TASKS_PER_WORKER = 4
 
 
 @dataclass(frozen=True, eq=False)
-class ManyContacts:
+class VertexContactBatch:
     """
     Contacts of n configurations of L links with one body.
 
@@ -46,8 +46,8 @@ class ManyContacts:
                          f'{self.counts.shape[1]} links, not ({configuration}, {link})')
 
 
-def many_vertex_contacts(links: Sequence[ContactMesh], body: ContactMesh, T_link_body: Array,
-                         directions: Array, workers: int = 1) -> ManyContacts:
+def batch_vertex_contacts(links: Sequence[ContactMesh], body: ContactMesh, T_link_body: Array,
+                          directions: Array, workers: int = 1) -> VertexContactBatch:
     """
     Find the vertices of links and body inside each other, for many configurations.
 
@@ -64,7 +64,7 @@ def many_vertex_contacts(links: Sequence[ContactMesh], body: ContactMesh, T_link
 
     Returns
     -------
-    ManyContacts
+    VertexContactBatch
         Each answer is that of ``vertex_contacts``, to the last bit, whatever ``workers``.
 
     Raises
@@ -76,14 +76,14 @@ def many_vertex_contacts(links: Sequence[ContactMesh], body: ContactMesh, T_link
     _check(len(links), poses, motions, workers)
     units = np.array([unit_direction(d) for d in motions.reshape(-1, 3)]).reshape(motions.shape)
     count = len(poses)
-    step = max(1, -(-count * len(links) // (PIECES * workers)))
+    step = max(1, -(-count * len(links) // (TASKS_PER_WORKER * workers)))
     jobs = [(link, start, min(start + step, count)) for link in range(len(links))
             for start in range(0, count, step)]
-    arrays, target = [link.arrays for link in links], body.arrays
+    arrays, target = [link.flat_tree for link in links], body.flat_tree
 
     def run(job: tuple[int, int, int]) -> tuple[Side, Side]:
         link, start, end = job
-        answer: tuple[Side, Side] = _many(
+        answer: tuple[Side, Side] = _batch_contacts(
             *arrays[link], *target, np.ascontiguousarray(poses[start:end, link]),
             np.ascontiguousarray(units[start:end, link]), ON_SURFACE)
         return answer
@@ -97,7 +97,7 @@ def many_vertex_contacts(links: Sequence[ContactMesh], body: ContactMesh, T_link
     for (link, start, end), pair in zip(jobs, sides):
         for k in range(2):
             counts[start:end, link, k] = np.diff(pair[k][0])
-    return ManyContacts(counts, tuple((*job, pair) for job, pair in zip(jobs, sides)))
+    return VertexContactBatch(counts, tuple((*job, pair) for job, pair in zip(jobs, sides)))
 
 
 def _check(links: int, poses: Array, motions: Array, workers: int) -> None:
@@ -116,20 +116,21 @@ def _part(side: Side, row: int) -> PenetratingVertices:
 
 
 @njit(cache=True, nogil=True)
-def _many(a_balls: Array, a_nodes: NDArray[np.int32], a_vertices: Array,
-          a_triangles: NDArray[np.uint32], a_ids: IntArray, a_faces: IntArray, a_box: Array,
-          a_sizes: Array, b_balls: Array, b_nodes: NDArray[np.int32], b_vertices: Array,
-          b_triangles: NDArray[np.uint32], b_ids: IntArray, b_faces: IntArray, b_box: Array,
-          b_sizes: Array, poses: Array, directions: Array, on_surface: float) -> tuple[Side, Side]:
+def _batch_contacts(a_balls: Array, a_nodes: NDArray[np.int32], a_vertices: Array,
+                    a_triangles: NDArray[np.uint32], a_ids: IntArray, a_faces: IntArray,
+                    a_box: Array, a_sizes: Array, b_balls: Array, b_nodes: NDArray[np.int32],
+                    b_vertices: Array, b_triangles: NDArray[np.uint32], b_ids: IntArray,
+                    b_faces: IntArray, b_box: Array, b_sizes: Array, poses: Array,
+                    directions: Array, on_surface: float) -> tuple[Side, Side]:
     """Return, for both ways, offsets (n + 1,), vertices and triangles, and seven numbers each."""
-    a = QueryArrays(a_balls, a_nodes, a_vertices, a_triangles, a_ids, a_faces, a_box, a_sizes)
-    b = QueryArrays(b_balls, b_nodes, b_vertices, b_triangles, b_ids, b_faces, b_box, b_sizes)
+    a = FlatTree(a_balls, a_nodes, a_vertices, a_triangles, a_ids, a_faces, a_box, a_sizes)
+    b = FlatTree(b_balls, b_nodes, b_vertices, b_triangles, b_ids, b_faces, b_box, b_sizes)
     count = len(poses)
     offsets_a, offsets_b = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
     whole_a, whole_b = np.empty((64, 2), np.int64), np.empty((64, 2), np.int64)
     real_a, real_b = np.empty((64, 7)), np.empty((64, 7))
     for i in range(count):
-        a_in_b, b_in_a = both_ways(a, b, poses[i], directions[i], on_surface)
+        a_in_b, b_in_a = mutual_penetration(a, b, poses[i], directions[i], on_surface)
         whole_a, real_a = _append(whole_a, real_a, offsets_a, i, a_in_b)
         whole_b, real_b = _append(whole_b, real_b, offsets_b, i, b_in_a)
     return (offsets_a, whole_a, real_a), (offsets_b, whole_b, real_b)

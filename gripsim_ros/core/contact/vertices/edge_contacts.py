@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...bodies import TriangleMesh
 from ...transforms import apply, inverse
 from ..geometry.contact_mesh import ContactMesh
-from ..geometry.ray_casting import AHEAD, EXIT, cast, direction_frame
+from ..geometry.ray_casting import AHEAD, EXIT, cast_rays, direction_frame
 from .penetrating_vertices import unit_direction
 
 Array = NDArray[np.float64]
@@ -100,7 +100,7 @@ def _first_exits(b: ContactMesh, T_b_a: Array, frame: Array, starts: Array,
     nudge = NUDGE * b.tree.size
     around = nudge * np.array([[u, v, 0.0] for u in (-1, 1) for v in (-1, 1)]) @ frame
     points = apply(T_b_a, (starts[:, None] + around).reshape(-1, 3))
-    hits = cast(b.tree, points, np.ascontiguousarray(T_b_a[:3, :3] @ frame[2]), 0.0)
+    hits = cast_rays(b.tree, points, np.ascontiguousarray(T_b_a[:3, :3] @ frame[2]), 0.0)
     ways = np.where(hits.sides[:, AHEAD] == EXIT, hits.distances[:, AHEAD], np.inf)
     agree = np.abs(ways.reshape(-1, 4) - depths[:, None]) <= AGREEMENT * nudge
     first: BoolArray = np.any(agree, axis=1)
@@ -160,7 +160,7 @@ def _crossings(ends_a: Array, gradients_a: Array, ends_b: Array,
                                     and _falls(gradients_a, i, rx, ry, slope_b, -1.0)):
                 continue
             if found == len(pairs):
-                pairs, places = _doubled(pairs, places)
+                pairs, places = _doubled_arrays(pairs, places)
             pairs[found, 0], pairs[found, 1] = i, j
             places[found, 0] = ends_a[i, 0, 0] + s * sx
             places[found, 1] = ends_a[i, 0, 1] + s * sy
@@ -201,7 +201,7 @@ def _falls(gradients: Array, edge: int, x: float, y: float, slope: float, sign: 
 
 
 @njit(cache=True)
-def _doubled(pairs: IntArray, places: Array) -> tuple[IntArray, Array]:
+def _doubled_arrays(pairs: IntArray, places: Array) -> tuple[IntArray, Array]:
     """Return both arrays with as much room again at their end."""
     count = len(pairs)
     more_pairs, more_places = np.empty((2 * count, 2), np.int64), np.empty((2 * count, 4))

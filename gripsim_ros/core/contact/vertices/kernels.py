@@ -13,10 +13,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..geometry.culling import along, boxes_apart, row_of, turned_motion, vertices_in_box
-from ..geometry.flat_tree import END_TRIANGLE, FIRST_TRIANGLE, INNER, OUTER, QueryArrays
-from ..geometry.ray_casting import (
-    SLACK, direction_frame, edge_functions, grid_shape, longer, slab_range)
+from ..geometry.culling import (boxes_apart, coordinate_along, frame_row, transformed_frame,
+                                vertices_in_box)
+from ..geometry.flat_tree import END_TRIANGLE, FIRST_TRIANGLE, INNER, OUTER, FlatTree
+from ..geometry.ray_casting import (COVERAGE_TOLERANCE, direction_frame, doubled, edge_functions,
+                                    grid_shape, slab_range)
 from ..geometry.vp_tree import STACK_SIZE
 
 Array = NDArray[np.float64]
@@ -27,7 +28,7 @@ Inside = tuple[IntArray, Array, Array, IntArray, Array]
 #: Contacts are sorted where they are fewer than this part of the vertices, else counted.
 SORTED_SHARE = 1.0 / 32.0
 #: Cells a point beyond the first, while there are few points, and the most of these.
-FEW_POINTS, MOST_EXTRA_CELLS = 7, 8192
+FEW_POINTS, MAX_EXTRA_CELLS = 7, 8192
 #: What following a triangle along one column of cells costs, in points tried.
 COLUMN_COST = 4.0
 
@@ -63,10 +64,11 @@ def _projected(vertices: Array, places: NDArray[np.int32],
     points = np.empty((len(places), 3))
     lower, upper = np.empty(3), np.empty(3)
     for k in range(3):
-        row, low, high = row_of(motion, k), np.inf, -np.inf
+        row, low, high = frame_row(motion, k), np.inf, -np.inf
         for i in range(len(places)):
             place = places[i]
-            value = along(row, vertices[place, 0], vertices[place, 1], vertices[place, 2])
+            value = coordinate_along(row, vertices[place, 0], vertices[place, 1],
+                                     vertices[place, 2])
             points[i, k] = value
             low, high = min(low, value), max(high, value)
         lower[k], upper[k] = low, high
@@ -78,7 +80,7 @@ def _sorted_into_cells(points: Array, lower: Array, upper: Array, places: NDArra
                        triangles: int) -> _Grid:
     """Sort projected points into a grid (counting sort), finer where triangles are many."""
     count = len(points)
-    wanted = count + min(min(FEW_POINTS * count, MOST_EXTRA_CELLS), triangles // 8)
+    wanted = count + min(min(FEW_POINTS * count, MAX_EXTRA_CELLS), triangles // 8)
     nu, nv = grid_shape(0.5 * wanted, upper[0] - lower[0], upper[1] - lower[1])
     u_low, v_low = lower[0], lower[1]
     scale_u = nu / max(upper[0] - u_low, 1e-300)
@@ -109,7 +111,7 @@ def _sorted_into_cells(points: Array, lower: Array, upper: Array, places: NDArra
 
 
 @njit(cache=True, nogil=True)
-def _triangles_over(target: QueryArrays, frame: Array, grid: _Grid,
+def _triangles_over(target: FlatTree, frame: Array, grid: _Grid,
                     tolerance: float) -> NDArray[np.uint32]:
     """
     Return all triangles whose projection may cover a point and reach as far, by the ball tree.
@@ -118,7 +120,7 @@ def _triangles_over(target: QueryArrays, frame: Array, grid: _Grid,
     """
     balls, nodes, below, nu, nv = target.balls, target.nodes, grid.below, grid.nu, grid.nv
     u_low, v_low, scale_u, scale_v, w_low, width, height = grid.limits
-    axis_u, axis_v, axis_w = row_of(frame, 0), row_of(frame, 1), row_of(frame, 2)
+    axis_u, axis_v, axis_w = frame_row(frame, 0), frame_row(frame, 1), frame_row(frame, 2)
     found, count = np.empty(256, np.uint32), 0
     stack = np.empty(STACK_SIZE, np.int64)
     stack[0] = 0
@@ -127,9 +129,9 @@ def _triangles_over(target: QueryArrays, frame: Array, grid: _Grid,
         top -= 1
         node = stack[top]
         x, y, z, radius = balls[node, 0], balls[node, 1], balls[node, 2], balls[node, 3]
-        if along(axis_w, x, y, z) + radius < w_low - tolerance:
+        if coordinate_along(axis_w, x, y, z) + radius < w_low - tolerance:
             continue
-        u, v = along(axis_u, x, y, z) - u_low, along(axis_v, x, y, z) - v_low
+        u, v = coordinate_along(axis_u, x, y, z) - u_low, coordinate_along(axis_v, x, y, z) - v_low
         if u + radius < 0.0 or u - radius > width or v + radius < 0.0 or v - radius > height:
             continue
         u0, u1 = _cell((u - radius) * scale_u, nu), _cell((u + radius) * scale_u, nu) + 1
@@ -142,7 +144,7 @@ def _triangles_over(target: QueryArrays, frame: Array, grid: _Grid,
             continue
         first, end = nodes[node, FIRST_TRIANGLE], nodes[node, END_TRIANGLE]
         if count + end - first > len(found):
-            found = longer(found)
+            found = doubled(found)
         for position in range(first, end):
             found[count] = position
             count += 1
@@ -150,7 +152,7 @@ def _triangles_over(target: QueryArrays, frame: Array, grid: _Grid,
 
 
 @njit(cache=True, nogil=True)
-def _first_hits(target: QueryArrays, candidates: NDArray[np.uint32], frame: Array, grid: _Grid,
+def _first_hits(target: FlatTree, candidates: NDArray[np.uint32], frame: Array, grid: _Grid,
                 tolerance: float) -> tuple[Array, NDArray[np.uint32], Array]:
     """
     Return way, triangle and edge functions of each point's first hit ahead.
@@ -161,7 +163,7 @@ def _first_hits(target: QueryArrays, candidates: NDArray[np.uint32], frame: Arra
     vertices, triangles, points = target.vertices, target.triangles, grid.points
     starts, below, nu, nv = grid.starts, grid.below, grid.nu, grid.nv
     u_low, v_low, scale_u, scale_v, _, width, height = grid.limits
-    axis_u, axis_v, axis_w = row_of(frame, 0), row_of(frame, 1), row_of(frame, 2)
+    axis_u, axis_v, axis_w = frame_row(frame, 0), frame_row(frame, 1), frame_row(frame, 2)
     ways, positions = np.full(len(points), np.inf), np.empty(len(points), np.uint32)
     edges, outline = np.empty((len(points), 3)), np.empty((3, 3))
     for position in candidates:
@@ -169,9 +171,9 @@ def _first_hits(target: QueryArrays, candidates: NDArray[np.uint32], frame: Arra
         ax, ay, az = vertices[a, 0], vertices[a, 1], vertices[a, 2]
         bx, by, bz = vertices[b, 0], vertices[b, 1], vertices[b, 2]
         cx, cy, cz = vertices[c, 0], vertices[c, 1], vertices[c, 2]
-        au, av = along(axis_u, ax, ay, az), along(axis_v, ax, ay, az)
-        bu, bv = along(axis_u, bx, by, bz), along(axis_v, bx, by, bz)
-        cu, cv = along(axis_u, cx, cy, cz), along(axis_v, cx, cy, cz)
+        au, av = coordinate_along(axis_u, ax, ay, az), coordinate_along(axis_v, ax, ay, az)
+        bu, bv = coordinate_along(axis_u, bx, by, bz), coordinate_along(axis_v, bx, by, bz)
+        cu, cv = coordinate_along(axis_u, cx, cy, cz), coordinate_along(axis_v, cx, cy, cz)
         low_u, high_u = min(min(au, bu), cu) - u_low, max(max(au, bu), cu) - u_low
         low_v, high_v = min(min(av, bv), cv) - v_low, max(max(av, bv), cv) - v_low
         if high_u < 0.0 or low_u > width or high_v < 0.0 or low_v > height:
@@ -181,8 +183,8 @@ def _first_hits(target: QueryArrays, candidates: NDArray[np.uint32], frame: Arra
         near = below[u1, v1] - below[u0, v1] - below[u1, v0] + below[u0, v0]
         if near == 0:
             continue
-        aw, bw, cw = (along(axis_w, ax, ay, az), along(axis_w, bx, by, bz),
-                      along(axis_w, cx, cy, cz))
+        aw, bw, cw = (coordinate_along(axis_w, ax, ay, az), coordinate_along(axis_w, bx, by, bz),
+                      coordinate_along(axis_w, cx, cy, cz))
         double_area = abs((bu - au) * (cv - av) - (bv - av) * (cu - au))
         beside = 1.0 - 0.5 * double_area / max((high_u - low_u) * (high_v - low_v), 1e-300)
         by_column = near * beside > COLUMN_COST * (u1 - u0)
@@ -191,12 +193,12 @@ def _first_hits(target: QueryArrays, candidates: NDArray[np.uint32], frame: Arra
             outline[0, 1], outline[1, 1], outline[2, 1] = av - v_low, bv - v_low, cv - v_low
         for column in range(u0, u1):
             if by_column:
-                low, high = slab_range(outline, (column - SLACK) / scale_u,
-                                       (column + 1.0 + SLACK) / scale_u)
+                low, high = slab_range(outline, (column - COVERAGE_TOLERANCE) / scale_u,
+                                       (column + 1.0 + COVERAGE_TOLERANCE) / scale_u)
                 if low > high:
                     continue
-                v0 = _cell(low * scale_v - SLACK, nv)
-                v1 = _cell(high * scale_v + SLACK, nv) + 1
+                v0 = _cell(low * scale_v - COVERAGE_TOLERANCE, nv)
+                v1 = _cell(high * scale_v + COVERAGE_TOLERANCE, nv) + 1
             for i in range(starts[column * nv + v0], starts[column * nv + v1]):
                 u, v, w = points[i, 0], points[i, 1], points[i, 2]
                 e0, e1, e2 = edge_functions(au - u, av - v, bu - u, bv - v, cu - u, cv - v)
@@ -233,14 +235,14 @@ def _ascending(ids: IntArray, count: int) -> IntArray:
 
 
 @njit(cache=True, nogil=True)
-def vertices_inside(query: QueryArrays, target: QueryArrays, rotation: Array, origin: Array,
+def vertices_inside(query: FlatTree, target: FlatTree, rotation: Array, origin: Array,
                     direction: Array, on_surface: float) -> Inside:
     """
     Find the vertices of a query inside a closed target, and their first exits.
 
     Parameters
     ----------
-    query, target : QueryArrays
+    query, target : FlatTree
     rotation, origin : (3, 3) float, (3,) float
         Map query to target coordinates.
     direction : (3,) float
@@ -256,12 +258,12 @@ def vertices_inside(query: QueryArrays, target: QueryArrays, rotation: Array, or
     """
     box, tolerance = target.box, on_surface * target.sizes[1]
     found = vertices_in_box(query.balls, query.nodes, query.vertices, int(query.sizes[0]),
-                            turned_motion(box[:3], rotation, origin - box[3]), box[4])
+                            transformed_frame(box[:3], rotation, origin - box[3]), box[4])
     if len(found) == 0:
-        return _nothing()
+        return _no_vertices()
     frame = direction_frame(direction)
     points, lower, upper = _projected(query.vertices, found,
-                                      turned_motion(frame, rotation, origin))
+                                      transformed_frame(frame, rotation, origin))
     grid = _sorted_into_cells(points, lower, upper, found, len(target.triangles))
     candidates = _triangles_over(target, frame, grid, tolerance)
     ways, positions, edges = _first_hits(target, candidates, frame, grid, tolerance)
@@ -269,13 +271,13 @@ def vertices_inside(query: QueryArrays, target: QueryArrays, rotation: Array, or
 
 
 @njit(cache=True, nogil=True)
-def _nothing() -> Inside:
+def _no_vertices() -> Inside:
     return (np.empty(0, np.int64), np.empty(0), np.empty((0, 3)), np.empty(0, np.int64),
             np.empty((0, 3)))
 
 
 @njit(cache=True, nogil=True)
-def _contacts(query: QueryArrays, target: QueryArrays, frame: Array, grid: _Grid, ways: Array,
+def _contacts(query: FlatTree, target: FlatTree, frame: Array, grid: _Grid, ways: Array,
               positions: NDArray[np.uint32], edges: Array) -> Inside:
     """Describe the points whose first hit is an exit, by ascending vertex."""
     places, q_ids = grid.places, query.vertex_ids
@@ -302,14 +304,14 @@ def _contacts(query: QueryArrays, target: QueryArrays, frame: Array, grid: _Grid
 
 
 @njit(cache=True, nogil=True)
-def both_ways(a: QueryArrays, b: QueryArrays, T_a_b: Array, direction: Array,
-              on_surface: float) -> tuple[Inside, Inside]:
+def mutual_penetration(a: FlatTree, b: FlatTree, T_a_b: Array, direction: Array,
+                       on_surface: float) -> tuple[Inside, Inside]:
     """
     Find the vertices of a inside b and those of b inside a, and their exits.
 
     Parameters
     ----------
-    a, b : QueryArrays
+    a, b : FlatTree
     T_a_b : (4, 4) float
         Pose of b in a.
     direction : (3,) float
@@ -335,7 +337,7 @@ def both_ways(a: QueryArrays, b: QueryArrays, T_a_b: Array, direction: Array,
             forth[j] += T_a_b[i, j] * direction[i]
     loose = len(a.vertices) - int(a.sizes[0]) + len(b.vertices) - int(b.sizes[0])
     if loose == 0 and boxes_apart(a.box, b.box, rotation, origin):
-        return _nothing(), _nothing()
+        return _no_vertices(), _no_vertices()
     a_in_b = vertices_inside(a, b, turned, offset, forth, on_surface)
     b_in_a = vertices_inside(b, a, rotation, origin, back, on_surface)
     points, depths = a_in_b[2], a_in_b[1]
@@ -352,13 +354,14 @@ def both_ways(a: QueryArrays, b: QueryArrays, T_a_b: Array, direction: Array,
 
 
 @njit(cache=True, nogil=True)
-def both_ways_flat(a_balls: Array, a_nodes: NDArray[np.int32], a_vertices: Array,
-                   a_triangles: NDArray[np.uint32], a_ids: IntArray, a_faces: IntArray,
-                   a_box: Array, a_sizes: Array, b_balls: Array, b_nodes: NDArray[np.int32],
-                   b_vertices: Array, b_triangles: NDArray[np.uint32], b_ids: IntArray,
-                   b_faces: IntArray, b_box: Array, b_sizes: Array, T_a_b: Array, direction: Array,
-                   on_surface: float) -> tuple[Inside, Inside]:
-    """Do as ``both_ways``, from the arrays themselves, which Python passes far sooner."""
-    a = QueryArrays(a_balls, a_nodes, a_vertices, a_triangles, a_ids, a_faces, a_box, a_sizes)
-    b = QueryArrays(b_balls, b_nodes, b_vertices, b_triangles, b_ids, b_faces, b_box, b_sizes)
-    return both_ways(a, b, T_a_b, direction, on_surface)
+def mutual_penetration_flat(a_balls: Array, a_nodes: NDArray[np.int32], a_vertices: Array,
+                            a_triangles: NDArray[np.uint32], a_ids: IntArray, a_faces: IntArray,
+                            a_box: Array, a_sizes: Array, b_balls: Array,
+                            b_nodes: NDArray[np.int32], b_vertices: Array,
+                            b_triangles: NDArray[np.uint32], b_ids: IntArray, b_faces: IntArray,
+                            b_box: Array, b_sizes: Array, T_a_b: Array, direction: Array,
+                            on_surface: float) -> tuple[Inside, Inside]:
+    """Do as ``mutual_penetration``, from the arrays themselves, which Python passes far sooner."""
+    a = FlatTree(a_balls, a_nodes, a_vertices, a_triangles, a_ids, a_faces, a_box, a_sizes)
+    b = FlatTree(b_balls, b_nodes, b_vertices, b_triangles, b_ids, b_faces, b_box, b_sizes)
+    return mutual_penetration(a, b, T_a_b, direction, on_surface)

@@ -16,7 +16,7 @@ from ...transforms import apply, inverse
 from ..geometry.closest_point import closest_points, points_in_box
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.ray_casting import contains
-from .kernels import both_ways_flat
+from .kernels import mutual_penetration_flat
 
 Array = NDArray[np.float64]
 
@@ -89,9 +89,9 @@ def vertex_contacts(a: ContactMesh, b: ContactMesh, T_a_b: Array,
     surface is not inside. Why this is exact: ``docs/model/contact.md``.
     """
     if direction is None:
-        return _shortest_both_ways(a, b, np.asarray(T_a_b, float))
-    a_in_b, b_in_a = both_ways_flat(*a.arrays, *b.arrays, np.array(T_a_b, float),
-                                    unit_direction(direction), ON_SURFACE)
+        return _mutual_shortest(a, b, np.asarray(T_a_b, float))
+    a_in_b, b_in_a = mutual_penetration_flat(*a.flat_tree, *b.flat_tree, np.array(T_a_b, float),
+                                             unit_direction(direction), ON_SURFACE)
     return VertexContacts(PenetratingVertices(*a_in_b), PenetratingVertices(*b_in_a))
 
 
@@ -105,7 +105,7 @@ def unit_direction(direction: Array) -> Array:
     return d / norm
 
 
-def _shortest_both_ways(a: ContactMesh, b: ContactMesh, T_a_b: Array) -> VertexContacts:
+def _mutual_shortest(a: ContactMesh, b: ContactMesh, T_a_b: Array) -> VertexContacts:
     a_in_b = _shortest_ways(a.mesh.vertices, b, inverse(T_a_b))
     moved = PenetratingVertices(a_in_b.vertices, a_in_b.depths, apply(T_a_b, a_in_b.points),
                                 a_in_b.triangles, a_in_b.weights)

@@ -25,7 +25,7 @@ Integers = NDArray[np.int64]
 _GENERIC = np.array([0.36235775, 0.51730713, 0.77529167])
 
 
-class Surrounded(NamedTuple):
+class WindingNumbers(NamedTuple):
     """
     Query points inside a surface, and how often it surrounds those near it.
 
@@ -44,8 +44,8 @@ class Surrounded(NamedTuple):
     numbers: Integers
 
 
-def find_surrounded(vertices: Array, target: ContactMesh, T_target_query: Array,
-                    direction: Array | None) -> Surrounded:
+def find_winding_numbers(vertices: Array, target: ContactMesh, T_target_query: Array,
+                         direction: Array | None) -> WindingNumbers:
     """
     Find the points inside a closed surface that may cross itself.
 
@@ -75,7 +75,7 @@ def find_surrounded(vertices: Array, target: ContactMesh, T_target_query: Array,
     near = points_in_box(vertices, T_target_query, box.axes, box.centre, box.half_lengths)
     points = np.ascontiguousarray(apply(T_target_query, vertices[near]))
     along = _GENERIC if direction is None else np.ascontiguousarray(direction, float)
-    numbers, depths, positions = _count(tree.corners, points, along, ON_SURFACE * tree.size)
+    numbers, depths, positions = _wind(tree.corners, points, along, ON_SURFACE * tree.size)
     numbers = np.where(positions == _ON_SURFACE, 0, numbers)
     inside = (numbers > 0) & (positions >= 0)
     if direction is None:
@@ -85,11 +85,11 @@ def find_surrounded(vertices: Array, target: ContactMesh, T_target_query: Array,
         exits = points[inside] + depths[:, None] * along
     faces = tree.faces[positions]
     corners = tree.corners[positions]
-    return Surrounded(PenetratingVertices(near[inside], depths, exits, faces,
-                                          _weights(corners, exits)), near, numbers)
+    return WindingNumbers(PenetratingVertices(near[inside], depths, exits, faces,
+                                              _barycentric_weights(corners, exits)), near, numbers)
 
 
-def _weights(corners: Array, points: Array) -> Array:
+def _barycentric_weights(corners: Array, points: Array) -> Array:
     """Return barycentric weights ``(k, 3)`` of points of triangles."""
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     squared = np.einsum('ki,ki->k', normals, normals)
@@ -103,11 +103,11 @@ _ON_SURFACE = -2
 
 
 @njit(cache=True)
-def _count(corners: Array, points: Array, direction: Array,
-           tolerance: float) -> tuple[Integers, Array, Integers]:
+def _wind(corners: Array, points: Array, direction: Array,
+          tolerance: float) -> tuple[Integers, Array, Integers]:
     """Return winding numbers, ways to where they fall to 0, and the triangles there."""
     frame = direction_frame(direction)
-    projected, turned = _turn(corners.reshape(-1, 3), frame), _turn(points, frame)
+    projected, turned = _rotate(corners.reshape(-1, 3), frame), _rotate(points, frame)
     owners, ways, sides, positions = _all_hits(projected.reshape(-1, 3, 3), turned)
     order = np.argsort(ways)
     # A counting sort by owner keeps the ways in order.
@@ -151,7 +151,7 @@ def _last_exit(hits: Integers, ways: Array, sides: Integers, positions: Integers
 
 
 @njit(cache=True)
-def _turn(points: Array, frame: Array) -> Array:
+def _rotate(points: Array, frame: Array) -> Array:
     turned = np.empty((len(points), 3))
     for i in range(len(points)):
         for k in range(3):
@@ -182,8 +182,8 @@ def _all_hits(projected: Array, points: Array) -> tuple[Integers, Array, Integer
             if side == 0:
                 continue
             if count == room:
-                owners, positions = _longer(owners), _longer(positions)
-                sides, longer_ways = _longer(sides), np.empty(2 * room)
+                owners, positions = _doubled(owners), _doubled(positions)
+                sides, longer_ways = _doubled(sides), np.empty(2 * room)
                 longer_ways[:room] = ways
                 ways, room = longer_ways, 2 * room
             owners[count], positions[count], ways[count], sides[count] = i, f, way, side
@@ -192,7 +192,7 @@ def _all_hits(projected: Array, points: Array) -> tuple[Integers, Array, Integer
 
 
 @njit(cache=True)
-def _longer(values: Integers) -> Integers:
+def _doubled(values: Integers) -> Integers:
     grown = np.empty(2 * len(values), np.int64)
     grown[:len(values)] = values
     return grown

@@ -20,7 +20,7 @@ from ...contact.geometry.closest_point import closest_points
 from ...contact.geometry.vp_tree import VpTree, build_vp_tree
 from ...errors import MaterialError, MeshError
 from ...numerics.cholesky import combine_rows
-from .integrals import NODES, PARTS, assemble, hat_areas
+from .integrals import NODES, PARTS, assemble, nodal_areas
 from .remesh import QuadraticSurface, quadratic_surface
 
 Array = NDArray[np.float64]
@@ -29,7 +29,7 @@ IntArray = NDArray[np.int64]
 #: Nodes of the surface at most.
 NODE_COUNT = 2400
 #: A wall thinner than this many distances of neighbouring nodes bends too stiffly.
-LEAST_SPACINGS = 1.8
+MIN_SPACINGS = 1.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class BodyCompliance:
 
     def resolves(self, thickness: Array) -> NDArray[np.bool_]:
         """Tell of each thickness [m] of the body whether the nodes are dense enough for it."""
-        return np.asarray(thickness) >= LEAST_SPACINGS * self.spacing
+        return np.asarray(thickness) >= MIN_SPACINGS * self.spacing
 
     def interpolation(self, points: Array) -> tuple[IntArray, Array]:
         """
@@ -379,7 +379,7 @@ def solve_unit_loads(surface: QuadraticSurface, normals: Array,
     """
     points = surface.points
     count = len(points)
-    motions = rigid_motions(points, hat_areas(points, surface.elements))
+    motions = rigid_motions(points, nodal_areas(points, surface.elements))
     matrix, loads, balance, inverse, areas = assemble(
         points, surface.elements, normals, poisson_ratio, motions)
     flat, weights = motions.reshape(3 * count, 6), np.repeat(areas, 3)

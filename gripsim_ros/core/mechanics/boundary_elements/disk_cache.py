@@ -25,9 +25,9 @@ from .body_compliance import NODE_COUNT, BodyCompliance, prepare_compliance
 VERSION = 1
 #: Compliances are made for multiples of this Poisson's ratio and the last below 0.5; in units
 #: of the modulus they hardly depend on it.
-RATIO_STEP, LARGEST_RATIO, LEAST_RATIO = 0.05, 0.49, -0.95
+RATIO_STEP, MAX_RATIO, MIN_RATIO = 0.05, 0.49, -0.95
 #: Nodes with which a body of the simplest kind can be described.
-LEAST_NODES = 100
+MIN_NODES = 100
 
 _FILES = ('points', 'elements', 'displacements')
 _DIGEST = 'sha256'
@@ -60,16 +60,16 @@ class ComplianceOptions:
 
     def __post_init__(self) -> None:
         """Check every field."""
-        if not (isinstance(self.node_count, int) and self.node_count >= LEAST_NODES):
+        if not (isinstance(self.node_count, int) and self.node_count >= MIN_NODES):
             raise TaskError('compliance.node_count must be a whole number of at least '
-                            f'{LEAST_NODES}, got {self.node_count!r}')
+                            f'{MIN_NODES}, got {self.node_count!r}')
         if not isinstance(self.folder, str):
             raise TaskError(f'compliance.folder must be a path, got {self.folder!r}')
         if not self.max_size >= 0.0:
             raise TaskError(f'compliance.max_size must be 0 or more, got {self.max_size}')
 
 
-class ComplianceSource:
+class LazyCompliance:
     """
     A body's own compliance, prepared or loaded when it is first asked for.
 
@@ -127,10 +127,10 @@ class ComplianceSource:
 def nearest_ratio(poisson_ratio: float) -> float:
     """Return the Poisson's ratio for which a compliance is made."""
     steps = round(poisson_ratio / RATIO_STEP)
-    return float(min(max(steps * RATIO_STEP, LEAST_RATIO), LARGEST_RATIO))
+    return float(min(max(steps * RATIO_STEP, MIN_RATIO), MAX_RATIO))
 
 
-def compliance_name(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> str:
+def cache_key(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> str:
     """Return the name under which a compliance is kept: the hash of all that it depends on."""
     text = f'{VERSION} {mesh.content_hash} {float(poisson_ratio).hex()} {node_count}'
     return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -166,7 +166,7 @@ def load_compliance(folder: Path, mesh: TriangleMesh, poisson_ratio: float,
         The folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    place = folder / compliance_name(mesh, poisson_ratio, node_count)
+    place = folder / cache_key(mesh, poisson_ratio, node_count)
     warnings: tuple[str, ...] = ()
     with _locked(folder / f'{place.name}.lock'):
         found = _read(place)
@@ -174,12 +174,12 @@ def load_compliance(folder: Path, mesh: TriangleMesh, poisson_ratio: float,
             if place.exists():
                 warnings = (f'the kept compliance {place} was damaged and has been made anew',)
                 shutil.rmtree(place)
-            _keep(place, prepare_compliance(mesh, poisson_ratio, node_count))
+            _store(place, prepare_compliance(mesh, poisson_ratio, node_count))
             found = _read(place)
             if found is None:
                 raise OSError(f'{place} cannot be read back')
         os.utime(place)
-    _forget(folder, place.name, max_size)
+    _evict(folder, place.name, max_size)
     return found, warnings
 
 
@@ -211,7 +211,7 @@ def _digest(place: Path) -> str:
     return digest.hexdigest()
 
 
-def _keep(place: Path, compliance: BodyCompliance) -> None:
+def _store(place: Path, compliance: BodyCompliance) -> None:
     """Write all files, then give the folder its name, so that it is whole or not there."""
     draft = Path(tempfile.mkdtemp(dir=place.parent))
     try:
@@ -224,7 +224,7 @@ def _keep(place: Path, compliance: BodyCompliance) -> None:
         raise
 
 
-def _forget(folder: Path, newest: str, max_size: float) -> None:
+def _evict(folder: Path, newest: str, max_size: float) -> None:
     """Remove what was used longest ago until the rest is small enough; the newest stays."""
     kept = []
     for place in folder.iterdir():

@@ -15,9 +15,9 @@ IntArray = NDArray[np.int64]
 
 #: Triangles farther than this many of their sizes need the fewest points.
 FAR_RATIO = 4.0
-#: Nearer than this they are divided into four, at most ``MOST_DIVISIONS`` times.
+#: Nearer than this they are divided into four, at most ``MAX_DIVISIONS`` times.
 NEAR_RATIO = 1.5
-MOST_DIVISIONS = 5
+MAX_DIVISIONS = 5
 
 _THIRD = 1.0 / 3.0
 #: Barycentric points and weights: three points (degree 2), seven points (degree 5, Radon).
@@ -86,7 +86,7 @@ def assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: f
     count, modes = len(points), rigid.shape[2]
     traction = np.zeros((3 * count, 3 * count))
     loads, balance = np.zeros((3 * count, count)), np.zeros((3 * count, modes))
-    inverse, areas = np.zeros((count, count)), hat_areas(points, elements)
+    inverse, areas = np.zeros((count, count)), nodal_areas(points, elements)
     t_part, u_part, r_part = np.empty((6, 3, 3)), np.empty((3, 3, 3)), np.empty(3)
     nodes = np.empty((6, 3))
     for i in range(count):
@@ -123,7 +123,7 @@ def assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: f
 
 
 @njit(cache=True)
-def hat_areas(points: Array, elements: IntArray) -> Array:
+def nodal_areas(points: Array, elements: IntArray) -> Array:
     """Return the integral ``(n,)`` of each node's linear hat on the elements' parts [m^2]."""
     areas = np.zeros(len(points))
     nodes, shapes, place, outward = np.empty((6, 3)), np.empty(6), np.empty(3), np.empty(3)
@@ -186,10 +186,11 @@ def _integrate(x: Array, nodes: Array, q: int, own: int, nu: float, t_part: Arra
         for k in range(3):
             frame[k] = 0.0
             frame[k, (own + k) % 3] = 1.0
-        _sum(x, nodes, q, frame, 1.0, VERTEX_POINTS, VERTEX_WEIGHTS, nu, t_part, u_part, r_part)
+        _quadrature(x, nodes, q, frame, 1.0, VERTEX_POINTS, VERTEX_WEIGHTS, nu, t_part, u_part,
+                    r_part)
         return
-    frames = np.empty((3 * MOST_DIVISIONS + 4, 3, 3))
-    levels = np.zeros(3 * MOST_DIVISIONS + 4, np.int64)
+    frames = np.empty((3 * MAX_DIVISIONS + 4, 3, 3))
+    levels = np.zeros(3 * MAX_DIVISIONS + 4, np.int64)
     frames[0] = np.eye(3)
     waiting = 1
     corners, middles = np.empty((3, 3)), np.empty((3, 3))
@@ -200,7 +201,7 @@ def _integrate(x: Array, nodes: Array, q: int, own: int, nu: float, t_part: Arra
         frame[:] = frames[waiting]
         level = levels[waiting]
         ratio = _distance_ratio(x, corners, frame)
-        if ratio < NEAR_RATIO and level < MOST_DIVISIONS:
+        if ratio < NEAR_RATIO and level < MAX_DIVISIONS:
             for k in range(3):
                 middles[k] = 0.5 * (frame[k] + frame[(k + 1) % 3])
             for k in range(3):
@@ -212,11 +213,11 @@ def _integrate(x: Array, nodes: Array, q: int, own: int, nu: float, t_part: Arra
             continue
         part = 0.25 ** level
         if ratio < FAR_RATIO:
-            _sum(x, nodes, q, frame, part, SEVEN_POINTS, SEVEN_WEIGHTS, nu, t_part, u_part,
-                 r_part)
+            _quadrature(x, nodes, q, frame, part, SEVEN_POINTS, SEVEN_WEIGHTS, nu, t_part, u_part,
+                        r_part)
         else:
-            _sum(x, nodes, q, frame, part, THREE_POINTS, THREE_WEIGHTS, nu, t_part, u_part,
-                 r_part)
+            _quadrature(x, nodes, q, frame, part, THREE_POINTS, THREE_WEIGHTS, nu, t_part, u_part,
+                        r_part)
 
 
 @njit(cache=True)
@@ -241,8 +242,8 @@ def _distance_ratio(x: Array, corners: Array, frame: Array) -> float:
 
 
 @njit(cache=True)
-def _sum(x: Array, nodes: Array, q: int, frame: Array, share: float, places: Array, weights: Array,
-         nu: float, t_part: Array, u_part: Array, r_part: Array) -> None:
+def _quadrature(x: Array, nodes: Array, q: int, frame: Array, share: float, places: Array,
+                weights: Array, nu: float, t_part: Array, u_part: Array, r_part: Array) -> None:
     """Add the quadrature over a share of a part, its corners the rows of ``frame``."""
     u_scale = (1.0 + nu) / (8.0 * np.pi * (1.0 - nu))
     t_scale = -1.0 / (8.0 * np.pi * (1.0 - nu))

@@ -134,15 +134,15 @@ def coarse_triangles(mesh: TriangleMesh, length: float) -> tuple[Array, IntArray
     (n, 3) float, (m, 3) int
         Vertices on the facets of the mesh [m], and triangles.
     """
-    vertices, faces = _divide(mesh.vertices.copy(), mesh.faces.copy(), length * LONGEST)
-    closing = _Closing(vertices, faces, length)
+    vertices, faces = _split_long_edges(mesh.vertices.copy(), mesh.faces.copy(), length * LONGEST)
+    closing = _EdgeCollapse(vertices, faces, length)
     closing.run()
     faces = closing.left()
     used, faces = np.unique(faces, return_inverse=True)
     return vertices[used], faces.reshape(-1, 3)
 
 
-def _divide(vertices: Array, faces: IntArray, longest: float) -> tuple[Array, IntArray]:
+def _split_long_edges(vertices: Array, faces: IntArray, longest: float) -> tuple[Array, IntArray]:
     """Halve edges until none is longer; triangles stay joined."""
     for _ in range(DIVISIONS):
         sides = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2)
@@ -187,7 +187,7 @@ def _cut(face: list[int], middle: list[int], length: list[float]) -> list[list[i
     return first + second
 
 
-class _Closing:
+class _EdgeCollapse:
     """Closes short edges, shortest first, without changing the kind of surface."""
 
     def __init__(self, vertices: Array, faces: IntArray, length: float) -> None:
@@ -223,9 +223,9 @@ class _Closing:
         for share in np.linspace(0.2, SHORTEST, 6):
             while self._pass(share * self.length) > PASS_LEFT:
                 pass
-            self._turn_sides()
+            self._flip_edges()
         for _ in range(TURNS):
-            self._turn_sides()
+            self._flip_edges()
 
     def left(self) -> IntArray:
         """Return the faces that are left."""
@@ -244,14 +244,14 @@ class _Closing:
             if u in touched or v in touched:
                 continue
             for gone, kept in ((u, v), (v, u)):
-                if self._may_close(gone, kept):
+                if self._may_collapse(gone, kept):
                     touched |= self._neighbours(gone)
-                    self._close(gone, kept)
+                    self._collapse(gone, kept)
                     closed += 1
                     break
         return closed
 
-    def _turn_sides(self) -> int:
+    def _flip_edges(self) -> int:
         """Turn sides of pairs of triangles whose other diagonal is better; return how many."""
         alive = np.array([k for k, face in enumerate(self.faces) if face])
         faces = np.array([self.faces[k] for k in alive])
@@ -269,7 +269,7 @@ class _Closing:
             first, second = int(owners[k]), int(owners[partner[k]])
             if first in touched or second in touched or int(v[k]) in self.sharp[u[k]]:
                 continue
-            if self._turn(int(u[k]), int(v[k]), int(a[k]), int(b[k]), first, second):
+            if self._flip_edge(int(u[k]), int(v[k]), int(a[k]), int(b[k]), first, second):
                 touched |= {first, second}
                 turned += 1
         return turned
@@ -282,7 +282,7 @@ class _Closing:
         shapes: Array = np.sqrt((np.cross(q - p, r - p) ** 2).sum(axis=1)) / longest
         return shapes
 
-    def _turn(self, u: int, v: int, a: int, b: int, first: int, second: int) -> bool:
+    def _flip_edge(self, u: int, v: int, a: int, b: int, first: int, second: int) -> bool:
         """Join a and b instead of u and v, unless that folds the surface."""
         if a == b or b in self._neighbours(a):
             return False
@@ -302,7 +302,7 @@ class _Closing:
     def _neighbours(self, vertex: int) -> set[int]:
         return {other for number in self.around[vertex] for other in self.faces[number]}
 
-    def _may_close(self, gone: int, kept: int) -> bool:
+    def _may_collapse(self, gone: int, kept: int) -> bool:
         sharp = self.sharp[gone]
         if sharp and (len(sharp) != 2 or kept not in sharp):
             return False
@@ -311,10 +311,10 @@ class _Closing:
             return False
         if sharp and len(self.sharp[gone] & self.sharp[kept]):
             return False
-        return all(self._fits(self.faces[number], gone, kept) for number in self.around[gone]
-                   if kept not in self.faces[number])
+        return all(self._keeps_shape(self.faces[number], gone, kept)
+                   for number in self.around[gone] if kept not in self.faces[number])
 
-    def _fits(self, face: tuple[int, ...], gone: int, kept: int) -> bool:
+    def _keeps_shape(self, face: tuple[int, ...], gone: int, kept: int) -> bool:
         """Tell whether a triangle keeps facing its way, and its shape is sound."""
         before = [self.points[v] for v in face]
         after = [self.points[kept if v == gone else v] for v in face]
@@ -328,7 +328,7 @@ class _Closing:
         return (now <= (STRETCHED * self.length) ** 2
                 and (needle or float(old @ new) > TURNED * was * area))
 
-    def _close(self, gone: int, kept: int) -> None:
+    def _collapse(self, gone: int, kept: int) -> None:
         for number in list(self.around[gone]):
             face = self.faces[number]
             if kept in face:

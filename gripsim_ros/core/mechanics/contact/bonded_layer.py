@@ -145,7 +145,7 @@ def _confined_limit() -> float:
 
 
 @njit(cache=True)
-def _mirror(matrix: Array, rows: IntArray) -> None:
+def _symmetrise(matrix: Array, rows: IntArray) -> None:
     """Copy what rows ``rows`` have left of the diagonal to above it, tile by tile."""
     for top in range(0, len(rows), TILE):
         for left in range(0, top + 1, TILE):
@@ -232,7 +232,7 @@ def add_layer_compliance(compliance: Array, rows: IntArray, plane_points: Array,
         line = compliance[rows[a]]
         for b in range(a + 1):
             line[rows[b]] += scale * (p * u[b] + q * v[b] + r * w[b]) * total[b]
-    _mirror(compliance, rows)
+    _symmetrise(compliance, rows)
 
 
 @njit(cache=True, error_model='numpy')

@@ -94,7 +94,7 @@ class ContactForceOptions:
         Nodes with a gap up to this share of the largest depth may carry load [-]:
         opposite pads make the surface between bulge.
     softening : float
-        Softening of the kernel, see ``kernel.LATTICE_SOFTENING`` [-].
+        Softening of the kernel, see ``kernel.GRID_SOFTENING`` [-].
     max_depth_ratio : float
         Depths are cut at this share of the object's thickness [-].
 
@@ -105,7 +105,7 @@ class ContactForceOptions:
     """
 
     candidate_gap: float = 0.1
-    softening: float = half_space.LATTICE_SOFTENING
+    softening: float = half_space.GRID_SOFTENING
     max_depth_ratio: float = 0.45
 
     def __post_init__(self) -> None:
@@ -134,7 +134,7 @@ class ContactForces:
         Normal force on each candidate [N], not negative.
     displacements : (c,) float
         Of the object's surface along the node's normal [m].
-    object_compliance : (k, c) float
+    half_space_compliance : (k, c) float
         The object's part of the compliance between loaded and candidate nodes [m/N].
     compliance_factor : (k, k) float
         Upper Cholesky factor of the loaded nodes' whole compliance.
@@ -234,7 +234,7 @@ def solve_contact_forces(nodes: PatchNodes, modulus: float,
 
 def _object_rows(rows: IntArray, surface: _Surface, correction: NodeCorrection | None) -> Array:
     """Return rows of the object's compliance, that of its body included."""
-    compliance: Array = half_space.object_rows(rows, *surface)
+    compliance: Array = half_space.half_space_rows(rows, *surface)
     if correction is not None:
         correction.add_rows(rows, compliance)
     return compliance

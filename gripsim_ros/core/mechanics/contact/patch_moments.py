@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from ...numerics.cholesky import combine_rows, substitute_back, substitute_forth
 from ...numerics.simd import EIGHT
-from .rocking_stiffness import FIELDS, motion_fields, tangents_of, tilting_springs
+from .rocking_stiffness import FIELDS, rigid_motion_fields, rocking_springs, tangent_basis
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -54,15 +54,15 @@ def sum_patches(nodes: tuple[Array, Array, Array, Array, IntArray],
         normal to the direction, peak pressure [Pa], largest depth and displacement [m], force
         added by a unit approach [N/m], and the work of that on the object's share [N/m].
     tilting : (p, 2, 6) float
-    tilting_stiffness : (p, 2) float
-        See ``tilting_springs``.
+    rocking_stiffness : (p, 2) float
+        See ``rocking_springs``.
     """
     points, normals, areas, depths, patches = nodes
     forces, shifts, loaded = loads
     factor, order, own = system
     rows, counts = np.empty(count, np.int64), np.empty(count, np.int64)
     vectors, numbers = np.empty((4, count, 3)), np.empty((9, count))
-    tilting, stiffness = np.empty((count, 2, 6)), np.empty((count, 2))
+    rocking, stiffness = np.empty((count, 2, 6)), np.empty((count, 2))
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
     approaches = np.zeros((count, len(forces)))
@@ -81,16 +81,16 @@ def sum_patches(nodes: tuple[Array, Array, Array, Array, IntArray],
         numbers[DEPTH, number] = depths[part].max()
         numbers[INDENTATION, number] = shifts[part].max()
         centre, direction = vectors[CENTRE, number], vectors[DIRECTION, number]
-        tangents = tangents_of(direction)
-        fields = motion_fields(here, inward, centre, direction, tangents)
+        tangents = tangent_basis(direction)
+        fields = rigid_motion_fields(here, inward, centre, direction, tangents)
         _solve_fields(fields, factor, places[part], solved)
-        tilting[number], stiffness[number] = tilting_springs(fields, around, tangents, solved)
+        rocking[number], stiffness[number] = rocking_springs(fields, around, tangents, solved)
         approaches[number, part], halfway[number] = fields[:, 0], solved[:, 0]
         rows[number], counts[number] = patch, len(part)
         number += 1
     _add_responses(approaches[:number], halfway[:number], factor, order, own, loaded, numbers)
     return (rows[:number], counts[:number], vectors[:, :number], numbers[:, :number],
-            tilting[:number], stiffness[:number])
+            rocking[:number], stiffness[:number])
 
 
 @njit(cache=True)

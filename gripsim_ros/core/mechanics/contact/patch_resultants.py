@@ -67,7 +67,7 @@ class ValidityOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class PatchResults:
+class PatchResultants:
     """
     Loaded patches, ``p`` of those given, frame object; forces act on the object.
 
@@ -88,7 +88,7 @@ class PatchResults:
     normal_stiffness, tangential_stiffness : (p,) float
         Incremental [N/m].
     tilting : (p, 2, 6) float
-    tilting_stiffness : (p, 2) float
+    rocking_stiffness : (p, 2) float
         Springs that the object stretches as it tilts on the patch [m, m/rad], [N/m]; see
         ``tilting_springs``.
     indentations : (p,) float
@@ -113,8 +113,8 @@ class PatchResults:
     friction_radii: Array
     normal_stiffness: Array
     tangential_stiffness: Array
-    tilting: Array
-    tilting_stiffness: Array
+    rocking: Array
+    rocking_stiffness: Array
     indentations: Array
     depths: Array
     node_counts: NDArray[np.int64]
@@ -133,7 +133,7 @@ class PatchResults:
 
 
 def summarise_patches(nodes: PatchNodes, solution: ContactForces, poisson_ratio: float,
-                      layers: Mapping[int, LayerCompliance]) -> PatchResults:
+                      layers: Mapping[int, LayerCompliance]) -> PatchResultants:
     """
     Return what each patch under load does to the object.
 
@@ -149,7 +149,7 @@ def summarise_patches(nodes: PatchNodes, solution: ContactForces, poisson_ratio:
 
     Returns
     -------
-    PatchResults
+    PatchResultants
 
     Notes
     -----
@@ -159,7 +159,7 @@ def summarise_patches(nodes: PatchNodes, solution: ContactForces, poisson_ratio:
     of the object's own share of the compliance, in series with the pad's.
     """
     rows = solution.rows[solution.loaded]
-    patches, counts, vectors, numbers, tilting, tilting_stiffness = sum_patches(
+    patches, counts, vectors, numbers, rocking, rocking_stiffness = sum_patches(
         (nodes.points[rows], nodes.normals[rows], nodes.areas[rows], nodes.depths[rows],
          nodes.patches[rows]),
         (solution.forces[solution.loaded], solution.displacements[solution.loaded],
@@ -172,13 +172,13 @@ def summarise_patches(nodes: PatchNodes, solution: ContactForces, poisson_ratio:
     tangential = [_tangential_stiffness(radius, stiffness, share, poisson_ratio, pad)
                   for radius, stiffness, share, pad in zip(
                       radii.tolist(), normal.tolist(), work.tolist(), pads)]
-    return PatchResults(
+    return PatchResultants(
         rows=patches, points=vectors[CENTRE], normals=vectors[DIRECTION],
         forces=vectors[RESULTANT], torques=vectors[TORQUE], areas=areas, radii=radii,
         mean_pressures=forces / areas, peak_pressures=peaks, friction_radii=levers / forces,
         normal_stiffness=normal,
-        tangential_stiffness=np.array(tangential, float), tilting=tilting,
-        tilting_stiffness=tilting_stiffness, indentations=indentations, depths=depths,
+        tangential_stiffness=np.array(tangential, float), rocking=rocking,
+        rocking_stiffness=rocking_stiffness, indentations=indentations, depths=depths,
         node_counts=counts, spreads=np.arccos(np.minimum(1.0, np.maximum(-1.0, cosines))))
 
 
@@ -192,7 +192,7 @@ def _tangential_stiffness(radius: float, normal: float, work: float, poisson_rat
     return 1.0 / compliance
 
 
-def validity_flags(results: PatchResults, geometric_flags: NDArray[np.int64],
+def validity_flags(results: PatchResultants, geometric_flags: NDArray[np.int64],
                    thickness: Array, soft: bool, options: ValidityOptions
                    ) -> NDArray[np.int64]:
     """
@@ -200,7 +200,7 @@ def validity_flags(results: PatchResults, geometric_flags: NDArray[np.int64],
 
     Parameters
     ----------
-    results : PatchResults
+    results : PatchResultants
     geometric_flags : (p,) int
         Flags from contact detection; ``PATCH_COARSE`` among them is judged anew.
     thickness : (p,) float
@@ -229,13 +229,13 @@ def validity_flags(results: PatchResults, geometric_flags: NDArray[np.int64],
     return flags
 
 
-def max_normal_forces(results: PatchResults, max_pressures: Array) -> Array:
+def max_normal_forces(results: PatchResultants, max_pressures: Array) -> Array:
     """
     Return the normal force ``(p,)`` at which each patch reaches its limit of pressure [N].
 
     Parameters
     ----------
-    results : PatchResults
+    results : PatchResultants
     max_pressures : (p,) float
         [Pa], above 0; ``inf`` where there is none.
 

@@ -13,15 +13,15 @@ from ...numerics.simd import EIGHT, put, take
 Array = NDArray[np.float64]
 
 #: Below this share of its largest entry a 2 x 2 matrix counts as singular.
-FLAT = 1e-9
+FLATNESS_TOLERANCE = 1e-9
 #: A patch of fewer nodes has no extent worth the name.
-LEAST_NODES = 3
+MIN_NODES = 3
 #: Displacement fields of a patch: approach, two slides, two turns.
 FIELDS = 5
 
 
 @njit(cache=True, error_model='numpy')
-def tilting_springs(fields: Array, areas: Array, tangents: Array,
+def rocking_springs(fields: Array, areas: Array, tangents: Array,
                     solved: Array) -> tuple[Array, Array]:
     """
     Return the springs that tilting a patch stretches, the rest of the contact held.
@@ -29,11 +29,11 @@ def tilting_springs(fields: Array, areas: Array, tangents: Array,
     Parameters
     ----------
     fields : (n, 5) float
-        Of the patch's loaded nodes, see ``motion_fields``.
+        Of the patch's loaded nodes, see ``rigid_motion_fields``.
     areas : (n,) float
         [m^2].
     tangents : (2, 3) float
-        See ``tangents_of``.
+        See ``tangent_basis``.
     solved : (k, 8) float
         ``U^-T`` times the fields, in five columns; U is the upper Cholesky factor of the
         compliance of all loaded nodes [m/N], and other patches' nodes do not move.
@@ -54,16 +54,17 @@ def tilting_springs(fields: Array, areas: Array, tangents: Array,
     a flat punch by 4/3 E* a^3 (Johnson 1985, section 5.6). Own derivation.
     """
     rows, stiffness = np.zeros((2, 6)), np.zeros(2)
-    if len(areas) < LEAST_NODES:
+    if len(areas) < MIN_NODES:
         return rows, stiffness
-    gram = _gram(solved)
+    gram = _gram_matrix(solved)
     for a in range(1, 5):
         for b in range(1, 5):
             gram[a, b] -= gram[a, 0] * gram[b, 0] / gram[0, 0]
     turning, sliding = gram[3:, 3:], gram[3:, 1:3]
     root = _extent(fields, areas)
-    wide = root[0, 0] * root[1, 1] - root[0, 1] ** 2 > FLAT * max(root[0, 0], root[1, 1]) ** 2
-    stiff = _determinant(turning) > FLAT * max(turning[0, 0], turning[1, 1]) ** 2
+    wide = root[0, 0] * root[1, 1] - root[0, 1] ** 2 > FLATNESS_TOLERANCE * max(root[0, 0],
+                                                                                root[1, 1]) ** 2
+    stiff = _determinant(turning) > FLATNESS_TOLERANCE * max(turning[0, 0], turning[1, 1]) ** 2
     if not (wide and stiff):
         return rows, stiffness
     inverse = _inverted(root)
@@ -84,7 +85,7 @@ def tilting_springs(fields: Array, areas: Array, tangents: Array,
 
 
 @njit(cache=True)
-def tangents_of(normal: Array) -> Array:
+def tangent_basis(normal: Array) -> Array:
     """Return two unit vectors (2, 3) normal to a direction and to each other."""
     least = np.argmin(np.abs(normal))
     axis = np.zeros(3)
@@ -97,8 +98,8 @@ def tangents_of(normal: Array) -> Array:
 
 
 @njit(cache=True)
-def motion_fields(points: Array, normals: Array, centre: Array, direction: Array,
-                  tangents: Array) -> Array:
+def rigid_motion_fields(points: Array, normals: Array, centre: Array, direction: Array,
+                        tangents: Array) -> Array:
     """
     Return the displacements (n, 5) of nodes along their normals as the object moves.
 
@@ -109,7 +110,7 @@ def motion_fields(points: Array, normals: Array, centre: Array, direction: Array
     centre, direction : (3,) float
         About which it turns [m], along which it approaches.
     tangents : (2, 3) float
-        Along which it slides and about which it turns, see ``tangents_of``.
+        Along which it slides and about which it turns, see ``tangent_basis``.
 
     Returns
     -------
@@ -130,7 +131,7 @@ def motion_fields(points: Array, normals: Array, centre: Array, direction: Array
 
 
 @njit(cache=True, error_model='numpy')
-def _gram(solved: Array) -> Array:
+def _gram_matrix(solved: Array) -> Array:
     """Return ``e^T C^-1 e`` (5, 5) of displacement fields e, of which ``U^-T e`` is known."""
     gram = np.zeros((FIELDS, EIGHT))
     for k in range(len(solved)):

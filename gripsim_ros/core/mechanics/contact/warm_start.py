@@ -11,12 +11,12 @@ BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
 #: Closings remembered at most; then all are forgotten.
-PLACES = 4096
+MAX_ENTRIES = 4096
 #: A share nearer to 0 or 1 would guess all of a patch's nodes, or none.
-LEAST_SHARE, GREATEST_SHARE = 0.02, 0.98
+MIN_SHARE, MAX_SHARE = 0.02, 0.98
 
 
-class ClosingMemory:
+class WarmStarts:
     """
     The share of a patch's greatest depth beyond which its nodes carried load, by link.
 
@@ -29,7 +29,7 @@ class ClosingMemory:
     before, in which process, or on what is forgotten; only time does.
     """
 
-    def __init__(self, places: int = PLACES) -> None:
+    def __init__(self, places: int = MAX_ENTRIES) -> None:
         self._places = places
         self._closings: dict[bytes, dict[int, float]] = {}
 
@@ -104,4 +104,4 @@ def loaded_shares(depths: Array, patches: IntArray, loaded: BoolArray, count: in
             least[patch] = min(least[patch], share)
         else:
             most[patch] = max(most[patch], share)
-    return np.minimum(np.maximum(0.5 * (least + most), LEAST_SHARE), GREATEST_SHARE)
+    return np.minimum(np.maximum(0.5 * (least + most), MIN_SHARE), MAX_SHARE)

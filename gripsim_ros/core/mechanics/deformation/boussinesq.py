@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..contact.contact_forces import ContactForces, PatchNodes
-from ..contact.patch_resultants import PatchResults
+from ..contact.patch_resultants import PatchResultants
 
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -60,7 +60,7 @@ class SurfaceLoads:
     node_pressures: Array
 
 
-def surface_loads(nodes: PatchNodes, solution: ContactForces, results: PatchResults,
+def surface_loads(nodes: PatchNodes, solution: ContactForces, results: PatchResultants,
                   softening: float) -> SurfaceLoads:
     """
     Return a solution of the contact problem as loads on the surface.
@@ -70,7 +70,7 @@ def surface_loads(nodes: PatchNodes, solution: ContactForces, results: PatchResu
     nodes : PatchNodes
     solution : ContactForces
         Of these nodes.
-    results : PatchResults
+    results : PatchResultants
         Of that solution.
     softening : float
         Of the kernel [-].

@@ -26,7 +26,7 @@ CORRECTION_REACH = 2.0
 #: Halvings of displacements that turn a triangle over.
 GUARD_STEPS = 5
 #: Above any round-off of the comparison of a triangle before and after.
-SURELY = 1.0 + 1e-9
+ROUNDING_FACTOR = 1.0 + 1e-9
 
 
 @dataclass(frozen=True)
@@ -180,15 +180,15 @@ def deform_surface(mesh: TriangleMesh, material: Material, loads: SurfaceLoads,
         moves, weights = ring_displacements(mesh, moves, touched, loads.centres,
                                             (options.ring_displacement, limit))
     else:
-        weights = _away_from(mesh.vertices, loads.centres, loads.radii)
-    vertices, guarded = _guarded_fix(mesh, moves, weights, target, options)
+        weights = _far_weights(mesh.vertices, loads.centres, loads.radii)
+    vertices, guarded = _guarded_correction(mesh, moves, weights, target, options)
     volume_now, centre_now = volume_and_centre(vertices, mesh.faces)
     return DeformedSurface(vertices, pressures, volume_now, volume_now - volume, centre_now,
                            guarded)
 
 
 @njit(cache=True, error_model='numpy')
-def _away_from(vertices: Array, centres: Array, radii: Array) -> Array:
+def _far_weights(vertices: Array, centres: Array, radii: Array) -> Array:
     """Return weights ``(V,)``: 0 in the contacts, rising smoothly to 1 away from them."""
     weights = np.ones(len(vertices))
     for c in range(len(radii)):
@@ -219,8 +219,8 @@ def _directions(normals: Array, weights: Array, edges: IntArray, smooth: bool) -
     return _smoothed(edges, directions) if smooth else directions
 
 
-def _guarded_fix(mesh: TriangleMesh, moves: Array, weights: Array, target: float,
-                 options: SurfaceOptions) -> tuple[Array, int]:
+def _guarded_correction(mesh: TriangleMesh, moves: Array, weights: Array, target: float,
+                        options: SurfaceOptions) -> tuple[Array, int]:
     """Return vertices of the target volume, and how many triangles had to be guarded."""
     limits = (options.guard_cosine, options.guard_area)
     directions = _directions(mesh.vertex_normals, weights, mesh.edges, False)
@@ -247,7 +247,7 @@ def _bad_vertices(before: Array, after: Array, faces: IntArray,
     count = 0
     cosine, ratio = limits
     # Squares tell most triangles that are well without a root, all round-off allowed for.
-    sure_cosine, sure_ratio = SURELY * cosine * cosine, SURELY * ratio * ratio
+    sure_cosine, sure_ratio = ROUNDING_FACTOR * cosine * cosine, ROUNDING_FACTOR * ratio * ratio
     for f in range(len(faces)):
         i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
         x, y, z = _area_vector(before, i, j, k)
@@ -291,7 +291,7 @@ def _smoothed(edges: IntArray, values: Array) -> Array:
 
 
 @njit(cache=True)
-def largest_distance(before: Array, after: Array) -> float:
+def max_distance_moved(before: Array, after: Array) -> float:
     """Return how far the one of some points ``(n, 3)`` that moved most did move [m]."""
     largest = 0.0
     for v in range(len(before)):

@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..contact.contact_forces import ContactForces, PatchNodes
-from ..contact.patch_resultants import PatchResults
+from ..contact.patch_resultants import PatchResultants
 
 Array = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ class DeformationMetrics:
 
 
 def measure_deformation(undeformed: Array, deformed: Array, areas: Array, nodes: PatchNodes,
-                        solution: ContactForces, results: PatchResults,
+                        solution: ContactForces, results: PatchResultants,
                         poisson_ratio: float) -> DeformationMetrics:
     """
     Return the metrics of an object's deformation.
@@ -73,7 +73,7 @@ def measure_deformation(undeformed: Array, deformed: Array, areas: Array, nodes:
     nodes : PatchNodes
     solution : ContactForces
         Of these nodes.
-    results : PatchResults
+    results : PatchResultants
         Of that solution.
     poisson_ratio : float
         Of the object [-].
@@ -149,7 +149,7 @@ def fit_rigid_motion(before: Array, after: Array, weights: Array) -> tuple[Array
     return rotation, end - rotation @ start
 
 
-def peak_von_mises(nodes: PatchNodes, solution: ContactForces, results: PatchResults,
+def peak_von_mises(nodes: PatchNodes, solution: ContactForces, results: PatchResultants,
                    poisson_ratio: float) -> Array:
     """
     Return the largest von Mises stress ``(p,)`` below each loaded patch, estimated [Pa].
@@ -159,7 +159,7 @@ def peak_von_mises(nodes: PatchNodes, solution: ContactForces, results: PatchRes
     nodes : PatchNodes
     solution : ContactForces
         Of these nodes.
-    results : PatchResults
+    results : PatchResultants
         Of that solution.
     poisson_ratio : float
         Of the object [-].

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 #: Cells of the voxel mode at most: 2 GB of marks would be a mistake in the cell's size.
-MOST_CELLS = 200_000_000
+MAX_CELLS = 200_000_000
 
 
 def voxel_centre_of_mass(vertices: Array, faces: IntArray, cell: float,
@@ -67,8 +67,8 @@ def voxel_centre_of_mass(vertices: Array, faces: IntArray, cell: float,
         raise TaskError(f'vertex_weight must be 0 to 1, got {vertex_weight}')
     low = np.floor(vertices.min(axis=0) / cell).astype(np.int64)
     counts = np.floor(vertices.max(axis=0) / cell).astype(np.int64) - low + 1
-    if float(np.prod(counts.astype(float))) > MOST_CELLS:
-        raise TaskError(f'cell of {cell} m makes more than {MOST_CELLS} cells')
+    if float(np.prod(counts.astype(float))) > MAX_CELLS:
+        raise TaskError(f'cell of {cell} m makes more than {MAX_CELLS} cells')
     weights = _inside_cells(vertices / cell - low, faces, counts)
     if vertex_weight is not None:
         held = np.floor(vertices / cell).astype(np.int64) - low

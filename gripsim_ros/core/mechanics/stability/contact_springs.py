@@ -1,5 +1,5 @@
 """
-What one contact of a held object bears at the object's twist: springs, cut to the friction.
+Forces of one contact at the twist of a held object: springs, limited by friction.
 
 Arrays are those of ``equilibrium.py``, which balances all contacts.
 """
@@ -17,7 +17,7 @@ ROWS, SLIDING = 6, 4
 
 
 @njit(cache=True, error_model='numpy')
-def contact_rows(frames: Array, arms: Array, radii: Array, tilting: Array, normals: Array,
+def contact_rows(frames: Array, arms: Array, radii: Array, rocking: Array, normals: Array,
                  forces: Array, torques: Array, scale: float, reach: float
                  ) -> tuple[Array, Array]:
     """
@@ -48,7 +48,7 @@ def contact_rows(frames: Array, arms: Array, radii: Array, tilting: Array, norma
                 motion[i, c, a] = frames[i, a, c]
             motion[i, 3, 3 + a] = frames[i, a, 0] * turn
             for t in range(2):
-                motion[i, SLIDING + t, a] = reach * tilting[i, t, a]
+                motion[i, SLIDING + t, a] = reach * rocking[i, t, a]
         for row in range(ROWS):
             if row != 3:
                 _fill_moment(arms, motion, i, row)
@@ -59,7 +59,7 @@ def contact_rows(frames: Array, arms: Array, radii: Array, tilting: Array, norma
                 action[i, row, a] = motion[i, row, a]
         for t in range(2):
             for a in range(3, 6):
-                action[i, SLIDING + t, a] = reach * tilting[i, t, a] / scale
+                action[i, SLIDING + t, a] = reach * rocking[i, t, a] / scale
                 motion[i, SLIDING + t, a] = (action[i, SLIDING + t, a]
                                              + motion[i, SLIDING + t, a])
         if normals[i] > 0.0:
@@ -96,22 +96,22 @@ def contact_response(x: Array, motion: Array, start: Array, stiffness: Array, fr
     if response[0, 0] <= 0.0:
         response[:, 0] = 0.0
         return
-    yield_to(friction, stiffness, response)
+    return_to_friction(friction, stiffness, response)
 
 
 @njit(cache=True)
-def yield_to(friction: float, stiffness: Array, response: Array) -> None:
-    """Return the forces of springs to what the contact bears, and fill their derivatives."""
+def return_to_friction(friction: float, stiffness: Array, response: Array) -> None:
+    """Limit the forces of springs to what the contact bears, and fill their derivatives."""
     for a in range(ROWS):
         for b in range(ROWS):
             response[a, b + 1] = -stiffness[a] if a == b else 0.0
-    confine(1, SLIDING, friction, stiffness, response)
-    confine(SLIDING, ROWS, 1.0, stiffness, response)
+    radial_return(1, SLIDING, friction, stiffness, response)
+    radial_return(SLIDING, ROWS, 1.0, stiffness, response)
 
 
 @njit(cache=True)
-def confine(first: int, last: int, share: float, stiffness: Array, response: Array) -> None:
-    """Return trial forces beyond a share of the normal force to it, along their own ray."""
+def radial_return(first: int, last: int, share: float, stiffness: Array, response: Array) -> None:
+    """Scale trial forces back to a share of the normal force (radial return)."""
     size = 0.0
     for a in range(first, last):
         size += response[a, 0] ** 2
@@ -131,23 +131,24 @@ def confine(first: int, last: int, share: float, stiffness: Array, response: Arr
 
 
 @njit(cache=True, inline='always')
-def press(i: int, twist: Array, motion: Array, stiffness: Array, response: Array) -> None:
-    """Fill what each of a twist's six parts takes from the forces of a contact's springs."""
+def fill_force_changes(i: int, twist: Array, motion: Array, stiffness: Array,
+                       response: Array) -> None:
+    """Fill by how much each of a twist's six components lowers the springs' forces."""
     for a in range(ROWS):
         put((stiffness[i, a] * take_six(motion, i, a)) * twist, response, a)
 
 
 @njit(cache=True, inline='always')
 def spring_force(start: float, a: int, response: Array) -> float:
-    """Return the force of a spring of a contact that ``press`` was told of, from its start."""
+    """Return the force of spring ``a`` from its start; ``fill_force_changes`` came before."""
     force: float = (start - response[a, 0] - response[a, 1] - response[a, 2] - response[a, 3]
                     - response[a, 4] - response[a, 5])
     return force
 
 
 @njit(cache=True, inline='always')
-def shorten_two(x: float, y: float, limit: float) -> tuple[float, float]:
-    """Return trial forces beyond a limit to it, as ``confine`` does."""
+def radial_return2(x: float, y: float, limit: float) -> tuple[float, float]:
+    """Return trial forces, scaled back to a limit as ``radial_return`` does."""
     size = np.sqrt(x * x + y * y)
     if size <= limit:
         return x, y
@@ -155,8 +156,8 @@ def shorten_two(x: float, y: float, limit: float) -> tuple[float, float]:
 
 
 @njit(cache=True, inline='always')
-def shorten_three(x: float, y: float, z: float, limit: float) -> tuple[float, float, float]:
-    """Return trial forces beyond a limit to it, as ``confine`` does."""
+def radial_return3(x: float, y: float, z: float, limit: float) -> tuple[float, float, float]:
+    """Return trial forces, scaled back to a limit as ``radial_return`` does."""
     size = np.sqrt(x * x + y * y + z * z)
     if size <= limit:
         return x, y, z
@@ -164,10 +165,10 @@ def shorten_three(x: float, y: float, z: float, limit: float) -> tuple[float, fl
 
 
 @njit(cache=True, error_model='numpy')
-def fill_slipping(i: int, first: int, last: int, ratio: float, share: float, stiffness: Array,
-                  response: Array) -> None:
+def fill_slip_tangent(i: int, first: int, last: int, ratio: float, share: float, stiffness: Array,
+                      response: Array) -> None:
     """
-    Fill the derivatives of a contact's forces that are cut, as ``confine`` does.
+    Fill the derivatives of forces that friction limits, as ``radial_return`` does.
 
     ``response`` (6, 8): columns 0 to 5 become the derivatives by the contact's displacements,
     column 7 holds the forces' direction; ``ratio`` is minus the limit over the trial forces.

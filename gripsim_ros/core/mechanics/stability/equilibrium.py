@@ -5,7 +5,7 @@ Unknown is the scaled twist ``x = (v, rho omega)`` of the object at its centre o
 mass; wrenches are ``(f, torque / rho)``, so that the stiffness ``-dR/dx`` is in N/m
 throughout. ``contacts`` is ``(motion (k, 6, 6), action (k, 6, 6), starts (k, 3),
 stiffness (k, 6))``: rows are the normal, two tangents, torsion and two tilts; starts are the
-normal and tilting forces at no twist. ``grip`` is ``(contacts, max_normals (k,), friction,
+normal and tilting forces at no twist. ``grasp`` is ``(contacts, max_normals (k,), friction,
 limits (2,), tolerance)``. See docs/model/stability.md for the derivation.
 """
 
@@ -14,60 +14,61 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...numerics.simd import fill, put, put_six, take_six
-from .contact_springs import (fill_slipping, press, ROWS, shorten_three, shorten_two, SLIDING,
-                              spring_force)
+from .contact_springs import (ROWS, SLIDING, fill_force_changes, fill_slip_tangent, radial_return2,
+                              radial_return3, spring_force)
 
 Array = NDArray[np.float64]
 Contacts = tuple[Array, Array, Array, Array]
-Grip = tuple[Contacts, Array, float, Array, float]
+GraspStiffness = tuple[Contacts, Array, float, Array, float]
 
-#: Newton steps before a load is given up.
+#: Largest number of Newton steps for one load.
 MAX_ITERATIONS = 25
-#: Trials of a Newton step, each half the one before.
+#: Largest number of trials in a line search, each half the step before.
 MAX_TRIALS = 4
 #: Longest step, in units of the displacement limits.
 MAX_STEP = 0.4
-#: A step must lower the residual by this share of its length.
+#: Least relative decrease of the residual, per unit of step length (Armijo).
 SUFFICIENT_DECREASE = 1e-3
 #: Share of the elastic stiffness added to the tangent after a step that did not,
 #: growing and falling by ``DAMPING_FACTOR``; dropped above ``MAX_DAMPING``.
 FIRST_DAMPING = 0.1
 MAX_DAMPING = 4.0
 DAMPING_FACTOR = 4.0
-#: Pivots below this share of the largest are zero.
+#: Relative size below which a pivot counts as zero.
 RELATIVE_PIVOT = 1e-12
-#: An iterate this many times outside the displacement limits has slid away.
-ESCAPE = 1.5
-#: Stiffness of the loaded contacts must not be singular to this share.
-RESTRAINT = 1e-8
+#: Ratio to the displacement limits beyond which an iterate has slid away.
+ESCAPE_RATIO = 1.5
+#: Least relative pivot at which the loaded contacts restrain the object.
+MIN_STIFFNESS_RATIO = 1e-8
 
 
 @njit(cache=True)
-def balance(load: Array, grip: Grip, response: Array, state: Array) -> float:
+def fill_residual_and_derivative(load: Array, grasp: GraspStiffness, response: Array,
+                                 state: Array) -> float:
     """
     Fill the residual and its derivative at a twist; return the residual's norm.
 
     ``state`` (8, 6): row 0 the residual, rows 1 to 6 its derivative, row 7 the twist.
     """
-    fill_derivative(grip, response, state)
-    return fill_residual(load, grip, response, state)
+    fill_derivative(grasp, response, state)
+    return fill_residual(load, grasp, response, state)
 
 
 @njit(cache=True)
-def fill_residual(load: Array, grip: Grip, response: Array, state: Array) -> float:
-    """Fill the residual at a twist alone, as ``balance`` does, and return its norm."""
-    motion, action, starts, stiffness = grip[0]
-    friction, twist, total = grip[2], take_six(state, 7), take_six(load)
+def fill_residual(load: Array, grasp: GraspStiffness, response: Array, state: Array) -> float:
+    """Fill the residual alone at a twist; return its norm."""
+    motion, action, starts, stiffness = grasp[0]
+    friction, twist, total = grasp[2], take_six(state, 7), take_six(load)
     for i in range(len(starts)):
-        press(i, twist, motion, stiffness, response)
+        fill_force_changes(i, twist, motion, stiffness, response)
         normal = spring_force(starts[i, 0], 0, response)
         if normal <= 0.0:
             continue
-        first, second, torsion = shorten_three(
+        first, second, torsion = radial_return3(
             spring_force(0.0, 1, response), spring_force(0.0, 2, response),
             spring_force(0.0, 3, response), friction * normal)
-        tilt, other = shorten_two(spring_force(starts[i, 1], 4, response),
-                                  spring_force(starts[i, 2], 5, response), normal)
+        tilt, other = radial_return2(spring_force(starts[i, 1], 4, response),
+                                     spring_force(starts[i, 2], 5, response), normal)
         total = total + take_six(action, i, 0) * normal
         total = total + take_six(action, i, 1) * first
         total = total + take_six(action, i, 2) * second
@@ -79,13 +80,13 @@ def fill_residual(load: Array, grip: Grip, response: Array, state: Array) -> flo
 
 
 @njit(cache=True, error_model='numpy')
-def fill_derivative(grip: Grip, response: Array, state: Array) -> None:
-    """Fill the residual's derivative at a twist alone, as ``balance`` does."""
-    motion, action, starts, stiffness = grip[0]
-    friction, twist = grip[2], take_six(state, 7)
+def fill_derivative(grasp: GraspStiffness, response: Array, state: Array) -> None:
+    """Fill the residual's derivative alone at a twist."""
+    motion, action, starts, stiffness = grasp[0]
+    friction, twist = grasp[2], take_six(state, 7)
     p, q, r, u, v, w = fill(0.0), fill(0.0), fill(0.0), fill(0.0), fill(0.0), fill(0.0)
     for i in range(len(starts)):
-        press(i, twist, motion, stiffness, response)
+        fill_force_changes(i, twist, motion, stiffness, response)
         normal = spring_force(starts[i, 0], 0, response)
         if normal <= 0.0:
             continue
@@ -99,11 +100,11 @@ def fill_derivative(grip: Grip, response: Array, state: Array) -> None:
         slide, tilt = np.sqrt(x * x + y * y + z * z), np.sqrt(f * f + g * g)
         if slide > friction * normal:
             response[1, 7], response[2, 7], response[3, 7] = x / slide, y / slide, z / slide
-            fill_slipping(i, 1, SLIDING, -(friction * normal) / slide, friction, stiffness,
-                          response)
+            fill_slip_tangent(i, 1, SLIDING, -(friction * normal) / slide, friction, stiffness,
+                              response)
         if tilt > normal:
             response[4, 7], response[5, 7] = f / tilt, g / tilt
-            fill_slipping(i, SLIDING, ROWS, -normal / tilt, 1.0, stiffness, response)
+            fill_slip_tangent(i, SLIDING, ROWS, -normal / tilt, 1.0, stiffness, response)
         for c in range(ROWS):
             for d in range(ROWS):
                 slope = response[c, d]
@@ -190,7 +191,7 @@ def elastic_stiffness(contacts: Contacts, loads: Array, rows: int) -> Array:
 @njit(cache=True)
 def is_restrained(contacts: Contacts, loads: Array) -> bool:
     """
-    Tell whether the loaded contacts' stiffness is positive definite (Cholesky).
+    Return True if the loaded contacts' stiffness is positive definite (Cholesky).
 
     Without their stiffness against tilting: what lies on a single finger is not held.
     """
@@ -204,7 +205,7 @@ def is_restrained(contacts: Contacts, loads: Array) -> bool:
             for c in range(b):
                 total -= matrix[a, c] * matrix[b, c]
             if a == b:
-                if not total > RESTRAINT * largest:
+                if not total > MIN_STIFFNESS_RATIO * largest:
                     return False
                 matrix[a, a] = np.sqrt(total)
             else:
@@ -213,32 +214,32 @@ def is_restrained(contacts: Contacts, loads: Array) -> bool:
 
 
 @njit(cache=True)
-def search(state: Array, size: float, step: Array, problem: tuple[Array, Grip], response: Array,
-           trial: Array) -> tuple[float, bool]:
+def line_search(state: Array, size: float, step: Array, problem: tuple[Array, GraspStiffness],
+                response: Array, trial: Array) -> tuple[float, bool]:
     """
     Fill trial along a Newton step from state, cut to the limits and halved.
 
     Returns the residual's norm at the trial, and whether it fell enough; where it
     did not, the trial is that of the whole step.
     """
-    load, grip = problem
-    reach = excursion(step, grip[3])
+    load, grasp = problem
+    reach = excursion(step, grasp[3])
     first = 1.0 if reach <= MAX_STEP else MAX_STEP / reach
     fraction = first
     for _ in range(MAX_TRIALS):
         for a in range(6):
             trial[7, a] = state[7, a] + fraction * step[a]
-        new = fill_residual(load, grip, response, trial)
+        new = fill_residual(load, grasp, response, trial)
         if new < size * (1.0 - SUFFICIENT_DECREASE * fraction):
             return new, True
         fraction *= 0.5
     for a in range(6):
         trial[7, a] = state[7, a] + first * step[a]
-    return fill_residual(load, grip, response, trial), False
+    return fill_residual(load, grasp, response, trial), False
 
 
 @njit(cache=True)
-def solve_equilibrium(x: Array, load: Array, grip: Grip) -> bool:
+def solve_equilibrium(x: Array, load: Array, grasp: GraspStiffness) -> bool:
     """
     Solve for the twist at which contacts and load balance, from the guess x in place.
 
@@ -247,34 +248,34 @@ def solve_equilibrium(x: Array, load: Array, grip: Grip) -> bool:
     residual's norm fell to the tolerance before x escaped.
     """
     state, trial, response = np.empty((8, 6)), np.empty((8, 6)), np.empty((ROWS, 8))
-    step, matrix, problem = np.empty(6), np.empty((6, 6)), (load, grip)
+    step, matrix, problem = np.empty(6), np.empty((6, 6)), (load, grasp)
     elastic, springs = np.zeros((6, 6)), False
-    tolerance = grip[4] * (np.abs(grip[0][2][:, 0]).sum() + norm6(load))
+    tolerance = grasp[4] * (np.abs(grasp[0][2][:, 0]).sum() + norm6(load))
     state[7] = x
-    size, damping = fill_residual(load, grip, response, state), 0.0
-    residual, twist, limits = state[0], state[7], grip[3]
+    size, damping = fill_residual(load, grasp, response, state), 0.0
+    residual, twist, limits = state[0], state[7], grasp[3]
     for _ in range(MAX_ITERATIONS):
-        if size <= tolerance or excursion(twist, limits) > ESCAPE:
+        if size <= tolerance or excursion(twist, limits) > ESCAPE_RATIO:
             break
-        fill_derivative(grip, response, state)
+        fill_derivative(grasp, response, state)
         if damping > 0.0 and not springs:
-            elastic[:] = elastic_stiffness(grip[0], np.ones(len(grip[1])), ROWS)
+            elastic[:] = elastic_stiffness(grasp[0], np.ones(len(grasp[1])), ROWS)
             springs = True
         for a in range(6):
             put_six(damping * take_six(elastic, a) - take_six(state, a + 1), matrix, a)
         lower = False
         if solve6(matrix, residual, step):
-            size, lower = search(state, size, step, problem, response, trial)
+            size, lower = line_search(state, size, step, problem, response, trial)
             put_six(take_six(trial, 0), state, 0)
             put_six(take_six(trial, 7), state, 7)
-        damping = change_damping(damping, lower)
+        damping = next_damping(damping, lower)
     x[:] = state[7]
     return bool(size <= tolerance)
 
 
 @njit(cache=True)
-def change_damping(damping: float, lower: bool) -> float:
-    """Return the damping of the next step, told whether the last lowered the residual."""
+def next_damping(damping: float, lower: bool) -> float:
+    """Return the damping of the next step; ``lower``: the last one lowered the residual."""
     if lower:
         damping /= DAMPING_FACTOR
         return damping if damping >= 0.1 * FIRST_DAMPING else 0.0
@@ -283,8 +284,8 @@ def change_damping(damping: float, lower: bool) -> float:
 
 
 @njit(cache=True)
-def normal_loads(x: Array, contacts: Contacts, loads: Array) -> None:
-    """Fill the normal force of every contact at the scaled twist x."""
+def fill_normal_forces(x: Array, contacts: Contacts, loads: Array) -> None:
+    """Fill the normal forces of all contacts at the scaled twist x."""
     motion, action, starts, stiffness = contacts
     for i in range(len(starts)):
         total = starts[i, 0]
@@ -294,10 +295,10 @@ def normal_loads(x: Array, contacts: Contacts, loads: Array) -> None:
 
 
 @njit(cache=True)
-def utilisation(x: Array, grip: Grip, loads: Array) -> float:
+def utilisation(x: Array, grasp: GraspStiffness, loads: Array) -> float:
     """Return the largest share of a limit used at x; ``inf`` where restraint is lost."""
-    contacts, max_normals, friction, limits, tolerance = grip
-    normal_loads(x, contacts, loads)
+    contacts, max_normals, friction, limits, tolerance = grasp
+    fill_normal_forces(x, contacts, loads)
     share = excursion(x, limits)
     for i in range(len(loads)):
         if loads[i] > max_normals[i] * share:
@@ -306,6 +307,6 @@ def utilisation(x: Array, grip: Grip, loads: Array) -> float:
 
 
 @njit(cache=True)
-def hold(x: Array, load: Array, grip: Grip, loads: Array) -> float:
+def solve_load_case(x: Array, load: Array, grasp: GraspStiffness, loads: Array) -> float:
     """Solve one load from the guess x in place; return the utilisation, ``inf`` if none."""
-    return utilisation(x, grip, loads) if solve_equilibrium(x, load, grip) else np.inf
+    return utilisation(x, grasp, loads) if solve_equilibrium(x, load, grasp) else np.inf

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...errors import GripsimError, ShapeError, TaskError
-from ...grasp_theory.contact_set import PatchSet
+from ...grasp_theory.contact_set import ContactSet
 from ...grasp_theory.grasp_map import grasp_map
 from ...numerics.socp.cone import CONE
 from ...numerics.socp.lanes import INFEASIBLE, SOLVED, UNDECIDED
@@ -26,7 +26,7 @@ IntArray = NDArray[np.int64]
 
 #: Moments by tilting are unknowns where they make the contacts so many times stiffer against
 #: what they resist least: fingers in a line on a plate. Elsewhere they only cost time.
-TILTING_GAIN = 1.01
+ROCKING_GAIN = 1.01
 #: What still counts as solved where round-off stops the independent solver [-].
 CLARABEL_TOLERANCE = 1e-6
 
@@ -88,7 +88,7 @@ class MinimalForceOptions:
         return cls(**checked_fields(cls, values, 'minimal_forces'))
 
 
-class ContactSpace:
+class ForceSpace:
     """
     What all load cases share: the map, the limits and the way back to vectors.
 
@@ -96,16 +96,16 @@ class ContactSpace:
     patch nothing, two moments of tilting over their levers, nothing.
     """
 
-    def __init__(self, patches: PatchSet, rows: IntArray, centre_of_mass: Array,
+    def __init__(self, patches: ContactSet, rows: IntArray, centre_of_mass: Array,
                  torque_map: Array | None, torque_limits: Array | None,
                  options: MinimalForceOptions) -> None:
         self.total, self.rows = patches.count, rows
-        used = patches.pressed if len(rows) < patches.count else patches
+        used = patches.actuated if len(rows) < patches.count else patches
         self.count, self.radii, self.points = used.count, used.friction_radii, used.points
         self.frames, self._length_scale = used.frames, options.length_scale
         self._radii = np.ones((used.count, 4))
         self._radii[:, 3] = used.friction_radii
-        self.levers = options.tilting_share * used.tilting[:, :, 3:]
+        self.levers = options.tilting_share * used.rocking[:, :, 3:]
         passive = options.passive_share * used.normal_forces
         self.limits = np.where(used.passive, np.minimum(passive, used.max_normal_forces),
                                used.max_normal_forces)
@@ -124,27 +124,27 @@ class ContactSpace:
         self.unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
         self.map = (grasp_map(self.points, self.frames, centre_of_mass) / self.unit[:, None]
                     * self._radii.reshape(-1))
-        tilting = self._tilting_map()
-        self.tilts = self._gains_by(tilting)
+        rocking = self._rocking_map()
+        self.tilts = self._gains_by(rocking)
         self.torques = self._torques
         if self.tilts:
-            self.map = np.hstack([self.map, tilting])
+            self.map = np.hstack([self.map, rocking])
             moments = np.zeros((len(self._moments), self.count, 4))
             moments[:, :, 1:3] = np.einsum('jka,kta->jkt', self._moments, self.levers)
             moments = moments.reshape(-1, 4 * self.count)[self._bounded]
             self.torques = np.hstack([self.torques, moments])
 
-    def _tilting_map(self) -> Array:
+    def _rocking_map(self) -> Array:
         columns = np.zeros((6, self.count, 4))
         columns[3:, :, 1:3] = self.levers.transpose(2, 0, 1) / self.unit[3:, None, None]
         return columns.reshape(6, -1)
 
-    def _gains_by(self, tilting: Array) -> bool:
+    def _gains_by(self, rocking: Array) -> bool:
         if self.count < 2 or not self.levers.any():
             return False
         own = self.map @ self.map.T
-        least = np.linalg.eigvalsh(np.stack([own, own + tilting @ tilting.T]))[:, 0]
-        return bool(least[1] > TILTING_GAIN ** 2 * max(least[0], 0.0))
+        least = np.linalg.eigvalsh(np.stack([own, own + rocking @ rocking.T]))[:, 0]
+        return bool(least[1] > ROCKING_GAIN ** 2 * max(least[0], 0.0))
 
     def _joints(self, torque_map: Array | None, torque_limits: Array | None
                 ) -> tuple[Array, NDArray[np.bool_], Array]:
@@ -180,16 +180,16 @@ class ContactSpace:
 
     def vectors(self, gamma: Array) -> tuple[Array, Array]:
         """Return forces and torques (k, 3) of all patches, frame object."""
-        gamma, tilting = gamma.reshape(-1, 4)[:self.count], gamma.reshape(-1, 4)[self.count:]
+        gamma, rocking = gamma.reshape(-1, 4)[:self.count], gamma.reshape(-1, 4)[self.count:]
         forces, torques = np.zeros((self.total, 3)), np.zeros((self.total, 3))
         forces[self.rows] = np.einsum('kac,kc->ka', self.frames, gamma[:, :3])
         torques[self.rows] = self.frames[:, :, 0] * (gamma[:, 3] * self.radii)[:, None]
         if self.tilts:
-            torques[self.rows] += np.einsum('kt,kta->ka', tilting[:, 1:3], self.levers)
+            torques[self.rows] += np.einsum('kt,kta->ka', rocking[:, 1:3], self.levers)
         return forces, torques
 
 
-class ForceProgramme:
+class GraspForceSocp:
     """
     The conic programme of a grasp, for many loads.
 
@@ -199,19 +199,19 @@ class ForceProgramme:
 
     Parameters
     ----------
-    space : ContactSpace
+    space : ForceSpace
     friction, sum_weight : float
     limited : bool
         Whether the limits of patches and joints count.
     """
 
-    def __init__(self, space: ContactSpace, friction: float, sum_weight: float,
+    def __init__(self, space: ForceSpace, friction: float, sum_weight: float,
                  limited: bool = True) -> None:
         limits, torques, torque_limits = space.limits, space.torques, space.torque_limits
         if not limited:
             limits = np.full(len(limits), np.inf)
             torques, torque_limits = torques[:0], torque_limits[:0]
-        self.factors, self.limits, objective, balance, rows = conic_programme(
+        self.factors, self.limits, objective, balance, rows = assemble_socp(
             np.ascontiguousarray(space.map), space.count, float(friction), float(sum_weight),
             space.active, limits, np.ascontiguousarray(torques), torque_limits)
         self.cone_programme = ConeProgramme(objective, balance, rows,
@@ -229,7 +229,7 @@ class ForceProgramme:
         Returns
         -------
         gamma : (c, 4k) float
-            As ``ContactSpace.vectors`` takes them [N]; 0 where not solved.
+            As ``ForceSpace.vectors`` takes them [N]; 0 where not solved.
         failed : int
             The first wrench that nothing balances, -1 if there is none.
         """
@@ -252,9 +252,9 @@ class ForceProgramme:
 
 
 @njit(cache=True)
-def conic_programme(columns: Array, count: int, friction: float, sum_weight: float,
-                    active: NDArray[np.bool_], limits: Array, torques: Array,
-                    torque_limits: Array) -> tuple[Array, Array, Array, Array, Array]:
+def assemble_socp(columns: Array, count: int, friction: float, sum_weight: float,
+                  active: NDArray[np.bool_], limits: Array, torques: Array,
+                  torque_limits: Array) -> tuple[Array, Array, Array, Array, Array]:
     """
     Return factors of the unknowns, right-hand sides of the rows, objective, balance and rows.
 

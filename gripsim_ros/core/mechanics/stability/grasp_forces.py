@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...grasp_theory.contact_set import PatchSet
-from .grasp_force_socp import ContactSpace, ForceProgramme, MinimalForceOptions
+from ...grasp_theory.contact_set import ContactSet
+from .grasp_force_socp import ForceSpace, GraspForceSocp, MinimalForceOptions
 from .stability import checked_friction, checked_wrenches
 
 Array = NDArray[np.float64]
@@ -102,7 +102,7 @@ class MinimalForces:
     violation: float = 0.0
 
 
-def solve_minimal_forces(patches: PatchSet, wrenches: Array, centre_of_mass: Array,
+def solve_minimal_forces(patches: ContactSet, wrenches: Array, centre_of_mass: Array,
                          friction: float, torque_map: Array | None, torque_limits: Array | None,
                          options: MinimalForceOptions = MinimalForceOptions()) -> MinimalForces:
     """
@@ -113,7 +113,7 @@ def solve_minimal_forces(patches: PatchSet, wrenches: Array, centre_of_mass: Arr
 
     Parameters
     ----------
-    patches : PatchSet
+    patches : ContactSet
         The simulated forces matter for passive patches alone.
     wrenches : (c, 6) float
         Loads about the centre of mass [N], [N m].
@@ -150,23 +150,23 @@ def solve_minimal_forces(patches: PatchSet, wrenches: Array, centre_of_mass: Arr
                           wrenches, friction, options)
 
 
-def force_space(patches: PatchSet, centre_of_mass: Array, torque_map: Array | None,
-                torque_limits: Array | None, options: MinimalForceOptions) -> ContactSpace:
+def force_space(patches: ContactSet, centre_of_mass: Array, torque_map: Array | None,
+                torque_limits: Array | None, options: MinimalForceOptions) -> ForceSpace:
     """Return what ``solve_in_space`` needs of a grasp; all as in ``solve_minimal_forces``."""
     rows = np.flatnonzero(~patches.passive | (options.passive_share > 0.0))
     if options.mode == 'seed':
         options = replace(options, tilting_share=0.0)
-    return ContactSpace(patches, rows, centre_of_mass, torque_map, torque_limits, options)
+    return ForceSpace(patches, rows, centre_of_mass, torque_map, torque_limits, options)
 
 
-def solve_in_space(space: ContactSpace, wrenches: Array, friction: float,
+def solve_in_space(space: ForceSpace, wrenches: Array, friction: float,
                    options: MinimalForceOptions, forces: bool = True) -> MinimalForces:
     """
     Return what ``solve_minimal_forces`` does, for the centre of mass at which a space is.
 
     Parameters
     ----------
-    space : ContactSpace
+    space : ForceSpace
         Of ``force_space`` with the same options.
     wrenches, friction, options
         As in ``solve_minimal_forces``.
@@ -182,12 +182,13 @@ def solve_in_space(space: ContactSpace, wrenches: Array, friction: float,
         return _none(space.total, not loaded.any(), int(np.argmax(loaded)),
                      np.inf if loaded.any() else 0.0)
     if options.mode == 'seed':
-        return _solve_seed(space, wrenches, friction)
+        return _solve_pseudo_inverse(space, wrenches, friction)
     return _solve_conic(space, wrenches, friction, options, forces)
 
 
-def seed_forces(patches: PatchSet, wrenches: Array, centre_of_mass: Array, friction: float,
-                internal: Array | None = None, length_scale: float = 0.0) -> tuple[Array, Array]:
+def pseudo_inverse_forces(patches: ContactSet, wrenches: Array, centre_of_mass: Array,
+                          friction: float, internal: Array | None = None,
+                          length_scale: float = 0.0) -> tuple[Array, Array]:
     """
     Return the pseudo-inverse's contact forces and how far they leave the cones.
 
@@ -215,7 +216,7 @@ def seed_forces(patches: PatchSet, wrenches: Array, centre_of_mass: Array, frict
     follows from their equation (1); without cones the least forces have ``gamma_0 = 0``.
     """
     options = MinimalForceOptions(length_scale=length_scale, tilting_share=0.0)
-    space = ContactSpace(patches, np.arange(patches.count), centre_of_mass, None, None, options)
+    space = ForceSpace(patches, np.arange(patches.count), centre_of_mass, None, None, options)
     inverse = np.linalg.pinv(space.map)
     scaled = checked_wrenches(wrenches) / space.unit
     gamma = -scaled @ inverse.T
@@ -239,7 +240,7 @@ def _none(count: int, capable: bool, worst: int, largest: float,
                          np.zeros(count), shortfall)
 
 
-def _solve_conic(space: ContactSpace, wrenches: Array, friction: float,
+def _solve_conic(space: ForceSpace, wrenches: Array, friction: float,
                  options: MinimalForceOptions, forces: bool) -> MinimalForces:
     scaled = wrenches / space.unit
     loads = np.linalg.norm(scaled, axis=1)
@@ -247,7 +248,7 @@ def _solve_conic(space: ContactSpace, wrenches: Array, friction: float,
     order = order[loads[order] > NO_LOAD * loads[order[0]]]
     if not len(order):
         return _none(space.total, True, -1, 0.0)
-    programme = ForceProgramme(space, friction, options.sum_weight)
+    programme = GraspForceSocp(space, friction, options.sum_weight)
     gamma, failed = programme.solve(scaled[order])
     if failed >= 0:
         case = int(order[failed])
@@ -268,7 +269,7 @@ def _solve_conic(space: ContactSpace, wrenches: Array, friction: float,
                          violation)
 
 
-def _solve_seed(space: ContactSpace, wrenches: Array, friction: float) -> MinimalForces:
+def _solve_pseudo_inverse(space: ForceSpace, wrenches: Array, friction: float) -> MinimalForces:
     gamma = -(wrenches / space.unit) @ np.linalg.pinv(space.map).T
     gamma = gamma.reshape(len(wrenches), space.count, 4)
     violations = cone_violation(gamma, friction).max(1)
@@ -283,9 +284,9 @@ def _solve_seed(space: ContactSpace, wrenches: Array, friction: float) -> Minima
                          envelope, None, float(violations[worst]))
 
 
-def _shortfall(space: ContactSpace, wrenches: Array, friction: float,
+def _shortfall(space: ForceSpace, wrenches: Array, friction: float,
                options: MinimalForceOptions) -> Shortfall:
-    programme = ForceProgramme(space, friction, options.sum_weight, limited=False)
+    programme = GraspForceSocp(space, friction, options.sum_weight, limited=False)
     gamma, failed = programme.solve(wrenches)
     needed = np.inf if failed >= 0 else float(gamma[:, :4 * space.count:4].max())
     allowed = float(space.limits[space.active].max(initial=0.0))
@@ -295,10 +296,10 @@ def _shortfall(space: ContactSpace, wrenches: Array, friction: float,
     return Shortfall(needed, allowed, _needed_friction(space, wrenches, friction, options), share)
 
 
-def _needed_friction(space: ContactSpace, wrenches: Array, friction: float,
+def _needed_friction(space: ForceSpace, wrenches: Array, friction: float,
                      options: MinimalForceOptions) -> float:
     def holds(tried: float) -> bool:
-        return ForceProgramme(space, tried, options.sum_weight).solve(wrenches)[1] < 0
+        return GraspForceSocp(space, tried, options.sum_weight).solve(wrenches)[1] < 0
 
     low, high = friction, MAX_FRICTION
     if not holds(high):
@@ -312,10 +313,10 @@ def _needed_friction(space: ContactSpace, wrenches: Array, friction: float,
     return high
 
 
-def _held_share(space: ContactSpace, wrenches: Array, friction: float,
+def _held_share(space: ForceSpace, wrenches: Array, friction: float,
                 options: MinimalForceOptions) -> float:
     """Return the share of the loads that is held: what holds it holds less (convexity)."""
-    programme = ForceProgramme(space, friction, options.sum_weight)
+    programme = GraspForceSocp(space, friction, options.sum_weight)
     low, high = 0.0, 1.0
     while high - low > SHARE_RESOLUTION:
         middle = 0.5 * (low + high)

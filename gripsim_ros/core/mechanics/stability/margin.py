@@ -1,33 +1,34 @@
 """
-How much load a held object bears: compiled kernels.
+Load margin of a held object: compiled kernels.
 
-Loads, twists and grips are those of ``equilibrium.py``, which solves one load; here all are
-judged, and made to grow to where the first fails. See docs/model/stability.md.
+Loads, twists and grasps are those of ``equilibrium.py``, which solves one load case; here all
+are judged, and grow until the first fails. See docs/model/stability.md.
 """
 
 from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
-from .equilibrium import Grip, hold
+from .equilibrium import GraspStiffness, solve_load_case
 
 Array = NDArray[np.float64]
 
-#: A load that cannot be solved at once grows by this share of itself, or this multiple.
+#: Relative step of load continuation, and the first step as a multiple of the load.
 GROWTH = 0.25
 FIRST_GROWTH = 0.125
 
 
 @njit(cache=True)
-def climb(wrench: Array, grip: Grip, x: Array, interval: tuple[float, float], steps: int) -> float:
+def grow_load(wrench: Array, grasp: GraspStiffness, x: Array, interval: tuple[float, float],
+              steps: int) -> float:
     """
-    Let a load grow within an interval of multiples, from the solution x at its start.
+    Grow a load within an interval of multiples (load continuation), from the solution x.
 
     Returns the multiple up to which it holds, to ``steps`` bisections of the last
     growth; x becomes the solution there.
     """
     low, high = interval
-    guess, loads = x.copy(), np.empty(len(grip[1]))
+    guess, loads = x.copy(), np.empty(len(grasp[1]))
     growing = True
     while low < high and (growing or steps > 0):
         if growing:
@@ -37,7 +38,7 @@ def climb(wrench: Array, grip: Grip, x: Array, interval: tuple[float, float], st
             target = 0.5 * (low + high)
             steps -= 1
         guess[:] = x
-        if hold(guess, target * wrench, grip, loads) <= 1.0:
+        if solve_load_case(guess, target * wrench, grasp, loads) <= 1.0:
             low, x[:] = target, guess
         else:
             high, growing = target, False
@@ -45,8 +46,8 @@ def climb(wrench: Array, grip: Grip, x: Array, interval: tuple[float, float], st
 
 
 @njit(cache=True)
-def judge(wrenches: Array, grip: Grip, start: Array, cap: float, steps: int,
-          reserve: float) -> tuple[Array, bool, float, int]:
+def judge_load_cases(wrenches: Array, grasp: GraspStiffness, start: Array, cap: float, steps: int,
+                     reserve: float) -> tuple[Array, bool, float, int]:
     """
     Judge all loads and find the largest multiple that holds.
 
@@ -60,37 +61,37 @@ def judge(wrenches: Array, grip: Grip, start: Array, cap: float, steps: int,
         most, -1 if there is none.
     """
     count = len(wrenches)
-    loads, shares, shift = np.empty(len(grip[1])), np.empty(count), start.copy()
-    balanced = hold(shift, np.zeros(6), grip, loads) <= 1.0
+    loads, shares, shift = np.empty(len(grasp[1])), np.empty(count), start.copy()
+    balanced = solve_load_case(shift, np.zeros(6), grasp, loads) <= 1.0
     solutions = np.empty((count, 6))
     for c in range(count):
         solutions[c] = shift
-        shares[c] = hold(solutions[c], wrenches[c], grip, loads)
+        shares[c] = solve_load_case(solutions[c], wrenches[c], grasp, loads)
         if shares[c] > 1.0:
             solutions[c] = shift
     worst = int(np.argmax(shares)) if count > 0 else -1
-    if not (balanced and has_reserve(shift, grip, reserve, loads)):
+    if not (balanced and has_reserve(shift, grasp, reserve, loads)):
         return shift, False, 0.0 if cap > 0.0 else np.nan, worst
-    margin, limiting = limit_margin(wrenches, grip, (shares, solutions), cap, steps)
+    margin, limiting = find_margin(wrenches, grasp, (shares, solutions), cap, steps)
     if limiting >= 0:
         worst = limiting
     return shift, margin >= 1.0, margin if cap > 0.0 else np.nan, worst
 
 
 @njit(cache=True)
-def has_reserve(shift: Array, grip: Grip, reserve: float, loads: Array) -> bool:
-    """Tell whether the contacts balance near a twist with a share less of friction, no load."""
+def has_reserve(shift: Array, grasp: GraspStiffness, reserve: float, loads: Array) -> bool:
+    """Return True if the contacts balance without load and with a share less of friction."""
     if reserve <= 0.0:
         return True
-    contacts, max_normals, friction, limits, tolerance = grip
+    contacts, max_normals, friction, limits, tolerance = grasp
     less = (contacts, max_normals, (1.0 - reserve) * friction, limits, tolerance)
-    found: bool = hold(shift.copy(), np.zeros(6), less, loads) <= 1.0
+    found: bool = solve_load_case(shift.copy(), np.zeros(6), less, loads) <= 1.0
     return found
 
 
 @njit(cache=True)
-def limit_margin(wrenches: Array, grip: Grip, start: tuple[Array, Array], cap: float,
-                 steps: int) -> tuple[float, int]:
+def find_margin(wrenches: Array, grasp: GraspStiffness, start: tuple[Array, Array], cap: float,
+                steps: int) -> tuple[float, int]:
     """
     Return the margin and the load that limits it, -1 if it is the cap.
 
@@ -100,15 +101,15 @@ def limit_margin(wrenches: Array, grip: Grip, start: tuple[Array, Array], cap: f
     """
     shares, solutions = start
     margin, limiting = max(cap, 1.0), -1
-    x, loads = np.empty(6), np.empty(len(grip[1]))
+    x, loads = np.empty(6), np.empty(len(grasp[1]))
     for c in np.argsort(-shares):
         low = 1.0 if shares[c] <= 1.0 else 0.0
         if low >= margin:
             continue
         x[:] = solutions[c]
-        if hold(x, margin * wrenches[c], grip, loads) <= 1.0:
+        if solve_load_case(x, margin * wrenches[c], grasp, loads) <= 1.0:
             continue
-        multiple = climb(wrenches[c], grip, solutions[c], (low, margin), steps)
+        multiple = grow_load(wrenches[c], grasp, solutions[c], (low, margin), steps)
         if multiple < margin:
             margin, limiting = multiple, c
         if cap == 0.0 and margin < 1.0:

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ShapeError, TaskError
-from ...grasp_theory.contact_set import PatchSet
+from ...grasp_theory.contact_set import ContactSet
 from ...transforms import from_rotation_vector
 from . import equilibrium
 from .contact_springs import ROWS, SLIDING, contact_response, contact_rows
-from .margin import climb, judge
+from .margin import grow_load, judge_load_cases
 
 Array = NDArray[np.float64]
 
@@ -146,7 +146,7 @@ def torque_scale(points: Array, centre_of_mass: Array, length_scale: float) -> f
     return float(np.sqrt(np.einsum('ij,ij->i', arms, arms).max())) or 1.0
 
 
-def judge_stability(patches: PatchSet, wrenches: Array, centre_of_mass: Array, friction: float,
+def judge_stability(patches: ContactSet, wrenches: Array, centre_of_mass: Array, friction: float,
                     options: StabilityOptions = StabilityOptions(),
                     settled: Array = AT_REST) -> StabilityVerdict:
     """
@@ -158,7 +158,7 @@ def judge_stability(patches: PatchSet, wrenches: Array, centre_of_mass: Array, f
 
     Parameters
     ----------
-    patches : PatchSet
+    patches : ContactSet
         All loaded patches, passive ones too.
     wrenches : (c, 6) float
         Loads about the centre of mass [N], [N m]; see ``load_wrenches``.
@@ -190,13 +190,13 @@ def judge_stability(patches: PatchSet, wrenches: Array, centre_of_mass: Array, f
     wrenches, friction = checked_wrenches(wrenches), checked_friction(friction)
     if patches.count == 0:
         return StabilityVerdict(False, 0.0, 0 if len(wrenches) else -1, 0.0, np.zeros(6))
-    grip, unit = _grip(patches, centre_of_mass, friction, options, settled)
+    grasp, unit = _grasp_stiffness(patches, centre_of_mass, friction, options, settled)
     start = settled * unit
-    rest, holds, margin, worst = judge(
-        wrenches / unit, grip, start, float(options.margin_cap),
+    rest, holds, margin, worst = judge_load_cases(
+        wrenches / unit, grasp, start, float(options.margin_cap),
         options.margin_steps if options.margin_cap > 0.0 else 0, float(options.friction_reserve))
     return StabilityVerdict(bool(holds), float(margin), int(worst),
-                            _residual(grip, start, patches), (rest - start) / unit)
+                            _residual(grasp, start, patches), (rest - start) / unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +222,7 @@ class Equilibrium:
     torques: Array
 
 
-def find_equilibrium(patches: PatchSet, wrench: Array, centre_of_mass: Array, friction: float,
+def find_equilibrium(patches: ContactSet, wrench: Array, centre_of_mass: Array, friction: float,
                      options: StabilityOptions = StabilityOptions(),
                      settled: Array = AT_REST) -> Equilibrium:
     """
@@ -249,20 +249,20 @@ def find_equilibrium(patches: PatchSet, wrench: Array, centre_of_mass: Array, fr
     Own derivation, see docs/model/stability.md.
     """
     wrench, friction = checked_wrenches(np.atleast_2d(wrench))[0], checked_friction(friction)
-    grip, unit = _grip(patches, centre_of_mass, friction, options, settled)
+    grasp, unit = _grasp_stiffness(patches, centre_of_mass, friction, options, settled)
     x, loads = settled * unit, np.empty(patches.count)
-    equilibrium.hold(x, np.zeros(6), grip, loads)
+    equilibrium.solve_load_case(x, np.zeros(6), grasp, loads)
     shift = x.copy()
-    share = equilibrium.hold(x, wrench / unit, grip, loads)
+    share = equilibrium.solve_load_case(x, wrench / unit, grasp, loads)
     if share > 1.0:
         x[:] = shift
-        climb(wrench / unit, grip, x, (0.0, 1.0), 0)
-        share = equilibrium.hold(x, wrench / unit, grip, loads)
-    forces, torques = _patch_forces(patches, grip[0], friction, x, unit[5])
+        grow_load(wrench / unit, grasp, x, (0.0, 1.0), 0)
+        share = equilibrium.solve_load_case(x, wrench / unit, grasp, loads)
+    forces, torques = _patch_forces(patches, grasp[0], friction, x, unit[5])
     return Equilibrium(float(share), x / unit - settled, forces, torques)
 
 
-def _patch_forces(patches: PatchSet, contacts: tuple[Array, Array, Array, Array],
+def _patch_forces(patches: ContactSet, contacts: tuple[Array, Array, Array, Array],
                   friction: float, x: Array, scale: float) -> tuple[Array, Array]:
     frames, simulated = patches.frames, patches.normal_forces
     forces, torques = np.zeros((patches.count, 3)), np.zeros((patches.count, 3))
@@ -295,25 +295,26 @@ def checked_wrenches(wrenches: Array) -> Array:
     return wrenches
 
 
-def _grip(patches: PatchSet, centre_of_mass: Array, friction: float,
-          options: StabilityOptions, settled: Array) -> tuple[equilibrium.Grip, Array]:
+def _grasp_stiffness(patches: ContactSet, centre_of_mass: Array, friction: float,
+                     options: StabilityOptions,
+                     settled: Array) -> tuple[equilibrium.GraspStiffness, Array]:
     """Return the kernels' view of a grip, and the unit of its wrenches (6,)."""
     scale = torque_scale(patches.points, centre_of_mass, options.length_scale)
     unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
-    motion, action, normals, stiffness = _contacts(patches, centre_of_mass, scale, options)
+    motion, action, normals, stiffness = _contact_arrays(patches, centre_of_mass, scale, options)
     # Springs start where nothing rubbed: there the pressures would be others.
     pressing = [0, *range(SLIDING, ROWS)]
     starts = stiffness[:, pressing] * (motion[:, pressing] @ (settled * unit))
     starts[:, 0] += normals
     contacts = motion, action, starts, stiffness
     limits = np.array([options.max_translation, options.max_rotation * scale])
-    grip = (contacts, np.ascontiguousarray(patches.max_normal_forces), friction, limits,
-            float(options.tolerance))
-    return grip, unit
+    grasp = (contacts, np.ascontiguousarray(patches.max_normal_forces), friction, limits,
+             float(options.tolerance))
+    return grasp, unit
 
 
-def _contacts(patches: PatchSet, centre_of_mass: Array, scale: float,
-              options: StabilityOptions) -> tuple[Array, Array, Array, Array]:
+def _contact_arrays(patches: ContactSet, centre_of_mass: Array, scale: float,
+                    options: StabilityOptions) -> tuple[Array, Array, Array, Array]:
     """
     Return what the kernels need: motion, action (k, 6, 6), normals (k,), stiffness (k, 6).
 
@@ -324,23 +325,24 @@ def _contacts(patches: PatchSet, centre_of_mass: Array, scale: float,
     """
     reach, forces = options.tilting_share, patches.normal_forces
     motion, action = contact_rows(
-        patches.frames, patches.points - centre_of_mass, patches.friction_radii, patches.tilting,
+        patches.frames, patches.points - centre_of_mass, patches.friction_radii, patches.rocking,
         forces, patches.forces, patches.torques, float(scale), float(reach))
     stiffness = np.zeros((patches.count, ROWS))
     stiffness[:, 0] = patches.normal_stiffness
     stiffness[:, 1:3] = patches.tangential_stiffness[:, None]
     stiffness[:, 3] = patches.tangential_stiffness * options.torsional_ratio
     if reach > 0.0:
-        stiffness[:, 4:] = patches.tilting_stiffness / reach ** 2
+        stiffness[:, 4:] = patches.rocking_stiffness / reach ** 2
     return motion, action, forces, stiffness
 
 
-def _residual(grip: equilibrium.Grip, start: Array, patches: PatchSet) -> float:
+def _residual(grasp: equilibrium.GraspStiffness, start: Array, patches: ContactSet) -> float:
     """Return what is out of balance at the scaled twist at which the patches were simulated."""
     total = float(np.sqrt(np.einsum('ij,ij->i', patches.forces, patches.forces)).sum())
     wrench = np.zeros((8, 6))
     wrench[7] = start
-    size = equilibrium.balance(np.zeros(6), grip, np.empty((ROWS, 8)), wrench)
+    size = equilibrium.fill_residual_and_derivative(np.zeros(6), grasp, np.empty((ROWS, 8)),
+                                                    wrench)
     return float(size) / total if total > 0.0 else 0.0
 
 

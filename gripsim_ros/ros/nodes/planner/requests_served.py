@@ -369,7 +369,7 @@ def let_go(msg, plan: _Plan | None = None) -> None:
         session.planner = session.grasp_object = None
         request, plan.request = plan.request, None
         if request is not None and len(request.grasp_object.mesh.faces) > LARGE_MESH:
-            request.grasp_object.mesh.forget_derived()      # it is held to be shown
+            request.grasp_object.mesh.clear_derived()      # it is held to be shown
             large = True
     if large:
         return_memory()

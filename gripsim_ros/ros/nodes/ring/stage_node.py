@@ -128,7 +128,7 @@ class ObjectStore:
                 large = [held for held in map(self._objects.get, forgotten) if _is_large(held)]
             forgotten.clear()
         for held in large:
-            held.mesh.forget_derived()
+            held.mesh.clear_derived()
         if large or _is_large(grasp_object):
             return_memory()
         return found

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.contact.backends import common_plane as common_planes
 from gripsim_ros.core.contact.backends.common_plane import (
-    arm_triangles, common_plane, parting_plane, triangle_gaps, triangles_may_meet)
+    arm_triangles, common_plane, separating_plane, triangle_gaps, triangles_may_meet)
 from gripsim_ros.core.contact.backends.convex.decomposition import convex_part
 from gripsim_ros.core.contact.backends.convex.epa import pair_contact
 from gripsim_ros.core.errors import ShapeError
@@ -40,7 +40,7 @@ def table_b(case, sign):
 def test_the_triangles_apart_of_the_table_are_parted_by_the_first_plane(sign, distance):
     a, b = np.array(TABLE_A['apart']), table_b('apart', sign)
     plane = common_plane(a, b)
-    assert plane.loops == 1
+    assert plane.iterations == 1
     # Printed 34.39, cut off; by hand 34.3965. It is a bound, not the distance.
     np.testing.assert_allclose(plane.gap, 34.3965, rtol=0.0, atol=ATOL_TABLE)
     np.testing.assert_allclose(plane.normal, [0.7954, 0.6061, 0.0], rtol=0.0, atol=ATOL_TABLE)
@@ -55,7 +55,7 @@ def test_the_meeting_triangles_of_the_table_are_not_parted(sign, deepest):
     np.testing.assert_allclose(hull_distance(a, b), 0.0, rtol=0.0, atol=ATOL_TABLE)
     # Printed -22.70 after 9 loops: where the search stalls depends on the axes of its turns.
     plane = common_plane(a, b)
-    assert -23.5 <= plane.gap <= deepest and plane.loops > 1
+    assert -23.5 <= plane.gap <= deepest and plane.iterations > 1
 
 
 def test_the_first_plane_of_the_meeting_triangles_has_the_gap_computed_by_hand():
@@ -99,7 +99,7 @@ def test_the_parting_plane_and_gjk_agree(count_a, count_b, way, seed):
     rng = np.random.default_rng(seed)
     a = convex_part(rng.normal(size=(count_a, 3)))
     b = convex_part(rng.normal(size=(count_b, 3)) + [way, 0.0, 0.0])
-    plane, apart = parting_plane(a, b)
+    plane, apart = separating_plane(a, b)
     pair = pair_contact(a, b)
     assert apart == (pair.distance > 0.0) == (plane.gap > 0.0)
     assert plane.gap <= pair.distance - pair.depth + ATOL_ROUNDOFF
@@ -110,7 +110,7 @@ def test_a_plane_that_the_search_misses_comes_from_gjk():
     plate = convex_part(shapes.box([2.0, 2.0, 0.02]).vertices)
     needle = convex_part(shapes.box([2.0, 0.02, 0.02]).vertices + [1.5, 0.3, 0.03])
     assert common_plane(plate.vertices, needle.vertices).gap < -0.4
-    plane, apart = parting_plane(plate, needle)
+    plane, apart = separating_plane(plate, needle)
     assert apart
     np.testing.assert_allclose(plane.gap, 0.01, rtol=0.0, atol=ATOL_ROUNDOFF)
     np.testing.assert_allclose(plane.point[2], 0.015, rtol=0.0, atol=ATOL_ROUNDOFF)
@@ -124,7 +124,7 @@ def test_the_last_plane_warms_the_next_search(seed):
     last = common_plane(a, b)
     moved = b @ Rotation.from_rotvec(rng.normal(size=3) * 1e-4).as_matrix()
     if last.gap > 0.01:
-        assert common_plane(a, moved, last.normal).loops == 1
+        assert common_plane(a, moved, last.normal).iterations == 1
 
 
 def test_arms_whose_tips_do_not_pass_each_other_need_no_triangle_tests():
@@ -171,8 +171,8 @@ def test_coinciding_centres_start_along_x():
 def test_a_search_cut_short_still_bounds_the_distance(monkeypatch):
     a, b = (np.array(TABLE_A['apart']), table_b('apart', 1.0))
     found = common_plane(a, b, early_exit=False)
-    monkeypatch.setattr(common_planes, 'MOST_LOOPS', 1)
+    monkeypatch.setattr(common_planes, 'MAX_ITERATIONS', 1)
     cut = common_plane(a, b, early_exit=False)
-    assert cut.loops <= 2 and cut.gap <= found.gap + ATOL_ROUNDOFF
+    assert cut.iterations <= 2 and cut.gap <= found.gap + ATOL_ROUNDOFF
     np.testing.assert_allclose(cut.gap, (b @ cut.normal).min() - (a @ cut.normal).max(),
                                atol=ATOL_TABLE)

@@ -14,9 +14,9 @@ from gripsim_ros.core.bodies import TriangleMesh, shapes
 from gripsim_ros.core.contact import ContactMesh
 from gripsim_ros.core.contact.distance.clearance import (
     ABSOLUTE, RELATIVE, hull_clearances, obstacle_clearance, obstacle_shapes, pair_clearances)
-from gripsim_ros.core.contact.distance.gjk import distance_bound, few_points
+from gripsim_ros.core.contact.distance.gjk import distance_bound, shape_of_points
 from gripsim_ros.core.contact.distance.link_hulls import build_hulls
-from gripsim_ros.core.contact.distance.mesh_distance import overlaps, surface_distance
+from gripsim_ros.core.contact.distance.mesh_distance import mesh_distance, overlaps
 from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.transforms import apply, inverse, transform
 
@@ -35,7 +35,8 @@ def rotation(rng):
 
 def gjk(a, b, T_a_b, absolute=1e-9):
     limits = np.array([0.0, absolute, np.inf])
-    return distance_bound(few_points(np.ascontiguousarray(a)), few_points(np.ascontiguousarray(b)),
+    return distance_bound(shape_of_points(np.ascontiguousarray(a)),
+                          shape_of_points(np.ascontiguousarray(b)),
                           np.ascontiguousarray(T_a_b[:3, :3]), T_a_b[:3, 3].copy(), np.ones(3),
                           limits, np.zeros(2, np.int64))
 
@@ -132,7 +133,7 @@ def test_a_ball_inside_a_ring_is_not_at_distance_zero():
     ring, ball = open_bowl(), ContactMesh(shapes.sphere(0.01, edge_length=0.003))
     hulls = build_hulls([ring], np.array([0]))
     assert hull_clearances(hulls, ball, np.eye(4)[None], np.zeros(3))[0] == 0.0
-    found = surface_distance(ball, ring, np.eye(4), RELATIVE, ABSOLUTE)
+    found = mesh_distance(ball, ring, np.eye(4), RELATIVE, ABSOLUTE)
     assert 0.0193 < found <= 0.02
     assert not overlaps(ball, ring, np.eye(4))
 
@@ -142,7 +143,7 @@ def test_a_ball_inside_a_ring_is_not_at_distance_zero():
 def test_the_distance_of_surfaces_is_close_below_that_of_samples(seed, which):
     rng = np.random.default_rng(seed)
     body, T = OBJECTS[which], pose(rng, rng.uniform(0.03, 0.09))
-    found = surface_distance(body, ROUND, T, RELATIVE, ABSOLUTE)
+    found = mesh_distance(body, ROUND, T, RELATIVE, ABSOLUTE)
     if overlaps(body, ROUND, T):
         return
     upper = min(point_triangle_distances(body.tree.corners, apply(T, ROUND.mesh.vertices)).min(),

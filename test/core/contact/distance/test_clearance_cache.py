@@ -34,7 +34,7 @@ def counted(monkeypatch):
 
 def test_links_that_stand_still_are_asked_for_once(monkeypatch):
     rng, asked = np.random.default_rng(1), counted(monkeypatch)
-    known = clearance_cache.RecentClearances(HULLS, OBJECT)
+    known = clearance_cache.ClearanceCache(HULLS, OBJECT)
     still, swept = np.zeros(3), np.ones(3) * 0.01
     first, second = poses(rng), poses(rng)
     second[[0, 2]] = first[[0, 2]]
@@ -44,8 +44,8 @@ def test_links_that_stand_still_are_asked_for_once(monkeypatch):
 
 
 def test_no_more_than_so_many_answers_are_kept(monkeypatch):
-    monkeypatch.setattr(clearance_cache, 'MOST_ANSWERS', 7)
-    rng, known = np.random.default_rng(2), clearance_cache.RecentClearances(HULLS, OBJECT)
+    monkeypatch.setattr(clearance_cache, 'MAX_ENTRIES', 7)
+    rng, known = np.random.default_rng(2), clearance_cache.ClearanceCache(HULLS, OBJECT)
     for T in [poses(rng) for _ in range(5)]:
         assert_array_equal(known.clearances(T, np.zeros(3)),
                            hull_clearances(HULLS, OBJECT, T, np.zeros(3)))
@@ -53,5 +53,5 @@ def test_no_more_than_so_many_answers_are_kept(monkeypatch):
 
 
 def test_a_hand_without_links_has_no_clearance():
-    none = clearance_cache.RecentClearances(HULLS._replace(which=np.zeros(0, np.int64)), OBJECT)
+    none = clearance_cache.ClearanceCache(HULLS._replace(which=np.zeros(0, np.int64)), OBJECT)
     assert none.clearances(np.zeros((0, 4, 4)), np.zeros(3)).shape == (0,)

@@ -1,13 +1,15 @@
 """Bounds of clearance on few triangles and small hulls, each against all of them."""
 
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
-from gripsim_ros.core.contact.distance.clearance import (
-    _hull_clearances, _obstacle_clearance, _pair_clearances, _part, _plane_gap, _slab_gap,
-    _triangle_gap, _triangle_to_link, ABSOLUTE, obstacle_clearance, obstacle_shapes,
-    pair_clearances, RELATIVE)
-from gripsim_ros.core.contact.distance.gjk import AXIS, BALL, DISC, distance_bound, few_points
-from gripsim_ros.core.contact.distance.link_hulls import (
-    _spread, hull_shape, Hulls, neighbour_graph)
+from gripsim_ros.core.contact.distance.clearance import (ABSOLUTE, RELATIVE, _hull_clearances,
+                                                         _obstacle_clearance, _pair_clearances,
+                                                         _plane_gap, _put_plane, _slab_gap,
+                                                         _triangle_gap, _triangle_to_link,
+                                                         obstacle_clearance, obstacle_shapes,
+                                                         pair_clearances)
+from gripsim_ros.core.contact.distance.gjk import AXIS, BALL, DISC, distance_bound, shape_of_points
+from gripsim_ros.core.contact.distance.link_hulls import (Hulls, _spread_normals, adjacency_graph,
+                                                          hull_shape)
 from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
 from gripsim_ros.core.transforms import apply, transform
 from hypothesis import given, settings, strategies as st
@@ -37,8 +39,8 @@ def random_hulls(rng, which):
         number = np.full(count, -1)
         number[hull.vertices] = np.arange(len(hull.vertices))
         vertices = cloud[hull.vertices]
-        normals, centre = _spread(hull.equations[:, :3]), vertices.mean(axis=0)
-        parts.append((vertices, neighbour_graph(number[hull.simplices], len(vertices)), normals,
+        normals, centre = _spread_normals(hull.equations[:, :3]), vertices.mean(axis=0)
+        parts.append((vertices, adjacency_graph(number[hull.simplices], len(vertices)), normals,
                       (vertices @ normals.T).max(axis=0), centre,
                       np.linalg.norm(vertices - centre, axis=1).max()))
     vertices, graphs, *rest = zip(*parts)
@@ -76,8 +78,8 @@ def test_the_clearance_of_a_hull_is_that_of_the_nearest_triangle(seed, swept, re
     bulges = rng.choice([0.0, 0.05, 0.5], 30)
     found = _hull_clearances(hulls, tree, bulges, bulges.max(), poses, sweep)
     for link in range(2):
-        cloud = few_points(corners_of(hulls, link, poses[link], sweep))
-        exact = max(min(distance(cloud, few_points(corners)) - bulge
+        cloud = shape_of_points(corners_of(hulls, link, poses[link], sweep))
+        exact = max(min(distance(cloud, shape_of_points(corners)) - bulge
                         for corners, bulge in zip(tree.corners, bulges)), 0.0)
         assert found[link] <= exact + 1e-9
         assert found[link] >= exact - max(RELATIVE * exact, ABSOLUTE) - 1e-9
@@ -154,7 +156,7 @@ def test_a_plane_that_parts_supports_the_swept_hull(seed, place):
     hulls, sweep, direction = random_hulls(rng, [0]), rng.normal(size=3), rng.normal(size=3)
     shape, hints = hull_shape(hulls, 0, sweep), np.array([2, 7])
     normals, reach = np.full((4, 3), 9.0), np.full(4, 9.0)
-    _part(shape, direction, hints, normals, reach, place)
+    _put_plane(shape, direction, hints, normals, reach, place)
     unit = -direction / np.linalg.norm(direction)
     assert_allclose(normals[place], unit, rtol=0.0, atol=ATOL_ROUNDOFF)
     corners = np.concatenate([shape.vertices, shape.vertices + sweep])
@@ -196,7 +198,7 @@ def test_obstacles_are_as_far_as_the_nearest_link(seed, reach):
     obstacles = obstacle_shapes(np.array([
         obstacle_row(kind, rng.uniform(0.3, 0.8, 3), pose(rng, 3.0))
         for kind in (OBSTACLE_BOX, OBSTACLE_SPHERE, OBSTACLE_CYLINDER)]))
-    exact = min(distance(obstacle, few_points(corners_of(hulls, link, poses[link], sweep)))
+    exact = min(distance(obstacle, shape_of_points(corners_of(hulls, link, poses[link], sweep)))
                 for obstacle in obstacles for link in range(2))
     for order, layout in ((obstacles, np.asfortranarray), (obstacles[::-1], np.array)):
         found = obstacle_clearance(hulls, layout(poses), sweep, order)
@@ -212,7 +214,8 @@ def test_pairs_of_links_have_bounds_and_the_nearest_pair_its_distance(seed, reac
     hulls = random_hulls(rng, [0, 1, 1, 0])
     poses = np.stack([pose(rng, reach) for _ in range(4)])
     pairs = rng.permutation(np.argwhere(np.triu(np.ones((4, 4), bool), 1)))[:4]
-    clouds = [few_points(corners_of(hulls, link, poses[link], np.zeros(3))) for link in range(4)]
+    clouds = [shape_of_points(corners_of(hulls, link, poses[link], np.zeros(3)))
+              for link in range(4)]
     exact = np.array([distance(clouds[i], clouds[j]) for i, j in pairs])
     bounds = pair_clearances(hulls, pairs, poses)
     for layout in (np.asfortranarray, lambda poses: np.repeat(poses, 2, axis=0)[::2]):

@@ -1,8 +1,9 @@
 """Support points, nearest points of simplices and bounds of distance, each by a plain answer."""
 
 from contact_oracles import hull_distance
-from gripsim_ros.core.contact.distance.gjk import (
-    AXIS, BALL, DISC, distance_bound, EXTRAS, few_points, reduce_simplex, Shape, support, SWEEP)
+from gripsim_ros.core.contact.distance.gjk import (AXIS, BALL, DISC, EXTRAS, SWEEP, Shape,
+                                                   distance_bound, reduce_simplex, shape_of_points,
+                                                   support)
 from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose
@@ -143,7 +144,7 @@ def test_the_bound_is_the_distance_of_swept_and_thickened_hulls(seed, walked, sw
     origin *= rng.uniform(3.0, 8.0) / np.linalg.norm(origin)
     hints, start = np.array([3, 5]), -origin
     found = distance_bound(a, b, turn, origin, start, np.array([0.0, 1e-9, np.inf]), hints)
-    fine = few_points(cloud(a, 90)), few_points(cloud(b, 90) @ turn.T + origin)
+    fine = shape_of_points(cloud(a, 90)), shape_of_points(cloud(b, 90) @ turn.T + origin)
     vertices = [np.ascontiguousarray(shape.vertices) for shape in fine]
     # The direction that is left behind proves the bound, by supporting planes of points.
     way = start / np.linalg.norm(start)

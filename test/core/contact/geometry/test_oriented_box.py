@@ -88,8 +88,8 @@ def test_separation_does_not_depend_on_the_frame(seed):
     rng = np.random.default_rng(seed)
     a, b = random_box(rng), random_box(rng)
     T = transform(Rotation.random(random_state=seed % 2 ** 31).as_matrix(), rng.normal(size=3))
-    np.testing.assert_allclose(separation(a.moved(T), b.moved(T)), separation(a, b), rtol=0.0,
-                               atol=1e-9)
+    np.testing.assert_allclose(separation(a.with_transform(T), b.with_transform(T)),
+                               separation(a, b), rtol=0.0, atol=1e-9)
 
 
 def test_the_region_of_two_cubes_is_their_common_corner():

@@ -10,9 +10,10 @@ from box_cases import meets_box
 import trimesh
 
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
-from gripsim_ros.core.contact.geometry.ray_casting import (
-    AHEAD, BEHIND, cast, contains, cover, direction_frame, ENTRY, EXIT, grid_shape, longer, NO_HIT,
-    slab_range, triangles_under)
+from gripsim_ros.core.contact.geometry.ray_casting import (AHEAD, BEHIND, ENTRY, EXIT, NO_HIT,
+                                                           cast_rays, contains, coverage,
+                                                           direction_frame, doubled, grid_shape,
+                                                           slab_range, triangles_under)
 from gripsim_ros.core.contact.vertices.kernels import _ascending, _sorted_into_cells
 from gripsim_ros.core.contact.vertices.penetrating_vertices import ON_SURFACE
 from gripsim_ros.core.transforms import apply, inverse, transform
@@ -55,7 +56,7 @@ def test_rays_hit_what_they_hit_of_every_triangle_ahead_and_behind(seed):
     points = tree.centres[0] + rng.uniform(-1.0, 1.0, (25, 3)) * tree.radii[0]
     direction = rng.normal(size=3)
     unit = direction / np.linalg.norm(direction)
-    hits = cast(tree, points, direction, np.inf)
+    hits = cast_rays(tree, points, direction, np.inf)
     for column, way in ((AHEAD, unit), (BEHIND, -unit)):
         distances, exits = first_hits(tree.corners, points, way)
         found = np.isfinite(distances)
@@ -70,10 +71,10 @@ def test_rays_hit_what_they_hit_of_every_triangle_ahead_and_behind(seed):
             place = hits.weights[i, column] @ tree.corners[hits.positions[i, column]]
             assert_allclose(place, points[i] + sign * distances[i] * way * sign, rtol=0.0,
                             atol=ATOL_WEIGHTS)
-    ahead = cast(tree, points, 3.0 * direction, 0.0)
+    ahead = cast_rays(tree, points, 3.0 * direction, 0.0)
     assert_allclose(ahead.distances[:, AHEAD], hits.distances[:, AHEAD], rtol=0.0,
                     atol=ATOL_ROUNDOFF)
-    near = cast(tree, points, direction, 0.01)
+    near = cast_rays(tree, points, direction, 0.01)
     close = hits.distances[:, BEHIND] > -0.01
     assert_allclose(near.distances[close, BEHIND], hits.distances[close, BEHIND], rtol=0.0,
                     atol=ATOL_ROUNDOFF)
@@ -91,8 +92,8 @@ def test_hits_grow_with_the_mesh_to_the_bit(seed, size):
     tree, large = body.tree, grown(body, size).tree
     points = tree.centres[0] + rng.uniform(-1.0, 1.0, (40, 3)) * tree.radii[0]
     direction = rng.normal(size=3)
-    hits = cast(tree, points, direction, 0.03)
-    others = cast(large, size * points, direction, size * 0.03)
+    hits = cast_rays(tree, points, direction, 0.03)
+    others = cast_rays(large, size * points, direction, size * 0.03)
     assert_array_equal(size * hits.distances, others.distances)
     for found, other in zip(hits[1:], others[1:]):
         assert_array_equal(found, other)
@@ -103,7 +104,7 @@ def test_a_point_on_the_surface_has_its_hit_behind():
     corners = np.array([[[-1.0, -1, 0], [2, -1, 0], [-1, 2, 0]]])
     tree = tree._replace(centres=np.zeros((1, 3)), radii=np.array([3.0]), corners=corners,
                          children=np.full((1, 2), -1), ranges=np.array([[0, 1]]))
-    hits = cast(tree, np.zeros((1, 3)), np.array([0.0, 0.0, 1.0]), 0.0)
+    hits = cast_rays(tree, np.zeros((1, 3)), np.array([0.0, 0.0, 1.0]), 0.0)
     assert_array_equal(hits.distances, [[np.inf, 0.0]])
     assert_array_equal(hits.sides, [[NO_HIT, EXIT]])
     assert_array_equal(hits.positions, [[-1, 0]])
@@ -111,7 +112,7 @@ def test_a_point_on_the_surface_has_its_hit_behind():
 
 
 def test_no_points_have_no_hits():
-    hits = cast(small_mesh(0).tree, np.zeros((0, 3)), np.array([0.0, 0.0, 1.0]), 0.0)
+    hits = cast_rays(small_mesh(0).tree, np.zeros((0, 3)), np.array([0.0, 0.0, 1.0]), 0.0)
     assert hits.distances.shape == hits.sides.shape == hits.positions.shape == (0, 2)
 
 
@@ -144,8 +145,8 @@ def test_more_triangles_than_there_is_room_for_at_first_are_found():
     tree = ContactMesh.from_arrays(mesh.vertices, mesh.faces).tree
     found = triangles_under(tree, np.eye(3), np.full(3, -1.0), np.full(3, 1.0))
     assert_array_equal(np.sort(found), np.arange(320))
-    assert_array_equal(longer(np.arange(5))[:5], np.arange(5))
-    assert len(longer(np.arange(5))) == 10
+    assert_array_equal(doubled(np.arange(5))[:5], np.arange(5))
+    assert len(doubled(np.arange(5))) == 10
 
 
 @settings(max_examples=60)
@@ -154,7 +155,7 @@ def test_a_triangle_covers_the_points_of_its_projection_and_its_outline(numbers)
     (ax, ay), (bx, by), (cx, cy), (u, v) = np.array(numbers, float).reshape(4, 2)
     projected = np.array([[ax, ay, 0.0], [bx, by, 0.0], [cx, cy, 0.0]])
     area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
-    e0, e1, e2, total = cover(projected, u, v)
+    e0, e1, e2, total = coverage(projected, u, v)
     weights = np.array([e0, e1, e2])
     assert weights.sum() == area
     assert_array_equal(weights @ projected[:, :2], area * np.array([u, v]))

@@ -12,8 +12,9 @@ from gripsim_ros.core.contact import ContactMesh
 from gripsim_ros.core.contact.geometry.closest_point import (
     bounds_in_box, closest_on_triangle, closest_points, points_in_box, triangle_meets_box,
     triangles_in_box)
-from gripsim_ros.core.contact.geometry.culling import (
-    along, BOX_MARGIN, boxes_apart, row_of, turned_motion, vertices_in_box)
+from gripsim_ros.core.contact.geometry.culling import (BOX_MARGIN, boxes_apart, coordinate_along,
+                                                       frame_row, transformed_frame,
+                                                       vertices_in_box)
 from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox, separation
 from gripsim_ros.core.contact.geometry.vp_tree import (
     _fit_to_children, build_vp_tree, DIRECT_SIZE, INFLATION, LEAF_SIZE, refit_vp_tree)
@@ -301,7 +302,7 @@ def test_vertices_in_a_box_are_those_within_its_margin_used_or_not(seed, size):
     loose = np.concatenate([edge, rng.normal(size=(6, 3)) * 0.03])
     mesh = ContactMesh.from_arrays(np.concatenate([corners, loose]),
                                    np.concatenate([faces, extra]))
-    arrays = mesh.arrays
+    arrays = mesh.flat_tree
     to_box = np.column_stack([frame, -frame @ centre])
     found = vertices_in_box(arrays.balls, arrays.nodes, arrays.vertices, int(arrays.sizes[0]),
                             to_box, half)
@@ -320,14 +321,14 @@ def test_boxes_are_apart_where_one_of_fifteen_axes_says_so(seed):
     T[:3, :3], gap = rotation(rng), 0.0
     T[:3, 3] = rng.uniform(-1.0, 1.0, 3)
     for _ in range(6):  # to where they touch
-        gap = separation(a, b.moved(T))
-        way = a.centre - b.moved(T).centre
+        gap = separation(a, b.with_transform(T))
+        way = a.centre - b.with_transform(T).centre
         T[:3, 3] += way / np.linalg.norm(way) * gap
     flat = [np.vstack([box.axes, box.centre, box.half_lengths]) for box in (a, b)]
     for shift in (1e-3, -1e-3):
         moved = T.copy()
         moved[:3, 3] -= way / np.linalg.norm(way) * shift
-        gap = separation(a, b.moved(moved))
+        gap = separation(a, b.with_transform(moved))
         assert boxes_apart(*flat, moved[:3, :3].copy(), moved[:3, 3].copy()) == (gap > 0.0)
 
 
@@ -351,9 +352,9 @@ def test_boxes_that_rounding_could_join_are_not_apart(share, apart, own):
 def test_rows_of_a_turned_frame_map_as_the_frame_after_the_motion(seed):
     rng = np.random.default_rng(seed)
     frame, turn, origin, p = rotation(rng), rotation(rng), rng.normal(size=3), rng.normal(size=3)
-    motion = turned_motion(frame, turn, origin)
+    motion = transformed_frame(frame, turn, origin)
     for k in range(3):
-        assert_allclose(along(row_of(motion, k), *p), (frame @ (turn @ p + origin))[k],
-                        rtol=0.0, atol=ATOL_ROUNDOFF)
-        assert_allclose(along(row_of(frame, k), *p), (frame @ p)[k], rtol=0.0,
+        assert_allclose(coordinate_along(frame_row(motion, k), *p),
+                        (frame @ (turn @ p + origin))[k], rtol=0.0, atol=ATOL_ROUNDOFF)
+        assert_allclose(coordinate_along(frame_row(frame, k), *p), (frame @ p)[k], rtol=0.0,
                         atol=ATOL_ROUNDOFF)

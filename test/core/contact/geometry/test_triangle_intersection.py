@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
-from gripsim_ros.core.contact.geometry.triangle_intersection import find_piercings
+from gripsim_ros.core.contact.geometry.triangle_intersection import intersect_edges_with_faces
 from gripsim_ros.core.transforms import apply, inverse, transform
 
 ATOL_ROUNDOFF = 1e-12
@@ -43,7 +43,7 @@ def test_bodies_meet_exactly_where_an_edge_pierces_or_a_vertex_is_inside(seed):
     shared = overlap(BAR.mesh.vertices, apply(T, PLATE.mesh.vertices))
     if abs(shared) < UNDECIDED:
         return
-    of_bar, of_plate = find_piercings(BAR, PLATE, T)
+    of_bar, of_plate = intersect_edges_with_faces(BAR, PLATE, T)
     inside = vertex_contacts(BAR, PLATE, T)
     found = (len(of_bar.points) + len(of_plate.points) + len(inside.a_in_b.vertices)
              + len(inside.b_in_a.vertices))
@@ -55,8 +55,8 @@ def test_bodies_meet_exactly_where_an_edge_pierces_or_a_vertex_is_inside(seed):
 def test_a_piercing_lies_on_its_edge_and_its_face(seed):
     T = random_pose(seed, 0.02)
     vertices = (BAR.mesh.vertices, apply(T, PLATE.mesh.vertices))
-    for found, one, other, faces in zip(find_piercings(BAR, PLATE, T), vertices, vertices[::-1],
-                                        (PLATE.mesh.faces, BAR.mesh.faces)):
+    for found, one, other, faces in zip(intersect_edges_with_faces(BAR, PLATE, T), vertices,
+                                        vertices[::-1], (PLATE.mesh.faces, BAR.mesh.faces)):
         ends, corners = one[found.edges], other[faces[found.faces]]
         along = ends[:, 1] - ends[:, 0]
         share = (np.einsum('ki,ki->k', found.points - ends[:, 0], along)
@@ -75,7 +75,7 @@ def test_a_rod_through_a_plate_is_found_though_no_vertex_is_inside():
                         np.array([0.003, 0.002, 0.0]))
     inside = vertex_contacts(PLATE, BAR, upright)
     assert len(inside.a_in_b.vertices) == len(inside.b_in_a.vertices) == 0
-    _, of_bar = find_piercings(PLATE, BAR, upright)
+    _, of_bar = intersect_edges_with_faces(PLATE, BAR, upright)
     # Four long edges, and the diagonals of four sides, through both faces of the plate.
     np.testing.assert_allclose(np.abs(of_bar.points[:, 2]), 0.004, rtol=0.0, atol=ATOL_ROUNDOFF)
     assert len(np.unique(np.round(of_bar.points, 9), axis=0)) >= 8
@@ -85,7 +85,7 @@ def test_curved_bodies_agree_with_winding_numbers():
     apple, ball = (ContactMesh(shapes.apple(0.08, 0.01)), ContactMesh(shapes.sphere(0.03, 0.01)))
     for seed in range(20):
         T = random_pose(seed, 0.06)
-        of_apple, of_ball = find_piercings(apple, ball, T)
+        of_apple, of_ball = intersect_edges_with_faces(apple, ball, T)
         moved = apply(T, ball.mesh.vertices)
         numbers = winding_numbers(apple.mesh.triangles, moved)
         back = winding_numbers(ball.mesh.triangles, apply(inverse(T), apple.mesh.vertices))

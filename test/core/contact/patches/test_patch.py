@@ -219,9 +219,9 @@ def lattices_of(monkeypatch, depth, options):
         fits.append(real_fit(*arguments))
         return fits[-1]
 
-    real_zoom, real_fit = sampling.zoom_window, sampling.fitted_window
-    monkeypatch.setattr(sampling, 'zoom_window', zoom)
-    monkeypatch.setattr(sampling, 'fitted_window', fit)
+    real_zoom, real_fit = sampling.refined_grid, sampling.fitted_grid
+    monkeypatch.setattr(sampling, 'refined_grid', zoom)
+    monkeypatch.setattr(sampling, 'fitted_grid', fit)
     edge_down = Rotation.from_euler('x', 45.0, degrees=True).as_matrix()   # of the ball's box
     T = transform(edge_down, np.array([0.0037, -0.0052, 0.02 + 0.01 - depth]))
     return sample_patch(BOX, SphereIndenter(0.01), T, None, options), zooms, fits

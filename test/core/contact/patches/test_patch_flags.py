@@ -4,10 +4,12 @@ from contact_oracles import first_hits
 from gripsim_ros.core.batches import (PATCH_COARSE, PATCH_REACHES_LINK_EDGE,
                                       PATCH_REACHES_OBJECT_EDGE, PATCH_SPREAD)
 from gripsim_ros.core.contact import ContactMesh, SphereIndenter
-from gripsim_ros.core.contact.patches.patch_flags import (
-    _at_probes, _probes, close_enough, EDGE_SLOPE, LEAST_NODES, LOADED_RATIO, patch_flags, PROBES,
-    ray_thickness, SPREAD_COSINE, WAY_RATIO)
-from gripsim_ros.core.contact.patches.sampling_grid import Field, Window
+from gripsim_ros.core.contact.patches.patch_flags import (EDGE_SLOPE, EXIT_RATIO, LOADED_RATIO,
+                                                          MIN_NODES, PROBES, SPREAD_COSINE,
+                                                          _probe_points, _probes,
+                                                          depths_are_shortest, patch_flags,
+                                                          ray_thickness)
+from gripsim_ros.core.contact.patches.sampling_grid import GridSamples, SamplingGrid
 from gripsim_ros.core.transforms import apply, inverse, transform
 from hypothesis import given, settings, strategies as st
 import numpy as np
@@ -44,7 +46,7 @@ def test_probes_are_moved_to_the_indenter(seed):
     rng = np.random.default_rng(seed)
     points, depths, T = rng.normal(size=(40, 3)), rng.normal(size=40), pose(seed, rng)
     own = np.flatnonzero(depths > 0.0)
-    local, total = _at_probes(own, points, depths, T)
+    local, total = _probe_points(own, points, depths, T)
     probes = _probes(own, depths)
     assert_allclose(local, apply(inverse(T), points[probes]), rtol=0.0, atol=RTOL)
     assert_allclose(total, depths[probes].sum(), rtol=RTOL)
@@ -53,11 +55,11 @@ def test_probes_are_moved_to_the_indenter(seed):
 def field_of(points, depths, slopes, positions=None, node=None, labels=None, frame=None):
     """Return a field of which little is asked."""
     count = len(points)
-    window = Window(np.eye(3) if frame is None else frame, np.zeros(2), 1e-3, np.zeros(2),
-                    np.ones((1, 1), bool))
-    return Field(window, np.arange(count).reshape(1, -1) if node is None else node, points,
-                 np.zeros((count, 3)), depths, slopes,
-                 np.zeros(count, int) if labels is None else labels, positions)
+    window = SamplingGrid(np.eye(3) if frame is None else frame, np.zeros(2), 1e-3, np.zeros(2),
+                          np.ones((1, 1), bool))
+    return GridSamples(window, np.arange(count).reshape(1, -1) if node is None else node, points,
+                       np.zeros((count, 3)), depths, slopes,
+                       np.zeros(count, int) if labels is None else labels, positions)
 
 
 @settings(max_examples=40)
@@ -73,9 +75,9 @@ def test_depths_count_where_the_way_out_is_about_as_long(seed, count):
     own = rng.permutation(count)
     probes = _probes(own, depths)
     share = rng.choice([0.7, 0.9, 1.1, 1.4])
-    depths *= distances[probes].sum() / (share * WAY_RATIO * depths[probes].sum())
+    depths *= distances[probes].sum() / (share * EXIT_RATIO * depths[probes].sum())
     field = field_of(apply(T, local), depths, np.ones(count))
-    assert close_enough(field, own, ball, T) == (share > 1.0)
+    assert depths_are_shortest(field, own, ball, T) == (share > 1.0)
 
 
 @settings(max_examples=30)
@@ -142,7 +144,7 @@ def test_flags_tell_the_edges_that_loaded_nodes_reach(seed, radius, facing, hole
     if not len(own):
         return
     link, end, least = edges_of(node, depths, slopes, labels, own)
-    expected = (PATCH_COARSE * (len(own) < LEAST_NODES) + PATCH_REACHES_LINK_EDGE * link
+    expected = (PATCH_COARSE * (len(own) < MIN_NODES) + PATCH_REACHES_LINK_EDGE * link
                 + PATCH_REACHES_OBJECT_EDGE * end + PATCH_SPREAD * (least < SPREAD_COSINE))
     field = field_of(np.zeros((size, 3)), depths, slopes, node=node, labels=labels)
     assert patch_flags(field, own) == expected

@@ -5,17 +5,17 @@ from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.contact import (ContactMesh, MeshIndenter, Patch, PatchOptions,
                                       SphereIndenter)
 from gripsim_ros.core.contact.geometry.closest_point import bounds_in_box, triangles_in_box
-from gripsim_ros.core.contact.geometry.curved_surface import lift
+from gripsim_ros.core.contact.geometry.curved_surface import lift_onto_surface
 from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox
-from gripsim_ros.core.contact.geometry.ray_casting import cast, EXIT
-from gripsim_ros.core.contact.patches.patch import (
-    _coarse_field, _make_patch, _mean_normal, _nearest_label, _Pair, _repeats, _take,
-    THICKNESS_LIMIT)
+from gripsim_ros.core.contact.geometry.ray_casting import EXIT, cast_rays
+from gripsim_ros.core.contact.patches.patch import (THICKNESS_LIMIT, _Pair, _coarse_samples,
+                                                    _is_duplicate, _make_patch, _mean_normal,
+                                                    _nearest_label, _node_arrays)
 from gripsim_ros.core.contact.patches.patch_flags import patch_flags, ray_thickness
-from gripsim_ros.core.contact.patches.region import (
-    _clip, _inward_areas, _starts, find_region, LEAST_FACING, LEAST_RESULTANT, PARTS,
-    REGION_MARGIN)
-from gripsim_ros.core.contact.patches.sampling_grid import Window
+from gripsim_ros.core.contact.patches.region import (MAX_PARTS, MIN_FACING, MIN_RESULTANT,
+                                                     REGION_MARGIN, _clip, _initial_guesses,
+                                                     _inward_areas, find_region)
+from gripsim_ros.core.contact.patches.sampling_grid import SamplingGrid
 from gripsim_ros.core.contact.stage import _direction, MOTIONLESS
 from gripsim_ros.core.transforms import apply, inverse, transform
 from hypothesis import given, settings, strategies as st
@@ -60,7 +60,7 @@ def test_the_mean_normal_is_weighted_by_depth_and_area(seed):
 def test_chosen_nodes_keep_their_numbers_and_limited_depths(seed):
     rng, points, normals, depths, slopes = nodes(seed)
     chosen = rng.permutation(len(points))[:11]
-    taken = _take(chosen, points, normals, depths, slopes, 2.0, 0.5)
+    taken = _node_arrays(chosen, points, normals, depths, slopes, 2.0, 0.5)
     for found, expected in zip(taken, (points[chosen], normals[chosen], 2.0 / slopes[chosen],
                                        np.minimum(depths[chosen], 0.5))):
         assert_array_equal(found, expected)
@@ -103,7 +103,7 @@ def test_a_mesh_is_left_ahead_or_behind_where_its_curved_surface_is(seed, behind
     points = rng.uniform(-0.04, 0.04, (25, 3))
     direction = rng.normal(size=3)
     direction /= np.linalg.norm(direction)
-    hits = cast(tree, points, direction, behind)
+    hits = cast_rays(tree, points, direction, behind)
     depths, labels = MeshIndenter(mesh).ray_depths(points, direction, behind)
     for i in range(len(points)):
         ways = [column for column in (0, 1) if hits.sides[i, column] == EXIT]
@@ -111,8 +111,8 @@ def test_a_mesh_is_left_ahead_or_behind_where_its_curved_surface_is(seed, behind
             assert depths[i] == -np.inf and labels[i] == -1
             continue
         position = hits.positions[i, ways[0]]
-        move = lift(tree.corners, surface.normals, surface.limits, position,
-                    tuple(hits.weights[i, ways[0]]), tuple(direction))[0]
+        move = lift_onto_surface(tree.corners, surface.normals, surface.limits, position,
+                                 tuple(hits.weights[i, ways[0]]), tuple(direction))[0]
         assert_allclose(depths[i], hits.distances[i, ways[0]] + move, rtol=0.0,
                         atol=ATOL_ROUNDOFF)
         assert labels[i] == surface.sides[position]
@@ -151,11 +151,11 @@ def starts_of(inward, sides, outward, hint):
     areas, found, clear = np.linalg.norm(inward, axis=1), [], True
     for side in np.unique(sides):
         left = sides == side
-        for _ in range(PARTS):
+        for _ in range(MAX_PARTS):
             if not left.any():
                 break
             total = inward[left].sum(axis=0)
-            if np.linalg.norm(total) < LEAST_RESULTANT * areas[left].sum():
+            if np.linalg.norm(total) < MIN_RESULTANT * areas[left].sum():
                 clear = False
                 sums = [inward[left & (inward @ guide > 0.0)].sum(axis=0)
                         for guide in (outward, hint)]
@@ -164,7 +164,7 @@ def starts_of(inward, sides, outward, hint):
                 break
             direction = total / np.linalg.norm(total)
             found.append([side, *direction])
-            left = left & (inward @ direction < LEAST_FACING * areas)
+            left = left & (inward @ direction < MIN_FACING * areas)
     return np.array(found).reshape(-1, 4), clear
 
 
@@ -183,7 +183,7 @@ def test_sides_start_where_most_of_them_faces_then_the_rest(seed, count, share, 
     guides = rng.normal(size=3) * outward, rng.normal(size=3) * hint
     a, b, c = corners[positions].transpose(1, 0, 2)
     expected, is_clear = starts_of(np.cross(c - a, b - a) / 2.0, sides[positions], *guides)
-    starts, directions, clear = _starts(corners, sides, positions, *guides)
+    starts, directions, clear = _initial_guesses(corners, sides, positions, *guides)
     assert clear == is_clear
     assert_array_equal(starts, expected[:, 0])
     assert_allclose(directions, expected[:, 1:], rtol=0.0, atol=ATOL_ROUNDOFF)
@@ -197,11 +197,12 @@ def clipped(mesh, margin, box):
 def box_of(body, indenter, T):
     """Return the region as boxes moved and clipped in turn, or None."""
     margin = REGION_MARGIN * body.tree.size
-    box = clipped(body, body.bulge, indenter.box.moved(T).inflated(indenter.bulge + body.bulge))
+    box = clipped(body, body.bulge, indenter.box.with_transform(T).inflated(indenter.bulge
+                                                                            + body.bulge))
     if box is not None and indenter.tree is not None:
-        box = box.moved(inverse(T)).inflated(margin)
+        box = box.with_transform(inverse(T)).inflated(margin)
         box = clipped(indenter.body, indenter.bulge, box)
-        box = box and box.moved(T)
+        box = box and box.with_transform(T)
     elif box is not None:
         box = box.inflated(margin)
     box = box and clipped(body, body.bulge, box.inflated(body.bulge))
@@ -225,13 +226,13 @@ def test_a_region_is_where_both_surfaces_may_be(seed, indenter, body, away, movi
                         atol=ATOL_ROUNDOFF)
     found = triangles_in_box(body.tree, region.box.axes, region.box.centre,
                              region.box.half_lengths)
-    outward = T[:3, :3] @ indenter.facing(region.box.moved(inverse(T)))
+    outward = T[:3, :3] @ indenter.mean_normal(region.box.with_transform(inverse(T)))
     inward = -np.cross(*(body.tree.corners[found, k] - body.tree.corners[found, 0]
                          for k in (1, 2))) / 2.0
     rows = starts_of(inward, body.surface.sides[found], outward,
                      outward if motion is None else motion)[0]
-    assert_array_equal([start.side for start in region.starts], rows[:, 0])
-    assert_allclose(np.array([start.direction for start in region.starts]).reshape(-1, 3),
+    assert_array_equal([start.side for start in region.guesses], rows[:, 0])
+    assert_allclose(np.array([start.direction for start in region.guesses]).reshape(-1, 3),
                     rows[:, 1:], rtol=0.0, atol=ATOL_SUMS)
 
 
@@ -241,7 +242,8 @@ def test_a_point_has_the_spot_of_the_nearest_lattice_point(seed):
     rng = np.random.default_rng(seed)
     shape = tuple(rng.integers(1, 6, 2))
     labels = rng.integers(-1, 3, shape)
-    window = Window(pose(seed, rng)[:3, :3], rng.normal(size=2), 0.3, np.zeros(2), labels > 0)
+    window = SamplingGrid(pose(seed, rng)[:3, :3], rng.normal(size=2), 0.3, np.zeros(2),
+                          labels > 0)
     points = rng.normal(size=(20, 3))
     places = np.indices(shape).reshape(2, -1).T * 0.3 + window.start
     ways = (points @ window.frame[:2].T)[:, None] - places
@@ -255,8 +257,8 @@ def test_a_patch_keeps_its_own_nodes_and_narrow_gaps(depth, others):
     T, ball = transform(np.eye(3), np.array([0.003, 0.002, 0.022 - depth])), SphereIndenter(0.02)
     pair = _Pair(PLATE, ball, T, PatchOptions(gap_ratio=1.5))
     region = find_region(PLATE, ball, T, None)
-    start, = (start for start in region.starts if start.direction[2] < -0.9)
-    field, _ = _coarse_field(pair, region, start.side, start.direction)
+    start, = (start for start in region.guesses if start.direction[2] < -0.9)
+    field, _ = _coarse_samples(pair, region, start.side, start.direction)
     own = np.flatnonzero((field.depths > 0.0) & (field.points[:, 0] < (0.004 if others else 1.0)))
     patch = _make_patch(pair, start.side, field, own, others)
     greatest, thickness = field.depths[own].max(), ray_thickness(PLATE, field, own)
@@ -267,7 +269,7 @@ def test_a_patch_keeps_its_own_nodes_and_narrow_gaps(depth, others):
     limit = THICKNESS_LIMIT * thickness
     assert_array_equal(patch.points, field.points[chosen])
     assert_array_equal(patch.normals, field.normals[chosen])
-    assert_allclose(patch.areas, field.window.spacing ** 2 / field.slopes[chosen], rtol=RTOL)
+    assert_allclose(patch.areas, field.grid.spacing ** 2 / field.slopes[chosen], rtol=RTOL)
     assert_array_equal(patch.depths, np.minimum(field.depths[chosen], limit))
     assert patch.flags == patch_flags(field, own) + PATCH_THROUGH * (greatest > limit)
     assert (patch.thickness, patch.side) == (thickness, start.side)
@@ -286,6 +288,6 @@ def test_a_patch_repeats_one_of_its_side_with_nodes_where_it_is_deepest(away, re
     patch = patch_of([[0.0, 9.0, 0.0], [0.0, 0.0, 0.0]], [0.1, 0.2], own)
     known = patch_of([[0.0, 0.0, 0.1], [0.0, 0.0, away]], [-0.1, 0.1], others)
     far = patch_of([[50.0, 0.0, 0.0]], [0.1], [0.1])
-    assert _repeats(patch, [far, known]) == repeats
-    assert not _repeats(patch, [patch_of(known.points, known.depths, others, side=1)])
-    assert not _repeats(patch, [])
+    assert _is_duplicate(patch, [far, known]) == repeats
+    assert not _is_duplicate(patch, [patch_of(known.points, known.depths, others, side=1)])
+    assert not _is_duplicate(patch, [])

@@ -1,13 +1,13 @@
 """Lattices on few triangles and spots on small fields, each step against a plain answer."""
 
 from gripsim_ros.core.contact import ContactMesh, MeshIndenter, SphereIndenter
-from gripsim_ros.core.contact.geometry.curved_surface import CurvedSurface, lift
-from gripsim_ros.core.contact.geometry.ray_casting import SLACK
+from gripsim_ros.core.contact.geometry.curved_surface import CurvedSurface, lift_onto_surface
+from gripsim_ros.core.contact.geometry.ray_casting import COVERAGE_TOLERANCE
 from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
-from gripsim_ros.core.contact.patches.rasterise import _roomier, _span, LEAST_SLOPE, raster
+from gripsim_ros.core.contact.patches.rasterise import MIN_SLOPE, _doubled, _index_range, rasterise
 from gripsim_ros.core.contact.patches.sampling_grid import (
-    _largest_step, _pick, find_spots, LARGEST_REACH, mask_round, nodes_above, overlapping_nodes,
-    sample_field, UNKNOWN_RISE, Window)
+    MAX_REACH, UNKNOWN_RISE, SamplingGrid, _deepest_nodes, _largest_step, find_contact_spots,
+    mask_near, nodes_deeper_than, overlapping_nodes, sample_grid)
 from gripsim_ros.core.transforms import apply, inverse, transform
 from hypothesis import given, settings, strategies as st
 import numpy as np
@@ -32,21 +32,21 @@ def rotation(rng):
 def test_a_span_is_that_of_the_lattice_points_between_two_values(least, width, start, spacing,
                                                                  count):
     low, high = least / 2.0, (least + width) / 2.0
-    first, last = _span(low, high, float(start), spacing, count, SLACK)
+    first, last = _index_range(low, high, float(start), spacing, count, COVERAGE_TOLERANCE)
     expected = [i for i in range(count) if low <= start + i * spacing <= high]
     assert list(range(first, last + 1)) == expected
 
 
 @pytest.mark.parametrize('share, expected', [(0.5, [1, 2, 3]), (2.0, [2])])
 def test_a_span_takes_in_what_rounding_left_out(share, expected):
-    slack = share * SLACK * 0.25
-    first, last = _span(0.25 + slack, 0.75 - slack, 0.0, 0.25, 9, SLACK)
+    slack = share * COVERAGE_TOLERANCE * 0.25
+    first, last = _index_range(0.25 + slack, 0.75 - slack, 0.0, 0.25, 9, COVERAGE_TOLERANCE)
     assert list(range(first, last + 1)) == expected
 
 
 def test_roomier_arrays_keep_what_they_have():
     cells, positions, edges = np.arange(5), np.arange(5, 10), np.arange(20.0).reshape(5, 4)
-    for grown, old in zip(_roomier(cells, positions, edges), (cells, positions, edges)):
+    for grown, old in zip(_doubled(cells, positions, edges), (cells, positions, edges)):
         assert grown.shape == (10, *old.shape[1:])
         assert_array_equal(grown[:5], old)
 
@@ -59,7 +59,7 @@ def test_of_the_nodes_over_a_point_the_deepest_is_picked(seed, count):
     cells = rng.choice(np.flatnonzero(mask), count) if mask.any() else np.zeros(0, np.int64)
     depths = rng.normal(size=len(cells))
     depths[rng.random(len(cells)) < 0.2] = -np.inf
-    check_picks(_pick(cells, depths, mask), cells, depths, mask)
+    check_picks(_deepest_nodes(cells, depths, mask), cells, depths, mask)
 
 
 def check_picks(node, cells, depths, mask):
@@ -117,15 +117,15 @@ def raster_of_all(tree, surface, side, frame, start, spacing, heights, mask):
                                 (ax - u) * (by - v) - (ay - v) * (bx - u)]) / area
             if weights.min() < 0.0:
                 continue
-            _, point, normal = lift(tree.corners, surface.normals, surface.limits, position,
-                                    tuple(weights), tuple(frame[2]))
-            if -np.array(normal) @ frame[2] >= LEAST_SLOPE:
+            _, point, normal = lift_onto_surface(tree.corners, surface.normals, surface.limits,
+                                                 position, tuple(weights), tuple(frame[2]))
+            if -np.array(normal) @ frame[2] >= MIN_SLOPE:
                 rows.append([i * mask.shape[1] + j, position, *point, *-np.array(normal)])
     return np.array(rows).reshape(-1, 8)
 
 
 def check_raster(tree, surface, *window):
-    cells, points, normals, positions = raster(tree, surface, *window)
+    cells, points, normals, positions = rasterise(tree, surface, *window)
     found = np.column_stack([cells, positions, points, normals])
     expected = raster_of_all(tree, surface, *window)
     assert len(found) == len(expected)
@@ -178,14 +178,14 @@ def test_a_field_has_the_indenters_depths_along_the_normals(seed, as_mesh):
     rng = np.random.default_rng(seed)
     indenter = MeshIndenter(OTHER) if as_mesh else SphereIndenter(0.03)
     frame = rotation(rng)
-    window = Window(frame, np.array([-0.015, -0.01]), 0.01, np.array([-0.05, 0.0]),
-                    rng.random((4, 3)) < 0.8)
+    window = SamplingGrid(frame, np.array([-0.015, -0.01]), 0.01, np.array([-0.05, 0.0]),
+                          rng.random((4, 3)) < 0.8)
     T = transform(rotation(rng), -0.066 * frame[2] + 0.004 * rng.normal(size=3))
     side = int(BODY.surface.sides[0])
-    field = sample_field(BODY, side, window, indenter, T, 0.01)
-    cells, points, normals, positions = raster(BODY.tree, BODY.surface, side, *window[:4],
-                                               window.mask)
-    assert field.window is window
+    field = sample_grid(BODY, side, window, indenter, T, 0.01)
+    cells, points, normals, positions = rasterise(BODY.tree, BODY.surface, side, *window[:4],
+                                                  window.mask)
+    assert field.grid is window
     for found, expected in ((field.points, points), (field.normals, normals),
                             (field.positions, positions)):
         assert_array_equal(found, expected)
@@ -244,11 +244,11 @@ def test_spots_are_groups_of_points_in_contact_else_of_promising_ones(seed, shap
     spacing = float(rng.choice([0.25, 2.0, 8.0]))
     grid = np.where(node >= 0, depths[np.maximum(node, 0)], -np.inf)
     overlapping = int((grid > 0.0).sum())
-    reach = min(max(1, int(1.2 * np.sqrt(overlapping))), LARGEST_REACH) if overlapping else 1
+    reach = min(max(1, int(1.2 * np.sqrt(overlapping))), MAX_REACH) if overlapping else 1
     chosen = grid > 0.0 if overlapping else grid + largest_steps(grid, spacing) > 0.0
     places = np.argwhere(chosen & (grid > -np.inf))
     groups = groups_of(places, reach)
-    spots = find_spots(node, depths, spacing)
+    spots = find_contact_spots(node, depths, spacing)
     count = len(np.unique(groups))
     assert spots.counts.shape == (count,) and spots.bounds.shape == (count, 4)
     expected = np.full(shape, -1)
@@ -267,10 +267,10 @@ def test_spots_are_groups_of_points_in_contact_else_of_promising_ones(seed, shap
 def test_many_points_in_contact_reach_no_farther_than_a_limit():
     grid = np.full((8, 30), -1.0)
     grid[:, :8] = 1.0
-    for gap, count in ((LARGEST_REACH, 1), (LARGEST_REACH + 1, 2)):
+    for gap, count in ((MAX_REACH, 1), (MAX_REACH + 1, 2)):
         depths = grid.copy()
         depths[3, 7 + gap] = 1.0
-        spots = find_spots(np.arange(240).reshape(8, 30), depths.ravel(), 1.0)
+        spots = find_contact_spots(np.arange(240).reshape(8, 30), depths.ravel(), 1.0)
         assert len(spots.counts) == count and spots.counts.sum() == 65
 
 
@@ -283,7 +283,7 @@ def test_a_round_mask_holds_the_points_within_the_radius(seed, whole):
     start = rng.integers(-3, 2, 2).astype(float) if whole else rng.normal(size=2)
     local = (rng.integers(-4, 6, (3, 2)) / 2.0 if whole else 1.5 * rng.normal(size=(3, 2)))
     radius = float(rng.choice([0.0, 0.5, 1.0, 2.5])) if whole else rng.uniform(0.1, 1.5)
-    found = mask_round(local, start, spacing, counts, radius)
+    found = mask_near(local, start, spacing, counts, radius)
     steps = np.stack(np.meshgrid(np.arange(counts[0]), np.arange(counts[1]), indexing='ij'), -1)
     ways = (start + steps * spacing)[:, :, None] - local
     assert_array_equal(found, ((ways ** 2).sum(axis=-1) <= radius ** 2).any(axis=-1))
@@ -299,6 +299,6 @@ def test_nodes_are_picked_by_depth_and_spot(seed):
     node = np.where(rng.random(shape) < 0.3, -1 - rng.integers(0, 2, shape), node)
     labels = rng.integers(-1, 2, shape)
     held = node[node >= 0]
-    assert_array_equal(nodes_above(node, depths, -0.3), held[depths[held] > -0.3])
+    assert_array_equal(nodes_deeper_than(node, depths, -0.3), held[depths[held] > -0.3])
     own = np.unique(node[(labels == 1) & (node >= 0)])
     assert_array_equal(overlapping_nodes(node, depths, labels, 1), own[depths[own] > 0.0])

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
 from gripsim_ros.core.contact.published.intersection_rule import (
-    SeedMesh, _build_tree, _nearest, seed_contacts)
+    RuleMesh, _build_tree, _nearest, rule_contacts)
 from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.transforms import apply, transform
 
@@ -60,7 +60,7 @@ def test_one_branch_misses_the_nearest_point():
 
 def test_on_fine_even_meshes_the_rule_loses_little_and_one_branch_more(rng):
     apple, ball = shapes.apple(0.08, 0.001), shapes.sphere(0.03, 0.001)
-    seeds_, exacts = (SeedMesh(apple), SeedMesh(ball)), (ContactMesh(apple), ContactMesh(ball))
+    seeds_, exacts = (RuleMesh(apple), RuleMesh(ball)), (ContactMesh(apple), ContactMesh(ball))
     true, found = 0, {False: 0, True: 0}
     for _ in range(10):
         d = rng.normal(size=3)
@@ -69,7 +69,7 @@ def test_on_fine_even_meshes_the_rule_loses_little_and_one_branch_more(rng):
         right = vertex_contacts(*exacts, T, d).b_in_a
         true += len(right.vertices)
         for one_sided in (False, True):
-            mine = seed_contacts(*seeds_, T, d, one_sided).b_in_a
+            mine = rule_contacts(*seeds_, T, d, one_sided).b_in_a
             _, here, there = np.intersect1d(mine.vertices, right.vertices, return_indices=True)
             np.testing.assert_allclose(mine.depths[here], right.depths[there], rtol=0.0,
                                        atol=ATOL_ROUNDOFF)
@@ -87,7 +87,7 @@ def test_a_depth_leads_to_the_triangle_named(seed):
     box = shapes.box([0.05, 0.06, 0.04], 0.02)
     T_a_b, d = random_pose(rng, 0.03), rng.normal(size=3)
     d /= np.linalg.norm(d)
-    found = seed_contacts(SeedMesh(APPLE), SeedMesh(box), T_a_b, d).b_in_a
+    found = rule_contacts(RuleMesh(APPLE), RuleMesh(box), T_a_b, d).b_in_a
     corners = APPLE.vertices[APPLE.faces[found.triangles]]
     np.testing.assert_allclose(np.einsum('kc,kci->ki', found.weights, corners), found.points,
                                rtol=0.0, atol=1e-9 * APPLE.diagonal)
@@ -115,7 +115,7 @@ def test_the_nearest_vertex_is_not_always_a_corner_of_the_triangle_hit():
     exact = vertex_contacts(ContactMesh.from_arrays(*probe),
                             ContactMesh.from_arrays(vertices, faces), np.eye(4), up)
     assert list(exact.a_in_b.vertices) == [0]
-    rule = seed_contacts(SeedMesh.from_arrays(*probe), SeedMesh.from_arrays(vertices, faces),
+    rule = rule_contacts(RuleMesh.from_arrays(*probe), RuleMesh.from_arrays(vertices, faces),
                          np.eye(4), up)
     assert len(rule.a_in_b.vertices) == 0
 
@@ -129,7 +129,7 @@ def test_a_vertex_before_two_layers_is_taken_for_a_contact():
     along = np.array([1.0, 0.0, 0.0])
     exact = vertex_contacts(ContactMesh.from_arrays(*probe), ContactMesh(banana), np.eye(4), along)
     assert len(exact.a_in_b.vertices) == 0
-    rule = seed_contacts(SeedMesh.from_arrays(*probe), SeedMesh(banana), np.eye(4), along)
+    rule = rule_contacts(RuleMesh.from_arrays(*probe), RuleMesh(banana), np.eye(4), along)
     assert 0 in rule.a_in_b.vertices
 
 
@@ -138,26 +138,26 @@ def test_a_rod_on_a_coarse_face_is_missed():
     T = transform(np.eye(3), np.array([0.0, 0.0, 2.9]))
     down = np.array([0.0, 0.0, -1.0])
     assert len(vertex_contacts(ContactMesh(cube), ContactMesh(rod), T, down).b_in_a.vertices) == 4
-    assert len(seed_contacts(SeedMesh(cube), SeedMesh(rod), T, down).b_in_a.vertices) == 0
+    assert len(rule_contacts(RuleMesh(cube), RuleMesh(rod), T, down).b_in_a.vertices) == 0
 
 
 def test_a_soup_is_answered_with_its_own_indices():
-    soup = SeedMesh.from_arrays(BALL.triangles.reshape(-1, 3),
+    soup = RuleMesh.from_arrays(BALL.triangles.reshape(-1, 3),
                                 np.arange(3 * len(BALL.faces)).reshape(-1, 3))
     d = np.array([0.3, 0.2, 0.9])
     T = transform(np.eye(3), np.array([0.0, 0.01, -0.06]))
-    merged = seed_contacts(SeedMesh(APPLE), SeedMesh(BALL), T, d).b_in_a
-    found = seed_contacts(SeedMesh(APPLE), soup, T, d).b_in_a
+    merged = rule_contacts(RuleMesh(APPLE), RuleMesh(BALL), T, d).b_in_a
+    found = rule_contacts(RuleMesh(APPLE), soup, T, d).b_in_a
     assert len(merged.vertices) > 10
     np.testing.assert_array_equal(np.unique(BALL.faces.ravel()[found.vertices]), merged.vertices)
 
 
 def test_bodies_apart_are_rejected_by_their_boxes():
     T = transform(np.eye(3), np.array([1.0, 0.0, 0.0]))
-    answer = seed_contacts(SeedMesh(APPLE), SeedMesh(BALL), T, np.array([1.0, 0.0, 0.0]))
+    answer = rule_contacts(RuleMesh(APPLE), RuleMesh(BALL), T, np.array([1.0, 0.0, 0.0]))
     assert len(answer.a_in_b.vertices) == len(answer.b_in_a.vertices) == 0
 
 
 def test_the_rule_needs_a_direction():
     with pytest.raises(ShapeError, match='three finite numbers'):
-        seed_contacts(SeedMesh(APPLE), SeedMesh(BALL), np.eye(4), np.zeros(3))
+        rule_contacts(RuleMesh(APPLE), RuleMesh(BALL), np.eye(4), np.zeros(3))

@@ -3,8 +3,8 @@
 from contact_oracles import first_hits
 from gripsim_ros.core.contact.geometry.ray_casting import direction_frame
 from gripsim_ros.core.contact.published.intersection_rule import (
-    _build_tree, _choose_vantage, _divide, _line_meets, _nearest, _nearest_fans, AREA_SLACK,
-    CANDIDATES, LEAF_SIZE, seed_contacts, SeedMesh)
+    AREA_SLACK, CANDIDATES, LEAF_SIZE, RuleMesh, _build_tree, _choose_vantage, _divide,
+    _line_meets, _nearest, _nearest_fans, rule_contacts)
 from gripsim_ros.core.transforms import apply, inverse, transform
 from hypothesis import given, settings, strategies as st
 import numpy as np
@@ -162,7 +162,7 @@ def test_a_triangle_is_met_a_little_beyond_its_edge(share, met):
 def test_the_rule_tries_the_triangles_round_the_nearest_vertex(seed):
     rng = np.random.default_rng(seed)
     mesh = trimesh.creation.icosphere(1, 1.0)
-    target = SeedMesh.from_arrays(mesh.vertices + 0.05 * rng.normal(size=(42, 3)), mesh.faces)
+    target = RuleMesh.from_arrays(mesh.vertices + 0.05 * rng.normal(size=(42, 3)), mesh.faces)
     places, faces, starts, incident = target.fans
     candidates = np.sort(rng.permutation(42)[:30])
     points, direction = rng.uniform(-1.2, 1.2, (12, 3)), rng.normal(size=3)
@@ -187,7 +187,7 @@ def rough_ball(rng):
     """Return a ball of 1 m, no two of its edges alike."""
     mesh = trimesh.creation.icosphere(2, 1.0)
     noise = 0.02 * rng.normal(size=mesh.vertices.shape)
-    return SeedMesh.from_arrays(mesh.vertices + noise, mesh.faces)
+    return RuleMesh.from_arrays(mesh.vertices + noise, mesh.faces)
 
 
 @settings(max_examples=10)
@@ -197,7 +197,7 @@ def test_bodies_that_change_places_change_their_answers(seed):
     a, b, d = rough_ball(rng), rough_ball(rng), rng.normal(size=3)
     d /= np.linalg.norm(d)
     T = transform(Rotation.random(random_state=seed).as_matrix(), -1.7 * d)
-    forth, back = seed_contacts(a, b, T, d), seed_contacts(b, a, inverse(T), -T[:3, :3].T @ d)
+    forth, back = rule_contacts(a, b, T, d), rule_contacts(b, a, inverse(T), -T[:3, :3].T @ d)
     assert len(forth.a_in_b.vertices) and len(forth.b_in_a.vertices)
     for found, other in ((forth.a_in_b, back.b_in_a), (forth.b_in_a, back.a_in_b)):
         assert_array_equal(found.vertices, other.vertices)
@@ -214,10 +214,10 @@ def test_bodies_that_change_places_change_their_answers(seed):
 def test_every_triangle_may_be_the_one_that_is_left_by(rng):
     a, b = rough_ball(rng), rough_ball(rng)
     T, d = transform(np.eye(3), np.array([0.0, 0.0, -1.7])), np.array([0.0, 0.0, 1.0])
-    found = seed_contacts(a, b, T, d).b_in_a
+    found = rule_contacts(a, b, T, d).b_in_a
     first = found.triangles[len(found.triangles) // 2]
     faces = np.roll(a.mesh.faces, -first, axis=0)
-    other = seed_contacts(SeedMesh.from_arrays(a.mesh.vertices, faces), b, T, d).b_in_a
+    other = rule_contacts(RuleMesh.from_arrays(a.mesh.vertices, faces), b, T, d).b_in_a
     assert 0 in other.triangles
     assert_array_equal(found.vertices, other.vertices)
     assert_array_equal(found.depths, other.depths)
@@ -227,9 +227,9 @@ def test_every_triangle_may_be_the_one_that_is_left_by(rng):
 @pytest.mark.parametrize('distance', [1.9, 9.0])
 def test_bodies_apart_have_no_contacts(distance):
     box = trimesh.creation.icosphere(1, 0.9)
-    ball, T = SeedMesh.from_arrays(box.vertices, box.faces), transform(np.eye(3), np.ones(3))
+    ball, T = RuleMesh.from_arrays(box.vertices, box.faces), transform(np.eye(3), np.ones(3))
     T[:3, 3] *= distance
-    found = seed_contacts(ball, ball, T, np.array([1.0, 0.0, 0.0]))
+    found = rule_contacts(ball, ball, T, np.array([1.0, 0.0, 0.0]))
     for side in (found.a_in_b, found.b_in_a):
         assert side.vertices.shape == side.depths.shape == side.triangles.shape == (0,)
         assert side.points.shape == side.weights.shape == (0, 3)

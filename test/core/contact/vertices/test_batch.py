@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
-from gripsim_ros.core.contact.vertices.batch import many_vertex_contacts
+from gripsim_ros.core.contact.vertices.batch import batch_vertex_contacts
 from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.transforms import transform
 
@@ -25,7 +25,7 @@ def jobs(rng):
 @pytest.mark.parametrize('workers', [1, 2, 3])
 def test_each_answer_is_that_of_the_single_question(rng, workers):
     poses, directions = jobs(rng)
-    many = many_vertex_contacts(LINKS, BODY, poses, directions, workers)
+    many = batch_vertex_contacts(LINKS, BODY, poses, directions, workers)
     for i in range(COUNT):
         for link, mesh in enumerate(LINKS):
             one, found = vertex_contacts(mesh, BODY, poses[i, link], directions[i, link]), many.of(
@@ -41,10 +41,10 @@ def test_each_answer_is_that_of_the_single_question(rng, workers):
 def test_what_does_not_fit_is_refused(rng):
     poses, directions = jobs(rng)
     with pytest.raises(ShapeError, match='2 links need poses'):
-        many_vertex_contacts(LINKS, BODY, poses[:, :1], directions)
+        batch_vertex_contacts(LINKS, BODY, poses[:, :1], directions)
     with pytest.raises(ShapeError, match='three finite numbers'):
-        many_vertex_contacts(LINKS, BODY, poses, 0.0 * directions)
+        batch_vertex_contacts(LINKS, BODY, poses, 0.0 * directions)
     with pytest.raises(ShapeError, match='at least 1, got 0'):
-        many_vertex_contacts(LINKS, BODY, poses, directions, 0)
+        batch_vertex_contacts(LINKS, BODY, poses, directions, 0)
     with pytest.raises(ShapeError, match='not .7, 0.'):
-        many_vertex_contacts(LINKS, BODY, poses, directions).of(COUNT, 0)
+        batch_vertex_contacts(LINKS, BODY, poses, directions).of(COUNT, 0)

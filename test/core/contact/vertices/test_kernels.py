@@ -244,7 +244,7 @@ def test_boxes_are_apart_in_the_kernel_where_they_are_by_fifteen_axes(seed):
     a, b = (OrientedBox(rotation(rng), rng.uniform(-0.05, 0.05, 3), rng.uniform(0.0, 0.05, 3))
             for _ in range(2))
     T = transform(rotation(rng), rng.uniform(-0.08, 0.08, 3))
-    gap = separation(a, b.moved(T))
+    gap = separation(a, b.with_transform(T))
     flat = [np.vstack([box.axes, box.centre, box.half_lengths]) for box in (a, b)]
     if abs(gap) > 1e-8:
         assert boxes_apart(*flat, T[:3, :3].copy(), T[:3, 3].copy()) == (gap > 0.0)

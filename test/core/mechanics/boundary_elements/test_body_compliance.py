@@ -14,7 +14,7 @@ from gripsim_ros.core.contact.geometry.closest_point import closest_points
 from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
 from gripsim_ros.core.errors import MaterialError, MeshError
 from gripsim_ros.core.mechanics.boundary_elements import body_compliance as compliances, remesh
-from gripsim_ros.core.mechanics.boundary_elements.integrals import assemble, hat_areas
+from gripsim_ros.core.mechanics.boundary_elements.integrals import assemble, nodal_areas
 from gripsim_ros.core.mechanics.boundary_elements.remesh import (
     QuadraticSurface, coarse_triangles, quadratic_surface)
 from compliance_cases import ball_response
@@ -90,7 +90,7 @@ def test_a_surface_finer_than_its_nodes_is_refused():
 def test_a_ball_under_pressure_shrinks_as_lame_found(ball, ball_moves):
     # u = p R (1 - 2 nu) / E.
     normals, moves = ball_moves
-    pressed = moves @ hat_areas(ball.points, ball.elements)
+    pressed = moves @ nodal_areas(ball.points, ball.elements)
     assert_allclose((normals * pressed).sum(axis=1), RADIUS * (1.0 - 2.0 * RATIO),
                     rtol=RTOL_DISCRETE)
 
@@ -101,7 +101,7 @@ def test_a_ball_under_waves_of_pressure_moves_as_lure_found(ball, ball_moves, or
     radial = ball.points / RADIUS
     cosine = radial[:, 2]
     series = np.eye(order + 1)[order]
-    pressed = moves @ (hat_areas(ball.points, ball.elements) * legval(cosine, series))
+    pressed = moves @ (nodal_areas(ball.points, ball.elements) * legval(cosine, series))
     out, along = ball_response(order, RATIO)
     # dP/d theta = -sin theta P'; the polar direction times sin theta.
     polar = cosine[:, None] * radial - [0.0, 0.0, 1.0]
@@ -167,7 +167,7 @@ def test_no_load_takes_energy_out_of_a_free_body(ratio):
 
 
 def test_a_rigid_motion_takes_no_load(ball):
-    motions = compliances.rigid_motions(ball.points, hat_areas(ball.points, ball.elements))
+    motions = compliances.rigid_motions(ball.points, nodal_areas(ball.points, ball.elements))
     matrix = assemble(ball.points, ball.elements, compliances.node_normals(ball), RATIO,
                       motions)[0]
     flat = motions.reshape(-1, 6)
@@ -176,7 +176,7 @@ def test_a_rigid_motion_takes_no_load(ball):
 
 
 def test_displacements_have_no_mean_rigid_motion(ball, ball_moves):
-    areas = hat_areas(ball.points, ball.elements)
+    areas = nodal_areas(ball.points, ball.elements)
     motions = compliances.rigid_motions(ball.points, areas)
     mean = np.einsum('n,nak,naj->kj', areas, motions, ball_moves[1])
     scale = np.einsum('n,nak,naj->kj', areas, np.abs(motions), np.abs(ball_moves[1]))

@@ -12,9 +12,9 @@ from gripsim_ros.core.batches import PATCH_STRAINED, PATCH_THIN
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import MeshError, TaskError
 from gripsim_ros.core.mechanics import MechanicsOptions, body as bodies
-from gripsim_ros.core.mechanics.body import Contact, ElasticBody, deform_body, solve_contact
+from gripsim_ros.core.mechanics.body import ContactProblem, ElasticBody, deform_body, solve_contact
 from gripsim_ros.core.mechanics.boundary_elements.body_compliance import (
-    BodyCompliance, LEAST_SPACINGS, prepare_compliance)
+    MIN_SPACINGS, BodyCompliance, prepare_compliance)
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
 from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
 from gripsim_ros.core.mechanics.deformation.volume import volume_and_centre
@@ -59,7 +59,7 @@ def pinch(depth, count=100, radius=0.04):
     above = PatchNodes(above.points + [0.0, 0.0, HALF], -above.normals, above.areas,
                        above.depths, above.patches, above.links)
     nodes = join(above, below)
-    return Contact(nodes, np.zeros(2, np.int64), np.full(2, 2.0 * HALF))
+    return ContactProblem(nodes, np.zeros(2, np.int64), np.full(2, 2.0 * HALF))
 
 
 @pytest.mark.parametrize('depth', SLAB_FORCES)
@@ -106,7 +106,7 @@ def test_answers_do_not_depend_on_what_was_asked_before_or_kept(slab):
 
 
 def test_half_spaces_are_never_prepared(monkeypatch, slab):
-    monkeypatch.setattr(bodies.ComplianceSource, 'get', None)
+    monkeypatch.setattr(bodies.LazyCompliance, 'get', None)
     fresh = elastic_body(slab['auto'].mesh, 'half_space')
     solve_contact(fresh, pinch(1e-3), {})
     solve_contact(elastic_body(fresh.mesh, 'auto'), pinch(5e-5), {})
@@ -114,7 +114,7 @@ def test_half_spaces_are_never_prepared(monkeypatch, slab):
 
 def test_thin_is_what_the_nodes_do_not_resolve(slab):
     own = slab['body'].compliance
-    limit = LEAST_SPACINGS * own.spacing
+    limit = MIN_SPACINGS * own.spacing
     assert own.resolves([0.99 * limit, 1.01 * limit]).tolist() == [False, True]
     contact = pinch(1e-3)
     assert (solve_contact(slab['half_space'], contact, {}).flags == PATCH_THIN).all()
@@ -130,7 +130,7 @@ def test_a_press_of_a_third_of_the_thickness_is_flagged(slab):
 def test_a_wall_that_bends_is_not_strained_by_that():
     # A wide thin plate pressed by one ball on one side: it bends far, and hardly dents.
     mesh = shapes.box([0.12, 0.12, 0.01], 6e-3)
-    contact = Contact(paraboloid(2e-3, 1e-3, 60), np.zeros(1, np.int64), np.array([0.01]))
+    contact = ContactProblem(paraboloid(2e-3, 1e-3, 60), np.zeros(1, np.int64), np.array([0.01]))
     contact = replace(contact, nodes=replace(
         contact.nodes, points=contact.nodes.points + [0.0, 0.0, -0.005]))
     body = elastic_body(mesh, 'body', ComplianceOptions(1000))
@@ -158,7 +158,7 @@ def test_a_body_too_intricate_is_refused_or_with_auto_a_half_space():
     with pytest.raises(MeshError, match='nodes are too few'):
         elastic_body(mesh, 'body', few)
     nodes = paraboloid(0.04, 1e-3, 50)
-    contact = Contact(nodes, np.zeros(1, np.int64), np.array([0.01]))
+    contact = ContactProblem(nodes, np.zeros(1, np.int64), np.array([0.01]))
     found = solve_contact(elastic_body(mesh, 'auto', few), contact, {})
     plain = solve_contact(elastic_body(mesh, 'half_space', few), contact, {})
     assert_array_equal(found.solution.forces, plain.solution.forces)
@@ -176,7 +176,7 @@ def test_flanks_of_a_pinched_ball_move_as_the_exact_series_has_them():
     body = elastic_body(shapes.sphere(radius, 3e-3), 'body')
     nodes = join(*(ball_under_pad(radius, [0.0, 0.0, side], depth, 0.01, 60, link)
                    for link, side in enumerate((1.0, -1.0))))
-    contact = Contact(nodes, np.zeros(2, np.int64), np.full(2, 2.0 * radius))
+    contact = ContactProblem(nodes, np.zeros(2, np.int64), np.full(2, 2.0 * radius))
     patches = solve_contact(body, contact, {})
     surface = deform_body(body, contact, patches)
     moves = surface.vertices - body.mesh.vertices

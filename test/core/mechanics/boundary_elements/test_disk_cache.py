@@ -13,7 +13,7 @@ from gripsim_ros.core.mechanics import MechanicsOptions
 from gripsim_ros.core.mechanics.boundary_elements import disk_cache as store
 from gripsim_ros.core.mechanics.boundary_elements.body_compliance import prepare_compliance
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import (
-    ComplianceOptions, ComplianceSource)
+    ComplianceOptions, LazyCompliance)
 from gripsim_ros.library.resources import cache_directory
 
 MESH, RATIO, NODES = shapes.sphere(0.02, 4e-3), 0.3, 300
@@ -48,7 +48,7 @@ def test_what_was_kept_is_what_was_prepared_in_every_bit(folder):
 @pytest.mark.parametrize('name', ['points.npy', 'displacements.npy', 'sha256'])
 @pytest.mark.parametrize('damage', ['missing', 'short', 'changed'])
 def test_what_is_damaged_is_made_anew_with_a_warning(folder, name, damage):
-    place = folder / store.compliance_name(MESH, RATIO, NODES)
+    place = folder / store.cache_key(MESH, RATIO, NODES)
     before = (place / 'displacements.npy').read_bytes()
     content = (place / name).read_bytes()
     (place / name).unlink()
@@ -63,13 +63,13 @@ def test_what_is_damaged_is_made_anew_with_a_warning(folder, name, damage):
 
 def test_the_name_of_a_compliance_tells_all_that_it_depends_on():
     other = shapes.sphere(0.021, 4e-3)
-    names = {store.compliance_name(*each) for each in (
+    names = {store.cache_key(*each) for each in (
         (MESH, 0.3, 150), (other, 0.3, 150), (MESH, 0.31, 150), (MESH, 0.3, 151))}
     assert len(names) == 4
 
 
 def test_what_was_used_longest_ago_is_forgotten_first(folder):
-    names = [store.compliance_name(MESH, ratio, NODES) for ratio in (0.3, 0.35, 0.4)]
+    names = [store.cache_key(MESH, ratio, NODES) for ratio in (0.3, 0.35, 0.4)]
     size = sum(file.stat().st_size for file in (folder / names[0]).iterdir())
     store.load_compliance(folder, MESH, 0.35, NODES)
     os.utime(folder / names[0], (1e9, 1e9))
@@ -82,7 +82,7 @@ def test_what_was_used_longest_ago_is_forgotten_first(folder):
 
 def test_a_folder_that_cannot_be_written_costs_time_alone(tmp_path):
     (tmp_path / 'file').write_text('')
-    source = ComplianceSource(MESH, RATIO, ComplianceOptions(NODES, str(tmp_path / 'file')))
+    source = LazyCompliance(MESH, RATIO, ComplianceOptions(NODES, str(tmp_path / 'file')))
     assert_array_equal(source.get().displacements,
                        prepare_compliance(MESH, RATIO, NODES).displacements)
     assert len(source.warnings) == 1 and 'cannot be kept' in source.warnings[0]
@@ -96,7 +96,7 @@ def test_a_source_prepares_once_for_all_threads(monkeypatch):
         return prepare_compliance(*wanted)
 
     monkeypatch.setattr(store, 'prepare_compliance', prepare)
-    source = ComplianceSource(MESH, RATIO, ComplianceOptions(NODES))
+    source = LazyCompliance(MESH, RATIO, ComplianceOptions(NODES))
     assert not calls
     with ThreadPoolExecutor(3) as pool:
         answers = {id(answer) for answer in pool.map(lambda _: source.get(), range(6))}
@@ -104,8 +104,8 @@ def test_a_source_prepares_once_for_all_threads(monkeypatch):
 
 
 def test_an_open_mesh_is_refused_each_time_it_is_asked_for(tmp_path):
-    source = ComplianceSource(MESH.with_faces(MESH.faces[:-1]), RATIO,
-                              ComplianceOptions(NODES, str(tmp_path)))
+    source = LazyCompliance(MESH.with_faces(MESH.faces[:-1]), RATIO,
+                            ComplianceOptions(NODES, str(tmp_path)))
     for _ in range(2):
         with pytest.raises(MeshError, match='must be closed'):
             source.get()
@@ -138,7 +138,7 @@ def test_options_out_of_range_are_refused(values, said):
 
 
 def test_a_folder_that_keeps_nothing_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, '_keep', lambda place, compliance: None)
+    monkeypatch.setattr(store, '_store', lambda place, compliance: None)
     monkeypatch.setattr(store, 'prepare_compliance', lambda *arguments: None)
     with pytest.raises(OSError, match='cannot be read back'):
         store.load_compliance(tmp_path, MESH, RATIO, NODES)

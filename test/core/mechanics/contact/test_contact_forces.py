@@ -38,8 +38,8 @@ seeds = st.integers(0, 2 ** 32 - 1)
 def compliance_of(nodes, solution, layers):
     """Return the whole compliance between the candidates, from its definition."""
     rows = solution.rows
-    whole = half_space.object_compliance(nodes.points[rows], nodes.normals[rows],
-                                         nodes.areas[rows], MODULUS, half_space.LATTICE_SOFTENING)
+    whole = half_space.half_space_compliance(nodes.points[rows], nodes.normals[rows],
+                                             nodes.areas[rows], MODULUS, half_space.GRID_SOFTENING)
     assert not layers
     return whole
 
@@ -69,7 +69,7 @@ def test_the_softening_is_that_at_which_lattice_sums_equal_integrals():
         return 2.0 * np.pi * sigma - (np.exp(-2.0 * np.pi * lengths * sigma) / lengths).sum()
 
     sigma = brentq(excess, 0.1, 0.5)
-    assert_allclose(half_space.LATTICE_SOFTENING, np.pi * sigma ** 2 / 2.0, rtol=1e-5)
+    assert_allclose(half_space.GRID_SOFTENING, np.pi * sigma ** 2 / 2.0, rtol=1e-5)
 
 
 def test_the_force_under_a_flat_punch_converges_with_the_spacing():
@@ -109,8 +109,8 @@ def test_forces_are_those_of_nonnegative_least_squares(seed):
 def test_the_first_guess_changes_no_bit(seed):
     nodes = random_nodes(seed)
     rng = np.random.default_rng(seed)
-    whole = half_space.object_compliance(nodes.points, nodes.normals, nodes.areas, MODULUS,
-                                         half_space.LATTICE_SOFTENING)
+    whole = half_space.half_space_compliance(nodes.points, nodes.normals, nodes.areas, MODULUS,
+                                             half_space.GRID_SOFTENING)
     order = np.argsort(-nodes.depths, kind='stable')
     answers = [complementarity.solve_complementarity(whole, nodes.depths, start, order)[0]
                for start in (nodes.depths > 0.0, rng.random(len(nodes.depths)) < 0.5,
@@ -209,8 +209,8 @@ def test_pressing_deeper_needs_more_force(depth, more):
 @settings(max_examples=30)
 def test_the_kernel_is_positive_definite_on_any_points(seed):
     nodes = random_nodes(seed, 60)
-    matrix = half_space.object_compliance(nodes.points, nodes.normals, nodes.areas, MODULUS,
-                                          half_space.LATTICE_SOFTENING)
+    matrix = half_space.half_space_compliance(nodes.points, nodes.normals, nodes.areas, MODULUS,
+                                              half_space.GRID_SOFTENING)
     assert np.linalg.eigvalsh(matrix).min() > 0.0
 
 
@@ -221,7 +221,7 @@ def test_the_layer_with_shared_softening_is_positive_semi_definite(seed):
     count = 60
     plane = np.column_stack([rng.uniform(-5e-3, 5e-3, (count, 2)), np.zeros(count)])
     areas = rng.uniform(1e-8, 1e-5, count)
-    radii = bonded_layer.softening_radii(areas, half_space.LATTICE_SOFTENING)
+    radii = bonded_layer.softening_radii(areas, half_space.GRID_SOFTENING)
     matrix = np.zeros((count, count))
     bonded_layer.add_layer_compliance(
         matrix, np.arange(count), plane, np.tile([0.0, 0.0, 1.0], (count, 1)), radii,

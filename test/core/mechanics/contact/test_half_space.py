@@ -41,9 +41,10 @@ def test_rows_of_the_object_are_those_of_softened_distances(seed, count, softeni
     points, normals, areas, rng = random_nodes(seed, count)
     squares = squares_between(points) + softening * (areas[:, None] + areas) / np.pi
     expected = normals @ normals.T / (np.pi * 2e5 * np.sqrt(squares))
-    assert_close(half_space.object_compliance(points, normals, areas, 2e5, softening), expected)
+    assert_close(half_space.half_space_compliance(points, normals, areas, 2e5, softening),
+                 expected)
     rows = rng.integers(0, count, 4)
-    assert_close(half_space.object_rows(rows, points, normals, areas, 2e5, softening),
+    assert_close(half_space.half_space_rows(rows, points, normals, areas, 2e5, softening),
                  expected[rows])
     radii = bonded_layer.softening_radii(areas, softening)
     assert_allclose(expected.diagonal() * np.pi * 2e5 * radii, 1.0, rtol=RTOL_ROUNDOFF)
@@ -84,12 +85,12 @@ def test_a_pad_is_added_on_the_plane_of_its_nodes(seed, count, safe):
     mean = (normals[rows] * areas[rows, None]).sum(axis=0)
     mean = mean / np.sqrt((mean * mean).sum())
     flat = points[rows] - (points[rows] * mean).sum(axis=1)[:, None] * mean
-    radii = bonded_layer.softening_radii(areas[rows], half_space.LATTICE_SOFTENING)
+    radii = bonded_layer.softening_radii(areas[rows], half_space.GRID_SOFTENING)
     images = layer.modulus, layer.depths, layer.weights
     found, expected = np.zeros((2, count + 2, count + 2))
     sharing = 1.0 if safe else bonded_layer.image_sharing(layer.depths, layer.weights, radii)
     bonded_layer.add_layer_compliance(expected, rows, flat, normals[rows], radii, images, sharing)
-    bonded_layer.add_pad(found, rows, (points, normals, areas), half_space.LATTICE_SOFTENING,
+    bonded_layer.add_pad(found, rows, (points, normals, areas), half_space.GRID_SOFTENING,
                          images, safe)
     assert_array_equal(found, expected)
 
@@ -100,7 +101,7 @@ def test_all_that_is_left_of_the_diagonal_is_mirrored(count):
     wanted = np.arange((count + 2.0) ** 2).reshape(count + 2, count + 2)
     matrix, lower = wanted.copy(), np.tril(wanted[np.ix_(rows, rows)])
     matrix[np.ix_(rows, rows)] = np.where(np.tri(count), lower, np.nan)
-    bonded_layer._mirror(matrix, rows)
+    bonded_layer._symmetrise(matrix, rows)
     wanted[np.ix_(rows, rows)] = lower + np.tril(lower, -1).T
     assert_array_equal(matrix, wanted)
 

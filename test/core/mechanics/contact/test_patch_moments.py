@@ -10,7 +10,7 @@ from gripsim_ros.core.mechanics.contact.patch_moments import (
     near_others, NORMAL, pairwise_sum, PEAK, RESULTANT, SMOOTHING_REACH, smoothed_pressures,
     sum_patches, TORQUE, WORK)
 from gripsim_ros.core.mechanics.contact.rocking_stiffness import (
-    EIGHT, motion_fields, tangents_of, tilting_springs)
+    EIGHT, rigid_motion_fields, rocking_springs, tangent_basis)
 
 RTOL_ROUNDOFF, ATOL_ROUNDOFF = 1e-9, 1e-11
 #: Nodes of patches: none, without load, few, many, and more patches than lanes.
@@ -61,7 +61,7 @@ def test_sums_of_patches_are_those_of_their_definitions(seed):
     own, root = rng.normal(size=(count, wide)), rng.normal(size=(count, count))
     compliance = root @ root.T + count * np.eye(count)
     factor = np.ascontiguousarray(np.linalg.cholesky(compliance[np.ix_(order, order)]).T)
-    rows, counts, vectors, numbers, tilting, stiffness = sum_patches(
+    rows, counts, vectors, numbers, rocking, stiffness = sum_patches(
         (points, normals, areas, depths, patches), (forces, shifts, loaded),
         (factor, order, own), len(SIZES))
     assert_array_equal(rows, [i for i, size in enumerate(SIZES) if size and i != 5])
@@ -75,13 +75,13 @@ def test_sums_of_patches_are_those_of_their_definitions(seed):
         for row, wanted in ((CENTRE, centre), (DIRECTION, direction), (RESULTANT, resultant),
                             (TORQUE, torque)):
             assert_allclose(vectors[row, number], wanted, rtol=0.0, atol=ATOL_ROUNDOFF)
-        tangents = tangents_of(direction)
-        fields = motion_fields(x, n, centre, direction, tangents)
+        tangents = tangent_basis(direction)
+        fields = rigid_motion_fields(x, n, centre, direction, tangents)
         moves = np.zeros((count, EIGHT))
         moves[part, :5] = fields
-        springs = tilting_springs(fields, areas[part], tangents,
+        springs = rocking_springs(fields, areas[part], tangents,
                                   np.linalg.solve(factor.T, moves[order]))
-        for found, wanted in zip((tilting, stiffness), springs):
+        for found, wanted in zip((rocking, stiffness), springs):
             assert_allclose(found[number], wanted, rtol=RTOL_ROUNDOFF, atol=ATOL_ROUNDOFF)
         added = np.linalg.solve(compliance, moves[:, 0])
         peak = (HERTZ_PEAK * f.sum() / areas[part].sum() if len(part) < FEW_NODES

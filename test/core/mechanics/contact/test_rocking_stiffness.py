@@ -16,7 +16,7 @@ from gripsim_ros.core.mechanics.contact import bonded_layer
 from gripsim_ros.core.mechanics.contact.contact_forces import solve_contact_forces
 from gripsim_ros.core.mechanics.contact.patch_resultants import summarise_patches
 from gripsim_ros.core.mechanics.contact.rocking_stiffness import (
-    EIGHT, FLAT, motion_fields, tangents_of, tilting_springs)
+    EIGHT, FLATNESS_TOLERANCE, rigid_motion_fields, rocking_springs, tangent_basis)
 from gripsim_ros.core.mechanics.stability.grasp_forces import (
     MinimalForceOptions, solve_minimal_forces)
 from gripsim_ros.core.mechanics.stability.stability import (
@@ -47,8 +47,8 @@ def results_of(nodes, layers=None):
 
 def stiffness_of(results):
     """Return the stiffness (6, 6) against slides and turns at the centre of pressure."""
-    rows = results.tilting[0]
-    return rows.T @ (results.tilting_stiffness[0][:, None] * rows)
+    rows = results.rocking[0]
+    return rows.T @ (results.rocking_stiffness[0][:, None] * rows)
 
 
 def in_line(forces=2.0, **values):
@@ -60,7 +60,7 @@ def in_line(forces=2.0, **values):
                            friction_radius=1e-3, **values)
     rows = np.zeros((3, 2, 6))
     rows[:, 0, 3], rows[:, 1, 4] = LEVER, LEVER
-    return replace(patches, tilting=rows, tilting_stiffness=np.full((3, 2), 2e5))
+    return replace(patches, rocking=rows, rocking_stiffness=np.full((3, 2), 2e5))
 
 
 def turning(moment):
@@ -74,13 +74,13 @@ def test_fields_are_the_motions_of_nodes_along_their_normals(seed):
     rng = np.random.default_rng(seed)
     points, normals, (centre, direction) = *rng.normal(size=(2, 5, 3)), rng.normal(size=(2, 3))
     direction /= np.linalg.norm(direction)
-    tangents = tangents_of(direction)
+    tangents = tangent_basis(direction)
     frame = np.vstack([direction, tangents])
     assert_allclose(frame @ frame.T, np.eye(3), rtol=0.0, atol=ATOL_ROUNDOFF)
     assert_allclose(np.linalg.det(frame), 1.0, rtol=RTOL_ROUNDOFF)
     motions = [np.broadcast_to(way, (5, 3)) for way in frame]
     motions += [np.cross(axis, points - centre) for axis in tangents]
-    assert_allclose(motion_fields(points, normals, centre, direction, tangents),
+    assert_allclose(rigid_motion_fields(points, normals, centre, direction, tangents),
                     np.einsum('fix,ix->if', np.array(motions), normals), rtol=0.0,
                     atol=ATOL_ROUNDOFF)
 
@@ -90,7 +90,7 @@ def random_springs(rng, nodes, aspect=1.0, share=1.0):
     fields, solved = rng.normal(size=(nodes, 5)), rng.normal(size=(nodes + 6, EIGHT))
     fields[:, 4] *= aspect
     solved[:, 4] = solved[:, 3] + share * (solved[:, 4] - solved[:, 3])
-    return fields, rng.uniform(0.5, 2.0, nodes), tangents_of(np.array([0.6, 0.0, 0.8])), solved
+    return fields, rng.uniform(0.5, 2.0, nodes), tangent_basis(np.array([0.6, 0.0, 0.8])), solved
 
 
 @given(seeds)
@@ -103,7 +103,7 @@ def test_springs_bear_what_turning_and_sliding_meet_where_the_approach_is_free(s
     turning, sliding = free[2:, 2:], free[2:, :2]
     moved = np.hstack([np.linalg.solve(turning, sliding @ tangents), tangents])
     square = 4.0 * np.einsum('i,ia,ib->ab', areas, fields[:, 3:], fields[:, 3:]) / areas.sum()
-    rows, stiffness = tilting_springs(fields, areas, tangents, solved)
+    rows, stiffness = rocking_springs(fields, areas, tangents, solved)
     for found, wanted in ((rows.T @ (stiffness[:, None] * rows), turning),
                           (rows.T @ rows, square)):
         wanted = moved.T @ wanted @ moved
@@ -112,16 +112,16 @@ def test_springs_bear_what_turning_and_sliding_meet_where_the_approach_is_free(s
 
 @pytest.mark.parametrize('unit', [1e-4, 1.0, 1e4])
 @pytest.mark.parametrize('nodes, aspect, share, sprung', [
-    (3, 1.0, 1.0, True), (2, 1.0, 1.0, False), (4, 30.0 * FLAT, 1.0, True),
-    (4, 0.03 * FLAT, 1.0, False), (4, 1.0, 30.0 * np.sqrt(FLAT), True),
-    (4, 1.0, 0.03 * np.sqrt(FLAT), False)])
+    (3, 1.0, 1.0, True), (2, 1.0, 1.0, False), (4, 30.0 * FLATNESS_TOLERANCE, 1.0, True),
+    (4, 0.03 * FLATNESS_TOLERANCE, 1.0, False), (4, 1.0, 30.0 * np.sqrt(FLATNESS_TOLERANCE), True),
+    (4, 1.0, 0.03 * np.sqrt(FLATNESS_TOLERANCE), False)])
 def test_springs_need_three_nodes_an_extent_and_a_stiffness_across_it(nodes, aspect, share,
                                                                       sprung, unit):
     for seed in range(3):
         fields, areas, tangents, solved = random_springs(
             np.random.default_rng(seed), nodes, aspect, share)
         fields[:, 3:], solved[:, 3:] = unit * fields[:, 3:], unit * solved[:, 3:]
-        rows, stiffness = tilting_springs(fields, areas, tangents, solved)
+        rows, stiffness = rocking_springs(fields, areas, tangents, solved)
         assert bool(rows.any()) == bool(stiffness.any()) == sprung
 
 
@@ -131,7 +131,7 @@ def test_a_flat_punch_rocks_as_johnson_has_it():
     turn = np.linalg.eigvalsh(stiffness_of(results)[3:, 3:])
     assert_allclose(turn[1:], 4.0 / 3.0 * MODULUS * 5e-3 ** 3, rtol=RTOL_PUNCH)
     assert_allclose(turn[0], 0.0, atol=1e-9 * turn[1])
-    assert_allclose(np.linalg.norm(results.tilting[0, :, 3:], axis=1), 5e-3, rtol=RTOL_HERTZ)
+    assert_allclose(np.linalg.norm(results.rocking[0, :, 3:], axis=1), 5e-3, rtol=RTOL_HERTZ)
 
 
 def test_a_ball_rolls_as_hertz_has_it():
@@ -145,8 +145,8 @@ def test_turning_a_ball_about_its_own_middle_moves_no_pressure():
     results = results_of(ball_under_pad(RADIUS, [0.2, -0.5, 1.0], DEPTH, np.inf, 300))
     for turn in np.eye(3):
         motion = np.concatenate([np.cross(turn, results.points[0]), turn])
-        lengths = results.tilting[0] @ motion
-        assert_allclose(lengths, 0.0, atol=RTOL_ARC * np.linalg.norm(results.tilting[0, 0, 3:]))
+        lengths = results.rocking[0] @ motion
+        assert_allclose(lengths, 0.0, atol=RTOL_ARC * np.linalg.norm(results.rocking[0, 0, 3:]))
 
 
 @pytest.mark.parametrize('layers', [{}, {0: RUBBER}])
@@ -178,7 +178,7 @@ def test_nodes_in_a_line_and_single_nodes_have_no_springs():
         points = np.zeros((count, 3))
         points[:, 0] = 1e-3 * np.arange(count)
         nodes = one_patch(points, np.tile([0.0, 0, 1], (count, 1)), 1e-6, np.full(count, 1e-4))
-        assert not results_of(nodes).tilting_stiffness.any()
+        assert not results_of(nodes).rocking_stiffness.any()
 
 
 def test_a_plate_tilts_by_moment_over_stiffness():
@@ -200,7 +200,7 @@ def test_a_plate_turns_out_where_pressures_have_moved_aside_and_friction_slips()
 
 def test_without_a_share_tilting_meets_no_moment():
     patches, wrench = in_line(), turning(1e-2)
-    bare = replace(patches, tilting=np.zeros(0), tilting_stiffness=np.zeros(0))
+    bare = replace(patches, rocking=np.zeros(0), rocking_stiffness=np.zeros(0))
     options = StabilityOptions(tilting_share=0.0)
     none = judge_stability(patches, wrench, ORIGIN, FRICTION, options)
     assert none.margin == judge_stability(bare, wrench, ORIGIN, FRICTION).margin
@@ -243,8 +243,8 @@ def test_joint_torques_count_the_moments_of_tilting():
     assert bound.largest_normal > 1.01 * free.largest_normal
 
 
-@pytest.mark.parametrize('name, value', [('tilting', np.zeros((2, 6))),
-                                         ('tilting_stiffness', np.full((3, 2), -1.0))])
+@pytest.mark.parametrize('name, value', [('rocking', np.zeros((2, 6))),
+                                         ('rocking_stiffness', np.full((3, 2), -1.0))])
 def test_springs_that_make_no_sense_are_refused(name, value):
     with pytest.raises(ShapeError, match=f'patches.{name}'):
         replace(in_line(), **{name: value})

@@ -12,8 +12,8 @@ from gripsim_ros.core.bodies import GraspObject, TriangleMesh
 from gripsim_ros.core.mechanics import ElasticBody, evaluate_contacts
 from gripsim_ros.core.mechanics.contact.contact_forces import (
     FIRST_GUESS_DEPTH, solve_contact_forces)
-from gripsim_ros.core.mechanics.contact.warm_start import (
-    ClosingMemory, GREATEST_SHARE, LEAST_SHARE, loaded_shares)
+from gripsim_ros.core.mechanics.contact.warm_start import (MAX_SHARE, MIN_SHARE, WarmStarts,
+                                                           loaded_shares)
 from gripsim_ros.library.resources import load_default_hand
 from lattice_cases import flat_punch, join, paraboloid
 from mechanics_cases import MODULUS, random_nodes
@@ -27,7 +27,7 @@ ATOL_HALF = 0.05
 seeds = st.integers(0, 2 ** 32 - 1)
 
 
-class Forgetful(ClosingMemory):
+class Forgetful(WarmStarts):
     """Remembers nothing."""
 
     def remember(self, T_object_palm, nodes, solution):
@@ -36,13 +36,13 @@ class Forgetful(ClosingMemory):
 
 def remembered(nodes):
     """Return what is recalled of one step."""
-    memory = ClosingMemory()
+    memory = WarmStarts()
     memory.remember(PALM, nodes, solve_contact_forces(nodes, MODULUS, {}))
     return memory.recall(PALM, nodes.links)
 
 
 def test_what_nobody_has_seen_is_taken_for_a_paraboloid():
-    assert_array_equal(ClosingMemory().recall(PALM, np.array([3, 5])), FIRST_GUESS_DEPTH)
+    assert_array_equal(WarmStarts().recall(PALM, np.array([3, 5])), FIRST_GUESS_DEPTH)
 
 
 def test_a_paraboloid_carries_load_where_it_is_deeper_than_half():
@@ -73,7 +73,7 @@ def test_a_share_parts_shallowest_loaded_and_deepest_free_nodes_in_the_middle(se
         free, loaded = (np.where(solution.forces[own] > 0.0, *pair) for pair in
                         ((-np.inf, depths), (depths, np.inf)))
         middle = 0.5 * (max(free.max(), 0.0) + min(loaded.min(), depths.max())) / depths.max()
-        assert_allclose(share, np.clip(middle, LEAST_SHARE, GREATEST_SHARE), rtol=1e-12)
+        assert_allclose(share, np.clip(middle, MIN_SHARE, MAX_SHARE), rtol=1e-12)
 
 
 def test_a_patch_that_is_not_pressed_is_guessed_half():
@@ -102,7 +102,7 @@ def body_of(thing, kind):
 
 def test_no_bit_of_an_answer_hangs_on_the_steps_before(scene):
     hand, thing, steps = scene
-    warm, cold = body_of(thing, ClosingMemory), body_of(thing, Forgetful)
+    warm, cold = body_of(thing, WarmStarts), body_of(thing, Forgetful)
     for step in (*steps, *steps[::-1]):
         answers = [rows_of(evaluate_contacts(body, hand, step), 0) for body in (warm, cold)]
         for name, values in answers[0].items():
@@ -113,7 +113,7 @@ def test_no_bit_of_an_answer_hangs_on_the_steps_before(scene):
 
 
 def test_a_full_memory_begins_anew():
-    memory, nodes = ClosingMemory(places=3), paraboloid(8e-3, 1e-3, 30, (0.13, 0.29))
+    memory, nodes = WarmStarts(places=3), paraboloid(8e-3, 1e-3, 30, (0.13, 0.29))
     solution = solve_contact_forces(nodes, MODULUS, {})
     palms = [np.full((4, 4), float(i)) for i in range(4)]
     for palm in palms:

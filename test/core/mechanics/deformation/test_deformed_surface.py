@@ -12,13 +12,13 @@ import trimesh
 from gripsim_ros.core.bodies import Material, TriangleMesh, shapes
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.mechanics.contact.contact_forces import solve_contact_forces
-from gripsim_ros.core.mechanics.contact.half_space import LATTICE_SOFTENING
+from gripsim_ros.core.mechanics.contact.half_space import GRID_SOFTENING
 from gripsim_ros.core.mechanics.contact.patch_resultants import summarise_patches
 from gripsim_ros.core.mechanics.deformation.boussinesq import (
     boussinesq_displacements, place_under_pads, slip_displacements, surface_loads, SurfaceLoads)
 from gripsim_ros.core.mechanics.deformation.deformed_surface import (
-    _bad_vertices, _directions, _smoothed, deform_surface, elastic_volume_change, largest_distance,
-    SurfaceOptions)
+    SurfaceOptions, _bad_vertices, _directions, _smoothed, deform_surface, elastic_volume_change,
+    max_distance_moved)
 from gripsim_ros.core.mechanics.deformation.volume import restore_volume, volume_and_centre
 from lattice_cases import ball_under_pad, join, paraboloid, transformed
 from surface_cases import point_loads
@@ -47,7 +47,7 @@ def loads_of(nodes, material=FOAM):
     """Return the loads of nodes pressed by rigid pads."""
     solution = solve_contact_forces(nodes, material.plane_strain_modulus, {})
     results = summarise_patches(nodes, solution, material.poisson_ratio, {})
-    return surface_loads(nodes, solution, results, LATTICE_SOFTENING)
+    return surface_loads(nodes, solution, results, GRID_SOFTENING)
 
 
 def pinched(depth=2e-3, pad_radius=0.01, count=100):
@@ -334,7 +334,7 @@ def test_smoothing_takes_half_of_a_value_from_the_mean_of_its_neighbours():
 
 def test_the_largest_distance_has_the_bits_of_its_formula():
     before, after = np.random.default_rng(4).normal(size=(2, 200, 3))
-    assert largest_distance(before, after) == np.sqrt(((after - before) ** 2).sum(axis=1).max())
+    assert max_distance_moved(before, after) == np.sqrt(((after - before) ** 2).sum(axis=1).max())
 
 
 def test_the_volume_is_restored_along_weighted_normals_or_all_of_them():

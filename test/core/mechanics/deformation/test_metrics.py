@@ -10,7 +10,7 @@ import trimesh
 
 from gripsim_ros.core.bodies import Material, TriangleMesh
 from gripsim_ros.core.mechanics.contact.contact_forces import solve_contact_forces
-from gripsim_ros.core.mechanics.contact.half_space import LATTICE_SOFTENING
+from gripsim_ros.core.mechanics.contact.half_space import GRID_SOFTENING
 from gripsim_ros.core.mechanics.contact.patch_resultants import summarise_patches
 from gripsim_ros.core.mechanics.deformation.boussinesq import surface_loads
 from gripsim_ros.core.mechanics.deformation.deformed_surface import deform_surface
@@ -130,7 +130,7 @@ def deformed_ball(turn=None):
     solution = solve_contact_forces(nodes, FOAM.plane_strain_modulus, {})
     results = summarise_patches(nodes, solution, FOAM.poisson_ratio, {})
     vertices = deform_surface(mesh, FOAM, surface_loads(nodes, solution, results,
-                                                        LATTICE_SOFTENING)).vertices
+                                                        GRID_SOFTENING)).vertices
     if turn is not None:
         vertices = vertices @ turn.T + [0.01, 0.02, -0.03]
     areas = np.bincount(mesh.faces.ravel(), np.repeat(ball.area_faces / 3.0, 3))

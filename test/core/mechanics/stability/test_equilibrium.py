@@ -4,12 +4,14 @@ from itertools import product
 
 from gripsim_ros.core.mechanics.stability import equilibrium
 from gripsim_ros.core.mechanics.stability.contact_springs import (
-    contact_response, contact_rows, press, shorten_three, shorten_two, SLIDING, spring_force)
+    SLIDING, contact_response, contact_rows, fill_force_changes, radial_return2, radial_return3,
+    spring_force)
 from gripsim_ros.core.mechanics.stability.equilibrium import (
-    change_damping, DAMPING_FACTOR, elastic_stiffness, ESCAPE, excursion, FIRST_DAMPING, hold,
-    is_restrained, MAX_DAMPING, MAX_STEP, MAX_TRIALS, norm6, normal_loads, RELATIVE_PIVOT,
-    RESTRAINT, search, solve6, solve_equilibrium, SUFFICIENT_DECREASE, utilisation)
-from gripsim_ros.core.mechanics.stability.margin import climb, has_reserve, judge
+    DAMPING_FACTOR, ESCAPE_RATIO, FIRST_DAMPING, MAX_DAMPING, MAX_STEP, MAX_TRIALS,
+    MIN_STIFFNESS_RATIO, RELATIVE_PIVOT, SUFFICIENT_DECREASE, elastic_stiffness, excursion,
+    fill_normal_forces, is_restrained, line_search, next_damping, norm6, solve6, solve_equilibrium,
+    solve_load_case, utilisation)
+from gripsim_ros.core.mechanics.stability.margin import grow_load, has_reserve, judge_load_cases
 from gripsim_ros.core.numerics.simd import take_six
 from hypothesis import assume, given, settings, strategies as st
 from numba import njit
@@ -35,7 +37,7 @@ def found_below(margin):
 
 def judge_loads(wrenches, grip, start, cap, steps):
     """Return the verdict without a reserve of friction."""
-    return judge(wrenches, grip, start, cap, steps, 0.0)
+    return judge_load_cases(wrenches, grip, start, cap, steps, 0.0)
 
 
 def force_law(moved, start, stiffness, friction):
@@ -107,11 +109,11 @@ def test_rows_of_contacts_are_their_motions_and_wrenches():
     rng = np.random.default_rng(5)
     frames = np.linalg.qr(rng.normal(size=(3, 3, 3)))[0]
     arms, forces, torques = rng.normal(size=(3, 3, 3))
-    tilting, radii, scale, reach = rng.normal(size=(3, 2, 6)), rng.uniform(size=3), 0.7, 0.5
+    rocking, radii, scale, reach = rng.normal(size=(3, 2, 6)), rng.uniform(size=3), 0.7, 0.5
     normals = np.array([2.0, 0.0, 3.0])
-    motion, action = contact_rows(frames, arms, radii, tilting, normals, forces, torques, scale,
+    motion, action = contact_rows(frames, arms, radii, rocking, normals, forces, torques, scale,
                                   reach)
-    axes, springs = frames.transpose(0, 2, 1), reach * tilting
+    axes, springs = frames.transpose(0, 2, 1), reach * rocking
     turning = axes[:, 0] * radii[:, None] / scale
     for i in range(3):
         wanted = np.zeros((6, 6))
@@ -133,12 +135,12 @@ def fill_forces(x, motion, start, stiffness, friction, forces):
     """Fill the forces (6,) of a contact that bears any."""
     response = np.empty((6, 8))
     twist = take_six(x)
-    press(0, twist, motion, stiffness, response)
+    fill_force_changes(0, twist, motion, stiffness, response)
     forces[0] = spring_force(start[0, 0], 0, response)
-    forces[1:4] = shorten_three(spring_force(0.0, 1, response), spring_force(0.0, 2, response),
-                                spring_force(0.0, 3, response), friction * forces[0])
-    forces[4:] = shorten_two(spring_force(start[0, 1], 4, response),
-                             spring_force(start[0, 2], 5, response), forces[0])
+    forces[1:4] = radial_return3(spring_force(0.0, 1, response), spring_force(0.0, 2, response),
+                                 spring_force(0.0, 3, response), friction * forces[0])
+    forces[4:] = radial_return2(spring_force(start[0, 1], 4, response),
+                                spring_force(start[0, 2], 5, response), forces[0])
 
 
 @given(seeds)
@@ -172,7 +174,7 @@ def test_the_balance_is_that_of_all_contacts_with_its_derivative(seed):
     x, load = rng.normal(size=(2, 6))
     grip, state = grip_at(rng, x), np.full((8, 6), np.nan)
     state[7] = x
-    size = equilibrium.balance(load, grip, np.empty((6, 8)), state)
+    size = equilibrium.fill_residual_and_derivative(load, grip, np.empty((6, 8)), state)
     expected = unbalanced(x, load, grip)
     assert_allclose(state[0], expected, rtol=0.0, atol=RTOL_ROUNDOFF)
     assert_allclose(size, np.linalg.norm(expected), rtol=RTOL_ROUNDOFF)
@@ -234,7 +236,7 @@ def test_lengths_and_stiffness_are_those_of_their_definitions(seed):
                        for i in np.flatnonzero(loads))
         assert_allclose(elastic_stiffness(contacts, loads, rows), expected, rtol=0.0,
                         atol=RTOL_ROUNDOFF * np.abs(expected).max())
-    normal_loads(x, contacts, loads)
+    fill_normal_forces(x, contacts, loads)
     assert_allclose(loads, np.maximum(
         starts[:, 0] - stiffness[:, 0] * (motion[:, 0] @ x), 0.0), rtol=0.0, atol=RTOL_ROUNDOFF)
 
@@ -267,7 +269,7 @@ def test_contacts_restrain_by_a_share_of_the_stiffest(contact, row, unit):
     for share, held in ((0.5, False), (2.0, True)):
         contacts = rig(stiffness=unit)[0]
         # The stiffest is the first axis, of two springs.
-        contacts[3][contact, row] *= 2.0 * share * RESTRAINT
+        contacts[3][contact, row] *= 2.0 * share * MIN_STIFFNESS_RATIO
         assert is_restrained(contacts, loads) == held
 
 
@@ -329,13 +331,13 @@ def test_a_step_is_cut_to_the_limits_and_halved_until_the_residual_falls(length,
     grip = contacts, most, friction, limits, tolerance
     state, trial, response = np.full((8, 6), 1e3), np.full((8, 6), 1e3), np.empty((6, 8))
     state[7] = x
-    size = equilibrium.balance(load, grip, response, state)
+    size = equilibrium.fill_residual_and_derivative(load, grip, response, state)
     assert_allclose(size, np.linalg.norm(stiffness * newton), rtol=RTOL_ROUNDOFF)
     first = min(1.0, 1.0 / reach)
     parts = first * 0.5 ** np.arange(MAX_TRIALS)
     falls = np.abs(1.0 - parts * length) < 1.0 - SUFFICIENT_DECREASE * parts
     part = parts[falls.argmax()] if falls.any() else first
-    found, lower = search(state, size, length * newton, (load, grip), response, trial)
+    found, lower = line_search(state, size, length * newton, (load, grip), response, trial)
     assert lower == falls.any()
     assert_allclose(trial[7], x + part * length * newton, rtol=RTOL_ROUNDOFF)
     assert_allclose(found, abs(1.0 - part * length) * size, rtol=0.0, atol=RTOL_ROUNDOFF * size)
@@ -351,7 +353,7 @@ def test_damping_grows_after_steps_that_do_not_lower_and_falls_after_those_that_
             (MAX_DAMPING, False, 0.0), (0.0, True, 0.0), (MAX_DAMPING, True, 1.0),
             (grown, True, FIRST_DAMPING), (FIRST_DAMPING, True, FIRST_DAMPING / factor),
             (FIRST_DAMPING / factor, True, 0.0)):
-        assert_allclose(change_damping(damping, lower), wanted, rtol=RTOL_ROUNDOFF)
+        assert_allclose(next_damping(damping, lower), wanted, rtol=RTOL_ROUNDOFF)
 
 
 def random_grip(rng, friction, press):
@@ -402,11 +404,11 @@ def test_a_load_that_leads_far_outside_is_given_up_after_the_first_step_there():
         assert_allclose(x, along(1, size), rtol=0.0, atol=RTOL_ROUNDOFF)
     x = np.zeros(6)
     assert not solve_equilibrium(x, along(1, 10.0), rig())
-    assert_allclose(x, along(1, MAX_STEP * np.ceil(ESCAPE / MAX_STEP)), rtol=RTOL_ROUNDOFF)
+    assert_allclose(x, along(1, MAX_STEP * np.ceil(ESCAPE_RATIO / MAX_STEP)), rtol=RTOL_ROUNDOFF)
     x = np.zeros(6)
     assert not solve_equilibrium(x, along(1, 0.5), rig(friction=0.0))
-    assert hold(np.zeros(6), along(1, 0.5), rig(friction=0.0), np.empty(2)) == np.inf
-    assert_allclose(hold(np.zeros(6), along(1, 0.5), rig(), np.empty(2)), 0.5)
+    assert solve_load_case(np.zeros(6), along(1, 0.5), rig(friction=0.0), np.empty(2)) == np.inf
+    assert_allclose(solve_load_case(np.zeros(6), along(1, 0.5), rig(), np.empty(2)), 0.5)
 
 
 @pytest.mark.parametrize('away, moves', [(0.99, False), (1.01, True)])
@@ -424,7 +426,7 @@ def test_friction_that_falls_by_just_one_a_unit_counts_in_the_derivative():
     x, grip = along(1, 6.0), rig(stiffness=2.0, friction=0.5)
     state = np.empty((8, 6))
     state[7] = x
-    equilibrium.balance(np.zeros(6), grip, np.empty((6, 8)), state)
+    equilibrium.fill_residual_and_derivative(np.zeros(6), grip, np.empty((6, 8)), state)
     assert_allclose(state[2], along(0, 1.0), atol=RTOL_ROUNDOFF)
     assert_allclose(state[1:7], derivative(lambda there: unbalanced(there, np.zeros(6), grip), x),
                     rtol=0.0, atol=ATOL_DIFFERENCE)
@@ -449,7 +451,7 @@ def test_a_load_grows_by_a_quarter_passes_one_and_is_bisected(limit, interval, s
     """It is held up to a multiple ``limit``; the twist grows with it."""
     load = along(1, 1.0 / limit)
     x = interval[0] * load
-    found = climb(load, rig(), x, interval, steps)
+    found = grow_load(load, rig(), x, interval, steps)
     assert_allclose(found, wanted, rtol=RTOL_ROUNDOFF)
     assert_allclose(x, found * load, rtol=0.0, atol=1e-8)
 
@@ -510,7 +512,7 @@ def test_a_reserve_is_what_friction_may_lose_before_contacts_slip(reserve, kept)
     contacts[1][0, 0, 1] = 0.05
     for x in (along(1, 0.5), along(1, 0.1)):
         assert has_reserve(x, (contacts, *others), reserve, np.empty(2)) == kept
-        found = judge(np.zeros((1, 6)), (contacts, *others), x, 5.0, STEPS, reserve)
+        found = judge_load_cases(np.zeros((1, 6)), (contacts, *others), x, 5.0, STEPS, reserve)
         assert_allclose(found[0], along(1, 0.5), rtol=0.0, atol=1e-8)
         assert found[1:] == (kept, 5.0 * kept, 0)
 
@@ -526,7 +528,7 @@ def test_a_reserve_is_kept_by_what_is_just_at_its_limit():
 @settings(max_examples=20)
 def test_forces_up_to_a_limit_stay_as_they_are_and_others_come_to_it(seed):
     forces = np.random.default_rng(seed).normal(size=3)
-    for shorten, trial in ((shorten_two, forces[:2]), (shorten_three, forces)):
+    for shorten, trial in ((radial_return2, forces[:2]), (radial_return3, forces)):
         size = np.sqrt(sum(trial[k] * trial[k] for k in range(len(trial))))
         assert shorten(*trial, size) == shorten(*trial, 1.5 * size) == tuple(trial)
         assert_allclose(shorten(*trial, 0.7 * size), 0.7 * trial, rtol=RTOL_ROUNDOFF)

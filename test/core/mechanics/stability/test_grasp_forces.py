@@ -12,10 +12,10 @@ from scipy.optimize import linprog
 
 from gripsim_ros.core.errors import ShapeError, TaskError
 from gripsim_ros.core.grasp_theory.grasp_map import contact_frames, grasp_map
-from gripsim_ros.core.mechanics.stability.grasp_force_socp import conic_programme
+from gripsim_ros.core.mechanics.stability.grasp_force_socp import assemble_socp
 from gripsim_ros.core.mechanics.stability.grasp_forces import (
-    cone_violation, force_space, MinimalForceOptions, seed_forces, Shortfall, solve_in_space,
-    solve_minimal_forces)
+    MinimalForceOptions, Shortfall, cone_violation, force_space, pseudo_inverse_forces,
+    solve_in_space, solve_minimal_forces)
 
 WEIGHT = 9.81
 RTOL_BALANCE = 1e-6
@@ -274,7 +274,7 @@ def test_without_friction_normals_alone_must_balance():
     (pinch(), [0, 0, -1], [[0.0, WEIGHT / 2], [0.0, WEIGHT / 2]], WEIGHT / 2),
     (pinch(), [1, 0, 0], [[WEIGHT / 2, 0.0], [-WEIGHT / 2, 0.0]], WEIGHT / 2)])
 def test_the_pseudo_inverse_leaves_the_cones_of_a_pinch(patches, direction, gamma, violation):
-    found, beyond = seed_forces(patches, pull(direction, WEIGHT), ORIGIN, 0.5)
+    found, beyond = pseudo_inverse_forces(patches, pull(direction, WEIGHT), ORIGIN, 0.5)
     size = np.stack([found[0, :, 0], np.linalg.norm(found[0, :, 1:], axis=1)], 1)
     assert_allclose(size, gamma, rtol=0, atol=ATOL_ROUNDOFF)
     assert_allclose(beyond, violation, rtol=RTOL_SOLVER, atol=0)
@@ -284,7 +284,7 @@ def test_the_pseudo_inverse_leaves_the_cones_of_a_pinch(patches, direction, gamm
 
 
 def test_the_pseudo_inverse_lets_two_of_three_contacts_pull():
-    found, beyond = seed_forces(ring(3), pull([1, 0, 0], WEIGHT), ORIGIN, 0.5)
+    found, beyond = pseudo_inverse_forces(ring(3), pull([1, 0, 0], WEIGHT), ORIGIN, 0.5)
     assert_allclose(found[0, :, 0], WEIGHT * np.array([1 / 3, -1 / 6, -1 / 6]), rtol=0,
                     atol=ATOL_ROUNDOFF)
     assert beyond[0] >= WEIGHT / 6
@@ -296,7 +296,7 @@ def test_an_internal_force_does_not_change_the_balance(seed):
     rng = np.random.default_rng(seed)
     patches, wrenches = random_patches(rng, 4), all_directions(2.0)[:3]
     internal = rng.uniform(0.0, 5.0, (4, 4))
-    found, _ = seed_forces(patches, wrenches, ORIGIN, 0.5, internal)
+    found, _ = pseudo_inverse_forces(patches, wrenches, ORIGIN, 0.5, internal)
     frames = contact_frames(patches.normals)
     for gamma, wrench in zip(found, wrenches):
         forces = np.einsum('kab,kb->ka', frames, gamma[:, :3])
@@ -308,7 +308,7 @@ def test_an_internal_force_does_not_change_the_balance(seed):
 def test_a_squeeze_makes_the_pseudo_inverse_a_grasp():
     squeeze = np.zeros((2, 4))
     squeeze[:, 0] = 10.0
-    found, beyond = seed_forces(pinch(), pull([0, 0, -1], WEIGHT), ORIGIN, 0.5, squeeze)
+    found, beyond = pseudo_inverse_forces(pinch(), pull([0, 0, -1], WEIGHT), ORIGIN, 0.5, squeeze)
     assert_allclose(found[0, :, 0], 10.0, rtol=0, atol=ATOL_ROUNDOFF)
     assert_allclose(beyond, WEIGHT / 2 - 5.0, rtol=RTOL_SOLVER, atol=0)
 
@@ -356,7 +356,7 @@ def test_a_programme_is_that_of_its_contacts_limits_and_joints(count, tilts, joi
     most, strengths = rng.uniform(1.0, 2.0, count), rng.uniform(1.0, 2.0, joints)
     active = np.arange(count) > 0
     most[0] = np.inf
-    factors, right, objective, balance, rows = conic_programme(
+    factors, right, objective, balance, rows = assemble_socp(
         columns, count, 0.4, 1e-3, active, most, torques, strengths)
     heads, none = 4 * np.arange(count), np.zeros((joints, 1))
     assert_array_equal(factors, [1.0, 0.4, 0.4, 0.4] * count + [1.0] * (size - 4 * count))

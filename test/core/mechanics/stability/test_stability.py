@@ -12,9 +12,10 @@ import pytest
 from scipy.optimize import least_squares
 
 from gripsim_ros.core.errors import ShapeError, TaskError
+from gripsim_ros.core.grasp_theory.contact_set import ContactSet
 from gripsim_ros.core.mechanics.stability.grasp_forces import solve_minimal_forces
 from gripsim_ros.core.mechanics.stability.stability import (
-    PatchSet, StabilityOptions, find_equilibrium, judge_stability)
+    StabilityOptions, find_equilibrium, judge_stability)
 
 #: 250 g.
 WEIGHT = 0.25 * 9.81
@@ -450,4 +451,4 @@ def test_wrenches_and_friction_out_of_range_are_refused():
 
 
 def test_a_patch_set_without_rows_is_one_of_no_patches():
-    assert isinstance(ring(0), PatchSet) and ring(0).count == 0
+    assert isinstance(ring(0), ContactSet) and ring(0).count == 0

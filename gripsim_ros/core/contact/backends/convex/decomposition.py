@@ -11,18 +11,18 @@ from ....bodies import TriangleMesh
 from ....bodies.mesh import connected_labels
 from ....errors import MeshError, ShapeError
 from ....transforms import apply
-from ...distance.link_hulls import neighbour_graph
+from ...distance.link_hulls import adjacency_graph
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 #: A mesh is convex if it fills its hull but for this part of the volume.
-CONVEX_SLACK = 1e-6
+CONVEXITY_TOLERANCE = 1e-6
 #: Facets of a hull lie in one plane if their normals and, as part of the size, their
 #: offsets differ by less.
-COPLANAR = 1e-9
+COPLANAR_TOLERANCE = 1e-9
 #: Concavity that a part may keep, as coacd measures it, unless another is asked for.
-CONCAVITY = 0.05
+MAX_CONCAVITY = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class ConvexPart:
         """Return the radius of the ball about ``centre`` that holds it [m]."""
         return float(np.linalg.norm(self.vertices - self.centre, axis=1).max())
 
-    def moved(self, T_a_b: Array) -> 'ConvexPart':
+    def with_transform(self, T_a_b: Array) -> 'ConvexPart':
         """Return this part of frame b in frame a."""
         normals = self.normals @ T_a_b[:3, :3].T
         return ConvexPart(np.ascontiguousarray(apply(T_a_b, self.vertices)), self.graph,
@@ -106,7 +106,7 @@ def convex_part(points: Array) -> ConvexPart:
     normals, offsets = hull.equations[first, :3], -hull.equations[first, 3]
     polygons = tuple(_polygon(vertices, np.unique(simplices[labels == label]), normal)
                      for label, normal in enumerate(normals))
-    return ConvexPart(vertices, neighbour_graph(simplices, len(vertices)), normals, offsets,
+    return ConvexPart(vertices, adjacency_graph(simplices, len(vertices)), normals, offsets,
                       polygons)
 
 
@@ -115,7 +115,8 @@ def _plane_labels(hull: ConvexHull, size: float) -> Integers:
     rows = np.repeat(np.arange(len(hull.neighbors)), 3)
     pairs = np.stack([rows, hull.neighbors.ravel()], axis=1)
     change = np.abs(hull.equations[pairs[:, 0]] - hull.equations[pairs[:, 1]])
-    same = (change[:, :3].max(axis=1) < COPLANAR) & (change[:, 3] < COPLANAR * size)
+    same = (change[:, :3].max(axis=1) < COPLANAR_TOLERANCE) & (change[:, 3] < COPLANAR_TOLERANCE
+                                                               * size)
     return connected_labels(pairs[same], len(rows) // 3)
 
 
@@ -129,17 +130,17 @@ def _polygon(vertices: Array, corners: Integers, normal: Array) -> Integers:
 
 
 def is_convex(mesh: TriangleMesh) -> bool:
-    """Return whether a closed mesh fills its convex hull, to ``CONVEX_SLACK``."""
+    """Return whether a closed mesh fills its convex hull, to ``CONVEXITY_TOLERANCE``."""
     used = mesh.vertices[np.unique(mesh.faces)]
     try:
         hull_volume = ConvexHull(used).volume
     except (QhullError, ValueError):
         return False
-    convex: bool = mesh.volume >= (1.0 - CONVEX_SLACK) * hull_volume
+    convex: bool = mesh.volume >= (1.0 - CONVEXITY_TOLERANCE) * hull_volume
     return convex
 
 
-def convex_parts(mesh: TriangleMesh, concavity: float = CONCAVITY) -> tuple[ConvexPart, ...]:
+def convex_parts(mesh: TriangleMesh, concavity: float = MAX_CONCAVITY) -> tuple[ConvexPart, ...]:
     """
     Return convex parts that together are about a closed mesh.
 

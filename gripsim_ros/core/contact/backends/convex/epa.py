@@ -13,16 +13,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .decomposition import ConvexPart
-from .gjk_simplex import APART, corner_weights, difference_corner, find_simplex
+from .gjk_simplex import APART, barycentric_weights, minkowski_support, nearest_simplex
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-MOST_EPA = 2000
+MAX_ITERATIONS = 2000
 #: Answers are as exact as this part of the bodies' size.
 TOLERANCE = 1e-12
 #: Tetrahedra of less volume, as part of the cube of their longest edge, are flat.
-FLAT = 1e-10
+FLATNESS_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +82,8 @@ def pair_contact(a: ConvexPart, b: ConvexPart, start: Integers | None = None) ->
     them is always free.
     """
     size = a.radius + b.radius
-    pairs, count = _start(a, b, start)
-    state, corners, on_a, on_b, normal, distance, steps = find_simplex(
+    pairs, count = _initial_simplex(a, b, start)
+    state, corners, on_a, on_b, normal, distance, steps = nearest_simplex(
         a.vertices, a.graph, b.vertices, b.graph, pairs, count, TOLERANCE * size)
     simplex = np.ascontiguousarray(pairs[:corners])
     if state == APART:
@@ -95,7 +95,7 @@ def pair_contact(a: ConvexPart, b: ConvexPart, start: Integers | None = None) ->
                        steps + more)
 
 
-def _start(a: ConvexPart, b: ConvexPart, start: Integers | None) -> tuple[Integers, int]:
+def _initial_simplex(a: ConvexPart, b: ConvexPart, start: Integers | None) -> tuple[Integers, int]:
     """Return the simplex to begin with, in an array with room for four corners."""
     pairs = np.zeros((4, 2), np.int64)
     if start is None:
@@ -115,14 +115,15 @@ def _epa(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integ
     ``pairs`` are corners of a simplex that holds the origin.
     """
     tolerance = TOLERANCE * size
-    points, corner_pairs = np.empty((MOST_EPA + 8, 3)), np.empty((MOST_EPA + 8, 2), np.int64)
-    room = 4 * MOST_EPA
+    points, corner_pairs = np.empty((MAX_ITERATIONS + 8, 3)), np.empty((MAX_ITERATIONS + 8, 2),
+                                                                       np.int64)
+    room = 4 * MAX_ITERATIONS
     faces, planes = np.empty((room, 3), np.int64), np.empty((room, 4))
     work, pair = np.empty(6), np.empty(2, np.int64)
     for i in range(count):
         corner_pairs[i] = pairs[i]
         points[i] = vertices_a[pairs[i, 0]] - vertices_b[pairs[i, 1]]
-    corners, used, normal = _first_polytope(
+    corners, used, normal = _initial_polytope(
         vertices_a, graph_a, vertices_b, graph_b, points, corner_pairs, count, faces, planes,
         size)
     best, best_normal = np.inf, normal
@@ -139,7 +140,7 @@ def _epa(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integ
         face = _nearest_face(planes, used)
         normal = planes[face, :3].copy()
         pair[:] = corner_pairs[faces[face, 0]]
-        difference_corner(vertices_a, graph_a, vertices_b, graph_b, normal, pair, work,
+        minkowski_support(vertices_a, graph_a, vertices_b, graph_b, normal, pair, work,
                           points[corners])
         reach = np.sum(normal * points[corners])
         if reach < best:
@@ -148,23 +149,23 @@ def _epa(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integ
         for k in range(3):
             other = corner_pairs[faces[face, k]]
             known = known or (other[0] == pair[0] and other[1] == pair[1])
-        if known or reach - planes[face, 3] <= tolerance or corners == MOST_EPA:
+        if known or reach - planes[face, 3] <= tolerance or corners == MAX_ITERATIONS:
             break
         corner_pairs[corners] = pair
-        used = _expand(points, corners, faces, planes, used, horizon, tolerance)
+        used = _expand_polytope(points, corners, faces, planes, used, horizon, tolerance)
         corners += 1
         if used < 0:    # rounding has torn the polytope: the best plane so far still parts them
             used = _add_face(points, faces, planes, 0, corners - 1, corners - 1, corners - 1)
             break
-    on_a, on_b = _deepest(vertices_a, vertices_b, points, corner_pairs, faces[:used],
-                          planes, best * best_normal, tolerance)
+    on_a, on_b = _witness_points(vertices_a, vertices_b, points, corner_pairs, faces[:used],
+                                 planes, best * best_normal, tolerance)
     return max(best, 0.0), best_normal, on_a, on_b, corners - begun + 1
 
 
 @njit(cache=True)
-def _deepest(vertices_a: Array, vertices_b: Array, points: Array, corner_pairs: Integers,
-             faces: Integers, planes: Array, target: Array,
-             tolerance: float) -> tuple[Array, Array]:
+def _witness_points(vertices_a: Array, vertices_b: Array, points: Array, corner_pairs: Integers,
+                    faces: Integers, planes: Array, target: Array,
+                    tolerance: float) -> tuple[Array, Array]:
     """Return the points of a and b that make a point of the surface, on the face it is in."""
     corners, best, chosen = np.empty((4, 3)), -np.inf, 0
     share = np.array([1.0, 0.0, 0.0, 0.0])
@@ -173,7 +174,7 @@ def _deepest(vertices_a: Array, vertices_b: Array, points: Array, corner_pairs: 
             continue
         for k in range(3):
             corners[k] = points[faces[face, k]]
-        weights = corner_weights(corners, 3, target)
+        weights = barycentric_weights(corners, 3, target)
         least = min(weights[0], weights[1], weights[2])
         if least > best:
             best, chosen, share = least, face, weights
@@ -185,9 +186,9 @@ def _deepest(vertices_a: Array, vertices_b: Array, points: Array, corner_pairs: 
 
 
 @njit(cache=True)
-def _first_polytope(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integers,
-                    points: Array, corner_pairs: Integers, count: int, faces: Integers,
-                    planes: Array, size: float) -> tuple[int, int, Array]:
+def _initial_polytope(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integers,
+                      points: Array, corner_pairs: Integers, count: int, faces: Integers,
+                      planes: Array, size: float) -> tuple[int, int, Array]:
     """
     Fill in a polytope with the origin in it; return corners, faces and a direction.
 
@@ -208,8 +209,8 @@ def _first_polytope(vertices_a: Array, graph_a: Integers, vertices_b: Array, gra
     if count == 4:
         count = _largest_face(points, corner_pairs)
     while count < 3:
-        count, normal = _widen(vertices_a, graph_a, vertices_b, graph_b, points, corner_pairs,
-                               count, size)
+        count, normal = _grow_simplex(vertices_a, graph_a, vertices_b, graph_b, points,
+                                      corner_pairs, count, size)
         if count < 0:
             return 1, 0, normal
     normal = np.cross(points[1] - points[0], points[2] - points[0])
@@ -217,7 +218,7 @@ def _first_polytope(vertices_a: Array, graph_a: Integers, vertices_b: Array, gra
     for side in range(2):
         pair[:] = corner_pairs[0]
         direction = normal if side == 0 else -normal
-        difference_corner(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work,
+        minkowski_support(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work,
                           points[3 + side])
         corner_pairs[3 + side] = pair
         if np.sum(direction * (points[3 + side] - points[0])) <= TOLERANCE * size:
@@ -230,8 +231,9 @@ def _first_polytope(vertices_a: Array, graph_a: Integers, vertices_b: Array, gra
 
 
 @njit(cache=True)
-def _widen(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integers,
-           points: Array, corner_pairs: Integers, count: int, size: float) -> tuple[int, Array]:
+def _grow_simplex(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integers,
+                  points: Array, corner_pairs: Integers, count: int, size: float) -> tuple[int,
+                                                                                           Array]:
     """Add the corner farthest from a point or segment through the origin; -1: none is."""
     work, pair = np.empty(6), np.empty(2, np.int64)
     along = np.zeros(3) if count == 1 else points[1] - points[0]
@@ -253,7 +255,7 @@ def _widen(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Int
         if attempt % 2 == 1:
             direction = -direction
         pair[:] = corner_pairs[0]
-        difference_corner(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work,
+        minkowski_support(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work,
                           points[count])
         reach = np.sum(direction * (points[count] - points[0]))
         if reach > best:
@@ -273,7 +275,7 @@ def _is_flat(points: Array) -> bool:
             longest = max(longest, np.sum((points[i] - points[j]) ** 2))
     volume = np.sum(np.cross(points[1] - points[0], points[2] - points[0])
                     * (points[3] - points[0]))
-    flat: bool = abs(volume) <= FLAT * longest ** 1.5
+    flat: bool = abs(volume) <= FLATNESS_TOLERANCE * longest ** 1.5
     return flat
 
 
@@ -324,8 +326,8 @@ def _nearest_face(planes: Array, used: int) -> int:
 
 
 @njit(cache=True)
-def _expand(points: Array, corner: int, faces: Integers, planes: Array, used: int,
-            horizon: Integers, tolerance: float) -> int:
+def _expand_polytope(points: Array, corner: int, faces: Integers, planes: Array, used: int,
+                     horizon: Integers, tolerance: float) -> int:
     """
     Replace the faces that a new corner sees, or lies in the plane of; -1: no room.
 

@@ -14,13 +14,13 @@ from ...distance.gjk import EXTRAS, reduce_simplex, support
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-MOST_STEPS = 128
+MAX_ITERATIONS = 128
 #: How a search ends; inside and touching are both decided by EPA.
 APART, TOUCHING, INSIDE = 0, 1, 2
 
 
 @njit(cache=True)
-def difference_corner(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntArray,
+def minkowski_support(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntArray,
                       direction: Array, pair: IntArray, work: Array, out: Array) -> None:
     """Write the corner of the difference farthest along a direction, and its vertices."""
     extras = np.zeros(EXTRAS)
@@ -33,9 +33,9 @@ def difference_corner(vertices_a: Array, graph_a: IntArray, vertices_b: Array, g
 
 
 @njit(cache=True)
-def find_simplex(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntArray,
-                 pairs: IntArray, count: int,
-                 tolerance: float) -> tuple[int, int, Array, Array, Array, float, int]:
+def nearest_simplex(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntArray,
+                    pairs: IntArray, count: int,
+                    tolerance: float) -> tuple[int, int, Array, Array, Array, float, int]:
     """
     Return state, corners of the simplex, nearest points, direction, distance, steps.
 
@@ -53,20 +53,20 @@ def find_simplex(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_
         kept = reduce_simplex(simplex, size, v)
         if kept == 4:
             break
-        _follow(simplex, kept, old, old_pairs, size, pairs)
+        _track_vertices(simplex, kept, old, old_pairs, size, pairs)
         size = kept
         now = v[0] ** 2 + v[1] ** 2 + v[2] ** 2
         if np.sqrt(now) <= tolerance:
             state = TOUCHING
             break
-        if steps == MOST_STEPS or now >= squared:
+        if steps == MAX_ITERATIONS or now >= squared:
             state = APART if bound > 0.0 else TOUCHING
             break
         squared = now
         for k in range(3):
             direction[k] = -v[k]
         pair[:] = pairs[0]
-        difference_corner(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work,
+        minkowski_support(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work,
                           simplex[size])
         steps += 1
         pairs[size] = pair
@@ -82,7 +82,7 @@ def find_simplex(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_
     norm = np.sqrt(v[0] ** 2 + v[1] ** 2 + v[2] ** 2)
     on_a, on_b = np.zeros(3), np.zeros(3)
     if state == APART:
-        weights = corner_weights(simplex, size, v)
+        weights = barycentric_weights(simplex, size, v)
         for i in range(size):
             on_a += weights[i] * vertices_a[pairs[i, 0]]
             on_b += weights[i] * vertices_b[pairs[i, 1]]
@@ -90,8 +90,8 @@ def find_simplex(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_
 
 
 @njit(cache=True)
-def _follow(simplex: Array, kept: int, old: Array, old_pairs: IntArray, size: int,
-            pairs: IntArray) -> None:
+def _track_vertices(simplex: Array, kept: int, old: Array, old_pairs: IntArray, size: int,
+                    pairs: IntArray) -> None:
     """Write the vertices of the corners that were kept; they were moved unchanged."""
     for i in range(kept):
         for j in range(size):
@@ -102,7 +102,7 @@ def _follow(simplex: Array, kept: int, old: Array, old_pairs: IntArray, size: in
 
 
 @njit(cache=True)
-def corner_weights(simplex: Array, size: int, point: Array) -> Array:
+def barycentric_weights(simplex: Array, size: int, point: Array) -> Array:
     """Return weights of the corners, up to three, that give a point among them."""
     weights = np.zeros(4)
     weights[0] = 1.0

@@ -14,9 +14,9 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 #: A face takes part as a face if its normal leans less than this from the depth's.
-PARALLEL = np.cos(1e-4)
+PARALLEL_COSINE = np.cos(1e-4)
 #: Points nearer to each other than this part of the size are one.
-SAME_POINT = 1e-9
+DUPLICATE_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ def contact_manifold(parts_a: Sequence[ConvexPart], parts_b: Sequence[ConvexPart
     """
     if not (parts_a and parts_b):
         raise ShapeError('a body needs at least one convex part, got none')
-    moved = [part.moved(T_a_b) for part in parts_b]
+    moved = [part.with_transform(T_a_b) for part in parts_b]
     nearest: PairContact | None = None
     found = []
     for i, a in enumerate(parts_a):
@@ -146,22 +146,22 @@ def clip_manifold(a: ConvexPart, b: ConvexPart, pair: PairContact) -> tuple[Arra
     no face is normal to the depth, two edges cross: the one point is the deepest of a.
     """
     of_a, of_b = a.normals @ pair.normal, -(b.normals @ pair.normal)
-    on_a = of_a.max() >= of_b.max() - (1.0 - PARALLEL)
-    if max(of_a.max(), of_b.max()) < PARALLEL:
+    on_a = of_a.max() >= of_b.max() - (1.0 - PARALLEL_COSINE)
+    if max(of_a.max(), of_b.max()) < PARALLEL_COSINE:
         return pair.point_a[None], np.array([pair.depth])
     reference, other = (a, b) if on_a else (b, a)
     face = int(np.argmax(of_a if on_a else of_b))
     normal = reference.normals[face]
     size = a.radius + b.radius
-    polygon = other.vertices[_incident_face(other, normal, SAME_POINT * size)]
+    polygon = other.vertices[_incident_face(other, normal, DUPLICATE_TOLERANCE * size)]
     corners = reference.vertices[reference.polygons[face]]
     for corner, following in zip(corners, np.roll(corners, -1, axis=0)):
         outward = np.cross(following - corner, normal)
-        polygon = _cut(polygon, outward, float(outward @ corner))
+        polygon = _clip_polygon(polygon, outward, float(outward @ corner))
     depths = reference.offsets[face] - polygon @ normal
     kept = depths > 0.0
     points = polygon[kept] + depths[kept, None] * normal
-    chosen = _distinct(points, SAME_POINT * size)
+    chosen = _without_duplicates(points, DUPLICATE_TOLERANCE * size)
     if not len(chosen):
         return pair.point_a[None], np.array([pair.depth])
     return points[chosen], depths[kept][chosen]
@@ -176,7 +176,7 @@ def _incident_face(part: ConvexPart, normal: Array, tolerance: float) -> Integer
     return part.polygons[int(np.argmin(leaning))]
 
 
-def _cut(polygon: Array, outward: Array, offset: float) -> Array:
+def _clip_polygon(polygon: Array, outward: Array, offset: float) -> Array:
     """Return the part of a convex polygon behind a plane."""
     if not len(polygon):
         return polygon
@@ -191,7 +191,7 @@ def _cut(polygon: Array, outward: Array, offset: float) -> Array:
     return np.array(rows).reshape(-1, 3)
 
 
-def _distinct(points: Array, tolerance: float) -> list[int]:
+def _without_duplicates(points: Array, tolerance: float) -> list[int]:
     """Return the places of points that differ from all before them."""
     chosen: list[int] = []
     for i, point in enumerate(points):

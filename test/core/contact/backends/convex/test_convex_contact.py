@@ -113,7 +113,7 @@ def test_cubes_apart_have_a_distance_and_no_points():
 
 @pytest.mark.parametrize('offset', [(2.0, 0.0, 0.0), (2.0, 2.0, 0.3), (2.0, 2.0, 2.0)])
 def test_cubes_that_touch_neither_overlap_nor_lie_apart(offset):
-    pair = pair_contact(CUBE, CUBE.moved(shifted(*offset)))
+    pair = pair_contact(CUBE, CUBE.with_transform(shifted(*offset)))
     assert not pair.overlap and pair.distance == pair.depth == 0.0
     np.testing.assert_allclose(pair.point_a, pair.point_b, rtol=0.0, atol=ATOL_ROUNDOFF)
 
@@ -156,7 +156,8 @@ def test_no_translation_parts_the_bodies_sooner_than_the_depth(seed, on_grid):
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     needed = (a.vertices @ directions.T).max(axis=0) - (b.vertices @ directions.T).min(axis=0)
     assert pair.depth <= max(needed.min(), 0.0) + ATOL_ROUNDOFF
-    freed = pair_contact(a, b.moved(transform(np.eye(3), (pair.depth + 1e-9) * pair.normal)))
+    freed = pair_contact(a, b.with_transform(transform(np.eye(3),
+                                                       (pair.depth + 1e-9) * pair.normal)))
     assert not freed.overlap
 
 
@@ -233,7 +234,7 @@ def test_swapping_the_bodies_turns_the_answer_round(seed):
 def test_a_warm_start_changes_steps_and_no_answer(seed):
     a, b, rng = random_pair(seed, False)
     turn = Rotation.from_rotvec(rng.normal(size=3) * 0.01).as_matrix()
-    near = b.moved(transform(turn, rng.normal(size=3) * 0.01))
+    near = b.with_transform(transform(turn, rng.normal(size=3) * 0.01))
     cold, warm = pair_contact(a, near), pair_contact(a, near, pair_contact(a, b).simplex)
     np.testing.assert_allclose([warm.distance, warm.depth], [cold.distance, cold.depth],
                                rtol=0.0, atol=ATOL_ROUNDOFF * 10)
@@ -246,7 +247,7 @@ def test_a_warm_start_saves_half_of_the_steps_along_a_path():
     for degree in range(60):
         T = transform(Rotation.from_euler('z', degree, degrees=True).as_matrix(),
                       np.array([0.061, 0.0005 * degree, 0.0]))
-        moved = ball.moved(T)
+        moved = ball.with_transform(T)
         steps[False] += pair_contact(ball, moved).steps
         steps[True] += pair_contact(ball, moved, warm.simplices.get((0, 0))).steps
         contact_manifold([ball], [ball], T, warm)
@@ -273,7 +274,7 @@ def test_a_step_is_cut_into_parts_that_fill_it():
     T = transform(np.eye(3), np.array([0.07, 0.02, 0.07]))
     found = contact_manifold(parts, [ball], T)
     assert not found.overlap
-    assert pair_contact(convex_part(step.vertices), ball.moved(T)).overlap
+    assert pair_contact(convex_part(step.vertices), ball.with_transform(T)).overlap
     np.testing.assert_allclose(found.distance, 0.012, rtol=0.0, atol=3e-4)
 
 
@@ -299,7 +300,7 @@ def test_bad_numbers_are_refused():
 
 @pytest.mark.parametrize('offset', [(0.0, 0.0, 9.0), (0.0, 0.0, 2.05), (-0.5, 0.0, 0.0)])
 def test_a_part_farther_than_the_nearest_neither_hides_it_nor_changes_its_normal(offset):
-    beside, T_a_b = CUBE.moved(shifted(*offset)), shifted(1.75, 0.0, 0.0)
+    beside, T_a_b = CUBE.with_transform(shifted(*offset)), shifted(1.75, 0.0, 0.0)
     alone = contact_manifold([CUBE], [CUBE], T_a_b)
     for number, parts in enumerate(([CUBE, beside], [beside, CUBE])):
         both = contact_manifold(parts, [CUBE], T_a_b)
@@ -326,7 +327,7 @@ def test_corners_cut_twice_by_rounding_count_once():
 
 def test_where_clipping_leaves_nothing_the_deepest_point_stands_for_the_contact():
     pair = PairContact(True, 0.0, 0.1, UP, UP, 0.9 * UP, np.zeros((0, 2), np.int64), 0)
-    points, depths = clip_manifold(CUBE, CUBE.moved(shifted(5.0, 5.0, 1.9)), pair)
+    points, depths = clip_manifold(CUBE, CUBE.with_transform(shifted(5.0, 5.0, 1.9)), pair)
     np.testing.assert_array_equal(points, UP[None])
     np.testing.assert_array_equal(depths, [0.1])
 

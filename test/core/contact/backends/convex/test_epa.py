@@ -4,9 +4,11 @@ from dataclasses import replace
 from itertools import permutations
 
 from gripsim_ros.core.contact.backends.convex.decomposition import convex_part
-from gripsim_ros.core.contact.backends.convex.epa import (
-    _add_face, _deepest, _epa, _expand, _first_polytope, _is_flat, _largest_face, _nearest_face,
-    _widen, FLAT, pair_contact, TOLERANCE)
+from gripsim_ros.core.contact.backends.convex.epa import (FLATNESS_TOLERANCE, TOLERANCE, _add_face,
+                                                          _epa, _expand_polytope, _grow_simplex,
+                                                          _initial_polytope, _is_flat,
+                                                          _largest_face, _nearest_face,
+                                                          _witness_points, pair_contact)
 from gripsim_ros.core.errors import ShapeError
 from hypothesis import assume, given, settings, strategies as st
 import numpy as np
@@ -96,7 +98,7 @@ def test_the_nearest_face_is_that_of_least_offset_that_has_area(rows, more):
 @pytest.mark.parametrize('size', [1e-3, 1.0, 50.0])
 def test_a_tetrahedron_is_flat_by_its_volume_whatever_its_order(size):
     for share in (0.98, 1.02):
-        height = share * FLAT * 2.0 ** 1.5
+        height = share * FLATNESS_TOLERANCE * 2.0 ** 1.5
         corners = size * np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0.2, 0.2, height]])
         for order in permutations(range(4)):
             assert _is_flat(corners[list(order)]) == (share < 1.0)
@@ -130,7 +132,7 @@ def test_a_polytope_that_takes_in_corners_stays_the_hull_of_all(seed, whole):
     for corner in range(4, len(points)):
         before = faces[:used].copy()
         heights = planes[:used, :3] @ points[corner] - planes[:used, 3]
-        used = _expand(points, corner, faces, planes, used, horizon, NEAR)
+        used = _expand_polytope(points, corner, faces, planes, used, horizon, NEAR)
         if (heights < -NEAR).all():
             assert_array_equal(faces[:used], before)
         # A face stays if the corner is below it, and each new one has the corner.
@@ -151,14 +153,15 @@ def test_a_polytope_that_takes_in_corners_stays_the_hull_of_all(seed, whole):
 def test_a_polytope_without_room_is_given_up(space, expected):
     points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.2, 0.2, -1.0]])
     faces, planes, horizon, used = tetrahedron(points)
-    assert _expand(points, 4, faces[:space], planes[:space], used, horizon, NEAR) == expected
+    assert _expand_polytope(points, 4, faces[:space], planes[:space], used, horizon,
+                            NEAR) == expected
 
 
 @pytest.mark.parametrize('height, used', [(-2.0, 4), (-0.5, 6), (0.5, 6)])
 def test_faces_in_the_plane_of_a_new_corner_go(height, used):
     points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.2, 0.2, -height * NEAR]])
     faces, planes, horizon, before = tetrahedron(points)
-    assert _expand(points, 4, faces, planes, before, horizon, NEAR) == used
+    assert _expand_polytope(points, 4, faces, planes, before, horizon, NEAR) == used
 
 
 def bodies(seed, whole=False, count=8):
@@ -187,7 +190,7 @@ def test_a_point_or_segment_is_widened_by_a_corner_far_from_it(seed, whole, coun
         all_corners = difference(a, b)
     points[:count] = [all_corners[i, j] for i, j in pairs[:count]]
     assume(count == 1 or (points[0] != points[1]).any())
-    found, direction = _widen(a, ALL, b, ALL, points, pairs, count, 1.0)
+    found, direction = _grow_simplex(a, ALL, b, ALL, points, pairs, count, 1.0)
     assert found == count + 1
     assert_array_equal(points[count], all_corners[tuple(pairs[count])])
     assert_allclose(np.linalg.norm(direction), 1.0, rtol=0.0, atol=ATOL_ROUNDOFF)
@@ -209,14 +212,14 @@ def test_what_is_no_wider_than_the_tolerance_is_not_widened(reach, found, axis):
     a = np.zeros((2, 3))
     a[1, axis] = reach * TOLERANCE * 3.0
     points, pairs = np.zeros((4, 3)), np.zeros((4, 2), np.int64)
-    count, direction = _widen(a, ALL, np.zeros((1, 3)), ALL, points, pairs, 1, 3.0)
+    count, direction = _grow_simplex(a, ALL, np.zeros((1, 3)), ALL, points, pairs, 1, 3.0)
     assert count == found
     assert_allclose(np.linalg.norm(direction), 1.0, rtol=0.0, atol=ATOL_ROUNDOFF)
     a = np.array([[0.0, 0, 0], [0, 1, 1], a[1]]) if axis != 1 else np.zeros((1, 3))
     if axis != 1:   # beside a segment
         points[1], pairs[1] = a[1], (1, 0)
         a[2] *= np.sqrt(2.0) if axis == 2 else 1.0   # half of it is along the segment
-        count, direction = _widen(a, ALL, np.zeros((1, 3)), ALL, points, pairs, 2, 3.0)
+        count, direction = _grow_simplex(a, ALL, np.zeros((1, 3)), ALL, points, pairs, 2, 3.0)
         assert count == (3 if found == 2 else -1)
         assert_allclose(direction @ a[1], 0.0, rtol=0.0, atol=ATOL_ROUNDOFF)
 
@@ -235,8 +238,8 @@ def test_a_first_polytope_holds_the_origin_or_names_the_side_it_lies_on(seed, wh
     if count > 1 and np.linalg.matrix_rank(spread) < count - 1:
         assume(count == 4 and np.linalg.matrix_rank(spread) == 2)
     faces, planes, _ = room(8)
-    corners, used, direction = _first_polytope(a, ALL, b, ALL, points, corner_pairs, count,
-                                               faces, planes, 4.0)
+    corners, used, direction = _initial_polytope(a, ALL, b, ALL, points, corner_pairs, count,
+                                                 faces, planes, 4.0)
     for i in range(corners):
         if np.isfinite(points[i]).all():
             assert_array_equal(points[i], a[corner_pairs[i, 0]] - b[corner_pairs[i, 1]])
@@ -265,12 +268,12 @@ def test_the_deepest_points_are_those_of_the_face_the_target_lies_in(seed):
     for face in range(used):
         shares = rng.dirichlet(np.ones(3))
         target = shares @ points[faces[face]]
-        on_a, on_b = _deepest(a, b, points, pairs, faces[:used], planes, target, NEAR)
+        on_a, on_b = _witness_points(a, b, points, pairs, faces[:used], planes, target, NEAR)
         assert_allclose(on_a - on_b, target, rtol=0.0, atol=ATOL_HULL)
         assert_allclose(on_a, shares @ a[pairs[faces[face], 0]], rtol=0.0, atol=ATOL_HULL)
         # Nearly in the plane of a face is in it; farther is not, and the first corner counts.
         out = target + 20.0 * NEAR * planes[face, :3]
-        on_a, on_b = _deepest(a, b, points, pairs, faces[:used], planes, out, NEAR)
+        on_a, on_b = _witness_points(a, b, points, pairs, faces[:used], planes, out, NEAR)
         assert_array_equal(on_a, a[pairs[faces[0, 0], 0]])
         assert_array_equal(on_b, b[pairs[faces[0, 0], 1]])
 
@@ -287,8 +290,8 @@ def test_of_faces_in_one_plane_the_one_that_holds_the_target_counts(seed, later)
             _add_face(points, faces, planes, place, *np.roll(face, turn))
         shares = rng.dirichlet(np.ones(3))
         own = faces[int(later)]
-        on_a, on_b = _deepest(a, a - points, points, pairs, faces, planes, shares @ points[own],
-                              NEAR)
+        on_a, on_b = _witness_points(a, a - points, points, pairs, faces, planes,
+                                     shares @ points[own], NEAR)
         assert_allclose(on_a, shares @ a[own], rtol=0.0, atol=ATOL_HULL)
         assert_allclose(on_b, shares @ (a - points)[own], rtol=0.0, atol=ATOL_HULL)
 

@@ -1,7 +1,7 @@
 """The simplex of GJK that names vertices, by supporting planes and weights."""
 
 from gripsim_ros.core.contact.backends.convex.gjk_simplex import (
-    APART, corner_weights, difference_corner, find_simplex, INSIDE, TOUCHING)
+    APART, INSIDE, TOUCHING, barycentric_weights, minkowski_support, nearest_simplex)
 from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
@@ -32,7 +32,7 @@ def bodies(seed, whole, count=8):
 def test_no_corner_of_the_difference_is_farther_than_the_one_named(seed, whole):
     a, b, rng = bodies(seed, whole)
     direction, pair, work, out = rng.normal(size=3), np.array([3, 5]), np.empty(6), np.empty(3)
-    difference_corner(a, ALL, b, ALL, direction, pair, work, out)
+    minkowski_support(a, ALL, b, ALL, direction, pair, work, out)
     assert_array_equal(out, a[pair[0]] - b[pair[1]])
     assert_allclose(out @ direction, (a @ direction).max() - (b @ direction).min(), rtol=0.0,
                     atol=ATOL_ROUNDOFF)
@@ -47,7 +47,7 @@ def test_weights_give_the_point_they_are_asked_for(seed, size, between):
     shares = rng.dirichlet(np.ones(size))
     if not between:   # at a corner
         shares = np.eye(size)[seed % size]
-    weights = corner_weights(simplex, size, shares @ simplex[:size])
+    weights = barycentric_weights(simplex, size, shares @ simplex[:size])
     assert weights.shape == (4,)
     assert_allclose(weights, [*shares, *np.zeros(4 - size)], rtol=0.0, atol=ATOL_WEIGHTS)
 
@@ -56,7 +56,8 @@ def test_weights_give_the_point_they_are_asked_for(seed, size, between):
 def test_of_corners_in_one_place_or_line_the_first_counts(size):
     for corners in (np.ones((4, 3)), np.outer([1.0, 2.0, 4.0, 8.0], np.ones(3))):
         if size == 3 or (corners[0] == corners[1]).all():
-            assert_array_equal(corner_weights(corners, size, corners[0]), [1.0, 0.0, 0.0, 0.0])
+            assert_array_equal(barycentric_weights(corners, size, corners[0]),
+                               [1.0, 0.0, 0.0, 0.0])
 
 
 def check_simplex(a, b, pairs, found):
@@ -89,12 +90,12 @@ def test_a_simplex_carries_the_nearest_points_or_holds_the_origin(seed, whole, s
     b = b + (np.round(way) if whole else way)
     pairs = np.full((4, 2), -1)
     pairs[:count] = rng.integers(0, 8, (count, 2))
-    found = find_simplex(a, ALL, b, ALL, pairs, count, TOLERANCE)
+    found = nearest_simplex(a, ALL, b, ALL, pairs, count, TOLERANCE)
     check_simplex(a, b, pairs, found)
     hull = ConvexHull((a[:, None] - b[None]).reshape(-1, 3))
     outside = hull.equations[:, 3].max()   # above 0 where the origin is out
     assert (found[0] == APART) == (outside > 0.0) or abs(outside) < ATOL_WEIGHTS
-    again = find_simplex(a, ALL, b, ALL, pairs, found[1], TOLERANCE)
+    again = nearest_simplex(a, ALL, b, ALL, pairs, found[1], TOLERANCE)
     check_simplex(a, b, pairs, again)
     assert_allclose(again[5], found[5], rtol=0.0, atol=ATOL_WEIGHTS)
     assert again[6] <= 1   # supporting points that prove what is known
@@ -104,7 +105,7 @@ def test_a_simplex_carries_the_nearest_points_or_holds_the_origin(seed, whole, s
 def test_bodies_nearer_than_the_tolerance_touch(gap, state):
     a, b = np.zeros((1, 3)), np.array([[0.0, gap * 0.25, 0.0]])
     pairs = np.zeros((4, 2), np.int64)
-    found = find_simplex(a, ALL, b, ALL, pairs, 1, 0.25)
+    found = nearest_simplex(a, ALL, b, ALL, pairs, 1, 0.25)
     assert found[0] == state and found[1] == 1
     assert found[5] == gap * 0.25
     assert_array_equal(found[4], [0.0, float(gap > 0.0), 0.0])
