@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from gripsim_ros.core.mechanics.contact.flat_grid import solve_flat_contact
+from benchmarks._flat_grid import solve_flat_contact
 
 MODULUS, RADIUS, DEPTH = 1e5, 8e-3, 1e-3
 CONTACT_RADIUS = np.sqrt(RADIUS * DEPTH)

@@ -13,10 +13,10 @@ from .grasp_object import canonical_frame
 from .mass import volume_moments
 from .mesh import FloatArray, IntArray, TriangleMesh
 
-#: Coordinates in the canonical frame are rounded to this share of the body's size, so
+#: Resolution over the body's size to which coordinates are rounded in the canonical frame, so
 #: that the rounding errors of a rigid motion do not decide which edge collapses.
 ROUNDING = 2.0 ** -18
-#: The decimated volume may differ by this share before the hull is taken instead.
+#: Largest relative change of the volume; beyond it the hull is taken instead.
 MAX_VOLUME_CHANGE = 0.5
 #: Growth of the quadric error allowed per round, the gentlest first: 5 keeps thin walls
 #: whole that 7, the package's own choice, lets collapse; it may stop short of the count.
@@ -25,8 +25,8 @@ AGGRESSIVENESS = (5.0, 6.0, 7.0, 9.0)
 #: edges stops short of the count; 0 leaves them. Long slivers, as on the side of a fine
 #: cylinder, let no edge collapse without turning a face over.
 CELLS = (0.0, 1.0 / 32.0, 1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0)
-#: Grids start this share of a cell off the centre, so that symmetric bodies have no
-#: vertices on the borders of cells.
+#: Offset of grids from the centre in cells, so that symmetric bodies have no vertices on
+#: the borders of cells.
 GRID_SHIFT = 0.3819660112501051
 #: The package works on one mesh for the whole process: threads would mix theirs.
 DECIMATION_LOCK = Lock()

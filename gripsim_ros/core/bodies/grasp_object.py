@@ -12,21 +12,21 @@ from .material import Material
 from .mesh import FloatArray, IntArray, TriangleMesh, frozen_array
 from .scans.complete import SeenSurface
 
-#: Principal moments that differ by less, relative to the largest, count as equal.
+#: Relative difference below which principal moments count as equal [-].
 TIE_MOMENT = 1e-3
 #: Skewness below which the direction of a principal axis is left to the vertices.
 TIE_SKEWNESS = 1e-6
 #: Power of the cosine with which a facet counts as facing a direction; a power of 2.
 FACING_POWER = 16
-#: Facets that are compared with those tried at once: memory does not grow with the mesh.
+#: Number of facets compared at once: memory does not grow with the mesh.
 BLOCK = 2048
 #: Mean of that power over the directions of a ball, and of a disc's rim.
 EVEN_BALL, EVEN_DISC = 1.0 / 17.0, 6435.0 / 32768.0
 #: Share of the area over the even one from which a direction is distinguished.
 DISTINGUISHED = 1.5
-#: Shares that differ by less, relatively, are the same.
+#: Relative difference below which shares are the same [-].
 TIE_FACING = 1e-6
-#: Facets whose normals are tried at most, about.
+#: Largest number, about, of facets whose normals are tried.
 TRIED_FACETS = 500
 
 

@@ -24,7 +24,7 @@ MIN_EXTENT, MAX_EXTENT = 0.002, 5.0
 #: is open without: file formats round their numbers.
 MERGE_DISTANCES = (0.0, 1e-6, 1e-4)
 #: Thickness, as a share of the diagonal, of what is flat.
-FLAT = 1e-6
+MIN_FLATNESS = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +156,7 @@ def _check_extents(draft: Draft, scale: float) -> None:
     centred = draft.vertices - draft.vertices.mean(axis=0)
     axis = np.linalg.eigh(centred.T @ centred)[1][:, 0]
     thickness = float(np.ptp(centred @ axis))
-    if thickness <= FLAT * draft.diagonal:
+    if thickness <= MIN_FLATNESS * draft.diagonal:
         raise MeshError(f'the mesh is flat: {draft.unit * thickness:.2g} m thick at an extent '
                         f'of {draft.unit * largest:.4g} m; allowed are bodies with a volume')
 

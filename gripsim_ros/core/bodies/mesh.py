@@ -18,7 +18,7 @@ IntArray = NDArray[np.int64]
 
 ArrayT = TypeVar('ArrayT', bound=NDArray[Any])
 
-#: Edges whose normals differ by more are edges of the body, not of its tessellation [rad].
+#: Largest angle of normals at an edge of the tessellation; beyond, it is the body's [rad].
 SMOOTH_ANGLE = np.deg2rad(30.0)
 
 
@@ -129,7 +129,7 @@ class TriangleMesh:
 
     def clear_derived(self) -> None:
         """
-        Let go of the arrays that follow from vertices and faces; they are computed again at use.
+        Drop the arrays that follow from vertices and faces; they are computed again at use.
 
         They take some seven times the room of the mesh itself.
         """

@@ -18,12 +18,12 @@ from ..errors import MeshError
 from .instances import SCENES, count_instances
 from .mesh import FloatArray, IntArray
 
-#: Largest file, also unpacked or with the files it refers to [bytes], and most faces, that are
-#: read: two million triangles take 100 MB as binary and some 400 MB as text.
+#: Largest file, also unpacked or with the files it refers to [bytes], and largest number of
+#: faces that are read: two million triangles take 100 MB as binary and some 400 MB as text.
 MAX_BYTES = 500_000_000
 MAX_FACES = 2_000_000
-#: Most placed parts of a scene, and most nodes above one of them: what placing them takes grows
-#: with the square of the depth.
+#: Largest number of placed parts of a scene, and of nodes above one of them: the cost of
+#: placing grows with the square of the depth.
 MAX_PARTS = 10_000
 MAX_DEPTH = 64
 #: What trimesh reads but holds no surface, or hides its size.

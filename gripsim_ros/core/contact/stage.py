@@ -25,7 +25,7 @@ from .vertices.penetrating_vertices import vertex_contacts
 
 Array = NDArray[np.float64]
 
-#: Steps shorter than this, over the link's size, are no motion [-].
+#: Least displacement over the link's size that counts as motion [-].
 MOTIONLESS = 1e-9
 
 

@@ -37,7 +37,7 @@ class ContactSet:
         [N]; ``inf`` where nothing limits them.
     passive : (k,) bool
         Patches that no joint can press (the palm).
-    tilting : (k, 2, 6) float
+    rocking : (k, 2, 6) float
     rocking_stiffness : (k, 2) float
         Springs of each patch against an object that tilts on it; see ``tilting_springs``.
         Without rows tilting meets no moment.

@@ -16,10 +16,10 @@ from ..transforms import from_rotation_vector, skew
 
 Array = NDArray[np.float64]
 
-#: Below this sine between normal and z axis the x axis takes its place.
+#: Sine between normal and z axis below which the x axis takes its place.
 PARALLEL_SINE = 1e-6
-#: How far a normal's length may be from 1.
-UNIT = 1e-6
+#: Largest deviation of a normal's length from 1.
+UNIT_TOLERANCE = 1e-6
 
 
 def contact_frames(normals: Array) -> Array:
@@ -65,7 +65,7 @@ def _frames(normals: Array, sines: Array) -> tuple[Array, bool]:
     parallel = False
     for i in range(len(normals)):
         x, y, z = normals[i, 0], normals[i, 1], normals[i, 2]
-        unit = unit and abs(np.sqrt(x * x + y * y + z * z) - 1.0) < UNIT
+        unit = unit and abs(np.sqrt(x * x + y * y + z * z) - 1.0) < UNIT_TOLERANCE
         first[i, 0], first[i, 1] = y, -x
         if sines[i] < PARALLEL_SINE:
             parallel = True

@@ -16,7 +16,7 @@ from .grasp_map import contact_frames, grasp_map
 
 Array = NDArray[np.float64]
 
-#: Singular values below this share of the largest are zero: the wrenches are flat.
+#: Relative size below which singular values are zero: the wrenches are flat.
 RANK_TOLERANCE = 1e-9
 
 

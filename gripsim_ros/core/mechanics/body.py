@@ -25,7 +25,7 @@ from .options import MechanicsOptions
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: A ball's indentation over its contact radius, times E / (1 - nu^2) over the mean pressure.
+#: Indentation of a ball over its contact radius, times E / (1 - nu^2) over the mean pressure.
 HERTZ_STRAIN = 0.75 * np.pi
 
 
@@ -152,7 +152,7 @@ def solve_contact(body: ElasticBody, contact: ContactProblem,
     Parameters
     ----------
     body : ElasticBody
-    contact : Contact
+    contact : ContactProblem
     layers : mapping of int to LayerCompliance
         Pads by link; links without are rigid.
     loaded_shares : (p,) float, optional

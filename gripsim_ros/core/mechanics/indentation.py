@@ -21,14 +21,14 @@ from .deformation.metrics import measure_deformation
 
 Array = NDArray[np.float64]
 
-#: Nodes with overlap that are wanted in the patch; about half carry load.
+#: Number of overlapping nodes wanted in the patch; about half carry load.
 NODE_COUNT = 400
 #: The same under a flat punch, whose edge converges slowly.
 PUNCH_NODE_COUNT = 1000
-#: The ray starts this far before its point, as part of the object's size, so that a point
-#: on the surface meets it.
+#: Distance before its point at which the ray starts, over the object's size, so that a
+#: point on the surface is met [-].
 RAY_SLACK = 1e-9
-#: An axis whose cosine to the push is larger does not orient the indenter.
+#: Largest cosine between the push and an axis that orients the indenter.
 MAX_ALIGNMENT = 0.9
 
 

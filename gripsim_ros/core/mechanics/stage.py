@@ -24,9 +24,9 @@ from .state_builder import StateBuilder
 
 Array = NDArray[np.float64]
 
-#: A grasp needs contact with this many links.
+#: Least number of links in contact with the object.
 MIN_LINKS = 2
-#: Of so many load cases one is tried before the body is deformed for all of them.
+#: Number of load cases from which one is tried before the body is deformed for all.
 TRIED_CASES = 4
 
 

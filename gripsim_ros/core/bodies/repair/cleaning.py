@@ -13,13 +13,13 @@ from .holes import MAX_TRIANGULATED_LOOP, boundary_loops, fan, triangulate_loop
 
 #: Largest hole that is filled, as a share of the bounding box's diagonal.
 MAX_HOLE = 0.10
-#: Gaps narrower than this share of the diagonal are cracks, filled whatever their length.
+#: Width over the diagonal below which a gap is a crack, filled whatever its length.
 MAX_CRACK = 1e-4
-#: A face lower than this share of the diagonal has no direction worth the name.
+#: Height over the diagonal below which a face has no direction worth the name.
 DEGENERATE_HEIGHT = 1e-9
 #: The same where a face closes a crack, so that it is taken out by turning an edge.
 CRACK_HEIGHT = 1e-7
-#: Rounds of turning edges; each shortens a chain of degenerate faces by one.
+#: Largest number of rounds of edge flips; each shortens a chain of degenerate faces by one.
 MAX_ROUNDS = 20
 
 

@@ -7,10 +7,10 @@ import numpy as np
 from ..mesh import FloatArray, IntArray
 from ..topology import edge_table
 
-#: Loops with more vertices are closed by a fan about their centroid.
+#: Largest loop that is triangulated; others are closed by a fan about their centroid.
 MAX_TRIANGULATED_LOOP = 64
-#: Areas that differ by less, relative, count as equal: the first triangulation is taken,
-#: so that rounding errors of a rigid motion change nothing.
+#: Relative difference below which areas count as equal: the first triangulation is taken, so
+#: that rounding errors of a rigid motion change nothing.
 TIE_AREA = 1e-9
 
 

@@ -14,9 +14,9 @@ from .winding import winding_numbers
 
 BoolArray = NDArray[np.bool_]
 
-#: Points at which a shell is asked whether it lies inside another.
+#: Number of points of a shell that are tested for lying inside another.
 SHELL_SAMPLES = 16
-#: Faces at which the finished surface is asked what lies on their outer side.
+#: Number of faces of the finished surface whose outer side is tested.
 SURFACE_SAMPLES = 256
 #: Share of the surface that may be inside out (folds of scans) before it is refused.
 MAX_INVERTED = 0.01

@@ -6,7 +6,7 @@ import numpy as np
 from ..mesh import FloatArray, IntArray
 
 
-#: Below this tangent four terms of the series give an angle to its last digit.
+#: Tangent below which four terms of the series give an angle to its last digit.
 SMALL_TANGENT = 0.01
 
 

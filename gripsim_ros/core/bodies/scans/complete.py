@@ -15,18 +15,18 @@ from .surface import smooth_solid
 
 #: How a scan can be closed; the first is the default.
 METHODS = ('mirror', 'extrude', 'convex')
-#: Fewest and most points of a scan.
+#: Least and largest number of points of a scan.
 MIN_POINTS, MAX_POINTS = 30, 2_000_000
-#: Points within this share of their extent of a line or plane have no depth.
+#: Thickness over the extent below which points have no depth [-].
 FLATNESS = 1e-3
 #: Expected distance of the assumed surface from the true one, over that from the nearest
 #: seen point: measured, see docs/model/scans.md.
 ERROR_SHARES = {'mirror': 0.4, 'extrude': 0.45, 'convex': 1.15}
 #: Median distances of neighbouring points within which surface counts as seen.
 SEEN_SPACINGS = 2.0
-#: Points that the view's estimate, and spacings, are drawn from.
+#: Number of points from which view and spacing are estimated.
 SAMPLE_SIZE = 4000
-#: Share of the hull's area that must lie bare for the view to be estimated.
+#: Least share of the hull's area that is unseen, for the view to be estimated [-].
 MIN_UNSEEN_SHARE = 0.05
 
 
@@ -101,7 +101,7 @@ def complete_scan(points: ArrayLike, method: str = '', scale: float = 1.0,
 
     Returns
     -------
-    Completion
+    CompletedScan
 
     Raises
     ------

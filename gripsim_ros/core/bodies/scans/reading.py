@@ -9,7 +9,7 @@ from ...errors import ShapeError
 from ..mesh import FloatArray
 from ..reading import quiet_reader
 
-#: Largest file [bytes] and most points that are read.
+#: Largest file [bytes] and largest number of points that are read.
 MAX_BYTES, MAX_POINTS = 500_000_000, 2_000_000
 #: Endings of files that hold points; of text, columns stand apart by commas or blanks.
 TEXT_ENDINGS = ('csv', 'txt', 'xyz')
@@ -61,7 +61,7 @@ def read_points(path: str | Path) -> FloatArray:
 
 
 def has_faces(path: str | Path) -> bool:
-    """Tell whether a PLY file announces faces; other point files have none."""
+    """Return True if a PLY file announces faces; other point files have none."""
     if Path(path).suffix.lower() != '.ply':
         return False
     with Path(path).open('rb') as stream:

@@ -10,17 +10,17 @@ from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator
 from ...errors import MeshError
 from ..mesh import FloatArray
 
-#: Cells along the scan's largest extent, unless the points stand farther apart.
+#: Number of cells along the scan's largest extent, unless points stand farther apart.
 CELLS = 45
-#: Spacings of points in a cell at least.
+#: Least size of a cell in spacings of points.
 CELL_SPACINGS = 1.5
-#: Pixels along a cell: two resolve what smoothing over one cell leaves.
+#: Number of pixels along a cell: two resolve what smoothing over one cell leaves.
 CELL_PIXELS = 2
-#: Gaps between points up to this width lie inside the outline [cells].
+#: Largest gap between points inside the outline [cells].
 CLOSED_GAP = 3.0
-#: Holes inside the outline up to this width are closed; through others the sensor saw [cells].
+#: Largest hole in the outline that is closed; through others the sensor saw [cells].
 CLOSED_HOLE = 8.0
-#: Pixels left free about the outline: the reach of smoothing.
+#: Margin about the outline [pixels]: the reach of smoothing.
 MARGIN = 4 * CELL_PIXELS
 #: Share of the outline's points that lie nearer to the sensor than its depth: not the very
 #: farthest, for outliers.

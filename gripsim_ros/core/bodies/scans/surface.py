@@ -13,17 +13,17 @@ from .relief import CELL_PIXELS, MARGIN, Relief
 #: Standard deviation of the smoothing [cells]. Points are means over a cell, so nothing
 #: finer is known; less leaves steps of cells, more rounds edges off further.
 SMOOTHING = 0.75
-#: A body is nowhere thinner [cells]: smoothing would swallow it.
+#: Least thickness of a body [cells]: smoothing would swallow less.
 MIN_THICKNESS = 2.0
-#: Most that a slope lengthens this along the view.
+#: Largest factor by which a slope lengthens this along the view.
 MAX_STEEPNESS = 4.0
 #: Range of the level at which the smoothed share of body is cut; 0.5 is right where the
 #: surface is plane.
 LEVELS = (0.35, 0.65)
-#: Rounds in which vertices move this share of the way to the middle of their neighbours and
-#: back to the level.
+#: Number of rounds in which vertices move to the middle of their neighbours and back to the
+#: level, and share of the way.
 ROUNDS, RELAXATION = 10, 0.5
-#: Steps back to the level are those of a share that changes at least so fast [1/pixel].
+#: Least rate of change of the share for steps back to the level [1/pixel].
 MIN_SLOPE = 0.05
 
 

@@ -12,7 +12,7 @@ from .sweeps import grid_quads, refine_profile, revolve, split_quads
 FEET = (0.25, 0.75)
 #: Sides of the rectangle in the wall from which the handle grows, as shares of the radius.
 FOOT_WIDTH, FOOT_HEIGHT = 0.35, 0.35
-#: How far the handle stands off, as a share of half the distance of its feet.
+#: Reach of the handle over half the distance of its feet [-].
 REACH = 1.0
 
 

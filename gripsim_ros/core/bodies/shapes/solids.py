@@ -14,9 +14,9 @@ from ..mesh import FloatArray, IntArray, TriangleMesh, unit_rows
 from .mugs import mug
 from .sweeps import arc, grid_quads, refine_profile, revolve, ring, split_quads
 
-#: Faces of the icosahedron's subdivision stay below this.
+#: Largest number of faces of a subdivided icosahedron.
 MAX_FACES = 2_000_000
-#: How much blunter an egg's one end is.
+#: Skew of an egg: how much blunter one end is [-].
 EGG_SKEW = 0.12
 
 __all__ = [

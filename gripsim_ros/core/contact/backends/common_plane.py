@@ -1,5 +1,5 @@
 """
-The common plane of two convex bodies, and the triangles that bound a six-joint arm.
+The common plane of two convex bodies.
 
 The plane halves the gap between the bodies. Its gap bounds their distance from below: a
 gap above 0 proves that they are apart, and the plane is the witness. It is found by
@@ -17,7 +17,7 @@ from .convex.epa import pair_contact
 
 Array = NDArray[np.float64]
 
-#: Tangents of the largest and the least turn tried (Zhang and Shen: 0.174 and 0.01).
+#: Tangents of the largest and the least tilt tried (Zhang and Shen: 0.174 and 0.01).
 MAX_TURN, MIN_TURN = 0.174, 0.01
 MAX_ITERATIONS = 400
 #: Angle by which the axes of the turns are rotated from one attempt to the next [rad].
@@ -38,7 +38,7 @@ class CommonPlane:
         Unit, from a to b.
     point : (3,) float
         In the plane, half way between the nearest vertices [m].
-    loops : int
+    iterations : int
         Planes that were improved on, and the last one.
     """
 
@@ -84,11 +84,11 @@ def common_plane(a: Array, b: Array, normal: Array | None = None, early_exit: bo
     to attempt, since with fixed ones the search stalls, as the paper says itself. A gap not above
     0 proves nothing: ``pair_contact`` decides.
     """
-    a, b = _checked('a', a), _checked('b', b)
+    a, b = checked_points('a', a), checked_points('b', b)
     if not 0.0 < least_turn <= MAX_TURN:
         raise ShapeError(f'least_turn must lie in 0 to {MAX_TURN}, got {least_turn}')
-    n = _first_normal(a, b) if normal is None else _unit(_checked('normal', [normal])[0])
-    gap, loops, turn = _separation(a, b, n), 1, MAX_TURN
+    n = _first_normal(a, b) if normal is None else _unit(checked_points('normal', [normal])[0])
+    gap, iterations, turn = _separation(a, b, n), 1, MAX_TURN
     for attempt in range(MAX_ITERATIONS):
         if turn < least_turn or (early_exit and gap > 0.0):
             break
@@ -96,14 +96,15 @@ def common_plane(a: Array, b: Array, normal: Array | None = None, early_exit: bo
         gaps = [_separation(a, b, trial) for trial in trials]
         best = int(np.argmax(gaps))
         if gaps[best] > gap:
-            n, gap, loops = trials[best], gaps[best], loops + 1
+            n, gap, iterations = trials[best], gaps[best], iterations + 1
         else:
             turn /= 2.0
     nearest_a, nearest_b = a[np.argmax(a @ n)], b[np.argmin(b @ n)]
-    return CommonPlane(gap, n, (nearest_a + nearest_b) / 2.0, loops)
+    return CommonPlane(gap, n, (nearest_a + nearest_b) / 2.0, iterations)
 
 
-def _checked(name: str, points: ArrayLike) -> Array:
+def checked_points(name: str, points: ArrayLike) -> Array:
+    """Return points as ``(n, 3)`` float; raise ShapeError where they are not."""
     array = np.asarray(points, float)
     if array.ndim != 2 or array.shape[1] != 3 or not len(array):
         raise ShapeError(f'{name} must be points (n, 3) with n > 0, got {array.shape}')
@@ -179,77 +180,3 @@ def separating_plane(a: ConvexPart, b: ConvexPart,
     nearest = (pair.point_a + pair.point_b) / 2.0
     return CommonPlane(_separation(a.vertices, b.vertices, pair.normal), pair.normal, nearest,
                        plane.iterations), True
-
-
-def arm_triangles(joints: Array) -> Array:
-    """
-    Return the two triangles ``(2, 3, 3)`` spanned by the links of a six-joint arm.
-
-    Parameters
-    ----------
-    joints : (5, 3) float
-        Ends m0 to m4 of its four links that have a length [m].
-
-    Raises
-    ------
-    ShapeError
-        There are not five finite points.
-
-    Notes
-    -----
-    Source: Zhang and Shen 2004, section 1.1: (m0, m1, m2) and (m2, m3, m4).
-    """
-    joints = _checked('joints', joints)
-    if len(joints) != 5:
-        raise ShapeError(f'an arm has five joints m0 to m4 here, got {len(joints)}')
-    return joints[[[0, 1, 2], [2, 3, 4]]]
-
-
-def triangles_may_meet(triangles_a: Array, triangles_b: Array, base_a: Array, base_b: Array,
-                       clearance: float = 0.0) -> NDArray[np.bool_]:
-    """
-    Tell which triangles of two arms overlap on the line between their bases.
-
-    Parameters
-    ----------
-    triangles_a, triangles_b : (2, 3, 3) float
-        From ``arm_triangles``, in one frame [m].
-    base_a, base_b : (3,) float
-        Origins of the arms [m].
-    clearance : float
-        Thickness of both arms' links about the triangles, and margin [m].
-
-    Returns
-    -------
-    (2, 2) bool
-        Of each triangle of a with each of b; where False they are apart.
-
-    Raises
-    ------
-    ShapeError
-        The bases coincide.
-
-    Notes
-    -----
-    Source: Zhang and Shen 2004, section 1.2. Departure: the clearance, for links are not
-    lines.
-    """
-    axis = np.asarray(base_b, float) - np.asarray(base_a, float)
-    if not np.linalg.norm(axis) > 0.0:
-        raise ShapeError('the bases of two arms must differ')
-    axis = _unit(axis)
-    meet: NDArray[np.bool_] = ((triangles_a @ axis).max(axis=1)[:, None] + clearance
-                               >= (triangles_b @ axis).min(axis=1)[None])
-    return meet
-
-
-def triangle_gaps(triangles_a: Array, triangles_b: Array, may_meet: NDArray[np.bool_]) -> Array:
-    """
-    Return lower bounds of the distances ``(2, 2)`` of two arms' triangles [m].
-
-    ``inf`` where ``may_meet`` says that they are apart; by the common plane otherwise,
-    without early exit. Links are apart where the gap is above the sum of their thicknesses
-    about the triangles.
-    """
-    return np.array([[common_plane(a, b, early_exit=False).gap if may_meet[i, j] else np.inf
-                      for j, b in enumerate(triangles_b)] for i, a in enumerate(triangles_a)])

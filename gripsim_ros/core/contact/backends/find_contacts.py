@@ -32,12 +32,12 @@ IntArray = NDArray[np.int64]
 
 #: ``auto`` is the exact one.
 BACKENDS = ('auto', 'vp_tree', 'gjk_epa', 'common_plane', 'seed')
-#: Allowed largest extent of a mesh in the unit of its file, and how many times farther
-#: than that from the origin it may lie: beyond, numbers no longer resolve it.
-EXTENTS, FARTHEST = (1e-6, 1e6), 1e6
-#: How far below a face it is asked what both bodies have there, as part of the body's size:
-#: above the rounding of places, below the thickness of what is not flat.
-BELOW = 1e-7
+#: Range of the largest extent of a mesh in the unit of its file, and largest distance from
+#: the origin over that extent: beyond, numbers no longer resolve it.
+EXTENT_RANGE, MAX_OFFSET_RATIO = (1e-6, 1e6), 1e6
+#: Depth below a face, over the body's size, of the points asked for in both bodies: above
+#: rounding, below the thickness of what is not flat [-].
+PROBE_DEPTH = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class ContactBody:
             An array has another shape or type, or a coordinate is not finite.
         MeshError
             The surface is open, flat, one-sided or partly inside out beyond repair, a face
-            names no vertex, or the extents are out of ``EXTENTS``.
+            names no vertex, or the extents are out of ``EXTENT_RANGE``.
 
         Notes
         -----
@@ -109,12 +109,12 @@ def _unit_of(mesh: TriangleMesh) -> float:
     with np.errstate(over='ignore'):
         largest = float(mesh.extents.max())
         farthest = float(np.abs(mesh.bounds).max())
-    if not EXTENTS[0] <= largest <= EXTENTS[1]:
-        raise MeshError(f'the largest extent is {told_outside(largest, *EXTENTS)}, allowed are '
-                        f'{EXTENTS[0]:g} to {EXTENTS[1]:g} in the unit of the file')
-    if not farthest <= FARTHEST * largest:
+    if not EXTENT_RANGE[0] <= largest <= EXTENT_RANGE[1]:
+        raise MeshError(f'the largest extent is {told_outside(largest, *EXTENT_RANGE)}, allowed '
+                        f'are {EXTENT_RANGE[0]:g} to {EXTENT_RANGE[1]:g} in the unit of the file')
+    if not farthest <= MAX_OFFSET_RATIO * largest:
         raise MeshError(f'the mesh lies {farthest:.4g} from the origin, allowed are '
-                        f'{FARTHEST:g} times its largest extent of {largest:.4g}')
+                        f'{MAX_OFFSET_RATIO:g} times its largest extent of {largest:.4g}')
     return float(2.0 ** np.floor(np.log2(largest)))
 
 
@@ -205,8 +205,8 @@ def find_contacts(a: ContactBody, b: ContactBody, T_a_b: Array, direction: Array
     vertices, crossing = _exact_vertices(a, b, T_a_b, d)
     edges = no_edges() if d is None else edge_contacts(a.given, b.given, T_a_b, d)
     meet = bool(len(vertices.a_in_b.vertices) or len(vertices.b_in_a.vertices)
-                or any(len(found.faces) for found in intersect_edges_with_faces(a.closed, b.closed,
-                                                                                T_a_b))
+                or any(len(found.faces)
+                       for found in intersect_edges_with_faces(a.closed, b.closed, T_a_b))
                 or _has_face_below(a.closed, b.closed, inverse(T_a_b))
                 or _has_face_below(b.closed, a.closed, T_a_b))
     return Contacts('vp_tree', vertices.a_in_b, vertices.b_in_a, edges, crossing=crossing,
@@ -221,7 +221,7 @@ def _has_face_below(mesh: ContactMesh, other: ContactMesh, T_other_mesh: Array) 
     goes through a face; those that touch from outside have not.
     """
     body = mesh.mesh
-    points = body.face_centroids - BELOW * mesh.tree.size * body.face_normals
+    points = body.face_centroids - PROBE_DEPTH * mesh.tree.size * body.face_normals
     shared = find_winding_numbers(points, other, T_other_mesh, None).inside.vertices
     own = find_winding_numbers(points[shared], mesh, np.eye(4), None).inside.vertices
     return bool(len(own))

@@ -20,13 +20,13 @@ from .link_hulls import Hulls, distance_beyond_planes, hull_shape
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: A bound lies within this part of the distance, or within this much of it [m]: nearly exact,
-#: so that answers turn with object and hand, for a sixth more time than at one percent.
+#: Relative and absolute [m] tolerance of a bound: nearly exact, so that answers turn with
+#: object and hand, for a sixth more time than at one percent.
 RELATIVE, ABSOLUTE = 1e-7, 1e-10
-#: What rounding of coordinates moves a point at most, over its distance from the origins.
+#: Largest displacement by rounding over a point's distance from the origins [-].
 ROUNDING = 1e-12
-#: A pair whose bound is so many times the least distance is not the nearest, however that was
-#: rounded within ``RELATIVE``.
+#: Ratio of a pair's bound to the least distance above which it is not the nearest pair,
+#: however that was rounded within ``RELATIVE``.
 MARGIN_FACTOR = 1.0 + 1e-5
 
 
@@ -123,8 +123,8 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
         for position in range(ranges[node, 0], ranges[node, 1]):
             beyond = best + bulges[position] + rounding
             rows = triangle_rows(corners, position)
-            if (_distance_beyond(nearer, rows) >= beyond) | (_distance_beyond(farther,
-                                                                              rows) >= beyond):
+            if ((_distance_beyond(nearer, rows) >= beyond)
+                    | (_distance_beyond(farther, rows) >= beyond)):
                 continue
             _triangle_to_link(corners, position, turn, shift, triangle)
             rough = _triangle_gap(normals, reach, matrix_rows(triangle), best + bulges[position])

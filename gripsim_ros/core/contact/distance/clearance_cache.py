@@ -1,4 +1,4 @@
-"""Clearances of links that have not moved since they were last asked for."""
+"""Cache of the clearances of links that have not moved since they were last asked for."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from .link_hulls import Hulls
 
 Array = NDArray[np.float64]
 
-#: Answers kept: those of about a hundred hands, more than are closed at a time.
+#: Largest number of entries: about a hundred hands, more than are closed at a time.
 MAX_ENTRIES = 1000
 
 

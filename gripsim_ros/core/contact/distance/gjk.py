@@ -20,7 +20,7 @@ IntArray = NDArray[np.int64]
 MAX_ITERATIONS = 64
 
 
-#: Places in ``Shape.extras``.
+#: Offsets in ``Shape.extras``.
 SWEEP, AXIS, DISC, BALL, EXTRAS = 0, 3, 6, 7, 8
 
 
@@ -298,7 +298,7 @@ def _tetrahedron_weights(simplex: Array
 
 @njit(cache=True, inline='always')
 def _sees_origin(simplex: Array, i: int, j: int, k: int, opposite: int) -> bool:
-    """Tell whether the origin lies on the far side of a face from the opposite corner."""
+    """Return True if the origin lies on the far side of a face from the opposite corner."""
     px, py, pz = simplex[i, 0], simplex[i, 1], simplex[i, 2]
     ax, ay, az = simplex[j, 0] - px, simplex[j, 1] - py, simplex[j, 2] - pz
     bx, by, bz = simplex[k, 0] - px, simplex[k, 1] - py, simplex[k, 2] - pz

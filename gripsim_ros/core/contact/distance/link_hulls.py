@@ -15,7 +15,7 @@ from .gjk import EXTRAS, SWEEP, Shape
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Supporting planes kept per hull.
+#: Largest number of supporting planes per hull.
 MAX_PLANES = 10
 
 

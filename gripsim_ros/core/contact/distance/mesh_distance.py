@@ -14,7 +14,7 @@ from .gjk import distance_bound, shape_of_points
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Pairs of nodes on the stack; enough for trees of any mesh that fits memory.
+#: Capacity of the stack in pairs of nodes: enough for any mesh that fits memory.
 STACK_SIZE = 1024
 
 
@@ -49,7 +49,7 @@ def mesh_distance(a: ContactMesh, b: ContactMesh, T_a_b: Array, relative: float,
 
 def overlaps(a: ContactMesh, b: ContactMesh, T_a_b: Array) -> bool:
     """
-    Tell whether a vertex of either mesh lies in the other: then they overlap.
+    Return True if a vertex of either mesh lies in the other: then they overlap.
 
     False proves nothing: edges may cross between the vertices.
     """
@@ -67,7 +67,7 @@ def _any_inside(target: ContactMesh, other: ContactMesh, T_target_other: Array) 
 @njit(cache=True)
 def _traverse_both(a: VpTree, bulges_a: Array, b: VpTree, bulges_b: Array, rotation: Array,
                    origin: Array, relative: float, absolute: float) -> float:
-    """Traverse both trees, nearest pairs of balls first."""
+    """Traverse both trees (dual-tree search), nearest pairs of balls first."""
     centres_a, radii_a, children_a = a.centres, a.radii, a.children
     centres_b, radii_b, children_b = np.empty_like(b.centres), b.radii, b.children
     for node in range(len(centres_b)):

@@ -260,7 +260,7 @@ def _fill(local: Array, a: Row, b: Row, c: Row) -> None:
 
 @njit(cache=True)
 def triangle_meets_box(local: Array, half: Array) -> bool:
-    """Tell whether a triangle ``(3, 3)`` meets the box of half lengths at the origin."""
+    """Return True if a triangle ``(3, 3)`` meets the box of half lengths at the origin."""
     inside = True
     for k in range(3):
         low = min(local[0, k], local[1, k], local[2, k])

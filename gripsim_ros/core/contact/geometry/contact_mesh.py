@@ -50,8 +50,8 @@ class ContactMesh:
         tree = refit_vp_tree(self.tree, places, faces)
         ordered = places[arrays.vertex_ids]
         box = refit_oriented_box(self.box, ordered[:int(arrays.sizes[0])])
-        vars(moved).update(tree=tree, box=box, flat_tree=refit_flat_tree(arrays, ordered, tree,
-                                                                         box))
+        vars(moved).update(tree=tree, box=box,
+                           flat_tree=refit_flat_tree(arrays, ordered, tree, box))
         return moved
 
     @cached_property

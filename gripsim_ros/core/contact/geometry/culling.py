@@ -1,4 +1,4 @@
-"""What may lie inside another mesh: boxes that meet, and vertices in a box by the ball tree."""
+"""Culling of what cannot lie inside another mesh, by oriented boxes and the ball tree."""
 
 import numpy as np
 from numba import njit
@@ -9,14 +9,14 @@ from .vp_tree import STACK_SIZE
 
 Array = NDArray[np.float64]
 
-#: Boxes grow by this part of their size, so that rounding leaves no vertex out.
+#: Growth of boxes over their size, so that rounding leaves no vertex out [-].
 BOX_MARGIN = 1e-9
 
 
 @njit(cache=True, nogil=True)
 def boxes_apart(box_a: Array, box_b: Array, rotation: Array, origin: Array) -> bool:
     """
-    Tell whether two oriented boxes ``(5, 3)`` have no common point: 15 axes.
+    Return True if two oriented boxes ``(5, 3)`` have no common point: 15 axes.
 
     ``rotation, origin`` map the frame of b to that of a. A margin covers rounding.
     """

@@ -18,17 +18,17 @@ from .vp_tree import VpTree
 
 Array = NDArray[np.float64]
 
-#: A side of no more faces and no more of the surface is a speck of noise.
+#: Largest number of faces, and share of the surface, of a speck of noise.
 SPECK_FACES, SPECK_SHARE = 12, 2e-3
 
-#: Neighbours at a smaller angle lie in one plane [rad].
+#: Largest angle between neighbours of one plane [rad].
 PLANE_ANGLE = 1e-3
-#: A plane face this many times wider than its neighbours is one of the body, not of its
-#: tessellation.
+#: Width over that of its neighbours from which a plane face is the body's own, not one of
+#: its tessellation [-].
 PLANE_WIDTH_RATIO = 3.0
-#: Where the surface leans farther from the direction of a move, there is none [cosine].
+#: Least cosine between the normal and the direction of a move; else there is none.
 MIN_SLOPE = 0.1
-#: Bulges beyond this many times the rise of an arc over the longest edge are not curvature.
+#: Largest bulge over the rise of an arc on the longest edge that counts as curvature [-].
 BULGE_RATIO = 2.0
 
 
@@ -89,7 +89,7 @@ def _corner_normals(mesh: TriangleMesh) -> Array:
 
 
 def _whole_vertices(mesh: TriangleMesh) -> NDArray[np.bool_]:
-    """Tell which vertices have only smooth edges."""
+    """Return which vertices have only smooth edges."""
     sharp = (mesh.edge_faces[:, 0] < 0) | (np.abs(mesh.dihedral_angles) > np.deg2rad(30.0))
     whole = np.ones(len(mesh.vertices), bool)
     whole[mesh.edges[sharp].ravel()] = False

@@ -12,7 +12,7 @@ from .vp_tree import VpTree
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Nodes of at most so many triangles are leaves here: streaming these is as fast as descending.
+#: Largest number of triangles of a leaf: streaming these is as fast as descending.
 LEAF_SIZE = 12
 #: Columns of ``FlatTree.nodes``.
 INNER, OUTER, FIRST_TRIANGLE, END_TRIANGLE, FIRST_VERTEX, END_VERTEX = range(6)

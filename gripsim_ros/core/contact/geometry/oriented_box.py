@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 #: Signs of the coordinates of a box's corners.
 _SIGNS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], float)
-#: Cross axes shorter than this are parallel pairs and tell nothing new.
+#: Length of cross axes below which a pair is parallel and separates nothing new.
 _PARALLEL = 1e-9
 
 

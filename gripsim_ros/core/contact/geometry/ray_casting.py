@@ -24,7 +24,7 @@ AnyIntegers = TypeVar('AnyIntegers', NDArray[np.int64], NDArray[np.uint32])
 #: Sides of a facet as a ray along the direction meets it.
 EXIT, ENTRY, NO_HIT = 1, -1, 0
 AHEAD, BEHIND = 0, 1
-#: Margin round a cell of the grid, in cells, that rounding cannot bridge.
+#: Margin round a cell of the grid that rounding cannot bridge [cells].
 COVERAGE_TOLERANCE = 1e-6
 
 
@@ -147,7 +147,7 @@ def _append_subtree(children: IntArray, ranges: IntArray, stack: IntArray, base:
 
 @njit(cache=True)
 def doubled(values: AnyIntegers) -> AnyIntegers:
-    """Return integers with as much room again at their end."""
+    """Return integers in an array of twice the length, the first half kept."""
     grown = np.empty(2 * len(values), values.dtype)
     grown[:len(values)] = values
     return grown
@@ -155,7 +155,7 @@ def doubled(values: AnyIntegers) -> AnyIntegers:
 
 @njit(cache=True, inline='always')
 def _meets(triangle: Rows, axis: Row, low: float, high: float) -> bool:
-    """Tell whether a triangle's extent along an axis meets an interval."""
+    """Return True if a triangle's extent along an axis meets an interval."""
     a, b, c = along(axis, triangle[0]), along(axis, triangle[1]), along(axis, triangle[2])
     meets: bool = (max(a, b, c) >= low) & (min(a, b, c) <= high)
     return meets
@@ -257,7 +257,7 @@ def cast_rays(tree: VpTree, points: Array, direction: Array, behind: float) -> R
 
     Returns
     -------
-    Hits
+    RayHits
 
     Notes
     -----
@@ -366,13 +366,13 @@ def _height(projected: Array, e0: float, e1: float, e2: float, total: float, z: 
     return height
 
 
-#: A direction without relation to any axis, for inside tests.
+#: Direction without relation to any axis, for inside tests.
 _GENERIC = np.array([0.36235775, 0.51730713, 0.77529167])
 
 
 def contains(tree: VpTree, points: Array) -> NDArray[np.bool_]:
     """
-    Tell which points lie inside a closed mesh: their first hit is an exit.
+    Return which points lie inside a closed mesh: their first hit is an exit.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from .oriented_box import interaction_region
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-#: The region looked at is wider by this part of the size, so that rounding cuts nothing off.
+#: Growth of the region over the size, so that rounding cuts nothing off [-].
 MARGIN = 1e-9
 
 
@@ -36,9 +36,9 @@ class EdgeFaceIntersections(NamedTuple):
     points: Array
 
 
-def intersect_edges_with_faces(a: ContactMesh, b: ContactMesh,
-                               T_a_b: Array) -> tuple[EdgeFaceIntersections,
-                                                      EdgeFaceIntersections]:
+def intersect_edges_with_faces(
+        a: ContactMesh, b: ContactMesh,
+        T_a_b: Array) -> tuple[EdgeFaceIntersections, EdgeFaceIntersections]:
     """
     Return where edges of a go through faces of b, and edges of b through faces of a.
 
@@ -50,12 +50,12 @@ def intersect_edges_with_faces(a: ContactMesh, b: ContactMesh,
 
     Returns
     -------
-    Piercings, Piercings
+    EdgeFaceIntersections, EdgeFaceIntersections
 
     Notes
     -----
     Signed volumes of the tetrahedra of edge and face (Guigue and Devillers 2003, in the
-    general case). An edge that only touches a face, or lies in its plane, does not pierce.
+    general case). An edge that only touches a face, or lies in its plane, does not intersect it.
     """
     chosen_a, chosen_b = _candidates(a, b, T_a_b), _candidates(b, a, inverse(T_a_b))
     corners_a = np.ascontiguousarray(a.mesh.vertices[a.mesh.faces[chosen_a]])
@@ -91,7 +91,7 @@ def _intersect(mesh: ContactMesh, chosen: Integers, corners: Array, others: Inte
 
 @njit(cache=True)
 def _edge_intersections(corners: Array, others: Array) -> tuple[Integers, Integers, Array]:
-    """Return sides (3 face + k), places among the others, and points of all piercings."""
+    """Return sides (3 face + k), places among the others, and points of all intersections."""
     low, high = np.empty((len(others), 3)), np.empty((len(others), 3))
     widest = 0.0
     for j in range(len(others)):
@@ -108,9 +108,8 @@ def _edge_intersections(corners: Array, others: Array) -> tuple[Integers, Intege
             begin = np.searchsorted(low[:, 0], min(p[0], q[0]) - widest)
             end = np.searchsorted(low[:, 0], max(p[0], q[0]), side='right')
             for j in range(begin, end):
-                if _extents_apart(p, q, low[j], high[j]) or not _segment_meets_triangle(p, q,
-                                                                                        others[j],
-                                                                                        point):
+                if (_extents_apart(p, q, low[j], high[j])
+                        or not _segment_meets_triangle(p, q, others[j], point)):
                     continue
                 if count == len(sides):
                     sides, places = _doubled(sides), _doubled(places)
@@ -150,7 +149,7 @@ def _signed_volume(a: Array, b: Array, c: Array, d: Array) -> float:
 
 @njit(cache=True)
 def _segment_meets_triangle(p: Array, q: Array, triangle: Array, point: Array) -> bool:
-    """Tell whether a segment goes through a triangle, and write where."""
+    """Return True if a segment goes through a triangle, and write where."""
     a, b, c = triangle[0], triangle[1], triangle[2]
     before, after = _signed_volume(a, b, c, p), _signed_volume(a, b, c, q)
     if not before * after < 0.0:

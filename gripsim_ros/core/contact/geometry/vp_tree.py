@@ -18,10 +18,10 @@ Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 LEAF_SIZE = 6
-#: Balls grow by this part of the mesh's size, so that rounding never prunes a touch.
+#: Growth of balls over the mesh's size, so that rounding never prunes a touch [-].
 INFLATION = 1e-12
 STACK_SIZE = 128
-#: Nodes of at most so many triangles are refitted to these, others to their children.
+#: Largest number of triangles of nodes refitted to these; others to their children.
 DIRECT_SIZE = 2 * LEAF_SIZE
 
 

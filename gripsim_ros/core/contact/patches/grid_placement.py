@@ -1,4 +1,4 @@
-"""Where the lattices of a patch lie: the first over a region, one round a spot, a last fitted."""
+"""Placement of a patch's grids: coarse over a region, refined round a spot, fitted at last."""
 
 import numpy as np
 from numba import njit
@@ -12,13 +12,13 @@ Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
-#: Points of the first lattice, which only finds where contact is.
+#: Number of points of the coarse grid, which only finds where contact is.
 COARSE_COUNT = 250
-#: Points of a lattice at most, and along one side at most.
+#: Largest number of points of a grid, and along one side.
 MAX_POINTS, MAX_PER_SIDE = 3000, 256
-#: Points along a side of the lattice that zooms in on a small spot.
+#: Number of points along a side of a refined grid, round a small spot.
 REFINED_COUNT = 17
-#: Steps of a lattice that round-off must not make one more or less.
+#: Tolerance of a count of steps [steps], so that round-off makes none more or less.
 STEP_TOLERANCE = 1e-6
 
 
@@ -55,7 +55,7 @@ def grid_frame(normal: Array, axes: Array) -> Array:
 
 def coarse_grid(box: OrientedBox, frame: Array) -> tuple[SamplingGrid, float]:
     """
-    Return the first lattice over a region, and the widest gap of interest there.
+    Return the first grid over a region, and the widest gap of interest there.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def coarse_grid(box: OrientedBox, frame: Array) -> tuple[SamplingGrid, float]:
 
     Returns
     -------
-    Window
+    SamplingGrid
     float
         Half of the region's diagonal along the frame [m].
     """
@@ -101,7 +101,7 @@ def _cover_box(axes: Array, centre: Array, half: Array,
 
 
 def refined_grid(samples: GridSamples, bounds: IntArray) -> SamplingGrid:
-    """Return a finer lattice round a few points of a field (``Spots.bounds``)."""
+    """Return a finer grid round a few points of another (``ContactSpots.bounds``)."""
     grid = samples.grid
     start, spacing, mask = _refine(grid.start, grid.spacing, bounds)
     return SamplingGrid(grid.frame, start, spacing, grid.heights, mask)
@@ -109,7 +109,7 @@ def refined_grid(samples: GridSamples, bounds: IntArray) -> SamplingGrid:
 
 @njit(cache=True)
 def _refine(start: Array, spacing: float, bounds: IntArray) -> tuple[Array, float, BoolArray]:
-    """Return start, spacing and mask of the lattice round a few points of another."""
+    """Return start, spacing and mask of the grid round a few points of another."""
     low, high = np.empty(2), np.empty(2)
     for k in range(2):
         low[k] = start[k] + (bounds[2 * k] - 1.5) * spacing
@@ -126,11 +126,11 @@ def _refine(start: Array, spacing: float, bounds: IntArray) -> tuple[Array, floa
 def fitted_grid(samples: GridSamples, own: IntArray, axes: Array,
                 node_count: int) -> tuple[SamplingGrid, float]:
     """
-    Fit a lattice to some overlapping nodes: spacing, centre, margin of a contact radius.
+    Fit a grid to some overlapping nodes: spacing, centre, margin of a contact radius.
 
     Parameters
     ----------
-    field : Field
+    samples : GridSamples
     own : (k,) int
         The nodes.
     axes : (3, 3) float
@@ -140,7 +140,7 @@ def fitted_grid(samples: GridSamples, own: IntArray, axes: Array,
 
     Returns
     -------
-    Window
+    SamplingGrid
     float
         Greatest depth of the nodes [m].
     """
@@ -158,7 +158,7 @@ def _fit(points: Array, normals: Array, all_depths: Array, own: IntArray, old_fr
     """
     Return frame, start, spacing, heights and mask for some nodes, and the greatest depth.
 
-    ``cell`` is the area of a cell of the old lattice [m^2].
+    ``cell`` is the area of a cell of the old grid [m^2].
     """
     depths = all_depths[own]
     total = depths @ normals[own]
@@ -179,7 +179,7 @@ def _fit(points: Array, normals: Array, all_depths: Array, own: IntArray, old_fr
 @njit(cache=True)
 def _cover_nodes(local: Array, centre: Array, area: float, old_spacing: float, deepest: float,
                  node_count: int) -> tuple[Array, float, Array, BoolArray]:
-    """Return start, spacing, heights and mask of the lattice for nodes given in its frame."""
+    """Return start, spacing, heights and mask of the grid for nodes given in its frame."""
     radius = np.sqrt(area / (2.0 * np.pi))
     margin = 0.5 * old_spacing + radius
     before, after, size = np.empty(2), np.empty(2), np.empty(2)

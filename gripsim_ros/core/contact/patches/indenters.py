@@ -1,4 +1,4 @@
-"""What presses on the object: a link's mesh, or an analytic sphere or flat punch."""
+"""Indenters: a link's mesh, an analytic sphere or a flat punch."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,10 +32,10 @@ class Indenter(Protocol):
 
     @property
     def tree(self) -> VpTree | None:
-        """Return the tree of its triangles, if it has any: then they tell where it is."""
+        """Return the tree of its triangles; None for an analytic shape."""
 
     def mean_normal(self, region: OrientedBox) -> Array:
-        """Return how its surface faces in a region: a mean outward normal, not unit."""
+        """Return the mean outward normal of its surface in a region, not unit."""
 
     def ray_depths(self, points: Array, direction: Array,
                    behind: float) -> tuple[Array, NDArray[np.int64]]:

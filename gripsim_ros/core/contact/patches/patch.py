@@ -2,7 +2,7 @@
 Refined patches: nodes on the object's curved surface and their overlap with an indenter.
 
 A mesh's own vertices are too sparse for gentle contact, so each pair of an indenter and
-a smooth side of the object gets a square lattice of its own, fitted to the overlap.
+a smooth side of the object gets a square grid of its own, fitted to the overlap.
 """
 
 from dataclasses import dataclass
@@ -23,13 +23,13 @@ from .sampling_grid import (ContactSpots, GridSamples, SamplingGrid, find_contac
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Overlapping points that define a spot well enough to fit the final lattice to it.
+#: Least number of overlapping points to which the final grid can be fitted.
 MIN_OVERLAPPING = 12
-#: A change of the patch normal above this angle repeats the first lattice [cosine].
+#: Least cosine between a patch normal and the last one; else the coarse grid is repeated.
 CONVERGED_COSINE = np.cos(0.35)
-#: Overlaps beyond this part of the thickness have no meaning (two pads would meet).
+#: Largest overlap over the thickness [-]: beyond it two pads would meet.
 THICKNESS_LIMIT = 0.45
-#: The final lattice is fitted again while its number of loaded nodes is off by more.
+#: Range of loaded nodes over those wanted in which the final grid is not fitted again.
 COUNT_BAND = (0.6, 1.7)
 
 
@@ -45,7 +45,7 @@ class PatchOptions:
     gap_ratio : float
         Nodes with gaps up to this part of the greatest depth are kept as candidates.
     levels : int
-        Lattices tried, each about five times finer, before a spot counts as no contact.
+        Grids tried, each about five times finer, before a spot counts as no contact.
     """
 
     node_count: int = 70
@@ -86,7 +86,7 @@ class Patch:
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """What stays the same while a pair is sampled."""
+    """Object and indenter whose patches are sampled, and the options."""
 
     body: ContactMesh
     indenter: Indenter
@@ -123,7 +123,7 @@ def sample_patch(body: ContactMesh, indenter: Indenter, T_object_indenter: Array
     Notes
     -----
     Source: directional depths of the intersection paper, turned into normal overlaps
-    ``d |n . N|``; the rest is of own derivation (``docs/model/contact.md``). The lattice's
+    ``d |n . N|``; the rest is of own derivation (``docs/model/contact.md``). The grid's
     axes follow the indenter's, so that patches turn with object and hand together.
     """
     region = find_region(body, indenter, T_object_indenter, motion_direction)
@@ -183,7 +183,7 @@ def _mean_normal(normals: Array, depths: Array, slopes: Array) -> tuple[bool, Ar
 
 def _final_patch(pair: _Pair, side: int, samples: GridSamples, spots: ContactSpots,
                  spot: int) -> Patch | None:
-    """Fit the final lattice to one spot of a field, and make the patch of it."""
+    """Fit the final grid to one contact spot, and make the patch of it."""
     origin, scale = samples.grid, samples.grid.spacing
     own = overlapping_nodes(samples.node, samples.depths, spots.labels, spot)
     others = len(spots.counts) > 1
@@ -204,7 +204,7 @@ def _final_patch(pair: _Pair, side: int, samples: GridSamples, spots: ContactSpo
 
 def _nearest_label(points: Array, grid: SamplingGrid, spacing: float,
                    labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the spot of the coarse lattice point nearest to each point."""
+    """Return the spot of the coarse grid point nearest to each point."""
     places = np.rint((points @ grid.frame[:2].T - grid.start) / spacing).astype(int)
     places = np.clip(places, 0, np.array(labels.shape) - 1)
     nearest: NDArray[np.int64] = labels[places[:, 0], places[:, 1]]
@@ -213,7 +213,7 @@ def _nearest_label(points: Array, grid: SamplingGrid, spacing: float,
 
 def _make_patch(pair: _Pair, side: int, samples: GridSamples, own: NDArray[np.int64],
                 others: bool) -> Patch | None:
-    """Choose the nodes of a final lattice, limit their depths and set the flags."""
+    """Choose the nodes of a final grid, limit their depths and set the flags."""
     if not depths_are_shortest(samples, own, pair.indenter, pair.T_object_indenter):
         return None
     greatest = float(samples.depths[own].max())
@@ -240,7 +240,7 @@ def _node_arrays(chosen: IntArray, points: Array, normals: Array, depths: Array,
 
 
 def _is_duplicate(patch: Patch, known: list[Patch]) -> bool:
-    """Tell whether an earlier patch of the same side has most of a patch's deepest nodes."""
+    """Return True if an earlier patch of the same side has most of a patch's deepest nodes."""
     same = [other for other in known if other.side == patch.side]
     if not same:
         return False

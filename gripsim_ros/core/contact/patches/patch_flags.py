@@ -1,4 +1,4 @@
-"""What a patch's numbers are worth: thickness behind it, edges near it, spread of normals."""
+"""Validity of a patch: thickness behind it, edges near it, spread of normals."""
 
 import numpy as np
 from numba import njit
@@ -17,25 +17,25 @@ Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
-#: Nodes deeper than this part of the greatest depth carry load (half of a paraboloid's area).
+#: Least depth of loaded nodes over the greatest (half of a paraboloid's area) [-].
 LOADED_RATIO = 0.5
-#: Fewer overlapping nodes than this are coarse.
+#: Least number of overlapping nodes of a patch that is not coarse.
 MIN_NODES = 7
 SPREAD_COSINE = np.cos(np.deg2rad(30.0))
-#: A side that ends where its normal leans less than this from N ends at an edge.
+#: Least cosine between a side's normal and N at its end for that end to be an edge.
 EDGE_SLOPE = 0.5
-#: Shortest ways out over those along N, summed over the probes, below which N is not the way.
+#: Least ratio of the shortest ways out to those along N, summed over the probes [-].
 EXIT_RATIO = 0.15
 PROBES = 9
-#: Probes that are looked at first, and by how much they must exceed what all of them must, so
-#: that rounding of the sums changes no answer.
+#: Number of probes that are looked at first, and the factor by which their sum must exceed
+#: that asked of all, so that rounding changes no answer.
 DEEPEST_PROBES, ROUNDING_FACTOR = 2, 1.0 + 1e-9
 
 
 def depths_are_shortest(samples: GridSamples, own: NDArray[np.int64], indenter: Indenter,
                         T_object_indenter: Array) -> bool:
     """
-    Tell whether the depths along N are about the shortest ways out of the indenter.
+    Return True if the depths along N are about the shortest ways out of the indenter.
 
     They are not where a side only lies beside the contact: a box's wall below a pad that
     presses its top leaves the pad along N only at its far end.
@@ -95,7 +95,7 @@ def _thickness(tree: VpTree, limits: Array, own: IntArray, points: Array, all_de
 
 
 def patch_flags(samples: GridSamples, own: NDArray[np.int64]) -> int:
-    """Return the ``PATCH_*`` flags that the final lattice tells."""
+    """Return the ``PATCH_*`` flags that follow from the final grid."""
     return _flags(samples.node, samples.depths, samples.slopes, samples.labels, own)
 
 
@@ -146,7 +146,7 @@ def _edges(node: IntArray, depths: Array, slopes: Array, labels: IntArray,
 
 @njit(cache=True)
 def _ends_at_edge(node: IntArray, slopes: Array, i: int, j: int) -> bool:
-    """Tell whether an empty lattice point lies beside a node that faces N."""
+    """Return True if an empty grid point lies beside a node that faces N."""
     nu, nv = node.shape
     for a in range(max(i - 1, 0), min(i + 2, nu)):
         for b in range(max(j - 1, 0), min(j + 2, nv)):

@@ -1,9 +1,9 @@
 """
-Points of a lattice cast along its direction onto one smooth side of a curved surface.
+Rasterisation: points of a grid cast along its direction onto a smooth side of a surface.
 
-All rays are parallel: triangles are drawn on the lattice, as on a screen. What may fail to
-be foreseen by the processor, a branch for each triangle or point, costs more than the
-arithmetic that it saves; so small triangles are tried at every point of their extent.
+All rays are parallel: triangles are drawn on the grid, as on a screen. A mispredicted
+branch for each triangle or point costs more than the arithmetic that it saves; so small
+triangles are tried at every point of their extent.
 """
 
 import numpy as np
@@ -20,9 +20,9 @@ Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
-#: Nodes whose normal leans farther from N than this cosine see nothing of a contact.
+#: Least cosine between a node's normal and N; steeper nodes see nothing of a contact.
 MIN_SLOPE = 0.1
-#: Triangles over at most so many steps of the lattice, along u times along v, are small.
+#: Largest extent of a small triangle, steps along u times steps along v.
 SMALL_EXTENT = 4
 
 
@@ -31,7 +31,7 @@ def rasterise(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, sta
               spacing: float, heights: Array,
               mask: BoolArray) -> tuple[IntArray, Array, Array, IntArray]:
     """
-    Return where the rays of a lattice enter a side of the object.
+    Return where the rays of a grid enter a side of the object.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def rasterise(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, sta
     frame : (3, 3) float
         Rows u, v, N.
     start : (2,) float
-        First point of the lattice, along u and v [m].
+        First point of the grid, along u and v [m].
     spacing : float
         [m].
     heights : (2,) float
@@ -53,7 +53,7 @@ def rasterise(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, sta
     Returns
     -------
     cells : (k,) int
-        Point of the lattice of each hit, ``i * nv + j``; some may be hit more than once.
+        Point of the grid of each hit, ``i * nv + j``; some may be hit more than once.
     points, normals : (k, 3) float
         On the curved surface [m]; unit normals into the object.
     positions : (k,) int
@@ -120,7 +120,7 @@ def _rasterise_triangles(corners: Array, candidates: IntArray, frame: Array, sta
 @njit(cache=True, inline='always')
 def _index_range(least: float, most: float, start: float, spacing: float, count: int,
                  slack: float) -> tuple[int, int]:
-    """Return the first and last lattice index between two values."""
+    """Return the first and last grid index between two values."""
     low = np.ceil((least - start) / spacing - slack)
     high = np.floor((most - start) / spacing + slack)
     return int(max(low, 0.0)), int(min(high, count - 1.0))
@@ -129,7 +129,7 @@ def _index_range(least: float, most: float, start: float, spacing: float, count:
 @njit(cache=True)
 def _doubled(cells: IntArray, positions: IntArray,
              edges: Array) -> tuple[IntArray, IntArray, Array]:
-    """Return arrays with as much room again at their end."""
+    """Return arrays of twice the length, the first half kept."""
     count = len(cells)
     more, places, wider = (np.empty(2 * count, np.int64), np.empty(2 * count, np.int64),
                            np.empty((2 * count, 4)))

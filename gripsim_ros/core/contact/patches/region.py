@@ -1,4 +1,4 @@
-"""Where an indenter may meet the object, which sides of it, and facing which way."""
+"""Region of potential interaction of indenter and object: sides in it and their normals."""
 
 from typing import NamedTuple
 
@@ -17,14 +17,13 @@ Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
-#: Mean normals shorter than this, as part of the area, have no direction of their own.
+#: Least length of a mean normal over the area, for it to have a direction of its own [-].
 MIN_RESULTANT = 0.3
-#: Triangles that lean farther from a side's mean normal start a patch of their own.
+#: Least cosine to a side's mean normal; triangles that lean farther start another patch.
 MIN_FACING = 0.2
-#: Parts of a side looked at, each facing its own way.
+#: Largest number of parts of a side, each facing its own way.
 MAX_PARTS = 3
-#: Margin of a region, as part of the object's size, so that rounding does not empty the flat
-#: one of a plane side.
+#: Margin of a region over the object's size, so that rounding does not empty a flat one [-].
 REGION_MARGIN = 1e-9
 
 
@@ -197,7 +196,7 @@ def _dot(vectors: Array, i: int, direction: Array) -> float:
 def _mean_direction(vectors: Array, chosen: BoolArray, outward: Array, hint: Array,
                     direction: Array) -> tuple[bool, bool]:
     """
-    Write the mean direction of chosen area vectors; tell if it is their own, and if any.
+    Write the mean direction of chosen area vectors; return if it is their own, and if any.
 
     Where they face all ways, only those that face a hint count.
     """

@@ -1,7 +1,7 @@
 """
-Lattices of surface nodes seen along one direction, and where on them contact may be.
+Sampling grids: surface nodes seen along one direction, and where on them contact may be.
 
-A lattice lies in the plane normal to N, a direction into the object. Its points are cast
+A grid lies in the plane normal to N, a direction into the object. Its points are cast
 along N onto one smooth side of the object's curved surface; the indenter says how deep
 each node lies in it. Both are kernels without state: same numbers in, same numbers out.
 """
@@ -22,15 +22,15 @@ Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
-#: Where a neighbour is missing, the depth may rise by this much of the spacing.
+#: Rise of the depth that is assumed towards a missing neighbour, over the spacing [-].
 UNKNOWN_RISE = 0.5
-#: Spots nearer than three contact radii share a lattice; at most this many cells.
+#: Largest distance of points of one contact spot, in cells; else about three contact radii.
 MAX_REACH = 6
 
 
 class SamplingGrid(NamedTuple):
     """
-    A lattice: frame rows u, v, N; first point in the plane; spacing; heights; mask.
+    A grid: frame rows u, v, N; first point in the plane; spacing; heights; mask.
 
     ``heights (2,)`` bound the coordinate along N between which the surface is looked for;
     points where ``mask (nu, nv)`` is false are left out.
@@ -45,13 +45,13 @@ class SamplingGrid(NamedTuple):
 
 class GridSamples(NamedTuple):
     """
-    Nodes of a lattice: at most one per point, ``node`` tells which.
+    Nodes of a grid: at most one per point, ``node`` tells which.
 
     Attributes
     ----------
-    window : Window
+    grid : SamplingGrid
     node : (nu, nv) int
-        Index of the node of a lattice point, -1 where the side has no surface, -2 where
+        Index of the node of a grid point, -1 where the side has no surface, -2 where
         it was not looked for.
     points, normals : (n, 3) float
         Nodes on the curved surface [m], unit normals into the object; object frame.
@@ -78,7 +78,7 @@ class GridSamples(NamedTuple):
 def sample_grid(body: ContactMesh, side: int, grid: SamplingGrid, indenter: Indenter,
                 T_object_indenter: Array, behind: float) -> GridSamples:
     """
-    Cast a lattice onto a side of the object and measure its depth in the indenter.
+    Cast a grid onto a side of the object and measure its depth in the indenter.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def sample_grid(body: ContactMesh, side: int, grid: SamplingGrid, indenter: Inde
         The object.
     side : int
         Smooth side to look at.
-    window : Window
+    grid : SamplingGrid
     indenter : Indenter
     T_object_indenter : (4, 4) float
     behind : float
@@ -94,7 +94,7 @@ def sample_grid(body: ContactMesh, side: int, grid: SamplingGrid, indenter: Inde
 
     Returns
     -------
-    Field
+    GridSamples
     """
     if isinstance(indenter, MeshIndenter):
         return GridSamples(grid, *_sample_mesh(
@@ -119,7 +119,7 @@ def _sample_mesh(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, 
                  spacing: float, heights: Array, mask: BoolArray, other: VpTree,
                  other_surface: CurvedSurface, T_object_other: Array,
                  behind: float) -> tuple[IntArray, Array, Array, Array, Array, IntArray, IntArray]:
-    """Return what ``sample_grid`` does of a mesh: all of a ``GridSamples`` but its window."""
+    """Return what ``sample_grid`` does of a mesh: all of a ``GridSamples`` but its grid."""
     cells, points, normals, positions = rasterise(tree, surface, side, frame, start, spacing,
                                                   heights, mask)
     rotation = np.ascontiguousarray(T_object_other[:3, :3])
@@ -133,7 +133,7 @@ def _sample_mesh(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, 
 
 @njit(cache=True)
 def _deepest_nodes(cells: IntArray, depths: Array, mask: BoolArray) -> IntArray:
-    """Return per lattice point the node with the greatest depth."""
+    """Return per grid point the node with the greatest depth."""
     node = np.where(mask, -1, -2)
     flat = node.reshape(-1)
     for i in range(len(cells)):
@@ -145,7 +145,7 @@ def _deepest_nodes(cells: IntArray, depths: Array, mask: BoolArray) -> IntArray:
 
 @njit(cache=True)
 def nodes_deeper_than(node: IntArray, depths: Array, least: float) -> IntArray:
-    """Return the nodes that lattice points hold and that are deeper than some depth [m]."""
+    """Return the nodes that grid points hold and that are deeper than some depth [m]."""
     found, count = np.empty(node.size, np.int64), 0
     for i in range(node.shape[0]):
         for j in range(node.shape[1]):
@@ -169,12 +169,12 @@ def overlapping_nodes(node: IntArray, depths: Array, labels: IntArray, spot: int
 
 class ContactSpots(NamedTuple):
     """
-    Places of a field where there is, or may be, contact.
+    Connected groups of grid points where there is, or may be, contact.
 
     Attributes
     ----------
     labels : (nu, nv) int
-        Spot of each promising lattice point, -1 for none.
+        Spot of each promising grid point, -1 for none.
     counts : (s,) int
         Overlapping points of each spot; 0 where it is only promising.
     bounds : (s, 4) int
@@ -189,10 +189,10 @@ class ContactSpots(NamedTuple):
 @njit(cache=True)
 def find_contact_spots(node: IntArray, depths: Array, spacing: float) -> ContactSpots:
     """
-    Find the places of contact on a field.
+    Find the contact spots of a sampled grid: connected components of promising points.
 
     Where no point overlaps, one is promising if its depth plus the largest step to a
-    neighbour is positive: contact between the points of the lattice is looked for there
+    neighbour is positive: contact between the points of the grid is looked for there
     with a finer one.
     """
     nu, nv = node.shape
@@ -229,7 +229,7 @@ def _largest_step(depth_grid: Array, i: int, j: int, spacing: float) -> float:
 
 @njit(cache=True)
 def _label_spots(depth_grid: Array, labels: IntArray, reach: int) -> ContactSpots:
-    """Number the groups of promising points; the order is that of their first point."""
+    """Label the connected components of promising points, in the order of their first point."""
     nu, nv = depth_grid.shape
     counts, bounds = np.zeros(nu * nv, np.int64), np.empty((nu * nv, 4), np.int64)
     stack = np.empty((nu * nv, 2), np.int64)
@@ -276,7 +276,7 @@ def _grow_bounds(bounds: IntArray, i: int, j: int, keep: bool) -> None:
 @njit(cache=True)
 def mask_near(local: Array, start: Array, spacing: float, counts: tuple[int, int],
               radius: float) -> BoolArray:
-    """Return which points of a lattice lie near some points ``(k, 2)`` of its plane."""
+    """Return which points of a grid lie near some points ``(k, 2)`` of its plane."""
     mask = np.zeros(counts, np.bool_)
     reach = radius / spacing
     for p in range(len(local)):

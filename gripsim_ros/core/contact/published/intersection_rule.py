@@ -25,9 +25,9 @@ from ..vertices.penetrating_vertices import PenetratingVertices, VertexContacts,
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-#: Most points in a leaf of the tree, and candidates for a vantage point.
+#: Largest number of points in a leaf, and number of candidates for a vantage point.
 LEAF_SIZE, CANDIDATES = 16, 5
-#: The three areas of the test may exceed the triangle's by this part of it.
+#: Relative excess of the three areas of the test over the triangle's that is allowed [-].
 AREA_SLACK = 1e-9
 
 

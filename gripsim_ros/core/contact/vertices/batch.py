@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Side = tuple[NDArray[np.int64], NDArray[np.int64], Array]
 
-#: Pieces of work a core, so that no core waits long for another.
+#: Number of tasks per core, so that no core waits long for another.
 TASKS_PER_WORKER = 4
 
 

@@ -17,11 +17,11 @@ Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
-#: Edges that bend less are none of the body [rad].
-FLAT = 1e-6
-#: Rays beside a crossing, this part of the size away, must leave within so many times that
-#: of its depth: through the very edges they may slip by.
-NUDGE, AGREEMENT = 1e-9, 1e3
+#: Least bend of an edge of the body, not of its tessellation [rad].
+MIN_BEND = 1e-6
+#: Offset of test rays from a crossing over the size, and how many of these offsets their
+#: depths may differ: rays through the very edges may slip by.
+RAY_OFFSET, AGREEMENT = 1e-9, 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +96,8 @@ def edge_contacts(a: ContactMesh, b: ContactMesh, T_a_b: Array,
 
 def _first_exits(b: ContactMesh, T_b_a: Array, frame: Array, starts: Array,
                  depths: Array) -> NDArray[np.bool_]:
-    """Tell which starts, in the frame of a, leave b first after about their depths."""
-    nudge = NUDGE * b.tree.size
+    """Return which starts, in the frame of a, leave b first after about their depths."""
+    nudge = RAY_OFFSET * b.tree.size
     around = nudge * np.array([[u, v, 0.0] for u in (-1, 1) for v in (-1, 1)]) @ frame
     points = apply(T_b_a, (starts[:, None] + around).reshape(-1, 3))
     hits = cast_rays(b.tree, points, np.ascontiguousarray(T_b_a[:3, :3] @ frame[2]), 0.0)
@@ -113,7 +113,7 @@ def _ridges(mesh: TriangleMesh, turned: Array, facing: float) -> _Ridges:
     faces = merged.reshape(-1)[mesh.faces]
     whole = faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)]
     welded = TriangleMesh(turned[first], whole)
-    bent = (welded.edge_faces[:, 0] >= 0) & (welded.dihedral_angles > FLAT)
+    bent = (welded.edge_faces[:, 0] >= 0) & (welded.dihedral_angles > MIN_BEND)
     normals = facing * welded.face_normals[welded.edge_faces[bent]]
     seen = normals[..., 2] > 0.0
     steep = np.where(seen, normals[..., 2], 1.0)
@@ -138,7 +138,7 @@ def _crossings(ends_a: Array, gradients_a: Array, ends_b: Array,
     for i in range(len(ends_a)):
         # Along the first axis only edges that begin within reach can meet.
         low, high = min(ends_a[i, 0, 0], ends_a[i, 1, 0]), max(ends_a[i, 0, 0], ends_a[i, 1, 0])
-        begin = np.searchsorted(lows, low - widest * (1.0 + FLAT))
+        begin = np.searchsorted(lows, low - widest * (1.0 + MIN_BEND))
         for place in range(begin, np.searchsorted(lows, high, side='right')):
             j = order[place]
             if not _extents_meet(ends_a, i, ends_b, j):
@@ -181,7 +181,7 @@ def _extents_meet(ends_a: Array, i: int, ends_b: Array, j: int) -> bool:
 @njit(cache=True)
 def _falls(gradients: Array, edge: int, x: float, y: float, slope: float, sign: float) -> bool:
     """
-    Tell whether the depth falls both ways along the other body's edge (x, y).
+    Return True if the depth falls both ways along the other body's edge (x, y).
 
     ``sign`` is 1 where the facets are b's, whose height counts positive, and -1 where they
     are a's. Beyond a facet that does not face the motion there is no depth.
@@ -202,7 +202,7 @@ def _falls(gradients: Array, edge: int, x: float, y: float, slope: float, sign: 
 
 @njit(cache=True)
 def _doubled_arrays(pairs: IntArray, places: Array) -> tuple[IntArray, Array]:
-    """Return both arrays with as much room again at their end."""
+    """Return both arrays twice as long, the first half kept."""
     count = len(pairs)
     more_pairs, more_places = np.empty((2 * count, 2), np.int64), np.empty((2 * count, 4))
     more_pairs[:count] = pairs

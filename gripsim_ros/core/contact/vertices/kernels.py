@@ -25,11 +25,11 @@ IntArray = NDArray[np.int64]
 #: Vertices, depths, exits, triangles, weights; see ``vertices_inside``.
 Inside = tuple[IntArray, Array, Array, IntArray, Array]
 
-#: Contacts are sorted where they are fewer than this part of the vertices, else counted.
+#: Largest share of the vertices in contact at which they are sorted, not counted [-].
 SORTED_SHARE = 1.0 / 32.0
-#: Cells a point beyond the first, while there are few points, and the most of these.
+#: Extra cells per point while points are few, and the largest number of these.
 FEW_POINTS, MAX_EXTRA_CELLS = 7, 8192
-#: What following a triangle along one column of cells costs, in points tried.
+#: Cost of following a triangle along one column of cells, in point tests.
 COLUMN_COST = 4.0
 
 

@@ -20,7 +20,7 @@ from .kernels import mutual_penetration_flat
 
 Array = NDArray[np.float64]
 
-#: Points this near to the surface, as part of the target's size, lie on it: no contact.
+#: Distance from the surface, over the target's size, within which points lie on it [-].
 ON_SURFACE = 1e-12
 _NO_LIMIT = np.inf
 

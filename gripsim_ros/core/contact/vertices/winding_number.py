@@ -1,5 +1,5 @@
 """
-Vertices inside a closed surface that may cross itself: every crossing of a line counts.
+Winding numbers of vertices about a closed surface that may cross itself.
 
 The exact narrow phase asks for the nearest hit, which decides only where the surface does
 not cross itself: in one of two overlapping pieces the nearest hit may be the other's entry.
@@ -21,7 +21,7 @@ from .penetrating_vertices import ON_SURFACE, PenetratingVertices
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-#: A direction without relation to any axis, where none is given.
+#: Direction without relation to any axis, where none is given.
 _GENERIC = np.array([0.36235775, 0.51730713, 0.77529167])
 
 
@@ -62,7 +62,7 @@ def find_winding_numbers(vertices: Array, target: ContactMesh, T_target_query: A
 
     Returns
     -------
-    Surrounded
+    WindingNumbers
         Exits in the target's frame.
 
     Notes

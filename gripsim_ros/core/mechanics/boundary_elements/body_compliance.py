@@ -26,16 +26,16 @@ from .remesh import QuadraticSurface, quadratic_surface
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Nodes of the surface at most.
+#: Largest number of nodes of the surface.
 NODE_COUNT = 2400
-#: A wall thinner than this many distances of neighbouring nodes bends too stiffly.
+#: Least thickness of a wall over the distance of neighbouring nodes; less is too stiff [-].
 MIN_SPACINGS = 1.8
 
 
 @dataclass(frozen=True, eq=False)
 class BodyCompliance:
     """
-    What a finite body moves beyond Boussinesq's kernel, at E / (1 - nu^2) = 1 Pa.
+    Displacements of a finite body beyond Boussinesq's half-space, at E / (1 - nu^2) = 1 Pa.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class BodyCompliance:
         return self.surface.spacing
 
     def resolves(self, thickness: Array) -> NDArray[np.bool_]:
-        """Tell of each thickness [m] of the body whether the nodes are dense enough for it."""
+        """Return for each thickness [m] of the body if the nodes are dense enough for it."""
         return np.asarray(thickness) >= MIN_SPACINGS * self.spacing
 
     def interpolation(self, points: Array) -> tuple[IntArray, Array]:
@@ -100,7 +100,7 @@ class BodyCompliance:
 
     def correction(self, points: Array, modulus: float) -> 'NodeCorrection':
         """
-        Return what the body adds to the kernel between nodes of patches.
+        Return what the body adds to the half-space's compliance between nodes of patches.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class BodyCompliance:
     def surface_moves(self, vertices: tuple[IntArray, Array], correction: 'NodeCorrection',
                       forces: Array) -> Array:
         """
-        Return displacements of surface points beyond those by Boussinesq's kernel.
+        Return displacements of surface points beyond those of Boussinesq's half-space.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class BodyCompliance:
 @dataclass(frozen=True, eq=False)
 class NodeCorrection:
     """
-    What a body adds to the kernel between ``k`` nodes of patches.
+    What a body adds to the half-space's compliance between ``k`` nodes of patches.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class NodeCorrection:
         Their shares.
     responses : (u, k) float
         Displacement of each patch node along the normal by a unit force about each used
-        node, less the kernel's [m/N].
+        node, less the half-space's [m/N].
     modulus : float
         E / (1 - nu^2) of the object [Pa].
     """
@@ -170,7 +170,7 @@ class NodeCorrection:
     modulus: float
 
     def add_rows(self, rows: IntArray, compliance: Array) -> None:
-        """Add the rows ``(r,)`` of the correction to those ``(r, k)`` of the kernel, in place."""
+        """Add rows ``(r,)`` of the correction to those ``(r, k)`` of the half-space, in place."""
         _add_rows(rows, self.columns, self.weights, self.responses, compliance)
 
     def node_forces(self, forces: Array) -> Array:

@@ -1,5 +1,5 @@
 """
-Compliances of bodies kept on disk by their content, and one body's own, made when first needed.
+Disk cache of bodies' compliances by their content; one body's own, made when first needed.
 
 Layout and limits: docs/model/compliance.md.
 """
@@ -21,12 +21,12 @@ from ...bodies import TriangleMesh
 from ...errors import MeshError, TaskError
 from .body_compliance import NODE_COUNT, BodyCompliance, prepare_compliance
 
-#: Enters the name of a kept compliance; changes with the numbers.
+#: Version of the numbers; part of a stored compliance's key.
 VERSION = 1
-#: Compliances are made for multiples of this Poisson's ratio and the last below 0.5; in units
-#: of the modulus they hardly depend on it.
+#: Step, largest and least of the Poisson's ratios for which compliances are made: in units of
+#: the modulus they hardly depend on it.
 RATIO_STEP, MAX_RATIO, MIN_RATIO = 0.05, 0.49, -0.95
-#: Nodes with which a body of the simplest kind can be described.
+#: Least number of nodes, for a body of the simplest kind.
 MIN_NODES = 100
 
 _FILES = ('points', 'elements', 'displacements')
@@ -131,7 +131,7 @@ def nearest_ratio(poisson_ratio: float) -> float:
 
 
 def cache_key(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> str:
-    """Return the name under which a compliance is kept: the hash of all that it depends on."""
+    """Return the key of a stored compliance: the hash of all that it depends on."""
     text = f'{VERSION} {mesh.content_hash} {float(poisson_ratio).hex()} {node_count}'
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 

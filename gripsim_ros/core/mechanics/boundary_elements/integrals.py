@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Triangles farther than this many of their sizes need the fewest points.
+#: Distance over a triangle's size beyond which the fewest points do [-].
 FAR_RATIO = 4.0
-#: Nearer than this they are divided into four, at most ``MAX_DIVISIONS`` times.
+#: Distance over the size within which it is divided into four, ``MAX_DIVISIONS`` times at most.
 NEAR_RATIO = 1.5
 MAX_DIVISIONS = 5
 
@@ -48,7 +48,7 @@ VERTEX_POINTS, VERTEX_WEIGHTS = vertex_points()
 #: Corners and middles of a quadratic triangle's four parts; middles 3, 4, 5 lie on the sides
 #: 01, 12 and 20.
 PARTS = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])
-#: Barycentric places of the six nodes.
+#: Barycentric coordinates of the six nodes.
 NODES = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0],
                   [0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5]])
 

@@ -21,25 +21,25 @@ from .integrals import PARTS
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Edges are divided above, and closed below, these shares of the wanted length.
-LONGEST, SHORTEST = 1.35, 0.75
-#: Closing an edge makes no edge longer than this share of the wanted length.
-STRETCHED = 1.6
-#: Least cosine between a triangle's normals before and after an edge is closed.
-TURNED = 0.7
-#: Least height of a new triangle over its longest side, or what share it may keep of it where
-#: it was less before; one below the last is a needle, which has no way to face.
-SLENDER, WORSE, NEEDLE = 0.2, 0.7, 1e-3
-#: A side is turned where that makes the worse of two triangles rounder by this factor.
-ROUNDER = 1.05
-#: Passes of closing end when one closes no more; passes of turning at the end.
-PASS_LEFT, TURNS = 2, 4
-#: Passes of division, and tries at a longer edge until the nodes are few enough.
-DIVISIONS, TRIES = 30, 12
-#: A coarse surface encloses the body's volume but for this share.
-VOLUME_LOST = 0.03
-#: Growth of the wanted length from try to try.
-COARSER = 1.1
+#: Length over the wanted one above which edges are split, and below which collapsed [-].
+MAX_EDGE_RATIO, MIN_EDGE_RATIO = 1.35, 0.75
+#: Largest length over the wanted one that the collapse of an edge may make [-].
+MAX_COLLAPSED_RATIO = 1.6
+#: Least cosine between a triangle's normals before and after an edge collapses.
+MIN_NORMAL_COSINE = 0.7
+#: Least height of a new triangle over its longest side; share of it to keep where it was
+#: less before; and that of a needle, which has no way to face [-].
+MIN_SHAPE, KEPT_SHAPE, NEEDLE_SHAPE = 0.2, 0.7, 1e-3
+#: Factor by which a flip must improve the worse of two triangles [-].
+FLIP_GAIN = 1.05
+#: Number of collapses below which a pass is the last; number of passes of flips at the end.
+MIN_COLLAPSES, FLIP_PASSES = 2, 4
+#: Largest number of passes of splits, and of tries until the nodes are few enough.
+SPLIT_PASSES, MAX_TRIES = 30, 12
+#: Largest share of the body's volume that a coarse surface may lose [-].
+MAX_VOLUME_LOSS = 0.03
+#: Growth of the wanted length from try to try [-].
+COARSENING = 1.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +89,12 @@ def quadratic_surface(mesh: TriangleMesh, node_count: int) -> QuadraticSurface:
     area = float(mesh.face_areas.sum())
     # Four nodes for each corner; an even triangulation gives each the area sqrt(3)/2 L^2.
     length = np.sqrt(area / (node_count / 4.0) * 2.0 / np.sqrt(3.0))
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         vertices, faces = coarse_triangles(mesh, length)
         # A closed surface has half as many sides again as triangles.
         if len(vertices) + len(faces) * 3 // 2 <= node_count:
             return _checked(mesh, _with_middles(mesh, vertices, faces))
-        length *= COARSER
+        length *= COARSENING
     raise MeshError(f'the surface has too many edges for {node_count} nodes: '
                     f'{len(vertices)} vertices are left of {len(mesh.vertices)}')
 
@@ -102,7 +102,7 @@ def quadratic_surface(mesh: TriangleMesh, node_count: int) -> QuadraticSurface:
 def _checked(mesh: TriangleMesh, surface: QuadraticSurface) -> QuadraticSurface:
     """Return the surface, unless it has lost the body's shape."""
     volume = TriangleMesh(surface.points, surface.parts).volume
-    if abs(volume - mesh.volume) > VOLUME_LOST * abs(mesh.volume):
+    if abs(volume - mesh.volume) > MAX_VOLUME_LOSS * abs(mesh.volume):
         raise MeshError(f'{len(surface.points)} nodes are too few for the surface: they enclose '
                         f'{volume:.4g} m^3 of its {mesh.volume:.4g} m^3')
     return surface
@@ -134,7 +134,8 @@ def coarse_triangles(mesh: TriangleMesh, length: float) -> tuple[Array, IntArray
     (n, 3) float, (m, 3) int
         Vertices on the facets of the mesh [m], and triangles.
     """
-    vertices, faces = _split_long_edges(mesh.vertices.copy(), mesh.faces.copy(), length * LONGEST)
+    vertices, faces = _split_long_edges(mesh.vertices.copy(), mesh.faces.copy(),
+                                        length * MAX_EDGE_RATIO)
     closing = _EdgeCollapse(vertices, faces, length)
     closing.run()
     faces = closing.left()
@@ -144,7 +145,7 @@ def coarse_triangles(mesh: TriangleMesh, length: float) -> tuple[Array, IntArray
 
 def _split_long_edges(vertices: Array, faces: IntArray, longest: float) -> tuple[Array, IntArray]:
     """Halve edges until none is longer; triangles stay joined."""
-    for _ in range(DIVISIONS):
+    for _ in range(SPLIT_PASSES):
         sides = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2)
         keys, place = np.unique(np.sort(sides.reshape(-1, 2), axis=1), axis=0,
                                 return_inverse=True)
@@ -188,7 +189,7 @@ def _cut(face: list[int], middle: list[int], length: list[float]) -> list[list[i
 
 
 class _EdgeCollapse:
-    """Closes short edges, shortest first, without changing the kind of surface."""
+    """Collapses short edges, shortest first, without changing the topology."""
 
     def __init__(self, vertices: Array, faces: IntArray, length: float) -> None:
         self.points = vertices
@@ -219,12 +220,12 @@ class _EdgeCollapse:
         return sharp
 
     def run(self) -> None:
-        """Close edges until none that may be is short, turning sides in between."""
-        for share in np.linspace(0.2, SHORTEST, 6):
-            while self._pass(share * self.length) > PASS_LEFT:
+        """Collapse edges until none that may be is short, flipping edges in between."""
+        for share in np.linspace(0.2, MIN_EDGE_RATIO, 6):
+            while self._pass(share * self.length) > MIN_COLLAPSES:
                 pass
             self._flip_edges()
-        for _ in range(TURNS):
+        for _ in range(FLIP_PASSES):
             self._flip_edges()
 
     def left(self) -> IntArray:
@@ -232,7 +233,7 @@ class _EdgeCollapse:
         return np.array([face for face in self.faces if face], dtype=np.int64)
 
     def _pass(self, shortest: float) -> int:
-        """Close each short edge that is there at the start, if it may be; return how many."""
+        """Collapse each edge that is short at the start, if it may be; return how many."""
         faces = self.left()
         edges = np.unique(np.sort(np.concatenate(
             [faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1), axis=0)
@@ -252,7 +253,7 @@ class _EdgeCollapse:
         return closed
 
     def _flip_edges(self) -> int:
-        """Turn sides of pairs of triangles whose other diagonal is better; return how many."""
+        """Flip edges whose other diagonal is better; return how many."""
         alive = np.array([k for k, face in enumerate(self.faces) if face])
         faces = np.array([self.faces[k] for k in alive])
         tails, heads = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
@@ -265,7 +266,7 @@ class _EdgeCollapse:
         before = np.minimum(self._shapes(u, v, a), self._shapes(v, u, b))
         after = np.minimum(self._shapes(a, b, v), self._shapes(b, a, u))
         turned, touched = 0, set()
-        for k in np.flatnonzero((u < v) & (after > ROUNDER * before)).tolist():
+        for k in np.flatnonzero((u < v) & (after > FLIP_GAIN * before)).tolist():
             first, second = int(owners[k]), int(owners[partner[k]])
             if first in touched or second in touched or int(v[k]) in self.sharp[u[k]]:
                 continue
@@ -290,7 +291,8 @@ class _EdgeCollapse:
         normals = [_doubled_normal([self.points[w] for w in face]) for face in corners]
         mean = normals[0] + normals[1]
         for normal in normals[2:]:
-            if float(normal @ mean) < TURNED * float(np.sqrt((mean @ mean) * (normal @ normal))):
+            if float(normal @ mean) < MIN_NORMAL_COSINE * float(np.sqrt((mean @ mean)
+                                                                        * (normal @ normal))):
                 return False
         self.faces[first], self.faces[second] = corners[2], corners[3]
         self.around[u].discard(first)
@@ -315,18 +317,18 @@ class _EdgeCollapse:
                    for number in self.around[gone] if kept not in self.faces[number])
 
     def _keeps_shape(self, face: tuple[int, ...], gone: int, kept: int) -> bool:
-        """Tell whether a triangle keeps facing its way, and its shape is sound."""
+        """Return True if a triangle keeps facing its way, and its shape is sound."""
         before = [self.points[v] for v in face]
         after = [self.points[kept if v == gone else v] for v in face]
         old, new = _doubled_normal(before), _doubled_normal(after)
         was, area = float(np.sqrt(old @ old)), float(np.sqrt(new @ new))
         longest, now = _longest_square(before), _longest_square(after)
         # Twice the area over the square of the longest side is height over length.
-        if area < now * min(SLENDER, WORSE * was / longest):
+        if area < now * min(MIN_SHAPE, KEPT_SHAPE * was / longest):
             return False
-        needle = was < NEEDLE * longest
-        return (now <= (STRETCHED * self.length) ** 2
-                and (needle or float(old @ new) > TURNED * was * area))
+        needle = was < NEEDLE_SHAPE * longest
+        return (now <= (MAX_COLLAPSED_RATIO * self.length) ** 2
+                and (needle or float(old @ new) > MIN_NORMAL_COSINE * was * area))
 
     def _collapse(self, gone: int, kept: int) -> None:
         for number in list(self.around[gone]):

@@ -1,1 +1,1 @@
-"""Contact forces of elastic bodies: kernels of influence, complementarity, resultants."""
+"""Contact forces of elastic bodies: influence functions, complementarity, resultants."""

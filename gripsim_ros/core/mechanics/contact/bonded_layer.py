@@ -16,9 +16,9 @@ IntArray = NDArray[np.int64]
 
 #: Depths of the images that stand for a bonded layer, in units of its thickness.
 IMAGE_DEPTHS = np.array([0.8, 1.2, 1.6, 2.0, 2.4])
-#: A confined layer's modulus is at most this many times its Young's modulus.
+#: Largest modulus of a confined layer over its Young's modulus [-].
 CONFINED_MODULUS_RATIO = 10.0
-#: Part of a layer's length up to which a softening radius may go without its images.
+#: Largest softening radius without images over the layer's length [-].
 SHARING_SAFETY = 0.9
 #: Side of the tiles in which a matrix is transposed: two fit the first cache.
 TILE = 32
@@ -169,7 +169,7 @@ def add_pad(compliance: Array, rows: IntArray, nodes: tuple[Array, Array, Array]
     nodes : tuple
         Points ``(n, 3)`` [m], unit normals ``(n, 3)`` and areas ``(n,)`` [m^2].
     softening : float
-        Of the kernel [-].
+        Of the half-space solution [-].
     layer : tuple
         Modulus [Pa], depths [m] and weights of ``LayerCompliance``.
     safe : bool

@@ -20,11 +20,11 @@ from .bonded_layer import LayerCompliance
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
-#: Points, normals, areas, modulus and softening of a kernel.
+#: Points, normals, areas, modulus and softening of a half-space's compliance.
 _Surface = tuple[Array, Array, Array, float, float]
 
-#: Nodes deeper than this share of their patch's deepest are the first guess of the loaded:
-#: a paraboloid's contact is exactly half of its overlap.
+#: Least depth over a patch's greatest in the first guess of the loaded nodes: a paraboloid's
+#: contact is exactly half of its overlap [-].
 FIRST_GUESS_DEPTH = 0.5
 
 
@@ -94,7 +94,7 @@ class ContactForceOptions:
         Nodes with a gap up to this share of the largest depth may carry load [-]:
         opposite pads make the surface between bulge.
     softening : float
-        Softening of the kernel, see ``kernel.GRID_SOFTENING`` [-].
+        Softening of the half-space solution, see ``half_space.GRID_SOFTENING`` [-].
     max_depth_ratio : float
         Depths are cut at this share of the object's thickness [-].
 
@@ -167,7 +167,7 @@ def solve_contact_forces(nodes: PatchNodes, modulus: float,
     """
     Return the normal forces at which every node is closed under load or open and free.
 
-    ``f >= 0, g = C f - d >= 0, f g = 0``; C is the object's half-space kernel between
+    ``f >= 0, g = C f - d >= 0, f g = 0``; C is the object's half-space compliance between
     all nodes, and that of the pad between nodes of one link.
 
     Parameters
@@ -199,7 +199,7 @@ def solve_contact_forces(nodes: PatchNodes, modulus: float,
     -----
     Source: the field's standard elastic complementarity (Kalker 1990; Johnson 1985,
     section 5.9). Differs: normals may turn along a patch, ``n_i . n_j`` projects the
-    displacement; the softened kernel makes C positive definite on any points.
+    displacement; the softening makes C positive definite on any points.
     """
     if not (np.isfinite(modulus) and modulus > 0.0):
         raise TaskError(f'modulus must be above 0 Pa and finite, got {modulus}')

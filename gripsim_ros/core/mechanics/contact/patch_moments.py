@@ -11,12 +11,12 @@ from .rocking_stiffness import FIELDS, rigid_motion_fields, rocking_springs, tan
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Below this many loaded nodes a peak pressure is Hertz's 3/2 of the mean.
+#: Number of loaded nodes below which the peak pressure is Hertz's 3/2 of the mean.
 FEW_NODES = 7
 HERTZ_PEAK = 1.5
 #: Reach of the smoothing of pressures in units of the square root of a node's area.
 SMOOTHING_REACH = 1.5
-#: Terms that ``pairwise_sum`` adds in eight sums side by side before it halves.
+#: Largest number of terms that ``pairwise_sum`` adds in eight sums side by side.
 BLOCK = 128
 #: Rows of the vectors and of the numbers of ``sum_patches``.
 CENTRE, DIRECTION, RESULTANT, TORQUE = range(4)
@@ -53,7 +53,7 @@ def sum_patches(nodes: tuple[Array, Array, Array, Array, IntArray],
         Area [m^2], sum of the forces f [N], ``sum f_i |x_i - x|`` [N m], least cosine of a
         normal to the direction, peak pressure [Pa], largest depth and displacement [m], force
         added by a unit approach [N/m], and the work of that on the object's share [N/m].
-    tilting : (p, 2, 6) float
+    rocking : (p, 2, 6) float
     rocking_stiffness : (p, 2) float
         See ``rocking_springs``.
     """
@@ -221,7 +221,7 @@ def pairwise_sum(values: Array) -> float:
 def near_others(points: Array, normals: Array, radii: Array, ratio: float
                 ) -> NDArray[np.bool_]:
     """
-    Tell which patches ``(p,)`` lie near another on the same side of the object.
+    Return which patches ``(p,)`` lie near another on the same side of the object.
 
     Parameters
     ----------

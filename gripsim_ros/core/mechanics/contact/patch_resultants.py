@@ -87,7 +87,7 @@ class PatchResultants:
         ``sum f_i |x_i - x| / sum f_i`` [m].
     normal_stiffness, tangential_stiffness : (p,) float
         Incremental [N/m].
-    tilting : (p, 2, 6) float
+    rocking : (p, 2, 6) float
     rocking_stiffness : (p, 2) float
         Springs that the object stretches as it tilts on the patch [m, m/rad], [N/m]; see
         ``tilting_springs``.

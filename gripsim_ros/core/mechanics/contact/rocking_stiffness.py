@@ -12,9 +12,9 @@ from ...numerics.simd import EIGHT, put, take
 
 Array = NDArray[np.float64]
 
-#: Below this share of its largest entry a 2 x 2 matrix counts as singular.
+#: Relative size below which a 2 x 2 matrix counts as singular [-].
 FLATNESS_TOLERANCE = 1e-9
-#: A patch of fewer nodes has no extent worth the name.
+#: Least number of nodes of a patch with an extent.
 MIN_NODES = 3
 #: Displacement fields of a patch: approach, two slides, two turns.
 FIELDS = 5
@@ -24,7 +24,7 @@ FIELDS = 5
 def rocking_springs(fields: Array, areas: Array, tangents: Array,
                     solved: Array) -> tuple[Array, Array]:
     """
-    Return the springs that tilting a patch stretches, the rest of the contact held.
+    Return the springs against rocking of a patch, the rest of the contact held.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def rocking_springs(fields: Array, areas: Array, tangents: Array,
             gram[a, b] -= gram[a, 0] * gram[b, 0] / gram[0, 0]
     turning, sliding = gram[3:, 3:], gram[3:, 1:3]
     root = _extent(fields, areas)
-    wide = root[0, 0] * root[1, 1] - root[0, 1] ** 2 > FLATNESS_TOLERANCE * max(root[0, 0],
-                                                                                root[1, 1]) ** 2
+    largest = max(root[0, 0], root[1, 1])
+    wide = root[0, 0] * root[1, 1] - root[0, 1] ** 2 > FLATNESS_TOLERANCE * largest ** 2
     stiff = _determinant(turning) > FLATNESS_TOLERANCE * max(turning[0, 0], turning[1, 1]) ** 2
     if not (wide and stiff):
         return rows, stiffness

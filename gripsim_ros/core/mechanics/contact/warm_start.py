@@ -10,9 +10,9 @@ Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
-#: Closings remembered at most; then all are forgotten.
+#: Largest number of entries; then all are dropped.
 MAX_ENTRIES = 4096
-#: A share nearer to 0 or 1 would guess all of a patch's nodes, or none.
+#: Range of the share: nearer to 0 or 1 the guess would be all of a patch's nodes, or none.
 MIN_SHARE, MAX_SHARE = 0.02, 0.98
 
 

@@ -17,9 +17,9 @@ Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
-#: Nodes within this many times the square root of their area speak for a vertex.
+#: Distance over the square root of its area within which a node counts for a vertex [-].
 INTERPOLATION_REACH = 1.5
-#: So many nodes, neighbours mostly, are passed over at once where a vertex lies beyond them.
+#: Number of nodes, neighbours mostly, skipped at once where a vertex lies beyond them.
 CHUNK = 16
 
 
@@ -73,7 +73,7 @@ def surface_loads(nodes: PatchNodes, solution: ContactForces, results: PatchResu
     results : PatchResultants
         Of that solution.
     softening : float
-        Of the kernel [-].
+        Of the half-space solution [-].
 
     Returns
     -------

@@ -21,11 +21,11 @@ Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
-#: The correction of the volume is whole this many contact radii from a contact's edge.
+#: Distance from a contact's edge, in contact radii, from which the volume correction is whole.
 CORRECTION_REACH = 2.0
-#: Halvings of displacements that turn a triangle over.
+#: Largest number of halvings of displacements that turn a triangle over.
 GUARD_STEPS = 5
-#: Above any round-off of the comparison of a triangle before and after.
+#: Factor above the round-off of comparing a triangle before and after.
 ROUNDING_FACTOR = 1.0 + 1e-9
 
 
@@ -149,7 +149,7 @@ def deform_surface(mesh: TriangleMesh, material: Material, loads: SurfaceLoads,
     loads : SurfaceLoads
     options : SurfaceOptions
     beyond : (V, 3) float, optional
-        What the body's own compliance moves beyond the half-space's kernel [m].
+        Displacements by the body's own compliance beyond the half-space's [m].
     undeformed : (float, (3,) float), optional
         ``volume_and_centre`` of the mesh, where they are known.
 

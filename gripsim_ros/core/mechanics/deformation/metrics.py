@@ -16,12 +16,12 @@ from ..contact.patch_resultants import PatchResultants
 
 Array = NDArray[np.float64]
 
-#: Stress is looked for below this many nodes of a patch, those of the highest pressure, at
-#: this many depths, from this many spacings of the nodes, where single nodes are felt no
-#: more, to this many contact radii.
-COLUMNS, DEPTHS, SHALLOWEST, DEEPEST = 48, 14, 1.5, 1.5
-#: Nodes farther apart than this share of the contact radius do not resolve the stress below.
-COARSEST = 0.32
+#: Number of nodes, of the highest pressure, and of depths below them at which the stress is
+#: computed; least depth in spacings of the nodes, where single ones are felt no more; greatest
+#: in contact radii.
+COLUMNS, DEPTHS, MIN_DEPTH, MAX_DEPTH = 48, 14, 1.5, 1.5
+#: Largest spacing of nodes over the contact radius that resolves the stress below [-].
+MAX_SPACING = 0.32
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,12 +181,12 @@ def peak_von_mises(nodes: PatchNodes, solution: ContactForces, results: PatchRes
         part = patches == patch
         areas = nodes.areas[rows[part]]
         spacing = float(np.sqrt(areas.mean()))
-        if spacing > COARSEST * results.radii[k]:
+        if spacing > MAX_SPACING * results.radii[k]:
             stresses[k] = hertz_stress_ratio(poisson_ratio) * results.peak_pressures[k]
             continue
         plane = _in_plane(nodes.points[rows[part]] - results.points[k], results.normals[k])
         tops = np.argsort(-forces[part] / areas, kind='stable')[:COLUMNS]
-        depths = np.geomspace(SHALLOWEST * spacing, DEEPEST * results.radii[k], DEPTHS)
+        depths = np.geomspace(MIN_DEPTH * spacing, MAX_DEPTH * results.radii[k], DEPTHS)
         stresses[k] = von_mises_below(plane, forces[part], plane[tops], depths,
                                       poisson_ratio).max()
     return stresses

@@ -15,9 +15,9 @@ from ...errors import ShapeError
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Newton steps on the cubic; it is nearly straight, three reach round-off.
+#: Largest number of Newton steps on the cubic; nearly straight, three reach round-off.
 NEWTON_STEPS = 20
-#: Steps below this share of the found one end them.
+#: Relative step at which they end [-].
 STEP_TOLERANCE = 1e-15
 
 

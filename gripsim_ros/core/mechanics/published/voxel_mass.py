@@ -16,7 +16,7 @@ from ...errors import TaskError
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Cells of the voxel mode at most: 2 GB of marks would be a mistake in the cell's size.
+#: Largest number of cells: 2 GB of marks would be a mistake in the cell's size.
 MAX_CELLS = 200_000_000
 
 

@@ -30,7 +30,7 @@ def contact_rows(frames: Array, arms: Array, radii: Array, rocking: Array, norma
         From the centre of mass [m].
     radii : (k,) float
         Of friction [m].
-    tilting : (k, 2, 6) float
+    rocking : (k, 2, 6) float
         See ``tilting_springs``.
     normals : (k,) float
         Simulated normal forces [N].

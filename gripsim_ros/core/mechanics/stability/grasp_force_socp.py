@@ -24,10 +24,10 @@ from .stability import checked_fields, torque_scale
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Moments by tilting are unknowns where they make the contacts so many times stiffer against
-#: what they resist least: fingers in a line on a plate. Elsewhere they only cost time.
+#: Least gain of stiffness, against what the contacts resist least, at which moments by
+#: rocking are unknowns (fingers in a line on a plate); elsewhere they only cost time [-].
 ROCKING_GAIN = 1.01
-#: What still counts as solved where round-off stops the independent solver [-].
+#: Residual that counts as solved where round-off stops the independent solver [-].
 CLARABEL_TOLERANCE = 1e-6
 
 

@@ -15,11 +15,11 @@ from .stability import checked_friction, checked_wrenches
 
 Array = NDArray[np.float64]
 
-#: Loads below this share of the largest are none [-].
+#: Relative size below which a load is none [-].
 NO_LOAD = 1e-9
-#: Largest friction the search for the friction needed looks at [-].
+#: Largest coefficient in the search for the friction needed [-].
 MAX_FRICTION = 10.0
-#: To this the share of the loads that is held is searched for [-].
+#: Resolution of the search for the share of the loads that is held [-].
 SHARE_RESOLUTION = 1e-3
 
 
@@ -184,47 +184,6 @@ def solve_in_space(space: ForceSpace, wrenches: Array, friction: float,
     if options.mode == 'seed':
         return _solve_pseudo_inverse(space, wrenches, friction)
     return _solve_conic(space, wrenches, friction, options, forces)
-
-
-def pseudo_inverse_forces(patches: ContactSet, wrenches: Array, centre_of_mass: Array,
-                          friction: float, internal: Array | None = None,
-                          length_scale: float = 0.0) -> tuple[Array, Array]:
-    """
-    Return the pseudo-inverse's contact forces and how far they leave the cones.
-
-    ``gamma = -G+ w + (I - G+ G) gamma_0``.
-
-    Parameters
-    ----------
-    patches, wrenches, centre_of_mass, friction
-        As in ``solve_minimal_forces``; all patches count.
-    internal : (k, 4) float or None
-        ``gamma_0``, of which the part that presses without moving the object is kept.
-    length_scale : float
-        As in ``MinimalForceOptions``.
-
-    Returns
-    -------
-    gamma : (c, k, 4) float
-        Normal, t1, t2 [N] and torsion over r_e [N] (0 for a hard finger).
-    violation : (c,) float
-        Largest ``max(|t| - mu n, -n)`` of the patches [N]; above 0: not a grasp.
-
-    Notes
-    -----
-    Source: Leskov et al. 2017, equation for gamma_min. Differs: the sign of ``G+ w``
-    follows from their equation (1); without cones the least forces have ``gamma_0 = 0``.
-    """
-    options = MinimalForceOptions(length_scale=length_scale, tilting_share=0.0)
-    space = ForceSpace(patches, np.arange(patches.count), centre_of_mass, None, None, options)
-    inverse = np.linalg.pinv(space.map)
-    scaled = checked_wrenches(wrenches) / space.unit
-    gamma = -scaled @ inverse.T
-    if internal is not None:
-        start = np.asarray(internal, float).reshape(-1)
-        gamma = gamma + start - inverse @ (space.map @ start)
-    gamma = gamma.reshape(len(scaled), patches.count, 4)
-    return gamma, cone_violation(gamma, friction).max(1, initial=-np.inf)
 
 
 def cone_violation(gamma: Array, friction: float) -> Array:

@@ -9,8 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.contact.backends import common_plane as common_planes
-from gripsim_ros.core.contact.backends.common_plane import (
-    arm_triangles, common_plane, separating_plane, triangle_gaps, triangles_may_meet)
+from gripsim_ros.core.contact.backends.common_plane import common_plane, separating_plane
 from gripsim_ros.core.contact.backends.convex.decomposition import convex_part
 from gripsim_ros.core.contact.backends.convex.epa import pair_contact
 from gripsim_ros.core.errors import ShapeError
@@ -127,20 +126,6 @@ def test_the_last_plane_warms_the_next_search(seed):
         assert common_plane(a, moved, last.normal).iterations == 1
 
 
-def test_arms_whose_tips_do_not_pass_each_other_need_no_triangle_tests():
-    along = np.array([1.0, 0.0, 0.0])
-    a = np.outer([0.0, 1.0, 2.0, 3.0, 4.0], along) + [0.0, 0.1, 0.0]
-    b = np.outer([10.0, 9.0, 8.0, 7.0, 6.0], along)
-    bases = np.zeros(3), 10.0 * along
-    assert not triangles_may_meet(arm_triangles(a), arm_triangles(b), *bases).any()
-    b[4] = 3.5 * along
-    may_meet = triangles_may_meet(arm_triangles(a), arm_triangles(b), *bases)
-    np.testing.assert_array_equal(may_meet, [[False, False], [False, True]])
-    gaps = triangle_gaps(arm_triangles(a), arm_triangles(b), may_meet)
-    assert np.isinf(gaps[[0, 0, 1], [0, 1, 0]]).all() and 0.0 < gaps[1, 1] <= 0.1
-    assert triangles_may_meet(arm_triangles(a), arm_triangles(b), *bases, clearance=2.0)[0, 1]
-
-
 @pytest.mark.parametrize('a, b, said', [
     (np.zeros((0, 3)), np.zeros((1, 3)), 'a must be points'),
     (np.zeros((1, 3)), np.zeros(3), 'b must be points'),
@@ -150,13 +135,9 @@ def test_bad_points_are_refused(a, b, said):
         common_plane(a, b)
 
 
-def test_a_bad_turn_or_arm_is_refused():
+def test_a_bad_turn_is_refused():
     with pytest.raises(ShapeError, match='least_turn'):
         common_plane(np.zeros((1, 3)), np.ones((1, 3)), least_turn=0.5)
-    with pytest.raises(ShapeError, match='five joints'):
-        arm_triangles(np.zeros((4, 3)))
-    with pytest.raises(ShapeError, match='bases'):
-        triangles_may_meet(np.zeros((2, 3, 3)), np.zeros((2, 3, 3)), np.ones(3), np.ones(3))
 
 
 def test_coinciding_centres_start_along_x():

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 import trimesh
 
 from gripsim_ros.core.contact.backends.find_contacts import (
-    ContactBody, EXTENTS, FARTHEST, find_contacts)
+    EXTENT_RANGE, MAX_OFFSET_RATIO, ContactBody, find_contacts)
 from gripsim_ros.core.errors import MeshError, ShapeError
 from gripsim_ros.core.transforms import apply, transform
 from convex_cases import step_mesh
@@ -128,7 +128,7 @@ def test_a_back_end_that_nobody_knows_is_refused():
         find_contacts(body(BALL), body(BOX), np.eye(4), backend='bullet')
 
 
-@pytest.mark.parametrize('scale', [0.1 * EXTENTS[0], 20.0 * EXTENTS[1]])
+@pytest.mark.parametrize('scale', [0.1 * EXTENT_RANGE[0], 20.0 * EXTENT_RANGE[1]])
 def test_a_mesh_in_no_sensible_unit_is_refused(scale):
     with pytest.raises(MeshError, match='the largest extent is'):
         body(trimesh.creation.box([1.0, 0.5, 0.5]), scale)
@@ -136,7 +136,7 @@ def test_a_mesh_in_no_sensible_unit_is_refused(scale):
 
 def test_a_mesh_too_far_away_to_be_resolved_is_refused():
     with pytest.raises(MeshError, match='from the origin, allowed are'):
-        body(trimesh.creation.box([1.0, 0.5, 0.5]), shift=2.0 * FARTHEST)
+        body(trimesh.creation.box([1.0, 0.5, 0.5]), shift=2.0 * MAX_OFFSET_RATIO)
 
 
 @pytest.mark.parametrize('unit', [1e-3, 1.0, 1e3])

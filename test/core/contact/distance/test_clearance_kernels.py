@@ -1,15 +1,13 @@
 """Bounds of clearance on few triangles and small hulls, each against all of them."""
 
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
-from gripsim_ros.core.contact.distance.clearance import (ABSOLUTE, RELATIVE, _hull_clearances,
-                                                         _obstacle_clearance, _pair_clearances,
-                                                         _plane_gap, _put_plane, _slab_gap,
-                                                         _triangle_gap, _triangle_to_link,
-                                                         obstacle_clearance, obstacle_shapes,
-                                                         pair_clearances)
+from gripsim_ros.core.contact.distance.clearance import (
+    ABSOLUTE, RELATIVE, _hull_clearances, _obstacle_clearance, _pair_clearances, _plane_gap,
+    _put_plane, _slab_gap, _triangle_gap, _triangle_to_link, obstacle_clearance, obstacle_shapes,
+    pair_clearances)
 from gripsim_ros.core.contact.distance.gjk import AXIS, BALL, DISC, distance_bound, shape_of_points
-from gripsim_ros.core.contact.distance.link_hulls import (Hulls, _spread_normals, adjacency_graph,
-                                                          hull_shape)
+from gripsim_ros.core.contact.distance.link_hulls import (
+    Hulls, _spread_normals, adjacency_graph, hull_shape)
 from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
 from gripsim_ros.core.transforms import apply, transform
 from hypothesis import given, settings, strategies as st

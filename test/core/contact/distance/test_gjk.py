@@ -1,9 +1,9 @@
 """Support points, nearest points of simplices and bounds of distance, each by a plain answer."""
 
 from contact_oracles import hull_distance
-from gripsim_ros.core.contact.distance.gjk import (AXIS, BALL, DISC, EXTRAS, SWEEP, Shape,
-                                                   distance_bound, reduce_simplex, shape_of_points,
-                                                   support)
+from gripsim_ros.core.contact.distance.gjk import (
+    AXIS, BALL, DISC, EXTRAS, SWEEP, Shape, distance_bound, reduce_simplex, shape_of_points,
+    support)
 from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose

@@ -10,10 +10,9 @@ from box_cases import meets_box
 import trimesh
 
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
-from gripsim_ros.core.contact.geometry.ray_casting import (AHEAD, BEHIND, ENTRY, EXIT, NO_HIT,
-                                                           cast_rays, contains, coverage,
-                                                           direction_frame, doubled, grid_shape,
-                                                           slab_range, triangles_under)
+from gripsim_ros.core.contact.geometry.ray_casting import (
+    AHEAD, BEHIND, ENTRY, EXIT, NO_HIT, cast_rays, contains, coverage, direction_frame, doubled,
+    grid_shape, slab_range, triangles_under)
 from gripsim_ros.core.contact.vertices.kernels import _ascending, _sorted_into_cells
 from gripsim_ros.core.contact.vertices.penetrating_vertices import ON_SURFACE
 from gripsim_ros.core.transforms import apply, inverse, transform

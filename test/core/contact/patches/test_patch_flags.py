@@ -4,11 +4,9 @@ from contact_oracles import first_hits
 from gripsim_ros.core.batches import (PATCH_COARSE, PATCH_REACHES_LINK_EDGE,
                                       PATCH_REACHES_OBJECT_EDGE, PATCH_SPREAD)
 from gripsim_ros.core.contact import ContactMesh, SphereIndenter
-from gripsim_ros.core.contact.patches.patch_flags import (EDGE_SLOPE, EXIT_RATIO, LOADED_RATIO,
-                                                          MIN_NODES, PROBES, SPREAD_COSINE,
-                                                          _probe_points, _probes,
-                                                          depths_are_shortest, patch_flags,
-                                                          ray_thickness)
+from gripsim_ros.core.contact.patches.patch_flags import (
+    EDGE_SLOPE, EXIT_RATIO, LOADED_RATIO, MIN_NODES, PROBES, SPREAD_COSINE, _probe_points, _probes,
+    depths_are_shortest, patch_flags, ray_thickness)
 from gripsim_ros.core.contact.patches.sampling_grid import GridSamples, SamplingGrid
 from gripsim_ros.core.transforms import apply, inverse, transform
 from hypothesis import given, settings, strategies as st

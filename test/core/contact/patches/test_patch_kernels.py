@@ -8,13 +8,13 @@ from gripsim_ros.core.contact.geometry.closest_point import bounds_in_box, trian
 from gripsim_ros.core.contact.geometry.curved_surface import lift_onto_surface
 from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox
 from gripsim_ros.core.contact.geometry.ray_casting import EXIT, cast_rays
-from gripsim_ros.core.contact.patches.patch import (THICKNESS_LIMIT, _Pair, _coarse_samples,
-                                                    _is_duplicate, _make_patch, _mean_normal,
-                                                    _nearest_label, _node_arrays)
+from gripsim_ros.core.contact.patches.patch import (
+    THICKNESS_LIMIT, _Pair, _coarse_samples, _is_duplicate, _make_patch, _mean_normal,
+    _nearest_label, _node_arrays)
 from gripsim_ros.core.contact.patches.patch_flags import patch_flags, ray_thickness
-from gripsim_ros.core.contact.patches.region import (MAX_PARTS, MIN_FACING, MIN_RESULTANT,
-                                                     REGION_MARGIN, _clip, _initial_guesses,
-                                                     _inward_areas, find_region)
+from gripsim_ros.core.contact.patches.region import (
+    MAX_PARTS, MIN_FACING, MIN_RESULTANT, REGION_MARGIN, _clip, _initial_guesses, _inward_areas,
+    find_region)
 from gripsim_ros.core.contact.patches.sampling_grid import SamplingGrid
 from gripsim_ros.core.contact.stage import _direction, MOTIONLESS
 from gripsim_ros.core.transforms import apply, inverse, transform

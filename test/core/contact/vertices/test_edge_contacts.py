@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
-from gripsim_ros.core.contact.vertices import edge_contacts
+from gripsim_ros.core.contact.vertices.edge_contacts import edge_contacts
 from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.transforms import apply, transform
 

@@ -286,7 +286,7 @@ def test_a_body_much_smaller_than_its_edges_keeps_the_least_surface_of_its_kind(
 
 
 def test_where_edges_could_be_halved_for_ever_it_ends(monkeypatch):
-    monkeypatch.setattr(remesh, 'DIVISIONS', 1)
+    monkeypatch.setattr(remesh, 'SPLIT_PASSES', 1)
     box = BODIES['box']
     vertices, faces = coarse_triangles(box, 1e-4)
     mesh = TriangleMesh(vertices, faces)

@@ -1,5 +1,7 @@
 """Contact on regular grids: closed forms, complementarity, and the nodal solution."""
 
+from benchmarks import _flat_grid as flat_grid
+from benchmarks._flat_grid import rectangle_potential, solve_flat_contact
 from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
@@ -8,9 +10,7 @@ from scipy.optimize import nnls
 from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.errors import ShapeError, TaskError
-from gripsim_ros.core.mechanics.contact import flat_grid
 from gripsim_ros.core.mechanics.contact.contact_forces import solve_contact_forces
-from gripsim_ros.core.mechanics.contact.flat_grid import rectangle_potential, solve_flat_contact
 from lattice_cases import one_patch
 
 MODULUS, RADIUS, DEPTH = 1e5, 8e-3, 1e-3

@@ -12,8 +12,8 @@ from gripsim_ros.core.bodies import GraspObject, TriangleMesh
 from gripsim_ros.core.mechanics import ElasticBody, evaluate_contacts
 from gripsim_ros.core.mechanics.contact.contact_forces import (
     FIRST_GUESS_DEPTH, solve_contact_forces)
-from gripsim_ros.core.mechanics.contact.warm_start import (MAX_SHARE, MIN_SHARE, WarmStarts,
-                                                           loaded_shares)
+from gripsim_ros.core.mechanics.contact.warm_start import (
+    MAX_SHARE, MIN_SHARE, WarmStarts, loaded_shares)
 from gripsim_ros.library.resources import load_default_hand
 from lattice_cases import flat_punch, join, paraboloid
 from mechanics_cases import MODULUS, random_nodes

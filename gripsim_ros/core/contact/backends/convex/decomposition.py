@@ -16,12 +16,12 @@ from ...distance.link_hulls import adjacency_graph
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-#: A mesh is convex if it fills its hull but for this part of the volume.
+#: Share of the hull's volume that a convex mesh may leave empty [-].
 CONVEXITY_TOLERANCE = 1e-6
-#: Facets of a hull lie in one plane if their normals and, as part of the size, their
-#: offsets differ by less.
+#: Largest difference of the normals and, over the size, of the offsets of facets in one
+#: plane [-].
 COPLANAR_TOLERANCE = 1e-9
-#: Concavity that a part may keep, as coacd measures it, unless another is asked for.
+#: Largest concavity of a part, as coacd measures it, unless another is asked for.
 MAX_CONCAVITY = 0.05
 
 

@@ -1,9 +1,9 @@
 """
 Distance or penetration of two convex parts: GJK with a warm start, then EPA.
 
-Both work on the difference of the bodies, the points a - b: they overlap where it holds
-the origin. GJK looks for the point of it nearest to the origin, the expanding polytope
-for the point of its surface nearest to the origin.
+Both work on the Minkowski difference of the bodies, the points a - b: they overlap where
+it holds the origin. GJK finds its point nearest to the origin, the expanding polytope
+algorithm (EPA) the point of its surface nearest to the origin.
 """
 
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 MAX_ITERATIONS = 2000
-#: Answers are as exact as this part of the bodies' size.
+#: Tolerance of distance and depth over the bodies' size [-].
 TOLERANCE = 1e-12
-#: Tetrahedra of less volume, as part of the cube of their longest edge, are flat.
+#: Volume over the cube of the longest edge below which a tetrahedron is flat [-].
 FLATNESS_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class PairContact:
     """
-    How two convex parts lie to each other, frame a.
+    Distance or penetration of two convex parts, frame a.
 
     Attributes
     ----------
@@ -115,8 +115,8 @@ def _epa(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integ
     ``pairs`` are corners of a simplex that holds the origin.
     """
     tolerance = TOLERANCE * size
-    points, corner_pairs = np.empty((MAX_ITERATIONS + 8, 3)), np.empty((MAX_ITERATIONS + 8, 2),
-                                                                       np.int64)
+    points = np.empty((MAX_ITERATIONS + 8, 3))
+    corner_pairs = np.empty((MAX_ITERATIONS + 8, 2), np.int64)
     room = 4 * MAX_ITERATIONS
     faces, planes = np.empty((room, 3), np.int64), np.empty((room, 4))
     work, pair = np.empty(6), np.empty(2, np.int64)
@@ -232,8 +232,8 @@ def _initial_polytope(vertices_a: Array, graph_a: Integers, vertices_b: Array, g
 
 @njit(cache=True)
 def _grow_simplex(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integers,
-                  points: Array, corner_pairs: Integers, count: int, size: float) -> tuple[int,
-                                                                                           Array]:
+                  points: Array, corner_pairs: Integers, count: int,
+                  size: float) -> tuple[int, Array]:
     """Add the corner farthest from a point or segment through the origin; -1: none is."""
     work, pair = np.empty(6), np.empty(2, np.int64)
     along = np.zeros(3) if count == 1 else points[1] - points[0]

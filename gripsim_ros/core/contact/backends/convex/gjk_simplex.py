@@ -1,5 +1,5 @@
 """
-The simplex of two bodies' difference that is nearest to the origin, by GJK.
+The simplex of two bodies' Minkowski difference nearest to the origin, by GJK.
 
 Unlike the bounds of ``gjk``, which only part bodies, it names the vertices that carry the
 nearest points, so that the next query can begin with them and EPA go on from them.
@@ -15,14 +15,14 @@ Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 MAX_ITERATIONS = 128
-#: How a search ends; inside and touching are both decided by EPA.
+#: Outcomes of the search; inside and touching are both decided by EPA.
 APART, TOUCHING, INSIDE = 0, 1, 2
 
 
 @njit(cache=True)
 def minkowski_support(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntArray,
                       direction: Array, pair: IntArray, work: Array, out: Array) -> None:
-    """Write the corner of the difference farthest along a direction, and its vertices."""
+    """Write the support point of the Minkowski difference along a direction, and its vertices."""
     extras = np.zeros(EXTRAS)
     pair[0] = support(vertices_a, graph_a, extras, direction, pair[0], out)
     for k in range(3):

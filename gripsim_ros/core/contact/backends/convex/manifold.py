@@ -13,9 +13,9 @@ from .epa import PairContact, pair_contact
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-#: A face takes part as a face if its normal leans less than this from the depth's.
+#: Least cosine between a face's normal and the depth's for the face to be clipped.
 PARALLEL_COSINE = np.cos(1e-4)
-#: Points nearer to each other than this part of the size are one.
+#: Distance over the size below which points are the same [-].
 DUPLICATE_TOLERANCE = 1e-9
 
 

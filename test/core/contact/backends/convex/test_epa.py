@@ -4,11 +4,9 @@ from dataclasses import replace
 from itertools import permutations
 
 from gripsim_ros.core.contact.backends.convex.decomposition import convex_part
-from gripsim_ros.core.contact.backends.convex.epa import (FLATNESS_TOLERANCE, TOLERANCE, _add_face,
-                                                          _epa, _expand_polytope, _grow_simplex,
-                                                          _initial_polytope, _is_flat,
-                                                          _largest_face, _nearest_face,
-                                                          _witness_points, pair_contact)
+from gripsim_ros.core.contact.backends.convex.epa import (
+    FLATNESS_TOLERANCE, TOLERANCE, _add_face, _epa, _expand_polytope, _grow_simplex,
+    _initial_polytope, _is_flat, _largest_face, _nearest_face, _witness_points, pair_contact)
 from gripsim_ros.core.errors import ShapeError
 from hypothesis import assume, given, settings, strategies as st
 import numpy as np

@@ -1,8 +1,8 @@
 """
 Contact with a half-space on a regular grid, by fast Fourier transforms.
 
-For flat patches of thousands of cells, where a dense matrix of compliances is too large, and
-as an independent judge of the nodal solution of ``contact_forces``.
+An oracle: an independent judge of the nodal solution of ``contact_forces``, also on flat
+patches of thousands of cells, where a dense matrix of compliances is too large.
 Derivations and limits: docs/model/mechanics.md, "Flat grids".
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-from ...errors import ShapeError, TaskError
+from gripsim_ros.core.errors import ShapeError, TaskError
 
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -126,9 +126,9 @@ def solve_flat_contact(depths: Array, spacing: tuple[float, float], modulus: flo
 
     Notes
     -----
-    Source: complementarity and influence by FFT as in Polonsky & Keer 1999, with Love's
+    Source: complementarity and influence functions by FFT as in Polonsky & Keer 1999, with Love's
     rectangles. Differs: block pivoting on the set of loaded cells; the equations of a set by
-    conjugate gradients, preconditioned by the inverse of the kernel's transform; the first
+    conjugate gradients, preconditioned by the inverse of the matrix' transform; the first
     guess is the solution on a grid of half as many cells a side.
     """
     depths = np.asarray(depths, float)
@@ -145,7 +145,7 @@ def solve_flat_contact(depths: Array, spacing: tuple[float, float], modulus: flo
     return FlatContact(np.pi * modulus * pressures, moved, area, converged)
 
 
-class _Kernel:
+class _InfluenceMatrix:
     """Displacements of all cells under pressures over pi times the modulus."""
 
     def __init__(self, shape: tuple[int, int], spacing: tuple[float, float]) -> None:
@@ -169,7 +169,7 @@ class _Kernel:
         return moved
 
     def sharpened(self, values: Array) -> Array:
-        """Return about what the inverse of the kernel makes of values."""
+        """Return about what the inverse of the influence matrix makes of values."""
         product = fft.rfft2(values)
         product *= self.waves
         sharp: Array = fft.irfft2(product, self.shape)
@@ -180,12 +180,12 @@ def _solve(depths: Array, spacing: tuple[float, float], limit: float
            ) -> tuple[Array, Array, bool]:
     pressures = _guess(depths, spacing, limit)
     rows, columns = depths.shape
-    kernel = _Kernel((rows, columns), spacing)
+    influence = _InfluenceMatrix((rows, columns), spacing)
     loaded = pressures > 0.0
     accuracy = float(depths.max()) * TIGHTENING
     for _ in range(MAX_SETS):
         pressures = np.where(loaded, pressures, 0.0)
-        pressures, moved, closed = _solve_set(kernel, depths, loaded, pressures, accuracy)
+        pressures, moved, closed = _solve_set(influence, depths, loaded, pressures, accuracy)
         wrong = np.where(loaded, pressures < 0.0, depths - moved > limit)
         number = int(wrong.sum())
         if number == 0 and closed and accuracy <= limit:
@@ -210,19 +210,19 @@ def _guess(depths: Array, spacing: tuple[float, float], limit: float) -> Array:
                                                                  :depths.shape[1]]
 
 
-def _solve_set(kernel: _Kernel, depths: Array, loaded: BoolArray, pressures: Array,
+def _solve_set(influence: _InfluenceMatrix, depths: Array, loaded: BoolArray, pressures: Array,
                accuracy: float) -> tuple[Array, Array, bool]:
     """Return pressures that close the loaded cells, all displacements, and whether they do."""
-    moved = kernel.displacements(pressures)
+    moved = influence.displacements(pressures)
     residual = np.where(loaded, depths - moved, 0.0)
     direction, before = np.zeros_like(depths), 1.0
     for _ in range(MAX_STEPS):
         if np.abs(residual).max() <= accuracy:
             return pressures, moved, True
-        sharpened = np.where(loaded, kernel.sharpened(residual), 0.0)
+        sharpened = np.where(loaded, influence.sharpened(residual), 0.0)
         now = float((sharpened * residual).sum())
         direction = sharpened + now / before * direction
-        added = kernel.displacements(direction)
+        added = influence.displacements(direction)
         step = now / float((direction * added).sum())
         pressures = pressures + step * direction
         moved += step * added

@@ -1,0 +1,52 @@
+"""Contact forces by the pseudo-inverse of the grasp map, as Leskov et al. print them."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...grasp_theory.contact_set import ContactSet
+from ..stability.grasp_force_socp import ForceSpace, MinimalForceOptions
+from ..stability.grasp_forces import cone_violation
+from ..stability.stability import checked_wrenches
+
+Array = NDArray[np.float64]
+
+
+def pseudo_inverse_forces(patches: ContactSet, wrenches: Array, centre_of_mass: Array,
+                          friction: float, internal: Array | None = None,
+                          length_scale: float = 0.0) -> tuple[Array, Array]:
+    """
+    Return the pseudo-inverse's contact forces and how far they leave the cones.
+
+    ``gamma = -G+ w + (I - G+ G) gamma_0``.
+
+    Parameters
+    ----------
+    patches, wrenches, centre_of_mass, friction
+        As in ``solve_minimal_forces``; all patches count.
+    internal : (k, 4) float or None
+        ``gamma_0``, of which the part that presses without moving the object is kept.
+    length_scale : float
+        As in ``MinimalForceOptions``.
+
+    Returns
+    -------
+    gamma : (c, k, 4) float
+        Normal, t1, t2 [N] and torsion over r_e [N] (0 for a hard finger).
+    violation : (c,) float
+        Largest ``max(|t| - mu n, -n)`` of the patches [N]; above 0: not a grasp.
+
+    Notes
+    -----
+    Source: Leskov et al. 2017, equation for gamma_min. Differs: the sign of ``G+ w``
+    follows from their equation (1); without cones the least forces have ``gamma_0 = 0``.
+    """
+    options = MinimalForceOptions(length_scale=length_scale, tilting_share=0.0)
+    space = ForceSpace(patches, np.arange(patches.count), centre_of_mass, None, None, options)
+    inverse = np.linalg.pinv(space.map)
+    scaled = checked_wrenches(wrenches) / space.unit
+    gamma = -scaled @ inverse.T
+    if internal is not None:
+        start = np.asarray(internal, float).reshape(-1)
+        gamma = gamma + start - inverse @ (space.map @ start)
+    gamma = gamma.reshape(len(scaled), patches.count, 4)
+    return gamma, cone_violation(gamma, friction).max(1, initial=-np.inf)
