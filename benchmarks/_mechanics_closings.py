@@ -28,16 +28,16 @@ class Watching(WarmStarts):
         super().__init__()
         self.steps, self._shares = [], None
 
-    def recall(self, T_object_palm, links):
+    def lookup(self, T_object_palm, links):
         """Recall, and keep what was."""
-        self._shares = super().recall(T_object_palm, links)
+        self._shares = super().lookup(T_object_palm, links)
         return self._shares
 
-    def remember(self, T_object_palm, nodes, solution):
+    def store(self, T_object_palm, nodes, solution):
         """Remember, and keep the step where there was one before it."""
         if (self._shares != FIRST_GUESS_DEPTH).any():
             self.steps.append((nodes, self._shares, solution))
-        super().remember(T_object_palm, nodes, solution)
+        super().store(T_object_palm, nodes, solution)
 
 
 def closings():
@@ -46,7 +46,7 @@ def closings():
     print('\nSteps of real closings, one thread, interleaved, median ms\n')
     for subject in objects():
         pipeline = Pipeline(hand, subject.grasp_object, mechanics_options())
-        memory = pipeline._body.memory = Watching()
+        memory = pipeline._body.warm_starts = Watching()
         planner = GraspPlanner(subject.grasp_object, hand, Task(), planner_options(),
                                max_hypotheses=HYPOTHESES)
         run(planner, pipeline)

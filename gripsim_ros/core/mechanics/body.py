@@ -53,8 +53,8 @@ class ElasticBody:
         self.mass, self.centre_of_mass = properties.mass, properties.centre_of_mass
         self.modulus = self.material.plane_strain_modulus
         arms = self.mesh.vertices - self.centre_of_mass
-        self.reach = float(np.sqrt((arms ** 2).sum(axis=1).max()))
-        self.memory = WarmStarts()
+        self.radius = float(np.sqrt((arms ** 2).sum(axis=1).max()))
+        self.warm_starts = WarmStarts()
         self._source = LazyCompliance(self.mesh, self.material.poisson_ratio,
                                       options.compliance)
         if options.elasticity == 'body':

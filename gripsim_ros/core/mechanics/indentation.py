@@ -236,7 +236,7 @@ def _placed(indenter: SphereIndenter | CylinderIndenter | LinkIndenter, body: El
         raise TaskError(f'the radius of an indenter must be above 0 m, got {radius}')
     if isinstance(indenter, SphereIndenter):
         return RigidSphere(radius), transform(frame, tip - radius * direction)
-    return PunchIndenter(radius, 4.0 * body.reach + radius), transform(frame, tip)
+    return PunchIndenter(radius, 4.0 * body.radius + radius), transform(frame, tip)
 
 
 def _frame(direction: Array, axes: Array) -> Array:

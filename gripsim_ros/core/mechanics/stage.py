@@ -26,13 +26,13 @@ Array = NDArray[np.float64]
 
 #: Least number of links in contact with the object.
 MIN_LINKS = 2
-#: Number of load cases from which one is tried before the body is deformed for all.
+#: Stride of the load cases tried before the body is deformed for all of them.
 TRIED_CASES = 4
 
 
 @dataclass(frozen=True, eq=False)
 class _Configuration:
-    """One configuration's contact and question."""
+    """Contact problem, load cases and pose of one configuration."""
 
     contact: ContactProblem
     load_cases: Array
@@ -100,10 +100,10 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
     contact = configuration.contact
     nodes, palm = contact.nodes, configuration.T_object_palm
     patches = solve_contact(body, contact, pad_layers(hand, nodes.links),
-                            body.memory.recall(palm, nodes.links))
+                            body.warm_starts.lookup(palm, nodes.links))
     if not patches.results.count:
         return
-    body.memory.remember(palm, nodes, patches.solution)
+    body.warm_starts.store(palm, nodes, patches.solution)
     grasp = _contact_set(body, hand, patches)
     torque_map = joint_torque_map(hand, configuration.joint_positions,
                                   configuration.T_object_palm, patches.links, grasp.points)
@@ -180,7 +180,7 @@ def _relative_force_change(grasp: ContactSet, centre: Array, shift: Array) -> fl
 def _set_surface(body: ElasticBody, grasp: ContactSet, surface: DeformedSurface,
                  builder: StateBuilder, i: int) -> None:
     epsilon, volume = wrench_space_metrics(
-        grasp.points, grasp.normals, surface.centre, body.material.friction, body.reach,
+        grasp.points, grasp.normals, surface.centre, body.material.friction, body.radius,
         body.options.metrics_edges)
     builder.set(i, epsilon=epsilon, wrench_volume=volume, vertices_object=surface.vertices,
                 vertex_pressures=surface.pressures)

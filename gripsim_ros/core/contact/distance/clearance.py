@@ -67,22 +67,22 @@ def _hull_clearances(hulls: Hulls, tree: VpTree, bulges: Array, largest: float, 
                 back[k] -= poses[link, j, k] * sweep[j]
         shape = hull_shape(hulls, link, back)
         h = hulls.which[link]
-        normals, reach = hulls.normals[h].copy(), hulls.offsets[h].copy()
-        for k in range(len(reach)):
+        normals, offsets = hulls.normals[h].copy(), hulls.offsets[h].copy()
+        for k in range(len(offsets)):
             normal = hulls.normals[h, k]
-            reach[k] += max(normal[0] * back[0] + normal[1] * back[1] + normal[2] * back[2], 0.0)
-        clearances[link] = _hull_to_tree(shape, normals, reach, tree, bulges, largest, rotation,
+            offsets[k] += max(normal[0] * back[0] + normal[1] * back[1] + normal[2] * back[2], 0.0)
+        clearances[link] = _hull_to_tree(shape, normals, offsets, tree, bulges, largest, rotation,
                                          origin)
     return clearances
 
 
 @njit(cache=True)
-def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulges: Array,
+def _hull_to_tree(shape: Shape, normals: Array, offsets: Array, tree: VpTree, bulges: Array,
                   largest: float, rotation: Array, origin: Array) -> float:
     """
     Traverse the object's balls, mapped to the link's frame, nearest first.
 
-    The last plane of ``normals`` and ``reach`` is replaced by the one that parted the
+    The last plane of ``normals`` and ``offsets`` is replaced by the one that parted the
     nearest triangle so far, the one before by that which parted the last triangle that was
     farther: these two prune nearly all of what follows, triangles before they are mapped.
     """
@@ -93,11 +93,11 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
     other, here, nowhere = shape_of_points(triangle), np.eye(3), np.zeros(3)
     limits = np.array([0.5 * RELATIVE, 0.2 * ABSOLUTE, 0.0])
     hints = np.zeros(2, np.int64)
-    turn, shift = matrix_rows(rotation), (origin[0], origin[1], origin[2])
-    back, last = matrix_rows(rotation.T), len(reach) - 1
-    nearer = _plane_in_object(normals, reach, last, back, shift)
-    farther = _plane_in_object(normals, reach, last - 1, back, shift)
-    rounding = ROUNDING * (tree.size + np.sqrt(along(shift, shift)))
+    rotation_rows, origin_row = matrix_rows(rotation), (origin[0], origin[1], origin[2])
+    back, last = matrix_rows(rotation.T), len(offsets) - 1
+    nearer = _plane_in_object(normals, offsets, last, back, origin_row)
+    farther = _plane_in_object(normals, offsets, last - 1, back, origin_row)
+    rounding = ROUNDING * (tree.size + np.sqrt(along(origin_row, origin_row)))
     best, pruned = np.inf, np.inf
     stack[0], gaps[0] = 0, -np.inf
     top = 1
@@ -110,10 +110,10 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
             continue
         if children[node, 0] >= 0:
             first, second = children[node, 0], children[node, 1]
-            near = _plane_gap(normals, reach, centres, radii, slabs, first, turn, shift,
-                              enough + largest) - largest
-            far = _plane_gap(normals, reach, centres, radii, slabs, second, turn, shift,
-                             enough + largest) - largest
+            near = _plane_gap(normals, offsets, centres, radii, slabs, first, rotation_rows,
+                              origin_row, enough + largest) - largest
+            far = _plane_gap(normals, offsets, centres, radii, slabs, second, rotation_rows,
+                             origin_row, enough + largest) - largest
             if near > far:
                 first, second, near, far = second, first, far, near
             stack[top], gaps[top] = second, far
@@ -126,8 +126,8 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
             if ((_distance_beyond(nearer, rows) >= beyond)
                     | (_distance_beyond(farther, rows) >= beyond)):
                 continue
-            _triangle_to_link(corners, position, turn, shift, triangle)
-            rough = _triangle_gap(normals, reach, matrix_rows(triangle), best + bulges[position])
+            _triangle_to_link(corners, position, rotation_rows, origin_row, triangle)
+            rough = _triangle_gap(normals, offsets, matrix_rows(triangle), best + bulges[position])
             if rough - bulges[position] >= best:
                 continue
             limits[2] = best + bulges[position]
@@ -135,23 +135,23 @@ def _hull_to_tree(shape: Shape, normals: Array, reach: Array, tree: VpTree, bulg
                 - bulges[position]
             if gap < best:
                 best = max(gap, 0.0)
-                _put_plane(shape, start, hints, normals, reach, last)
-                nearer = _plane_in_object(normals, reach, last, back, shift)
+                _put_plane(shape, start, hints, normals, offsets, last)
+                nearer = _plane_in_object(normals, offsets, last, back, origin_row)
             else:
-                _put_plane(shape, start, hints, normals, reach, last - 1)
-                farther = _plane_in_object(normals, reach, last - 1, back, shift)
+                _put_plane(shape, start, hints, normals, offsets, last - 1)
+                farther = _plane_in_object(normals, offsets, last - 1, back, origin_row)
         if best <= 0.0:
             return 0.0
     return max(min(best, pruned), 0.0)
 
 
 @njit(cache=True, inline='always')
-def _plane_in_object(normals: Array, reach: Array, place: int, back: Rows,
+def _plane_in_object(normals: Array, offsets: Array, place: int, back: Rows,
                      origin: Row) -> tuple[Row, float]:
     """Return a plane of the link in the object's frame, ``back`` being R_object_link."""
     normal = normals[place, 0], normals[place, 1], normals[place, 2]
     turned = along(back[0], normal), along(back[1], normal), along(back[2], normal)
-    return turned, along(turned, origin) + reach[place]
+    return turned, along(turned, origin) + offsets[place]
 
 
 @njit(cache=True, inline='always')
@@ -164,31 +164,31 @@ def _distance_beyond(plane: tuple[Row, float], triangle: Rows) -> float:
 
 
 @njit(cache=True)
-def _put_plane(shape: Shape, direction: Array, hints: IntArray, normals: Array, reach: Array,
+def _put_plane(shape: Shape, direction: Array, hints: IntArray, normals: Array, offsets: Array,
                place: int) -> None:
-    """Put the shape's supporting plane against a direction into a place."""
+    """Write the shape's supporting plane against a direction at a place."""
     norm = np.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
     normal = -direction[0] / norm, -direction[1] / norm, -direction[2] / norm
     hints[0], point = support_point(shape.vertices, shape.graph, shape.extras, normal, hints[0])
     normals[place, 0], normals[place, 1], normals[place, 2] = normal
-    reach[place] = along(normal, point)
+    offsets[place] = along(normal, point)
 
 
 @njit(cache=True, inline='always')
-def _plane_gap(normals: Array, reach: Array, centres: Array, radii: Array, slabs: Array, node: int,
-               rotation: Rows, origin: Row, enough: float) -> float:
+def _plane_gap(normals: Array, offsets: Array, centres: Array, radii: Array, slabs: Array,
+               node: int, rotation: Rows, origin: Row, enough: float) -> float:
     """Return how far a node is at least from a supporting plane; the best, or one enough."""
     radius = radii[node]
     offset = (centres[node, 0] - origin[0], centres[node, 1] - origin[1],
               centres[node, 2] - origin[2])
     px, py, pz = (along(rotation[0], offset), along(rotation[1], offset),
                   along(rotation[2], offset))
-    last = len(reach) - 1
-    gap = normals[last, 0] * px + normals[last, 1] * py + normals[last, 2] * pz - reach[last]
+    last = len(offsets) - 1
+    gap = normals[last, 0] * px + normals[last, 1] * py + normals[last, 2] * pz - offsets[last]
     flat = max(_slab_gap(normals, last, gap, slabs, node, radius, rotation), gap - radius)
     best, at = gap, last
     for k in range(0 if flat > enough else last):
-        gap = normals[k, 0] * px + normals[k, 1] * py + normals[k, 2] * pz - reach[k]
+        gap = normals[k, 0] * px + normals[k, 1] * py + normals[k, 2] * pz - offsets[k]
         if gap > best:
             best, at = gap, k
     if at != last:
@@ -224,14 +224,14 @@ def _triangle_to_link(corners: Array, position: int, rotation: Rows, origin: Row
 
 
 @njit(cache=True, inline='always')
-def _triangle_gap(normals: Array, reach: Array, triangle: Rows, enough: float) -> float:
+def _triangle_gap(normals: Array, offsets: Array, triangle: Rows, enough: float) -> float:
     """Return the distance of a triangle from a supporting plane, the largest or enough."""
     best = -np.inf
-    for k in range(len(reach) - 1, -1, -1):
+    for k in range(len(offsets) - 1, -1, -1):
         normal = normals[k, 0], normals[k, 1], normals[k, 2]
         nearest = min(along(normal, triangle[0]), along(normal, triangle[1]),
                       along(normal, triangle[2]))
-        best = max(best, nearest - reach[k])
+        best = max(best, nearest - offsets[k])
         if best >= enough:
             break
     return best
@@ -359,10 +359,10 @@ def _pair_clearances(hulls: Hulls, pairs: IntArray, poses: Array) -> Array:
     normals, offsets = hulls.normals, hulls.offsets
     for k in range(count):
         i, j = pairs[k, 0], pairs[k, 1]
-        way = starts[k, 0], starts[k, 1], starts[k, 2]
-        back = -way[0], -way[1], -way[2]
+        offset = starts[k, 0], starts[k, 1], starts[k, 2]
+        back = -offset[0], -offset[1], -offset[2]
         of_i = distance_beyond_planes(normals, offsets, centres, which[i], poses, i, back)
-        of_j = distance_beyond_planes(normals, offsets, centres, which[j], poses, j, way)
+        of_j = distance_beyond_planes(normals, offsets, centres, which[j], poses, j, offset)
         found[k] = max(found[k], of_i - radii[which[j]], of_j - radii[which[i]])
     best = _raise_bounds(hulls, pairs, poses, starts, found, MARGIN_FACTOR)
     if best <= 0.0:     # where hulls meet, the bounds of all the others are wanted

@@ -124,11 +124,12 @@ def hull_shape(hulls: Hulls, link: int, sweep: Array) -> Shape:
 
 @njit(cache=True, inline='always')
 def distance_beyond_planes(normals: Array, offsets: Array, centres: Array, hull: int, poses: Array,
-                           link: int, way: Row) -> float:
-    """Return how far a point lies beyond a hull's planes [m], ``way`` from its centre in poses."""
-    turn = matrix_rows(poses[link].T)
-    point = (centres[hull, 0] + along(turn[0], way), centres[hull, 1] + along(turn[1], way),
-             centres[hull, 2] + along(turn[2], way))
+                           link: int, offset: Row) -> float:
+    """Return how far a point, ``offset`` from a hull's centre in poses, is beyond its planes [m]."""
+    rotation_rows = matrix_rows(poses[link].T)
+    point = (centres[hull, 0] + along(rotation_rows[0], offset),
+             centres[hull, 1] + along(rotation_rows[1], offset),
+             centres[hull, 2] + along(rotation_rows[2], offset))
     best = -np.inf
     for k in range(offsets.shape[1]):
         normal = normals[hull, k, 0], normals[hull, k, 1], normals[hull, k, 2]

@@ -93,17 +93,18 @@ def _region(tree: VpTree, sides: IntArray, bulge: float, other: VpTree, has_tria
     follow the positions of the triangles in it. The indenter's box is in its own frame; its
     triangles count if it has any.
     """
-    turn = np.ascontiguousarray(T_object_other[:3, :3])
-    back, shift = np.ascontiguousarray(turn.T), T_object_other[:3, 3].copy()
+    rotation = np.ascontiguousarray(T_object_other[:3, :3])
+    inverse_rotation, translation = np.ascontiguousarray(rotation.T), T_object_other[:3, 3].copy()
     margin, rows = REGION_MARGIN * tree.size, np.empty((5, 3))
-    axes, centre, half = axes @ turn.T, turn @ centre + shift, half + (other_bulge + bulge)
+    axes, centre = axes @ rotation.T, rotation @ centre + translation
+    half = half + (other_bulge + bulge)
     met, centre, half = _clip(tree, bulge, axes, centre, half)
     if met:
-        axes, half = axes @ back.T, half + margin
-        centre = back @ centre + _inverse_origin(turn, shift)
+        axes, half = axes @ inverse_rotation.T, half + margin
+        centre = inverse_rotation @ centre + _inverse_origin(rotation, translation)
         if has_triangles:
             met, centre, half = _clip(other, other_bulge, axes, centre, half)
-        axes, centre = axes @ turn.T, turn @ centre + shift
+        axes, centre = axes @ rotation.T, rotation @ centre + translation
     if met:
         met, centre, half = _clip(tree, bulge, axes, centre, half + bulge)
     rows[:3], rows[3], rows[4] = axes, centre, half + margin
@@ -116,11 +117,12 @@ def _region(tree: VpTree, sides: IntArray, bulge: float, other: VpTree, has_tria
 
 
 @njit(cache=True)
-def _inverse_origin(turn: Array, shift: Array) -> Array:
+def _inverse_origin(rotation: Array, translation: Array) -> Array:
     """Return the origin of an inverse transform."""
     origin = np.empty(3)
     for k in range(3):
-        origin[k] = -(turn[0, k] * shift[0] + turn[1, k] * shift[1] + turn[2, k] * shift[2])
+        origin[k] = -(rotation[0, k] * translation[0] + rotation[1, k] * translation[1]
+                      + rotation[2, k] * translation[2])
     return origin
 
 

@@ -4,7 +4,7 @@ The intersection paper's own narrow phase, to the letter: approximate, for compa
 The triangles tried for a vertex are those round the *nearest projected vertex* of the
 other body, and only vertices in the regions of potential interaction take part. Real
 contacts are missed where triangles are uneven or large, and vertices in front of two
-layers are reported; ``narrow_phase`` is the exact answer to the same question.
+layers are reported; ``penetrating_vertices`` is the exact answer to the same question.
 """
 
 from dataclasses import dataclass

@@ -101,8 +101,8 @@ def _first_exits(b: ContactMesh, T_b_a: Array, frame: Array, starts: Array,
     around = nudge * np.array([[u, v, 0.0] for u in (-1, 1) for v in (-1, 1)]) @ frame
     points = apply(T_b_a, (starts[:, None] + around).reshape(-1, 3))
     hits = cast_rays(b.tree, points, np.ascontiguousarray(T_b_a[:3, :3] @ frame[2]), 0.0)
-    ways = np.where(hits.sides[:, AHEAD] == EXIT, hits.distances[:, AHEAD], np.inf)
-    agree = np.abs(ways.reshape(-1, 4) - depths[:, None]) <= AGREEMENT * nudge
+    distances = np.where(hits.sides[:, AHEAD] == EXIT, hits.distances[:, AHEAD], np.inf)
+    agree = np.abs(distances.reshape(-1, 4) - depths[:, None]) <= AGREEMENT * nudge
     first: BoolArray = np.any(agree, axis=1)
     return first
 

@@ -155,16 +155,16 @@ def _triangles_over(target: FlatTree, frame: Array, grid: _Grid,
 def _first_hits(target: FlatTree, candidates: NDArray[np.uint32], frame: Array, grid: _Grid,
                 tolerance: float) -> tuple[Array, NDArray[np.uint32], Array]:
     """
-    Return way, triangle and edge functions of each point's first hit ahead.
+    Return distance, triangle and edge functions of each point's first hit ahead.
 
     The sum of the edge functions is positive at an exit. A point with a hit within the
-    tolerance gets the way ``-inf``, one without a hit ``inf``.
+    tolerance gets the distance ``-inf``, one without a hit ``inf``.
     """
     vertices, triangles, points = target.vertices, target.triangles, grid.points
     starts, below, nu, nv = grid.starts, grid.below, grid.nu, grid.nv
     u_low, v_low, scale_u, scale_v, _, width, height = grid.limits
     axis_u, axis_v, axis_w = frame_row(frame, 0), frame_row(frame, 1), frame_row(frame, 2)
-    ways, positions = np.full(len(points), np.inf), np.empty(len(points), np.uint32)
+    distances, positions = np.full(len(points), np.inf), np.empty(len(points), np.uint32)
     edges, outline = np.empty((len(points), 3)), np.empty((3, 3))
     for position in candidates:
         a, b, c = triangles[position, 0], triangles[position, 1], triangles[position, 2]
@@ -205,15 +205,15 @@ def _first_hits(target: FlatTree, candidates: NDArray[np.uint32], frame: Array, 
                 least, most, total = min(min(e0, e1), e2), max(max(e0, e1), e2), e0 + e1 + e2
                 if (least < 0.0 and most > 0.0) or total == 0.0:
                     continue
-                way = (e0 * (aw - w) + e1 * (bw - w) + e2 * (cw - w)) / total
-                if way < -tolerance:
+                distance = (e0 * (aw - w) + e1 * (bw - w) + e2 * (cw - w)) / total
+                if distance < -tolerance:
                     continue
-                if way <= tolerance:
-                    ways[i] = -np.inf
-                elif way < ways[i]:
-                    ways[i], positions[i] = way, position
+                if distance <= tolerance:
+                    distances[i] = -np.inf
+                elif distance < distances[i]:
+                    distances[i], positions[i] = distance, position
                     edges[i, 0], edges[i, 1], edges[i, 2] = e0, e1, e2
-    return ways, positions, edges
+    return distances, positions, edges
 
 
 @njit(cache=True, nogil=True)
@@ -266,8 +266,8 @@ def vertices_inside(query: FlatTree, target: FlatTree, rotation: Array, origin: 
                                       transformed_frame(frame, rotation, origin))
     grid = _sorted_into_cells(points, lower, upper, found, len(target.triangles))
     candidates = _triangles_over(target, frame, grid, tolerance)
-    ways, positions, edges = _first_hits(target, candidates, frame, grid, tolerance)
-    return _contacts(query, target, frame, grid, ways, positions, edges)
+    distances, positions, edges = _first_hits(target, candidates, frame, grid, tolerance)
+    return _contacts(query, target, frame, grid, distances, positions, edges)
 
 
 @njit(cache=True, nogil=True)
@@ -277,7 +277,7 @@ def _no_vertices() -> Inside:
 
 
 @njit(cache=True, nogil=True)
-def _contacts(query: FlatTree, target: FlatTree, frame: Array, grid: _Grid, ways: Array,
+def _contacts(query: FlatTree, target: FlatTree, frame: Array, grid: _Grid, distances: Array,
               positions: NDArray[np.uint32], edges: Array) -> Inside:
     """Describe the points whose first hit is an exit, by ascending vertex."""
     places, q_ids = grid.places, query.vertex_ids
@@ -285,7 +285,7 @@ def _contacts(query: FlatTree, target: FlatTree, frame: Array, grid: _Grid, ways
     count = 0
     for i in range(len(places)):
         inside[count], ids[count] = i, q_ids[places[i]]
-        if 0.0 < ways[i] < np.inf and edges[i, 0] + edges[i, 1] + edges[i, 2] > 0.0:
+        if 0.0 < distances[i] < np.inf and edges[i, 0] + edges[i, 1] + edges[i, 2] > 0.0:
             count += 1
     order = _ascending(ids[:count], len(q_ids))
     vertices, depths, triangles = np.empty(count, np.int64), np.empty(count), np.empty(
@@ -294,7 +294,7 @@ def _contacts(query: FlatTree, target: FlatTree, frame: Array, grid: _Grid, ways
     for row in range(count):
         i = inside[order[row]]
         place = places[i]
-        vertices[row], depths[row] = q_ids[place], ways[i]
+        vertices[row], depths[row] = q_ids[place], distances[i]
         triangles[row] = target.face_ids[positions[i]]
         total = edges[i, 0] + edges[i, 1] + edges[i, 2]
         for k in range(3):
@@ -326,20 +326,21 @@ def mutual_penetration(a: FlatTree, b: FlatTree, T_a_b: Array, direction: Array,
         a [m], triangles (k,), weights (k, 3).
     """
     rotation, origin = np.empty((3, 3)), np.empty(3)
-    turned, offset, forth, back = np.empty((3, 3)), np.zeros(3), np.zeros(3), np.empty(3)
+    inverse_rotation, offset = np.empty((3, 3)), np.zeros(3)
+    forward, backward = np.zeros(3), np.empty(3)
     for i in range(3):
         origin[i] = T_a_b[i, 3]
-        back[i] = -direction[i]
+        backward[i] = -direction[i]
         for j in range(3):
             rotation[i, j] = T_a_b[i, j]
-            turned[j, i] = T_a_b[i, j]
+            inverse_rotation[j, i] = T_a_b[i, j]
             offset[j] -= T_a_b[i, j] * T_a_b[i, 3]
-            forth[j] += T_a_b[i, j] * direction[i]
+            forward[j] += T_a_b[i, j] * direction[i]
     loose = len(a.vertices) - int(a.sizes[0]) + len(b.vertices) - int(b.sizes[0])
     if loose == 0 and boxes_apart(a.box, b.box, rotation, origin):
         return _no_vertices(), _no_vertices()
-    a_in_b = vertices_inside(a, b, turned, offset, forth, on_surface)
-    b_in_a = vertices_inside(b, a, rotation, origin, back, on_surface)
+    a_in_b = vertices_inside(a, b, inverse_rotation, offset, forward, on_surface)
+    b_in_a = vertices_inside(b, a, rotation, origin, backward, on_surface)
     points, depths = a_in_b[2], a_in_b[1]
     for i in range(len(points)):
         for k in range(3):
@@ -349,7 +350,7 @@ def mutual_penetration(a: FlatTree, b: FlatTree, T_a_b: Array, direction: Array,
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
         for k in range(3):
             points[i, k] = (rotation[k, 0] * x + rotation[k, 1] * y + rotation[k, 2] * z
-                            + origin[k] + depths[i] * back[k])
+                            + origin[k] + depths[i] * backward[k])
     return a_in_b, b_in_a
 
 

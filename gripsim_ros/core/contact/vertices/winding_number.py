@@ -1,7 +1,7 @@
 """
 Winding numbers of vertices about a closed surface that may cross itself.
 
-The exact narrow phase asks for the nearest hit, which decides only where the surface does
+The exact narrow phase uses the nearest hit, which decides only where the surface does
 not cross itself: in one of two overlapping pieces the nearest hit may be the other's entry.
 Here all hits ahead are summed, exits less entries: the winding number of the point.
 """
@@ -105,12 +105,12 @@ _ON_SURFACE = -2
 @njit(cache=True)
 def _wind(corners: Array, points: Array, direction: Array,
           tolerance: float) -> tuple[Integers, Array, Integers]:
-    """Return winding numbers, ways to where they fall to 0, and the triangles there."""
+    """Return winding numbers, distances to where they fall to 0, and the triangles there."""
     frame = direction_frame(direction)
     projected, turned = _rotate(corners.reshape(-1, 3), frame), _rotate(points, frame)
-    owners, ways, sides, positions = _all_hits(projected.reshape(-1, 3, 3), turned)
-    order = np.argsort(ways)
-    # A counting sort by owner keeps the ways in order.
+    owners, distances, sides, positions = _all_hits(projected.reshape(-1, 3, 3), turned)
+    order = np.argsort(distances)
+    # A counting sort by owner keeps the distances in order.
     starts = np.zeros(len(points) + 1, np.int64)
     for hit in order:
         starts[owners[hit] + 1] += 1
@@ -125,28 +125,29 @@ def _wind(corners: Array, points: Array, direction: Array,
     for i in range(len(points)):
         mine = sorted_hits[starts[i]:starts[i + 1]]
         for hit in mine:
-            if abs(ways[hit]) <= tolerance:
+            if abs(distances[hit]) <= tolerance:
                 found[i] = _ON_SURFACE
-            if ways[hit] > 0.0:
+            if distances[hit] > 0.0:
                 numbers[i] += sides[hit]
         if found[i] == -1 and numbers[i] > 0:
-            depths[i], found[i] = _last_exit(mine, ways, sides, positions, numbers[i], tolerance)
+            depths[i], found[i] = _last_exit(mine, distances, sides, positions, numbers[i],
+                                             tolerance)
     return numbers, depths, found
 
 
 @njit(cache=True)
-def _last_exit(hits: Integers, ways: Array, sides: Integers, positions: Integers, number: int,
+def _last_exit(hits: Integers, distances: Array, sides: Integers, positions: Integers, number: int,
                tolerance: float) -> tuple[float, int]:
-    """Return way and triangle at which the winding number falls to 0."""
+    """Return distance and triangle at which the winding number falls to 0."""
     for k in range(len(hits)):
         hit = hits[k]
-        if ways[hit] <= 0.0:
+        if distances[hit] <= 0.0:
             continue
         number -= sides[hit]
         # Pieces that share a facet are left and entered at one place.
-        apart = k + 1 == len(hits) or ways[hits[k + 1]] - ways[hit] > tolerance
+        apart = k + 1 == len(hits) or distances[hits[k + 1]] - distances[hit] > tolerance
         if number <= 0 and apart:
-            return ways[hit], positions[hit]
+            return distances[hit], positions[hit]
     return np.inf, -1
 
 
@@ -162,12 +163,12 @@ def _rotate(points: Array, frame: Array) -> Array:
 
 @njit(cache=True)
 def _all_hits(projected: Array, points: Array) -> tuple[Integers, Array, Integers, Integers]:
-    """Return owner, signed way, side (1: exit) and triangle of every hit of every point."""
+    """Return owner, signed distance, side (1: exit) and triangle of every hit of every point."""
     order = np.argsort(points[:, 0])
     columns = points[order, 0]
     room, count = 1024, 0
     owners, positions = np.empty(room, np.int64), np.empty(room, np.int64)
-    ways, sides = np.empty(room), np.empty(room, np.int64)
+    distances, sides = np.empty(room), np.empty(room, np.int64)
     for f in range(len(projected)):
         low = min(projected[f, 0, 1], projected[f, 1, 1], projected[f, 2, 1])
         high = max(projected[f, 0, 1], projected[f, 1, 1], projected[f, 2, 1])
@@ -178,17 +179,17 @@ def _all_hits(projected: Array, points: Array) -> tuple[Integers, Array, Integer
             i = order[place]
             if not low <= points[i, 1] <= high:
                 continue
-            side, way = _hit(projected, f, points, i)
+            side, distance = _hit(projected, f, points, i)
             if side == 0:
                 continue
             if count == room:
                 owners, positions = _doubled(owners), _doubled(positions)
-                sides, longer_ways = _doubled(sides), np.empty(2 * room)
-                longer_ways[:room] = ways
-                ways, room = longer_ways, 2 * room
-            owners[count], positions[count], ways[count], sides[count] = i, f, way, side
+                sides, more_distances = _doubled(sides), np.empty(2 * room)
+                more_distances[:room] = distances
+                distances, room = more_distances, 2 * room
+            owners[count], positions[count], distances[count], sides[count] = i, f, distance, side
             count += 1
-    return owners[:count], ways[:count], sides[:count], positions[:count]
+    return owners[:count], distances[:count], sides[:count], positions[:count]
 
 
 @njit(cache=True)
@@ -200,7 +201,7 @@ def _doubled(values: Integers) -> Integers:
 
 @njit(cache=True, inline='always')
 def _hit(projected: Array, f: int, points: Array, i: int) -> tuple[int, float]:
-    """Return the side of a triangle that a line meets, 0 where it passes, and the way."""
+    """Return the side of a triangle that a line meets, 0 where it passes, and the distance."""
     u, v, w = points[i, 0], points[i, 1], points[i, 2]
     ax, ay = projected[f, 0, 0] - u, projected[f, 0, 1] - v
     bx, by = projected[f, 1, 0] - u, projected[f, 1, 1] - v
@@ -210,13 +211,13 @@ def _hit(projected: Array, f: int, points: Array, i: int) -> tuple[int, float]:
     if side != _sign(e1, cx, cy, ax, ay) or side != _sign(e2, ax, ay, bx, by):
         side = 0
     total = e0 + e1 + e2
-    way = 0.0
+    distance = 0.0
     if total == 0.0:
         side = 0
     else:
-        way = (e0 * (projected[f, 0, 2] - w) + e1 * (projected[f, 1, 2] - w)
-               + e2 * (projected[f, 2, 2] - w)) / total
-    return side, way
+        distance = (e0 * (projected[f, 0, 2] - w) + e1 * (projected[f, 1, 2] - w)
+                    + e2 * (projected[f, 2, 2] - w)) / total
+    return side, distance
 
 
 @njit(cache=True, inline='always')

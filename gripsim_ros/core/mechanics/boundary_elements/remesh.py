@@ -1,7 +1,7 @@
 """
 Coarse quadratic triangles on a body's surface, for its boundary integrals.
 
-Vertices stay on the body's own surface: long edges are divided, short ones closed onto one
+Vertices stay on the body's own surface: long edges are split, short ones collapsed onto one
 of their ends (Botsch & Kobbelt, A remeshing approach to multiresolution modeling, 2004,
 without its smoothing), and the middles of sides are put back onto the surface.
 """
@@ -136,15 +136,15 @@ def coarse_triangles(mesh: TriangleMesh, length: float) -> tuple[Array, IntArray
     """
     vertices, faces = _split_long_edges(mesh.vertices.copy(), mesh.faces.copy(),
                                         length * MAX_EDGE_RATIO)
-    closing = _EdgeCollapse(vertices, faces, length)
-    closing.run()
-    faces = closing.left()
+    collapse = _EdgeCollapse(vertices, faces, length)
+    collapse.run()
+    faces = collapse.faces_left()
     used, faces = np.unique(faces, return_inverse=True)
     return vertices[used], faces.reshape(-1, 3)
 
 
 def _split_long_edges(vertices: Array, faces: IntArray, longest: float) -> tuple[Array, IntArray]:
-    """Halve edges until none is longer; triangles stay joined."""
+    """Halve edges until none is longer; the mesh stays conforming."""
     for _ in range(SPLIT_PASSES):
         sides = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2)
         keys, place = np.unique(np.sort(sides.reshape(-1, 2), axis=1), axis=0,
@@ -171,12 +171,12 @@ def _split_faces(faces: IntArray, middles: IntArray, lengths: Array) -> IntArray
     cut = (middles >= 0).any(axis=1)
     for face, middle, length in zip(faces[cut].tolist(), middles[cut].tolist(),
                                     lengths[cut].tolist()):
-        done.append(np.array(_cut(face, middle, length), dtype=np.int64))
+        done.append(np.array(_split_face(face, middle, length), dtype=np.int64))
     return np.concatenate(done)
 
 
-def _cut(face: list[int], middle: list[int], length: list[float]) -> list[list[int]]:
-    """Cut a triangle at its longest divided side, then its two parts at theirs."""
+def _split_face(face: list[int], middle: list[int], length: list[float]) -> list[list[int]]:
+    """Split a triangle at its longest divided side, then its two parts at theirs."""
     marked = [k for k in range(3) if middle[k] >= 0]
     if not marked:
         return [face]
@@ -228,19 +228,19 @@ class _EdgeCollapse:
         for _ in range(FLIP_PASSES):
             self._flip_edges()
 
-    def left(self) -> IntArray:
+    def faces_left(self) -> IntArray:
         """Return the faces that are left."""
         return np.array([face for face in self.faces if face], dtype=np.int64)
 
     def _pass(self, shortest: float) -> int:
         """Collapse each edge that is short at the start, if it may be; return how many."""
-        faces = self.left()
+        faces = self.faces_left()
         edges = np.unique(np.sort(np.concatenate(
             [faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1), axis=0)
         steps = self.points[edges[:, 0]] - self.points[edges[:, 1]]
         lengths = np.sqrt((steps ** 2).sum(axis=1))
         order = np.argsort(lengths, kind='stable')
-        closed, touched = 0, set()
+        collapsed, touched = 0, set()
         for u, v in edges[order[:int((lengths < shortest).sum())]].tolist():
             if u in touched or v in touched:
                 continue
@@ -248,9 +248,9 @@ class _EdgeCollapse:
                 if self._may_collapse(gone, kept):
                     touched |= self._neighbours(gone)
                     self._collapse(gone, kept)
-                    closed += 1
+                    collapsed += 1
                     break
-        return closed
+        return collapsed
 
     def _flip_edges(self) -> int:
         """Flip edges whose other diagonal is better; return how many."""
@@ -265,15 +265,15 @@ class _EdgeCollapse:
         u, v, a, b = tails, heads, tips, tips[partner]
         before = np.minimum(self._shapes(u, v, a), self._shapes(v, u, b))
         after = np.minimum(self._shapes(a, b, v), self._shapes(b, a, u))
-        turned, touched = 0, set()
+        flipped, touched = 0, set()
         for k in np.flatnonzero((u < v) & (after > FLIP_GAIN * before)).tolist():
             first, second = int(owners[k]), int(owners[partner[k]])
             if first in touched or second in touched or int(v[k]) in self.sharp[u[k]]:
                 continue
             if self._flip_edge(int(u[k]), int(v[k]), int(a[k]), int(b[k]), first, second):
                 touched |= {first, second}
-                turned += 1
-        return turned
+                flipped += 1
+        return flipped
 
     def _shapes(self, i: IntArray, j: IntArray, k: IntArray) -> Array:
         """Return height over length of triangles."""
@@ -291,8 +291,8 @@ class _EdgeCollapse:
         normals = [_doubled_normal([self.points[w] for w in face]) for face in corners]
         mean = normals[0] + normals[1]
         for normal in normals[2:]:
-            if float(normal @ mean) < MIN_NORMAL_COSINE * float(np.sqrt((mean @ mean)
-                                                                        * (normal @ normal))):
+            lengths = float(np.sqrt((mean @ mean) * (normal @ normal)))
+            if float(normal @ mean) < MIN_NORMAL_COSINE * lengths:
                 return False
         self.faces[first], self.faces[second] = corners[2], corners[3]
         self.around[u].discard(first)

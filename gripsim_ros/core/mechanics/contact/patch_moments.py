@@ -1,4 +1,4 @@
-"""Sums over the loaded nodes of each patch: compiled kernels behind ``patch_results``."""
+"""Moments of the loaded nodes of each patch: compiled kernels of ``patch_resultants``."""
 
 from numba import njit
 import numpy as np

@@ -1,5 +1,5 @@
 """
-What a patch answers to an object that tilts on it: its pressures move aside.
+Rocking stiffness of a patch: as the object tilts on it, the pressures move aside.
 
 Derivation and limits: docs/model/stability.md, "Tilting".
 """
@@ -13,7 +13,7 @@ from ...numerics.simd import EIGHT, put, take
 Array = NDArray[np.float64]
 
 #: Relative size below which a 2 x 2 matrix counts as singular [-].
-FLATNESS_TOLERANCE = 1e-9
+SINGULARITY_TOLERANCE = 1e-9
 #: Least number of nodes of a patch with an extent.
 MIN_NODES = 3
 #: Displacement fields of a patch: approach, two slides, two turns.
@@ -63,14 +63,14 @@ def rocking_springs(fields: Array, areas: Array, tangents: Array,
     turning, sliding = gram[3:, 3:], gram[3:, 1:3]
     root = _extent(fields, areas)
     largest = max(root[0, 0], root[1, 1])
-    wide = root[0, 0] * root[1, 1] - root[0, 1] ** 2 > FLATNESS_TOLERANCE * largest ** 2
-    stiff = _determinant(turning) > FLATNESS_TOLERANCE * max(turning[0, 0], turning[1, 1]) ** 2
+    wide = root[0, 0] * root[1, 1] - root[0, 1] ** 2 > SINGULARITY_TOLERANCE * largest ** 2
+    stiff = _determinant(turning) > SINGULARITY_TOLERANCE * max(turning[0, 0], turning[1, 1]) ** 2
     if not (wide and stiff):
         return rows, stiffness
-    inverse = _inverted(root)
+    inverse = _inverse(root)
     principal = _product(_product(inverse, turning), inverse)
     turn = _principal_axes(principal)
-    coupling = _product(_inverted(turning), sliding)
+    coupling = _product(_inverse(turning), sliding)
     for j in range(2):
         for a in range(2):
             weight = turn[0, j] * root[0, a] + turn[1, j] * root[1, a]
@@ -175,7 +175,7 @@ def _product(a: Array, b: Array) -> Array:
 
 
 @njit(cache=True, error_model='numpy')
-def _inverted(matrix: Array) -> Array:
+def _inverse(matrix: Array) -> Array:
     """Return the inverse of a 2 x 2 matrix."""
     inverse = np.empty((2, 2))
     inverse[0, 0], inverse[1, 1] = matrix[1, 1], matrix[0, 0]

@@ -1,4 +1,4 @@
-"""Warm starts: where load ended at the last step of a closing, for the contact solver."""
+"""Warm starts of the contact solver: where load ended at the last step of a closing."""
 
 from numba import njit
 import numpy as np
@@ -18,22 +18,22 @@ MIN_SHARE, MAX_SHARE = 0.02, 0.98
 
 class WarmStarts:
     """
-    The share of a patch's greatest depth beyond which its nodes carried load, by link.
+    Warm starts of closings: by link, the share of the greatest depth beyond which nodes bore load.
 
     The patches of two steps have nodes of their own, so that it is this share that can be
     taken over. Steps belong to one closing where the palm's pose is the same to the bit.
 
     Notes
     -----
-    No bit of an answer hangs on the guess (``active_set``), and so none on what was asked
+    No bit of an answer hangs on the guess (``complementarity``), and so none on what was asked
     before, in which process, or on what is forgotten; only time does.
     """
 
-    def __init__(self, places: int = MAX_ENTRIES) -> None:
-        self._places = places
+    def __init__(self, max_entries: int = MAX_ENTRIES) -> None:
+        self._max_entries = max_entries
         self._closings: dict[bytes, dict[int, float]] = {}
 
-    def recall(self, T_object_palm: Array, links: IntArray) -> Array:
+    def lookup(self, T_object_palm: Array, links: IntArray) -> Array:
         """
         Return the share to be guessed for each patch.
 
@@ -52,9 +52,9 @@ class WarmStarts:
         known = self._closings.get(T_object_palm.tobytes(), {})
         return np.array([known.get(link, FIRST_GUESS_DEPTH) for link in links.tolist()])
 
-    def remember(self, T_object_palm: Array, nodes: PatchNodes, solution: ContactForces) -> None:
+    def store(self, T_object_palm: Array, nodes: PatchNodes, solution: ContactForces) -> None:
         """
-        Remember where load ended.
+        Store where load ended.
 
         Parameters
         ----------
@@ -64,7 +64,7 @@ class WarmStarts:
         solution : ContactForces
             On these nodes.
         """
-        if len(self._closings) >= self._places:
+        if len(self._closings) >= self._max_entries:
             self._closings = {}
         shares = loaded_shares(nodes.depths[solution.rows], nodes.patches[solution.rows],
                                solution.forces > 0.0, nodes.patch_count)

@@ -18,7 +18,7 @@ ROWS, SLIDING = 6, 4
 
 @njit(cache=True, error_model='numpy')
 def contact_rows(frames: Array, arms: Array, radii: Array, rocking: Array, normals: Array,
-                 forces: Array, torques: Array, scale: float, reach: float
+                 forces: Array, torques: Array, scale: float, rocking_share: float
                  ) -> tuple[Array, Array]:
     """
     Return the motion and action (k, 6, 6) of contacts.
@@ -48,7 +48,7 @@ def contact_rows(frames: Array, arms: Array, radii: Array, rocking: Array, norma
                 motion[i, c, a] = frames[i, a, c]
             motion[i, 3, 3 + a] = frames[i, a, 0] * turn
             for t in range(2):
-                motion[i, SLIDING + t, a] = reach * rocking[i, t, a]
+                motion[i, SLIDING + t, a] = rocking_share * rocking[i, t, a]
         for row in range(ROWS):
             if row != 3:
                 _fill_moment(arms, motion, i, row)
@@ -59,7 +59,7 @@ def contact_rows(frames: Array, arms: Array, radii: Array, rocking: Array, norma
                 action[i, row, a] = motion[i, row, a]
         for t in range(2):
             for a in range(3, 6):
-                action[i, SLIDING + t, a] = reach * rocking[i, t, a] / scale
+                action[i, SLIDING + t, a] = rocking_share * rocking[i, t, a] / scale
                 motion[i, SLIDING + t, a] = (action[i, SLIDING + t, a]
                                              + motion[i, SLIDING + t, a])
         if normals[i] > 0.0:

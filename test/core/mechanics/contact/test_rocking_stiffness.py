@@ -16,7 +16,7 @@ from gripsim_ros.core.mechanics.contact import bonded_layer
 from gripsim_ros.core.mechanics.contact.contact_forces import solve_contact_forces
 from gripsim_ros.core.mechanics.contact.patch_resultants import summarise_patches
 from gripsim_ros.core.mechanics.contact.rocking_stiffness import (
-    EIGHT, FLATNESS_TOLERANCE, rigid_motion_fields, rocking_springs, tangent_basis)
+    EIGHT, SINGULARITY_TOLERANCE, rigid_motion_fields, rocking_springs, tangent_basis)
 from gripsim_ros.core.mechanics.stability.grasp_forces import (
     MinimalForceOptions, solve_minimal_forces)
 from gripsim_ros.core.mechanics.stability.stability import (
@@ -112,9 +112,10 @@ def test_springs_bear_what_turning_and_sliding_meet_where_the_approach_is_free(s
 
 @pytest.mark.parametrize('unit', [1e-4, 1.0, 1e4])
 @pytest.mark.parametrize('nodes, aspect, share, sprung', [
-    (3, 1.0, 1.0, True), (2, 1.0, 1.0, False), (4, 30.0 * FLATNESS_TOLERANCE, 1.0, True),
-    (4, 0.03 * FLATNESS_TOLERANCE, 1.0, False), (4, 1.0, 30.0 * np.sqrt(FLATNESS_TOLERANCE), True),
-    (4, 1.0, 0.03 * np.sqrt(FLATNESS_TOLERANCE), False)])
+    (3, 1.0, 1.0, True), (2, 1.0, 1.0, False), (4, 30.0 * SINGULARITY_TOLERANCE, 1.0, True),
+    (4, 0.03 * SINGULARITY_TOLERANCE, 1.0, False), (4, 1.0, 30.0 * np.sqrt(SINGULARITY_TOLERANCE),
+                                                    True),
+    (4, 1.0, 0.03 * np.sqrt(SINGULARITY_TOLERANCE), False)])
 def test_springs_need_three_nodes_an_extent_and_a_stiffness_across_it(nodes, aspect, share,
                                                                       sprung, unit):
     for seed in range(3):

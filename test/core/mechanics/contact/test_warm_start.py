@@ -30,19 +30,19 @@ seeds = st.integers(0, 2 ** 32 - 1)
 class Forgetful(WarmStarts):
     """Remembers nothing."""
 
-    def remember(self, T_object_palm, nodes, solution):
+    def store(self, T_object_palm, nodes, solution):
         """Forget."""
 
 
 def remembered(nodes):
     """Return what is recalled of one step."""
     memory = WarmStarts()
-    memory.remember(PALM, nodes, solve_contact_forces(nodes, MODULUS, {}))
-    return memory.recall(PALM, nodes.links)
+    memory.store(PALM, nodes, solve_contact_forces(nodes, MODULUS, {}))
+    return memory.lookup(PALM, nodes.links)
 
 
 def test_what_nobody_has_seen_is_taken_for_a_paraboloid():
-    assert_array_equal(WarmStarts().recall(PALM, np.array([3, 5])), FIRST_GUESS_DEPTH)
+    assert_array_equal(WarmStarts().lookup(PALM, np.array([3, 5])), FIRST_GUESS_DEPTH)
 
 
 def test_a_paraboloid_carries_load_where_it_is_deeper_than_half():
@@ -96,7 +96,7 @@ def scene():
 def body_of(thing, kind):
     """Return a body with a memory of a kind."""
     body = ElasticBody(thing)
-    body.memory = kind()
+    body.warm_starts = kind()
     return body
 
 
@@ -108,8 +108,8 @@ def test_no_bit_of_an_answer_hangs_on_the_steps_before(scene):
         for name, values in answers[0].items():
             assert_array_equal(values, answers[1][name], err_msg=name)
     links = steps[0].patch_links
-    assert (warm.memory.recall(PALM, links) != FIRST_GUESS_DEPTH).all()
-    assert (cold.memory.recall(PALM, links) == FIRST_GUESS_DEPTH).all()
+    assert (warm.warm_starts.lookup(PALM, links) != FIRST_GUESS_DEPTH).all()
+    assert (cold.warm_starts.lookup(PALM, links) == FIRST_GUESS_DEPTH).all()
 
 
 def test_a_full_memory_begins_anew():
@@ -117,6 +117,6 @@ def test_a_full_memory_begins_anew():
     solution = solve_contact_forces(nodes, MODULUS, {})
     palms = [np.full((4, 4), float(i)) for i in range(4)]
     for palm in palms:
-        memory.remember(palm, nodes, solution)
-    known = [memory.recall(palm, nodes.links)[0] != FIRST_GUESS_DEPTH for palm in palms]
+        memory.store(palm, nodes, solution)
+    known = [memory.lookup(palm, nodes.links)[0] != FIRST_GUESS_DEPTH for palm in palms]
     assert known == [False, False, False, True]

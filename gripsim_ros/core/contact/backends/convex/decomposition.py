@@ -115,8 +115,8 @@ def _plane_labels(hull: ConvexHull, size: float) -> Integers:
     rows = np.repeat(np.arange(len(hull.neighbors)), 3)
     pairs = np.stack([rows, hull.neighbors.ravel()], axis=1)
     change = np.abs(hull.equations[pairs[:, 0]] - hull.equations[pairs[:, 1]])
-    same = (change[:, :3].max(axis=1) < COPLANAR_TOLERANCE) & (change[:, 3] < COPLANAR_TOLERANCE
-                                                               * size)
+    same = ((change[:, :3].max(axis=1) < COPLANAR_TOLERANCE)
+            & (change[:, 3] < COPLANAR_TOLERANCE * size))
     return connected_labels(pairs[same], len(rows) // 3)
 
 
