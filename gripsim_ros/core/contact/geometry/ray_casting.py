@@ -283,7 +283,7 @@ def cast_rays(tree: VpTree, points: Array, direction: Array, behind: float) -> R
 def nearest_hits(tree: VpTree, points: Array, direction: Array,
                  behind: float) -> tuple[Array, IntArray, Array]:
     """
-    Return distances and positions of the hits that ``cast_rays`` tells, and their edge functions.
+    Return distances and positions of the hits of ``cast_rays``, and their edge functions.
 
     The last, ``(k, 2, 4)``, are followed by their sum: it is above 0 where the mesh is left;
     over it they are the barycentric coordinates. Where nothing is hit they mean nothing.

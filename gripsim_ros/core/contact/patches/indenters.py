@@ -43,8 +43,8 @@ class Indenter(Protocol):
         Return depths ``(k,)`` of points along a unit direction, and side labels.
 
         The depth is the way to the exit [m]; negative is the way back to it for a point
-        in front, at most ``behind``; ``-inf`` where the line meets no exit. Labels tell
-        the smooth side that is met, -1 for none.
+        in front, at most ``behind``; ``-inf`` where the line meets no exit. Labels are
+        the smooth sides that are met, -1 for none.
         """
 
     def surface_distances(self, points: Array) -> Array:

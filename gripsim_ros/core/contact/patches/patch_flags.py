@@ -42,7 +42,7 @@ def depths_are_shortest(samples: GridSamples, own: NDArray[np.int64], indenter: 
     """
     local, sum_of_depths = _probe_points(own, samples.points, samples.depths, T_object_indenter)
     least = EXIT_RATIO * sum_of_depths
-    # No distance is negative: the deepest probes alone often tell.
+    # No distance is negative: the deepest probes alone often decide.
     first = indenter.surface_distances(local[:DEEPEST_PROBES]) + indenter.bulge
     if first.sum() > ROUNDING_FACTOR * least:
         return True

@@ -45,7 +45,7 @@ class SamplingGrid(NamedTuple):
 
 class GridSamples(NamedTuple):
     """
-    Nodes of a grid: at most one per point, ``node`` tells which.
+    Nodes of a sampling grid, at most one per point: ``node`` is its index.
 
     Attributes
     ----------

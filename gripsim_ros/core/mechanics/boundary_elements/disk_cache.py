@@ -36,7 +36,7 @@ _DIGEST = 'sha256'
 @dataclass(frozen=True)
 class ComplianceOptions:
     """
-    How a body's own compliance is prepared and kept.
+    Options of a body's own compliance and its disk cache.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class ComplianceOptions:
 
 class LazyCompliance:
     """
-    A body's own compliance, prepared or loaded when it is first asked for.
+    A body's own compliance, prepared or loaded at first use.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class LazyCompliance:
 
     Notes
     -----
-    It may be asked from several threads; ``warnings`` tells what a user should know of it.
+    Safe to use from several threads; ``warnings`` holds what a user should know of it.
     """
 
     def __init__(self, mesh: TriangleMesh, poisson_ratio: float,

@@ -246,7 +246,7 @@ def _bad_vertices(before: Array, after: Array, faces: IntArray,
     marks = np.zeros(len(before), np.bool_)
     count = 0
     cosine, ratio = limits
-    # Squares tell most triangles that are well without a root, all round-off allowed for.
+    # Squares decide for most sound triangles without a root, all round-off allowed for.
     sure_cosine, sure_ratio = ROUNDING_FACTOR * cosine * cosine, ROUNDING_FACTOR * ratio * ratio
     for f in range(len(faces)):
         i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]

@@ -21,7 +21,7 @@ from .margin import grow_load, judge_load_cases
 
 Array = NDArray[np.float64]
 
-#: Where nothing rubs yet.
+#: Displacement of an object that has not moved: no friction acts.
 AT_REST = np.zeros(6)
 
 
@@ -298,7 +298,7 @@ def checked_wrenches(wrenches: Array) -> Array:
 def _grasp_stiffness(patches: ContactSet, centre_of_mass: Array, friction: float,
                      options: StabilityOptions,
                      settled: Array) -> tuple[equilibrium.GraspStiffness, Array]:
-    """Return the kernels' view of a grip, and the unit of its wrenches (6,)."""
+    """Return the stiffness of a grasp as the kernels take it, and the unit of its wrenches (6,)."""
     scale = torque_scale(patches.points, centre_of_mass, options.length_scale)
     unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
     motion, action, normals, stiffness = _contact_arrays(patches, centre_of_mass, scale, options)
@@ -360,7 +360,7 @@ def motion_at(point: Array, settled: Array) -> Array:
     Returns
     -------
     (6,) float
-        The same motion told at the point; exact for any angle.
+        The same motion at the point; exact for any angle.
     """
     if not settled[3:].any():
         return settled.copy()       # all points move alike
