@@ -125,7 +125,7 @@ def hull_shape(hulls: Hulls, link: int, sweep: Array) -> Shape:
 @njit(cache=True, inline='always')
 def distance_beyond_planes(normals: Array, offsets: Array, centres: Array, hull: int, poses: Array,
                            link: int, offset: Row) -> float:
-    """Return how far a point is beyond a hull's planes [m], ``offset`` from its centre in poses."""
+    """Return how far a point is beyond a hull's planes [m], ``offset`` from its centre."""
     rotation_rows = matrix_rows(poses[link].T)
     point = (centres[hull, 0] + along(rotation_rows[0], offset),
              centres[hull, 1] + along(rotation_rows[1], offset),

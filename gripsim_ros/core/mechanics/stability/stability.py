@@ -298,7 +298,7 @@ def checked_wrenches(wrenches: Array) -> Array:
 def _grasp_stiffness(patches: ContactSet, centre_of_mass: Array, friction: float,
                      options: StabilityOptions,
                      settled: Array) -> tuple[equilibrium.GraspStiffness, Array]:
-    """Return the stiffness of a grasp as the kernels take it, and the unit of its wrenches (6,)."""
+    """Return a grasp's stiffness as the kernels take it, and the unit of its wrenches (6,)."""
     scale = torque_scale(patches.points, centre_of_mass, options.length_scale)
     unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
     motion, action, normals, stiffness = _contact_arrays(patches, centre_of_mass, scale, options)
