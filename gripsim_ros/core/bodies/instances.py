@@ -1,4 +1,4 @@
-"""How much a scene file places, found before its parser makes a copy for each instance."""
+"""Parts and faces that a scene file places, counted before its parser copies each instance."""
 
 import json
 import struct

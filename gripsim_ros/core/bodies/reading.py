@@ -52,7 +52,7 @@ def quiet_reader() -> Iterator[None]:
 
 
 class _FilesBeside(FilePathResolver):
-    """What a mesh file refers to, such as the buffers of glTF: only what lies beside or below."""
+    """Files that a mesh file refers to, such as glTF buffers: only those beside or below it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(str(path))

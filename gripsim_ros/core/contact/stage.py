@@ -32,7 +32,7 @@ MOTIONLESS = 1e-9
 @dataclass(frozen=True, eq=False)
 class LinkShapes:
     """
-    What contact needs of a hand, the same for every object.
+    Trees and hulls of a hand's links, the same for every object.
 
     Attributes
     ----------

@@ -1,1 +1,1 @@
-"""What contacts, forces and loads mean to a grasp, whatever finds them."""
+"""Grasp theory: contact sets, the grasp map, wrench space; whatever finds the contacts."""

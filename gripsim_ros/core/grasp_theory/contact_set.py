@@ -39,7 +39,7 @@ class ContactSet:
         Patches that no joint can press (the palm).
     rocking : (k, 2, 6) float
     rocking_stiffness : (k, 2) float
-        Springs of each patch against an object that tilts on it; see ``tilting_springs``.
+        Springs of each patch against an object that tilts on it; see ``rocking_springs``.
         Without rows tilting meets no moment.
 
     Raises

@@ -82,7 +82,7 @@ class ElasticBody:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return what a user should know of the model's use for this object."""
+        """Return warnings about the limits of the model for this object."""
         if self.is_soft:
             return self._source.warnings
         return (f'the object is so stiff (E / (1 - nu^2) = {self.modulus:.3g} Pa) that the '

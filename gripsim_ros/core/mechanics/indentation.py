@@ -56,7 +56,7 @@ class LinkIndenter:
 @dataclass(frozen=True, eq=False)
 class Indentation:
     """
-    What an indenter does to an object; frame object, forces on the object.
+    Forces on an indented object and its deformation; frame object.
 
     Attributes
     ----------

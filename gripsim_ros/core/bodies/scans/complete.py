@@ -33,7 +33,7 @@ MIN_UNSEEN_SHARE = 0.05
 @dataclass(frozen=True, eq=False)
 class SeenSurface:
     """
-    Where a completed body was seen.
+    The seen part of a completed body's surface.
 
     Attributes
     ----------

@@ -121,7 +121,7 @@ def _unit_of(mesh: TriangleMesh) -> float:
 @dataclass(frozen=True, eq=False)
 class Contacts:
     """
-    What a back end says of two bodies, frame a.
+    Contacts of two bodies by one back end, frame a.
 
     Attributes
     ----------
@@ -266,7 +266,7 @@ def _exact_vertices(a: ContactBody, b: ContactBody, T_a_b: Array,
 def _checked_vertices(found: PenetratingVertices, vertices: Array, target: ContactMesh,
                       T_target_query: Array, direction: Array | None,
                       T_a_target: Array) -> tuple[PenetratingVertices, bool]:
-    """Return what was found, or the sum of all crossings where that shows it to be wrong."""
+    """Return the vertices found, or those by winding numbers where these disagree."""
     all_hits = find_winding_numbers(vertices, target, T_target_query, direction)
     inside = all_hits.inside
     agree = np.array_equal(np.sort(found.vertices), inside.vertices)

@@ -33,7 +33,7 @@ class ClearanceCache:
         self._known: dict[tuple[int, bytes, bytes], float] = {}
 
     def clearances(self, T_object_link: Array, sweep_object: Array) -> Array:
-        """Return what ``hull_clearances`` does, ``(L,)``, for poses ``(L, 4, 4)``."""
+        """Return the ``hull_clearances (L,)`` [m] for poses ``(L, 4, 4)``."""
         poses, way = T_object_link.tobytes(), sweep_object.tobytes()
         count, known = len(T_object_link), self._known
         size = len(poses) // max(count, 1)

@@ -89,7 +89,7 @@ def vertices_in_box(balls: Array, nodes: NDArray[np.int32], vertices: Array, use
     """
     Return places of the vertices that lie in a box, by the ball tree; rounding outwards.
 
-    ``balls, nodes, vertices`` are those of ``QueryArrays``, of which ``used`` vertices
+    ``balls, nodes, vertices`` are those of ``FlatTree``, of which ``used`` vertices
     belong to triangles; ``to_box (3, 4)`` maps to coordinates of the box's centre and axes.
     """
     h0, h1, h2 = half[0], half[1], half[2]

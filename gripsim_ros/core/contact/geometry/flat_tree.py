@@ -20,7 +20,7 @@ INNER, OUTER, FIRST_TRIANGLE, END_TRIANGLE, FIRST_VERTEX, END_VERTEX = range(6)
 
 class FlatTree(NamedTuple):
     """
-    What penetration queries read of a mesh; all arrays are contiguous and writable.
+    A mesh and its tree as penetration queries read them; arrays are contiguous and writable.
 
     Attributes
     ----------

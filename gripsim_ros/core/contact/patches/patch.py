@@ -36,7 +36,7 @@ COUNT_BAND = (0.6, 1.7)
 @dataclass(frozen=True)
 class PatchOptions:
     """
-    How finely patches are sampled.
+    Options of the sampling of patches.
 
     Attributes
     ----------

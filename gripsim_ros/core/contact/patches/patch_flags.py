@@ -79,7 +79,7 @@ def ray_thickness(body: ContactMesh, samples: GridSamples, own: NDArray[np.int64
 @njit(cache=True)
 def _thickness(tree: VpTree, limits: Array, own: IntArray, points: Array, all_depths: Array,
                slopes: Array, positions: IntArray, direction: Array) -> float:
-    """Return what ``ray_thickness`` does, ``direction`` being N."""
+    """Return the ``ray_thickness``, ``direction`` being N (compiled)."""
     depths, places = all_depths[own], points[own]
     centre = (depths @ places) / sum_pairwise(depths)
     middle, nearest = own[0], np.inf
@@ -101,7 +101,7 @@ def patch_flags(samples: GridSamples, own: NDArray[np.int64]) -> int:
 
 @njit(cache=True)
 def _flags(node: IntArray, depths: Array, slopes: Array, labels: IntArray, own: IntArray) -> int:
-    """Return what ``patch_flags`` does."""
+    """Return the ``patch_flags`` (compiled)."""
     is_own = np.zeros(len(depths), np.bool_)
     is_own[own] = True
     link_edge, object_edge, least_slope = _edges(node, depths, slopes, labels, is_own)

@@ -140,7 +140,7 @@ def _doubled(cells: IntArray, positions: IntArray,
 @njit(cache=True, error_model='numpy')
 def _lift_hits(corners: Array, surface: CurvedSurface, frame: Array, cells: IntArray,
                positions: IntArray, edges: Array) -> tuple[IntArray, Array, Array, IntArray]:
-    """Return what ``rasterise`` does of hits with facets, less those too steep."""
+    """Return the results of ``rasterise`` for hits with facets, less those too steep."""
     all_normals, limits = surface.normals, surface.limits
     direction = (frame[2, 0], frame[2, 1], frame[2, 2])
     points, normals = np.empty((len(cells), 3)), np.empty((len(cells), 3))

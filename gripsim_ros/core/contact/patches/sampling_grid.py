@@ -119,7 +119,7 @@ def _sample_mesh(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, 
                  spacing: float, heights: Array, mask: BoolArray, other: VpTree,
                  other_surface: CurvedSurface, T_object_other: Array,
                  behind: float) -> tuple[IntArray, Array, Array, Array, Array, IntArray, IntArray]:
-    """Return what ``sample_grid`` does of a mesh: all of a ``GridSamples`` but its grid."""
+    """Return the ``GridSamples`` of a mesh, all but the grid (compiled)."""
     cells, points, normals, positions = rasterise(tree, surface, side, frame, start, spacing,
                                                   heights, mask)
     rotation = np.ascontiguousarray(T_object_other[:3, :3])

@@ -146,7 +146,7 @@ class BodyCompliance:
 @dataclass(frozen=True, eq=False)
 class NodeCorrection:
     """
-    What a body adds to the half-space's compliance between ``k`` nodes of patches.
+    A body's correction of the half-space's compliance between ``k`` nodes of patches.
 
     Attributes
     ----------

@@ -192,7 +192,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _read(place: Path) -> BodyCompliance | None:
-    """Return what is kept, or None where it is missing or not what was written."""
+    """Return the stored compliance, or None where it is missing or damaged."""
     try:
         if (place / _DIGEST).read_text() != _digest(place):
             return None
@@ -225,7 +225,7 @@ def _store(place: Path, compliance: BodyCompliance) -> None:
 
 
 def _evict(folder: Path, newest: str, max_size: float) -> None:
-    """Remove what was used longest ago until the rest is small enough; the newest stays."""
+    """Remove the least recently used until the rest is small enough; the newest stays."""
     kept = []
     for place in folder.iterdir():
         try:

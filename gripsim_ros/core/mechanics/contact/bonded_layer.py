@@ -260,9 +260,9 @@ def image_sharing(depths: Array, weights: Array, radii: Array) -> float:
     """
     Return the share of the softening radii that a layer's images take part in [-].
 
-    0 makes the lattice's sum equal to the integral of the layer's kernel. It keeps the
-    kernel positive while the radii stay below the layer's length ``sum w_m z_m``, the
-    compliance of a wide load; a coarser lattice needs more, and with 1 it always is.
+    0 makes the grid's sum equal to the integral of the layer's influence function. It keeps
+    the function positive while the radii stay below the layer's length ``sum w_m z_m``, the
+    compliance of a wide load; a coarser grid needs more, and with 1 it always is.
     """
     length = 0.0
     for m in range(len(depths)):

@@ -86,7 +86,7 @@ class PatchNodes:
 @dataclass(frozen=True)
 class ContactForceOptions:
     """
-    How contact forces are solved.
+    Options of the contact problem.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class ContactForces:
         Normal force on each candidate [N], not negative.
     displacements : (c,) float
         Of the object's surface along the node's normal [m].
-    half_space_compliance : (k, c) float
+    object_compliance : (k, c) float
         The object's part of the compliance between loaded and candidate nodes [m/N].
     compliance_factor : (k, k) float
         Upper Cholesky factor of the loaded nodes' whole compliance.

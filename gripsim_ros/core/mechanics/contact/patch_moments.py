@@ -28,7 +28,7 @@ def sum_patches(nodes: tuple[Array, Array, Array, Array, IntArray],
                 loads: tuple[Array, Array, IntArray], system: tuple[Array, IntArray, Array],
                 count: int) -> tuple[IntArray, IntArray, Array, Array, Array, Array]:
     """
-    Return what each loaded patch does to the object.
+    Return resultants, pressures and stiffness of each loaded patch.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ class PatchResultants:
     rocking : (p, 2, 6) float
     rocking_stiffness : (p, 2) float
         Springs that the object stretches as it tilts on the patch [m, m/rad], [N/m]; see
-        ``tilting_springs``.
+        ``rocking_springs``.
     indentations : (p,) float
         Largest displacement of the object's surface along a node's normal [m].
     depths : (p,) float
@@ -135,7 +135,7 @@ class PatchResultants:
 def summarise_patches(nodes: PatchNodes, solution: ContactForces, poisson_ratio: float,
                       layers: Mapping[int, LayerCompliance]) -> PatchResultants:
     """
-    Return what each patch under load does to the object.
+    Return the resultants of the patches under load.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ ROUNDING_FACTOR = 1.0 + 1e-9
 @dataclass(frozen=True)
 class SurfaceOptions:
     """
-    How the deformed surface is found.
+    Options of the deformed surface.
 
     Attributes
     ----------

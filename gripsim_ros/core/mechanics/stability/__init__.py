@@ -1,1 +1,1 @@
-"""Whether a grasp holds its loads, with what reserve, and the least forces that do."""
+"""Stability of a grasp under its loads, its margin, and the least forces that hold them."""

@@ -31,7 +31,7 @@ def contact_rows(frames: Array, arms: Array, radii: Array, rocking: Array, norma
     radii : (k,) float
         Of friction [m].
     rocking : (k, 2, 6) float
-        See ``tilting_springs``.
+        See ``rocking_springs``.
     normals : (k,) float
         Simulated normal forces [N].
     forces, torques : (k, 3) float

@@ -1,5 +1,5 @@
 """
-The conic programme behind the minimal forces: its unknowns, cones and limits.
+The second-order cone programme (SOCP) of the minimal forces: unknowns, cones and limits.
 
 Formulation in docs/model/stability.md.
 """
@@ -34,13 +34,13 @@ CLARABEL_TOLERANCE = 1e-6
 @dataclass(frozen=True)
 class MinimalForceOptions:
     """
-    How minimal forces are computed.
+    Options of the minimal forces.
 
     Attributes
     ----------
     mode : str
         ``conic``: the programme of this module; ``seed``: the pseudo-inverse of
-        Leskov et al. 2017, which ignores the cones (see ``seed_forces``).
+        Leskov et al. 2017, which ignores the cones (see ``pseudo_inverse_forces``).
     sum_weight : float
         Weight of the sum of the normal forces beside their largest, above 0 [-].
     passive_share : float
@@ -90,10 +90,10 @@ class MinimalForceOptions:
 
 class ForceSpace:
     """
-    What all load cases share: the map, the limits and the way back to vectors.
+    Contact forces of a grasp as unknowns: map, limits, and back to vectors; for all loads.
 
     Columns: per patch normal, two tangents, torsion over r_e; then, where ``tilts``, per
-    patch nothing, two moments of tilting over their levers, nothing.
+    patch nothing, two rocking moments over their levers, nothing.
     """
 
     def __init__(self, patches: ContactSet, rows: IntArray, centre_of_mass: Array,
@@ -191,7 +191,7 @@ class ForceSpace:
 
 class GraspForceSocp:
     """
-    The conic programme of a grasp, for many loads.
+    The second-order cone programme of a grasp, for many loads.
 
     Unknowns: per patch ``(n, t1 / mu, t2 / mu, torsion / (mu r_e))``, where tilting counts
     then ``(n, moments over levers, 0)`` in cones of their own, then the bound t, all in

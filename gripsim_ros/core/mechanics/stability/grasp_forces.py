@@ -26,7 +26,7 @@ SHARE_RESOLUTION = 1e-3
 @dataclass(frozen=True)
 class Shortfall:
     """
-    Why no forces exist that hold all load cases.
+    What lacks where no forces hold all load cases: force, friction, share of the load.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ def solve_minimal_forces(patches: ContactSet, wrenches: Array, centre_of_mass: A
 
 def force_space(patches: ContactSet, centre_of_mass: Array, torque_map: Array | None,
                 torque_limits: Array | None, options: MinimalForceOptions) -> ForceSpace:
-    """Return what ``solve_in_space`` needs of a grasp; all as in ``solve_minimal_forces``."""
+    """Return the force space of a grasp; arguments as in ``solve_minimal_forces``."""
     rows = np.flatnonzero(~patches.passive | (options.passive_share > 0.0))
     if options.mode == 'seed':
         options = replace(options, tilting_share=0.0)
@@ -162,7 +162,7 @@ def force_space(patches: ContactSet, centre_of_mass: Array, torque_map: Array | 
 def solve_in_space(space: ForceSpace, wrenches: Array, friction: float,
                    options: MinimalForceOptions, forces: bool = True) -> MinimalForces:
     """
-    Return what ``solve_minimal_forces`` does, for the centre of mass at which a space is.
+    Return the minimal forces, for the centre of mass at which a space is placed.
 
     Parameters
     ----------

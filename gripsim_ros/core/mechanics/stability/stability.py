@@ -28,7 +28,7 @@ AT_REST = np.zeros(6)
 @dataclass(frozen=True)
 class StabilityOptions:
     """
-    How stability is judged; the values below are the defaults of METHODS.
+    Options of the stability analysis; the values below are the defaults of METHODS.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ def checked_fields(kind: type, values: Mapping[str, Any], section: str) -> dict[
 @dataclass(frozen=True, eq=False)
 class StabilityVerdict:
     """
-    Whether a state holds its load cases.
+    Verdict on a state: does it hold its load cases, with what margin.
 
     Attributes
     ----------
@@ -202,7 +202,7 @@ def judge_stability(patches: ContactSet, wrenches: Array, centre_of_mass: Array,
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
     """
-    Where the object comes to rest under one load, and what the patches then bear.
+    Equilibrium of the object under one load, and the forces of the patches there.
 
     Attributes
     ----------
@@ -316,7 +316,7 @@ def _grasp_stiffness(patches: ContactSet, centre_of_mass: Array, friction: float
 def _contact_arrays(patches: ContactSet, centre_of_mass: Array, scale: float,
                     options: StabilityOptions) -> tuple[Array, Array, Array, Array]:
     """
-    Return what the kernels need: motion, action (k, 6, 6), normals (k,), stiffness (k, 6).
+    Return motion, action (k, 6, 6), normal forces (k,) and stiffness (k, 6) of contacts.
 
     ``motion @ x`` are a contact's displacements ``(n, t1, t2, r_e angle, tilts)``; ``action``
     holds the wrench of a unit of each force. They differ in the first row: the pressures
@@ -337,7 +337,7 @@ def _contact_arrays(patches: ContactSet, centre_of_mass: Array, scale: float,
 
 
 def _residual(grasp: equilibrium.GraspStiffness, start: Array, patches: ContactSet) -> float:
-    """Return what is out of balance at the scaled twist at which the patches were simulated."""
+    """Return the relative residual at the scaled twist at which the patches were simulated."""
     total = float(np.sqrt(np.einsum('ij,ij->i', patches.forces, patches.forces)).sum())
     wrench = np.zeros((8, 6))
     wrench[7] = start
