@@ -25,7 +25,7 @@ LAYERS = {
     'core.mechanics': ('boundary_elements, published, stability < contact < deformation '
                        '< options < body < indentation, state_builder < stage'),
     'core.planning': (
-        'options, ranked_grasp, rejections, task < hypotheses, load_cases, progress < closing '
+        'options, published, ranked_grasp, rejections, task < hypotheses, progress < closing '
         '< planar_closing, ranking < diagnosis, manipulation < settling < evaluator, planner'),
     'library': ('display, grasp_file, resources, robustness, task_file, workers < drawing, '
                 'in_process < database'),

@@ -26,7 +26,7 @@ MANY_ARGUMENTS = {
     'core.contact.vertices.kernels.both_ways_flat': 19,
     'core.mechanics.boundary_elements.integrals._sum': 11,
     'core.numerics.socp.solver._solve': 13,
-    'core.planning.planar_closing.advance._look_at_block': 12,
+    'core.planning.planar_closing.advance._search_block': 12,
 }
 #: Public names that nothing in the package calls, each with who does; the list may only become
 #: shorter. What the papers print, in folders named `published`, is there for comparison.
