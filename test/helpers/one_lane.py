@@ -1,6 +1,6 @@
 """The conic solver's kernels for one case alone, which is in the middle of eight lanes."""
 
-from gripsim_ros.core.numerics.simd import EIGHT, put, take
+from gripsim_ros.core.numerics.simd import LANES, load, store
 from gripsim_ros.core.numerics.socp import cone, iteration, kkt, lanes, solver, workspace
 from gripsim_ros.core.numerics.socp.lanes import IDLE, RUNNING, UNDECIDED
 from numba import njit
@@ -14,7 +14,7 @@ SPARE = 5
 def spread(v):
     """Return a vector or matrix in the middle lane; the others hold something else."""
     v = np.asarray(v, float)
-    lanes = np.repeat(1.5 + np.abs(v[..., None]), EIGHT, axis=-1)
+    lanes = np.repeat(1.5 + np.abs(v[..., None]), LANES, axis=-1)
     lanes[..., LANE] = v
     return lanes
 
@@ -25,11 +25,11 @@ def run(kernel, *arguments, out=()):
 
     Numbers are handed on as they stand. Those ``out`` get what it wrote.
     """
-    room, handed = np.full((workspace.NUMBERS + SPARE, EIGHT), 1.5), []
+    room, handed = np.full((workspace.NUMBERS + SPARE, LANES), 1.5), []
     for a in arguments:
         if isinstance(a, np.ndarray):
             handed.append(len(room))
-            room = np.vstack([room, spread(a).reshape(-1, EIGHT)])
+            room = np.vstack([room, spread(a).reshape(-1, LANES)])
         else:
             handed.append(a)
     result = kernel(room, *handed)
@@ -41,12 +41,12 @@ def run(kernel, *arguments, out=()):
 
 @njit
 def _add_identity(room, m, size, v, amounts):
-    cone.add_identity(room, m, size, v, take(room, amounts))
+    cone.add_identity(room, m, size, v, load(room, amounts))
 
 
 @njit
 def _cone_norm(room, v, i, result):
-    put(cone.cone_norm(room, v + i), room, result)
+    store(cone.cone_norm(room, v + i), room, result)
 
 
 def into_cones(m, v):
@@ -134,7 +134,7 @@ class OneLane:
         """Write what belongs to the case; other lanes get something else."""
         for name, value in values.items():
             place, shape = self.places[name]
-            lanes = spread(np.broadcast_to(value, shape)).reshape(-1, EIGHT)
+            lanes = spread(np.broadcast_to(value, shape)).reshape(-1, LANES)
             self.room[place:place + len(lanes)] = lanes
 
     def scale(self, s, z):
@@ -174,7 +174,7 @@ class OneLane:
     def judge(self, objective, lowest):
         """Return the verdict and the least error so far."""
         self.put(lowest=lowest)
-        verdict = np.zeros(EIGHT, np.int64)
+        verdict = np.zeros(LANES, np.int64)
         solver._judge(self.room, self.at, objective, verdict)
         found = verdict[LANE]
         return UNDECIDED if found == RUNNING else found, float(self.lowest)
@@ -183,16 +183,16 @@ class OneLane:
         """Solve the case to its end, in all lanes alike; return its verdict."""
         at, problem = self.at, (balance, self.rows, self.filled, self.every)
         self.room[at.task:at.task + at.n + at.p + at.size] = 0.0
-        for lane in range(EIGHT):
+        for lane in range(LANES):
             lanes.put_case(self.room, at, lane, right, limits)
         iteration.prepare_starts(self.room, at, objective, *problem)
         iteration.start(self.room, at, *problem)
         begin = np.empty(at.n + at.p + 2 * at.size)
         lanes.keep_start(self.room, at, LANE, begin)
-        verdicts = np.full(EIGHT, IDLE)
-        solver._solve(self.room, at, objective, *problem, np.tile(begin, (EIGHT, 1)),
-                      np.arange(EIGHT), np.tile(right, (EIGHT, 1)),
-                      np.tile(limits, (EIGHT, 1)), np.empty((EIGHT, at.n)), verdicts)
+        verdicts = np.full(LANES, IDLE)
+        solver._solve(self.room, at, objective, *problem, np.tile(begin, (LANES, 1)),
+                      np.arange(LANES), np.tile(right, (LANES, 1)),
+                      np.tile(limits, (LANES, 1)), np.empty((LANES, at.n)), verdicts)
         return verdicts[LANE]
 
 

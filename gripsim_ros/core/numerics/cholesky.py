@@ -13,7 +13,7 @@ from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
-from .simd import EIGHT, fill, put, put_along, take, take_along
+from .simd import LANES, broadcast, load, load_row, store, store_row
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -60,14 +60,14 @@ def factorise_part(matrix: Array, rows: IntArray, old_rows: IntArray,
     for first in range(kept, count, GROUP):
         last = min(first + GROUP, count)
         # What blocks of eight columns have left of the diagonal means nothing.
-        column = count - EIGHT
-        while column >= 0 and column + EIGHT > first:
+        column = count - LANES
+        while column >= 0 and column + LANES > first:
             if last - first == GROUP:
                 _take_threes_from_six(factor, first, column)
             else:
                 _take_threes(factor, first, column)
-            column -= EIGHT
-        _take_threes_of_few(factor, first, last, column + EIGHT)
+            column -= LANES
+        _take_threes_of_few(factor, first, last, column + LANES)
         for k in range(first, last):
             for p in range(first, k):
                 _take_row(factor, factor[p, k], p, k, k)
@@ -119,13 +119,13 @@ def _fill_columns(matrix: Array, rows: IntArray, kept: int, old_rows: IntArray, 
 @njit(cache=True, error_model='numpy')
 def _take_threes_from_six(factor: Array, i: int, column: int) -> None:
     """Take the products of all rows before row i from six rows, in eight columns."""
-    a, b, c = (take_along(factor, i, column), take_along(factor, i + 1, column),
-               take_along(factor, i + 2, column))
-    d, e, f = (take_along(factor, i + 3, column), take_along(factor, i + 4, column),
-               take_along(factor, i + 5, column))
+    a, b, c = (load_row(factor, i, column), load_row(factor, i + 1, column),
+               load_row(factor, i + 2, column))
+    d, e, f = (load_row(factor, i + 3, column), load_row(factor, i + 4, column),
+               load_row(factor, i + 5, column))
     for k in range(0, i, THREE):
-        x, y, z = (take_along(factor, k, column), take_along(factor, k + 1, column),
-                   take_along(factor, k + 2, column))
+        x, y, z = (load_row(factor, k, column), load_row(factor, k + 1, column),
+                   load_row(factor, k + 2, column))
         a = a - (factor[k, i] * x + factor[k + 1, i] * y
                  + factor[k + 2, i] * z)
         b = b - (factor[k, i + 1] * x + factor[k + 1, i + 1] * y
@@ -138,24 +138,24 @@ def _take_threes_from_six(factor: Array, i: int, column: int) -> None:
                  + factor[k + 2, i + 4] * z)
         f = f - (factor[k, i + 5] * x + factor[k + 1, i + 5] * y
                  + factor[k + 2, i + 5] * z)
-    put_along(a, factor, i, column)
-    put_along(b, factor, i + 1, column)
-    put_along(c, factor, i + 2, column)
-    put_along(d, factor, i + 3, column)
-    put_along(e, factor, i + 4, column)
-    put_along(f, factor, i + 5, column)
+    store_row(a, factor, i, column)
+    store_row(b, factor, i + 1, column)
+    store_row(c, factor, i + 2, column)
+    store_row(d, factor, i + 3, column)
+    store_row(e, factor, i + 4, column)
+    store_row(f, factor, i + 5, column)
 
 
 @njit(cache=True, error_model='numpy')
 def _take_threes(factor: Array, first: int, column: int) -> None:
     """Take the products of all rows before the first from the rows left, in eight columns."""
     for i in range(first, len(factor)):
-        total = take_along(factor, i, column)
+        total = load_row(factor, i, column)
         for k in range(0, first, THREE):
-            total = total - (factor[k, i] * take_along(factor, k, column)
-                             + factor[k + 1, i] * take_along(factor, k + 1, column)
-                             + factor[k + 2, i] * take_along(factor, k + 2, column))
-        put_along(total, factor, i, column)
+            total = total - (factor[k, i] * load_row(factor, k, column)
+                             + factor[k + 1, i] * load_row(factor, k + 1, column)
+                             + factor[k + 2, i] * load_row(factor, k + 2, column))
+        store_row(total, factor, i, column)
 
 
 @njit(cache=True, error_model='numpy')
@@ -222,10 +222,10 @@ def substitute_forth(upper: Array, right: Array) -> None:
     """Solve ``U^T X = right (n, 8)`` in place: half the way of ``back_substitute``, to the bit."""
     count = len(right)
     for k in range(count):
-        value = take(right, k) / upper[k, k]
-        put(value, right, k)
+        value = load(right, k) / upper[k, k]
+        store(value, right, k)
         for j in range(k + 1, count):
-            put(take(right, j) - upper[k, j] * value, right, j)
+            store(load(right, j) - upper[k, j] * value, right, j)
 
 
 @njit(cache=True, error_model='numpy')
@@ -233,16 +233,16 @@ def substitute_back(upper: Array, right: Array) -> None:
     """Solve ``U X = right (n, 8)`` in place: the other half of ``back_substitute``."""
     count = len(right)
     for k in range(count - 1, -1, -1):
-        p, q, r, s = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
+        p, q, r, s = broadcast(0.0), broadcast(0.0), broadcast(0.0), broadcast(0.0)
         last = k + 1 + (count - k - 1) // 4 * 4
         for j in range(k + 1, last, 4):
-            p = p + upper[k, j] * take(right, j)
-            q = q + upper[k, j + 1] * take(right, j + 1)
-            r = r + upper[k, j + 2] * take(right, j + 2)
-            s = s + upper[k, j + 3] * take(right, j + 3)
+            p = p + upper[k, j] * load(right, j)
+            q = q + upper[k, j + 1] * load(right, j + 1)
+            r = r + upper[k, j + 2] * load(right, j + 2)
+            s = s + upper[k, j + 3] * load(right, j + 3)
         for j in range(last, count):
-            p = p + upper[k, j] * take(right, j)
-        put((take(right, k) - ((p + q) + (r + s))) / upper[k, k], right, k)
+            p = p + upper[k, j] * load(right, j)
+        store((load(right, k) - ((p + q) + (r + s))) / upper[k, k], right, k)
 
 
 @njit(cache=True, error_model='numpy')

@@ -1,11 +1,17 @@
 """
-Eight numbers side by side as one value of compiled code: a processor works on all at once.
+Eight numbers as one vector register (SIMD) for compiled kernels.
 
-Loops over lanes are left to chance: whether a compiler sees that arrays do not overlap. These
-values always are vectors of the processor, of 8 or twice 4 numbers, each rounded as if it
-were alone. In plain Python they are arrays ``(8,)``, which behave alike; ``+=`` is none of theirs.
+Whether a compiler turns a loop over lanes into vector instructions depends on checks that
+arrays do not overlap. A ``Float64x8`` always is a vector of LLVM, ``<8 x double>``: one
+register of AVX-512, two of AVX2, four of SSE2 or NEON. Each lane is rounded as if it were
+alone. In plain Python these values are arrays ``(8,)``, which behave alike; augmented assignment
+(``+=``) is not defined for them.
+
+Of numba only what ``numba.extending`` offers is used, and ``cgutils``, which its guide names.
+Pointers may be opaque, as llvmlite's are to become, or typed, as those of numba's arrays are.
 """
 
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -14,231 +20,266 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import lower_builtin, models, register_model
-from numba.np.arrayobj import make_array
+from numba.extending import lower_builtin, models, register_model, type_callable
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-#: So many numbers are one value.
-EIGHT = 8
-#: So many are a twist, a wrench or the springs of a contact: six of the eight.
+#: Numbers of one vector.
+LANES = 8
+#: Numbers of a row that ``load_six`` and ``store_six`` move: six of the eight lanes.
 SIX = 6
-#: Arrays have this many axes at most, the last of them of eight or six.
+#: Largest number of axes of an array.
 MOST_AXES = 3
 
-_NUMBERS = ir.VectorType(ir.DoubleType(), EIGHT)
-_TRUTHS = ir.VectorType(ir.IntType(1), EIGHT)
+_FLOAT64X8 = ir.VectorType(ir.DoubleType(), LANES)
+_MASK8 = ir.VectorType(ir.IntType(1), LANES)
+#: Whether loads and offsets tell the type of what they address, as opaque pointers do not.
+_TYPES_AT_USE = 'typ' in inspect.signature(ir.IRBuilder.load).parameters
 
 
-def take(array: Array, *index: int) -> Array:
-    """Return the eight numbers at ``array[index]``; the array's last axis is of eight."""
+def load(array: Array, *index: int) -> Array:
+    """Return ``array[index]`` as a vector; the array's last axis is of eight."""
     value: Array = array[index].copy()
     return value
 
 
-def put(value: Array, array: Array, *index: int) -> None:
-    """Write eight numbers to ``array[index]``."""
+def store(value: Array, array: Array, *index: int) -> None:
+    """Write a vector to ``array[index]``."""
     array[index] = value
 
 
-def take_six(array: Array, *index: int) -> Array:
-    """Return the six numbers at ``array[index]``, whose last axis is of six, and two zeros."""
-    return np.concatenate([array[index], np.zeros(EIGHT - SIX)])
+def load_six(array: Array, *index: int) -> Array:
+    """Return ``array[index]``, whose last axis is of six, and two zeros as a vector."""
+    return np.concatenate([array[index], np.zeros(LANES - SIX)])
 
 
-def put_six(value: Array, array: Array, *index: int) -> None:
-    """Write the first six of eight numbers to ``array[index]``."""
+def store_six(value: Array, array: Array, *index: int) -> None:
+    """Write the first six lanes to ``array[index]``."""
     array[index] = value[:SIX]
 
 
-def take_along(array: Array, row: int, first: int) -> Array:
-    """Return the eight numbers of a row from a column on."""
-    value: Array = array[row, first:first + EIGHT].copy()
+def load_row(array: Array, row: int, first: int) -> Array:
+    """Return eight entries of a row from a column on as a vector."""
+    value: Array = array[row, first:first + LANES].copy()
     return value
 
 
-def put_along(value: Array, array: Array, row: int, first: int) -> None:
-    """Write eight numbers to a row from a column on."""
-    array[row, first:first + EIGHT] = value
+def store_row(value: Array, array: Array, row: int, first: int) -> None:
+    """Write a vector to a row from a column on."""
+    array[row, first:first + LANES] = value
 
 
-def fill(number: float) -> Array:
-    """Return a number eight times."""
-    return np.full(EIGHT, number)
+def broadcast(number: float) -> Array:
+    """Return a vector of eight times a number."""
+    return np.full(LANES, number)
 
 
 def larger(a: Array | float, b: Array | float) -> Array:
-    """Return what ``max`` returns for each pair: a where they cannot be compared."""
+    """Return ``max(a, b)`` of each lane: a where one is not a number, unlike ``np.maximum``."""
     return np.where(b > a, b, a)
 
 
 def smaller(a: Array | float, b: Array | float) -> Array:
-    """Return what ``min`` returns for each pair: a where they cannot be compared."""
+    """Return ``min(a, b)`` of each lane: a where one is not a number, unlike ``np.minimum``."""
     return np.where(b < a, b, a)
 
 
-def where(mask: Mask, a: Array | float, b: Array | float) -> Array:
-    """Return a where the mask is true, b elsewhere."""
+def select(mask: Mask, a: Array | float, b: Array | float) -> Array:
+    """Return a in lanes whose mask is true, b in the others."""
     return np.where(mask, a, b)
 
 
-def root(a: Array) -> Array:
+def sqrt(a: Array) -> Array:
     """Return square roots."""
     return np.sqrt(a)
 
 
-class EightNumbers(types.Type):  # type: ignore[misc]
-    """The type of eight numbers."""
+class Float64x8(types.Type):  # type: ignore[misc]
+    """Numba's type of a vector of eight numbers."""
 
     def __init__(self) -> None:
-        super().__init__(name='EightNumbers')
+        super().__init__(name='Float64x8')
 
 
-class EightTruths(types.Type):  # type: ignore[misc]
-    """The type of what a comparison of eight numbers returns."""
+class Mask8(types.Type):  # type: ignore[misc]
+    """Numba's type of what a comparison of two vectors returns."""
 
     def __init__(self) -> None:
-        super().__init__(name='EightTruths')
+        super().__init__(name='Mask8')
 
 
-numbers, truths = EightNumbers(), EightTruths()
+float64x8, mask8 = Float64x8(), Mask8()
 
 
-@register_model(EightNumbers)
-class _NumbersModel(models.PrimitiveModel):  # type: ignore[misc]
+@register_model(Float64x8)
+class _Float64x8Model(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, kind: types.Type) -> None:
-        super().__init__(manager, kind, _NUMBERS)
+        super().__init__(manager, kind, _FLOAT64X8)
 
 
-@register_model(EightTruths)
-class _TruthsModel(models.PrimitiveModel):  # type: ignore[misc]
+@register_model(Mask8)
+class _Mask8Model(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, kind: types.Type) -> None:
-        super().__init__(manager, kind, _TRUTHS)
+        super().__init__(manager, kind, _MASK8)
 
 
-def _type_as(function: Callable[..., Any], result: types.Type,
+#: What numba binds the arguments of so many to.
+_BY_COUNT: dict[int, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
+    1: lambda resolve: lambda a: resolve(a),
+    2: lambda resolve: lambda a, b: resolve(a, b),
+    3: lambda resolve: lambda a, b, c: resolve(a, b, c),
+    4: lambda resolve: lambda a, b, c, d: resolve(a, b, c, d)}
+
+
+def _declare(function: Callable[..., Any], count: int, result: types.Type,
              accepts: Callable[..., bool]) -> None:
-    """Tell numba what a function of accepted types returns."""
-    def generic(self: Any, arguments: tuple[types.Type, ...], keywords: Any) -> Any:
-        if keywords or not accepts(*arguments):
-            return None
-        return signature(result, *arguments)
-
-    infer_global(function)(type(function.__name__, (AbstractTemplate,), {'generic': generic}))
+    """Tell numba what a function of so many arguments of accepted types returns."""
+    @type_callable(function)
+    def resolve(context: Any) -> Callable[..., Any]:
+        return _BY_COUNT[count](lambda *kinds: result if accepts(*kinds) else None)
 
 
-def _are_numbers(*kinds: types.Type) -> bool:
-    """Tell whether some are eight numbers, and the others one."""
-    return numbers in kinds and all(
-        kind == numbers or isinstance(kind, (types.Float, types.Integer)) for kind in kinds)
+def _are_vectors(*kinds: types.Type) -> bool:
+    """Return True if some types are vectors, and the others numbers."""
+    return float64x8 in kinds and all(
+        kind == float64x8 or isinstance(kind, (types.Float, types.Integer)) for kind in kinds)
 
 
-def _is_place(array: types.Type, *index: types.Type) -> bool:
-    return (isinstance(array, types.Array) and array.layout == 'C'
-            and array.dtype == types.float64 and array.ndim == len(index) + 1
-            and all(isinstance(kind, types.Integer) for kind in index))
+def _is_entry(*kinds: types.Type) -> bool:
+    """Return True if types are an array and an index of all its axes but the last."""
+    return (isinstance(kinds[0], types.Array) and kinds[0].layout == 'C'
+            and kinds[0].dtype == types.float64 and kinds[0].ndim == len(kinds)
+            and all(isinstance(kind, types.Integer) for kind in kinds[1:]))
 
 
-def _is_line(array: types.Type, *index: types.Type) -> bool:
-    return len(index) == 2 and _is_place(array, index[0]) and isinstance(index[1], types.Integer)
+def _is_part(*kinds: types.Type) -> bool:
+    """Return True if types are a matrix, a row and a column."""
+    return _is_entry(*kinds[:2]) and isinstance(kinds[2], types.Integer)
 
 
-def _spread(context: Any, builder: Any, kind: types.Type, value: Any) -> Any:
-    """Return eight numbers as they are, a single one eight times."""
-    if kind == numbers:
+def _as_vector(context: Any, builder: Any, kind: types.Type, value: Any) -> Any:
+    """Return a vector as it is, a number in all lanes."""
+    if kind == float64x8:
         return value
-    empty, first = ir.Constant(_NUMBERS, ir.Undefined), ir.Constant(ir.IntType(32), 0)
+    empty, first = ir.Constant(_FLOAT64X8, ir.Undefined), ir.Constant(ir.IntType(32), 0)
     single = builder.insert_element(
         empty, context.cast(builder, value, kind, types.float64), first)
-    zeros = ir.Constant(ir.VectorType(ir.IntType(32), EIGHT), [0] * EIGHT)
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
     return builder.shuffle_vector(single, empty, zeros)
 
 
-def _place(context: Any, builder: Any, kinds: tuple[types.Type, ...],
-           values: tuple[Any, ...], width: int) -> Any:
-    """Return the address of numbers in an array whose last axis has a width."""
-    array = make_array(kinds[0])(context, builder, values[0])
-    sizes = cgutils.unpack_tuple(builder, array.shape, kinds[0].ndim)
-    offset = ir.Constant(ir.IntType(64), 0)
+def _index(number: int) -> Any:
+    return ir.Constant(ir.IntType(64), number)
+
+
+def _address_behind(builder: Any, address: Any, count: Any) -> Any:
+    """Return the address so many numbers behind another."""
+    if _TYPES_AT_USE:
+        return builder.gep(address, [count], source_etype=ir.DoubleType())
+    return builder.gep(address, [count])
+
+
+def _load_vector(builder: Any, address: Any, kind: ir.VectorType) -> Any:
+    address = _pointer(builder, address, kind)
+    if _TYPES_AT_USE:
+        return builder.load(address, align=8, typ=kind)
+    return builder.load(address, align=8)
+
+
+def _store_vector(builder: Any, value: Any, address: Any) -> None:
+    builder.store(value, _pointer(builder, address, value.type), align=8)
+
+
+def _pointer(builder: Any, address: Any, kind: ir.VectorType) -> Any:
+    """Return an address as what a vector is loaded from: itself, if pointers have no types."""
+    if getattr(address.type, 'is_opaque', False):
+        return address
+    return builder.bitcast(address, ir.PointerType(kind))
+
+
+def _array_of(context: Any, builder: Any, kind: types.Array, value: Any) -> tuple[Any, list[Any]]:
+    """Return the address of an array's first number, and its shape."""
+    array = cgutils.create_struct_proxy(kind)(context, builder, value)
+    return array.data, cgutils.unpack_tuple(builder, array.shape, kind.ndim)
+
+
+def _entry_address(context: Any, builder: Any, kinds: tuple[types.Type, ...],
+                   values: tuple[Any, ...], width: int) -> Any:
+    """Return the address of ``array[index]`` in an array whose last axis has a width."""
+    data, shape = _array_of(context, builder, kinds[0], values[0])
+    offset = _index(0)
     for axis, (kind, value) in enumerate(zip(kinds[1:], values[1:])):
-        offset = builder.add(builder.mul(offset, sizes[axis]),
+        offset = builder.add(builder.mul(offset, shape[axis]),
                              context.cast(builder, value, kind, types.int64))
-    offset = builder.mul(offset, ir.Constant(ir.IntType(64), width))
-    return builder.gep(array.data, [offset])
+    return _address_behind(builder, data, builder.mul(offset, _index(width)))
 
 
-def _lower_take(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-    place = _place(context, builder, sig.args, arguments, EIGHT)
-    return builder.load(builder.bitcast(place, _NUMBERS.as_pointer()), align=8)
-
-
-def _lower_put(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-    place = _place(context, builder, sig.args[1:], arguments[1:], EIGHT)
-    builder.store(arguments[0], builder.bitcast(place, _NUMBERS.as_pointer()), align=8)
-    return context.get_dummy_value()
-
-
-def _line(context: Any, builder: Any, kinds: tuple[types.Type, ...],
-          values: tuple[Any, ...]) -> Any:
-    """Return the address of eight numbers of a row from a column on."""
-    array = make_array(kinds[0])(context, builder, values[0])
+def _part_address(context: Any, builder: Any, kinds: tuple[types.Type, ...],
+                  values: tuple[Any, ...]) -> Any:
+    """Return the address of a row's entries from a column on."""
+    data, shape = _array_of(context, builder, kinds[0], values[0])
     row, column = (context.cast(builder, value, kind, types.int64)
                    for kind, value in zip(kinds[1:], values[1:]))
-    width = cgutils.unpack_tuple(builder, array.shape, 2)[1]
-    place = builder.gep(array.data, [builder.add(builder.mul(row, width), column)])
-    return builder.bitcast(place, _NUMBERS.as_pointer())
+    return _address_behind(builder, data, builder.add(builder.mul(row, shape[1]), column))
 
 
-def _lower_take_along(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-    return builder.load(_line(context, builder, sig.args, arguments), align=8)
+def _lower_load(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
+    address = _entry_address(context, builder, sig.args, arguments, LANES)
+    return _load_vector(builder, address, _FLOAT64X8)
 
 
-def _lower_put_along(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-    builder.store(arguments[0], _line(context, builder, sig.args[1:], arguments[1:]), align=8)
+def _lower_store(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
+    address = _entry_address(context, builder, sig.args[1:], arguments[1:], LANES)
+    _store_vector(builder, arguments[0], address)
     return context.get_dummy_value()
 
 
-def _select(builder: Any, value: Any, other: Any, *lanes: int) -> Any:
+def _lower_load_row(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
+    return _load_vector(builder, _part_address(context, builder, sig.args, arguments), _FLOAT64X8)
+
+
+def _lower_store_row(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
+    address = _part_address(context, builder, sig.args[1:], arguments[1:])
+    _store_vector(builder, arguments[0], address)
+    return context.get_dummy_value()
+
+
+def _shuffle(builder: Any, value: Any, other: Any, *lanes: int) -> Any:
     """Return lanes of a vector and, counted on from there, of another of its kind."""
     kind = ir.VectorType(ir.IntType(32), len(lanes))
     return builder.shuffle_vector(value, other, ir.Constant(kind, list(lanes)))
 
 
-def _pointer(builder: Any, place: Any, first: int, count: int) -> Any:
-    """Return the address of so many numbers from the first on, behind an address."""
-    place = builder.gep(place, [ir.Constant(ir.IntType(64), first)])
-    return builder.bitcast(place, ir.VectorType(ir.DoubleType(), count).as_pointer())
+def _lower_load_six(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
+    address = _entry_address(context, builder, sig.args, arguments, SIX)
+    four = _load_vector(builder, address, ir.VectorType(ir.DoubleType(), 4))
+    two = _load_vector(builder, _address_behind(builder, address, _index(4)),
+                       ir.VectorType(ir.DoubleType(), 2))
+    two = _shuffle(builder, two, ir.Constant(two.type, [0.0] * 2), 0, 1, 2, 3)
+    return _shuffle(builder, four, two, *range(LANES))
 
 
-def _lower_take_six(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-    place = _place(context, builder, sig.args, arguments, SIX)
-    four = builder.load(_pointer(builder, place, 0, 4), align=8)
-    two = builder.load(_pointer(builder, place, 4, 2), align=8)
-    two = _select(builder, two, ir.Constant(two.type, [0.0] * 2), 0, 1, 2, 3)
-    return _select(builder, four, two, *range(EIGHT))
-
-
-def _lower_put_six(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-    value, place = arguments[0], _place(context, builder, sig.args[1:], arguments[1:], SIX)
-    four, two = _select(builder, value, value, *range(4)), _select(builder, value, value, 4, 5)
-    builder.store(four, _pointer(builder, place, 0, 4), align=8)
-    builder.store(two, _pointer(builder, place, 4, 2), align=8)
+def _lower_store_six(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
+    value = arguments[0]
+    address = _entry_address(context, builder, sig.args[1:], arguments[1:], SIX)
+    _store_vector(builder, _shuffle(builder, value, value, *range(4)), address)
+    _store_vector(builder, _shuffle(builder, value, value, 4, 5),
+                  _address_behind(builder, address, _index(4)))
     return context.get_dummy_value()
 
 
-def _lower_where(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-    a, b = (_spread(context, builder, kind, value)
+def _lower_select(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
+    a, b = (_as_vector(context, builder, kind, value)
             for kind, value in zip(sig.args[1:], arguments[1:]))
     return builder.select(arguments[0], a, b)
 
 
 def _lower_by(operation: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what lowers a function of numbers to an operation of the builder's."""
+    """Return what lowers a function of vectors to an operation of the builder's."""
     def lower(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-        return operation(builder, *(_spread(context, builder, kind, value)
+        return operation(builder, *(_as_vector(context, builder, kind, value)
                                     for kind, value in zip(sig.args, arguments)))
     return lower
 
@@ -246,9 +287,9 @@ def _lower_by(operation: Callable[..., Any]) -> Callable[..., Any]:
 def _call(name: str) -> Callable[..., Any]:
     """Return what calls a function of LLVM's."""
     def call(builder: Any, value: Any) -> Any:
-        kind = ir.FunctionType(_NUMBERS, [_NUMBERS])
+        kind = ir.FunctionType(_FLOAT64X8, [_FLOAT64X8])
         function = cgutils.get_or_insert_function(
-            builder.module, kind, f'llvm.{name}.v{EIGHT}f64')
+            builder.module, kind, f'llvm.{name}.v{LANES}f64')
         return builder.call(function, [value])
     return call
 
@@ -261,51 +302,52 @@ def _choose(sign: str) -> Callable[..., Any]:
     return lambda builder, a, b: builder.select(builder.fcmp_ordered(sign, b, a), b, a)
 
 
-def _negate(builder: Any, value: Any) -> Any:
-    return builder.fneg(value)
-
-
-def _register() -> None:
-    pairs = ((EightNumbers, EightNumbers), (EightNumbers, types.Number),
-             (types.Number, EightNumbers))
+def _register_arithmetic() -> None:
+    pairs = ((Float64x8, Float64x8), (Float64x8, types.Number), (types.Number, Float64x8))
     for function, operation in (
             (operator.add, ir.IRBuilder.fadd), (operator.sub, ir.IRBuilder.fsub),
             (operator.mul, ir.IRBuilder.fmul), (operator.truediv, ir.IRBuilder.fdiv),
             (larger, _choose('>')), (smaller, _choose('<'))):
-        _type_as(function, numbers, _are_numbers)
+        _declare(function, 2, float64x8, _are_vectors)
         for pair in pairs:
             lower_builtin(function, *pair)(_lower_by(operation))
     for function, sign in ((operator.lt, '<'), (operator.gt, '>'), (operator.le, '<='),
                            (operator.ge, '>=')):
-        _type_as(function, truths, _are_numbers)
+        _declare(function, 2, mask8, _are_vectors)
         for pair in pairs:
             lower_builtin(function, *pair)(_lower_by(_compare(sign)))
     singles: list[tuple[Callable[..., Any], Callable[..., Any]]] = [
-        (operator.neg, _negate), (abs, _call('fabs')), (root, _call('sqrt'))]
+        (operator.neg, lambda builder, value: builder.fneg(value)), (abs, _call('fabs')),
+        (sqrt, _call('sqrt'))]
     for single, result in singles:
-        _type_as(single, numbers, _are_numbers)
-        lower_builtin(single, EightNumbers)(_lower_by(result))
-    _type_as(fill, numbers, lambda kind: isinstance(kind, (types.Float, types.Integer)))
-    lower_builtin(fill, types.Number)(_lower_by(lambda builder, value: value))
-    _type_as(where, numbers, lambda mask, *kinds: mask == truths and _are_numbers(*kinds))
+        _declare(single, 1, float64x8, _are_vectors)
+        lower_builtin(single, Float64x8)(_lower_by(result))
+    _declare(broadcast, 1, float64x8,
+             lambda kind: isinstance(kind, (types.Float, types.Integer)))
+    lower_builtin(broadcast, types.Number)(_lower_by(lambda builder, value: value))
+    _declare(select, 3, float64x8,
+             lambda mask, *kinds: mask == mask8 and _are_vectors(*kinds))
     for pair in pairs:
-        lower_builtin(where, EightTruths, *pair)(_lower_where)
-    for taking in (take, take_six):
-        _type_as(taking, numbers, _is_place)
-    for putting in (put, put_six):
-        _type_as(putting, types.none,
-                 lambda value, *place: value == numbers and _is_place(*place))
-    _type_as(take_along, numbers, _is_line)
-    _type_as(put_along, types.none, lambda value, *line: value == numbers and _is_line(*line))
-    line = (types.Array, types.Integer, types.Integer)
-    lower_builtin(take_along, *line)(_lower_take_along)
-    lower_builtin(put_along, EightNumbers, *line)(_lower_put_along)
+        lower_builtin(select, Mask8, *pair)(_lower_select)
+
+
+def _register_memory() -> None:
+    part = (types.Array, types.Integer, types.Integer)
+    _declare(load_row, 3, float64x8, _is_part)
+    _declare(store_row, 4, types.none,
+             lambda value, *part: value == float64x8 and _is_part(*part))
+    lower_builtin(load_row, *part)(_lower_load_row)
+    lower_builtin(store_row, Float64x8, *part)(_lower_store_row)
     for axes in range(MOST_AXES):
-        index = (types.Integer,) * axes
-        lower_builtin(take, types.Array, *index)(_lower_take)
-        lower_builtin(put, EightNumbers, types.Array, *index)(_lower_put)
-        lower_builtin(take_six, types.Array, *index)(_lower_take_six)
-        lower_builtin(put_six, EightNumbers, types.Array, *index)(_lower_put_six)
+        entry = (types.Array,) + (types.Integer,) * axes
+        for loading, lower in ((load, _lower_load), (load_six, _lower_load_six)):
+            _declare(loading, axes + 1, float64x8, _is_entry)
+            lower_builtin(loading, *entry)(lower)
+        for storing, lower in ((store, _lower_store), (store_six, _lower_store_six)):
+            _declare(storing, axes + 2, types.none,
+                     lambda value, *entry: value == float64x8 and _is_entry(*entry))
+            lower_builtin(storing, Float64x8, *entry)(lower)
 
 
-_register()
+_register_arithmetic()
+_register_memory()

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from gripsim_ros.core.numerics.cholesky import (
     back_substitute, combine_rows, factorise_part, GROUP, substitute_back, substitute_forth)
-from gripsim_ros.core.numerics.simd import EIGHT
+from gripsim_ros.core.numerics.simd import LANES
 
 RTOL_ROUNDOFF = 1e-10
 NO_ROWS, NO_FACTOR = np.zeros(0, np.int64), np.zeros((0, 0))
@@ -46,12 +46,12 @@ def test_a_factor_times_itself_is_the_part_and_solves_its_equations(seed, count)
 def test_eight_sides_solved_at_once_have_the_bits_of_each_alone(seed, count):
     rng = np.random.default_rng(seed)
     factor, _ = factorise_part(positive_matrix(rng, count), np.arange(count), NO_ROWS, NO_FACTOR)
-    right = rng.normal(size=(count, EIGHT)) * (rng.random((count, EIGHT)) < 0.7)
+    right = rng.normal(size=(count, LANES)) * (rng.random((count, LANES)) < 0.7)
     solutions = right.copy()
     substitute_forth(factor, solutions)
     assert_allclose(np.triu(factor).T @ solutions, right, rtol=0.0, atol=1e-7)
     substitute_back(factor, solutions)
-    for column in range(EIGHT):
+    for column in range(LANES):
         alone = right[:, column].copy()
         back_substitute(factor, alone)
         assert_array_equal(solutions[:, column], alone)

@@ -1,8 +1,8 @@
 """Eight numbers at once, compiled and as arrays, against each of them alone."""
 
 from gripsim_ros.core.numerics.simd import (
-    EIGHT, fill, larger, put, put_along, put_six, root, SIX, smaller, take, take_along, take_six,
-    where)
+    broadcast, LANES, larger, load, load_row, load_six, select, SIX, smaller, sqrt, store,
+    store_row, store_six)
 from numba import config, njit
 import numpy as np
 from numpy.testing import assert_array_equal
@@ -12,23 +12,23 @@ SPECIAL = (np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-310, 1.0, -3.0)
 
 
 def _calculate(a, b, results):
-    v, w = take(a, 1), take(b, 1, 2)
-    put(v + w, results, 0)
-    put(v - w, results, 1)
-    put(v * w, results, 2)
-    put(v / w, results, 3)
-    put(-v, results, 4)
-    put(abs(v), results, 5)
-    put(root(w), results, 6)
-    put(larger(v, w), results, 7)
-    put(smaller(v, w), results, 8)
-    put(where(v < w, v, w), results, 9)
-    put(where(v <= w, v, 2), results, 10)
-    put(where(v > w, 1.0, w), results, 11)
-    put(where(v >= w, v, w), results, 12)
-    put(2 * v - 0.1, results, 13)
-    put(1.0 / larger(w, 0.0), results, 14)
-    put(smaller(3.0, v) + fill(7), results, 15)
+    v, w = load(a, 1), load(b, 1, 2)
+    store(v + w, results, 0)
+    store(v - w, results, 1)
+    store(v * w, results, 2)
+    store(v / w, results, 3)
+    store(-v, results, 4)
+    store(abs(v), results, 5)
+    store(sqrt(w), results, 6)
+    store(larger(v, w), results, 7)
+    store(smaller(v, w), results, 8)
+    store(select(v < w, v, w), results, 9)
+    store(select(v <= w, v, 2), results, 10)
+    store(select(v > w, 1.0, w), results, 11)
+    store(select(v >= w, v, w), results, 12)
+    store(2 * v - 0.1, results, 13)
+    store(1.0 / larger(w, 0.0), results, 14)
+    store(smaller(3.0, v) + broadcast(7), results, 15)
 
 
 def expected_of(x, y):
@@ -45,8 +45,8 @@ def expected_of(x, y):
 def test_each_of_eight_numbers_is_what_it_would_be_alone(calculate):
     rng = np.random.default_rng(0)
     pairs = [(x, y) for x in SPECIAL for y in SPECIAL] + rng.normal(size=(64, 2)).tolist()
-    for block in np.array(pairs).reshape(-1, EIGHT, 2):
-        a, b, results = np.ones((2, EIGHT)), np.ones((2, 3, EIGHT)), np.empty((16, EIGHT))
+    for block in np.array(pairs).reshape(-1, LANES, 2):
+        a, b, results = np.ones((2, LANES)), np.ones((2, 3, LANES)), np.empty((16, LANES))
         a[1], b[1, 2] = block.T
         calculate(a, b, results)
         wanted = np.array([expected_of(x, y) for x, y in block]).T
@@ -56,9 +56,9 @@ def test_each_of_eight_numbers_is_what_it_would_be_alone(calculate):
 
 
 def test_what_is_taken_is_no_part_of_the_array_any_more():
-    a = np.ones((2, EIGHT))
-    value = take(a, 1)
-    put(fill(2.0), a, 1)
+    a = np.ones((2, LANES))
+    value = load(a, 1)
+    store(broadcast(2.0), a, 1)
     assert (value == 1.0).all() and (a[1] == 2.0).all() and (a[0] == 1.0).all()
 
 
@@ -66,24 +66,24 @@ def test_what_is_taken_is_no_part_of_the_array_any_more():
 def test_arrays_whose_numbers_do_not_lie_side_by_side_are_refused():
     @njit
     def first(a):
-        put(take(a, 0), np.empty(EIGHT))
+        store(load(a, 0), np.empty(LANES))
 
-    with pytest.raises(Exception, match='take'):
-        first(np.ones((EIGHT, 2)).T)
+    with pytest.raises(Exception, match='load'):
+        first(np.ones((LANES, 2)).T)
 
 
 def _move_sixes(a, b, results, few):
-    put(take_six(a, 1), results, 0)
-    put(take_six(b, 2, 1) + fill(1.0), results, 1)
-    put_six(take(results, 0), few, 1)
-    put_six(take_six(a, 0) * fill(2.0), few, 2)
+    store(load_six(a, 1), results, 0)
+    store(load_six(b, 2, 1) + broadcast(1.0), results, 1)
+    store_six(load(results, 0), few, 1)
+    store_six(load_six(a, 0) * broadcast(2.0), few, 2)
 
 
 @pytest.mark.parametrize('move', [_move_sixes, njit(_move_sixes)], ids=['arrays', 'compiled'])
 def test_six_numbers_are_taken_with_two_zeros_and_put_without(move):
     rng = np.random.default_rng(1)
     a, b = rng.normal(size=(2, SIX)), rng.normal(size=(3, 2, SIX))
-    results, few = np.full((2, EIGHT), np.nan), np.full((4, SIX), np.nan)
+    results, few = np.full((2, LANES), np.nan), np.full((4, SIX), np.nan)
     move(a, b, results, few)
     assert_array_equal(results[0], [*a[1], 0.0, 0.0])
     assert_array_equal(results[1], [*(b[2, 1] + 1.0), 1.0, 1.0])
@@ -92,7 +92,7 @@ def test_six_numbers_are_taken_with_two_zeros_and_put_without(move):
 
 
 def _move_along(a, first, results):
-    put_along(take_along(a, 1, first) + fill(1.0), results, 2, first + 1)
+    store_row(load_row(a, 1, first) + broadcast(1.0), results, 2, first + 1)
 
 
 @pytest.mark.parametrize('move', [_move_along, njit(_move_along)], ids=['arrays', 'compiled'])

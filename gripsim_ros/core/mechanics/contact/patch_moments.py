@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...numerics.cholesky import combine_rows, substitute_back, substitute_forth
-from ...numerics.simd import EIGHT
+from ...numerics.simd import LANES
 from .rocking_stiffness import FIELDS, rigid_motion_fields, rocking_springs, tangent_basis
 
 Array = NDArray[np.float64]
@@ -66,7 +66,7 @@ def sum_patches(nodes: tuple[Array, Array, Array, Array, IntArray],
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
     approaches = np.zeros((count, len(forces)))
-    halfway, solved = np.zeros((count, len(forces))), np.empty((len(forces), EIGHT))
+    halfway, solved = np.zeros((count, len(forces))), np.empty((len(forces), LANES))
     number = 0
     for patch in range(count):
         part = np.flatnonzero(patches == patch)
@@ -111,9 +111,9 @@ def _add_responses(approaches: Array, halfway: Array, factor: Array, order: IntA
 
     ``halfway`` (p, k) are ``U^-T`` times the approaches, in the factor's order.
     """
-    room, added = np.zeros((len(order), EIGHT)), np.empty(len(order))
-    for first in range(0, len(approaches), EIGHT):
-        last = min(first + EIGHT, len(approaches))
+    room, added = np.zeros((len(order), LANES)), np.empty(len(order))
+    for first in range(0, len(approaches), LANES):
+        last = min(first + LANES, len(approaches))
         for number in range(first, last):
             room[:, number - first] = halfway[number]
         substitute_back(factor, room)

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ...numerics.simd import EIGHT, put, take
+from ...numerics.simd import LANES, load, store
 
 Array = NDArray[np.float64]
 
@@ -133,11 +133,11 @@ def rigid_motion_fields(points: Array, normals: Array, centre: Array, direction:
 @njit(cache=True, error_model='numpy')
 def _gram_matrix(solved: Array) -> Array:
     """Return ``e^T C^-1 e`` (5, 5) of displacement fields e, of which ``U^-T e`` is known."""
-    gram = np.zeros((FIELDS, EIGHT))
+    gram = np.zeros((FIELDS, LANES))
     for k in range(len(solved)):
-        line = take(solved, k)
+        line = load(solved, k)
         for a in range(FIELDS):
-            put(take(gram, a) + solved[k, a] * line, gram, a)
+            store(load(gram, a) + solved[k, a] * line, gram, a)
     return gram[:, :FIELDS].copy()
 
 

@@ -8,7 +8,7 @@ from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
-from ...numerics.simd import put, take_six
+from ...numerics.simd import load_six, store
 
 Array = NDArray[np.float64]
 
@@ -135,7 +135,7 @@ def fill_force_changes(i: int, twist: Array, motion: Array, stiffness: Array,
                        response: Array) -> None:
     """Fill by how much each of a twist's six components lowers the springs' forces."""
     for a in range(ROWS):
-        put((stiffness[i, a] * take_six(motion, i, a)) * twist, response, a)
+        store((stiffness[i, a] * load_six(motion, i, a)) * twist, response, a)
 
 
 @njit(cache=True, inline='always')

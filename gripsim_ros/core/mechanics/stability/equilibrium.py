@@ -13,7 +13,7 @@ from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
-from ...numerics.simd import fill, put, put_six, take_six
+from ...numerics.simd import broadcast, load_six, store, store_six
 from .contact_springs import (ROWS, SLIDING, fill_force_changes, fill_slip_tangent, radial_return2,
                               radial_return3, spring_force)
 
@@ -58,7 +58,7 @@ def fill_residual_and_derivative(load: Array, grasp: GraspStiffness, response: A
 def fill_residual(load: Array, grasp: GraspStiffness, response: Array, state: Array) -> float:
     """Fill the residual alone at a twist; return its norm."""
     motion, action, starts, stiffness = grasp[0]
-    friction, twist, total = grasp[2], take_six(state, 7), take_six(load)
+    friction, twist, total = grasp[2], load_six(state, 7), load_six(load)
     for i in range(len(starts)):
         fill_force_changes(i, twist, motion, stiffness, response)
         normal = spring_force(starts[i, 0], 0, response)
@@ -69,13 +69,13 @@ def fill_residual(load: Array, grasp: GraspStiffness, response: Array, state: Ar
             spring_force(0.0, 3, response), friction * normal)
         tilt, other = radial_return2(spring_force(starts[i, 1], 4, response),
                                      spring_force(starts[i, 2], 5, response), normal)
-        total = total + take_six(action, i, 0) * normal
-        total = total + take_six(action, i, 1) * first
-        total = total + take_six(action, i, 2) * second
-        total = total + take_six(action, i, 3) * torsion
-        total = total + take_six(action, i, 4) * tilt
-        total = total + take_six(action, i, 5) * other
-    put_six(total, state, 0)
+        total = total + load_six(action, i, 0) * normal
+        total = total + load_six(action, i, 1) * first
+        total = total + load_six(action, i, 2) * second
+        total = total + load_six(action, i, 3) * torsion
+        total = total + load_six(action, i, 4) * tilt
+        total = total + load_six(action, i, 5) * other
+    store_six(total, state, 0)
     return norm6(state[0])
 
 
@@ -83,8 +83,9 @@ def fill_residual(load: Array, grasp: GraspStiffness, response: Array, state: Ar
 def fill_derivative(grasp: GraspStiffness, response: Array, state: Array) -> None:
     """Fill the residual's derivative alone at a twist."""
     motion, action, starts, stiffness = grasp[0]
-    friction, twist = grasp[2], take_six(state, 7)
-    p, q, r, u, v, w = fill(0.0), fill(0.0), fill(0.0), fill(0.0), fill(0.0), fill(0.0)
+    friction, twist = grasp[2], load_six(state, 7)
+    p, q, r = broadcast(0.0), broadcast(0.0), broadcast(0.0)
+    u, v, w = broadcast(0.0), broadcast(0.0), broadcast(0.0)
     for i in range(len(starts)):
         fill_force_changes(i, twist, motion, stiffness, response)
         normal = spring_force(starts[i, 0], 0, response)
@@ -94,7 +95,7 @@ def fill_derivative(grasp: GraspStiffness, response: Array, state: Array) -> Non
                    spring_force(0.0, 3, response))
         f, g = spring_force(starts[i, 1], 4, response), spring_force(starts[i, 2], 5, response)
         for a in range(ROWS):
-            put(fill(0.0), response, a)
+            store(broadcast(0.0), response, a)
         for a in range(ROWS):
             response[a, a] = -stiffness[i, a]
         slide, tilt = np.sqrt(x * x + y * y + z * z), np.sqrt(f * f + g * g)
@@ -109,19 +110,19 @@ def fill_derivative(grasp: GraspStiffness, response: Array, state: Array) -> Non
             for d in range(ROWS):
                 slope = response[c, d]
                 if slope != 0.0:
-                    along = take_six(motion, i, d)
+                    along = load_six(motion, i, d)
                     p = p + slope * action[i, c, 0] * along
                     q = q + slope * action[i, c, 1] * along
                     r = r + slope * action[i, c, 2] * along
                     u = u + slope * action[i, c, 3] * along
                     v = v + slope * action[i, c, 4] * along
                     w = w + slope * action[i, c, 5] * along
-    put_six(p, state, 1)
-    put_six(q, state, 2)
-    put_six(r, state, 3)
-    put_six(u, state, 4)
-    put_six(v, state, 5)
-    put_six(w, state, 6)
+    store_six(p, state, 1)
+    store_six(q, state, 2)
+    store_six(r, state, 3)
+    store_six(u, state, 4)
+    store_six(v, state, 5)
+    store_six(w, state, 6)
 
 
 @njit(cache=True)
@@ -148,14 +149,14 @@ def solve6(matrix: Array, right: Array, solution: Array) -> bool:
                 pivot = row
         if not abs(matrix[pivot, column]) > RELATIVE_PIVOT * largest:
             return False
-        upper = take_six(matrix, pivot)
+        upper = load_six(matrix, pivot)
         if pivot != column:
-            put_six(take_six(matrix, column), matrix, pivot)
-            put_six(upper, matrix, column)
+            store_six(load_six(matrix, column), matrix, pivot)
+            store_six(upper, matrix, column)
             solution[column], solution[pivot] = solution[pivot], solution[column]
         for row in range(column + 1, 6):
             factor = matrix[row, column] / matrix[column, column]
-            put_six(take_six(matrix, row) - factor * upper, matrix, row)
+            store_six(load_six(matrix, row) - factor * upper, matrix, row)
             solution[row] -= factor * solution[column]
     for row in range(5, -1, -1):
         for b in range(row + 1, 6):
@@ -181,10 +182,10 @@ def elastic_stiffness(contacts: Contacts, loads: Array, rows: int) -> Array:
     for i in range(len(starts)):
         if loads[i] > 0.0:
             for c in range(rows):
-                along = take_six(motion, i, c)
+                along = load_six(motion, i, c)
                 for a in range(6):
                     left = stiffness[i, c] * motion[i, c, a]
-                    put_six(take_six(matrix, a) + left * along, matrix, a)
+                    store_six(load_six(matrix, a) + left * along, matrix, a)
     return matrix
 
 
@@ -262,12 +263,12 @@ def solve_equilibrium(x: Array, load: Array, grasp: GraspStiffness) -> bool:
             elastic[:] = elastic_stiffness(grasp[0], np.ones(len(grasp[1])), ROWS)
             springs = True
         for a in range(6):
-            put_six(damping * take_six(elastic, a) - take_six(state, a + 1), matrix, a)
+            store_six(damping * load_six(elastic, a) - load_six(state, a + 1), matrix, a)
         lower = False
         if solve6(matrix, residual, step):
             size, lower = line_search(state, size, step, problem, response, trial)
-            put_six(take_six(trial, 0), state, 0)
-            put_six(take_six(trial, 7), state, 7)
+            store_six(load_six(trial, 0), state, 0)
+            store_six(load_six(trial, 7), state, 7)
         damping = next_damping(damping, lower)
     x[:] = state[7]
     return bool(size <= tolerance)

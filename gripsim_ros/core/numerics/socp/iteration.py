@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..simd import fill, put, smaller, take, where
+from ..simd import broadcast, load, select, smaller, store
 from .cone import (
     CONE, add_identity, into_cones, jordan_product, jordan_quotient, nesterov_todd, no_scaling,
     shorten_steps, weigh)
@@ -38,10 +38,10 @@ def prepare_starts(room: Array, at: Places, objective: Array, balance: Array, ro
     no_scaling(room, at.m, at.size, at.scaling)
     factorise(room, at, balance, rows, filled, every)
     for i in range(at.n):
-        put(fill(-objective[i]), room, at.goal + i)
+        store(broadcast(-objective[i]), room, at.goal + i)
     for i in range(at.n, at.n + at.p + at.size):
-        put(fill(0.0), room, at.goal + i)
-    put(fill(0.0), room, REFINE)
+        store(broadcast(0.0), room, at.goal + i)
+    store(broadcast(0.0), room, REFINE)
     solve_step(room, at, balance, rows, filled, every, at.goal, at.x)
     into_cones(room, at.m, at.size, at.x + at.n + at.p)
 
@@ -51,14 +51,14 @@ def start(room: Array, at: Places, balance: Array, rows: Array, filled: BoolArra
           every: BoolArray) -> None:
     """Write the ``x`` and ``s`` of the primal problem's least squares, s moved into the cones."""
     for i in range(at.n):
-        put(fill(0.0), room, at.goal + i)
+        store(broadcast(0.0), room, at.goal + i)
     for i in range(at.n, at.n + at.p + at.size):
-        put(take(room, at.task + i), room, at.goal + i)
+        store(load(room, at.task + i), room, at.goal + i)
     solve_step(room, at, balance, rows, filled, every, at.goal, at.dx)
     for i in range(at.n):
-        put(take(room, at.dx + i), room, at.x + i)
+        store(load(room, at.dx + i), room, at.x + i)
     for i in range(at.size):
-        put(-take(room, at.dx + at.n + at.p + i), room, at.s + i)
+        store(-load(room, at.dx + at.n + at.p + i), room, at.s + i)
     into_cones(room, at.m, at.size, at.s)
 
 
@@ -73,18 +73,18 @@ def _along(room: Array, at: Places, objective: Array, x: int) -> Array:
 def write_residuals(room: Array, at: Places, objective: Array, balance: Array,
                     rows: Array) -> None:
     """Write what is missing of the embedding's equations."""
-    n, p, x, residual, tau = at.n, at.p, at.x, at.residual, take(room, TAU)
+    n, p, x, residual, tau = at.n, at.p, at.x, at.residual, load(room, TAU)
     transposed_product(room, balance, rows, at.size, x + n, x + n + p, residual)
     for i in range(n):
-        put(take(room, residual + i) + tau * objective[i], room, residual + i)
+        store(load(room, residual + i) + tau * objective[i], room, residual + i)
     product(room, balance, rows, at.size, x, residual + n, residual + n + p)
     for i in range(n, n + p):
-        put(take(room, at.task + i) * tau - take(room, residual + i), room, residual + i)
+        store(load(room, at.task + i) * tau - load(room, residual + i), room, residual + i)
     for i in range(at.size):
         place = residual + n + p + i
-        put(take(room, at.task + n + p + i) * tau - take(room, at.s + i) - take(room, place),
-            room, place)
-    put(-_along(room, at, objective, x) - take(room, KAPPA), room, LAST)
+        store(load(room, at.task + n + p + i) * tau - load(room, at.s + i) - load(room, place),
+              room, place)
+    store(-_along(room, at, objective, x) - load(room, KAPPA), room, LAST)
 
 
 @njit(cache=True, error_model='numpy')
@@ -97,24 +97,24 @@ def move_on(room: Array, at: Places, objective: Array, balance: Array, rows: Arr
     weigh(room, m, size, at.scaling, z, at.weighted, False)
     jordan_product(room, m, size, at.weighted, at.weighted, at.products)
     for i in range(at.products, at.products + size):
-        put(-take(room, i), room, i)
-    put(-take(room, KAPPA) * take(room, TAU), room, PUSH)
-    put(fill(1.0), room, SHARE)
+        store(-load(room, i), room, i)
+    store(-load(room, KAPPA) * load(room, TAU), room, PUSH)
+    store(broadcast(1.0), room, SHARE)
     for attempt in range(2):
         _direction(room, at, objective, balance, rows, filled, every)
-        put(fill(np.inf), room, STEP)
+        store(broadcast(np.inf), room, STEP)
         shorten_steps(room, m, size, at.s, at.ds, STEP)
         shorten_steps(room, m, size, z, dz, STEP)
-        dtau, dkappa, step = take(room, DTAU), take(room, DKAPPA), take(room, STEP)
-        step = smaller(step, where(dtau < 0.0, -take(room, TAU) / dtau, np.inf))
-        step = smaller(step, where(dkappa < 0.0, -take(room, KAPPA) / dkappa, np.inf))
-        put(step, room, STEP)
+        dtau, dkappa, step = load(room, DTAU), load(room, DKAPPA), load(room, STEP)
+        step = smaller(step, select(dtau < 0.0, -load(room, TAU) / dtau, np.inf))
+        step = smaller(step, select(dkappa < 0.0, -load(room, KAPPA) / dkappa, np.inf))
+        store(step, room, STEP)
         if attempt == 0:
             _correct(room, at)
-    step = smaller(STEP_SHARE * take(room, STEP), 1.0)
-    put(step, room, STEP)
-    put(take(room, TAU) + step * take(room, DTAU), room, TAU)
-    put(take(room, KAPPA) + step * take(room, DKAPPA), room, KAPPA)
+    step = smaller(STEP_SHARE * load(room, STEP), 1.0)
+    store(step, room, STEP)
+    store(load(room, TAU) + step * load(room, DTAU), room, TAU)
+    store(load(room, KAPPA) + step * load(room, DKAPPA), room, KAPPA)
     add_scaled(room, at.x, step, at.dx, triple)
     add_scaled(room, at.s, step, at.ds, size)
 
@@ -124,18 +124,18 @@ def _scale(room: Array, at: Places, objective: Array, balance: Array, rows: Arra
            filled: BoolArray, every: BoolArray) -> None:
     """Factorise at the iterates, and solve for the part of all directions that tau drives."""
     m, size, z = at.m, at.size, at.x + at.n + at.p
-    tau, kappa = take(room, TAU), take(room, KAPPA)
+    tau, kappa = load(room, TAU), load(room, KAPPA)
     degree = m + (size - m) // CONE + 1.0
     mu = (dot(room, at.s, z, size) + kappa * tau) / degree
-    put(mu, room, MU)
-    close = where(mu < REFINED * tau * tau, 1.0, fill(0.0))
-    put(where(take(room, BUSY) > 0.0, close, 0.0), room, REFINE)
+    store(mu, room, MU)
+    close = select(mu < REFINED * tau * tau, 1.0, broadcast(0.0))
+    store(select(load(room, BUSY) > 0.0, close, 0.0), room, REFINE)
     nesterov_todd(room, m, size, at.s, z, at.scaling)
     factorise(room, at, balance, rows, filled, every)
     for i in range(at.n):
-        put(fill(-objective[i]), room, at.task + i)
+        store(broadcast(-objective[i]), room, at.task + i)
     solve_step(room, at, balance, rows, filled, every, at.task, at.constant)
-    put(kappa / tau - _along(room, at, objective, at.constant), room, BELOW)
+    store(kappa / tau - _along(room, at, objective, at.constant), room, BELOW)
 
 
 @njit(cache=True, error_model='numpy')
@@ -149,24 +149,24 @@ def _direction(room: Array, at: Places, objective: Array, balance: Array, rows: 
     n, p, m, size, goal, residual = at.n, at.p, at.m, at.size, at.goal, at.residual
     jordan_quotient(room, m, size, at.weighted, at.products, at.divided)
     weigh(room, m, size, at.scaling, at.divided, at.ds, False)
-    share = take(room, SHARE)
+    share = load(room, SHARE)
     for i in range(n):
-        put(-share * take(room, residual + i), room, goal + i)
+        store(-share * load(room, residual + i), room, goal + i)
     for i in range(n, n + p):
-        put(share * take(room, residual + i), room, goal + i)
+        store(share * load(room, residual + i), room, goal + i)
     for i in range(size):
         place = n + p + i
-        put(share * take(room, residual + place) - take(room, at.ds + i), room, goal + place)
+        store(share * load(room, residual + place) - load(room, at.ds + i), room, goal + place)
     solve_step(room, at, balance, rows, filled, every, goal, at.dx)
-    tau, push = take(room, TAU), take(room, PUSH)
-    dtau = (push / tau - share * take(room, LAST)
-            + _along(room, at, objective, at.dx)) / take(room, BELOW)
-    put(dtau, room, DTAU)
-    put((push - take(room, KAPPA) * dtau) / tau, room, DKAPPA)
+    tau, push = load(room, TAU), load(room, PUSH)
+    dtau = (push / tau - share * load(room, LAST)
+            + _along(room, at, objective, at.dx)) / load(room, BELOW)
+    store(dtau, room, DTAU)
+    store((push - load(room, KAPPA) * dtau) / tau, room, DKAPPA)
     add_scaled(room, at.dx, dtau, at.constant, n + p + size)
     weigh(room, m, size, at.scaling, at.dx + n + p, at.products, False)
     for i in range(size):
-        put(take(room, at.divided + i) - take(room, at.products + i), room, at.divided + i)
+        store(load(room, at.divided + i) - load(room, at.products + i), room, at.divided + i)
     weigh(room, m, size, at.scaling, at.divided, at.ds, False)
 
 
@@ -174,14 +174,14 @@ def _direction(room: Array, at: Places, objective: Array, balance: Array, rows: 
 def _correct(room: Array, at: Places) -> None:
     """Write Mehrotra's right-hand side over the scaled ``dz``, and its push and share."""
     m, size, cross = at.m, at.size, at.half
-    rest = 1.0 - smaller(take(room, STEP), 1.0)
+    rest = 1.0 - smaller(load(room, STEP), 1.0)
     sigma = rest * (rest * rest)
-    target = sigma * take(room, MU)
-    put(target - take(room, KAPPA) * take(room, TAU) - take(room, DTAU) * take(room, DKAPPA),
-        room, PUSH)
-    put(1.0 - sigma, room, SHARE)
+    target = sigma * load(room, MU)
+    store(target - load(room, KAPPA) * load(room, TAU) - load(room, DTAU) * load(room, DKAPPA),
+          room, PUSH)
+    store(1.0 - sigma, room, SHARE)
     jordan_product(room, m, size, at.divided, at.products, cross)
     jordan_product(room, m, size, at.weighted, at.weighted, at.products)
     for i in range(size):
-        put(-take(room, at.products + i) - take(room, cross + i), room, at.products + i)
+        store(-load(room, at.products + i) - load(room, cross + i), room, at.products + i)
     add_identity(room, m, size, at.products, target)

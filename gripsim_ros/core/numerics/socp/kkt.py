@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..simd import EIGHT, fill, larger, put, root, take, where
+from ..simd import LANES, broadcast, larger, load, select, sqrt, store
 from .cone import CONE, weigh
 from .workspace import GOOD, Places, REFINE
 
@@ -44,22 +44,22 @@ def filled_entries(rows: Array, cones: int) -> BoolArray:
 def add_dot(room: Array, a: int, b: int, count: int, factor: float, total: Array) -> Array:
     """Return totals (8,) and a multiple of the inner products of two vectors."""
     for i in range(count):
-        total = total + factor * take(room, a + i) * take(room, b + i)
+        total = total + factor * load(room, a + i) * load(room, b + i)
     return total
 
 
 @njit(cache=True, error_model='numpy')
 def dot(room: Array, a: int, b: int, count: int) -> Array:
     """Return the inner products (8,) of two vectors."""
-    return add_dot(room, a, b, count, 1.0, fill(0.0))
+    return add_dot(room, a, b, count, 1.0, broadcast(0.0))
 
 
 @njit(cache=True, error_model='numpy')
 def along_all(room: Array, a: Array, b: int) -> Array:
     """Return the inner products (8,) of a vector that all lanes share with others."""
-    total = fill(0.0)
+    total = broadcast(0.0)
     for i in range(len(a)):
-        total = total + a[i] * take(room, b + i)
+        total = total + a[i] * load(room, b + i)
     return total
 
 
@@ -67,7 +67,7 @@ def along_all(room: Array, a: Array, b: int) -> Array:
 def add_scaled(room: Array, a: int, factor: Array, b: int, count: int) -> None:
     """Add multiples (8,) of b to a."""
     for i in range(count):
-        put(take(room, a + i) + factor * take(room, b + i), room, a + i)
+        store(load(room, a + i) + factor * load(room, b + i), room, a + i)
 
 
 @njit(cache=True, error_model='numpy')
@@ -76,15 +76,15 @@ def transposed_product(room: Array, balance: Array, rows: Array, size: int, y: i
     """Write ``A'y + G'z`` for a z of a size."""
     m = len(rows)
     for i in range(rows.shape[1]):
-        total = fill(0.0)
+        total = broadcast(0.0)
         if m + i < size:
-            total = -take(room, z + m + i)
+            total = -load(room, z + m + i)
         for r in range(len(balance)):
-            total = total + balance[r, i] * take(room, y + r)
+            total = total + balance[r, i] * load(room, y + r)
         for r in range(m):
             if rows[r, i] != 0.0:
-                total = total + rows[r, i] * take(room, z + r)
-        put(total, room, result + i)
+                total = total + rows[r, i] * load(room, z + r)
+        store(total, room, result + i)
 
 
 @njit(cache=True, error_model='numpy')
@@ -93,18 +93,18 @@ def product(room: Array, balance: Array, rows: Array, size: int, x: int, on_bala
     """Write ``A x`` and ``G x``, the latter of a size."""
     m, n = rows.shape
     for r in range(len(balance)):
-        total = fill(0.0)
+        total = broadcast(0.0)
         for i in range(n):
-            total = total + balance[r, i] * take(room, x + i)
-        put(total, room, on_balance + r)
+            total = total + balance[r, i] * load(room, x + i)
+        store(total, room, on_balance + r)
     for r in range(m):
-        total = fill(0.0)
+        total = broadcast(0.0)
         for i in range(n):
             if rows[r, i] != 0.0:
-                total = total + rows[r, i] * take(room, x + i)
-        put(total, room, on_rows + r)
+                total = total + rows[r, i] * load(room, x + i)
+        store(total, room, on_rows + r)
     for i in range(size - m):
-        put(-take(room, x + i), room, on_rows + m + i)
+        store(-load(room, x + i), room, on_rows + m + i)
 
 
 @njit(cache=True, error_model='numpy')
@@ -113,18 +113,18 @@ def factorise(room: Array, at: Places, balance: Array, rows: Array, filled: Bool
     """Factorise the normal equations under the scaling; write whether it went well."""
     n, p, through = at.n, at.p, at.through
     _assemble(room, rows, filled, at.size, at.scaling, at.normal)
-    put(fill(1.0), room, GOOD)
+    store(broadcast(1.0), room, GOOD)
     cholesky(room, filled, at.normal, at.diagonal)
     for i in range(n):
         for r in range(p):
-            put(fill(balance[r, i]), room, through + i * p + r)
+            store(broadcast(balance[r, i]), room, through + i * p + r)
     go_through(room, filled, at.normal, at.diagonal, p, through)
     for r in range(p):
         for c in range(r, p):
-            total = fill(0.0)
+            total = broadcast(0.0)
             for i in range(through, through + n * p, p):
-                total = total + take(room, i + r) * take(room, i + c)
-            put(total, room, at.schur + r * p + c)
+                total = total + load(room, i + r) * load(room, i + c)
+            store(total, room, at.schur + r * p + c)
     cholesky(room, every, at.schur, at.schur_diagonal)
 
 
@@ -136,24 +136,24 @@ def _assemble(room: Array, rows: Array, filled: BoolArray, size: int, scaling: i
     for i in range(n):
         for j in range(i, n):
             if filled[i, j]:
-                total = fill(0.0)
+                total = broadcast(0.0)
                 for r in range(m):
                     factor = rows[r, i] * rows[r, j]
                     if factor != 0.0:
-                        line = take(room, scaling + r)
+                        line = load(room, scaling + r)
                         total = total + factor / (line * line)
-                put(total, room, normal + i * n + j)
+                store(total, room, normal + i * n + j)
     for cone in range((size - m) // CONE):
         w, first = scaling + m + (CONE + 1) * cone, normal + CONE * cone * (n + 1)
-        width = take(room, w)
+        width = load(room, w)
         square = width * width
         for i in range(CONE):
             for j in range(i, CONE):
                 double = 2.0 if i == 0 and j == 0 or i > 0 else -2.0
                 single = 0.0 if i != j else (1.0 if i else -1.0)
-                entry = double * take(room, w + 1 + i) * take(room, w + 1 + j) + single
+                entry = double * load(room, w + 1 + i) * load(room, w + 1 + j) + single
                 place = first + i * n + j
-                put(take(room, place) + entry / square, room, place)
+                store(load(room, place) + entry / square, room, place)
 
 
 @njit(cache=True, error_model='numpy')
@@ -164,26 +164,26 @@ def cholesky(room: Array, filled: BoolArray, upper: int, inverse: int) -> None:
     Also writes the inverses of U's diagonal, and takes ``GOOD`` from lanes whose matrix is not
     finite. Entries that are not ``filled (n, n)`` are not looked at.
     """
-    n, largest = len(filled), fill(0.0)
+    n, largest = len(filled), broadcast(0.0)
     for i in range(n):
-        largest = larger(largest, take(room, upper + i * (n + 1)))
+        largest = larger(largest, load(room, upper + i * (n + 1)))
     for k in range(n):
         line = upper + k * n
-        scale = 1.0 / root(larger(take(room, line + k), PIVOT * largest))
-        put(scale, room, inverse + k)
+        scale = 1.0 / sqrt(larger(load(room, line + k), PIVOT * largest))
+        store(scale, room, inverse + k)
         for j in range(k, n):
             if filled[k, j]:
-                put(take(room, line + j) * scale, room, line + j)
+                store(load(room, line + j) * scale, room, line + j)
         for i in range(k + 1, n):
             if filled[k, i]:
-                factor = take(room, line + i)
+                factor = load(room, line + i)
                 for j in range(i, n):
                     if filled[k, j]:
                         place = upper + i * n + j
-                        put(take(room, place) - factor * take(room, line + j), room, place)
+                        store(load(room, place) - factor * load(room, line + j), room, place)
     if n:
-        good = where(largest > 0.0, take(room, GOOD), 0.0)
-        put(where(largest < np.inf, good, 0.0), room, GOOD)
+        good = select(largest > 0.0, load(room, GOOD), 0.0)
+        store(select(largest < np.inf, good, 0.0), room, GOOD)
 
 
 @njit(cache=True, error_model='numpy')
@@ -192,14 +192,14 @@ def go_through(room: Array, filled: BoolArray, upper: int, inverse: int, count: 
     """Solve ``U'X = B`` in place for so many columns of B."""
     n = len(filled)
     for i in range(n):
-        scale, line = take(room, inverse + i), columns + i * count
+        scale, line = load(room, inverse + i), columns + i * count
         for r in range(line, line + count):
-            put(take(room, r) * scale, room, r)
+            store(load(room, r) * scale, room, r)
         for j in range(i + 1, n):
             if filled[i, j]:
-                factor, other = take(room, upper + i * n + j), columns + j * count
+                factor, other = load(room, upper + i * n + j), columns + j * count
                 for r in range(count):
-                    put(take(room, other + r) - factor * take(room, line + r), room, other + r)
+                    store(load(room, other + r) - factor * load(room, line + r), room, other + r)
 
 
 @njit(cache=True, error_model='numpy')
@@ -213,7 +213,7 @@ def solve_step(room: Array, at: Places, balance: Array, rows: Array, filled: Boo
     n, p, m, size = at.n, at.p, at.m, at.size
     _solve_once(room, at, balance, rows, filled, every, goal, solution)
     wanted = False
-    for lane in range(EIGHT):
+    for lane in range(LANES):
         wanted |= room[REFINE, lane] > 0.0
     if not wanted:
         return
@@ -222,14 +222,14 @@ def solve_step(room: Array, at: Places, balance: Array, rows: Array, filled: Boo
     product(room, balance, rows, size, solution, lacking + n, lacking + n + p)
     weigh(room, m, size, at.scaling, z, at.half, False)
     weigh(room, m, size, at.scaling, at.half, at.whole, False)
-    add_scaled(room, lacking + n + p, fill(-1.0), at.whole, size)
+    add_scaled(room, lacking + n + p, broadcast(-1.0), at.whole, size)
     for i in range(n + p + size):
-        put(take(room, goal + i) - take(room, lacking + i), room, lacking + i)
+        store(load(room, goal + i) - load(room, lacking + i), room, lacking + i)
     _solve_once(room, at, balance, rows, filled, every, lacking, at.repair)
-    mask = take(room, REFINE) > 0.0
+    mask = load(room, REFINE) > 0.0
     for i in range(n + p + size):
-        put(take(room, solution + i) + where(mask, take(room, at.repair + i), 0.0), room,
-            solution + i)
+        store(load(room, solution + i) + select(mask, load(room, at.repair + i), 0.0), room,
+              solution + i)
 
 
 @njit(cache=True, error_model='numpy')
@@ -240,35 +240,35 @@ def _solve_once(room: Array, at: Places, balance: Array, rows: Array, filled: Bo
     weigh(room, m, size, at.scaling, r, half, True)
     weigh(room, m, size, at.scaling, half, whole, True)
     for i in range(n):
-        total = take(room, goal + i)
+        total = load(room, goal + i)
         if m + i < size:
-            total = total - take(room, whole + m + i)
+            total = total - load(room, whole + m + i)
         for k in range(m):
             if rows[k, i] != 0.0:
-                total = total + rows[k, i] * take(room, whole + k)
-        put(total, room, solution + i)
+                total = total + rows[k, i] * load(room, whole + k)
+        store(total, room, solution + i)
     _forth(room, filled, at.normal, at.diagonal, solution)
     for c in range(p):
-        total = -take(room, goal + n + c)
+        total = -load(room, goal + n + c)
         for i in range(n):
-            total = total + take(room, solution + i) * take(room, through + i * p + c)
-        put(total, room, y + c)
+            total = total + load(room, solution + i) * load(room, through + i * p + c)
+        store(total, room, y + c)
     _forth(room, every, at.schur, at.schur_diagonal, y)
     _back(room, every, at.schur, at.schur_diagonal, y)
     for i in range(n):
-        total = take(room, solution + i)
+        total = load(room, solution + i)
         for c in range(p):
-            total = total - take(room, through + i * p + c) * take(room, y + c)
-        put(total, room, solution + i)
+            total = total - load(room, through + i * p + c) * load(room, y + c)
+        store(total, room, solution + i)
     _back(room, filled, at.normal, at.diagonal, solution)
     for k in range(m):
-        total = -take(room, r + k)
+        total = -load(room, r + k)
         for i in range(n):
             if rows[k, i] != 0.0:
-                total = total + rows[k, i] * take(room, solution + i)
-        put(total, room, half + k)
+                total = total + rows[k, i] * load(room, solution + i)
+        store(total, room, half + k)
     for i in range(size - m):
-        put(-take(room, solution + i) - take(room, r + m + i), room, half + m + i)
+        store(-load(room, solution + i) - load(room, r + m + i), room, half + m + i)
     weigh(room, m, size, at.scaling, half, whole, True)
     weigh(room, m, size, at.scaling, whole, z, True)
 
@@ -278,11 +278,11 @@ def _forth(room: Array, filled: BoolArray, upper: int, inverse: int, v: int) -> 
     """Solve ``U'x = v`` in place."""
     n = len(filled)
     for j in range(n):
-        total = take(room, v + j)
+        total = load(room, v + j)
         for i in range(j):
             if filled[i, j]:
-                total = total - take(room, upper + i * n + j) * take(room, v + i)
-        put(total * take(room, inverse + j), room, v + j)
+                total = total - load(room, upper + i * n + j) * load(room, v + i)
+        store(total * load(room, inverse + j), room, v + j)
 
 
 @njit(cache=True, error_model='numpy')
@@ -290,8 +290,8 @@ def _back(room: Array, filled: BoolArray, upper: int, inverse: int, v: int) -> N
     """Solve ``U x = v`` in place."""
     n = len(filled)
     for i in range(n - 1, -1, -1):
-        total = take(room, v + i)
+        total = load(room, v + i)
         for j in range(i + 1, n):
             if filled[i, j]:
-                total = total - take(room, upper + i * n + j) * take(room, v + j)
-        put(total * take(room, inverse + i), room, v + i)
+                total = total - load(room, upper + i * n + j) * load(room, v + j)
+        store(total * load(room, inverse + i), room, v + i)

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..simd import EIGHT
+from ..simd import LANES
 from .workspace import BUSY, KAPPA, LOWEST, Places, TAU
 
 Array = NDArray[np.float64]
@@ -68,10 +68,10 @@ def end_lanes(room: Array, at: Places, cases: IntArray, verdict: IntArray, solut
     none.
     """
     first = len(solutions)
-    for lane in range(EIGHT):
+    for lane in range(LANES):
         if cases[lane] != IDLE and verdict[lane] == INFEASIBLE:
             first = min(first, cases[lane])
-    for lane in range(EIGHT):
+    for lane in range(LANES):
         case = cases[lane]
         if case == IDLE or verdict[lane] == RUNNING and case <= first:
             continue

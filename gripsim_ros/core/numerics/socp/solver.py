@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..simd import EIGHT, fill, larger, put, root, take
+from ..simd import LANES, broadcast, larger, load, sqrt, store
 from .iteration import move_on, prepare_starts, start, write_residuals
 from .kkt import add_dot, along_all, dot, filled_entries
 from .lanes import (
@@ -171,9 +171,9 @@ def _solve_cases(objective: Array, balance: Array, rows: Array, cones: int, case
     room, starts = make_room(at.rows), np.empty((len(cases), n + p + 2 * at.size))
     filled, every = filled_entries(rows, cones), np.ones((p, p), np.bool_)
     prepare_starts(room, at, objective, balance, rows, filled, every)
-    for begin in range(0, len(cases), EIGHT):
-        chunk = min(EIGHT, len(cases) - begin)
-        for lane in range(EIGHT):       # those to spare repeat the last case
+    for begin in range(0, len(cases), LANES):
+        chunk = min(LANES, len(cases) - begin)
+        for lane in range(LANES):       # those to spare repeat the last case
             case = cases[begin + min(lane, chunk - 1)]
             put_case(room, at, lane, right[case], limits[case])
         start(room, at, balance, rows, filled, every)
@@ -192,10 +192,10 @@ def _solve(room: Array, at: Places, objective: Array, balance: Array, rows: Arra
            filled: BoolArray, every: BoolArray, starts: Array, cases: IntArray, right: Array,
            limits: Array, solutions: Array, verdicts: IntArray) -> None:
     """Write solutions and verdicts of cases from their starts, eight of them at a time."""
-    verdict, lanes = np.empty(EIGHT, np.int64), np.full(EIGHT, IDLE)
-    age, waiting = np.zeros(EIGHT, np.int64), 0
+    verdict, lanes = np.empty(LANES, np.int64), np.full(LANES, IDLE)
+    age, waiting = np.zeros(LANES, np.int64), 0
     while True:
-        for lane in range(EIGHT):
+        for lane in range(LANES):
             if lanes[lane] == IDLE and waiting < len(cases):
                 case = cases[waiting]
                 lanes[lane], age[lane] = case, 0
@@ -209,7 +209,7 @@ def _solve(room: Array, at: Places, objective: Array, balance: Array, rows: Arra
         if waiting == len(cases) and (lanes == IDLE).all():
             return
         move_on(room, at, objective, balance, rows, filled, every)
-        for lane in range(EIGHT):
+        for lane in range(LANES):
             age[lane] += 1
             verdict[lane] = RUNNING
             if not (room[GOOD, lane] > 0.0 and room[STEP, lane] > LEAST_STEP
@@ -222,24 +222,24 @@ def _solve(room: Array, at: Places, objective: Array, balance: Array, rows: Arra
 @njit(cache=True, error_model='numpy')
 def _judge(room: Array, at: Places, objective: Array, verdict: IntArray) -> None:
     """Write the verdicts at the iterates; keep the best solutions and their errors."""
-    n, p, tau, residual = at.n, at.p, take(room, TAU), at.residual
-    errors, proofs, missing = np.empty(EIGHT), np.empty(EIGHT), np.empty(EIGHT)
-    proof = add_dot(room, at.task + n, at.x + n, p + at.size, -1.0, fill(0.0))
+    n, p, tau, residual = at.n, at.p, load(room, TAU), at.residual
+    errors, proofs, missing = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    proof = add_dot(room, at.task + n, at.x + n, p + at.size, -1.0, broadcast(0.0))
     cost = along_all(room, objective, at.x) / tau
-    size = root(dot(room, at.s, at.s, at.size)) / tau
-    error = larger(root(dot(room, residual, residual, n)) / tau,
-                   root(dot(room, residual + n, residual + n, p)) / tau)
+    size = sqrt(dot(room, at.s, at.s, at.size)) / tau
+    error = larger(sqrt(dot(room, residual, residual, n)) / tau,
+                   sqrt(dot(room, residual + n, residual + n, p)) / tau)
     r3 = residual + n + p
-    error = larger(error, root(dot(room, r3, r3, at.size)) / (tau * larger(1.0, size)))
+    error = larger(error, sqrt(dot(room, r3, r3, at.size)) / (tau * larger(1.0, size)))
     error = larger(error, abs(cost - proof / tau) / larger(1.0, abs(cost)))
-    lack = fill(0.0)
+    lack = broadcast(0.0)
     for i in range(n):
-        rest = take(room, residual + i) - objective[i] * tau
+        rest = load(room, residual + i) - objective[i] * tau
         lack = lack + rest * rest
-    put(error, errors)
-    put(proof, proofs)
-    put(root(lack), missing)
-    for lane in range(EIGHT):
+    store(error, errors)
+    store(proof, proofs)
+    store(sqrt(lack), missing)
+    for lane in range(LANES):
         verdict[lane] = RUNNING
         if errors[lane] < room[LOWEST, lane]:
             room[LOWEST, lane] = errors[lane]

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..simd import EIGHT
+from ..simd import LANES
 from .cone import CONE
 
 Array = NDArray[np.float64]
@@ -91,6 +91,6 @@ def make_places(n: int, p: int, m: int, cones: int) -> Places:
 @njit(cache=True, error_model='numpy')
 def make_room(rows: int) -> Array:
     """Return room of zeros for so many rows, each within one line of a processor's cache."""
-    room = np.zeros(EIGHT * (rows + 1))
-    first = -(room.ctypes.data // room.itemsize) % EIGHT
-    return room[first:first + EIGHT * rows].reshape(rows, EIGHT)
+    room = np.zeros(LANES * (rows + 1))
+    first = -(room.ctypes.data // room.itemsize) % LANES
+    return room[first:first + LANES * rows].reshape(rows, LANES)

@@ -10,7 +10,7 @@ from gripsim_ros.core.mechanics.contact.patch_moments import (
     near_others, NORMAL, pairwise_sum, PEAK, RESULTANT, SMOOTHING_REACH, smoothed_pressures,
     sum_patches, TORQUE, WORK)
 from gripsim_ros.core.mechanics.contact.rocking_stiffness import (
-    EIGHT, rigid_motion_fields, rocking_springs, tangent_basis)
+    LANES, rigid_motion_fields, rocking_springs, tangent_basis)
 
 RTOL_ROUNDOFF, ATOL_ROUNDOFF = 1e-9, 1e-11
 #: Nodes of patches: none, without load, few, many, and more patches than lanes.
@@ -77,7 +77,7 @@ def test_sums_of_patches_are_those_of_their_definitions(seed):
             assert_allclose(vectors[row, number], wanted, rtol=0.0, atol=ATOL_ROUNDOFF)
         tangents = tangent_basis(direction)
         fields = rigid_motion_fields(x, n, centre, direction, tangents)
-        moves = np.zeros((count, EIGHT))
+        moves = np.zeros((count, LANES))
         moves[part, :5] = fields
         springs = rocking_springs(fields, areas[part], tangents,
                                   np.linalg.solve(factor.T, moves[order]))

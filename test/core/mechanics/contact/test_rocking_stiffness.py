@@ -16,7 +16,7 @@ from gripsim_ros.core.mechanics.contact import bonded_layer
 from gripsim_ros.core.mechanics.contact.contact_forces import solve_contact_forces
 from gripsim_ros.core.mechanics.contact.patch_resultants import summarise_patches
 from gripsim_ros.core.mechanics.contact.rocking_stiffness import (
-    EIGHT, SINGULARITY_TOLERANCE, rigid_motion_fields, rocking_springs, tangent_basis)
+    LANES, SINGULARITY_TOLERANCE, rigid_motion_fields, rocking_springs, tangent_basis)
 from gripsim_ros.core.mechanics.stability.grasp_forces import (
     MinimalForceOptions, solve_minimal_forces)
 from gripsim_ros.core.mechanics.stability.stability import (
@@ -87,7 +87,7 @@ def test_fields_are_the_motions_of_nodes_along_their_normals(seed):
 
 def random_springs(rng, nodes, aspect=1.0, share=1.0):
     """Return what springs come from; turns about the second axis have so small a part."""
-    fields, solved = rng.normal(size=(nodes, 5)), rng.normal(size=(nodes + 6, EIGHT))
+    fields, solved = rng.normal(size=(nodes, 5)), rng.normal(size=(nodes + 6, LANES))
     fields[:, 4] *= aspect
     solved[:, 4] = solved[:, 3] + share * (solved[:, 4] - solved[:, 3])
     return fields, rng.uniform(0.5, 2.0, nodes), tangent_basis(np.array([0.6, 0.0, 0.8])), solved

@@ -12,7 +12,7 @@ from gripsim_ros.core.mechanics.stability.equilibrium import (
     fill_normal_forces, is_restrained, line_search, next_damping, norm6, solve6, solve_equilibrium,
     solve_load_case, utilisation)
 from gripsim_ros.core.mechanics.stability.margin import grow_load, has_reserve, judge_load_cases
-from gripsim_ros.core.numerics.simd import take_six
+from gripsim_ros.core.numerics.simd import load_six
 from hypothesis import assume, given, settings, strategies as st
 from numba import njit
 import numpy as np
@@ -134,7 +134,7 @@ def test_rows_of_contacts_are_their_motions_and_wrenches():
 def fill_forces(x, motion, start, stiffness, friction, forces):
     """Fill the forces (6,) of a contact that bears any."""
     response = np.empty((6, 8))
-    twist = take_six(x)
+    twist = load_six(x)
     fill_force_changes(0, twist, motion, stiffness, response)
     forces[0] = spring_force(start[0, 0], 0, response)
     forces[1:4] = radial_return3(spring_force(0.0, 1, response), spring_force(0.0, 2, response),

@@ -4,7 +4,7 @@ import sys
 
 from gripsim_ros.core.errors import GripsimError
 from gripsim_ros.core.mechanics.stability.grasp_force_socp import solve_by_clarabel
-from gripsim_ros.core.numerics.simd import EIGHT
+from gripsim_ros.core.numerics.simd import LANES
 from gripsim_ros.core.numerics.socp.cone import CONE
 from gripsim_ros.core.numerics.socp.lanes import INFEASIBLE, SOLVED, UNDECIDED
 from gripsim_ros.core.numerics.socp.solver import ConeProgramme, solve_cone_programme
@@ -105,7 +105,7 @@ def test_cases_behind_an_infeasible_one_are_left_open():
     assert not solutions[1:].any()
 
 
-@given(seeds, st.sampled_from([2, EIGHT - 1, EIGHT + 1, 4 * EIGHT + 3]))
+@given(seeds, st.sampled_from([2, LANES - 1, LANES + 1, 4 * LANES + 3]))
 def test_a_case_is_solved_among_others_to_the_bit_as_alone(seed, count):
     rng = np.random.default_rng(seed)
     programme, right, limits = random_programme(rng, 3)
