@@ -16,7 +16,7 @@ from scipy import sparse
 from ...errors import GripsimError, ShapeError, TaskError
 from ...grasp_theory.contact_set import ContactSet
 from ...grasp_theory.grasp_map import grasp_map
-from ...numerics.socp.cone import CONE
+from ...numerics.socp.cone import CONE_SIZE
 from ...numerics.socp.lanes import INFEASIBLE, SOLVED, UNDECIDED
 from ...numerics.socp.solver import ConeProgramme, TOLERANCE, solve_cone_programme
 from .stability import checked_fields, torque_scale
@@ -214,8 +214,8 @@ class GraspForceSocp:
         self.factors, self.limits, objective, balance, rows = assemble_socp(
             np.ascontiguousarray(space.map), space.count, float(friction), float(sum_weight),
             space.active, limits, np.ascontiguousarray(torques), torque_limits)
-        self.cone_programme = ConeProgramme(objective, balance, rows,
-                                            (len(objective) - 1) // CONE, int(space.active.sum()))
+        self.cone_programme = ConeProgramme(
+            objective, balance, rows, (len(objective) - 1) // CONE_SIZE, int(space.active.sum()))
 
     def solve(self, wrenches: Array) -> tuple[Array, int]:
         """
@@ -234,7 +234,7 @@ class GraspForceSocp:
             The first wrench that nothing balances, -1 if there is none.
         """
         loads = np.linalg.norm(wrenches, axis=1)[:, None]
-        right = np.zeros((len(wrenches), len(self.cone_programme.balance)))
+        right = np.zeros((len(wrenches), len(self.cone_programme.equality)))
         right[:, :6] = -wrenches / loads
         limits = self.limits / loads
         solutions, verdicts = solve_cone_programme(self.cone_programme, right, limits)
@@ -263,22 +263,22 @@ def assemble_socp(columns: Array, count: int, friction: float, sum_weight: float
     """
     n, joints = columns.shape[1], len(torques)
     factors, objective = np.ones(n), np.zeros(n + 1)
-    balance = np.zeros((6 + n // CONE - count, n + 1))
+    balance = np.zeros((6 + n // CONE_SIZE - count, n + 1))
     bounded = np.flatnonzero(np.isfinite(limits))
-    heads = CONE * np.concatenate((np.flatnonzero(active), bounded))
+    heads = CONE_SIZE * np.concatenate((np.flatnonzero(active), bounded))
     first, tried = len(heads), len(heads) - len(bounded)
     rows, right = np.zeros((first + 2 * joints, n + 1)), np.zeros(first + 2 * joints)
     for i in range(count):
-        objective[CONE * i] = sum_weight
-        factors[CONE * i + 1:CONE * (i + 1)] = friction
+        objective[CONE_SIZE * i] = sum_weight
+        factors[CONE_SIZE * i + 1:CONE_SIZE * (i + 1)] = friction
     objective[n] = 1.0
     for a in range(6):
         for i in range(n):
             balance[a, i] = columns[a, i] * factors[i]
     for r in range(6, len(balance)):        # tilting needs normal forces as sliding has them
         for i in range(count):
-            balance[r, CONE * i] = -1.0 if i == r - 6 else -0.0
-            balance[r, CONE * (count + i)] = 1.0 if i == r - 6 else 0.0
+            balance[r, CONE_SIZE * i] = -1.0 if i == r - 6 else -0.0
+            balance[r, CONE_SIZE * (count + i)] = 1.0 if i == r - 6 else 0.0
     for r in range(first):
         rows[r, heads[r]] = 1.0
         if r < tried:
@@ -316,17 +316,18 @@ def solve_by_clarabel(programme: ConeProgramme, right: Array, limits: Array) -> 
     """
     clarabel = _clarabel()
     size, cones = len(programme.objective), programme.cones
-    matrix = np.vstack([programme.balance, programme.rows, -np.eye(CONE * cones, size)])
+    matrix = np.vstack([programme.equality, programme.inequality,
+                        -np.eye(CONE_SIZE * cones, size)])
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = TOLERANCE
     settings.reduced_tol_feas = settings.reduced_tol_gap_abs = CLARABEL_TOLERANCE
     settings.reduced_tol_gap_rel = CLARABEL_TOLERANCE
     kinds = [clarabel.ZeroConeT(len(right)), clarabel.NonnegativeConeT(len(limits))]
-    kinds += [clarabel.SecondOrderConeT(CONE)] * cones
+    kinds += [clarabel.SecondOrderConeT(CONE_SIZE)] * cones
     solver = clarabel.DefaultSolver(
         sparse.csc_matrix((size, size)), programme.objective, sparse.csc_matrix(matrix),
-        np.concatenate([right, limits, np.zeros(CONE * cones)]), kinds, settings)
+        np.concatenate([right, limits, np.zeros(CONE_SIZE * cones)]), kinds, settings)
     answer = solver.solve()
     if answer.status not in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved):
         return None

@@ -1,8 +1,7 @@
 """
-The steps of the conic solver: start, residuals, scaling, predictor and corrector.
+One iteration of the conic solver: residuals, scaling, predictor, corrector and step.
 
-``min c'x`` with ``A x = b``, ``G x + s = h``, in the homogeneous self-dual embedding; see
-``solve_cone_programme``.
+Equations and notation are those of the package's docstring.
 """
 
 import numpy as np
@@ -11,177 +10,191 @@ from numpy.typing import NDArray
 
 from ..simd import broadcast, load, select, smaller, store
 from .cone import (
-    CONE, add_identity, into_cones, jordan_product, jordan_quotient, nesterov_todd, no_scaling,
-    shorten_steps, weigh)
+    CONE_SIZE, add_identity, apply_scaling, identity_scaling, jordan_product, jordan_quotient,
+    limit_steps, nesterov_todd_scaling, shift_into_cone)
 from .kkt import (
-    add_dot, add_scaled, along_all, dot, factorise, product, solve_step, transposed_product)
+    add_dot, add_scaled, apply_constraints, apply_transpose, dot, dot_shared, factorise_kkt,
+    solve_kkt)
 from .workspace import (
-    BELOW, BUSY, DKAPPA, DTAU, KAPPA, LAST, MU, PUSH, Places, REFINE, SHARE, STEP, TAU)
+    ACTIVE, D_KAPPA, DENOMINATOR, DKAPPA, DTAU, GAP, KAPPA, Layout, MU, REFINE, REMOVE, STEP, TAU)
 
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-#: Part of the way to the cones' boundary that a step takes [-].
-STEP_SHARE = 0.99
-#: Below this complementarity a solution of the normal equations is refined [-].
-REFINED = 1e-5
+#: Share of the way to the cones' boundary that a step takes [-].
+STEP_FRACTION = 0.99
+#: Least ``mu / tau^2`` at which KKT solutions need no iterative refinement [-].
+REFINE_BELOW = 1e-5
 
 
 @njit(cache=True, error_model='numpy')
-def prepare_starts(room: Array, at: Places, objective: Array, balance: Array, rows: Array,
-                   filled: BoolArray, every: BoolArray) -> None:
+def start_dual(work: Array, layout: Layout, objective: Array, A: Array, G: Array,
+               pattern: BoolArray, dense: BoolArray) -> None:
     """
-    Factorise for the starts of all cases, and write ``y`` and ``z``, which are the same for all.
+    Factorise ``K(I)``, and write y and z of the starting point, which are those of all cases.
 
-    They are those of the least squares of the dual problem, moved into the cones.
+    They minimise ``|z|`` under ``A'y + G'z + c = 0``; then z is shifted into the cones.
     """
-    no_scaling(room, at.m, at.size, at.scaling)
-    factorise(room, at, balance, rows, filled, every)
-    for i in range(at.n):
-        store(broadcast(-objective[i]), room, at.goal + i)
-    for i in range(at.n, at.n + at.p + at.size):
-        store(broadcast(0.0), room, at.goal + i)
-    store(broadcast(0.0), room, REFINE)
-    solve_step(room, at, balance, rows, filled, every, at.goal, at.x)
-    into_cones(room, at.m, at.size, at.x + at.n + at.p)
+    n, p = layout.n, layout.p
+    identity_scaling(work, layout.m, layout.size, layout.scaling)
+    factorise_kkt(work, layout, A, G, pattern, dense)
+    for i in range(n):
+        store(broadcast(-objective[i]), work, layout.rhs + i)
+    for i in range(n, n + p + layout.size):
+        store(broadcast(0.0), work, layout.rhs + i)
+    store(broadcast(0.0), work, REFINE)
+    solve_kkt(work, layout, A, G, pattern, dense, layout.rhs, layout.x)
+    shift_into_cone(work, layout.m, layout.size, layout.x + n + p)
 
 
 @njit(cache=True, error_model='numpy')
-def start(room: Array, at: Places, balance: Array, rows: Array, filled: BoolArray,
-          every: BoolArray) -> None:
-    """Write the ``x`` and ``s`` of the primal problem's least squares, s moved into the cones."""
-    for i in range(at.n):
-        store(broadcast(0.0), room, at.goal + i)
-    for i in range(at.n, at.n + at.p + at.size):
-        store(load(room, at.task + i), room, at.goal + i)
-    solve_step(room, at, balance, rows, filled, every, at.goal, at.dx)
-    for i in range(at.n):
-        store(load(room, at.dx + i), room, at.x + i)
-    for i in range(at.size):
-        store(-load(room, at.dx + at.n + at.p + i), room, at.s + i)
-    into_cones(room, at.m, at.size, at.s)
+def start_primal(work: Array, layout: Layout, A: Array, G: Array, pattern: BoolArray,
+                 dense: BoolArray) -> None:
+    """
+    Write x and s of the starting point from ``K(I)`` as ``start_dual`` left it.
+
+    They minimise ``|s|`` under ``A x = b`` and ``G x + s = h``; then s is shifted into the cones.
+    """
+    n, p = layout.n, layout.p
+    for i in range(n):
+        store(broadcast(0.0), work, layout.rhs + i)
+    for i in range(n, n + p + layout.size):
+        store(load(work, layout.data + i), work, layout.rhs + i)
+    solve_kkt(work, layout, A, G, pattern, dense, layout.rhs, layout.dx)
+    for i in range(n):
+        store(load(work, layout.dx + i), work, layout.x + i)
+    for i in range(layout.size):
+        store(-load(work, layout.dx + n + p + i), work, layout.s + i)
+    shift_into_cone(work, layout.m, layout.size, layout.s)
 
 
 @njit(cache=True, error_model='numpy')
-def _along(room: Array, at: Places, objective: Array, x: int) -> Array:
+def _gap_product(work: Array, layout: Layout, objective: Array, x: int) -> Array:
     """Return ``c'x + b'y + h'z`` (8,)."""
-    return add_dot(room, at.task + at.n, x + at.n, at.p + at.size, 1.0,
-                   along_all(room, objective, x))
+    return add_dot(work, layout.data + layout.n, x + layout.n, layout.p + layout.size, 1.0,
+                   dot_shared(work, objective, x))
 
 
 @njit(cache=True, error_model='numpy')
-def write_residuals(room: Array, at: Places, objective: Array, balance: Array,
-                    rows: Array) -> None:
-    """Write what is missing of the embedding's equations."""
-    n, p, x, residual, tau = at.n, at.p, at.x, at.residual, load(room, TAU)
-    transposed_product(room, balance, rows, at.size, x + n, x + n + p, residual)
+def compute_residuals(work: Array, layout: Layout, objective: Array, A: Array,
+                      G: Array) -> None:
+    """Write the residuals r1 to r4 of the embedding's equations."""
+    n, p, x, residual, data = layout.n, layout.p, layout.x, layout.residual, layout.data
+    tau = load(work, TAU)
+    apply_transpose(work, A, G, layout.size, x + n, x + n + p, residual)
     for i in range(n):
-        store(load(room, residual + i) + tau * objective[i], room, residual + i)
-    product(room, balance, rows, at.size, x, residual + n, residual + n + p)
+        store(load(work, residual + i) + tau * objective[i], work, residual + i)
+    apply_constraints(work, A, G, layout.size, x, residual + n, residual + n + p)
     for i in range(n, n + p):
-        store(load(room, at.task + i) * tau - load(room, residual + i), room, residual + i)
-    for i in range(at.size):
+        store(load(work, data + i) * tau - load(work, residual + i), work, residual + i)
+    for i in range(layout.size):
         place = residual + n + p + i
-        store(load(room, at.task + n + p + i) * tau - load(room, at.s + i) - load(room, place),
-              room, place)
-    store(-_along(room, at, objective, x) - load(room, KAPPA), room, LAST)
+        store(load(work, data + n + p + i) * tau - load(work, layout.s + i) - load(work, place),
+              work, place)
+    store(-_gap_product(work, layout, objective, x) - load(work, KAPPA), work, GAP)
 
 
 @njit(cache=True, error_model='numpy')
-def move_on(room: Array, at: Places, objective: Array, balance: Array, rows: Array,
-            filled: BoolArray, every: BoolArray) -> None:
-    """Scale, predict, correct and take a step."""
-    m, size, triple = at.m, at.size, at.n + at.p + at.size
-    z, dz = at.x + at.n + at.p, at.dx + at.n + at.p
-    _scale(room, at, objective, balance, rows, filled, every)
-    weigh(room, m, size, at.scaling, z, at.weighted, False)
-    jordan_product(room, m, size, at.weighted, at.weighted, at.products)
-    for i in range(at.products, at.products + size):
-        store(-load(room, i), room, i)
-    store(-load(room, KAPPA) * load(room, TAU), room, PUSH)
-    store(broadcast(1.0), room, SHARE)
+def take_step(work: Array, layout: Layout, objective: Array, A: Array, G: Array,
+              pattern: BoolArray, dense: BoolArray) -> None:
+    """Move the iterates along Mehrotra's predictor and corrector; write ``STEP``."""
+    m, size, triple = layout.m, layout.size, layout.n + layout.p + layout.size
+    z, dz = layout.x + layout.n + layout.p, layout.dx + layout.n + layout.p
+    _factorise_at_iterate(work, layout, objective, A, G, pattern, dense)
+    apply_scaling(work, m, size, layout.scaling, z, layout.lambda_, False)
+    jordan_product(work, m, size, layout.lambda_, layout.lambda_, layout.products)
+    for i in range(layout.products, layout.products + size):
+        store(-load(work, i), work, i)
+    store(-load(work, KAPPA) * load(work, TAU), work, D_KAPPA)
+    store(broadcast(1.0), work, REMOVE)
     for attempt in range(2):
-        _direction(room, at, objective, balance, rows, filled, every)
-        store(broadcast(np.inf), room, STEP)
-        shorten_steps(room, m, size, at.s, at.ds, STEP)
-        shorten_steps(room, m, size, z, dz, STEP)
-        dtau, dkappa, step = load(room, DTAU), load(room, DKAPPA), load(room, STEP)
-        step = smaller(step, select(dtau < 0.0, -load(room, TAU) / dtau, np.inf))
-        step = smaller(step, select(dkappa < 0.0, -load(room, KAPPA) / dkappa, np.inf))
-        store(step, room, STEP)
+        _solve_direction(work, layout, objective, A, G, pattern, dense)
+        store(broadcast(np.inf), work, STEP)
+        limit_steps(work, m, size, layout.s, layout.ds, STEP)
+        limit_steps(work, m, size, z, dz, STEP)
+        dtau, dkappa, step = load(work, DTAU), load(work, DKAPPA), load(work, STEP)
+        step = smaller(step, select(dtau < 0.0, -load(work, TAU) / dtau, np.inf))
+        step = smaller(step, select(dkappa < 0.0, -load(work, KAPPA) / dkappa, np.inf))
+        store(step, work, STEP)
         if attempt == 0:
-            _correct(room, at)
-    step = smaller(STEP_SHARE * load(room, STEP), 1.0)
-    store(step, room, STEP)
-    store(load(room, TAU) + step * load(room, DTAU), room, TAU)
-    store(load(room, KAPPA) + step * load(room, DKAPPA), room, KAPPA)
-    add_scaled(room, at.x, step, at.dx, triple)
-    add_scaled(room, at.s, step, at.ds, size)
+            _set_corrector(work, layout)
+    step = smaller(STEP_FRACTION * load(work, STEP), 1.0)
+    store(step, work, STEP)
+    store(load(work, TAU) + step * load(work, DTAU), work, TAU)
+    store(load(work, KAPPA) + step * load(work, DKAPPA), work, KAPPA)
+    add_scaled(work, layout.x, step, layout.dx, triple)
+    add_scaled(work, layout.s, step, layout.ds, size)
 
 
 @njit(cache=True, error_model='numpy')
-def _scale(room: Array, at: Places, objective: Array, balance: Array, rows: Array,
-           filled: BoolArray, every: BoolArray) -> None:
-    """Factorise at the iterates, and solve for the part of all directions that tau drives."""
-    m, size, z = at.m, at.size, at.x + at.n + at.p
-    tau, kappa = load(room, TAU), load(room, KAPPA)
-    degree = m + (size - m) // CONE + 1.0
-    mu = (dot(room, at.s, z, size) + kappa * tau) / degree
-    store(mu, room, MU)
-    close = select(mu < REFINED * tau * tau, 1.0, broadcast(0.0))
-    store(select(load(room, BUSY) > 0.0, close, 0.0), room, REFINE)
-    nesterov_todd(room, m, size, at.s, z, at.scaling)
-    factorise(room, at, balance, rows, filled, every)
-    for i in range(at.n):
-        store(broadcast(-objective[i]), room, at.task + i)
-    solve_step(room, at, balance, rows, filled, every, at.task, at.constant)
-    store(kappa / tau - _along(room, at, objective, at.constant), room, BELOW)
+def _factorise_at_iterate(work: Array, layout: Layout, objective: Array, A: Array, G: Array,
+                          pattern: BoolArray, dense: BoolArray) -> None:
+    """Write mu, the scaling W and the factors of ``K(W)``, and solve it for ``(-c, b, h)``."""
+    m, size, z = layout.m, layout.size, layout.x + layout.n + layout.p
+    tau, kappa = load(work, TAU), load(work, KAPPA)
+    degree = m + (size - m) // CONE_SIZE + 1.0
+    mu = (dot(work, layout.s, z, size) + kappa * tau) / degree
+    store(mu, work, MU)
+    close = select(mu < REFINE_BELOW * tau * tau, 1.0, broadcast(0.0))
+    store(select(load(work, ACTIVE) > 0.0, close, 0.0), work, REFINE)
+    nesterov_todd_scaling(work, m, size, layout.s, z, layout.scaling)
+    factorise_kkt(work, layout, A, G, pattern, dense)
+    for i in range(layout.n):
+        store(broadcast(-objective[i]), work, layout.data + i)
+    solve_kkt(work, layout, A, G, pattern, dense, layout.data, layout.tau_part)
+    store(kappa / tau - _gap_product(work, layout, objective, layout.tau_part), work, DENOMINATOR)
 
 
 @njit(cache=True, error_model='numpy')
-def _direction(room: Array, at: Places, objective: Array, balance: Array, rows: Array,
-               filled: BoolArray, every: BoolArray) -> None:
+def _solve_direction(work: Array, layout: Layout, objective: Array, A: Array, G: Array,
+                     pattern: BoolArray, dense: BoolArray) -> None:
     """
-    Write the directions for what is ``weighted`` and ``products``, and push and share.
+    Write the direction for d in ``products``, ``D_KAPPA`` and ``REMOVE``.
 
-    The scaled ``dz`` and ``ds`` are left in ``products`` and ``divided``.
+    ``W dz`` and ``W^-1 ds`` are left in ``products`` and ``quotient``.
     """
-    n, p, m, size, goal, residual = at.n, at.p, at.m, at.size, at.goal, at.residual
-    jordan_quotient(room, m, size, at.weighted, at.products, at.divided)
-    weigh(room, m, size, at.scaling, at.divided, at.ds, False)
-    share = load(room, SHARE)
+    n, p, m, size, scaling = layout.n, layout.p, layout.m, layout.size, layout.scaling
+    rhs, residual, products, quotient = (layout.rhs, layout.residual, layout.products,
+                                         layout.quotient)
+    jordan_quotient(work, m, size, layout.lambda_, products, quotient)
+    apply_scaling(work, m, size, scaling, quotient, layout.ds, False)
+    remove = load(work, REMOVE)
     for i in range(n):
-        store(-share * load(room, residual + i), room, goal + i)
+        store(-remove * load(work, residual + i), work, rhs + i)
     for i in range(n, n + p):
-        store(share * load(room, residual + i), room, goal + i)
+        store(remove * load(work, residual + i), work, rhs + i)
     for i in range(size):
         place = n + p + i
-        store(share * load(room, residual + place) - load(room, at.ds + i), room, goal + place)
-    solve_step(room, at, balance, rows, filled, every, goal, at.dx)
-    tau, push = load(room, TAU), load(room, PUSH)
-    dtau = (push / tau - share * load(room, LAST)
-            + _along(room, at, objective, at.dx)) / load(room, BELOW)
-    store(dtau, room, DTAU)
-    store((push - load(room, KAPPA) * dtau) / tau, room, DKAPPA)
-    add_scaled(room, at.dx, dtau, at.constant, n + p + size)
-    weigh(room, m, size, at.scaling, at.dx + n + p, at.products, False)
+        store(remove * load(work, residual + place) - load(work, layout.ds + i), work, rhs + place)
+    solve_kkt(work, layout, A, G, pattern, dense, rhs, layout.dx)
+    tau, d_kappa = load(work, TAU), load(work, D_KAPPA)
+    dtau = (d_kappa / tau - remove * load(work, GAP)
+            + _gap_product(work, layout, objective, layout.dx)) / load(work, DENOMINATOR)
+    store(dtau, work, DTAU)
+    store((d_kappa - load(work, KAPPA) * dtau) / tau, work, DKAPPA)
+    add_scaled(work, layout.dx, dtau, layout.tau_part, n + p + size)
+    apply_scaling(work, m, size, scaling, layout.dx + n + p, products, False)
     for i in range(size):
-        store(load(room, at.divided + i) - load(room, at.products + i), room, at.divided + i)
-    weigh(room, m, size, at.scaling, at.divided, at.ds, False)
+        store(load(work, quotient + i) - load(work, products + i), work, quotient + i)
+    apply_scaling(work, m, size, scaling, quotient, layout.ds, False)
 
 
 @njit(cache=True, error_model='numpy')
-def _correct(room: Array, at: Places) -> None:
-    """Write Mehrotra's right-hand side over the scaled ``dz``, and its push and share."""
-    m, size, cross = at.m, at.size, at.half
-    rest = 1.0 - smaller(load(room, STEP), 1.0)
+def _set_corrector(work: Array, layout: Layout) -> None:
+    """
+    Write the corrector's d over ``W dz``, and its ``D_KAPPA`` and ``REMOVE``.
+
+    Source: Mehrotra 1992; ``sigma = (1 - alpha)^3`` as in Vandenberghe 2010.
+    """
+    m, size, products, second_order = layout.m, layout.size, layout.products, layout.scratch
+    rest = 1.0 - smaller(load(work, STEP), 1.0)
     sigma = rest * (rest * rest)
-    target = sigma * load(room, MU)
-    store(target - load(room, KAPPA) * load(room, TAU) - load(room, DTAU) * load(room, DKAPPA),
-          room, PUSH)
-    store(1.0 - sigma, room, SHARE)
-    jordan_product(room, m, size, at.divided, at.products, cross)
-    jordan_product(room, m, size, at.weighted, at.weighted, at.products)
+    target = sigma * load(work, MU)
+    store(target - load(work, KAPPA) * load(work, TAU) - load(work, DTAU) * load(work, DKAPPA),
+          work, D_KAPPA)
+    store(1.0 - sigma, work, REMOVE)
+    jordan_product(work, m, size, layout.quotient, products, second_order)
+    jordan_product(work, m, size, layout.lambda_, layout.lambda_, products)
     for i in range(size):
-        store(-load(room, at.products + i) - load(room, cross + i), room, at.products + i)
-    add_identity(room, m, size, at.products, target)
+        store(-load(work, products + i) - load(work, second_order + i), work, products + i)
+    add_identity(work, m, size, products, target)

@@ -1,83 +1,115 @@
 """
-Lanes: cases of a cone programme that are solved side by side, each on its own way.
+Lanes: cases of a cone programme that are solved side by side, each by its own iteration.
 
-Eight are under way; where one has come to an end the next case takes its place, so that work
-grows with the iterations of all cases together.
+Eight are active; where one has ended, the next case takes its lane, so that work grows with the
+iterations of all cases together.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from ..simd import LANES
-from .workspace import BUSY, KAPPA, LOWEST, Places, TAU
+from .workspace import ACTIVE, KAPPA, LEAST_ERROR, Layout, TAU
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 #: Verdicts of the solver.
 SOLVED, INFEASIBLE, UNDECIDED = 0, 1, 2
-#: Of a lane that has none yet.
+#: Verdict of a lane whose iteration goes on.
 RUNNING = -1
-#: In place of the case of a lane that has nothing to do.
+#: Case of a lane that has none.
 IDLE = -1
 
 
-@njit(cache=True, error_model='numpy')
-def put_case(room: Array, at: Places, lane: int, right: Array, limits: Array) -> None:
-    """Write a case's right-hand sides ``(p,)`` and ``(m,)`` into a lane."""
-    first = at.task + at.n
-    for i in range(at.p):
-        room[first + i, lane] = right[i]
-    for i in range(at.m):
-        room[first + at.p + i, lane] = limits[i]
-
-
-@njit(cache=True, error_model='numpy')
-def keep_start(room: Array, at: Places, lane: int, start: Array) -> None:
-    """Write where a lane starts: x, y, z and s."""
-    count = at.n + at.p + at.size
-    for i in range(count):
-        start[i] = room[at.x + i, lane]
-    for i in range(at.size):
-        start[count + i] = room[at.s + i, lane]
-
-
-@njit(cache=True, error_model='numpy')
-def begin_lane(room: Array, at: Places, lane: int, start: Array) -> None:
-    """Put a lane at a start, with the numbers of one that has done nothing yet."""
-    count = at.n + at.p + at.size
-    for i in range(count):
-        room[at.x + i, lane] = start[i]
-    for i in range(at.size):
-        room[at.s + i, lane] = start[count + i]
-    for i in range(at.n):
-        room[at.best + i, lane] = 0.0
-    room[TAU, lane] = room[KAPPA, lane] = room[BUSY, lane] = 1.0
-    room[LOWEST, lane] = np.inf
-
-
-@njit(cache=True, error_model='numpy')
-def end_lanes(room: Array, at: Places, cases: IntArray, verdict: IntArray, solutions: Array,
-              verdicts: IntArray) -> int:
+class Cases(NamedTuple):
     """
-    Write what has come to an end, whose lanes are idle then.
+    Cases to solve: those of some rows of right-hand sides.
 
-    ``cases (8,)`` and ``verdict (8,)`` are those of the lanes. Cases behind one that is infeasible
-    are of no interest any more. Returns the first such case, the number of all where there is
-    none.
+    Attributes
+    ----------
+    numbers : (k,) int
+    equality_rhs : (c, p) float
+    inequality_rhs : (c, m) float
     """
-    first = len(solutions)
+
+    numbers: IntArray
+    equality_rhs: Array
+    inequality_rhs: Array
+
+
+class Answers(NamedTuple):
+    """
+    What is written as cases end.
+
+    Attributes
+    ----------
+    solutions : (c, n) float
+    verdicts : (c,) int
+    """
+
+    solutions: Array
+    verdicts: IntArray
+
+
+@njit(cache=True, error_model='numpy')
+def load_case(work: Array, layout: Layout, lane: int, cases: Cases, case: int) -> None:
+    """Write a case's right-hand sides into a lane."""
+    first = layout.data + layout.n
+    for i in range(layout.p):
+        work[first + i, lane] = cases.equality_rhs[case, i]
+    for i in range(layout.m):
+        work[first + layout.p + i, lane] = cases.inequality_rhs[case, i]
+
+
+@njit(cache=True, error_model='numpy')
+def store_start(work: Array, layout: Layout, lane: int, start: Array) -> None:
+    """Write a lane's x, y, z and s to a start."""
+    count = layout.n + layout.p + layout.size
+    for i in range(count):
+        start[i] = work[layout.x + i, lane]
+    for i in range(layout.size):
+        start[count + i] = work[layout.s + i, lane]
+
+
+@njit(cache=True, error_model='numpy')
+def begin_lane(work: Array, layout: Layout, lane: int, start: Array) -> None:
+    """Put a lane at a start, ``tau = kappa = 1``."""
+    count = layout.n + layout.p + layout.size
+    for i in range(count):
+        work[layout.x + i, lane] = start[i]
+    for i in range(layout.size):
+        work[layout.s + i, lane] = start[count + i]
+    for i in range(layout.n):
+        work[layout.best + i, lane] = 0.0
+    work[TAU, lane] = work[KAPPA, lane] = work[ACTIVE, lane] = 1.0
+    work[LEAST_ERROR, lane] = np.inf
+
+
+@njit(cache=True, error_model='numpy')
+def retire_lanes(work: Array, layout: Layout, running: IntArray, verdict: IntArray,
+                 answers: Answers) -> int:
+    """
+    Write the answers of cases that have ended, and make their lanes idle.
+
+    ``running (8,)`` and ``verdict (8,)`` are the lanes' cases and verdicts. Cases behind an
+    infeasible one are given up. Returns the first infeasible case, the number of all where there
+    is none.
+    """
+    first = len(answers.solutions)
     for lane in range(LANES):
-        if cases[lane] != IDLE and verdict[lane] == INFEASIBLE:
-            first = min(first, cases[lane])
+        if running[lane] != IDLE and verdict[lane] == INFEASIBLE:
+            first = min(first, running[lane])
     for lane in range(LANES):
-        case = cases[lane]
+        case = running[lane]
         if case == IDLE or verdict[lane] == RUNNING and case <= first:
             continue
         if verdict[lane] != RUNNING:
-            verdicts[case] = verdict[lane]
-            for i in range(at.n):
-                solutions[case, i] = room[at.best + i, lane]
-        cases[lane], room[BUSY, lane] = IDLE, 0.0
+            answers.verdicts[case] = verdict[lane]
+            for i in range(layout.n):
+                answers.solutions[case, i] = work[layout.best + i, lane]
+        running[lane], work[ACTIVE, lane] = IDLE, 0.0
     return first

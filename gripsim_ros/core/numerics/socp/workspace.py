@@ -1,8 +1,10 @@
 """
-The room of the conic solver: one array ``(rows, 8)`` that holds all of eight lanes.
+The workspace of the conic solver: one array ``(rows, 8)`` that holds all of eight lanes.
 
-Compiled code counts who holds an array. A solution has some thirty vectors, which its functions
-hand on; as rows of one array they are told by numbers, which nobody counts.
+A solution has some thirty vectors. As arrays of a named tuple they cost time, since compiled
+code counts references to every array that a function takes: with nine of them in a tuple a
+programme took 17 % longer, with only the four matrices of the programme in one 2 to 3 %. So
+vectors are rows of one array, named by a ``Layout`` of row numbers; matrices are arguments.
 """
 
 from typing import NamedTuple
@@ -12,31 +14,66 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..simd import LANES
-from .cone import CONE
+from .cone import CONE_SIZE
 
 Array = NDArray[np.float64]
 
-#: Rows of what a lane has one number of: ``TAU`` and ``KAPPA`` of the embedding, what its
-#: ``LAST`` equation lacks, the ``LOWEST`` error so far; of one step the complementarity ``MU``,
-#: the directions ``DTAU`` and ``DKAPPA``, the divisor ``BELOW`` of the first and the ``PUSH`` on
-#: it, the ``SHARE`` of the residuals to remove, its length ``STEP``; above 0 whether to
-#: ``REFINE``, whether the factorisation was ``GOOD``, and whether the lane is ``BUSY``.
-(TAU, KAPPA, LAST, LOWEST, MU, DTAU, DKAPPA, BELOW, PUSH, SHARE, STEP, REFINE, GOOD,
- BUSY) = range(14)
-#: So many they are.
-NUMBERS = 14
+#: Rows of scalars, one number a lane. ``TAU`` and ``KAPPA`` of the embedding, the residual
+#: ``GAP`` of its fourth equation, the ``LEAST_ERROR`` so far; of one step the complementarity
+#: ``MU``, ``DTAU`` and ``DKAPPA``, the ``DENOMINATOR`` of the former, the right-hand side
+#: ``D_KAPPA``, the share ``1 - sigma`` of the residuals to remove as ``REMOVE``, the length
+#: ``STEP``; above 0 whether to ``REFINE``, whether the matrix was ``FACTORISED``, and whether
+#: the lane is ``ACTIVE``.
+(TAU, KAPPA, GAP, LEAST_ERROR, MU, DTAU, DKAPPA, DENOMINATOR, D_KAPPA, REMOVE, STEP, REFINE,
+ FACTORISED, ACTIVE) = range(14)
+#: Number of the rows above.
+SCALARS = 14
 
 
-class Places(NamedTuple):
+class Layout(NamedTuple):
     """
-    Numbers of unknowns n, balances p, rows m, and rows with cones ``size``; then first rows.
+    Sizes of a programme, and the first row of each vector and matrix in the workspace.
 
-    ``x``, ``dx``, ``constant``, ``residual``, ``goal``, ``task``, ``lacking`` and ``repair`` are
-    those of n, p and ``size`` rows, one behind the other: iterate, direction, its part that tau
-    drives, residuals, right-hand sides of a step; the programme's own, which are the negative
-    objective, balances and limits; what a solution lacks, and what it takes. ``s``, ``ds`` and
-    what follows are of ``size`` rows, ``best`` of n. Factors are those of the normal equations,
-    ``(n, n)`` and ``(n, p)``, and of the balances ``(p, p)``, with inverse diagonals.
+    Attributes
+    ----------
+    n, p, m, size : int
+        Unknowns, equality constraints, inequality rows, and these with the cones' rows.
+    x, dx : int
+        ``(x, y, z)`` of n, p and ``size`` rows, one behind the other, and its direction.
+    tau_part : int
+        The direction's part that ``dtau`` multiplies, ``K(W)^-1 (-c, b, h)``.
+    residual : int
+        ``(r1, r2, r3)``.
+    rhs : int
+        Right-hand side of a KKT system.
+    data : int
+        ``(-c, b, h)``.
+    defect, correction : int
+        What a KKT solution lacks, and what iterative refinement adds to it.
+    s, ds : int
+        Slacks and their direction, of ``size`` rows as all that follow up to ``best``.
+    lambda_ : int
+        The scaled point ``W z``.
+    products : int
+        Right-hand side d of the complementarity equation; behind it ``W dz``.
+    quotient : int
+        ``d`` divided by lambda; behind it ``W^-1 ds``.
+    scratch, scratch_2 : int
+        Temporary vectors.
+    best : int
+        The x of least error so far, over tau.
+    scaling : int
+        W, see ``nesterov_todd_scaling``.
+    normal : int
+        Normal equations ``G' W^-2 G (n, n)``, then their upper Cholesky factor U.
+    projected : int
+        ``U^-T A' (n, p)``.
+    schur : int
+        Schur complement ``A (G' W^-2 G)^-1 A' (p, p)``, then its upper Cholesky factor.
+    inverse_diagonal, schur_inverse_diagonal : int
+        One over the diagonals of the two factors.
+    rows : int
+        Number of all rows.
     """
 
     n: int
@@ -45,52 +82,52 @@ class Places(NamedTuple):
     size: int
     x: int
     dx: int
-    constant: int
+    tau_part: int
     residual: int
-    goal: int
-    task: int
-    lacking: int
-    repair: int
+    rhs: int
+    data: int
+    defect: int
+    correction: int
     s: int
     ds: int
-    weighted: int
+    lambda_: int
     products: int
-    divided: int
-    half: int
-    whole: int
+    quotient: int
+    scratch: int
+    scratch_2: int
     best: int
     scaling: int
     normal: int
-    through: int
+    projected: int
     schur: int
-    diagonal: int
-    schur_diagonal: int
+    inverse_diagonal: int
+    schur_inverse_diagonal: int
     rows: int
 
 
 @njit(cache=True, error_model='numpy')
-def make_places(n: int, p: int, m: int, cones: int) -> Places:
-    """Return where all lies for n unknowns, p balances, m rows and some cones."""
-    size = m + CONE * cones
-    triple, first = n + p + size, NUMBERS
+def make_layout(n: int, p: int, m: int, cones: int) -> Layout:
+    """Return the layout for n unknowns, p equality constraints, m inequality rows and cones."""
+    size = m + CONE_SIZE * cones
+    triple, first = n + p + size, SCALARS
     vectors = first + 8 * triple
     best = vectors + 7 * size
     scaling = best + n
-    normal = scaling + m + (CONE + 1) * cones
-    through = normal + n * n
-    schur = through + n * p
+    normal = scaling + m + (CONE_SIZE + 1) * cones
+    projected = normal + n * n
+    schur = projected + n * p
     diagonal = schur + p * p
-    return Places(
+    return Layout(
         n, p, m, size, first, first + triple, first + 2 * triple, first + 3 * triple,
         first + 4 * triple, first + 5 * triple, first + 6 * triple, first + 7 * triple, vectors,
         vectors + size, vectors + 2 * size, vectors + 3 * size, vectors + 4 * size,
-        vectors + 5 * size, vectors + 6 * size, best, scaling, normal, through, schur, diagonal,
+        vectors + 5 * size, vectors + 6 * size, best, scaling, normal, projected, schur, diagonal,
         diagonal + n, diagonal + n + p)
 
 
 @njit(cache=True, error_model='numpy')
-def make_room(rows: int) -> Array:
-    """Return room of zeros for so many rows, each within one line of a processor's cache."""
-    room = np.zeros(LANES * (rows + 1))
-    first = -(room.ctypes.data // room.itemsize) % LANES
-    return room[first:first + LANES * rows].reshape(rows, LANES)
+def make_workspace(rows: int) -> Array:
+    """Return zeros for so many rows, each within one line of a processor's cache."""
+    work = np.zeros(LANES * (rows + 1))
+    first = -(work.ctypes.data // work.itemsize) % LANES
+    return work[first:first + LANES * rows].reshape(rows, LANES)

@@ -1,17 +1,17 @@
-"""The conic solver against an independent one, and against cones, balances and rows themselves."""
+"""The conic solver against an independent one, and against cones and constraints themselves."""
 
 import sys
 
 from gripsim_ros.core.errors import GripsimError
 from gripsim_ros.core.mechanics.stability.grasp_force_socp import solve_by_clarabel
 from gripsim_ros.core.numerics.simd import LANES
-from gripsim_ros.core.numerics.socp.cone import CONE
+from gripsim_ros.core.numerics.socp.cone import CONE_SIZE
 from gripsim_ros.core.numerics.socp.lanes import INFEASIBLE, SOLVED, UNDECIDED
 from gripsim_ros.core.numerics.socp.solver import ConeProgramme, solve_cone_programme
 from hypothesis import given, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
-from one_lane import jordan_product, jordan_quotient, nesterov_todd, weigh
+from one_lane import jordan_product, jordan_quotient, nesterov_todd, apply_scaling
 import pytest
 from socp_cases import random_programme
 
@@ -37,9 +37,9 @@ def test_solutions_are_feasible_and_cost_what_an_independent_solver_finds(seed, 
         return
     assert verdict == SOLVED
     size = 1.0 + np.abs(x).max()
-    assert_allclose(programme.balance @ x, right, rtol=0, atol=ATOL_FEASIBLE * size)
-    assert (programme.rows @ x <= limits + ATOL_FEASIBLE * size).all()
-    blocks = x[:-1].reshape(-1, CONE)
+    assert_allclose(programme.equality @ x, right, rtol=0, atol=ATOL_FEASIBLE * size)
+    assert (programme.inequality @ x <= limits + ATOL_FEASIBLE * size).all()
+    blocks = x[:-1].reshape(-1, CONE_SIZE)
     assert (np.linalg.norm(blocks[:, 1:], axis=1) <= blocks[:, 0] + ATOL_FEASIBLE * size).all()
     other = solve_by_clarabel(programme, right, limits)
     assert_allclose(programme.objective @ x, programme.objective @ other,
@@ -51,8 +51,8 @@ def test_where_nothing_is_feasible_both_solvers_say_so(seed, cones):
     """All cones push along one axis at most, so nothing pulls back along it."""
     rng = np.random.default_rng(seed)
     programme, right, limits = random_programme(rng, cones)
-    programme.balance[0] = 0.0
-    programme.balance[0, :-1:CONE] = rng.uniform(0.5, 1.0, cones)
+    programme.equality[0] = 0.0
+    programme.equality[0, :-1:CONE_SIZE] = rng.uniform(0.5, 1.0, cones)
     right[0] = -rng.uniform(0.1, 1.0)
     x, verdict = answer(programme, right, limits)
     assert verdict == INFEASIBLE
@@ -61,10 +61,10 @@ def test_where_nothing_is_feasible_both_solvers_say_so(seed, cones):
 
 
 @given(seeds)
-def test_dependent_balances_are_no_obstacle(seed):
+def test_dependent_equalities_are_no_obstacle(seed):
     rng = np.random.default_rng(seed)
-    programme, right, limits = random_programme(rng, 3, balances=4)
-    twice = programme._replace(balance=np.vstack([programme.balance, programme.balance[:2]]))
+    programme, right, limits = random_programme(rng, 3, equalities=4)
+    twice = programme._replace(equality=np.vstack([programme.equality, programme.equality[:2]]))
     alone, _ = answer(programme, right, limits)
     found, verdict = answer(twice, np.append(right, right[:2]), limits)
     assert verdict == SOLVED
@@ -76,19 +76,19 @@ def test_dependent_balances_are_no_obstacle(seed):
 
 def test_rows_that_are_tried_later_count_all_the_same():
     """The least largest head is 1 for two equal ones; a row that caps one raises the other."""
-    balance = np.zeros((1, 9))
-    balance[0, [0, 4]] = 1.0
+    equality = np.zeros((1, 9))
+    equality[0, [0, 4]] = 1.0
     rows = np.zeros((3, 9))
     rows[[0, 1], [0, 4]], rows[:2, -1], rows[2, 0] = 1.0, -1.0, 1.0
-    programme = ConeProgramme(np.eye(9)[8], balance, rows, 2, 2)
+    programme = ConeProgramme(np.eye(9)[8], equality, rows, 2, 2)
     x, verdict = answer(programme, np.array([2.0]), np.array([0.0, 0.0, 0.5]))
     assert verdict == SOLVED
     assert_allclose(x[[0, 4, 8]], [0.5, 1.5, 1.5], rtol=0, atol=ATOL_FEASIBLE)
 
 
-def test_where_nothing_can_be_balanced_nothing_is_the_least_force():
+def test_where_constraints_ask_for_nothing_zero_is_the_solution():
     programme, right, limits = random_programme(np.random.default_rng(1), 3)
-    still = programme._replace(balance=np.zeros_like(programme.balance))
+    still = programme._replace(equality=np.zeros_like(programme.equality))
     limits[3:] = np.maximum(limits[3:], 0.1)
     x, verdict = answer(still, np.zeros_like(right), limits)
     assert verdict == SOLVED and np.abs(x).max() < ATOL_FEASIBLE
@@ -112,7 +112,7 @@ def test_a_case_is_solved_among_others_to_the_bit_as_alone(seed, count):
     wide = rng.choice([0.3, 0.01])      # with the first some cases are infeasible
     rights = right + wide * rng.normal(size=(count, len(right)))
     bounds = np.tile(limits, (count, 1))
-    bounds[-2, 4] = -0.2 * np.abs(programme.rows[4]).max()      # a row that is tried later
+    bounds[-2, 4] = -0.2 * np.abs(programme.inequality[4]).max()      # a row that is tried later
     if rng.random() < 0.5:
         bounds[-1, 3:] = -1e6
     solutions, verdicts = solve_cone_programme(programme, rights, bounds)
@@ -129,18 +129,18 @@ def test_a_case_is_solved_among_others_to_the_bit_as_alone(seed, count):
 def test_the_scaling_takes_one_side_to_the_other(seed):
     rng = np.random.default_rng(seed)
     m, cones = 3, 2
-    s, z = rng.normal(size=(2, m + CONE * cones))
+    s, z = rng.normal(size=(2, m + CONE_SIZE * cones))
     for v in (s, z):
         v[:m] = rng.uniform(0.1, 2.0, m)
-        for i in range(m, len(v), CONE):
-            v[i] = np.linalg.norm(v[i + 1:i + CONE]) * rng.uniform(1.01, 3.0)
-    lines, sizes = np.empty(m), np.empty((cones, CONE + 1))
+        for i in range(m, len(v), CONE_SIZE):
+            v[i] = np.linalg.norm(v[i + 1:i + CONE_SIZE]) * rng.uniform(1.01, 3.0)
+    lines, sizes = np.empty(m), np.empty((cones, CONE_SIZE + 1))
     nesterov_todd(m, s, z, lines, sizes)
     forward, back = np.empty_like(s), np.empty_like(s)
-    weigh(lines, sizes, z, forward, False)
-    weigh(lines, sizes, s, back, True)
+    apply_scaling(lines, sizes, z, forward, False)
+    apply_scaling(lines, sizes, s, back, True)
     assert_allclose(forward, back, rtol=0, atol=RTOL_ALGEBRA * np.abs(forward).max())
-    weigh(lines, sizes, forward.copy(), back, True)
+    apply_scaling(lines, sizes, forward.copy(), back, True)
     assert_allclose(back, z, rtol=0, atol=RTOL_ALGEBRA * np.abs(z).max())
     product, quotient = np.empty_like(s), np.empty_like(s)
     jordan_product(m, s, z, product)
