@@ -1,12 +1,11 @@
 """
 Cholesky factors of parts of a symmetric matrix: compiled kernels.
 
-Rows are finished in groups of six. From an entry ``U[k, j]`` the products of all rows before
-its group are taken by threes, then those of the rows of its own group one by one. This order
-depends on k alone, so that parts of a factor may be kept and the result is the same in
-every bit. No library is called, whose sums may depend on the number of threads.
-
-Six rows take the products of three after three, eight columns at a time.
+Rows are finished in blocks of six (left-looking). From an entry ``U[k, j]``
+the products of all rows before its block are subtracted by rank-3 updates, then those of the rows
+of its own block one by one. This order depends on k alone, so that parts of a factor may be kept
+and the result is the same in every bit. No library is called, whose sums may depend on the
+number of threads. Six rows are updated at once, eight columns at a time.
 """
 
 from numba import njit
@@ -18,9 +17,10 @@ from .simd import LANES, broadcast, load, load_row, store, store_row
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Rows finished at once: whole pairs of rows, and whole threes.
-GROUP = 6
-THREE = 3
+#: Rows finished at once: whole pairs of rows, and whole updates.
+BLOCK = 6
+#: Rows whose products one update subtracts.
+RANK = 3
 
 
 @njit(cache=True, error_model='numpy')
@@ -57,20 +57,20 @@ def factorise_part(matrix: Array, rows: IntArray, old_rows: IntArray,
             row[j] = line[rows[j]]
     if 0 < kept < count:
         _fill_columns(matrix, rows, kept, old_rows, old_factor, factor)
-    for first in range(kept, count, GROUP):
-        last = min(first + GROUP, count)
+    for first in range(kept, count, BLOCK):
+        last = min(first + BLOCK, count)
         # What blocks of eight columns have left of the diagonal means nothing.
         column = count - LANES
         while column >= 0 and column + LANES > first:
-            if last - first == GROUP:
-                _take_threes_from_six(factor, first, column)
+            if last - first == BLOCK:
+                _update_six_rows(factor, first, column)
             else:
-                _take_threes(factor, first, column)
+                _update_rows(factor, first, column)
             column -= LANES
-        _take_threes_of_few(factor, first, last, column + LANES)
+        _update_columns_before(factor, first, last, column + LANES)
         for k in range(first, last):
             for p in range(first, k):
-                _take_row(factor, factor[p, k], p, k, k)
+                _subtract_row(factor, factor[p, k], p, k, k)
             if not factor[k, k] > 0.0:
                 return factor, False
             factor[k, k] = np.sqrt(factor[k, k])
@@ -80,11 +80,11 @@ def factorise_part(matrix: Array, rows: IntArray, old_rows: IntArray,
 
 @njit(cache=True)
 def _common_start(rows: IntArray, others: IntArray) -> int:
-    """Return how many entries two lists have in common at their start, in whole groups."""
+    """Return how many entries two lists have in common at their start, in whole blocks."""
     count = 0
     while count < min(len(rows), len(others)) and rows[count] == others[count]:
         count += 1
-    return count - count % GROUP
+    return count - count % BLOCK
 
 
 @njit(cache=True, error_model='numpy')
@@ -100,13 +100,13 @@ def _fill_columns(matrix: Array, rows: IntArray, kept: int, old_rows: IntArray, 
     for i in range(kept):
         for b in range(len(fresh)):
             columns[i, b] = matrix[rows[i], rows[fresh[b]]]
-    for first in range(0, kept, GROUP):
-        for before in range(0, first, THREE):
-            for i in range(first, first + GROUP, 2):
-                _take_three_from_two(factor, columns, before, i, 0)
-        for k in range(first, first + GROUP):
+    for first in range(0, kept, BLOCK):
+        for before in range(0, first, RANK):
+            for i in range(first, first + BLOCK, 2):
+                _update_two_rows(factor, columns, before, i, 0)
+        for k in range(first, first + BLOCK):
             for p in range(first, k):
-                _take_row(columns, factor[p, k], p, k, 0)
+                _subtract_row(columns, factor[p, k], p, k, 0)
             columns[k] /= factor[k, k]
     for i in range(kept):
         for b in range(len(olds)):
@@ -117,13 +117,13 @@ def _fill_columns(matrix: Array, rows: IntArray, kept: int, old_rows: IntArray, 
 
 
 @njit(cache=True, error_model='numpy')
-def _take_threes_from_six(factor: Array, i: int, column: int) -> None:
-    """Take the products of all rows before row i from six rows, in eight columns."""
+def _update_six_rows(factor: Array, i: int, column: int) -> None:
+    """Subtract the products of all rows before row i from six rows, in eight columns."""
     a, b, c = (load_row(factor, i, column), load_row(factor, i + 1, column),
                load_row(factor, i + 2, column))
     d, e, f = (load_row(factor, i + 3, column), load_row(factor, i + 4, column),
                load_row(factor, i + 5, column))
-    for k in range(0, i, THREE):
+    for k in range(0, i, RANK):
         x, y, z = (load_row(factor, k, column), load_row(factor, k + 1, column),
                    load_row(factor, k + 2, column))
         a = a - (factor[k, i] * x + factor[k + 1, i] * y
@@ -147,11 +147,11 @@ def _take_threes_from_six(factor: Array, i: int, column: int) -> None:
 
 
 @njit(cache=True, error_model='numpy')
-def _take_threes(factor: Array, first: int, column: int) -> None:
-    """Take the products of all rows before the first from the rows left, in eight columns."""
+def _update_rows(factor: Array, first: int, column: int) -> None:
+    """Subtract the products of all rows before the first from those behind, in eight columns."""
     for i in range(first, len(factor)):
         total = load_row(factor, i, column)
-        for k in range(0, first, THREE):
+        for k in range(0, first, RANK):
             total = total - (factor[k, i] * load_row(factor, k, column)
                              + factor[k + 1, i] * load_row(factor, k + 1, column)
                              + factor[k + 2, i] * load_row(factor, k + 2, column))
@@ -159,18 +159,18 @@ def _take_threes(factor: Array, first: int, column: int) -> None:
 
 
 @njit(cache=True, error_model='numpy')
-def _take_threes_of_few(factor: Array, first: int, last: int, columns: int) -> None:
-    """Take the products of all rows before the first from some, up to a column."""
+def _update_columns_before(factor: Array, first: int, last: int, columns: int) -> None:
+    """Subtract the products of all rows before the first from some rows, before a column."""
     for i in range(first, last):
         for j in range(i, columns):
-            for k in range(0, first, THREE):
+            for k in range(0, first, RANK):
                 factor[i, j] -= (factor[k, i] * factor[k, j] + factor[k + 1, i] * factor[k + 1, j]
                                  + factor[k + 2, i] * factor[k + 2, j])
 
 
 @njit(cache=True, error_model='numpy')
-def _take_three_from_two(factor: Array, rows: Array, k: int, i: int, first: int) -> None:
-    """Take the products of rows k to k + 2 from rows i and i + 1, from a column on."""
+def _update_two_rows(factor: Array, rows: Array, k: int, i: int, first: int) -> None:
+    """Subtract the products of rows k to k + 2 from rows i and i + 1, from a column on."""
     upper, lower = rows[i][first:], rows[i + 1][first:]
     a, b, c = rows[k][first:], rows[k + 1][first:], rows[k + 2][first:]
     p, q, r = factor[k, i], factor[k + 1, i], factor[k + 2, i]
@@ -182,15 +182,15 @@ def _take_three_from_two(factor: Array, rows: Array, k: int, i: int, first: int)
 
 
 @njit(cache=True, error_model='numpy')
-def _take_row(rows: Array, times: float, p: int, k: int, first: int) -> None:
-    """Take a multiple of row p from row k, from a column on."""
+def _subtract_row(rows: Array, times: float, p: int, k: int, first: int) -> None:
+    """Subtract a multiple of row p from row k, from a column on."""
     row, source = rows[k], rows[p]
     for j in range(first, len(row)):
         row[j] -= times * source[j]
 
 
 @njit(cache=True, error_model='numpy')
-def back_substitute(upper: Array, right: Array) -> None:
+def solve_factored(upper: Array, right: Array) -> None:
     """Solve ``U^T U x = right`` in place."""
     count = len(right)
     for k in range(count):
@@ -204,7 +204,7 @@ def back_substitute(upper: Array, right: Array) -> None:
 
 @njit(cache=True, error_model='numpy')
 def _dot(a: Array, b: Array, first: int) -> float:
-    """Return the scalar product from a place on, as four sums side by side."""
+    """Return the inner product from an entry on, as four sums side by side."""
     p, q, r, s = 0.0, 0.0, 0.0, 0.0
     last = first + (len(b) - first) // 4 * 4
     for j in range(first, last, 4):
@@ -218,8 +218,8 @@ def _dot(a: Array, b: Array, first: int) -> float:
 
 
 @njit(cache=True, error_model='numpy')
-def substitute_forth(upper: Array, right: Array) -> None:
-    """Solve ``U^T X = right (n, 8)`` in place: half the way of ``back_substitute``, to the bit."""
+def forward_substitute(upper: Array, right: Array) -> None:
+    """Solve ``U^T X = right (n, 8)`` in place: half the way of ``solve_factored``, to the bit."""
     count = len(right)
     for k in range(count):
         value = load(right, k) / upper[k, k]
@@ -229,8 +229,8 @@ def substitute_forth(upper: Array, right: Array) -> None:
 
 
 @njit(cache=True, error_model='numpy')
-def substitute_back(upper: Array, right: Array) -> None:
-    """Solve ``U X = right (n, 8)`` in place: the other half of ``back_substitute``."""
+def back_substitute(upper: Array, right: Array) -> None:
+    """Solve ``U X = right (n, 8)`` in place: the second half of ``solve_factored``."""
     count = len(right)
     for k in range(count - 1, -1, -1):
         p, q, r, s = broadcast(0.0), broadcast(0.0), broadcast(0.0), broadcast(0.0)

@@ -5,7 +5,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gripsim_ros.core.numerics.cholesky import (
-    back_substitute, combine_rows, factorise_part, GROUP, substitute_back, substitute_forth)
+    back_substitute, BLOCK, combine_rows, factorise_part, forward_substitute, solve_factored)
 from gripsim_ros.core.numerics.simd import LANES
 
 RTOL_ROUNDOFF = 1e-10
@@ -37,7 +37,7 @@ def test_a_factor_times_itself_is_the_part_and_solves_its_equations(seed, count)
     assert_allclose(upper.T @ upper, part, atol=RTOL_ROUNDOFF * np.abs(part).max())
     right = rng.normal(size=len(rows))
     solution = right.copy()
-    back_substitute(factor, solution)
+    solve_factored(factor, solution)
     assert_allclose(part @ solution, right, atol=1e-7 * np.abs(right).max())
 
 
@@ -48,12 +48,12 @@ def test_eight_sides_solved_at_once_have_the_bits_of_each_alone(seed, count):
     factor, _ = factorise_part(positive_matrix(rng, count), np.arange(count), NO_ROWS, NO_FACTOR)
     right = rng.normal(size=(count, LANES)) * (rng.random((count, LANES)) < 0.7)
     solutions = right.copy()
-    substitute_forth(factor, solutions)
+    forward_substitute(factor, solutions)
     assert_allclose(np.triu(factor).T @ solutions, right, rtol=0.0, atol=1e-7)
-    substitute_back(factor, solutions)
+    back_substitute(factor, solutions)
     for column in range(LANES):
         alone = right[:, column].copy()
-        back_substitute(factor, alone)
+        solve_factored(factor, alone)
         assert_array_equal(solutions[:, column], alone)
 
 
@@ -74,12 +74,12 @@ def test_keeping_parts_of_a_factor_changes_no_bit(seed, count):
 
 def test_what_lies_before_the_first_change_is_taken_over():
     # A wrong old factor shows in the answer where, and only where, it was kept.
-    matrix = positive_matrix(np.random.default_rng(1), 4 * GROUP)
-    rows = np.arange(4 * GROUP)
-    old_rows = rows[:3 * GROUP]
+    matrix = positive_matrix(np.random.default_rng(1), 4 * BLOCK)
+    rows = np.arange(4 * BLOCK)
+    old_rows = rows[:3 * BLOCK]
     old_factor, _ = factorise_part(matrix, old_rows, NO_ROWS, NO_FACTOR)
     kept, _ = factorise_part(matrix, rows, old_rows, 2.0 * old_factor)
-    assert_array_equal(np.triu(kept)[:3 * GROUP, :3 * GROUP], np.triu(2.0 * old_factor))
+    assert_array_equal(np.triu(kept)[:3 * BLOCK, :3 * BLOCK], np.triu(2.0 * old_factor))
 
 
 @given(seed=seeds)

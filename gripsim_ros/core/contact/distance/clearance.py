@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from ...errors import ShapeError
-from ...numerics.vec3 import Row, Rows, along, matrix_rows, triangle_rows
+from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3, load_mat3_at
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.vp_tree import STACK_SIZE, VpTree
 from .gjk import Shape, distance_bound, shape_of_points, support_point
@@ -93,11 +93,11 @@ def _hull_to_tree(shape: Shape, normals: Array, offsets: Array, tree: VpTree, bu
     other, here, nowhere = shape_of_points(triangle), np.eye(3), np.zeros(3)
     limits = np.array([0.5 * RELATIVE, 0.2 * ABSOLUTE, 0.0])
     hints = np.zeros(2, np.int64)
-    rotation_rows, origin_row = matrix_rows(rotation), (origin[0], origin[1], origin[2])
-    back, last = matrix_rows(rotation.T), len(offsets) - 1
+    rotation_rows, origin_row = load_mat3(rotation), (origin[0], origin[1], origin[2])
+    back, last = load_mat3(rotation.T), len(offsets) - 1
     nearer = _plane_in_object(normals, offsets, last, back, origin_row)
     farther = _plane_in_object(normals, offsets, last - 1, back, origin_row)
-    rounding = ROUNDING * (tree.size + np.sqrt(along(origin_row, origin_row)))
+    rounding = ROUNDING * (tree.size + np.sqrt(dot(origin_row, origin_row)))
     best, pruned = np.inf, np.inf
     stack[0], gaps[0] = 0, -np.inf
     top = 1
@@ -122,12 +122,12 @@ def _hull_to_tree(shape: Shape, normals: Array, offsets: Array, tree: VpTree, bu
             continue
         for position in range(ranges[node, 0], ranges[node, 1]):
             beyond = best + bulges[position] + rounding
-            rows = triangle_rows(corners, position)
+            rows = load_mat3_at(corners, position)
             if ((_distance_beyond(nearer, rows) >= beyond)
                     | (_distance_beyond(farther, rows) >= beyond)):
                 continue
             _triangle_to_link(corners, position, rotation_rows, origin_row, triangle)
-            rough = _triangle_gap(normals, offsets, matrix_rows(triangle), best + bulges[position])
+            rough = _triangle_gap(normals, offsets, load_mat3(triangle), best + bulges[position])
             if rough - bulges[position] >= best:
                 continue
             limits[2] = best + bulges[position]
@@ -146,20 +146,20 @@ def _hull_to_tree(shape: Shape, normals: Array, offsets: Array, tree: VpTree, bu
 
 
 @njit(cache=True, inline='always')
-def _plane_in_object(normals: Array, offsets: Array, place: int, back: Rows,
-                     origin: Row) -> tuple[Row, float]:
+def _plane_in_object(normals: Array, offsets: Array, place: int, back: Mat3,
+                     origin: Vec3) -> tuple[Vec3, float]:
     """Return a plane of the link in the object's frame, ``back`` being R_object_link."""
     normal = normals[place, 0], normals[place, 1], normals[place, 2]
-    turned = along(back[0], normal), along(back[1], normal), along(back[2], normal)
-    return turned, along(turned, origin) + offsets[place]
+    turned = dot(back[0], normal), dot(back[1], normal), dot(back[2], normal)
+    return turned, dot(turned, origin) + offsets[place]
 
 
 @njit(cache=True, inline='always')
-def _distance_beyond(plane: tuple[Row, float], triangle: Rows) -> float:
+def _distance_beyond(plane: tuple[Vec3, float], triangle: Mat3) -> float:
     """Return how far a triangle lies beyond a plane."""
     normal, offset = plane
-    least: float = min(along(normal, triangle[0]), along(normal, triangle[1]),
-                       along(normal, triangle[2])) - offset
+    least: float = min(dot(normal, triangle[0]), dot(normal, triangle[1]),
+                       dot(normal, triangle[2])) - offset
     return least
 
 
@@ -171,18 +171,18 @@ def _put_plane(shape: Shape, direction: Array, hints: IntArray, normals: Array, 
     normal = -direction[0] / norm, -direction[1] / norm, -direction[2] / norm
     hints[0], point = support_point(shape.vertices, shape.graph, shape.extras, normal, hints[0])
     normals[place, 0], normals[place, 1], normals[place, 2] = normal
-    offsets[place] = along(normal, point)
+    offsets[place] = dot(normal, point)
 
 
 @njit(cache=True, inline='always')
 def _plane_gap(normals: Array, offsets: Array, centres: Array, radii: Array, slabs: Array,
-               node: int, rotation: Rows, origin: Row, enough: float) -> float:
+               node: int, rotation: Mat3, origin: Vec3, enough: float) -> float:
     """Return how far a node is at least from a supporting plane; the best, or one enough."""
     radius = radii[node]
     offset = (centres[node, 0] - origin[0], centres[node, 1] - origin[1],
               centres[node, 2] - origin[2])
-    px, py, pz = (along(rotation[0], offset), along(rotation[1], offset),
-                  along(rotation[2], offset))
+    px, py, pz = (dot(rotation[0], offset), dot(rotation[1], offset),
+                  dot(rotation[2], offset))
     last = len(offsets) - 1
     gap = normals[last, 0] * px + normals[last, 1] * py + normals[last, 2] * pz - offsets[last]
     flat = max(_slab_gap(normals, last, gap, slabs, node, radius, rotation), gap - radius)
@@ -199,38 +199,38 @@ def _plane_gap(normals: Array, offsets: Array, centres: Array, radii: Array, sla
 
 @njit(cache=True, inline='always')
 def _slab_gap(normals: Array, k: int, gap: float, slabs: Array, node: int, radius: float,
-              rotation: Rows) -> float:
+              rotation: Mat3) -> float:
     """Return the gap of a node's flat disc behind its centre's gap along a plane's normal."""
     slab = slabs[node, 0], slabs[node, 1], slabs[node, 2]
-    lean = 0.0 + (normals[k, 0] * along(rotation[0], slab)
-                  + normals[k, 1] * along(rotation[1], slab)
-                  + normals[k, 2] * along(rotation[2], slab))
+    lean = 0.0 + (normals[k, 0] * dot(rotation[0], slab)
+                  + normals[k, 1] * dot(rotation[1], slab)
+                  + normals[k, 2] * dot(rotation[2], slab))
     least: float = (gap + min(lean * slabs[node, 3], lean * slabs[node, 4])
                     - radius * np.sqrt(max(1.0 - lean * lean, 0.0)))
     return least
 
 
 @njit(cache=True, inline='always')
-def _triangle_to_link(corners: Array, position: int, rotation: Rows, origin: Row,
+def _triangle_to_link(corners: Array, position: int, rotation: Mat3, origin: Vec3,
                       triangle: Array) -> None:
     """Map a triangle from the object's frame, ``rotation`` being R_link_object."""
     for corner in range(3):
         offset = (corners[position, corner, 0] - origin[0],
                   corners[position, corner, 1] - origin[1],
                   corners[position, corner, 2] - origin[2])
-        triangle[corner, 0] = along(rotation[0], offset)
-        triangle[corner, 1] = along(rotation[1], offset)
-        triangle[corner, 2] = along(rotation[2], offset)
+        triangle[corner, 0] = dot(rotation[0], offset)
+        triangle[corner, 1] = dot(rotation[1], offset)
+        triangle[corner, 2] = dot(rotation[2], offset)
 
 
 @njit(cache=True, inline='always')
-def _triangle_gap(normals: Array, offsets: Array, triangle: Rows, enough: float) -> float:
+def _triangle_gap(normals: Array, offsets: Array, triangle: Mat3, enough: float) -> float:
     """Return the distance of a triangle from a supporting plane, the largest or enough."""
     best = -np.inf
     for k in range(len(offsets) - 1, -1, -1):
         normal = normals[k, 0], normals[k, 1], normals[k, 2]
-        nearest = min(along(normal, triangle[0]), along(normal, triangle[1]),
-                      along(normal, triangle[2]))
+        nearest = min(dot(normal, triangle[0]), dot(normal, triangle[1]),
+                      dot(normal, triangle[2]))
         best = max(best, nearest - offsets[k])
         if best >= enough:
             break

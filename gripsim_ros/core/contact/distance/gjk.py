@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ...numerics.vec3 import Row, along, matrix_rows
+from ...numerics.vec3 import Vec3, dot, load_mat3
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -87,11 +87,11 @@ def support(vertices: Array, graph: IntArray, extras: Array, v: Array, begin: in
 
 
 @njit(cache=True, inline='always')
-def support_point(vertices: Array, graph: IntArray, extras: Array, v: Row,
-                  begin: int) -> tuple[int, Row]:
+def support_point(vertices: Array, graph: IntArray, extras: Array, v: Vec3,
+                  begin: int) -> tuple[int, Vec3]:
     """Return the vertex of a shape farthest along v, and the point there, without its ball."""
     at = _climb_hull(vertices, graph, v[0], v[1], v[2], begin)
-    swept = along(v, (extras[SWEEP], extras[SWEEP + 1], extras[SWEEP + 2])) > 0.0
+    swept = dot(v, (extras[SWEEP], extras[SWEEP + 1], extras[SWEEP + 2])) > 0.0
     point = (vertices[at, 0] + (extras[SWEEP] if swept else 0.0),
              vertices[at, 1] + (extras[SWEEP + 1] if swept else 0.0),
              vertices[at, 2] + (extras[SWEEP + 2] if swept else 0.0))
@@ -101,15 +101,15 @@ def support_point(vertices: Array, graph: IntArray, extras: Array, v: Row,
 
 
 @njit(cache=True)
-def _add_disc(extras: Array, v: Row, point: Row) -> Row:
+def _add_disc(extras: Array, v: Vec3, point: Vec3) -> Vec3:
     """Add the disc's point farthest along v; its middle where that is the axis."""
     axis, radius = (extras[AXIS], extras[AXIS + 1], extras[AXIS + 2]), extras[DISC]
-    size = np.sqrt(along(v, v))
+    size = np.sqrt(dot(v, v))
     # Twice: what is left of a direction along the axis is noise, not in the disc's plane.
     for _ in range(2):
-        part = along(axis, v)
+        part = dot(axis, v)
         v = (v[0] - part * axis[0], v[1] - part * axis[1], v[2] - part * axis[2])
-    norm = np.sqrt(along(v, v))
+    norm = np.sqrt(dot(v, v))
     if norm > 1e-12 * size:
         point = (point[0] + radius * v[0] / norm, point[1] + radius * v[1] / norm,
                  point[2] + radius * v[2] / norm)
@@ -148,8 +148,8 @@ def distance_bound(a: Shape, b: Shape, rotation: Array, origin: Array, start: Ar
     vertices_a, graph_a, extras_a = a.vertices, a.graph, a.extras
     vertices_b, graph_b, extras_b = b.vertices, b.graph, b.extras
     radii = extras_a[BALL] + extras_b[BALL]
-    turn, shift = matrix_rows(rotation), (origin[0], origin[1], origin[2])
-    columns = matrix_rows(rotation.T)
+    turn, shift = load_mat3(rotation), (origin[0], origin[1], origin[2])
+    columns = load_mat3(rotation.T)
     simplex, v = np.empty((4, 3)), start.copy()
     if v[0] == 0.0 and v[1] == 0.0 and v[2] == 0.0:
         v[0] = 1.0
@@ -157,14 +157,14 @@ def distance_bound(a: Shape, b: Shape, rotation: Array, origin: Array, start: Ar
     hint_a, hint_b = hints[0], hints[1]
     for _ in range(MAX_ITERATIONS):
         way = (v[0], v[1], v[2])
-        turned = along(columns[0], way), along(columns[1], way), along(columns[2], way)
+        turned = dot(columns[0], way), dot(columns[1], way), dot(columns[2], way)
         hint_a, on_a = support_point(vertices_a, graph_a, extras_a,
                                      (-way[0], -way[1], -way[2]), hint_a)
         hint_b, on_b = support_point(vertices_b, graph_b, extras_b, turned, hint_b)
         norm = np.sqrt(way[0] ** 2 + way[1] ** 2 + way[2] ** 2)
-        x, y, z = (on_a[0] - shift[0] - along(turn[0], on_b),
-                   on_a[1] - shift[1] - along(turn[1], on_b),
-                   on_a[2] - shift[2] - along(turn[2], on_b))
+        x, y, z = (on_a[0] - shift[0] - dot(turn[0], on_b),
+                   on_a[1] - shift[1] - dot(turn[1], on_b),
+                   on_a[2] - shift[2] - dot(turn[2], on_b))
         simplex[size, 0], simplex[size, 1], simplex[size, 2] = x, y, z
         gap = 0.0 + way[0] * x / norm + way[1] * y / norm + way[2] * z / norm
         if gap > bound:

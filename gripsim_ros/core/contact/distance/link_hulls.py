@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
-from ...numerics.vec3 import Row, along, matrix_rows
+from ...numerics.vec3 import Vec3, dot, load_mat3
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.curved_surface import control_points
 from .gjk import EXTRAS, SWEEP, Shape
@@ -124,14 +124,14 @@ def hull_shape(hulls: Hulls, link: int, sweep: Array) -> Shape:
 
 @njit(cache=True, inline='always')
 def distance_beyond_planes(normals: Array, offsets: Array, centres: Array, hull: int, poses: Array,
-                           link: int, offset: Row) -> float:
+                           link: int, offset: Vec3) -> float:
     """Return how far a point is beyond a hull's planes [m], ``offset`` from its centre."""
-    rotation_rows = matrix_rows(poses[link].T)
-    point = (centres[hull, 0] + along(rotation_rows[0], offset),
-             centres[hull, 1] + along(rotation_rows[1], offset),
-             centres[hull, 2] + along(rotation_rows[2], offset))
+    rotation_rows = load_mat3(poses[link].T)
+    point = (centres[hull, 0] + dot(rotation_rows[0], offset),
+             centres[hull, 1] + dot(rotation_rows[1], offset),
+             centres[hull, 2] + dot(rotation_rows[2], offset))
     best = -np.inf
     for k in range(offsets.shape[1]):
         normal = normals[hull, k, 0], normals[hull, k, 1], normals[hull, k, 2]
-        best = max(best, along(normal, point) - offsets[hull, k])
+        best = max(best, dot(normal, point) - offsets[hull, k])
     return best

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ...numerics.vec3 import Row, Rows, along, matrix_rows, triangle_rows
+from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3, load_mat3_at
 from .ray_casting import doubled
 from .vp_tree import STACK_SIZE, VpTree
 
@@ -146,7 +146,7 @@ def triangles_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> I
     """
     centres, radii, children = tree.centres, tree.radii, tree.children
     ranges, corners = tree.ranges, tree.corners
-    rows, middle = matrix_rows(axes), (centre[0], centre[1], centre[2])
+    rows, middle = load_mat3(axes), (centre[0], centre[1], centre[2])
     half_x, half_y, half_z = half[0], half[1], half[2]
     found = np.empty(64, np.int64)
     count = 0
@@ -170,7 +170,7 @@ def triangles_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> I
         if count + end - begin > len(found):
             found = doubled(found)
         for position in range(begin, end):
-            a, b, c = triangle_rows(corners, position)
+            a, b, c = load_mat3_at(corners, position)
             _fill(local, _to_box(rows, a, middle), _to_box(rows, b, middle),
                   _to_box(rows, c, middle))
             if triangle_meets_box(local, half):
@@ -195,7 +195,7 @@ def bounds_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> tupl
     """
     centres, radii, children = tree.centres, tree.radii, tree.children
     ranges, corners = tree.ranges, tree.corners
-    rows, middle = matrix_rows(axes), (centre[0], centre[1], centre[2])
+    rows, middle = load_mat3(axes), (centre[0], centre[1], centre[2])
     half_x, half_y, half_z = half[0], half[1], half[2]
     low_x, low_y, low_z = np.inf, np.inf, np.inf
     high_x, high_y, high_z = -np.inf, -np.inf, -np.inf
@@ -220,7 +220,7 @@ def bounds_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> tupl
             top += 2
             continue
         for position in range(ranges[node, 0], ranges[node, 1]):
-            a, b, c = triangle_rows(corners, position)
+            a, b, c = load_mat3_at(corners, position)
             a, b, c = (_to_box(rows, a, middle), _to_box(rows, b, middle),
                        _to_box(rows, c, middle))
             from_x, to_x = _extent(a[0], b[0], c[0], half_x)
@@ -238,10 +238,10 @@ def bounds_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> tupl
 
 
 @njit(cache=True, inline='always')
-def _to_box(axes: Rows, point: Row, centre: Row) -> Row:
+def _to_box(axes: Mat3, point: Vec3, centre: Vec3) -> Vec3:
     """Return a point along a box's axes from its centre."""
     offset = (point[0] - centre[0], point[1] - centre[1], point[2] - centre[2])
-    return along(axes[0], offset), along(axes[1], offset), along(axes[2], offset)
+    return dot(axes[0], offset), dot(axes[1], offset), dot(axes[2], offset)
 
 
 @njit(cache=True, inline='always')
@@ -251,7 +251,7 @@ def _extent(a: float, b: float, c: float, half: float) -> tuple[float, float]:
 
 
 @njit(cache=True, inline='always')
-def _fill(local: Array, a: Row, b: Row, c: Row) -> None:
+def _fill(local: Array, a: Vec3, b: Vec3, c: Vec3) -> None:
     """Write three rows."""
     local[0, 0], local[0, 1], local[0, 2] = a
     local[1, 0], local[1, 1], local[1, 2] = b

@@ -13,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ...bodies import TriangleMesh
-from ...numerics.vec3 import Row, Rows, along, triangle_rows
+from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3_at
 from .vp_tree import VpTree
 
 Array = NDArray[np.float64]
@@ -208,8 +208,8 @@ def control_points(corners: Array, surface: CurvedSurface) -> Array:
 
 
 @njit(cache=True, inline='always')
-def lift_onto_surface(corners: Array, normals: Array, limits: Array, position: int, weights: Row,
-                      direction: Row) -> tuple[float, Row, Row]:
+def lift_onto_surface(corners: Array, normals: Array, limits: Array, position: int, weights: Vec3,
+                      direction: Vec3) -> tuple[float, Vec3, Vec3]:
     """
     Move a point of a triangle along a direction onto the curved surface.
 
@@ -234,8 +234,8 @@ def lift_onto_surface(corners: Array, normals: Array, limits: Array, position: i
         The moved point [m] and the smoothed outward unit normal.
     """
     u, v, w = weights
-    p, q, r = triangle_rows(corners, position)
-    f, g, h = triangle_rows(normals, position)
+    p, q, r = load_mat3_at(corners, position)
+    f, g, h = load_mat3_at(normals, position)
     # From 0, so that no zero is negative.
     x = 0.0 + u * p[0] + v * q[0] + w * r[0]
     y = 0.0 + u * p[1] + v * q[1] + w * r[1]
@@ -256,7 +256,7 @@ def lift_onto_surface(corners: Array, normals: Array, limits: Array, position: i
 
 
 @njit(cache=True, inline='always')
-def _cubic_rise(corners: Rows, normals: Rows, weights: Row, normal: Row) -> float:
+def _cubic_rise(corners: Mat3, normals: Mat3, weights: Vec3, normal: Vec3) -> float:
     """
     Return the height of the cubic over its triangle, along the unit normal there.
 
@@ -278,16 +278,16 @@ def _cubic_rise(corners: Rows, normals: Rows, weights: Row, normal: Row) -> floa
 
 
 @njit(cache=True, inline='always')
-def _scale(corner_normal: Row, normal: Row) -> float:
+def _scale(corner_normal: Vec3, normal: Vec3) -> float:
     """Return by how much of their bends the control points of a corner rise."""
-    scale: float = -1.0 / (3.0 * np.sqrt(max(along(corner_normal, normal), 0.1)))
+    scale: float = -1.0 / (3.0 * np.sqrt(max(dot(corner_normal, normal), 0.1)))
     return scale
 
 
 @njit(cache=True, inline='always')
-def _bend(corner: Row, other: Row, normal: Row) -> float:
+def _bend(corner: Vec3, other: Vec3, normal: Vec3) -> float:
     """Return how far another corner lies along the normal at one."""
-    return along((other[0] - corner[0], other[1] - corner[1], other[2] - corner[2]), normal)
+    return dot((other[0] - corner[0], other[1] - corner[1], other[2] - corner[2]), normal)
 
 
 def joined_sides(mesh: TriangleMesh) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ...numerics.vec3 import Row, Rows, along, matrix_rows, triangle_rows
+from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3, load_mat3_at
 from .vp_tree import STACK_SIZE, VpTree
 
 Array = NDArray[np.float64]
@@ -88,7 +88,7 @@ def triangles_under(tree: VpTree, frame: Array, lower: Array, upper: Array) -> I
     """
     centres, radii, children = tree.centres, tree.radii, tree.children
     ranges, corners = tree.ranges, tree.corners
-    first, second, third = matrix_rows(frame)
+    first, second, third = load_mat3(frame)
     low_u, low_v, low_w = lower[0], lower[1], lower[2]
     high_u, high_v, high_w = upper[0], upper[1], upper[2]
     found, count = np.empty(256, np.int64), 0    # more than in any leaf
@@ -99,10 +99,10 @@ def triangles_under(tree: VpTree, frame: Array, lower: Array, upper: Array) -> I
         top -= 1
         node = stack[top]
         centre, radius = (centres[node, 0], centres[node, 1], centres[node, 2]), radii[node]
-        w = along(third, centre)
+        w = dot(third, centre)
         if w + radius < low_w or w - radius > high_w:
             continue
-        u, v = along(first, centre), along(second, centre)
+        u, v = dot(first, centre), dot(second, centre)
         du, dv = max(low_u - u, u - high_u, 0.0), max(low_v - v, v - high_v, 0.0)
         if du * du + dv * dv > radius * radius:
             continue
@@ -119,7 +119,7 @@ def triangles_under(tree: VpTree, frame: Array, lower: Array, upper: Array) -> I
             count = _append_subtree(children, ranges, stack, top, found, count)
             continue
         for position in range(begin, end):
-            triangle = triangle_rows(corners, position)
+            triangle = load_mat3_at(corners, position)
             # Kept or overwritten by the next one: no branch that cannot be foreseen.
             found[count] = position
             count += (_meets(triangle, first, low_u, high_u) & _meets(
@@ -154,9 +154,9 @@ def doubled(values: AnyIntegers) -> AnyIntegers:
 
 
 @njit(cache=True, inline='always')
-def _meets(triangle: Rows, axis: Row, low: float, high: float) -> bool:
+def _meets(triangle: Mat3, axis: Vec3, low: float, high: float) -> bool:
     """Return True if a triangle's extent along an axis meets an interval."""
-    a, b, c = along(axis, triangle[0]), along(axis, triangle[1]), along(axis, triangle[2])
+    a, b, c = dot(axis, triangle[0]), dot(axis, triangle[1]), dot(axis, triangle[2])
     meets: bool = (max(a, b, c) >= low) & (min(a, b, c) <= high)
     return meets
 

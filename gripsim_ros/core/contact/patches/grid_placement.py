@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ...numerics.vec3 import sum_pairwise
+from ...numerics.summation import pairwise_sum
 from ..geometry.oriented_box import OrientedBox
 from .sampling_grid import GridSamples, SamplingGrid, mask_near
 
@@ -170,7 +170,7 @@ def _fit(points: Array, normals: Array, all_depths: Array, own: IntArray, old_fr
         centre[0] += depths[i] * local[i, 0]
         centre[1] += depths[i] * local[i, 1]
         deepest = max(deepest, depths[i])
-    centre /= sum_pairwise(depths)
+    centre /= pairwise_sum(depths)
     start, spacing, heights, mask = _cover_nodes(local, centre, area, old_spacing, deepest,
                                                  node_count)
     return frame, start, spacing, heights, mask, deepest

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from ...batches import (
     PATCH_COARSE, PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE, PATCH_SPREAD)
-from ...numerics.vec3 import sum_pairwise
+from ...numerics.summation import pairwise_sum
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.ray_casting import AHEAD, EXIT, cast_rays
 from ..geometry.vp_tree import VpTree
@@ -56,7 +56,7 @@ def _probe_points(own: IntArray, points: Array, depths: Array,
     """Return the probes of a patch in the indenter's frame, and the sum of their depths."""
     probes = _probes(own, depths)
     turn = np.ascontiguousarray(T_object_indenter[:3, :3])
-    return (points[probes] - T_object_indenter[:3, 3]) @ turn, sum_pairwise(depths[probes])
+    return (points[probes] - T_object_indenter[:3, 3]) @ turn, pairwise_sum(depths[probes])
 
 
 @njit(cache=True)
@@ -81,7 +81,7 @@ def _thickness(tree: VpTree, limits: Array, own: IntArray, points: Array, all_de
                slopes: Array, positions: IntArray, direction: Array) -> float:
     """Return the ``ray_thickness``, ``direction`` being N (compiled)."""
     depths, places = all_depths[own], points[own]
-    centre = (depths @ places) / sum_pairwise(depths)
+    centre = (depths @ places) / pairwise_sum(depths)
     middle, nearest = own[0], np.inf
     for i in range(len(own)):
         x, y, z = places[i, 0] - centre[0], places[i, 1] - centre[1], places[i, 2] - centre[2]

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ...numerics.vec3 import Row
+from ...numerics.vec3 import Vec3
 from ..geometry.curved_surface import CurvedSurface, lift_onto_surface
 from ..geometry.ray_casting import (COVERAGE_TOLERANCE, coverage, project_triangle, slab_range,
                                     triangles_under)
@@ -147,7 +147,7 @@ def _lift_hits(corners: Array, surface: CurvedSurface, frame: Array, cells: IntA
     found = 0
     for n in range(len(cells)):
         cell, position, total = cells[n], positions[n], edges[n, 3]
-        weights: Row = (edges[n, 0] / total, edges[n, 1] / total, edges[n, 2] / total)
+        weights: Vec3 = (edges[n, 0] / total, edges[n, 1] / total, edges[n, 2] / total)
         _, point, normal = lift_onto_surface(corners, all_normals, limits, position, weights,
                                              direction)
         slope = -(normal[0] * direction[0] + normal[1] * direction[1]

@@ -4,8 +4,9 @@ from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
-from ...numerics.cholesky import combine_rows, substitute_back, substitute_forth
+from ...numerics.cholesky import back_substitute, combine_rows, forward_substitute
 from ...numerics.simd import LANES
+from ...numerics.summation import pairwise_sum
 from .rocking_stiffness import FIELDS, rigid_motion_fields, rocking_springs, tangent_basis
 
 Array = NDArray[np.float64]
@@ -16,8 +17,6 @@ FEW_NODES = 7
 HERTZ_PEAK = 1.5
 #: Reach of the smoothing of pressures in units of the square root of a node's area.
 SMOOTHING_REACH = 1.5
-#: Largest number of terms that ``pairwise_sum`` adds in eight sums side by side.
-BLOCK = 128
 #: Rows of the vectors and of the numbers of ``sum_patches``.
 CENTRE, DIRECTION, RESULTANT, TORQUE = range(4)
 AREA, FORCE, LEVER, COSINE, PEAK, DEPTH, INDENTATION, NORMAL, WORK = range(9)
@@ -100,7 +99,7 @@ def _solve_fields(fields: Array, factor: Array, places: IntArray, solved: Array)
     for i in range(len(places)):
         for a in range(FIELDS):
             solved[places[i], a] = fields[i, a]
-    substitute_forth(factor, solved)
+    forward_substitute(factor, solved)
 
 
 @njit(cache=True)
@@ -111,15 +110,15 @@ def _add_responses(approaches: Array, halfway: Array, factor: Array, order: IntA
 
     ``halfway`` (p, k) are ``U^-T`` times the approaches, in the factor's order.
     """
-    room, added = np.zeros((len(order), LANES)), np.empty(len(order))
+    columns, added = np.zeros((len(order), LANES)), np.empty(len(order))
     for first in range(0, len(approaches), LANES):
         last = min(first + LANES, len(approaches))
         for number in range(first, last):
-            room[:, number - first] = halfway[number]
-        substitute_back(factor, room)
+            columns[:, number - first] = halfway[number]
+        back_substitute(factor, columns)
         for number in range(first, last):
             for k in range(len(order)):
-                added[order[k]] = room[k, number - first]
+                added[order[k]] = columns[k, number - first]
             moves = combine_rows(own, added)[loaded]
             numbers[NORMAL, number] = pairwise_sum(approaches[number] * added)
             numbers[WORK, number] = pairwise_sum(added * moves)
@@ -190,31 +189,6 @@ def _neighbour_means(points: Array, areas: Array, values: Array) -> Array:
                 weights += weight
         means[i] = total / weights
     return means
-
-
-@njit(cache=True)
-def pairwise_sum(values: Array) -> float:
-    """Return the sum of numbers ``(n,)`` in the order in which numpy adds them."""
-    if len(values) > BLOCK:
-        half = len(values) // 2
-        half -= half % 8
-        total: float = pairwise_sum(values[:half]) + pairwise_sum(values[half:])
-        return total
-    whole = len(values) - len(values) % 8
-    a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(0, whole, 8):
-        a += values[i]
-        b += values[i + 1]
-        c += values[i + 2]
-        d += values[i + 3]
-        e += values[i + 4]
-        f += values[i + 5]
-        g += values[i + 6]
-        h += values[i + 7]
-    total = ((a + b) + (c + d)) + ((e + f) + (g + h))
-    for i in range(whole, len(values)):
-        total += values[i]
-    return total
 
 
 @njit(cache=True)

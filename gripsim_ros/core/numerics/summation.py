@@ -1,0 +1,39 @@
+"""Pairwise summation: an error that grows with the logarithm of the count, the bits of numpy's."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+#: Terms that are added in eight sums side by side; more are halved first.
+BLOCK = 128
+
+
+@njit(cache=True)
+def pairwise_sum(values: Array) -> float:
+    """
+    Return the sum of numbers ``(n,)`` in the order in which numpy adds them.
+
+    Source: ``pairwise_sum`` of numpy's ``loops_utils.h``.
+    """
+    if len(values) > BLOCK:
+        half = len(values) // 2
+        half -= half % 8
+        total: float = pairwise_sum(values[:half]) + pairwise_sum(values[half:])
+        return total
+    whole = len(values) - len(values) % 8
+    a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(0, whole, 8):
+        a += values[i]
+        b += values[i + 1]
+        c += values[i + 2]
+        d += values[i + 3]
+        e += values[i + 4]
+        f += values[i + 5]
+        g += values[i + 6]
+        h += values[i + 7]
+    total = ((a + b) + (c + d)) + ((e + f) + (g + h))
+    for i in range(whole, len(values)):
+        total += values[i]
+    return total
