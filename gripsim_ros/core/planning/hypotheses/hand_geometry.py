@@ -5,9 +5,9 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from ...hand import Finger as FingerChain, HandModel, Preshape, forward_kinematics, link_jacobians
+from ...numerics.nnls import solve_nnls
 from ...transforms import apply
 
 Array = NDArray[np.float64]
@@ -209,6 +209,6 @@ def _meet(one: Array, other: Array) -> bool:
         point = point + min(1.0, -(point @ change) / max(change @ change, 1e-300)) * change
     shares = np.zeros((2, len(one) + len(other)))
     shares[0, :len(one)], shares[1, len(one):] = 1.0, 1.0
-    _, missing = nnls(np.vstack([np.hstack([one.T, -other.T]), shares]),
-                      np.array([0.0, 0.0, 0.0, 1.0, 1.0]))
+    _, missing = solve_nnls(np.vstack([np.hstack([one.T, -other.T]), shares]),
+                            np.array([0.0, 0.0, 0.0, 1.0, 1.0]))
     return bool(missing < MEETING_DISTANCE)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from ...bodies import GraspObject
 from ...errors import HandError
+from ...grasp_theory.min_norm import min_norm
 from ...hand import HandModel
 from ...transforms import cross, skew
 from ..hypotheses.generate import Hypothesis
@@ -93,9 +93,7 @@ def least_unbalance(contacts: tuple[PredictedContact, ...], centre: Array, radiu
     norm by non-negative least squares (Lawson and Hanson 1974). Own formulation.
     """
     wrenches = _generators(contacts, centre, radius, friction)
-    system = np.vstack([wrenches.T, np.full(len(wrenches), SUM_WEIGHT)])
-    shares, _ = nnls(system, np.append(np.zeros(6), SUM_WEIGHT))
-    return float(np.linalg.norm(shares @ wrenches) / max(float(shares.sum()), 1e-12))
+    return min_norm(wrenches, SUM_WEIGHT)
 
 
 def _generators(contacts: tuple[PredictedContact, ...], centre: Array, radius: float,

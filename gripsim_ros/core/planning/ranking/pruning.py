@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from ... import batches
+from ...grasp_theory.min_norm import min_norm
 from ...hand import HandModel
 from .. import rejections
 from ..closing.closing import Closing
@@ -16,12 +16,10 @@ from ..closing.grasp_state import GraspState
 from ..closing.limits import NO_THRESHOLD, ScoreThreshold
 from ..options import PlannerOptions
 from ..ranked_grasp import RankedGrasp
-from .score import ScoreReference, score_terms, unbalance_and_spread
+from .score import SUM_WEIGHT, ScoreReference, score_terms, unbalance_and_spread
 
 Array = NDArray[np.float64]
 
-#: Weight of the row that makes shares add up to 1, beside vectors of about unit length [-].
-SUM_WEIGHT = 1e3
 #: Ratio to its present force below which a flagged patch may lie in the model's range again [-].
 RELIEF_RATIO = 0.8
 #: Flags that a patch keeps while its force grows; contacts may move away from a link's edge.
@@ -159,7 +157,7 @@ def score_upper_bound(state: GraspState, hand: HandModel, reference: ScoreRefere
              and state.margin >= 1.0 else term.contribution for term in terms}
     arms = (state.points - state.centre_of_mass) / reference.radius
     parts['support'] = (next(t.weight for t in terms if t.name == 'support')
-                        * max(0.0, 1.0 - _least_norm(arms)))
+                        * max(0.0, 1.0 - min_norm(arms, SUM_WEIGHT)))
     return sum(parts.values())
 
 
@@ -214,10 +212,3 @@ def force_ratios(state: GraspState, wanted: Mapping[int, float]) -> Array:
 def within_model_range(flags: NDArray[np.int64], ratios: Array) -> bool:
     """Return True if the force of each flagged patch is to fall below ``RELIEF_RATIO`` of it."""
     return not (flags.astype(bool) & (ratios > RELIEF_RATIO)).any()
-
-
-def _least_norm(vectors: Array) -> float:
-    """Return the smallest norm of a convex combination of vectors (n, 3)."""
-    rows = np.vstack([vectors.T, np.full(len(vectors), SUM_WEIGHT)])
-    shares, _ = nnls(rows, np.array([0.0, 0.0, 0.0, SUM_WEIGHT]))
-    return float(np.linalg.norm(shares @ vectors) / max(float(shares.sum()), 1e-12))

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from ...bodies import GraspObject
 from ...bodies.scans.complete import SeenSurface
+from ...grasp_theory.min_norm import min_norm
 from ...hand import HandModel, link_poses_and_jacobians
 from ...transforms import cross, skew
 from ..closing.grasp_state import GraspState
@@ -15,6 +15,9 @@ from ..options import PlannerOptions
 from ..ranked_grasp import ScoreTerm
 
 Array = NDArray[np.float64]
+
+#: Weight of the equation that shares add up to 1, beside vectors of about unit length [-].
+SUM_WEIGHT = 1e3
 
 #: Smallest singular value of the grasp map with which the spread term is 1; that of three
 #: contacts evenly round a circle of the object's radius is 1.2.
@@ -190,9 +193,4 @@ def _spread(state: GraspState, radius: float) -> float:
 
 def _unbalance(normals: Array) -> float:
     """Return the smallest norm of a convex combination of normals; 0 where they can balance."""
-    if not len(normals):
-        return 1.0      # and nnls writes beyond a matrix without columns
-    large = 1e3
-    shares, _ = nnls(np.vstack([normals.T, np.full(len(normals), large)]),
-                     np.array([0.0, 0.0, 0.0, large]))
-    return float(np.linalg.norm(shares @ normals) / max(float(shares.sum()), 1e-12))
+    return min_norm(normals, SUM_WEIGHT) if len(normals) else 1.0
