@@ -24,6 +24,7 @@ LAYERS = {
     'core.contact.backends': 'convex < common_plane < find_contacts',
     'core.mechanics': ('boundary_elements, published, stability < contact < deformation '
                        '< options < body < indentation, state_builder < stage'),
+    'core.arm': 'published, model < collision, loading < motion < choice',
     'core.planning': (
         'options, published, ranked_grasp, rejections, task < hypotheses, progress < closing '
         '< planar_closing, ranking < diagnosis, manipulation < settling < evaluator, planner'),

@@ -20,11 +20,11 @@ EMPTY_WORDS = re.compile(r'(^|_)(utils?|misc|helpers?|common|parts|senses|stuff|
 #: may only become shorter.
 MOST_ARGUMENTS = 10
 MANY_ARGUMENTS = {
-    'core.contact.distance.mesh_distance._leaves': 11,
-    'core.contact.patches.sampling_grid._mesh_field': 12,
-    'core.contact.vertices.batch._many': 19,
-    'core.contact.vertices.kernels.both_ways_flat': 19,
-    'core.mechanics.boundary_elements.integrals._sum': 11,
+    'core.contact.distance.mesh_distance._leaf_distance': 11,
+    'core.contact.patches.sampling_grid._sample_mesh': 12,
+    'core.contact.vertices.batch._batch_contacts': 19,
+    'core.contact.vertices.kernels.mutual_penetration_flat': 19,
+    'core.mechanics.boundary_elements.integrals._quadrature': 11,
     'core.numerics.socp.solver._solve': 13,
     'core.planning.planar_closing.advance._search_block': 12,
 }

@@ -113,7 +113,7 @@ def test_no_bit_of_an_answer_hangs_on_the_steps_before(scene):
 
 
 def test_a_full_memory_begins_anew():
-    memory, nodes = WarmStarts(places=3), paraboloid(8e-3, 1e-3, 30, (0.13, 0.29))
+    memory, nodes = WarmStarts(max_entries=3), paraboloid(8e-3, 1e-3, 30, (0.13, 0.29))
     solution = solve_contact_forces(nodes, MODULUS, {})
     palms = [np.full((4, 4), float(i)) for i in range(4)]
     for palm in palms:

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ...grasp_theory.contact_set import ContactSet
-from ..stability.grasp_force_socp import ForceSpace, MinimalForceOptions
-from ..stability.grasp_forces import cone_violation
-from ..stability.stability import checked_wrenches
+from ....grasp_theory.contact_set import ContactSet
+from ..grasp_force_socp import ForceSpace, MinimalForceOptions
+from ..grasp_forces import cone_violation
+from ..stability import checked_wrenches
 
 Array = NDArray[np.float64]
 

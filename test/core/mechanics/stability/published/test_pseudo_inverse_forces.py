@@ -8,9 +8,10 @@ from numpy.testing import assert_allclose
 import pytest
 
 from gripsim_ros.core.grasp_theory.grasp_map import contact_frames
-from gripsim_ros.core.mechanics.published.pseudo_inverse_forces import pseudo_inverse_forces
 from gripsim_ros.core.mechanics.stability.grasp_force_socp import MinimalForceOptions
 from gripsim_ros.core.mechanics.stability.grasp_forces import solve_minimal_forces
+from gripsim_ros.core.mechanics.stability.published.pseudo_inverse_forces import (
+    pseudo_inverse_forces)
 
 WEIGHT = 9.81
 RTOL_SOLVER = 1e-6
@@ -25,8 +26,8 @@ def test_the_pseudo_inverse_leaves_the_cones_of_a_pinch(patches, direction, gamm
     size = np.stack([found[0, :, 0], np.linalg.norm(found[0, :, 1:], axis=1)], 1)
     assert_allclose(size, gamma, rtol=0, atol=ATOL_ROUNDOFF)
     assert_allclose(beyond, violation, rtol=RTOL_SOLVER, atol=0)
-    by_mode = solve_minimal_forces(patches, pull(direction, WEIGHT), ORIGIN, 0.5,
-                                   options=MinimalForceOptions(mode='seed'))
+    by_mode = solve_minimal_forces(patches, pull(direction, WEIGHT), ORIGIN, 0.5, None, None,
+                                   MinimalForceOptions(mode='seed'))
     assert not by_mode.capable
     assert_allclose(by_mode.violation, violation, rtol=RTOL_SOLVER, atol=0)
 

@@ -1,0 +1,1 @@
+"""The papers' own rules, as printed, for comparison."""
