@@ -7,7 +7,7 @@ import sys
 
 #: What takes long, needs peers or arguments.
 BY_NAME = ('contact', 'fem', 'fem_body', 'hold', 'hold_confusion', 'hold_suite', 'soak',
-           'planar_closure', 'scans', 'simulated', 'soak_driver', 'fault_figure')
+           'planar_closure', 'scans', 'simulated', 'soak_driver', 'fault_figure', 'socp')
 
 
 def list_benchmarks():
