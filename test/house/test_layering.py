@@ -24,6 +24,9 @@ LAYERS = {
     'core.contact.backends': 'convex < common_plane < find_contacts',
     'core.mechanics': ('boundary_elements, published, stability < contact < deformation '
                        '< options < body < indentation, state_builder < stage'),
+    'core.mechanics.stability': (
+        'contact_springs < equilibrium < margin < stability < grasp_force_socp < grasp_forces '
+        '< published'),
     'core.arm': 'published, model < collision, loading < motion < choice',
     'core.planning': (
         'options, published, ranked_grasp, rejections, task < hypotheses, progress < closing '
