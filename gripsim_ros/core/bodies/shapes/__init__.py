@@ -2,9 +2,7 @@
 
 from .mugs import mug
 from .solids import (
-    apple, apple_profile, banana, bone, bone_profile, box, capsule, cone, cylinder, egg, ellipsoid,
-    plate, plate_profile, sphere, sphere_frequency, torus)
+    apple, banana, bone, box, capsule, cone, cylinder, egg, ellipsoid, plate, sphere, torus)
 
-__all__ = ['apple', 'apple_profile', 'banana', 'bone', 'bone_profile', 'box', 'capsule', 'cone',
-           'cylinder', 'egg', 'ellipsoid', 'mug', 'plate', 'plate_profile', 'sphere',
-           'sphere_frequency', 'torus']
+__all__ = ['apple', 'banana', 'bone', 'box', 'capsule', 'cone', 'cylinder', 'egg', 'ellipsoid',
+           'mug', 'plate', 'sphere', 'torus']

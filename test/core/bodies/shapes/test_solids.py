@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import quad
 
 from gripsim_ros.core.bodies import repair_mesh, shapes
+from gripsim_ros.core.bodies.shapes.solids import apple_profile, bone_profile, plate_profile
 from gripsim_ros.core.bodies.shapes.sweeps import revolve
 from gripsim_ros.core.errors import MeshError
 
@@ -53,13 +54,13 @@ def revolution(profile, start, end):
 
 def apple_section(t):
     """Return distance and height of the default apple."""
-    distance, height = shapes.apple_profile(np.array([t]))
+    distance, height = apple_profile(np.array([t]))
     return float(distance[0]), float(height[0])
 
 
 def bone_section(t):
     """Return distance and height of the default bone."""
-    return shapes.bone_profile(0.05, 0.12, 0.5, np.array([t]))[0]
+    return bone_profile(0.05, 0.12, 0.5, np.array([t]))[0]
 
 
 def egg_section(t):
@@ -136,14 +137,14 @@ def test_an_apple_is_as_wide_as_asked_and_hollow_at_both_ends():
 
 
 def test_a_bone_has_the_asked_waist():
-    profile = shapes.bone_profile(0.05, 0.12, 0.4, np.linspace(0.0, np.pi, 2001))
+    profile = bone_profile(0.05, 0.12, 0.4, np.linspace(0.0, np.pi, 2001))
     assert_allclose(2.0 * profile[:, 0].max(), 0.05, rtol=1e-5)
     assert_allclose(2.0 * profile[1000, 0], 0.4 * 0.05, rtol=1e-5)
 
 
 def test_a_plate_has_the_volume_of_its_section():
     plate = shapes.plate(0.1, 0.02, 0.004, edge_length=0.002)
-    section = shapes.plate_profile(0.1, 0.02, 0.004)
+    section = plate_profile(0.1, 0.02, 0.004)
     (r0, z0), (r1, z1) = section[:-1].T, section[1:].T
     volume = np.pi / 3.0 * np.sum((z1 - z0) * (r0 * r0 + r0 * r1 + r1 * r1))
     assert_allclose(plate.volume, volume, rtol=RTOL_TESSELLATION)
