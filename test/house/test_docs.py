@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from benchmarks.__main__ import BENCHMARKS
 import pytest
 import yaml
 
@@ -53,15 +54,28 @@ def test_links_and_pictures_lead_somewhere(page):
     assert not lost
 
 
+def sources(folder):
+    """Map the dotted names of a folder's modules, below it, to their texts."""
+    return {'.'.join(path.relative_to(ROOT / folder).with_suffix('').parts): path.read_text('utf-8')
+            for path in (ROOT / folder).rglob('*.py')}
+
+
+def imported(module):
+    """Return a pattern of the imports of a benchmark's module."""
+    folder, _, name = module.rpartition('.')
+    return rf'from benchmarks\.{folder}(\.{name} import| import [^\n]*\b{name}\b)'
+
+
 def makers(picture):
     """Return how the commands begin whose sources name a picture."""
-    named = {path for folder in ('benchmarks', 'tools', 'examples')
-             for path in (ROOT / folder).glob('*.py') if picture in path.read_text('utf-8')}
-    parts = [path.stem for path in named if path.stem.startswith('_')]
-    named |= {path for path in (ROOT / 'benchmarks').glob('[!_]*.py')
-              if any(part in path.read_text('utf-8') for part in parts)}
-    return [f'python -m benchmarks {path.stem} ' if path.parent.name == 'benchmarks'
-            else f'python {name(path)} ' for path in named if not path.stem.startswith('_')]
+    modules = sources('benchmarks')
+    named = {module for module, text in modules.items() if picture in text}
+    named |= {module for module, text in modules.items()
+              if any(re.search(imported(part), text) for part in named)}
+    return [*(f'python -m benchmarks {name} ' for name, module in BENCHMARKS.items()
+              if module in named),
+            *(f'python {folder}/{module}.py ' for folder in ('tools', 'examples')
+              for module, text in sources(folder).items() if picture in text)]
 
 
 @pytest.mark.parametrize('picture', sorted(p.name for p in (DOCS / 'images').iterdir()))

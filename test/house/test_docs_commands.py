@@ -8,6 +8,7 @@ import sys
 from functools import lru_cache
 from pathlib import Path
 
+from benchmarks.__main__ import BENCHMARKS
 import pytest
 import typer
 
@@ -84,12 +85,11 @@ def test_arguments_of_the_launch_file_in_the_docs_are_its_own():
 
 def test_targets_of_make_and_benchmarks_in_the_docs_exist():
     targets = set(re.findall(r'^([\w-]+):', (ROOT / 'Makefile').read_text(), re.MULTILINE))
-    modules = {path.stem for path in (ROOT / 'benchmarks').glob('*.py')}
     for page in PAGES:
         for target in re.findall(r'(?:^ {4}|`)make ([a-z][\w-]*)', text(page), re.MULTILINE):
             assert target in targets, f'{name(page)}: make {target}'
         for module in re.findall(r'python -m\s+benchmarks (\w+)', text(page)):
-            assert module in modules, f'{name(page)}: benchmarks {module}'
+            assert module in BENCHMARKS, f'{name(page)}: benchmarks {module}'
 
 
 def test_every_equation_of_the_model_has_its_function_and_its_test():

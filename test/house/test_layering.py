@@ -19,7 +19,7 @@ LAYERS = {
                     '< loading < scans < grasp_object < decimate'),
     'core.hand': ('description, urdf < tree < link_surfaces < loading < model < kinematics '
                   '< published'),
-    'core.numerics': 'simd, vec3 < cholesky, socp < complementarity',
+    'core.numerics': 'nnls, simd, summation, vec3 < cholesky, socp < complementarity',
     'core.contact': ('geometry < distance, patches, vertices < published, stage < backends'),
     'core.contact.backends': 'convex < common_plane < find_contacts',
     'core.mechanics': ('boundary_elements, published, stability < contact < deformation '
@@ -39,6 +39,10 @@ LAYERS = {
     'ros.conversions': 'arrays, clouds, geometry < moveit, objects, ring < requests',
     'ros.nodes': 'base < executor, hand, ring < planner',
     'apps': 'doctor, report, sweep < view < cli',
+    'apps.cli': (
+        'inputs < arguments, output < doctor, emulate_sdh, fk, joining, options, progress, '
+        'replay, requests, suite, tables < answers, contact, evaluate, execute, export, indent, '
+        'preshape, record, sweep, view < demo, plan < main < __main__'),
 }
 # Of a room that stands lower one may need a part alone: of bodies the hand takes meshes, not
 # materials or objects.

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from benchmarks._hold_blind import close_blindly
-from benchmarks._hold_bodies import CONCAVITY, CONVEX_SHARE, true_pieces
-from benchmarks.hold import convex_pieces_of, HeldObject, Shaker
+from benchmarks.hold.blind import close_blindly
+from benchmarks.hold.bodies import CONCAVITY, CONVEX_SHARE, true_pieces
+from benchmarks.hold.shake import convex_pieces_of, HeldObject, Shaker
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.library.resources import load_default_hand, share_directory

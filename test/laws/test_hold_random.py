@@ -1,6 +1,6 @@
 """Random bodies of the hold suite are what planning asks of bodies, and the same again."""
 
-from benchmarks._hold_random import FRICTION, KINDS, MASSES, random_body
+from benchmarks.hold.random_bodies import FRICTION, KINDS, MASSES, random_body
 from gripsim_ros.core.bodies import GraspObject, mass_properties
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal

@@ -298,11 +298,6 @@ class TriangleMesh:
         net = np.bincount(self.face_edges.ravel(), signs, minlength=len(self.edges))
         return not np.any(net)
 
-    @cached_property
-    def shell_labels(self) -> IntArray:
-        """Return a label ``(F,)``, the same for faces connected over their edges."""
-        return frozen_array(self._side_labels(self.edge_faces[:, 0] >= 0))
-
     def _side_labels(self, crossable: NDArray[np.bool_]) -> IntArray:
         return connected_labels(self.edge_faces[crossable], len(self.faces))
 

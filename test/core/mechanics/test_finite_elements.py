@@ -8,11 +8,11 @@ import pytest
 
 pytest.importorskip('skfem', reason='finite elements need scikit-fem: run `make bench-setup`')
 
-from benchmarks import _fem_sections as sections  # noqa: E402
-from benchmarks._fem_cases import FINGER, RADIUS, grips  # noqa: E402
-from benchmarks._fem_contact import PadContact, PadGroup, complementarity  # noqa: E402
-from benchmarks._fem_harmonics import HarmonicBody  # noqa: E402
-from benchmarks.fem import BEGIN, DOUBTFUL, END, PAGE, compare  # noqa: E402
+from benchmarks.finite_elements import sections  # noqa: E402
+from benchmarks.finite_elements.cases import FINGER, RADIUS, grips  # noqa: E402
+from benchmarks.finite_elements.contact import PadContact, PadGroup, complementarity  # noqa: E402
+from benchmarks.finite_elements.harmonics import HarmonicBody  # noqa: E402
+from benchmarks.finite_elements.pads import BEGIN, DOUBTFUL, END, PAGE, compare  # noqa: E402
 
 #: Discretisation at about fourteen cells per contact radius, and what the finite ball adds
 #: at a contact radius of a hundredth of its own.

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from benchmarks.soak_driver import Soak
+from benchmarks.hardware.driver_soak import Soak
 
 from sdh_cases import TIMEOUT, wait_for
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks._flex_indentation import FlexPress, nodal_forces, soft_ball
+from benchmarks.hardware.flex_indentation import FlexPress, nodal_forces, soft_ball
 from gripsim_ros.core.bodies import shapes
 
 RADIUS, MODULUS, DEPTH = 0.04, 1e6, 1e-3

@@ -1,0 +1,1 @@
+"""Contact beside ray tracers and collision libraries."""

@@ -1,0 +1,1 @@
+"""Forces and deformation beside finite elements."""

@@ -1,0 +1,1 @@
+"""Simulated and real hands: grasps carried out, the driver under load."""

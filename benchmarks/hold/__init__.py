@@ -1,0 +1,1 @@
+"""Planned grasps shaken in a simulator that knows nothing of the planner."""

@@ -1,0 +1,44 @@
+"""Close the hand blindly in physics: no planner, every finger stops by its own touch."""
+
+import numpy as np
+
+from benchmarks.hold.shake import CLOSING_TIME, TIME_STEP, Shaker
+
+#: Joints of the fingers, and the names of their links begin so.
+FINGERS = {'sdh_finger_1': (1, 2), 'sdh_finger_2': (3, 4), 'sdh_thumb': (5, 6)}
+#: A finger has touched above this normal force [N]; looked at every so many steps.
+TOUCH_FORCE, LOOK = 0.05, 5
+#: Levers of a fingertip's force about proximal and distal joints [m].
+LEVERS = (0.13, 0.045)
+
+
+def close_blindly(shaker: Shaker, open_joints, closed_joints, force: float) -> int:
+    """
+    Close until each finger touches, then press with a force [N]; return the fingers in touch.
+
+    All joints move together from open to closed; a finger whose link touches the object
+    stops. Then joints are sent on by the torques that the force at the fingertips needs.
+    """
+    steps, target = int(CLOSING_TIME / TIME_STEP), np.array(open_joints, float)
+    stopped: set[str] = set()
+    for k in range(0, steps, LOOK):
+        way = open_joints + (k + LOOK) / steps * (closed_joints - open_joints)
+        for name, joints in FINGERS.items():
+            if name not in stopped:
+                target[list(joints)] = way[list(joints)]
+        shaker.move([target, target], LOOK * TIME_STEP)
+        for name in fingers_touching(shaker) - stopped:
+            stopped.add(name)
+            target[list(FINGERS[name])] = shaker.joints[list(FINGERS[name])]
+    efforts = np.zeros(len(target))
+    for name in stopped:
+        for joint, lever in zip(FINGERS[name], LEVERS):
+            efforts[joint] = force * lever * np.sign(closed_joints[joint] - open_joints[joint])
+    shaker.press(efforts)
+    return len(stopped)
+
+
+def fingers_touching(shaker: Shaker) -> set[str]:
+    """Return the names of the fingers whose links press the object."""
+    return {name for link, force in shaker.link_forces().items() for name in FINGERS
+            if force > TOUCH_FORCE and link.startswith(name)}

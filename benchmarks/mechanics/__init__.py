@@ -1,0 +1,1 @@
+"""Mechanics: accuracy and time of its models."""

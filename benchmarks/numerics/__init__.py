@@ -1,0 +1,1 @@
+"""Small numerical algorithms beside libraries."""

@@ -1,0 +1,1 @@
+"""Planning: how fast, how its costs grow, and what it finds."""

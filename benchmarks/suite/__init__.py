@@ -1,0 +1,1 @@
+"""The suite of nodes under load and faults."""
