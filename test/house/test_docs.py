@@ -56,8 +56,8 @@ def test_links_and_pictures_lead_somewhere(page):
 
 def sources(folder):
     """Map the dotted names of a folder's modules, below it, to their texts."""
-    return {'.'.join(path.relative_to(ROOT / folder).with_suffix('').parts): path.read_text('utf-8')
-            for path in (ROOT / folder).rglob('*.py')}
+    return {'.'.join(path.relative_to(ROOT / folder).with_suffix('').parts):
+            path.read_text('utf-8') for path in (ROOT / folder).rglob('*.py')}
 
 
 def imported(module):

@@ -103,7 +103,7 @@ def test_the_docs_tell_the_layers():
     page = (ROOT / 'docs' / 'architecture.md').read_text(encoding='utf-8')
     told = ' '.join(page.split())
     for package, layers in LAYERS.items():
-        assert f'{package}: {layers}' in told
+        assert f'{package}: {layers}' in told, package
 
 
 @pytest.mark.parametrize('module', LEAVES)

@@ -1,1 +1,1 @@
-"""Small numerical algorithms for kernels; nothing here knows about grasping."""
+"""Small numerical algorithms for kernels, which know nothing of what they are used for."""

@@ -27,10 +27,12 @@ def answer(programme, right, limits):
     return solutions[0], verdicts[0]
 
 
-@given(seeds, st.integers(2, 6), st.booleans())
-def test_solutions_are_feasible_and_cost_what_an_independent_solver_finds(seed, cones, tight):
+@given(seeds, st.integers(2, 8), st.integers(1, 6), st.integers(0, 8), st.booleans())
+def test_solutions_are_feasible_and_cost_what_an_independent_solver_finds(
+        seed, cones, equalities, bounds, tight):
     rng = np.random.default_rng(seed)
-    programme, right, limits = random_programme(rng, cones, far=0.0 if tight else 0.5)
+    programme, right, limits = random_programme(rng, cones, equalities, bounds,
+                                                0.0 if tight else 0.5)
     x, verdict = answer(programme, right, limits)
     if verdict == UNDECIDED:  # may happen where the feasible set has no inside
         assert tight
