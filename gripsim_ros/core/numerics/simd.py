@@ -136,9 +136,10 @@ _BY_COUNT: dict[int, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
 def _declare(function: Callable[..., Any], count: int, result: types.Type,
              accepts: Callable[..., bool]) -> None:
     """Tell numba what a function of so many arguments of accepted types returns."""
-    @type_callable(function)
     def resolve(context: Any) -> Callable[..., Any]:
         return _BY_COUNT[count](lambda *kinds: result if accepts(*kinds) else None)
+
+    type_callable(function)(resolve)
 
 
 def _are_vectors(*kinds: types.Type) -> bool:
