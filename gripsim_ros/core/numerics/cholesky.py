@@ -1,11 +1,14 @@
 """
 Cholesky factors of parts of a symmetric matrix: compiled kernels.
 
-Rows are finished in blocks of six (left-looking). From an entry ``U[k, j]``
-the products of all rows before its block are subtracted by rank-3 updates, then those of the rows
-of its own block one by one. This order depends on k alone, so that parts of a factor may be kept
+Rows are finished in blocks of six (left-looking). From an entry ``U[k, j]`` the products of all
+rows before its block are subtracted by rank-3 updates, then those of the rows of its own block
+one by one. This order depends on k alone, so that parts of a factor may be kept
 and the result is the same in every bit. No library is called, whose sums may depend on the
 number of threads. Six rows are updated at once, eight columns at a time.
+
+``socp/kkt.py`` has a factorisation of its own, of another layout: eight small matrices in lanes,
+with a pattern of zeros, and small pivots raised. This one is of a single large matrix.
 """
 
 from numba import njit
