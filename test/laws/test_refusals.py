@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gripsim_ros.core.errors import HandError, ShapeError, TaskError
-from gripsim_ros.core.grasp_theory.contact_set import ContactSet
+from gripsim_ros.core.grasp_theory.contact_set import ContactSet, TorqueOptions
 from gripsim_ros.core.grasp_theory.grasp_map import contact_frames
 from gripsim_ros.core.grasp_theory.wrench_space import primitive_wrenches
 from gripsim_ros.core.hand.link_surfaces import _vector
@@ -27,11 +27,11 @@ OPTIONS = [
     (ContactForceOptions, 'max_depth_ratio', 0.0),
     (MinimalForceOptions, 'mode', 'linear'), (MinimalForceOptions, 'sum_weight', 0.0),
     (MinimalForceOptions, 'sum_weight', 0.2), (MinimalForceOptions, 'passive_share', -0.1),
-    (MinimalForceOptions, 'length_scale', INFINITE),
+    (TorqueOptions, 'length_scale', INFINITE), (TorqueOptions, 'length_scale', -1.0),
     (MechanicsOptions, 'metrics_edges', 2), (MechanicsOptions, 'metrics_edges', 8.0),
     (MechanicsOptions, 'elasticity', 'shell'),
     (ValidityOptions, 'min_nodes', 0), (ValidityOptions, 'max_spread', NAN),
-    (StabilityOptions, 'length_scale', -1.0), (StabilityOptions, 'margin_cap', 0.5),
+    (StabilityOptions, 'margin_cap', 0.5),
     (StabilityOptions, 'margin_steps', 51),
     (SurfaceOptions, 'mode', 'rough'), (SurfaceOptions, 'volume', 'free'),
     (SurfaceOptions, 'ring_reach', 0.0), (SurfaceOptions, 'guard_cosine', 1.0),

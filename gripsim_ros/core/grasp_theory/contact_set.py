@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ShapeError
+from ..errors import ShapeError, TaskError
 from .grasp_map import contact_frames
 
 Array = NDArray[np.float64]
@@ -14,6 +14,45 @@ Array = NDArray[np.float64]
 _FIELDS_3 = ('points', 'normals', 'forces', 'torques')
 _ROCKING = {'rocking': (2, 6), 'rocking_stiffness': (2,)}
 _FIELDS_1 = ('friction_radii', 'normal_stiffness', 'tangential_stiffness', 'max_normal_forces')
+
+
+@dataclass(frozen=True)
+class TorqueOptions:
+    """
+    How torques of contacts count beside their forces.
+
+    Attributes
+    ----------
+    length_scale : float
+        Length that makes torques comparable with forces [m]; 0: the largest distance
+        of a patch from the centre of mass.
+    tilting_share : float
+        Share of its extent over which the centre of pressure of a patch may move as the
+        object tilts [-]; 0: tilting meets no moment.
+
+    Raises
+    ------
+    TaskError
+        A value is outside its range.
+    """
+
+    length_scale: float = 0.0
+    tilting_share: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Check both."""
+        if not 0.0 <= self.length_scale < np.inf:
+            raise TaskError('torques.length_scale must be finite and not negative, '
+                            f'got {self.length_scale}')
+        if not 0.0 <= self.tilting_share <= 1.0:
+            raise TaskError(f'torques.tilting_share must be 0 to 1, got {self.tilting_share}')
+
+    def scale(self, points: Array, centre_of_mass: Array) -> float:
+        """Return the length that torques about a centre (3,) are divided by [m]."""
+        if self.length_scale > 0.0:
+            return self.length_scale
+        arms = points - centre_of_mass
+        return float(np.sqrt(np.einsum('ij,ij->i', arms, arms).max())) or 1.0
 
 
 @dataclass(frozen=True, eq=False)

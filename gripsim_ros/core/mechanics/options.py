@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TaskError
+from ..grasp_theory.contact_set import TorqueOptions
 from .boundary_elements.disk_cache import ComplianceOptions
 from .contact.contact_forces import ContactForceOptions
 from .contact.patch_resultants import ValidityOptions
@@ -15,7 +16,8 @@ from .stability.stability import StabilityOptions, checked_fields
 
 _SECTIONS = {'forces': ContactForceOptions, 'validity': ValidityOptions,
              'surface': SurfaceOptions, 'stability': StabilityOptions,
-             'minimal_forces': MinimalForceOptions, 'compliance': ComplianceOptions}
+             'minimal_forces': MinimalForceOptions, 'torques': TorqueOptions,
+             'compliance': ComplianceOptions}
 #: Models of the object's elasticity.
 ELASTICITIES = ('half_space', 'body', 'auto')
 
@@ -32,6 +34,8 @@ class MechanicsOptions:
     surface : SurfaceOptions
     stability : StabilityOptions
     minimal_forces : MinimalForceOptions
+    torques : TorqueOptions
+        Of stability and minimal forces alike.
     metrics_edges : int
         Edges of the pyramids that stand for friction cones in epsilon, at least 3.
     elasticity : str
@@ -51,6 +55,7 @@ class MechanicsOptions:
     surface: SurfaceOptions = field(default_factory=SurfaceOptions)
     stability: StabilityOptions = field(default_factory=StabilityOptions)
     minimal_forces: MinimalForceOptions = field(default_factory=MinimalForceOptions)
+    torques: TorqueOptions = field(default_factory=TorqueOptions)
     metrics_edges: int = 8
     elasticity: str = 'half_space'
     compliance: ComplianceOptions = field(default_factory=ComplianceOptions)

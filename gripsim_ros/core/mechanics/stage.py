@@ -110,9 +110,9 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
     full = configuration.detail == DETAIL_SURFACE
     cases = configuration.load_cases
     friction, options = body.material.friction, body.options.minimal_forces
-    # To explain is to find out what would be needed.
-    options = replace(options, find_friction=True) if full else options
-    space = force_space(grasp, body.centre_of_mass, torque_map, hand.joint_efforts, options)
+    torques = body.options.torques
+    space = force_space(grasp, body.centre_of_mass, torque_map, hand.joint_efforts, options,
+                        torques)
     if not full:
         tried = load_wrenches(cases[::TRIED_CASES], body.mass, body.centre_of_mass)
         minimal = solve_in_space(space, tried, friction, options, forces=False)
@@ -124,7 +124,8 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
     centre = surface.centre
     wrenches = load_wrenches(cases, body.mass, centre)
     space.place(centre)
-    minimal = solve_in_space(space, wrenches, friction, options)
+    # To explain is to find out what would be needed.
+    minimal = solve_in_space(space, wrenches, friction, options, explain=full)
     builder.set_patches(i, patches, minimal)
     builder.set(i, centre_of_mass_object=centre, volume_change=surface.volume_change,
                 strain_energy=patches.solution.strain_energy,
@@ -132,7 +133,7 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
     if not (minimal.capable or full):
         return
     verdict = judge_stability(grasp, wrenches, centre, friction, body.options.stability,
-                              motion_at(centre, configuration.settled))
+                              motion_at(centre, configuration.settled), torques)
     builder.set_verdict(i, verdict, _holds(verdict, minimal, patches, grasp, torque_map, hand))
     settled = _relative_force_change(grasp, centre,
                                      verdict.shift) <= body.options.validity.max_settling

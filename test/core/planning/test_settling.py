@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 from gripsim_ros.core.batches import DETAIL_FORCES, DETAIL_SURFACE, ConfigurationBatch
 from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh, shapes
 from gripsim_ros.core.grasp_theory.grasp_map import load_wrenches, turned_loads
+from gripsim_ros.core.grasp_theory.contact_set import TorqueOptions
 from gripsim_ros.core.mechanics.stability.stability import (
     StabilityOptions, judge_stability, motion_at)
 from gripsim_ros.core.pipeline import Pipeline, run
@@ -75,7 +76,7 @@ def test_the_residual_is_that_of_pressures_and_friction_together(seed):
     rng = np.random.default_rng(seed)
     patches, settled = random_patches(rng, 4), twist_of(rng, 3e-4)
     verdict = judge_stability(patches, np.zeros((0, 6)), ORIGIN, FRICTION,
-                              StabilityOptions(length_scale=RADIUS), settled)
+                              settled=settled, torques=TorqueOptions(length_scale=RADIUS))
     forces, torques = friction_of(patches, settled)
     wrench = wrench_of(patches.points, patches.forces + forces, patches.torques + torques, ORIGIN)
     wrench[3:] /= RADIUS

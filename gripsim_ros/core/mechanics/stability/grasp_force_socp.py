@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ...errors import GripsimError, ShapeError, TaskError
-from ...grasp_theory.contact_set import ContactSet
+from ...errors import ShapeError, TaskError
+from ...grasp_theory.contact_set import ContactSet, TorqueOptions
 from ...grasp_theory.grasp_map import grasp_map
 from ...numerics.socp.cone import CONE_SIZE
 from ...numerics.socp.lanes import INFEASIBLE, SOLVED, UNDECIDED
 from ...numerics.socp.solver import ConeProgramme, TOLERANCE, solve_cone_programme
-from .stability import checked_fields, torque_scale
+from .stability import checked_fields
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -45,13 +45,6 @@ class MinimalForceOptions:
         Weight of the sum of the normal forces beside their largest, above 0 [-].
     passive_share : float
         Load that a passive patch may carry, as a multiple of its simulated one [-].
-    length_scale : float
-        Length that makes torques comparable with forces [m]; 0: the largest distance
-        of a patch from the centre of mass.
-    tilting_share : float
-        Share of its extent over which the centre of pressure of a patch may move [-].
-    find_friction : bool
-        Where no forces exist, search for the friction that would do.
 
     Raises
     ------
@@ -62,9 +55,6 @@ class MinimalForceOptions:
     mode: str = 'conic'
     sum_weight: float = 1e-5
     passive_share: float = 0.0
-    length_scale: float = 0.0
-    tilting_share: float = 0.5
-    find_friction: bool = False
 
     def __post_init__(self) -> None:
         """Check every field."""
@@ -74,13 +64,9 @@ class MinimalForceOptions:
             raise TaskError(
                 'minimal_forces.sum_weight must be above 0 and at most 0.1, '
                 f'got {self.sum_weight}')
-        if not 0.0 <= self.tilting_share <= 1.0:
-            raise TaskError('minimal_forces.tilting_share must be 0 to 1, '
-                            f'got {self.tilting_share}')
-        for name in ('passive_share', 'length_scale'):
-            if not 0.0 <= getattr(self, name) < np.inf:
-                raise TaskError(f'minimal_forces.{name} must be finite and not negative, '
-                                f'got {getattr(self, name)}')
+        if not 0.0 <= self.passive_share < np.inf:
+            raise TaskError('minimal_forces.passive_share must be finite and not negative, '
+                            f'got {self.passive_share}')
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> 'MinimalForceOptions':
@@ -98,14 +84,14 @@ class ForceSpace:
 
     def __init__(self, patches: ContactSet, rows: IntArray, centre_of_mass: Array,
                  torque_map: Array | None, torque_limits: Array | None,
-                 options: MinimalForceOptions) -> None:
+                 options: MinimalForceOptions, torques: TorqueOptions) -> None:
         self.total, self.rows = patches.count, rows
         used = patches.actuated if len(rows) < patches.count else patches
         self.count, self.radii, self.points = used.count, used.friction_radii, used.points
-        self.frames, self._length_scale = used.frames, options.length_scale
+        self.frames, self._torque_options = used.frames, torques
         self._radii = np.ones((used.count, 4))
         self._radii[:, 3] = used.friction_radii
-        self.levers = options.tilting_share * used.rocking[:, :, 3:]
+        self.levers = torques.tilting_share * used.rocking[:, :, 3:]
         passive = options.passive_share * used.normal_forces
         self.limits = np.where(used.passive, np.minimum(passive, used.max_normal_forces),
                                used.max_normal_forces)
@@ -120,7 +106,7 @@ class ForceSpace:
         """Take torques about a centre of mass (3,) from now on."""
         scale = 1.0
         if self.count:
-            scale = torque_scale(self.points, centre_of_mass, self._length_scale)
+            scale = self._torque_options.scale(self.points, centre_of_mass)
         self.unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
         self.map = (grasp_map(self.points, self.frames, centre_of_mass) / self.unit[:, None]
                     * self._radii.reshape(-1))
@@ -308,13 +294,8 @@ def solve_by_clarabel(programme: ConeProgramme, right: Array, limits: Array) -> 
     -------
     (n,) float or None
         None where nothing is feasible.
-
-    Raises
-    ------
-    GripsimError
-        The package clarabel is not installed.
     """
-    clarabel = _clarabel()
+    import clarabel     # beside what a plan loads first: only few cases get here
     size, cones = len(programme.objective), programme.cones
     matrix = np.vstack([programme.equality, programme.inequality,
                         -np.eye(CONE_SIZE * cones, size)])
@@ -332,12 +313,3 @@ def solve_by_clarabel(programme: ConeProgramme, right: Array, limits: Array) -> 
     if answer.status not in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved):
         return None
     return np.asarray(answer.x)
-
-
-def _clarabel() -> Any:
-    try:
-        import clarabel
-    except ImportError as error:
-        raise GripsimError('these minimal forces need the package clarabel, which is not '
-                           'installed: pip install clarabel') from error
-    return clarabel

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...grasp_theory.contact_set import ContactSet
+from ...grasp_theory.contact_set import ContactSet, TorqueOptions
 from .grasp_force_socp import ForceSpace, GraspForceSocp, MinimalForceOptions
 from .stability import checked_friction, checked_wrenches
 
@@ -104,7 +104,9 @@ class MinimalForces:
 
 def solve_minimal_forces(patches: ContactSet, wrenches: Array, centre_of_mass: Array,
                          friction: float, torque_map: Array | None, torque_limits: Array | None,
-                         options: MinimalForceOptions = MinimalForceOptions()) -> MinimalForces:
+                         options: MinimalForceOptions = MinimalForceOptions(),
+                         torques: TorqueOptions = TorqueOptions(),
+                         explain: bool = False) -> MinimalForces:
     """
     Return the smallest contact forces that balance the worst of the wrenches.
 
@@ -126,6 +128,10 @@ def solve_minimal_forces(patches: ContactSet, wrenches: Array, centre_of_mass: A
     torque_limits : (J,) float or None
         Largest joint torques [N m]; ``inf`` for none.
     options : MinimalForceOptions
+    torques : TorqueOptions
+    explain : bool
+        Where no forces exist, search for the friction that would do and the share of the
+        loads that is held.
 
     Returns
     -------
@@ -137,8 +143,6 @@ def solve_minimal_forces(patches: ContactSet, wrenches: Array, centre_of_mass: A
         An array's shape is wrong or a number not finite.
     TaskError
         ``friction`` is negative or not finite.
-    GripsimError
-        The conic solver is not installed.
 
     Notes
     -----
@@ -146,21 +150,23 @@ def solve_minimal_forces(patches: ContactSet, wrenches: Array, centre_of_mass: A
     finger: Howe & Cutkosky 1996. Differs from Leskov et al. 2017, whose pseudo-inverse
     leaves the cones; it is kept as mode ``seed``.
     """
-    return solve_in_space(force_space(patches, centre_of_mass, torque_map, torque_limits, options),
-                          wrenches, friction, options)
+    space = force_space(patches, centre_of_mass, torque_map, torque_limits, options, torques)
+    return solve_in_space(space, wrenches, friction, options, explain=explain)
 
 
 def force_space(patches: ContactSet, centre_of_mass: Array, torque_map: Array | None,
-                torque_limits: Array | None, options: MinimalForceOptions) -> ForceSpace:
+                torque_limits: Array | None, options: MinimalForceOptions,
+                torques: TorqueOptions = TorqueOptions()) -> ForceSpace:
     """Return the force space of a grasp; arguments as in ``solve_minimal_forces``."""
     rows = np.flatnonzero(~patches.passive | (options.passive_share > 0.0))
     if options.mode == 'seed':
-        options = replace(options, tilting_share=0.0)
-    return ForceSpace(patches, rows, centre_of_mass, torque_map, torque_limits, options)
+        torques = replace(torques, tilting_share=0.0)
+    return ForceSpace(patches, rows, centre_of_mass, torque_map, torque_limits, options, torques)
 
 
 def solve_in_space(space: ForceSpace, wrenches: Array, friction: float,
-                   options: MinimalForceOptions, forces: bool = True) -> MinimalForces:
+                   options: MinimalForceOptions, forces: bool = True,
+                   explain: bool = False) -> MinimalForces:
     """
     Return the minimal forces, for the centre of mass at which a space is placed.
 
@@ -168,7 +174,7 @@ def solve_in_space(space: ForceSpace, wrenches: Array, friction: float,
     ----------
     space : ForceSpace
         Of ``force_space`` with the same options.
-    wrenches, friction, options
+    wrenches, friction, options, explain
         As in ``solve_minimal_forces``.
     forces : bool
         Without, a capable answer has none and no worst case, which saves some time.
@@ -183,7 +189,7 @@ def solve_in_space(space: ForceSpace, wrenches: Array, friction: float,
                      np.inf if loaded.any() else 0.0)
     if options.mode == 'seed':
         return _solve_pseudo_inverse(space, wrenches, friction)
-    return _solve_conic(space, wrenches, friction, options, forces)
+    return _solve_conic(space, wrenches, friction, options, forces, explain)
 
 
 def cone_violation(gamma: Array, friction: float) -> Array:
@@ -200,7 +206,7 @@ def _none(count: int, capable: bool, worst: int, largest: float,
 
 
 def _solve_conic(space: ForceSpace, wrenches: Array, friction: float,
-                 options: MinimalForceOptions, forces: bool) -> MinimalForces:
+                 options: MinimalForceOptions, forces: bool, explain: bool) -> MinimalForces:
     scaled = wrenches / space.unit
     loads = np.linalg.norm(scaled, axis=1)
     order = np.argsort(-loads, kind='stable')
@@ -211,7 +217,7 @@ def _solve_conic(space: ForceSpace, wrenches: Array, friction: float,
     gamma, failed = programme.solve(scaled[order])
     if failed >= 0:
         case = int(order[failed])
-        shortfall = _shortfall(space, scaled[order], friction, options)
+        shortfall = _shortfall(space, scaled[order], friction, options, explain)
         return _none(space.total, False, case, np.inf, shortfall)
     if not forces:
         return _none(space.total, True, -1, 0.0)
@@ -244,12 +250,12 @@ def _solve_pseudo_inverse(space: ForceSpace, wrenches: Array, friction: float) -
 
 
 def _shortfall(space: ForceSpace, wrenches: Array, friction: float,
-               options: MinimalForceOptions) -> Shortfall:
+               options: MinimalForceOptions, explain: bool) -> Shortfall:
     programme = GraspForceSocp(space, friction, options.sum_weight, limited=False)
     gamma, failed = programme.solve(wrenches)
     needed = np.inf if failed >= 0 else float(gamma[:, :4 * space.count:4].max())
     allowed = float(space.limits[space.active].max(initial=0.0))
-    if not options.find_friction:
+    if not explain:
         return Shortfall(needed, allowed)
     share = 0.0 if failed >= 0 else _held_share(space, wrenches, friction, options)
     return Shortfall(needed, allowed, _needed_friction(space, wrenches, friction, options), share)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ShapeError, TaskError
-from ...grasp_theory.contact_set import ContactSet
+from ...grasp_theory.contact_set import ContactSet, TorqueOptions
 from ...transforms import from_rotation_vector
 from . import equilibrium
 from .contact_springs import ROWS, SLIDING, contact_response, contact_rows
@@ -36,16 +36,10 @@ class StabilityOptions:
         Largest motion of the object that still counts as held [m], [rad].
     torsional_ratio : float
         Torsional over tangential stiffness in units of r_e^2 [-]; see the model page.
-    tilting_share : float
-        Share of its extent over which the centre of pressure of a patch may move as the
-        object tilts [-]; 0: tilting meets no moment.
     friction_reserve : float
         Share of friction without which a grip must still balance while nothing pulls [-]. One
         that needs nearly all of its friction for the fingers' own forces slips out as they
         close; no force, however large, helps.
-    length_scale : float
-        Length that makes torques comparable with forces [m]; 0: the largest distance
-        of a patch from the centre of mass.
     margin_cap : float
         Largest margin looked for [-]; 0: no margin, only the verdict.
     margin_steps : int
@@ -63,9 +57,7 @@ class StabilityOptions:
     max_translation: float = 2e-3
     max_rotation: float = np.deg2rad(2.0)
     torsional_ratio: float = 3.0
-    tilting_share: float = 0.5
     friction_reserve: float = 0.15
-    length_scale: float = 0.0
     margin_cap: float = 5.0
     margin_steps: int = 9
     tolerance: float = 1e-8
@@ -76,15 +68,9 @@ class StabilityOptions:
             if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0.0):
                 raise TaskError(
                     f'stability.{name} must be above 0, got {getattr(self, name)}')
-        if not 0.0 <= self.tilting_share <= 1.0:
-            raise TaskError(
-                f'stability.tilting_share must be 0 to 1, got {self.tilting_share}')
         if not 0.0 <= self.friction_reserve < 1.0:
             raise TaskError('stability.friction_reserve must be 0 or above and below 1, '
                             f'got {self.friction_reserve}')
-        if not self.length_scale >= 0.0:
-            raise TaskError(
-                f'stability.length_scale must not be negative, got {self.length_scale}')
         if not (self.margin_cap == 0.0 or 1.0 <= self.margin_cap < np.inf):
             raise TaskError(
                 f'stability.margin_cap must be 0 or at least 1, got {self.margin_cap}')
@@ -138,17 +124,9 @@ class StabilityVerdict:
     shift: Array
 
 
-def torque_scale(points: Array, centre_of_mass: Array, length_scale: float) -> float:
-    """Return ``length_scale`` [m], or the largest distance of a point from the centre if 0."""
-    if length_scale > 0.0:
-        return length_scale
-    arms = points - centre_of_mass
-    return float(np.sqrt(np.einsum('ij,ij->i', arms, arms).max())) or 1.0
-
-
 def judge_stability(patches: ContactSet, wrenches: Array, centre_of_mass: Array, friction: float,
-                    options: StabilityOptions = StabilityOptions(),
-                    settled: Array = AT_REST) -> StabilityVerdict:
+                    options: StabilityOptions = StabilityOptions(), settled: Array = AT_REST,
+                    torques: TorqueOptions = TorqueOptions()) -> StabilityVerdict:
     """
     Judge whether the hand, its joints held, holds the object under every wrench.
 
@@ -171,6 +149,7 @@ def judge_stability(patches: ContactSet, wrenches: Array, centre_of_mass: Array,
         Motion of the object at its centre of mass, from where nothing rubbed to where the
         patches were simulated: translation [m], rotation vector [rad]. Tangential springs
         are stretched by it, normal forces are as simulated.
+    torques : TorqueOptions
 
     Returns
     -------
@@ -190,7 +169,7 @@ def judge_stability(patches: ContactSet, wrenches: Array, centre_of_mass: Array,
     wrenches, friction = checked_wrenches(wrenches), checked_friction(friction)
     if patches.count == 0:
         return StabilityVerdict(False, 0.0, 0 if len(wrenches) else -1, 0.0, np.zeros(6))
-    grasp, unit = _grasp_stiffness(patches, centre_of_mass, friction, options, settled)
+    grasp, unit = _grasp_stiffness(patches, centre_of_mass, friction, options, settled, torques)
     start = settled * unit
     rest, holds, margin, worst = judge_load_cases(
         wrenches / unit, grasp, start, float(options.margin_cap),
@@ -223,14 +202,14 @@ class Equilibrium:
 
 
 def find_equilibrium(patches: ContactSet, wrench: Array, centre_of_mass: Array, friction: float,
-                     options: StabilityOptions = StabilityOptions(),
-                     settled: Array = AT_REST) -> Equilibrium:
+                     options: StabilityOptions = StabilityOptions(), settled: Array = AT_REST,
+                     torques: TorqueOptions = TorqueOptions()) -> Equilibrium:
     """
     Return the equilibrium that ``judge_stability`` examines, for one wrench.
 
     Parameters
     ----------
-    patches, centre_of_mass, friction, options, settled
+    patches, centre_of_mass, friction, options, settled, torques
         As in ``judge_stability``; at least one patch.
     wrench : (6,) float
         Load about the centre of mass [N], [N m].
@@ -249,7 +228,7 @@ def find_equilibrium(patches: ContactSet, wrench: Array, centre_of_mass: Array, 
     Own derivation, see docs/model/stability.md.
     """
     wrench, friction = checked_wrenches(np.atleast_2d(wrench))[0], checked_friction(friction)
-    grasp, unit = _grasp_stiffness(patches, centre_of_mass, friction, options, settled)
+    grasp, unit = _grasp_stiffness(patches, centre_of_mass, friction, options, settled, torques)
     x, loads = settled * unit, np.empty(patches.count)
     equilibrium.solve_load_case(x, np.zeros(6), grasp, loads)
     shift = x.copy()
@@ -258,8 +237,8 @@ def find_equilibrium(patches: ContactSet, wrench: Array, centre_of_mass: Array, 
         x[:] = shift
         grow_load(wrench / unit, grasp, x, (0.0, 1.0), 0)
         share = equilibrium.solve_load_case(x, wrench / unit, grasp, loads)
-    forces, torques = _patch_forces(patches, grasp[0], friction, x, unit[5])
-    return Equilibrium(float(share), x / unit - settled, forces, torques)
+    forces, moments = _patch_forces(patches, grasp[0], friction, x, unit[5])
+    return Equilibrium(float(share), x / unit - settled, forces, moments)
 
 
 def _patch_forces(patches: ContactSet, contacts: tuple[Array, Array, Array, Array],
@@ -296,12 +275,13 @@ def checked_wrenches(wrenches: Array) -> Array:
 
 
 def _grasp_stiffness(patches: ContactSet, centre_of_mass: Array, friction: float,
-                     options: StabilityOptions,
-                     settled: Array) -> tuple[equilibrium.GraspStiffness, Array]:
+                     options: StabilityOptions, settled: Array,
+                     torques: TorqueOptions) -> tuple[equilibrium.GraspStiffness, Array]:
     """Return a grasp's stiffness as the kernels take it, and the unit of its wrenches (6,)."""
-    scale = torque_scale(patches.points, centre_of_mass, options.length_scale)
+    scale = torques.scale(patches.points, centre_of_mass)
     unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
-    motion, action, normals, stiffness = _contact_arrays(patches, centre_of_mass, scale, options)
+    motion, action, normals, stiffness = _contact_arrays(
+        patches, centre_of_mass, scale, torques.tilting_share, options.torsional_ratio)
     # Springs start where nothing rubbed: there the pressures would be others.
     pressing = [0, *range(SLIDING, ROWS)]
     starts = stiffness[:, pressing] * (motion[:, pressing] @ (settled * unit))
@@ -313,8 +293,8 @@ def _grasp_stiffness(patches: ContactSet, centre_of_mass: Array, friction: float
     return grasp, unit
 
 
-def _contact_arrays(patches: ContactSet, centre_of_mass: Array, scale: float,
-                    options: StabilityOptions) -> tuple[Array, Array, Array, Array]:
+def _contact_arrays(patches: ContactSet, centre_of_mass: Array, scale: float, reach: float,
+                    torsional_ratio: float) -> tuple[Array, Array, Array, Array]:
     """
     Return motion, action (k, 6, 6), normal forces (k,) and stiffness (k, 6) of contacts.
 
@@ -323,14 +303,14 @@ def _contact_arrays(patches: ContactSet, centre_of_mass: Array, scale: float,
     act along the simulated resultant, moment included; and in the last two: pressures that
     move aside are a couple.
     """
-    reach, forces = options.tilting_share, patches.normal_forces
+    forces = patches.normal_forces
     motion, action = contact_rows(
         patches.frames, patches.points - centre_of_mass, patches.friction_radii, patches.rocking,
         forces, patches.forces, patches.torques, float(scale), float(reach))
     stiffness = np.zeros((patches.count, ROWS))
     stiffness[:, 0] = patches.normal_stiffness
     stiffness[:, 1:3] = patches.tangential_stiffness[:, None]
-    stiffness[:, 3] = patches.tangential_stiffness * options.torsional_ratio
+    stiffness[:, 3] = patches.tangential_stiffness * torsional_ratio
     if reach > 0.0:
         stiffness[:, 4:] = patches.rocking_stiffness / reach ** 2
     return motion, action, forces, stiffness

@@ -12,13 +12,14 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.errors import ShapeError, TaskError
+from gripsim_ros.core.grasp_theory.contact_set import TorqueOptions
 from gripsim_ros.core.mechanics.contact import bonded_layer
 from gripsim_ros.core.mechanics.contact.contact_forces import solve_contact_forces
 from gripsim_ros.core.mechanics.contact.patch_resultants import summarise_patches
 from gripsim_ros.core.mechanics.contact.rocking_stiffness import (
     LANES, SINGULARITY_TOLERANCE, rigid_motion_fields, rocking_springs, tangent_basis)
 from gripsim_ros.core.mechanics.stability.grasp_forces import (
-    MinimalForceOptions, solve_minimal_forces)
+    solve_minimal_forces)
 from gripsim_ros.core.mechanics.stability.stability import (
     find_equilibrium, judge_stability, StabilityOptions)
 
@@ -194,16 +195,16 @@ def test_a_plate_tilts_by_moment_over_stiffness():
 def test_a_plate_turns_out_where_pressures_have_moved_aside_and_friction_slips():
     patches, wrench = in_line(), turning(1e-2)
     most = patches.normal_forces.sum() * (SHARE * LEVER + FRICTION * THICKNESS / 2)
-    options = StabilityOptions(max_rotation=0.2, tilting_share=SHARE)
-    found = judge_stability(patches, wrench, ORIGIN, FRICTION, options)
+    found = judge_stability(patches, wrench, ORIGIN, FRICTION, StabilityOptions(max_rotation=0.2),
+                            torques=TorqueOptions(tilting_share=SHARE))
     assert_allclose(found.margin, most / 1e-2, rtol=RTOL_MARGIN)
 
 
 def test_without_a_share_tilting_meets_no_moment():
     patches, wrench = in_line(), turning(1e-2)
     bare = replace(patches, rocking=np.zeros(0), rocking_stiffness=np.zeros(0))
-    options = StabilityOptions(tilting_share=0.0)
-    none = judge_stability(patches, wrench, ORIGIN, FRICTION, options)
+    none = judge_stability(patches, wrench, ORIGIN, FRICTION,
+                           torques=TorqueOptions(tilting_share=0.0))
     assert none.margin == judge_stability(bare, wrench, ORIGIN, FRICTION).margin
     assert none.margin < 0.9 * judge_stability(patches, wrench, ORIGIN, FRICTION).margin
 
@@ -226,7 +227,7 @@ def test_minimal_forces_on_a_plate_are_those_of_statics(share):
     # Thumb against both fingers: 2 t (share lever + mu thickness / 2) is the moment.
     moment = 0.02
     found = solve_minimal_forces(in_line(), turning(moment), ORIGIN, FRICTION, None, None,
-                                 MinimalForceOptions(tilting_share=share))
+                                 torques=TorqueOptions(tilting_share=share))
     arm = share * LEVER + FRICTION * THICKNESS / 2
     assert_allclose(found.largest_normal, moment / (2.0 * arm), rtol=RTOL_PROGRAMME)
     balance = (np.cross(in_line().points, found.forces) + found.torques).sum(axis=0)
@@ -252,6 +253,5 @@ def test_springs_that_make_no_sense_are_refused(name, value):
 
 
 def test_shares_out_of_range_are_refused():
-    for options in (StabilityOptions, MinimalForceOptions):
-        with pytest.raises(TaskError, match='tilting_share must be 0 to 1'):
-            options(tilting_share=1.5)
+    with pytest.raises(TaskError, match='tilting_share must be 0 to 1'):
+        TorqueOptions(tilting_share=1.5)

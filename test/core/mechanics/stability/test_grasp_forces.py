@@ -26,10 +26,11 @@ ATOL_PRINTED_5_DIGITS = 1e-5
 ATOL_ROUNDOFF = 1e-9
 
 
-def solve(patches, wrenches, friction=0.5, centre=ORIGIN, joints=(None, None), **options):
+def solve(patches, wrenches, friction=0.5, centre=ORIGIN, joints=(None, None), explain=False,
+          **options):
     """Return the minimal forces with options by keyword."""
     return solve_minimal_forces(patches, wrenches, centre, friction, *joints,
-                                MinimalForceOptions(**options))
+                                MinimalForceOptions(**options), explain=explain)
 
 
 def polygon_bound(patches, wrench, friction, edge_count, inside, limit=np.inf):
@@ -204,12 +205,12 @@ def test_a_limit_of_normal_force_is_kept_or_the_grasp_is_not_capable():
 
 def test_the_friction_that_would_do_is_found_on_request():
     wrenches = pull([0, 0, -1], WEIGHT)
-    found = solve(pinch(max_normal=6.0), wrenches, find_friction=True)
+    found = solve(pinch(max_normal=6.0), wrenches, explain=True)
     assert_allclose(found.shortfall.needed_friction, WEIGHT / 12.0, rtol=2e-3, atol=0)
     assert np.isnan(solve(pinch(max_normal=6.0), wrenches).shortfall.needed_friction)
     assert 'a friction of' in str(found.shortfall)
     none = solve(pinch(), pull([0, 0, -1], WEIGHT), centre=np.array([0.0, 0.01, 0.0]),
-                 find_friction=True)
+                 explain=True)
     assert none.shortfall.needed_friction == np.inf
     assert 'nor would' in str(none.shortfall)
 

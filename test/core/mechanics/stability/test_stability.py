@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import least_squares
 
 from gripsim_ros.core.errors import ShapeError, TaskError
-from gripsim_ros.core.grasp_theory.contact_set import ContactSet
+from gripsim_ros.core.grasp_theory.contact_set import ContactSet, TorqueOptions
 from gripsim_ros.core.mechanics.stability.grasp_forces import solve_minimal_forces
 from gripsim_ros.core.mechanics.stability.stability import (
     StabilityOptions, find_equilibrium, judge_stability)
@@ -36,10 +36,11 @@ SLOPE_BAND = 1e-3
 RTOL_PATH = 0.02
 
 
-def judge(patches, wrenches, friction=0.5, centre=ORIGIN, **options):
+def judge(patches, wrenches, friction=0.5, centre=ORIGIN, torques=TorqueOptions(), **options):
     """Return the verdict with options by keyword, without a reserve of friction unless told."""
     return judge_stability(patches, wrenches, centre, friction,
-                           StabilityOptions(**{'friction_reserve': 0.0, **options}))
+                           StabilityOptions(**{'friction_reserve': 0.0, **options}),
+                           torques=torques)
 
 
 def contact_forces(patches, shift, friction, torsional_ratio=3.0):
@@ -221,7 +222,7 @@ def test_a_moment_of_the_pressures_counts_in_the_balance():
 
 def test_the_residual_scales_torques_by_the_length_given():
     patches = replace(pinch(3.0), torques=np.array([[0, 0, 6e-3], [0, 0, 0.0]]))
-    found = judge(patches, np.zeros((0, 6)), length_scale=0.1)
+    found = judge(patches, np.zeros((0, 6)), torques=TorqueOptions(length_scale=0.1))
     assert_allclose(found.residual, 0.06 / 6.0, rtol=RTOL_LAW, atol=0)
 
 
@@ -426,7 +427,6 @@ def test_patches_that_make_no_sense_are_refused(name, value, message):
 
 @pytest.mark.parametrize('values, message', [
     ({'max_translation': 0.0}, 'stability.max_translation must be above 0, got 0.0'),
-    ({'length_scale': -1.0}, 'stability.length_scale must not be negative, got -1.0'),
     ({'margin_cap': 0.5}, 'stability.margin_cap must be 0 or at least 1, got 0.5'),
     ({'friction_reserve': 1.0}, 'stability.friction_reserve must be 0 or above and below 1'),
     ({'friction_reserve': -0.1}, 'stability.friction_reserve must be 0 or above and below 1'),

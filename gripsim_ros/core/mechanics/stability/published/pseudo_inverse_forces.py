@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ....grasp_theory.contact_set import ContactSet
+from ....grasp_theory.contact_set import ContactSet, TorqueOptions
 from ..grasp_force_socp import ForceSpace, MinimalForceOptions
 from ..grasp_forces import cone_violation
 from ..stability import checked_wrenches
@@ -26,7 +26,7 @@ def pseudo_inverse_forces(patches: ContactSet, wrenches: Array, centre_of_mass: 
     internal : (k, 4) float or None
         ``gamma_0``, of which the part that presses without moving the object is kept.
     length_scale : float
-        As in ``MinimalForceOptions``.
+        As in ``TorqueOptions``.
 
     Returns
     -------
@@ -40,8 +40,8 @@ def pseudo_inverse_forces(patches: ContactSet, wrenches: Array, centre_of_mass: 
     Source: Leskov et al. 2017, equation for gamma_min. Differs: the sign of ``G+ w``
     follows from their equation (1); without cones the least forces have ``gamma_0 = 0``.
     """
-    options = MinimalForceOptions(length_scale=length_scale, tilting_share=0.0)
-    space = ForceSpace(patches, np.arange(patches.count), centre_of_mass, None, None, options)
+    space = ForceSpace(patches, np.arange(patches.count), centre_of_mass, None, None,
+                       MinimalForceOptions(), TorqueOptions(length_scale, tilting_share=0.0))
     inverse = np.linalg.pinv(space.map)
     scaled = checked_wrenches(wrenches) / space.unit
     gamma = -scaled @ inverse.T
