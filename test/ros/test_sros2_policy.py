@@ -50,6 +50,13 @@ def test_every_source_that_opens_a_name_belongs_to_a_node():
                                    for source in sources}
 
 
+def test_the_file_is_walked_as_sros2_walks_it():
+    # `ros2 security generate_artifacts` takes each child of `enclaves` for one, comments too.
+    from lxml import etree
+    children = list(etree.parse(str(FOLDER / 'policy.xml')).find('enclaves'))
+    assert children and all(child.tag == 'enclave' and child.get('path') for child in children)
+
+
 def test_every_node_that_is_installed_has_an_enclave_of_its_own():
     tree = ElementTree.parse(FOLDER / 'policy.xml')
     paths = [enclave.get('path') for enclave in tree.iter('enclave')]
