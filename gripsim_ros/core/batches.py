@@ -8,7 +8,8 @@ All numbers are SI; frames are the first token of a name. ``n`` configurations,
 ``N`` patch nodes.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,26 @@ OBSTACLE_SPHERE = 2
 OBSTACLE_CYLINDER = 3
 #: How many dimensions each kind has.
 OBSTACLE_DIMENSIONS = {OBSTACLE_BOX: 3, OBSTACLE_SPHERE: 1, OBSTACLE_CYLINDER: 2}
+
+
+#: Size of an axis of a field: a number; a symbol of the page's head; with ``+1`` one more than
+#: that; ``n?``: n or nothing.
+Shape = tuple[str | int, ...]
+
+
+def shaped(*shape: str | int, **options: Any) -> Any:
+    """Return a dataclass field that declares the shape of an array; options as of ``field``."""
+    return field(metadata={'shape': shape}, **options)
+
+
+def shapes_of(batch: type) -> dict[str, Shape]:
+    """Return the declared shape of each array of a batch, by name, in their order."""
+    return {f.name: f.metadata['shape'] for f in fields(batch) if 'shape' in f.metadata}
+
+
+def short_name(name: str) -> str:
+    """Return a field's name without the prefix of patches and the suffix of the frame."""
+    return name.removeprefix('patch_').removesuffix('_object')
 
 
 def _empty(*shape: int) -> NDArray[np.float64]:
@@ -117,16 +138,16 @@ class ConfigurationBatch:
         known kind or size, or ``detail`` is unknown.
     """
 
-    T_object_palm: NDArray[np.float64]
-    joint_positions: NDArray[np.float64]
-    joint_displacements: NDArray[np.float64]
-    sweep_object: NDArray[np.float64]
-    load_cases: NDArray[np.float64] = field(
-        default_factory=lambda: _empty(0, LOAD_CASE_WIDTH))
-    obstacles: NDArray[np.float64] = field(
-        default_factory=lambda: _empty(0, OBSTACLE_WIDTH))
+    T_object_palm: NDArray[np.float64] = shaped('n', 4, 4)
+    joint_positions: NDArray[np.float64] = shaped('n', 'J')
+    joint_displacements: NDArray[np.float64] = shaped('n', 'J')
+    sweep_object: NDArray[np.float64] = shaped('n', 3)
+    load_cases: NDArray[np.float64] = shaped(
+        'c', LOAD_CASE_WIDTH, default_factory=lambda: _empty(0, LOAD_CASE_WIDTH))
+    obstacles: NDArray[np.float64] = shaped(
+        'k', OBSTACLE_WIDTH, default_factory=lambda: _empty(0, OBSTACLE_WIDTH))
     detail: int = DETAIL_FORCES
-    settled_object: NDArray[np.float64] = None  # type: ignore[assignment]  # by __post_init__
+    settled_object: NDArray[np.float64] = shaped('n', 6, default=None)      # by __post_init__
 
     def __post_init__(self) -> None:
         """Check every field; take objects that have not moved where nothing is said."""
@@ -182,8 +203,8 @@ class LinkStateBatch:
     """
 
     configurations: ConfigurationBatch
-    T_object_link: NDArray[np.float64]
-    twists_object: NDArray[np.float64]
+    T_object_link: NDArray[np.float64] = shaped('n', 'L', 4, 4)
+    twists_object: NDArray[np.float64] = shaped('n', 'L', 6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,22 +250,22 @@ class ContactBatch:
     """
 
     configurations: ConfigurationBatch
-    clearance: NDArray[np.float64]
-    obstacle_clearance: NDArray[np.float64]
-    self_clearance: NDArray[np.float64]
-    depth: NDArray[np.float64]
-    patch_offsets: NDArray[np.int64]
-    patch_links: NDArray[np.int64]
-    patch_flags: NDArray[np.int64]
-    patch_thickness: NDArray[np.float64]
-    node_offsets: NDArray[np.int64]
-    node_points_object: NDArray[np.float64]
-    node_normals_object: NDArray[np.float64]
-    node_areas: NDArray[np.float64]
-    node_depths: NDArray[np.float64]
-    vertex_offsets: NDArray[np.int64]
-    vertex_points_object: NDArray[np.float64]
-    vertex_vectors_object: NDArray[np.float64]
+    clearance: NDArray[np.float64] = shaped('n', 'L')
+    obstacle_clearance: NDArray[np.float64] = shaped('n')
+    self_clearance: NDArray[np.float64] = shaped('n')
+    depth: NDArray[np.float64] = shaped('n', 'L')
+    patch_offsets: NDArray[np.int64] = shaped('n+1')
+    patch_links: NDArray[np.int64] = shaped('P')
+    patch_flags: NDArray[np.int64] = shaped('P')
+    patch_thickness: NDArray[np.float64] = shaped('P')
+    node_offsets: NDArray[np.int64] = shaped('P+1')
+    node_points_object: NDArray[np.float64] = shaped('N', 3)
+    node_normals_object: NDArray[np.float64] = shaped('N', 3)
+    node_areas: NDArray[np.float64] = shaped('N')
+    node_depths: NDArray[np.float64] = shaped('N')
+    vertex_offsets: NDArray[np.int64] = shaped('n+1')
+    vertex_points_object: NDArray[np.float64] = shaped('K', 3)
+    vertex_vectors_object: NDArray[np.float64] = shaped('K', 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,51 +340,51 @@ class GraspStateBatch:
         Pressure at the object's own vertices, for pictures [Pa].
     """
 
-    clearance: NDArray[np.float64]
-    obstacle_clearance: NDArray[np.float64]
-    self_clearance: NDArray[np.float64]
-    depth: NDArray[np.float64]
-    patch_offsets: NDArray[np.int64]
-    patch_links: NDArray[np.int64]
-    patch_flags: NDArray[np.int64]
-    patch_points_object: NDArray[np.float64]
-    patch_normals_object: NDArray[np.float64]
-    patch_forces_object: NDArray[np.float64]
-    patch_torques_object: NDArray[np.float64]
-    patch_areas: NDArray[np.float64]
-    patch_peak_pressures: NDArray[np.float64]
-    patch_friction_radii: NDArray[np.float64]
-    patch_normal_stiffness: NDArray[np.float64]
-    patch_tangential_stiffness: NDArray[np.float64]
-    patch_strain_energies: NDArray[np.float64]
-    patch_von_mises: NDArray[np.float64]
-    patch_max_deformations: NDArray[np.float64]
-    patch_mean_deformations: NDArray[np.float64]
-    minimal_forces_object: NDArray[np.float64]
-    minimal_torques_object: NDArray[np.float64]
-    minimal_envelope: NDArray[np.float64]
-    centre_of_mass_object: NDArray[np.float64]
-    volume_change: NDArray[np.float64]
-    strain_energy: NDArray[np.float64]
-    max_displacement: NDArray[np.float64]
-    max_deformation: NDArray[np.float64]
-    mean_deformation: NDArray[np.float64]
-    peak_von_mises: NDArray[np.float64]
-    residual: NDArray[np.float64]
-    shift_object: NDArray[np.float64]
-    capable: NDArray[np.bool_]
-    holds: NDArray[np.bool_]
-    quantitative: NDArray[np.bool_]
-    margin: NDArray[np.float64]
-    worst_case: NDArray[np.int64]
-    needed_friction: NDArray[np.float64]
-    needed_force: NDArray[np.float64]
-    allowed_force: NDArray[np.float64]
-    held_share: NDArray[np.float64]
-    epsilon: NDArray[np.float64]
-    wrench_volume: NDArray[np.float64]
-    vertices_object: NDArray[np.float64]
-    vertex_pressures: NDArray[np.float64]
+    clearance: NDArray[np.float64] = shaped('n', 'L')
+    obstacle_clearance: NDArray[np.float64] = shaped('n')
+    self_clearance: NDArray[np.float64] = shaped('n')
+    depth: NDArray[np.float64] = shaped('n', 'L')
+    patch_offsets: NDArray[np.int64] = shaped('n+1')
+    patch_links: NDArray[np.int64] = shaped('P')
+    patch_flags: NDArray[np.int64] = shaped('P')
+    patch_points_object: NDArray[np.float64] = shaped('P', 3)
+    patch_normals_object: NDArray[np.float64] = shaped('P', 3)
+    patch_forces_object: NDArray[np.float64] = shaped('P', 3)
+    patch_torques_object: NDArray[np.float64] = shaped('P', 3)
+    patch_areas: NDArray[np.float64] = shaped('P')
+    patch_peak_pressures: NDArray[np.float64] = shaped('P')
+    patch_friction_radii: NDArray[np.float64] = shaped('P')
+    patch_normal_stiffness: NDArray[np.float64] = shaped('P')
+    patch_tangential_stiffness: NDArray[np.float64] = shaped('P')
+    patch_strain_energies: NDArray[np.float64] = shaped('P')
+    patch_von_mises: NDArray[np.float64] = shaped('P')
+    patch_max_deformations: NDArray[np.float64] = shaped('P')
+    patch_mean_deformations: NDArray[np.float64] = shaped('P')
+    minimal_forces_object: NDArray[np.float64] = shaped('P', 3)
+    minimal_torques_object: NDArray[np.float64] = shaped('P', 3)
+    minimal_envelope: NDArray[np.float64] = shaped('P')
+    centre_of_mass_object: NDArray[np.float64] = shaped('n', 3)
+    volume_change: NDArray[np.float64] = shaped('n')
+    strain_energy: NDArray[np.float64] = shaped('n')
+    max_displacement: NDArray[np.float64] = shaped('n')
+    max_deformation: NDArray[np.float64] = shaped('n')
+    mean_deformation: NDArray[np.float64] = shaped('n')
+    peak_von_mises: NDArray[np.float64] = shaped('n')
+    residual: NDArray[np.float64] = shaped('n')
+    shift_object: NDArray[np.float64] = shaped('n', 6)
+    capable: NDArray[np.bool_] = shaped('n')
+    holds: NDArray[np.bool_] = shaped('n')
+    quantitative: NDArray[np.bool_] = shaped('n')
+    margin: NDArray[np.float64] = shaped('n')
+    worst_case: NDArray[np.int64] = shaped('n')
+    needed_friction: NDArray[np.float64] = shaped('n')
+    needed_force: NDArray[np.float64] = shaped('n')
+    allowed_force: NDArray[np.float64] = shaped('n')
+    held_share: NDArray[np.float64] = shaped('n')
+    epsilon: NDArray[np.float64] = shaped('n')
+    wrench_volume: NDArray[np.float64] = shaped('n')
+    vertices_object: NDArray[np.float64] = shaped('n?', 'V', 3)
+    vertex_pressures: NDArray[np.float64] = shaped('n?', 'V')
 
     @property
     def count(self) -> int:

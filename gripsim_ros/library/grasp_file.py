@@ -7,7 +7,7 @@ scaled frame; quaternions x y z w.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -157,15 +157,7 @@ def miss_to_mapping(miss: NearestMiss, joint_names: Sequence[str]) -> dict[str, 
 
 
 def _contact(contact: GraspContact) -> dict[str, Any]:
-    return {'link': contact.link, 'point': contact.point, 'normal': contact.normal,
-            'force': contact.force, 'torque': contact.torque, 'area': contact.area,
-            'peak_pressure': contact.peak_pressure, 'closing_force': contact.closing_force,
-            'friction_radius': contact.friction_radius,
-            'surface_uncertainty': contact.surface_uncertainty,
-            **{name: getattr(contact, name) for name in (
-                'strain_energy', 'peak_von_mises', 'closing_torque', 'mean_pressure',
-                'equivalent_radius', 'normal_stiffness', 'tangential_stiffness',
-                'max_deformation', 'mean_deformation', 'flags')}}
+    return {field.name: getattr(contact, field.name) for field in fields(contact)}
 
 
 def load_grasps(path: Path, joint_names: Sequence[str]) -> list[GivenGrasp]:

@@ -1,28 +1,36 @@
 """Collects the rows of a batch of grasp states."""
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batches import DETAIL_SURFACE, ContactBatch, GraspStateBatch
+from ..batches import DETAIL_SURFACE, ContactBatch, GraspStateBatch, shapes_of, short_name
 from .body import LoadedPatches
+from .contact.patch_resultants import PatchResultants
 from .deformation.metrics import DeformationMetrics
-from .stability.grasp_forces import MinimalForces
+from .stability.grasp_forces import MinimalForces, Shortfall
 from .stability.stability import StabilityVerdict
 
 Array = NDArray[np.float64]
 
-_PATCH_COLUMNS = {
-    'patch_points_object': 'points', 'patch_normals_object': 'normals',
-    'patch_forces_object': 'forces', 'patch_torques_object': 'torques',
-    'patch_areas': 'areas', 'patch_peak_pressures': 'peak_pressures',
-    'patch_friction_radii': 'friction_radii', 'patch_normal_stiffness': 'normal_stiffness',
-    'patch_tangential_stiffness': 'tangential_stiffness'}
-_STRESS_COLUMNS = ('patch_strain_energies', 'patch_von_mises', 'patch_max_deformations',
-                   'patch_mean_deformations')
+
+def _shared(source: type, axis: str) -> dict[str, str]:
+    """Map the batch's fields of an axis that a result has, too, to its name for them."""
+    own = {field.name for field in fields(source)}
+    return {name: own_name for name, shape in shapes_of(GraspStateBatch).items()
+            if shape[0] == axis for own_name in (name, short_name(name)) if own_name in own}
+
+
+_PATCH_COLUMNS = _shared(PatchResultants, 'P')
+_STRESS_COLUMNS = tuple(_shared(DeformationMetrics, 'P'))
 _METRICS = ('max_deformation', 'mean_deformation', 'peak_von_mises')
-_SHORTFALL = ('needed_friction', 'needed_force', 'allowed_force', 'held_share')
+_SHORTFALL = tuple(_shared(Shortfall, 'n'))
+_COLUMNS = {field.name: (0, *field.metadata['shape'][1:]) for field in fields(GraspStateBatch)
+            if field.metadata['shape'][0] == 'P'}
+_WHOLE_NUMBERS = {field.name for field in fields(GraspStateBatch)
+                  if field.type == NDArray[np.int64]}
 
 
 class StateBuilder:
@@ -104,10 +112,8 @@ class StateBuilder:
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         columns = {}
-        for name in (*_PATCH_COLUMNS, 'patch_links', 'patch_flags', 'minimal_forces_object',
-                     'minimal_torques_object', 'minimal_envelope', *_STRESS_COLUMNS):
-            shape = (0, 3) if name.endswith('_object') else (0,)
-            kind = np.int64 if name in ('patch_links', 'patch_flags') else np.float64
+        for name, shape in _COLUMNS.items():
+            kind = np.int64 if name in _WHOLE_NUMBERS else np.float64
             parts = [patches[name] for patches in self._patches if patches]
             columns[name] = np.concatenate([np.zeros(shape, kind), *parts])
         return columns

@@ -1,12 +1,14 @@
 """The grasp state of one configuration, and verdicts on it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...batches import PATCH_REACHES_OBJECT_EDGE, PATCH_THROUGH, GraspStateBatch
+from ...batches import (
+    PATCH_REACHES_OBJECT_EDGE, PATCH_THROUGH, GraspStateBatch, shapes_of, short_name)
 
 Array = NDArray[np.float64]
 
@@ -74,51 +76,35 @@ class GraspState:
 def extract_state(states: GraspStateBatch, i: int) -> GraspState:
     """Return the grasp state of configuration ``i`` of a batch."""
     patches = slice(int(states.patch_offsets[i]), int(states.patch_offsets[i + 1]))
-    surface = len(states.vertices_object) > i
-    return GraspState(
-        clearance=states.clearance[i],
-        depth=states.depth[i],
-        obstacle_clearance=float(states.obstacle_clearance[i]),
-        self_clearance=float(states.self_clearance[i]),
-        links=np.asarray(states.patch_links[patches], dtype=np.int64),
-        flags=np.asarray(states.patch_flags[patches], dtype=np.int64),
-        points=states.patch_points_object[patches],
-        normals=states.patch_normals_object[patches],
-        forces=states.patch_forces_object[patches],
-        torques=states.patch_torques_object[patches],
-        areas=states.patch_areas[patches],
-        peak_pressures=states.patch_peak_pressures[patches],
-        friction_radii=states.patch_friction_radii[patches],
-        normal_stiffness=states.patch_normal_stiffness[patches],
-        tangential_stiffness=states.patch_tangential_stiffness[patches],
-        strain_energies=states.patch_strain_energies[patches],
-        von_mises=states.patch_von_mises[patches],
-        max_deformations=states.patch_max_deformations[patches],
-        mean_deformations=states.patch_mean_deformations[patches],
-        minimal_forces=states.minimal_forces_object[patches],
-        minimal_torques=states.minimal_torques_object[patches],
-        minimal_envelope=states.minimal_envelope[patches],
-        centre_of_mass=states.centre_of_mass_object[i],
-        max_displacement=float(states.max_displacement[i]),
-        max_deformation=float(states.max_deformation[i]),
-        mean_deformation=float(states.mean_deformation[i]),
-        peak_von_mises=float(states.peak_von_mises[i]),
-        residual=float(states.residual[i]),
-        shift=states.shift_object[i],
-        capable=bool(states.capable[i]),
-        holds=bool(states.holds[i]),
-        quantitative=bool(states.quantitative[i]),
-        margin=float(states.margin[i]),
-        worst_case=int(states.worst_case[i]),
-        needed_friction=float(states.needed_friction[i]),
-        needed_force=float(states.needed_force[i]),
-        allowed_force=float(states.allowed_force[i]),
-        held_share=float(states.held_share[i]),
-        strain_energy=float(states.strain_energy[i]),
-        epsilon=float(states.epsilon[i]),
-        wrench_volume=float(states.wrench_volume[i]),
-        vertices=states.vertices_object[i] if surface else None,
-        vertex_pressures=states.vertex_pressures[i] if surface else None)
+    values: dict[str, Any] = {}
+    for name, field, axis, kind in _ENTRIES:
+        array = getattr(states, field)
+        if axis == 'P':
+            values[name] = np.asarray(array[patches], kind)
+        elif axis == 'n':
+            values[name] = array[i] if kind is None else kind(array[i])
+        else:
+            values[name] = array[i] if len(array) > i else None
+    return GraspState(**values)
+
+
+def _entries() -> list[tuple[str, str, str | int, type | None]]:
+    """
+    Return what fills each field of a state: field of the batch, its first axis, kind of a number.
+
+    A state has the batch's fields under their short names.
+    """
+    kinds: dict[Any, type] = {float: float, bool: bool, int: int, NDArray[np.int64]: np.int64}
+    declared = {field.name: kinds.get(field.type) for field in fields(GraspState)}
+    entries = []
+    for field, shape in shapes_of(GraspStateBatch).items():
+        name = short_name(field)
+        if name in declared:
+            entries.append((name, field, shape[0], declared[name]))
+    return entries
+
+
+_ENTRIES = _entries()
 
 
 def presses_through(state: GraspState) -> bool:

@@ -1,6 +1,6 @@
 """Ranked grasps <-> messages; the message's poses are in the frame of the request."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from geometry_msgs.msg import Wrench
@@ -18,10 +18,7 @@ from .reach import reach_fields
 Array = NDArray[np.float64]
 
 #: Numbers of a contact that are told as they are.
-CONTACT_NUMBERS = (
-    'area', 'peak_pressure', 'friction_radius', 'strain_energy', 'peak_von_mises',
-    'surface_uncertainty', 'mean_pressure', 'equivalent_radius', 'normal_stiffness',
-    'tangential_stiffness', 'max_deformation', 'mean_deformation')
+CONTACT_NUMBERS = tuple(field.name for field in fields(GraspContact) if field.type is float)
 _DEFORMATION = ('max_deformation', 'mean_deformation', 'strain_energy', 'peak_von_mises',
                 'residual', 'epsilon', 'wrench_volume')
 

@@ -4,43 +4,15 @@ import numpy as np
 from gripsim_interfaces.msg import (
     Contacts, GraspStates, HandConfigurations, LinkStates, RingHeader)
 
-from ....core.batches import ConfigurationBatch, ContactBatch, GraspStateBatch, LinkStateBatch
+from ....core.batches import (
+    ConfigurationBatch, ContactBatch, GraspStateBatch, LinkStateBatch, shapes_of)
 from ....core.errors import ShapeError
 from ..arrays import fields_from_msg, fields_to_msg
 
-CONFIGURATION_SHAPES = {
-    'T_object_palm': ('n', 4, 4), 'joint_positions': ('n', 'J'),
-    'joint_displacements': ('n', 'J'), 'sweep_object': ('n', 3),
-    'settled_object': ('n', 6),
-    'load_cases': ('c', 9), 'obstacles': ('k', 16)}
-LINK_STATE_SHAPES = {'T_object_link': ('n', 'L', 4, 4), 'twists_object': ('n', 'L', 6)}
-_DISTANCE_SHAPES = {
-    'clearance': ('n', 'L'), 'obstacle_clearance': ('n',), 'self_clearance': ('n',),
-    'depth': ('n', 'L')}
-_PATCH_SHAPES = {'patch_links': ('P',), 'patch_offsets': ('n+1',), 'patch_flags': ('P',)}
-CONTACT_SHAPES = {
-    **_DISTANCE_SHAPES, **_PATCH_SHAPES, 'patch_thickness': ('P',),
-    'node_areas': ('N',), 'node_depths': ('N',), 'node_offsets': ('P+1',),
-    'node_points_object': ('N', 3), 'node_normals_object': ('N', 3),
-    'vertex_points_object': ('K', 3), 'vertex_vectors_object': ('K', 3),
-    'vertex_offsets': ('n+1',)}
-GRASP_STATE_SHAPES = {
-    **_DISTANCE_SHAPES, **_PATCH_SHAPES,
-    **{name: ('P', 3) for name in (
-        'patch_points_object', 'patch_normals_object', 'patch_forces_object',
-        'patch_torques_object', 'minimal_forces_object', 'minimal_torques_object')},
-    **{name: ('P',) for name in (
-        'patch_areas', 'patch_peak_pressures', 'patch_friction_radii',
-        'patch_normal_stiffness', 'patch_tangential_stiffness', 'patch_strain_energies',
-        'patch_von_mises', 'patch_max_deformations', 'patch_mean_deformations',
-        'minimal_envelope')},
-    'centre_of_mass_object': ('n', 3), 'shift_object': ('n', 6),
-    **{name: ('n',) for name in (
-        'volume_change', 'strain_energy', 'max_displacement', 'max_deformation',
-        'mean_deformation', 'peak_von_mises', 'residual', 'capable', 'holds',
-        'quantitative', 'margin', 'worst_case', 'needed_friction', 'needed_force',
-        'allowed_force', 'held_share', 'epsilon', 'wrench_volume')},
-    'vertices_object': ('n?', 'V', 3), 'vertex_pressures': ('n?', 'V')}
+CONFIGURATION_SHAPES = shapes_of(ConfigurationBatch)
+LINK_STATE_SHAPES = shapes_of(LinkStateBatch)
+CONTACT_SHAPES = shapes_of(ContactBatch)
+GRASP_STATE_SHAPES = shapes_of(GraspStateBatch)
 
 
 def configurations_to_msg(batch: ConfigurationBatch,
