@@ -128,7 +128,7 @@ def broad_phase(objects: tuple[str, ...] = bodies.OBJECTS) -> dict[str, int]:
                      + np.linalg.norm(other.box.half_lengths))
             for _ in range(BROAD_POSES):
                 T = _random_pose(rng, own, other, reach)
-                moved = other.box.moved(T)
+                moved = other.box.with_transform(T)
                 counts['pairs'] += 1
                 counts['six'] += separation(own.box, moved, False) <= 0.0
                 near = separation(own.box, moved) <= 0.0
@@ -154,7 +154,7 @@ def _random_pose(rng: np.random.Generator, own: ContactMesh, other: ContactMesh,
 def _both_regions(own: ContactMesh, other: ContactMesh, T: np.ndarray) -> bool:
     """Tell whether both meshes have triangles in their regions of potential interaction."""
     back = inverse(T)
-    for mesh, box in ((own, other.box.moved(T)), (other, own.box.moved(back))):
+    for mesh, box in ((own, other.box.with_transform(T)), (other, own.box.moved(back))):
         region = interaction_region(mesh.box, box)
         if region is None or not len(triangles_in_box(mesh.tree, region.axes, region.centre,
                                                       region.half_lengths)):

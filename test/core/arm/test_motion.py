@@ -122,9 +122,9 @@ class TestShapes:
 def full_search(scene, q, T_base_link, T_base_object):
     """Return whether anything meets, by the exact distance of every pair of parts."""
     model, poses = scene.arm, scene.arm.poses(q)
-    arm_parts = [part.moved(poses[f]) for part, f in zip(model.parts, model.part_frames)]
-    hand = [part.moved(T) for part, T in zip(scene.hand_parts, T_base_link)]
-    thing = scene.object_part.moved(T_base_object)
+    arm_parts = [part.with_transform(poses[f]) for part, f in zip(model.parts, model.part_frames)]
+    hand = [part.with_transform(T) for part, T in zip(scene.hand_parts, T_base_link)]
+    thing = scene.object_part.with_transform(T_base_object)
     pairs = [(arm_parts[i], arm_parts[j], 0.0) for i, j in combinations(range(len(arm_parts)), 2)
              if model.apart[i, j]]
     pairs += [(a, h, 0.0) for i, a in enumerate(arm_parts) for k, h in enumerate(hand)
