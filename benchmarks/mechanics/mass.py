@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 from gripsim_ros.core.mechanics.deformation.volume import centre_of_mass, volume_and_centre
 from gripsim_ros.core.mechanics.published.voxel_mass import voxel_centre_of_mass
 
-from ._mechanics_cases import interleaved
+from .cases import interleaved
 
 RADIUS, CUTS = 0.04, (6e-3, 3e-3)
 CELLS = (8e-3, 4e-3, 2e-3, 1e-3)

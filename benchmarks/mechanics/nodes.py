@@ -10,7 +10,7 @@ from gripsim_ros.core.mechanics.contact.contact_forces import solve_contact_forc
 from gripsim_ros.core.mechanics.contact.half_space import GRID_SOFTENING
 from gripsim_ros.core.numerics import complementarity
 
-from ._mechanics_cases import evenly, interleaved, pressed_ball
+from .cases import evenly, interleaved, pressed_ball
 
 MODULUS = 5.5e5
 #: Closed gaps of all iterative ways, over the largest depth.

@@ -18,7 +18,7 @@ from gripsim_ros.core.mechanics.deformation.boussinesq import (
 from gripsim_ros.core.mechanics.deformation.deformed_surface import SurfaceOptions, deform_surface
 from gripsim_ros.core.transforms import transform
 
-from ._mechanics_cases import evenly, interleaved, pressed_ball
+from .cases import evenly, interleaved, pressed_ball
 
 FRUIT = Material(youngs_modulus=5e5, poisson_ratio=0.45, density=900.0, friction=0.5)
 PAD_RADIUS, PRESS = 0.01, 1e-3
