@@ -154,7 +154,7 @@ def _random_pose(rng: np.random.Generator, own: ContactMesh, other: ContactMesh,
 def _both_regions(own: ContactMesh, other: ContactMesh, T: np.ndarray) -> bool:
     """Tell whether both meshes have triangles in their regions of potential interaction."""
     back = inverse(T)
-    for mesh, box in ((own, other.box.with_transform(T)), (other, own.box.moved(back))):
+    for mesh, box in ((own, other.box.with_transform(T)), (other, own.box.with_transform(back))):
         region = interaction_region(mesh.box, box)
         if region is None or not len(triangles_in_box(mesh.tree, region.axes, region.centre,
                                                       region.half_lengths)):

@@ -41,7 +41,7 @@ def three_pads(body, nodes):
     surface, axes = ContactMesh(body.mesh), body.grasp_object.canonical_frame[:3, :3]
     patches = []
     for direction in evenly(3) @ axes.T:
-        start = body.centre_of_mass + 3.0 * body.reach * direction
+        start = body.centre_of_mass + 3.0 * body.radius * direction
         hits = cast_rays(surface.tree, start[None], -direction, 0.0)
         touch = start - float(hits.distances[0, AHEAD]) * direction
         pose = transform(np.eye(3), touch + (PAD_RADIUS - PRESS) * direction)

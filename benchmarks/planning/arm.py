@@ -57,7 +57,7 @@ def main():
         raise SystemExit('no motion came to a pair of parts')
     print(f'\n| settled by | pairs of parts, of {pairs} |\n|---|---|')
     for name in (BY_TRIANGLE, BY_PLANE, BY_EXACT_DISTANCE):
-        print(f'| {name} | {100.0 * choice.settled.get(name, 0) / pairs:.1f} % |')
+        print(f'| {name} | {100.0 * choice.decided.get(name, 0) / pairs:.1f} % |')
 
 
 if __name__ == '__main__':
