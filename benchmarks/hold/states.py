@@ -7,7 +7,7 @@ import numpy as np
 from gripsim_ros.core.batches import DETAIL_FORCES
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task
-from gripsim_ros.core.planning.closing.batching import question_batch
+from gripsim_ros.core.planning.closing.batching import Conditions
 from gripsim_ros.core.planning.closing.closing import Closing, HeldGrasp, Question
 from gripsim_ros.core.planning.closing.grasp_state import GraspState, extract_state
 from gripsim_ros.core.planning.closing.limits import closing_limits
@@ -122,7 +122,7 @@ class StateSource:
         return settling.settled(held).state
 
     def _asked(self, question: Question, pipeline: Pipeline) -> GraspState:
-        batch = question_batch([question], self._cases, self.task, question.detail)
+        batch = Conditions.of(self.task, self._cases).batch([question])
         return extract_state(pipeline.evaluate(batch), 0)
 
     def _state(self, hypothesis, state: GraspState, question: Question, reason: str

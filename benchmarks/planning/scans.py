@@ -42,7 +42,7 @@ class _Judge:
     """Asks as a planner does, and ends no closing early."""
 
     def __init__(self, planner):
-        self.batch_of = planner.batch_of
+        self.conditions = planner.conditions
 
     def should_defer(self, closing, state):
         """Tell that every closing goes on."""

@@ -7,7 +7,7 @@ from .bodies import GraspObject
 from .contact import ContactScene, LinkShapes, detect_contacts
 from .hand import HandModel, compute_link_states
 from .mechanics import ElasticBody, MechanicsOptions, evaluate_contacts
-from .planning import GraspEvaluator, GraspPlanner, Progress
+from .planning import AskAndTell, Progress
 from .planning.closing.batching import run_closings
 
 #: Number of hypotheses closed together once a grasp is stable; before, one: the first sooner.
@@ -47,7 +47,7 @@ class Pipeline:
                                  detect_contacts(self._scene, link_states))
 
 
-def run(planner: GraspPlanner | GraspEvaluator, pipeline: Pipeline,
+def run(planner: AskAndTell, pipeline: Pipeline,
         on_progress: Callable[[Progress], bool | None] | None = None) -> bool:
     """
     Answer the questions of a planner by the stages until it has finished.
@@ -66,7 +66,7 @@ def run(planner: GraspPlanner | GraspEvaluator, pipeline: Pipeline,
         Whether ``on_progress`` ended it.
     """
     watch = Watch(planner, on_progress)
-    while isinstance(planner, GraspPlanner) and (closings := planner.begin(group_size(planner))):
+    while closings := planner.begin(group_size(planner)):
         planner.end(run_closings(closings, planner, pipeline.evaluate, watch.goes_on))
         watch.stop_if_told()
     while not planner.finished:
@@ -78,7 +78,7 @@ def run(planner: GraspPlanner | GraspEvaluator, pipeline: Pipeline,
     return watch.told_to_stop
 
 
-def group_size(planner: GraspPlanner | GraspEvaluator) -> int:
+def group_size(planner: AskAndTell) -> int:
     """Return how many hypotheses to close together now; no verdict depends on it."""
     return GROUP if planner.progress.stable else 1
 
@@ -94,7 +94,7 @@ class Watch:
         Called with ``Progress``; False asks for the end.
     """
 
-    def __init__(self, planner: GraspPlanner | GraspEvaluator,
+    def __init__(self, planner: AskAndTell,
                  on_progress: Callable[[Progress], bool | None] | None) -> None:
         self._planner, self._on_progress = planner, on_progress
         self.told_to_stop = self._stopped = False

@@ -17,15 +17,16 @@ from types import TracebackType
 
 from ..core.batches import ConfigurationBatch, GraspStateBatch
 from ..core.pipeline import Pipeline, Watch, group_size, run
-from ..core.planning import GraspEvaluator, GraspPlanner, Progress
-from ..core.planning.closing.batching import Outcome, run_closings
+from ..core.planning import AskAndTell, GraspPlanner, Progress
+from ..core.planning.closing.batching import run_closings
+from ..core.planning.closing.closing import ClosingKnowledge
 from ..core.planning.closing.limits import ScoreThreshold
 from ..core.planning.task import check_counts
 
 #: A batch to be evaluated, or hypotheses to be closed: their numbers and bars.
 Job = ConfigurationBatch | dict[int, ScoreThreshold]
 #: Its answer.
-Answer = GraspStateBatch | list[Outcome]
+Answer = GraspStateBatch | dict[int, ClosingKnowledge]
 
 #: Number of a job that is no batch.
 NO_BATCH = -1
@@ -175,7 +176,7 @@ def _serve(connection: Connection, inherited: list[Connection],
         connection.send(answer)
 
 
-def run_with_workers(planner: GraspPlanner | GraspEvaluator, pipeline: Pipeline,
+def run_with_workers(planner: AskAndTell, pipeline: Pipeline,
                      on_progress: Callable[[Progress], bool | None] | None, count: int) -> bool:
     """
     Do as ``core.pipeline.run`` does, with the stages in ``count`` processes.
@@ -202,7 +203,7 @@ def run_with_workers(planner: GraspPlanner | GraspEvaluator, pipeline: Pipeline,
             if not workers.is_busy:
                 break
             for number, answer in workers.collect():
-                if isinstance(answer, list):
+                if isinstance(answer, dict):
                     planner.end(answer)
                 else:
                     planner.tell(number, answer)
@@ -212,7 +213,7 @@ def run_with_workers(planner: GraspPlanner | GraspEvaluator, pipeline: Pipeline,
     return run(planner, pipeline, on_progress) or watch.told_to_stop
 
 
-def _hand_out(planner: GraspPlanner | GraspEvaluator, workers: Workers) -> None:
+def _hand_out(planner: AskAndTell, workers: Workers) -> None:
     """Give each idle worker hypotheses, or where none are left a question."""
     while workers.has_idle:
         closings = planner.begin(group_size(planner))

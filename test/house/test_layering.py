@@ -30,7 +30,8 @@ LAYERS = {
     'core.arm': 'published, model < collision, loading < motion < choice',
     'core.planning': (
         'options, published, ranked_grasp, rejections, task < hypotheses, progress < closing '
-        '< planar_closing, ranking < diagnosis, manipulation < settling < evaluator, planner'),
+        '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '
+        '< ask_and_tell, closings < evaluator, planner'),
     'library': ('display, grasp_file, resources, robustness, task_file, workers < drawing, '
                 'in_process < database'),
     'hardware': 'driver, execution, sim',

@@ -1,5 +1,6 @@
 """Planning: hypotheses, closing, ranking; it asks and is told, and calls no stage."""
 
+from .ask_and_tell import AskAndTell
 from .evaluator import GraspEvaluator
 from .options import SCORE_TERMS, PlannerOptions
 from .planner import GraspPlanner
@@ -7,6 +8,6 @@ from .progress import Ask, Progress
 from .ranked_grasp import GraspContact, NearestMiss, RankedGrasp, ScoreTerm
 from .task import Task, task_load_cases
 
-__all__ = ['Ask', 'GraspContact', 'GraspEvaluator', 'GraspPlanner', 'NearestMiss',
-           'PlannerOptions', 'Progress', 'RankedGrasp', 'SCORE_TERMS', 'ScoreTerm',
+__all__ = ['Ask', 'AskAndTell', 'GraspContact', 'GraspEvaluator', 'GraspPlanner',
+           'NearestMiss', 'PlannerOptions', 'Progress', 'RankedGrasp', 'SCORE_TERMS', 'ScoreTerm',
            'Task', 'task_load_cases']

@@ -5,33 +5,34 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batches import DETAIL_CLEARANCE, DETAIL_SURFACE, GraspStateBatch
+from ..batches import DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch
 from ..bodies import GraspObject
 from ..errors import ShapeError, TaskError
 from ..hand import HandModel
 from ..transforms import checked_rigid
-from .closing.batching import question_batch
-from .closing.closing import DIRECTION_STEP, Closing, HeldGrasp, Question
-from .closing.grasp_state import GraspState, extract_state
+from .ask_and_tell import AskAndTell
+from .closing.batching import Conditions
+from .closing.closing import DIRECTION_STEP, HeldGrasp, Question
+from .closing.grasp_state import GraspState
 from .hypotheses.generate import Hypothesis
 from .hypotheses.regions import within_region
 from .options import PlannerOptions
-from .progress import Ask, Progress
+from .progress import Progress
 from .ranked_grasp import RankedGrasp
 from .ranking.assemble import make_grasp
 from .ranking.score import score_reference
 from .rejections import (
-    CANNOT_BALANCE, DOES_NOT_HOLD, EVALUATION_FAILED, NOT_EVALUATED, OPEN_HAND_COLLIDES,
-    OUTSIDE_REGION, OVERLOADED, SELF_COLLISION, SURROUNDINGS_COLLIDE, TOO_FEW_FINGERS)
-from .settling import Settling
+    CANNOT_BALANCE, DOES_NOT_HOLD, NOT_EVALUATED, OPEN_HAND_COLLIDES, OUTSIDE_REGION, OVERLOADED,
+    SELF_COLLISION, SURROUNDINGS_COLLIDE, TOO_FEW_FINGERS)
+from .settling import Settlings
 from .task import Task, task_load_cases
 
 Array = NDArray[np.float64]
 
 
-class GraspEvaluator:
+class GraspEvaluator(AskAndTell):
     """
-    Judge given palm poses and joint trajectories; protocol as ``GraspPlanner``.
+    Judge given palm poses and joint trajectories; asked and told as ``GraspPlanner``.
 
     Parameters
     ----------
@@ -57,76 +58,16 @@ class GraspEvaluator:
         self._reference = score_reference(grasp_object, hand, self.load_cases)
         self._grasps = [(_checked_pose(T, i + 1), _checked_trajectory(hand, q, i + 1))
                         for i, (T, q) in enumerate(grasps)]
-        #: Grasp of each question before settling, and whether it is about the closed hand.
-        self._first_questions = [(i, closed) for i, (_, rows) in enumerate(self._grasps)
-                                 for closed in (False, True) if closed or len(rows) > 1]
-        self._batch_ids: list[list[int]] = [[] for _ in self._grasps]
-        for batch_id, (i, _) in enumerate(self._first_questions):
-            self._batch_ids[i].append(batch_id)
-        self._answers: dict[int, GraspStateBatch | str] = {}
-        self._settlings: dict[int, Settling] = {}
-        self._asked: dict[int, Settling] = {}
-        self._next_ask = 0
-
-    def ask(self) -> Ask | None:
-        """
-        Return the next question: the open hand's approach, if any, and the last row of each.
-
-        Then the last rows once more, at the object as their forces move it.
-        """
-        batch_id = self._next_ask
-        if batch_id < len(self._first_questions):
-            question = self._question(batch_id)
-        else:
-            free = [s for s in self._unsettled() if s not in self._asked.values()]
-            if not free:
-                return None
-            question, self._asked[batch_id] = free[0].question(), free[0]
-        self._next_ask += 1
-        return Ask(batch_id, question_batch([question], self.load_cases, self.task,
-                                            question.detail))
-
-    def tell(self, batch_id: int, states: GraspStateBatch) -> None:
-        """Take an answer; repeated answers are ignored."""
-        if batch_id in self._answers:
-            return
-        self._answers[batch_id] = states
-        if batch_id in self._asked:
-            self._asked.pop(batch_id).answer(extract_state(states, 0))
-        elif batch_id < len(self._first_questions) and self._first_questions[batch_id][1]:
-            self._settlings[self._first_questions[batch_id][0]] = Settling(
-                self._question(batch_id), extract_state(states, 0), self.options)
-
-    def tell_failed(self, batch_id: int, reason: str = EVALUATION_FAILED) -> None:
-        """Take note that a question cannot be answered."""
-        self._answers.setdefault(batch_id, reason)
-        if batch_id in self._asked:
-            self._asked.pop(batch_id).answer(None)
-
-    def begin(self, count: int) -> list[Closing]:
-        """Return no hypotheses: given grasps are not closed again."""
-        return []
-
-    def stop(self) -> None:
-        """Ask nothing more; grasps without an answer are given as not evaluated."""
-        for batch_id in range(len(self._first_questions)):
-            self._answers.setdefault(batch_id, NOT_EVALUATED)
-        for settling in self._unsettled():
-            settling.answer(None)
-        self._asked = {}
-        self._next_ask = max(self._next_ask, len(self._first_questions))
-
-    @property
-    def finished(self) -> bool:
-        """Return True if every question was answered and every object settled."""
-        return (all(i in self._answers for i in range(len(self._first_questions)))
-                and not self._unsettled())
+        conditions = Conditions.of(task, self.load_cases)
+        self._settlings = Settlings(conditions, options, batch_size=1)
+        self._given = _GivenGrasps(self._grasps, self._settlings, conditions,
+                                   options.approach_distance)
+        super().__init__(((self._given, self._settlings),), conditions)
 
     @property
     def progress(self) -> Progress:
         """Return how many grasps were judged."""
-        judged = sum(all(batch_id in self._answers for batch_id in batch_ids)
-                     for batch_ids in self._batch_ids)
+        judged = sum(map(self._given.is_answered, range(len(self._grasps))))
         return Progress(judged, len(self._grasps), 0, None)
 
     @property
@@ -139,30 +80,12 @@ class GraspEvaluator:
         """Return all grasps in the order given; ``reason`` says why one does not hold."""
         return [self._judged(i) for i in range(len(self._grasps))]
 
-    def _question(self, batch_id: int) -> Question:
-        i, closed = self._first_questions[batch_id]
-        T, rows = self._grasps[i]
-        detail = DETAIL_SURFACE if closed else DETAIL_CLEARANCE
-        sweep = np.zeros(3) if closed else self.options.approach_distance * T[:3, 2]
-        return Question(detail, T, rows[-1 if closed else 0], self._motion(rows), sweep)
-
-    def _unsettled(self) -> list[Settling]:
-        return [s for _, s in sorted(self._settlings.items()) if not s.done]
-
-    def _motion(self, rows: Array) -> Array:
-        change = rows[-1] - rows[0]
-        motion: Array = DIRECTION_STEP * change / max(float(np.abs(change).max()), 1e-9)
-        return motion
-
     def _judged(self, i: int) -> RankedGrasp:
         T, rows = self._grasps[i]
-        answers = [self._answers.get(batch_id) for batch_id in self._batch_ids[i]]
-        states = [extract_state(answer, 0) for answer in answers
-                  if isinstance(answer, GraspStateBatch)]
-        if len(states) < len(answers):
-            reasons = [answer for answer in answers if isinstance(answer, str)]
-            return self._unjudged(i, (reasons or [NOT_EVALUATED])[-1])
-        held = self._settlings[i].settled(HeldGrasp(rows[-1], rows, states[-1]))
+        if reason := self._given.reason(i):
+            return self._unjudged(i, reason)
+        states = self._given.states(i)
+        held = self._settlings.settled(i, HeldGrasp(rows[-1], rows, states[-1]))
         state, hypothesis = held.state, Hypothesis(i, T, 0, 0.0)
         grasp = make_grasp(hypothesis, held, self.hand, self._reference, self.options)
         reason = self._reason(states[:-1], state)
@@ -194,6 +117,79 @@ class GraspEvaluator:
             T_object_pregrasp=T, trajectory=rows, grip_positions=rows[-1], grip_efforts=zero,
             contacts=(), score=0.0, terms=(), margin=0.0, quantitative=False,
             max_displacement=0.0, centre_of_mass=np.full(3, np.nan), reason=reason)
+
+
+class _GivenGrasps:
+    """
+    The work of the first questions about given grasps: the approach, and the closed hand.
+
+    Items are numbered by the questions. A closed hand that is answered begins to settle.
+    """
+
+    any_order = True
+
+    def __init__(self, grasps: list[tuple[Array, Array]], settlings: Settlings,
+                 conditions: Conditions, approach_distance: float) -> None:
+        self._grasps, self._settlings, self._conditions = grasps, settlings, conditions
+        self._approach_distance = approach_distance
+        #: Grasp of each question, and whether it is about the closed hand.
+        self._asked = [(i, closed) for i, (_, rows) in enumerate(grasps)
+                       for closed in (False, True) if closed or len(rows) > 1]
+        self._states: dict[int, GraspState] = {}
+        self._reasons: dict[int, str] = {}
+
+    def unfinished(self) -> list[int]:
+        """Return the questions without an answer."""
+        return [number for number in range(len(self._asked))
+                if number not in self._states and number not in self._reasons]
+
+    def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
+        """Return the next question."""
+        return free[:1], self._conditions.batch([self._question(free[0])])
+
+    def take(self, number: int, state: GraspState) -> None:
+        """Take an answer."""
+        self._states[number] = state
+        i, closed = self._asked[number]
+        if closed:
+            self._settlings.begin(i, self._question(number), state)
+
+    def fail(self, number: int, reason: str) -> None:
+        """Take note that there is no answer."""
+        self._reasons[number] = reason
+
+    def stop(self) -> None:
+        """Leave what is not answered as not evaluated, and each object where it is."""
+        for number in self.unfinished():
+            self.fail(number, NOT_EVALUATED)
+        for number in self._settlings.unfinished():
+            self._settlings.fail(number, NOT_EVALUATED)
+
+    def is_answered(self, i: int) -> bool:
+        """Return True if all questions about a grasp are answered."""
+        unfinished = self.unfinished()
+        return not any(number in unfinished for number in self._of(i))
+
+    def states(self, i: int) -> list[GraspState]:
+        """Return the answers about a grasp, that about the closed hand last."""
+        return [self._states[number] for number in self._of(i)]
+
+    def reason(self, i: int) -> str:
+        """Return why a grasp cannot be judged, else ''."""
+        reasons = [self._reasons[number] for number in self._of(i) if number in self._reasons]
+        return (reasons or ['' if self.is_answered(i) else NOT_EVALUATED])[-1]
+
+    def _of(self, i: int) -> list[int]:
+        return [number for number, (grasp, _) in enumerate(self._asked) if grasp == i]
+
+    def _question(self, number: int) -> Question:
+        i, closed = self._asked[number]
+        T, rows = self._grasps[i]
+        change = rows[-1] - rows[0]
+        motion = DIRECTION_STEP * change / max(float(np.abs(change).max()), 1e-9)
+        sweep = np.zeros(3) if closed else self._approach_distance * T[:3, 2]
+        return Question(DETAIL_SURFACE if closed else DETAIL_CLEARANCE, T,
+                        rows[-1 if closed else 0], motion, sweep)
 
 
 def _checked_pose(T_object_palm: Array, number: int) -> Array:

@@ -7,7 +7,7 @@ included; the next question is about the same closed hand at the object so moved
 closings whose grasps are to settle are refined until their forces are near the minimal ones.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,16 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from ..hand import HandModel
+from ..batches import DETAIL_FORCES, DETAIL_SURFACE, ConfigurationBatch
 from ..transforms import apply, inverse, rotate
-from .closing.closing import Closing, HeldGrasp, Question
+from .closing.batching import Conditions, next_closings
+from .closing.closing import HeldGrasp, Question
 from .closing.grasp_state import GraspState
 from .options import PlannerOptions
 from .ranked_grasp import RankedGrasp
 from .ranking.assemble import rank_key
 from .ranking.pruning import predicted_score_change
 from .ranking.robustness import rotation_about
-from .ranking.score import ScoreReference
+from .rejections import LET_GO
+from .verdicts import Verdicts
 
 Array = NDArray[np.float64]
 
@@ -54,13 +56,9 @@ class Settling:
     state : GraspState
         The answer to it.
     options : PlannerOptions
-    number : int
-        Names the grasp.
     """
 
-    def __init__(self, question: Question, state: GraspState, options: PlannerOptions,
-                 number: int = 0) -> None:
-        self.number = number
+    def __init__(self, question: Question, state: GraspState, options: PlannerOptions) -> None:
         self._question, self._options = question, options
         self._best, self._fraction = _SettledState(np.eye(4), state), 1.0
         self._asks = 0
@@ -151,7 +149,55 @@ def in_found_frame(state: GraspState, T_object_settled: Array) -> GraspState:
         centre_of_mass=apply(T_object_settled, state.centre_of_mass[None])[0])
 
 
-class SettlingRounds:
+class Settlings:
+    """
+    The work of settling grasps, by their numbers.
+
+    Parameters
+    ----------
+    conditions : Conditions
+    options : PlannerOptions
+    batch_size : int
+        Most grasps asked about together.
+    """
+
+    any_order = False
+
+    def __init__(self, conditions: Conditions, options: PlannerOptions, batch_size: int) -> None:
+        self._conditions, self._options, self._batch_size = conditions, options, batch_size
+        self._settlings: dict[int, Settling] = {}
+
+    def begin(self, number: int, question: Question, state: GraspState) -> None:
+        """Begin to settle a grasp from the question about it and its answer."""
+        self._settlings[number] = Settling(question, state, self._options)
+
+    def unfinished(self) -> list[int]:
+        """Return the grasps that have not settled."""
+        return [number for number, settling in self._settlings.items() if not settling.done]
+
+    def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
+        """Return the next grasps and the question about them."""
+        chosen = free[:self._batch_size]
+        return chosen, self._conditions.batch([self._settlings[n].question() for n in chosen])
+
+    def take(self, number: int, state: GraspState | None) -> None:
+        """Take an answer."""
+        self._settlings[number].answer(state)
+
+    def fail(self, number: int, reason: str) -> None:
+        """End the settling of a grasp where it is."""
+        self.take(number, None)
+
+    def stop(self) -> None:
+        """Go on: grasps that hold are worth it."""
+
+    def settled(self, number: int, held: HeldGrasp) -> HeldGrasp:
+        """Return a held grasp, with the object settled if it was chosen to settle."""
+        settling = self._settlings.get(number)
+        return held if settling is None else settling.settled(held)
+
+
+class SettlingRounds(Settlings):
     """
     Choice of the grasps that settle: in rounds, the best first, until those wanted remain.
 
@@ -162,59 +208,68 @@ class SettlingRounds:
     ----------
     wanted : int
         Grasps to be returned.
+    verdicts : Verdicts
+    conditions : Conditions
     options : PlannerOptions
     """
 
-    def __init__(self, wanted: int, options: PlannerOptions) -> None:
-        self._wanted, self._options = wanted, options
-        self._settlings: dict[int, Settling] = {}
+    def __init__(self, wanted: int, verdicts: Verdicts, conditions: Conditions,
+                 options: PlannerOptions) -> None:
+        super().__init__(conditions, options, options.batch_size)
+        self._wanted, self._verdicts = wanted, verdicts
 
-    def includes(self, grasp: RankedGrasp) -> bool:
-        """Return True if a grasp may be returned: once settling began, only settled ones."""
-        return not self._settlings or grasp.hypothesis in self._settlings
+    def ranked(self, count: int = 0) -> list[RankedGrasp]:
+        """Return the best grasps, those wanted or ``count``: once one settles, only settled."""
+        grasps = [grasp for number, grasp in self._verdicts.grasps.items()
+                  if not self._settlings or number in self._settlings]
+        return sorted(grasps, key=rank_key)[:count or self._wanted]
 
-    def lacks_grasps(self, stable: Mapping[int, RankedGrasp]) -> bool:
+    def lacks_grasps(self) -> bool:
         """Return True if rounds have ended and fewer than wanted remain."""
-        return bool(self._settlings) and all(s.done for s in self._settlings.values()) and (
-            sum(number in stable for number in self._settlings) < self._wanted)
+        return bool(self._settlings) and self._ended() and self._remaining() < self._wanted
 
-    def next_round(self, stable: Mapping[int, RankedGrasp],
-                   key: Callable[[RankedGrasp], tuple[bool, bool, float, int]] = rank_key
+    def next_round(self, key: Callable[[RankedGrasp], tuple[bool, bool, float, int]] = rank_key
                    ) -> list[int]:
         """Return the grasps that settle next, best first; none while a round goes on."""
-        remaining = sum(number in stable for number in self._settlings)
-        if remaining >= self._wanted or not all(s.done for s in self._settlings.values()):
+        if self._remaining() >= self._wanted or not self._ended():
             return []
-        fresh = (g for g in stable.values() if g.hypothesis not in self._settlings)
+        fresh = (grasp for number, grasp in self._verdicts.grasps.items()
+                 if number not in self._settlings)
         order = sorted(fresh, key=key)[:self._wanted + SPARE_GRASPS]
         return [grasp.hypothesis for grasp in order]
 
-    def unfinished(self, stable: Mapping[int, RankedGrasp],
-                   begin: Callable[[int], tuple[Question, GraspState]]) -> list[Settling]:
-        """
-        Return the settlings that are not done; a new round begins where the last has ended.
-
-        Parameters
-        ----------
-        stable : mapping of int to RankedGrasp
-            All grasps that hold, by number; every hypothesis has its verdict.
-        begin : callable
-            Returns the question and the state of a grasp by its number.
-        """
-        while numbers := self.next_round(stable):
+    def unfinished(self) -> list[int]:
+        """Return the grasps that have not settled; a new round begins where the last has ended."""
+        while numbers := self.next_round():
             for number in numbers:
-                self._settlings[number] = Settling(*begin(number), self._options, number)
-        return [s for s in self._settlings.values() if not s.done]
+                closing, held = self._verdicts.closed(number)
+                self.begin(number, closing.question_at(held.joint_positions, DETAIL_FORCES),
+                           held.state)
+        return super().unfinished()
 
-    def settled(self, number: int, held: HeldGrasp) -> HeldGrasp:
-        """Return a held grasp, with the object settled if it was chosen to settle."""
-        settling = self._settlings.get(number)
-        return held if settling is None else settling.settled(held)
+    def take(self, number: int, state: GraspState | None) -> None:
+        """Take an answer; a grasp that has settled is judged again."""
+        super().take(number, state)
+        if not self._settlings[number].done:
+            return
+        closing, held = self._verdicts.closed(number)
+        settled = self.settled(number, held)
+        if settled.state.holds:
+            self._verdicts.hold(closing, settled)
+        else:
+            closing.fail(LET_GO)
+            self._verdicts.reject(closing)
+
+    def _ended(self) -> bool:
+        return all(settling.done for settling in self._settlings.values())
+
+    def _remaining(self) -> int:
+        return sum(number in self._verdicts.grasps for number in self._settlings)
 
 
 class Refinement:
     """
-    Choice of the closings that hold and go on: those whose grasps would settle next.
+    Closings that hold and go on: those whose grasps would settle next.
 
     A verdict needs two or three questions with forces, forces within the tolerance as many
     again. So closings pause with their verdict, and the best go on, round by round, until none
@@ -223,50 +278,111 @@ class Refinement:
 
     Parameters
     ----------
-    hand : HandModel
-    reference : ScoreReference
+    rounds : SettlingRounds
+    verdicts : Verdicts
+    conditions : Conditions
     options : PlannerOptions
     """
 
-    def __init__(self, hand: HandModel, reference: ScoreReference, options: PlannerOptions
-                 ) -> None:
-        self._hand, self._reference, self._options = hand, reference, options
-        self._held: dict[int, Closing] = {}
+    any_order = True
+
+    def __init__(self, rounds: SettlingRounds, verdicts: Verdicts, conditions: Conditions,
+                 options: PlannerOptions) -> None:
+        self._rounds, self._verdicts = rounds, verdicts
+        self._conditions, self._options = conditions, options
         self._predicted: dict[int, tuple[float, bool]] = {}
-        self._chosen: list[Closing] = []
+        self._chosen: list[int] = []
+        self._stopped = False
 
-    def note(self, closing: Closing) -> None:
-        """Take note of a closing that holds."""
-        number, held = closing.hypothesis.number, closing.held
-        self._held[number] = closing
-        if held is not None and not closing.done:
-            self._predicted[number] = predicted_score_change(
-                held.state, closing.wanted_forces(held.state), self._hand, self._reference,
-                self._options)
+    def unfinished(self) -> list[int]:
+        """Return the closings to be refined now; a new round begins where the last has ended."""
+        if self._stopped:
+            return []
+        if all(self._done(number) for number in self._chosen):
+            self._chosen = self._rounds.next_round(self._predicted_key)
+        return [number for number in self._chosen if not self._done(number)]
 
-    def __contains__(self, closing: Closing) -> bool:
-        """Return True if a closing is being refined."""
-        return closing in self._chosen
+    def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
+        """Return the next closings and the question about them."""
+        chosen = next_closings([self._verdicts.closings[n] for n in free], self._options)
+        return ([closing.hypothesis.number for closing in chosen],
+                self._conditions.batch([closing.question() for closing in chosen]))
 
-    def unfinished(self, stable: Mapping[int, RankedGrasp], settlings: SettlingRounds
-                   ) -> list[Closing]:
-        """
-        Return the closings to be refined now; a new round begins where the last has ended.
+    def take(self, number: int, state: GraspState) -> None:
+        """Take the answer for a closing."""
+        self._verdicts.closings[number].answer(state)
+        self._keep(number)
 
-        Parameters
-        ----------
-        stable : mapping of int to RankedGrasp
-            All grasps that hold, by number; every hypothesis has its verdict.
-        settlings : SettlingRounds
-        """
-        if all(closing.done for closing in self._chosen):
-            closings = [self._held[n] for n in settlings.next_round(stable, self._predicted_key)]
-            self._chosen = [closing for closing in closings if not closing.done]
-        return [closing for closing in self._chosen if not closing.done]
+    def fail(self, number: int, reason: str) -> None:
+        """End the refinement of a closing with the grasp held."""
+        self._verdicts.closings[number].fail(reason)
+        self._keep(number)
+
+    def stop(self) -> None:
+        """Refine nothing any more."""
+        self._stopped = True
+
+    def _keep(self, number: int) -> None:
+        self._predicted.pop(number, None)
+        self._verdicts.hold(*self._verdicts.closed(number))
+
+    def _done(self, number: int) -> bool:
+        return self._verdicts.closings[number].done
 
     def _predicted_key(self, grasp: RankedGrasp) -> tuple[bool, bool, float, int]:
         """Return the key of ranking with the predicted score after refinement."""
-        if self._held[grasp.hypothesis].done:
+        closing, held = self._verdicts.closed(grasp.hypothesis)
+        if closing.done:
             return rank_key(grasp)
+        if grasp.hypothesis not in self._predicted:
+            self._predicted[grasp.hypothesis] = predicted_score_change(
+                held.state, closing.wanted_forces(held.state), self._verdicts.hand,
+                self._verdicts.reference, self._options)
         change, quantitative = self._predicted[grasp.hypothesis]
         return rank_key(replace(grasp, quantitative=quantitative, score=grasp.score + change))
+
+
+class Details:
+    """
+    The work of the best grasps' details: the deformed surface of the settled object.
+
+    Parameters
+    ----------
+    rounds : SettlingRounds
+    verdicts : Verdicts
+    conditions : Conditions
+    """
+
+    any_order = False
+
+    def __init__(self, rounds: SettlingRounds, verdicts: Verdicts, conditions: Conditions
+                 ) -> None:
+        self._rounds, self._verdicts, self._conditions = rounds, verdicts, conditions
+        self._detailed: set[int] = set()
+
+    def unfinished(self) -> list[int]:
+        """Return the best grasps without details."""
+        return [grasp.hypothesis for grasp in self._rounds.ranked()
+                if grasp.hypothesis not in self._detailed]
+
+    def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
+        """Return the next grasp and the question about it."""
+        closing, held = self._verdicts.closed(free[0])
+        question = settled_question(closing.question_at(held.joint_positions, DETAIL_SURFACE),
+                                    self._rounds.settled(free[0], held).T_object_settled)
+        return free[:1], self._conditions.batch([question])
+
+    def take(self, number: int, state: GraspState) -> None:
+        """Take the details of a grasp."""
+        self._detailed.add(number)
+        closing, held = self._verdicts.closed(number)
+        settled = self._rounds.settled(number, held)
+        self._verdicts.hold(closing, replace(
+            settled, state=in_found_frame(state, settled.T_object_settled)))
+
+    def fail(self, number: int, reason: str) -> None:
+        """Leave a grasp without details."""
+        self._detailed.add(number)
+
+    def stop(self) -> None:
+        """Go on: the answer is to be complete."""

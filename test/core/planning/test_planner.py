@@ -13,11 +13,10 @@ from gripsim_ros.core.batches import DETAIL_SURFACE
 from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.pipeline import run
-from gripsim_ros.core.planning import GraspPlanner, Task, rejections
+from gripsim_ros.core.planning import GraspPlanner, Progress, Task, rejections
 from gripsim_ros.core.planning.closing import closing
 from gripsim_ros.core.planning.closing.batching import run_closings
 from gripsim_ros.core.planning.closing.grasp_state import extract_state
-from gripsim_ros.core.planning.manipulation.follow_path import PathFollower
 from gripsim_ros.core.transforms import apply, from_rotation_vector
 from gripsim_ros.library.in_process import find_material, planner_options
 from gripsim_ros.library.resources import load_default_hand
@@ -119,7 +118,7 @@ def completed(planner, one, world):
     """Carry on one closing until its forces are the least."""
     while not one.done:
         question = one.question()
-        batch = planner.batch_of([question], question.detail)
+        batch = planner.conditions.batch([question])
         one.answer(extract_state(world.evaluate(batch), 0))
     return one.held
 
@@ -127,9 +126,9 @@ def completed(planner, one, world):
 def test_a_closing_goes_on_from_the_course_of_another(ball, hand, world):
     planner, elsewhere = new_planner(ball, hand), new_planner(ball, hand)
     here, there = planner.begin(1)[0], elsewhere.begin(1)[0]
-    snapshot = run_closings([there], elsewhere, world.evaluate)[0].snapshot
+    known, = run_closings([there], elsewhere, world.evaluate).values()
     assert there.judged and not there.done
-    here.restore(pickle.loads(pickle.dumps(snapshot)))
+    here.known = pickle.loads(pickle.dumps(known))
     held, expected = completed(planner, here, world), completed(elsewhere, there, world)
     assert held.state.margin == expected.state.margin
     np.testing.assert_array_equal(held.trajectory, expected.trajectory)
@@ -139,7 +138,7 @@ def test_outcomes_after_a_stop_are_ignored(ball, hand, world):
     planner = new_planner(ball, hand)
     closings = planner.begin(3)
     outcomes = run_closings(closings, planner, world.evaluate)
-    planner.end(outcomes[:1])
+    planner.end(dict([*outcomes.items()][:1]))
     planner.stop()
     planner.end(outcomes)
     run_in_order(planner, world)
@@ -170,7 +169,7 @@ def uneven_planner(ball, hand, **changes):
 
 def test_the_grasps_returned_and_not_all_have_the_least_forces(ball, hand, world):
     planner = run_in_order(uneven_planner(ball, hand, set_aside_slack=1.0), world)
-    done = {number for number, (one, _) in planner._held.items() if one.done}
+    done = {number for number, one in planner._verdicts.closings.items() if one.done}
     assert {grasp.hypothesis for grasp in planner.ranked()} <= done
     assert len(done) < planner.progress.stable
 
@@ -201,8 +200,8 @@ def test_closings_set_aside_are_recalled_where_grasps_let_go(ball, hand, world, 
     while closings := planner.begin(4):
         planner.end(run_closings(closings, planner, world.evaluate))
     assert planner.rejections[rejections.DEFERRED] > 0
-    assert planner._unsettled() == []       # all that settle in the first round have settled
-    planner._grasps.clear()                 # and let go
+    assert planner._rounds.unfinished() == []   # all that settle in the first round have settled
+    planner._verdicts.grasps.clear()        # and let go
     run_in_order(planner, world)
     assert rejections.DEFERRED not in planner.rejections
     assert len(planner.ranked()) == FEW['max_grasps']
@@ -307,7 +306,7 @@ def test_motions_that_no_stage_can_judge_are_none(ball, hand, world):
     planner = GraspPlanner(ball, hand, task, planner_options(), max_hypotheses=4)
     while not planner.finished:
         ask = planner.ask()
-        if planner.progress.stable and isinstance(planner._asked[ask.batch_id][0], PathFollower):
+        if planner.progress.stable and planner._asked[ask.batch_id][0] is planner._manipulation:
             planner.tell_failed(ask.batch_id)
         else:
             planner.tell(ask.batch_id, world.evaluate(ask.configurations))
@@ -340,12 +339,13 @@ def test_details_of_near_misses_are_asked_for_once_each_answered_or_not(
 def test_closings_carried_for_somebody_who_has_gone_end_without_outcome(ball, hand, world):
     planner = new_planner(ball, hand)
     asked = world.questions
-    assert run_closings(planner.begin(2), planner, world.evaluate, lambda: False) == []
+    assert run_closings(planner.begin(2), planner, world.evaluate, lambda: False) == {}
     assert world.questions == asked + 2
 
 
 def test_a_planner_with_nothing_to_ask_ends_the_run():
     told = []
-    idle = SimpleNamespace(finished=False, ask=lambda: told.append('asked'), progress=None)
+    idle = SimpleNamespace(finished=False, ask=lambda: told.append('asked'),
+                           begin=lambda count: [], progress=Progress(0, 0, 0, None))
     assert run(idle, None) is False
     assert told == ['asked']

@@ -1,7 +1,7 @@
 """Closings in batches: questions of one detail together, and closings run to their verdicts."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,59 +10,53 @@ from numpy.typing import NDArray
 from ...batches import DETAIL_CLEARANCE, DETAIL_FORCES, ConfigurationBatch, GraspStateBatch
 from ..options import PlannerOptions
 from ..task import Task
-from .closing import Closing, Question
+from .closing import Closing, ClosingKnowledge, Question
 from .grasp_state import GraspState, extract_state
 
 Array = NDArray[np.float64]
 
 
-def question_batch(questions: list[Question], load_cases: Array, task: Task,
-                   detail: int) -> ConfigurationBatch:
-    """Return questions of equal detail as one batch."""
-    return ConfigurationBatch(
-        T_object_palm=np.array([q.T_object_palm for q in questions]),
-        joint_positions=np.array([q.joint_positions for q in questions]),
-        joint_displacements=np.array([q.joint_displacements for q in questions]),
-        sweep_object=np.array([q.sweep_object for q in questions]),
-        settled_object=np.array([q.settled_object for q in questions]),
-        load_cases=load_cases, obstacles=np.vstack([task.obstacles, task.keep_out]),
-        detail=detail)
-
-
-def next_questions(closings: list[Closing], options: PlannerOptions
-                   ) -> tuple[list[tuple[Closing, Question]], int]:
+@dataclass(frozen=True, eq=False)
+class Conditions:
     """
-    Return the closings of the next batch with their questions, and its detail.
+    What the questions of a task have in common.
+
+    ``load_cases (c, 9)`` and ``obstacles (k, 16)`` are as in ``ConfigurationBatch``.
+    """
+
+    load_cases: Array
+    obstacles: Array
+
+    @classmethod
+    def of(cls, task: Task, load_cases: Array) -> 'Conditions':
+        """Return the conditions of a task with its load cases (c, 9)."""
+        return cls(load_cases, np.vstack([task.obstacles, task.keep_out]))
+
+    def batch(self, questions: list[Question]) -> ConfigurationBatch:
+        """Return questions of equal detail as one batch."""
+        columns: dict[str, Any] = {
+            field.name: np.array([getattr(question, field.name) for question in questions])
+            for field in fields(Question) if field.name != 'detail'}
+        return ConfigurationBatch(load_cases=self.load_cases, obstacles=self.obstacles,
+                                  detail=questions[0].detail, **columns)
+
+
+def next_closings(closings: list[Closing], options: PlannerOptions) -> list[Closing]:
+    """
+    Return the closings of the next batch; their questions are of one detail.
 
     Forces are asked for once their batch is full or no clearances are to be asked for.
     """
-    questions = [(closing, closing.question()) for closing in closings]
-    forces = [(c, q) for c, q in questions if q.detail == DETAIL_FORCES]
-    if forces and (len(forces) >= options.batch_size or len(forces) == len(closings)):
-        return forces[:options.batch_size], DETAIL_FORCES
-    clearance = [(c, q) for c, q in questions if q.detail == DETAIL_CLEARANCE]
-    return clearance[:options.clearance_batch_size], DETAIL_CLEARANCE
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """
-    The outcome of the closing of hypothesis ``number``.
-
-    ``snapshot`` is its state, for ``Closing.restore``; ``score_bound`` the upper bound of the
-    score with which it was deferred, else None.
-    """
-
-    number: int
-    snapshot: Mapping[str, Any]
-    score_bound: float | None = None
+    clearance, forces = _by_detail(closings)
+    if len(forces) >= options.batch_size or not clearance:
+        return forces[:options.batch_size]
+    return clearance[:options.clearance_batch_size]
 
 
 class Judge(Protocol):
     """What ``run_closings`` needs of the planner."""
 
-    def batch_of(self, questions: list[Question], detail: int) -> ConfigurationBatch:
-        """Return questions of one detail as a batch."""
+    conditions: Conditions
 
     def should_defer(self, closing: Closing, state: GraspState) -> bool:
         """Return True if a closing is to be deferred after an answer."""
@@ -70,7 +64,7 @@ class Judge(Protocol):
 
 def run_closings(closings: list[Closing], judge: Judge,
                  evaluate: Callable[[ConfigurationBatch], GraspStateBatch],
-                 go_on: Callable[[], bool] = lambda: True) -> list[Outcome]:
+                 go_on: Callable[[], bool] = lambda: True) -> dict[int, ClosingKnowledge]:
     """
     Run closings until each has its verdict or is deferred.
 
@@ -88,25 +82,26 @@ def run_closings(closings: list[Closing], judge: Judge,
 
     Returns
     -------
-    list of Outcome
-        Of the closings that came to an end.
+    dict of int to ClosingKnowledge
+        What is known of the closings that came to an end, by their hypotheses' numbers; those
+        not judged are deferred.
     """
-    active, deferred = list(closings), set[int]()
+    active, known = list(closings), {}
     while active:
-        questions = [(closing, closing.question()) for closing in active]
-        for detail in (DETAIL_CLEARANCE, DETAIL_FORCES):
-            asked = [(c, q) for c, q in questions if q.detail == detail]
-            if not asked:
-                continue
-            states = evaluate(judge.batch_of([q for _, q in asked], detail))
-            for i, (closing, _) in enumerate(asked):
+        for asked in filter(None, _by_detail(active)):
+            states = evaluate(judge.conditions.batch([closing.question() for closing in asked]))
+            for i, closing in enumerate(asked):
                 state = extract_state(states, i)
                 closing.answer(state)
-                if judge.should_defer(closing, state):
-                    deferred.add(closing.hypothesis.number)
+                if judge.should_defer(closing, state) or closing.judged:
+                    known[closing.hypothesis.number] = closing.known
             if not go_on():
-                active = []
-                break
-        active = [c for c in active if not (c.judged or c.hypothesis.number in deferred)]
-    return [Outcome(c.hypothesis.number, c.snapshot, None if c.judged else c.score_bound)
-            for c in closings if c.judged or c.hypothesis.number in deferred]
+                return known
+        active = [closing for closing in active if closing.hypothesis.number not in known]
+    return known
+
+
+def _by_detail(closings: list[Closing]) -> list[list[Closing]]:
+    """Return the closings whose questions are about clearances, and those about forces."""
+    return [[closing for closing in closings if closing.detail == detail]
+            for detail in (DETAIL_CLEARANCE, DETAIL_FORCES)]

@@ -1,8 +1,6 @@
 """Closing one hypothesis: free motion, first contact, then the gentlest state that holds."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,11 +37,6 @@ MAX_FORCE_REDUCTIONS = 3
 MAX_SLIPS = 1
 #: Joint range left beyond the last row, so that the hand can squeeze [rad].
 SQUEEZE_RESERVE = 0.05
-#: Attributes with which another process goes on with a closing of the same hypothesis.
-SNAPSHOT_FIELDS = (
-    'reason', 'held', 'miss', '_fraction', '_phase', '_steps', '_trials', '_level', '_held_rank',
-    '_corrections', '_reductions', '_in_contact', '_last_step', '_approach_speeds', '_history',
-    '_was_capable', '_lost_balance', '_slips')
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +68,37 @@ class HeldGrasp:
     balanced: bool = True
 
 
+@dataclass(eq=False)
+class ClosingKnowledge:
+    """
+    What is known of a closing so far, so that another process can go on with it.
+
+    ``phase`` is 'open', 'reach', 'squeeze' or 'done'; ``fractions (J,)`` are the joints' places
+    between open and closed, ``in_contact (L,)`` the links that came to touch, ``speeds (L,)``
+    the approach of each link in the last step over the fraction of its joint [m], NaN where it
+    was not observed, and ``last_step`` its fractions and clearances.
+    """
+
+    fractions: Array
+    in_contact: NDArray[np.bool_]
+    speeds: Array
+    level: ForceLevel
+    history: ForceHistory = field(default_factory=ForceHistory)
+    phase: str = 'open'
+    reason: str = ''
+    held: HeldGrasp | None = None
+    miss: NearMiss | None = None
+    held_rank: int = 0
+    steps: int = 0
+    trials: int = 0
+    corrections: int = 0
+    reductions: int = 0
+    slips: int = 0
+    was_capable: bool = False
+    lost_balance: bool = False
+    last_step: tuple[Array, Array] | None = None
+
+
 class Closing:
     """
     The state machine of one hypothesis: ``question()``, ``answer(state)``, until ``done``.
@@ -95,69 +119,71 @@ class Closing:
     def __init__(self, hypothesis: Hypothesis, hand: HandModel, options: PlannerOptions,
                  limits: ClosingLimits) -> None:
         self.hypothesis = hypothesis
-        self.reason, self._phase = '', 'open'
-        self.held: HeldGrasp | None = None
-        self.miss: NearMiss | None = None
-        self.threshold, self.score_bound = NO_THRESHOLD, np.inf
+        self.threshold = NO_THRESHOLD
         self._hand, self._options, self._limits = hand, options, limits
         self._preshape = hand.preshapes[hypothesis.preshape]
         self._rates = self._preshape.closed - self._preshape.open
         self._fingers = find_fingers(hand)
-        self._fraction = np.zeros(len(hand.joint_names))
         self._max_fractions = max_fractions(hand, self._preshape, SQUEEZE_RESERVE)
-        self._level = ForceLevel(options.margin_band, options.force_tolerance)
-        self._steps = self._trials = self._held_rank = self._corrections = 0
-        self._reductions = self._slips = 0
-        self._in_contact = np.zeros(len(hand.link_names), dtype=bool)
-        self._last_step: tuple[Array, Array] | None = None
-        self._approach_speeds = np.full(len(hand.link_names), np.nan)
-        self._history = ForceHistory()
-        self._was_capable = self._lost_balance = False
+        links = len(hand.link_names)
+        self.known = ClosingKnowledge(
+            np.zeros(len(hand.joint_names)), np.zeros(links, dtype=bool), np.full(links, np.nan),
+            ForceLevel(options.margin_band, options.force_tolerance))
 
     @property
     def done(self) -> bool:
         """Return True if a verdict was found."""
-        return self._phase == 'done'
+        return self.known.phase == 'done'
 
     @property
     def judged(self) -> bool:
         """Return True if a verdict was found, even where forces are still to be corrected."""
-        return self.done or self._held_rank > 1
+        return self.done or self.known.held_rank > 1
 
     @property
-    def snapshot(self) -> dict[str, Any]:
-        """Return the state of the closing, for ``restore`` of another of the same hypothesis."""
-        return {name: getattr(self, name) for name in SNAPSHOT_FIELDS}
+    def held(self) -> HeldGrasp | None:
+        """Return the best grasp that holds so far."""
+        return self.known.held
 
-    def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from where another closing of the same hypothesis is."""
-        for name in SNAPSHOT_FIELDS:
-            setattr(self, name, snapshot[name])
+    @property
+    def reason(self) -> str:
+        """Return why there is no grasp, '' while there may be one."""
+        return self.known.reason
+
+    @property
+    def detail(self) -> int:
+        """Return the detail of the next question."""
+        return DETAIL_FORCES if self.known.phase == 'squeeze' else DETAIL_CLEARANCE
 
     @property
     def reached_contact(self) -> bool:
         """Return True if at least two fingers came to touch."""
-        return (self._steps > 0 and self._phase in ('squeeze', 'done')
-                and bool(self._in_contact.any()))
+        return (self.known.steps > 0 and self.known.phase in ('squeeze', 'done')
+                and bool(self.known.in_contact.any()))
 
     def question(self) -> Question:
         """Return the configuration to be judged next."""
-        opening = self._phase == 'open'
-        T = self.hypothesis.T_object_palm
-        sweep = self._options.approach_distance * T[:3, 2] if opening else np.zeros(3)
-        detail = DETAIL_FORCES if self._phase == 'squeeze' else DETAIL_CLEARANCE
-        return Question(detail, T, self._joints(), DIRECTION_STEP * self._rates, sweep)
+        question = self.question_at(self._joints(), self.detail)
+        if self.known.phase == 'open':
+            approach = self._options.approach_distance * self.hypothesis.T_object_palm[:3, 2]
+            question = replace(question, sweep_object=approach)
+        return question
+
+    def question_at(self, joints: Array, detail: int) -> Question:
+        """Return the question of a detail about the closing fingers at joints (J,) [rad]."""
+        return Question(detail, self.hypothesis.T_object_palm, joints,
+                        DIRECTION_STEP * self._rates, np.zeros(3))
 
     def answer(self, state: GraspState) -> None:
         """Take the stages' answer to the last question."""
         if self._collides(state):
             return
-        self._steps += 1
+        self.known.steps += 1
         self._note_approach(state.clearance)
-        if self._phase == 'squeeze':
+        if self.known.phase == 'squeeze':
             self._squeeze(state)
         else:
-            self._phase = 'reach'
+            self.known.phase = 'reach'
             self._approach_contact(state)
 
     def loads_all_contacts(self, state: GraspState) -> bool:
@@ -174,14 +200,14 @@ class Closing:
 
     def fail(self, reason: str) -> None:
         """End without a grasp."""
-        self.reason, self._phase = reason, 'done'
+        self.known.reason, self.known.phase = reason, 'done'
 
     def _joints(self) -> Array:
-        return self._preshape.open + self._fraction * self._rates
+        return self._preshape.open + self.known.fractions * self._rates
 
     def _collides(self, state: GraspState) -> bool:
-        spare = self._options.min_clearance if self._phase == 'open' else 0.0
-        if self._phase == 'open' and state.clearance.min() < spare:
+        spare = self._options.min_clearance if self.known.phase == 'open' else 0.0
+        if self.known.phase == 'open' and state.clearance.min() < spare:
             self.fail(rejections.OPEN_HAND_COLLIDES)
         elif state.obstacle_clearance < spare or state.obstacle_clearance <= 0.0:
             self.fail(rejections.SURROUNDINGS_COLLIDE)
@@ -191,73 +217,74 @@ class Closing:
 
     def _note_approach(self, clearance: Array) -> None:
         """Record how fast each link approached in the last step, per fraction of its joint."""
-        if self._last_step is not None:
-            fraction, before = self._last_step
+        known = self.known
+        if known.last_step is not None:
+            fractions, before = known.last_step
             for finger in self._fingers:
                 for joint, link in zip(finger.joints, finger.links):
-                    moved = self._fraction[joint] - fraction[joint]
+                    moved = known.fractions[joint] - fractions[joint]
                     if moved > 0.0 and clearance[link] > 0.0:
-                        self._approach_speeds[link] = (before[link] - clearance[link]) / moved
-        self._last_step = self._fraction.copy(), clearance
+                        known.speeds[link] = (before[link] - clearance[link]) / moved
+        known.last_step = known.fractions.copy(), clearance
 
     def _approach_contact(self, state: GraspState) -> None:
-        self._in_contact = state.clearance <= self._options.touch_distance
+        self.known.in_contact = state.clearance <= self._options.touch_distance
         moves = [self._advance(finger, state.clearance) for finger in self._fingers]
         if any(moves):
-            if self._steps > self._options.max_reach_steps:
+            if self.known.steps > self._options.max_reach_steps:
                 self.fail(rejections.NOT_CONVERGED)
             return
-        touching = sum(any(self._in_contact[link] for link in f.links) for f in self._fingers)
+        touching = sum(any(self.known.in_contact[link] for link in f.links) for f in self._fingers)
         if touching < 2:
             self.fail(rejections.TOO_FEW_FINGERS)
             return
-        self._phase, self._steps = 'squeeze', 0
+        self.known.phase, self.known.steps = 'squeeze', 0
         self._move_joints(state, *np.zeros((2, len(self._controls()))))
 
     def _advance(self, finger: Finger, clearance: Array) -> bool:
         """Move a finger's free joints by a step in which no link can reach the object."""
-        stopped = [i for i, link in enumerate(finger.links) if self._in_contact[link]]
+        stopped = [i for i, link in enumerate(finger.links) if self.known.in_contact[link]]
         first_free = stopped[-1] + 1 if stopped else 0
         largest = np.minimum(1.0, self._max_fractions)
         free = [i for i in range(first_free, len(finger.joints))
-                if self._fraction[finger.joints[i]] < largest[finger.joints[i]]]
+                if self.known.fractions[finger.joints[i]] < largest[finger.joints[i]]]
         if not free:
             return False
         joints = np.array([finger.joints[i] for i in free])
         speeds = finger.lever_arms[:, free] @ np.abs(self._rates[joints])
         gaps = clearance[list(finger.links)]
         step = min(gaps[i] / speeds[i] for i in range(free[0], len(finger.links)))
-        self._fraction[joints] = np.minimum(self._fraction[joints] + step, largest[joints])
+        moved = self.known.fractions[joints] + step
+        self.known.fractions[joints] = np.minimum(moved, largest[joints])
         return True
 
     # -- contact ---------------------------------------------------------------------
 
     def _controls(self) -> list[ContactControl]:
-        return contact_controls(self._fingers, self._in_contact)
+        return contact_controls(self._fingers, self.known.in_contact)
 
     def _squeeze(self, state: GraspState) -> None:
+        known = self.known
         if not within_region(state.points, self._limits.contact_region).all():
             self.fail(rejections.OUTSIDE_REGION)
             return
-        if self.held is None and (self.miss is None
-                                  or shortfall(state) < shortfall(self.miss.state)):
-            self.miss = NearMiss(self._joints(), DIRECTION_STEP * self._rates, state)
+        if known.held is None and (
+                known.miss is None or shortfall(state) < shortfall(known.miss.state)):
+            known.miss = NearMiss(self._joints(), DIRECTION_STEP * self._rates, state)
         if presses_through(state):
             self.fail(rejections.PRESSES_THROUGH)
             return
         controls = self._controls()
-        forces = self._forces(state, controls)
-        self._history.note(controls, self._fraction, forces)
-        self._lost_balance |= (self._was_capable and not state.capable
-                               and bool((forces > 0.0).all()))
-        self._was_capable |= state.capable
-        minimal = self._minimal(state, controls)
+        forces, minimal = self._forces(state, controls), self._minimal(state, controls)
+        known.history.note(controls, known.fractions, forces)
+        known.lost_balance |= (
+            known.was_capable and not state.capable and bool((forces > 0.0).all()))
+        known.was_capable |= state.capable
         converged = self._is_converged(state, forces, minimal)
         if state.holds:
             self._remember(state, converged)
-        if self._finished(state, forces, converged):
-            return
-        self._move_joints(state, self._targets(state, forces, minimal), forces)
+        if not self._finished(state, forces, converged):
+            self._move_joints(state, self._targets(state, forces, minimal), forces)
 
     def _forces(self, state: GraspState, controls: list[ContactControl]) -> Array:
         """Return the present normal forces (controls,) [N]."""
@@ -265,8 +292,7 @@ class Closing:
 
     def _minimal(self, state: GraspState, controls: list[ContactControl]) -> Array:
         """Return the minimal forces (controls,) [N]; 0 where none hold the task."""
-        minimal = np.array([state.minimal_envelope[state.links == c.link].sum()
-                            for c in controls])
+        minimal = np.array([state.minimal_envelope[state.links == c.link].sum() for c in controls])
         raised: Array = np.maximum(minimal, self._options.min_force_share * minimal.max())
         return raised
 
@@ -274,31 +300,33 @@ class Closing:
         """Return True if the forces are those wanted, within the tolerance."""
         if not (state.holds and forces.min() > 0.0 and minimal.min() > 0.0):
             return False
-        return self._level.is_reached(state.margin, np.log(forces / minimal))
+        return self.known.level.is_reached(state.margin, np.log(forces / minimal))
 
     def _remember(self, state: GraspState, converged: bool) -> None:
         """Remember the state that holds with the highest rank, of equal ranks the gentlest."""
         rank = 1 + int(state.margin >= self._options.margin_band[0]) + int(converged)
-        gentler = self.held is None or (
-            state.normal_forces.sum() < self.held.state.normal_forces.sum())
-        if rank > self._held_rank or (rank == self._held_rank and gentler):
-            self._held_rank = rank
-            self.held = HeldGrasp(self._joints(), self._trajectory(), state)
+        known = self.known
+        gentler = known.held is None or (
+            state.normal_forces.sum() < known.held.state.normal_forces.sum())
+        if rank > known.held_rank or (rank == known.held_rank and gentler):
+            known.held_rank = rank
+            known.held = HeldGrasp(self._joints(), self._trajectory(), state)
 
     def _finished(self, state: GraspState, forces: Array, converged: bool) -> bool:
-        self._corrections += int(self._held_rank > 1)
-        if converged or self._corrections > self._options.max_correction_steps:
-            self._phase = 'done'
-        elif self._steps >= self._options.max_squeeze_steps:
+        known = self.known
+        known.corrections += int(known.held_rank > 1)
+        if converged or known.corrections > self._options.max_correction_steps:
+            known.phase = 'done'
+        elif known.steps >= self._options.max_squeeze_steps:
             self._end(rejections.NOT_HELD if state.capable else rejections.NOT_CONVERGED)
         elif (forces > 0.0).all() and not state.capable:
-            self._trials = max(self._trials, self._trials_made(state, forces))
-            if self._trials >= len(TRIAL_FORCES):
+            known.trials = max(known.trials, self._trials_made(state, forces))
+            if known.trials >= len(TRIAL_FORCES):
                 self._end(rejections.CANNOT_BALANCE)
         elif self._slips_again(state, forces):
             self._end(rejections.SLIPS_OUT)
-        elif exceeds_limits(state) and (self.held is not None
-                                        or self._reductions >= MAX_FORCE_REDUCTIONS):
+        elif exceeds_limits(state) and (known.held is not None
+                                        or known.reductions >= MAX_FORCE_REDUCTIONS):
             self._end(rejections.OVERLOADED)
         elif (state.margin < self._options.margin_band[0]
               and self._needs_overpressure(state, forces)):
@@ -308,9 +336,8 @@ class Closing:
     def _needs_overpressure(self, state: GraspState, forces: Array) -> bool:
         """Return True if a link exceeds the pressure limit at no more than its wanted force."""
         over = state.links[state.peak_pressures > self._limits.max_pressure]
-        controls = self._controls()
-        wanted = self._wanted(state, forces, self._minimal(state, controls))
-        pressed = {c.link for c, force, most in zip(controls, forces, wanted) if force > most}
+        wanted = self.wanted_forces(state)
+        pressed = {link for (link, most), force in zip(wanted.items(), forces) if force > most}
         return any(link not in pressed for link in over)
 
     def _trials_made(self, state: GraspState, forces: Array) -> int:
@@ -323,24 +350,24 @@ class Closing:
     def _slips_again(self, state: GraspState, forces: Array) -> bool:
         """Return True if the object slips out too often between fingers that never held it."""
         if state.margin > 0.0:
-            self._slips = -self._options.max_squeeze_steps
-        self._slips += int(slips_out(state, self._limits.max_pressure)
-                           and self._trials_made(state, forces) >= len(TRIAL_FORCES))
-        return self._slips > MAX_SLIPS
+            self.known.slips = -self._options.max_squeeze_steps
+        self.known.slips += int(slips_out(state, self._limits.max_pressure)
+                                and self._trials_made(state, forces) >= len(TRIAL_FORCES))
+        return self.known.slips > MAX_SLIPS
 
     def _end(self, reason: str) -> None:
         """End with the grasp held so far, else with a reason."""
-        if self.held is None:
+        if self.known.held is None:
             self.fail(reason)
-        self._phase = 'done'
+        self.known.phase = 'done'
 
     def _targets(self, state: GraspState, forces: Array, minimal: Array) -> Array:
         """Return the normal force wanted at each control [N]."""
         if exceeds_limits(state):
-            self._reductions += 1
-            self._level.lower(state.margin, force_logarithms(forces, minimal))
+            self.known.reductions += 1
+            self.known.level.lower(state.margin, force_logarithms(forces, minimal))
         elif state.capable and (forces > 0.0).all() and minimal.min() > 0.0:
-            self._level.update(state.margin, np.log(forces / minimal))
+            self.known.level.update(state.margin, np.log(forces / minimal))
         return self._wanted(state, forces, minimal)
 
     def _wanted(self, state: GraspState, forces: Array, minimal: Array) -> Array:
@@ -351,30 +378,31 @@ class Closing:
         any more, those of a state that does not hold yet are raised alone, within its limits.
         """
         if state.capable:
-            wanted = self._level.targets(minimal)
-            short = (self._lost_balance and state.margin < self._options.margin_band[0]
+            wanted = self.known.level.targets(minimal)
+            short = (self.known.lost_balance and state.margin < self._options.margin_band[0]
                      and not exceeds_limits(state))
-            return self._level.raised(state.margin, forces, wanted) if short else wanted
-        tried = TRIAL_FORCES[min(self._trials, len(TRIAL_FORCES) - 1)]
+            return self.known.level.raised(state.margin, forces, wanted) if short else wanted
+        tried = TRIAL_FORCES[min(self.known.trials, len(TRIAL_FORCES) - 1)]
         return np.full(len(minimal), self._limits.holding_force * tried)
 
     def _move_joints(self, state: GraspState, wanted: Array, forces: Array) -> None:
         """Move the joints towards wanted forces (controls,) [N]; first those without contact."""
+        known, controls = self.known, self._controls()
         first = self._indentation(TOUCH_FORCE_RATIO * self._limits.holding_force)
-        max_depth, controls = self._options.max_depth_step, self._controls()
+        max_depth = self._options.max_depth_step
         if wanted.max() > 0.0:
             max_depth = min(max_depth, MAX_INDENTATION_RATIO * self._indentation(wanted.max()))
-        first_depths = np.minimum(min(first, max_depth) * self._history.step_growth(controls),
+        first_depths = np.minimum(min(first, max_depth) * known.history.step_growth(controls),
                                   self._options.max_depth_step)
         steps = force_control_steps(
             self._hand, self._joints(), self.hypothesis.T_object_palm, self._rates,
             self._fingers, controls, state, np.where(forces > 0.0, wanted, np.nan), first_depths,
-            max_depth, self._approach_speeds)
-        steps = self._history.bracket_steps(controls, self._fraction, steps, wanted)
-        moved = np.clip(self._fraction + steps, 0.0, np.maximum(self._max_fractions, 0.0))
-        if self._phase == 'squeeze' and np.abs(moved - self._fraction).max() < 1e-9:
+            max_depth, known.speeds)
+        steps = known.history.bracket_steps(controls, known.fractions, steps, wanted)
+        moved = np.clip(known.fractions + steps, 0.0, np.maximum(self._max_fractions, 0.0))
+        if known.phase == 'squeeze' and np.abs(moved - known.fractions).max() < 1e-9:
             self._end(rejections.NOT_HELD)
-        self._fraction = moved
+        known.fractions = moved
 
     def _indentation(self, force: float) -> float:
         """Return the approximate indentation [m] of a force [N]."""
@@ -386,9 +414,9 @@ class Closing:
 
         Every finger ends its motion with the last row; a joint that stopped early stays.
         """
-        longest = self._fraction.copy()
+        longest = self.known.fractions.copy()
         for finger in self._fingers:
-            longest[list(finger.joints)] = self._fraction[list(finger.joints)].max()
+            longest[list(finger.joints)] = self.known.fractions[list(finger.joints)].max()
         time = np.linspace(0.0, 1.0, self._options.trajectory_rows)[:, None]
-        fractions = np.minimum(time * longest, self._fraction)
+        fractions = np.minimum(time * longest, self.known.fractions)
         return self._preshape.open + fractions * self._rates

@@ -1,18 +1,15 @@
 """The rejected hypotheses nearest to a grasp, so that even no grasp is an answer."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ...batches import DETAIL_SURFACE
+from ...batches import DETAIL_SURFACE, ConfigurationBatch
 from ...hand import HandModel
 from .. import rejections
-from ..closing.closing import Closing, Question
+from ..closing.batching import Conditions
+from ..closing.closing import Closing
 from ..closing.grasp_state import GraspState, NearMiss, shortfall
-from ..ranked_grasp import GraspContact, NearestMiss
-
-Array = NDArray[np.float64]
+from ..ranked_grasp import GraspContact, NearestMiss, RankedGrasp
 
 #: Number of the nearest misses whose details are asked for.
 MAX_MISSES = 4
@@ -47,30 +44,70 @@ class NearestMisses:
 
     def __init__(self) -> None:
         """Start without misses."""
-        self._nearest: list[RejectedHypothesis] = []
+        self.nearest: list[RejectedHypothesis] = []
 
     def note(self, closing: Closing) -> None:
         """Take note of a rejected hypothesis."""
-        self._keep(RejectedHypothesis(closing, closing.miss))
+        self._keep(RejectedHypothesis(closing, closing.known.miss))
 
-    def next(self) -> list[RejectedHypothesis]:
-        """Return those whose details are worth a question, nearest first."""
-        return [item for item in self._nearest if item.miss is not None and not item.detailed]
-
-    def take(self, item: RejectedHypothesis, state: GraspState | None) -> None:
+    def take(self, number: int, state: GraspState | None) -> None:
         """Take the details of a rejected hypothesis; None: they could not be had."""
-        self._nearest = [other for other in self._nearest if other.closing is not item.closing]
+        item = self.of(number)
+        self.nearest.remove(item)
         miss = item.miss
         if miss is not None and state is not None:
             miss = replace(miss, state=state)
-        self._keep(replace(item, miss=miss, detailed=True))
+        self._keep(RejectedHypothesis(item.closing, miss, detailed=True))
 
-    def nearest(self) -> RejectedHypothesis | None:
-        """Return the nearest miss, None where nothing was rejected."""
-        return self._nearest[0] if self._nearest else None
+    def of(self, number: int) -> RejectedHypothesis:
+        """Return a rejected hypothesis by its number."""
+        return next(i for i in self.nearest if i.closing.hypothesis.number == number)
 
     def _keep(self, item: RejectedHypothesis) -> None:
-        self._nearest = sorted([*self._nearest, item], key=lambda i: i.key)[:MAX_MISSES]
+        self.nearest = sorted([*self.nearest, item], key=lambda i: i.key)[:MAX_MISSES]
+
+
+class MissDetails:
+    """
+    The work of the nearest misses' details, where there is no grasp.
+
+    Parameters
+    ----------
+    misses : NearestMisses
+    grasps : mapping of int to RankedGrasp
+        Those that hold.
+    conditions : Conditions
+    """
+
+    any_order = False
+
+    def __init__(self, misses: NearestMisses, grasps: Mapping[int, RankedGrasp],
+                 conditions: Conditions) -> None:
+        self._misses, self._grasps, self._conditions = misses, grasps, conditions
+
+    def unfinished(self) -> list[int]:
+        """Return those whose details are worth a question, nearest first."""
+        return [] if self._grasps else [
+            item.closing.hypothesis.number for item in self._misses.nearest
+            if item.miss is not None and not item.detailed]
+
+    def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
+        """Return the nearest miss and the question about it."""
+        item = self._misses.of(free[0])
+        assert item.miss is not None
+        question = item.closing.question_at(item.miss.joint_positions, DETAIL_SURFACE)
+        return free[:1], self._conditions.batch([question])
+
+    def take(self, number: int, state: GraspState) -> None:
+        """Take the details of a miss."""
+        self._misses.take(number, state)
+
+    def fail(self, number: int, reason: str) -> None:
+        """Leave a miss without details."""
+        self._misses.take(number, None)
+
+    def stop(self) -> None:
+        """Go on: the answer is to be complete."""
 
 
 def make_nearest_miss(item: RejectedHypothesis, hand: HandModel,
@@ -104,11 +141,3 @@ def make_nearest_miss(item: RejectedHypothesis, hand: HandModel,
         held_share=nan if state is None else state.held_share,
         peak_pressure=nan if state is None else float(state.peak_pressures.max(initial=0.0)),
         max_pressure=max_pressure)
-
-
-def miss_question(item: RejectedHypothesis) -> Question:
-    """Return the question for the details of a rejected hypothesis that came to forces."""
-    miss = item.miss
-    assert miss is not None
-    return Question(DETAIL_SURFACE, item.closing.hypothesis.T_object_palm,
-                    miss.joint_positions, miss.joint_displacements, np.zeros(3))

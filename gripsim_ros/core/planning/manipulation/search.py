@@ -1,16 +1,20 @@
 """In-hand manipulation: which of the best grasps can move the object as the task wants."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...batches import ConfigurationBatch
 from ...errors import TaskError
-from ...hand import HandModel
 from ...transforms import inverse
-from ..closing.closing import HeldGrasp
-from ..options import ManipulationOptions
-from ..ranked_grasp import NOWHERE, ManipulationResult
+from ..closing.batching import Conditions
+from ..closing.closing import Closing, HeldGrasp
+from ..closing.grasp_state import GraspState
+from ..ranked_grasp import NOWHERE, ManipulationResult, RankedGrasp
+from ..rejections import CANNOT_MOVE
 from ..task import Task
+from ..verdicts import Verdicts
 from .follow_path import PathFollower
 from .kinematics import object_path
 from .path_collision import first_colliding_pose
@@ -20,18 +24,16 @@ Array = NDArray[np.float64]
 
 class ManipulationSearch:
     """
-    Followers of the object's path with the best grasps; questions of one step go together.
+    The work of moving the object with the best grasps; questions of one step go together.
 
     Parameters
     ----------
-    hand : HandModel
     task : Task
-    load_cases : (c, 9) float
-        At the first pose, frame object.
-    friction : float
-    length : float
-        Scale of rotations against translations [m].
-    options : ManipulationOptions
+    verdicts : Verdicts
+    ranked : callable
+        Returns the best grasps.
+    conditions : Conditions
+        At the first pose.
     vertices : (v, 3) float or None
         Of the object, whose convex hull must not collide with the task's obstacles on its
         path; None: only the hand must not.
@@ -42,11 +44,15 @@ class ManipulationSearch:
         The path has more steps than allowed.
     """
 
-    def __init__(self, hand: HandModel, task: Task, load_cases: Array, friction: float,
-                 length: float, options: ManipulationOptions, vertices: Array | None = None
-                 ) -> None:
-        self._hand, self._task, self._load_cases = hand, task, load_cases
-        self._friction, self._length, self._options = friction, length, options
+    any_order = False
+
+    def __init__(self, task: Task, verdicts: Verdicts, ranked: Callable[[], list[RankedGrasp]],
+                 conditions: Conditions, vertices: Array | None = None) -> None:
+        self._task, self._verdicts, self._ranked = task, verdicts, ranked
+        self._conditions = conditions
+        self._options, self._batch_size = verdicts.options.reach, verdicts.options.batch_size
+        self._stopped = False
+        options = self._options
         self._path = np.eye(4)[None]
         if task.displacement_object is not None:
             self._path = object_path(task.displacement_object, options.translation_step,
@@ -59,53 +65,66 @@ class ManipulationSearch:
             first_colliding_pose(vertices, task.obstacles, self._path)
         self._followers: dict[int, PathFollower] = {}
 
-    @property
-    def asked(self) -> bool:
-        """Return True if the task wants the object moved."""
-        return self._task.displacement_object is not None
-
-    def begin(self, number: int, T_object_palm: Array, held: HeldGrasp) -> None:
-        """Follow the path with the grasp of hypothesis ``number``; repeated calls do nothing."""
-        if number not in self._followers:
-            self._followers[number] = PathFollower(
-                self._hand, held.joint_positions, T_object_palm, held.state, self._path,
-                self._friction, self._length, self._options, self._blocked)
-
     def result(self, number: int) -> ManipulationResult | None:
         """Return the result of a grasp, None while it is not known."""
         follower = self._followers.get(number)
         return follower.result if follower is not None and follower.done else None
 
-    def excludes(self, number: int) -> bool:
-        """Return True if a grasp was found unable to move the object as wanted."""
-        result = self.result(number)
-        return result is not None and result.level == NOWHERE
+    def unfinished(self) -> list[int]:
+        """Return the grasps whose path is to be followed; those ranked best are begun."""
+        if self._stopped or self._task.displacement_object is None:
+            return []
+        unfollowed = [g for g in self._ranked() if self.result(g.hypothesis) is None]
+        for grasp in unfollowed:
+            if grasp.hypothesis not in self._followers:
+                self.begin(grasp.hypothesis, *self._verdicts.closed(grasp.hypothesis))
+        return [number for number, follower in self._followers.items()
+                if unfollowed and not follower.done]
 
-    def next_followers(self, pending: set[int]) -> list[PathFollower]:
-        """Return unfinished followers that wait for the same step, the earliest."""
-        free = [f for f in self._followers.values() if not f.done and id(f) not in pending]
-        first = min((f.step for f in free), default=0)
-        return [f for f in free if f.step == first]
+    def begin(self, number: int, closing: Closing, held: HeldGrasp) -> None:
+        """Follow the path with a grasp."""
+        self._followers[number] = PathFollower(
+            self._verdicts.hand, held.joint_positions, closing.hypothesis.T_object_palm,
+            held.state, self._path, self._verdicts.reference.friction,
+            self._verdicts.reference.radius, self._options, self._blocked)
 
-    def questions(self, followers: list[PathFollower]) -> ConfigurationBatch:
-        """Return the question of followers at the same step, with loads and obstacles there."""
-        T_object_moved = self._path[followers[0].step]
-        questions = [f.question() for f in followers]
-        return ConfigurationBatch(
-            T_object_palm=np.array([q.T_object_palm for q in questions]),
-            joint_positions=np.array([q.joint_positions for q in questions]),
-            joint_displacements=np.array([q.joint_displacements for q in questions]),
-            sweep_object=np.array([q.sweep_object for q in questions]),
-            load_cases=self._turned_loads(T_object_moved),
-            obstacles=moved_primitives(np.vstack([self._task.obstacles, self._task.keep_out]),
-                                       inverse(T_object_moved)),
-            detail=questions[0].detail)
+    def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
+        """Return grasps at the same step, the earliest, with loads and obstacles there."""
+        first = min(self._followers[number].step for number in free)
+        chosen = [n for n in free if self._followers[n].step == first][:self._batch_size]
+        T_object_moved = self._path[first]
+        conditions = Conditions(
+            self._turned_loads(T_object_moved),
+            moved_primitives(self._conditions.obstacles, inverse(T_object_moved)))
+        return chosen, conditions.batch([self._followers[n].question() for n in chosen])
+
+    def take(self, number: int, state: GraspState) -> None:
+        """Take the answer for a grasp."""
+        self._followers[number].answer(state)
+        self._exclude_failed()
+
+    def fail(self, number: int, reason: str) -> None:
+        """Take note that a step cannot be judged."""
+        self._followers[number].fail(reason)
+        self._exclude_failed()
+
+    def stop(self) -> None:
+        """Follow nothing any more."""
+        self._stopped = True
+
+    def _exclude_failed(self) -> None:
+        """Reject grasps that were found unable to move the object as wanted."""
+        for number, follower in self._followers.items():
+            if (number in self._verdicts.grasps and follower.done
+                    and follower.result.level == NOWHERE):
+                self._verdicts.exclude(number, CANNOT_MOVE)
 
     def _turned_loads(self, T_object_moved: Array) -> Array:
         """Return the load cases in the moved object's frame; directions stay fixed in space."""
-        loads = self._load_cases.reshape(-1, 3, 3) @ T_object_moved[:3, :3]
+        first = self._conditions.load_cases.reshape(-1, 3, 3)
+        loads = first @ T_object_moved[:3, :3]
         if len(self._task.gravity_directions) == 0:
-            loads[:, 0] = self._load_cases.reshape(-1, 3, 3)[:, 0]
+            loads[:, 0] = first[:, 0]
         return loads.reshape(-1, 9)
 
 

@@ -103,15 +103,15 @@ class Pruner:
         return closings
 
     def should_defer(self, closing: Closing, state: GraspState) -> bool:
-        """Return True if a closing falls below its threshold; set its bound of the score."""
+        """Return True if the upper bound of a closing's score falls below its threshold."""
         if closing.judged or closing.threshold == NO_THRESHOLD or not (
                 state.capable and closing.loads_all_contacts(state)):
             return False
-        closing.score_bound = score_upper_bound(state, self._hand, self._reference, self._options)
+        bound = score_upper_bound(state, self._hand, self._reference, self._options)
         ratios = force_ratios(state, closing.wanted_forces(state))
         quantitative = within_model_range(state.flags & LASTING_FLAGS, ratios)
-        return closing.score_bound < (closing.threshold.quantitative if quantitative
-                                      else closing.threshold.other)
+        return bound < (closing.threshold.quantitative if quantitative
+                        else closing.threshold.other)
 
     def _threshold(self, wave: int) -> ScoreThreshold:
         ranks = sorted(((quantitative, score) for of, quantitative, score in self._ranks

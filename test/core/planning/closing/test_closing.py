@@ -29,19 +29,19 @@ def hand():
     return load_default_hand()
 
 
-def closing_of(hand, **snapshot):
+def closing_of(hand, **known):
     """Return a closing about the origin that is as far as told."""
     limits = ClosingLimits(holding_force=1.0, compliance=ContactCompliance(1e6), max_pressure=1e6)
     closing = Closing(Hypothesis(0, np.eye(4), PRESHAPE, 0.0), hand, planner_options(), limits)
-    closing.restore({**closing.snapshot, **snapshot})
+    closing.known = replace(closing.known, **known)
     return closing
 
 
 def squeezing(hand, fraction=0.0):
     """Return a closing whose fingertips have come to touch, each joint at a fraction."""
     arrived = np.isin(np.arange(len(hand.link_names)), [hand.link_index(n) for n in TIPS])
-    return closing_of(hand, _phase='squeeze', _steps=1, _in_contact=arrived,
-                      _fraction=np.full(len(hand.joint_names), fraction))
+    return closing_of(hand, phase='squeeze', steps=1, in_contact=arrived,
+                      fractions=np.full(len(hand.joint_names), fraction))
 
 
 def state_of(hand, forces, minimal=0.5, **changes):
@@ -113,7 +113,7 @@ def test_what_is_not_held_without_load_is_given_up_when_pressed_harder_it_is_not
                      peak_pressures=np.full(3, peak))
     closing.answer(state)
     assert closing.reason == ('' if reason == rejections.SLIPS_OUT else reason)
-    closing = closing_of(hand, **closing.snapshot) if not closing.done else closing
+    closing = closing_of(hand, **vars(closing.known)) if not closing.done else closing
     if not closing.done:
         closing.answer(state)
     assert closing.reason == reason and closing.done is bool(reason)

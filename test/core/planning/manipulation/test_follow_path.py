@@ -1,6 +1,7 @@
 """Following a held object: what is told where answers of the stages stand against it."""
 
 from dataclasses import fields, replace
+from types import SimpleNamespace
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -9,6 +10,7 @@ import pytest
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import Task
+from gripsim_ros.core.planning.closing.batching import Conditions
 from gripsim_ros.core.planning.closing.grasp_state import GraspState
 from gripsim_ros.core.planning.hypotheses.primitives import primitive_points
 from gripsim_ros.core.planning.manipulation.follow_path import PathFollower
@@ -185,13 +187,14 @@ def test_a_way_of_more_steps_than_allowed_is_refused(hand, beyond, refused):
     options = replace(planner_options().reach, max_steps=20)
     way = (options.max_steps + beyond) * options.translation_step
     task = Task(displacement_object=transform(np.eye(3), np.array([way, 0.0, 0.0])))
-    arguments = hand, task, np.zeros((0, 9)), 0.5, 0.05, options
+    verdicts = SimpleNamespace(options=replace(planner_options(), reach=options))
+    arguments = task, verdicts, list, Conditions.of(task, np.zeros((0, 9)))
     if refused:
         with pytest.raises(TaskError, match=f'takes {options.max_steps + 1} steps of .* at most '
                                             f'{options.max_steps} are allowed'):
             ManipulationSearch(*arguments)
     else:
-        assert ManipulationSearch(*arguments).asked
+        ManipulationSearch(*arguments)
 
 
 def test_obstacles_of_no_known_kind_are_refused():

@@ -1,6 +1,7 @@
 """Moving the held object: what joints alone can do, and grasps followed along a path."""
 
 from functools import lru_cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task
+from gripsim_ros.core.planning.closing.batching import Conditions
 from gripsim_ros.core.planning.closing.closing import HeldGrasp
 from gripsim_ros.core.planning.closing.grasp_state import GraspState
 from gripsim_ros.core.planning.hypotheses.primitives import primitive_points
@@ -252,22 +254,27 @@ class Answers:
             'forces': normals, 'minimal_envelope': ones, 'normal_stiffness': 1e4 * ones,
             'tangential_stiffness': ones, 'obstacle_clearance': 1.0, 'self_clearance': 1.0,
             'capable': True, 'holds': True, 'margin': 1.2})
-        self.search = ManipulationSearch(hand, Task(**task), np.zeros((1, 9)), 0.5, 0.05,
-                                         planner_options().reach, vertices)
+        task = Task(**task)
+        verdicts = SimpleNamespace(
+            grasps={0: None}, options=planner_options(), hand=hand, exclude=lambda *_: None,
+            reference=SimpleNamespace(friction=0.5, radius=0.05))
+        self.search = ManipulationSearch(task, verdicts, list,
+                                         Conditions.of(task, np.zeros((1, 9))), vertices)
         self.failing = failing
 
     def result(self):
         """Follow one grasp; an attempt ends with a step that is told to fail."""
         failing = iter(self.failing)
         steps = next(failing, ())
-        self.search.begin(0, np.eye(4), HeldGrasp(SPHERICAL, SPHERICAL[None], self.state))
+        grasp = SimpleNamespace(hypothesis=SimpleNamespace(T_object_palm=np.eye(4)))
+        self.search.begin(0, grasp, HeldGrasp(SPHERICAL, SPHERICAL[None], self.state))
         while self.search.result(0) is None:
-            motion, = self.search.next_followers(set())
-            if motion.step in steps:
-                motion.fail(f'told at {motion.step}')
+            step = self.search._followers[0].step
+            if step in steps:
+                self.search.fail(0, f'told at {step}')
                 steps = next(failing, ())
             else:
-                motion.answer(self.state)
+                self.search.take(0, self.state)
         return self.search.result(0)
 
 

@@ -13,7 +13,7 @@ from gripsim_ros.core.batches import DETAIL_FORCES, PATCH_REACHES_LINK_EDGE, PAT
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import GraspPlanner, Task
-from gripsim_ros.core.planning.closing.batching import question_batch
+from gripsim_ros.core.planning.closing.batching import Conditions
 from gripsim_ros.core.planning.closing.closing import Question
 from gripsim_ros.core.planning.closing.grasp_state import extract_state
 from gripsim_ros.core.planning.ranking.pruning import (
@@ -37,8 +37,7 @@ def held():
     grasp, cases = planner.ranked()[0], task_load_cases(Task(), np.eye(3))
     question = Question(DETAIL_FORCES, grasp.T_object_palm, grasp.trajectory[-1],
                         np.zeros(7), np.zeros(3))
-    state = extract_state(pipeline.evaluate(
-        question_batch([question], cases, Task(), DETAIL_FORCES)), 0)
+    state = extract_state(pipeline.evaluate(Conditions.of(Task(), cases).batch([question])), 0)
     assert state.capable and len(state.links) >= 2
     return state, hand, score_reference(thing, hand, cases), options
 
@@ -82,7 +81,7 @@ class Pressing(SimpleNamespace):
 
 
 def pressing(number):
-    return Pressing(hypothesis=SimpleNamespace(number=number), threshold=None, score_bound=None)
+    return Pressing(hypothesis=SimpleNamespace(number=number), threshold=None)
 
 
 def last_of_three_waves(known):
@@ -114,7 +113,6 @@ def test_closings_are_beaten_by_as_many_as_wanted_that_rank_before_them(known, f
                  for quantitative, score in known)
     flagged = replace(state, flags=np.full_like(state.flags, flag))
     assert pruner.should_defer(closing, flagged) == (before >= WANTED)
-    assert closing.score_bound in (None, best)
 
 
 def test_a_flagged_patch_that_is_pressed_less_may_beat_all_bars():
