@@ -8,13 +8,13 @@ All numbers are SI; frames are the first token of a name. ``n`` configurations,
 ``N`` patch nodes.
 """
 
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import ShapeError
+from .fields import documented, shaped
 from .transforms import checked_rigid
 
 #: Only distances are wanted: open hands, approaches, free closing steps.
@@ -23,6 +23,10 @@ DETAIL_CLEARANCE = 0
 DETAIL_FORCES = 1
 #: All of it, with contact vertices, the deformed surface and grasp metrics.
 DETAIL_SURFACE = 2
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
 
 #: Flags of a contact patch that tell why its numbers are not quantitative.
 PATCH_REACHES_LINK_EDGE = 1
@@ -55,26 +59,6 @@ OBSTACLE_SPHERE = 2
 OBSTACLE_CYLINDER = 3
 #: How many dimensions each kind has.
 OBSTACLE_DIMENSIONS = {OBSTACLE_BOX: 3, OBSTACLE_SPHERE: 1, OBSTACLE_CYLINDER: 2}
-
-
-#: Size of an axis of a field: a number; a symbol of the page's head; with ``+1`` one more than
-#: that; ``n?``: n or nothing.
-Shape = tuple[str | int, ...]
-
-
-def shaped(*shape: str | int, **options: Any) -> Any:
-    """Return a dataclass field that declares the shape of an array; options as of ``field``."""
-    return field(metadata={'shape': shape}, **options)
-
-
-def shapes_of(batch: type) -> dict[str, Shape]:
-    """Return the declared shape of each array of a batch, by name, in their order."""
-    return {f.name: f.metadata['shape'] for f in fields(batch) if 'shape' in f.metadata}
-
-
-def short_name(name: str) -> str:
-    """Return a field's name without the prefix of patches and the suffix of the frame."""
-    return name.removeprefix('patch_').removesuffix('_object')
 
 
 def _empty(*shape: int) -> NDArray[np.float64]:
@@ -268,123 +252,106 @@ class ContactBatch:
     vertex_vectors_object: NDArray[np.float64] = shaped('K', 3)
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class GraspStateBatch:
     """
     Forces, deformation and stability: what the planner is told.
 
     Rows of patches follow ``patch_offsets`` as in ``ContactBatch``, with patches
-    that carry no load left out. Forces act *on the object*, frame object.
-
-    Attributes
-    ----------
-    clearance, obstacle_clearance, self_clearance, depth
-        As in ``ContactBatch``.
-    patch_offsets : (n + 1,) int
-    patch_links, patch_flags : (P,) int
-        Flags now hold those of mechanics too; ``quantitative`` is false if any is bad.
-    patch_points_object : (P, 3) float
-        Centre of pressure.
-    patch_normals_object : (P, 3) float
-        Unit resultant direction, into the object.
-    patch_forces_object, patch_torques_object : (P, 3) float
-        Resultant of the pressures [N], and its moment about the centre of pressure [N m].
-    patch_areas, patch_peak_pressures, patch_friction_radii : (P,) float
-        Loaded area [m^2]; smoothed peak pressure [Pa]; effective torsion radius [m].
-    patch_normal_stiffness, patch_tangential_stiffness : (P,) float
-        Incremental stiffness of the contact [N/m].
-    patch_strain_energies, patch_von_mises : (P,) float
-        Work of the patch's forces on the object [J] and estimated largest von Mises stress
-        below it [Pa], only at ``DETAIL_SURFACE``, else NaN.
-    patch_max_deformations, patch_mean_deformations : (P,) float
-        Displacement of the patch's loaded nodes after the surface's best-fit rigid motion is
-        taken away, the largest and the mean over the loaded area [m]; as above.
-    minimal_forces_object, minimal_torques_object : (P, 3) float
-        Smallest forces that hold the worst load case within friction, pressure and
-        torque limits, and the moments about the points; zero where ``capable`` is false.
-    minimal_envelope : (P,) float
-        Largest minimal normal force of the patch over all load cases [N].
-    centre_of_mass_object : (n, 3) float
-        Of the deformed object where forces were computed.
-    volume_change, strain_energy, max_displacement : (n,) float
-        [m^3], [J], [m].
-    max_deformation, mean_deformation, peak_von_mises : (n,) float
-        Displacement of the surface after its best-fit rigid motion is taken away, the
-        largest and the mean over its area [m]; the largest of ``patch_von_mises`` [Pa].
-        Only at ``DETAIL_SURFACE``, else NaN.
-    residual : (n,) float
-        Unbalanced wrench of the simulated pad forces, and of the friction against
-        ``settled_object``, over the sum of the former [-].
-    shift_object : (n, 6) float
-        Small rigid motion of the object (at its centre of mass; translation [m],
-        rotation vector [rad]) that would balance them.
-    capable, holds, quantitative : (n,) bool
-        Forces within the limits exist for every load case; this state holds them with
-        the joints held; the numbers lie in the model's range.
-    margin : (n,) float
-        Largest multiple of the load cases that this state holds, at most ``MARGIN_CAP``.
-    worst_case : (n,) int
-        Load case that fails first; -1 if none was examined.
-    needed_force, allowed_force : (n,) float
-        Where not ``capable``: largest normal force if friction alone limited the forces
-        (``inf``: not even then), and the largest that a contact may carry [N]; of some of
-        the load cases, at ``DETAIL_SURFACE`` of all. Else NaN.
-    needed_friction, held_share : (n,) float
-        Where not ``capable``, only at ``DETAIL_SURFACE``: the friction that would do (``inf``:
-        none would), and the share of the loads that forces within the limits hold. Else NaN.
-    epsilon, wrench_volume : (n,) float
-        Ferrari-Canny metrics, only at ``DETAIL_SURFACE``, else NaN.
-    vertices_object : (n, V, 3) or (0, V, 3) float
-        Deformed surface, only at ``DETAIL_SURFACE``.
-    vertex_pressures : (n, V) or (0, V) float
-        Pressure at the object's own vertices, for pictures [Pa].
+    that carry no load left out. Forces act *on the object*. What is told only at
+    ``DETAIL_SURFACE`` is NaN below it.
     """
 
-    clearance: NDArray[np.float64] = shaped('n', 'L')
-    obstacle_clearance: NDArray[np.float64] = shaped('n')
-    self_clearance: NDArray[np.float64] = shaped('n')
-    depth: NDArray[np.float64] = shaped('n', 'L')
-    patch_offsets: NDArray[np.int64] = shaped('n+1')
-    patch_links: NDArray[np.int64] = shaped('P')
-    patch_flags: NDArray[np.int64] = shaped('P')
-    patch_points_object: NDArray[np.float64] = shaped('P', 3)
-    patch_normals_object: NDArray[np.float64] = shaped('P', 3)
-    patch_forces_object: NDArray[np.float64] = shaped('P', 3)
-    patch_torques_object: NDArray[np.float64] = shaped('P', 3)
-    patch_areas: NDArray[np.float64] = shaped('P')
-    patch_peak_pressures: NDArray[np.float64] = shaped('P')
-    patch_friction_radii: NDArray[np.float64] = shaped('P')
-    patch_normal_stiffness: NDArray[np.float64] = shaped('P')
-    patch_tangential_stiffness: NDArray[np.float64] = shaped('P')
-    patch_strain_energies: NDArray[np.float64] = shaped('P')
-    patch_von_mises: NDArray[np.float64] = shaped('P')
-    patch_max_deformations: NDArray[np.float64] = shaped('P')
-    patch_mean_deformations: NDArray[np.float64] = shaped('P')
-    minimal_forces_object: NDArray[np.float64] = shaped('P', 3)
-    minimal_torques_object: NDArray[np.float64] = shaped('P', 3)
-    minimal_envelope: NDArray[np.float64] = shaped('P')
-    centre_of_mass_object: NDArray[np.float64] = shaped('n', 3)
-    volume_change: NDArray[np.float64] = shaped('n')
-    strain_energy: NDArray[np.float64] = shaped('n')
-    max_displacement: NDArray[np.float64] = shaped('n')
-    max_deformation: NDArray[np.float64] = shaped('n')
-    mean_deformation: NDArray[np.float64] = shaped('n')
-    peak_von_mises: NDArray[np.float64] = shaped('n')
-    residual: NDArray[np.float64] = shaped('n')
-    shift_object: NDArray[np.float64] = shaped('n', 6)
-    capable: NDArray[np.bool_] = shaped('n')
-    holds: NDArray[np.bool_] = shaped('n')
-    quantitative: NDArray[np.bool_] = shaped('n')
-    margin: NDArray[np.float64] = shaped('n')
-    worst_case: NDArray[np.int64] = shaped('n')
-    needed_friction: NDArray[np.float64] = shaped('n')
-    needed_force: NDArray[np.float64] = shaped('n')
-    allowed_force: NDArray[np.float64] = shaped('n')
-    held_share: NDArray[np.float64] = shaped('n')
-    epsilon: NDArray[np.float64] = shaped('n')
-    wrench_volume: NDArray[np.float64] = shaped('n')
-    vertices_object: NDArray[np.float64] = shaped('n?', 'V', 3)
-    vertex_pressures: NDArray[np.float64] = shaped('n?', 'V')
+    clearance: Floats = shaped('n', 'L', unit='m', text='as in ``ContactBatch``')
+    obstacle_clearance: Floats = shaped('n', unit='m', text='as in ``ContactBatch``')
+    self_clearance: Floats = shaped('n', unit='m', text='as in ``ContactBatch``')
+    depth: Floats = shaped('n', 'L', unit='m', text='as in ``ContactBatch``')
+    patch_offsets: Integers = shaped(
+        'n+1', text='patches of configuration i are ``patch_offsets[i]:patch_offsets[i + 1]``')
+    patch_links: Integers = shaped('P', text='index of the link that presses')
+    patch_flags: Integers = shaped(
+        'P', contact='flags', text='sum of ``PATCH_*``, those of mechanics too; 0 in the range of '
+        'the model, else ``quantitative`` is false')
+    patch_points_object: Floats = shaped(
+        'P', 3, unit='m', contact='point', text='centre of pressure')
+    patch_normals_object: Floats = shaped(
+        'P', 3, contact='normal', text='unit direction of the resultant, into the object')
+    patch_forces_object: Floats = shaped(
+        'P', 3, unit='N', contact='closing_force', text='resultant of the pressures')
+    patch_torques_object: Floats = shaped(
+        'P', 3, unit='N m', contact='closing_torque',
+        text='moment of the pressures about the centre of pressure')
+    patch_areas: Floats = shaped('P', unit='m^2', contact='area', text='loaded area')
+    patch_peak_pressures: Floats = shaped(
+        'P', unit='Pa', contact='peak_pressure', text='smoothed peak pressure')
+    patch_friction_radii: Floats = shaped(
+        'P', unit='m', contact='friction_radius', text='effective radius of torsion')
+    patch_normal_stiffness: Floats = shaped(
+        'P', unit='N/m', contact='normal_stiffness', text='incremental')
+    patch_tangential_stiffness: Floats = shaped(
+        'P', unit='N/m', contact='tangential_stiffness', text='incremental')
+    patch_strain_energies: Floats = shaped(
+        'P', unit='J', contact='strain_energy',
+        text="work of the patch's forces on the object, at ``DETAIL_SURFACE``")
+    patch_von_mises: Floats = shaped(
+        'P', unit='Pa', contact='peak_von_mises',
+        text='estimated largest von Mises stress below the patch, at ``DETAIL_SURFACE``')
+    patch_max_deformations: Floats = shaped(
+        'P', unit='m', contact='max_deformation', text='largest displacement of a loaded node '
+        "without the surface's best-fit rigid motion, at ``DETAIL_SURFACE``")
+    patch_mean_deformations: Floats = shaped(
+        'P', unit='m', contact='mean_deformation',
+        text='the same, mean over the loaded area, at ``DETAIL_SURFACE``')
+    minimal_forces_object: Floats = shaped(
+        'P', 3, unit='N', contact='force', text='smallest that hold the worst load case within '
+        'the limits of friction, pressure and torque; zero where not ``capable``')
+    minimal_torques_object: Floats = shaped(
+        'P', 3, unit='N m', contact='torque', text='their moments about the centre of pressure')
+    minimal_envelope: Floats = shaped(
+        'P', unit='N', text='largest minimal normal force of the patch over all load cases')
+    centre_of_mass_object: Floats = shaped(
+        'n', 3, unit='m', text='of the deformed object where forces were computed')
+    volume_change: Floats = shaped('n', unit='m^3', text='of the object')
+    strain_energy: Floats = shaped('n', unit='J', text='of the object')
+    max_displacement: Floats = shaped('n', unit='m', text="of the object's surface")
+    max_deformation: Floats = shaped(
+        'n', unit='m', text='largest displacement of the surface without its best-fit rigid '
+        'motion, at ``DETAIL_SURFACE``')
+    mean_deformation: Floats = shaped(
+        'n', unit='m', text='the same, mean over its area, at ``DETAIL_SURFACE``')
+    peak_von_mises: Floats = shaped(
+        'n', unit='Pa', text='largest of ``patch_von_mises``, at ``DETAIL_SURFACE``')
+    residual: Floats = shaped(
+        'n', text='unbalanced wrench of the simulated pad forces, and of the friction against '
+        '``settled_object``, over the sum of the former')
+    shift_object: Floats = shaped(
+        'n', 6, unit='m, rad', text='small rigid motion of the object, at its centre of mass, '
+        'that would balance them: translation, rotation vector')
+    capable: Booleans = shaped('n', text='forces within the limits exist for every load case')
+    holds: Booleans = shaped('n', text='this state holds them all, the joints held')
+    quantitative: Booleans = shaped('n', text="the numbers lie in the model's range")
+    margin: Floats = shaped(
+        'n', text='largest multiple of the load cases that is held, at most ``MARGIN_CAP``')
+    worst_case: Integers = shaped('n', text='load case that fails first; -1 if none was examined')
+    needed_friction: Floats = shaped(
+        'n', text='friction that would do where not ``capable``, at ``DETAIL_SURFACE``; ``inf``: '
+        'none would')
+    needed_force: Floats = shaped(
+        'n', unit='N', text='largest normal force if friction alone limited the forces, where not '
+        '``capable``, of some load cases, at ``DETAIL_SURFACE`` of all; ``inf``: not even then')
+    allowed_force: Floats = shaped(
+        'n', unit='N', text='largest normal force that a contact may carry, of the same')
+    held_share: Floats = shaped(
+        'n', text='share of the loads that forces within the limits hold where not ``capable``, '
+        'at ``DETAIL_SURFACE``')
+    epsilon: Floats = shaped('n', text='of Ferrari and Canny, at ``DETAIL_SURFACE``')
+    wrench_volume: Floats = shaped('n', text='of Ferrari and Canny, at ``DETAIL_SURFACE``')
+    vertices_object: Floats = shaped(
+        'n?', 'V', 3, unit='m', text='deformed surface, at ``DETAIL_SURFACE``')
+    vertex_pressures: Floats = shaped(
+        'n?', 'V', unit='Pa', text="pressure at the object's own vertices, for pictures, at "
+        '``DETAIL_SURFACE``')
 
     @property
     def count(self) -> int:

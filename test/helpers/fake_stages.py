@@ -3,6 +3,7 @@
 import numpy as np
 
 from gripsim_ros.core.batches import DETAIL_SURFACE, ConfigurationBatch, GraspStateBatch
+from gripsim_ros.core.fields import shapes_of
 from gripsim_ros.core.hand import HandModel, forward_kinematics
 from gripsim_ros.core.transforms import apply
 
@@ -30,23 +31,21 @@ class SphereWorld:
         patches = [patch for row in rows for patch in row['patches']]
         stacked = {name: np.array([row[name] for row in rows]) for name in rows[0]
                    if name != 'patches'}
-        columns = {name: np.array([p[name] for p in patches]).reshape(len(patches), *shape)
-                   for name, shape in _PATCH_SHAPES.items()}
+        columns = {
+            name: np.array([p.get(name, np.nan) for p in patches]).reshape(len(patches), *shape)
+            for name, shape in _PATCH_SHAPES.items()}
         offsets = np.concatenate([[0], np.cumsum([len(row['patches']) for row in rows])])
         count = batch.count
         surface = batch.detail == DETAIL_SURFACE
         return GraspStateBatch(
-            patch_offsets=offsets.astype(np.int64),
-            centre_of_mass_object=np.zeros((count, 3)), volume_change=np.zeros(count),
-            strain_energy=np.zeros(count), max_displacement=np.full(count, 1e-4),
-            residual=np.zeros(count), shift_object=np.zeros((count, 6)),
-            quantitative=np.ones(count, bool), worst_case=np.zeros(count, np.int64),
-            **{name: np.full(count, np.nan) for name in (
-                'needed_friction', 'needed_force', 'allowed_force', 'held_share',
-                'max_deformation', 'mean_deformation', 'peak_von_mises')},
-            epsilon=np.full(count, np.nan), wrench_volume=np.full(count, np.nan),
-            vertices_object=np.zeros((count if surface else 0, 1, 3)),
-            vertex_pressures=np.zeros((count if surface else 0, 1)), **stacked, **columns)
+            **{name: np.full(count, np.nan) for name in _NUMBERS} | stacked | columns | {
+                'patch_offsets': offsets.astype(np.int64),
+                'centre_of_mass_object': np.zeros((count, 3)), 'volume_change': np.zeros(count),
+                'strain_energy': np.zeros(count), 'max_displacement': np.full(count, 1e-4),
+                'residual': np.zeros(count), 'shift_object': np.zeros((count, 6)),
+                'quantitative': np.ones(count, bool), 'worst_case': np.zeros(count, np.int64),
+                'vertices_object': np.zeros((count if surface else 0, 1, 3)),
+                'vertex_pressures': np.zeros((count if surface else 0, 1))})
 
     def _row(self, batch: ConfigurationBatch, i: int) -> dict:
         T_palm_link = forward_kinematics(self._hand, batch.joint_positions[i:i + 1])[0]
@@ -82,20 +81,15 @@ class SphereWorld:
                 'patch_peak_pressures': 1e3, 'patch_friction_radii': 1e-3,
                 'patch_normal_stiffness': 1.5 * force / depth,
                 'patch_tangential_stiffness': force / depth,
-                'patch_strain_energies': np.nan, 'patch_von_mises': np.nan,
-                'patch_max_deformations': np.nan, 'patch_mean_deformations': np.nan,
                 'minimal_forces_object': np.zeros(3), 'minimal_torques_object': np.zeros(3),
                 'minimal_envelope': 0.0}
 
 
-_PATCH_SHAPES = {
-    'patch_links': (), 'patch_flags': (), 'patch_points_object': (3,),
-    'patch_normals_object': (3,), 'patch_forces_object': (3,), 'patch_torques_object': (3,),
-    'patch_areas': (), 'patch_peak_pressures': (), 'patch_friction_radii': (),
-    'patch_normal_stiffness': (), 'patch_tangential_stiffness': (),
-    'patch_strain_energies': (), 'patch_von_mises': (), 'patch_max_deformations': (),
-    'patch_mean_deformations': (),
-    'minimal_forces_object': (3,), 'minimal_torques_object': (3,), 'minimal_envelope': ()}
+#: Numbers of patches and their shapes; those that no patch here has are NaN.
+_PATCH_SHAPES = {name: shape[1:] for name, shape in shapes_of(GraspStateBatch).items()
+                 if shape[0] == 'P'}
+#: Numbers of configurations, NaN if not said.
+_NUMBERS = [name for name, shape in shapes_of(GraspStateBatch).items() if shape == ('n',)]
 
 
 def _balanced(patches: list[dict]) -> bool:

@@ -70,6 +70,7 @@ def _touched(hand, body, T_object_palm):
         pressures = np.maximum(pressures, PEAK * np.sqrt(share))
         vertices = vertices + DENT * np.exp(-(distance / 0.012) ** 2)[:, None] * normal
         contacts.append(GraspContact(
-            name, point, normal, 1.5 * normal, np.zeros(3), 2.0 * normal,
-            np.pi * CONTACT_RADIUS**2, PEAK, 0.005))
+            link=name, point=point, normal=normal, force=1.5 * normal, torque=np.zeros(3),
+            closing_force=2.0 * normal, closing_torque=np.zeros(3),
+            area=np.pi * CONTACT_RADIUS**2, peak_pressure=PEAK, friction_radius=0.005))
     return tuple(contacts), vertices, pressures

@@ -42,8 +42,10 @@ def test_an_unknown_name_is_refused_with_those_there_are():
 
 def pressing(link, force):
     """Return a contact that presses along its normal with a force [N]."""
-    return GraspContact(link, np.zeros(3), np.array([1.0, 0, 0]), np.array([force, 0.3, 0]),
-                        np.zeros(3), np.zeros(3), 1e-4, 1e4, 1e-3)
+    nothing = np.zeros(3)
+    return GraspContact(
+        link=link, point=nothing, normal=np.array([1.0, 0, 0]), force=np.array([force, 0.3, 0]),
+        torque=nothing, closing_force=nothing, closing_torque=nothing)
 
 
 def test_a_grasp_is_printed_as_one_line():

@@ -1,12 +1,13 @@
 """Collects the rows of a batch of grasp states."""
 
-from dataclasses import fields
+from dataclasses import Field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batches import DETAIL_SURFACE, ContactBatch, GraspStateBatch, shapes_of, short_name
+from ..batches import DETAIL_SURFACE, ContactBatch, GraspStateBatch
+from ..fields import DTYPES, KINDS, declared, shapes_of, short_name
 from .body import LoadedPatches
 from .contact.patch_resultants import PatchResultants
 from .deformation.metrics import DeformationMetrics
@@ -23,14 +24,24 @@ def _shared(source: type, axis: str) -> dict[str, str]:
             if shape[0] == axis for own_name in (name, short_name(name)) if own_name in own}
 
 
+def _blank(number: Field[Any], count: int) -> NDArray[Any]:
+    """Return rows of a field that have nothing to tell: NaN, -1, False, or as said below."""
+    value = {'float': np.nan, 'int': -1, 'bool': False}[KINDS[number.type]]
+    shape = (count, *number.metadata['shape'][1:])
+    return np.full(shape, _NOTHING.get(number.name, value), DTYPES[number.type])
+
+
+#: What a configuration without contact has of what would be unknown otherwise.
+_NOTHING = {name: 0.0 for name in (
+    'volume_change', 'strain_energy', 'max_displacement', 'shift_object', 'margin')}
 _PATCH_COLUMNS = _shared(PatchResultants, 'P')
 _STRESS_COLUMNS = tuple(_shared(DeformationMetrics, 'P'))
-_METRICS = ('max_deformation', 'mean_deformation', 'peak_von_mises')
+_METRICS = tuple(_shared(DeformationMetrics, 'n'))
 _SHORTFALL = tuple(_shared(Shortfall, 'n'))
-_COLUMNS = {field.name: (0, *field.metadata['shape'][1:]) for field in fields(GraspStateBatch)
-            if field.metadata['shape'][0] == 'P'}
-_WHOLE_NUMBERS = {field.name for field in fields(GraspStateBatch)
-                  if field.type == NDArray[np.int64]}
+_COLUMNS = {number.name: _blank(number, 0) for number in declared(GraspStateBatch)
+            if number.metadata['shape'][0] == 'P'}
+_ROWS = tuple(number for number in declared(GraspStateBatch) if
+              number.metadata['shape'][0] == 'n' and number.name not in shapes_of(ContactBatch))
 
 
 class StateBuilder:
@@ -49,16 +60,8 @@ class StateBuilder:
         self._contacts, self._count = contacts, count
         self._patches: list[dict[str, NDArray[Any]]] = [{}] * count
         surfaces = count if contacts.configurations.detail == DETAIL_SURFACE else 0
-        nan = np.nan
         self._rows = {
-            'centre_of_mass_object': np.full((count, 3), nan),
-            'volume_change': np.zeros(count), 'strain_energy': np.zeros(count),
-            'max_displacement': np.zeros(count), 'residual': np.full(count, nan),
-            'shift_object': np.zeros((count, 6)), 'capable': np.zeros(count, bool),
-            'holds': np.zeros(count, bool), 'quantitative': np.zeros(count, bool),
-            'margin': np.zeros(count), 'worst_case': np.full(count, -1, np.int64),
-            **{name: np.full(count, nan) for name in (*_METRICS, *_SHORTFALL)},
-            'epsilon': np.full(count, nan), 'wrench_volume': np.full(count, nan),
+            **{number.name: _blank(number, count) for number in _ROWS},
             'vertices_object': np.repeat(vertices[None], surfaces, axis=0),
             'vertex_pressures': np.zeros((surfaces, len(vertices)))}
         self._blank = {name: rows[:1].copy() for name, rows in self._rows.items()}
@@ -111,9 +114,6 @@ class StateBuilder:
             patch_offsets=offsets, **self._columns(), **self._rows)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
-        columns = {}
-        for name, shape in _COLUMNS.items():
-            kind = np.int64 if name in _WHOLE_NUMBERS else np.float64
-            parts = [patches[name] for patches in self._patches if patches]
-            columns[name] = np.concatenate([np.zeros(shape, kind), *parts])
-        return columns
+        return {name: np.concatenate([blank, *(patches[name] for patches in self._patches
+                                               if patches)])
+                for name, blank in _COLUMNS.items()}

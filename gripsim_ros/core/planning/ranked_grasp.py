@@ -1,10 +1,13 @@
 """Results of the planner: ranked grasps, their in-hand manipulation, and the nearest miss."""
 
-from dataclasses import dataclass, field
+from dataclasses import MISSING, Field, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..batches import GraspStateBatch
+from ..fields import Row, declared, shaped, single, taken, takes_fields
 
 Array = NDArray[np.float64]
 
@@ -50,41 +53,27 @@ class ManipulationResult:
     message: str
 
 
-@dataclass(frozen=True, eq=False)
-class GraspContact:
-    """
-    One patch of a ranked grasp; forces act on the object, frame object, SI.
+def _of_one_patch(number: Field[Any]) -> Field[Any]:
+    """Return the field of a contact for a field of the batch; numbers need not be given."""
+    kind = single(number)
+    default = {float: np.nan, int: 0}.get(kind, MISSING)
+    return taken(number, number.metadata['contact'], kind, number.metadata['shape'][1:],
+                 default=default)
 
-    ``strain_energy`` [J] and ``peak_von_mises`` [Pa] are NaN where not computed;
-    ``surface_uncertainty`` is the expected error of the surface's place there [m], 0 where it
-    was seen or given. ``closing_force`` and ``closing_torque (3,)`` [N, N m] are the resultant
-    of the pressures and its moment about the point, ``mean_pressure`` [Pa] its normal part over
-    the area, ``equivalent_radius`` [m] that of a disc of the area; ``normal_stiffness`` and
-    ``tangential_stiffness`` [N/m] are incremental. ``max_deformation`` and ``mean_deformation``
-    [m] are displacements of the patch without the surface's best-fit rigid motion, NaN where
-    not computed; ``flags`` are ``batches.PATCH_*``, 0 in the model's range.
-    """
+
+@takes_fields(_of_one_patch(number) for number in declared(GraspStateBatch)
+              if number.metadata['contact'])
+class GraspContact(Row):
+    """One patch of a ranked grasp; forces act on the object, SI, NaN where not computed."""
 
     link: str
-    point: Array
-    normal: Array
-    force: Array
-    torque: Array
-    closing_force: Array
-    area: float
-    peak_pressure: float
-    friction_radius: float
-    strain_energy: float = np.nan
-    peak_von_mises: float = np.nan
-    surface_uncertainty: float = 0.0
-    closing_torque: Array = field(default_factory=lambda: np.zeros(3))
-    mean_pressure: float = np.nan
-    equivalent_radius: float = np.nan
-    normal_stiffness: float = np.nan
-    tangential_stiffness: float = np.nan
-    max_deformation: float = np.nan
-    mean_deformation: float = np.nan
-    flags: int = 0
+    mean_pressure: float = shaped(
+        unit='Pa', default=np.nan, text='normal part of the closing force over the area')
+    equivalent_radius: float = shaped(
+        unit='m', default=np.nan, text='of a disc of the same area')
+    surface_uncertainty: float = shaped(
+        unit='m', default=0.0, text="expected error of the surface's place there; 0 where it was "
+        'seen or given')
 
 
 @dataclass(frozen=True)

@@ -1,70 +1,32 @@
 """The grasp state of one configuration, and verdicts on it."""
 
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...batches import (
-    PATCH_REACHES_OBJECT_EDGE, PATCH_THROUGH, GraspStateBatch, shapes_of, short_name)
+from ...batches import PATCH_REACHES_OBJECT_EDGE, PATCH_THROUGH, GraspStateBatch
+from ...fields import Row, declared, short_name, single, taken, takes_fields
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class GraspState:
-    """
-    Grasp state of one configuration; names as in ``GraspStateBatch``, ``k`` patches.
+def _of_one(number: Field[Any]) -> Field[Any]:
+    """Return the field of one configuration's state for a field of the batch."""
+    axis, *sizes = number.metadata['shape']
+    name = short_name(number.name)
+    if axis == 'P':
+        return taken(number, name, number.type, ('k', *sizes))
+    kind = Array | None if axis == 'n?' else single(number)
+    return taken(number, name, kind, (*sizes,))
 
-    ``normal_forces (k,)`` are the simulated forces along the patch normals [N],
-    ``minimal_envelope (k,)`` their largest minimal values over all load cases.
-    """
 
-    clearance: Array
-    depth: Array
-    obstacle_clearance: float
-    self_clearance: float
-    links: NDArray[np.int64]
-    flags: NDArray[np.int64]
-    points: Array
-    normals: Array
-    forces: Array
-    torques: Array
-    areas: Array
-    peak_pressures: Array
-    friction_radii: Array
-    normal_stiffness: Array
-    tangential_stiffness: Array
-    strain_energies: Array
-    von_mises: Array
-    max_deformations: Array
-    mean_deformations: Array
-    minimal_forces: Array
-    minimal_torques: Array
-    minimal_envelope: Array
-    centre_of_mass: Array
-    max_displacement: float
-    max_deformation: float
-    mean_deformation: float
-    peak_von_mises: float
-    residual: float
-    shift: Array
-    capable: bool
-    holds: bool
-    quantitative: bool
-    margin: float
-    worst_case: int
-    needed_friction: float
-    needed_force: float
-    allowed_force: float
-    held_share: float
-    strain_energy: float
-    epsilon: float
-    wrench_volume: float
-    vertices: Array | None
-    vertex_pressures: Array | None
+@takes_fields(_of_one(number) for number in declared(GraspStateBatch)
+              if number.name != 'patch_offsets')
+class GraspState(Row):
+    """Grasp state of one configuration, with ``k`` loaded patches."""
 
     @cached_property
     def normal_forces(self) -> Array:
@@ -73,38 +35,22 @@ class GraspState:
         return forces
 
 
+_FIELDS = declared(GraspState)
+
+
 def extract_state(states: GraspStateBatch, i: int) -> GraspState:
     """Return the grasp state of configuration ``i`` of a batch."""
     patches = slice(int(states.patch_offsets[i]), int(states.patch_offsets[i + 1]))
     values: dict[str, Any] = {}
-    for name, field, axis, kind in _ENTRIES:
-        array = getattr(states, field)
-        if axis == 'P':
-            values[name] = np.asarray(array[patches], kind)
-        elif axis == 'n':
-            values[name] = array[i] if kind is None else kind(array[i])
+    for number in _FIELDS:
+        array = getattr(states, number.metadata['source'])
+        if number.metadata['shape'][:1] == ('k',):
+            values[number.name] = array[patches]
+        elif number.type in (float, int, bool):
+            values[number.name] = number.type(array[i])
         else:
-            values[name] = array[i] if len(array) > i else None
+            values[number.name] = array[i] if len(array) > i else None
     return GraspState(**values)
-
-
-def _entries() -> list[tuple[str, str, str | int, type | None]]:
-    """
-    Return what fills each field of a state: field of the batch, its first axis, kind of a number.
-
-    A state has the batch's fields under their short names.
-    """
-    kinds: dict[Any, type] = {float: float, bool: bool, int: int, NDArray[np.int64]: np.int64}
-    declared = {field.name: kinds.get(field.type) for field in fields(GraspState)}
-    entries = []
-    for field, shape in shapes_of(GraspStateBatch).items():
-        name = short_name(field)
-        if name in declared:
-            entries.append((name, field, shape[0], declared[name]))
-    return entries
-
-
-_ENTRIES = _entries()
 
 
 def presses_through(state: GraspState) -> bool:

@@ -240,7 +240,7 @@ class PathFollower:
         return max(shares)
 
     def _collides(self, state: GraspState) -> bool:
-        return state.self_clearance <= 0.0 or state.obstacle_clearance <= 0.0
+        return bool(state.self_clearance <= 0.0 or state.obstacle_clearance <= 0.0)
 
     def _problem(self, state: GraspState) -> str:
         if state.self_clearance <= 0.0:
@@ -334,7 +334,7 @@ class PathFollower:
         tips = Fingertips(self._state.links, apply(self._T_palm_object, self._state.points))
         jacobian = contact_jacobian(self._hand, self._joints, tips)
         normals = self._state.normals @ self._T_palm_object[:3, :3].T
-        rates = jacobian.T @ normals.ravel()
+        rates: Array = jacobian.T @ normals.ravel()
         return rates / max(float(np.abs(rates).max()), 1e-12)
 
 

@@ -2,11 +2,13 @@
 
 from collections import UserDict
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import batches
+from ...fields import declared, short_name
 from ...hand import HandModel
 from ...transforms import cross, transform
 from ..closing.closing import HeldGrasp
@@ -95,20 +97,17 @@ def grasp_contacts(state: GraspState, hand: HandModel) -> tuple[GraspContact, ..
     """Return the loaded patches of a state."""
     return tuple(
         GraspContact(
-            link=hand.link_names[link], point=state.points[i], normal=state.normals[i],
-            force=state.minimal_forces[i], torque=state.minimal_torques[i],
-            closing_force=state.forces[i], area=float(state.areas[i]),
-            peak_pressure=float(state.peak_pressures[i]),
-            friction_radius=float(state.friction_radii[i]),
-            strain_energy=float(state.strain_energies[i]),
-            peak_von_mises=float(state.von_mises[i]), closing_torque=state.torques[i],
+            link=hand.link_names[link], **_patch_numbers(state, i),
             mean_pressure=float(state.normal_forces[i] / max(state.areas[i], 1e-12)),
-            equivalent_radius=float(np.sqrt(state.areas[i] / np.pi)),
-            normal_stiffness=float(state.normal_stiffness[i]),
-            tangential_stiffness=float(state.tangential_stiffness[i]),
-            max_deformation=float(state.max_deformations[i]),
-            mean_deformation=float(state.mean_deformations[i]), flags=int(state.flags[i]))
+            equivalent_radius=float(np.sqrt(state.areas[i] / np.pi)))
         for i, link in enumerate(state.links))
+
+
+def _patch_numbers(state: GraspState, i: int) -> dict[str, Any]:
+    """Return the numbers that a contact shares with patch ``i`` of a state, by its names."""
+    rows = {number.name: getattr(state, short_name(number.metadata['source']))[i]
+            for number in declared(GraspContact) if 'source' in number.metadata}
+    return {name: row.item() if row.ndim == 0 else row for name, row in rows.items()}
 
 
 def patch_warnings(state: GraspState, hand: HandModel) -> tuple[str, ...]:

@@ -17,8 +17,6 @@ from .reach import reach_fields
 
 Array = NDArray[np.float64]
 
-#: Numbers of a contact that are told as they are.
-CONTACT_NUMBERS = tuple(field.name for field in fields(GraspContact) if field.type is float)
 _DEFORMATION = ('max_deformation', 'mean_deformation', 'strain_energy', 'peak_von_mises',
                 'residual', 'epsilon', 'wrench_volume')
 
@@ -52,7 +50,7 @@ def grasp_to_msg(grasp: RankedGrasp, frame: GraspFrame) -> Grasp:
         joint_trajectory=trajectory_to_msg(grasp.trajectory, frame),
         grip_joint_positions=grasp.grip_positions.tolist(),
         grip_joint_efforts=grasp.grip_efforts.tolist(),
-        contacts=[_contact_to_msg(c, T_frame_object) for c in grasp.contacts],
+        contacts=[contact_to_msg(c, T_frame_object) for c in grasp.contacts],
         score=float(grasp.score),
         quality=[ScoreTerm(name=t.name, value=float(t.value), unit=t.unit,
                            weight=float(t.weight), contribution=float(t.contribution),
@@ -97,16 +95,20 @@ def trajectory_to_msg(rows: Array, frame: GraspFrame) -> JointTrajectory:
                            joint_names=list(frame.joint_names), points=points)
 
 
-def _contact_to_msg(contact: GraspContact, T_frame_object: Array) -> ContactPatch:
-    rotation = T_frame_object[:3, :3]
-    return ContactPatch(
-        link=contact.link, point=point_to_msg(apply(T_frame_object, contact.point[None])[0]),
-        normal=vector_to_msg(rotation @ contact.normal),
-        force=vector_to_msg(rotation @ contact.force),
-        torque=vector_to_msg(rotation @ contact.torque),
-        closing_force=vector_to_msg(rotation @ contact.closing_force),
-        closing_torque=vector_to_msg(rotation @ contact.closing_torque), flags=int(contact.flags),
-        **{name: float(getattr(contact, name)) for name in CONTACT_NUMBERS})
+def contact_to_msg(contact: GraspContact, T_frame_object: Array,
+                   kind: type = ContactPatch) -> ContactPatch:
+    """Return the message of a contact, in the frame of the request; ``kind`` of message."""
+    types = kind.get_fields_and_field_types()
+    return kind(**{field.name: _TO_MSG[types[field.name]](
+        getattr(contact, field.name), T_frame_object) for field in fields(contact)})
+
+
+#: How what a contact tells goes into a message, by the type of the message's field.
+_TO_MSG = {
+    'geometry_msgs/Point': lambda point, T: point_to_msg(apply(T, point[None])[0]),
+    'geometry_msgs/Vector3': lambda vector, T: vector_to_msg(T[:3, :3] @ vector),
+    'double': lambda number, T: float(number), 'uint32': lambda number, T: int(number),
+    'string': lambda text, T: text}
 
 
 def grasp_from_msg(msg: Grasp, T_frame_object: Array,

@@ -1,5 +1,8 @@
 """A ranked grasp as a client gets it: the message, read back in the object's frame."""
 
+from dataclasses import fields
+from typing import Any
+
 import numpy as np
 from geometry_msgs.msg import Wrench
 from gripsim_interfaces.msg import ContactPatch, Grasp
@@ -8,7 +11,7 @@ from numpy.typing import NDArray
 from ....core.planning.ranked_grasp import GraspContact, RankedGrasp, Robustness, ScoreTerm
 from ....core.transforms import apply, inverse
 from ..geometry import pose_from_msg, xyz
-from .grasps import CONTACT_NUMBERS, grasp_from_msg
+from .grasps import grasp_from_msg
 from .reach import reach_from_msg
 
 Array = NDArray[np.float64]
@@ -46,7 +49,7 @@ def ranked_grasp_from_msg(msg: Grasp, T_frame_object: Array,
         T_object_pregrasp=T_object_frame @ pose_from_msg(msg.pregrasp_pose),
         trajectory=trajectory, grip_positions=np.array(msg.grip_joint_positions),
         grip_efforts=np.array(msg.grip_joint_efforts),
-        contacts=tuple(_contact(contact, T_object_frame) for contact in msg.contacts),
+        contacts=tuple(contact_from_msg(contact, T_object_frame) for contact in msg.contacts),
         score=msg.score, terms=tuple(
             ScoreTerm(t.name, t.value, t.unit, t.weight, t.contribution, t.normalised)
             for t in msg.quality),
@@ -70,10 +73,16 @@ def _wrench(msg: Wrench, T_object_frame: Array) -> Array | None:
     return wrench if wrench.any() else None
 
 
-def _contact(msg: ContactPatch, T_object_frame: Array) -> GraspContact:
-    rotation = T_object_frame[:3, :3]
-    return GraspContact(
-        msg.link, apply(T_object_frame, xyz(msg.point)[None])[0], rotation @ xyz(msg.normal),
-        rotation @ xyz(msg.force), rotation @ xyz(msg.torque), rotation @ xyz(msg.closing_force),
-        closing_torque=rotation @ xyz(msg.closing_torque), flags=msg.flags,
-        **{name: getattr(msg, name) for name in CONTACT_NUMBERS})
+def contact_from_msg(msg: ContactPatch, T_object_frame: Array) -> GraspContact:
+    """Return the contact of a message, in the object's frame."""
+    types = msg.get_fields_and_field_types()
+    return GraspContact(**{field.name: _FROM_MSG.get(types[field.name], _as_it_is)(
+        getattr(msg, field.name), T_object_frame) for field in fields(GraspContact)})
+
+
+def _as_it_is(value: Any, _: Array) -> Any:
+    return value
+
+
+_FROM_MSG = {'geometry_msgs/Point': lambda point, T: apply(T, xyz(point)[None])[0],
+             'geometry_msgs/Vector3': lambda vector, T: T[:3, :3] @ xyz(vector)}

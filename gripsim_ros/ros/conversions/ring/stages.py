@@ -5,8 +5,9 @@ from gripsim_interfaces.msg import (
     Contacts, GraspStates, HandConfigurations, LinkStates, RingHeader)
 
 from ....core.batches import (
-    ConfigurationBatch, ContactBatch, GraspStateBatch, LinkStateBatch, shapes_of)
+    ConfigurationBatch, ContactBatch, GraspStateBatch, LinkStateBatch)
 from ....core.errors import ShapeError
+from ....core.fields import shapes_of
 from ..arrays import fields_from_msg, fields_to_msg
 
 CONFIGURATION_SHAPES = shapes_of(ConfigurationBatch)

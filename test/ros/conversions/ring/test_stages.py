@@ -35,7 +35,6 @@ from gripsim_ros.core.planning.task import Task  # noqa: E402
 from gripsim_ros.core.transforms import apply, from_pose, inverse, transform  # noqa: E402
 from gripsim_ros.ros import conversions  # noqa: E402
 from gripsim_ros.ros.conversions import GraspFrame, RequestReader, arrays  # noqa: E402
-from gripsim_ros.ros.conversions.requests.grasps import CONTACT_NUMBERS  # noqa: E402
 from gripsim_ros.ros.conversions.requests.misses import miss_from_msg, miss_to_msg  # noqa: E402
 from gripsim_ros.ros.conversions.requests.ranked import ranked_grasp_from_msg  # noqa: E402
 
@@ -395,7 +394,8 @@ def test_a_published_object_is_found_by_its_label_and_may_get_another_material()
 
 
 def make_grasp(rng):
-    contact = GraspContact('link', *rng.standard_normal((5, 3)), 1e-4, 2e4, 3e-3)
+    vectors = ('point', 'normal', 'force', 'torque', 'closing_force', 'closing_torque')
+    contact = GraspContact(link='link', **dict(zip(vectors, rng.standard_normal((6, 3)))))
     return RankedGrasp(
         rank=1, hypothesis=17, preshape='wide', stable=True, T_object_palm=random_pose(rng),
         T_object_pregrasp=random_pose(rng), trajectory=rng.standard_normal((5, JOINTS)),
@@ -459,7 +459,8 @@ def test_what_a_grasp_says_of_itself_survives_the_wire():
         T_object_settled=random_pose(np.random.default_rng(9)),
         robustness=Robustness(20, 0.9, 0.07, 1.4),
         limiting_load=np.random.default_rng(11).normal(size=6), epsilon=0.1, wrench_volume=0.02)
-    numbers = dict(zip(CONTACT_NUMBERS, np.random.default_rng(13).uniform(size=99)))
+    names = [field.name for field in dataclasses.fields(GraspContact) if field.type is float]
+    numbers = dict(zip(names, np.random.default_rng(13).uniform(size=99)))
     grasp = dataclasses.replace(grasp, contacts=(dataclasses.replace(
         grasp.contacts[0], closing_torque=np.array([1.0, 2.0, 3.0]), flags=18, **numbers),))
     frame = GraspFrame(Header(), T_frame_object, NAMES, np.full(JOINTS, 1.0))
@@ -473,7 +474,7 @@ def test_what_a_grasp_says_of_itself_survives_the_wire():
                  'peak_von_mises', 'residual', 'epsilon', 'wrench_volume'):
         assert getattr(back, name) == getattr(grasp, name)
     assert back.contacts[0].flags == 18
-    assert {name: getattr(back.contacts[0], name) for name in CONTACT_NUMBERS} == numbers
+    assert {name: getattr(back.contacts[0], name) for name in names} == numbers
     for name in ('force', 'closing_force', 'closing_torque'):
         np.testing.assert_allclose(getattr(back.contacts[0], name),
                                    getattr(grasp.contacts[0], name), atol=ATOL_ROUNDOFF)
