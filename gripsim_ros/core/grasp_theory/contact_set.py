@@ -6,7 +6,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ShapeError, TaskError
+from ..errors import ShapeError
+from ..options import option, Options
 from .grasp_map import contact_frames
 
 Array = NDArray[np.float64]
@@ -17,7 +18,7 @@ _FIELDS_1 = ('friction_radii', 'normal_stiffness', 'tangential_stiffness', 'max_
 
 
 @dataclass(frozen=True)
-class TorqueOptions:
+class TorqueOptions(Options, section='torques'):
     """
     How torques of contacts count beside their forces.
 
@@ -36,16 +37,8 @@ class TorqueOptions:
         A value is outside its range.
     """
 
-    length_scale: float = 0.0
-    tilting_share: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Check both."""
-        if not 0.0 <= self.length_scale < np.inf:
-            raise TaskError('torques.length_scale must be finite and not negative, '
-                            f'got {self.length_scale}')
-        if not 0.0 <= self.tilting_share <= 1.0:
-            raise TaskError(f'torques.tilting_share must be 0 to 1, got {self.tilting_share}')
+    length_scale: float = option(0.0, least=0, below=np.inf)
+    tilting_share: float = option(0.5, least=0, most=1)
 
     def scale(self, points: Array, centre_of_mass: Array) -> float:
         """Return the length that torques about a centre (3,) are divided by [m]."""

@@ -241,7 +241,7 @@ def test_the_configuration_file_holds_the_defaults():
 @pytest.mark.parametrize('values, said', [
     ({'speed': 1}, 'unknown option'), ({'forces': {'colour': 1}}, 'unknown option'),
     ({'forces': 3}, 'must be a mapping'), ({'metrics_edges': 2}, 'metrics_edges'),
-    ({'forces': {'softening': 'soft'}}, 'wrong kind')])
+    ({'forces': {'softening': 'soft'}}, "forces.softening must be above 0 .* got 'soft'")])
 def test_options_that_do_not_exist_are_refused(values, said):
     with pytest.raises(TaskError, match=said):
         MechanicsOptions.from_mapping(values)

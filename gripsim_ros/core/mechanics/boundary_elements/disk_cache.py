@@ -18,7 +18,8 @@ from threading import Lock
 import numpy as np
 
 from ...bodies import TriangleMesh
-from ...errors import MeshError, TaskError
+from ...errors import MeshError
+from ...options import option, Options
 from .body_compliance import NODE_COUNT, BodyCompliance, prepare_compliance
 
 #: Version of the numbers; part of a stored compliance's key.
@@ -34,7 +35,7 @@ _DIGEST = 'sha256'
 
 
 @dataclass(frozen=True)
-class ComplianceOptions:
+class ComplianceOptions(Options, section='compliance'):
     """
     Options of a body's own compliance and its disk cache.
 
@@ -54,19 +55,9 @@ class ComplianceOptions:
         A value is outside its range.
     """
 
-    node_count: int = NODE_COUNT
-    folder: str = ''
-    max_size: float = 1e9
-
-    def __post_init__(self) -> None:
-        """Check every field."""
-        if not (isinstance(self.node_count, int) and self.node_count >= MIN_NODES):
-            raise TaskError('compliance.node_count must be a whole number of at least '
-                            f'{MIN_NODES}, got {self.node_count!r}')
-        if not isinstance(self.folder, str):
-            raise TaskError(f'compliance.folder must be a path, got {self.folder!r}')
-        if not self.max_size >= 0.0:
-            raise TaskError(f'compliance.max_size must be 0 or more, got {self.max_size}')
+    node_count: int = option(NODE_COUNT, whole=True, least=MIN_NODES)
+    folder: str = option('', text=True)
+    max_size: float = option(1e9, least=0)
 
 
 class LazyCompliance:

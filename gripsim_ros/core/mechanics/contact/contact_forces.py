@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...errors import ShapeError, TaskError
 from ...numerics import complementarity, cholesky
+from ...options import option, Options
 from ..boundary_elements.body_compliance import BodyCompliance, NodeCorrection
 from . import bonded_layer, half_space
 from .bonded_layer import LayerCompliance
@@ -84,7 +85,7 @@ class PatchNodes:
 
 
 @dataclass(frozen=True)
-class ContactForceOptions:
+class ContactForceOptions(Options, section='forces'):
     """
     Options of the contact problem.
 
@@ -104,19 +105,9 @@ class ContactForceOptions:
         A value is outside its range.
     """
 
-    candidate_gap: float = 0.1
-    softening: float = half_space.GRID_SOFTENING
-    max_depth_ratio: float = 0.45
-
-    def __post_init__(self) -> None:
-        """Check every field."""
-        if not 0.0 <= self.candidate_gap <= 1.0:
-            raise TaskError(
-                f'forces.candidate_gap must be 0 to 1, got {self.candidate_gap}')
-        for name in ('softening', 'max_depth_ratio'):
-            if not 0.0 < getattr(self, name) <= 1.0:
-                raise TaskError(f'forces.{name} must be above 0 and at most 1, '
-                                f'got {getattr(self, name)}')
+    candidate_gap: float = option(0.1, least=0, most=1)
+    softening: float = option(half_space.GRID_SOFTENING, above=0, most=1)
+    max_depth_ratio: float = option(0.45, above=0, most=1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import batches
-from ...errors import TaskError
+from ...options import option, Options
 from .bonded_layer import LayerCompliance
 from .contact_forces import ContactForces, PatchNodes
 from .patch_moments import CENTRE, DIRECTION, near_others, RESULTANT, sum_patches, TORQUE
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class ValidityOptions:
+class ValidityOptions(Options, section='validity'):
     """
     Limits of the model; a patch beyond one is flagged.
 
@@ -50,20 +50,14 @@ class ValidityOptions:
         A value is not above 0.
     """
 
-    min_nodes: int = 7
-    max_thickness_ratio: float = 0.22
-    max_depth_ratio: float = 0.3
-    max_strain_ratio: float = 0.9
-    max_spread: float = np.deg2rad(30.0)
-    min_gap_ratio: float = 3.0
-    max_settling: float = 0.25
-    rigid_modulus: float = 2e7
-
-    def __post_init__(self) -> None:
-        """Check every field."""
-        for name, value in vars(self).items():
-            if not value > 0.0:
-                raise TaskError(f'validity.{name} must be above 0, got {value}')
+    min_nodes: int = option(7, above=0)
+    max_thickness_ratio: float = option(0.22, above=0)
+    max_depth_ratio: float = option(0.3, above=0)
+    max_strain_ratio: float = option(0.9, above=0)
+    max_spread: float = option(np.deg2rad(30.0), above=0)
+    min_gap_ratio: float = option(3.0, above=0)
+    max_settling: float = option(0.25, above=0)
+    rigid_modulus: float = option(2e7, above=0)
 
 
 @dataclass(frozen=True, eq=False)

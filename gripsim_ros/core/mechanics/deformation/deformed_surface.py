@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ...bodies import Material, TriangleMesh
-from ...errors import TaskError
+from ...options import option, Options
 from ..published.surface_rings import ring_displacements
 from .boussinesq import (SurfaceLoads, boussinesq_displacements, place_under_pads,
                          slip_displacements)
@@ -30,7 +30,7 @@ ROUNDING_FACTOR = 1.0 + 1e-9
 
 
 @dataclass(frozen=True)
-class SurfaceOptions:
+class SurfaceOptions(Options, section='surface'):
     """
     Options of the deformed surface.
 
@@ -60,28 +60,14 @@ class SurfaceOptions:
         A value is outside its range.
     """
 
-    mode: str = 'smooth'
-    volume: str = 'elastic'
+    mode: str = option('smooth', among='smooth, seed')
+    volume: str = option('elastic', among='elastic, constant')
     slip: bool = False
-    far_field_ratio: float = 4.0
-    ring_displacement: float = 1e-4
-    ring_reach: float = 0.7
-    guard_cosine: float = 0.2
-    guard_area: float = 0.1
-
-    def __post_init__(self) -> None:
-        """Check every field."""
-        for name, allowed in (('mode', ('smooth', 'seed')), ('volume', ('elastic', 'constant'))):
-            if getattr(self, name) not in allowed:
-                raise TaskError(f'surface.{name} must be {" or ".join(allowed)}, '
-                                f'got {getattr(self, name)!r}')
-        for name in ('far_field_ratio', 'ring_displacement', 'ring_reach'):
-            if not 0.0 < getattr(self, name) < np.inf:
-                raise TaskError(f'surface.{name} must be above 0, got {getattr(self, name)}')
-        for name in ('guard_cosine', 'guard_area'):
-            if not 0.0 <= getattr(self, name) < 1.0:
-                raise TaskError(
-                    f'surface.{name} must be 0 or more and below 1, got {getattr(self, name)}')
+    far_field_ratio: float = option(4.0, above=0, below=np.inf)
+    ring_displacement: float = option(1e-4, above=0, below=np.inf)
+    ring_reach: float = option(0.7, above=0, below=np.inf)
+    guard_cosine: float = option(0.2, least=0, below=1)
+    guard_area: float = option(0.1, least=0, below=1)
 
 
 @dataclass(frozen=True, eq=False)

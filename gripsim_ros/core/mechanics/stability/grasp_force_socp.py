@@ -4,22 +4,20 @@ The second-order cone programme (SOCP) of the minimal forces: unknowns, cones an
 Formulation in docs/model/stability.md.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ...errors import ShapeError, TaskError
+from ...errors import ShapeError
 from ...grasp_theory.contact_set import ContactSet, TorqueOptions
 from ...grasp_theory.grasp_map import grasp_map
 from ...numerics.socp.cone import CONE_SIZE
 from ...numerics.socp.lanes import INFEASIBLE, SOLVED, UNDECIDED
 from ...numerics.socp.solver import ConeProgramme, TOLERANCE, solve_cone_programme
-from .stability import checked_fields
+from ...options import option, Options
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -32,7 +30,7 @@ CLARABEL_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
-class MinimalForceOptions:
+class MinimalForceOptions(Options, section='minimal_forces'):
     """
     Options of the minimal forces.
 
@@ -52,26 +50,9 @@ class MinimalForceOptions:
         A value is outside its range.
     """
 
-    mode: str = 'conic'
-    sum_weight: float = 1e-5
-    passive_share: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Check every field."""
-        if self.mode not in ('conic', 'seed'):
-            raise TaskError(f'minimal_forces.mode must be conic or seed, got {self.mode!r}')
-        if not 0.0 < self.sum_weight <= 0.1:
-            raise TaskError(
-                'minimal_forces.sum_weight must be above 0 and at most 0.1, '
-                f'got {self.sum_weight}')
-        if not 0.0 <= self.passive_share < np.inf:
-            raise TaskError('minimal_forces.passive_share must be finite and not negative, '
-                            f'got {self.passive_share}')
-
-    @classmethod
-    def from_mapping(cls, values: Mapping[str, Any]) -> 'MinimalForceOptions':
-        """Return options from a mapping of field names, as read from YAML."""
-        return cls(**checked_fields(cls, values, 'minimal_forces'))
+    mode: str = option('conic', among='conic, seed')
+    sum_weight: float = option(1e-5, above=0, most=0.1)
+    passive_share: float = option(0.0, least=0, below=np.inf)
 
 
 class ForceSpace:

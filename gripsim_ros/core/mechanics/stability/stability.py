@@ -5,15 +5,14 @@ The joints are held; the object moves a little until contacts and load balance.
 Derivation, assumptions and departures: docs/model/stability.md.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ShapeError, TaskError
 from ...grasp_theory.contact_set import ContactSet, TorqueOptions
+from ...options import option, Options
 from ...transforms import from_rotation_vector
 from . import equilibrium
 from .contact_springs import ROWS, SLIDING, contact_response, contact_rows
@@ -26,7 +25,7 @@ AT_REST = np.zeros(6)
 
 
 @dataclass(frozen=True)
-class StabilityOptions:
+class StabilityOptions(Options, section='stability'):
     """
     Options of the stability analysis; the values below are the defaults of METHODS.
 
@@ -54,43 +53,13 @@ class StabilityOptions:
         A value is outside its range.
     """
 
-    max_translation: float = 2e-3
-    max_rotation: float = np.deg2rad(2.0)
-    torsional_ratio: float = 3.0
-    friction_reserve: float = 0.15
-    margin_cap: float = 5.0
-    margin_steps: int = 9
-    tolerance: float = 1e-8
-
-    def __post_init__(self) -> None:
-        """Check every field."""
-        for name in ('max_translation', 'max_rotation', 'torsional_ratio', 'tolerance'):
-            if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0.0):
-                raise TaskError(
-                    f'stability.{name} must be above 0, got {getattr(self, name)}')
-        if not 0.0 <= self.friction_reserve < 1.0:
-            raise TaskError('stability.friction_reserve must be 0 or above and below 1, '
-                            f'got {self.friction_reserve}')
-        if not (self.margin_cap == 0.0 or 1.0 <= self.margin_cap < np.inf):
-            raise TaskError(
-                f'stability.margin_cap must be 0 or at least 1, got {self.margin_cap}')
-        if not 1 <= self.margin_steps <= 50:
-            raise TaskError(
-                f'stability.margin_steps must be 1 to 50, got {self.margin_steps}')
-
-    @classmethod
-    def from_mapping(cls, values: Mapping[str, Any]) -> 'StabilityOptions':
-        """Return options from a mapping of field names, as read from YAML."""
-        return cls(**checked_fields(cls, values, 'stability'))
-
-
-def checked_fields(kind: type, values: Mapping[str, Any], section: str) -> dict[str, Any]:
-    """Return ``values`` as a dict; raise TaskError where a key is no field of ``kind``."""
-    known = [item.name for item in fields(kind)]
-    for key in values:
-        if key not in known:
-            raise TaskError(f'{section}: unknown option {key!r}; known are {", ".join(known)}')
-    return dict(values)
+    max_translation: float = option(2e-3, above=0, below=np.inf)
+    max_rotation: float = option(np.deg2rad(2.0), above=0, below=np.inf)
+    torsional_ratio: float = option(3.0, above=0, below=np.inf)
+    friction_reserve: float = option(0.15, least=0, below=1)
+    margin_cap: float = option(5.0, besides=0.0, least=1, below=np.inf)
+    margin_steps: int = option(9, least=1, most=50)
+    tolerance: float = option(1e-8, above=0, below=np.inf)
 
 
 @dataclass(frozen=True, eq=False)

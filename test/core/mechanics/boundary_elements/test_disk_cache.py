@@ -130,8 +130,8 @@ def test_compliances_are_made_for_few_poisson_ratios(given, taken):
 
 @pytest.mark.parametrize('values, said', [
     ({'node_count': 50}, 'at least 100, got 50'), ({'node_count': 1e3}, 'whole number'),
-    ({'folder': 3}, 'must be a path'), ({'max_size': -1.0}, '0 or more, got -1.0'),
-    ({'max_size': float('nan')}, '0 or more, got nan')])
+    ({'folder': 3}, 'folder must be text, got 3'), ({'max_size': -1.0}, 'at least 0, got -1.0'),
+    ({'max_size': float('nan')}, 'at least 0, got nan')])
 def test_options_out_of_range_are_refused(values, said):
     with pytest.raises(TaskError, match=said):
         ComplianceOptions(**values)

@@ -253,5 +253,5 @@ def test_springs_that_make_no_sense_are_refused(name, value):
 
 
 def test_shares_out_of_range_are_refused():
-    with pytest.raises(TaskError, match='tilting_share must be 0 to 1'):
+    with pytest.raises(TaskError, match='tilting_share must be at least 0 and at most 1'):
         TorqueOptions(tilting_share=1.5)

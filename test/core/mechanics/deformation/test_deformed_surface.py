@@ -284,7 +284,7 @@ def test_rings_end_at_their_reach():
 
 
 @pytest.mark.parametrize('values, said', [
-    ({'mode': 'rough'}, 'surface.mode must be smooth or seed'),
+    ({'mode': 'rough'}, 'surface.mode must be one of smooth, seed'),
     ({'volume': 'any'}, 'surface.volume'), ({'ring_reach': 0.0}, 'ring_reach'),
     ({'guard_area': 1.0}, 'guard_area')])
 def test_options_out_of_range_are_refused(values, said):

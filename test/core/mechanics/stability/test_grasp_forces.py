@@ -286,9 +286,9 @@ def test_joints_that_do_not_fit_are_refused(joints, message):
 
 
 @pytest.mark.parametrize('values, message', [
-    ({'mode': 'fast'}, "mode must be conic or seed, got 'fast'"),
+    ({'mode': 'fast'}, "mode must be one of conic, seed, got 'fast'"),
     ({'sum_weight': 0.0}, 'sum_weight must be above 0 and at most 0.1, got 0.0'),
-    ({'passive_share': -1.0}, 'passive_share must be finite and not negative, got -1.0'),
+    ({'passive_share': -1.0}, 'passive_share must be at least 0 and below inf, got -1.0'),
     ({'speed': 1}, "unknown option 'speed'; known are mode")])
 def test_options_out_of_range_are_refused(values, message):
     with pytest.raises(TaskError, match=message):

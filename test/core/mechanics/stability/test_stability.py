@@ -426,11 +426,11 @@ def test_patches_that_make_no_sense_are_refused(name, value, message):
 
 
 @pytest.mark.parametrize('values, message', [
-    ({'max_translation': 0.0}, 'stability.max_translation must be above 0, got 0.0'),
-    ({'margin_cap': 0.5}, 'stability.margin_cap must be 0 or at least 1, got 0.5'),
-    ({'friction_reserve': 1.0}, 'stability.friction_reserve must be 0 or above and below 1'),
-    ({'friction_reserve': -0.1}, 'stability.friction_reserve must be 0 or above and below 1'),
-    ({'margin_steps': 0}, 'stability.margin_steps must be 1 to 50, got 0'),
+    ({'max_translation': 0.0}, 'stability.max_translation must be above 0 and below inf, got 0.0'),
+    ({'margin_cap': 0.5}, 'stability.margin_cap must be 0.0 or at least 1 and below inf, got 0.5'),
+    ({'friction_reserve': 1.0}, 'stability.friction_reserve must be at least 0 and below 1'),
+    ({'friction_reserve': -0.1}, 'stability.friction_reserve must be at least 0 and below 1'),
+    ({'margin_steps': 0}, 'stability.margin_steps must be at least 1 and at most 50, got 0'),
     ({'speed': 1}, "stability: unknown option 'speed'; known are max_translation")])
 def test_options_out_of_range_are_refused(values, message):
     with pytest.raises(TaskError, match=message):
