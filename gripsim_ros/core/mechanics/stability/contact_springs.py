@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...numerics.simd import load_six, store
 
 Array = NDArray[np.float64]
+Contacts = tuple[Array, Array, Array, Array]
 
 #: Rows of a contact: the first slide and twist, the last two tilt.
 ROWS, SLIDING = 6, 4
@@ -79,96 +80,64 @@ def _fill_moment(arms: Array, rows: Array, i: int, row: int) -> None:
     rows[i, row, 3], rows[i, row, 4], rows[i, row, 5] = y * w - z * v, z * u - x * w, x * v - y * u
 
 
-@njit(cache=True)
-def contact_response(x: Array, motion: Array, start: Array, stiffness: Array, friction: float,
-                     response: Array) -> None:
-    """
-    Fill forces and tangents of one contact at the scaled twist x.
-
-    ``response`` (6, 8): column 0 the forces ``(n, t1, t2, torsion / r_e, tilts)``, columns
-    1 to 6 their derivatives by the contact's displacements, column 7 scratch.
-    """
-    response[:, :7] = 0.0
-    response[0, 0], response[4, 0], response[5, 0] = start
-    for a in range(ROWS):
-        for b in range(6):
-            response[a, 0] -= stiffness[a] * motion[a, b] * x[b]
-    if response[0, 0] <= 0.0:
-        response[:, 0] = 0.0
-        return
-    return_to_friction(friction, stiffness, response)
-
-
-@njit(cache=True)
-def return_to_friction(friction: float, stiffness: Array, response: Array) -> None:
-    """Limit the forces of springs to what the contact bears, and fill their derivatives."""
-    for a in range(ROWS):
-        for b in range(ROWS):
-            response[a, b + 1] = -stiffness[a] if a == b else 0.0
-    radial_return(1, SLIDING, friction, stiffness, response)
-    radial_return(SLIDING, ROWS, 1.0, stiffness, response)
-
-
-@njit(cache=True)
-def radial_return(first: int, last: int, share: float, stiffness: Array, response: Array) -> None:
-    """Scale trial forces back to a share of the normal force (radial return)."""
-    size = 0.0
-    for a in range(first, last):
-        size += response[a, 0] ** 2
-    size, limit = np.sqrt(size), share * response[0, 0]
-    if size <= limit:
-        return
-    for a in range(first, last):
-        response[a, 7] = response[a, 0] / size
-    for a in range(first, last):
-        direction = response[a, 7]
-        response[a, 0] = limit * direction
-        response[a, 1] = -share * stiffness[0] * direction
-        for b in range(first, last):
-            same = 1.0 if a == b else 0.0
-            response[a, b + 1] = (-limit / size * stiffness[b]
-                                  * (same - direction * response[b, 7]))
-
-
 @njit(cache=True, inline='always')
-def fill_force_changes(i: int, twist: Array, motion: Array, stiffness: Array,
-                       response: Array) -> None:
-    """Fill by how much each of a twist's six components lowers the springs' forces."""
+def trial_forces(i: int, twist: Array, contacts: Contacts, response: Array) -> tuple[
+        float, float, float, float, float, float]:
+    """Return the springs' forces of a contact at a twist, whatever friction bears."""
+    motion, _, starts, stiffness = contacts
     for a in range(ROWS):
         store((stiffness[i, a] * load_six(motion, i, a)) * twist, response, a)
+    return (_lowered(starts[i, 0], 0, response), _lowered(0.0, 1, response),
+            _lowered(0.0, 2, response), _lowered(0.0, 3, response),
+            _lowered(starts[i, 1], 4, response), _lowered(starts[i, 2], 5, response))
 
 
 @njit(cache=True, inline='always')
-def spring_force(start: float, a: int, response: Array) -> float:
-    """Return the force of spring ``a`` from its start; ``fill_force_changes`` came before."""
+def _lowered(start: float, a: int, response: Array) -> float:
     force: float = (start - response[a, 0] - response[a, 1] - response[a, 2] - response[a, 3]
                     - response[a, 4] - response[a, 5])
     return force
 
 
 @njit(cache=True, inline='always')
-def radial_return2(x: float, y: float, limit: float) -> tuple[float, float]:
-    """Return trial forces, scaled back to a limit as ``radial_return`` does."""
-    size = np.sqrt(x * x + y * y)
-    if size <= limit:
-        return x, y
-    return limit * (x / size), limit * (y / size)
-
-
-@njit(cache=True, inline='always')
-def radial_return3(x: float, y: float, z: float, limit: float) -> tuple[float, float, float]:
-    """Return trial forces, scaled back to a limit as ``radial_return`` does."""
+def radial_return(x: float, y: float, z: float, limit: float) -> tuple[float, float, float]:
+    """Return trial forces, scaled back to a limit that friction sets (radial return)."""
     size = np.sqrt(x * x + y * y + z * z)
     if size <= limit:
         return x, y, z
     return limit * (x / size), limit * (y / size), limit * (z / size)
 
 
+@njit(cache=True, inline='always')
+def contact_forces(i: int, twist: Array, contacts: Contacts, friction: float, response: Array
+                   ) -> tuple[float, float, float, float, float, float]:
+    """
+    Return the forces of a contact at the scaled twist (8,), zero where it is not pressed.
+
+    Normal, two tangents, torsion over r_e, two tilts; ``response`` (6, 8) is scratch.
+    """
+    normal, first, second, torsion, tilt, other = trial_forces(i, twist, contacts, response)
+    if normal <= 0.0:
+        return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    first, second, torsion = radial_return(first, second, torsion, friction * normal)
+    tilt, other, _ = radial_return(tilt, other, 0.0, normal)
+    return normal, first, second, torsion, tilt, other
+
+
+@njit(cache=True)
+def all_contact_forces(x: Array, contacts: Contacts, friction: float) -> Array:
+    """Return the forces (k, 6) of contacts at the scaled twist x, zero where not pressed."""
+    forces, response = np.zeros((len(contacts[2]), ROWS)), np.empty((ROWS, 8))
+    for i in range(len(forces)):
+        forces[i] = contact_forces(i, load_six(x), contacts, friction, response)
+    return forces
+
+
 @njit(cache=True, error_model='numpy')
 def fill_slip_tangent(i: int, first: int, last: int, ratio: float, share: float, stiffness: Array,
                       response: Array) -> None:
     """
-    Fill the derivatives of forces that friction limits, as ``radial_return`` does.
+    Fill the derivatives of forces that ``radial_return`` scales back to a share of the normal's.
 
     ``response`` (6, 8): columns 0 to 5 become the derivatives by the contact's displacements,
     column 7 holds the forces' direction; ``ratio`` is minus the limit over the trial forces.

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...numerics.simd import broadcast, load_six, store, store_six
-from .contact_springs import (ROWS, SLIDING, fill_force_changes, fill_slip_tangent, radial_return2,
-                              radial_return3, spring_force)
+from .contact_springs import (ROWS, SLIDING, Contacts, contact_forces, fill_slip_tangent,
+                              trial_forces)
 
 Array = NDArray[np.float64]
-Contacts = tuple[Array, Array, Array, Array]
 GraspStiffness = tuple[Contacts, Array, float, Array, float]
 
 #: Largest number of Newton steps for one load.
@@ -43,32 +42,16 @@ MIN_STIFFNESS_RATIO = 1e-8
 
 
 @njit(cache=True)
-def fill_residual_and_derivative(load: Array, grasp: GraspStiffness, response: Array,
-                                 state: Array) -> float:
+def fill_residual(load: Array, grasp: GraspStiffness, response: Array, state: Array) -> float:
     """
-    Fill the residual and its derivative at a twist; return the residual's norm.
+    Fill the residual at a twist; return its norm.
 
     ``state`` (8, 6): row 0 the residual, rows 1 to 6 its derivative, row 7 the twist.
     """
-    fill_derivative(grasp, response, state)
-    return fill_residual(load, grasp, response, state)
-
-
-@njit(cache=True)
-def fill_residual(load: Array, grasp: GraspStiffness, response: Array, state: Array) -> float:
-    """Fill the residual alone at a twist; return its norm."""
-    motion, action, starts, stiffness = grasp[0]
-    friction, twist, total = grasp[2], load_six(state, 7), load_six(load)
-    for i in range(len(starts)):
-        fill_force_changes(i, twist, motion, stiffness, response)
-        normal = spring_force(starts[i, 0], 0, response)
-        if normal <= 0.0:
-            continue
-        first, second, torsion = radial_return3(
-            spring_force(0.0, 1, response), spring_force(0.0, 2, response),
-            spring_force(0.0, 3, response), friction * normal)
-        tilt, other = radial_return2(spring_force(starts[i, 1], 4, response),
-                                     spring_force(starts[i, 2], 5, response), normal)
+    action, twist, total = grasp[0][1], load_six(state, 7), load_six(load)
+    for i in range(len(action)):
+        normal, first, second, torsion, tilt, other = contact_forces(
+            i, twist, grasp[0], grasp[2], response)
         total = total + load_six(action, i, 0) * normal
         total = total + load_six(action, i, 1) * first
         total = total + load_six(action, i, 2) * second
@@ -81,19 +64,15 @@ def fill_residual(load: Array, grasp: GraspStiffness, response: Array, state: Ar
 
 @njit(cache=True, error_model='numpy')
 def fill_derivative(grasp: GraspStiffness, response: Array, state: Array) -> None:
-    """Fill the residual's derivative alone at a twist."""
+    """Fill the residual's derivative at a twist; ``state`` as in ``fill_residual``."""
     motion, action, starts, stiffness = grasp[0]
     friction, twist = grasp[2], load_six(state, 7)
     p, q, r = broadcast(0.0), broadcast(0.0), broadcast(0.0)
     u, v, w = broadcast(0.0), broadcast(0.0), broadcast(0.0)
     for i in range(len(starts)):
-        fill_force_changes(i, twist, motion, stiffness, response)
-        normal = spring_force(starts[i, 0], 0, response)
+        normal, x, y, z, f, g = trial_forces(i, twist, grasp[0], response)
         if normal <= 0.0:
             continue
-        x, y, z = (spring_force(0.0, 1, response), spring_force(0.0, 2, response),
-                   spring_force(0.0, 3, response))
-        f, g = spring_force(starts[i, 1], 4, response), spring_force(starts[i, 2], 5, response)
         for a in range(ROWS):
             store(broadcast(0.0), response, a)
         for a in range(ROWS):
@@ -135,8 +114,12 @@ def norm6(vector: Array) -> float:
 
 
 @njit(cache=True)
-def solve6(matrix: Array, right: Array, solution: Array) -> bool:
-    """Solve 6 equations in place by elimination with row pivots; return success."""
+def solve6(matrix: Array, right: Array, solution: Array, least: float) -> bool:
+    """
+    Solve 6 equations in place by elimination with row pivots.
+
+    Returns False where a pivot is not above ``least`` of the largest entry.
+    """
     largest = 0.0
     for a in range(6):
         solution[a] = right[a]
@@ -147,7 +130,7 @@ def solve6(matrix: Array, right: Array, solution: Array) -> bool:
         for row in range(column + 1, 6):
             if abs(matrix[row, column]) > abs(matrix[pivot, column]):
                 pivot = row
-        if not abs(matrix[pivot, column]) > RELATIVE_PIVOT * largest:
+        if not abs(matrix[pivot, column]) > least * largest:
             return False
         upper = load_six(matrix, pivot)
         if pivot != column:
@@ -192,26 +175,12 @@ def elastic_stiffness(contacts: Contacts, loads: Array, rows: int) -> Array:
 @njit(cache=True)
 def is_restrained(contacts: Contacts, loads: Array) -> bool:
     """
-    Return True if the loaded contacts' stiffness is positive definite (Cholesky).
+    Return True if the loaded contacts' stiffness lets no twist go.
 
     Without their stiffness against tilting: what lies on a single finger is not held.
     """
-    matrix = elastic_stiffness(contacts, loads, SLIDING)
-    largest = 0.0
-    for a in range(6):
-        largest = max(largest, matrix[a, a])
-    for a in range(6):
-        for b in range(a + 1):
-            total = matrix[a, b]
-            for c in range(b):
-                total -= matrix[a, c] * matrix[b, c]
-            if a == b:
-                if not total > MIN_STIFFNESS_RATIO * largest:
-                    return False
-                matrix[a, a] = np.sqrt(total)
-            else:
-                matrix[a, b] = total / matrix[b, b]
-    return True
+    matrix, none = elastic_stiffness(contacts, loads, SLIDING), np.zeros(6)
+    return solve6(matrix, none, none, MIN_STIFFNESS_RATIO)
 
 
 @njit(cache=True)
@@ -265,7 +234,7 @@ def solve_equilibrium(x: Array, load: Array, grasp: GraspStiffness) -> bool:
         for a in range(6):
             store_six(damping * load_six(elastic, a) - load_six(state, a + 1), matrix, a)
         lower = False
-        if solve6(matrix, residual, step):
+        if solve6(matrix, residual, step, RELATIVE_PIVOT):
             size, lower = line_search(state, size, step, problem, response, trial)
             store_six(load_six(trial, 0), state, 0)
             store_six(load_six(trial, 7), state, 7)

@@ -15,7 +15,7 @@ from ...grasp_theory.contact_set import ContactSet, TorqueOptions
 from ...options import option, Options
 from ...transforms import from_rotation_vector
 from . import equilibrium
-from .contact_springs import ROWS, SLIDING, contact_response, contact_rows
+from .contact_springs import ROWS, SLIDING, Contacts, all_contact_forces, contact_rows
 from .margin import grow_load, judge_load_cases
 
 Array = NDArray[np.float64]
@@ -210,17 +210,15 @@ def find_equilibrium(patches: ContactSet, wrench: Array, centre_of_mass: Array, 
     return Equilibrium(float(share), x / unit - settled, forces, moments)
 
 
-def _patch_forces(patches: ContactSet, contacts: tuple[Array, Array, Array, Array],
-                  friction: float, x: Array, scale: float) -> tuple[Array, Array]:
+def _patch_forces(patches: ContactSet, contacts: Contacts, friction: float, x: Array,
+                  scale: float) -> tuple[Array, Array]:
     frames, simulated = patches.frames, patches.normal_forces
     forces, torques = np.zeros((patches.count, 3)), np.zeros((patches.count, 3))
-    response = np.empty((ROWS, 8))
-    for i in range(patches.count):
-        contact_response(x, contacts[0][i], contacts[2][i], contacts[3][i], friction, response)
-        normal, first, second, torsion = response[:4, 0]
-        forces[i] = frames[i] @ [normal, first, second]
+    for i, found in enumerate(all_contact_forces(x, contacts, friction)):
+        normal, torsion = found[0], found[3]
+        forces[i] = frames[i] @ found[:3]
         torques[i] = (patches.normals[i] * torsion * patches.friction_radii[i]
-                      + scale * response[4:, 0] @ contacts[1][i, 4:, 3:])
+                      + scale * found[4:] @ contacts[1][i, 4:, 3:])
         if simulated[i] > 0.0:
             share = normal / simulated[i]
             forces[i] += share * patches.forces[i] - normal * patches.normals[i]
@@ -288,10 +286,9 @@ def _contact_arrays(patches: ContactSet, centre_of_mass: Array, scale: float, re
 def _residual(grasp: equilibrium.GraspStiffness, start: Array, patches: ContactSet) -> float:
     """Return the relative residual at the scaled twist at which the patches were simulated."""
     total = float(np.sqrt(np.einsum('ij,ij->i', patches.forces, patches.forces)).sum())
-    wrench = np.zeros((8, 6))
-    wrench[7] = start
-    size = equilibrium.fill_residual_and_derivative(np.zeros(6), grasp, np.empty((ROWS, 8)),
-                                                    wrench)
+    state = np.zeros((8, 6))
+    state[7] = start
+    size = equilibrium.fill_residual(np.zeros(6), grasp, np.empty((ROWS, 8)), state)
     return float(size) / total if total > 0.0 else 0.0
 
 
