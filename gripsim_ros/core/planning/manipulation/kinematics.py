@@ -8,8 +8,9 @@ from scipy.optimize import lsq_linear
 from scipy.spatial.transform import Rotation
 
 from ...errors import TaskError
-from ...hand import HandModel, forward_kinematics, link_jacobians
-from ...transforms import apply, skew, transform
+from ...grasp_theory.grasp_map import grasp_map, joint_torque_map
+from ...hand import HandModel, forward_kinematics
+from ...transforms import apply, transform
 
 Array = NDArray[np.float64]
 
@@ -80,11 +81,8 @@ def contact_jacobian(hand: HandModel, joints: Array, tips: Fingertips) -> Array:
 
     Row 3i to 3i + 2: the velocity of the point of its link that lies at contact i.
     """
-    T_palm_link = forward_kinematics(hand, joints[None])[0]
-    jacobians = link_jacobians(hand, joints[None])[0]
-    rows = [jacobians[link, :3] - skew(point - T_palm_link[link, :3, 3]) @ jacobians[link, 3:]
-            for link, point in zip(tips.links, tips.points_palm)]
-    return np.concatenate(rows) if rows else np.zeros((0, len(joints)))
+    columns = joint_torque_map(hand, joints, np.eye(4), tips.links, tips.points_palm)
+    return columns.reshape(len(joints), -1, 6)[:, :, :3].reshape(len(joints), -1).T
 
 
 def object_jacobian(tips: Fingertips, centre: Array) -> Array:
@@ -94,8 +92,8 @@ def object_jacobian(tips: Fingertips, centre: Array) -> Array:
     The twist is the velocity of the point ``centre`` (3,) of the object [m/s], then the angular
     velocity [rad/s], palm's frame.
     """
-    rows = [np.hstack([np.eye(3), -skew(point - centre)]) for point in tips.points_palm]
-    return np.concatenate(rows) if rows else np.zeros((0, 6))
+    axes = np.broadcast_to(np.eye(3), (len(tips.points_palm), 3, 3))
+    return grasp_map(tips.points_palm, axes, centre, soft=False).T
 
 
 def can_follow(hand: HandModel, joints: Array, tips: Fingertips, twist: Array,

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...bodies import GraspObject
-from ...hand import HandModel, forward_kinematics, link_jacobians
+from ...grasp_theory.grasp_map import joint_torque_map
+from ...hand import HandModel
 from ...transforms import from_rotation_vector
 from ..closing.grasp_state import GraspState
 from ..hypotheses.hand_geometry import find_fingers
@@ -131,17 +132,11 @@ def balanced_joints(hand: HandModel, joints: Array, command: Array, T_object_pal
 def _contact_jacobians(hand: HandModel, joints: Array, T_object_palm: Array,
                        links: NDArray[np.int64], points: Array) -> Array:
     """Return Jacobians of points on links (k, 3, J) for the closing joints, frame object."""
-    T_palm_link = forward_kinematics(hand, joints[None])[0]
-    jacobians = link_jacobians(hand, joints[None])[0][links]
-    R_object_palm = T_object_palm[:3, :3]
-    arms = (points - T_object_palm[:3, 3]) @ R_object_palm - T_palm_link[links, :3, 3]
-    rows = jacobians[:, :3] + np.cross(
-        jacobians[:, 3:], arms[:, :, None], axisa=1, axisb=1, axisc=1)
     closing = np.zeros(len(joints))
     for finger in find_fingers(hand):
         closing[list(finger.joints)] = 1.0
-    levers: Array = np.einsum('xy,kyj->kxj', R_object_palm, rows) * closing
-    return levers
+    rows = joint_torque_map(hand, joints, T_object_palm, links, points).reshape(-1, len(links), 6)
+    return rows[:, :, :3].transpose(1, 2, 0) * closing
 
 
 def summarise(verdicts: Sequence[tuple[bool, float]]) -> Robustness:

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from ...bodies import GraspObject
 from ...bodies.scans.complete import SeenSurface
+from ...grasp_theory.grasp_map import grasp_map, joint_torque_map
 from ...grasp_theory.min_norm import min_norm
-from ...hand import HandModel, link_poses_and_jacobians
-from ...transforms import cross, skew
+from ...hand import HandModel
 from ..closing.grasp_state import GraspState
 from ..options import PlannerOptions
 from ..ranked_grasp import ScoreTerm
@@ -85,17 +85,8 @@ def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: Gr
     state : GraspState
         Its minimal forces act on the object.
     """
-    T_palm_link, jacobians = (rows[0] for rows in link_poses_and_jacobians(hand, joints[None]))
-    R_palm_object = T_object_palm[:3, :3].T
-    efforts = np.zeros(len(joints))
-    for link, point, force, torque in zip(state.links, state.points, state.minimal_forces,
-                                          state.minimal_torques):
-        p_palm = R_palm_object @ (point - T_object_palm[:3, 3])
-        f_palm, m_palm = R_palm_object @ force, R_palm_object @ torque
-        lever = p_palm - T_palm_link[link, :3, 3]
-        efforts += jacobians[link, :3].T @ f_palm
-        efforts += jacobians[link, 3:].T @ (m_palm + cross(lever, f_palm))
-    return efforts
+    torque_map = joint_torque_map(hand, joints, T_object_palm, state.links, state.points)
+    return torque_map @ np.hstack([state.minimal_forces, state.minimal_torques]).ravel()
 
 
 def unbalance_and_spread(state: GraspState, reference: ScoreReference) -> tuple[float, float]:
@@ -184,10 +175,9 @@ def _spread(state: GraspState, radius: float) -> float:
     """
     if not len(state.points):
         return 0.0
-    arms = (state.points - state.centre_of_mass) / radius
-    grasp_map = np.empty((6, len(arms), 3))
-    grasp_map[:3], grasp_map[3:] = np.eye(3)[:, None], skew(arms).swapaxes(0, 1)
-    values = np.linalg.svd(grasp_map.reshape(6, -1), compute_uv=False)
+    axes = np.broadcast_to(np.eye(3), (len(state.points), 3, 3))
+    columns = grasp_map(state.points / radius, axes, state.centre_of_mass / radius, soft=False)
+    values = np.linalg.svd(columns, compute_uv=False)
     return float(values[5]) if len(values) > 5 else 0.0
 
 
