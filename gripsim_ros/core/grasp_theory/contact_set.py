@@ -1,20 +1,20 @@
 """The loaded patches of one grasp, as stability and minimal forces see them."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..batches import shaped, shapes_of
 from ..errors import ShapeError
 from ..options import option, Options
 from .grasp_map import contact_frames
 
 Array = NDArray[np.float64]
 
-_FIELDS_3 = ('points', 'normals', 'forces', 'torques')
-_ROCKING = {'rocking': (2, 6), 'rocking_stiffness': (2,)}
-_FIELDS_1 = ('friction_radii', 'normal_stiffness', 'tangential_stiffness', 'max_normal_forces')
+_ABOVE_0 = ('normal_stiffness', 'tangential_stiffness')
+_NOT_NEGATIVE = ('friction_radii', 'max_normal_forces', 'rocking_stiffness')
 
 
 @dataclass(frozen=True)
@@ -81,47 +81,35 @@ class ContactSet:
         radius negative.
     """
 
-    points: Array
-    normals: Array
-    forces: Array
-    torques: Array
-    friction_radii: Array
-    normal_stiffness: Array
-    tangential_stiffness: Array
-    max_normal_forces: Array
-    passive: NDArray[np.bool_]
-    rocking: Array = field(default_factory=lambda: np.zeros(0))
-    rocking_stiffness: Array = field(default_factory=lambda: np.zeros(0))
+    points: Array = shaped('k', 3)
+    normals: Array = shaped('k', 3)
+    forces: Array = shaped('k', 3)
+    torques: Array = shaped('k', 3)
+    friction_radii: Array = shaped('k')
+    normal_stiffness: Array = shaped('k')
+    tangential_stiffness: Array = shaped('k')
+    max_normal_forces: Array = shaped('k')
+    passive: NDArray[np.bool_] = shaped('k')
+    rocking: Array = shaped('k', 2, 6, default=None)                # by __post_init__
+    rocking_stiffness: Array = shaped('k', 2, default=None)
 
     def __post_init__(self) -> None:
         """Check every field."""
         count = len(np.atleast_1d(self.friction_radii))
-        for name, shape in _ROCKING.items():
-            if not np.size(getattr(self, name)):
-                object.__setattr__(self, name, np.zeros((count, *shape)))
-        for names, shape in ((_FIELDS_3, (count, 3)), (_FIELDS_1, (count,)),
-                             (('rocking',), (count, 2, 6)),
-                             (('rocking_stiffness',), (count, 2))):
-            for name in names:
-                rows = np.asarray(getattr(self, name), float, order='C')
-                if rows.shape != shape:
-                    raise ShapeError(f'patches.{name} must be {shape}, got {rows.shape}')
-                bound = name == 'max_normal_forces'
-                if np.isnan(rows).any() if bound else not np.isfinite(rows).all():
-                    raise ShapeError(f'patches.{name} must be finite, got {rows.tolist()}')
-                object.__setattr__(self, name, rows)
-        passive = np.asarray(self.passive, bool)
-        if passive.shape != (count,):
-            raise ShapeError(f'patches.passive must be {(count,)}, got {passive.shape}')
-        object.__setattr__(self, 'passive', passive)
-        for name in ('normal_stiffness', 'tangential_stiffness'):
-            if (getattr(self, name) <= 0.0).any():
-                raise ShapeError(
-                    f'patches.{name} must be above 0, got {getattr(self, name).tolist()}')
-        for name in ('friction_radii', 'max_normal_forces', 'rocking_stiffness'):
-            if (getattr(self, name) < 0.0).any():
-                raise ShapeError(
-                    f'patches.{name} must not be negative, got {getattr(self, name).tolist()}')
+        for name, (_, *others) in shapes_of(ContactSet).items():
+            shape, given = (count, *others), getattr(self, name)
+            rows = np.zeros(shape) if given is None else np.asarray(
+                given, bool if name == 'passive' else float, order='C')
+            if rows.shape != shape:
+                raise ShapeError(f'patches.{name} must be {shape}, got {rows.shape}')
+            bound = name == 'max_normal_forces'
+            if np.isnan(rows).any() if bound else not np.isfinite(rows).all():
+                raise ShapeError(f'patches.{name} must be finite, got {rows.tolist()}')
+            if name in _ABOVE_0 and (rows <= 0.0).any():
+                raise ShapeError(f'patches.{name} must be above 0, got {rows.tolist()}')
+            if name in _NOT_NEGATIVE and (rows < 0.0).any():
+                raise ShapeError(f'patches.{name} must not be negative, got {rows.tolist()}')
+            object.__setattr__(self, name, rows)
 
     @property
     def count(self) -> int:

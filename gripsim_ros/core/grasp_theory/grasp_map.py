@@ -5,14 +5,13 @@ A contact frame is ``[n, t1, t2]`` with n into the object. Wrenches are force
 then torque about the centre of mass, of what acts *on* the object, frame object.
 """
 
-from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
 from ..batches import LOAD_CASE_WIDTH
 from ..errors import ShapeError
 from ..hand import HandModel, link_poses_and_jacobians
-from ..transforms import from_rotation_vector, skew
+from ..transforms import cross, from_rotation_vector, skew
 
 Array = NDArray[np.float64]
 
@@ -51,35 +50,13 @@ def contact_frames(normals: Array) -> Array:
     normals = np.asarray(normals, float)
     if normals.ndim != 2 or normals.shape[1] != 3:
         raise ShapeError(f'contact normals must be (k, 3), got {normals.shape}')
-    frames, unit = _frames(np.ascontiguousarray(normals), np.hypot(normals[:, 1], normals[:, 0]))
-    if not unit:
-        lengths = np.linalg.norm(normals, axis=1).tolist()
-        raise ShapeError(f'contact normals must have length 1, got {lengths}')
-    return frames
-
-
-@njit(cache=True, error_model='numpy')
-def _frames(normals: Array, sines: Array) -> tuple[Array, bool]:
-    """Return contact frames, given the sines to the z axis, and whether normals are unit."""
-    first, frames, unit = np.zeros((len(normals), 3)), np.empty((len(normals), 3, 3)), True
-    parallel = False
-    for i in range(len(normals)):
-        x, y, z = normals[i, 0], normals[i, 1], normals[i, 2]
-        unit = unit and abs(np.sqrt(x * x + y * y + z * z) - 1.0) < UNIT_TOLERANCE
-        first[i, 0], first[i, 1] = y, -x
-        if sines[i] < PARALLEL_SINE:
-            parallel = True
-            first[i, 0], first[i, 1], first[i, 2] = y * 0.0 - z * 0.0, z - x * 0.0, x * 0.0 - y
-    for i in range(len(normals)):
-        x, y, z = normals[i, 0], normals[i, 1], normals[i, 2]
-        u, v, w = first[i, 0], first[i, 1], first[i, 2]
-        sine = np.sqrt(u * u + v * v + w * w) if parallel else sines[i]
-        u, v, w = u / sine, v / sine, w / sine
-        frames[i, 0, 0], frames[i, 1, 0], frames[i, 2, 0] = x, y, z
-        frames[i, 0, 1], frames[i, 1, 1], frames[i, 2, 1] = u, v, w
-        frames[i, 0, 2], frames[i, 1, 2], frames[i, 2, 2] = (y * w - z * v, z * u - x * w,
-                                                             x * v - y * u)
-    return frames, unit
+    lengths = np.linalg.norm(normals, axis=1)
+    if not (np.abs(lengths - 1.0) < UNIT_TOLERANCE).all():
+        raise ShapeError(f'contact normals must have length 1, got {lengths.tolist()}')
+    parallel = np.hypot(normals[:, 1], normals[:, 0]) < PARALLEL_SINE
+    first = cross(normals, np.where(parallel[:, None], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]))
+    first /= np.linalg.norm(first, axis=1)[:, None]
+    return np.stack([normals, first, cross(normals, first)], axis=2)
 
 
 def grasp_map(points: Array, frames: Array, centre_of_mass: Array, soft: bool = True) -> Array:
@@ -144,22 +121,9 @@ def load_wrenches(load_cases: Array, mass: float, centre_of_mass: Array) -> Arra
     load_cases = np.asarray(load_cases, float)
     if load_cases.ndim != 2 or load_cases.shape[1] != LOAD_CASE_WIDTH:
         raise ShapeError(f'load cases must be (c, {LOAD_CASE_WIDTH}), got {load_cases.shape}')
-    # Copies, since numba takes what may not be written for another type.
-    return _wrenches(load_cases.copy(), float(mass), np.array(centre_of_mass, float))
-
-
-@njit(cache=True)
-def _wrenches(load_cases: Array, mass: float, centre: Array) -> Array:
-    wrenches = np.empty((len(load_cases), 6))
-    for c in range(len(load_cases)):
-        u, v, w = load_cases[c, 3], load_cases[c, 4], load_cases[c, 5]
-        wrenches[c, 0] = mass * load_cases[c, 0] + u
-        wrenches[c, 1] = mass * load_cases[c, 1] + v
-        wrenches[c, 2] = mass * load_cases[c, 2] + w
-        wrenches[c, 3] = load_cases[c, 6] - (centre[1] * w - centre[2] * v)
-        wrenches[c, 4] = load_cases[c, 7] - (centre[2] * u - centre[0] * w)
-        wrenches[c, 5] = load_cases[c, 8] - (centre[0] * v - centre[1] * u)
-    return wrenches
+    forces = mass * load_cases[:, :3] + load_cases[:, 3:6]
+    moments = load_cases[:, 6:] - cross(np.asarray(centre_of_mass), load_cases[:, 3:6])
+    return np.hstack([forces, moments])
 
 
 def joint_torque_map(hand: HandModel, joint_positions: Array, T_object_palm: Array,
@@ -195,24 +159,9 @@ def joint_torque_map(hand: HandModel, joint_positions: Array, T_object_palm: Arr
     count, joints = len(links), len(hand.joint_names)
     velocities = rotation @ jacobians[0][links].reshape(count, 2, 3, joints)
     arms = points - ((rotation @ T_palm_link[0][links, :3, 3, None])[..., 0] + origin)
-    return _torques(np.ascontiguousarray(velocities), np.ascontiguousarray(arms))
-
-
-@njit(cache=True)
-def _torques(velocities: Array, arms: Array) -> Array:
-    """Return the map of the velocities (k, 2, 3, J) of links and the arms (k, 3) of points."""
-    count, joints = len(arms), velocities.shape[3]
-    torque_map = np.empty((joints, 6 * count))
-    for k in range(count):
-        x, y, z = arms[k, 0], arms[k, 1], arms[k, 2]
-        for j in range(joints):
-            u, v, w = velocities[k, 1, 0, j], velocities[k, 1, 1, j], velocities[k, 1, 2, j]
-            torque_map[j, 6 * k] = velocities[k, 0, 0, j] + (v * z - w * y)
-            torque_map[j, 6 * k + 1] = velocities[k, 0, 1, j] + (w * x - u * z)
-            torque_map[j, 6 * k + 2] = velocities[k, 0, 2, j] + (u * y - v * x)
-            for a in range(3):
-                torque_map[j, 6 * k + 3 + a] = velocities[k, 1, a, j]
-    return torque_map
+    turning = velocities[:, 1].swapaxes(1, 2)
+    moving = velocities[:, 0].swapaxes(1, 2) + cross(turning, arms[:, None])
+    return np.concatenate([moving, turning], axis=2).swapaxes(0, 1).reshape(joints, 6 * count)
 
 
 def turned_loads(load_cases: Array, settled: Array) -> Array:

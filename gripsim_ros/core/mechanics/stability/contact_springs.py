@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...numerics.simd import load_six, store
+from ...transforms import cross
 
 Array = NDArray[np.float64]
 Contacts = tuple[Array, Array, Array, Array]
@@ -17,7 +18,6 @@ Contacts = tuple[Array, Array, Array, Array]
 ROWS, SLIDING = 6, 4
 
 
-@njit(cache=True, error_model='numpy')
 def contact_rows(frames: Array, arms: Array, radii: Array, rocking: Array, normals: Array,
                  forces: Array, torques: Array, scale: float, rocking_share: float
                  ) -> tuple[Array, Array]:
@@ -41,43 +41,20 @@ def contact_rows(frames: Array, arms: Array, radii: Array, rocking: Array, norma
         Length of a unit of rotation [m], and share of its extent over which the centre of
         pressure moves [-].
     """
-    motion, action = np.zeros((len(arms), ROWS, 6)), np.zeros((len(arms), ROWS, 6))
-    for i in range(len(arms)):
-        turn = radii[i] / scale
-        for a in range(3):
-            for c in range(3):
-                motion[i, c, a] = frames[i, a, c]
-            motion[i, 3, 3 + a] = frames[i, a, 0] * turn
-            for t in range(2):
-                motion[i, SLIDING + t, a] = rocking_share * rocking[i, t, a]
-        for row in range(ROWS):
-            if row != 3:
-                _fill_moment(arms, motion, i, row)
-                for a in range(3, 6):
-                    motion[i, row, a] /= scale
-        for row in range(SLIDING):
-            for a in range(6):
-                action[i, row, a] = motion[i, row, a]
-        for t in range(2):
-            for a in range(3, 6):
-                action[i, SLIDING + t, a] = rocking_share * rocking[i, t, a] / scale
-                motion[i, SLIDING + t, a] = (action[i, SLIDING + t, a]
-                                             + motion[i, SLIDING + t, a])
-        if normals[i] > 0.0:
-            for a in range(3):
-                action[i, 0, a] = forces[i, a] / normals[i]
-            _fill_moment(arms, action, i, 0)
-            for a in range(3):
-                action[i, 0, 3 + a] = (action[i, 0, 3 + a] + torques[i, a] / normals[i]) / scale
+    springs = rocking_share * rocking
+    ways = np.concatenate([frames.swapaxes(1, 2), np.zeros((len(arms), 1, 3)), springs[:, :, :3]],
+                          axis=1)
+    motion = np.concatenate([ways, cross(arms[:, None], ways)], axis=2)
+    motion[:, 3, 3:] = frames[:, :, 0] * radii[:, None]
+    action = motion.copy()
+    action[:, SLIDING:, :3], action[:, SLIDING:, 3:] = 0.0, springs[:, :, 3:]
+    motion[:, SLIDING:, 3:] += springs[:, :, 3:]
+    pressed = normals > 0.0
+    wrenches = np.hstack([forces, cross(arms, forces) + torques])
+    action[pressed, 0] = wrenches[pressed] / normals[pressed, None]
+    for rows in (motion, action):
+        rows[:, :, 3:] /= scale
     return motion, action
-
-
-@njit(cache=True)
-def _fill_moment(arms: Array, rows: Array, i: int, row: int) -> None:
-    """Fill the last three numbers of a row: the moment of the first three."""
-    x, y, z = arms[i, 0], arms[i, 1], arms[i, 2]
-    u, v, w = rows[i, row, 0], rows[i, row, 1], rows[i, row, 2]
-    rows[i, row, 3], rows[i, row, 4], rows[i, row, 5] = y * w - z * v, z * u - x * w, x * v - y * u
 
 
 @njit(cache=True, inline='always')

@@ -202,7 +202,7 @@ def test_a_plate_turns_out_where_pressures_have_moved_aside_and_friction_slips()
 
 def test_without_a_share_tilting_meets_no_moment():
     patches, wrench = in_line(), turning(1e-2)
-    bare = replace(patches, rocking=np.zeros(0), rocking_stiffness=np.zeros(0))
+    bare = replace(patches, rocking=None, rocking_stiffness=None)
     none = judge_stability(patches, wrench, ORIGIN, FRICTION,
                            torques=TorqueOptions(tilting_share=0.0))
     assert none.margin == judge_stability(bare, wrench, ORIGIN, FRICTION).margin
