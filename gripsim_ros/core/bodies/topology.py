@@ -21,11 +21,24 @@ class EdgeTable:
         Faces at each edge.
     forward : (F, 3) bool
         Whether the side leads from the lower to the higher vertex.
+    keys : (E,) int
+        Lower vertex of each edge times ``base``, and the higher one; rising.
+    base : int
+        Above all vertices.
     """
 
     edge_of_side: IntArray
     counts: IntArray
     forward: NDArray[np.bool_]
+    keys: IntArray
+    base: int
+
+    def counts_between(self, first: IntArray, second: IntArray) -> IntArray:
+        """Return how many faces there are at the edges between vertices ``first, second (n,)``."""
+        keys = np.minimum(first, second) * self.base + np.maximum(first, second)
+        place = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
+        counts: IntArray = np.where(self.keys[place] == keys, self.counts[place], 0)
+        return counts
 
     def pairs(self) -> tuple[IntArray, NDArray[np.bool_]]:
         """Return the faces (m, 2) at edges of two, and whether their windings agree (m,)."""
@@ -58,9 +71,10 @@ def edge_table(faces: IntArray) -> EdgeTable:
     """Return the edges of ``faces (F, 3)``."""
     heads = np.roll(faces, -1, axis=1)
     low, high = np.minimum(faces, heads), np.maximum(faces, heads)
-    keys = (low * (int(faces.max()) + 1) + high).ravel()
-    _, edge_of_side, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    return EdgeTable(edge_of_side.reshape(-1, 3), counts, faces < heads)
+    base = int(faces.max()) + 1
+    keys, edge_of_side, counts = np.unique(
+        (low * base + high).ravel(), return_inverse=True, return_counts=True)
+    return EdgeTable(edge_of_side.reshape(-1, 3), counts, faces < heads, keys, base)
 
 
 def open_sides(table: EdgeTable, labels: IntArray) -> NDArray[np.bool_]:

@@ -1,9 +1,11 @@
 """Steps that make a raw triangle surface clean: each returns a draft and says what it did."""
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
 from ...errors import MeshError
@@ -129,7 +131,7 @@ def drop_duplicate_faces(draft: Draft, walls: bool) -> Draft:
 
 def drop_loose_degenerate_faces(draft: Draft) -> Draft:
     """Return the draft without faces of no height that the surface does not need."""
-    low = face_heights(draft) <= DEGENERATE_HEIGHT * draft.diagonal
+    low = face_heights(draft.vertices, draft.faces) <= DEGENERATE_HEIGHT * draft.diagonal
     if not low.any():
         return draft
     table = edge_table(draft.faces)
@@ -146,12 +148,12 @@ def _dropped(draft: Draft, bad: NDArray[np.bool_], noun: str) -> Draft:
         draft.faces[~bad], f'dropped {plural(int(bad.sum()), noun)}')
 
 
-def face_heights(draft: Draft) -> FloatArray:
-    """Return the smallest height (F,) of each face [m]."""
-    corners = draft.vertices[draft.faces]
-    sides = np.roll(corners, -1, axis=1) - corners
-    longest = np.sqrt(row_dot(sides, sides).max(axis=1))
-    doubled = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
+def face_heights(vertices: FloatArray, faces: IntArray) -> FloatArray:
+    """Return the smallest height (...,) of each of the faces (..., 3) [m]."""
+    corners = vertices[faces]
+    sides = np.roll(corners, -1, axis=-2) - corners
+    longest = np.sqrt(row_dot(sides, sides).max(axis=-1))
+    doubled = np.linalg.norm(np.cross(sides[..., 0, :], sides[..., 1, :]), axis=-1)
     heights: FloatArray = doubled / np.where(longest > 0.0, longest, 1.0)
     return heights
 
@@ -241,67 +243,78 @@ def turn_out_degenerate_faces(draft: Draft) -> Draft:
     The corner of such a face that lies on its longest side splits the face across that
     side: the two faces swap their common edge.
     """
+    limit = CRACK_HEIGHT * draft.diagonal
     faces, turned = draft.faces.copy(), 0
+    low = face_heights(draft.vertices, faces) <= limit
     for _ in range(MAX_ROUNDS):
-        low = np.flatnonzero(face_heights(draft.with_faces(faces))
-                             <= CRACK_HEIGHT * draft.diagonal)
-        if not low.size:
+        if not low.any():
             break
-        swapped = _swap_longest_sides(draft.vertices, faces, low)
-        if not swapped:
+        swapped = _swap_longest_sides(draft.vertices, faces, np.flatnonzero(low))
+        if not len(swapped):
             break
-        turned += swapped
-        faces = faces[(faces >= 0).all(axis=1)]
+        turned += len(swapped)
+        low[swapped] = face_heights(draft.vertices, faces[swapped]) <= limit
+        kept = (faces >= 0).all(axis=1)
+        faces, low = faces[kept], low[kept]
     if not turned or not len(faces):
         return draft
     return draft.with_faces(faces, f'took out {plural(turned, "degenerate face")}')
 
 
-def _swap_longest_sides(vertices: FloatArray, faces: IntArray, low: IntArray) -> int:
-    """Swap the longest side of faces ``low`` in place; cancelled faces become -1."""
-    table = edge_table(faces)
-    around = _faces_by_edge(table)
-    done: set[int] = set()
-    swapped = 0
-    for face in low.tolist():
-        corners = vertices[faces[face]]
-        lengths = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
-        side = int(np.argmax(lengths))
-        pair = around.get(int(table.edge_of_side[face, side]), [])
-        other = next((f for f in pair if f != face), None)
-        near = {face, other, *table_neighbours(table, around, face, other)}
-        if len(pair) != 2 or other is None or near & done:
+def _swap_longest_sides(vertices: FloatArray, faces: IntArray, low: IntArray) -> IntArray:
+    """
+    Swap the longest side of faces ``low`` in place; cancelled faces become -1.
+
+    A swap takes the faces about it; others that need one of these wait for the next round.
+    Returns the pairs of faces (n, 2) that were swapped.
+    """
+    region = _touching(faces, _touching(faces, low))
+    local = faces[region]
+    table = edge_table(local)
+    mine, other, corners = _quads(vertices, local, table, np.searchsorted(region, low))
+    around = csr_matrix((np.ones(local.size), table.edge_of_side.ravel(),
+                         np.arange(0, local.size + 1, 3)))
+    about = (around[mine] + around[other]) @ around.T
+    met = table.counts_between(corners[:, 2], corners[:, 3])
+    taken, changes = np.zeros(len(local), dtype=bool), Counter[frozenset[int]]()
+    swapped: list[int] = []
+    for i, (a, b, c, d) in enumerate(corners.tolist()):
+        needed = about.indices[about.indptr[i]:about.indptr[i + 1]]
+        if taken[needed].any() or (c != d and met[i] + changes[frozenset((c, d))] > 0):
             continue
-        if _swap(faces, face, side, other):
-            swapped += 1
-            done |= near
-    return swapped
+        local[mine[i]], local[other[i]] = ((a, d, c), (d, b, c)) if c != d else (-1, -1)
+        gone = ((a, b),) if c != d else ((a, b), (b, c), (c, a))
+        changes.subtract({frozenset(edge): 2 for edge in gone})
+        if c != d:
+            changes[frozenset((c, d))] += 2
+        taken[needed] = True
+        swapped.append(i)
+    faces[region] = local
+    pairs: IntArray = region[np.stack([mine, other], axis=1)[swapped]]
+    return pairs
 
 
-def _faces_by_edge(table: EdgeTable) -> dict[int, list[int]]:
-    around: dict[int, list[int]] = {}
-    for side, edge in enumerate(table.edge_of_side.ravel().tolist()):
-        around.setdefault(edge, []).append(side // 3)
-    return around
+def _touching(faces: IntArray, chosen: IntArray) -> IntArray:
+    """Return the faces that share a vertex with those chosen, in their order."""
+    met = np.zeros(int(faces.max()) + 1, dtype=bool)
+    met[faces[chosen]] = True
+    return np.flatnonzero(met[faces].any(axis=1))
 
 
-def table_neighbours(
-        table: EdgeTable, around: dict[int, list[int]], *faces: int | None) -> set[int]:
-    """Return the faces that share an edge with any of ``faces``."""
-    return {other for face in faces if face is not None
-            for edge in table.edge_of_side[face].tolist() for other in around[edge]}
+def _quads(vertices: FloatArray, faces: IntArray, table: EdgeTable,
+           low: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """
+    Return the faces ``low`` with one face across their longest side, these, and the corners.
 
-
-def _swap(faces: IntArray, face: int, side: int, other: int) -> bool:
-    a, b, c = (int(faces[face, (side + k) % 3]) for k in range(3))
-    d = next((int(v) for v in faces[other] if v not in (a, b)), None)
-    if d is None:
-        return False
-    if d == c:
-        faces[[face, other]] = -1
-        return True
-    present = ((faces == c).any(axis=1) & (faces == d).any(axis=1)).any()
-    if present:
-        return False
-    faces[face], faces[other] = (a, d, c), (d, b, c)
-    return True
+    Corners (n, 4): the ends of that side, the one opposite to it, that of the face across.
+    """
+    corners = vertices[faces[low]]
+    side = np.argmax(np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2), axis=1)
+    edge = table.edge_of_side[low, side]
+    paired = table.counts[edge] == 2
+    low, side, edge = low[paired], side[paired], edge[paired]
+    both = np.bincount(table.edge_of_side.ravel(), np.repeat(np.arange(len(faces)), 3))
+    across = both[edge].astype(np.int64) - low
+    own = faces[low[:, None], (side[:, None] + np.arange(3)) % 3]
+    last = faces[across].sum(axis=1) - own[:, 0] - own[:, 1]
+    return low, across, np.column_stack([own, last])

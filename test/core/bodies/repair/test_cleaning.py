@@ -1,11 +1,13 @@
 """Steps of the repair of meshes, each on the least mesh that needs it."""
 
+from degenerate_faces import degenerate_draft, mesh_of_chains, slow_turn_out_degenerate_faces
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 import trimesh
 
-from gripsim_ros.core.bodies import repair_mesh
+from gripsim_ros.core.bodies import repair_mesh, shapes, topology
+from gripsim_ros.core.bodies.repair import cleaning
 from gripsim_ros.core.bodies.repair.cleaning import (
     Draft, drop_duplicate_faces, drop_loose_degenerate_faces, turn_out_degenerate_faces)
 from gripsim_ros.core.bodies.repair.holes import MAX_TRIANGULATED_LOOP
@@ -68,6 +70,33 @@ def test_two_faces_without_height_on_the_same_corners_take_each_other_out():
 def test_what_cannot_be_split_stays(faces):
     given = draft(faces)
     assert turn_out_degenerate_faces(given) is given
+
+
+@pytest.mark.parametrize('first', range(0, 120, 30))
+def test_degenerate_faces_go_as_if_one_looked_at_every_face_each_time(first):
+    turned = 0
+    for seed in range(first, first + 30):
+        given = degenerate_draft(seed)
+        cleaned, expected = turn_out_degenerate_faces(given), slow_turn_out_degenerate_faces(given)
+        assert_array_equal(cleaned.faces, expected.faces)
+        assert cleaned.repairs == expected.repairs
+        turned += bool(expected.repairs)
+    assert turned > 20
+
+
+def test_edges_are_looked_up_about_degenerate_faces_alone(monkeypatch):
+    sizes = []
+
+    def counted(faces):
+        sizes.append(len(faces))
+        return topology.edge_table(faces)
+    monkeypatch.setattr(cleaning, 'edge_table', counted)
+    ball = shapes.sphere(0.04, 0.004)
+    given = mesh_of_chains(ball, 10, np.random.default_rng(1))
+    assert turn_out_degenerate_faces(given).is_closed()
+    looked_up = sizes[:-1]          # the last are the edges of all, for being closed
+    assert 1 < len(looked_up) <= cleaning.MAX_ROUNDS
+    assert max(looked_up) < 0.2 * len(given.faces)
 
 
 def test_a_hole_with_many_corners_is_closed_by_a_fan():
