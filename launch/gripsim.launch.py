@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, SetEnvironmentVariable
 from launch.substitutions import LaunchConfiguration
@@ -19,22 +18,14 @@ PROFILE = 'FASTRTPS_DEFAULT_PROFILES_FILE'
 PROFILE_MEMORY = 'RMW_FASTRTPS_USE_QOS_FROM_XML'
 
 
-def is_installed(package):
-    """Tell whether a ROS package is there."""
-    try:
-        get_package_share_directory(package)
-    except PackageNotFoundError:
-        return False
-    return True
-
-
 def start_nodes(context):
     """Return the four nodes, those of the hand, and what RViz needs."""
     namespace = LaunchConfiguration('namespace').perform(context)
     use_rviz = LaunchConfiguration('use_rviz').perform(context) == 'true'
-    use_sim_time = LaunchConfiguration('use_sim_time').perform(context) == 'true'
-    with_state_publisher = use_rviz and is_installed('robot_state_publisher')
+    publish_tf = LaunchConfiguration('publish_tf').perform(context) == 'true'
     hardware = LaunchConfiguration('hardware').perform(context)
+    use_sim_time = {'true': True, 'false': False, 'auto': hardware == 'sim'}[
+        LaunchConfiguration('use_sim_time').perform(context)]
     arm = LaunchConfiguration('arm').perform(context)
     names = (*NODES, *HAND_NODES[hardware], *(('arm_planner',) if arm else ()))
     addresses = {name: LaunchConfiguration(name).perform(context)
@@ -45,8 +36,10 @@ def start_nodes(context):
                            'simulated': hardware == 'sim'},
         'sdh_driver': {name: address for name, address in addresses.items() if address},
         'arm_planner': {'arm_config': arm},
-        'forward_kinematics': {'publish_tf': use_rviz and not with_state_publisher},
+        'sdh_simulator': {'publish_clock': use_sim_time},
+        'forward_kinematics': {'publish_tf': publish_tf and hardware != 'none'},
         'grasp_planner': {
+            'publish_tf': publish_tf and hardware == 'none',
             **({'arm_service': 'choose_by_arm'} if arm else {}),
             'object': LaunchConfiguration('object').perform(context),
             'object_scale': float(LaunchConfiguration('scale').perform(context)),
@@ -59,23 +52,12 @@ def start_nodes(context):
         ros_arguments=['--enclave', f'{enclaves}/{name}'] if enclaves else None,
         respawn=LaunchConfiguration('respawn').perform(context) == 'true',
         respawn_delay=RESPAWN_DELAY, output='screen') for name in names]
-    if with_state_publisher:
-        actions.append(state_publisher(namespace, use_sim_time))
     if use_rviz:
+        view = 'gripsim.rviz' if hardware == 'none' else 'gripsim_live.rviz'
         actions.append(Node(package='rviz2', executable='rviz2', namespace=namespace,
-                            arguments=['-d', str(SHARE / 'config' / 'gripsim.rviz')],
+                            arguments=['-d', str(SHARE / 'config' / view)],
                             parameters=[{'use_sim_time': use_sim_time}], output='screen'))
     return actions
-
-
-def state_publisher(namespace, use_sim_time):
-    """Return the node that publishes the frames of the hand's links."""
-    from launch_ros.parameter_descriptions import ParameterValue
-    description = (SHARE / 'urdf' / 'sdh.urdf').read_text()
-    return Node(
-        package='robot_state_publisher', executable='robot_state_publisher', namespace=namespace,
-        parameters=[{'robot_description': ParameterValue(description, value_type=str),
-                     'use_sim_time': use_sim_time}])
 
 
 def generate_launch_description():
@@ -95,7 +77,12 @@ def generate_launch_description():
         DeclareLaunchArgument(
             'use_rviz', default_value='false', description='Start RViz.', **boolean),
         DeclareLaunchArgument(
-            'use_sim_time', default_value='false', description='Stamps from /clock.', **boolean),
+            'use_sim_time', default_value='auto', choices=['auto', 'true', 'false'],
+            description='Stamps from /clock; auto: with hardware:=sim, which publishes it.'),
+        DeclareLaunchArgument(
+            'publish_tf', default_value='true',
+            description='Tell by TF where object, palm and links are; false: others do.',
+            **boolean),
         DeclareLaunchArgument(
             'params_file', default_value=str(SHARE / 'config' / 'params.yaml'),
             description='Parameters of the nodes, in the format of the default file.'),

@@ -11,7 +11,6 @@ import io
 from pathlib import Path
 
 import numpy as np
-from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point
 from headless_chromium import Page, find_chromium
 from PIL import Image, ImageDraw, ImageFont
@@ -27,7 +26,7 @@ from gripsim_ros.ros.conversions import pose_to_msg
 from gripsim_ros.ros.markers import MarkerFrame, ranked_markers
 
 FOLDER = Path(__file__).resolve().parents[1] / 'docs' / 'images'
-FRAME = MarkerFrame('object', Time())
+FRAME = MarkerFrame('object')
 #: Size of a panel and of the page in the browser.
 PANEL, WINDOW = (560, 450), (960, 640)
 INK, FAINT, BLUE, ORANGE = (28, 32, 40), (95, 102, 115), (13, 89, 191), (205, 120, 0)

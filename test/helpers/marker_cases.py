@@ -7,7 +7,6 @@ from visualization_msgs.msg import Marker
 from gripsim_ros.core.batches import GraspStateBatch
 from gripsim_ros.library.resources import load_default_hand
 from gripsim_ros.ros.nodes.ring.warm_up import warm_up_contacts, warm_up_object
-from builtin_interfaces.msg import Time
 from gripsim_ros.ros.markers import (
     MarkerFrame)
 
@@ -55,4 +54,4 @@ def pinch():
     return contacts, GraspStateBatch(**values), body
 
 
-FRAME = MarkerFrame('object', Time())
+FRAME = MarkerFrame('object')

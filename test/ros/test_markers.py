@@ -7,17 +7,17 @@ import pytest
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
-from builtin_interfaces.msg import Time  # noqa: E402
 from plan_cases import apple, made_up_grasp  # noqa: E402
 from visualization_msgs.msg import Marker  # noqa: E402
 
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
 from gripsim_ros.ros.markers import (  # noqa: E402
-    FORCE_LENGTH, MarkerFrame, grasp_markers, live_markers, ranked_markers)
+    DEPTH_FACTOR, FORCE_LENGTH, MarkerFrame, closing_markers, grasp_markers, live_markers,
+    no_grasp, ranked_markers)
 from marker_cases import assert_fit_for_rviz, pinch  # noqa: E402
 
 ATOL_ROUNDOFF = 1e-12
-FRAME = MarkerFrame('world', Time(sec=1))
+FRAME = MarkerFrame('world')
 
 
 def test_live_markers_show_every_layer():
@@ -31,9 +31,9 @@ def test_numbers_that_are_not_finite_are_left_out():
     contacts, states, body = pinch()
     states.patch_forces_object[0] = np.nan
     states.centre_of_mass_object[:] = np.inf
-    contacts.vertex_vectors_object[:] = np.nan
     shown = assert_fit_for_rviz(live_markers(contacts, states, body, FRAME))
-    assert shown == {'contacts', 'forces', 'deformation', 'pressure_legend', 'scale'}
+    assert shown == {'contacts', 'depths', 'forces', 'deformation', 'pressure_legend', 'scale',
+                     'centre_of_mass'}
 
 
 def test_a_live_hand_without_contact_clears_what_was_shown():
@@ -41,8 +41,7 @@ def test_a_live_hand_without_contact_clears_what_was_shown():
     empty = np.zeros((0, 3))
     contacts = dataclasses.replace(
         contacts, patch_offsets=np.zeros(2, int), node_offsets=np.zeros(1, int),
-        node_points_object=empty, node_depths=np.zeros(0), vertex_offsets=np.zeros(2, int),
-        vertex_points_object=empty, vertex_vectors_object=empty)
+        node_points_object=empty, node_normals_object=empty, node_depths=np.zeros(0))
     states = dataclasses.replace(
         states, patch_offsets=np.zeros(2, int), patch_points_object=empty,
         patch_forces_object=empty,
@@ -65,23 +64,10 @@ def test_the_scale_is_as_long_as_it_says():
     array = grasp_markers(None, apple(), load_default_hand(), FRAME)
     shown = [m for m in array.markers if m.ns == 'scale' and m.action == Marker.ADD]
     texts = [m.text for m in shown if m.text]
-    bar = next(m for m in shown if m.type == Marker.CUBE)
-    assert texts[0] == f'{1e3 * bar.scale.x:.0f} mm'
+    bar = next(m for m in shown if m.type == Marker.LINE_LIST)
+    assert texts[0] == f'{1e3 * length(*bar.points):.0f} mm'
     arrow = next(m for m in shown if m.type == Marker.ARROW)
-    length = arrow.points[1].x - arrow.points[0].x
-    assert texts[1] == f'force on the object, {length / FORCE_LENGTH:.0f} N'
-
-
-@pytest.mark.parametrize('side', [-1.0, 1.0])
-def test_legends_stand_where_the_palm_is_not(side):
-    grasp, body = made_up_grasp(1), apple()
-    T_object_palm = grasp.T_object_palm.copy()
-    T_object_palm[0, 3] = side * 0.2
-    array = grasp_markers(dataclasses.replace(grasp, T_object_palm=T_object_palm), body,
-                          load_default_hand(), FRAME)
-    words = [m.pose.position.x for m in array.markers
-             if m.ns in ('pressure_legend', 'scale') and m.text]
-    assert words and all(side * x < -np.abs(body.mesh.vertices[:, 0]).max() for x in words)
+    assert texts[1] == f'force, {length(*arrow.points) / FORCE_LENGTH:.0f} N'
 
 
 @pytest.mark.parametrize('surface', [True, False])
@@ -94,8 +80,9 @@ def test_the_best_grasp_shows_hand_forces_and_object(surface):
     legend = {'pressure_legend'} if surface else set()
     assert assert_fit_for_rviz(array) == {
         layer, 'hand', 'forces', 'contacts', 'centre_of_mass', 'scale', *legend}
-    faces = next(m for m in array.markers if m.ns == layer and m.points)
-    assert len(faces.points) == 3 * len(body.mesh.faces) and bool(faces.colors) == surface
+    parts = [m for m in array.markers if m.ns == layer and m.points]
+    assert sum(len(m.points) for m in parts) == 3 * len(body.mesh.faces)
+    assert [bool(m.colors) for m in parts] == ([False, True] if surface else [False])
 
 
 def test_no_grasp_shows_the_object_alone():
@@ -108,3 +95,111 @@ def test_every_ranked_grasp_has_an_arrow_and_its_rank(count):
     array = ranked_markers([made_up_grasp(i + 1) for i in range(count)], FRAME)
     assert assert_fit_for_rviz(array) == ({'ranked_grasps', 'ranks'} if count else set())
     assert sum(m.ns == 'ranks' and m.action == Marker.ADD for m in array.markers) == count
+
+
+# -- as RViz draws them ------------------------------------------------------------------
+
+
+def length(a, b):
+    """Return the distance of two points [m]."""
+    return float(np.linalg.norm(place(b) - place(a)))
+
+
+def place(p):
+    """Return a point as an array."""
+    return np.array([p.x, p.y, p.z])
+
+
+def arrays(frame=FRAME):
+    """Return what is shown of a plan, a closing and a live hand."""
+    grasp, body, hand = made_up_grasp(1), apple(), load_default_hand()
+    return [grasp_markers(grasp, body, hand, frame, OBSTACLE),
+            closing_markers(grasp, 0.5, None, body, hand, frame), live_markers(*pinch(), frame)]
+
+
+OBSTACLE = np.array([[1, 0.3, 0.3, 0.02, 1, 0, 0, 0.0, 0, 1, 0, 0.0, 0, 0, 1, -0.1]])
+
+
+def shown(array, *namespaces):
+    """Return the markers that namespaces add, all if none is named."""
+    return [m for m in array.markers
+            if m.action == Marker.ADD and (not namespaces or m.ns in namespaces)]
+
+
+@pytest.mark.parametrize('k', range(3))
+def test_markers_need_no_clock(k):
+    for marker in shown(arrays()[k]):
+        assert marker.frame_locked and marker.header.frame_id == 'world'
+        assert (marker.header.stamp.sec, marker.header.stamp.nanosec) == (0, 0)
+
+
+@pytest.mark.parametrize('k', range(3))
+def test_solids_hide_what_is_behind_them(k):
+    """RViz writes no depth for anything below alpha 1."""
+    for marker in shown(arrays()[k]):
+        assert marker.color.a == 1.0 and all(c.a == 1.0 for c in marker.colors), marker.ns
+
+
+def test_what_nothing_presses_is_lit():
+    """RViz lights no triangle whose corners have colours."""
+    lit, coloured = shown(arrays()[0], 'deformation')
+    assert not lit.colors and len(coloured.colors) == len(coloured.points)
+    pressures, faces = made_up_grasp(1).vertex_pressures, apple().mesh.faces
+    assert len(coloured.points) == 3 * np.count_nonzero((pressures[faces] > 0.0).any(axis=1))
+    assert not shown(arrays()[1], 'object')[0].colors
+
+
+def test_blanks_are_as_wide_as_letters_are_high():
+    """RViz makes them half a metre wide where nothing is said (ros2/rviz #1336)."""
+    texts = [m for array in (*arrays(), ranked_markers([made_up_grasp(1)], FRAME))
+             for m in shown(array) if m.type == Marker.TEXT_VIEW_FACING]
+    assert len(texts) > 20
+    for marker in texts:
+        assert marker.scale.x == pytest.approx(0.55 * marker.scale.z), marker.text
+
+
+def test_contacts_are_balls_of_4_mm():
+    for k in (0, 2):
+        contacts, = shown(arrays()[k], 'contacts')
+        assert contacts.type == Marker.SPHERE_LIST and contacts.scale.x == 0.004
+
+
+def test_crosses_at_the_centre_of_mass_reach_out_of_the_object():
+    grasp, body = made_up_grasp(1), apple()
+    low, high = body.mesh.vertices.min(axis=0), body.mesh.vertices.max(axis=0)
+    before, after = shown(arrays()[0], 'centre_of_mass')
+    only, = shown(grasp_markers(None, body, load_default_hand(), FRAME), 'centre_of_mass')
+    assert only.points == before.points
+    for marker, centre in ((before, body.mass_properties.centre_of_mass),
+                           (after, grasp.centre_of_mass)):
+        ends = np.array([place(p) for p in marker.points]).reshape(3, 2, 3)
+        for axis, (a, b) in enumerate(ends):
+            assert a[axis] < low[axis] - 0.005 and b[axis] > high[axis] + 0.005
+            np.testing.assert_allclose(np.delete(a, axis), np.delete(centre, axis))
+    colours = {(m.color.r, m.color.g, m.color.b) for m in (before, after)}
+    assert len(colours) == 2
+
+
+def test_depths_are_indentations_out_of_the_surface_magnified():
+    contacts, states, body = pinch()
+    depths, = shown(live_markers(contacts, states, body, FRAME), 'depths')
+    nodes = slice(0, int(contacts.node_offsets[contacts.patch_offsets[1]]))
+    inside = contacts.node_depths[nodes] > 0.0
+    ends = np.array([place(p) for p in depths.points]).reshape(-1, 2, 3)
+    vectors = -DEPTH_FACTOR * (contacts.node_depths[nodes, None]
+                               * contacts.node_normals_object[nodes])[inside]
+    np.testing.assert_allclose(ends[:, 1] - ends[:, 0], vectors, atol=ATOL_ROUNDOFF)
+    told = [m.text for m in shown(live_markers(contacts, states, body, FRAME), 'scale')]
+    assert f'1 mm deep, x {DEPTH_FACTOR:g}' in told
+
+
+def test_the_hand_that_closes_is_not_taken_for_the_grasp():
+    best, closing = ({(m.color.r, m.color.g, m.color.b) for m in shown(array, 'hand')}
+                     for array in arrays()[:2])
+    assert len(best) == len(closing) == 1 and best != closing
+
+
+def test_what_takes_a_grasp_away_leaves_obstacles():
+    kept = {m.ns for array in arrays()[:2] for m in array.markers} - {
+        m.ns for m in no_grasp(FRAME).markers}
+    assert kept == {'obstacles'} and not shown(no_grasp(FRAME))

@@ -14,7 +14,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from ...library.display import PRESSURE_COLOURS, PRESSURE_STOPS
 from ...ros.markers import BLUE, CYAN, FORCE_LENGTH, MAGENTA
 from .marker_shapes import Shape, shapes_of
-from .picture import DRAWN_FLAT, MOMENT, largest_pressure
+from .picture import DRAWN_FLAT, HAND, MOMENT, largest_pressure
 from .sources import Source, ViewError
 
 #: What each layer of the page shows: namespaces of markers.
@@ -22,6 +22,8 @@ LAYERS = {
     'Object': ('object', 'centre_of_mass'), 'Pressures': ('deformation',),
     'Contacts': ('contacts', 'depths', 'forces'), 'Hand': ('hand',),
     'Ranked ghosts': ('ghosts', 'ranked_grasps', 'ranks'), 'Obstacles': ('obstacles',)}
+#: How much is seen of the hand, so that it hides no contact.
+GLASS = 0.55
 #: Layers that are shown only when asked for.
 HIDDEN = ('Ranked ghosts',)
 #: Layers that the camera looks at first, and from where, over their radius.
@@ -127,10 +129,11 @@ class BrowserView:
 
     def _add_mesh(self, name: str, shape: Shape):
         colours = (255.0 * np.clip(shape.colours, 0.0, 1.0) + 0.5).astype(np.uint8)
+        alpha = GLASS if _namespace(shape.name) == HAND else shape.alpha
         if (colours == colours[0]).all():
             return self.server.scene.add_mesh_simple(
                 name, shape.vertices, shape.faces, color=tuple(int(c) for c in colours[0]),
-                opacity=None if shape.alpha >= 1.0 else shape.alpha, side='double')
+                opacity=None if alpha >= 1.0 else alpha, side='double')
         mesh = trimesh.Trimesh(shape.vertices, shape.faces, process=False,
                                vertex_colors=np.column_stack(
                                    [colours, np.full(len(colours), 255, np.uint8)]))
@@ -211,7 +214,7 @@ def explanation(moment: str, largest: float) -> str:
                     for sign, colour, words in (
                         ('&#10142;', BLUE, f'force on the object, {1e3 * FORCE_LENGTH:g} mm for '
                          '1 N'),
-                        ('&#9632;', CYAN, 'contact'), ('&#9679;', MAGENTA, 'centre of mass'),
+                        ('&#9679;', CYAN, 'contact'), ('&#10010;', MAGENTA, 'centre of mass'),
                         ('&#9638;', (0.6, 0.6, 0.6), f'{1e3 * FLOOR_CELL:g} mm')))
     bar = '' if not largest else (
         f'<div>pressure [kPa]</div><div style="height:10px;background:linear-gradient(to right, '

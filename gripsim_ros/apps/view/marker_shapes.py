@@ -14,9 +14,7 @@ from ...ros.conversions import pose_from_msg
 
 Array = NDArray[np.float64]
 
-#: Edge of the cube that stands for a point of a cloud, over the point's size.
-POINT_SHARE = 1.0
-#: Points of a cloud that are shown at most.
+#: Points and lines of a marker that are shown at most.
 MOST_POINTS = 400
 
 
@@ -51,8 +49,8 @@ def shapes_of(array: MarkerArray) -> tuple[list[Shape], list[Label]]:
     Parameters
     ----------
     array : MarkerArray
-        Of ``gripsim_ros.ros.markers``: triangles, arrows, balls, boxes, cylinders, lines, points,
-        texts. Names are ``namespace/id``.
+        Of ``gripsim_ros.ros.markers``: triangles, arrows, balls, boxes, cylinders, lines, lists of
+        balls, texts. Names are ``namespace/id``.
 
     Returns
     -------
@@ -94,13 +92,11 @@ def _triangles(marker: Marker) -> tuple[Array, NDArray[np.int64], Array]:
         vertices, faces = np.array(solid.vertices) * size, np.array(solid.faces)
     elif marker.type == Marker.LINE_LIST:
         vertices, faces = _joined(
-            glyphs.arrow(a, b, size[0] / 2.0) for a, b in points.reshape(-1, 2, 3)[:MOST_POINTS]
+            glyphs.rod(a, b, size[0] / 2.0) for a, b in points.reshape(-1, 2, 3)[:MOST_POINTS]
             if np.linalg.norm(b - a) > 0.0)
-    elif marker.type == Marker.POINTS:
-        cube = trimesh.creation.box(np.full(3, POINT_SHARE * size[0]))
+    elif marker.type == Marker.SPHERE_LIST:
         step = max(1, -(-len(points) // MOST_POINTS))
-        vertices, faces = _joined((np.array(cube.vertices) + p, np.array(cube.faces))
-                                  for p in points[::step])
+        vertices, faces = _joined(glyphs.ball(p, size[0] / 2.0) for p in points[::step])
     else:
         raise ValueError(f'markers of type {marker.type} are not shown')
     colour = (marker.color.r, marker.color.g, marker.color.b)

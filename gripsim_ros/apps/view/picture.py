@@ -25,7 +25,7 @@ ELEVATION, AZIMUTHS = 0.35, 24
 PALM_WEIGHT = 1.5
 #: How far the scene moves up to leave room for legends, over its radius.
 LEGEND_SHARE = 0.12
-#: Shapes at least this opaque hide what is behind them.
+#: Shapes at least this opaque hide what is behind them; hands are glass.
 OPAQUE = 0.9
 #: Namespaces that are drawn on the picture, not in the scene; of the hand; of what was exerted.
 DRAWN_FLAT, HAND, FORCES, MOMENT = (PRESSURE_LEGEND, SCALE), 'hand', 'forces', 'moment'
@@ -145,7 +145,8 @@ def _draw_scale(draw: ImageDraw.ImageDraw, layers: set[str], camera: Camera, foc
     draw.text((x + length * pixels + 12, y), f'{1e3 * length:g} mm', FAINT, font, anchor='lm')
     if 'centre_of_mass' in layers:
         y -= row
-        draw.ellipse([x, y - 5, x + 10, y + 5], _rgb(MAGENTA))
+        draw.line([(x, y), (x + 10, y)], _rgb(MAGENTA), 3)
+        draw.line([(x + 5, y - 5), (x + 5, y + 5)], _rgb(MAGENTA), 3)
         draw.text((x + 22, y), 'centre of mass', FAINT, font, anchor='lm')
     if 'contacts' in layers:
         y -= row
@@ -164,14 +165,15 @@ def _rgb(colour: Sequence[float]) -> tuple[int, ...]:
 
 
 def _drawn(shapes: Sequence[Shape], camera: Camera) -> NDArray[np.float32]:
-    solid = [_surface(shape) for shape in shapes if shape.alpha >= OPAQUE]
+    solid = [_surface(shape) for shape in shapes if shape.alpha >= OPAQUE
+             and _layer(shape) != HAND]
     image, depth = background(camera), np.full((camera.height, camera.width), np.inf)
     if solid:
         layer = render_layer(merge_surfaces(solid), camera)
         image, depth = over(image, layer, np.isfinite(layer.depth).astype(np.float32)), layer.depth
     groups: dict[tuple[bool, float], list[Surface]] = {}
     for shape in shapes:
-        if shape.alpha < OPAQUE:
+        if shape.alpha < OPAQUE or _layer(shape) == HAND:
             groups.setdefault((_layer(shape) == HAND, shape.alpha), []).append(_surface(shape))
     for (is_hand, alpha), surfaces in sorted(groups.items(), key=lambda item: item[0],
                                              reverse=True):

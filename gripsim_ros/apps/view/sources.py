@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from builtin_interfaces.msg import Time
 from gripsim_interfaces.srv import ShowClosing
 from rclpy.serialization import deserialize_message
 from visualization_msgs.msg import Marker, MarkerArray
@@ -86,7 +85,7 @@ class PlanSource:
         ranked = evaluate_grasps(self.grasp_object, self._given, hand=self.hand)
         self.ranked = ranked
         self.grasps = [_line(rank, grasp) for rank, grasp in enumerate(ranked, 1)]
-        self._frame = MarkerFrame('object', Time())
+        self._frame = MarkerFrame('object')
         self._states: OrderedDict[tuple[int, float], RankedGrasp | None] = OrderedDict()
         self._wanted, self._changed, self._closed = (1, 1.0), threading.Event(), False
 

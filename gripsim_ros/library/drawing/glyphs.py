@@ -51,6 +51,13 @@ def arrow(tail: Array, tip: Array, radius: float) -> Triangles:
     return lathe(profile, tail, tip - tail)
 
 
+def rod(begin: Array, end: Array, radius: float) -> Triangles:
+    """Return a cylinder between two points."""
+    length = float(np.linalg.norm(end - begin))
+    profile = np.array([[0.0, 0.0], [radius, 0.0], [radius, length], [0.0, length]])
+    return lathe(profile, begin, end - begin)
+
+
 def ball(centre: Array, radius: float) -> Triangles:
     """Return a sphere."""
     angles = np.linspace(0.0, np.pi, SEGMENTS // 2 + 1)

@@ -73,16 +73,9 @@ class Suite:
         self._environment = dict(environment)
         self._namespace = namespace
         self._params_file = params_file
-        self._parameters = dict(parameters or {})
-        if hardware != 'none':
-            self._parameters['grasp_executor'] = {
-                'hand_node': HAND_NODES[hardware][0], 'simulated': hardware == 'sim',
-                **self._parameters.get('grasp_executor', {})}
-        if arm:
-            self._parameters[ARM_NODE] = {
-                'arm_config': Path(arm).resolve(), **self._parameters.get(ARM_NODE, {})}
-            self._parameters['grasp_planner'] = {
-                'arm_service': 'choose_by_arm', **self._parameters.get('grasp_planner', {})}
+        self._parameters = own_parameters(self.names, hardware, arm)
+        for name, values in (parameters or {}).items():
+            self._parameters[name] = {**self._parameters.get(name, {}), **values}
         self.processes: dict[str, subprocess.Popen] = {}
         self._ends: dict[str, list[float]] = {}
         self._due: dict[str, float] = {}
@@ -200,6 +193,29 @@ class Suite:
             except subprocess.TimeoutExpired:
                 _signal(process, signal.SIGKILL)
                 process.wait()
+
+
+def own_parameters(names: Sequence[str], hardware: str,
+                   arm: Path | None = None) -> dict[str, dict[str, object]]:
+    """
+    Return what nodes are told for a hand and an arm, as `gripsim.launch.py` does.
+
+    One node tells where the object is: the planner, as requests say, or where a hand moves
+    `forward_kinematics`, as it is measured. A simulation gives all nodes its time.
+    """
+    own: dict[str, dict[str, object]] = {
+        name: {'use_sim_time': True} if hardware == 'sim' else {} for name in names}
+    own['grasp_planner']['publish_tf'] = hardware == 'none'
+    own['forward_kinematics']['publish_tf'] = hardware != 'none'
+    if hardware != 'none':
+        own['grasp_executor'] |= {
+            'hand_node': HAND_NODES[hardware][0], 'simulated': hardware == 'sim'}
+    if hardware == 'sim':
+        own['sdh_simulator']['publish_clock'] = True
+    if arm:
+        own[ARM_NODE]['arm_config'] = Path(arm).resolve()
+        own['grasp_planner']['arm_service'] = 'choose_by_arm'
+    return own
 
 
 def has_nodes(domain: int, timeout: float = DISCOVERY_TIME) -> bool:

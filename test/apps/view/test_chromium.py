@@ -13,7 +13,6 @@ pytest.importorskip('viser', reason='needs the extra `view`')
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / 'tools'))
 
-from builtin_interfaces.msg import Time  # noqa: E402
 from headless_chromium import Page, find_chromium  # noqa: E402
 from plan_cases import apple, made_up_grasp  # noqa: E402
 
@@ -25,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(
     find_chromium() is None, reason='no Chromium is installed: name one in CHROMIUM')]
 
 SIZE, SCALE = (560, 560), 0.4
-FRAME = MarkerFrame('object', Time())
+FRAME = MarkerFrame('object')
 #: Share of the picture that must change where the hand goes.
 LEAST_CHANGE = 0.01
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
-from builtin_interfaces.msg import Time  # noqa: E402
 from gripsim_interfaces.srv import ShowClosing  # noqa: E402
 from plan_cases import CLOSED, OPEN, PEAK, apple, made_up_grasp  # noqa: E402
 from marker_cases import assert_fit_for_rviz, pinch  # noqa: E402
@@ -27,8 +26,10 @@ from gripsim_ros.core.hand import forward_kinematics  # noqa: E402
 from gripsim_ros.library.display import joints_at, link_poses_at, pressure_colours  # noqa: E402
 from gripsim_ros.library.resources import load_default_hand, share_directory  # noqa: E402
 from gripsim_ros.ros.markers import (  # noqa: E402
-    LEGEND_FIELDS, MOST_GHOSTS, closing_markers, grasp_markers, live_markers,
-    ranked_markers)
+    closing_markers, grasp_markers, live_markers, ranked_markers)
+from gripsim_ros.ros.markers.legend import (  # noqa: E402
+    FIELDS, START_PITCH, START_YAW)
+from gripsim_ros.ros.markers.scenes import MOST_GHOSTS  # noqa: E402
 from gripsim_ros.ros.nodes.planner.closing_shown import ClosingShow, trajectory_until  # noqa: E402
 from gripsim_ros.ros.nodes.planner.sessions import DONE, STAGE_MISSING  # noqa: E402
 from marker_cases import FRAME  # noqa: E402
@@ -84,7 +85,7 @@ def test_a_moment_shows_the_object_untouched_or_as_the_stages_say():
     hand, grasp = load_default_hand(), made_up_grasp(1)
     free = closing_markers(grasp, 0.3, None, apple(), hand, FRAME)
     held = closing_markers(grasp, 1.0, grasp, apple(), hand, FRAME)
-    assert assert_fit_for_rviz(free) == {'object', 'hand', 'moment', 'scale'}
+    assert assert_fit_for_rviz(free) == {'object', 'hand', 'moment', 'scale', 'centre_of_mass'}
     assert assert_fit_for_rviz(held) == {'deformation', 'pressure_legend', 'hand', 'forces',
                                          'contacts', 'centre_of_mass', 'moment', 'scale'}
     assert added(free, 'moment')[0].text == 'grasp 1: 30 % closed'
@@ -94,15 +95,16 @@ def test_the_legend_tells_the_colours_of_the_mesh():
     array = grasp_markers(made_up_grasp(1), apple(), load_default_hand(), FRAME)
     bar = next(m for m in added(array, 'pressure_legend') if m.type == Marker.TRIANGLE_LIST)
     rgb = np.array([(c.r, c.g, c.b) for c in bar.colors[::6]])
-    np.testing.assert_allclose(rgb, pressure_colours(np.linspace(0, 1, LEGEND_FIELDS), 1.0),
+    np.testing.assert_allclose(rgb, pressure_colours(np.linspace(0, 1, FIELDS), 1.0),
                                atol=ATOL_ROUNDOFF)
     texts = [m.text for m in added(array, 'pressure_legend') if m.text]
     pressures = made_up_grasp(1).vertex_pressures
-    assert texts == ['0', 'pressure [kPa]', f'{1e-3 * pressures.max():.1f}']
+    assert texts == ['pressure [kPa]', '0', f'{1e-3 * pressures.max():.1f}']
     assert pressures.max() <= PEAK
-    mesh = added(array, 'deformation')[0]
-    hottest = int(np.flatnonzero(apple().mesh.faces.ravel() == pressures.argmax())[0])
-    c = mesh.colors[hottest]
+    faces = apple().mesh.faces
+    pressed = faces[(pressures[faces] > 0.0).any(axis=1)]
+    hottest = int(np.flatnonzero(pressed.ravel() == pressures.argmax())[0])
+    c = added(array, 'deformation')[1].colors[hottest]
     np.testing.assert_allclose((c.r, c.g, c.b), pressure_colours(1.0, 1.0), atol=ATOL_ROUNDOFF)
 
 
@@ -131,11 +133,18 @@ def test_obstacles_are_as_large_as_they_are():
 # -- the RViz config -------------------------------------------------------------------
 
 
-def displays():
-    """Return the groups of the config: name -> its displays."""
-    content = yaml.safe_load((share_directory() / 'config' / 'gripsim.rviz').read_text())
-    return {d['Name']: d['Displays'] for d in content['Visualization Manager']['Displays']
-            if d['Class'] == 'rviz_common/Group'}
+CONFIGS = ('gripsim.rviz', 'gripsim_live.rviz')
+
+
+def manager(config):
+    """Return what a config tells RViz."""
+    path = share_directory() / 'config' / config
+    return yaml.safe_load(path.read_text(encoding='utf-8'))['Visualization Manager']
+
+
+def displays(config, kind='MarkerArray'):
+    """Return the displays of a kind in a config."""
+    return [d for d in manager(config)['Displays'] if d['Class'].endswith(f'/{kind}')]
 
 
 @lru_cache(maxsize=1)
@@ -148,33 +157,46 @@ def marker_arrays():
             'live/markers': live_markers(*pinch(), FRAME)}
 
 
-def test_rviz_has_one_group_for_each_layer():
-    assert list(displays()) == ['Object', 'Contacts', 'Pressures', 'Hand', 'Ranked ghosts',
-                                'Obstacles', 'Closing']
+@pytest.mark.parametrize('config, shown', [
+    ('gripsim.rviz', {'plan/markers', 'closing/markers'}), ('gripsim_live.rviz', {'live/markers'})])
+def test_nothing_is_shown_twice_at_the_start(config, shown):
+    """A plan and a live hand have the same object; the planner takes grasp or closing away."""
+    assert {d['Topic']['Value'] for d in displays(config) if d['Enabled']} == shown
 
 
-def test_every_topic_of_the_rviz_config_is_published_with_its_quality():
+def test_the_robot_is_shown_where_joints_are_measured_only():
+    assert not displays('gripsim.rviz', 'RobotModel')
+    robot, = displays('gripsim_live.rviz', 'RobotModel')
+    assert robot['Alpha'] == 1 and robot['Description Topic']['Value'] == 'robot_description'
+
+
+@pytest.mark.parametrize('config', CONFIGS)
+def test_legends_face_the_start_view(config):
+    view, names = manager(config)['Views']['Current'], ('Yaw', 'Pitch')
+    assert [view[name] for name in names] == [START_YAW, START_PITCH]
+    assert set(view['Focal Point'].values()) == {0}
+
+
+@pytest.mark.parametrize('config', CONFIGS)
+def test_every_topic_of_the_rviz_config_is_published_with_its_quality(config):
     sources = ''.join(path.read_text() for path in (PACKAGE / 'ros' / 'nodes').rglob('*.py'))
-    published = dict(re.findall(r"create_publisher\(\s*MarkerArray, '([\w/]+)', (\w+)\(", sources))
-    asked = {d['Topic']['Value']: d['Topic'] for group in displays().values() for d in group
-             if d['Class'].endswith('/MarkerArray')}
-    assert set(asked) == set(published)
-    for topic, quality in asked.items():
-        late = published[topic] == 'latched'
+    published = dict(re.findall(
+        r"create_publisher\(\s*MarkerArray, '([\w/]+)', (\w+)\(", sources))
+    for quality in (d['Topic'] for d in displays(config)):
+        late = published[quality['Value']] == 'latched'
         assert quality['Durability Policy'] == ('Transient Local' if late else 'Volatile')
         assert quality['Reliability Policy'] == ('Reliable' if late else 'Best Effort')
 
 
-def test_every_namespace_is_shown_in_some_group_and_none_is_made_up():
-    known = {topic: {m.ns for m in array.markers} for topic, array in marker_arrays().items()}
-    shown = {topic: set() for topic in known}
-    for group in displays().values():
-        for display in group:
-            if display['Class'].endswith('/MarkerArray'):
-                topic, names = display['Topic']['Value'], display['Namespaces']
-                assert set(names) == known[topic], (display['Name'], topic)
-                shown[topic] |= {name for name, on in names.items() if on}
-    assert shown == known
+def test_every_topic_is_in_some_config():
+    assert {d['Topic']['Value'] for c in CONFIGS for d in displays(c)} == set(marker_arrays())
+
+
+@pytest.mark.parametrize('config', CONFIGS)
+def test_every_namespace_is_shown_and_none_is_made_up(config):
+    for display in displays(config):
+        known = {m.ns for m in marker_arrays()[display['Topic']['Value']].markers}
+        assert display['Namespaces'] == dict.fromkeys(known, True), display['Name']
 
 
 # -- pictures --------------------------------------------------------------------------
@@ -211,11 +233,14 @@ class FakeNode:
     def __init__(self, outcome=DONE):
         self.hand, self.options, self.errors, self.arrays = load_default_hand(), None, [], []
         self.outcome, self.sessions = outcome, []
-        clock = SimpleNamespace(now=lambda: SimpleNamespace(to_msg=Time))
-        self.get_clock = lambda: clock
+        self.hidden = 0
+        self.shown = SimpleNamespace(hide_grasp=self._hide)
         self.next_request_id = lambda: '1'
         self.report_error = self.errors.append
         self.dispatcher = SimpleNamespace(submit=self.sessions.append, prepared=self._prepared)
+
+    def _hide(self):
+        self.hidden += 1
 
     def _prepared(self, session, planner, object_id):
         session.outcome = self.outcome
@@ -268,6 +293,18 @@ def test_the_grasp_itself_needs_no_stage():
     answer = asked(closing, rank=2)
     assert answer.success and 'grasp 2 at 100 %' in answer.message and 'kPa' in answer.message
     assert not node.sessions and added(node.arrays[0], 'deformation')
+    assert node.hidden == 1
+
+
+def test_a_new_plan_takes_the_closing_away():
+    closing, node = show()
+    closing.keep([made_up_grasp(1)], closing._plan[1], FRAME)
+    assert not node.arrays      # nothing was shown
+    asked(closing)
+    closing.keep([made_up_grasp(1)], closing._plan[1], FRAME)
+    assert added(node.arrays[0], 'hand') and {m.action for m in node.arrays[1].markers} == {
+        Marker.DELETEALL}
+    assert {m.ns for m in node.arrays[1].markers} == {m.ns for m in node.arrays[0].markers}
 
 
 def test_a_moment_is_asked_of_the_stages(monkeypatch):

@@ -68,9 +68,9 @@ class SdhSimulatorNode(SuiteNode):
         self._world: World | None = None
         self._follower: SetpointFollower | None = None
         self._stopped_at = 0.0
-        self._offset = 0.0 if self.values['publish_clock'] else time.time()
+        self._offset = time.time()      # a simulator that starts anew does not turn time back
         self._latched, self._pictures = False, 0
-        self._next_joints = self._next_tactile = 0.0
+        self._next_joints = self._next_tactile = self._next_clock = 0.0
         self._meter, self._real_time = Meter(), RealTime()
         self._stopping = threading.Event()
         self._threads = [threading.Thread(target=target, name=name, daemon=True)
@@ -143,7 +143,7 @@ class SdhSimulatorNode(SuiteNode):
             self._offset += self._world.time
         self._world = world
         self._follower = SetpointFollower(self.hand, world.setpoints)
-        self._next_joints = self._next_tactile = world.time
+        self._next_joints = self._next_tactile = self._next_clock = world.time
 
     # -- objects ---------------------------------------------------------------------
 
@@ -218,6 +218,9 @@ class SdhSimulatorNode(SuiteNode):
             self._reset()
             raise SimulationError('lost its footing and begins anew: use a smaller time_step')
         half = 0.5 * self.options.time_step
+        if self._clock_topic is not None and world.time >= self._next_clock - half:
+            self._next_clock += 1.0 / self.values['clock_rate']
+            self._clock_topic.publish(Clock(clock=self._header('').stamp))
         if world.time >= self._next_joints - half:
             self._next_joints += 1.0 / self.values['joint_rate']
             self._publish_state(world)
@@ -249,8 +252,6 @@ class SdhSimulatorNode(SuiteNode):
         if world.grasp_object is not None:
             self._object_pose.publish(PoseStamped(header=header,
                                                   pose=pose_to_msg(world.T_world_object)))
-        if self._clock_topic is not None:
-            self._clock_topic.publish(Clock(clock=header.stamp))
 
     # -- commands --------------------------------------------------------------------
 
@@ -319,7 +320,7 @@ class SdhSimulatorNode(SuiteNode):
         self._offset += world.time
         world.reset(*self._start())
         self._follower = SetpointFollower(self.hand, world.setpoints)
-        self._next_joints = self._next_tactile = world.time
+        self._next_joints = self._next_tactile = self._next_clock = world.time
         held = world.grasp_object
         return '' if held is None else f'{held.id} {held.label}'
 

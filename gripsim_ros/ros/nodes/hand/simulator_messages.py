@@ -14,6 +14,7 @@ PARAMETERS = (
     NodeParameter('joint_rate', float, 'Joint states and poses [Hz].', 1.0, 1000.0),
     NodeParameter('tactile_rate', float, 'Tactile frames [Hz].', 0.1, 1000.0),
     NodeParameter('publish_clock', bool, 'Publish the simulated time on /clock.'),
+    NodeParameter('clock_rate', float, 'Of /clock, in simulated time [Hz].', 1.0, 1000.0),
     NodeParameter('frame', str, 'Frame of the poses; gravity pulls along its -z.'),
     NodeParameter('object_id', str, 'Label or hash of the object; empty: the newest.'),
     NodeParameter('preshape', str, 'The hand at start, open.'),

@@ -2,18 +2,18 @@
 
 import threading
 import time
-from dataclasses import replace
 
 import numpy as np
 from gripsim_interfaces.srv import ShowClosing
 from numpy.typing import NDArray
+from visualization_msgs.msg import MarkerArray
 
 from ....core.errors import GripsimError, TaskError
 from ....core.planning import GraspEvaluator
 from ....core.planning.ranked_grasp import RankedGrasp
 from ....library.display import joints_at
-from ...markers import closing_markers
-from ..base.node_base import one_line
+from ...markers import closing_markers, no_grasp
+from ..base.node_base import latched, one_line
 from .sessions import DONE, Session
 
 #: Pictures a second while a closing is played, and its longest time [s].
@@ -39,11 +39,21 @@ class ClosingShow:
         self._plan = None
         self._stop = threading.Event()
         self._lock = threading.Lock()
+        self._shows = False
         self.publisher = None
 
+    def open(self) -> None:
+        """Open the topic."""
+        self.publisher = self._node.create_publisher(MarkerArray, 'closing/markers', latched(1))
+
     def keep(self, grasps, request, frame) -> None:
-        """Keep the grasps of an answer, the request and the frame of its markers."""
-        self._plan = (grasps, request, frame)
+        """Keep an answer, its request and the frame of its markers; what was shown goes."""
+        with self._lock:
+            self._stop.set()
+            self._plan = (grasps, request, frame)
+            if self._shows:
+                self._shows = False
+                self.publisher.publish(no_grasp(frame))
 
     def close(self) -> None:
         """End what is being played."""
@@ -103,12 +113,14 @@ class ClosingShow:
 
     def _publish(self, plan, grasp: RankedGrasp, fraction: float,
                  state: RankedGrasp | None, stop: threading.Event) -> None:
-        """Publish a moment, unless its request was followed by another meanwhile."""
+        """Publish a moment instead of the best grasp, unless another was asked for meanwhile."""
         _, request, frame = plan
-        now = replace(frame, stamp=self._node.get_clock().now().to_msg())
-        array = closing_markers(grasp, fraction, state, request.grasp_object, self._node.hand, now)
+        array = closing_markers(grasp, fraction, state, request.grasp_object, self._node.hand,
+                                frame)
         with self._lock:
             if not stop.is_set():
+                self._shows = True
+                self._node.shown.hide_grasp()
                 self.publisher.publish(array)
 
     def _state(self, plan, grasp: RankedGrasp, fraction: float) -> RankedGrasp | None:

@@ -21,7 +21,6 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp, ShowClosing
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.serialization import deserialize_message
-from visualization_msgs.msg import MarkerArray
 
 from ....core.bodies import load_materials
 from ....core.errors import GripsimError
@@ -29,7 +28,6 @@ from ....core.planning import Ask, GraspPlanner, PlannerOptions, Task
 from ....library.resources import confined_resolver, resolve_uri, share_directory
 from ...conversions import (
     Request, RequestReader, configurations_to_msg, grasp_object_to_msg, grasp_states_from_msg)
-from ...markers import MarkerFrame, grasp_markers, ranked_markers
 from ..base.node_base import (
     LATCHED_OBJECTS, SuiteNode, config_mapping, latched, one_line, reliable, run)
 from ..base.parameters import NodeParameter
@@ -39,6 +37,8 @@ from . import moveit_service
 from .arm_choice import ArmChoice
 from .closing_shown import ClosingShow
 from .dispatcher import Dispatcher
+from .plan_shown import PARAMETERS as SHOWN_PARAMETERS
+from .plan_shown import PlanShown
 from .requests_served import RequestServer
 from .sessions import STAGES, Answer, RingSettings, Session
 from .stored_plans import StoredPlans
@@ -46,8 +46,6 @@ from .stored_plans import StoredPlans
 #: How long the action server keeps results [s]: what asks for one asks within seconds, and what is
 #: kept lies scattered between the objects of large messages, whose memory cannot go back then.
 RESULT_TIMEOUT = 60
-#: Seconds between two looks at whether somebody wants to see the last plan.
-MARKER_PERIOD = 0.5
 #: Seconds between two looks at whether a batch is silent.
 WATCH_PERIOD = 0.25
 #: Configurations a batch at most where forces are asked for: one of many is worked on by one
@@ -73,8 +71,7 @@ PARAMETERS = (
     NodeParameter('material', str, 'Its material in the library; empty: the default.'),
     NodeParameter('arm_service', str, 'Service that orders grasps by the arm, such as '
                   'choose_by_arm; empty: no arm.'),
-    NodeParameter('marker_frame', str, 'Frame of markers where a request names none.'),
-    *moveit_service.PARAMETERS)
+    *SHOWN_PARAMETERS, *moveit_service.PARAMETERS)
 
 
 class GraspPlannerNode(SuiteNode):
@@ -95,7 +92,6 @@ class GraspPlannerNode(SuiteNode):
             values['mesh_folders']), lambda label: self.objects.find(label))
         # What late joiners still get from here: content and label, and when it was published.
         self._published: deque = deque(maxlen=LATCHED_OBJECTS)
-        self._shown = None
         self._publish_lock = threading.Lock()
         self._numbers = count(1)
         self._told_laps = (0, time.monotonic())
@@ -104,6 +100,7 @@ class GraspPlannerNode(SuiteNode):
             self._send, self._send_object, self._absent_stages)
         self.arm_choice = ArmChoice(self, values['arm_service'])
         self.stored_plans = StoredPlans(self, values['grasp_database'])
+        self.shown = PlanShown(self)
         self.closing = ClosingShow(self)
         self.server = RequestServer(self)
         self._open_ring()
@@ -149,11 +146,8 @@ class GraspPlannerNode(SuiteNode):
     def serve(self) -> None:
         """Open the services; whoever finds them is answered."""
         group, server = ReentrantCallbackGroup(), self.server
-        self._ranked = self.create_publisher(MarkerArray, 'ranked_grasps', latched(1))
-        self._best = self.create_publisher(MarkerArray, 'plan/markers', latched(1))
-        self.closing.publisher = self.create_publisher(
-            MarkerArray, 'closing/markers', latched(1))
-        self.steady_timer(MARKER_PERIOD, self._publish_markers, self.housekeeping)
+        self.shown.open()
+        self.closing.open()
         self.create_service(ShowClosing, 'show_closing', self.closing.serve,
                             callback_group=group)
         self.create_service(PlanGrasp, 'plan_grasp', server.plan, callback_group=group)
@@ -175,6 +169,7 @@ class GraspPlannerNode(SuiteNode):
             for repair in request.repairs:
                 self.get_logger().warning(f'{self.values["object"]}: {repair}')
             self.publish_object(request.grasp_object, request.scale)
+            self.shown.show_object(request.grasp_object)
 
     def _on_cancel(self, goal_handle) -> CancelResponse:
         self.server.cancel(goal_handle)
@@ -203,27 +198,8 @@ class GraspPlannerNode(SuiteNode):
 
     def show(self, grasps, request: Request) -> None:
         """Keep ranked grasps to be shown as soon as somebody looks."""
-        frame = MarkerFrame(request.frame_id or self.values['marker_frame'],
-                            self.get_clock().now().to_msg(), request.T_frame_object)
-        self._shown = (grasps, request, frame)
-        self.closing.keep(grasps, request, frame)
-
-    def _publish_markers(self) -> None:
-        """Publish the markers of the last plan once; they take longer than the answer may."""
-        shown = self._shown
-        looked_at = (self._ranked.get_subscription_count()
-                     or self._best.get_subscription_count())
-        if shown is None or not looked_at:
-            return
-        self._shown = None
-        grasps, request, frame = shown
-        try:
-            self._ranked.publish(ranked_markers(grasps, frame, self.hand))
-            self._best.publish(grasp_markers(
-                grasps[0] if grasps else None, request.grasp_object, self.hand, frame,
-                request.task.obstacles))
-        except Exception as error:
-            self.report_error(f'markers: {one_line(error)}')
+        self.closing.keep(grasps, request, self.shown.frame_of(request))
+        self.shown.show_plan(grasps, request)
 
     # -- the ring --------------------------------------------------------------------
 
@@ -252,6 +228,7 @@ class GraspPlannerNode(SuiteNode):
                 return
         try:
             self.objects.add_message(msg)
+            self.shown.show_any_object(self.objects.find(msg.object_id))
         except Exception as error:
             self.report_error(f'object {msg.label!r} refused: {one_line(error)}')
 

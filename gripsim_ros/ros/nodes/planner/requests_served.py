@@ -251,6 +251,7 @@ class RequestServer:
                 if session.done.is_set():
                     return
                 node.publish_object(grasp_object, plan.request.scale)
+                node.shown.show_object(grasp_object, plan.request)
                 begin = time.monotonic()
                 planner = prepare(plan.request)     # meanwhile the stages prepare the object
             node.dispatcher.prepared(session, planner, grasp_object,

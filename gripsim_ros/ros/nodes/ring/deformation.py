@@ -61,9 +61,9 @@ class DeformationNode(StageNode):
             return
         try:
             grasp_object = self.objects.find(answer.ring.object_id)
-            frame = MarkerFrame(self.values['object_frame'], self.get_clock().now().to_msg())
             self._markers.publish(live_markers(
-                contacts_from_msg(msg), grasp_states_from_msg(answer), grasp_object, frame))
+                contacts_from_msg(msg), grasp_states_from_msg(answer), grasp_object,
+                MarkerFrame(self.values['object_frame'])))
         except Exception as error:
             self.report_error(f'markers: {one_line(error)}')
 

@@ -7,30 +7,30 @@ and the poses of palm and object.
 
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
-from geometry_msgs.msg import PoseStamped, TransformStamped
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PoseStamped
 from gripsim_interfaces.msg import HandConfigurations, LinkStates, RingHeader
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 
 from ....core.batches import DETAIL_SURFACE, LOAD_CASE_WIDTH, ConfigurationBatch
 from ....core.errors import GripsimError
 from ....core.hand import compute_link_states, forward_kinematics
+from ....library.resources import HAND_URDF, resolve_uri, share_directory
 from ...conversions import (
     configurations_from_msg, configurations_to_msg, link_states_to_msg, pose_from_msg,
-    transform_from_msg, transform_to_msg)
+    transform_from_msg)
+from ..base.broadcaster import FrameBroadcaster, TFMessage
 from ..base.frames import FrameTree
 from ..base.live_joints import LiveJoints
 from ..base.node_base import latched, one_line, run
 from ..base.parameters import NodeParameter
 from .stage_node import StageNode
-
-try:
-    from tf2_msgs.msg import TFMessage
-except ModuleNotFoundError:
-    TFMessage = None
 
 #: Standard gravity [m/s^2].
 GRAVITY = 9.81
@@ -45,7 +45,8 @@ PARAMETERS = (
     NodeParameter('object_id', str, 'Label or hash of the live object; empty: the newest.'),
     NodeParameter('object_frame', str, 'Child frame of the pose of the object.'),
     NodeParameter('gravity_frame', str, 'Gravity pulls along its -z; empty: the root frame.'),
-    NodeParameter('publish_tf', bool, 'Publish the frames of the links.'))
+    NodeParameter('publish_tf', bool, 'Publish the frames of the links, of palm_pose and of '
+                  'object_pose, and robot_description.'))
 
 
 class ForwardKinematicsNode(StageNode):
@@ -67,7 +68,9 @@ class ForwardKinematicsNode(StageNode):
         self._live_batches = 0
         self._last_live = -np.inf
         self._missing = ''
-        self._tf_publisher = None
+        self._broadcaster = None
+        self._told: set[str] = set()    # frames that this node broadcasts: its own echo is old
+        self._measured = Time()         # when the joints were measured
         group = MutuallyExclusiveCallbackGroup()
         self._pending = self.steady_timer(1.0 / values['live_rate'], self._on_pending, group)
         self._pending.cancel()
@@ -85,6 +88,10 @@ class ForwardKinematicsNode(StageNode):
             self.create_subscription(
                 PoseStamped, topic, lambda msg, child=child: self._on_pose(msg, child), sensor,
                 callback_group=group)
+        if self.values['publish_tf']:
+            self._broadcaster = FrameBroadcaster(self)
+            self._description = self.create_publisher(String, 'robot_description', latched(1))
+            self._description.publish(String(data=self._urdf().read_text(encoding='utf-8')))
         if TFMessage is None:
             self.get_logger().info('tf2_msgs is not installed: poses come from the topics '
                                    'palm_pose and object_pose alone')
@@ -93,8 +100,10 @@ class ForwardKinematicsNode(StageNode):
                                  callback_group=group)
         self.create_subscription(TFMessage, '/tf_static', lambda msg: self._on_tf(msg, True),
                                  latched(SENSOR_DEPTH), callback_group=group)
-        if self.values['publish_tf']:
-            self._tf_publisher = self.create_publisher(TFMessage, '/tf', SENSOR_DEPTH)
+
+    def _urdf(self) -> Path:
+        urdf = self.values['urdf']
+        return resolve_uri(urdf) if urdf else share_directory() / HAND_URDF
 
     def warm_up(self) -> None:
         """Compute the link states of one configuration."""
@@ -109,14 +118,20 @@ class ForwardKinematicsNode(StageNode):
 
     def _on_pose(self, msg: PoseStamped, child: str) -> None:
         try:
-            self._frames.update(msg.header.frame_id, child, pose_from_msg(msg.pose),
-                                time.monotonic())
+            T_parent_child = pose_from_msg(msg.pose)
+            self._frames.update(msg.header.frame_id, child, T_parent_child, time.monotonic())
+            if self._broadcaster is not None:
+                self._told.add(child)
+                self._broadcaster.send(msg.header.frame_id, [(child, T_parent_child)],
+                                       msg.header.stamp)
         except GripsimError as error:
             self.report_error(f'pose of {child} refused: {error}')
 
     def _on_tf(self, msg, static: bool) -> None:
         received = None if static else time.monotonic()
         for stamped in msg.transforms:
+            if stamped.child_frame_id in self._told:
+                continue
             try:
                 self._frames.update(stamped.header.frame_id, stamped.child_frame_id,
                                     transform_from_msg(stamped.transform), received)
@@ -127,6 +142,7 @@ class ForwardKinematicsNode(StageNode):
         now = time.monotonic()
         if not self._joints.merge(msg.name, msg.position, now) or not self.active:
             return
+        self._measured = msg.header.stamp
         if now - self._last_live >= 1.0 / self.values['live_rate']:
             self._publish_live(now)
         elif self._pending.is_canceled():
@@ -141,7 +157,7 @@ class ForwardKinematicsNode(StageNode):
         self._last_live = now
         try:
             positions, displacements = self._joints.sample(now)
-            self._publish_tf(positions)
+            self._tell_links(positions)
             self._publish_batch(positions, displacements, now)
             self._missing = ''
         except GripsimError as error:
@@ -174,19 +190,12 @@ class ForwardKinematicsNode(StageNode):
         self.publish('live', answer)
         self.meters['live'].add(time.monotonic() - started)
 
-    def _publish_tf(self, positions) -> None:
-        if self._tf_publisher is None:
+    def _tell_links(self, positions) -> None:
+        if self._broadcaster is None:
             return
-        stamp = self.get_clock().now().to_msg()
-        message = TFMessage()
-        for name, T_palm_link in zip(self.hand.link_names,
-                                     forward_kinematics(self.hand, positions[None])[0]):
-            if name != self.hand.base_link:
-                stamped = TransformStamped(child_frame_id=name,
-                                           transform=transform_to_msg(T_palm_link))
-                stamped.header.frame_id, stamped.header.stamp = self.hand.base_link, stamp
-                message.transforms.append(stamped)
-        self._tf_publisher.publish(message)
+        T_palm_link = forward_kinematics(self.hand, positions[None])[0]
+        self._broadcaster.send(
+            self.hand.base_link, list(zip(self.hand.link_names, T_palm_link)), self._measured)
 
     def diagnose(self) -> tuple[str, dict[str, object]]:
         """Add what the live view lacks."""

@@ -1,0 +1,194 @@
+"""What is shown when: the live hand, a grasp, a moment of a closing, ranked grasps."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from visualization_msgs.msg import MarkerArray
+
+from ...core.batches import ContactBatch, GraspStateBatch
+from ...core.bodies import GraspObject
+from ...core.hand import HandModel
+from ...core.planning.ranked_grasp import RankedGrasp
+from ...core.transforms import apply
+from ...library.display import ghost_links, link_poses_at, moving_links
+from .layers import GREEN, GREY, OLIVE, ORANGE, UNTOUCHED, Layers, MarkerFrame
+from .legend import PRESSURE_LEGEND, SCALE, Legend
+
+Array = NDArray[np.float64]
+
+#: Length of the arrow of an approach [m].
+PALM_LENGTH = 0.06
+#: Ranked grasps shown as ghosts at most, and how much is seen of them.
+MOST_GHOSTS, GHOST_ALPHA = 5, 0.12
+#: Layers of one grasp; a plan and a moment of its closing are never shown at once.
+GRASP_LAYERS = ('object', 'deformation', PRESSURE_LEGEND, SCALE, 'hand', 'forces', 'contacts',
+                'centre_of_mass')
+
+
+def live_markers(contacts: ContactBatch, states: GraspStateBatch, grasp_object: GraspObject,
+                 frame: MarkerFrame) -> MarkerArray:
+    """
+    Return the first configuration's contacts, depths, forces and deformed surface.
+
+    Parameters
+    ----------
+    contacts : ContactBatch
+    states : GraspStateBatch
+        Answer to ``contacts``.
+    grasp_object : GraspObject
+    frame : MarkerFrame
+
+    Returns
+    -------
+    MarkerArray
+    """
+    layers, mesh = Layers(frame), grasp_object.mesh
+    layers.clear('object', 'deformation', PRESSURE_LEGEND)
+    legend = Legend(layers, mesh.vertices, contacts.configurations.T_object_palm[:1, :3, 3])
+    legend.marks(depths=True)
+    nodes = slice(0, int(contacts.node_offsets[contacts.patch_offsets[1]]))
+    layers.depths(contacts.node_points_object[nodes], contacts.node_normals_object[nodes],
+                  contacts.node_depths[nodes])
+    patches = slice(0, int(states.patch_offsets[1]))
+    layers.contacts('contacts', states.patch_points_object[patches])
+    layers.forces(states.patch_points_object[patches], states.patch_forces_object[patches])
+    if len(states.vertices_object):
+        layers.pressure_mesh('deformation', states.vertices_object[0], mesh.faces,
+                             states.vertex_pressures[0])
+        legend.pressures(states.vertex_pressures[0])
+    else:
+        layers.mesh('object', mesh.vertices, mesh.faces, UNTOUCHED)
+    layers.centres_of_mass(mesh.vertices, grasp_object.mass_properties.centre_of_mass,
+                           states.centre_of_mass_object[0])
+    return layers.array
+
+
+def grasp_markers(grasp: RankedGrasp | None, grasp_object: GraspObject, hand: HandModel,
+                  frame: MarkerFrame, obstacles: Array | None = None) -> MarkerArray:
+    """
+    Return one grasp with its hand, forces, deformed object and obstacles.
+
+    Parameters
+    ----------
+    grasp : RankedGrasp or None
+        None: the object and the obstacles alone.
+    grasp_object : GraspObject
+    hand : HandModel
+    frame : MarkerFrame
+    obstacles : (k, 16) float, optional
+        As in ``ConfigurationBatch``.
+
+    Returns
+    -------
+    MarkerArray
+    """
+    layers = Layers(frame)
+    layers.clear(*GRASP_LAYERS, 'obstacles')
+    for obstacle in np.zeros((0, 16)) if obstacles is None else obstacles:
+        layers.obstacle('obstacles', obstacle)
+    _add_object(layers, grasp_object, grasp, grasp, hand)
+    if grasp is not None:
+        _add_hand(layers, grasp, hand, 1.0, GREY)
+        _add_forces(layers, grasp)
+    return layers.array
+
+
+def closing_markers(grasp: RankedGrasp, fraction: float, state: RankedGrasp | None,
+                    grasp_object: GraspObject, hand: HandModel,
+                    frame: MarkerFrame) -> MarkerArray:
+    """
+    Return a moment of a grasp's closing, with the hand in a colour of its own.
+
+    Parameters
+    ----------
+    grasp : RankedGrasp
+    fraction : float
+        Of its closing: 0 the open hand, 1 the grasp.
+    state : RankedGrasp or None
+        What the stages say of the object at that moment; None: the object as it is untouched.
+    grasp_object : GraspObject
+    hand : HandModel
+    frame : MarkerFrame
+
+    Raises
+    ------
+    TaskError
+        ``fraction`` is outside 0 to 1.
+    """
+    layers = Layers(frame)
+    layers.clear(*GRASP_LAYERS, 'moment')
+    _add_object(layers, grasp_object, state, grasp, hand)
+    _add_hand(layers, grasp, hand, fraction, OLIVE)
+    if state is not None:
+        _add_forces(layers, state)
+    top = grasp.T_object_palm[:3, 3] - PALM_LENGTH * grasp.T_object_palm[:3, 2]
+    layers.text('moment', top, f'grasp {grasp.rank}: {100.0 * fraction:.0f} % closed')
+    return layers.array
+
+
+def no_grasp(frame: MarkerFrame) -> MarkerArray:
+    """Return what takes a grasp or a moment of a closing away; obstacles stay."""
+    layers = Layers(frame)
+    layers.clear(*GRASP_LAYERS, 'moment')
+    return layers.array
+
+
+def _add_object(layers: Layers, grasp_object: GraspObject, state: RankedGrasp | None,
+                grasp: RankedGrasp | None, hand: HandModel) -> None:
+    """Show the object as a state has it, untouched without one; legends where no hand is."""
+    mesh = grasp_object.mesh
+    legend = Legend(layers, mesh.vertices, None if grasp is None else _reach(grasp, hand))
+    legend.marks()
+    layers.centres_of_mass(mesh.vertices, grasp_object.mass_properties.centre_of_mass,
+                           None if state is None else state.centre_of_mass)
+    if state is None or state.vertices is None:
+        layers.mesh('object', mesh.vertices, mesh.faces, UNTOUCHED)
+        return
+    layers.pressure_mesh('deformation', state.vertices, mesh.faces, state.vertex_pressures)
+    legend.pressures(state.vertex_pressures)
+
+
+def _reach(grasp: RankedGrasp, hand: HandModel) -> Array:
+    """Return points ``(n, 3)`` of the hand while it closes, frame object."""
+    return np.concatenate([
+        apply(T_object_link, mesh.vertices) for fraction in (0.0, 1.0)
+        for mesh, T_object_link in zip(ghost_links(hand), link_poses_at(grasp, hand, fraction))])
+
+
+def _add_hand(layers: Layers, grasp: RankedGrasp, hand: HandModel, fraction: float,
+              colour: Sequence[float]) -> None:
+    """Show the hand at a moment of a closing, its links simplified: messages stay small."""
+    for mesh, T_object_link in zip(moving_links(hand), link_poses_at(grasp, hand, fraction)):
+        layers.mesh('hand', mesh.vertices, mesh.faces, colour, T_object_link)
+
+
+def _add_forces(layers: Layers, grasp: RankedGrasp) -> None:
+    points = np.array([c.point for c in grasp.contacts]).reshape(-1, 3)
+    forces = np.array([c.force for c in grasp.contacts]).reshape(-1, 3)
+    layers.forces(points, forces)
+    layers.contacts('contacts', points)
+
+
+def ranked_markers(grasps: Sequence[RankedGrasp], frame: MarkerFrame,
+                   hand: HandModel | None = None) -> MarkerArray:
+    """
+    Return an arrow along the approach and the rank of each grasp, from green (best) to orange.
+
+    With a ``hand`` the first ``MOST_GHOSTS`` grasps are shown as ghosts: the hulls of its
+    links, in the colour of the rank.
+    """
+    layers = Layers(frame)
+    layers.clear('ranked_grasps', 'ranks', 'ghosts')
+    for i, grasp in enumerate(grasps):
+        share = i / max(1, len(grasps) - 1)
+        colour = tuple((1.0 - share) * np.array(GREEN) + share * np.array(ORANGE))
+        axis = grasp.T_object_palm[:3, 2] * PALM_LENGTH
+        start = grasp.T_object_palm[:3, 3] - axis
+        layers.arrows('ranked_grasps', start[None], axis[None], colour)
+        layers.text('ranks', start, f'{grasp.rank}: {grasp.score:.2f}')
+        if hand is not None and i < MOST_GHOSTS:
+            for mesh, T_object_link in zip(ghost_links(hand), link_poses_at(grasp, hand, 1.0)):
+                layers.mesh('ghosts', mesh.vertices, mesh.faces, (*colour[:3], GHOST_ALPHA),
+                            T_object_link)
+    return layers.array
