@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batches import shaped, shapes_of
+from ..fields import shaped, shapes_of
 from ..errors import ShapeError
 from ..options import option, Options
 from .grasp_map import contact_frames
