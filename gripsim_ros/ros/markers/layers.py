@@ -33,7 +33,7 @@ UNTOUCHED_REACH, REACH = 0.025, 0.012
 BLANK_WIDTH = 0.55
 
 # Told apart by readers who are colour-blind, and from the colours of pressure.
-BLUE, MAGENTA, CYAN = (0.05, 0.35, 0.75, 1.0), (0.75, 0.05, 0.55, 1.0), (0.35, 0.70, 0.90, 1.0)
+BLUE, MAGENTA, CYAN = (0.15, 0.45, 0.90, 1.0), (0.75, 0.05, 0.55, 1.0), (0.35, 0.70, 0.90, 1.0)
 GREEN, ORANGE, PINK = (0.0, 0.62, 0.45, 1.0), (0.90, 0.60, 0.0, 1.0), (0.95, 0.70, 0.88, 1.0)
 GREY, WHITE, OLIVE = (0.62, 0.64, 0.68, 1.0), (1.0, 1.0, 1.0, 1.0), (0.52, 0.62, 0.40, 1.0)
 #: Below alpha 1 RViz writes no depth: what lies behind is drawn over what lies before.

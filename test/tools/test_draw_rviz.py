@@ -1,0 +1,139 @@
+"""RViz's picture of our markers: drawn by its rules, and changed only knowingly."""
+
+from functools import lru_cache
+from pathlib import Path
+import sys
+
+import numpy as np
+from PIL import Image
+import pytest
+
+pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
+
+from marker_cases import pinch  # noqa: E402
+from plan_cases import apple, made_up_grasp  # noqa: E402
+from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / 'tools'))
+
+import draw_rviz  # noqa: E402
+from gripsim_ros.core.transforms import apply  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand  # noqa: E402
+from gripsim_ros.ros.conversions import pose_from_msg  # noqa: E402
+from gripsim_ros.ros.markers import (  # noqa: E402
+    closing_markers, grasp_markers, live_markers, MarkerFrame)
+from gripsim_ros.ros.markers.layers import Layers  # noqa: E402
+
+REFERENCE = ROOT / 'test' / 'data' / 'rviz.png'
+SIZE = (320, 240)
+#: Levels of 256 by which a pixel may differ, and the share of pixels that may differ more: edges
+#: and letters, where another version of numpy or Pillow rounds otherwise.
+LEVELS, SHARE = 16, 0.01
+FRAMES = {'world': np.eye(4), 'object': np.eye(4)}
+BOX = np.array([[1, 0.2, 0.2, 0.02, 1, 0, 0, 0.0, 0, 1, 0, 0.0, 0, 0, 1, -0.06]])
+
+
+@lru_cache(maxsize=1)
+def scenes():
+    """Return what is shown before a plan, after it, while it closes, and live."""
+    hand, body, grasp, frame = load_default_hand(), apple(), made_up_grasp(1), MarkerFrame('world')
+    return [('gripsim.rviz', {'plan/markers': grasp_markers(None, body, hand, frame, BOX)}),
+            ('gripsim.rviz', {'plan/markers': grasp_markers(grasp, body, hand, frame)}),
+            ('gripsim.rviz', {'closing/markers': closing_markers(
+                grasp, 0.5, None, body, hand, frame)}),
+            ('gripsim_live.rviz', {'live/markers': live_markers(*pinch(), MarkerFrame('object'))})]
+
+
+def draw(config, arrays):
+    return np.asarray(draw_rviz.draw(ROOT / 'config' / config, arrays, FRAMES, SIZE))
+
+
+@lru_cache(maxsize=1)
+def pictures():
+    """Return the scenes beside each other."""
+    return np.concatenate([draw(*scene) for scene in scenes()], axis=1)
+
+
+def test_the_picture_is_the_one_that_was_looked_at():
+    """Where it is to change: look at what ``Image.fromarray(pictures())`` shows, and commit it."""
+    expected = np.asarray(Image.open(REFERENCE).convert('RGB')).astype(int)
+    assert pictures().shape == expected.shape
+    differs = np.abs(pictures().astype(int) - expected).max(axis=2) > LEVELS
+    assert differs.mean() < SHARE
+
+
+@pytest.mark.parametrize('k', range(4))
+def test_rviz_has_nothing_to_complain_of(k):
+    for array in scenes()[k][1].values():
+        assert not draw_rviz.troubles(array, FRAMES)
+
+
+def test_what_rviz_complains_of_is_told():
+    array = grasp_markers(None, apple(), load_default_hand(), MarkerFrame('nowhere'))
+    array.markers.append(array.markers[-1])
+    told = draw_rviz.troubles(array, FRAMES)
+    assert any("frame 'nowhere' does not exist" in line for line in told)
+    assert any('twice' in line for line in told)
+
+
+def colours(array):
+    """Return the colours seen when only an array is shown."""
+    return {tuple(rgb) for rgb in draw('gripsim.rviz', {'plan/markers': array}).reshape(-1, 3)}
+
+
+def ball(alpha=1.0, coloured=False):
+    """Return a mesh in red before nothing."""
+    layers = Layers(MarkerFrame('world'))
+    mesh = apple().mesh
+    marker = layers.mesh('object', mesh.vertices, mesh.faces, (1.0, 0.0, 0.0, alpha))
+    marker.colors = [marker.color] * (len(marker.points) if coloured else 0)
+    return layers.array
+
+
+def test_triangles_with_colours_are_not_lit():
+    reds = {c[0] for c in colours(ball()) if c[1] == 0}
+    assert len(reds) > 20
+    assert {c[0] for c in colours(ball(coloured=True)) if c[1] == 0} == {255}
+
+
+@pytest.mark.parametrize('alpha, hidden', [(1.0, True), (0.95, False)])
+def test_what_is_transparent_hides_nothing(alpha, hidden):
+    """A green rod through the object: seen where alpha is below 1."""
+    array = ball(alpha)
+    layers = Layers(MarkerFrame('world'))
+    layers.lines('rod', np.array([[0.0, 0.0, -0.02]]), np.array([[0.0, 0.0, 0.02]]),
+                 (0.0, 1.0, 0.0, 1.0), 0.01)
+    array.markers += layers.array.markers
+    shown = draw('gripsim.rviz', {'plan/markers': array}).astype(int)
+    greens = (shown[..., 1] > 5) & (shown[..., 0] > 60) & (shown[..., 2] == 0)
+    assert bool(greens.sum() > 50) != hidden
+
+
+@pytest.mark.parametrize('blank, wide', [(0.0, True), (0.0044, False)])
+def test_blanks_are_as_wide_as_the_message_says(blank, wide):
+    layers = Layers(MarkerFrame('world'))
+    layers.text('ranks', np.zeros(3), 'a b', 0.008)
+    text = next(m for m in layers.array.markers if m.action == Marker.ADD)
+    text.scale.x = blank
+    empty = draw('gripsim.rviz', {}).astype(int)
+    written = draw('gripsim.rviz', {'plan/markers': MarkerArray(markers=[text])}).astype(int)
+    columns = np.flatnonzero((np.abs(written - empty).max(axis=2) > 60).any(axis=0))
+    assert (len(columns) == 0 or np.ptp(columns) > 100) == wide
+
+
+def test_legends_and_hand_do_not_overlap():
+    """In the start view, words begin right of, or end left of, all of hand and object."""
+    camera = draw_rviz.start_camera({'Yaw': 0.8, 'Pitch': 0.5, 'Distance': 50.0,
+                                     'Focal Point': dict.fromkeys('XYZ', 0)}, (1000, 1000))
+    _, arrays = scenes()[1]
+    columns = {True: [], False: []}
+    for marker in arrays['plan/markers'].markers:
+        explains = marker.ns in ('pressure_legend', 'scale')
+        if explains or marker.ns in ('hand', 'deformation'):
+            p, points = marker.pose.position, np.array([(p.x, p.y, p.z) for p in marker.points])
+            T = pose_from_msg(marker.pose)
+            points = apply(T, points) if len(points) else np.array([[p.x, p.y, p.z]])
+            if marker.action == Marker.ADD:
+                columns[explains] += list(camera.project(points)[:, 0])
+    assert (min(columns[True]) > max(columns[False])) or (max(columns[True]) < min(columns[False]))
