@@ -38,6 +38,7 @@ LAYERS = {
     'hardware.driver': 'emulator, options < link < motion, tactile < session',
     'ros': 'conversions, environment, programs < markers < nodes < clients < record',
     'ros.conversions': 'arrays, clouds, geometry < moveit, objects, ring < requests',
+    'ros.markers': 'layers < legend < scenes',
     'ros.nodes': 'base < executor, hand, ring < planner',
     'apps': 'doctor, report, sweep < view < cli',
     'apps.cli': (

@@ -7,7 +7,7 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import TransformStamped
 from numpy.typing import NDArray
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.publisher import Publisher
 
 from ...conversions import transform_to_msg
 
@@ -18,29 +18,21 @@ except ModuleNotFoundError:
 
 Array = NDArray[np.float64]
 
-#: Transforms that may wait for a slow listener.
-DEPTH = 100
-
 
 class FrameBroadcaster:
     """
-    Sends transforms to `/tf`, or `/tf_static` where frames rest; nothing without tf2_msgs.
+    Sends transforms.
 
     Parameters
     ----------
     node : Node
-    static : bool
-        Late joiners get the last ones sent.
+    publisher : Publisher or None
+        Of `/tf`, or `/tf_static` where frames rest; None where tf2_msgs is not installed.
     """
 
-    def __init__(self, node: Node, static: bool = False) -> None:
-        """Open the topic."""
-        self._node, self._publisher = node, None
-        if TFMessage is not None:
-            self._publisher = node.create_publisher(
-                TFMessage, '/tf_static' if static else '/tf',
-                QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL) if static
-                else DEPTH)
+    def __init__(self, node: Node, publisher: Publisher | None) -> None:
+        """Keep the topic."""
+        self._node, self._publisher = node, publisher
 
     def send(self, parent: str, poses: Sequence[tuple[str, Array]],
              stamp: Time | None = None) -> None:

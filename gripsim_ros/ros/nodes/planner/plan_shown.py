@@ -9,7 +9,7 @@ from visualization_msgs.msg import MarkerArray
 from ....core.bodies import GraspObject
 from ...conversions import Request
 from ...markers import MarkerFrame, grasp_markers, no_grasp, ranked_markers
-from ..base.broadcaster import FrameBroadcaster
+from ..base.broadcaster import FrameBroadcaster, TFMessage
 from ..base.node_base import latched, one_line
 from ..base.parameters import NodeParameter
 
@@ -43,7 +43,10 @@ class PlanShown:
         self._news, self._shown, self._hidden = None, None, False
         values = node.values
         self._frame = MarkerFrame(values['marker_frame'])
-        self._broadcaster = FrameBroadcaster(node, static=True) if values['publish_tf'] else None
+        self._broadcaster = None
+        if values['publish_tf']:
+            self._broadcaster = FrameBroadcaster(node, TFMessage and node.create_publisher(
+                TFMessage, '/tf_static', latched(1)))
         self._tell(self._frame)
 
     def open(self) -> None:

@@ -89,7 +89,8 @@ class ForwardKinematicsNode(StageNode):
                 PoseStamped, topic, lambda msg, child=child: self._on_pose(msg, child), sensor,
                 callback_group=group)
         if self.values['publish_tf']:
-            self._broadcaster = FrameBroadcaster(self)
+            self._broadcaster = FrameBroadcaster(self, TFMessage and self.create_publisher(
+                TFMessage, '/tf', SENSOR_DEPTH))
             self._description = self.create_publisher(String, 'robot_description', latched(1))
             self._description.publish(String(data=self._urdf().read_text(encoding='utf-8')))
         if TFMessage is None:

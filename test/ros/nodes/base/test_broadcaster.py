@@ -151,5 +151,5 @@ def test_the_object_is_where_the_last_request_has_it(told):
 
 @pytest.mark.parametrize('parent', ['', 'object', '/object'])
 def test_a_frame_in_itself_or_in_none_is_not_told(told, parent):
-    FrameBroadcaster(planner()).send(parent, [('object', np.eye(4))])
+    FrameBroadcaster(planner(), None).send(parent, [('object', np.eye(4))])
     assert not told
