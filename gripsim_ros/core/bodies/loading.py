@@ -13,10 +13,9 @@ from .reading import MAX_FACES, read_triangles
 from .repair.cleaning import (
     MAX_HOLE, Draft, drop_duplicate_faces, drop_loose_degenerate_faces, drop_repeated_corners,
     fill_holes, fix_winding, has_duplicate_faces, loop_size, merge_vertices, plural,
-    turn_out_degenerate_faces)
+    turn_out_degenerate_faces, used_vertices)
 from .repair.holes import boundary_loops
 from .repair.shells import check_outside, orient_shells
-from .topology import edge_table
 
 #: Allowed range of the largest extent [m].
 MIN_EXTENT, MAX_EXTENT = 0.002, 5.0
@@ -110,8 +109,8 @@ def repair_mesh(vertices: ArrayLike, faces: ArrayLike, scale: float = 1.0,
     _check_extents(draft, scale)
     closed = orient_shells(_closed(draft))
     closed = check_outside(closed)
-    used, renumbered = np.unique(closed.faces, return_inverse=True)
-    mesh = TriangleMesh(closed.vertices[used], renumbered.reshape(-1, 3))
+    used, renumbered = used_vertices(closed.faces, len(closed.vertices))
+    mesh = TriangleMesh(closed.vertices[used], renumbered)
     return LoadedMesh(mesh, closed.repairs)
 
 
@@ -128,7 +127,7 @@ def _checked(vertices: ArrayLike, faces: ArrayLike, scale: float) -> Draft:
     checked = TriangleMesh(np.nan_to_num(points), faces).faces  # type: ignore[arg-type]
     if len(checked) > MAX_FACES:
         raise MeshError(f'a mesh may have at most {MAX_FACES} faces, got {len(checked)}')
-    used = np.unique(checked)
+    used, renumbered = used_vertices(checked, len(points))
     bad = int(np.count_nonzero(~np.isfinite(points[used]).all(axis=1)))
     if bad:
         raise MeshError(f'vertices must be finite, got {bad} of {len(points)} that are not')
@@ -136,7 +135,7 @@ def _checked(vertices: ArrayLike, faces: ArrayLike, scale: float) -> Draft:
         scaled = scale * points[used] + 0.0
     if len(used) == len(points):
         return Draft(scaled, checked)
-    return Draft(scaled, np.searchsorted(used, checked),
+    return Draft(scaled, renumbered,
                  (f'dropped {plural(len(points) - len(used), "unused vertex")}',))
 
 
@@ -205,7 +204,7 @@ def _cleaned(draft: Draft, walls: bool) -> Draft:
 
 def _open_error(draft: Draft) -> MeshError:
     """Return the error that says where the surface stays open."""
-    sizes = [loop_size(draft.vertices, loop) for loop in boundary_loops(draft.faces)]
+    sizes = [loop_size(draft.vertices, loop) for loop in boundary_loops(draft.faces, draft.table)]
     limit = MAX_HOLE * draft.diagonal
     large = [size for size in sizes if size > limit]
     told = 1e3 * draft.unit
@@ -213,8 +212,7 @@ def _open_error(draft: Draft) -> MeshError:
     if large:
         return MeshError(f'the mesh is open: {plural(len(large), "hole")}, the largest '
                          f'{told * max(large):.3g} mm across; {allowed}')
-    table = edge_table(draft.faces)
-    crowded = int(np.count_nonzero(table.counts > 2))
-    single = int(np.count_nonzero(table.counts == 1))
+    crowded = int(np.count_nonzero(draft.table.counts > 2))
+    single = int(np.count_nonzero(draft.table.counts == 1))
     return MeshError(f'the mesh is open: {plural(single, "edge")} with one face and '
                      f'{plural(crowded, "edge")} with more than two; each edge must join two')

@@ -7,14 +7,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from ..errors import MeshError, ShapeError
 from ..transforms import apply
+from .topology import EdgeTable, IntArray, connected_labels, edge_table
 
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 ArrayT = TypeVar('ArrayT', bound=NDArray[Any])
 
@@ -230,33 +228,29 @@ class TriangleMesh:
         return float(row_dot(self.face_centroids - centre, self._face_vectors).sum() / 3.0)
 
     @cached_property
-    def _edge_table(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Return edges (E, 2), the edge of each side (F, 3), and edge_sides (E, 2)."""
-        tails, heads = self.faces, np.roll(self.faces, -1, axis=1)
-        low, high = np.minimum(tails, heads).ravel(), np.maximum(tails, heads).ravel()
-        keys, edge_of_side, counts = np.unique(
-            low * len(self.vertices) + high, return_inverse=True, return_counts=True)
-        edge_of_side = edge_of_side.reshape(-1)
-        forward = (tails < heads).ravel()
-        net = np.bincount(edge_of_side[forward], minlength=len(keys))
-        paired = (counts == 2) & (net == 1)
-        sides = np.full((len(keys), 2), -1, dtype=np.int64)
-        for column, direction in enumerate((forward, ~forward)):
-            mine = np.flatnonzero(direction & paired[edge_of_side])
-            sides[edge_of_side[mine], column] = mine
-        edges = np.stack([keys // len(self.vertices), keys % len(self.vertices)], axis=1)
-        return (frozen_array(edges), frozen_array(edge_of_side.reshape(-1, 3)),
-                frozen_array(sides))
+    def _edge_table(self) -> EdgeTable:
+        return edge_table(self.faces)
+
+    @cached_property
+    def _edge_sides(self) -> IntArray:
+        """Return the sides (E, 2) of ``edge_faces``, numbered through the faces."""
+        table = self._edge_table
+        pairs = table.pairs[0][table.pairs[1]]
+        backward = ~table.forward.ravel()[pairs[:, 0]]
+        sides = np.full((len(table.keys), 2), -1, dtype=np.int64)
+        sides[table.edge_of_side.ravel()[pairs[:, 0]]] = np.where(
+            backward[:, None], pairs[:, ::-1], pairs)
+        return frozen_array(sides)
 
     @cached_property
     def edges(self) -> IntArray:
         """Return the edges ``(E, 2)``: vertex indices, the lower one first."""
-        return self._edge_table[0]
+        return frozen_array(np.column_stack(divmod(self._edge_table.keys, self._edge_table.base)))
 
     @cached_property
     def face_edges(self) -> IntArray:
         """Return the edge ``(F, 3)`` on which side k of each face lies."""
-        return self._edge_table[1]
+        return frozen_array(self._edge_table.edge_of_side)
 
     @cached_property
     def edge_faces(self) -> IntArray:
@@ -266,7 +260,7 @@ class TriangleMesh:
         The first runs along the edge as in ``edges``, the second against it. Both are
         -1 where the edge does not join exactly two faces of one winding.
         """
-        sides = self._edge_table[2]
+        sides = self._edge_sides
         return frozen_array(np.where(sides < 0, -1, sides // 3))
 
     @cached_property
@@ -293,13 +287,7 @@ class TriangleMesh:
     @cached_property
     def is_closed(self) -> bool:
         """Return whether every edge is run along as often as against: no boundary."""
-        tails, heads = self.faces.ravel(), np.roll(self.faces, -1, axis=1).ravel()
-        signs = np.where(tails < heads, 1, -1)
-        net = np.bincount(self.face_edges.ravel(), signs, minlength=len(self.edges))
-        return not np.any(net)
-
-    def _side_labels(self, crossable: NDArray[np.bool_]) -> IntArray:
-        return connected_labels(self.edge_faces[crossable], len(self.faces))
+        return not self._edge_table.net.any()
 
     def smooth_sides(self, angle: float = SMOOTH_ANGLE) -> IntArray:
         """
@@ -315,7 +303,7 @@ class TriangleMesh:
         (F,) int
             Labels from 0, in the order of the first face of each side.
         """
-        return self._side_labels(self._smooth_edges(angle))
+        return connected_labels(self.edge_faces[self._smooth_edges(angle)], len(self.faces))
 
     def _smooth_edges(self, angle: float) -> NDArray[np.bool_]:
         return (self.edge_faces[:, 0] >= 0) & (np.abs(self.dihedral_angles) <= angle)
@@ -344,7 +332,7 @@ class TriangleMesh:
         Source: the normals of Vlachos et al., Curved PN triangles, 2001, section 3, with
         the creases of own derivation.
         """
-        sides = self._edge_table[2][self._smooth_edges(angle)]
+        sides = self._edge_sides[self._smooth_edges(angle)]
         first, second = sides.T
         after_first = first - first % 3 + (first + 1) % 3
         after_second = second - second % 3 + (second + 1) % 3
@@ -360,15 +348,3 @@ def sum_by_label(values: FloatArray, labels: IntArray, count: int) -> FloatArray
     """Return sums ``(count, k)`` of rows ``values (n, k)`` that share a label ``(n,)``."""
     return np.stack([
         np.bincount(labels, column, minlength=count) for column in values.T], axis=1)
-
-
-def connected_labels(pairs: IntArray, count: int) -> IntArray:
-    """Return component labels ``(count,)`` of the graph with edges ``pairs (m, 2)``."""
-    graph = coo_matrix(
-        (np.ones(len(pairs), dtype=bool), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
-    labels = connected_components(graph, directed=False)[1]
-    first = np.unique(labels, return_index=True)[1]
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    ordered: IntArray = rank[labels]
-    return ordered

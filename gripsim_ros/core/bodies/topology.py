@@ -1,11 +1,15 @@
-"""Edges of raw face arrays: incidence, components, winding; used by the repair."""
+"""Edges of face arrays: incidence, components, winding."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
-from .mesh import IntArray, connected_labels
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +25,8 @@ class EdgeTable:
         Faces at each edge.
     forward : (F, 3) bool
         Whether the side leads from the lower to the higher vertex.
+    sides : (3 F,) int
+        Sides, numbered through the faces, by edge.
     keys : (E,) int
         Lower vertex of each edge times ``base``, and the higher one; rising.
     base : int
@@ -29,24 +35,32 @@ class EdgeTable:
 
     edge_of_side: IntArray
     counts: IntArray
-    forward: NDArray[np.bool_]
+    forward: BoolArray
+    sides: IntArray
     keys: IntArray
     base: int
 
     def counts_between(self, first: IntArray, second: IntArray) -> IntArray:
-        """Return how many faces there are at the edges between vertices ``first, second (n,)``."""
+        """Return how many faces there are at the edges between vertices ``(...)``."""
         keys = np.minimum(first, second) * self.base + np.maximum(first, second)
         place = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
         counts: IntArray = np.where(self.keys[place] == keys, self.counts[place], 0)
         return counts
 
-    def pairs(self) -> tuple[IntArray, NDArray[np.bool_]]:
-        """Return the faces (m, 2) at edges of two, and whether their windings agree (m,)."""
-        order = np.argsort(self.edge_of_side.ravel(), kind='stable')
-        order = order[self.counts[self.edge_of_side.ravel()[order]] == 2].reshape(-1, 2)
-        forward = self.forward.ravel()[order]
-        return order // 3, forward[:, 0] != forward[:, 1]
+    @cached_property
+    def pairs(self) -> tuple[IntArray, BoolArray]:
+        """Return the sides (m, 2) at edges of two, and whether their windings agree (m,)."""
+        pairs = self.sides[np.repeat(self.counts == 2, self.counts)].reshape(-1, 2)
+        forward = self.forward.ravel()[pairs]
+        return pairs, forward[:, 0] != forward[:, 1]
 
+    @cached_property
+    def net(self) -> IntArray:
+        """Return how often more faces run forward along each edge than back, (E,)."""
+        ways = np.where(self.forward.ravel(), 1, -1)
+        return np.bincount(self.edge_of_side.ravel(), ways).astype(np.int64)
+
+    @cached_property
     def labels(self) -> IntArray:
         """
         Return which shell each face belongs to, (F,).
@@ -54,52 +68,77 @@ class EdgeTable:
         Faces are connected over edges of two faces, and over any other edge that their
         component leaves open: there shells touch, as the sides of stacked boxes do.
         """
-        count = len(self.edge_of_side)
-        pairs = self.pairs()[0]
+        pairs, count = self.pairs[0] // 3, len(self.edge_of_side)
         labels = connected_labels(pairs, count)
-        sides = np.flatnonzero(open_sides(self, labels).ravel())
+        sides = self.sides[self.open_sides(labels).ravel()[self.sides]]
         if not sides.size:
             return labels
         edges = self.edge_of_side.ravel()[sides]
-        order = np.argsort(edges, kind='stable')
-        same = edges[order][1:] == edges[order][:-1]
-        touching = np.stack([sides[order][:-1], sides[order][1:]], axis=1)[same] // 3
+        touching = np.stack([sides[:-1], sides[1:]], axis=1)[edges[1:] == edges[:-1]] // 3
         return connected_labels(np.concatenate([pairs, touching]), count)
+
+    def open_sides(self, labels: IntArray) -> BoolArray:
+        """
+        Return whether each side ``(F, 3)`` lies on an edge that its component leaves open.
+
+        An edge is open where the faces of one component run along it more often one way
+        than the other. Faces at an edge of two are of one component.
+        """
+        is_open: BoolArray = self.net[self.edge_of_side] != 0
+        crowded = np.flatnonzero(self.counts[self.edge_of_side.ravel()] > 2)
+        if crowded.size:
+            keys = labels[crowded // 3] * len(self.counts) + self.edge_of_side.ravel()[crowded]
+            place = np.unique(keys, return_inverse=True)[1].reshape(-1)
+            net = np.bincount(place, np.where(self.forward.ravel()[crowded], 1.0, -1.0))
+            is_open.ravel()[crowded] = net[place] != 0.0
+        return is_open
 
 
 def edge_table(faces: IntArray) -> EdgeTable:
     """Return the edges of ``faces (F, 3)``."""
-    heads = np.roll(faces, -1, axis=1)
-    low, high = np.minimum(faces, heads), np.maximum(faces, heads)
-    base = int(faces.max()) + 1
-    keys, edge_of_side, counts = np.unique(
-        (low * base + high).ravel(), return_inverse=True, return_counts=True)
-    return EdgeTable(edge_of_side.reshape(-1, 3), counts, faces < heads, keys, base)
+    heads, base = np.roll(faces, -1, axis=1), int(faces.max()) + 1
+    keys = (np.minimum(faces, heads) * base + np.maximum(faces, heads)).ravel()
+    sides = np.argsort(keys, kind='stable')
+    keys = keys[sides]
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    counts = np.diff(np.append(starts, len(keys)))
+    edge_of_side = np.empty_like(sides)
+    edge_of_side[sides] = np.repeat(np.arange(len(starts)), counts)
+    return EdgeTable(
+        edge_of_side.reshape(-1, 3), counts, faces < heads, sides, keys[starts], base)
 
 
-def open_sides(table: EdgeTable, labels: IntArray) -> NDArray[np.bool_]:
+def connected_labels(pairs: IntArray, count: int) -> IntArray:
     """
-    Return whether each side ``(F, 3)`` lies on an edge that its component leaves open.
+    Return component labels ``(count,)`` of the graph with edges ``pairs (m, 2)``.
 
-    An edge is open where the faces of one component run along it more often one way than
-    the other.
+    They are numbered by the first node of each component.
     """
-    edges = table.edge_of_side.ravel()
-    component = np.repeat(labels, 3)
-    _, place = np.unique(component * (len(table.counts) + 1) + edges, return_inverse=True)
-    place = place.reshape(-1)
-    net = np.bincount(place, np.where(table.forward.ravel(), 1.0, -1.0))
-    is_open: NDArray[np.bool_] = net[place] != 0.0
-    return is_open.reshape(-1, 3)
+    graph = coo_matrix(
+        (np.ones(len(pairs), dtype=bool), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
+    labels = connected_components(graph, directed=False)[1]
+    return by_first_place(labels)
 
 
-def consistent_flips(faces: IntArray) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def by_first_place(labels: IntArray) -> IntArray:
+    """Return labels ``(n,)`` numbered in the order in which they first appear."""
+    count = int(labels.max()) + 1
+    first = np.full(count, len(labels))
+    first[labels[::-1]] = np.arange(len(labels))[::-1]
+    rank = np.empty(count, dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(count)
+    ordered: IntArray = rank[labels]
+    return ordered
+
+
+def consistent_flips(table: EdgeTable) -> tuple[BoolArray, BoolArray]:
     """
     Return which faces to turn so that neighbours agree in winding.
 
     Parameters
     ----------
-    faces : (F, 3) int
+    table : EdgeTable
+        Of ``(F, 3)`` faces.
 
     Returns
     -------
@@ -114,10 +153,12 @@ def consistent_flips(faces: IntArray) -> tuple[NDArray[np.bool_], NDArray[np.boo
     each component of the surface appears twice, once in each winding, and once where it
     is one-sided. Own derivation.
     """
-    count = len(faces)
-    pairs, agree = edge_table(faces).pairs()
+    count = len(table.edge_of_side)
+    pairs, agree = table.pairs
+    if agree.all():
+        return np.zeros((2, count), dtype=bool)
     shift = np.where(agree, 0, count)
-    first, second = pairs.T
+    first, second = pairs.T // 3
     cover = np.concatenate([
         np.stack([first, second + shift], axis=1),
         np.stack([first + count, second + count - shift], axis=1)])

@@ -15,6 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from gripsim_ros.core.bodies import load_mesh, read_triangles, reading, repair_mesh, shapes
 from gripsim_ros.core.bodies.repair.holes import triangulate_loop
+from gripsim_ros.core.bodies.topology import edge_table
 from gripsim_ros.core.errors import GripsimError, MeshError, ShapeError
 
 RTOL_ROUNDOFF = 1e-10
@@ -270,13 +271,14 @@ def test_filled_holes_take_no_edge_that_is_taken():
 
 def test_a_taken_diagonal_is_not_used_to_fill_a_hole():
     square = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.2, 1.2, 0.1], [0.0, 1.0, 0.0]])
-    loop, none = np.arange(4), np.zeros(0, dtype=np.int64)
-    free, _ = triangulate_loop(square, loop, none)
-    diagonal = 1 * 4 + 3 if sum((f == 1).any() and (f == 3).any() for f in free) == 2 else 2
-    other, _ = triangulate_loop(square, loop, np.array([diagonal]))
+    loop, beside = np.arange(4), edge_table(np.array([[4, 5, 6]]))
+    free, _ = triangulate_loop(square, loop, beside)
+    diagonal = [1, 3] if sum((f == 1).any() and (f == 3).any() for f in free) == 2 else [0, 2]
+    corner = [0] if diagonal == [1, 3] else [1]
+    other, _ = triangulate_loop(square, loop, edge_table(np.array([diagonal + corner])))
     keys = {frozenset(map(int, face)) for face in free}
     assert not keys & {frozenset(map(int, face)) for face in other}
-    refused, area = triangulate_loop(square, loop, np.array([2, 1 * 4 + 3]))
+    refused, area = triangulate_loop(square, loop, edge_table(np.array([[1, 3, 0], [0, 2, 1]])))
     assert len(refused) == 0 and area == np.inf
 
 

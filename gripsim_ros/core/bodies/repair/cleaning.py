@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +10,9 @@ from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
 from ...errors import MeshError
-from ..mesh import FloatArray, IntArray, connected_labels, row_dot
-from ..topology import EdgeTable, consistent_flips, edge_table, open_sides
+from ..mesh import FloatArray, IntArray, row_dot
+from ..topology import (
+    EdgeTable, by_first_place, connected_labels, consistent_flips, edge_table)
 from .holes import MAX_TRIANGULATED_LOOP, boundary_loops, fan, triangulate_loop
 
 #: Largest hole that is filled, as a share of the bounding box's diagonal.
@@ -43,20 +45,31 @@ class Draft:
         said = (*self.repairs, repair) if repair else self.repairs
         return replace(self, faces=faces, repairs=said)
 
-    @property
+    @cached_property
     def diagonal(self) -> float:
         """Return the diagonal of the bounding box of the used vertices [m]."""
-        used = self.vertices[self.faces.ravel()]
+        used = self.vertices[used_vertices(self.faces, len(self.vertices))[0]]
         return float(np.linalg.norm(used.max(axis=0) - used.min(axis=0)))
+
+    @cached_property
+    def table(self) -> EdgeTable:
+        """Return the edges of the faces."""
+        return edge_table(self.faces)
 
     def open_side_count(self) -> int:
         """Return the number of sides of faces that their shell leaves open."""
-        table = edge_table(self.faces)
-        return int(np.count_nonzero(open_sides(table, table.labels())))
+        return int(np.count_nonzero(self.table.open_sides(self.table.labels)))
 
     def is_closed(self) -> bool:
         """Return whether each shell is closed in itself."""
         return self.open_side_count() == 0
+
+
+def used_vertices(faces: IntArray, count: int) -> tuple[IntArray, IntArray]:
+    """Return which of ``count`` vertices the faces (F, 3) name, and these faces among them."""
+    named = np.zeros(count, dtype=bool)
+    named[faces] = True
+    return np.flatnonzero(named), (np.cumsum(named) - 1)[faces]
 
 
 def plural(count: int, noun: str) -> str:
@@ -100,10 +113,7 @@ def _equal_rows(vertices: FloatArray) -> IntArray:
     new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     label = np.empty(len(rows), dtype=np.int64)
     label[order] = np.cumsum(new) - 1
-    _, first = np.unique(label, return_index=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[label]
+    return by_first_place(label)
 
 
 def drop_repeated_corners(draft: Draft) -> Draft:
@@ -112,16 +122,22 @@ def drop_repeated_corners(draft: Draft) -> Draft:
     return _dropped(draft, bad, 'degenerate face')
 
 
+def _corner_keys(draft: Draft) -> IntArray:
+    """Return numbers (F,), equal for faces of equal corners."""
+    edges = np.sort(draft.table.edge_of_side, axis=1)
+    keys: IntArray = edges[:, 0] * len(draft.table.keys) + edges[:, 1]
+    return keys
+
+
 def has_duplicate_faces(draft: Draft) -> bool:
     """Return whether two faces have the same corners."""
-    return len(np.unique(np.sort(draft.faces, axis=1), axis=0)) < len(draft.faces)
+    return len(np.unique(_corner_keys(draft))) < len(draft.faces)
 
 
 def drop_duplicate_faces(draft: Draft, walls: bool) -> Draft:
     """Return the draft with one, or with ``walls`` none, of the faces on equal corners."""
     _, first, place, counts = np.unique(
-        np.sort(draft.faces, axis=1), axis=0, return_index=True, return_inverse=True,
-        return_counts=True)
+        _corner_keys(draft), return_index=True, return_inverse=True, return_counts=True)
     if walls:
         return _dropped(draft, counts[place.reshape(-1)] > 1, 'inner wall face')
     bad = np.ones(len(draft.faces), dtype=bool)
@@ -134,8 +150,7 @@ def drop_loose_degenerate_faces(draft: Draft) -> Draft:
     low = face_heights(draft.vertices, draft.faces) <= DEGENERATE_HEIGHT * draft.diagonal
     if not low.any():
         return draft
-    table = edge_table(draft.faces)
-    needed = (table.counts[table.edge_of_side] == 2).all(axis=1)
+    needed = (draft.table.counts[draft.table.edge_of_side] == 2).all(axis=1)
     return _dropped(draft, low & ~needed, 'degenerate face')
 
 
@@ -167,7 +182,7 @@ def fix_winding(draft: Draft) -> Draft:
     MeshError
         The surface is one-sided.
     """
-    flip, one_sided = consistent_flips(draft.faces)
+    flip, one_sided = consistent_flips(draft.table)
     if one_sided.any():
         raise MeshError(
             f'the mesh is one-sided: {plural(int(one_sided.sum()), "face")} cannot be given '
@@ -189,12 +204,11 @@ def fill_holes(draft: Draft) -> Draft:
     diagonal, vertices = draft.diagonal, [draft.vertices]
     count, new, sizes, cracks = len(draft.vertices), [], [], 0
     faces: IntArray
-    taken = _edge_keys(draft)
-    for loop in boundary_loops(draft.faces):
+    for loop in boundary_loops(draft.faces, draft.table):
         size = loop_size(draft.vertices, loop)
         faces, area = np.zeros((0, 3), dtype=np.int64), np.inf
         if len(loop) <= MAX_TRIANGULATED_LOOP:
-            faces, area = triangulate_loop(draft.vertices, loop, taken)
+            faces, area = triangulate_loop(draft.vertices, loop, draft.table)
         is_crack = len(faces) > 0 and area < MAX_CRACK * diagonal * size
         if size > MAX_HOLE * diagonal and not is_crack:
             continue
@@ -227,13 +241,6 @@ def loop_size(vertices: FloatArray, loop: IntArray) -> float:
     """Return the largest distance between two vertices of a loop [m]."""
     return float(max(np.linalg.norm(vertices[loop] - point, axis=1).max()
                      for point in vertices[loop]))
-
-
-def _edge_keys(draft: Draft) -> IntArray:
-    heads = np.roll(draft.faces, -1, axis=1)
-    low, high = np.minimum(draft.faces, heads), np.maximum(draft.faces, heads)
-    keys: IntArray = np.unique(low * len(draft.vertices) + high)
-    return keys
 
 
 def turn_out_degenerate_faces(draft: Draft) -> Draft:

@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 
 from ..mesh import FloatArray, IntArray
-from ..topology import edge_table
+from ..topology import EdgeTable
 
 #: Largest loop that is triangulated; others are closed by a fan about their centroid.
 MAX_TRIANGULATED_LOOP = 64
@@ -14,15 +14,14 @@ MAX_TRIANGULATED_LOOP = 64
 TIE_AREA = 1e-9
 
 
-def boundary_loops(faces: IntArray) -> list[IntArray]:
+def boundary_loops(faces: IntArray, table: EdgeTable) -> list[IntArray]:
     """
-    Return the loops of vertices round the holes of ``faces (F, 3)``.
+    Return the loops of vertices round the holes of ``faces (F, 3)`` with their edges.
 
     Each runs so that a face ``(loop[i], loop[i + 1], x)`` fits the winding of the
     surface. Boundary edges that form no loop are left out. Loops that meet in a vertex
     are kept apart.
     """
-    table = edge_table(faces)
     alone = table.counts[table.edge_of_side] == 1
     tails, heads = np.roll(faces, -1, axis=1)[alone], faces[alone]
     following: dict[int, list[int]] = defaultdict(list)
@@ -54,7 +53,7 @@ def _walk(start: int, following: dict[int, list[int]]) -> list[IntArray]:
 
 
 def triangulate_loop(
-        vertices: FloatArray, loop: IntArray, taken: IntArray) -> tuple[IntArray, float]:
+        vertices: FloatArray, loop: IntArray, table: EdgeTable) -> tuple[IntArray, float]:
     """
     Return triangles of least total area that close a loop.
 
@@ -64,8 +63,8 @@ def triangulate_loop(
         [m].
     loop : (n,) int
         At most ``MAX_TRIANGULATED_LOOP`` vertices.
-    taken : (m,) int
-        Edges of the surface as ``low * V + high``, which no new inner edge may repeat.
+    table : EdgeTable
+        Of the surface: edges that no new inner edge may repeat.
 
     Returns
     -------
@@ -81,8 +80,7 @@ def triangulate_loop(
     """
     n = len(loop)
     points = vertices[loop]
-    a, b = np.minimum(loop[:, None], loop), np.maximum(loop[:, None], loop)
-    allowed = ~np.isin(a * len(vertices) + b, taken)
+    allowed = table.counts_between(loop[:, None], loop) == 0
     ring = np.arange(n)
     allowed[ring, (ring + 1) % n] = allowed[(ring + 1) % n, ring] = True
     cost = np.zeros((n, n))

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from ...errors import MeshError
 from ...transforms import cross
 from ..mesh import FloatArray, IntArray, row_dot
-from ..topology import edge_table
 from .cleaning import Draft, plural
 from .winding import winding_numbers
 
@@ -61,8 +60,8 @@ def orient_shells(draft: Draft) -> Draft:
     MeshError
         No shell encloses a volume: the mesh is flat.
     """
-    draft, labels = _drop_flat_shells(draft)
-    shells = [_shell(draft, labels == label) for label in range(int(labels.max()) + 1)]
+    draft, shells = _drop_flat_shells(draft)
+    labels = draft.table.labels
     inside = _containment(shells)
     parents = [_parent(shells, row) for row in inside]
     depth = inside.sum(axis=1)
@@ -80,21 +79,26 @@ def orient_shells(draft: Draft) -> Draft:
                    repairs=draft.repairs + _shell_sentences(keep, turn & keep, depth))
 
 
-def _drop_flat_shells(draft: Draft) -> tuple[Draft, IntArray]:
-    """Return the draft without closed sheets of no volume, and its shell labels (F,)."""
-    labels = edge_table(draft.faces).labels()
-    shells = [_shell(draft, labels == label) for label in range(int(labels.max()) + 1)]
+def _drop_flat_shells(draft: Draft) -> tuple[Draft, list[_Shell]]:
+    """Return the draft without closed sheets of no volume, and its shells by label."""
+    shells = _shells(draft)
     flat = np.array([shell.is_flat() for shell in shells])
     if flat.all():
         volume = draft.unit ** 3 * sum(s.volume for s in shells)
         raise MeshError(f'the mesh is flat: it encloses {volume:.2g} m^3; '
                         'allowed are bodies with a volume')
     if not flat.any():
-        return draft, labels
-    keep = ~flat[labels]
+        return draft, shells
+    keep = ~flat[draft.table.labels]
     kept = draft.with_faces(draft.faces[keep], f'dropped {plural(int(flat.sum()), "flat part")} '
                             f'of {plural(int((~keep).sum()), "face")}')
-    return kept, edge_table(kept.faces).labels()
+    return kept, _shells(kept)
+
+
+def _shells(draft: Draft) -> list[_Shell]:
+    labels = draft.table.labels
+    ends = np.cumsum(np.bincount(labels))[:-1]
+    return [_shell(draft, mine) for mine in np.split(np.argsort(labels, kind='stable'), ends)]
 
 
 def _shell(draft: Draft, mine: IntArray) -> _Shell:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from ....bodies import TriangleMesh
-from ....bodies.mesh import connected_labels
+from ....bodies.topology import connected_labels
 from ....errors import MeshError, ShapeError
 from ....transforms import apply
 from ...distance.link_hulls import adjacency_graph
