@@ -9,7 +9,7 @@ from ...errors import MeshError
 from ...transforms import cross
 from ..mesh import FloatArray, IntArray, row_dot
 from .cleaning import Draft, plural
-from .winding import winding_numbers
+from .winding import surface_winding_numbers, winding_numbers
 
 BoolArray = NDArray[np.bool_]
 
@@ -172,8 +172,7 @@ def check_outside(draft: Draft) -> Draft:
     steps = (np.arange(SURFACE_SAMPLES) + 0.5) / SURFACE_SAMPLES * areas.sum()
     chosen = np.searchsorted(np.cumsum(areas), steps).clip(max=len(areas) - 1)
     chosen, weight = np.unique(chosen, return_counts=True)
-    outer = winding_numbers(
-        triangles[chosen].mean(axis=1), triangles, chosen.astype(np.int64)) - 0.5
+    outer = surface_winding_numbers(triangles, draft.table, chosen) - 0.5
     inverted = float(weight[outer < -0.75].sum() / weight.sum())
     if inverted > MAX_INVERTED:
         raise MeshError(f'the mesh crosses itself and is inside out over {100 * inverted:.0f} % '

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from gripsim_ros.core.bodies import shapes
-from gripsim_ros.core.bodies.repair.winding import SMALL_TANGENT, _angle, winding_numbers
+from gripsim_ros.core.bodies.repair.winding import (
+    SMALL_TANGENT, _angle, surface_winding_numbers, winding_numbers)
+from gripsim_ros.core.bodies.topology import edge_table
 
 RADIUS = 0.04
 #: Rounding of a sum over some ten thousand triangles.
@@ -35,3 +37,17 @@ def test_a_ball_surrounds_once_what_is_inside(edge):
     chosen = np.arange(0, len(triangles), max(1, len(triangles) // 20))
     numbers = winding_numbers(triangles[chosen].mean(axis=1), triangles, chosen)
     np.testing.assert_allclose(numbers, 0.5, atol=ROUNDING)
+
+
+@pytest.mark.parametrize('body', [
+    shapes.mug(edge_length=0.008), shapes.box([0.1, 0.06, 0.08], 0.01), shapes.apple()])
+@pytest.mark.parametrize('damage', [0.0, 0.2])
+def test_patches_seen_by_their_outlines_count_as_their_triangles_do(body, damage):
+    rng = np.random.default_rng(3)
+    kept = body.faces[rng.random(len(body.faces)) >= damage]
+    faces = np.concatenate([kept, kept[:9], kept[9:18, ::-1]])      # edges of three and four
+    triangles = body.vertices[faces]
+    chosen = rng.choice(len(faces), 80, replace=False)
+    numbers = surface_winding_numbers(triangles, edge_table(faces), chosen)
+    expected = winding_numbers(triangles[chosen].mean(axis=1), triangles, chosen)
+    np.testing.assert_allclose(numbers, expected, atol=ROUNDING)
