@@ -70,7 +70,8 @@ class PathFollower:
         self._level = max(float(state.normal_forces.sum()) / total, 1.0) if total > 0.0 else 1.0
         self._failure: tuple[int, str] = (-1, '')
         self._fingers_failure = self._failure
-        self._result: ManipulationResult | None = None
+        self.result: ManipulationResult | None = None
+        self.step, self._resting = 0, False
         self._begin(with_arm=False)
         if len(path) == 1:
             self._finish()
@@ -78,18 +79,7 @@ class PathFollower:
     @property
     def done(self) -> bool:
         """Return True if the path was followed to its end, or cannot be."""
-        return self._result is not None
-
-    @property
-    def result(self) -> ManipulationResult:
-        """Return the result; only once ``done``."""
-        assert self._result is not None
-        return self._result
-
-    @property
-    def step(self) -> int:
-        """Return the number of the pose of the path that is asked for."""
-        return self._next
+        return self.result is not None
 
     def question(self) -> Question:
         """Return the configuration to be judged next, in the moved object's frame."""
@@ -101,24 +91,33 @@ class PathFollower:
 
     def answer(self, state: GraspState) -> None:
         """Take the stages' answer to the last question."""
-        if 0 < self._blocked <= self._next:
+        if 0 < self._blocked <= self.step:
             self._failure = self._blocked, OBJECT_COLLIDES
             self._finish(NOWHERE)
             return
         problem = self._problem(state)
-        if problem and self._corrections < self._options.max_corrections \
-                and not self._collides(state):
+        if not problem:
+            self._accept(state)
+            return
+        free = state.self_clearance > 0.0 and state.obstacle_clearance > 0.0
+        if free and self._corrections < self._options.max_corrections:
             self._corrections += 1
             if self._correct(state):
                 return
-        elif not problem:
-            self._accept(state)
-            return
-        self._fail(problem)
+        self.fail(problem)
 
     def fail(self, reason: str) -> None:
-        """Take note that the stages cannot answer."""
-        self._fail(reason)
+        """End an attempt at the present step; the next may go on."""
+        if self.step > self._failure[0]:
+            self._failure = self.step, reason
+        if not self._with_arm:
+            self._fingers_failure = self.step, reason
+            self._begin(with_arm=True)
+        elif not self._resting:
+            self._resting = True
+            self._aim()
+        else:
+            self._finish(NOWHERE)
 
     # -- attempts --------------------------------------------------------------------
 
@@ -126,17 +125,17 @@ class PathFollower:
         joints, T_object_palm, state = self._start
         self._with_arm, self._resting = with_arm, False
         self._joints, self._T_palm_object, self._state = joints, inverse(T_object_palm), state
-        self._done_step, self._next = 0, 0
+        self._done_step, self.step = 0, 0
         self._residual = self._error = self._slip_share = 0.0
-        self._drift = {link: np.zeros(3) for link in self._links}
+        self._drift = np.zeros((len(self._links), 3))
         self._rows = [(0.0, joints, T_object_palm)]
         if len(self._path) > 1:
             self._aim()
 
     def _aim(self) -> None:
         """Set the trial configuration of the next step from the present pose."""
-        self._next = min(self._done_step + self._stride(), len(self._path) - 1)
-        change = inverse(self._path[self._done_step]) @ self._path[self._next]
+        self.step = min(self._done_step + self._stride(), len(self._path) - 1)
+        change = inverse(self._path[self._done_step]) @ self._path[self.step]
         motion = self._T_palm_object @ change @ inverse(self._T_palm_object)
         tips = self._fingertips(self._state)
         if self._with_arm:
@@ -148,7 +147,7 @@ class PathFollower:
                                           _twist(motion, centre), centre)[1]
         self._trial_error = self._error + float(np.abs(slips).max(initial=0.0))
         self._T_palm_trial = motion @ self._T_palm_object
-        self._trial_drift = self._drifted(tips, slips, motion[:3, :3])
+        self._trial_drift = self._slid(self._drift @ motion[:3, :3].T, slips)
         self._corrections = 0
 
     def _stride(self) -> int:
@@ -161,30 +160,16 @@ class PathFollower:
     def _free_part(self, motion: Array, tips: Fingertips) -> Array:
         """Return the part of a small motion that the joints can give without slip."""
         centre = tips.points_palm.mean(axis=0)
-        twist = _twist(motion, centre) * self._scale()
+        twist = _twist(motion, centre)
+        twist[3:] *= self._length
         basis = attainable_twists(self._hand, self._joints, tips, centre, self._length)
         part = basis @ (basis.T @ twist)
         rotation = Rotation.from_rotvec(part[3:] / self._length).as_matrix()
         return transform(rotation, centre + part[:3] - rotation @ centre)
 
-    def _scale(self) -> Array:
-        return np.array([1.0, 1.0, 1.0, self._length, self._length, self._length])
-
-    def _fail(self, reason: str) -> None:
-        if self._next > self._failure[0]:
-            self._failure = self._next, reason
-        if not self._with_arm:
-            self._fingers_failure = self._next, reason
-            self._begin(with_arm=True)
-        elif not self._resting:
-            self._resting = True
-            self._aim()
-        else:
-            self._finish(NOWHERE)
-
     def _accept(self, state: GraspState) -> None:
         self._joints, self._T_palm_object, self._state = self._trial, self._T_palm_trial, state
-        self._drift, self._done_step = self._trial_drift, self._next
+        self._drift, self._done_step = self._trial_drift, self.step
         self._residual = max(self._residual, self._trial_residual)
         self._error = self._trial_error
         self._slip_share = max(self._slip_share, self._slip(state))
@@ -204,10 +189,9 @@ class PathFollower:
             near = self._error < self._options.position_tolerance
             level = HAND_ONLY if exact and near else COMPLIANT
         step, reason = self._fingers_failure if level == WITH_ARM else self._failure
-        self._result = ManipulationResult(
-            level, self._residual, self._slip_share,
-            np.array([row[1] for row in self._rows]), np.array([row[2] for row in self._rows]),
-            np.array([row[0] for row in self._rows]), step,
+        shares, joints, poses = (np.array(column) for column in zip(*self._rows))
+        self.result = ManipulationResult(
+            level, self._residual, self._slip_share, joints, poses, shares, step,
             _message(level, step, len(self._path) - 1, reason))
 
     # -- one step --------------------------------------------------------------------
@@ -215,32 +199,36 @@ class PathFollower:
     def _fingertips(self, state: GraspState) -> Fingertips:
         return Fingertips(state.links, apply(self._T_palm_object, state.points))
 
-    def _drifted(self, tips: Fingertips, slips: Array, rotation: Array) -> dict[int, Array]:
-        """Return each link's tangential displacement against the object, palm's frame [m]."""
-        drift = {link: rotation @ d for link, d in self._drift.items()}
-        normals = self._state.normals @ self._T_palm_object[:3, :3].T @ rotation.T
-        for link in self._links:
-            on_link = np.flatnonzero(tips.links == link)
-            if len(on_link):
-                k = on_link[np.argmax(self._state.normal_forces[on_link])]
-                drift[link] = drift[link] + slips[k] - (slips[k] @ normals[k]) * normals[k]
-        return drift
+    def _slid(self, drift: Array, moves: Array) -> Array:
+        """
+        Return the links' drift (links, 3) after moves of their contacts (k, 3) [m].
+
+        Drift is a link's tangential displacement against the object, palm's frame.
+        """
+        chosen = [self._strongest(self._state, link) for link in self._links]
+        normals = self._state.normals[chosen] @ self._T_palm_trial[:3, :3].T
+        moves = moves[chosen]
+        slid: Array = drift + moves - (moves * normals).sum(axis=1, keepdims=True) * normals
+        return slid
+
+    def _strongest(self, state: GraspState, link: int) -> int:
+        """Return the patch of a link that bears the most force."""
+        on_link = np.flatnonzero(state.links == link)
+        return int(on_link[np.argmax(state.normal_forces[on_link])])
+
+    def _sums(self, state: GraspState, values: Array) -> Array:
+        """Return the sum of the patches' values (k,) for each link (links,)."""
+        return np.array([values[state.links == link].sum() for link in self._links])
 
     def _slip(self, state: GraspState) -> float:
         """Return the largest tangential displacement over the largest without slip."""
-        shares = [0.0]
-        for link in self._links:
-            on_link = state.links == link
-            force = float(state.normal_forces[on_link].sum())
-            stiffness = float(state.tangential_stiffness[on_link].sum())
-            drift = float(np.linalg.norm(self._trial_drift[link]))
-            if drift > 0.0:
-                bound = self._friction * force / stiffness if stiffness > 0.0 else 0.0
-                shares.append(drift / bound if bound > 0.0 else np.inf)
-        return max(shares)
-
-    def _collides(self, state: GraspState) -> bool:
-        return bool(state.self_clearance <= 0.0 or state.obstacle_clearance <= 0.0)
+        forces = self._sums(state, state.normal_forces)
+        stiffness = self._sums(state, state.tangential_stiffness)
+        bounds = np.divide(self._friction * forces, stiffness, out=np.zeros(len(forces)),
+                           where=stiffness > 0.0)
+        drift = np.linalg.norm(self._trial_drift, axis=1)
+        shares = np.divide(drift, bounds, out=np.full(len(drift), np.inf), where=bounds > 0.0)
+        return float(shares[drift > 0.0].max(initial=0.0))
 
     def _problem(self, state: GraspState) -> str:
         if state.self_clearance <= 0.0:
@@ -272,57 +260,38 @@ class PathFollower:
 
     def _correct(self, state: GraspState) -> bool:
         """Move the joints towards the wanted normal forces; return whether that helps."""
-        targets, rows = [], []
-        T = self._T_palm_trial
-        for link in self._links:
-            row = self._correction_row(link, state, T)
-            if row is not None:
-                targets.append(row[0])
-                rows.append(row[1])
+        rows = [row for link in self._links
+                if (row := self._correction_row(link, state)) is not None]
         if not rows:
             return False
-        change = bounded_least_squares(
-            np.array(rows), np.array(targets), self._hand.joint_lower - self._trial,
-            self._hand.joint_upper - self._trial)
+        targets, matrix = (np.array(column) for column in zip(*rows))
+        change = bounded_least_squares(matrix, targets, self._hand.joint_lower - self._trial,
+                                       self._hand.joint_upper - self._trial)
         change = np.clip(change, -self._options.rotation_step, self._options.rotation_step)
         if np.abs(change).max() < 1e-9:
             return False
-        tips = Fingertips(self._state.links, apply(T, self._state.points))
+        tips = Fingertips(self._state.links, apply(self._T_palm_trial, self._state.points))
         moves = (contact_jacobian(self._hand, self._trial, tips) @ change).reshape(-1, 3)
         self._trial = self._trial + change
-        self._trial_drift = self._slid(self._trial_drift, tips, moves, T)
+        self._trial_drift = self._slid(self._trial_drift, moves)
         return True
 
-    def _slid(self, drift: dict[int, Array], tips: Fingertips, moves: Array,
-              T_palm_object: Array) -> dict[int, Array]:
-        normals = self._state.normals @ T_palm_object[:3, :3].T
-        changed = dict(drift)
-        for link in self._links:
-            on_link = np.flatnonzero(tips.links == link)
-            if len(on_link):
-                k = on_link[np.argmax(self._state.normal_forces[on_link])]
-                changed[link] = changed[link] + moves[k] - (moves[k] @ normals[k]) * normals[k]
-        return changed
-
-    def _correction_row(self, link: int, state: GraspState, T_palm_object: Array
-                        ) -> tuple[float, Array] | None:
+    def _correction_row(self, link: int, state: GraspState) -> tuple[float, Array] | None:
         """Return the wanted approach of a link [m] and its derivatives by the joints (J,)."""
-        seen = state if link in state.links else self._state
-        on_link = np.flatnonzero(seen.links == link)
-        if not len(on_link) or not self._hand.moves_link[link].any():
+        if not self._hand.moves_link[link].any():
             return None
-        before = np.flatnonzero(self._state.links == link)
-        envelope = state.minimal_envelope[state.links == link].sum() if state.capable else 0.0
+        touches = state.links == link
+        seen = state if touches.any() else self._state
+        envelope = state.minimal_envelope[touches].sum() if state.capable else 0.0
         wanted = self._growth(state) * self._level * float(envelope) \
-            or float(self._state.normal_forces[before].sum())
-        force = float(state.normal_forces[state.links == link].sum())
-        stiffness = float(seen.normal_stiffness[on_link].sum())
-        gap = 0.0 if link in state.links else float(state.clearance[link])
-        k = on_link[np.argmax(seen.normal_forces[on_link])]
-        point = apply(T_palm_object, seen.points[k][None])[0]
-        normal = T_palm_object[:3, :3] @ seen.normals[k]
-        jacobian = contact_jacobian(self._hand, self._trial,
-                                    Fingertips(np.array([link]), point[None]))
+            or float(self._state.normal_forces[self._state.links == link].sum())
+        force = float(state.normal_forces[touches].sum())
+        stiffness = float(seen.normal_stiffness[seen.links == link].sum())
+        gap = 0.0 if touches.any() else float(state.clearance[link])
+        k = self._strongest(seen, link)
+        point = apply(self._T_palm_trial, seen.points[k][None])
+        normal = self._T_palm_trial[:3, :3] @ seen.normals[k]
+        jacobian = contact_jacobian(self._hand, self._trial, Fingertips(np.array([link]), point))
         return gap + (wanted - force) / stiffness, normal @ jacobian
 
     def _growth(self, state: GraspState) -> float:

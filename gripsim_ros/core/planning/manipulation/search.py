@@ -68,7 +68,7 @@ class ManipulationSearch:
     def result(self, number: int) -> ManipulationResult | None:
         """Return the result of a grasp, None while it is not known."""
         follower = self._followers.get(number)
-        return follower.result if follower is not None and follower.done else None
+        return None if follower is None else follower.result
 
     def unfinished(self) -> list[int]:
         """Return the grasps whose path is to be followed; those ranked best are begun."""
@@ -114,9 +114,10 @@ class ManipulationSearch:
 
     def _exclude_failed(self) -> None:
         """Reject grasps that were found unable to move the object as wanted."""
-        for number, follower in self._followers.items():
-            if (number in self._verdicts.grasps and follower.done
-                    and follower.result.level == NOWHERE):
+        for number in self._followers:
+            result = self.result(number)
+            held = number in self._verdicts.grasps
+            if held and result is not None and result.level == NOWHERE:
                 self._verdicts.exclude(number, CANNOT_MOVE)
 
     def _turned_loads(self, T_object_moved: Array) -> Array:
