@@ -27,20 +27,9 @@ class ManipulationOptions:
     residual_tolerance: float
     position_tolerance: float
 
-    @classmethod
-    def from_mapping(cls, values: Any) -> 'ManipulationOptions':
-        """Return options from a mapping with exactly the field names; else TaskError."""
-        names = [f.name for f in fields(cls)]
-        if not isinstance(values, Mapping) or set(values) != set(names):
-            raise TaskError(f'planner option reach needs exactly {names}, got {values!r}')
-        for name, value in values.items():
-            if isinstance(value, bool) or not isinstance(value, (int, float)) \
-                    or not 0.0 < value < np.inf:
-                raise TaskError(f'planner option reach.{name} must be finite and above 0, '
-                                f'got {value!r}')
-        numbers: dict[str, Any] = {f.name: int(values[f.name]) if f.type in (int, 'int')
-                                   else float(values[f.name]) for f in fields(cls)}
-        return cls(**numbers)
+    def __post_init__(self) -> None:
+        """Check every field."""
+        _check_numbers('reach', self, np.nextafter(0.0, 1.0), 'above 0')
 
 
 @dataclass(frozen=True)
@@ -74,18 +63,16 @@ class Uncertainty:
 
     def __post_init__(self) -> None:
         """Check every field."""
-        for name, value in vars(self).items():
-            if not (isinstance(value, (int, float)) and 0.0 <= value < np.inf):
-                raise TaskError(f'planner option uncertainty.{name} must be finite and not '
-                                f'negative, got {value!r}')
+        _check_numbers('uncertainty', self, 0.0, 'not negative')
 
-    @classmethod
-    def from_mapping(cls, values: Any) -> 'Uncertainty':
-        """Return the uncertainty of a mapping with exactly the field names; else TaskError."""
-        names = [f.name for f in fields(cls)]
-        if not isinstance(values, Mapping) or set(values) != set(names):
-            raise TaskError(f'planner option uncertainty needs exactly {names}, got {values!r}')
-        return cls(**values)
+
+def _check_numbers(section: str, options: Any, least: float, bound: str) -> None:
+    """Check that all fields of a section are finite numbers of at least ``least``."""
+    for name, value in vars(options).items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) \
+                or not least <= value < np.inf:
+            raise TaskError(f'planner option {section}.{name} must be finite and {bound}, '
+                            f'got {value!r}')
 
 
 @dataclass(frozen=True)
@@ -147,10 +134,11 @@ class PlannerOptions:
 def _checked(name: str, kind: Any, value: Any) -> Any:
     if name == 'weights':
         return _checked_weights(value)
-    if name == 'uncertainty':
-        return Uncertainty.from_mapping(value)
-    if name == 'reach':
-        return ManipulationOptions.from_mapping(value)
+    if kind in (Uncertainty, ManipulationOptions):
+        names = [f.name for f in fields(kind)]
+        if not isinstance(value, Mapping) or set(value) != set(names):
+            raise TaskError(f'planner option {name} needs exactly {names}, got {value!r}')
+        return kind(**value)
     numbers = np.atleast_1d(np.asarray(value, dtype=float))
     if numbers.size == 0 or not np.isfinite(numbers).all() or (numbers < 0.0).any():
         raise TaskError(f'planner option {name} must be finite and not negative, got {value!r}')

@@ -355,8 +355,7 @@ class Details:
 
     any_order = False
 
-    def __init__(self, rounds: SettlingRounds, verdicts: Verdicts, conditions: Conditions
-                 ) -> None:
+    def __init__(self, rounds: SettlingRounds, verdicts: Verdicts, conditions: Conditions) -> None:
         self._rounds, self._verdicts, self._conditions = rounds, verdicts, conditions
         self._detailed: set[int] = set()
 

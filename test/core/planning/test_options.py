@@ -42,6 +42,14 @@ def test_counts_are_whole_numbers(mapping, name, value, least):
     assert getattr(lowest, name) == least
 
 
+@pytest.mark.parametrize('section', ['reach', 'uncertainty'])
+def test_sections_have_exactly_the_names_of_their_fields(mapping, section):
+    some = dict([*mapping[section].items()][:1])
+    for wrong in ({}, some, 1.0, {**mapping[section], 'more': 1.0}):
+        with pytest.raises(TaskError, match=f'planner option {section} needs exactly'):
+            PlannerOptions.from_mapping({**mapping, section: wrong})
+
+
 @pytest.mark.parametrize('weights, said', [
     (1.0, 'needs exactly'), (dict.fromkeys(SCORE_TERMS[1:], 1.0), 'needs exactly'),
     (dict.fromkeys((*SCORE_TERMS, 'beauty'), 1.0), 'needs exactly'),

@@ -125,19 +125,18 @@ def make_nearest_miss(item: RejectedHypothesis, hand: HandModel,
     friction, max_pressure : float
         [-], [Pa], of the object.
     """
-    hypothesis, nan = item.closing.hypothesis, float('nan')
+    hypothesis = item.closing.hypothesis
     preshape = hand.preshapes[hypothesis.preshape]
     state = None if item.miss is None else item.miss.state
+    numbers = {name: float('nan') if state is None else getattr(state, name) for name in (
+        'needed_friction', 'needed_force', 'allowed_force', 'held_share')}
     return NearestMiss(
         reason=item.closing.reason, hypothesis=hypothesis.number, preshape=preshape.name,
         T_object_palm=hypothesis.T_object_palm,
         joint_positions=preshape.open if item.miss is None else item.miss.joint_positions,
         links=tuple(sorted({contact.link for contact in contacts})), contacts=contacts,
         capable=state is not None and state.capable,
-        margin=0.0 if state is None else state.margin, friction=friction,
-        needed_friction=nan if state is None else state.needed_friction,
-        needed_force=nan if state is None else state.needed_force,
-        allowed_force=nan if state is None else state.allowed_force,
-        held_share=nan if state is None else state.held_share,
-        peak_pressure=nan if state is None else float(state.peak_pressures.max(initial=0.0)),
+        margin=0.0 if state is None else state.margin, friction=friction, **numbers,
+        peak_pressure=(
+            float('nan') if state is None else float(state.peak_pressures.max(initial=0.0))),
         max_pressure=max_pressure)

@@ -226,8 +226,7 @@ def bounded_least_squares(matrix: Array, wanted: Array, lower: Array, upper: Arr
     return x
 
 
-def _link_points(hand: HandModel, joints: Array, links: NDArray[np.int64],
-                 local: Array) -> Array:
+def _link_points(hand: HandModel, joints: Array, links: NDArray[np.int64], local: Array) -> Array:
     T_palm_link = forward_kinematics(hand, joints[None])[0][links]
     moved: Array = np.einsum('kij,kj->ki', T_palm_link[:, :3, :3], local) + T_palm_link[:, :3, 3]
     return moved

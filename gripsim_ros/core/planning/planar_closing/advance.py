@@ -198,13 +198,7 @@ def _square_distances(lines: Array, begin: int, end: int, x: float, y: float,
 @njit(cache=True)
 def _bars_of(owners: IntArray, link: int) -> tuple[int, int]:
     """Return the range of a phalanx's bars."""
-    begin = 0
-    while begin < len(owners) and owners[begin] < link:
-        begin += 1
-    end = begin
-    while end < len(owners) and owners[end] == link:
-        end += 1
-    return begin, end
+    return int(np.searchsorted(owners, link)), int(np.searchsorted(owners, link, side='right'))
 
 
 @njit(cache=True)

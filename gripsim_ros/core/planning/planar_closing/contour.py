@@ -83,8 +83,7 @@ def cut_faces(vertices: Array, faces: IntArray, origins: Array, e1: Array, e2: A
         ox, oy, oz = origins[plane]
         height, side = heights[plane], np.uint8(1 << plane)
         for i in range(len(vertices)):
-            height[i] = (x[i] - ox) * normal[0] + (y[i] - oy) * normal[1] + (
-                z[i] - oz) * normal[2]
+            height[i] = (x[i] - ox) * normal[0] + (y[i] - oy) * normal[1] + (z[i] - oz) * normal[2]
         for i in range(len(vertices)):
             above[i] |= side if height[i] >= 0.0 else np.uint8(0)
     rows, crossed, count = np.empty(len(faces), np.int64), np.empty(len(faces), np.uint8), 0
@@ -204,18 +203,11 @@ def cut_contours(mesh: TriangleMesh, origin: ArrayLike, axes: ArrayLike) -> list
 
 def _followers(faces: NDArray[np.int64], above: NDArray[np.bool_]) -> dict[int, int]:
     """Map each crossed edge, as low V + high, to that through which the cut leaves its face."""
-    count, following = len(above), {}
-    crossed = above[faces].any(axis=1) & ~above[faces].all(axis=1)
-    for face in faces[crossed]:
-        sides = [(face[k], face[(k + 1) % 3]) for k in range(3)]
-        down = next((a, b) for a, b in sides if above[a] and not above[b])
-        up = next((a, b) for a, b in sides if above[b] and not above[a])
-        following[_key(*down, count)] = _key(*up, count)
-    return following
-
-
-def _key(a: int, b: int, count: int) -> int:
-    return int(min(a, b)) * count + int(max(a, b))
+    crossed = faces[above[faces].any(axis=1) & ~above[faces].all(axis=1)]
+    a, b = crossed, np.roll(crossed, -1, axis=1)
+    keys = np.minimum(a, b) * len(above) + np.maximum(a, b)
+    down, up = above[a] & ~above[b], above[b] & ~above[a]
+    return dict(zip(keys[down].tolist(), keys[up].tolist()))
 
 
 def _distinct(points: Array) -> Array:

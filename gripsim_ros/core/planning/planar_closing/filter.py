@@ -12,7 +12,7 @@ from ...grasp_theory.min_norm import min_norm
 from ...hand import HandModel
 from ...transforms import cross, skew
 from ..hypotheses.generate import Hypothesis
-from .hand_section import ClosedHand, PredictedContact, close_hand, finger_planes
+from .hand_section import PredictedContact, close_hand, finger_planes
 
 Array = NDArray[np.float64]
 
@@ -42,32 +42,6 @@ class PlanarVerdict:
     unbalance: float
 
 
-def judge_closed_hand(closed_hand: ClosedHand, centre: Array, radius: float, friction: float,
-                      most_unbalance: float) -> PlanarVerdict:
-    """
-    Return the verdict on a closed hand.
-
-    Parameters
-    ----------
-    closed_hand : ClosedHand
-    centre : (3,) float
-        Point about which torques are taken [m].
-    radius : float
-        Of the object [m].
-    friction : float
-    most_unbalance : float
-        Largest ``unbalance`` of a promising hypothesis.
-
-    Returns
-    -------
-    PlanarVerdict
-    """
-    if closed_hand.fingers < 2 or closed_hand.overlap > 0.0:
-        return PlanarVerdict(False, closed_hand.fingers, np.inf)
-    unbalance = least_unbalance(closed_hand.contacts, centre, radius, friction)
-    return PlanarVerdict(unbalance <= most_unbalance, closed_hand.fingers, unbalance)
-
-
 def least_unbalance(contacts: tuple[PredictedContact, ...], centre: Array, radius: float,
                     friction: float) -> float:
     """
@@ -92,8 +66,7 @@ def least_unbalance(contacts: tuple[PredictedContact, ...], centre: Array, radiu
     Friction cones with 8 edges and a torsion of friction times ``PATCH_RADIUS``; the least
     norm by non-negative least squares (Lawson and Hanson 1974). Own formulation.
     """
-    wrenches = _generators(contacts, centre, radius, friction)
-    return min_norm(wrenches, SUM_WEIGHT)
+    return min_norm(_generators(contacts, centre, radius, friction), SUM_WEIGHT)
 
 
 def _generators(contacts: tuple[PredictedContact, ...], centre: Array, radius: float,
@@ -128,8 +101,7 @@ class PlanarClosingFilter:
         Largest ``unbalance`` of a promising hypothesis [-]; 0: all are.
     """
 
-    def __init__(self, grasp_object: GraspObject, hand: HandModel,
-                 most_unbalance: float) -> None:
+    def __init__(self, grasp_object: GraspObject, hand: HandModel, most_unbalance: float) -> None:
         properties = grasp_object.mass_properties
         self._object, self._hand, self._most = grasp_object, hand, most_unbalance
         self._centre = properties.centre_of_mass
@@ -144,8 +116,11 @@ class PlanarClosingFilter:
         """Return the verdict of planar closing on a hypothesis."""
         closed_hand = close_hand(self._hand, hypothesis.preshape, hypothesis.T_object_palm,
                                  self._object.mesh)
-        return judge_closed_hand(closed_hand, self._centre, self._radius,
-                                 self._object.material.friction, self._most)
+        unbalance = np.inf
+        if closed_hand.fingers > 1 and closed_hand.overlap <= 0.0:
+            unbalance = least_unbalance(closed_hand.contacts, self._centre, self._radius,
+                                        self._object.material.friction)
+        return PlanarVerdict(unbalance <= self._most, closed_hand.fingers, unbalance)
 
 
 def _is_planar(hand: HandModel) -> bool:

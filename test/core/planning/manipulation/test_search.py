@@ -405,8 +405,8 @@ class TestHeldObject:
 
 
 def test_options_name_what_is_wrong():
-    with pytest.raises(TaskError, match='reach needs exactly'):
-        ManipulationOptions.from_mapping({})
-    values = dict(vars(planner_options().reach), force_band=-1.0)
-    with pytest.raises(TaskError, match='reach.force_band must be finite and above 0'):
-        ManipulationOptions.from_mapping(values)
+    reach = vars(planner_options().reach)
+    for name in reach:
+        for value in (-1.0, 0.0, np.inf, True, 'a'):
+            with pytest.raises(TaskError, match=f'reach.{name} must be finite and above 0, got'):
+                ManipulationOptions(**{**reach, name: value})

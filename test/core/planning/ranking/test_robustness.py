@@ -106,11 +106,6 @@ def test_an_uncertainty_out_of_its_range_is_refused(changes):
         replace(SURE, **changes)
 
 
-def test_an_uncertainty_with_a_missing_name_is_refused():
-    with pytest.raises(TaskError, match='needs exactly'):
-        Uncertainty.from_mapping({'friction': 0.1})
-
-
 def test_negative_samples_are_refused():
     with pytest.raises(TaskError, match='0 or more'):
         robust_grasps(fruit(), [], None, -1)
