@@ -1,19 +1,41 @@
 """The four batches of the ring <-> their messages; every float64 survives bit for bit."""
 
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeVar
+
 import numpy as np
 from gripsim_interfaces.msg import (
     Contacts, GraspStates, HandConfigurations, LinkStates, RingHeader)
 
 from ....core.batches import (
     ConfigurationBatch, ContactBatch, GraspStateBatch, LinkStateBatch)
-from ....core.errors import ShapeError
+from ....core.errors import GripsimError, ShapeError
 from ....core.fields import shapes_of
 from ..arrays import fields_from_msg, fields_to_msg
+from .finite import check_finite
 
 CONFIGURATION_SHAPES = shapes_of(ConfigurationBatch)
 LINK_STATE_SHAPES = shapes_of(LinkStateBatch)
 CONTACT_SHAPES = shapes_of(ContactBatch)
 GRASP_STATE_SHAPES = shapes_of(GraspStateBatch)
+
+_Read = TypeVar('_Read', bound=Callable)
+
+
+class RingMessageError(ShapeError):
+    """A message between two stages that no stage sends: no answer to anybody's question."""
+
+
+def _refusing(read: _Read) -> _Read:
+    """Return a reader of what a stage sent that raises nothing but ``RingMessageError``."""
+    @wraps(read)
+    def guarded(msg, *sizes):
+        try:
+            return read(msg, *sizes)
+        except GripsimError as error:
+            raise RingMessageError(str(error)) from error
+    return guarded
 
 
 def configurations_to_msg(batch: ConfigurationBatch,
@@ -50,10 +72,20 @@ def link_states_to_msg(batch: LinkStateBatch, ring: RingHeader) -> LinkStates:
     return msg
 
 
-def link_states_from_msg(msg: LinkStates, link_count: int | None = None) -> LinkStateBatch:
-    """Return the forward kinematics' answer; ShapeError where a length does not fit."""
-    configurations = configurations_from_msg(msg.configurations)
+@_refusing
+def link_states_from_msg(msg: LinkStates, link_count: int | None = None,
+                         joint_count: int | None = None) -> LinkStateBatch:
+    """
+    Return the forward kinematics' answer.
+
+    Raises
+    ------
+    RingMessageError
+        A length does not fit, or a number is not finite.
+    """
+    configurations = configurations_from_msg(msg.configurations, joint_count)
     arrays = fields_from_msg(msg, LINK_STATE_SHAPES, _sizes(configurations.count, link_count))
+    check_finite(arrays)
     return LinkStateBatch(configurations, **arrays)
 
 
@@ -66,22 +98,26 @@ def contacts_to_msg(batch: ContactBatch, ring: RingHeader,
     return msg
 
 
-def contacts_from_msg(msg: Contacts, link_count: int | None = None) -> ContactBatch:
+@_refusing
+def contacts_from_msg(msg: Contacts, link_count: int | None = None,
+                      joint_count: int | None = None) -> ContactBatch:
     """
     Return the contact detection's answer.
 
     Raises
     ------
-    ShapeError
-        A length does not fit, offsets do not count up, or a link does not exist.
+    RingMessageError
+        A length does not fit, offsets do not count up, a link does not exist, or a number is not
+        finite that must be.
     """
-    configurations = configurations_from_msg(msg.configurations)
+    configurations = configurations_from_msg(msg.configurations, joint_count)
     sizes = _sizes(configurations.count, link_count)
     arrays = fields_from_msg(msg, CONTACT_SHAPES, sizes)
     _check_offsets(arrays, 'patch_offsets', 'patch_links')
     _check_offsets(arrays, 'node_offsets', 'node_areas')
     _check_offsets(arrays, 'vertex_offsets', 'vertex_points_object')
     _check_links(arrays)
+    check_finite(arrays)
     return ContactBatch(configurations, **arrays)
 
 
@@ -96,11 +132,13 @@ def grasp_states_to_msg(batch: GraspStateBatch, configurations: ConfigurationBat
     return msg
 
 
+@_refusing
 def grasp_states_from_msg(msg: GraspStates) -> GraspStateBatch:
-    """Return the deformation's answer; ShapeError where a length does not fit."""
+    """Return the deformation's answer; errors as ``contacts_from_msg``."""
     arrays = fields_from_msg(msg, GRASP_STATE_SHAPES, {'n': int(msg.configuration_count)})
     _check_offsets(arrays, 'patch_offsets', 'patch_links')
     _check_links(arrays)
+    check_finite(arrays)
     return GraspStateBatch(**arrays)
 
 

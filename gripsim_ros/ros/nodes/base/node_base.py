@@ -30,6 +30,8 @@ from .ring_reader import RingReader
 
 #: Seconds between two diagnostics of a node.
 DIAGNOSTICS_PERIOD = 1.0
+#: Seconds between two lines about messages that were dropped; the diagnostics count them.
+DROP_PERIOD = 60.0
 #: Seconds given to callbacks that still run when a node ends.
 SHUTDOWN_TIMEOUT = 2.0
 #: Set in a process that has started over after compiling.

@@ -46,15 +46,19 @@ class Dispatcher:
         Returns the names of stages that the graph does not show.
     clock : callable
         The steady clock [s].
+    on_misfit : callable
+        ``on_misfit(text)`` is told of answers that were dropped because they are none to the
+        question.
     """
 
     def __init__(self, settings: RingSettings, send: Callable[[Session, Ask, int], None],
                  send_object: Callable[[object], None],
                  absent_stages: Callable[[], Iterable[str]],
-                 clock: Callable[[], float] = time.monotonic) -> None:
+                 clock: Callable[[], float] = time.monotonic,
+                 on_misfit: Callable[[str], None] = lambda text: None) -> None:
         """Start without sessions."""
         self._settings, self._send, self._send_object = settings, send, send_object
-        self._absent_stages, self._clock = absent_stages, clock
+        self._absent_stages, self._clock, self._on_misfit = absent_stages, clock, on_misfit
         self._events: queue.SimpleQueue = queue.SimpleQueue()
         self._sessions: deque[Session] = deque()
         self._out: dict[tuple[str, int], Outstanding] = {}
@@ -65,6 +69,7 @@ class Dispatcher:
         self._closed = False
         self.retries = 0
         self.laps = 0
+        self.misfits = 0
 
     # -- called from any thread ------------------------------------------------------
 
@@ -177,9 +182,14 @@ class Dispatcher:
         session.done.set()
 
     def _take(self, answer: Answer) -> None:
-        self._left.pop((answer.request_id, answer.batch_id), None)
         item = self._out.get((answer.request_id, answer.batch_id))
         if item is None:
+            self._left.pop((answer.request_id, answer.batch_id), None)
+            return
+        item.misfit = self._misfit(item, answer)
+        if item.misfit:         # the right one may still come, or is asked for again
+            self.misfits += 1
+            self._on_misfit(item.misfit)
             return
         now = self._clock()
         if answer.unknown_object:
@@ -195,6 +205,13 @@ class Dispatcher:
             if other.order > item.order:
                 other.deadline = max(other.deadline, now + other.session.patience)
         self._tell(item, answer)
+
+    @staticmethod
+    def _misfit(item: Outstanding, answer: Answer) -> str:
+        """Return in which way an answer is none to a batch; '' where it is one."""
+        if answer.attempt > item.attempt:
+            return f'it is to attempt {answer.attempt}, of {item.attempt + 1} made'
+        return answer.misfit(item.ask, item.session.grasp_object)
 
     def _bring_object(self, item: Outstanding, now: float, message: str) -> None:
         """Publish the object for a stage that lacks it, and ask again more and more seldom."""
@@ -295,6 +312,8 @@ class Dispatcher:
         stage = next((s for s in STAGES if s in absent), silent[0] if silent else STAGES[-1])
         if item.lacking:
             return item.session.message
+        if item.misfit and stage not in absent:
+            return f'{STAGES[-1]} gives no answer that fits the question: {item.misfit}'
         seen = 'is not there' if stage in absent else 'is there but silent'
         return (f'{stage} {seen}: no answer to {max(1, item.silences)} attempts within '
                 f'{item.session.patience:.3g} s each')

@@ -23,13 +23,13 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallb
 from rclpy.serialization import deserialize_message
 
 from ....core.bodies import load_materials
-from ....core.errors import GripsimError
 from ....core.planning import Ask, GraspPlanner, PlannerOptions, Task
 from ....library.resources import confined_resolver, resolve_uri, share_directory
 from ...conversions import (
-    Request, RequestReader, configurations_to_msg, grasp_object_to_msg, grasp_states_from_msg)
+    Request, RequestReader, configurations_to_msg, grasp_object_to_msg)
+from ...conversions.ring.answers import misfit, read_answer
 from ..base.node_base import (
-    LATCHED_OBJECTS, SuiteNode, config_mapping, latched, one_line, reliable, run)
+    DROP_PERIOD, LATCHED_OBJECTS, SuiteNode, config_mapping, latched, one_line, reliable, run)
 from ..base.parameters import NodeParameter
 from ..ring.stage_node import AT_WORK, PLAN_DEPTH, ObjectStore
 from ..ring.warm_up import warm_up_object
@@ -97,7 +97,7 @@ class GraspPlannerNode(SuiteNode):
         self._told_laps = (0, time.monotonic())
         self.dispatcher = Dispatcher(
             RingSettings(values['credits'], values['answer_timeout'], values['max_attempts']),
-            self._send, self._send_object, self._absent_stages)
+            self._send, self._send_object, self._absent_stages, on_misfit=self._on_misfit)
         self.arm_choice = ArmChoice(self, values['arm_service'])
         self.stored_plans = StoredPlans(self, values['grasp_database'])
         self.shown = PlanShown(self)
@@ -236,18 +236,19 @@ class GraspPlannerNode(SuiteNode):
         ring = msg.ring
         if ring.planner_id != self.planner_id:
             return
-        states, message = None, ''
-        if ring.status == RingHeader.OK:
-            try:
-                states = grasp_states_from_msg(msg)
-            except GripsimError as error:
-                message = f'malformed answer from {STAGES[-1]}: {error}'
-        else:
-            message = f'{ring.stage}: {ring.message}'
+        states, malformed = read_answer(msg)
         self.dispatcher.answer(Answer(
             ring.request_id, ring.batch_id, ring.attempt, states,
             unknown_object=ring.status == RingHeader.UNKNOWN_OBJECT,
-            fatal=ring.status == RingHeader.HAND_MISMATCH, message=message))
+            fatal=ring.status == RingHeader.HAND_MISMATCH,
+            message=f'{ring.stage}: {ring.message}', misfit=lambda ask, grasp_object:
+                malformed or misfit(msg, ask.configurations, grasp_object.id, self.hand)))
+
+    def _on_misfit(self, text: str) -> None:
+        """Tell of an answer that is none to the question; the diagnostics count them."""
+        self.last_error = f'an answer of plan/grasp_states was dropped: {text}'
+        self.get_logger().warning(self.last_error, throttle_duration_sec=DROP_PERIOD,
+                                  throttle_time_source_type=self.steady)
 
     def _on_passing(self, data: bytes, stage: str, message_type) -> None:
         """Take note how far a batch came."""
@@ -276,7 +277,7 @@ class GraspPlannerNode(SuiteNode):
         values = {'requests': self.server.running, 'requests served': self.server.served,
                   'batches out': self.dispatcher.outstanding, 'laps': laps,
                   'rate [1/s]': f'{rate:.1f}', 'retries': self.dispatcher.retries,
-                  'objects': len(self.objects)}
+                  'answers dropped': self.dispatcher.misfits, 'objects': len(self.objects)}
         return f'waiting for {", ".join(absent)}' if absent else '', values
 
     def close(self) -> None:

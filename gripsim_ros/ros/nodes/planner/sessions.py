@@ -33,7 +33,12 @@ class RingSettings:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """An answer from the ring: states, or which stage could not give any, and why."""
+    """
+    An answer from the ring: states, or which stage could not give any, and why.
+
+    ``misfit`` returns in which way it is not an answer to a question about an object; '' where
+    it is. What is echoed is compared only where the question is still known.
+    """
 
     request_id: str
     batch_id: int
@@ -42,6 +47,7 @@ class Answer:
     unknown_object: bool = False
     fatal: bool = False
     message: str = ''
+    misfit: Callable[[Ask, object], str] = lambda ask, grasp_object: ''
 
 
 @dataclass(eq=False)
@@ -56,6 +62,7 @@ class Outstanding:
     resend_at: float | None = None
     lacking_since: float | None = None      # when a stage first said that it lacks the object
     silences: int = 0
+    misfit: str = ''                        # in which way the last answer was none to it
     reached: set[str] = field(default_factory=set)
 
     @property

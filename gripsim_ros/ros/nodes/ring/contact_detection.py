@@ -40,7 +40,8 @@ class ContactDetectionNode(StageNode):
 
     def answer(self, msg: LinkStates, prepared: ContactScene, ring: RingHeader) -> Contacts:
         """Return the contacts of a message."""
-        batch = link_states_from_msg(msg, len(self.hand.link_names))
+        batch = link_states_from_msg(msg, len(self.hand.link_names),
+                                     len(self.hand.joint_names))
         return contacts_to_msg(detect_contacts(prepared, batch), ring, msg.configurations)
 
 

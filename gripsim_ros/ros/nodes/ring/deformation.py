@@ -51,7 +51,7 @@ class DeformationNode(StageNode):
 
     def answer(self, msg: Contacts, prepared: ElasticBody, ring: RingHeader) -> GraspStates:
         """Return the grasp states of a message."""
-        contacts = contacts_from_msg(msg, len(self.hand.link_names))
+        contacts = contacts_from_msg(msg, len(self.hand.link_names), len(self.hand.joint_names))
         states = evaluate_contacts(prepared, self.hand, contacts)
         return grasp_states_to_msg(states, contacts.configurations, ring)
 

@@ -17,10 +17,11 @@ from gripsim_interfaces.msg import RingHeader
 from ....core.bodies import GraspObject
 from ....core.errors import GripsimError
 from ...conversions import grasp_object_from_msg
+from ...conversions.ring.stages import RingMessageError
 from ..base.health import Meter
 from ..base.memory import return_memory
 from ..base.node_base import (
-    LARGE_MESH, LATCHED_OBJECTS, SuiteNode, latched, latest, one_line, reliable)
+    DROP_PERIOD, LARGE_MESH, LATCHED_OBJECTS, SuiteNode, latched, latest, one_line, reliable)
 from ..base.parameters import NodeParameter, ParameterError
 from .last_answers import LastAnswers, name_of
 
@@ -188,6 +189,7 @@ class StageNode(SuiteNode):
         self.meters = {'plan': Meter(), 'live': Meter()}
         self._last_answers = LastAnswers(PLAN_DEPTH)
         self._working_since: float | None = None
+        self.dropped = 0
         self._publishers_by_side = {}
         self.create_subscription(GraspObjectMsg, 'grasp_object', self._on_object,
                                  latched(LATCHED_OBJECTS), callback_group=self.housekeeping)
@@ -234,11 +236,22 @@ class StageNode(SuiteNode):
             return
         started = time.monotonic()
         wait = max(0.0, 1e-9 * (time.time_ns() - info['received_timestamp']))
-        answer = self._answer_once(msg) if side == 'plan' else self._answer_or_failure(msg)
+        try:
+            answer = self._answer_once(msg) if side == 'plan' else self._answer_or_failure(msg)
+        except RingMessageError as error:
+            self._drop(f'{side}/{self.INPUT[1]}', one_line(error))
+            return
         self.publish(side, answer)
         self.meters[side].add(time.monotonic() - started, wait)
         if answer.ring.status == RingHeader.OK:
             self.on_answered(side, msg, answer)
+
+    def _drop(self, topic: str, text: str) -> None:
+        """Leave a message that no stage sends without an answer: who asked will ask again."""
+        self.dropped += 1
+        self.last_error = f'a message of {topic} was dropped: {text}'
+        self.get_logger().warning(self.last_error, throttle_duration_sec=DROP_PERIOD,
+                                  throttle_time_source_type=self.steady)
 
     def _answer_once(self, msg):
         """Return the answer to a question of the planner; one that is repeated is kept."""
@@ -257,7 +270,14 @@ class StageNode(SuiteNode):
         return answer
 
     def _answer_or_failure(self, msg):
-        """Return the answer, or what stands in its way; the node outlives every error."""
+        """
+        Return the answer, or what stands in its way; the node outlives every error.
+
+        Raises
+        ------
+        RingMessageError
+            The message is none of the stage before; it is not to be answered.
+        """
         ring = msg.ring
         if ring.status != RingHeader.OK:
             return self.OUTPUT[0](ring=ring)
@@ -270,6 +290,8 @@ class StageNode(SuiteNode):
                 return self._failure(ring, RingHeader.UNKNOWN_OBJECT,
                                      f'does not hold object {ring.object_id}')
             return self.answer(msg, prepared, self._stamped(ring))
+        except RingMessageError:
+            raise
         except Exception as error:
             if not isinstance(error, GripsimError):
                 self.get_logger().error(traceback.format_exc())
@@ -287,7 +309,7 @@ class StageNode(SuiteNode):
     def diagnose(self) -> tuple[str, dict[str, object]]:
         """Return rates and laps of both sides."""
         since = self._working_since
-        values = {'objects': len(self.objects),
+        values = {'objects': len(self.objects), 'messages dropped': self.dropped,
                   AT_WORK: 'no' if since is None else f'{time.monotonic() - since:.1f} s'}
         for side, meter in self.meters.items():
             values.update({f'{side} {key}': value for key, value in meter.read().items()})

@@ -217,6 +217,38 @@ def test_details_after_the_stop_are_not_a_time_out(ring):
     assert planner.stopped and session.outcome == DONE
 
 
+def foreign(ask, grasp_object):
+    return 'it is about another object'
+
+
+def test_an_answer_that_does_not_fit_is_dropped_and_the_right_one_counts(ring):
+    planner = CountingPlanner(1)
+    session = ring.begin('a', planner)
+    ring.step()
+    for fields in ({'misfit': foreign}, {'misfit': foreign, 'fatal': True},
+                   {'misfit': foreign, 'unknown_object': True}, {'attempt': 1}):
+        ring.answer('a', 0, **{'states': 'forged', **fields})
+    ring.step()
+    assert not session.done.is_set() and not planner.told and not ring.objects
+    ring.answer('a', 0, states='right')
+    ring.step()
+    assert session.outcome == DONE and planner.told == {0: 'right'}
+    assert ring.dispatcher.misfits == 4
+
+
+def test_a_ring_that_gives_no_answer_that_fits_is_told_as_such(ring):
+    told = []
+    ring.dispatcher._on_misfit = told.append
+    session = ring.begin('a', CountingPlanner(1))
+    ring.step()
+    for attempt in range(ATTEMPTS):
+        ring.answer('a', 0, attempt, misfit=foreign)
+        ring.step()
+        ring.step(1.01 * TIMEOUT)
+    assert session.outcome == STAGE_MISSING and 'it is about another object' in session.message
+    assert len(told) == ATTEMPTS
+
+
 def test_batches_behind_one_that_was_answered_wait_on(ring):
     ring.begin('a', CountingPlanner(4))
     ring.step()

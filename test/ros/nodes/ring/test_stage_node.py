@@ -16,6 +16,7 @@ from gripsim_interfaces.msg import RingHeader  # noqa: E402
 from gripsim_ros.core.batches import ConfigurationBatch  # noqa: E402
 from gripsim_ros.core.bodies import GraspObject, Material, shapes  # noqa: E402
 from gripsim_ros.ros import conversions  # noqa: E402
+from gripsim_ros.ros.conversions.ring.stages import RingMessageError  # noqa: E402
 from gripsim_ros.ros.nodes.base.node_base import COMMON_PARAMETERS, LATCHED_OBJECTS  # noqa: E402
 from gripsim_ros.ros.nodes.base.parameters import (  # noqa: E402
     NodeParameter, ParameterError, default_values)
@@ -131,6 +132,21 @@ def test_a_failure_is_passed_on_untouched(node):
     stage._on_input('plan', message, INFO)
     ring = stage.sent[0].ring
     assert (ring.status, ring.stage, ring.message) == (RingHeader.FAILED, 'elsewhere', 'why')
+
+
+def test_a_message_that_no_stage_sends_is_dropped_and_counted(node, monkeypatch):
+    stage = node()
+
+    def refuse(*_):
+        raise RingMessageError('field depth must be finite, got NaN or infinity')
+    monkeypatch.setattr(stage, 'answer', refuse)
+    for _ in range(2):
+        stage._on_input('plan', question(stage), INFO)
+    assert not stage.sent and stage.dropped == 2
+    assert stage.diagnose()[1]['messages dropped'] == 2 and 'depth' in stage.last_error
+    monkeypatch.undo()
+    stage._on_input('plan', question(stage), INFO)
+    assert stage.sent[0].ring.status == RingHeader.OK
 
 
 def test_a_node_that_is_not_active_answers_nothing(node):

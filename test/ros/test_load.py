@@ -1,0 +1,125 @@
+"""What the running suite promises holds where others disturb it: forged answers, many callers."""
+
+import os
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
+
+from gripsim_interfaces.msg import (  # noqa: E402
+    GraspStates, HandConfigurations, LinkStates, RingHeader)
+from suite_cases import ball, goal, parameters, ranking, wait_for  # noqa: E402
+
+from gripsim_ros.core.batches import (  # noqa: E402
+    ConfigurationBatch, ContactBatch, LinkStateBatch)
+from gripsim_ros.core.hand import compute_link_states  # noqa: E402
+from gripsim_ros.core.mechanics.state_builder import StateBuilder  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand  # noqa: E402
+from gripsim_ros.ros import conversions  # noqa: E402
+from gripsim_ros.ros.clients.plan import STATUS_NAMES, PlanGraspClient  # noqa: E402
+from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
+from gripsim_ros.ros.nodes.base.node_base import reliable  # noqa: E402
+from gripsim_ros.ros.nodes.ring.stage_node import PLAN_DEPTH  # noqa: E402
+
+#: Hypotheses of a plan that others disturb.
+FEW = 4
+HAND = load_default_hand()
+
+
+@pytest.fixture(scope='module')
+def suite(tmp_path_factory):
+    with Suite(os.environ, parameters=parameters(tmp_path_factory.mktemp('parameters'))) as run:
+        yield run
+
+
+@pytest.fixture(scope='module')
+def client(suite):
+    with PlanGraspClient() as connected:
+        yield connected
+
+
+@pytest.fixture(scope='module')
+def alone(client):
+    """Return the answer where nobody disturbs."""
+    answer = client.plan(goal(hypotheses=FEW))
+    assert STATUS_NAMES[answer.status] == 'SUCCEEDED', answer.message
+    return answer
+
+
+@contextmanager
+def forger(client, kind, topic, forge):
+    """Answer every question of the planner at once, on a topic of the ring."""
+    joints = np.zeros((1, len(HAND.joint_names)))
+    forge(conversions.configurations_to_msg(ConfigurationBatch(     # compiles
+        np.eye(4)[None], joints, joints, np.zeros((1, 3))), RingHeader()))
+    publisher = client.node.create_publisher(kind, topic, reliable(PLAN_DEPTH))
+    heard = client.node.create_subscription(
+        HandConfigurations, 'plan/hand_configurations',
+        lambda msg: publisher.publish(forge(msg)), reliable(PLAN_DEPTH))
+    assert wait_for(lambda: publisher.get_subscription_count()
+                    and client.node.count_publishers('plan/hand_configurations'))
+    time.sleep(0.5)         # the planner, too, is to have found the forger
+    try:
+        yield
+    finally:
+        client.node.destroy_subscription(heard)
+        client.node.destroy_publisher(publisher)
+
+
+def without_contact(question):
+    """Return an answer by which nothing is touched."""
+    configurations = conversions.configurations_from_msg(question)
+    n = configurations.count
+    clear = np.full((n, len(HAND.link_names)), 0.001)
+    none, zero = np.zeros(0), np.zeros(1, np.int64)
+    contacts = ContactBatch(
+        configurations, clear, np.full(n, np.inf), np.full(n, np.inf), 0.0 * clear,
+        np.zeros(n + 1, np.int64), none.astype(int), none.astype(int), none, zero,
+        np.zeros((0, 3)), np.zeros((0, 3)), none, none, np.zeros(n + 1, np.int64),
+        np.zeros((0, 3)), np.zeros((0, 3)))
+    states = StateBuilder(contacts, ball().mesh.vertices).build()
+    return conversions.grasp_states_to_msg(states, configurations, question.ring)
+
+
+def foreign(question):
+    """Return an answer about another object and hand."""
+    msg = without_contact(question)
+    msg.ring.object_id, msg.ring.hand_id = 'f' * 64, 'e' * 64
+    return msg
+
+
+def not_finite(question):
+    """Return an answer whose distances are no numbers."""
+    msg = without_contact(question)
+    msg.clearance[:] = type(msg.clearance)('d', [np.nan] * len(msg.clearance))
+    return msg
+
+
+def misrouted(question):
+    """Return an answer to another question under this one's name."""
+    msg = without_contact(question)
+    msg.joint_positions[0] += 0.1
+    return msg
+
+
+@pytest.mark.parametrize('forge', [foreign, not_finite, misrouted])
+def test_answers_that_fit_no_question_change_no_ranking(client, alone, forge):
+    with forger(client, GraspStates, 'plan/grasp_states', forge):
+        answer = client.plan(goal(hypotheses=FEW))
+    assert ranking(answer) == ranking(alone)
+
+
+def test_link_states_that_are_no_numbers_change_no_ranking(client, alone):
+    def forge(question):
+        configurations = conversions.configurations_from_msg(question)
+        links = compute_link_states(HAND, configurations)
+        links = LinkStateBatch(configurations, links.T_object_link,
+                               links.twists_object)
+        links.T_object_link[:] = np.nan
+        return conversions.link_states_to_msg(links, question.ring)
+    with forger(client, LinkStates, 'plan/link_states', forge):
+        answer = client.plan(goal(hypotheses=FEW))
+    assert ranking(answer) == ranking(alone)
