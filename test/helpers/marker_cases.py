@@ -36,7 +36,7 @@ def assert_fit_for_rviz(array):
 def pinch():
     """Return contacts and states of an object between two links."""
     hand, body = load_default_hand(), warm_up_object()
-    contacts = list(warm_up_contacts(hand, body))[-1]
+    contacts = list(warm_up_contacts(hand))[-1]
     links = contacts.clearance.shape[1]
     rows = len(body.mesh.vertices)
     normals = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])

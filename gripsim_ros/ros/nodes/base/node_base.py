@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Mapping, Sequence
@@ -23,7 +24,8 @@ from ....core.hand import HandModel
 from ....library.resources import load_default_hand, resolve_uri, share_directory
 from ...environment import clean_shared_memory
 from .health import Traffic
-from .interrupts import Interrupts
+from .interrupts import Interrupts, is_node_process
+from .kernels import count_kernels
 from .memory import manage_memory
 from .parameters import NodeParameter, ParameterError, declare
 from .ring_reader import RingReader
@@ -32,8 +34,13 @@ from .ring_reader import RingReader
 DIAGNOSTICS_PERIOD = 1.0
 #: Seconds between two lines about messages that were dropped; the diagnostics count them.
 DROP_PERIOD = 60.0
-#: Seconds given to callbacks that still run when a node ends.
-SHUTDOWN_TIMEOUT = 2.0
+#: Key of the diagnostics that tells whether a node is computing or loading, and since when.
+AT_WORK = 'at work'
+#: Begins the message of a node that loads or compiles its kernels.
+LOADING = 'loading kernels'
+#: Seconds given to callbacks that still run when a node ends, and to all of its end: a busy
+#: machine or a large mesh may hold up what is then left to the system.
+SHUTDOWN_TIMEOUT, END_TIMEOUT = 1.0, 1.8
 #: Set in a process that has started over after compiling.
 RESTARTED = 'GRIPSIM_KERNELS_COMPILED'
 #: Seconds to wait after an error of the executor itself.
@@ -103,6 +110,7 @@ class SuiteNode(LifecycleNode):
         self._readers: list[RingReader] = []
         self._configured = False
         self._serving = False
+        self._loading_since: float | None = None
         self.steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.housekeeping = MutuallyExclusiveCallbackGroup()
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
@@ -157,11 +165,14 @@ class SuiteNode(LifecycleNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Do the slow preparations: what is not yet compiled is compiled now."""
+        self._loading_since = time.monotonic()
         try:
             self.warm_up()
         except Exception as error:
             self.report_error(one_line(error))
             return TransitionCallbackReturn.FAILURE
+        finally:
+            self._loading_since = None
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -229,12 +240,15 @@ class SuiteNode(LifecycleNode):
 
     def _publish_diagnostics(self) -> None:
         missing, values = self.diagnose()
+        if self._loading_since is not None:
+            loading = f'{time.monotonic() - self._loading_since:.0f} s'
+            missing, values[AT_WORK] = f'{LOADING} for {loading}', loading
         self._tell_missing(missing)
         state = 'active' if self.active else 'not active'
         level = self.severity(missing)
         waiting = {f'queue of {reader.topic}': reader.read_waiting() for reader in self._readers}
         values = {'state': state, **values, **waiting, **self._traffic.read(),
-                  'hand': f'{self.hand.name} {self.hand.id[:12]}',
+                  'kernels': count_kernels(), 'hand': f'{self.hand.name} {self.hand.id[:12]}',
                   'last error': self.last_error}
         status = DiagnosticStatus(
             level=level, name=self.get_fully_qualified_name().lstrip('/'),
@@ -256,36 +270,58 @@ def run(node_class: type[SuiteNode], args: Sequence[str] | None = None) -> int:
     interrupts = Interrupts()
     manage_memory()
     clean_shared_memory()       # what the one before left, where it was killed
-    node, executor, compiled = None, None, RecordingListener()
+    node, executor, spinning, code, compiled = None, None, None, None, RecordingListener()
     try:
         rclpy.init(args=args)
         with install_listener('numba:compile', compiled):
             node = node_class()
             executor = MultiThreadedExecutor(node.thread_count)
             executor.add_node(node)
+            spinning = threading.Thread(target=spin, args=(executor, node), daemon=True)
+            spinning.start()        # whoever asks how it is is answered while it compiles
             node.prepare_start()
         if not (compiled.buffer and RESTARTED not in os.environ):
             node.start()
             interrupts.serving()
-            spin(executor, node)
-            return 0
+            spinning.join()
+            code = 0
     except (KeyboardInterrupt, ExternalShutdownException):
-        return 0
+        code = 0
     except GripsimError as error:
         print(f'{node_class.NAME}: {one_line(error)}', file=sys.stderr)
-        return 2
+        code = 2
     finally:
         interrupts.serving()
-        if node is not None:
-            node.close()
-            if executor is not None:
-                executor.shutdown(SHUTDOWN_TIMEOUT)
-            node.destroy_node()
-        with suppress(RuntimeError):    # the signal handler may be shutting down just now
-            rclpy.try_shutdown()
+        if code is not None:
+            _end_soon(code)
+        _close(node, executor, spinning)
         interrupts.ended()
+    if code is not None:
+        return code
     interrupts.restore()
     return _start_over()
+
+
+def _end_soon(code: int) -> None:
+    """End this node's process in ``END_TIMEOUT``, should threads that compute not let it end."""
+    if is_node_process():
+        watch = threading.Timer(END_TIMEOUT, os._exit, (code,))
+        watch.daemon = True
+        watch.start()
+
+
+def _close(node: SuiteNode | None, executor: Executor | None,
+           spinning: threading.Thread | None) -> None:
+    """Shut ROS down and close what was opened of a node, from the outside in."""
+    with suppress(RuntimeError):    # the signal handler may be shutting down just now
+        rclpy.try_shutdown()
+    if spinning is not None:
+        spinning.join(SHUTDOWN_TIMEOUT)
+    if node is not None:
+        node.close()
+        if executor is not None:
+            executor.shutdown(SHUTDOWN_TIMEOUT)
+        node.destroy_node()
 
 
 def _start_over() -> NoReturn:

@@ -23,16 +23,16 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallb
 from rclpy.serialization import deserialize_message
 
 from ....core.bodies import load_materials
-from ....core.planning import Ask, GraspPlanner, PlannerOptions, Task
+from ....core.planning import Ask, PlannerOptions
 from ....library.resources import confined_resolver, resolve_uri, share_directory
 from ...conversions import (
     Request, RequestReader, configurations_to_msg, grasp_object_to_msg)
 from ...conversions.ring.answers import misfit, read_answer
 from ..base.node_base import (
-    DROP_PERIOD, LATCHED_OBJECTS, SuiteNode, config_mapping, latched, one_line, reliable, run)
+    AT_WORK, DROP_PERIOD, LATCHED_OBJECTS, SuiteNode, config_mapping, latched, one_line,
+    reliable, run)
 from ..base.parameters import NodeParameter
-from ..ring.stage_node import AT_WORK, PLAN_DEPTH, ObjectStore
-from ..ring.warm_up import warm_up_object
+from ..ring.stage_node import PLAN_DEPTH, ObjectStore
 from . import moveit_service
 from .arm_choice import ArmChoice
 from .closing_shown import ClosingShow
@@ -42,6 +42,7 @@ from .plan_shown import PlanShown
 from .requests_served import RequestServer
 from .sessions import STAGES, Answer, RingSettings, Session
 from .stored_plans import StoredPlans
+from .warm_up import warm_up_planner
 
 #: How long the action server keeps results [s]: what asks for one asks within seconds, and what is
 #: kept lies scattered between the objects of large messages, whose memory cannot go back then.
@@ -159,8 +160,8 @@ class GraspPlannerNode(SuiteNode):
             cancel_callback=self._on_cancel, result_timeout=RESULT_TIMEOUT)
 
     def warm_up(self) -> None:
-        """Propose a hypothesis for a small object; publish the one of the parameters."""
-        GraspPlanner(warm_up_object(), self.hand, Task(), self.options, max_hypotheses=1)
+        """Plan grasps of a small object; publish the one of the parameters."""
+        warm_up_planner(self.hand, self.options)
         if self.values['object']:
             # Who sets parameters may name any file; mesh_folders is for those who send requests.
             request = replace(self.reader, resolve_uri=resolve_uri).read(PlanGrasp.Request(

@@ -44,9 +44,8 @@ class DeformationNode(StageNode):
 
     def warm_up(self) -> None:
         """Evaluate the contacts of a small scene."""
-        grasp_object = warm_up_object()
-        body = self.prepare(grasp_object)
-        for contacts in warm_up_contacts(self.hand, grasp_object):
+        body = self.prepare(warm_up_object())
+        for contacts in warm_up_contacts(self.hand):
             evaluate_contacts(body, self.hand, contacts)
 
     def answer(self, msg: Contacts, prepared: ElasticBody, ring: RingHeader) -> GraspStates:

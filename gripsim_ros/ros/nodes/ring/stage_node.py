@@ -21,14 +21,13 @@ from ...conversions.ring.stages import RingMessageError
 from ..base.health import Meter
 from ..base.memory import return_memory
 from ..base.node_base import (
-    DROP_PERIOD, LARGE_MESH, LATCHED_OBJECTS, SuiteNode, latched, latest, one_line, reliable)
+    AT_WORK, DROP_PERIOD, LARGE_MESH, LATCHED_OBJECTS, SuiteNode, latched, latest, one_line,
+    reliable)
 from ..base.parameters import NodeParameter, ParameterError
 from .last_answers import LastAnswers, name_of
 
 #: Messages that wait on the planner's side; at least twice the planners' credits.
 PLAN_DEPTH = 16
-#: Key of the diagnostics that tells whether a stage is computing, and since when.
-AT_WORK = 'at work'
 #: Labels that are remembered.
 MAX_LABELS = 4 * LATCHED_OBJECTS
 

@@ -17,8 +17,8 @@ RADIUS, PATCH_RADIUS, DEPTH = 0.03, 0.01, 0.001
 BALL_HEIGHT, OBSTACLE_DISTANCE, SWEEP, CLOSING_STEPS, STEP = 0.13, 0.1, 0.05, 6, 0.02
 #: Configurations in which links may meet; their joints follow square roots of primes.
 CROSSING_COUNT, PRIMES = 64, np.array([2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47])
-#: Edge length of the ball's mesh [m].
-EDGE_LENGTH = 0.006
+#: Edge length of the ball's mesh, and distance of the nodes of its patches [m].
+EDGE_LENGTH, NODE_SPACING = 0.006, 0.002
 #: Soft rubber: modulus [Pa], Poisson ratio, density [kg/m^3], friction.
 MATERIAL = (1e6, 0.45, 1000.0, 0.6)
 
@@ -73,9 +73,9 @@ def _moved(height: float) -> np.ndarray:
     return T
 
 
-def warm_up_contacts(hand: HandModel, grasp_object: GraspObject) -> Iterator[ContactBatch]:
+def warm_up_contacts(hand: HandModel) -> Iterator[ContactBatch]:
     """Yield the ball pinched between two links, with forces and with the surface."""
-    mesh, link_count = grasp_object.mesh, len(hand.link_names)
+    mesh, link_count = shapes.sphere(RADIUS, NODE_SPACING), len(hand.link_names)
     patches = []
     for side in (-1.0, 1.0):
         pole = np.array([side * RADIUS, 0.0, 0.0])

@@ -1,0 +1,95 @@
+"""A small plan that runs every kernel of the planner once, before the node offers its services."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core.batches import (
+    DETAIL_SURFACE, ConfigurationBatch, GraspStateBatch, shapes_of)
+from ....core.hand import HandModel, forward_kinematics
+from ....core.planning import GraspPlanner, PlannerOptions, Task
+from ....core.transforms import apply
+from ..ring.warm_up import RADIUS, warm_up_object
+
+Array = NDArray[np.float64]
+
+#: Force of a link that overlaps the ball [N/m], and what must press to hold it [N].
+STIFFNESS, HOLDING_FORCE = 5e3, 2.0
+#: Hypotheses of the plan; questions after which it ends, whatever is left.
+HYPOTHESES, MOST_QUESTIONS = 4, 200
+#: Normals that oppose each other by less than this cosine hold the ball.
+OPPOSED = -0.2
+
+
+def warm_up_planner(hand: HandModel, options: PlannerOptions) -> int:
+    """
+    Plan grasps of a small ball from made-up answers; return how many hypotheses got a verdict.
+
+    The stages are elsewhere: what a link that overlaps the ball presses is a straight line.
+    """
+    planner = GraspPlanner(warm_up_object(), hand, Task(), options, max_hypotheses=HYPOTHESES)
+    for _ in range(MOST_QUESTIONS):
+        ask = None if planner.finished else planner.ask()
+        if ask is None:
+            break
+        planner.tell(ask.batch_id, _answer(hand, ask.configurations))
+    return planner.progress.evaluated
+
+
+def _answer(hand: HandModel, asked: ConfigurationBatch) -> GraspStateBatch:
+    """Return made-up states of configurations about the ball."""
+    gaps, points = zip(*(_gaps(hand, asked, i) for i in range(asked.count)))
+    pressing = [np.flatnonzero((gap < 0.0) & ~asked.sweep_object[i].any())
+                for i, gap in enumerate(gaps)]
+    arrays = _blank(asked, len(hand.link_names), sum(map(len, pressing)))
+    arrays['clearance'] = np.maximum(gaps, 0.0)
+    arrays['depth'] = np.maximum(np.negative(gaps), 0.0)
+    arrays['patch_offsets'] = np.cumsum([0, *map(len, pressing)])
+    arrays['patch_links'] = np.concatenate(pressing)
+    for i, links in enumerate(pressing):
+        rows = slice(*arrays['patch_offsets'][i:i + 2])
+        _press(arrays, rows, points[i][links], -gaps[i][links])
+        normals = arrays['patch_normals_object'][rows]
+        held = len(links) > 1 and (normals @ normals.T).min() < OPPOSED
+        forces = np.linalg.norm(arrays['patch_forces_object'][rows], axis=1)
+        arrays['capable'][i] = held
+        arrays['margin'][i] = forces.min() / HOLDING_FORCE if held else 0.0
+        arrays['minimal_forces_object'][rows] = held * HOLDING_FORCE * normals
+        arrays['minimal_envelope'][rows] = held * HOLDING_FORCE
+    arrays['holds'] = arrays['margin'] >= 1.0
+    return GraspStateBatch(**arrays)
+
+
+def _gaps(hand: HandModel, asked: ConfigurationBatch, i: int) -> tuple[Array, Array]:
+    """Return each link's distance from the ball (L,) [m], and its nearest vertex (L, 3)."""
+    nearest = []
+    for link, T in zip(hand.links, forward_kinematics(hand, asked.joint_positions[i:i + 1])[0]):
+        corners = apply(asked.T_object_palm[i] @ T, link.mesh.vertices)
+        nearest.append(corners[np.argmin((corners ** 2).sum(axis=1))])
+    return np.linalg.norm(nearest, axis=1) - RADIUS, np.array(nearest)
+
+
+def _press(arrays: dict[str, NDArray], rows: slice, points: Array, depths: Array) -> None:
+    """Set the patches of one configuration, of links that reach ``depths`` into the ball."""
+    normals = -points / np.linalg.norm(points, axis=1)[:, None]
+    arrays['patch_points_object'][rows] = points
+    arrays['patch_normals_object'][rows] = normals
+    arrays['patch_forces_object'][rows] = STIFFNESS * depths[:, None] * normals
+    arrays['patch_normal_stiffness'][rows] = STIFFNESS
+
+
+def _blank(asked: ConfigurationBatch, link_count: int, patch_count: int) -> dict[str, NDArray]:
+    """Return arrays of the shapes of a batch: nothing is touched, nothing is in the way."""
+    n = asked.count
+    sizes = {'n': n, 'n+1': n + 1, 'L': link_count, 'P': patch_count, 'V': 1,
+             'n?': n if asked.detail == DETAIL_SURFACE else 0}
+    arrays: dict[str, NDArray] = {
+        name: np.zeros([sizes.get(str(axis), axis) for axis in shape])
+        for name, shape in shapes_of(GraspStateBatch).items()}
+    for name in ('patch_flags', 'worst_case'):
+        arrays[name] = arrays[name].astype(np.int64)
+    arrays['obstacle_clearance'] = arrays['self_clearance'] = np.full(n, np.inf)
+    arrays['quantitative'], arrays['capable'] = np.ones(n, bool), np.zeros(n, bool)
+    for name in ('patch_areas', 'patch_peak_pressures', 'patch_friction_radii',
+                 'patch_tangential_stiffness'):
+        arrays[name] += 1e-3
+    return arrays
