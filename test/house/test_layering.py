@@ -36,7 +36,7 @@ LAYERS = {
                 'in_process < database'),
     'hardware': 'driver, execution, sim',
     'hardware.driver': 'emulator, options < link < motion, tactile < session',
-    'ros': 'conversions, environment, programs < markers < nodes < clients < record',
+    'ros': 'conversions, environment, programs, quality < markers < nodes < clients < record',
     'ros.conversions': 'arrays, clouds, geometry < moveit, objects, ring < requests',
     'ros.markers': 'layers < legend < scenes',
     'ros.nodes': 'base < executor, hand, ring < planner',

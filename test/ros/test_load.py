@@ -13,9 +13,9 @@ from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from geometry_msgs.msg import Point, Pose, Quaternion, Vector3, Wrench  # noqa: E402
 from gripsim_interfaces.msg import (  # noqa: E402
     GraspStates, HandConfigurations, LinkStates, RingHeader)
-from gripsim_interfaces.srv import EvaluateGrasp  # noqa: E402
+from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp  # noqa: E402
 from shape_msgs.msg import SolidPrimitive  # noqa: E402
-from suite_cases import ball, goal, parameters, ranking, wait_for  # noqa: E402
+from suite_cases import as_request, ball, goal, parameters, ranking, wait_for  # noqa: E402
 
 from gripsim_ros.core.batches import (  # noqa: E402
     ConfigurationBatch, ContactBatch, LinkStateBatch)
@@ -28,6 +28,7 @@ from gripsim_ros.ros.clients.suite import NODES, Suite  # noqa: E402
 from gripsim_ros.ros.conversions.clouds import cloud_to_msg  # noqa: E402
 from gripsim_ros.ros.nodes.base.node_base import reliable  # noqa: E402
 from gripsim_ros.ros.nodes.ring.stage_node import PLAN_DEPTH  # noqa: E402
+from gripsim_ros.ros.quality import many_calls  # noqa: E402
 
 #: Hypotheses of a plan that others disturb.
 FEW = 4
@@ -175,3 +176,45 @@ def test_no_request_loads_a_kernel_that_was_not_there_at_the_start(suite, client
     client.evaluate(EvaluateGrasp.Request(
         mesh=goal().mesh, material=goal().material, grasps=grasps, max_planning_time=600.0))
     assert kernel_counts(client) == before
+
+
+# -- many callers --------------------------------------------------------------------
+
+#: Callers at once; a script of the nightly run takes more.
+CALLERS = int(os.environ.get('GRIPSIM_CALLERS', '30'))
+#: Statuses of those that are not served.
+ANSWERS = {'SUCCEEDED', 'BUSY'}
+
+
+def small_request():
+    """Return a request that is answered soon, where it is not refused."""
+    return as_request(goal(hypotheses=1), PlanGrasp.Request)
+
+
+def statuses(futures):
+    """Return the answers' statuses, once all are there."""
+    assert wait_for(lambda: all(f.done() for f in futures), 300.0), (
+        f'{sum(f.done() for f in futures)} of {len(futures)} answered')
+    return [STATUS_NAMES[f.result().status] for f in futures]
+
+
+def test_every_one_of_many_callers_at_once_is_answered(client):
+    services = [client.node.create_client(PlanGrasp, 'plan_grasp', qos_profile=many_calls(),
+                                          callback_group=client.group) for _ in range(CALLERS)]
+    assert all(service.wait_for_service(60.0) for service in services)
+    time.sleep(1.0)         # the planner, too, is to have found them
+    told = statuses([service.call_async(small_request()) for service in services])
+    for service in services:
+        client.node.destroy_client(service)
+    assert len(told) == CALLERS and set(told) <= ANSWERS and 'SUCCEEDED' in told
+
+
+def test_every_one_of_many_goals_at_once_is_accepted_and_ends(client):
+    goals = [client._plan.send_goal_async(goal(hypotheses=1)) for _ in range(CALLERS)]
+    assert wait_for(lambda: all(f.done() for f in goals), 300.0), (
+        f'{sum(f.done() for f in goals)} of {CALLERS} acknowledged')
+    assert all(future.result().accepted for future in goals)
+    results = [future.result().get_result_async() for future in goals]
+    assert wait_for(lambda: all(f.done() for f in results), 300.0)
+    told = [STATUS_NAMES[future.result().result.status] for future in results]
+    assert set(told) <= ANSWERS and 'SUCCEEDED' in told

@@ -11,6 +11,7 @@ from std_srvs.srv import Trigger
 from unique_identifier_msgs.msg import UUID
 
 from ..environment import patience
+from ..quality import many_goals
 from .connection import Connection, PromptActionClient
 from .plan import ASK_AGAIN, DISCOVERY_TIMEOUT, MOST_ASKS, POLL_PERIOD, ServerLost
 
@@ -38,7 +39,7 @@ class ExecuteGraspClient(Connection):
         """Connect; nothing is waited for yet."""
         super().__init__(namespace, node_name)
         self._action = PromptActionClient(self.node, ExecuteGrasp, 'execute_grasp',
-                                          callback_group=self.group)
+                                          callback_group=self.group, **many_goals())
         self._go = self.node.create_client(Trigger, 'go', callback_group=self.group)
         self._listen()
 

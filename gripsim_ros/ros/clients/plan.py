@@ -23,6 +23,7 @@ from ...core.bodies import Material
 from ...core.planning.task import Task
 from ..conversions import material_to_msg, task_to_msg
 from ..environment import patience
+from ..quality import many_calls, many_goals
 from .connection import Connection, PromptActionClient
 
 #: Seconds of silence after which a planner that owes an answer is taken for lost.
@@ -117,11 +118,11 @@ class PlanGraspClient(Connection):
         """Connect; nothing is waited for yet."""
         super().__init__(namespace, node_name)
         self._plan = PromptActionClient(self.node, PlanGrasps, 'plan_grasps',
-                                        callback_group=self.group)
+                                        callback_group=self.group, **many_goals())
         self._service = self.node.create_client(
-            PlanGrasp, 'plan_grasp', callback_group=self.group)
+            PlanGrasp, 'plan_grasp', qos_profile=many_calls(), callback_group=self.group)
         self._evaluate = self.node.create_client(
-            EvaluateGrasp, 'evaluate_grasp', callback_group=self.group)
+            EvaluateGrasp, 'evaluate_grasp', qos_profile=many_calls(), callback_group=self.group)
         self._listen()
 
     def wait_for_server(self, timeout: float = DISCOVERY_TIMEOUT) -> None:

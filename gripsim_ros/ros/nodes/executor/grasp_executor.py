@@ -27,6 +27,7 @@ from ....hardware.execution.plan import ExecutionOptions, PlannedContact, Wishes
 from ....hardware.execution.report import report_of
 from ...conversions import grasp_from_msg, pose_from_msg, pose_to_msg, xyz
 from ...conversions.geometry import seconds_from_msg
+from ...quality import many_goals
 from ..base.health import Meter
 from ..base.live_joints import JointsError
 from ..base.node_base import SuiteNode, one_line, run
@@ -89,7 +90,7 @@ class GraspExecutorNode(SuiteNode):
         self.create_service(Trigger, 'go', self._on_go, callback_group=group)
         self._action = ActionServer(
             self, ExecuteGrasp, 'execute_grasp', self._execute, callback_group=group,
-            cancel_callback=self._on_cancel)
+            cancel_callback=self._on_cancel, **many_goals())
 
     def _on_go(self, _, response: Trigger.Response) -> Trigger.Response:
         execution = self._execution

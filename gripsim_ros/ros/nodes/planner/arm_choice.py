@@ -10,6 +10,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ....core.planning.rejections import NO_ARM_MOTION
+from ...quality import many_calls
 
 #: Seconds between two signs of life while the arm's motions are looked for.
 TICK = 1.0
@@ -32,7 +33,8 @@ class ArmChoice:
         """Open the client."""
         self._service = service
         self._client = node.create_client(
-            EvaluateGrasp, service, callback_group=ReentrantCallbackGroup()) if service else None
+            EvaluateGrasp, service, qos_profile=many_calls(),
+            callback_group=ReentrantCallbackGroup()) if service else None
 
     @property
     def is_wanted(self) -> bool:

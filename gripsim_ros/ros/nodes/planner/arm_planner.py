@@ -21,6 +21,7 @@ from ....library.resources import confined_resolver, resolve_uri, share_director
 from ...conversions import RequestReader
 from ...conversions.requests.arm import arm_to_msg
 from ...conversions.requests.ranked import ranked_grasp_from_msg
+from ...quality import many_calls
 from ..base.health import Meter
 from ..base.node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
 from ..base.parameters import NodeParameter, ParameterError, pose_value
@@ -73,7 +74,7 @@ class ArmPlannerNode(SuiteNode):
         from gripsim_interfaces.msg import GraspObject
         self.create_subscription(GraspObject, 'grasp_object', self._on_object,
                                  latched(LATCHED_OBJECTS), callback_group=self.housekeeping)
-        self.create_service(EvaluateGrasp, 'choose_by_arm', self._choose,
+        self.create_service(EvaluateGrasp, 'choose_by_arm', self._choose, qos_profile=many_calls(),
                             callback_group=MutuallyExclusiveCallbackGroup())
 
     def _on_object(self, msg) -> None:

@@ -25,8 +25,9 @@ OBJECT_DELAY, LONGEST_OBJECT_DELAY = 0.02, 0.5
 STAGE_SHARE = 0.5
 #: Seconds between two looks at the graph while stages are being discovered.
 DISCOVERY_PERIOD = 0.02
-#: How long a stage counts as at work after it said so; it says so once a second [s].
-WORK_MEMORY = 3.0
+#: How long a stage counts as at work after it said so, and after it said that it loads; it says so
+#: once a second, but what it compiled it loads in a fresh process [s].
+WORK_MEMORY, LOAD_MEMORY = 3.0, 30.0
 #: The longest sleep, so that a missed wake-up is never noticed [s].
 LONGEST_SLEEP = 1.0
 
@@ -107,10 +108,11 @@ class Dispatcher:
         """Take note that a stage has passed on a batch."""
         self._events.put(lambda: self._note(request_id, batch_id, stage))
 
-    def at_work(self) -> None:
-        """Take note that some stage is computing: what is silent may be waiting for it."""
+    def at_work(self, loading: bool = False) -> None:
+        """Take note that some stage is computing or loading: what is silent may wait for it."""
         def note() -> None:
-            self._at_work_until = self._clock() + WORK_MEMORY
+            memory = LOAD_MEMORY if loading else WORK_MEMORY
+            self._at_work_until = max(self._at_work_until, self._clock() + memory)
         self._events.put(note)
 
     def close(self) -> None:
@@ -128,8 +130,9 @@ class Dispatcher:
 
     @property
     def watching(self) -> bool:
-        """Return whether some batch is silent, so that its way is of interest."""
-        return any(item.silent for item in list(self._out.values()))
+        """Return whether a batch is silent or a stage missing, so that their state matters."""
+        return (any(item.silent for item in list(self._out.values()))
+                or any(s.planner is not None and not s.discovered for s in list(self._sessions)))
 
     def run(self) -> None:
         """Ask and tell until closed; the body of the dispatcher's thread."""
@@ -354,8 +357,9 @@ class Dispatcher:
 
     def _stages_discovered(self, session: Session, now: float) -> bool:
         """Return whether all stages are seen; given up after one time-out."""
+        waited = now - session.begin > self._settings.answer_timeout
         session.discovered = (
-            session.discovered or now - session.begin > self._settings.answer_timeout
+            session.discovered or (waited and now >= self._at_work_until)
             or not list(self._absent_stages()))
         return session.discovered
 

@@ -28,9 +28,10 @@ from ....library.resources import confined_resolver, resolve_uri, share_director
 from ...conversions import (
     Request, RequestReader, configurations_to_msg, grasp_object_to_msg)
 from ...conversions.ring.answers import misfit, read_answer
+from ...quality import many_calls, many_goals
 from ..base.node_base import (
-    AT_WORK, DROP_PERIOD, LATCHED_OBJECTS, SuiteNode, config_mapping, latched, one_line,
-    reliable, run)
+    AT_WORK, DROP_PERIOD, LATCHED_OBJECTS, LOADING, SuiteNode, config_mapping, latched,
+    one_line, reliable, run)
 from ..base.parameters import NodeParameter
 from ..ring.stage_node import PLAN_DEPTH, ObjectStore
 from . import moveit_service
@@ -129,7 +130,7 @@ class GraspPlannerNode(SuiteNode):
         self.steady_timer(WATCH_PERIOD, self._watch_or_not, self._watch_group)
 
     def _watch_or_not(self) -> None:
-        """Listen to the stages while some batch is silent, to know how far it comes."""
+        """Listen to the stages while a batch is silent or one is missing, to know why."""
         if self.dispatcher.watching and not self._watches:
             for stage, kind, topic in ((STAGES[0], LinkStates, 'plan/link_states'),
                                        (STAGES[1], Contacts, 'plan/contacts')):
@@ -146,18 +147,19 @@ class GraspPlannerNode(SuiteNode):
 
     def serve(self) -> None:
         """Open the services; whoever finds them is answered."""
-        group, server = ReentrantCallbackGroup(), self.server
+        group, server, quality = ReentrantCallbackGroup(), self.server, many_calls()
         self.shown.open()
         self.closing.open()
-        self.create_service(ShowClosing, 'show_closing', self.closing.serve,
+        self.create_service(ShowClosing, 'show_closing', self.closing.serve, qos_profile=quality,
+                            callback_group=MutuallyExclusiveCallbackGroup())
+        self.create_service(PlanGrasp, 'plan_grasp', server.plan, qos_profile=quality,
                             callback_group=group)
-        self.create_service(PlanGrasp, 'plan_grasp', server.plan, callback_group=group)
         self.create_service(EvaluateGrasp, 'evaluate_grasp', server.evaluate,
-                            callback_group=group)
+                            qos_profile=quality, callback_group=group)
         moveit_service.open_moveit_service(self, group)
         self._action = ActionServer(
             self, PlanGrasps, 'plan_grasps', server.plan_with_feedback, callback_group=group,
-            cancel_callback=self._on_cancel, result_timeout=RESULT_TIMEOUT)
+            cancel_callback=self._on_cancel, result_timeout=RESULT_TIMEOUT, **many_goals())
 
     def warm_up(self) -> None:
         """Plan grasps of a small object; publish the one of the parameters."""
@@ -263,7 +265,7 @@ class GraspPlannerNode(SuiteNode):
         for status in msg.status:
             works = any(pair.key == AT_WORK and pair.value != 'no' for pair in status.values)
             if works and status.name.rpartition('/')[0] == here:
-                self.dispatcher.at_work()
+                self.dispatcher.at_work(status.message.startswith(LOADING))
 
     # -- state -----------------------------------------------------------------------
 

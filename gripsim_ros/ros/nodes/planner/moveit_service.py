@@ -4,6 +4,7 @@ from gripsim_interfaces.srv import PlanGrasp
 
 from ....core.errors import GripsimError
 from ...conversions.moveit import MoveItSettings, answer_to_moveit, request_from_moveit
+from ...quality import many_calls
 from ..base.node_base import one_line
 from ..base.parameters import NodeParameter, pose_value
 
@@ -45,5 +46,6 @@ def open_moveit_service(node, group) -> bool:
             answer.status, answer.message = answer.INVALID_REQUEST, one_line(error)
         return answer_to_moveit(answer, msg, response, Grasp, GripperTranslation, settings)
 
-    node.create_service(GraspPlanning, 'plan_grasps_moveit', serve, callback_group=group)
+    node.create_service(GraspPlanning, 'plan_grasps_moveit', serve, qos_profile=many_calls(),
+                        callback_group=group)
     return True

@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
 from gripsim_ros.core.planning.progress import Ask, Progress  # noqa: E402
-from gripsim_ros.ros.nodes.planner.dispatcher import Dispatcher  # noqa: E402
+from gripsim_ros.ros.nodes.planner.dispatcher import LOAD_MEMORY, Dispatcher  # noqa: E402
 from gripsim_ros.ros.nodes.planner.sessions import (  # noqa: E402
     CANCELED, DONE, INTERNAL, INVALID, STAGE_MISSING, STAGES, TIMED_OUT, Answer, RingSettings,
     Session)
@@ -301,6 +301,25 @@ def test_batches_of_ended_sessions_do_not_crowd_the_queues(ring):
     assert len(ring.sent) == 2 * CREDITS + 1
     ring.step(TIMEOUT)
     assert len([attempt for *_, attempt in ring.sent if attempt == 0]) == 3 * CREDITS
+
+
+def test_a_stage_that_loads_is_waited_for_though_it_starts_over_meanwhile(ring):
+    ring.absent = ['contact_detection']
+    session = ring.begin('a', CountingPlanner(1))
+    ring.step()
+    assert ring.dispatcher.watching
+    ring.dispatcher.at_work(loading=True)
+    ring.step(LOAD_MEMORY - TIMEOUT)
+    assert not ring.sent and not session.done.is_set(), 'there is nobody to be asked'
+    ring.absent = []
+    ring.step(0.1 * TIMEOUT)
+    assert ring.sent == [('a', 0, 0)]
+    ring.dispatcher.at_work(loading=True)       # it was seen, but starts over
+    for _ in range(2 * ATTEMPTS):
+        ring.step(1.01 * TIMEOUT)
+    ring.answer('a', 0, attempt=1)
+    ring.step()
+    assert session.outcome == DONE
 
 
 def test_time_up_while_a_stage_is_at_work_is_a_time_out(ring):
