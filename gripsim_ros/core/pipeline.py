@@ -43,8 +43,7 @@ class Pipeline:
     def evaluate(self, configurations: ConfigurationBatch) -> GraspStateBatch:
         """Return the grasp states of a batch of configurations."""
         link_states = compute_link_states(self._hand, configurations)
-        return evaluate_contacts(self._body, self._hand,
-                                 detect_contacts(self._scene, link_states))
+        return evaluate_contacts(self._body, self._hand, detect_contacts(self._scene, link_states))
 
 
 def run(planner: AskAndTell, pipeline: Pipeline,

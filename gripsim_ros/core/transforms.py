@@ -8,12 +8,12 @@ import warnings
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from .arrays import Array
 from .errors import ShapeError
 
-Array = NDArray[np.float64]
 
 #: How far from orthonormal what is taken for a rotation may be.
 RIGID = 1e-3

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ..arrays import Array, IntArray
 from ..batches import (DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch, ContactBatch,
                        LinkStateBatch)
 from ..bodies import GraspObject
@@ -23,7 +23,6 @@ from .patches.indenters import MeshIndenter
 from .patches.patch import Patch, PatchOptions, sample_patch
 from .vertices.penetrating_vertices import vertex_contacts
 
-Array = NDArray[np.float64]
 
 #: Least displacement over the link's size that counts as motion [-].
 MOTIONLESS = 1e-9
@@ -46,7 +45,7 @@ class LinkShapes:
     hand_id: str
     bodies: tuple[ContactMesh, ...]
     hulls: Hulls
-    pairs: NDArray[np.int64]
+    pairs: IntArray
 
     @classmethod
     def of_hand(cls, hand: HandModel) -> 'LinkShapes':
@@ -250,7 +249,7 @@ def _assemble(questions: ConfigurationBatch, rows: list[_Row], links: int) -> Co
         _rows([row.vertices for row in rows]), _rows([row.vectors for row in rows]))
 
 
-def _offsets(counts: list[int]) -> NDArray[np.int64]:
+def _offsets(counts: list[int]) -> IntArray:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 

@@ -9,13 +9,13 @@ turning a first guess a little, four ways, as long as that widens the gap.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ...arrays import Array
 from ...errors import ShapeError
 from .convex.decomposition import ConvexPart
 from .convex.epa import pair_contact
 
-Array = NDArray[np.float64]
 
 #: Tangents of the largest and the least tilt tried (Zhang and Shen: 0.174 and 0.01).
 MAX_TURN, MIN_TURN = 0.174, 0.01

@@ -11,8 +11,9 @@ from functools import cached_property
 from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh, repair_mesh
 from ...errors import MeshError, ShapeError, told_outside
 from ...transforms import apply, inverse
@@ -27,8 +28,6 @@ from .common_plane import CommonPlane, separating_plane
 from .convex.decomposition import ConvexPart, convex_part, convex_parts, is_convex
 from .convex.manifold import Manifold, contact_manifold
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: ``auto`` is the exact one.
 BACKENDS = ('auto', 'vp_tree', 'gjk_epa', 'common_plane', 'seed')

@@ -7,8 +7,8 @@ each other. Every number returned is certified: never above the distance.
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ...batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from ...errors import ShapeError
 from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3, load_mat3_at
@@ -17,8 +17,6 @@ from ..geometry.vp_tree import STACK_SIZE, VpTree
 from .gjk import Shape, distance_bound, shape_of_points, support_point
 from .link_hulls import Hulls, distance_beyond_planes, hull_shape
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Relative and absolute [m] tolerance of a bound: nearly exact, so that answers turn with
 #: object and hand, for a sixth more time than at one percent.
@@ -181,8 +179,7 @@ def _plane_gap(normals: Array, offsets: Array, centres: Array, radii: Array, sla
     radius = radii[node]
     offset = (centres[node, 0] - origin[0], centres[node, 1] - origin[1],
               centres[node, 2] - origin[2])
-    px, py, pz = (dot(rotation[0], offset), dot(rotation[1], offset),
-                  dot(rotation[2], offset))
+    px, py, pz = dot(rotation[0], offset), dot(rotation[1], offset), dot(rotation[2], offset)
     last = len(offsets) - 1
     gap = normals[last, 0] * px + normals[last, 1] * py + normals[last, 2] * pz - offsets[last]
     flat = max(_slab_gap(normals, last, gap, slabs, node, radius, rotation), gap - radius)
@@ -229,8 +226,7 @@ def _triangle_gap(normals: Array, offsets: Array, triangle: Mat3, enough: float)
     best = -np.inf
     for k in range(len(offsets) - 1, -1, -1):
         normal = normals[k, 0], normals[k, 1], normals[k, 2]
-        nearest = min(dot(normal, triangle[0]), dot(normal, triangle[1]),
-                      dot(normal, triangle[2]))
+        nearest = min(dot(normal, triangle[0]), dot(normal, triangle[1]), dot(normal, triangle[2]))
         best = max(best, nearest - offsets[k])
         if best >= enough:
             break
@@ -269,8 +265,7 @@ def _obstacle_shape(kind: int, sizes: Array, rotation: Array, centre: Array) -> 
         points = centre + np.array([[-0.5], [0.5]]) * sizes[0] * axis
         disc, ball = float(sizes[1]), 0.0
     else:
-        raise ShapeError(
-            f'an obstacle is a box (1), a sphere (2) or a cylinder (3), got {kind}')
+        raise ShapeError(f'an obstacle is a box (1), a sphere (2) or a cylinder (3), got {kind}')
     extras = np.concatenate([np.zeros(3), axis, [disc, ball]])
     return Shape(np.ascontiguousarray(points), np.zeros(0, np.int64), extras)
 
@@ -319,7 +314,7 @@ def _obstacle_clearance(hulls: Hulls, poses: Array, sweep: Array, obstacle: Shap
     return best
 
 
-def pair_clearances(hulls: Hulls, pairs: NDArray[np.int64], T_object_link: Array) -> Array:
+def pair_clearances(hulls: Hulls, pairs: IntArray, T_object_link: Array) -> Array:
     """
     Return lower bounds of the distances between the hulls of pairs of links.
 

@@ -1,13 +1,12 @@
 """Cache of the clearances of links that have not moved since they were last asked for."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ..geometry.contact_mesh import ContactMesh
 from .clearance import hull_clearances
 from .link_hulls import Hulls
 
-Array = NDArray[np.float64]
 
 #: Largest number of entries: about a hundred hands, more than are closed at a time.
 MAX_ENTRIES = 1000

@@ -10,12 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ...numerics.vec3 import Vec3, dot, load_mat3
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 MAX_ITERATIONS = 64
 
@@ -41,7 +39,7 @@ class Shape(NamedTuple):
     """
 
     vertices: Array
-    graph: NDArray[np.int64]
+    graph: IntArray
     extras: Array
 
 

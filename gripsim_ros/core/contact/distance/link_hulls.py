@@ -4,16 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
+from ...arrays import Array, IntArray
 from ...numerics.vec3 import Vec3, dot, load_mat3
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.curved_surface import control_points
 from .gjk import EXTRAS, SWEEP, Shape
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Largest number of supporting planes per hull.
 MAX_PLANES = 10
@@ -41,18 +39,18 @@ class Hulls(NamedTuple):
         Ball round each hull [m].
     """
 
-    which: NDArray[np.int64]
+    which: IntArray
     vertices: Array
-    vertex_offsets: NDArray[np.int64]
-    graphs: NDArray[np.int64]
-    graph_offsets: NDArray[np.int64]
+    vertex_offsets: IntArray
+    graphs: IntArray
+    graph_offsets: IntArray
     normals: Array
     offsets: Array
     centres: Array
     radii: Array
 
 
-def build_hulls(bodies: list[ContactMesh], which: NDArray[np.int64]) -> Hulls:
+def build_hulls(bodies: list[ContactMesh], which: IntArray) -> Hulls:
     """
     Build the conservative hulls of some meshes.
 
@@ -91,7 +89,7 @@ def _hull_of(body: ContactMesh) -> tuple[Array, IntArray, Array, Array, Array, f
     return vertices, graph, normals, (vertices @ normals.T).max(axis=0), centre, radius
 
 
-def adjacency_graph(triangles: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+def adjacency_graph(triangles: IntArray, count: int) -> IntArray:
     """Return the graph, as in ``Shape.graph``, of ``triangles (m, 3)`` on ``count`` corners."""
     pairs = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)

@@ -2,8 +2,8 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ...transforms import apply, inverse
 from ..geometry.closest_point import points_in_box
 from ..geometry.contact_mesh import ContactMesh
@@ -11,8 +11,6 @@ from ..geometry.ray_casting import contains
 from ..geometry.vp_tree import VpTree
 from .gjk import distance_bound, shape_of_points
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Capacity of the stack in pairs of nodes: enough for any mesh that fits memory.
 STACK_SIZE = 1024

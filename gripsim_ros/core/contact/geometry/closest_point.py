@@ -2,14 +2,11 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3, load_mat3_at
 from .ray_casting import doubled
 from .vp_tree import STACK_SIZE, VpTree
-
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @njit(cache=True)
@@ -232,8 +229,7 @@ def bounds_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> tupl
             _fill(local, a, b, c)
             if triangle_meets_box(local, half):
                 low_x, low_y, low_z = min(low_x, from_x), min(low_y, from_y), min(low_z, from_z)
-                high_x, high_y, high_z = (max(high_x, to_x), max(high_y, to_y),
-                                          max(high_z, to_z))
+                high_x, high_y, high_z = max(high_x, to_x), max(high_y, to_y), max(high_z, to_z)
     return np.array([low_x, low_y, low_z]), np.array([high_x, high_y, high_z])
 
 

@@ -5,16 +5,14 @@ from functools import cached_property
 from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh
 from .curved_surface import CurvedSurface, build_curved_surface
 from .flat_tree import FlatTree, flatten_tree, refit_flat_tree
 from .oriented_box import OrientedBox, fit_oriented_box, refit_oriented_box
 from .vp_tree import VpTree, build_vp_tree, refit_vp_tree
-
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

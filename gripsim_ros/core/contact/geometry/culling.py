@@ -4,10 +4,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from .flat_tree import END_VERTEX, FIRST_VERTEX, INNER, OUTER
 from .vp_tree import STACK_SIZE
 
-Array = NDArray[np.float64]
 
 #: Growth of boxes over their size, so that rounding leaves no vertex out [-].
 BOX_MARGIN = 1e-9

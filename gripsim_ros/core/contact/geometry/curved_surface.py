@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
 from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3_at
 from .vp_tree import VpTree
 
-Array = NDArray[np.float64]
 
 #: Largest number of faces, and share of the surface, of a speck of noise.
 SPECK_FACES, SPECK_SHARE = 12, 2e-3
@@ -48,7 +47,7 @@ class CurvedSurface(NamedTuple):
 
     normals: Array
     limits: Array
-    sides: NDArray[np.int64]
+    sides: IntArray
 
 
 def build_curved_surface(mesh: TriangleMesh, tree: VpTree) -> CurvedSurface:
@@ -88,7 +87,7 @@ def _corner_normals(mesh: TriangleMesh) -> Array:
     return _keep_planes(mesh, normals, planes, plane_normals)
 
 
-def _whole_vertices(mesh: TriangleMesh) -> NDArray[np.bool_]:
+def _whole_vertices(mesh: TriangleMesh) -> BoolArray:
     """Return which vertices have only smooth edges."""
     sharp = (mesh.edge_faces[:, 0] < 0) | (np.abs(mesh.dihedral_angles) > np.deg2rad(30.0))
     whole = np.ones(len(mesh.vertices), bool)
@@ -109,7 +108,7 @@ def _sphere_normals(mesh: TriangleMesh) -> Array:
     return np.where(norms > 0.0, sums / np.where(norms > 0.0, norms, 1.0), mesh.vertex_normals)
 
 
-def _body_planes(mesh: TriangleMesh) -> tuple[NDArray[np.bool_], Array]:
+def _body_planes(mesh: TriangleMesh) -> tuple[BoolArray, Array]:
     """
     Return which faces lie in a plane of the body itself, and that plane's normal.
 
@@ -134,7 +133,7 @@ def _body_planes(mesh: TriangleMesh) -> tuple[NDArray[np.bool_], Array]:
     return is_plane[groups], mesh.face_normals
 
 
-def _keep_planes(mesh: TriangleMesh, normals: Array, planes: NDArray[np.bool_],
+def _keep_planes(mesh: TriangleMesh, normals: Array, planes: BoolArray,
                  plane_normals: Array) -> Array:
     """Give the corners of plane faces, and of smooth neighbours there, the plane's normal."""
     kept = normals.copy()
@@ -290,7 +289,7 @@ def _bend(corner: Vec3, other: Vec3, normal: Vec3) -> float:
     return dot((other[0] - corner[0], other[1] - corner[1], other[2] - corner[2]), normal)
 
 
-def joined_sides(mesh: TriangleMesh) -> NDArray[np.int64]:
+def joined_sides(mesh: TriangleMesh) -> IntArray:
     """
     Return the smooth side of each face (F,), with specks of noise joined to a neighbour.
 

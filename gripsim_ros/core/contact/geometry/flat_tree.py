@@ -6,11 +6,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from .oriented_box import OrientedBox
 from .vp_tree import VpTree
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Largest number of triangles of a leaf: streaming these is as fast as descending.
 LEAF_SIZE = 12
@@ -46,14 +45,13 @@ class FlatTree(NamedTuple):
     nodes: NDArray[np.int32]
     vertices: Array
     triangles: NDArray[np.uint32]
-    vertex_ids: NDArray[np.int64]
-    face_ids: NDArray[np.int64]
+    vertex_ids: IntArray
+    face_ids: IntArray
     box: Array
     sizes: Array
 
 
-def flatten_tree(vertices: Array, faces: NDArray[np.int64], tree: VpTree,
-                 box: OrientedBox) -> FlatTree:
+def flatten_tree(vertices: Array, faces: IntArray, tree: VpTree, box: OrientedBox) -> FlatTree:
     """
     Lay out a mesh for penetration queries.
 
@@ -78,8 +76,7 @@ def flatten_tree(vertices: Array, faces: NDArray[np.int64], tree: VpTree,
         np.vstack([box.axes, box.centre, box.half_lengths]), np.array([used, tree.size]))
 
 
-def refit_flat_tree(arrays: FlatTree, ordered: Array, tree: VpTree,
-                    box: OrientedBox) -> FlatTree:
+def refit_flat_tree(arrays: FlatTree, ordered: Array, tree: VpTree, box: OrientedBox) -> FlatTree:
     """Return the arrays of the same mesh with other vertices, in the order of the arrays."""
     return arrays._replace(
         balls=np.column_stack([tree.centres, tree.radii]), vertices=ordered,

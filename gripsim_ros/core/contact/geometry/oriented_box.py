@@ -9,11 +9,10 @@ derived in ``docs/model/contact.md``.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ...errors import ShapeError
 
-Array = NDArray[np.float64]
 
 #: Signs of the coordinates of a box's corners.
 _SIGNS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], float)
@@ -55,7 +54,7 @@ class OrientedBox:
         return OrientedBox(self.axes, self.centre, self.half_lengths + margin)
 
 
-def fit_oriented_box(vertices: Array, faces: NDArray[np.int64] | None = None) -> OrientedBox:
+def fit_oriented_box(vertices: Array, faces: IntArray | None = None) -> OrientedBox:
     """
     Fit a box along the principal axes of covariance.
 
@@ -109,7 +108,7 @@ def _vertex_covariance(offsets: Array) -> Array:
     return offsets.T @ offsets / len(offsets)
 
 
-def _surface_covariance(offsets: Array, faces: NDArray[np.int64]) -> Array:
+def _surface_covariance(offsets: Array, faces: IntArray) -> Array:
     """Return the second moment of the surface about its centroid, per unit of area."""
     a, b, c = (offsets[faces[:, k]] for k in range(3))
     areas = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2.0

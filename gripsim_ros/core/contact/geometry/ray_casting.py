@@ -14,12 +14,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray, IntArray
 from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3, load_mat3_at
 from .vp_tree import STACK_SIZE, VpTree
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-AnyIntegers = TypeVar('AnyIntegers', NDArray[np.int64], NDArray[np.uint32])
+AnyIntegers = TypeVar('AnyIntegers', IntArray, NDArray[np.uint32])
 
 #: Sides of a facet as a ray along the direction meets it.
 EXIT, ENTRY, NO_HIT = 1, -1, 0
@@ -45,8 +44,8 @@ class RayHits(NamedTuple):
     """
 
     distances: Array
-    sides: NDArray[np.int64]
-    positions: NDArray[np.int64]
+    sides: IntArray
+    positions: IntArray
     weights: Array
 
 
@@ -179,8 +178,7 @@ def coverage(projected: Array, u: float, v: float) -> tuple[float, float, float,
     e0, e1, e2 = edge_functions(projected[0, 0] - u, projected[0, 1] - v, projected[1, 0] - u,
                                 projected[1, 1] - v, projected[2, 0] - u, projected[2, 1] - v)
     # No branch that cannot be foreseen.
-    inside = ((e0 >= 0.0) & (e1 >= 0.0) & (e2 >= 0.0)) | ((e0 <= 0.0) & (e1 <= 0.0)
-                                                          & (e2 <= 0.0))
+    inside = ((e0 >= 0.0) & (e1 >= 0.0) & (e2 >= 0.0)) | ((e0 <= 0.0) & (e1 <= 0.0) & (e2 <= 0.0))
     return e0, e1, e2, (e0 + e1 + e2 if inside else 0.0)
 
 
@@ -370,7 +368,7 @@ def _height(projected: Array, e0: float, e1: float, e2: float, total: float, z: 
 _GENERIC = np.array([0.36235775, 0.51730713, 0.77529167])
 
 
-def contains(tree: VpTree, points: Array) -> NDArray[np.bool_]:
+def contains(tree: VpTree, points: Array) -> BoolArray:
     """
     Return which points lie inside a closed mesh: their first hit is an exit.
 
@@ -386,5 +384,5 @@ def contains(tree: VpTree, points: Array) -> NDArray[np.bool_]:
     (k,) bool
     """
     hits = cast_rays(tree, np.ascontiguousarray(points, float), _GENERIC, 0.0)
-    inside: NDArray[np.bool_] = hits.sides[:, AHEAD] == EXIT
+    inside: BoolArray = hits.sides[:, AHEAD] == EXIT
     return inside

@@ -9,15 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ...transforms import apply, inverse
 from .closest_point import triangles_in_box
 from .contact_mesh import ContactMesh
 from .oriented_box import interaction_region
 
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 #: Growth of the region over the size, so that rounding cuts nothing off [-].
 MARGIN = 1e-9
@@ -31,8 +29,8 @@ class EdgeFaceIntersections(NamedTuple):
     [m] in the frame of a. An edge between two faces is found once for each of them.
     """
 
-    edges: Integers
-    faces: Integers
+    edges: IntArray
+    faces: IntArray
     points: Array
 
 
@@ -65,7 +63,7 @@ def intersect_edges_with_faces(
             _intersect(b, chosen_b, corners_b, chosen_a, corners_a))
 
 
-def _candidates(mesh: ContactMesh, other: ContactMesh, T_mesh_other: Array) -> Integers:
+def _candidates(mesh: ContactMesh, other: ContactMesh, T_mesh_other: Array) -> IntArray:
     """Return the faces in the region of potential interaction."""
     region = interaction_region(mesh.box, other.box.with_transform(T_mesh_other).inflated(
         MARGIN * other.tree.size))
@@ -76,7 +74,7 @@ def _candidates(mesh: ContactMesh, other: ContactMesh, T_mesh_other: Array) -> I
     return np.sort(mesh.tree.faces[found])
 
 
-def _intersect(mesh: ContactMesh, chosen: Integers, corners: Array, others: Integers,
+def _intersect(mesh: ContactMesh, chosen: IntArray, corners: Array, others: IntArray,
                other_corners: Array) -> EdgeFaceIntersections:
     if not (len(chosen) and len(others)):
         return EdgeFaceIntersections(np.zeros((0, 2), np.int64), np.zeros(0, np.int64),
@@ -90,7 +88,7 @@ def _intersect(mesh: ContactMesh, chosen: Integers, corners: Array, others: Inte
 
 
 @njit(cache=True)
-def _edge_intersections(corners: Array, others: Array) -> tuple[Integers, Integers, Array]:
+def _edge_intersections(corners: Array, others: Array) -> tuple[IntArray, IntArray, Array]:
     """Return sides (3 face + k), places among the others, and points of all intersections."""
     low, high = np.empty((len(others), 3)), np.empty((len(others), 3))
     widest = 0.0
@@ -122,7 +120,7 @@ def _edge_intersections(corners: Array, others: Array) -> tuple[Integers, Intege
 
 
 @njit(cache=True)
-def _doubled(values: Integers) -> Integers:
+def _doubled(values: IntArray) -> IntArray:
     grown = np.empty(2 * len(values), np.int64)
     grown[:len(values)] = values
     return grown

@@ -10,12 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ...errors import ShapeError
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 LEAF_SIZE = 6
 #: Growth of balls over the mesh's size, so that rounding never prunes a touch [-].
@@ -51,14 +49,14 @@ class VpTree(NamedTuple):
     centres: Array
     radii: Array
     slabs: Array
-    children: NDArray[np.int64]
-    ranges: NDArray[np.int64]
+    children: IntArray
+    ranges: IntArray
     corners: Array
-    faces: NDArray[np.int64]
+    faces: IntArray
     size: float
 
 
-def build_vp_tree(vertices: Array, faces: NDArray[np.int64]) -> VpTree:
+def build_vp_tree(vertices: Array, faces: IntArray) -> VpTree:
     """
     Build the tree of a mesh.
 
@@ -89,8 +87,7 @@ def build_vp_tree(vertices: Array, faces: NDArray[np.int64]) -> VpTree:
     if not np.isfinite(corners).all():
         raise ShapeError('a tree needs finite vertices')
     order, centres, radii, slabs, children, ranges = _build(corners)
-    centres, radii, slabs, children, ranges = _depth_first(centres, radii, slabs, children,
-                                                           ranges)
+    centres, radii, slabs, children, ranges = _depth_first(centres, radii, slabs, children, ranges)
     size = 2.0 * float(radii[0])
     _inflate(radii, slabs, size)
     return VpTree(centres, radii, slabs, children, ranges,
@@ -104,7 +101,7 @@ def _inflate(radii: Array, slabs: Array, size: float) -> None:
     slabs[:, 4] += INFLATION * size
 
 
-def refit_vp_tree(tree: VpTree, vertices: Array, faces: NDArray[np.int64]) -> VpTree:
+def refit_vp_tree(tree: VpTree, vertices: Array, faces: IntArray) -> VpTree:
     """
     Return the tree of a mesh whose vertices have moved, in time proportional to its faces.
 

@@ -2,15 +2,12 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray, IntArray
 from ...numerics.summation import pairwise_sum
 from ..geometry.oriented_box import OrientedBox
 from .sampling_grid import GridSamples, SamplingGrid, mask_near
 
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 
 #: Number of points of the coarse grid, which only finds where contact is.
 COARSE_COUNT = 250
@@ -45,12 +42,10 @@ def grid_frame(normal: Array, axes: Array) -> Array:
     if not abs(way) < 0.9:
         column = 1
         way = axes[0, 1] * x + axes[1, 1] * y + axes[2, 1] * z
-    ux, uy, uz = (axes[0, column] - x * way, axes[1, column] - y * way,
-                  axes[2, column] - z * way)
+    ux, uy, uz = axes[0, column] - x * way, axes[1, column] - y * way, axes[2, column] - z * way
     norm = np.sqrt(ux * ux + uy * uy + uz * uz)
     ux, uy, uz = ux / norm, uy / norm, uz / norm
-    return np.array([[ux, uy, uz], [y * uz - z * uy, z * ux - x * uz, x * uy - y * ux],
-                     [x, y, z]])
+    return np.array([[ux, uy, uz], [y * uz - z * uy, z * ux - x * uz, x * uy - y * ux], [x, y, z]])
 
 
 def coarse_grid(box: OrientedBox, frame: Array) -> tuple[SamplingGrid, float]:

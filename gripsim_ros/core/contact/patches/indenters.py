@@ -6,17 +6,14 @@ from typing import Protocol
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ..geometry.closest_point import closest_points, triangles_in_box
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.curved_surface import CurvedSurface, lift_onto_surface
 from ..geometry.oriented_box import OrientedBox
 from ..geometry.ray_casting import AHEAD, BEHIND, nearest_hits
 from ..geometry.vp_tree import VpTree
-
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 class Indenter(Protocol):
@@ -37,8 +34,7 @@ class Indenter(Protocol):
     def mean_normal(self, region: OrientedBox) -> Array:
         """Return the mean outward normal of its surface in a region, not unit."""
 
-    def ray_depths(self, points: Array, direction: Array,
-                   behind: float) -> tuple[Array, NDArray[np.int64]]:
+    def ray_depths(self, points: Array, direction: Array, behind: float) -> tuple[Array, IntArray]:
         """
         Return depths ``(k,)`` of points along a unit direction, and side labels.
 
@@ -80,8 +76,7 @@ class MeshIndenter:
         area_vector: Array = np.cross(b - a, c - a).sum(axis=0)
         return area_vector
 
-    def ray_depths(self, points: Array, direction: Array,
-                   behind: float) -> tuple[Array, NDArray[np.int64]]:
+    def ray_depths(self, points: Array, direction: Array, behind: float) -> tuple[Array, IntArray]:
         """Return depths to the curved surface along a direction (see ``Indenter``)."""
         return mesh_depths(self.body.tree, self.body.surface, points, direction, behind)
 
@@ -107,8 +102,7 @@ class SphereIndenter:
         """Return the direction from the centre."""
         return region.centre.copy()
 
-    def ray_depths(self, points: Array, direction: Array,
-                   behind: float) -> tuple[Array, NDArray[np.int64]]:
+    def ray_depths(self, points: Array, direction: Array, behind: float) -> tuple[Array, IntArray]:
         """Return depths to the far side of the sphere (see ``Indenter``)."""
         along = points @ direction
         squared = self.radius ** 2 - np.einsum('ki,ki->k', points, points) + along ** 2
@@ -147,8 +141,7 @@ class PunchIndenter:
         """Return the axis."""
         return np.array([0.0, 0.0, 1.0])
 
-    def ray_depths(self, points: Array, direction: Array,
-                   behind: float) -> tuple[Array, NDArray[np.int64]]:
+    def ray_depths(self, points: Array, direction: Array, behind: float) -> tuple[Array, IntArray]:
         """Return depths to the flat end (see ``Indenter``); other sides are not met."""
         if direction[2] <= 0.0:
             return np.full(len(points), -np.inf), np.full(len(points), -1)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ...batches import PATCH_THROUGH
 from ..geometry.contact_mesh import ContactMesh
 from .grid_placement import coarse_grid, fitted_grid, grid_frame, refined_grid
@@ -20,8 +20,6 @@ from .region import InitialGuess, Region, find_region
 from .sampling_grid import (ContactSpots, GridSamples, SamplingGrid, find_contact_spots,
                             nodes_deeper_than, overlapping_nodes, sample_grid)
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Least number of overlapping points to which the final grid can be fitted.
 MIN_OVERLAPPING = 12
@@ -94,8 +92,7 @@ class _Pair:
     options: PatchOptions
 
     def sample(self, side: int, grid: SamplingGrid, behind: float) -> GridSamples:
-        return sample_grid(self.body, side, grid, self.indenter, self.T_object_indenter,
-                           behind)
+        return sample_grid(self.body, side, grid, self.indenter, self.T_object_indenter, behind)
 
 
 def sample_patch(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
@@ -203,15 +200,15 @@ def _final_patch(pair: _Pair, side: int, samples: GridSamples, spots: ContactSpo
 
 
 def _nearest_label(points: Array, grid: SamplingGrid, spacing: float,
-                   labels: NDArray[np.int64]) -> NDArray[np.int64]:
+                   labels: IntArray) -> IntArray:
     """Return the spot of the coarse grid point nearest to each point."""
     places = np.rint((points @ grid.frame[:2].T - grid.start) / spacing).astype(int)
     places = np.clip(places, 0, np.array(labels.shape) - 1)
-    nearest: NDArray[np.int64] = labels[places[:, 0], places[:, 1]]
+    nearest: IntArray = labels[places[:, 0], places[:, 1]]
     return nearest
 
 
-def _make_patch(pair: _Pair, side: int, samples: GridSamples, own: NDArray[np.int64],
+def _make_patch(pair: _Pair, side: int, samples: GridSamples, own: IntArray,
                 others: bool) -> Patch | None:
     """Choose the nodes of a final grid, limit their depths and set the flags."""
     if not depths_are_shortest(samples, own, pair.indenter, pair.T_object_indenter):

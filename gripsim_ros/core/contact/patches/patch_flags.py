@@ -2,8 +2,8 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray, IntArray
 from ...batches import (
     PATCH_COARSE, PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE, PATCH_SPREAD)
 from ...numerics.summation import pairwise_sum
@@ -13,9 +13,6 @@ from ..geometry.vp_tree import VpTree
 from .indenters import Indenter
 from .sampling_grid import GridSamples
 
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 
 #: Least depth of loaded nodes over the greatest (half of a paraboloid's area) [-].
 LOADED_RATIO = 0.5
@@ -32,7 +29,7 @@ PROBES = 9
 DEEPEST_PROBES, ROUNDING_FACTOR = 2, 1.0 + 1e-9
 
 
-def depths_are_shortest(samples: GridSamples, own: NDArray[np.int64], indenter: Indenter,
+def depths_are_shortest(samples: GridSamples, own: IntArray, indenter: Indenter,
                         T_object_indenter: Array) -> bool:
     """
     Return True if the depths along N are about the shortest ways out of the indenter.
@@ -70,7 +67,7 @@ def _probes(own: IntArray, depths: Array) -> IntArray:
     return probes
 
 
-def ray_thickness(body: ContactMesh, samples: GridSamples, own: NDArray[np.int64]) -> float:
+def ray_thickness(body: ContactMesh, samples: GridSamples, own: IntArray) -> float:
     """Return how far the object reaches along N from the middle of a patch [m]."""
     return _thickness(body.tree, body.surface.limits, own, samples.points, samples.depths,
                       samples.slopes, samples.positions, samples.grid.frame[2])
@@ -94,7 +91,7 @@ def _thickness(tree: VpTree, limits: Array, own: IntArray, points: Array, all_de
     return nudge + way
 
 
-def patch_flags(samples: GridSamples, own: NDArray[np.int64]) -> int:
+def patch_flags(samples: GridSamples, own: IntArray) -> int:
     """Return the ``PATCH_*`` flags that follow from the final grid."""
     return _flags(samples.node, samples.depths, samples.slopes, samples.labels, own)
 

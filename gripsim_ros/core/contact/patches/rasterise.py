@@ -8,17 +8,14 @@ triangles are tried at every point of their extent.
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray, IntArray
 from ...numerics.vec3 import Vec3
 from ..geometry.curved_surface import CurvedSurface, lift_onto_surface
 from ..geometry.ray_casting import (COVERAGE_TOLERANCE, coverage, project_triangle, slab_range,
                                     triangles_under)
 from ..geometry.vp_tree import VpTree
 
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 
 #: Least cosine between a node's normal and N; steeper nodes see nothing of a contact.
 MIN_SLOPE = 0.1
@@ -150,8 +147,7 @@ def _lift_hits(corners: Array, surface: CurvedSurface, frame: Array, cells: IntA
         weights: Vec3 = (edges[n, 0] / total, edges[n, 1] / total, edges[n, 2] / total)
         _, point, normal = lift_onto_surface(corners, all_normals, limits, position, weights,
                                              direction)
-        slope = -(normal[0] * direction[0] + normal[1] * direction[1]
-                  + normal[2] * direction[2])
+        slope = -(normal[0] * direction[0] + normal[1] * direction[1] + normal[2] * direction[2])
         points[found, 0], points[found, 1], points[found, 2] = point
         normals[found, 0], normals[found, 1] = -normal[0], -normal[1]
         normals[found, 2] = -normal[2]

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray, IntArray
 from ...transforms import inverse
 from ..geometry.closest_point import bounds_in_box, triangles_in_box
 from ..geometry.contact_mesh import ContactMesh
@@ -13,9 +13,6 @@ from ..geometry.oriented_box import OrientedBox
 from ..geometry.vp_tree import VpTree
 from .indenters import Indenter
 
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 
 #: Least length of a mean normal over the area, for it to have a direction of its own [-].
 MIN_RESULTANT = 0.3

@@ -10,17 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray, IntArray
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.curved_surface import CurvedSurface
 from ..geometry.vp_tree import VpTree
 from .indenters import Indenter, MeshIndenter, mesh_depths
 from .rasterise import rasterise
 
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 
 #: Rise of the depth that is assumed towards a missing neighbour, over the spacing [-].
 UNKNOWN_RISE = 0.5
@@ -40,7 +37,7 @@ class SamplingGrid(NamedTuple):
     start: Array
     spacing: float
     heights: Array
-    mask: NDArray[np.bool_]
+    mask: BoolArray
 
 
 class GridSamples(NamedTuple):
@@ -66,13 +63,13 @@ class GridSamples(NamedTuple):
     """
 
     grid: SamplingGrid
-    node: NDArray[np.int64]
+    node: IntArray
     points: Array
     normals: Array
     depths: Array
     slopes: Array
-    labels: NDArray[np.int64]
-    positions: NDArray[np.int64]
+    labels: IntArray
+    positions: IntArray
 
 
 def sample_grid(body: ContactMesh, side: int, grid: SamplingGrid, indenter: Indenter,
@@ -181,9 +178,9 @@ class ContactSpots(NamedTuple):
         First and last index along u, then v, of the overlapping points, else of the best.
     """
 
-    labels: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    bounds: NDArray[np.int64]
+    labels: IntArray
+    counts: IntArray
+    bounds: IntArray
 
 
 @njit(cache=True)

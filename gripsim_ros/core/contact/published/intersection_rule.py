@@ -13,8 +13,9 @@ from typing import cast
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh
 from ...transforms import apply, inverse
 from ..geometry.closest_point import points_in_box
@@ -22,8 +23,6 @@ from ..geometry.oriented_box import OrientedBox, fit_oriented_box, interaction_r
 from ..geometry.ray_casting import direction_frame
 from ..vertices.penetrating_vertices import PenetratingVertices, VertexContacts, unit_direction
 
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 #: Largest number of points in a leaf, and number of candidates for a vantage point.
 LEAF_SIZE, CANDIDATES = 16, 5
@@ -47,7 +46,7 @@ class RuleMesh:
     @classmethod
     def from_arrays(cls, vertices: ArrayLike, faces: ArrayLike) -> 'RuleMesh':
         """Return the mesh of ``vertices (n, 3)`` [m] and ``faces (m, 3)``."""
-        return cls(TriangleMesh(cast(Array, vertices), cast(Integers, faces)))
+        return cls(TriangleMesh(cast(Array, vertices), cast(IntArray, faces)))
 
     @cached_property
     def box(self) -> OrientedBox:
@@ -55,7 +54,7 @@ class RuleMesh:
         return fit_oriented_box(self._welded[0])
 
     @cached_property
-    def _welded(self) -> tuple[Array, Integers]:
+    def _welded(self) -> tuple[Array, IntArray]:
         """Return the used positions and the faces on them: a soup knows no neighbours."""
         used, faces = np.unique(self.mesh.faces, return_inverse=True)
         places, merged = np.unique(self.mesh.vertices[used], axis=0, return_inverse=True)
@@ -63,7 +62,7 @@ class RuleMesh:
                 np.ascontiguousarray(merged.reshape(-1)[faces.reshape(-1, 3)]))
 
     @cached_property
-    def fans(self) -> tuple[Array, Integers, Integers, Integers]:
+    def fans(self) -> tuple[Array, IntArray, IntArray, IntArray]:
         """
         Return positions ``(v, 3)`` and the faces round each of them.
 
@@ -135,11 +134,11 @@ def _none() -> PenetratingVertices:
                                np.zeros(0, np.int64), np.zeros((0, 3)))
 
 
-def _inside(points: Array, region: OrientedBox) -> Integers:
+def _inside(points: Array, region: OrientedBox) -> IntArray:
     return points_in_box(points, np.eye(4), region.axes, region.centre, region.half_lengths)
 
 
-def _apply_rule(points: Array, numbers: Integers, target: RuleMesh, candidates: Integers,
+def _apply_rule(points: Array, numbers: IntArray, target: RuleMesh, candidates: IntArray,
                 direction: Array, one_sided: bool) -> PenetratingVertices:
     """Return which query points, in the target's frame, the rule takes for contacts."""
     direction = np.ascontiguousarray(direction)
@@ -152,9 +151,9 @@ def _apply_rule(points: Array, numbers: Integers, target: RuleMesh, candidates: 
 
 
 @njit(cache=True)
-def _nearest_fans(points: Array, places: Array, faces: Integers, starts: Integers,
-                  incident: Integers, candidates: Integers, direction: Array,
-                  one_sided: bool) -> tuple[Array, Integers, Array]:
+def _nearest_fans(points: Array, places: Array, faces: IntArray, starts: IntArray,
+                  incident: IntArray, candidates: IntArray, direction: Array,
+                  one_sided: bool) -> tuple[Array, IntArray, Array]:
     """Return depth, triangle (-1: none) and weights of each point by the paper's rule."""
     frame = direction_frame(direction)
     flat = np.empty((len(candidates), 2))
@@ -191,7 +190,7 @@ def _along(frame: Array, axis: int, points: Array, i: int) -> float:
 
 
 @njit(cache=True)
-def _line_meets(points: Array, i: int, direction: Array, places: Array, faces: Integers, face: int,
+def _line_meets(points: Array, i: int, direction: Array, places: Array, faces: IntArray, face: int,
                 weights: Array) -> float:
     """
     Return the way along the direction to a triangle, infinite where the line passes it.
@@ -236,7 +235,7 @@ def _area(places: Array, j: int, k: int, x: float, y: float, z: float) -> float:
 
 
 @njit(cache=True)
-def _build_tree(points: Array) -> tuple[Integers, Integers, Array, Integers, Integers]:
+def _build_tree(points: Array) -> tuple[IntArray, IntArray, Array, IntArray, IntArray]:
     """
     Build a vantage-point tree over points of the plane.
 
@@ -275,7 +274,7 @@ def _distance(points: Array, i: int, u: float, v: float) -> float:
 
 
 @njit(cache=True)
-def _choose_vantage(points: Array, order: Integers, start: int, end: int) -> int:
+def _choose_vantage(points: Array, order: IntArray, start: int, end: int) -> int:
     """Return the place of the candidate whose distances to a sample spread most."""
     step = max((end - start) // CANDIDATES, 1)
     best, chosen = -1.0, start
@@ -292,8 +291,8 @@ def _choose_vantage(points: Array, order: Integers, start: int, end: int) -> int
 
 
 @njit(cache=True)
-def _divide(points: Array, order: Integers, start: int, end: int,
-            work: Integers) -> tuple[float, int]:
+def _divide(points: Array, order: IntArray, start: int, end: int,
+            work: IntArray) -> tuple[float, int]:
     """Sort a node's points into nearer and farther than the mean; return it and the border."""
     u, v = points[order[start], 0], points[order[start], 1]
     radius = 0.0
@@ -313,8 +312,8 @@ def _divide(points: Array, order: Integers, start: int, end: int,
 
 
 @njit(cache=True)
-def _nearest(points: Array, order: Integers, vantages: Integers, radii: Array, children: Integers,
-             ranges: Integers, u: float, v: float, one_sided: bool, stack: Integers) -> int:
+def _nearest(points: Array, order: IntArray, vantages: IntArray, radii: Array, children: IntArray,
+             ranges: IntArray, u: float, v: float, one_sided: bool, stack: IntArray) -> int:
     """Return the point nearest to (u, v), or on one branch of the tree the nearest there."""
     best, nearest = np.inf, -1
     stack[0] = 0

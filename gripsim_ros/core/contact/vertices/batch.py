@@ -8,15 +8,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ...errors import ShapeError
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.flat_tree import FlatTree
 from .kernels import Inside, mutual_penetration
 from .penetrating_vertices import ON_SURFACE, PenetratingVertices, VertexContacts, unit_direction
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-Side = tuple[NDArray[np.int64], NDArray[np.int64], Array]
+Side = tuple[IntArray, IntArray, Array]
 
 #: Number of tasks per core, so that no core waits long for another.
 TASKS_PER_WORKER = 4
@@ -33,7 +32,7 @@ class VertexContactBatch:
         Vertices of the link in the body, and of the body in the link.
     """
 
-    counts: NDArray[np.int64]
+    counts: IntArray
     _chunks: tuple[tuple[int, int, int, tuple[Side, Side]], ...]
 
     def of(self, configuration: int, link: int) -> VertexContacts:

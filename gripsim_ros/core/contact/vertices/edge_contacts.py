@@ -5,17 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
 from ...transforms import apply, inverse
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.ray_casting import AHEAD, EXIT, cast_rays, direction_frame
 from .penetrating_vertices import unit_direction
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 #: Least bend of an edge of the body, not of its tessellation [rad].
 MIN_BEND = 1e-6
@@ -39,8 +36,8 @@ class EdgeContacts:
         On the edge of b, where the edge of a leaves it; frame of a [m].
     """
 
-    edges_a: NDArray[np.int64]
-    edges_b: NDArray[np.int64]
+    edges_a: IntArray
+    edges_b: IntArray
     depths: Array
     points: Array
 
@@ -48,13 +45,12 @@ class EdgeContacts:
 class _Ridges(NamedTuple):
     """Bent edges: end vertices, ends seen along the motion, slopes of both facets beside."""
 
-    vertices: NDArray[np.int64]
+    vertices: IntArray
     ends: Array
     gradients: Array
 
 
-def edge_contacts(a: ContactMesh, b: ContactMesh, T_a_b: Array,
-                  direction: Array) -> EdgeContacts:
+def edge_contacts(a: ContactMesh, b: ContactMesh, T_a_b: Array, direction: Array) -> EdgeContacts:
     """
     Find where edges of two meshes cross deepest.
 
@@ -95,7 +91,7 @@ def edge_contacts(a: ContactMesh, b: ContactMesh, T_a_b: Array,
 
 
 def _first_exits(b: ContactMesh, T_b_a: Array, frame: Array, starts: Array,
-                 depths: Array) -> NDArray[np.bool_]:
+                 depths: Array) -> BoolArray:
     """Return which starts, in the frame of a, leave b first after about their depths."""
     nudge = RAY_OFFSET * b.tree.size
     around = nudge * np.array([[u, v, 0.0] for u in (-1, 1) for v in (-1, 1)]) @ frame

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ..geometry.culling import (boxes_apart, coordinate_along, frame_row, transformed_frame,
                                 vertices_in_box)
 from ..geometry.flat_tree import END_TRIANGLE, FIRST_TRIANGLE, INNER, OUTER, FlatTree
@@ -20,8 +21,6 @@ from ..geometry.ray_casting import (COVERAGE_TOLERANCE, direction_frame, doubled
                                     grid_shape, slab_range)
 from ..geometry.vp_tree import STACK_SIZE
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 #: Vertices, depths, exits, triangles, weights; see ``vertices_inside``.
 Inside = tuple[IntArray, Array, Array, IntArray, Array]
 

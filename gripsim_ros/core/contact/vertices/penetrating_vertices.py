@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ...errors import ShapeError
 from ...transforms import apply, inverse
 from ..geometry.closest_point import closest_points, points_in_box
@@ -18,7 +18,6 @@ from ..geometry.contact_mesh import ContactMesh
 from ..geometry.ray_casting import contains
 from .kernels import mutual_penetration_flat
 
-Array = NDArray[np.float64]
 
 #: Distance from the surface, over the target's size, within which points lie on it [-].
 ON_SURFACE = 1e-12
@@ -44,10 +43,10 @@ class PenetratingVertices:
         Barycentric coordinates of the exits in them.
     """
 
-    vertices: NDArray[np.int64]
+    vertices: IntArray
     depths: Array
     points: Array
-    triangles: NDArray[np.int64]
+    triangles: IntArray
     weights: Array
 
 

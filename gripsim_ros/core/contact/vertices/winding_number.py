@@ -10,16 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ...transforms import apply
 from ..geometry.closest_point import closest_points, points_in_box
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.ray_casting import direction_frame
 from .penetrating_vertices import ON_SURFACE, PenetratingVertices
 
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 #: Direction without relation to any axis, where none is given.
 _GENERIC = np.array([0.36235775, 0.51730713, 0.77529167])
@@ -40,8 +38,8 @@ class WindingNumbers(NamedTuple):
     """
 
     inside: PenetratingVertices
-    near: Integers
-    numbers: Integers
+    near: IntArray
+    numbers: IntArray
 
 
 def find_winding_numbers(vertices: Array, target: ContactMesh, T_target_query: Array,
@@ -104,7 +102,7 @@ _ON_SURFACE = -2
 
 @njit(cache=True)
 def _wind(corners: Array, points: Array, direction: Array,
-          tolerance: float) -> tuple[Integers, Array, Integers]:
+          tolerance: float) -> tuple[IntArray, Array, IntArray]:
     """Return winding numbers, distances to where they fall to 0, and the triangles there."""
     frame = direction_frame(direction)
     projected, turned = _rotate(corners.reshape(-1, 3), frame), _rotate(points, frame)
@@ -136,7 +134,7 @@ def _wind(corners: Array, points: Array, direction: Array,
 
 
 @njit(cache=True)
-def _last_exit(hits: Integers, distances: Array, sides: Integers, positions: Integers, number: int,
+def _last_exit(hits: IntArray, distances: Array, sides: IntArray, positions: IntArray, number: int,
                tolerance: float) -> tuple[float, int]:
     """Return distance and triangle at which the winding number falls to 0."""
     for k in range(len(hits)):
@@ -162,7 +160,7 @@ def _rotate(points: Array, frame: Array) -> Array:
 
 
 @njit(cache=True)
-def _all_hits(projected: Array, points: Array) -> tuple[Integers, Array, Integers, Integers]:
+def _all_hits(projected: Array, points: Array) -> tuple[IntArray, Array, IntArray, IntArray]:
     """Return owner, signed distance, side (1: exit) and triangle of every hit of every point."""
     order = np.argsort(points[:, 0])
     columns = points[order, 0]
@@ -193,7 +191,7 @@ def _all_hits(projected: Array, points: Array) -> tuple[Integers, Array, Integer
 
 
 @njit(cache=True)
-def _doubled(values: Integers) -> Integers:
+def _doubled(values: IntArray) -> IntArray:
     grown = np.empty(2 * len(values), np.int64)
     grown[:len(values)] = values
     return grown

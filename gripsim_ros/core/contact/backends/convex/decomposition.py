@@ -4,17 +4,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
+from ....arrays import Array, IntArray
 from ....bodies import TriangleMesh
 from ....bodies.topology import connected_labels
 from ....errors import MeshError, ShapeError
 from ....transforms import apply
 from ...distance.link_hulls import adjacency_graph
 
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 #: Share of the hull's volume that a convex mesh may leave empty [-].
 CONVEXITY_TOLERANCE = 1e-6
@@ -43,10 +41,10 @@ class ConvexPart:
     """
 
     vertices: Array
-    graph: Integers
+    graph: IntArray
     normals: Array
     offsets: Array
-    polygons: tuple[Integers, ...]
+    polygons: tuple[IntArray, ...]
 
     @cached_property
     def centre(self) -> Array:
@@ -110,7 +108,7 @@ def convex_part(points: Array) -> ConvexPart:
                       polygons)
 
 
-def _plane_labels(hull: ConvexHull, size: float) -> Integers:
+def _plane_labels(hull: ConvexHull, size: float) -> IntArray:
     """Return which plane each facet lies in, counted from 0."""
     rows = np.repeat(np.arange(len(hull.neighbors)), 3)
     pairs = np.stack([rows, hull.neighbors.ravel()], axis=1)
@@ -120,7 +118,7 @@ def _plane_labels(hull: ConvexHull, size: float) -> Integers:
     return connected_labels(pairs[same], len(rows) // 3)
 
 
-def _polygon(vertices: Array, corners: Integers, normal: Array) -> Integers:
+def _polygon(vertices: Array, corners: IntArray, normal: Array) -> IntArray:
     """Return the corners of a convex polygon counter-clockwise about its normal."""
     spokes = vertices[corners] - vertices[corners].mean(axis=0)
     across = np.cross(normal, spokes[0])

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ....arrays import Array, IntArray
 from .decomposition import ConvexPart
 from .gjk_simplex import APART, barycentric_weights, minkowski_support, nearest_simplex
 
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MAX_ITERATIONS = 2000
 #: Tolerance of distance and depth over the bodies' size [-].
@@ -52,11 +50,11 @@ class PairContact:
     normal: Array
     point_a: Array
     point_b: Array
-    simplex: Integers
+    simplex: IntArray
     steps: int
 
 
-def pair_contact(a: ConvexPart, b: ConvexPart, start: Integers | None = None) -> PairContact:
+def pair_contact(a: ConvexPart, b: ConvexPart, start: IntArray | None = None) -> PairContact:
     """
     Return distance or penetration of two convex parts.
 
@@ -95,7 +93,7 @@ def pair_contact(a: ConvexPart, b: ConvexPart, start: Integers | None = None) ->
                        steps + more)
 
 
-def _initial_simplex(a: ConvexPart, b: ConvexPart, start: Integers | None) -> tuple[Integers, int]:
+def _initial_simplex(a: ConvexPart, b: ConvexPart, start: IntArray | None) -> tuple[IntArray, int]:
     """Return the simplex to begin with, in an array with room for four corners."""
     pairs = np.zeros((4, 2), np.int64)
     if start is None:
@@ -107,8 +105,8 @@ def _initial_simplex(a: ConvexPart, b: ConvexPart, start: Integers | None) -> tu
 
 
 @njit(cache=True)
-def _epa(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integers,
-         pairs: Integers, count: int, size: float) -> tuple[float, Array, Array, Array, int]:
+def _epa(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntArray,
+         pairs: IntArray, count: int, size: float) -> tuple[float, Array, Array, Array, int]:
     """
     Return depth, direction, deepest points and steps of two bodies that touch or overlap.
 
@@ -163,8 +161,8 @@ def _epa(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integ
 
 
 @njit(cache=True)
-def _witness_points(vertices_a: Array, vertices_b: Array, points: Array, corner_pairs: Integers,
-                    faces: Integers, planes: Array, target: Array,
+def _witness_points(vertices_a: Array, vertices_b: Array, points: Array, corner_pairs: IntArray,
+                    faces: IntArray, planes: Array, target: Array,
                     tolerance: float) -> tuple[Array, Array]:
     """Return the points of a and b that make a point of the surface, on the face it is in."""
     corners, best, chosen = np.empty((4, 3)), -np.inf, 0
@@ -186,8 +184,8 @@ def _witness_points(vertices_a: Array, vertices_b: Array, points: Array, corner_
 
 
 @njit(cache=True)
-def _initial_polytope(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integers,
-                      points: Array, corner_pairs: Integers, count: int, faces: Integers,
+def _initial_polytope(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntArray,
+                      points: Array, corner_pairs: IntArray, count: int, faces: IntArray,
                       planes: Array, size: float) -> tuple[int, int, Array]:
     """
     Fill in a polytope with the origin in it; return corners, faces and a direction.
@@ -231,8 +229,8 @@ def _initial_polytope(vertices_a: Array, graph_a: Integers, vertices_b: Array, g
 
 
 @njit(cache=True)
-def _grow_simplex(vertices_a: Array, graph_a: Integers, vertices_b: Array, graph_b: Integers,
-                  points: Array, corner_pairs: Integers, count: int,
+def _grow_simplex(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntArray,
+                  points: Array, corner_pairs: IntArray, count: int,
                   size: float) -> tuple[int, Array]:
     """Add the corner farthest from a point or segment through the origin; -1: none is."""
     work, pair = np.empty(6), np.empty(2, np.int64)
@@ -280,7 +278,7 @@ def _is_flat(points: Array) -> bool:
 
 
 @njit(cache=True)
-def _largest_face(points: Array, corner_pairs: Integers) -> int:
+def _largest_face(points: Array, corner_pairs: IntArray) -> int:
     """Keep the three of four corners with the largest area."""
     best, left_out = -1.0, 0
     for out in range(4):
@@ -295,7 +293,7 @@ def _largest_face(points: Array, corner_pairs: Integers) -> int:
 
 
 @njit(cache=True, inline='always')
-def _add_face(points: Array, faces: Integers, planes: Array, used: int, i: int, j: int,
+def _add_face(points: Array, faces: IntArray, planes: Array, used: int, i: int, j: int,
               k: int) -> int:
     """Add a face and its plane, its normal 0 where it has no area; return the next place."""
     faces[used, 0], faces[used, 1], faces[used, 2] = i, j, k
@@ -318,16 +316,15 @@ def _nearest_face(planes: Array, used: int) -> int:
     best, nearest = np.inf, 0
     for face in range(used):
         if planes[face, 3] < best:
-            has_area = (planes[face, 0] != 0.0 or planes[face, 1] != 0.0
-                        or planes[face, 2] != 0.0)
+            has_area = planes[face, 0] != 0.0 or planes[face, 1] != 0.0 or planes[face, 2] != 0.0
             if has_area:
                 best, nearest = planes[face, 3], face
     return nearest
 
 
 @njit(cache=True)
-def _expand_polytope(points: Array, corner: int, faces: Integers, planes: Array, used: int,
-                     horizon: Integers, tolerance: float) -> int:
+def _expand_polytope(points: Array, corner: int, faces: IntArray, planes: Array, used: int,
+                     horizon: IntArray, tolerance: float) -> int:
     """
     Replace the faces that a new corner sees, or lies in the plane of; -1: no room.
 

@@ -7,12 +7,10 @@ nearest points, so that the next query can begin with them and EPA go on from th
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ....arrays import Array, IntArray
 from ...distance.gjk import EXTRAS, reduce_simplex, support
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 MAX_ITERATIONS = 128
 #: Outcomes of the search; inside and touching are both decided by EPA.

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ....arrays import Array, IntArray
 from ....errors import ShapeError
 from .decomposition import ConvexPart
 from .epa import PairContact, pair_contact
 
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 #: Least cosine between a face's normal and the depth's for the face to be clipped.
 PARALLEL_COSINE = np.cos(1e-4)
@@ -46,7 +44,7 @@ class Manifold:
     points: Array
     depths: Array
     normals: Array
-    pairs: Integers
+    pairs: IntArray
 
 
 class WarmStart:
@@ -58,7 +56,7 @@ class WarmStart:
 
     def __init__(self) -> None:
         """Begin without any."""
-        self.simplices: dict[tuple[int, int], Integers] = {}
+        self.simplices: dict[tuple[int, int], IntArray] = {}
 
 
 def contact_manifold(parts_a: Sequence[ConvexPart], parts_b: Sequence[ConvexPart], T_a_b: Array,
@@ -108,8 +106,7 @@ def contact_manifold(parts_a: Sequence[ConvexPart], parts_b: Sequence[ConvexPart
                 points, depths = clip_manifold(a, b, pair)
                 found.append((points, depths, np.repeat(pair.normal[None], len(points), axis=0),
                               np.repeat([[i, j]], len(points), axis=0)))
-            if nearest is None or (pair.distance - pair.depth
-                                   < nearest.distance - nearest.depth):
+            if nearest is None or pair.distance - pair.depth < nearest.distance - nearest.depth:
                 nearest = pair
     assert nearest is not None     # both bodies have parts
     points, depths, normals, pairs = (
@@ -167,7 +164,7 @@ def clip_manifold(a: ConvexPart, b: ConvexPart, pair: PairContact) -> tuple[Arra
     return points[chosen], depths[kept][chosen]
 
 
-def _incident_face(part: ConvexPart, normal: Array, tolerance: float) -> Integers:
+def _incident_face(part: ConvexPart, normal: Array, tolerance: float) -> IntArray:
     """Return, of the faces with most of a part's lowest corners, the one that faces down."""
     heights = part.vertices @ normal
     lowest = heights <= heights.min() + tolerance
