@@ -86,19 +86,20 @@ def build_vp_tree(vertices: Array, faces: IntArray) -> VpTree:
         raise ShapeError(f'a tree needs triangles (f, 3) with f > 0, got {np.shape(faces)}')
     if not np.isfinite(corners).all():
         raise ShapeError('a tree needs finite vertices')
-    order, centres, radii, slabs, children, ranges = _build(corners)
-    centres, radii, slabs, children, ranges = _depth_first(centres, radii, slabs, children, ranges)
+    order, children, ranges = _split_nodes(corners.mean(axis=1))
+    return _fitted_tree(corners[order], order, children, ranges, True)
+
+
+def _fitted_tree(corners: Array, order: IntArray, children: IntArray, ranges: IntArray,
+                 tight: bool) -> VpTree:
+    """Return the tree with balls and slabs round its nodes, grown for rounding."""
+    centres, radii, slabs = _fit_nodes(corners, children, ranges, tight)
     size = 2.0 * float(radii[0])
-    _inflate(radii, slabs, size)
-    return VpTree(centres, radii, slabs, children, ranges,
-                  np.ascontiguousarray(corners[order]), order, size)
-
-
-def _inflate(radii: Array, slabs: Array, size: float) -> None:
     radii *= 1.0 + INFLATION
     radii += INFLATION * size
     slabs[:, 3] -= INFLATION * size
     slabs[:, 4] += INFLATION * size
+    return VpTree(centres, radii, slabs, children, ranges, corners, order, size)
 
 
 def refit_vp_tree(tree: VpTree, vertices: Array, faces: IntArray) -> VpTree:
@@ -135,55 +136,47 @@ def refit_vp_tree(tree: VpTree, vertices: Array, faces: IntArray) -> VpTree:
                          f'{faces.shape} of {len(vertices)} vertices')
     if not np.isfinite(vertices).all():
         raise ShapeError('a tree needs finite vertices')
-    corners, centres, radii, slabs = _refit(tree.children, tree.ranges, tree.faces, vertices,
-                                            faces)
-    size = 2.0 * float(radii[0])
-    _inflate(radii, slabs, size)
-    return VpTree(centres, radii, slabs, tree.children, tree.ranges, corners, tree.faces, size)
+    corners = np.take(vertices, faces[tree.faces], axis=0)
+    return _fitted_tree(corners, tree.faces, tree.children, tree.ranges, False)
 
 
 @njit(cache=True, nogil=True)
-def _refit(children: IntArray, ranges: IntArray, order: IntArray, vertices: Array,
-           faces: IntArray) -> tuple[Array, Array, Array, Array]:
-    """Return corners in the tree's order, and centres, radii and slabs, leaves first."""
-    count = len(order)
-    corners = np.empty((count, 3, 3))
-    for i in range(count):
-        for corner in range(3):
-            vertex = faces[order[i], corner]
-            for k in range(3):
-                corners[i, corner, k] = vertices[vertex, k]
+def _fit_nodes(corners: Array, children: IntArray, ranges: IntArray,
+               tight: bool) -> tuple[Array, Array, Array]:
+    """Return centres, radii and slabs, leaves first; ``tight``: all by their triangles."""
     nodes = len(children)
     centres, radii, slabs = np.empty((nodes, 3)), np.empty(nodes), np.empty((nodes, 5))
     areas = np.zeros((nodes, 3))
     for node in range(nodes - 1, -1, -1):
         start, end = ranges[node]
-        if node == 0 or children[node, 0] < 0 or end - start <= DIRECT_SIZE:
-            _fit_directly(corners, start, end, centres, radii, slabs, areas, node)
+        if tight or node == 0 or children[node, 0] < 0 or end - start <= DIRECT_SIZE:
+            _fit_directly(corners[start:end], tight, centres, radii, slabs, areas, node)
         else:
             _fit_to_children(children[node, 0], children[node, 1], centres, radii, slabs,
                              areas, node)
-    return corners, centres, radii, slabs
+    return centres, radii, slabs
 
 
 @njit(cache=True, nogil=True)
-def _fit_directly(corners: Array, start: int, end: int, centres: Array, radii: Array, slabs: Array,
+def _fit_directly(corners: Array, tight: bool, centres: Array, radii: Array, slabs: Array,
                   areas: Array, node: int) -> None:
-    """Write the ball about the middle of the extents of triangles, and their slab."""
+    """Write the ball about the middle of the extents of triangles, or a tight one, and a slab."""
     for k in range(3):
         low, high, area = np.inf, -np.inf, 0.0
         u, v = (k + 1) % 3, (k + 2) % 3
-        for i in range(start, end):
+        for i in range(len(corners)):
             low = min(low, min(min(corners[i, 0, k], corners[i, 1, k]), corners[i, 2, k]))
             high = max(high, max(max(corners[i, 0, k], corners[i, 1, k]), corners[i, 2, k]))
             area += ((corners[i, 1, u] - corners[i, 0, u]) * (corners[i, 2, v] - corners[i, 0, v])
                      - (corners[i, 1, v] - corners[i, 0, v])
                      * (corners[i, 2, u] - corners[i, 0, u]))
         centres[node, k], areas[node, k] = 0.5 * (low + high), area
+    if tight:
+        _tighten(corners, centres[node])
     nx, ny, nz = _unit(areas, node)
     cx, cy, cz = centres[node, 0], centres[node, 1], centres[node, 2]
     farthest, low, high = 0.0, np.inf, -np.inf
-    for i in range(start, end):
+    for i in range(len(corners)):
         for corner in range(3):
             x, y, z = (corners[i, corner, 0] - cx, corners[i, corner, 1] - cy,
                        corners[i, corner, 2] - cz)
@@ -236,59 +229,29 @@ def _fit_to_children(first: int, second: int, centres: Array, radii: Array, slab
 
 
 @njit(cache=True, nogil=True)
-def _depth_first(centres: Array, radii: Array, slabs: Array, children: IntArray,
-                 ranges: IntArray) -> tuple[Array, Array, Array, IntArray, IntArray]:
-    """Renumber nodes: subtrees lie together, the two children of a node side by side."""
-    count = len(radii)
-    places, stack = np.zeros(count, np.int64), np.zeros(STACK_SIZE, np.int64)
-    top, filled = 1, 1
-    renumbered = np.full((count, 2), -1)
+def _split_nodes(middles: Array) -> tuple[IntArray, IntArray, IntArray]:
+    """Return order of the triangles, children and ranges; subtrees and siblings lie together."""
+    count, capacity = len(middles), 2 * len(middles) + 1
+    order, stack = np.arange(count), np.zeros(STACK_SIZE, np.int64)
+    children, ranges = np.full((capacity, 2), -1), np.empty((capacity, 2), np.int64)
+    ranges[0, 0], ranges[0, 1] = 0, count
+    top, nodes = 1, 1
     while top > 0:
         top -= 1
         node = stack[top]
-        if children[node, 0] >= 0:
-            for k in range(2):
-                places[children[node, k]] = filled + k
-                renumbered[places[node], k] = filled + k
-                stack[top + 1 - k] = children[node, k]
-            filled += 2
-            top += 2
-    order = np.argsort(places)
-    return centres[order], radii[order], slabs[order], renumbered, ranges[order]
-
-
-@njit(cache=True, nogil=True)
-def _build(corners: Array) -> tuple[IntArray, Array, Array, Array, IntArray, IntArray]:
-    count = len(corners)
-    middles = np.empty((count, 3))
-    for f in range(count):
-        for k in range(3):
-            middles[f, k] = (corners[f, 0, k] + corners[f, 1, k] + corners[f, 2, k]) / 3.0
-    order = np.arange(count)
-    capacity = 2 * count + 1
-    centres = np.empty((capacity, 3))
-    radii = np.empty(capacity)
-    slabs = np.empty((capacity, 5))
-    children = np.full((capacity, 2), -1)
-    ranges = np.empty((capacity, 2), np.int64)
-    ranges[0, 0], ranges[0, 1] = 0, count
-    nodes = 1
-    node = 0
-    while node < nodes:
         start, end = ranges[node]
-        _bounding_ball(corners, order[start:end], centres[node], radii[node:node + 1])
-        _flat_slab(corners, order[start:end], centres[node], slabs[node])
-        if end - start > LEAF_SIZE:
-            _split(middles, order[start:end])
-            half = start + (end - start) // 2
-            for side in range(2):
-                children[node, side] = nodes
-                ranges[nodes, 0] = start if side == 0 else half
-                ranges[nodes, 1] = half if side == 0 else end
-                nodes += 1
-        node += 1
-    return (order, centres[:nodes].copy(), radii[:nodes].copy(), slabs[:nodes].copy(),
-            children[:nodes].copy(), ranges[:nodes].copy())
+        if end - start <= LEAF_SIZE:
+            continue
+        _split(middles, order[start:end])
+        half = start + (end - start) // 2
+        for side in range(2):
+            child = nodes + side
+            children[node, side], stack[top + 1 - side] = child, child
+            ranges[child, 0] = start if side == 0 else half
+            ranges[child, 1] = half if side == 0 else end
+        nodes += 2
+        top += 2
+    return order, children[:nodes].copy(), ranges[:nodes].copy()
 
 
 @njit(cache=True)
@@ -315,21 +278,13 @@ def _squared(a: Array, b: Array) -> float:
     return squared
 
 
-@njit(cache=True)
-def _bounding_ball(corners: Array, order: IntArray, centre: Array, radius: Array) -> None:
-    """Start from the middle of the extents and pull towards the farthest corner a few times."""
-    for k in range(3):
-        lower, upper = np.inf, -np.inf
-        for f in order:
-            for corner in range(3):
-                lower = min(lower, corners[f, corner, k])
-                upper = max(upper, corners[f, corner, k])
-        centre[k] = 0.5 * (lower + upper)
-    best = np.empty(3)
-    best_radius = np.inf
+@njit(cache=True, nogil=True)
+def _tighten(corners: Array, centre: Array) -> None:
+    """Pull the centre of a ball towards the farthest corner a few times; keep the best."""
+    best, best_radius = centre.copy(), np.inf
     for attempt in range(8):
         farthest, far_f, far_c = -1.0, 0, 0
-        for f in order:
+        for f in range(len(corners)):
             for corner in range(3):
                 distance = _squared(corners[f, corner], centre)
                 if distance > farthest:
@@ -341,22 +296,3 @@ def _bounding_ball(corners: Array, order: IntArray, centre: Array, radius: Array
         for k in range(3):
             centre[k] += step * (corners[far_f, far_c, k] - centre[k])
     centre[:] = best
-    radius[0] = np.sqrt(best_radius)
-
-
-@njit(cache=True)
-def _flat_slab(corners: Array, order: IntArray, centre: Array, slab: Array) -> None:
-    """Write the mean normal of triangles and their extent along it from a centre."""
-    normal = np.zeros(3)
-    for f in order:
-        normal += np.cross(corners[f, 1] - corners[f, 0], corners[f, 2] - corners[f, 0])
-    norm = np.sqrt(np.sum(normal ** 2))
-    for k in range(3):
-        slab[k] = normal[k] / norm if norm > 0.0 else 0.0
-    slab[3], slab[4] = np.inf, -np.inf
-    for f in order:
-        for corner in range(3):
-            along = 0.0
-            for k in range(3):
-                along += slab[k] * (corners[f, corner, k] - centre[k])
-            slab[3], slab[4] = min(slab[3], along), max(slab[4], along)
