@@ -10,7 +10,7 @@ from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 
 from ...core.contact import ContactMesh, vertex_contacts
-from ...core.contact.backends.find_contacts import ContactBody, Contacts, no_edges
+from ...core.contact.backends.find_contacts import ContactBody, Contacts
 from ...core.contact.geometry.oriented_box import OrientedBox, interaction_region
 from ...core.hand import forward_kinematics
 from ...core.transforms import apply, inverse
@@ -115,7 +115,7 @@ def draw_grasp_contact(answer: PlanAnswer) -> PillowImage.Image:
               ContactBody(ContactMesh(link), ContactMesh(link)))
     motion = np.asarray(contact.normal, float)
     exact = vertex_contacts(bodies[0].closed, bodies[1].closed, T_object_link, motion)
-    found = Contacts('vp_tree', exact.a_in_b, exact.b_in_a, no_edges())
+    found = Contacts('vp_tree', exact.a_in_b, exact.b_in_a)
     return draw_contact(*bodies, T_object_link, found, (Path(answer.mesh_name).name, contact.link),
                         motion, REPORT_SIDE)
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from ...arrays import Array
 from ...errors import ShapeError
+from ...transforms import cross
 from .convex.decomposition import ConvexPart
 from .convex.epa import pair_contact
 
@@ -131,20 +132,14 @@ def _tilted_normals(normal: Array, turn: float, attempt: int) -> Array:
     """Return the normal turned by ``atan(turn)`` four ways, ``(4, 3)``."""
     axis = np.zeros(3)
     axis[np.argmin(np.abs(normal))] = 1.0
-    across = _cross(normal, axis)
+    across = cross(normal, axis)
     across /= np.sqrt(across @ across)
-    other = _cross(normal, across)
+    other = cross(normal, across)
     angle = _AXIS_STEP * attempt
     p = np.cos(angle) * across + np.sin(angle) * other
-    q = _cross(normal, p)
+    q = cross(normal, p)
     unit: Array = (normal + turn * np.array([p, -p, q, -q])) / np.sqrt(1.0 + turn ** 2)
     return unit
-
-
-def _cross(a: Array, b: Array) -> Array:
-    """Return a x b ``(3,)``; numpy's takes ten times as long for single vectors."""
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
-                     a[0] * b[1] - a[1] * b[0]])
 
 
 def separating_plane(a: ConvexPart, b: ConvexPart,

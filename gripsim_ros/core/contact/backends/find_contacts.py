@@ -6,7 +6,7 @@ parts, the common plane with a plane between them, the paper's own rule with ver
 are approximate.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh, repair_mesh
 from ...errors import MeshError, ShapeError, told_outside
-from ...transforms import apply, inverse
+from ...transforms import inverse
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.triangle_intersection import intersect_edges_with_faces
 from ..published.intersection_rule import RuleMesh, rule_contacts
@@ -146,9 +146,9 @@ class Contacts:
     """
 
     backend: str
-    a_in_b: PenetratingVertices
-    b_in_a: PenetratingVertices
-    edges: EdgeContacts
+    a_in_b: PenetratingVertices = field(default_factory=PenetratingVertices.none)
+    b_in_a: PenetratingVertices = field(default_factory=PenetratingVertices.none)
+    edges: EdgeContacts = field(default_factory=EdgeContacts.none)
     manifold: Manifold | None = None
     plane: CommonPlane | None = None
     apart: bool | None = None
@@ -190,19 +190,17 @@ def find_contacts(a: ContactBody, b: ContactBody, T_a_b: Array, direction: Array
     d = None if direction is None else unit_direction(direction)
     if backend == 'gjk_epa':
         manifold = contact_manifold(a.parts, b.parts, T_a_b)
-        return Contacts(backend, no_vertices(), no_vertices(), no_edges(), manifold=manifold,
-                        intersecting=manifold.overlap)
+        return Contacts(backend, manifold=manifold, intersecting=manifold.overlap)
     if backend == 'common_plane':
         plane, apart = _plane_between(a, b, T_a_b)
-        return Contacts(backend, no_vertices(), no_vertices(), no_edges(), plane=plane,
-                        apart=apart)
+        return Contacts(backend, plane=plane, apart=apart)
     if backend == 'seed':
         if d is None:
             raise ShapeError('back end seed needs a direction: its rule is about the motion')
         rule = rule_contacts(a.rule_mesh, b.rule_mesh, T_a_b, d)
-        return Contacts(backend, rule.a_in_b, rule.b_in_a, no_edges(), approximate=True)
+        return Contacts(backend, rule.a_in_b, rule.b_in_a, approximate=True)
     vertices, crossing = _exact_vertices(a, b, T_a_b, d)
-    edges = no_edges() if d is None else edge_contacts(a.given, b.given, T_a_b, d)
+    edges = EdgeContacts.none() if d is None else edge_contacts(a.given, b.given, T_a_b, d)
     meet = bool(len(vertices.a_in_b.vertices) or len(vertices.b_in_a.vertices)
                 or any(len(found.faces)
                        for found in intersect_edges_with_faces(a.closed, b.closed, T_a_b))
@@ -224,18 +222,6 @@ def _has_face_below(mesh: ContactMesh, other: ContactMesh, T_other_mesh: Array) 
     shared = find_winding_numbers(points, other, T_other_mesh, None).inside.vertices
     own = find_winding_numbers(points[shared], mesh, np.eye(4), None).inside.vertices
     return bool(len(own))
-
-
-def no_vertices() -> PenetratingVertices:
-    """Return that no vertex is inside."""
-    return PenetratingVertices(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 3)),
-                               np.zeros(0, np.int64), np.zeros((0, 3)))
-
-
-def no_edges() -> EdgeContacts:
-    """Return that no edges cross."""
-    return EdgeContacts(np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64), np.zeros(0),
-                        np.zeros((0, 3)))
 
 
 def _plane_between(a: ContactBody, b: ContactBody, T_a_b: Array) -> tuple[CommonPlane, bool]:
@@ -271,5 +257,4 @@ def _checked_vertices(found: PenetratingVertices, vertices: Array, target: Conta
     agree = np.array_equal(np.sort(found.vertices), inside.vertices)
     if agree and np.isin(all_hits.numbers, (0, 1)).all():
         return found, False
-    return PenetratingVertices(inside.vertices, inside.depths, apply(T_a_target, inside.points),
-                               inside.triangles, inside.weights), True
+    return inside.with_transform(T_a_target), True

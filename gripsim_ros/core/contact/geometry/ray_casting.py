@@ -8,7 +8,7 @@ The edge function of an edge has the same magnitude from either of its triangles
 nothing slips through between neighbours.
 """
 
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numba import njit
@@ -18,7 +18,7 @@ from ...arrays import Array, BoolArray, IntArray
 from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3, load_mat3_at
 from .vp_tree import STACK_SIZE, VpTree
 
-AnyIntegers = TypeVar('AnyIntegers', IntArray, NDArray[np.uint32])
+AnyArray = TypeVar('AnyArray', bound=NDArray[Any])
 
 #: Sides of a facet as a ray along the direction meets it.
 EXIT, ENTRY, NO_HIT = 1, -1, 0
@@ -145,10 +145,9 @@ def _append_subtree(children: IntArray, ranges: IntArray, stack: IntArray, base:
 
 
 @njit(cache=True)
-def doubled(values: AnyIntegers) -> AnyIntegers:
-    """Return integers in an array of twice the length, the first half kept."""
-    grown = np.empty(2 * len(values), values.dtype)
-    grown[:len(values)] = values
+def doubled(values: AnyArray) -> AnyArray:
+    """Return an array of twice the length, the first half kept."""
+    grown: AnyArray = np.concatenate((values, np.empty_like(values)))
     return grown
 
 
@@ -291,7 +290,7 @@ def nearest_hits(tree: VpTree, points: Array, direction: Array,
     distances[:, AHEAD], distances[:, BEHIND] = np.inf, -np.inf
     edges = np.empty((count, 2, 4))
     frame = direction_frame(direction)
-    turned, lower, upper = _rotate_points(points, frame)
+    turned, lower, upper = rotate_points(points, frame)
     if count > 0:
         upper[2] = np.inf
         lower[2] -= behind
@@ -302,7 +301,7 @@ def nearest_hits(tree: VpTree, points: Array, direction: Array,
 
 
 @njit(cache=True)
-def _rotate_points(points: Array, frame: Array) -> tuple[Array, Array, Array]:
+def rotate_points(points: Array, frame: Array) -> tuple[Array, Array, Array]:
     """Return points in a frame, and their bounds there."""
     turned = np.empty((len(points), 3))
     lower, upper = np.full(3, np.inf), np.full(3, -np.inf)

@@ -15,6 +15,7 @@ from ...transforms import apply, inverse
 from .closest_point import triangles_in_box
 from .contact_mesh import ContactMesh
 from .oriented_box import interaction_region
+from .ray_casting import doubled
 
 
 #: Growth of the region over the size, so that rounding cuts nothing off [-].
@@ -110,20 +111,10 @@ def _edge_intersections(corners: Array, others: Array) -> tuple[IntArray, IntArr
                         or not _segment_meets_triangle(p, q, others[j], point)):
                     continue
                 if count == len(sides):
-                    sides, places = _doubled(sides), _doubled(places)
-                    more = np.empty((2 * count, 3))
-                    more[:count] = points
-                    points = more
+                    sides, places, points = doubled(sides), doubled(places), doubled(points)
                 sides[count], places[count], points[count] = 3 * i + side, j, point
                 count += 1
     return sides[:count], places[:count], points[:count]
-
-
-@njit(cache=True)
-def _doubled(values: IntArray) -> IntArray:
-    grown = np.empty(2 * len(values), np.int64)
-    grown[:len(values)] = values
-    return grown
 
 
 @njit(cache=True, inline='always')

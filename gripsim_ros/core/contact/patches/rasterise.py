@@ -12,8 +12,8 @@ from numba import njit
 from ...arrays import Array, BoolArray, IntArray
 from ...numerics.vec3 import Vec3
 from ..geometry.curved_surface import CurvedSurface, lift_onto_surface
-from ..geometry.ray_casting import (COVERAGE_TOLERANCE, coverage, project_triangle, slab_range,
-                                    triangles_under)
+from ..geometry.ray_casting import (COVERAGE_TOLERANCE, coverage, doubled, project_triangle,
+                                    slab_range, triangles_under)
 from ..geometry.vp_tree import VpTree
 
 
@@ -96,7 +96,7 @@ def _rasterise_triangles(corners: Array, candidates: IntArray, frame: Array, sta
         large = (i1 - i0) * (j1 - j0) > SMALL_EXTENT
         while found + (i1 - i0 + 1) * (j1 - j0 + 1) > capacity:
             capacity *= 2
-            cells, positions, edges = _doubled(cells, positions, edges)
+            cells, positions, edges = doubled(cells), doubled(positions), doubled(edges)
         for i in range(i0, i1 + 1):
             column = first_u + i * spacing
             if large:
@@ -121,17 +121,6 @@ def _index_range(least: float, most: float, start: float, spacing: float, count:
     low = np.ceil((least - start) / spacing - slack)
     high = np.floor((most - start) / spacing + slack)
     return int(max(low, 0.0)), int(min(high, count - 1.0))
-
-
-@njit(cache=True)
-def _doubled(cells: IntArray, positions: IntArray,
-             edges: Array) -> tuple[IntArray, IntArray, Array]:
-    """Return arrays of twice the length, the first half kept."""
-    count = len(cells)
-    more, places, wider = (np.empty(2 * count, np.int64), np.empty(2 * count, np.int64),
-                           np.empty((2 * count, 4)))
-    more[:count], places[:count], wider[:count] = cells, positions, edges
-    return more, places, wider
 
 
 @njit(cache=True, error_model='numpy')

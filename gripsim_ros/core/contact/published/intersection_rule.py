@@ -115,23 +115,16 @@ def rule_contacts(a: RuleMesh, b: RuleMesh, T_a_b: Array, direction: Array,
     region_a = interaction_region(a.box, b.box.with_transform(T_a_b))
     region_b = interaction_region(b.box, a.box.with_transform(T_b_a))
     if region_a is None or region_b is None:
-        return VertexContacts(_none(), _none())
+        return VertexContacts(PenetratingVertices.none(), PenetratingVertices.none())
     queries_a, queries_b = _inside(a.mesh.vertices, region_a), _inside(b.mesh.vertices, region_b)
     targets_a, targets_b = _inside(a.fans[0], region_a), _inside(b.fans[0], region_b)
     if not (len(targets_a) and len(targets_b)):
-        return VertexContacts(_none(), _none())
+        return VertexContacts(PenetratingVertices.none(), PenetratingVertices.none())
     a_in_b = _apply_rule(apply(T_b_a, a.mesh.vertices[queries_a]), queries_a, b, targets_b,
                          T_b_a[:3, :3] @ d, one_sided)
     b_in_a = _apply_rule(apply(T_a_b, b.mesh.vertices[queries_b]), queries_b, a, targets_a,
                          -d, one_sided)
-    moved = PenetratingVertices(a_in_b.vertices, a_in_b.depths, apply(T_a_b, a_in_b.points),
-                                a_in_b.triangles, a_in_b.weights)
-    return VertexContacts(moved, b_in_a)
-
-
-def _none() -> PenetratingVertices:
-    return PenetratingVertices(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 3)),
-                               np.zeros(0, np.int64), np.zeros((0, 3)))
+    return VertexContacts(a_in_b.with_transform(T_a_b), b_in_a)
 
 
 def _inside(points: Array, region: OrientedBox) -> IntArray:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from ...arrays import Array, IntArray
 from ...errors import ShapeError
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.flat_tree import FlatTree
+from ..geometry.ray_casting import doubled
 from .kernels import Inside, mutual_penetration
 from .penetrating_vertices import ON_SURFACE, PenetratingVertices, VertexContacts, unit_direction
 
@@ -83,7 +83,7 @@ def batch_vertex_contacts(links: Sequence[ContactMesh], body: ContactMesh, T_lin
     def run(job: tuple[int, int, int]) -> tuple[Side, Side]:
         link, start, end = job
         answer: tuple[Side, Side] = _batch_contacts(
-            *arrays[link], *target, np.ascontiguousarray(poses[start:end, link]),
+            arrays[link], target, np.ascontiguousarray(poses[start:end, link]),
             np.ascontiguousarray(units[start:end, link]), ON_SURFACE)
         return answer
 
@@ -115,15 +115,9 @@ def _part(side: Side, row: int) -> PenetratingVertices:
 
 
 @njit(cache=True, nogil=True)
-def _batch_contacts(a_balls: Array, a_nodes: NDArray[np.int32], a_vertices: Array,
-                    a_triangles: NDArray[np.uint32], a_ids: IntArray, a_faces: IntArray,
-                    a_box: Array, a_sizes: Array, b_balls: Array, b_nodes: NDArray[np.int32],
-                    b_vertices: Array, b_triangles: NDArray[np.uint32], b_ids: IntArray,
-                    b_faces: IntArray, b_box: Array, b_sizes: Array, poses: Array,
-                    directions: Array, on_surface: float) -> tuple[Side, Side]:
+def _batch_contacts(a: FlatTree, b: FlatTree, poses: Array, directions: Array,
+                    on_surface: float) -> tuple[Side, Side]:
     """Return, for both ways, offsets (n + 1,), vertices and triangles, and seven numbers each."""
-    a = FlatTree(a_balls, a_nodes, a_vertices, a_triangles, a_ids, a_faces, a_box, a_sizes)
-    b = FlatTree(b_balls, b_nodes, b_vertices, b_triangles, b_ids, b_faces, b_box, b_sizes)
     count = len(poses)
     offsets_a, offsets_b = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
     whole_a, whole_b = np.empty((64, 2), np.int64), np.empty((64, 2), np.int64)
@@ -141,11 +135,8 @@ def _append(whole: IntArray, real: Array, offsets: IntArray, i: int,
     vertices, depths, points, triangles, weights = side
     start, end = offsets[i], offsets[i] + len(vertices)
     offsets[i + 1] = end
-    if end > len(whole):
-        room = max(2 * len(whole), end)
-        wider, longer = np.empty((room, 2), np.int64), np.empty((room, 7))
-        wider[:start], longer[:start] = whole[:start], real[:start]
-        whole, real = wider, longer
+    while end > len(whole):
+        whole, real = doubled(whole), doubled(real)
     for row in range(len(vertices)):
         whole[start + row, 0], whole[start + row, 1] = vertices[row], triangles[row]
         real[start + row, 0] = depths[row]

@@ -10,7 +10,7 @@ from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
 from ...transforms import apply, inverse
 from ..geometry.contact_mesh import ContactMesh
-from ..geometry.ray_casting import AHEAD, EXIT, cast_rays, direction_frame
+from ..geometry.ray_casting import AHEAD, EXIT, cast_rays, direction_frame, doubled
 from .penetrating_vertices import unit_direction
 
 
@@ -40,6 +40,12 @@ class EdgeContacts:
     edges_b: IntArray
     depths: Array
     points: Array
+
+    @classmethod
+    def none(cls) -> 'EdgeContacts':
+        """Return that no edges cross."""
+        return cls(np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64), np.zeros(0),
+                   np.zeros((0, 3)))
 
 
 class _Ridges(NamedTuple):
@@ -156,7 +162,7 @@ def _crossings(ends_a: Array, gradients_a: Array, ends_b: Array,
                                     and _falls(gradients_a, i, rx, ry, slope_b, -1.0)):
                 continue
             if found == len(pairs):
-                pairs, places = _doubled_arrays(pairs, places)
+                pairs, places = doubled(pairs), doubled(places)
             pairs[found, 0], pairs[found, 1] = i, j
             places[found, 0] = ends_a[i, 0, 0] + s * sx
             places[found, 1] = ends_a[i, 0, 1] + s * sy
@@ -194,13 +200,3 @@ def _falls(gradients: Array, edge: int, x: float, y: float, slope: float, sign: 
                 change = min(change, sign * (rise - way * slope))
         falls = falls and (change < 0.0 or not seen)
     return falls
-
-
-@njit(cache=True)
-def _doubled_arrays(pairs: IntArray, places: Array) -> tuple[IntArray, Array]:
-    """Return both arrays twice as long, the first half kept."""
-    count = len(pairs)
-    more_pairs, more_places = np.empty((2 * count, 2), np.int64), np.empty((2 * count, 4))
-    more_pairs[:count] = pairs
-    more_places[:count] = places
-    return more_pairs, more_places

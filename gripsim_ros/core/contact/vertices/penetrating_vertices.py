@@ -5,7 +5,7 @@ Both directions are worked in the target's frame, on the meshes as they are give
 merging, no repair, indices are the files' own.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import math
 
 import numpy as np
@@ -48,6 +48,16 @@ class PenetratingVertices:
     points: Array
     triangles: IntArray
     weights: Array
+
+    @classmethod
+    def none(cls) -> 'PenetratingVertices':
+        """Return that no vertex is inside."""
+        return cls(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 3)), np.zeros(0, np.int64),
+                   np.zeros((0, 3)))
+
+    def with_transform(self, T_a_b: Array) -> 'PenetratingVertices':
+        """Return these with the points of frame b in frame a."""
+        return replace(self, points=apply(T_a_b, self.points))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +116,7 @@ def unit_direction(direction: Array) -> Array:
 
 def _mutual_shortest(a: ContactMesh, b: ContactMesh, T_a_b: Array) -> VertexContacts:
     a_in_b = _shortest_ways(a.mesh.vertices, b, inverse(T_a_b))
-    moved = PenetratingVertices(a_in_b.vertices, a_in_b.depths, apply(T_a_b, a_in_b.points),
-                                a_in_b.triangles, a_in_b.weights)
-    return VertexContacts(moved, _shortest_ways(b.mesh.vertices, a, T_a_b))
+    return VertexContacts(a_in_b.with_transform(T_a_b), _shortest_ways(b.mesh.vertices, a, T_a_b))
 
 
 def _shortest_ways(vertices: Array, target: ContactMesh,
@@ -123,10 +131,10 @@ def _shortest_ways(vertices: Array, target: ContactMesh,
     deep = depths > ON_SURFACE * tree.size
     near, depths, exits, positions = near[deep], depths[deep], exits[deep], positions[deep]
     return PenetratingVertices(near, depths, exits, tree.faces[positions],
-                               _barycentric(tree.corners[positions], exits))
+                               barycentric_weights(tree.corners[positions], exits))
 
 
-def _barycentric(corners: Array, points: Array) -> Array:
+def barycentric_weights(corners: Array, points: Array) -> Array:
     """Return weights ``(k, 3)`` of points of triangles; a sliver's are those of an edge."""
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     normals = np.cross(b - a, c - a)

@@ -15,8 +15,8 @@ from ...arrays import Array, IntArray
 from ...transforms import apply
 from ..geometry.closest_point import closest_points, points_in_box
 from ..geometry.contact_mesh import ContactMesh
-from ..geometry.ray_casting import direction_frame
-from .penetrating_vertices import ON_SURFACE, PenetratingVertices
+from ..geometry.ray_casting import direction_frame, doubled, rotate_points
+from .penetrating_vertices import ON_SURFACE, PenetratingVertices, barycentric_weights
 
 
 #: Direction without relation to any axis, where none is given.
@@ -74,7 +74,6 @@ def find_winding_numbers(vertices: Array, target: ContactMesh, T_target_query: A
     points = np.ascontiguousarray(apply(T_target_query, vertices[near]))
     along = _GENERIC if direction is None else np.ascontiguousarray(direction, float)
     numbers, depths, positions = _wind(tree.corners, points, along, ON_SURFACE * tree.size)
-    numbers = np.where(positions == _ON_SURFACE, 0, numbers)
     inside = (numbers > 0) & (positions >= 0)
     if direction is None:
         depths, exits, positions = closest_points(tree, points[inside], np.inf)
@@ -84,79 +83,32 @@ def find_winding_numbers(vertices: Array, target: ContactMesh, T_target_query: A
     faces = tree.faces[positions]
     corners = tree.corners[positions]
     return WindingNumbers(PenetratingVertices(near[inside], depths, exits, faces,
-                                              _barycentric_weights(corners, exits)), near, numbers)
+                                              barycentric_weights(corners, exits)), near, numbers)
 
 
-def _barycentric_weights(corners: Array, points: Array) -> Array:
-    """Return barycentric weights ``(k, 3)`` of points of triangles."""
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    squared = np.einsum('ki,ki->k', normals, normals)
-    parts = [np.cross(corners[:, (k + 1) % 3] - points, corners[:, (k + 2) % 3] - points)
-             for k in range(3)]
-    safe = np.where(squared > 0.0, squared, 1.0)
-    return np.stack([np.einsum('ki,ki->k', part, normals) / safe for part in parts], axis=1)
-
-
-_ON_SURFACE = -2
-
-
-@njit(cache=True)
 def _wind(corners: Array, points: Array, direction: Array,
           tolerance: float) -> tuple[IntArray, Array, IntArray]:
-    """Return winding numbers, distances to where they fall to 0, and the triangles there."""
-    frame = direction_frame(direction)
-    projected, turned = _rotate(corners.reshape(-1, 3), frame), _rotate(points, frame)
-    owners, distances, sides, positions = _all_hits(projected.reshape(-1, 3, 3), turned)
-    order = np.argsort(distances)
-    # A counting sort by owner keeps the distances in order.
-    starts = np.zeros(len(points) + 1, np.int64)
-    for hit in order:
-        starts[owners[hit] + 1] += 1
-    for i in range(len(points)):
-        starts[i + 1] += starts[i]
-    place, sorted_hits = starts[:-1].copy(), np.empty(len(order), np.int64)
-    for hit in order:
-        sorted_hits[place[owners[hit]]] = hit
-        place[owners[hit]] += 1
-    numbers, depths = np.zeros(len(points), np.int64), np.full(len(points), np.inf)
-    found = np.full(len(points), -1)
-    for i in range(len(points)):
-        mine = sorted_hits[starts[i]:starts[i + 1]]
-        for hit in mine:
-            if abs(distances[hit]) <= tolerance:
-                found[i] = _ON_SURFACE
-            if distances[hit] > 0.0:
-                numbers[i] += sides[hit]
-        if found[i] == -1 and numbers[i] > 0:
-            depths[i], found[i] = _last_exit(mine, distances, sides, positions, numbers[i],
-                                             tolerance)
+    """
+    Return winding numbers, distances to where they fall to 0, and the triangles there.
+
+    Points on the surface count as outside; where the number does not fall, the triangle is -1.
+    """
+    frame, count = direction_frame(direction), len(points)
+    hits = _all_hits(rotate_points(corners.reshape(-1, 3), frame)[0].reshape(-1, 3, 3),
+                     rotate_points(points, frame)[0])
+    order = np.lexsort((hits[1], hits[0]))
+    owners, distances, sides, positions = (values[order] for values in hits)
+    ahead = distances > 0.0
+    numbers = np.bincount(owners, sides * ahead, count).astype(np.int64)
+    left = np.cumsum(numbers)[owners] - np.cumsum(sides * ahead)
+    # Pieces that share a facet are left and entered at one place.
+    apart = (np.diff(distances, append=np.inf) > tolerance) | (np.diff(owners, append=count) > 0)
+    exits = np.flatnonzero(ahead & (left <= 0) & apart)
+    places, first = np.unique(owners[exits], return_index=True)
+    depths, found = np.full(count, np.inf), np.full(count, -1)
+    depths[places], found[places] = distances[exits[first]], positions[exits[first]]
+    numbers[owners[np.abs(distances) <= tolerance]] = 0
     return numbers, depths, found
-
-
-@njit(cache=True)
-def _last_exit(hits: IntArray, distances: Array, sides: IntArray, positions: IntArray, number: int,
-               tolerance: float) -> tuple[float, int]:
-    """Return distance and triangle at which the winding number falls to 0."""
-    for k in range(len(hits)):
-        hit = hits[k]
-        if distances[hit] <= 0.0:
-            continue
-        number -= sides[hit]
-        # Pieces that share a facet are left and entered at one place.
-        apart = k + 1 == len(hits) or distances[hits[k + 1]] - distances[hit] > tolerance
-        if number <= 0 and apart:
-            return distances[hit], positions[hit]
-    return np.inf, -1
-
-
-@njit(cache=True)
-def _rotate(points: Array, frame: Array) -> Array:
-    turned = np.empty((len(points), 3))
-    for i in range(len(points)):
-        for k in range(3):
-            turned[i, k] = (frame[k, 0] * points[i, 0] + frame[k, 1] * points[i, 1]
-                            + frame[k, 2] * points[i, 2])
-    return turned
 
 
 @njit(cache=True)
@@ -181,20 +133,11 @@ def _all_hits(projected: Array, points: Array) -> tuple[IntArray, Array, IntArra
             if side == 0:
                 continue
             if count == room:
-                owners, positions = _doubled(owners), _doubled(positions)
-                sides, more_distances = _doubled(sides), np.empty(2 * room)
-                more_distances[:room] = distances
-                distances, room = more_distances, 2 * room
+                owners, positions = doubled(owners), doubled(positions)
+                distances, sides, room = doubled(distances), doubled(sides), 2 * room
             owners[count], positions[count], distances[count], sides[count] = i, f, distance, side
             count += 1
     return owners[:count], distances[:count], sides[:count], positions[:count]
-
-
-@njit(cache=True)
-def _doubled(values: IntArray) -> IntArray:
-    grown = np.empty(2 * len(values), np.int64)
-    grown[:len(values)] = values
-    return grown
 
 
 @njit(cache=True, inline='always')

@@ -144,8 +144,13 @@ def test_more_triangles_than_there_is_room_for_at_first_are_found():
     tree = ContactMesh.from_arrays(mesh.vertices, mesh.faces).tree
     found = triangles_under(tree, np.eye(3), np.full(3, -1.0), np.full(3, 1.0))
     assert_array_equal(np.sort(found), np.arange(320))
-    assert_array_equal(doubled(np.arange(5))[:5], np.arange(5))
-    assert len(doubled(np.arange(5))) == 10
+
+
+def test_roomier_arrays_keep_what_they_have():
+    for old in (np.arange(5), np.arange(5, dtype=np.uint32), np.arange(20.0).reshape(5, 4)):
+        grown = doubled(old)
+        assert grown.shape == (10, *old.shape[1:]) and grown.dtype == old.dtype
+        assert_array_equal(grown[:5], old)
 
 
 @settings(max_examples=60)

@@ -4,7 +4,7 @@ from gripsim_ros.core.contact import ContactMesh, MeshIndenter, SphereIndenter
 from gripsim_ros.core.contact.geometry.curved_surface import CurvedSurface, lift_onto_surface
 from gripsim_ros.core.contact.geometry.ray_casting import COVERAGE_TOLERANCE
 from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
-from gripsim_ros.core.contact.patches.rasterise import MIN_SLOPE, _doubled, _index_range, rasterise
+from gripsim_ros.core.contact.patches.rasterise import MIN_SLOPE, _index_range, rasterise
 from gripsim_ros.core.contact.patches.sampling_grid import (
     MAX_REACH, UNKNOWN_RISE, SamplingGrid, _deepest_nodes, _largest_step, find_contact_spots,
     mask_near, nodes_deeper_than, overlapping_nodes, sample_grid)
@@ -42,13 +42,6 @@ def test_a_span_takes_in_what_rounding_left_out(share, expected):
     slack = share * COVERAGE_TOLERANCE * 0.25
     first, last = _index_range(0.25 + slack, 0.75 - slack, 0.0, 0.25, 9, COVERAGE_TOLERANCE)
     assert list(range(first, last + 1)) == expected
-
-
-def test_roomier_arrays_keep_what_they_have():
-    cells, positions, edges = np.arange(5), np.arange(5, 10), np.arange(20.0).reshape(5, 4)
-    for grown, old in zip(_doubled(cells, positions, edges), (cells, positions, edges)):
-        assert grown.shape == (10, *old.shape[1:])
-        assert_array_equal(grown[:5], old)
 
 
 @settings(max_examples=30)
