@@ -1,4 +1,4 @@
-"""A first stage that takes long to load, or to end; run as ``python -m slow_node SECONDS WHERE``."""
+"""A first stage that is long to load, or to end; run as ``python -m slow_node SECONDS WHERE``."""
 
 import sys
 import time

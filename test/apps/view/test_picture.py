@@ -158,7 +158,8 @@ def marker_arrays():
 
 
 @pytest.mark.parametrize('config, shown', [
-    ('gripsim.rviz', {'plan/markers', 'closing/markers'}), ('gripsim_live.rviz', {'live/markers'})])
+    ('gripsim.rviz', {'plan/markers', 'closing/markers'}),
+    ('gripsim_live.rviz', {'live/markers'})])
 def test_nothing_is_shown_twice_at_the_start(config, shown):
     """A plan and a live hand have the same object; the planner takes grasp or closing away."""
     assert {d['Topic']['Value'] for d in displays(config) if d['Enabled']} == shown

@@ -13,6 +13,7 @@ from numba import njit
 
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
+from ...bodies.topology import connected_labels
 from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3_at
 from .vp_tree import VpTree
 
@@ -116,7 +117,7 @@ def _body_planes(mesh: TriangleMesh) -> tuple[BoolArray, Array]:
     then its neighbours are the tessellation of a fillet, and it is truly flat.
     """
     flat = (mesh.edge_faces[:, 0] >= 0) & (np.abs(mesh.dihedral_angles) < PLANE_ANGLE)
-    groups = mesh._side_labels(flat)
+    groups = connected_labels(mesh.edge_faces[flat], len(mesh.faces))
     count = int(groups.max()) + 1
     areas = np.bincount(groups, mesh.face_areas, minlength=count)
     bent = (mesh.edge_faces[:, 0] >= 0) & ~flat & (

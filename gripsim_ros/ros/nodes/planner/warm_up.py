@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core.batches import (
-    DETAIL_SURFACE, ConfigurationBatch, GraspStateBatch, shapes_of)
+from ....core.batches import DETAIL_SURFACE, ConfigurationBatch, GraspStateBatch
+from ....core.fields import shapes_of
 from ....core.hand import HandModel, forward_kinematics
 from ....core.planning import GraspPlanner, PlannerOptions, Task
 from ....core.transforms import apply
