@@ -79,14 +79,19 @@ def _hull_of(body: ContactMesh) -> tuple[Array, IntArray, Array, Array, Array, f
     """Return vertices, graph, planes and ball of one hull."""
     cloud = np.unique(control_points(body.tree.corners, body.surface), axis=0)
     hull = ConvexHull(cloud)
-    number = np.full(len(cloud), -1)
-    number[hull.vertices] = np.arange(len(hull.vertices))
-    vertices = np.ascontiguousarray(cloud[hull.vertices])
-    graph = adjacency_graph(number[hull.simplices], len(vertices))
+    vertices, triangles = hull_surface(hull)
+    graph = adjacency_graph(triangles, len(vertices))
     normals = _spread_normals(hull.equations[:, :3])
     centre = (vertices.min(axis=0) + vertices.max(axis=0)) / 2.0
     radius = np.linalg.norm(vertices - centre, axis=1).max()
     return vertices, graph, normals, (vertices @ normals.T).max(axis=0), centre, radius
+
+
+def hull_surface(hull: ConvexHull) -> tuple[Array, IntArray]:
+    """Return the corners of a convex hull ``(n, 3)`` and the triangles ``(m, 3)`` on them."""
+    number = np.full(len(hull.points), -1)
+    number[hull.vertices] = np.arange(len(hull.vertices))
+    return np.ascontiguousarray(hull.points[hull.vertices]), number[hull.simplices]
 
 
 def adjacency_graph(triangles: IntArray, count: int) -> IntArray:

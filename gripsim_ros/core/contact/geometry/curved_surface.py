@@ -103,10 +103,16 @@ def _sphere_normals(mesh: TriangleMesh) -> Array:
     back = np.roll(corners, 1, axis=1) - corners
     lengths = np.einsum('fki,fki->fk', out, out) * np.einsum('fki,fki->fk', back, back)
     weighted = np.cross(out, back) / np.where(lengths > 0.0, lengths, 1.0)[..., None]
-    sums = np.stack([np.bincount(mesh.faces.ravel(), weighted[..., k].ravel(),
+    around, some = _unit_sums(mesh, mesh.faces, weighted)
+    return np.where(some[:, None], around, mesh.vertex_normals)
+
+
+def _unit_sums(mesh: TriangleMesh, faces: IntArray, vectors: Array) -> tuple[Array, BoolArray]:
+    """Return the directions of sums over the corners at each vertex, and which have one."""
+    sums = np.stack([np.bincount(faces.ravel(), vectors[..., k].ravel(),
                                  minlength=len(mesh.vertices)) for k in range(3)], axis=1)
-    norms = np.linalg.norm(sums, axis=1, keepdims=True)
-    return np.where(norms > 0.0, sums / np.where(norms > 0.0, norms, 1.0), mesh.vertex_normals)
+    norms = np.linalg.norm(sums, axis=1)
+    return sums / np.where(norms > 0.0, norms, 1.0)[:, None], norms > 0.0
 
 
 def _body_planes(mesh: TriangleMesh) -> tuple[BoolArray, Array]:
@@ -139,13 +145,9 @@ def _keep_planes(mesh: TriangleMesh, normals: Array, planes: BoolArray,
     """Give the corners of plane faces, and of smooth neighbours there, the plane's normal."""
     kept = normals.copy()
     kept[planes] = plane_normals[planes, None]
-    sums = np.zeros((len(mesh.vertices), 3))
-    for k in range(3):
-        np.add.at(sums, mesh.faces[planes, k], plane_normals[planes])
-    norms = np.linalg.norm(sums, axis=1)
-    at_plane = (norms > 0.0) & _whole_vertices(mesh)
-    unit = sums / np.where(norms > 0.0, norms, 1.0)[:, None]
-    touched = at_plane[mesh.faces] & ~planes[:, None]
+    unit, some = _unit_sums(mesh, mesh.faces[planes],
+                            np.repeat(plane_normals[planes, None], 3, axis=1))
+    touched = (some & _whole_vertices(mesh))[mesh.faces] & ~planes[:, None]
     return np.where(touched[..., None], unit[mesh.faces], kept)
 
 

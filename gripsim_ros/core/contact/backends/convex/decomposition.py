@@ -11,7 +11,7 @@ from ....bodies import TriangleMesh
 from ....bodies.topology import connected_labels
 from ....errors import MeshError, ShapeError
 from ....transforms import apply
-from ...distance.link_hulls import adjacency_graph
+from ...distance.link_hulls import adjacency_graph, hull_surface
 
 
 #: Share of the hull's volume that a convex mesh may leave empty [-].
@@ -95,10 +95,7 @@ def convex_part(points: Array) -> ConvexPart:
     except (QhullError, ValueError):
         raise ShapeError(f'a convex part needs points with a volume, got {len(points)} '
                          'in one plane, line or place') from None
-    number = np.full(len(points), -1)
-    number[hull.vertices] = np.arange(len(hull.vertices))
-    vertices = np.ascontiguousarray(points[hull.vertices])
-    simplices = number[hull.simplices]
+    vertices, simplices = hull_surface(hull)
     labels = _plane_labels(hull, float(np.ptp(points, axis=0).max()))
     first = np.unique(labels, return_index=True)[1]
     normals, offsets = hull.equations[first, :3], -hull.equations[first, 3]
