@@ -12,12 +12,11 @@ from ..batches import (DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch, Con
 from ..bodies import GraspObject
 from ..hand import HandModel
 from ..transforms import inverse
-from .distance.clearance import (
-    ABSOLUTE, RELATIVE, obstacle_clearance, obstacle_shapes, pair_clearances)
+from .distance.clearance import obstacle_clearance, obstacle_shapes, pair_clearances
 from .distance.clearance_cache import ClearanceCache
 from .distance.gjk import Shape
 from .distance.link_hulls import Hulls, build_hulls
-from .distance.mesh_distance import mesh_distance, overlaps
+from .distance.mesh_distance import mesh_distance
 from .geometry.contact_mesh import ContactMesh
 from .patches.indenters import MeshIndenter
 from .patches.patch import Patch, PatchOptions, sample_patch
@@ -143,7 +142,8 @@ def _detect(scene: ContactScene, detail: int, T_object_link: Array, twists: Arra
         links += [link] * len(found)
         patches += found
         if not found and not swept:
-            clearance[link] = _surface_clearance(scene, link, T)
+            # The hull is met, not necessarily the surface.
+            clearance[link] = mesh_distance(scene.body, shapes.bodies[link], T)
         if detail == DETAIL_SURFACE and clearance[link] <= 0.0:
             where, ways = _contact_vertices(scene, link, T, twists[link], found)
             vertices.append(where)
@@ -151,14 +151,6 @@ def _detect(scene: ContactScene, detail: int, T_object_link: Array, twists: Arra
     return _Row(clearance, obstacle_clearance(shapes.hulls, T_object_link, sweep, obstacles),
                 self_clearance(shapes, T_object_link), links, patches,
                 np.concatenate(vertices), np.concatenate(vectors))
-
-
-def _surface_clearance(scene: ContactScene, link: int, T_object_link: Array) -> float:
-    """Return the bound for a link whose hull, not necessarily its surface, is met."""
-    other = scene.shapes.bodies[link]
-    if overlaps(scene.body, other, T_object_link):
-        return 0.0
-    return mesh_distance(scene.body, other, T_object_link, RELATIVE, ABSOLUTE)
 
 
 def _motion(scene: ContactScene, link: int, T_object_link: Array, twist: Array,
@@ -219,8 +211,7 @@ def self_clearance(shapes: LinkShapes, T_object_link: Array) -> float:
     for k in np.flatnonzero(bounds <= 0.0):
         i, j = shapes.pairs[k]
         T_i_j = inverse(T_object_link[i]) @ T_object_link[j]
-        bounds[k] = 0.0 if overlaps(shapes.bodies[i], shapes.bodies[j], T_i_j) else (
-            mesh_distance(shapes.bodies[i], shapes.bodies[j], T_i_j, RELATIVE, ABSOLUTE))
+        bounds[k] = mesh_distance(shapes.bodies[i], shapes.bodies[j], T_i_j)
         if bounds[k] <= 0.0:
             return 0.0
     return float(bounds.min(initial=np.inf))

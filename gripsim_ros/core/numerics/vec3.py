@@ -32,6 +32,37 @@ def load_mat3_at(matrices: Array, index: int) -> Mat3:
 
 
 @njit(cache=True, inline='always')
+def load_vec3(rows: Array, index: int) -> Vec3:
+    """Return one of ``rows (k, 3)``, or the first three entries of a longer one."""
+    return rows[index, 0], rows[index, 1], rows[index, 2]
+
+
+@njit(cache=True, inline='always')
+def store_vec3(rows: Array, index: int, vector: Vec3) -> None:
+    """Write the first three entries of one of ``rows (k, 3)``."""
+    rows[index, 0], rows[index, 1], rows[index, 2] = vector
+
+
+@njit(cache=True, inline='always')
+def store_mat3(matrix: Array, rows: Mat3) -> None:
+    """Write a matrix ``(3, 3)``."""
+    for row in range(3):
+        store_vec3(matrix, row, rows[row])
+
+
+@njit(cache=True, inline='always')
+def subtract(a: Vec3, b: Vec3) -> Vec3:
+    """Return a - b."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@njit(cache=True, inline='always')
+def cross(a: Vec3, b: Vec3) -> Vec3:
+    """Return a x b."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@njit(cache=True, inline='always')
 def dot(a: Vec3, b: Vec3) -> float:
     """Return the inner product, summed from the first entry on."""
     product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

@@ -11,16 +11,14 @@ from numba import njit
 from ...arrays import Array, IntArray
 from ...batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from ...errors import ShapeError
-from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3, load_mat3_at
+from ...numerics.vec3 import (
+    Mat3, Vec3, dot, load_mat3, load_mat3_at, load_vec3, store_vec3, subtract)
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.vp_tree import STACK_SIZE, VpTree
-from .gjk import Shape, distance_bound, shape_of_points, support_point
+from .gjk import ABSOLUTE, RELATIVE, Shape, distance_bound, shape_of_points, support_point
 from .link_hulls import Hulls, distance_beyond_planes, hull_shape
 
 
-#: Relative and absolute [m] tolerance of a bound: nearly exact, so that answers turn with
-#: object and hand, for a sixth more time than at one percent.
-RELATIVE, ABSOLUTE = 1e-7, 1e-10
 #: Largest displacement by rounding over a point's distance from the origins [-].
 ROUNDING = 1e-12
 #: Ratio of a pair's bound to the least distance above which it is not the nearest pair,
@@ -147,7 +145,7 @@ def _hull_to_tree(shape: Shape, normals: Array, offsets: Array, tree: VpTree, bu
 def _plane_in_object(normals: Array, offsets: Array, place: int, back: Mat3,
                      origin: Vec3) -> tuple[Vec3, float]:
     """Return a plane of the link in the object's frame, ``back`` being R_object_link."""
-    normal = normals[place, 0], normals[place, 1], normals[place, 2]
+    normal = load_vec3(normals, place)
     turned = dot(back[0], normal), dot(back[1], normal), dot(back[2], normal)
     return turned, dot(turned, origin) + offsets[place]
 
@@ -168,7 +166,7 @@ def _put_plane(shape: Shape, direction: Array, hints: IntArray, normals: Array, 
     norm = np.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
     normal = -direction[0] / norm, -direction[1] / norm, -direction[2] / norm
     hints[0], point = support_point(shape.vertices, shape.graph, shape.extras, normal, hints[0])
-    normals[place, 0], normals[place, 1], normals[place, 2] = normal
+    store_vec3(normals, place, normal)
     offsets[place] = dot(normal, point)
 
 
@@ -177,15 +175,14 @@ def _plane_gap(normals: Array, offsets: Array, centres: Array, radii: Array, sla
                node: int, rotation: Mat3, origin: Vec3, enough: float) -> float:
     """Return how far a node is at least from a supporting plane; the best, or one enough."""
     radius = radii[node]
-    offset = (centres[node, 0] - origin[0], centres[node, 1] - origin[1],
-              centres[node, 2] - origin[2])
-    px, py, pz = dot(rotation[0], offset), dot(rotation[1], offset), dot(rotation[2], offset)
+    offset = subtract(load_vec3(centres, node), origin)
+    p = dot(rotation[0], offset), dot(rotation[1], offset), dot(rotation[2], offset)
     last = len(offsets) - 1
-    gap = normals[last, 0] * px + normals[last, 1] * py + normals[last, 2] * pz - offsets[last]
+    gap = dot(load_vec3(normals, last), p) - offsets[last]
     flat = max(_slab_gap(normals, last, gap, slabs, node, radius, rotation), gap - radius)
     best, at = gap, last
     for k in range(0 if flat > enough else last):
-        gap = normals[k, 0] * px + normals[k, 1] * py + normals[k, 2] * pz - offsets[k]
+        gap = dot(load_vec3(normals, k), p) - offsets[k]
         if gap > best:
             best, at = gap, k
     if at != last:
@@ -198,10 +195,9 @@ def _plane_gap(normals: Array, offsets: Array, centres: Array, radii: Array, sla
 def _slab_gap(normals: Array, k: int, gap: float, slabs: Array, node: int, radius: float,
               rotation: Mat3) -> float:
     """Return the gap of a node's flat disc behind its centre's gap along a plane's normal."""
-    slab = slabs[node, 0], slabs[node, 1], slabs[node, 2]
-    lean = 0.0 + (normals[k, 0] * dot(rotation[0], slab)
-                  + normals[k, 1] * dot(rotation[1], slab)
-                  + normals[k, 2] * dot(rotation[2], slab))
+    slab = load_vec3(slabs, node)
+    turned = dot(rotation[0], slab), dot(rotation[1], slab), dot(rotation[2], slab)
+    lean = 0.0 + dot(load_vec3(normals, k), turned)
     least: float = (gap + min(lean * slabs[node, 3], lean * slabs[node, 4])
                     - radius * np.sqrt(max(1.0 - lean * lean, 0.0)))
     return least
@@ -211,13 +207,11 @@ def _slab_gap(normals: Array, k: int, gap: float, slabs: Array, node: int, radiu
 def _triangle_to_link(corners: Array, position: int, rotation: Mat3, origin: Vec3,
                       triangle: Array) -> None:
     """Map a triangle from the object's frame, ``rotation`` being R_link_object."""
+    rows = load_mat3_at(corners, position)
     for corner in range(3):
-        offset = (corners[position, corner, 0] - origin[0],
-                  corners[position, corner, 1] - origin[1],
-                  corners[position, corner, 2] - origin[2])
-        triangle[corner, 0] = dot(rotation[0], offset)
-        triangle[corner, 1] = dot(rotation[1], offset)
-        triangle[corner, 2] = dot(rotation[2], offset)
+        offset = subtract(rows[corner], origin)
+        store_vec3(triangle, corner, (dot(rotation[0], offset), dot(rotation[1], offset),
+                                      dot(rotation[2], offset)))
 
 
 @njit(cache=True, inline='always')
@@ -225,7 +219,7 @@ def _triangle_gap(normals: Array, offsets: Array, triangle: Mat3, enough: float)
     """Return the distance of a triangle from a supporting plane, the largest or enough."""
     best = -np.inf
     for k in range(len(offsets) - 1, -1, -1):
-        normal = normals[k, 0], normals[k, 1], normals[k, 2]
+        normal = load_vec3(normals, k)
         nearest = min(dot(normal, triangle[0]), dot(normal, triangle[1]), dot(normal, triangle[2]))
         best = max(best, nearest - offsets[k])
         if best >= enough:
@@ -354,7 +348,7 @@ def _pair_clearances(hulls: Hulls, pairs: IntArray, poses: Array) -> Array:
     normals, offsets = hulls.normals, hulls.offsets
     for k in range(count):
         i, j = pairs[k, 0], pairs[k, 1]
-        offset = starts[k, 0], starts[k, 1], starts[k, 2]
+        offset = load_vec3(starts, k)
         back = -offset[0], -offset[1], -offset[2]
         of_i = distance_beyond_planes(normals, offsets, centres, which[i], poses, i, back)
         of_j = distance_beyond_planes(normals, offsets, centres, which[j], poses, j, offset)

@@ -9,15 +9,14 @@ from ..geometry.closest_point import points_in_box
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.ray_casting import contains
 from ..geometry.vp_tree import VpTree
-from .gjk import distance_bound, shape_of_points
+from .gjk import ABSOLUTE, RELATIVE, distance_bound, shape_of_points
 
 
 #: Capacity of the stack in pairs of nodes: enough for any mesh that fits memory.
 STACK_SIZE = 1024
 
 
-def mesh_distance(a: ContactMesh, b: ContactMesh, T_a_b: Array, relative: float,
-                  absolute: float) -> float:
+def mesh_distance(a: ContactMesh, b: ContactMesh, T_a_b: Array) -> float:
     """
     Return a lower bound of the distance between two curved surfaces.
 
@@ -25,24 +24,23 @@ def mesh_distance(a: ContactMesh, b: ContactMesh, T_a_b: Array, relative: float,
     ----------
     a, b : ContactMesh
     T_a_b : (4, 4) float
-    relative, absolute : float
-        The bound lies within either of the distance of the facets, less their bulges
-        [-], [m].
 
     Returns
     -------
     float
-        0 where the surfaces meet, or may meet between their facets [m]. One mesh inside
-        the other is not noticed.
+        0 where a vertex of either lies in the other, or the surfaces meet, or may meet
+        between their facets; else within ``RELATIVE`` or ``ABSOLUTE`` of the distance of
+        the facets, less their bulges [m].
 
     Notes
     -----
     Pairs of balls prune; pairs of triangles are decided by GJK, whose bound is certified.
     Own derivation, after Gottschalk et al., OBBTree, 1996, with balls.
     """
+    if overlaps(a, b, T_a_b):
+        return 0.0
     return float(_traverse_both(a.tree, a.surface.limits, b.tree, b.surface.limits,
-                                np.ascontiguousarray(T_a_b[:3, :3]), T_a_b[:3, 3].copy(),
-                                relative, absolute))
+                                np.ascontiguousarray(T_a_b[:3, :3]), T_a_b[:3, 3].copy()))
 
 
 def overlaps(a: ContactMesh, b: ContactMesh, T_a_b: Array) -> bool:
@@ -64,7 +62,7 @@ def _any_inside(target: ContactMesh, other: ContactMesh, T_target_other: Array) 
 
 @njit(cache=True)
 def _traverse_both(a: VpTree, bulges_a: Array, b: VpTree, bulges_b: Array, rotation: Array,
-                   origin: Array, relative: float, absolute: float) -> float:
+                   origin: Array) -> float:
     """Traverse both trees (dual-tree search), nearest pairs of balls first."""
     centres_a, radii_a, children_a = a.centres, a.radii, a.children
     centres_b, radii_b, children_b = np.empty_like(b.centres), b.radii, b.children
@@ -76,11 +74,11 @@ def _traverse_both(a: VpTree, bulges_a: Array, b: VpTree, bulges_b: Array, rotat
     stack[0, 0], stack[0, 1], gaps[0] = 0, 0, -np.inf
     top, best, pruned = 1, np.inf, np.inf
     start = np.array([1.0, 0.0, 0.0])
-    limits = np.array([relative / 2.0, absolute / 5.0, np.inf])
+    limits = np.array([0.5 * RELATIVE, 0.2 * ABSOLUTE, np.inf])
     while top > 0:
         top -= 1
         m, n = stack[top, 0], stack[top, 1]
-        if gaps[top] > best - max(relative * best, absolute) / 2.0:
+        if gaps[top] > best - max(RELATIVE * best, ABSOLUTE) / 2.0:
             pruned = min(pruned, gaps[top])
             continue
         split_a, split_b = children_a[m, 0] >= 0, children_b[n, 0] >= 0

@@ -4,18 +4,47 @@ import numpy as np
 from numba import njit
 
 from ...arrays import Array, IntArray
-from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3, load_mat3_at
+from ...numerics.vec3 import (
+    Mat3, Vec3, cross, dot, load_mat3, load_mat3_at, load_vec3, store_mat3, subtract)
 from .ray_casting import doubled
 from .vp_tree import STACK_SIZE, VpTree
 
 
-@njit(cache=True)
-def closest_on_triangle(p: Array, corners: Array, position: int, out: Array) -> float:
+@njit(cache=True, inline='always')
+def closest_weights(d1: float, d2: float, d3: float, d4: float, d5: float,
+                    d6: float) -> tuple[float, float]:
     """
-    Write the point of a triangle closest to p into ``out`` and return the squared distance.
+    Return the weights of corners b and c in the point of a triangle a b c closest to a point.
+
+    The numbers are the products of b - a and c - a with the ways to the point from a, then
+    from b, then from c. Where corners coincide, the others decide.
 
     Source: Ericson, Real-Time Collision Detection, 2005, section 5.1.5.
     """
+    vc, vb, va = d1 * d4 - d3 * d2, d5 * d2 - d1 * d6, d3 * d6 - d5 * d4
+    total = va + vb + vc
+    v, w = 0.0, 0.0
+    if d1 <= 0.0 and d2 <= 0.0:
+        v = 0.0
+    elif d3 >= 0.0 and d4 <= d3:
+        v = 1.0
+    elif d6 >= 0.0 and d5 <= d6:
+        w = 1.0
+    elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0 and d1 > d3:
+        v = d1 / (d1 - d3)
+    elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0 and d2 > d6:
+        w = d2 / (d2 - d6)
+    elif va <= 0.0 and d4 >= d3 and d5 >= d6 and (d4 - d3) + (d5 - d6) > 0.0:
+        w = (d4 - d3) / ((d4 - d3) + (d5 - d6))
+        v = 1.0 - w
+    elif total != 0.0:
+        v, w = vb / total, vc / total
+    return v, w
+
+
+@njit(cache=True)
+def closest_on_triangle(p: Array, corners: Array, position: int, out: Array) -> float:
+    """Write the point of a triangle closest to p into ``out`` and return the squared distance."""
     d1 = d2 = d3 = d4 = d5 = d6 = 0.0
     for k in range(3):
         a, b, c = corners[position, 0, k], corners[position, 1, k], corners[position, 2, k]
@@ -25,27 +54,7 @@ def closest_on_triangle(p: Array, corners: Array, position: int, out: Array) -> 
         d4 += (c - a) * (p[k] - b)
         d5 += (b - a) * (p[k] - c)
         d6 += (c - a) * (p[k] - c)
-    vc = d1 * d4 - d3 * d2
-    vb = d5 * d2 - d1 * d6
-    va = d3 * d6 - d5 * d4
-    v, w = 0.0, 0.0
-    if d1 <= 0.0 and d2 <= 0.0:
-        pass
-    elif d3 >= 0.0 and d4 <= d3:
-        v = 1.0
-    elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0 and d1 > d3:   # not where two corners coincide
-        v = d1 / (d1 - d3)
-    elif d6 >= 0.0 and d5 <= d6:
-        w = 1.0
-    elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        w = d2 / (d2 - d6) if d2 > d6 else 0.0
-    elif va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
-        span = (d4 - d3) + (d5 - d6)
-        w = (d4 - d3) / span if span > 0.0 else 0.0
-        v = 1.0 - w
-    else:
-        total = va + vb + vc
-        v, w = vb / total, vc / total
+    v, w = closest_weights(d1, d2, d3, d4, d5, d6)
     squared = 0.0
     for k in range(3):
         a = corners[position, 0, k]
@@ -56,8 +65,8 @@ def closest_on_triangle(p: Array, corners: Array, position: int, out: Array) -> 
 
 @njit(cache=True, inline='always')
 def _ball_gap(centres: Array, radii: Array, node: int, p: Array) -> float:
-    dx, dy, dz = p[0] - centres[node, 0], p[1] - centres[node, 1], p[2] - centres[node, 2]
-    gap: float = np.sqrt(dx * dx + dy * dy + dz * dz) - radii[node]
+    offset = subtract((p[0], p[1], p[2]), load_vec3(centres, node))
+    gap: float = np.sqrt(dot(offset, offset)) - radii[node]
     return gap
 
 
@@ -154,7 +163,7 @@ def triangles_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> I
     while top > 0:
         top -= 1
         node = stack[top]
-        x, y, z = _to_box(rows, (centres[node, 0], centres[node, 1], centres[node, 2]), middle)
+        x, y, z = _to_box(rows, load_vec3(centres, node), middle)
         over_x, over_y, over_z = (max(abs(x) - half_x, 0.0), max(abs(y) - half_y, 0.0),
                                   max(abs(z) - half_z, 0.0))
         if over_x * over_x + over_y * over_y + over_z * over_z > radii[node] ** 2:
@@ -168,8 +177,8 @@ def triangles_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> I
             found = doubled(found)
         for position in range(begin, end):
             a, b, c = load_mat3_at(corners, position)
-            _fill(local, _to_box(rows, a, middle), _to_box(rows, b, middle),
-                  _to_box(rows, c, middle))
+            store_mat3(local, (_to_box(rows, a, middle), _to_box(rows, b, middle),
+                               _to_box(rows, c, middle)))
             if triangle_meets_box(local, half):
                 found[count] = position
                 count += 1
@@ -203,7 +212,7 @@ def bounds_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> tupl
     while top > 0:
         top -= 1
         node = stack[top]
-        x, y, z = _to_box(rows, (centres[node, 0], centres[node, 1], centres[node, 2]), middle)
+        x, y, z = _to_box(rows, load_vec3(centres, node), middle)
         radius = radii[node]
         over_x, over_y, over_z = (max(abs(x) - half_x, 0.0), max(abs(y) - half_y, 0.0),
                                   max(abs(z) - half_z, 0.0))
@@ -218,15 +227,14 @@ def bounds_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> tupl
             continue
         for position in range(ranges[node, 0], ranges[node, 1]):
             a, b, c = load_mat3_at(corners, position)
-            a, b, c = (_to_box(rows, a, middle), _to_box(rows, b, middle),
-                       _to_box(rows, c, middle))
+            a, b, c = _to_box(rows, a, middle), _to_box(rows, b, middle), _to_box(rows, c, middle)
             from_x, to_x = _extent(a[0], b[0], c[0], half_x)
             from_y, to_y = _extent(a[1], b[1], c[1], half_y)
             from_z, to_z = _extent(a[2], b[2], c[2], half_z)
             if not ((from_x < low_x) | (to_x > high_x) | (from_y < low_y) | (to_y > high_y)
                     | (from_z < low_z) | (to_z > high_z)):
                 continue
-            _fill(local, a, b, c)
+            store_mat3(local, (a, b, c))
             if triangle_meets_box(local, half):
                 low_x, low_y, low_z = min(low_x, from_x), min(low_y, from_y), min(low_z, from_z)
                 high_x, high_y, high_z = max(high_x, to_x), max(high_y, to_y), max(high_z, to_z)
@@ -236,7 +244,7 @@ def bounds_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> tupl
 @njit(cache=True, inline='always')
 def _to_box(axes: Mat3, point: Vec3, centre: Vec3) -> Vec3:
     """Return a point along a box's axes from its centre."""
-    offset = (point[0] - centre[0], point[1] - centre[1], point[2] - centre[2])
+    offset = subtract(point, centre)
     return dot(axes[0], offset), dot(axes[1], offset), dot(axes[2], offset)
 
 
@@ -244,14 +252,6 @@ def _to_box(axes: Mat3, point: Vec3, centre: Vec3) -> Vec3:
 def _extent(a: float, b: float, c: float, half: float) -> tuple[float, float]:
     """Return the bounds of three numbers, cut to a box's side."""
     return max(min(a, b, c), -half), min(max(a, b, c), half)
-
-
-@njit(cache=True, inline='always')
-def _fill(local: Array, a: Vec3, b: Vec3, c: Vec3) -> None:
-    """Write three rows."""
-    local[0, 0], local[0, 1], local[0, 2] = a
-    local[1, 0], local[1, 1], local[1, 2] = b
-    local[2, 0], local[2, 1], local[2, 2] = c
 
 
 @njit(cache=True)
@@ -266,11 +266,10 @@ def triangle_meets_box(local: Array, half: Array) -> bool:
         inside = inside and low >= -half[k] and high <= half[k]
     if inside:
         return True     # no axis below could part them: rounding keeps the order of sums
-    ax, ay, az = local[1, 0] - local[0, 0], local[1, 1] - local[0, 1], local[1, 2] - local[0, 2]
-    bx, by, bz = local[2, 0] - local[1, 0], local[2, 1] - local[1, 1], local[2, 2] - local[1, 2]
-    nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-    reach = abs(nx) * half[0] + abs(ny) * half[1] + abs(nz) * half[2]
-    if abs(nx * local[0, 0] + ny * local[0, 1] + nz * local[0, 2]) > reach:
+    first, second, third = load_mat3(local)
+    normal = cross(subtract(second, first), subtract(third, second))
+    reach = abs(normal[0]) * half[0] + abs(normal[1]) * half[1] + abs(normal[2]) * half[2]
+    if abs(dot(normal, first)) > reach:
         return False
     for edge in range(3):
         a, b, c = edge, (edge + 1) % 3, (edge + 2) % 3

@@ -5,6 +5,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ...arrays import Array
+from ...numerics.vec3 import Vec3, dot, load_vec3
 from .flat_tree import END_VERTEX, FIRST_VERTEX, INNER, OUTER
 from .vp_tree import STACK_SIZE
 
@@ -21,38 +22,30 @@ def boxes_apart(box_a: Array, box_b: Array, rotation: Array, origin: Array) -> b
     ``rotation, origin`` map the frame of b to that of a. A margin covers rounding.
     """
     turned, absolute, offset = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
-    middle, axes = np.empty(3), np.empty((3, 3))
-    for k in range(3):
-        middle[k] = origin[k] - box_a[3, k]
-        for j in range(3):
-            middle[k] += rotation[k, j] * box_b[3, j]
-            axes[j, k] = (rotation[k, 0] * box_b[j, 0] + rotation[k, 1] * box_b[j, 1]
-                          + rotation[k, 2] * box_b[j, 2])
-    reach = 0.0
+    motion, reach = transformed_frame(box_a[:3], rotation, origin - box_a[3]), 0.0
     for i in range(3):
         reach += box_a[4, i] + box_b[4, i]
-        offset[i] = box_a[i, 0] * middle[0] + box_a[i, 1] * middle[1] + box_a[i, 2] * middle[2]
+        offset[i] = coordinate_along(frame_row(motion, i), load_vec3(box_b, 3))
         for j in range(3):
-            turned[i, j] = (box_a[i, 0] * axes[j, 0] + box_a[i, 1] * axes[j, 1]
-                            + box_a[i, 2] * axes[j, 2])
+            turned[i, j] = dot(load_vec3(motion, i), load_vec3(box_b, j))
             absolute[i, j] = abs(turned[i, j])
     slack = BOX_MARGIN * reach
     for i in range(3):
-        own, other, coordinate_along = box_a[4, i], box_b[4, i], 0.0
+        own, other, along = box_a[4, i], box_b[4, i], 0.0
         for j in range(3):
             own += absolute[i, j] * box_b[4, j]
             other += absolute[j, i] * box_a[4, j]
-            coordinate_along += turned[j, i] * offset[j]
-        if abs(offset[i]) > own + slack or abs(coordinate_along) > other + slack:
+            along += turned[j, i] * offset[j]
+        if abs(offset[i]) > own + slack or abs(along) > other + slack:
             return True
     for i in range(3):
         i1, i2 = (i + 1) % 3, (i + 2) % 3
         for j in range(3):
             j1, j2 = (j + 1) % 3, (j + 2) % 3
-            coordinate_along = abs(offset[i2] * turned[i1, j] - offset[i1] * turned[i2, j])
+            along = abs(offset[i2] * turned[i1, j] - offset[i1] * turned[i2, j])
             both = (box_a[4, i1] * absolute[i2, j] + box_a[4, i2] * absolute[i1, j]
                     + box_b[4, j1] * absolute[i, j2] + box_b[4, j2] * absolute[i, j1])
-            if coordinate_along > both + slack:
+            if along > both + slack:
                 return True
     return False
 
@@ -77,10 +70,9 @@ def frame_row(motion: Array, k: int) -> tuple[float, float, float, float]:
 
 
 @njit(cache=True, nogil=True)
-def coordinate_along(row: tuple[float, float, float, float], x: float, y: float,
-                     z: float) -> float:
+def coordinate_along(row: tuple[float, float, float, float], point: Vec3) -> float:
     """Return the coordinate of a point along a row, see ``frame_row``."""
-    return row[0] * x + row[1] * y + row[2] * z + row[3]
+    return row[0] * point[0] + row[1] * point[1] + row[2] * point[2] + row[3]
 
 
 @njit(cache=True, nogil=True)
@@ -104,10 +96,10 @@ def vertices_in_box(balls: Array, nodes: NDArray[np.int32], vertices: Array, use
         top -= 1
         node = stack[top]
         radius = balls[node, 3] + margin
-        cx, cy, cz = balls[node, 0], balls[node, 1], balls[node, 2]
-        x, y, z = (abs(coordinate_along(row_0, cx, cy, cz)) - h0,
-                   abs(coordinate_along(row_1, cx, cy, cz)) - h1,
-                   abs(coordinate_along(row_2, cx, cy, cz)) - h2)
+        centre = load_vec3(balls, node)
+        x, y, z = (abs(coordinate_along(row_0, centre)) - h0,
+                   abs(coordinate_along(row_1, centre)) - h1,
+                   abs(coordinate_along(row_2, centre)) - h2)
         if max(max(x, y), z) <= -radius:
             for i in range(nodes[node, FIRST_VERTEX], nodes[node, END_VERTEX]):
                 found[count] = i
@@ -121,15 +113,15 @@ def vertices_in_box(balls: Array, nodes: NDArray[np.int32], vertices: Array, use
             top += 2
             continue
         for i in range(nodes[node, FIRST_VERTEX], nodes[node, END_VERTEX]):
-            x, y, z = vertices[i, 0], vertices[i, 1], vertices[i, 2]
+            point = load_vec3(vertices, i)
             found[count] = i
-            count += (abs(coordinate_along(row_0, x, y, z)) <= h0 + margin
-                      and abs(coordinate_along(row_1, x, y, z)) <= h1 + margin
-                      and abs(coordinate_along(row_2, x, y, z)) <= h2 + margin)
+            count += (abs(coordinate_along(row_0, point)) <= h0 + margin
+                      and abs(coordinate_along(row_1, point)) <= h1 + margin
+                      and abs(coordinate_along(row_2, point)) <= h2 + margin)
     for i in range(used, len(vertices)):
-        x, y, z = vertices[i, 0], vertices[i, 1], vertices[i, 2]
+        point = load_vec3(vertices, i)
         found[count] = i
-        count += (abs(coordinate_along(row_0, x, y, z)) <= h0 + margin
-                  and abs(coordinate_along(row_1, x, y, z)) <= h1 + margin
-                  and abs(coordinate_along(row_2, x, y, z)) <= h2 + margin)
+        count += (abs(coordinate_along(row_0, point)) <= h0 + margin
+                  and abs(coordinate_along(row_1, point)) <= h1 + margin
+                  and abs(coordinate_along(row_2, point)) <= h2 + margin)
     return found[:count]

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from ...arrays import Array, IntArray
+from ...numerics.vec3 import Mat3, Vec3, cross, dot, load_mat3_at, subtract
 from ...transforms import apply, inverse
 from .closest_point import triangles_in_box
 from .contact_mesh import ContactMesh
@@ -101,14 +102,15 @@ def _edge_intersections(corners: Array, others: Array) -> tuple[IntArray, IntArr
     sides, places, count = np.empty(64, np.int64), np.empty(64, np.int64), 0
     points, point = np.empty((64, 3)), np.empty(3)
     for i in range(len(corners)):
+        rows = load_mat3_at(corners, i)
         for side in range(3):
-            p, q = corners[i, side], corners[i, (side + 1) % 3]
+            p, q = rows[side], rows[(side + 1) % 3]
             # The others lie in the order of their least x.
             begin = np.searchsorted(low[:, 0], min(p[0], q[0]) - widest)
             end = np.searchsorted(low[:, 0], max(p[0], q[0]), side='right')
             for j in range(begin, end):
                 if (_extents_apart(p, q, low[j], high[j])
-                        or not _segment_meets_triangle(p, q, others[j], point)):
+                        or not _segment_meets_triangle(p, q, load_mat3_at(others, j), point)):
                     continue
                 if count == len(sides):
                     sides, places, points = doubled(sides), doubled(places), doubled(points)
@@ -118,7 +120,7 @@ def _edge_intersections(corners: Array, others: Array) -> tuple[IntArray, IntArr
 
 
 @njit(cache=True, inline='always')
-def _extents_apart(p: Array, q: Array, low: Array, high: Array) -> bool:
+def _extents_apart(p: Vec3, q: Vec3, low: Array, high: Array) -> bool:
     apart = False
     for k in range(3):
         apart = apart or min(p[k], q[k]) > high[k] or max(p[k], q[k]) < low[k]
@@ -126,20 +128,16 @@ def _extents_apart(p: Array, q: Array, low: Array, high: Array) -> bool:
 
 
 @njit(cache=True, inline='always')
-def _signed_volume(a: Array, b: Array, c: Array, d: Array) -> float:
+def _signed_volume(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> float:
     """Return six times the signed volume of a tetrahedron."""
-    ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
-    vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
-    wx, wy, wz = d[0] - a[0], d[1] - a[1], d[2] - a[2]
-    volume: float = ((uy * vz - uz * vy) * wx + (uz * vx - ux * vz) * wy
-                     + (ux * vy - uy * vx) * wz)
+    volume: float = dot(cross(subtract(b, a), subtract(c, a)), subtract(d, a))
     return volume
 
 
 @njit(cache=True)
-def _segment_meets_triangle(p: Array, q: Array, triangle: Array, point: Array) -> bool:
+def _segment_meets_triangle(p: Vec3, q: Vec3, triangle: Mat3, point: Array) -> bool:
     """Return True if a segment goes through a triangle, and write where."""
-    a, b, c = triangle[0], triangle[1], triangle[2]
+    a, b, c = triangle
     before, after = _signed_volume(a, b, c, p), _signed_volume(a, b, c, q)
     if not before * after < 0.0:
         return False

@@ -13,6 +13,7 @@ from numba import njit
 
 from ...arrays import Array, IntArray
 from ...errors import ShapeError
+from ...numerics.vec3 import Vec3, dot, load_mat3_at, load_vec3, store_vec3, subtract
 
 
 LEAF_SIZE = 6
@@ -173,26 +174,22 @@ def _fit_directly(corners: Array, tight: bool, centres: Array, radii: Array, sla
         centres[node, k], areas[node, k] = 0.5 * (low + high), area
     if tight:
         _tighten(corners, centres[node])
-    nx, ny, nz = _unit(areas, node)
-    cx, cy, cz = centres[node, 0], centres[node, 1], centres[node, 2]
+    normal, centre = _unit(load_vec3(areas, node)), load_vec3(centres, node)
     farthest, low, high = 0.0, np.inf, -np.inf
     for i in range(len(corners)):
-        for corner in range(3):
-            x, y, z = (corners[i, corner, 0] - cx, corners[i, corner, 1] - cy,
-                       corners[i, corner, 2] - cz)
-            farthest = max(farthest, x * x + y * y + z * z)
-            height = nx * x + ny * y + nz * z
+        for corner in load_mat3_at(corners, i):
+            offset = subtract(corner, centre)
+            farthest, height = max(farthest, dot(offset, offset)), dot(normal, offset)
             low, high = min(low, height), max(high, height)
     radii[node] = np.sqrt(farthest)
-    slabs[node, 0], slabs[node, 1], slabs[node, 2] = nx, ny, nz
+    store_vec3(slabs, node, normal)
     slabs[node, 3], slabs[node, 4] = low, high
 
 
 @njit(cache=True, nogil=True)
-def _unit(areas: Array, node: int) -> tuple[float, float, float]:
-    x, y, z = areas[node, 0], areas[node, 1], areas[node, 2]
-    norm = np.sqrt(x * x + y * y + z * z)
-    return (x / norm, y / norm, z / norm) if norm > 0.0 else (0.0, 0.0, 0.0)
+def _unit(v: Vec3) -> Vec3:
+    norm = np.sqrt(dot(v, v))
+    return (v[0] / norm, v[1] / norm, v[2] / norm) if norm > 0.0 else (0.0, 0.0, 0.0)
 
 
 @njit(cache=True, nogil=True)
@@ -213,18 +210,16 @@ def _fit_to_children(first: int, second: int, centres: Array, radii: Array, slab
         share = (radii[node] - radii[first]) / distance
     for k in range(3):
         centres[node, k] = centres[first, k] + share * (centres[second, k] - centres[first, k])
-    nx, ny, nz = _unit(areas, node)
+    normal = _unit(load_vec3(areas, node))
     low, high = np.inf, -np.inf
     for child in (first, second):
-        offset = (nx * (centres[child, 0] - centres[node, 0])
-                  + ny * (centres[child, 1] - centres[node, 1])
-                  + nz * (centres[child, 2] - centres[node, 2]))
-        cosine = nx * slabs[child, 0] + ny * slabs[child, 1] + nz * slabs[child, 2]
+        offset = dot(normal, subtract(load_vec3(centres, child), load_vec3(centres, node)))
+        cosine = dot(normal, load_vec3(slabs, child))
         sine = np.sqrt(max(1.0 - cosine * cosine, 0.0)) * radii[child]
         ends = cosine * slabs[child, 3], cosine * slabs[child, 4]
         low = min(low, offset + max(min(ends[0], ends[1]) - sine, -radii[child]))
         high = max(high, offset + min(max(ends[0], ends[1]) + sine, radii[child]))
-    slabs[node, 0], slabs[node, 1], slabs[node, 2] = nx, ny, nz
+    store_vec3(slabs, node, normal)
     slabs[node, 3], slabs[node, 4] = low, high
 
 

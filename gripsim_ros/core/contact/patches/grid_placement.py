@@ -3,10 +3,10 @@
 import numpy as np
 from numba import njit
 
-from ...arrays import Array, BoolArray, IntArray
+from ...arrays import Array, IntArray
 from ...numerics.summation import pairwise_sum
-from ..geometry.oriented_box import OrientedBox
-from .sampling_grid import GridSamples, SamplingGrid, mask_near
+from ...numerics.vec3 import cross, dot, load_vec3, subtract
+from .sampling_grid import SamplingGrid, mask_near
 
 
 #: Number of points of the coarse grid, which only finds where contact is.
@@ -36,26 +36,27 @@ def grid_frame(normal: Array, axes: Array) -> Array:
     (3, 3) float
         u is the indenter's x axis projected, its y axis where x is nearly along N.
     """
-    x, y, z = normal[0], normal[1], normal[2]
-    column = 0
-    way = axes[0, 0] * x + axes[1, 0] * y + axes[2, 0] * z
-    if not abs(way) < 0.9:
-        column = 1
-        way = axes[0, 1] * x + axes[1, 1] * y + axes[2, 1] * z
-    ux, uy, uz = axes[0, column] - x * way, axes[1, column] - y * way, axes[2, column] - z * way
-    norm = np.sqrt(ux * ux + uy * uy + uz * uz)
-    ux, uy, uz = ux / norm, uy / norm, uz / norm
-    return np.array([[ux, uy, uz], [y * uz - z * uy, z * ux - x * uz, x * uy - y * ux], [x, y, z]])
+    n = normal[0], normal[1], normal[2]
+    own = load_vec3(axes.T, 0)
+    if not abs(dot(own, n)) < 0.9:
+        own = load_vec3(axes.T, 1)
+    way = dot(own, n)
+    u = subtract(own, (n[0] * way, n[1] * way, n[2] * way))
+    norm = np.sqrt(dot(u, u))
+    u = u[0] / norm, u[1] / norm, u[2] / norm
+    return np.array((u, cross(n, u), n))
 
 
-def coarse_grid(box: OrientedBox, frame: Array) -> tuple[SamplingGrid, float]:
+@njit(cache=True)
+def coarse_grid(axes: Array, centre: Array, half: Array,
+                frame: Array) -> tuple[SamplingGrid, float]:
     """
     Return the first grid over a region, and the widest gap of interest there.
 
     Parameters
     ----------
-    box : OrientedBox
-        The region, frame object.
+    axes, centre, half : (3, 3) float, (3,) float, (3,) float
+        Of the region, an ``OrientedBox``, frame object [m].
     frame : (3, 3) float
         Rows u, v, N.
 
@@ -65,15 +66,6 @@ def coarse_grid(box: OrientedBox, frame: Array) -> tuple[SamplingGrid, float]:
     float
         Half of the region's diagonal along the frame [m].
     """
-    start, spacing, heights, mask, behind = _cover_box(box.axes, box.centre, box.half_lengths,
-                                                       frame)
-    return SamplingGrid(frame, start, spacing, heights, mask), behind
-
-
-@njit(cache=True)
-def _cover_box(axes: Array, centre: Array, half: Array,
-               frame: Array) -> tuple[Array, float, Array, BoolArray, float]:
-    """Return start, spacing, heights and mask over a box, and half of its extent's diagonal."""
     offsets = np.empty((8, 3))
     for corner in range(8):
         for k in range(3):
@@ -92,19 +84,14 @@ def _cover_box(axes: Array, centre: Array, half: Array,
         start[k] = (lower[k] + upper[k]) / 2.0 - 0.5 * spacing * (counts[k] - 1)
     margin = 1e-6 * (size[2] + spacing)
     heights = np.array([lower[2] - margin, upper[2] + margin])
-    return start, spacing, heights, np.ones(counts, np.bool_), float(np.sqrt(size @ size)) / 2.0
-
-
-def refined_grid(samples: GridSamples, bounds: IntArray) -> SamplingGrid:
-    """Return a finer grid round a few points of another (``ContactSpots.bounds``)."""
-    grid = samples.grid
-    start, spacing, mask = _refine(grid.start, grid.spacing, bounds)
-    return SamplingGrid(grid.frame, start, spacing, grid.heights, mask)
+    return (SamplingGrid(frame, start, spacing, heights, np.ones(counts, np.bool_)),
+            float(np.sqrt(size @ size)) / 2.0)
 
 
 @njit(cache=True)
-def _refine(start: Array, spacing: float, bounds: IntArray) -> tuple[Array, float, BoolArray]:
-    """Return start, spacing and mask of the grid round a few points of another."""
+def refined_grid(frame: Array, start: Array, spacing: float, heights: Array,
+                 bounds: IntArray) -> SamplingGrid:
+    """Return a finer grid round a few points of another (``ContactSpots.bounds``)."""
     low, high = np.empty(2), np.empty(2)
     for k in range(2):
         low[k] = start[k] + (bounds[2 * k] - 1.5) * spacing
@@ -115,19 +102,24 @@ def _refine(start: Array, spacing: float, bounds: IntArray) -> tuple[Array, floa
     begin = np.empty(2)
     for k in range(2):
         begin[k] = (low[k] + high[k]) / 2.0 - 0.5 * finer * (counts[k] - 1)
-    return begin, finer, np.ones(counts, np.bool_)
+    return SamplingGrid(frame, begin, finer, heights, np.ones(counts, np.bool_))
 
 
-def fitted_grid(samples: GridSamples, own: IntArray, axes: Array,
+@njit(cache=True)
+def fitted_grid(points: Array, normals: Array, all_depths: Array, own: IntArray,
+                old_frame: Array, old_spacing: float, axes: Array,
                 node_count: int) -> tuple[SamplingGrid, float]:
     """
     Fit a grid to some overlapping nodes: spacing, centre, margin of a contact radius.
 
     Parameters
     ----------
-    samples : GridSamples
+    points, normals, all_depths : (n, 3) float, (n, 3) float, (n,) float
+        All nodes of another grid, as in ``GridSamples`` [m].
     own : (k,) int
-        The nodes.
+        The nodes to fit to.
+    old_frame, old_spacing : (3, 3) float, float
+        Of the other grid [m].
     axes : (3, 3) float
         The indenter's axes as columns.
     node_count : int
@@ -139,26 +131,10 @@ def fitted_grid(samples: GridSamples, own: IntArray, axes: Array,
     float
         Greatest depth of the nodes [m].
     """
-    old = samples.grid
-    frame, start, spacing, heights, mask, deepest = _fit(
-        samples.points, samples.normals, samples.depths, own, old.frame, old.spacing,
-        old.spacing ** 2, axes, node_count)
-    return SamplingGrid(frame, start, spacing, heights, mask), deepest
-
-
-@njit(cache=True)
-def _fit(points: Array, normals: Array, all_depths: Array, own: IntArray, old_frame: Array,
-         old_spacing: float, cell: float, axes: Array,
-         node_count: int) -> tuple[Array, Array, float, Array, BoolArray, float]:
-    """
-    Return frame, start, spacing, heights and mask for some nodes, and the greatest depth.
-
-    ``cell`` is the area of a cell of the old grid [m^2].
-    """
     depths = all_depths[own]
     total = depths @ normals[own]
     frame = grid_frame(total / np.sqrt(total @ total), axes)
-    area = len(own) * cell / max(old_frame[2] @ frame[2], 0.5)
+    area = len(own) * old_spacing ** 2 / max(old_frame[2] @ frame[2], 0.5)
     local = points[own] @ frame.T
     centre, deepest = np.zeros(2), 0.0
     for i in range(len(own)):
@@ -166,15 +142,13 @@ def _fit(points: Array, normals: Array, all_depths: Array, own: IntArray, old_fr
         centre[1] += depths[i] * local[i, 1]
         deepest = max(deepest, depths[i])
     centre /= pairwise_sum(depths)
-    start, spacing, heights, mask = _cover_nodes(local, centre, area, old_spacing, deepest,
-                                                 node_count)
-    return frame, start, spacing, heights, mask, deepest
+    return _cover_nodes(frame, local, centre, area, old_spacing, deepest, node_count), deepest
 
 
 @njit(cache=True)
-def _cover_nodes(local: Array, centre: Array, area: float, old_spacing: float, deepest: float,
-                 node_count: int) -> tuple[Array, float, Array, BoolArray]:
-    """Return start, spacing, heights and mask of the grid for nodes given in its frame."""
+def _cover_nodes(frame: Array, local: Array, centre: Array, area: float, old_spacing: float,
+                 deepest: float, node_count: int) -> SamplingGrid:
+    """Return the grid of a frame for nodes given in it."""
     radius = np.sqrt(area / (2.0 * np.pi))
     margin = 0.5 * old_spacing + radius
     before, after, size = np.empty(2), np.empty(2), np.empty(2)
@@ -193,4 +167,4 @@ def _cover_nodes(local: Array, centre: Array, area: float, old_spacing: float, d
     reach = largest + deepest
     heights = np.array([local[:, 2].min() - reach, local[:, 2].max() + reach])
     mask = mask_near(local, start, spacing, (counts[0], counts[1]), radius + old_spacing)
-    return start, spacing, heights, mask
+    return SamplingGrid(frame, start, spacing, heights, mask)

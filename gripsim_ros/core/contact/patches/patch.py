@@ -155,7 +155,7 @@ def _sample_side(pair: _Pair, region: Region, start: InitialGuess,
                 if patch is not None and not _is_duplicate(patch, known + patches):
                     patches.append(patch)
             elif level < pair.options.levels:
-                grid = refined_grid(samples, spots.bounds[spot])
+                grid = refined_grid(*samples.grid[:4], spots.bounds[spot])
                 behind = 4.0 * samples.grid.spacing
                 waiting.append((pair.sample(start.side, grid, behind), behind, level + 1))
     return patches
@@ -164,7 +164,8 @@ def _sample_side(pair: _Pair, region: Region, start: InitialGuess,
 def _coarse_samples(pair: _Pair, region: Region, side: int,
                     direction: Array) -> tuple[GridSamples, float]:
     frame = grid_frame(direction, pair.T_object_indenter[:3, :3])
-    grid, behind = coarse_grid(region.box, frame)
+    box = region.box
+    grid, behind = coarse_grid(box.axes, box.centre, box.half_lengths, frame)
     return pair.sample(side, grid, behind), behind
 
 
@@ -185,8 +186,9 @@ def _final_patch(pair: _Pair, side: int, samples: GridSamples, spots: ContactSpo
     own = overlapping_nodes(samples.node, samples.depths, spots.labels, spot)
     others = len(spots.counts) > 1
     for _ in range(3):
-        grid, deepest = fitted_grid(samples, own, pair.T_object_indenter[:3, :3],
-                                    pair.options.node_count)
+        grid, deepest = fitted_grid(
+            samples.points, samples.normals, samples.depths, own, samples.grid.frame,
+            samples.grid.spacing, pair.T_object_indenter[:3, :3], pair.options.node_count)
         samples = pair.sample(side, grid, 2.0 * deepest + 4.0 * grid.spacing)
         own = nodes_deeper_than(samples.node, samples.depths, 0.0)
         if others:

@@ -81,8 +81,7 @@ def _thickness(tree: VpTree, limits: Array, own: IntArray, points: Array, all_de
     centre = (depths @ places) / pairwise_sum(depths)
     middle, nearest = own[0], np.inf
     for i in range(len(own)):
-        x, y, z = places[i, 0] - centre[0], places[i, 1] - centre[1], places[i, 2] - centre[2]
-        squared = x * x + y * y + z * z
+        squared = np.sum((places[i] - centre) ** 2)
         if squared < nearest:
             middle, nearest = own[i], squared
     nudge: float = limits[positions[middle]] / slopes[middle] + 1e-9 * tree.size

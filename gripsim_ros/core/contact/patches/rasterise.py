@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from ...arrays import Array, BoolArray, IntArray
-from ...numerics.vec3 import Vec3
+from ...numerics.vec3 import Vec3, dot, store_vec3
 from ..geometry.curved_surface import CurvedSurface, lift_onto_surface
 from ..geometry.ray_casting import (COVERAGE_TOLERANCE, coverage, doubled, project_triangle,
                                     slab_range, triangles_under)
@@ -136,10 +136,9 @@ def _lift_hits(corners: Array, surface: CurvedSurface, frame: Array, cells: IntA
         weights: Vec3 = (edges[n, 0] / total, edges[n, 1] / total, edges[n, 2] / total)
         _, point, normal = lift_onto_surface(corners, all_normals, limits, position, weights,
                                              direction)
-        slope = -(normal[0] * direction[0] + normal[1] * direction[1] + normal[2] * direction[2])
-        points[found, 0], points[found, 1], points[found, 2] = point
-        normals[found, 0], normals[found, 1] = -normal[0], -normal[1]
-        normals[found, 2] = -normal[2]
+        slope = -dot(normal, direction)
+        store_vec3(points, found, point)
+        store_vec3(normals, found, (-normal[0], -normal[1], -normal[2]))
         cells[found], positions[found] = cell, position
         found += slope >= MIN_SLOPE
     return cells[:found], points[:found], normals[:found], positions[:found]

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from ...arrays import Array, BoolArray, IntArray
+from ...numerics.vec3 import dot, load_vec3
 from ...transforms import inverse
 from ..geometry.closest_point import bounds_in_box, triangles_in_box
 from ..geometry.contact_mesh import ContactMesh
@@ -98,7 +99,7 @@ def _region(tree: VpTree, sides: IntArray, bulge: float, other: VpTree, has_tria
     met, centre, half = _clip(tree, bulge, axes, centre, half)
     if met:
         axes, half = axes @ inverse_rotation.T, half + margin
-        centre = inverse_rotation @ centre + _inverse_origin(rotation, translation)
+        centre = inverse_rotation @ (centre - translation)
         if has_triangles:
             met, centre, half = _clip(other, other_bulge, axes, centre, half)
         axes, centre = axes @ rotation.T, rotation @ centre + translation
@@ -111,16 +112,6 @@ def _region(tree: VpTree, sides: IntArray, bulge: float, other: VpTree, has_tria
     unclear = np.zeros(3)
     starts, directions, clear = _initial_guesses(tree.corners, sides, found, unclear, unclear)
     return met, rows, found, starts, directions, clear
-
-
-@njit(cache=True)
-def _inverse_origin(rotation: Array, translation: Array) -> Array:
-    """Return the origin of an inverse transform."""
-    origin = np.empty(3)
-    for k in range(3):
-        origin[k] = -(rotation[0, k] * translation[0] + rotation[1, k] * translation[1]
-                      + rotation[2, k] * translation[2])
-    return origin
 
 
 @njit(cache=True)
@@ -157,12 +148,11 @@ def _initial_guesses(corners: Array, sides: IntArray, positions: IntArray, outwa
             if not some:
                 break
             found_sides[found] = side
-            for k in range(3):
-                directions[found, k] = direction[k]
+            directions[found], way = direction, (direction[0], direction[1], direction[2])
             found += 1
             remaining = 0
             for i in range(count):
-                left[i] = left[i] and _dot(vectors, i, direction) < MIN_FACING * vectors[i, 3]
+                left[i] = left[i] and dot(load_vec3(vectors, i), way) < MIN_FACING * vectors[i, 3]
                 remaining += left[i]
     return found_sides[:found], directions[:found], clear
 
@@ -182,13 +172,6 @@ def _inward_areas(corners: Array, positions: IntArray) -> Array:
             squared += vectors[i, k] ** 2
         vectors[i, 3] = np.sqrt(squared)
     return vectors
-
-
-@njit(cache=True, inline='always')
-def _dot(vectors: Array, i: int, direction: Array) -> float:
-    along: float = (vectors[i, 0] * direction[0] + vectors[i, 1] * direction[1]
-                    + vectors[i, 2] * direction[2])
-    return along
 
 
 @njit(cache=True)
@@ -218,8 +201,9 @@ def _sum_facing(vectors: Array, chosen: BoolArray, guide: Array, total: Array,
                 guided: bool) -> float:
     """Write the sum of chosen area vectors, of those that face a guide; return their area."""
     x, y, z, area = 0.0, 0.0, 0.0, 0.0
+    way = guide[0], guide[1], guide[2]
     for i in range(len(vectors)):
-        if chosen[i] and (not guided or _dot(vectors, i, guide) > 0.0):
+        if chosen[i] and (not guided or dot(load_vec3(vectors, i), way) > 0.0):
             x, y, z = x + vectors[i, 0], y + vectors[i, 1], z + vectors[i, 2]
             area += vectors[i, 3]
     total[0], total[1], total[2] = x, y, z

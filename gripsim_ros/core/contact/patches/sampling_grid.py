@@ -143,25 +143,14 @@ def _deepest_nodes(cells: IntArray, depths: Array, mask: BoolArray) -> IntArray:
 @njit(cache=True)
 def nodes_deeper_than(node: IntArray, depths: Array, least: float) -> IntArray:
     """Return the nodes that grid points hold and that are deeper than some depth [m]."""
-    found, count = np.empty(node.size, np.int64), 0
-    for i in range(node.shape[0]):
-        for j in range(node.shape[1]):
-            if node[i, j] >= 0 and depths[node[i, j]] > least:
-                found[count] = node[i, j]
-                count += 1
-    return found[:count]
+    held = node.ravel()[node.ravel() >= 0]
+    return held[depths[held] > least]
 
 
 @njit(cache=True)
 def overlapping_nodes(node: IntArray, depths: Array, labels: IntArray, spot: int) -> IntArray:
     """Return the overlapping nodes of one spot, in their own order."""
-    found, count = np.empty(node.size, np.int64), 0
-    for i in range(node.shape[0]):
-        for j in range(node.shape[1]):
-            if labels[i, j] == spot and node[i, j] >= 0 and depths[node[i, j]] > 0.0:
-                found[count] = node[i, j]
-                count += 1
-    return np.sort(found[:count])
+    return np.sort(nodes_deeper_than(np.where(labels == spot, node, -1), depths, 0.0))
 
 
 class ContactSpots(NamedTuple):
@@ -243,31 +232,22 @@ def _label_spots(depth_grid: Array, labels: IntArray, reach: int) -> ContactSpot
             while top > 0:
                 top -= 1
                 i, j = stack[top]
-                overlaps = depth_grid[i, j] > 0.0
-                if overlaps:
+                box, depth = bounds[groups], depth_grid[i, j]
+                if depth > 0.0:
                     counts[groups] += 1
-                if overlaps or (best <= 0.0 and depth_grid[i, j] > best):
-                    _grow_bounds(bounds[groups], i, j, overlaps and best > 0.0)
-                best = max(best, depth_grid[i, j])
-                step = reach if overlaps else 1
-                for a in range(max(i - step, 0), min(i + step + 1, nu)):
-                    for b in range(max(j - step, 0), min(j + step + 1, nv)):
+                    box[0], box[1] = min(box[0], i), max(box[1], i)
+                    box[2], box[3] = min(box[2], j), max(box[3], j)
+                elif depth > best:
+                    best = depth
+                    box[0], box[1], box[2], box[3] = i, i, j, j
+                for a in range(max(i - reach, 0), min(i + reach + 1, nu)):
+                    for b in range(max(j - reach, 0), min(j + reach + 1, nv)):
                         if labels[a, b] == -2:
                             labels[a, b] = groups
                             stack[top, 0], stack[top, 1] = a, b
                             top += 1
             groups += 1
     return ContactSpots(labels, counts[:groups], bounds[:groups])
-
-
-@njit(cache=True)
-def _grow_bounds(bounds: IntArray, i: int, j: int, keep: bool) -> None:
-    """Grow bounds to a point, or start them there."""
-    if not keep:
-        bounds[0], bounds[1], bounds[2], bounds[3] = i, i, j, j
-        return
-    bounds[0], bounds[1] = min(bounds[0], i), max(bounds[1], i)
-    bounds[2], bounds[3] = min(bounds[2], j), max(bounds[3], j)
 
 
 @njit(cache=True)

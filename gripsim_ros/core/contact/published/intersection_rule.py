@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh
+from ...numerics.vec3 import Vec3, cross, dot, load_mat3, load_vec3, subtract
 from ...transforms import apply, inverse
 from ..geometry.closest_point import points_in_box
 from ..geometry.oriented_box import OrientedBox, fit_oriented_box, interaction_region
@@ -148,83 +149,63 @@ def _nearest_fans(points: Array, places: Array, faces: IntArray, starts: IntArra
                   incident: IntArray, candidates: IntArray, direction: Array,
                   one_sided: bool) -> tuple[Array, IntArray, Array]:
     """Return depth, triangle (-1: none) and weights of each point by the paper's rule."""
-    frame = direction_frame(direction)
-    flat = np.empty((len(candidates), 2))
+    rows = load_mat3(direction_frame(direction))
+    flat, motion = np.empty((len(candidates), 2)), (direction[0], direction[1], direction[2])
     for i in range(len(candidates)):
-        for axis in range(2):
-            flat[i, axis] = _along(frame, axis, places, candidates[i])
+        place = load_vec3(places, candidates[i])
+        flat[i, 0], flat[i, 1] = dot(rows[0], place), dot(rows[1], place)
     order, vantages, radii, children, ranges = _build_tree(flat)
     count = len(points)
     depths, triangles = np.empty(count), np.full(count, -1)
     weights, trial = np.empty((count, 3)), np.empty(3)
     stack = np.empty(len(radii) + 1, np.int64)
     for i in range(count):
-        u, v = _along(frame, 0, points, i), _along(frame, 1, points, i)
-        near = candidates[_nearest(flat, order, vantages, radii, children, ranges, u, v,
-                                   one_sided, stack)]
+        point = load_vec3(points, i)
+        near = candidates[_nearest(flat, order, vantages, radii, children, ranges,
+                                   dot(rows[0], point), dot(rows[1], point), one_sided, stack)]
         # The angle between the way to the nearest vertex and the motion must not be obtuse.
-        if _along(frame, 2, places, near) < _along(frame, 2, points, i):
+        if dot(rows[2], load_vec3(places, near)) < dot(rows[2], point):
             continue
         depths[i] = np.inf
         for place in range(starts[near], starts[near + 1]):
             face = incident[place]
-            depth = _line_meets(points, i, direction, places, faces, face, trial)
+            depth = _line_meets(point, motion, places, faces, face, trial)
             if 0.0 < depth < depths[i]:
                 depths[i], triangles[i] = depth, face
                 weights[i] = trial
     return depths, triangles, weights
 
 
-@njit(cache=True, inline='always')
-def _along(frame: Array, axis: int, points: Array, i: int) -> float:
-    along: float = (frame[axis, 0] * points[i, 0] + frame[axis, 1] * points[i, 1]
-                    + frame[axis, 2] * points[i, 2])
-    return along
-
-
 @njit(cache=True)
-def _line_meets(points: Array, i: int, direction: Array, places: Array, faces: IntArray, face: int,
+def _line_meets(start: Vec3, direction: Vec3, places: Array, faces: IntArray, face: int,
                 weights: Array) -> float:
     """
     Return the way along the direction to a triangle, infinite where the line passes it.
 
     Writes the barycentric weights of the hit: by areas, as the paper tests it.
     """
-    i0, i1, i2 = faces[face, 0], faces[face, 1], faces[face, 2]
-    nx, ny, nz = _cross(places, i0, i1, i2)
-    slope = nx * direction[0] + ny * direction[1] + nz * direction[2]
+    first = load_vec3(places, faces[face, 0])
+    normal = _double_area(first, load_vec3(places, faces[face, 1]),
+                          load_vec3(places, faces[face, 2]))
+    slope = dot(normal, direction)
     if slope == 0.0:
         return np.inf
-    way = (nx * (places[i0, 0] - points[i, 0]) + ny * (places[i0, 1] - points[i, 1])
-           + nz * (places[i0, 2] - points[i, 2])) / slope
-    x, y, z = (points[i, 0] + way * direction[0], points[i, 1] + way * direction[1],
-               points[i, 2] + way * direction[2])
-    whole, total = np.sqrt(nx * nx + ny * ny + nz * nz), 0.0
+    way = dot(normal, subtract(first, start)) / slope
+    hit = (start[0] + way * direction[0], start[1] + way * direction[1],
+           start[2] + way * direction[2])
+    whole, total = np.sqrt(dot(normal, normal)), 0.0
     for k in range(3):
-        weights[k] = _area(places, faces[face, (k + 1) % 3], faces[face, (k + 2) % 3],
-                           x, y, z) / whole
+        part = _double_area(hit, load_vec3(places, faces[face, (k + 1) % 3]),
+                            load_vec3(places, faces[face, (k + 2) % 3]))
+        weights[k] = np.sqrt(dot(part, part)) / whole
         total += weights[k]
     return way if total <= 1.0 + AREA_SLACK else np.inf
 
 
 @njit(cache=True, inline='always')
-def _cross(places: Array, i: int, j: int, k: int) -> tuple[float, float, float]:
-    """Return twice the area vector of the triangle of three positions."""
-    ax, ay, az = (places[j, 0] - places[i, 0], places[j, 1] - places[i, 1],
-                  places[j, 2] - places[i, 2])
-    bx, by, bz = (places[k, 0] - places[i, 0], places[k, 1] - places[i, 1],
-                  places[k, 2] - places[i, 2])
-    return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-
-
-@njit(cache=True, inline='always')
-def _area(places: Array, j: int, k: int, x: float, y: float, z: float) -> float:
-    """Return twice the area of the triangle of two positions and a point."""
-    ax, ay, az = places[j, 0] - x, places[j, 1] - y, places[j, 2] - z
-    bx, by, bz = places[k, 0] - x, places[k, 1] - y, places[k, 2] - z
-    u, v, w = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-    area: float = np.sqrt(u * u + v * v + w * w)
-    return area
+def _double_area(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
+    """Return twice the area vector of a triangle."""
+    return cross(subtract(b, a), subtract(c, a))
 
 
 @njit(cache=True)

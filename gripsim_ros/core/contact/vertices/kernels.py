@@ -14,6 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ...arrays import Array, IntArray
+from ...numerics.vec3 import dot, load_mat3, load_vec3, store_vec3
 from ..geometry.culling import (boxes_apart, coordinate_along, frame_row, transformed_frame,
                                 vertices_in_box)
 from ..geometry.flat_tree import END_TRIANGLE, FIRST_TRIANGLE, INNER, OUTER, FlatTree
@@ -65,9 +66,7 @@ def _projected(vertices: Array, places: NDArray[np.int32],
     for k in range(3):
         row, low, high = frame_row(motion, k), np.inf, -np.inf
         for i in range(len(places)):
-            place = places[i]
-            value = coordinate_along(row, vertices[place, 0], vertices[place, 1],
-                                     vertices[place, 2])
+            value = coordinate_along(row, load_vec3(vertices, places[i]))
             points[i, k] = value
             low, high = min(low, value), max(high, value)
         lower[k], upper[k] = low, high
@@ -103,8 +102,7 @@ def _sorted_into_cells(points: Array, lower: Array, upper: Array, places: NDArra
         place = starts[cells[i] + 1]
         starts[cells[i] + 1] = place + 1
         order[place] = places[i]
-        ordered[place, 0], ordered[place, 1] = points[i, 0], points[i, 1]
-        ordered[place, 2] = points[i, 2]
+        store_vec3(ordered, place, load_vec3(points, i))
     limits = u_low, v_low, scale_u, scale_v, lower[2], upper[0] - u_low, upper[1] - v_low
     return _Grid(ordered, order, starts, below, nu, nv, limits)
 
@@ -127,10 +125,10 @@ def _triangles_over(target: FlatTree, frame: Array, grid: _Grid,
     while top > 0:
         top -= 1
         node = stack[top]
-        x, y, z, radius = balls[node, 0], balls[node, 1], balls[node, 2], balls[node, 3]
-        if coordinate_along(axis_w, x, y, z) + radius < w_low - tolerance:
+        centre, radius = load_vec3(balls, node), balls[node, 3]
+        if coordinate_along(axis_w, centre) + radius < w_low - tolerance:
             continue
-        u, v = coordinate_along(axis_u, x, y, z) - u_low, coordinate_along(axis_v, x, y, z) - v_low
+        u, v = coordinate_along(axis_u, centre) - u_low, coordinate_along(axis_v, centre) - v_low
         if u + radius < 0.0 or u - radius > width or v + radius < 0.0 or v - radius > height:
             continue
         u0, u1 = _cell((u - radius) * scale_u, nu), _cell((u + radius) * scale_u, nu) + 1
@@ -166,13 +164,12 @@ def _first_hits(target: FlatTree, candidates: NDArray[np.uint32], frame: Array, 
     distances, positions = np.full(len(points), np.inf), np.empty(len(points), np.uint32)
     edges, outline = np.empty((len(points), 3)), np.empty((3, 3))
     for position in candidates:
-        a, b, c = triangles[position, 0], triangles[position, 1], triangles[position, 2]
-        ax, ay, az = vertices[a, 0], vertices[a, 1], vertices[a, 2]
-        bx, by, bz = vertices[b, 0], vertices[b, 1], vertices[b, 2]
-        cx, cy, cz = vertices[c, 0], vertices[c, 1], vertices[c, 2]
-        au, av = coordinate_along(axis_u, ax, ay, az), coordinate_along(axis_v, ax, ay, az)
-        bu, bv = coordinate_along(axis_u, bx, by, bz), coordinate_along(axis_v, bx, by, bz)
-        cu, cv = coordinate_along(axis_u, cx, cy, cz), coordinate_along(axis_v, cx, cy, cz)
+        a = load_vec3(vertices, triangles[position, 0])
+        b = load_vec3(vertices, triangles[position, 1])
+        c = load_vec3(vertices, triangles[position, 2])
+        au, av = coordinate_along(axis_u, a), coordinate_along(axis_v, a)
+        bu, bv = coordinate_along(axis_u, b), coordinate_along(axis_v, b)
+        cu, cv = coordinate_along(axis_u, c), coordinate_along(axis_v, c)
         low_u, high_u = min(min(au, bu), cu) - u_low, max(max(au, bu), cu) - u_low
         low_v, high_v = min(min(av, bv), cv) - v_low, max(max(av, bv), cv) - v_low
         if high_u < 0.0 or low_u > width or high_v < 0.0 or low_v > height:
@@ -182,8 +179,8 @@ def _first_hits(target: FlatTree, candidates: NDArray[np.uint32], frame: Array, 
         near = below[u1, v1] - below[u0, v1] - below[u1, v0] + below[u0, v0]
         if near == 0:
             continue
-        aw, bw, cw = (coordinate_along(axis_w, ax, ay, az), coordinate_along(axis_w, bx, by, bz),
-                      coordinate_along(axis_w, cx, cy, cz))
+        aw, bw, cw = (coordinate_along(axis_w, a), coordinate_along(axis_w, b),
+                      coordinate_along(axis_w, c))
         double_area = abs((bu - au) * (cv - av) - (bv - av) * (cu - au))
         beside = 1.0 - 0.5 * double_area / max((high_u - low_u) * (high_v - low_v), 1e-300)
         by_column = near * beside > COLUMN_COST * (u1 - u0)
@@ -344,12 +341,11 @@ def mutual_penetration(a: FlatTree, b: FlatTree, T_a_b: Array, direction: Array,
     for i in range(len(points)):
         for k in range(3):
             points[i, k] += depths[i] * direction[k]
-    points, depths = b_in_a[2], b_in_a[1]
+    points, depths, rows = b_in_a[2], b_in_a[1], load_mat3(rotation)
     for i in range(len(points)):
-        x, y, z = points[i, 0], points[i, 1], points[i, 2]
+        point = load_vec3(points, i)
         for k in range(3):
-            points[i, k] = (rotation[k, 0] * x + rotation[k, 1] * y + rotation[k, 2] * z
-                            + origin[k] + depths[i] * backward[k])
+            points[i, k] = dot(rows[k], point) + origin[k] + depths[i] * backward[k]
     return a_in_b, b_in_a
 
 

@@ -353,7 +353,7 @@ def test_rows_of_a_turned_frame_map_as_the_frame_after_the_motion(seed):
     frame, turn, origin, p = rotation(rng), rotation(rng), rng.normal(size=3), rng.normal(size=3)
     motion = transformed_frame(frame, turn, origin)
     for k in range(3):
-        assert_allclose(coordinate_along(frame_row(motion, k), *p),
+        assert_allclose(coordinate_along(frame_row(motion, k), tuple(p)),
                         (frame @ (turn @ p + origin))[k], rtol=0.0, atol=ATOL_ROUNDOFF)
-        assert_allclose(coordinate_along(frame_row(frame, k), *p), (frame @ p)[k], rtol=0.0,
+        assert_allclose(coordinate_along(frame_row(frame, k), tuple(p)), (frame @ p)[k], rtol=0.0,
                         atol=ATOL_ROUNDOFF)

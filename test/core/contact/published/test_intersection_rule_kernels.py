@@ -131,9 +131,9 @@ def test_a_line_meets_a_triangle_where_its_weights_say(seed):
     shares = rng.dirichlet(np.ones(3))
     for outside in (0.0, 0.3):
         shares = shares + outside * np.array([1.0, -2.0, 1.0]) * (1.0 + shares[1])
-        points = np.array([[9.0, 9, 9], shares @ corners - 0.7 * direction])
+        point = shares @ corners - 0.7 * direction
         weights = np.empty(3)
-        way = _line_meets(points, 1, direction, places, faces, 1, weights)
+        way = _line_meets(tuple(point), tuple(direction), places, faces, 1, weights)
         if shares.min() < 0.0:
             assert way == np.inf
             continue
@@ -143,17 +143,16 @@ def test_a_line_meets_a_triangle_where_its_weights_say(seed):
 
 def test_a_line_in_the_plane_of_a_triangle_does_not_meet_it():
     places = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
-    assert _line_meets(np.array([[0.2, 0.2, 0.0]]), 0, np.array([1.0, 0.0, 0.0]), places,
-                       np.array([[0, 1, 2]]), 0, np.empty(3)) == np.inf
+    assert _line_meets((0.2, 0.2, 0.0), (1.0, 0.0, 0.0), places, np.array([[0, 1, 2]]), 0,
+                       np.empty(3)) == np.inf
 
 
 @pytest.mark.parametrize('share, met', [(0.9, True), (1.1, False)])
 def test_a_triangle_is_met_a_little_beyond_its_edge(share, met):
     places = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
     # Beyond an edge the areas exceed the triangle's by twice the weight that is below 0.
-    point = np.array([[0.3, -0.5 * share * AREA_SLACK, -1.0]])
-    way = _line_meets(point, 0, np.array([0.0, 0.0, 1.0]), places, np.array([[0, 1, 2]]), 0,
-                      np.empty(3))
+    point = (0.3, -0.5 * share * AREA_SLACK, -1.0)
+    way = _line_meets(point, (0.0, 0.0, 1.0), places, np.array([[0, 1, 2]]), 0, np.empty(3))
     assert way == (1.0 if met else np.inf)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from ....arrays import Array, IntArray
+from ....numerics.vec3 import cross, dot, load_vec3, store_vec3, subtract
 from .decomposition import ConvexPart
 from .gjk_simplex import APART, barycentric_weights, minkowski_support, nearest_simplex
 
@@ -297,16 +298,13 @@ def _add_face(points: Array, faces: IntArray, planes: Array, used: int, i: int, 
               k: int) -> int:
     """Add a face and its plane, its normal 0 where it has no area; return the next place."""
     faces[used, 0], faces[used, 1], faces[used, 2] = i, j, k
-    ax, ay, az = (points[j, 0] - points[i, 0], points[j, 1] - points[i, 1],
-                  points[j, 2] - points[i, 2])
-    bx, by, bz = (points[k, 0] - points[i, 0], points[k, 1] - points[i, 1],
-                  points[k, 2] - points[i, 2])
-    x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-    norm = np.sqrt(x * x + y * y + z * z)
-    flat = norm <= 1e-14 * (ax * ax + ay * ay + az * az + bx * bx + by * by + bz * bz)
-    scale = 0.0 if flat else 1.0 / norm
-    planes[used, 0], planes[used, 1], planes[used, 2] = scale * x, scale * y, scale * z
-    planes[used, 3] = scale * (x * points[i, 0] + y * points[i, 1] + z * points[i, 2])
+    corner = load_vec3(points, i)
+    a, b = subtract(load_vec3(points, j), corner), subtract(load_vec3(points, k), corner)
+    normal = cross(a, b)
+    norm = np.sqrt(dot(normal, normal))
+    scale = 0.0 if norm <= 1e-14 * (dot(a, a) + dot(b, b)) else 1.0 / norm
+    store_vec3(planes, used, (scale * normal[0], scale * normal[1], scale * normal[2]))
+    planes[used, 3] = scale * dot(normal, corner)
     return used + 1
 
 
@@ -330,12 +328,9 @@ def _expand_polytope(points: Array, corner: int, faces: IntArray, planes: Array,
 
     Faces in its plane go too: joined to it they would be slivers.
     """
-    x, y, z = points[corner, 0], points[corner, 1], points[corner, 2]
-    count, kept = 0, 0
+    count, kept, point = 0, 0, load_vec3(points, corner)
     for face in range(used):
-        height = (planes[face, 0] * x + planes[face, 1] * y + planes[face, 2] * z
-                  - planes[face, 3])
-        if height < -tolerance:
+        if dot(load_vec3(planes, face), point) - planes[face, 3] < -tolerance:
             faces[kept], planes[kept] = faces[face], planes[face]
             kept += 1
             continue
