@@ -8,7 +8,7 @@ The edge function of an edge has the same magnitude from either of its triangles
 nothing slips through between neighbours.
 """
 
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -18,7 +18,6 @@ from ...arrays import Array, BoolArray, IntArray
 from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3, load_mat3_at
 from .vp_tree import STACK_SIZE, VpTree
 
-AnyArray = TypeVar('AnyArray', bound=NDArray[Any])
 
 #: Sides of a facet as a ray along the direction meets it.
 EXIT, ENTRY, NO_HIT = 1, -1, 0
@@ -145,10 +144,9 @@ def _append_subtree(children: IntArray, ranges: IntArray, stack: IntArray, base:
 
 
 @njit(cache=True)
-def doubled(values: AnyArray) -> AnyArray:
+def doubled(values: NDArray[Any]) -> NDArray[Any]:
     """Return an array of twice the length, the first half kept."""
-    grown: AnyArray = np.concatenate((values, np.empty_like(values)))
-    return grown
+    return np.concatenate((values, np.empty_like(values)))
 
 
 @njit(cache=True, inline='always')

@@ -87,14 +87,14 @@ def build_vp_tree(vertices: Array, faces: IntArray) -> VpTree:
         raise ShapeError(f'a tree needs triangles (f, 3) with f > 0, got {np.shape(faces)}')
     if not np.isfinite(corners).all():
         raise ShapeError('a tree needs finite vertices')
-    order, children, ranges = _split_nodes(corners.mean(axis=1))
-    return _fitted_tree(corners[order], order, children, ranges, True)
+    order, children, ranges, bounds = _build(corners)
+    return _grown_tree(corners[order], order, children, ranges, bounds)
 
 
-def _fitted_tree(corners: Array, order: IntArray, children: IntArray, ranges: IntArray,
-                 tight: bool) -> VpTree:
-    """Return the tree with balls and slabs round its nodes, grown for rounding."""
-    centres, radii, slabs = _fit_nodes(corners, children, ranges, tight)
+def _grown_tree(corners: Array, order: IntArray, children: IntArray, ranges: IntArray,
+                bounds: tuple[Array, Array, Array]) -> VpTree:
+    """Return the tree with centres, radii and slabs of its nodes, grown for rounding."""
+    centres, radii, slabs = bounds
     size = 2.0 * float(radii[0])
     radii *= 1.0 + INFLATION
     radii += INFLATION * size
@@ -138,20 +138,20 @@ def refit_vp_tree(tree: VpTree, vertices: Array, faces: IntArray) -> VpTree:
     if not np.isfinite(vertices).all():
         raise ShapeError('a tree needs finite vertices')
     corners = np.take(vertices, faces[tree.faces], axis=0)
-    return _fitted_tree(corners, tree.faces, tree.children, tree.ranges, False)
+    return _grown_tree(corners, tree.faces, tree.children, tree.ranges,
+                       _refit(corners, tree.children, tree.ranges))
 
 
 @njit(cache=True, nogil=True)
-def _fit_nodes(corners: Array, children: IntArray, ranges: IntArray,
-               tight: bool) -> tuple[Array, Array, Array]:
-    """Return centres, radii and slabs, leaves first; ``tight``: all by their triangles."""
+def _refit(corners: Array, children: IntArray, ranges: IntArray) -> tuple[Array, Array, Array]:
+    """Return centres, radii and slabs, leaves first."""
     nodes = len(children)
     centres, radii, slabs = np.empty((nodes, 3)), np.empty(nodes), np.empty((nodes, 5))
     areas = np.zeros((nodes, 3))
     for node in range(nodes - 1, -1, -1):
         start, end = ranges[node]
-        if tight or node == 0 or children[node, 0] < 0 or end - start <= DIRECT_SIZE:
-            _fit_directly(corners[start:end], tight, centres, radii, slabs, areas, node)
+        if node == 0 or children[node, 0] < 0 or end - start <= DIRECT_SIZE:
+            _fit_directly(corners[start:end], False, centres, radii, slabs, areas, node)
         else:
             _fit_to_children(children[node, 0], children[node, 1], centres, radii, slabs,
                              areas, node)
@@ -224,9 +224,16 @@ def _fit_to_children(first: int, second: int, centres: Array, radii: Array, slab
 
 
 @njit(cache=True, nogil=True)
-def _split_nodes(middles: Array) -> tuple[IntArray, IntArray, IntArray]:
-    """Return order of the triangles, children and ranges; subtrees and siblings lie together."""
+def _build(corners: Array) -> tuple[IntArray, IntArray, IntArray, tuple[Array, Array, Array]]:
+    """
+    Return order of the triangles, children and ranges, and centres, radii and slabs.
+
+    Subtrees lie together, and so do the two children of a node.
+    """
+    middles: Array = (corners[:, 0] + corners[:, 1] + corners[:, 2]) / 3.0
     count, capacity = len(middles), 2 * len(middles) + 1
+    centres, radii, slabs = np.empty((capacity, 3)), np.empty(capacity), np.empty((capacity, 5))
+    areas = np.empty((capacity, 3))
     order, stack = np.arange(count), np.zeros(STACK_SIZE, np.int64)
     children, ranges = np.full((capacity, 2), -1), np.empty((capacity, 2), np.int64)
     ranges[0, 0], ranges[0, 1] = 0, count
@@ -235,6 +242,7 @@ def _split_nodes(middles: Array) -> tuple[IntArray, IntArray, IntArray]:
         top -= 1
         node = stack[top]
         start, end = ranges[node]
+        _fit_directly(corners[order[start:end]], True, centres, radii, slabs, areas, node)
         if end - start <= LEAF_SIZE:
             continue
         _split(middles, order[start:end])
@@ -246,7 +254,8 @@ def _split_nodes(middles: Array) -> tuple[IntArray, IntArray, IntArray]:
             ranges[child, 1] = half if side == 0 else end
         nodes += 2
         top += 2
-    return order, children[:nodes].copy(), ranges[:nodes].copy()
+    return (order, children[:nodes].copy(), ranges[:nodes].copy(),
+            (centres[:nodes].copy(), radii[:nodes].copy(), slabs[:nodes].copy()))
 
 
 @njit(cache=True)

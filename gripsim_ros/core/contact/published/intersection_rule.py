@@ -152,8 +152,8 @@ def _nearest_fans(points: Array, places: Array, faces: IntArray, starts: IntArra
     rows = load_mat3(direction_frame(direction))
     flat, motion = np.empty((len(candidates), 2)), (direction[0], direction[1], direction[2])
     for i in range(len(candidates)):
-        place = load_vec3(places, candidates[i])
-        flat[i, 0], flat[i, 1] = dot(rows[0], place), dot(rows[1], place)
+        vertex = load_vec3(places, candidates[i])
+        flat[i, 0], flat[i, 1] = dot(rows[0], vertex), dot(rows[1], vertex)
     order, vantages, radii, children, ranges = _build_tree(flat)
     count = len(points)
     depths, triangles = np.empty(count), np.full(count, -1)
