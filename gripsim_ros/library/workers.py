@@ -19,7 +19,7 @@ from ..core.batches import ConfigurationBatch, GraspStateBatch
 from ..core.pipeline import Pipeline, Watch, group_size, run
 from ..core.planning import AskAndTell, GraspPlanner, Progress
 from ..core.planning.closing.batching import run_closings
-from ..core.planning.closing.closing import ClosingKnowledge
+from ..core.planning.closing.knowledge import ClosingKnowledge
 from ..core.planning.closing.limits import ScoreThreshold
 from ..core.planning.task import check_counts
 

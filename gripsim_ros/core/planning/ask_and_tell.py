@@ -6,7 +6,8 @@ from typing import Protocol
 from ..batches import ConfigurationBatch, GraspStateBatch
 from ..errors import TaskError
 from .closing.batching import Conditions
-from .closing.closing import Closing, ClosingKnowledge
+from .closing.closing import Closing
+from .closing.knowledge import ClosingKnowledge
 from .closing.grasp_state import GraspState, extract_state
 from .progress import Ask, Progress
 from .rejections import EVALUATION_FAILED

@@ -2,7 +2,8 @@
 
 from ..batches import ConfigurationBatch
 from .closing.batching import Conditions, next_closings
-from .closing.closing import Closing, ClosingKnowledge
+from .closing.closing import Closing
+from .closing.knowledge import ClosingKnowledge
 from .closing.grasp_state import GraspState
 from .options import PlannerOptions
 from .planar_closing.queue import ClosingQueue

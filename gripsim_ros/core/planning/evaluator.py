@@ -12,7 +12,8 @@ from ..hand import HandModel
 from ..transforms import checked_rigid
 from .ask_and_tell import AskAndTell
 from .closing.batching import Conditions
-from .closing.closing import DIRECTION_STEP, HeldGrasp, Question
+from .closing.closing import DIRECTION_STEP, Question
+from .closing.knowledge import HeldGrasp
 from .closing.grasp_state import GraspState
 from .hypotheses.generate import Hypothesis
 from .hypotheses.regions import within_region

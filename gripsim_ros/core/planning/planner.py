@@ -7,7 +7,8 @@ from ..bodies import GraspObject
 from ..hand import HandModel
 from .ask_and_tell import AskAndTell
 from .closing.batching import Conditions
-from .closing.closing import Closing, ClosingKnowledge
+from .closing.closing import Closing
+from .closing.knowledge import ClosingKnowledge
 from .closing.grasp_state import GraspState
 from .closing.limits import ScoreThreshold, closing_limits
 from .closings import Closings

@@ -18,7 +18,8 @@ from scipy.spatial.transform import Rotation
 from ..batches import DETAIL_FORCES, DETAIL_SURFACE, ConfigurationBatch
 from ..transforms import apply, inverse, rotate
 from .closing.batching import Conditions, next_closings
-from .closing.closing import HeldGrasp, Question
+from .closing.closing import Question
+from .closing.knowledge import HeldGrasp
 from .closing.grasp_state import GraspState
 from .options import PlannerOptions
 from .ranked_grasp import RankedGrasp

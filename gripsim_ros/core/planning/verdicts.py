@@ -3,7 +3,8 @@
 from collections import Counter
 
 from ..hand import HandModel
-from .closing.closing import Closing, HeldGrasp
+from .closing.closing import Closing
+from .closing.knowledge import HeldGrasp
 from .diagnosis.nearest_miss import NearestMisses
 from .options import PlannerOptions
 from .ranking.assemble import StableGrasps, make_grasp

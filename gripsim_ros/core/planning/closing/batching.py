@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from ...batches import DETAIL_CLEARANCE, DETAIL_FORCES, ConfigurationBatch, GraspStateBatch
 from ..options import PlannerOptions
 from ..task import Task
-from .closing import Closing, ClosingKnowledge, Question
+from .closing import Closing, Question
+from .knowledge import ClosingKnowledge
 from .grasp_state import GraspState, extract_state
 
 Array = NDArray[np.float64]

@@ -9,7 +9,8 @@ from ...batches import ConfigurationBatch
 from ...errors import TaskError
 from ...transforms import inverse
 from ..closing.batching import Conditions
-from ..closing.closing import Closing, HeldGrasp
+from ..closing.closing import Closing
+from ..closing.knowledge import HeldGrasp
 from ..closing.grasp_state import GraspState
 from ..ranked_grasp import NOWHERE, ManipulationResult, RankedGrasp
 from ..rejections import CANNOT_MOVE

@@ -11,7 +11,7 @@ from ... import batches
 from ...fields import declared, short_name
 from ...hand import HandModel
 from ...transforms import cross, transform
-from ..closing.closing import HeldGrasp
+from ..closing.knowledge import HeldGrasp
 from ..closing.grasp_state import GraspState
 from ..hypotheses.generate import Hypothesis
 from ..options import PlannerOptions

@@ -86,7 +86,9 @@ def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: Gr
         Its minimal forces act on the object.
     """
     torque_map = joint_torque_map(hand, joints, T_object_palm, state.links, state.points)
-    return torque_map @ np.hstack([state.minimal_forces, state.minimal_torques]).ravel()
+    efforts: Array = (
+        torque_map @ np.hstack([state.minimal_forces, state.minimal_torques]).ravel())
+    return efforts
 
 
 def unbalance_and_spread(state: GraspState, reference: ScoreReference) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task
 from gripsim_ros.core.planning.closing.batching import Conditions
-from gripsim_ros.core.planning.closing.closing import HeldGrasp
+from gripsim_ros.core.planning.closing.knowledge import HeldGrasp
 from gripsim_ros.core.planning.closing.grasp_state import GraspState
 from gripsim_ros.core.planning.hypotheses.primitives import primitive_points
 from gripsim_ros.core.planning.manipulation.kinematics import (
