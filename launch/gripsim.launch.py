@@ -4,7 +4,11 @@ import os
 from pathlib import Path
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, SetEnvironmentVariable
+from launch.actions import (
+    DeclareLaunchArgument, EmitEvent, OpaqueFunction, RegisterEventHandler,
+    SetEnvironmentVariable)
+from launch.event_handlers import OnProcessExit
+from launch.events import Shutdown
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
@@ -14,6 +18,8 @@ NODES = ('forward_kinematics', 'contact_detection', 'deformation', 'grasp_planne
 HAND_NODES = {'none': (), 'sim': ('sdh_simulator', 'grasp_executor'),
               'real': ('sdh_driver', 'grasp_executor')}
 RESPAWN_DELAY = 1.0
+#: Exit code of a node with a bad parameter, hand or file.
+MISCONFIGURED = 2
 PROFILE = 'FASTRTPS_DEFAULT_PROFILES_FILE'
 PROFILE_MEMORY = 'RMW_FASTRTPS_USE_QOS_FROM_XML'
 
@@ -52,12 +58,22 @@ def start_nodes(context):
         ros_arguments=['--enclave', f'{enclaves}/{name}'] if enclaves else None,
         respawn=LaunchConfiguration('respawn').perform(context) == 'true',
         respawn_delay=RESPAWN_DELAY, output='screen') for name in names]
+    actions += [RegisterEventHandler(OnProcessExit(
+        target_action=node, on_exit=end_if_misconfigured)) for node in actions]
     if use_rviz:
         view = 'gripsim.rviz' if hardware == 'none' else 'gripsim_live.rviz'
         actions.append(Node(package='rviz2', executable='rviz2', namespace=namespace,
                             arguments=['-d', str(SHARE / 'config' / view)],
                             parameters=[{'use_sim_time': use_sim_time}], output='screen'))
     return actions
+
+
+def end_if_misconfigured(event, context):
+    """End everything where a node cannot start as it is configured: so it would each time."""
+    if event.returncode == MISCONFIGURED:
+        return [EmitEvent(event=Shutdown(reason=f'{event.process_name} cannot start as it is '
+                                                'configured, its line says why'))]
+    return None
 
 
 def generate_launch_description():

@@ -35,6 +35,8 @@ ASK_AGAIN = 1.0
 #: Seconds until a node that ended is started again, as launch does, and how often at most within
 #: how many seconds.
 RESPAWN_DELAY, MOST_RESPAWNS, RESPAWN_WINDOW = 1.0, 3, 60.0
+#: Exit code of a node that cannot start as it is configured; started again it would end again.
+MISCONFIGURED = 2
 #: prctl(2): the signal that a process gets when its parent dies.
 PR_SET_PDEATHSIG = 1
 
@@ -155,7 +157,8 @@ class Suite:
         Raises
         ------
         SuiteError
-            A node ended more than ``MOST_RESPAWNS`` times within ``RESPAWN_WINDOW``.
+            A node ended more than ``MOST_RESPAWNS`` times within ``RESPAWN_WINDOW``, or because
+            it cannot start as it is configured; its own line says why.
         """
         now, told = time.monotonic(), []
         for name, process in list(self.processes.items()):
@@ -173,6 +176,8 @@ class Suite:
 
     def _count_end(self, name: str, code: int, now: float) -> None:
         """Raise ``SuiteError`` if a node has ended too often of late."""
+        if code == MISCONFIGURED:
+            raise SuiteError(f'{name} ended with exit code {code}: it cannot start as configured')
         ends = [end for end in self._ends.get(name, []) if now - end < RESPAWN_WINDOW] + [now]
         self._ends[name] = ends
         if len(ends) > MOST_RESPAWNS:

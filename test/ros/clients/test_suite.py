@@ -54,6 +54,17 @@ def test_a_node_that_ends_again_and_again_ends_the_suite(suite, monkeypatch):
     assert len(told) == suite_module.MOST_RESPAWNS
 
 
+def test_a_node_that_cannot_start_as_configured_is_not_started_again(suite, monkeypatch):
+    monkeypatch.setattr(Suite, '_command', lambda self, name: [
+        sys.executable, '-c', f'raise SystemExit({suite_module.MISCONFIGURED})'])
+    suite.stop(['deformation'])
+    suite.start(['deformation'])
+    suite.processes['deformation'].wait()
+    with pytest.raises(SuiteError, match='^deformation ended with exit code 2: it cannot start '
+                                         'as configured$'):
+        suite.revive()
+
+
 def test_a_node_that_dies_now_and_then_is_always_started_again(suite, monkeypatch):
     monkeypatch.setattr(suite_module, 'RESPAWN_WINDOW', 0.01)
     for _ in range(suite_module.MOST_RESPAWNS + 1):
@@ -83,6 +94,7 @@ def test_the_command_keeps_the_nodes_up_and_says_so(suite, monkeypatch, capsys):
     assert said[-1] == 'stopping'
 
 
-def test_the_delay_is_that_of_the_launch_file():
+def test_delay_and_exit_code_are_those_of_the_launch_file():
     text = (ROOT / 'launch' / 'gripsim.launch.py').read_text()
-    assert f'\nRESPAWN_DELAY = {suite_module.RESPAWN_DELAY}\n' in text
+    for name in ('RESPAWN_DELAY', 'MISCONFIGURED'):
+        assert f'\n{name} = {getattr(suite_module, name)}\n' in text

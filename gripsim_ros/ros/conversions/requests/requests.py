@@ -26,6 +26,13 @@ MeshArrays = tuple[Array, NDArray[np.int64]]
 
 #: Standard gravity where a request leaves it 0 [m/s^2].
 STANDARD_GRAVITY = 9.81
+#: Most of each in a request: gravity directions, wrenches, primitives, grasps. Every question
+#: carries them, and every answer is judged under all of them.
+MOST_ROWS = 1000
+#: Most load cases: each gravity direction is met with each wrench.
+MOST_LOAD_CASES = 30_000
+#: Longest label of an object [characters].
+LONGEST_LABEL = 256
 #: Bytes of a triangle in a binary STL file.
 STL_BYTES = 50
 
@@ -81,6 +88,7 @@ class RequestReader:
         GripsimError
             Anything in it is out of its range; the message says what is allowed.
         """
+        _check_sizes(msg)
         T_frame_object = _named('object_pose', lambda: pose_from_msg(msg.object_pose))
         T_object_frame = inverse(T_frame_object)
         planning_time(msg)
@@ -148,6 +156,25 @@ class RequestReader:
             return known
         material = material_from_msg(msg.material, self.materials)
         return GraspObject(known.mesh, material, known.label, known.seen)
+
+
+def _check_sizes(msg) -> None:
+    """Refuse what is too long to travel with every question, before it is read; TaskError."""
+    if len(msg.object_id) > LONGEST_LABEL:
+        raise TaskError(f'object_id must have at most {LONGEST_LABEL} characters, got '
+                        f'{len(msg.object_id)}')
+    task = msg.task
+    counts = {'task.gravity_directions': task.gravity_directions,
+              'task.external_wrenches': task.external_wrenches, 'task.keep_out': task.keep_out,
+              'task.contact_region': task.contact_region,
+              'obstacles': getattr(msg, 'obstacles', ()), 'grasps': getattr(msg, 'grasps', ())}
+    for name, rows in counts.items():
+        if len(rows) > MOST_ROWS:
+            raise TaskError(f'{name} must hold at most {MOST_ROWS}, got {len(rows)}')
+    cases = max(1, len(task.gravity_directions)) * max(1, len(task.external_wrenches))
+    if cases > MOST_LOAD_CASES:
+        raise TaskError(f'gravity directions times external wrenches must be at most '
+                        f'{MOST_LOAD_CASES} load cases, got {cases}')
 
 
 def take_mesh(msg) -> MeshArrays:

@@ -15,6 +15,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from numba.core.event import RecordingListener, install_listener
 from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import Executor, ExternalShutdownException, MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -27,7 +28,7 @@ from .health import Traffic
 from .interrupts import Interrupts, is_node_process
 from .kernels import count_kernels
 from .memory import manage_memory
-from .parameters import NodeParameter, ParameterError, declare
+from .parameters import NodeParameter, ParameterError, declare, unknown_parameters
 from .ring_reader import RingReader
 
 #: Seconds between two diagnostics of a node.
@@ -101,7 +102,10 @@ class SuiteNode(LifecycleNode):
         """Declare the parameters and load the hand."""
         self._traffic = Traffic(DIAGNOSTICS_PERIOD)
         super().__init__(name, **kwargs)
-        self.values = declare(self, name, (*COMMON_PARAMETERS, *parameters))
+        declared = (*COMMON_PARAMETERS, *parameters)
+        self.values = declare(self, name, declared)
+        for line in unknown_parameters(self._parameter_overrides, declared):
+            self.get_logger().warning(line)
         self.hand = self._load_hand()
         self.thread_count = DEFAULT_THREADS
         self.active = False
@@ -340,6 +344,8 @@ def spin(executor: Executor, node: SuiteNode) -> None:
             executor.spin()
         except ExternalShutdownException:
             return
+        except InvalidHandle:       # something was destroyed while it was waited for
+            continue
         except Exception as error:
             node.on_fault(error, traceback.format_exc())
             time.sleep(ERROR_PAUSE)

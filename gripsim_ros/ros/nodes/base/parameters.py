@@ -1,7 +1,8 @@
 """Node parameters: descriptors and ranges here, default values in ``config/params.yaml``."""
 
+import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,6 +15,10 @@ from rclpy.node import Node
 from ....core.errors import GripsimError
 from ....core.transforms import from_pose
 from ....library.resources import share_directory
+
+
+#: Parameters that rclpy itself takes.
+ROS_PARAMETERS = ('use_sim_time', 'start_type_description_service', 'qos_overrides')
 
 
 class ParameterError(GripsimError):
@@ -96,6 +101,18 @@ def declare(node: Node, name: str, parameters: Sequence[NodeParameter]) -> dict[
         node.declare_parameter(parameter.name, values[parameter.name],
                                parameter.descriptor(), ignore_override=True)
     return values
+
+
+def unknown_parameters(names: Iterable[str], declared: Sequence[NodeParameter]) -> list[str]:
+    """Return a line for each name that was set and is none of a node's, with the nearest."""
+    known = [parameter.name for parameter in declared]
+    lines = []
+    for name in names:
+        if name not in known and name.split('.')[0] not in ROS_PARAMETERS:
+            nearest = difflib.get_close_matches(name, known, 1)
+            meant = f': did you mean {nearest[0]}?' if nearest else ''
+            lines.append(f'there is no parameter {name!r}, it is ignored{meant}')
+    return lines
 
 
 def pose_value(name: str, text: str) -> np.ndarray:

@@ -7,6 +7,7 @@ answers. Times are of the steady clock.
 
 import queue
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterable
 from weakref import WeakKeyDictionary
@@ -47,6 +48,8 @@ class Dispatcher:
         Returns the names of stages that the graph does not show.
     clock : callable
         The steady clock [s].
+    on_fault : callable
+        ``on_fault(error, traceback)`` is told of what went wrong inside a planner.
     on_misfit : callable
         ``on_misfit(text)`` is told of answers that were dropped because they are none to the
         question.
@@ -56,10 +59,12 @@ class Dispatcher:
                  send_object: Callable[[object], None],
                  absent_stages: Callable[[], Iterable[str]],
                  clock: Callable[[], float] = time.monotonic,
-                 on_misfit: Callable[[str], None] = lambda text: None) -> None:
+                 on_misfit: Callable[[str], None] = lambda text: None,
+                 on_fault: Callable[[Exception, str], None] = lambda error, text: None) -> None:
         """Start without sessions."""
         self._settings, self._send, self._send_object = settings, send, send_object
-        self._absent_stages, self._clock, self._on_misfit = absent_stages, clock, on_misfit
+        self._absent_stages, self._clock = absent_stages, clock
+        self._on_misfit, self._on_fault = on_misfit, on_fault
         self._events: queue.SimpleQueue = queue.SimpleQueue()
         self._sessions: deque[Session] = deque()
         self._out: dict[tuple[str, int], Outstanding] = {}
@@ -242,6 +247,7 @@ class Dispatcher:
         try:
             return call()
         except Exception as error:
+            self._on_fault(error, traceback.format_exc())
             text = ' '.join(str(error).split())
             if not isinstance(error, GripsimError):
                 text = f'{type(error).__name__}: {text}'

@@ -99,7 +99,8 @@ class GraspPlannerNode(SuiteNode):
         self._told_laps = (0, time.monotonic())
         self.dispatcher = Dispatcher(
             RingSettings(values['credits'], values['answer_timeout'], values['max_attempts']),
-            self._send, self._send_object, self._absent_stages, on_misfit=self._on_misfit)
+            self._send, self._send_object, self._absent_stages, on_misfit=self._on_misfit,
+            on_fault=self.on_fault)
         self.arm_choice = ArmChoice(self, values['arm_service'])
         self.stored_plans = StoredPlans(self, values['grasp_database'])
         self.shown = PlanShown(self)

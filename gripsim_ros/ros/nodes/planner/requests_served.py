@@ -171,7 +171,8 @@ class RequestServer:
         if goal_handle is not None:
             plan.session.on_progress = self._feedback(goal_handle, plan)
         self._run(plan, prepare, goal_handle)
-        self._set_status(response, plan.session)
+        found = plan.session.planner is not None and bool(plan.session.planner.ranked())
+        self._set_status(response, plan.session, found)
         response.planning_time = time.monotonic() - begin
         if plan.session.planner is not None:
             self._fill_plan(response, plan)
@@ -193,9 +194,9 @@ class RequestServer:
                                   grasps)
 
         self._run(plan, prepare, None)
-        self._set_status(response, plan.session)
-        if plan.session.planner is not None:
-            judged = plan.session.planner.ranked()
+        judged = plan.session.planner.ranked() if plan.session.planner is not None else []
+        self._set_status(response, plan.session, bool(judged))
+        if judged:
             response.grasps = [grasp_to_msg(grasp, plan.frame) for grasp in judged]
             response.reasons = [grasp.reason for grasp in judged]
 
@@ -325,7 +326,8 @@ class RequestServer:
         response.mass, response.centre_of_mass = float(properties.mass), point_to_msg(centre)
         progress = planner.progress
         response.evaluated, response.total = progress.evaluated, progress.total
-        miss, response.hint = planner.nearest_miss, planner.hint
+        miss = planner.nearest_miss
+        response.hint = '' if response.status == Status.INTERNAL else planner.hint
         response.has_nearest_miss = miss is not None
         if miss is not None:
             response.nearest_miss = miss_to_msg(miss, request.T_frame_object)
@@ -333,8 +335,7 @@ class RequestServer:
             response.message = response.hint
         self._node.show(grasps, request)
 
-    def _set_status(self, response, session: Session) -> None:
-        found = session.planner is not None and bool(session.planner.ranked())
+    def _set_status(self, response, session: Session, found: bool) -> None:
         done = Status.SUCCEEDED if found else Status.NO_GRASP
         response.status = _STATUS.get(session.outcome, done)
         response.message = session.message if session.outcome in (

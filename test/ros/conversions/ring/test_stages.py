@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
-from geometry_msgs.msg import Point, Pose, Quaternion, Vector3  # noqa: E402
+from geometry_msgs.msg import Point, Pose, Quaternion, Vector3, Wrench  # noqa: E402
 from gripsim_interfaces.msg import ContactPatch  # noqa: E402
 from gripsim_interfaces.msg import GraspObject as GraspObjectMsg  # noqa: E402
 from gripsim_interfaces.msg import Material as MaterialMsg  # noqa: E402
@@ -351,6 +351,11 @@ def in_frame(rows, T_frame_object):
     ({'task': TaskMsg(gravity_directions=[Vector3()])}, 'zero length'),
     ({'task': TaskMsg(approach_direction=Vector3(x=1.0), approach_half_angle=0.0)},
      'approach_half_angle'),
+    ({'object_id': 'x' * 10_000_000}, 'at most 256 characters, got 10000000'),
+    ({'task': TaskMsg(gravity_directions=[Vector3(z=-1.0)] * 100,
+                      external_wrenches=[Wrench()] * 1000)}, 'load cases, got 100000'),
+    ({'task': TaskMsg(external_wrenches=[Wrench()] * 5000)}, 'at most 1000, got 5000'),
+    ({'obstacles': [SolidPrimitive()] * 1001}, 'at most 1000, got 1001'),
 ])
 def test_a_malformed_request_is_refused_in_one_clear_line(change, message):
     request = plan_request()

@@ -236,6 +236,17 @@ def test_an_answer_that_does_not_fit_is_dropped_and_the_right_one_counts(ring):
     assert ring.dispatcher.misfits == 4
 
 
+def test_a_fault_inside_a_planner_is_told_with_its_traceback(ring):
+    told = []
+    ring.dispatcher._on_fault = lambda error, text: told.append((str(error), text))
+    session = ring.begin('a', CountingPlanner(1))
+    ring.step()
+    ring.answer('a', 0, states='fault')
+    ring.step()
+    assert session.outcome == INTERNAL
+    assert len(told) == 1 and 'broken' in told[0][0] and 'Traceback' in told[0][1]
+
+
 def test_a_ring_that_gives_no_answer_that_fits_is_told_as_such(ring):
     told = []
     ring.dispatcher._on_misfit = told.append

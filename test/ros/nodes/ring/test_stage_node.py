@@ -19,7 +19,7 @@ from gripsim_ros.ros import conversions  # noqa: E402
 from gripsim_ros.ros.conversions.ring.stages import RingMessageError  # noqa: E402
 from gripsim_ros.ros.nodes.base.node_base import COMMON_PARAMETERS, LATCHED_OBJECTS  # noqa: E402
 from gripsim_ros.ros.nodes.base.parameters import (  # noqa: E402
-    NodeParameter, ParameterError, default_values)
+    NodeParameter, ParameterError, default_values, unknown_parameters)
 from gripsim_ros.ros.nodes.planner import grasp_planner  # noqa: E402
 from gripsim_ros.ros.nodes.planner.grasp_planner import GraspPlannerNode  # noqa: E402
 from gripsim_ros.ros.nodes.ring import deformation, forward_kinematics, stage_node  # noqa: E402
@@ -113,6 +113,13 @@ def test_a_whole_number_may_stand_for_a_double_but_nothing_else():
     for wrong in (True, '50', 0.01, 1000, float('nan')):
         with pytest.raises(ParameterError, match='rate must be float from 0.1 to 100.0, got'):
             rate.checked(wrong)
+
+
+def test_a_parameter_that_is_misspelt_is_told_with_the_nearest_name():
+    lines = unknown_parameters(['copis', 'copies', 'use_sim_time', 'qos_overrides./tf.depth',
+                                'nothing like it'], PARAMETERS['contact_detection'])
+    assert lines == ["there is no parameter 'copis', it is ignored: did you mean copies?",
+                     "there is no parameter 'nothing like it', it is ignored"]
 
 
 def test_of_two_copies_each_batch_is_answered_by_one_and_a_retry_by_the_other(node):
