@@ -11,8 +11,9 @@ from gripsim_interfaces.msg import RingHeader  # noqa: E402
 from stage_cases import SILICONE, contact_batch, three_fingers  # noqa: E402
 
 from gripsim_ros.core.batches import (  # noqa: E402
-    DETAIL_SURFACE, ContactBatch, GraspStateBatch, shapes_of)
+    DETAIL_SURFACE, ContactBatch, GraspStateBatch)
 from gripsim_ros.core.bodies import GraspObject, shapes  # noqa: E402
+from gripsim_ros.core.fields import shapes_of  # noqa: E402
 from gripsim_ros.core.hand import compute_link_states  # noqa: E402
 from gripsim_ros.core.mechanics import ElasticBody, evaluate_contacts  # noqa: E402
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
