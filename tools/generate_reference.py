@@ -25,10 +25,10 @@ from opened_names import SOURCES, opened  # noqa: E402
 
 HEAD = """# Reference
 
-Every parameter, option of a command, topic, service, message field and exit code. Written by
-`tools/generate_reference.py` from the files that hold them; a test compares. SI units throughout;
-conventions of frames are in [conventions.md](conventions.md), what the nodes do with all this in
-[nodes.md](nodes.md).
+Every parameter, option of a command, topic, service, number of a grasp, message field and exit
+code. Written by `tools/generate_reference.py` from the files that hold them; a test compares. SI
+units throughout; conventions of frames are in [conventions.md](conventions.md), what the nodes do
+with all this in [nodes.md](nodes.md).
 """
 #: Widest line of text in the page, but for rows of tables.
 WIDTH = 120
@@ -290,6 +290,24 @@ def wrapped(line):
     return textwrap.wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False) or ['']
 
 
+def numbers():
+    """Return the sections of the numbers of grasps and of their contacts."""
+    fields = importlib.import_module('gripsim_ros.core.fields')
+    planning = importlib.import_module('gripsim_ros.core.planning')
+    lines = ['## Numbers of a contact', '', 'Of `contacts` in JSON, in `ContactPatch` and, after '
+             '`contact_`, in exported arrays; beside them `link`.', '', *number_table(fields, planning.GraspContact)]
+    return [*lines, '## Numbers of a grasp', '', 'In JSON below `deformation`, `settled` and '
+            '`quality`, in `Grasp` and in exported arrays.', '',
+            *number_table(fields, planning.RankedGrasp)]
+
+
+def number_table(fields, row):
+    """Return the table of the numbers that a class declares."""
+    return table(('name', 'kind', 'meaning'), [
+        (code(number.name), fields.described_shape(number), fields.meaning(number).replace('``', '`'))
+        for number in fields.declared(row)])
+
+
 def messages():
     """Return the sections of all interfaces."""
     folder = ROOT / 'gripsim_interfaces'
@@ -322,7 +340,7 @@ def reference():
                      'name the copy in `planner_config` of `grasp_planner`.')
     lines += options('mechanics', 'Mechanics options', 'The same with `config/mechanics.yaml` and '
                      '`mechanics_config` of `deformation`.')
-    lines += materials() + messages() + exit_codes()
+    lines += materials() + numbers() + messages() + exit_codes()
     return '\n'.join(lines).rstrip('\n') + '\n'
 
 

@@ -313,18 +313,20 @@ class GraspStateBatch:
     centre_of_mass_object: Floats = shaped(
         'n', 3, unit='m', text='of the deformed object where forces were computed')
     volume_change: Floats = shaped('n', unit='m^3', text='of the object')
-    strain_energy: Floats = shaped('n', unit='J', text='of the object')
+    strain_energy: Floats = shaped('n', unit='J', grasp='deformation', text='of the object')
     max_displacement: Floats = shaped('n', unit='m', text="of the object's surface")
     max_deformation: Floats = shaped(
-        'n', unit='m', text='largest displacement of the surface without its best-fit rigid '
-        'motion, at ``DETAIL_SURFACE``')
+        'n', unit='m', grasp='deformation', text='largest displacement of the surface '
+        'without its best-fit rigid motion, at ``DETAIL_SURFACE``')
     mean_deformation: Floats = shaped(
-        'n', unit='m', text='the same, mean over its area, at ``DETAIL_SURFACE``')
+        'n', unit='m', grasp='deformation',
+        text='the same, mean over its area, at ``DETAIL_SURFACE``')
     peak_von_mises: Floats = shaped(
-        'n', unit='Pa', text='largest of ``patch_von_mises``, at ``DETAIL_SURFACE``')
+        'n', unit='Pa', grasp='deformation',
+        text='largest of ``patch_von_mises``, at ``DETAIL_SURFACE``')
     residual: Floats = shaped(
-        'n', text='unbalanced wrench of the simulated pad forces, and of the friction against '
-        '``settled_object``, over the sum of the former')
+        'n', grasp='settled', text='unbalanced wrench of the simulated pad forces, and of the '
+        'friction against ``settled_object``, over the sum of the former')
     shift_object: Floats = shaped(
         'n', 6, unit='m, rad', text='small rigid motion of the object, at its centre of mass, '
         'that would balance them: translation, rotation vector')
@@ -345,8 +347,11 @@ class GraspStateBatch:
     held_share: Floats = shaped(
         'n', text='share of the loads that forces within the limits hold where not ``capable``, '
         'at ``DETAIL_SURFACE``')
-    epsilon: Floats = shaped('n', text='of Ferrari and Canny, at ``DETAIL_SURFACE``')
-    wrench_volume: Floats = shaped('n', text='of Ferrari and Canny, at ``DETAIL_SURFACE``')
+    epsilon: Floats = shaped(
+        'n', grasp='quality', text='of Ferrari and Canny for the contacts as hard fingers, at '
+        '``DETAIL_SURFACE``; above 0: they close by force')
+    wrench_volume: Floats = shaped(
+        'n', grasp='quality', text='of their hull, at ``DETAIL_SURFACE``')
     vertices_object: Floats = shaped(
         'n?', 'V', 3, unit='m', text='deformed surface, at ``DETAIL_SURFACE``')
     vertex_pressures: Floats = shaped(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..core.bodies import GraspObject, Material
 from ..core.errors import GripsimError, HandError, ShapeError
+from ..core.fields import declared
 from ..core.hand import HandModel
 from ..core.planning.ranked_grasp import GraspContact, ManipulationResult, NearestMiss, RankedGrasp
 from ..core.transforms import from_pose, to_pose
@@ -116,21 +117,25 @@ def grasp_to_mapping(grasp: RankedGrasp, joint_names: Sequence[str]) -> dict[str
                                   'contribution': term.contribution} for term in grasp.terms},
             'limiting_load': None if grasp.limiting_load is None else {
                 'force': grasp.limiting_load[:3], 'torque': grasp.limiting_load[3:]},
-            'epsilon': grasp.epsilon, 'wrench_volume': grasp.wrench_volume,
+            **_numbers(grasp, 'quality'),
             'damage_margin': grasp.damage_margin,
             'robustness': None if grasp.robustness is None else vars(grasp.robustness)},
         'deformation': {
             'max': grasp.max_displacement, 'centre_of_mass': grasp.centre_of_mass,
-            **{name: getattr(grasp, name) for name in (
-                'max_deformation', 'mean_deformation', 'strain_energy')},
             'peak_pressure': max((c.peak_pressure for c in grasp.contacts), default=0.0),
-            'peak_von_mises': grasp.peak_von_mises},
+            **_numbers(grasp, 'deformation')},
         'settled': {'object_pose': pose_to_mapping(grasp.T_object_settled),
-                    'residual': grasp.residual},
+                    **_numbers(grasp, 'settled')},
         'reach': None if grasp.reach is None else _reach(grasp.reach),
         'arm': None if grasp.arm_motion is None else _arm(grasp.arm_motion),
         'hypothesis': grasp.hypothesis, 'preshape': grasp.preshape,
         'warnings': list(grasp.warnings), **({'reason': grasp.reason} if grasp.reason else {})}
+
+
+def _numbers(grasp: RankedGrasp, part: str) -> dict[str, float]:
+    """Return the numbers of a grasp that belong to a part of its mapping."""
+    return {number.name: getattr(grasp, number.name) for number in declared(RankedGrasp)
+            if number.metadata['grasp'] == part}
 
 
 def _arm(motion: Any) -> dict[str, Any]:

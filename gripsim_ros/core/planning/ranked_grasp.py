@@ -103,8 +103,9 @@ class Robustness:
     mean_margin: float
 
 
-@dataclass(frozen=True, eq=False)
-class RankedGrasp:
+@takes_fields(taken(number, number.name, single(number), (), default=np.nan)
+              for number in declared(GraspStateBatch) if number.metadata['grasp'])
+class RankedGrasp(Row):
     """
     A grasp with its reasons; poses are of the palm in the object's frame.
 
@@ -116,17 +117,13 @@ class RankedGrasp:
     ``inf`` without limit or contact; ``robustness`` is None unless asked for, ``reach`` unless
     the task has a displacement and there was time to follow it; ``arm_motion`` is an
     ``ArmMotion`` where an arm was asked for.
-    ``max_deformation`` and ``mean_deformation`` [m] are those of the surface without its
-    best-fit rigid motion; they, ``strain_energy`` [J] and ``peak_von_mises`` [Pa] are NaN where
-    not computed. ``T_object_settled (4, 4)`` is where the object settles between the fingers, in
+    ``T_object_settled (4, 4)`` is where the object settles between the fingers, in
     its frame as they find it; contacts, surface and centre of mass are expressed in the latter.
-    ``residual`` is the unbalanced part of the contacts' forces then, over their sum [-];
-    ``balanced`` is False where that stays above the tolerance however it settles.
+    ``balanced`` is False where ``residual`` stays above the tolerance however it settles.
     ``limiting_load (6,)`` is the load that fails first when all grow alike (at the largest
     margin looked for, the one that uses most of a limit): force [N], torque about the deformed
     centre of mass [N m], as the task has it, not times ``margin``; None without one.
-    ``epsilon`` and ``wrench_volume`` are those of Ferrari & Canny for the contacts as hard
-    fingers, NaN where not computed; the contacts close by force where epsilon is above 0.
+    The numbers below are NaN where not computed.
     """
 
     rank: int
@@ -153,15 +150,8 @@ class RankedGrasp:
     robustness: Robustness | None = None
     reach: ManipulationResult | None = None
     arm_motion: Any = None
-    max_deformation: float = np.nan
-    mean_deformation: float = np.nan
-    strain_energy: float = np.nan
-    peak_von_mises: float = np.nan
     T_object_settled: Array = field(default_factory=lambda: np.eye(4))
-    residual: float = np.nan
     limiting_load: Array | None = None
-    epsilon: float = np.nan
-    wrench_volume: float = np.nan
     balanced: bool = True
 
     def __str__(self) -> str:

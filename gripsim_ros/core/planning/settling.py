@@ -8,7 +8,7 @@ closings whose grasps are to settle are refined until their forces are near the 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import Field, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from ..batches import DETAIL_FORCES, DETAIL_SURFACE, ConfigurationBatch
+from ..fields import declared, frame_of
 from ..transforms import apply, inverse, rotate
 from .closing.batching import Conditions, next_closings
 from .closing.closing import Question
@@ -142,12 +143,21 @@ def in_found_frame(state: GraspState, T_object_settled: Array) -> GraspState:
     """
     if (T_object_settled == np.eye(4)).all():
         return state
-    turned: dict[str, Any] = {name: rotate(T_object_settled, getattr(state, name)) for name in (
-        'normals', 'forces', 'torques', 'minimal_forces', 'minimal_torques')}
-    vertices = None if state.vertices is None else apply(T_object_settled, state.vertices)
-    return replace(
-        state, **turned, points=apply(T_object_settled, state.points), vertices=vertices,
-        centre_of_mass=apply(T_object_settled, state.centre_of_mass[None])[0])
+    values = ((number, getattr(state, number.name)) for number in VECTORS)
+    return replace(state, **{number.name: _turned(number, value, T_object_settled)
+                             for number, value in values if value is not None})
+
+
+#: What of a state has a direction or place, and so depends on the frame.
+VECTORS = tuple(number for number in declared(GraspState)
+                if frame_of(number) and number.metadata['shape'][-1] == 3)
+
+
+def _turned(number: Field[Any], rows: Array, T_object_settled: Array) -> Array:
+    """Return the rows of a field in the found frame: places in metres, else directions."""
+    turn = apply if number.metadata['unit'] == 'm' else rotate
+    turned: Array = turn(T_object_settled, np.atleast_2d(rows)).reshape(rows.shape)
+    return turned
 
 
 class Settlings:

@@ -59,11 +59,9 @@ def make_grasp(hypothesis: Hypothesis, held: HeldGrasp, hand: HandModel, referen
         warnings=patch_warnings(state, hand) + _settling_warnings(held), vertices=state.vertices,
         vertex_pressures=state.vertex_pressures,
         damage_margin=damage_margin(state, reference),
-        max_deformation=state.max_deformation, mean_deformation=state.mean_deformation,
-        strain_energy=state.strain_energy, peak_von_mises=state.peak_von_mises,
-        T_object_settled=held.T_object_settled, residual=state.residual,
+        T_object_settled=held.T_object_settled,
         limiting_load=limiting_load(state, held.T_object_settled, reference),
-        epsilon=state.epsilon, wrench_volume=state.wrench_volume)
+        **{number.name: getattr(state, number.name) for number in declared(RankedGrasp)})
     return with_scan_uncertainty(grasp, reference.seen, options)
 
 

@@ -10,15 +10,13 @@ from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ....core.errors import HandError, TaskError
+from ....core.fields import declared
 from ....core.planning.ranked_grasp import GraspContact, RankedGrasp, Robustness
 from ....core.transforms import apply, inverse
 from ..geometry import duration_to_msg, point_to_msg, pose_from_msg, pose_to_msg, vector_to_msg
 from .reach import reach_fields
 
 Array = NDArray[np.float64]
-
-_DEFORMATION = ('max_deformation', 'mean_deformation', 'strain_energy', 'peak_von_mises',
-                'residual', 'epsilon', 'wrench_volume')
 
 #: Time that closing takes unless a joint's velocity limit asks for more [s].
 CLOSING_TIME = 2.0
@@ -59,7 +57,7 @@ def grasp_to_msg(grasp: RankedGrasp, frame: GraspFrame) -> Grasp:
         margin=float(grasp.margin), quantitative=bool(grasp.quantitative),
         max_displacement=float(grasp.max_displacement), centre_of_mass=point_to_msg(centre),
         warnings=list(grasp.warnings), damage_margin=float(grasp.damage_margin),
-        **{name: float(getattr(grasp, name)) for name in _DEFORMATION},
+        **{number.name: float(getattr(grasp, number.name)) for number in declared(RankedGrasp)},
         peak_pressure=float(max((c.peak_pressure for c in grasp.contacts), default=0.0)),
         settled_object_pose=pose_to_msg(T_frame_object @ grasp.T_object_settled),
         limiting_load=_wrench_to_msg(grasp.limiting_load, T_frame_object),

@@ -8,6 +8,7 @@ from geometry_msgs.msg import Wrench
 from gripsim_interfaces.msg import ContactPatch, Grasp
 from numpy.typing import NDArray
 
+from ....core.fields import declared
 from ....core.planning.ranked_grasp import GraspContact, RankedGrasp, Robustness, ScoreTerm
 from ....core.transforms import apply, inverse
 from ..geometry import pose_from_msg, xyz
@@ -56,10 +57,8 @@ def ranked_grasp_from_msg(msg: Grasp, T_frame_object: Array,
         margin=msg.margin, quantitative=msg.quantitative, max_displacement=msg.max_displacement,
         centre_of_mass=apply(T_object_frame, xyz(msg.centre_of_mass)[None])[0],
         warnings=tuple(msg.warnings), damage_margin=msg.damage_margin,
-        max_deformation=msg.max_deformation, mean_deformation=msg.mean_deformation,
-        strain_energy=msg.strain_energy, peak_von_mises=msg.peak_von_mises,
         T_object_settled=T_object_frame @ pose_from_msg(msg.settled_object_pose),
-        residual=msg.residual, epsilon=msg.epsilon, wrench_volume=msg.wrench_volume,
+        **{number.name: getattr(msg, number.name) for number in declared(RankedGrasp)},
         limiting_load=_wrench(msg.limiting_load, T_object_frame),
         robustness=Robustness(msg.robustness_samples, msg.robustness, msg.robustness_error,
                               msg.robustness_margin) if msg.robustness_samples else None,
