@@ -295,7 +295,8 @@ def numbers():
     fields = importlib.import_module('gripsim_ros.core.fields')
     planning = importlib.import_module('gripsim_ros.core.planning')
     lines = ['## Numbers of a contact', '', 'Of `contacts` in JSON, in `ContactPatch` and, after '
-             '`contact_`, in exported arrays; beside them `link`.', '', *number_table(fields, planning.GraspContact)]
+             '`contact_`, in exported arrays; beside them `link`.', '',
+             *number_table(fields, planning.GraspContact)]
     return [*lines, '## Numbers of a grasp', '', 'In JSON below `deformation`, `settled` and '
             '`quality`, in `Grasp` and in exported arrays.', '',
             *number_table(fields, planning.RankedGrasp)]
@@ -303,9 +304,9 @@ def numbers():
 
 def number_table(fields, row):
     """Return the table of the numbers that a class declares."""
-    return table(('name', 'kind', 'meaning'), [
-        (code(number.name), fields.described_shape(number), fields.meaning(number).replace('``', '`'))
-        for number in fields.declared(row)])
+    rows = [(code(number.name), fields.described_shape(number),
+             fields.meaning(number).replace('``', '`')) for number in fields.declared(row)]
+    return table(('name', 'kind', 'meaning'), rows)
 
 
 def messages():
