@@ -4,7 +4,7 @@ import numpy as np
 import trimesh
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.mechanics.deformation.volume import centre_of_mass, volume_and_centre
+from gripsim_ros.core.mechanics.deformation.volume import volume_and_centre
 from gripsim_ros.core.mechanics.published.voxel_mass import voxel_centre_of_mass
 
 from .cases import interleaved
@@ -48,7 +48,7 @@ def accuracy():
         print(f'{1e3 * cell:9g}' + ''.join(f'{1e3 * c:12.3f} / {1e2 * v:5.2f}'
                                            for c, v in pairs))
     vertices, faces = cut_ball()
-    exact, cells = interleaved([lambda: centre_of_mass(vertices, faces),
+    exact, cells = interleaved([lambda: volume_and_centre(vertices, faces),
                                 lambda: voxel_centre_of_mass(vertices, faces, 1e-3)])
     print(f'\n{len(faces)} triangles: exact {exact:.2f} ms, cells of 1 mm {cells:.2f} ms')
     return rows

@@ -18,7 +18,7 @@ from .contact.contact_forces import ContactForces, PatchNodes, solve_contact_for
 from .contact.patch_resultants import PatchResultants, summarise_patches, validity_flags
 from .contact.warm_start import WarmStarts
 from .deformation.boussinesq import surface_loads
-from .deformation.deformed_surface import DeformedSurface, deform_surface, max_distance_moved
+from .deformation.deformed_surface import DeformedSurface, deform_surface
 from .deformation.volume import volume_and_centre
 from .options import MechanicsOptions
 
@@ -232,5 +232,6 @@ def _moves_of_body(body: ElasticBody, solution: ContactForces) -> Array | None:
 def largest_displacement(body: ElasticBody, surface: DeformedSurface,
                          patches: LoadedPatches) -> float:
     """Return how far a vertex or a node of the surface moved at most [m]."""
-    largest = max_distance_moved(body.mesh.vertices, surface.vertices)
+    moves = surface.vertices - body.mesh.vertices
+    largest = float(np.sqrt(np.einsum('ij,ij->i', moves, moves).max()))
     return max(largest, float(patches.results.indentations.max(initial=0.0)))

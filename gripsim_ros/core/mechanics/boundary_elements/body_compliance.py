@@ -11,15 +11,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import lu_factor, lu_solve
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from threadpoolctl import threadpool_limits
 
 from ...bodies import TriangleMesh
+from ...bodies.mesh import connected_labels
 from ...contact.geometry.closest_point import closest_points
 from ...contact.geometry.vp_tree import VpTree, build_vp_tree
 from ...errors import MaterialError, MeshError
 from ...numerics.cholesky import combine_rows
+from ...transforms import skew
 from .integrals import NODES, PARTS, assemble, nodal_areas
 from .remesh import QuadraticSurface, quadratic_surface
 
@@ -140,7 +140,8 @@ class BodyCompliance:
         acting = np.flatnonzero(loads)
         rows = np.asarray(self.displacements[correction.used[acting]])
         moves = combine_rows(rows.reshape(len(acting), -1), loads[acting] / correction.modulus)
-        return _interpolate(*vertices, moves.reshape(-1, 3))
+        nodes, weights = vertices
+        return np.einsum('vk,vka->va', weights, moves.reshape(-1, 3)[nodes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,17 +210,6 @@ def _quadratic_weights(corners: Array, positions: IntArray, closest: Array,
             weights[i, k] = place[k] * (2.0 * place[k] - 1.0)
             weights[i, 3 + k] = 4.0 * place[k] * place[(k + 1) % 3]
     return weights
-
-
-@njit(cache=True)
-def _interpolate(nodes: IntArray, weights: Array, moves: Array) -> Array:
-    """Return displacements ``(v, 3)`` of points from those of the nodes about them."""
-    answer = np.zeros((len(nodes), 3))
-    for v in range(len(nodes)):
-        for k in range(6):
-            for a in range(3):
-                answer[v, a] += weights[v, k] * moves[nodes[v, k], a]
-    return answer
 
 
 @njit(cache=True)
@@ -316,9 +306,7 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
 
 def _count_pieces(mesh: TriangleMesh) -> int:
     """Return how many bodies the surface encloses; a cavity is none."""
-    edges, count = mesh.edges, len(mesh.vertices)
-    joined = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(count, count))
-    labels = connected_components(joined, directed=False)[1][mesh.faces[:, 0]]
+    labels = connected_labels(mesh.edges, len(mesh.vertices))[mesh.faces[:, 0]]
     a, b, c = (mesh.vertices[mesh.faces[:, k]] - mesh.vertices.mean(axis=0) for k in range(3))
     volumes = np.bincount(labels, weights=(np.cross(a, b) * c).sum(axis=1))
     return int((volumes > 0.0).sum())
@@ -345,11 +333,8 @@ def node_normals(surface: QuadraticSurface) -> Array:
 def rigid_motions(points: Array, areas: Array) -> Array:
     """Return three translations and three rotations ``(n, 3, 6)`` about the mean of a surface."""
     centre = areas @ points / areas.sum()
-    motions = np.zeros((len(points), 3, 6))
-    for k, axis in enumerate(np.eye(3)):
-        motions[:, k, k] = 1.0
-        motions[:, :, 3 + k] = np.cross(axis, points - centre)
-    return motions
+    still = np.broadcast_to(np.eye(3), (len(points), 3, 3))
+    return np.concatenate([still, -skew(points - centre)], axis=2)
 
 
 def solve_unit_loads(surface: QuadraticSurface, normals: Array,

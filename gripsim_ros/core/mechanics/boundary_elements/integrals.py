@@ -151,19 +151,10 @@ def _surface(nodes: Array, place: Array, shapes: Array, outward: Array) -> float
     shapes[3], shapes[4], shapes[5] = 4 * a * b, 4 * b * c, 4 * c * a
     ux = uy = uz = vx = vy = vz = 0.0
     # Derivatives along b and c, where a = 1 - b - c.
+    along_b = (1 - 4 * a, 4 * b - 1, 0.0, 4 * (a - b), 4 * c, -4 * c)
+    along_c = (1 - 4 * a, 0.0, 4 * c - 1, -4 * b, 4 * b, 4 * (a - c))
     for k in range(6):
-        if k == 0:
-            du, dv = 1 - 4 * a, 1 - 4 * a
-        elif k == 1:
-            du, dv = 4 * b - 1, 0.0
-        elif k == 2:
-            du, dv = 0.0, 4 * c - 1
-        elif k == 3:
-            du, dv = 4 * (a - b), -4 * b
-        elif k == 4:
-            du, dv = 4 * c, 4 * b
-        else:
-            du, dv = -4 * c, 4 * (a - c)
+        du, dv = along_b[k], along_c[k]
         ux += du * nodes[k, 0]
         uy += du * nodes[k, 1]
         uz += du * nodes[k, 2]

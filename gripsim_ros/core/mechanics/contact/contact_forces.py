@@ -242,22 +242,18 @@ def _first_guess(depths: Array, patches: IntArray, count: int, loaded_shares: Ar
     """Return the nodes likely to carry load, and all in order of falling likelihood."""
     if loaded_shares is None:
         loaded_shares = np.full(count, FIRST_GUESS_DEPTH)
-    guess, lacking = _likely_loaded(depths, patches, loaded_shares)
-    return guess, np.argsort(lacking, kind='stable')
+    deepest = greatest_depths(depths, patches, count)[patches]
+    shares = depths / np.where(deepest > 0.0, deepest, np.inf)
+    return shares > loaded_shares[patches], np.argsort(-shares, kind='stable')
 
 
-@njit(cache=True, error_model='numpy')
-def _likely_loaded(depths: Array, patches: IntArray, least: Array) -> tuple[BoolArray, Array]:
-    """Return the nodes deeper than a share of their patch's deepest, and minus their shares."""
-    deepest = np.zeros(len(least))
+@njit(cache=True)
+def greatest_depths(depths: Array, patches: IntArray, count: int) -> Array:
+    """Return the greatest depth ``(count,)`` of a node of each patch, at least 0 [m]."""
+    deepest = np.zeros(count)
     for i in range(len(depths)):
         deepest[patches[i]] = max(deepest[patches[i]], depths[i])
-    guess, lacking = np.empty(len(depths), np.bool_), np.empty(len(depths))
-    for i in range(len(depths)):
-        patch = patches[i]
-        share = depths[i] / (deepest[patch] if deepest[patch] > 0.0 else np.inf)
-        guess[i], lacking[i] = share > least[patch], -share
-    return guess, lacking
+    return deepest
 
 
 def _add_layers(compliance: Array, surface: _Surface, links: IntArray,

@@ -4,7 +4,7 @@ from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
-from .contact_forces import FIRST_GUESS_DEPTH, ContactForces, PatchNodes
+from .contact_forces import FIRST_GUESS_DEPTH, ContactForces, PatchNodes, greatest_depths
 
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -91,9 +91,7 @@ def loaded_shares(depths: Array, patches: IntArray, loaded: BoolArray, count: in
     (count,) float
         Half way between the shallowest loaded node and the deepest free one.
     """
-    deepest = np.zeros(count)
-    for i in range(len(depths)):
-        deepest[patches[i]] = max(deepest[patches[i]], depths[i])
+    deepest = greatest_depths(depths, patches, count)
     least, most = np.ones(count), np.zeros(count)
     for i in range(len(depths)):
         patch = patches[i]

@@ -11,6 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ...bodies import Material, TriangleMesh
+from ...bodies.mesh import sum_by_label
 from ...options import option, Options
 from ..published.surface_rings import ring_displacements
 from .boussinesq import (SurfaceLoads, boussinesq_displacements, place_under_pads,
@@ -189,39 +190,21 @@ def _far_weights(vertices: Array, centres: Array, radii: Array) -> Array:
     return weights
 
 
-@njit(cache=True)
-def _directions(normals: Array, weights: Array, edges: IntArray, smooth: bool) -> Array:
-    """
-    Return normals ``(V, 3)`` times weights ``(V,)``, smoothed along edges ``(E, 2)`` or not.
-
-    Weights that are all 0 count as 1.
-    """
-    none = not weights.any()
-    directions = np.empty_like(normals)
-    for v in range(len(weights)):
-        weight = 1.0 if none else weights[v]
-        for a in range(3):
-            directions[v, a] = weight * normals[v, a]
-    return _smoothed(edges, directions) if smooth else directions
-
-
 def _guarded_correction(mesh: TriangleMesh, moves: Array, weights: Array, target: float,
                         options: SurfaceOptions) -> tuple[Array, int]:
     """Return vertices of the target volume, and how many triangles had to be guarded."""
-    limits = (options.guard_cosine, options.guard_area)
-    directions = _directions(mesh.vertex_normals, weights, mesh.edges, False)
-    vertices, _ = restore_volume(mesh.vertices + moves, mesh.faces, directions, target)
-    bad = _bad_vertices(mesh.vertices, vertices, mesh.faces, limits)
-    if not bad[0]:
-        return vertices, 0
-    count = int(bad[0])
-    directions = _directions(mesh.vertex_normals, weights, mesh.edges, True)
-    for _ in range(GUARD_STEPS):
-        moves = np.where(bad[1][:, None], 0.5 * moves, moves)
+    limits, count = (options.guard_cosine, options.guard_area), 0
+    shares = weights if weights.any() else np.ones(len(weights))
+    directions = shares[:, None] * mesh.vertex_normals
+    for step in range(GUARD_STEPS + 1):
         vertices, _ = restore_volume(mesh.vertices + moves, mesh.faces, directions, target)
-        bad = _bad_vertices(mesh.vertices, vertices, mesh.faces, limits)
-        if not bad[0]:
+        number, bad = _bad_vertices(mesh.vertices, vertices, mesh.faces, limits)
+        count = count or number
+        if not number:
             break
+        if step == 0:
+            directions = _smoothed(mesh.edges, directions)
+        moves = np.where(bad[:, None], 0.5 * moves, moves)
     return vertices, count
 
 
@@ -260,30 +243,9 @@ def _area_vector(points: Array, i: int, j: int, k: int) -> tuple[float, float, f
     return y * w - z * v, z * u - x * w, x * v - y * u
 
 
-@njit(cache=True)
 def _smoothed(edges: IntArray, values: Array) -> Array:
     """Return values ``(V, 3)`` averaged with the mean of their neighbours."""
-    sums, counts = np.zeros_like(values), np.zeros(len(values))
-    for end in range(2):
-        for e in range(len(edges)):
-            i, j = edges[e, end], edges[e, 1 - end]
-            counts[i] += 1.0
-            for a in range(3):
-                sums[i, a] += values[j, a]
-    for i in range(len(values)):
-        for a in range(3):
-            sums[i, a] = 0.5 * (values[i, a] + sums[i, a] / max(counts[i], 1.0))
-    return sums
-
-
-@njit(cache=True)
-def max_distance_moved(before: Array, after: Array) -> float:
-    """Return how far the one of some points ``(n, 3)`` that moved most did move [m]."""
-    largest = 0.0
-    for v in range(len(before)):
-        square = 0.0
-        for a in range(3):
-            square += (after[v, a] - before[v, a]) ** 2
-        largest = max(largest, square)
-    distance: float = np.sqrt(largest)
-    return distance
+    ends = np.concatenate([edges, edges[:, ::-1]])
+    sums = sum_by_label(values[ends[:, 1]], ends[:, 0], len(values))
+    counts = np.bincount(ends[:, 0], minlength=len(values))
+    return 0.5 * (values + sums / np.maximum(counts, 1)[:, None])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..contact.contact_forces import ContactForces, PatchNodes
 from ..contact.patch_resultants import PatchResultants
+from ..contact.rocking_stiffness import tangent_basis
 
 Array = NDArray[np.float64]
 
@@ -184,21 +185,13 @@ def peak_von_mises(nodes: PatchNodes, solution: ContactForces, results: PatchRes
         if spacing > MAX_SPACING * results.radii[k]:
             stresses[k] = hertz_stress_ratio(poisson_ratio) * results.peak_pressures[k]
             continue
-        plane = _in_plane(nodes.points[rows[part]] - results.points[k], results.normals[k])
+        arms = nodes.points[rows[part]] - results.points[k]
+        plane = arms @ tangent_basis(results.normals[k]).T
         tops = np.argsort(-forces[part] / areas, kind='stable')[:COLUMNS]
         depths = np.geomspace(MIN_DEPTH * spacing, MAX_DEPTH * results.radii[k], DEPTHS)
         stresses[k] = von_mises_below(plane, forces[part], plane[tops], depths,
                                       poisson_ratio).max()
     return stresses
-
-
-def _in_plane(points: Array, normal: Array) -> Array:
-    """Return coordinates ``(n, 2)`` along two directions normal to a unit vector."""
-    axis = np.eye(3)[int(np.argmin(np.abs(normal)))]
-    first = np.cross(normal, axis)
-    first /= np.sqrt((first ** 2).sum())
-    flat: Array = points @ np.stack([first, np.cross(normal, first)], axis=1)
-    return flat
 
 
 @lru_cache(maxsize=64)

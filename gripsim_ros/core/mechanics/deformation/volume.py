@@ -4,13 +4,9 @@ Volume of a deformed surface: its change along a field of directions, exactly.
 Derivations and limits: docs/model/mechanics.md, "Deformed surface".
 """
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-
-from ...errors import ShapeError
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -135,7 +131,7 @@ def _nearest_root(coefficients: Array) -> float:
     values = coefficients.tolist()
     if values[0] == 0.0:
         return 0.0
-    roots = _roots(values)
+    roots = np.roots(values[::-1])
     real: list[float] = roots.real[np.abs(roots.imag) <= 1e-6 * np.abs(roots)].tolist()
     if not real:
         return 0.0
@@ -149,44 +145,3 @@ def _nearest_root(coefficients: Array) -> float:
         if abs(step) <= STEP_TOLERANCE * abs(s):
             break
     return s
-
-
-def _roots(values: list[float]) -> NDArray[np.inexact[Any]]:
-    """Return the roots of ``sum c_k s^k``, as numpy's ``roots`` finds those of a cubic."""
-    constant, linear, square, cube = values
-    if cube == 0.0:
-        return np.roots(values[::-1])
-    return np.linalg.eigvals(np.array([
-        [-square / cube, -linear / cube, -constant / cube], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]))
-
-
-def centre_of_mass(vertices: Array, faces: IntArray) -> Array:
-    """
-    Return the centre of mass of a uniform body from its closed surface, exactly.
-
-    Parameters
-    ----------
-    vertices : (V, 3) float
-        [m].
-    faces : (F, 3) int
-        Counter-clockwise from outside.
-
-    Returns
-    -------
-    (3,) float
-        [m].
-
-    Raises
-    ------
-    ShapeError
-        The surface encloses no volume.
-
-    Notes
-    -----
-    Source: exact polyhedral sums, Mirtich 1996. Differs from Leskov et al. 2017, who sum
-    over cells; that is ``voxel_centre_of_mass``.
-    """
-    volume, centre = volume_and_centre(np.asarray(vertices, float), faces)
-    if not (volume != 0.0 and np.isfinite(centre).all()):
-        raise ShapeError(f'a centre of mass needs an enclosed volume, got {volume} m^3')
-    return centre

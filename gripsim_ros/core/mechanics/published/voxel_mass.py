@@ -8,9 +8,10 @@ By cells a density of one's own may be given instead.
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ...contact.geometry.ray_casting import contains
+from ...contact.geometry.vp_tree import build_vp_tree
 from ...errors import TaskError
 
 Array = NDArray[np.float64]
@@ -99,54 +100,10 @@ def _weighted_centre(weights: Array, low: IntArray, cell: float,
     return (masses[:, None] * middles).sum(axis=0) / total, total
 
 
-@njit(cache=True)
 def _inside_cells(points: Array, faces: IntArray, counts: IntArray) -> Array:
-    """Return 1.0 for cells whose centre lies inside, by crossings of lines along z."""
-    marks = np.zeros((counts[0], counts[1], counts[2]))
-    for f in range(len(faces)):
-        a, b, c = points[faces[f, 0]], points[faces[f, 1]], points[faces[f, 2]]
-        area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-        if area == 0.0:
-            continue
-        sign = 1.0 if area > 0.0 else -1.0
-        i0 = max(int(np.ceil(min(a[0], b[0], c[0]) - 0.5)), 0)
-        i1 = min(int(np.floor(max(a[0], b[0], c[0]) - 0.5)), counts[0] - 1)
-        j0 = max(int(np.ceil(min(a[1], b[1], c[1]) - 0.5)), 0)
-        j1 = min(int(np.floor(max(a[1], b[1], c[1]) - 0.5)), counts[1] - 1)
-        for i in range(i0, i1 + 1):
-            for j in range(j0, j1 + 1):
-                _mark_below(a, b, c, i + 0.5, j + 0.5, area, sign, marks[i, j])
-    return marks
-
-
-@njit(cache=True)
-def _mark_below(a: Array, b: Array, c: Array, x: float, y: float, area: float, sign: float,
-                column: Array) -> None:
-    """Add the crossing's sign to all cells of a column whose centres lie below it."""
-    w0 = _side(b, c, x, y, sign)
-    w1 = _side(c, a, x, y, sign)
-    w2 = _side(a, b, x, y, sign)
-    if w0 < 0.0 or w1 < 0.0 or w2 < 0.0:
-        return
-    z = (w0 * a[2] + w1 * b[2] + w2 * c[2]) / (w0 + w1 + w2)
-    for k in range(min(len(column), max(0, int(np.ceil(z - 0.5))))):
-        column[k] += sign
-
-
-@njit(cache=True)
-def _side(p: Array, q: Array, x: float, y: float, sign: float) -> float:
-    """
-    Return how far a point lies on the inner side of an edge; -1 for one that is not.
-
-    Computed from the edge's lower end, so that both its faces get the same number; a point
-    on the edge belongs to the face on one side of it alone.
-    """
-    forward = (p[0], p[1]) < (q[0], q[1])
-    s, e = (p, q) if forward else (q, p)
-    value: float = (e[0] - s[0]) * (y - s[1]) - (e[1] - s[1]) * (x - s[0])
-    inner = value if forward else -value
-    inner *= sign
-    if inner == 0.0:
-        own = forward if sign > 0.0 else not forward
-        return 0.0 if own else -1.0
-    return inner
+    """Return 1.0 for cells whose centre lies inside, points in units of cells."""
+    tree = build_vp_tree(points, faces)
+    rows = np.stack(np.meshgrid(*(np.arange(n) + 0.5 for n in counts[1:]), indexing='ij'), axis=-1)
+    rows = rows.reshape(-1, 2)
+    return np.stack([contains(tree, np.insert(rows, 0, x + 0.5, axis=1)).reshape(counts[1:])
+                     for x in range(counts[0])]).astype(float)
