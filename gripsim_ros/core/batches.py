@@ -235,13 +235,13 @@ class ContactBatch:
 
     configurations: ConfigurationBatch
     clearance: NDArray[np.float64] = shaped('n', 'L')
-    obstacle_clearance: NDArray[np.float64] = shaped('n')
-    self_clearance: NDArray[np.float64] = shaped('n')
+    obstacle_clearance: NDArray[np.float64] = shaped('n', may_be='inf')
+    self_clearance: NDArray[np.float64] = shaped('n', may_be='inf')
     depth: NDArray[np.float64] = shaped('n', 'L')
     patch_offsets: NDArray[np.int64] = shaped('n+1')
     patch_links: NDArray[np.int64] = shaped('P')
     patch_flags: NDArray[np.int64] = shaped('P')
-    patch_thickness: NDArray[np.float64] = shaped('P')
+    patch_thickness: NDArray[np.float64] = shaped('P', may_be='inf')
     node_offsets: NDArray[np.int64] = shaped('P+1')
     node_points_object: NDArray[np.float64] = shaped('N', 3)
     node_normals_object: NDArray[np.float64] = shaped('N', 3)
@@ -264,8 +264,8 @@ class GraspStateBatch:
     """
 
     clearance: Floats = shaped('n', 'L', unit='m', text='as in ``ContactBatch``')
-    obstacle_clearance: Floats = shaped('n', unit='m', text='as in ``ContactBatch``')
-    self_clearance: Floats = shaped('n', unit='m', text='as in ``ContactBatch``')
+    obstacle_clearance: Floats = shaped('n', may_be='inf', unit='m', text='as in ``ContactBatch``')
+    self_clearance: Floats = shaped('n', may_be='inf', unit='m', text='as in ``ContactBatch``')
     depth: Floats = shaped('n', 'L', unit='m', text='as in ``ContactBatch``')
     patch_offsets: Integers = shaped(
         'n+1', text='patches of configuration i are ``patch_offsets[i]:patch_offsets[i + 1]``')
@@ -292,16 +292,17 @@ class GraspStateBatch:
     patch_tangential_stiffness: Floats = shaped(
         'P', unit='N/m', contact='tangential_stiffness', text='incremental')
     patch_strain_energies: Floats = shaped(
-        'P', unit='J', contact='strain_energy',
+        'P', may_be='nan', unit='J', contact='strain_energy',
         text="work of the patch's forces on the object, at ``DETAIL_SURFACE``")
     patch_von_mises: Floats = shaped(
-        'P', unit='Pa', contact='peak_von_mises',
+        'P', may_be='nan', unit='Pa', contact='peak_von_mises',
         text='estimated largest von Mises stress below the patch, at ``DETAIL_SURFACE``')
     patch_max_deformations: Floats = shaped(
-        'P', unit='m', contact='max_deformation', text='largest displacement of a loaded node '
-        "without the surface's best-fit rigid motion, at ``DETAIL_SURFACE``")
+        'P', may_be='nan', unit='m', contact='max_deformation',
+        text="largest displacement of a loaded node without the surface's best-fit rigid motion, "
+        'at ``DETAIL_SURFACE``')
     patch_mean_deformations: Floats = shaped(
-        'P', unit='m', contact='mean_deformation',
+        'P', may_be='nan', unit='m', contact='mean_deformation',
         text='the same, mean over the loaded area, at ``DETAIL_SURFACE``')
     minimal_forces_object: Floats = shaped(
         'P', 3, unit='N', contact='force', text='smallest that hold the worst load case within '
@@ -311,22 +312,25 @@ class GraspStateBatch:
     minimal_envelope: Floats = shaped(
         'P', unit='N', text='largest minimal normal force of the patch over all load cases')
     centre_of_mass_object: Floats = shaped(
-        'n', 3, unit='m', text='of the deformed object where forces were computed')
+        'n', 3, may_be='incapable', unit='m',
+        text='of the deformed object where forces were computed')
     volume_change: Floats = shaped('n', unit='m^3', text='of the object')
     strain_energy: Floats = shaped('n', unit='J', grasp='deformation', text='of the object')
     max_displacement: Floats = shaped('n', unit='m', text="of the object's surface")
     max_deformation: Floats = shaped(
-        'n', unit='m', grasp='deformation', text='largest displacement of the surface '
-        'without its best-fit rigid motion, at ``DETAIL_SURFACE``')
+        'n', may_be='nan', unit='m', grasp='deformation',
+        text='largest displacement of the surface without its best-fit rigid motion, at '
+        '``DETAIL_SURFACE``')
     mean_deformation: Floats = shaped(
-        'n', unit='m', grasp='deformation',
+        'n', may_be='nan', unit='m', grasp='deformation',
         text='the same, mean over its area, at ``DETAIL_SURFACE``')
     peak_von_mises: Floats = shaped(
-        'n', unit='Pa', grasp='deformation',
+        'n', may_be='nan', unit='Pa', grasp='deformation',
         text='largest of ``patch_von_mises``, at ``DETAIL_SURFACE``')
     residual: Floats = shaped(
-        'n', grasp='settled', text='unbalanced wrench of the simulated pad forces, and of the '
-        'friction against ``settled_object``, over the sum of the former')
+        'n', may_be='incapable', grasp='settled',
+        text='unbalanced wrench of the simulated pad forces, and of the friction against '
+        '``settled_object``, over the sum of the former')
     shift_object: Floats = shaped(
         'n', 6, unit='m, rad', text='small rigid motion of the object, at its centre of mass, '
         'that would balance them: translation, rotation vector')
@@ -337,21 +341,26 @@ class GraspStateBatch:
         'n', text='largest multiple of the load cases that is held, at most ``MARGIN_CAP``')
     worst_case: Integers = shaped('n', text='load case that fails first; -1 if none was examined')
     needed_friction: Floats = shaped(
-        'n', text='friction that would do where not ``capable``, at ``DETAIL_SURFACE``; ``inf``: '
-        'none would')
+        'n', may_be='nan inf',
+        text='friction that would do where not ``capable``, at ``DETAIL_SURFACE``; ``inf``: none '
+        'would')
     needed_force: Floats = shaped(
-        'n', unit='N', text='largest normal force if friction alone limited the forces, where not '
-        '``capable``, of some load cases, at ``DETAIL_SURFACE`` of all; ``inf``: not even then')
+        'n', may_be='nan inf', unit='N',
+        text='largest normal force if friction alone limited the forces, where not ``capable``, '
+        'of some load cases, at ``DETAIL_SURFACE`` of all; ``inf``: not even then')
     allowed_force: Floats = shaped(
-        'n', unit='N', text='largest normal force that a contact may carry, of the same')
+        'n', may_be='nan', unit='N',
+        text='largest normal force that a contact may carry, of the same')
     held_share: Floats = shaped(
-        'n', text='share of the loads that forces within the limits hold where not ``capable``, '
-        'at ``DETAIL_SURFACE``')
+        'n', may_be='nan',
+        text='share of the loads that forces within the limits hold where not ``capable``, at '
+        '``DETAIL_SURFACE``')
     epsilon: Floats = shaped(
-        'n', grasp='quality', text='of Ferrari and Canny for the contacts as hard fingers, at '
-        '``DETAIL_SURFACE``; above 0: they close by force')
+        'n', may_be='nan', grasp='quality',
+        text='of Ferrari and Canny for the contacts as hard fingers, at ``DETAIL_SURFACE``; above '
+        '0: they close by force')
     wrench_volume: Floats = shaped(
-        'n', grasp='quality', text='of their hull, at ``DETAIL_SURFACE``')
+        'n', may_be='nan', grasp='quality', text='of their hull, at ``DETAIL_SURFACE``')
     vertices_object: Floats = shaped(
         'n?', 'V', 3, unit='m', text='deformed surface, at ``DETAIL_SURFACE``')
     vertex_pressures: Floats = shaped(

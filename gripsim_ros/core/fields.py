@@ -33,7 +33,7 @@ _SINGLE: dict[Any, type] = {NDArray[np.float64]: float, NDArray[np.int64]: int,
 
 
 def shaped(*shape: str | int, unit: str = '-', text: str = '', contact: str = '',
-           grasp: str = '', **options: Any) -> Any:
+           grasp: str = '', may_be: str = '', **options: Any) -> Any:
     """
     Return a dataclass field that declares a number or an array of them.
 
@@ -49,11 +49,14 @@ def shaped(*shape: str | int, unit: str = '-', text: str = '', contact: str = ''
         Its name for a contact of a ranked grasp; none: a contact does not tell it.
     grasp : str
         The part of a grasp's JSON that holds it; none: a grasp does not tell it.
+    may_be : str
+        What else than a finite number it may be, of the words ``inf``, ``nan`` and ``incapable``:
+        NaN where no forces within the limits hold the object.
     **options
         As of ``dataclasses.field``.
     """
     return field(metadata={'shape': shape, 'unit': unit, 'text': text, 'contact': contact,
-                           'grasp': grasp}, **options)
+                           'grasp': grasp, 'may_be': may_be.split()}, **options)
 
 
 def declared(batch: type) -> Iterable[Field[Any]]:
@@ -64,6 +67,11 @@ def declared(batch: type) -> Iterable[Field[Any]]:
 def shapes_of(batch: type) -> dict[str, Shape]:
     """Return the declared shape of each array of a batch, by name, in their order."""
     return {f.name: f.metadata['shape'] for f in declared(batch)}
+
+
+def may_be(batch: type, word: str) -> frozenset[str]:
+    """Return the names of a batch's fields that may be no finite number, as ``shaped`` says."""
+    return frozenset(f.name for f in declared(batch) if word in f.metadata['may_be'])
 
 
 def short_name(name: str) -> str:

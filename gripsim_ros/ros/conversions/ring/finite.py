@@ -1,5 +1,5 @@
 """
-Which numbers of the ring must be finite; the docstrings of ``core/batches.py`` say why.
+Which numbers of the ring must be finite; ``core/batches.py`` declares them.
 
 What is not finite where it should be comes from no stage that works: it is refused.
 """
@@ -9,18 +9,16 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from ....core.batches import ContactBatch, GraspStateBatch
 from ....core.errors import ShapeError
+from ....core.fields import may_be
 
 #: Infinite where there is nothing to hit, nothing behind a patch, or nothing would do.
-MAY_BE_INFINITE = frozenset({
-    'obstacle_clearance', 'self_clearance', 'patch_thickness', 'needed_friction', 'needed_force'})
+MAY_BE_INFINITE = may_be(ContactBatch, 'inf') | may_be(GraspStateBatch, 'inf')
 #: NaN where it was not computed.
-MAY_BE_NAN = frozenset({
-    'patch_strain_energies', 'patch_von_mises', 'patch_max_deformations',
-    'patch_mean_deformations', 'max_deformation', 'mean_deformation', 'peak_von_mises',
-    'needed_friction', 'needed_force', 'allowed_force', 'held_share', 'epsilon', 'wrench_volume'})
+MAY_BE_NAN = may_be(GraspStateBatch, 'nan')
 #: NaN in rows where no forces within the limits hold the object.
-OF_CAPABLE_ROWS = frozenset({'centre_of_mass_object', 'residual'})
+OF_CAPABLE_ROWS = may_be(GraspStateBatch, 'incapable')
 
 
 def check_finite(arrays: Mapping[str, NDArray]) -> None:

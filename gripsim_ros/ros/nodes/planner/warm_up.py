@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.batches import DETAIL_SURFACE, ConfigurationBatch, GraspStateBatch
-from ....core.fields import shapes_of
+from ....core.fields import DTYPES, declared
 from ....core.hand import HandModel, forward_kinematics
 from ....core.planning import GraspPlanner, PlannerOptions, Task
 from ....core.transforms import apply
@@ -83,13 +83,13 @@ def _blank(asked: ConfigurationBatch, link_count: int, patch_count: int) -> dict
     sizes = {'n': n, 'n+1': n + 1, 'L': link_count, 'P': patch_count, 'V': 1,
              'n?': n if asked.detail == DETAIL_SURFACE else 0}
     arrays: dict[str, NDArray] = {
-        name: np.zeros([sizes.get(str(axis), axis) for axis in shape])
-        for name, shape in shapes_of(GraspStateBatch).items()}
-    for name in ('patch_flags', 'worst_case'):
-        arrays[name] = arrays[name].astype(np.int64)
+        number.name: np.zeros([sizes.get(str(axis), axis) for axis in number.metadata['shape']],
+                              DTYPES[number.type])
+        for number in declared(GraspStateBatch)}
     arrays['obstacle_clearance'] = arrays['self_clearance'] = np.full(n, np.inf)
-    arrays['quantitative'], arrays['capable'] = np.ones(n, bool), np.zeros(n, bool)
-    for name in ('patch_areas', 'patch_peak_pressures', 'patch_friction_radii',
-                 'patch_tangential_stiffness'):
-        arrays[name] += 1e-3
+    arrays['quantitative'] |= True
+    for number in declared(GraspStateBatch):
+        if number.metadata['shape'] == ('P',) and number.metadata['contact'] and (
+                number.metadata['unit'] != '-'):
+            arrays[number.name] += 1e-3
     return arrays

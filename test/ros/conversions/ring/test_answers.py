@@ -10,8 +10,7 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 from gripsim_interfaces.msg import RingHeader  # noqa: E402
 from stage_cases import SILICONE, contact_batch, three_fingers  # noqa: E402
 
-from gripsim_ros.core.batches import (  # noqa: E402
-    DETAIL_SURFACE, ContactBatch, GraspStateBatch)
+from gripsim_ros.core.batches import DETAIL_SURFACE, ContactBatch, GraspStateBatch  # noqa: E402
 from gripsim_ros.core.bodies import GraspObject, shapes  # noqa: E402
 from gripsim_ros.core.fields import shapes_of  # noqa: E402
 from gripsim_ros.core.hand import compute_link_states  # noqa: E402
