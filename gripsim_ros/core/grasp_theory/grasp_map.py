@@ -53,9 +53,10 @@ def contact_frames(normals: Array) -> Array:
     lengths = np.linalg.norm(normals, axis=1)
     if not (np.abs(lengths - 1.0) < UNIT_TOLERANCE).all():
         raise ShapeError(f'contact normals must have length 1, got {lengths.tolist()}')
-    parallel = np.hypot(normals[:, 1], normals[:, 0]) < PARALLEL_SINE
+    sines = np.hypot(normals[:, 1], normals[:, 0])
+    parallel = sines < PARALLEL_SINE
     first = cross(normals, np.where(parallel[:, None], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]))
-    first /= np.linalg.norm(first, axis=1)[:, None]
+    first /= np.where(parallel, np.linalg.norm(first, axis=1), sines)[:, None]
     return np.stack([normals, first, cross(normals, first)], axis=2)
 
 

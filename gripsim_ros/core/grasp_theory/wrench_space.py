@@ -62,8 +62,7 @@ def primitive_wrenches(points: Array, normals: Array, centre_of_mass: Array, fri
     frames = contact_frames(normals)
     columns = grasp_map(points, frames, centre_of_mass, soft=False).reshape(6, -1, 3)
     angles = 2.0 * np.pi * np.arange(edge_count) / edge_count
-    edges = np.stack([np.ones(edge_count), friction * np.cos(angles),
-                      friction * np.sin(angles)])
+    edges = np.stack([np.ones(edge_count), friction * np.cos(angles), friction * np.sin(angles)])
     wrenches: Array = np.einsum('akc,cm->kma', columns, edges)
     wrenches[..., 3:] /= length_scale
     return wrenches
@@ -119,8 +118,7 @@ def wrench_space_metrics(points: Array, normals: Array, centre_of_mass: Array, f
     """
     if len(points) == 0:
         return 0.0, 0.0
-    edges = primitive_wrenches(points, normals, centre_of_mass, friction, length_scale,
-                               edge_count)
+    edges = primitive_wrenches(points, normals, centre_of_mass, friction, length_scale, edge_count)
     return hull_metrics(edges.reshape(-1, 6))
 
 

@@ -55,8 +55,7 @@ class ElasticBody:
         arms = self.mesh.vertices - self.centre_of_mass
         self.radius = float(np.sqrt((arms ** 2).sum(axis=1).max()))
         self.warm_starts = WarmStarts()
-        self._source = LazyCompliance(self.mesh, self.material.poisson_ratio,
-                                      options.compliance)
+        self._source = LazyCompliance(self.mesh, self.material.poisson_ratio, options.compliance)
         if options.elasticity == 'body':
             self._source.get()
 
@@ -225,8 +224,7 @@ def deform_body(body: ElasticBody, contact: ContactProblem,
 def _moves_of_body(body: ElasticBody, solution: ContactForces) -> Array | None:
     if solution.correction is None:
         return None
-    return body.compliance.surface_moves(body.interpolation, solution.correction,
-                                         solution.forces)
+    return body.compliance.surface_moves(body.interpolation, solution.correction, solution.forces)
 
 
 def largest_displacement(body: ElasticBody, surface: DeformedSurface,

@@ -1,6 +1,6 @@
 """The deformation stage: from contact patches to forces, deformed body and verdict."""
 
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from ..transforms import cross
 from .body import (ContactProblem, ElasticBody, LoadedPatches, deform_body, largest_displacement,
                    pad_layers, solve_contact)
 from .contact.contact_forces import PatchNodes
-from .contact.patch_resultants import max_normal_forces
+from .contact.patch_resultants import PatchResultants, max_normal_forces
 from .deformation.deformed_surface import DeformedSurface
 from .deformation.metrics import measure_deformation
 from .stability.grasp_forces import force_space, MinimalForces, solve_in_space
@@ -26,20 +26,10 @@ Array = NDArray[np.float64]
 
 #: Least number of links in contact with the object.
 MIN_LINKS = 2
+#: What resultants of patches and contacts have in common.
+_SHARED = {f.name for f in fields(PatchResultants)} & {f.name for f in fields(ContactSet)}
 #: Stride of the load cases tried before the body is deformed for all of them.
 TRIED_CASES = 4
-
-
-@dataclass(frozen=True, eq=False)
-class _Configuration:
-    """Contact problem, load cases and pose of one configuration."""
-
-    contact: ContactProblem
-    load_cases: Array
-    joint_positions: Array
-    T_object_palm: Array
-    settled: Array
-    detail: int
 
 
 def evaluate_contacts(body: ElasticBody, hand: HandModel,
@@ -71,13 +61,13 @@ def evaluate_contacts(body: ElasticBody, hand: HandModel,
     if contacts.configurations.detail != DETAIL_CLEARANCE:
         for i in range(contacts.configurations.count):
             try:
-                _evaluate(body, hand, _configuration(body, contacts, i), builder, i)
+                _evaluate(body, hand, contacts, builder, i)
             except (ShapeError, ArithmeticError, np.linalg.LinAlgError):
                 builder.clear(i)
     return builder.build()
 
 
-def _configuration(body: ElasticBody, contacts: ContactBatch, i: int) -> _Configuration:
+def _contact_problem(body: ElasticBody, contacts: ContactBatch, i: int) -> ContactProblem:
     first, last = int(contacts.patch_offsets[i]), int(contacts.patch_offsets[i + 1])
     offsets = contacts.node_offsets[first:last + 1]
     rows = slice(int(offsets[0]), int(offsets[-1])) if last > first else slice(0, 0)
@@ -88,27 +78,23 @@ def _configuration(body: ElasticBody, contacts: ContactBatch, i: int) -> _Config
         contacts.node_points_object[rows], contacts.node_normals_object[rows],
         contacts.node_areas[rows], np.minimum(contacts.node_depths[rows], limit), patches,
         contacts.patch_links[first:last])
-    asked = contacts.configurations
-    return _Configuration(
-        ContactProblem(nodes, contacts.patch_flags[first:last], thickness),
-        turned_loads(asked.load_cases, asked.settled_object[i]), asked.joint_positions[i],
-        asked.T_object_palm[i], asked.settled_object[i], asked.detail)
+    return ContactProblem(nodes, contacts.patch_flags[first:last], thickness)
 
 
-def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
-              builder: StateBuilder, i: int) -> None:
-    contact = configuration.contact
-    nodes, palm = contact.nodes, configuration.T_object_palm
+def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builder: StateBuilder,
+              i: int) -> None:
+    contact, asked = _contact_problem(body, contacts, i), contacts.configurations
+    nodes, palm, settled = contact.nodes, asked.T_object_palm[i], asked.settled_object[i]
     patches = solve_contact(body, contact, pad_layers(hand, nodes.links),
                             body.warm_starts.lookup(palm, nodes.links))
     if not patches.results.count:
         return
     body.warm_starts.store(palm, nodes, patches.solution)
     grasp = _contact_set(body, hand, patches)
-    torque_map = joint_torque_map(hand, configuration.joint_positions,
-                                  configuration.T_object_palm, patches.links, grasp.points)
-    full = configuration.detail == DETAIL_SURFACE
-    cases = configuration.load_cases
+    torque_map = joint_torque_map(hand, asked.joint_positions[i], palm, patches.links,
+                                  grasp.points)
+    full = asked.detail == DETAIL_SURFACE
+    cases = turned_loads(asked.load_cases, settled)
     friction, options = body.material.friction, body.options.minimal_forces
     torques = body.options.torques
     space = force_space(grasp, body.centre_of_mass, torque_map, hand.joint_efforts, options,
@@ -133,11 +119,11 @@ def _evaluate(body: ElasticBody, hand: HandModel, configuration: _Configuration,
     if not (minimal.capable or full):
         return
     verdict = judge_stability(grasp, wrenches, centre, friction, body.options.stability,
-                              motion_at(centre, configuration.settled), torques)
+                              motion_at(centre, settled), torques)
     builder.set_verdict(i, verdict, _holds(verdict, minimal, patches, grasp, torque_map, hand))
-    settled = _relative_force_change(grasp, centre,
-                                     verdict.shift) <= body.options.validity.max_settling
-    builder.set(i, quantitative=patches.are_quantitative and settled)
+    change = _relative_force_change(grasp, centre, verdict.shift)
+    builder.set(i, quantitative=(patches.are_quantitative
+                                 and change <= body.options.validity.max_settling))
     if full:
         _set_surface(body, grasp, surface, builder, i)
         builder.set_deformation(i, measure_deformation(
@@ -151,13 +137,9 @@ def _contact_set(body: ElasticBody, hand: HandModel, patches: LoadedPatches) -> 
     limits = np.array([min(body.material.max_pressure, np.inf if pad is None
                            else pad.max_pressure) for pad in pads])
     return ContactSet(
-        points=results.points, normals=results.normals, forces=results.forces,
-        torques=results.torques, friction_radii=results.friction_radii,
-        normal_stiffness=results.normal_stiffness,
-        tangential_stiffness=results.tangential_stiffness,
+        **{name: getattr(results, name) for name in _SHARED},
         max_normal_forces=max_normal_forces(results, limits),
-        passive=~np.any(hand.moves_link[patches.links], axis=1), rocking=results.rocking,
-        rocking_stiffness=results.rocking_stiffness)
+        passive=~np.any(hand.moves_link[patches.links], axis=1))
 
 
 def _holds(verdict: StabilityVerdict, minimal: MinimalForces, patches: LoadedPatches,

@@ -278,8 +278,7 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
     do not cancel. Own arrangement.
     """
     if not -1.0 < poisson_ratio < 0.5:
-        raise MaterialError(
-            f'poisson_ratio must be above -1 and below 0.5, got {poisson_ratio}')
+        raise MaterialError(f'poisson_ratio must be above -1 and below 0.5, got {poisson_ratio}')
     if not mesh.is_closed:
         raise MeshError('the mesh must be closed for a compliance of the whole body')
     pieces = _count_pieces(mesh)

@@ -187,8 +187,7 @@ def _read(place: Path) -> BodyCompliance | None:
     try:
         if (place / _DIGEST).read_text() != _digest(place):
             return None
-        return BodyCompliance(*(np.load(place / f'{name}.npy', mmap_mode='r')
-                                for name in _FILES))
+        return BodyCompliance(*(np.load(place / f'{name}.npy', mmap_mode='r') for name in _FILES))
     except (OSError, ValueError):
         return None
 

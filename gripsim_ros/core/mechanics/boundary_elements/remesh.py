@@ -147,8 +147,7 @@ def _split_long_edges(vertices: Array, faces: IntArray, longest: float) -> tuple
     """Halve edges until none is longer; the mesh stays conforming."""
     for _ in range(SPLIT_PASSES):
         sides = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2)
-        keys, place = np.unique(np.sort(sides.reshape(-1, 2), axis=1), axis=0,
-                                return_inverse=True)
+        keys, place = np.unique(np.sort(sides.reshape(-1, 2), axis=1), axis=0, return_inverse=True)
         steps = vertices[keys[:, 0]] - vertices[keys[:, 1]]
         lengths = np.sqrt((steps ** 2).sum(axis=1))
         place = place.reshape(-1, 3)

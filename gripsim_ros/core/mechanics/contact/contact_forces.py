@@ -233,8 +233,7 @@ def _object_rows(rows: IntArray, surface: _Surface, correction: NodeCorrection |
 
 def _no_forces() -> ContactForces:
     none, empty = np.zeros(0, np.int64), np.zeros(0)
-    return ContactForces(none, none, empty, empty, np.zeros((0, 0)), np.zeros((0, 0)),
-                         none)
+    return ContactForces(none, none, empty, empty, np.zeros((0, 0)), np.zeros((0, 0)), none)
 
 
 def _first_guess(depths: Array, patches: IntArray, count: int, loaded_shares: Array | None

@@ -140,10 +140,8 @@ def _resultant(points: Array, normals: Array, forces: Array, vectors: Array,
     direction[:] = resultant / size if size > 0.0 else normals[0]
     lever, cosine = 0.0, 1.0
     for i in range(len(forces)):
-        x, y, z = (points[i, 0] - centre[0], points[i, 1] - centre[1],
-                   points[i, 2] - centre[2])
-        u, v, w = (forces[i] * normals[i, 0], forces[i] * normals[i, 1],
-                   forces[i] * normals[i, 2])
+        x, y, z = (points[i, 0] - centre[0], points[i, 1] - centre[1], points[i, 2] - centre[2])
+        u, v, w = (forces[i] * normals[i, 0], forces[i] * normals[i, 1], forces[i] * normals[i, 2])
         torque[0] += y * w - z * v
         torque[1] += z * u - x * w
         torque[2] += x * v - y * u
@@ -192,8 +190,7 @@ def _neighbour_means(points: Array, areas: Array, values: Array) -> Array:
 
 
 @njit(cache=True)
-def near_others(points: Array, normals: Array, radii: Array, ratio: float
-                ) -> NDArray[np.bool_]:
+def near_others(points: Array, normals: Array, radii: Array, ratio: float) -> NDArray[np.bool_]:
     """
     Return which patches ``(p,)`` lie near another on the same side of the object.
 

@@ -119,8 +119,7 @@ def rigid_motion_fields(points: Array, normals: Array, centre: Array, direction:
     """
     fields = np.empty((len(points), FIELDS))
     for i in range(len(points)):
-        x, y, z = (points[i, 0] - centre[0], points[i, 1] - centre[1],
-                   points[i, 2] - centre[2])
+        x, y, z = (points[i, 0] - centre[0], points[i, 1] - centre[1], points[i, 2] - centre[2])
         u, v, w = normals[i, 0], normals[i, 1], normals[i, 2]
         fields[i, 0] = u * direction[0] + v * direction[1] + w * direction[2]
         for a in range(2):

@@ -68,8 +68,7 @@ class WarmStarts:
             self._closings = {}
         shares = loaded_shares(nodes.depths[solution.rows], nodes.patches[solution.rows],
                                solution.forces > 0.0, nodes.patch_count)
-        self._closings[T_object_palm.tobytes()] = dict(
-            zip(nodes.links.tolist(), shares.tolist()))
+        self._closings[T_object_palm.tobytes()] = dict(zip(nodes.links.tolist(), shares.tolist()))
 
 
 @njit(cache=True)

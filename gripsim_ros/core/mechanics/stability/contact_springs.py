@@ -44,16 +44,15 @@ def contact_rows(frames: Array, arms: Array, radii: Array, rocking: Array, norma
     springs = rocking_share * rocking
     ways = np.concatenate([frames.swapaxes(1, 2), np.zeros((len(arms), 1, 3)), springs[:, :, :3]],
                           axis=1)
-    motion = np.concatenate([ways, cross(arms[:, None], ways)], axis=2)
-    motion[:, 3, 3:] = frames[:, :, 0] * radii[:, None]
-    action = motion.copy()
-    action[:, SLIDING:, :3], action[:, SLIDING:, 3:] = 0.0, springs[:, :, 3:]
-    motion[:, SLIDING:, 3:] += springs[:, :, 3:]
+    motion = np.concatenate([ways, cross(arms[:, None], ways) / scale], axis=2)
+    motion[:, 3, 3:] = frames[:, :, 0] * (radii / scale)[:, None]
+    action, turns = motion.copy(), springs[:, :, 3:] / scale
+    action[:, SLIDING:, :3], action[:, SLIDING:, 3:] = 0.0, turns
+    motion[:, SLIDING:, 3:] += turns
     pressed = normals > 0.0
-    wrenches = np.hstack([forces, cross(arms, forces) + torques])
-    action[pressed, 0] = wrenches[pressed] / normals[pressed, None]
-    for rows in (motion, action):
-        rows[:, :, 3:] /= scale
+    shares = normals[pressed, None]
+    ways, turns = forces[pressed] / shares, torques[pressed] / shares
+    action[pressed, 0] = np.hstack([ways, (cross(arms[pressed], ways) + turns) / scale])
     return motion, action
 
 

@@ -121,8 +121,7 @@ class ForceSpace:
         Last the rows (j, 4k) of those that have.
         """
         if torque_map is None or torque_limits is None:
-            return (np.zeros((0, self.count, 3)), np.zeros(0, bool),
-                    np.zeros((0, 4 * self.count)))
+            return (np.zeros((0, self.count, 3)), np.zeros(0, bool), np.zeros((0, 4 * self.count)))
         torque_map = np.asarray(torque_map, float)
         limits = np.asarray(torque_limits, float)
         shape = (len(limits), 6 * self.total) if limits.ndim == 1 else None

@@ -177,8 +177,8 @@ def _spread(state: GraspState, radius: float) -> float:
     """
     if not len(state.points):
         return 0.0
-    axes = np.broadcast_to(np.eye(3), (len(state.points), 3, 3))
-    columns = grasp_map(state.points / radius, axes, state.centre_of_mass / radius, soft=False)
+    arms = (state.points - state.centre_of_mass) / radius
+    columns = grasp_map(arms, np.broadcast_to(np.eye(3), (len(arms), 3, 3)), np.zeros(3), False)
     values = np.linalg.svd(columns, compute_uv=False)
     return float(values[5]) if len(values) > 5 else 0.0
 
