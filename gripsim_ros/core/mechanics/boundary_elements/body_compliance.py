@@ -14,7 +14,7 @@ from scipy.linalg import lu_factor, lu_solve
 from threadpoolctl import threadpool_limits
 
 from ...bodies import TriangleMesh
-from ...bodies.mesh import connected_labels
+from ...bodies.topology import connected_labels
 from ...contact.geometry.closest_point import closest_points
 from ...contact.geometry.vp_tree import VpTree, build_vp_tree
 from ...errors import MaterialError, MeshError
