@@ -10,7 +10,8 @@ BENCHMARKS = {
     'fem': 'finite_elements.pads', 'fem_body': 'finite_elements.body', 'hold': 'hold.shake',
     'hold_confusion': 'hold.confusion', 'hold_suite': 'hold.suite',
     'mechanics': 'mechanics.all_models', 'nnls': 'numerics.nnls', 'plan': 'planning.plan',
-    'planar_closure': 'planning.planar_closing', 'scans': 'planning.scans',
+    'planar_closure': 'planning.planar_closing', 'repair': 'bodies.repair',
+    'scans': 'planning.scans',
     'settling': 'mechanics.settling', 'simulated': 'hardware.simulated', 'soak': 'suite.soak',
     'soak_driver': 'hardware.driver_soak', 'socp': 'numerics.socp', 'sweep': 'planning.sweep'}
 #: What takes long, needs peers or arguments.

@@ -56,6 +56,11 @@ class Draft:
         """Return the edges of the faces."""
         return edge_table(self.faces)
 
+    @cached_property
+    def heights(self) -> FloatArray:
+        """Return the smallest height (F,) of each face [m]."""
+        return face_heights(self.vertices, self.faces)
+
     def open_side_count(self) -> int:
         """Return the number of sides of faces that their shell leaves open."""
         return int(np.count_nonzero(self.table.open_sides(self.table.labels)))
@@ -147,7 +152,7 @@ def drop_duplicate_faces(draft: Draft, walls: bool) -> Draft:
 
 def drop_loose_degenerate_faces(draft: Draft) -> Draft:
     """Return the draft without faces of no height that the surface does not need."""
-    low = face_heights(draft.vertices, draft.faces) <= DEGENERATE_HEIGHT * draft.diagonal
+    low = draft.heights <= DEGENERATE_HEIGHT * draft.diagonal
     if not low.any():
         return draft
     needed = (draft.table.counts[draft.table.edge_of_side] == 2).all(axis=1)
@@ -252,7 +257,7 @@ def turn_out_degenerate_faces(draft: Draft) -> Draft:
     """
     limit = CRACK_HEIGHT * draft.diagonal
     faces, turned = draft.faces.copy(), 0
-    low = face_heights(draft.vertices, faces) <= limit
+    low = draft.heights <= limit
     for _ in range(MAX_ROUNDS):
         if not low.any():
             break

@@ -74,9 +74,11 @@ def orient_shells(draft: Draft) -> Draft:
         keep &= ~dropped
     outward = np.where(depth % 2 == 0, 1.0, -1.0)
     turn = facing != outward
+    sentences = _shell_sentences(keep, turn & keep, depth)
+    if not sentences:
+        return draft
     faces = np.where(turn[labels][:, None], draft.faces[:, ::-1], draft.faces)
-    return replace(draft, faces=faces[keep[labels]],
-                   repairs=draft.repairs + _shell_sentences(keep, turn & keep, depth))
+    return replace(draft, faces=faces[keep[labels]], repairs=draft.repairs + sentences)
 
 
 def _drop_flat_shells(draft: Draft) -> tuple[Draft, list[_Shell]]:
