@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import GripsimError, MeshError, ShapeError, told_outside
-from .mesh import TriangleMesh
+from ..errors import GripsimError, MeshError, told_outside
+from .mesh import FloatArray, TriangleMesh, checked_points
 from .reading import MAX_FACES, read_triangles
 from .repair.cleaning import (
     MAX_HOLE, Draft, drop_duplicate_faces, drop_loose_degenerate_faces, drop_repeated_corners,
@@ -118,12 +118,7 @@ def _checked(vertices: ArrayLike, faces: ArrayLike, scale: float) -> Draft:
     """Return the draft of valid arrays in metres, unused vertices left out."""
     if not (isinstance(scale, (int, float, np.number)) and np.isfinite(scale) and scale > 0.0):
         raise MeshError(f'scale must be a finite number above 0, got {scale}')
-    try:
-        points = np.array(vertices, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ShapeError('vertices must be numbers of shape (V, 3)') from None
-    if points.ndim != 2 or points.shape[1] != 3:
-        raise ShapeError(f'vertices must have shape (V, 3), got {points.shape}')
+    points = checked_points(vertices)
     checked = TriangleMesh(np.nan_to_num(points), faces).faces  # type: ignore[arg-type]
     if len(checked) > MAX_FACES:
         raise MeshError(f'a mesh may have at most {MAX_FACES} faces, got {len(checked)}')
@@ -139,19 +134,21 @@ def _checked(vertices: ArrayLike, faces: ArrayLike, scale: float) -> Draft:
                  (f'dropped {plural(len(points) - len(used), "unused vertex")}',))
 
 
-def _check_extents(draft: Draft, scale: float) -> None:
+def check_extent(points: FloatArray, scale: float) -> float:
+    """Return the largest extent of points ``(n, 3)`` [m]; MeshError where no body is so large."""
     with np.errstate(over='ignore', invalid='ignore'):
-        largest = float(np.ptp(draft.vertices, axis=0).max())
-    proposal = None
-    if not largest <= MAX_EXTENT:
-        proposal = 0.001
-    elif largest < MIN_EXTENT:
-        proposal = 1000.0
-    if proposal is not None:
+        largest = float(np.ptp(points, axis=0).max())
+    if not MIN_EXTENT <= largest <= MAX_EXTENT:
+        factor = 1000.0 if largest < MIN_EXTENT else 0.001
         raise MeshError(
             f'the largest extent is {told_outside(largest, MIN_EXTENT, MAX_EXTENT)} m, '
             f'allowed are {MIN_EXTENT:g} to {MAX_EXTENT:g} m; '
-            f'if the unit is wrong try --scale {scale * proposal:g}')
+            f'if the unit is wrong try --scale {scale * factor:g}')
+    return largest
+
+
+def _check_extents(draft: Draft, scale: float) -> None:
+    largest = check_extent(draft.vertices, scale)
     centred = draft.vertices - draft.vertices.mean(axis=0)
     axis = np.linalg.eigh(centred.T @ centred)[1][:, 0]
     thickness = float(np.ptp(centred @ axis))

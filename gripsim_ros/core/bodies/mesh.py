@@ -39,13 +39,19 @@ def row_dot(a: FloatArray, b: FloatArray) -> FloatArray:
     return products
 
 
-def _checked_vertices(vertices: ArrayLike) -> FloatArray:
+def checked_points(vertices: ArrayLike) -> FloatArray:
+    """Return a copy of ``vertices (V, 3)``; ShapeError where they have another shape or type."""
     try:
         array = np.array(vertices, dtype=np.float64, order='C')
     except (TypeError, ValueError):
         raise ShapeError('vertices must be numbers of shape (V, 3)') from None
     if array.ndim != 2 or array.shape[1] != 3:
         raise ShapeError(f'vertices must have shape (V, 3), got {array.shape}')
+    return array
+
+
+def _checked_vertices(vertices: ArrayLike) -> FloatArray:
+    array = checked_points(vertices)
     bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
     if bad.size:
         raise ShapeError(

@@ -184,7 +184,7 @@ def _check_file(path: Path) -> str:
         raise MeshError(f'{path}: is empty')
     if size > MAX_BYTES:
         raise MeshError(f'{path}: has {size / 1e6:.0f} MB, allowed are {MAX_BYTES / 1e6:.0f} MB')
-    _check_face_count(path, _declared_faces(head, ending, size))
+    _check_face_count(path, declared_faces(head, ending, size))
     return ending
 
 
@@ -199,7 +199,7 @@ def _check_face_count(path: Path, count: int) -> None:
         raise MeshError(f'{path}: has {count} faces, allowed are {MAX_FACES}')
 
 
-def _declared_faces(head: bytes, ending: str, size: int) -> int:
+def declared_faces(head: bytes, ending: str, size: int) -> int:
     """Return the number of faces that the head of an STL or PLY file announces, or 0."""
     if ending == 'stl' and len(head) >= 84:
         count = struct.unpack('<I', head[80:84])[0]

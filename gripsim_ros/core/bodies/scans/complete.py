@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError, cKDTree
 
-from ...errors import GripsimError, MeshError, ShapeError, told_outside
-from ..loading import MAX_EXTENT, MIN_EXTENT, repair_mesh
+from ...errors import GripsimError, MeshError, ShapeError
+from ..loading import check_extent, repair_mesh
 from ..mesh import FloatArray, TriangleMesh
 from .relief import Relief, build_relief
 from .surface import smooth_solid
@@ -170,14 +170,7 @@ def _checked(points: ArrayLike, scale: float) -> tuple[FloatArray, tuple[str, ..
 
 
 def _check_extents(cloud: FloatArray, scale: float) -> None:
-    with np.errstate(over='ignore', invalid='ignore'):
-        largest = float(np.ptp(cloud, axis=0).max())
-    if not MIN_EXTENT <= largest <= MAX_EXTENT:
-        factor = 0.001 if not largest <= MAX_EXTENT else 1000.0
-        raise MeshError(
-            f'the largest extent is {told_outside(largest, MIN_EXTENT, MAX_EXTENT)} m, '
-            f'allowed are {MIN_EXTENT:g} to {MAX_EXTENT:g} m; '
-            f'if the unit is wrong try --scale {scale * factor:g}')
+    check_extent(cloud, scale)
     sizes = np.linalg.svd(cloud - cloud.mean(axis=0), compute_uv=False)
     for kind, size in (('on one line', sizes[1]), ('in one plane', sizes[2])):
         if size <= FLATNESS * sizes[0]:

@@ -7,7 +7,7 @@ import trimesh
 
 from ...errors import ShapeError
 from ..mesh import FloatArray
-from ..reading import quiet_reader
+from ..reading import declared_faces, quiet_reader
 
 #: Largest file [bytes] and largest number of points that are read.
 MAX_BYTES, MAX_POINTS = 500_000_000, 2_000_000
@@ -65,9 +65,7 @@ def has_faces(path: str | Path) -> bool:
     if Path(path).suffix.lower() != '.ply':
         return False
     with Path(path).open('rb') as stream:
-        head = stream.read(4096).split(b'end_header')[0]
-    words = [line.split() for line in head.split(b'\n')]
-    return any(w[:2] == [b'element', b'face'] and len(w) == 3 and w[2] != b'0' for w in words)
+        return declared_faces(stream.read(4096), 'ply', 0) > 0
 
 
 def _read_text(path: Path) -> FloatArray:

@@ -23,19 +23,13 @@ class _Window:
     rows: tuple[int, int]
     columns: tuple[int, int]
 
-    def loop(self, segments: int) -> IntArray:
-        """Return the rim's vertices, counter-clockwise from outside."""
+    def loop(self, segments: int, upside_down: bool = False) -> IntArray:
+        """Return the rim's vertices, counter-clockwise from outside, or turned upside down."""
         (r0, r1), (c0, c1) = self.rows, self.columns
         cells = ([(r0, c) for c in range(c0, c1)] + [(r, c1) for r in range(r0, r1)]
                  + [(r1, c) for c in range(c1, c0, -1)] + [(r, c0) for r in range(r1, r0, -1)])
-        return np.array([r * segments + c % segments for r, c in cells], dtype=np.int64)
-
-    def flipped_loop(self, segments: int) -> IntArray:
-        """Return the rim's vertices in the order of ``loop``, upside down."""
-        (r0, r1), (c0, c1) = self.rows, self.columns
-        cells = ([(r1, c) for c in range(c0, c1)] + [(r, c1) for r in range(r1, r0, -1)]
-                 + [(r0, c) for c in range(c1, c0, -1)] + [(r, c0) for r in range(r0, r1)])
-        return np.array([r * segments + c % segments for r, c in cells], dtype=np.int64)
+        return np.array([(r0 + r1 - r if upside_down else r) * segments + c % segments
+                         for r, c in cells], dtype=np.int64)
 
 
 def mug(
@@ -69,8 +63,7 @@ def mug(
     cup = revolve(profile, segments)
     lower, upper = (_window(profile, segments, radius, height, share) for share in FEET)
     faces = _cut(cup, len(profile) - 2, segments, (lower, upper))
-    return _with_handle(cup, faces, lower.loop(segments), upper.flipped_loop(segments),
-                        edge_length)
+    return _with_handle(cup, faces, lower.loop(segments), upper.loop(segments, True), edge_length)
 
 
 def _section(radius: float, height: float, wall: float, edge_length: float) -> FloatArray:

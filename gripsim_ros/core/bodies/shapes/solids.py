@@ -11,17 +11,12 @@ from numpy.typing import ArrayLike
 
 from ...errors import MeshError
 from ..mesh import FloatArray, IntArray, TriangleMesh, unit_rows
-from .mugs import mug
 from .sweeps import arc, grid_quads, refine_profile, revolve, ring, split_quads
 
 #: Largest number of faces of a subdivided icosahedron.
 MAX_FACES = 2_000_000
 #: Skew of an egg: how much blunter one end is [-].
 EGG_SKEW = 0.12
-
-__all__ = [
-    'apple', 'banana', 'bone', 'box', 'capsule', 'cone', 'cylinder', 'egg', 'ellipsoid',
-    'mug', 'plate', 'sphere', 'torus']
 
 
 def _check_sizes(**sizes: float) -> None:
