@@ -220,9 +220,7 @@ class ArmScene:
 
 def _segment_of(arm: ArmModel, frame: int, place: dict[int, int]) -> int:
     """Return the segment of the chain that a frame's parts belong to."""
-    while frame not in place:
-        frame = int(arm.tree.parent[frame])
-    return place[frame]
+    return next(place[f] for f in arm.tree.path_to_base(frame) if f in place)
 
 
 def _radius_about_segment(part: ConvexPart, arm: ArmModel, frame: int, chain_frame: int,
@@ -239,11 +237,9 @@ def _radius_about_segment(part: ConvexPart, arm: ArmModel, frame: int, chain_fra
 
 def _unmoved(arm: ArmModel) -> set[int]:
     """Return the frames that no joint moves."""
-    still = {0}
-    for frame in range(1, len(arm.tree.names)):
-        if int(arm.tree.parent[frame]) in still and arm.tree.actuator[frame] < 0:
-            still.add(frame)
-    return still
+    tree = arm.tree
+    return {frame for frame in range(len(tree.names))
+            if (tree.actuator[tree.path_to_base(frame)] < 0).all()}
 
 
 def _rigid_with(arm: ArmModel, frame: int) -> set[int]:

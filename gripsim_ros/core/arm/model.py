@@ -87,10 +87,7 @@ class ArmModel:
     @property
     def chain(self) -> tuple[int, ...]:
         """Return the frames from the base to the tip."""
-        frames = [self.tip]
-        while self.tree.parent[frames[-1]] >= 0:
-            frames.append(int(self.tree.parent[frames[-1]]))
-        return tuple(reversed(frames))
+        return tuple(reversed(self.tree.path_to_base(self.tip)))
 
     def checked_joints(self, joints: Array) -> Array:
         """

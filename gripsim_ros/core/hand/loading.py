@@ -141,10 +141,8 @@ def _limits(robot: Robot, tree: KinematicTree,
 def _moves_link(tree: KinematicTree, frames: IntArray, joint_count: int) -> BoolArray:
     moves = np.zeros((len(frames), joint_count), bool)
     for link, f in enumerate(frames):
-        while tree.parent[f] >= 0:
-            if tree.actuator[f] >= 0:
-                moves[link, tree.actuator[f]] = True
-            f = tree.parent[f]
+        drives = tree.actuator[tree.path_to_base(f)]
+        moves[link, drives[drives >= 0]] = True
     return moves
 
 
@@ -164,10 +162,8 @@ def _stiffness(value: Any, joint_names: tuple[str, ...]) -> Array:
 
 def _solid_parent(tree: KinematicTree, frames: IntArray, link: int) -> int:
     """Return the nearest link with geometry towards the base; -1 for the base link."""
-    f = tree.parent[frames[link]]
-    while f >= 0 and f not in frames:
-        f = tree.parent[f]
-    return -1 if f < 0 else int(np.flatnonzero(frames == f)[0])
+    above = [f for f in tree.path_to_base(frames[link])[1:] if f in frames]
+    return int(np.flatnonzero(frames == above[0])[0]) if above else -1
 
 
 def _neighbours(config: Mapping[str, Any], tree: KinematicTree, frames: IntArray,

@@ -57,6 +57,13 @@ class KinematicTree:
     multiplier: Array
     offset: Array
 
+    def path_to_base(self, frame: int) -> list[int]:
+        """Return the frames from one to the base, both included."""
+        frames = [int(frame)]
+        while self.parent[frames[-1]] >= 0:
+            frames.append(int(self.parent[frames[-1]]))
+        return frames
+
 
 class JointedChain(Protocol):
     """What forward kinematics needs of a hand or an arm; see ``HandModel``."""
