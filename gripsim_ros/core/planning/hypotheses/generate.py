@@ -18,9 +18,11 @@ from ...transforms import apply, inverse, transform
 from ..options import PlannerOptions
 from ..task import Task
 from .distance_field import DistanceField, build_distance_field
-from .hand_geometry import free_closing_share, moving_fingers, pad_paths
-from .prescreen import hand_is_free, place_palms, score_closings
+from .diversity import diverse_order, without_duplicates
+from .hand_geometry import free_closing_share, moving_fingers, pad_paths, tip_paths
+from .prescreen import NO_TOUCH, hand_is_free, place_palms, score_closings
 from .regions import moved_region, within_region
+from .surroundings import HandSweep, hand_sweep, link_points, point_balls, ways_out
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -35,13 +37,6 @@ PRESCREEN_OBJECTS: WeakKeyDictionary[GraspObject, dict[tuple[int, int], Prescree
     WeakKeyDictionary())
 #: Number of threads of the prescreen, whose kernels release the lock.
 THREADS = 4
-#: Resolution of scores [-], so that rounding never decides an order.
-SCORE_RESOLUTION = 1e-7
-#: Loss of score for each better hypothesis of the same face [-]: keeps the choice diverse.
-SAME_FACE_LOSS = 0.02
-#: Resolution of poses [m] and of their axes' components [-]; faces of one plane side give the
-#: same pose.
-DUPLICATE_RESOLUTION = 1e-5
 #: Smallest clearance of an open hand by the estimate of the distance field [m].
 FIELD_CLEARANCE = 0.001
 #: Axes of the canonical frame, longest first (smallest moment of inertia first).
@@ -62,8 +57,11 @@ LATE_LOSS = 0.3
 CENTRING_STEPS = 2
 #: Resultant of the normal forces over their sum at which the score is 0 [-].
 UNBALANCE_LIMIT = 0.7
-#: Number of steps of the pads' paths, and about that of the hand's points in a bounding ball.
-PATH_STEPS, BALL_POINTS = 14, 8
+#: Number of steps of the pads' paths.
+PATH_STEPS = 14
+#: Number of attempts to move a hand out of its surroundings, and clearance beyond the smallest
+#: allowed [m]: links are known by samples of their points.
+CLEARING_STEPS, OBSTACLE_SLACK = 4, 0.002
 #: Offset from the centre of mass at which its score is 0 [m].
 OFFSET_LENGTH = 0.03
 #: Shares of the closing forces tried in the prescreen, by number of fingers [-].
@@ -93,6 +91,7 @@ class _Scene:
     hand: HandModel
     options: PlannerOptions
     contact_region: Array
+    obstacles: Array
 
 
 def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
@@ -144,7 +143,7 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
     _in_threads(prescreen, [rows for number in range(len(hand.preshapes))
                             for rows in np.array_split(np.flatnonzero(preshapes == number), 2)
                             if len(rows)])
-    order = _without_duplicates(_diverse_order(scores, faces), poses, preshapes, count)
+    order = without_duplicates(diverse_order(scores, faces), poses, preshapes, count)
     T_object_palm = T_object_canonical @ poses[order]
     return [Hypothesis(i, T_object_palm[i], int(preshapes[row]), float(scores[row]))
             for i, row in enumerate(order)], len(poses)
@@ -161,7 +160,9 @@ def _scene(grasp_object: GraspObject, hand: HandModel, T_object_canonical: Array
     points, field, faces = _prescreen_object(
         grasp_object, options.sample_faces, options.face_count)
     return _Scene(points, field, faces, hand, options,
-                  moved_region(task.contact_region, inverse(T_object_canonical)))
+                  moved_region(task.contact_region, inverse(T_object_canonical)),
+                  moved_region(np.vstack([task.obstacles, task.keep_out]),
+                               inverse(T_object_canonical)))
 
 
 def _prescreen_object(grasp_object: GraspObject, sample_faces: int, face_count: int
@@ -257,7 +258,13 @@ def _in_approach_cone(poses: Array, T_object_canonical: Array, task: Task) -> Bo
 
 
 def _centred(scene: _Scene, number: int, poses: Array) -> tuple[Array, Array]:
-    """Return poses moved so that the pads meet about the centre of mass, and their scores."""
+    """
+    Return poses moved so that the pads meet about the centre of mass, and their scores.
+
+    Where the hand would meet its surroundings, it is moved out of them first.
+    """
+    if len(scene.obstacles):
+        poses = _moved_clear(scene, number, poses)
     scores, offsets = _score(scene, number, poses, np.full(len(poses), -np.inf))
     for _ in range(CENTRING_STEPS):
         rows = np.flatnonzero(offsets.any(axis=1))
@@ -270,38 +277,86 @@ def _centred(scene: _Scene, number: int, poses: Array) -> tuple[Array, Array]:
     return poses, scores
 
 
+def _moved_clear(scene: _Scene, number: int, poses: Array) -> Array:
+    """Return poses of palms drawn back from the surroundings, the deepest point first."""
+    poses, rows = poses.copy(), np.arange(len(poses))
+    for _ in range(CLEARING_STEPS):
+        _, steps, _, _ = _closings(scene, number, poses[rows])
+        shifts = _ways_out(scene, number, poses[rows], steps)
+        moving = shifts.any(axis=1)
+        rows = rows[moving]
+        poses[rows, :3, 3] += shifts[moving]
+    return poses
+
+
+def _ways_out(scene: _Scene, number: int, poses: Array, steps: IntArray) -> Array:
+    return ways_out(np.ascontiguousarray(poses[:, :3, :3]), np.ascontiguousarray(poses[:, :3, 3]),
+                    steps, _hand_sweep(scene.hand, number, scene.options.approach_distance),
+                    scene.obstacles, scene.options.min_clearance + OBSTACLE_SLACK)
+
+
+@lru_cache(maxsize=64)
+def _hand_sweep(hand: HandModel, number: int, approach_distance: float) -> HandSweep:
+    preshape = hand.preshapes[number]
+    return hand_sweep(hand, moving_fingers(hand, preshape), preshape, PATH_STEPS,
+                      approach_distance)
+
+
+def _closings(scene: _Scene, number: int, poses: Array) -> tuple[Array, IntArray, Array, Array]:
+    """
+    Return contacts, steps, scores and offsets of closing hands, as of ``score_closings``.
+
+    Among obstacles a finger may also touch with the end of its pad, as of a hand that is held
+    back by a table.
+    """
+    hand, field = scene.hand, scene.field
+    pads, tips, free_steps, shares, _ = _prescreen_hand(hand, number)
+    rotations = np.ascontiguousarray(poses[:, :3, :3])
+    origins = np.ascontiguousarray(poses[:, :3, 3])
+    lengths = np.array([UNBALANCE_LIMIT, OFFSET_LENGTH, THIRD_FINGER_GAIN, free_steps, LATE_LOSS])
+    best = score_closings(field.lower, field.spacing, field.values, rotations, origins, pads,
+                          shares, lengths)
+    if len(scene.obstacles):
+        by_tips = score_closings(field.lower, field.spacing, field.values, rotations, origins,
+                                 tips, shares, lengths)
+        better = by_tips[2] > best[2]
+        for mine, other in zip(best, by_tips):
+            mine[better] = other[better]
+    return best
+
+
 def _score(scene: _Scene, number: int, poses: Array, known: Array) -> tuple[Array, Array]:
     """
     Return the scores (n,): opposition, centring, frontal contact; and the offsets (n, 3).
 
     Offsets are from the centre of mass to the middle of the forces. Pads that touch after the
     fingers would have met each other lose score. A pad also touches a wall so thin that it
-    lies between two samples of its path. The clearance of the open hand is only tested where
-    the score is better than the known one.
+    lies between two samples of its path. The clearance of the open hand, and of the closing one
+    to obstacles, is only tested where the score is better than the known one.
     """
     hand, field = scene.hand, scene.field
-    pads, free_steps, shares, hand_points = _prescreen_hand(hand, number)
-    rotations = np.ascontiguousarray(poses[:, :3, :3])
-    origins = np.ascontiguousarray(poses[:, :3, 3])
-    contacts, touched, scores, offsets = score_closings(
-        field.lower, field.spacing, field.values, rotations, origins, pads, shares,
-        np.array([UNBALANCE_LIMIT, OFFSET_LENGTH, THIRD_FINGER_GAIN, free_steps, LATE_LOSS]))
+    contacts, steps, scores, offsets = _closings(scene, number, poses)
     if len(scene.contact_region):
-        scores = scores + _region_score(scene.contact_region, contacts, touched)
+        scores = scores + _region_score(scene.contact_region, contacts, steps > NO_TOUCH)
     rows = np.flatnonzero((scores > 0.0) & (scores > known))
-    points, starts, balls = hand_points
-    free = hand_is_free(field.lower, field.spacing, field.values, rotations[rows],
-                        origins[rows], points, starts, balls, FIELD_CLEARANCE)
+    points, starts, balls = _prescreen_hand(hand, number)[-1]
+    free = hand_is_free(field.lower, field.spacing, field.values,
+                        np.ascontiguousarray(poses[rows, :3, :3]),
+                        np.ascontiguousarray(poses[rows, :3, 3]), points, starts, balls,
+                        FIELD_CLEARANCE)
+    rows = rows[free]
+    if len(scene.obstacles):
+        rows = rows[~_ways_out(scene, number, poses[rows], steps[rows]).any(axis=1)]
     result = np.full(len(poses), -np.inf)
-    result[rows[free]] = scores[rows[free]]
+    result[rows] = scores[rows]
     return result, offsets
 
 
 @lru_cache(maxsize=64)
 def _prescreen_hand(hand: HandModel, number: int
-                    ) -> tuple[Array, float, Array, tuple[Array, IntArray, Array]]:
+                    ) -> tuple[Array, Array, float, Array, tuple[Array, IntArray, Array]]:
     """
-    Return pads' paths, their steps before fingers meet, shares of forces, and hand points.
+    Return paths of pads and of their ends, steps before fingers meet, shares of forces, points.
 
     The points are those of the open hand, with bounding balls.
     """
@@ -312,15 +367,8 @@ def _prescreen_hand(hand: HandModel, number: int
     free = (PATH_STEPS - 1) * share if share < 1.0 else np.inf
     shares = FORCE_SHARES.get(len(pads), np.full((1, len(pads)), 1.0 / len(pads)))
     T_palm_link = forward_kinematics(hand, preshape.open[None])[0]
-    groups = []
-    for T, link in zip(T_palm_link, hand.links):
-        points = link.mesh.vertices[::max(1, len(link.mesh.vertices) // 40)]
-        along = points[np.argsort(points[:, np.ptp(points, axis=0).argmax()], kind='stable')]
-        groups += np.array_split(apply(T, along), 1 + len(points) // BALL_POINTS)
-    centres = np.array([0.5 * (group.min(axis=0) + group.max(axis=0)) for group in groups])
-    radii = [np.linalg.norm(g - c, axis=1).max() for g, c in zip(groups, centres)]
-    starts = np.concatenate([[0], np.cumsum([len(group) for group in groups])])
-    return pads, free, shares, (np.concatenate(groups), starts, np.column_stack([centres, radii]))
+    return (pads, tip_paths(hand, fingers, preshape, PATH_STEPS), free, shares,
+            point_balls([apply(T, link_points(link)) for T, link in zip(T_palm_link, hand.links)]))
 
 
 def _region_score(region: Array, contact: Array, touched: BoolArray) -> Array:
@@ -328,32 +376,3 @@ def _region_score(region: Array, contact: Array, touched: BoolArray) -> Array:
     outside = (touched & ~within_region(contact, region, REGION_SLACK)).any(axis=1)
     border = (touched & ~within_region(contact, region, -REGION_BORDER)).any(axis=1)
     return np.where(outside, -np.inf, np.where(border, -REGION_LOSS, 0.0))
-
-
-def _diverse_order(scores: Array, faces: IntArray) -> NDArray[np.int64]:
-    """Return the order of candidates, best first, with a loss for crowding one face."""
-    rounded = np.round(scores / SCORE_RESOLUTION) * SCORE_RESOLUTION
-    order = np.lexsort((np.arange(len(scores)), -rounded))
-    order = order[rounded[order] > 0.0]
-    by_face = np.argsort(faces[order], kind='stable')
-    starts = np.searchsorted(faces[order][by_face], faces[order][by_face])
-    rank = np.empty(len(order))
-    rank[by_face] = np.arange(len(order)) - starts
-    adjusted = rounded[order] - SAME_FACE_LOSS * rank
-    return order[np.lexsort((np.arange(len(order)), -adjusted))]
-
-
-def _without_duplicates(order: NDArray[np.int64], poses: Array, preshapes: IntArray, count: int
-                        ) -> NDArray[np.int64]:
-    """Return the first ``count`` without those that centring moved to the pose of another."""
-    seen: set[bytes] = set()
-    kept: list[int] = []
-    for row in order:
-        key = np.round(poses[row, :3] / DUPLICATE_RESOLUTION)
-        name = bytes([preshapes[row]]) + (key + 0.0).tobytes()
-        if name not in seen:
-            seen.add(name)
-            kept.append(row)
-            if len(kept) == count:
-                break
-    return np.array(kept, dtype=np.int64)

@@ -19,6 +19,8 @@ OUTLINE_VERTICES = 128
 MAX_SEPARATING_PLANES, MEETING_DISTANCE = 20, 1e-5
 #: Number of steps of a closing tested for fingers that meet, and the resolution of the result [-].
 MEETING_STEPS, MEETING_SHARE = 12, 1e-4
+#: Angle from a pad's normal within which a fingertip's surface touches what the pad faces [rad].
+TIP_ANGLE = np.pi / 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +140,32 @@ def pad_paths(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape,
         points.append(apply(T_palm_tip, link.pad_point[None])[:, 0])
         normals.append(np.einsum('nij,j->ni', T_palm_tip[:, :3, :3], link.pad_normal))
     return np.array(points), np.array(normals)
+
+
+def tip_paths(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape,
+              count: int) -> Array:
+    """
+    Return the paths of the outermost pads' far ends while the open hand closes, frame palm.
+
+    The far end is the point of the link's surface farthest from its joint of those that face
+    no more than ``TIP_ANGLE`` away from the pad's normal.
+
+    Returns
+    -------
+    (fingers, count, 3) float
+        [m]
+    """
+    steps = np.linspace(0.0, 1.0, count)[:, None]
+    T_palm_link = forward_kinematics(hand, preshape.open + steps * (preshape.closed
+                                                                    - preshape.open))
+    paths = []
+    for finger in fingers:
+        mesh, normal = hand.links[finger.links[-1]].mesh, hand.links[finger.links[-1]].pad_normal
+        facing = np.flatnonzero(mesh.vertex_normals @ normal >= np.cos(TIP_ANGLE))
+        reach = np.linalg.norm(mesh.vertices[facing], axis=1)
+        tip = mesh.vertices[facing[reach.argmax()]]
+        paths.append(apply(T_palm_link[:, finger.links[-1]], tip[None])[:, 0])
+    return np.array(paths)
 
 
 def free_closing_share(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape) -> float:

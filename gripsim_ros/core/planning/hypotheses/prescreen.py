@@ -11,6 +11,8 @@ IntArray = NDArray[np.int64]
 #: Difference of scores below which the first shares of forces are taken [-]: rounding must not
 #: decide.
 SCORE_TOLERANCE = 1e-9
+#: Step of a pad's path where it touches nowhere.
+NO_TOUCH = -1
 
 
 @njit(cache=True)
@@ -46,7 +48,7 @@ def distances_at(lower: Array, spacing: float, values: Array, points: Array) -> 
 @njit(cache=True, nogil=True)
 def score_closings(lower: Array, spacing: float, values: Array, rotations: Array, origins: Array,
                    pads: Array, shares: Array,
-                   lengths: Array) -> tuple[Array, BoolArray, Array, Array]:
+                   lengths: Array) -> tuple[Array, IntArray, Array, Array]:
     """
     Score closing hands by the paths of their pads through a distance field.
 
@@ -66,24 +68,26 @@ def score_closings(lower: Array, spacing: float, values: Array, rotations: Array
 
     Returns
     -------
-    contacts (n, f, 3), touched (n, f), scores (n,), offsets (n, 3)
-        Points where pads touch, and whether they do; scores of the balance of forces along the
-        normals about the origin and of frontal contact; the middle of the forces.
+    contacts (n, f, 3), steps (n, f), scores (n,), offsets (n, 3)
+        Points where pads touch, and the steps of their paths, ``NO_TOUCH`` where they do not;
+        scores of the balance of forces along the normals about the origin and of frontal
+        contact; the middle of the forces.
     """
     count, fingers = len(rotations), len(pads)
     contacts = np.zeros((count, fingers, 3))
-    touched = np.zeros((count, fingers), np.bool_)
+    steps = np.full((count, fingers), NO_TOUCH)
     scores, offsets = np.full(count, -np.inf), np.zeros((count, 3))
     inward, motion, before = np.empty((fingers, 3)), np.empty(3), np.empty(3)
     gaps = _half_steps(pads)
     for n in range(count):
         frontal, touching, late = 0.0, 0, 0.0
         for f in range(fingers):
-            first, touched[n, f] = _first_touch(lower, spacing, values, rotations[n], origins[n],
-                                                pads[f], gaps[f])
+            first, touches = _first_touch(lower, spacing, values, rotations[n], origins[n],
+                                          pads[f], gaps[f])
             _transform(rotations[n], origins[n], pads[f, first], contacts[n, f])
-            if not touched[n, f]:
+            if not touches:
                 continue
+            steps[n, f] = first
             touching += 1
             late = lengths[4] if first >= lengths[3] else late
             _transform(rotations[n], origins[n], pads[f, first - 1], before)
@@ -94,8 +98,8 @@ def score_closings(lower: Array, spacing: float, values: Array, rotations: Array
                                / max(np.sqrt(_dot(motion, motion)), 1e-12), 0.0), 1.0)
         if touching > 1 or fingers == 1:
             scores[n] = 0.2 * frontal / fingers - late + _balance(
-                contacts[n], inward, touched[n], shares, lengths, offsets[n])
-    return contacts, touched, scores, offsets
+                contacts[n], inward, steps[n] > NO_TOUCH, shares, lengths, offsets[n])
+    return contacts, steps, scores, offsets
 
 
 @njit(cache=True)

@@ -90,10 +90,11 @@ def test_balls_round_the_hand_change_no_answer(hand, field, preshape):
 def test_pads_touch_where_their_way_first_meets_the_ball(hand):
     field = build_distance_field(shapes.sphere(RADIUS))
     rotations, origins = palms(7)
-    pads, free_steps, shares, _ = _prescreen_hand(hand, 0)
-    contacts, touched, scores, _ = score_closings(
+    pads, _, free_steps, shares, _ = _prescreen_hand(hand, 0)
+    contacts, steps, scores, _ = score_closings(
         field.lower, field.spacing, field.values, rotations, origins, pads, shares,
         np.array([0.7, 0.03, 0.08, free_steps, 0.3]))
+    touched = steps >= 0
     ways = np.einsum('nij,fmj->nfmi', rotations, pads) + origins[:, None, None]
     radii = np.linalg.norm(ways, axis=3)
     met = (radii < RADIUS - FIELD_ERROR * field.spacing).any(axis=2)

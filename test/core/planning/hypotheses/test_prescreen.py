@@ -2,7 +2,7 @@
 
 from gripsim_ros.core.planning.hypotheses.prescreen import (
     _first_touch, _half_steps, _nearest_below, _section_middle, distance_at, distances_at,
-    hand_is_free, place_palms, score_closings)
+    hand_is_free, NO_TOUCH, place_palms, score_closings)
 from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
@@ -130,15 +130,16 @@ def test_a_closing_is_scored_by_its_rule(seed, fingers):
     shares[:, 0] += 0.1
     shares /= shares.sum(axis=1, keepdims=True)
     lengths = np.array([rng.uniform(0.3, 2.0), rng.uniform(0.5, 4.0), 0.08, 1.5, 0.3])
-    contacts, touched, scores, offsets = score_closings(*field, rotations, origins, pads, shares,
-                                                        lengths)
+    contacts, steps, scores, offsets = score_closings(*field, rotations, origins, pads, shares,
+                                                      lengths)
+    touched = steps > NO_TOUCH
     gaps = _half_steps(pads)
     for n in range(3):
         ways = pads @ rotations[n].T + origins[n]
         befores, late = np.empty((fingers, 3)), False
         for f in range(fingers):
             at, touches = plain_touch(distances_at(*field, ways[f]), gaps[f])
-            assert touched[n, f] == touches
+            assert steps[n, f] == (at if touches else NO_TOUCH)
             late = late or (touches and at >= lengths[3])
             assert_allclose(contacts[n, f], ways[f, at], rtol=0.0, atol=ATOL_ROUNDOFF)
             befores[f] = ways[f, at - 1]
@@ -157,9 +158,9 @@ def test_of_shares_but_for_rounding_alike_the_first_is_taken(shares, first):
     pads = np.array([[[-2.0, 0.5, 0.5], [-1, 0.5, 0.5]], [[2.0, 0.5, 0.5], [1, 0.5, 0.5]]])
     for length, better in ((1e10, False), (1e7, True)):
         lengths = np.array([length, length, 0.0, np.inf, 0.0])
-        _, touched, scores, offsets = score_closings(*field, np.eye(3)[None], np.zeros((1, 3)),
-                                                     pads, np.array(shares), lengths)
-        assert touched.all()
+        _, steps, scores, offsets = score_closings(*field, np.eye(3)[None], np.zeros((1, 3)),
+                                                   pads, np.array(shares), lengths)
+        assert (steps > NO_TOUCH).all()
         assert_allclose(scores, [0.2 + 0.8], rtol=0.0, atol=1e-7)
         expected = shares[0] if first or not better else shares[1]
         assert_allclose(offsets[0], [expected[1] - expected[0], 0.5, 0.5], rtol=0.0,
@@ -169,10 +170,10 @@ def test_of_shares_but_for_rounding_alike_the_first_is_taken(shares, first):
 def test_pads_that_stand_still_in_a_level_field_push_nowhere():
     field = np.full(3, -2.0), 1.0, np.full((5, 5, 5), -0.5)
     for pads in (np.zeros((2, 3, 3)), np.arange(18.0).reshape(2, 3, 3) / 1024.0):
-        contacts, touched, scores, offsets = score_closings(
+        contacts, steps, scores, offsets = score_closings(
             *field, np.eye(3)[None], np.zeros((1, 3)), pads, np.array([[0.5, 0.5]]),
             np.array([1.0, 0.5, 0.08, np.inf, 0.0]))
-        assert touched.all()
+        assert (steps > NO_TOUCH).all()
         assert_array_equal(contacts[0], pads[:, 1])
         away = np.linalg.norm(contacts[0].mean(axis=0)) / 0.5
         assert_allclose(scores, [0.4 + 0.4 * (1.0 - away)], rtol=0.0, atol=ATOL_ROUNDOFF)
