@@ -7,12 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ...core.batches import OBSTACLE_WIDTH
 from ...core.bodies import GraspObject
 from ...core.hand import HandModel
 from ...core.transforms import inverse, transform
 from ...library.resources import HAND_URDF, share_directory
 from .options import SimulationError, SimulationOptions
-from .world_model import OBJECT, PALM_TARGET, add_object, hand_world, node_name
+from .world_model import (
+    OBJECT, PALM_TARGET, add_object, add_obstacles, hand_world, node_name)
 
 Array = NDArray[np.float64]
 
@@ -51,6 +53,8 @@ class World:
         Where it begins; default: identity.
     urdf : Path, optional
         Of the hand.
+    obstacles : (k, 16) float, optional
+        Primitives that stand still, as of ``ConfigurationBatch.obstacles``, in the world.
 
     Raises
     ------
@@ -60,7 +64,8 @@ class World:
 
     def __init__(self, hand: HandModel, options: SimulationOptions, T_world_palm: Array,
                  joints: Array, grasp_object: GraspObject | None = None,
-                 T_world_object: Array | None = None, urdf=None) -> None:
+                 T_world_object: Array | None = None, urdf=None,
+                 obstacles: Array | None = None) -> None:
         try:
             import mujoco
             mujoco.set_mju_user_warning(_WARNINGS.append)
@@ -71,6 +76,7 @@ class World:
         self.hand, self.options, self.grasp_object = hand, options, grasp_object
         self._begin = np.eye(4) if T_world_object is None else T_world_object
         spec = hand_world(hand, urdf or share_directory() / HAND_URDF, options)
+        add_obstacles(spec, np.zeros((0, OBSTACLE_WIDTH)) if obstacles is None else obstacles)
         self.soft = None if grasp_object is None else add_object(
             spec, grasp_object, self._begin, options)
         try:
@@ -258,6 +264,15 @@ class World:
         for touch in self.touch_points():
             forces[touch.link] = forces.get(touch.link, 0.0) + touch.normal_force
         return forces
+
+    def links_at_obstacles(self) -> set[str]:
+        """Return the links that press on something that stands in the world."""
+        found = set()
+        for contact in self.data.contact:
+            bodies = [int(self.model.geom_bodyid[geom]) for geom in contact.geom if geom >= 0]
+            if 0 in bodies and contact.efc_address >= 0:
+                found |= {self._link_of[body] for body in bodies if body in self._link_of}
+        return found
 
     @property
     def warning(self) -> str:

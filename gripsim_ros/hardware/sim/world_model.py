@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ...core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from ...core.bodies import GraspObject
 from ...core.hand import HandModel
 from .hand_model import add_position_control, exclude_relatives, urdf_spec
@@ -88,6 +89,24 @@ def _carry_palm(spec, palm: str, options: SimulationOptions) -> None:
     weld.data = data
     weld.solref = [options.contact_time, 1.0]
     weld.solimp = IMPEDANCE
+
+
+def add_obstacles(spec, obstacles: Array) -> None:
+    """Add primitives (k, 16), as of ``ConfigurationBatch.obstacles``, that stand in the world."""
+    import mujoco
+    kinds = {OBSTACLE_BOX: mujoco.mjtGeom.mjGEOM_BOX,
+             OBSTACLE_SPHERE: mujoco.mjtGeom.mjGEOM_SPHERE,
+             OBSTACLE_CYLINDER: mujoco.mjtGeom.mjGEOM_CYLINDER}
+    for i, row in enumerate(obstacles):
+        kind, pose = int(row[0]), row[4:].reshape(3, 4)
+        if kind == OBSTACLE_BOX:
+            size = 0.5 * row[1:4]
+        else:
+            size = np.array([row[1], 0.0, 0.0] if kind == OBSTACLE_SPHERE
+                            else [row[2], 0.5 * row[1], 0.0])
+        spec.worldbody.add_geom(name=f'obstacle_{i}', type=kinds[kind], size=size.tolist(),
+                                pos=pose[:, 3].tolist(), quat=np.roll(
+                                    Rotation.from_matrix(pose[:, :3]).as_quat(), 1).tolist())
 
 
 def add_object(spec, grasp_object: GraspObject, T_world_object: Array,

@@ -29,7 +29,7 @@ def diverse_order(scores: Array, faces: IntArray) -> IntArray:
 
 
 def without_duplicates(order: IntArray, poses: Array, preshapes: IntArray, count: int
-                        ) -> IntArray:
+                       ) -> IntArray:
     """Return the first ``count`` without those that centring moved to the pose of another."""
     seen: set[bytes] = set()
     kept: list[int] = []
