@@ -97,7 +97,7 @@ class ContactSet:
         """Check every field."""
         count = len(np.atleast_1d(self.friction_radii))
         for name, (_, *others) in shapes_of(ContactSet).items():
-            shape, given = (count, *others), getattr(self, name)
+            shape, given = (count, *map(int, others)), getattr(self, name)
             rows = np.zeros(shape) if given is None else np.asarray(
                 given, bool if name == 'passive' else float, order='C')
             if rows.shape != shape:
