@@ -141,7 +141,8 @@ class BodyCompliance:
         rows = np.asarray(self.displacements[correction.used[acting]])
         moves = combine_rows(rows.reshape(len(acting), -1), loads[acting] / correction.modulus)
         nodes, weights = vertices
-        return np.einsum('vk,vka->va', weights, moves.reshape(-1, 3)[nodes])
+        moved: Array = np.einsum('vk,vka->va', weights, moves.reshape(-1, 3)[nodes])
+        return moved
 
 
 @dataclass(frozen=True, eq=False)
