@@ -15,7 +15,7 @@ Vec3 = tuple[float, float, float]
 Mat3 = tuple[Vec3, Vec3, Vec3]
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def load_mat3(matrix: Array) -> Mat3:
     """Return a matrix ``(3, 3)``."""
     return ((matrix[0, 0], matrix[0, 1], matrix[0, 2]),
@@ -23,7 +23,7 @@ def load_mat3(matrix: Array) -> Mat3:
             (matrix[2, 0], matrix[2, 1], matrix[2, 2]))
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def load_mat3_at(matrices: Array, index: int) -> Mat3:
     """Return one of ``matrices (k, 3, 3)``, such as triangles by their corners."""
     return ((matrices[index, 0, 0], matrices[index, 0, 1], matrices[index, 0, 2]),
@@ -31,38 +31,38 @@ def load_mat3_at(matrices: Array, index: int) -> Mat3:
             (matrices[index, 2, 0], matrices[index, 2, 1], matrices[index, 2, 2]))
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def load_vec3(rows: Array, index: int) -> Vec3:
     """Return one of ``rows (k, 3)``, or the first three entries of a longer one."""
     return rows[index, 0], rows[index, 1], rows[index, 2]
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def store_vec3(rows: Array, index: int, vector: Vec3) -> None:
     """Write the first three entries of one of ``rows (k, 3)``."""
     rows[index, 0], rows[index, 1], rows[index, 2] = vector
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def store_mat3(matrix: Array, rows: Mat3) -> None:
     """Write a matrix ``(3, 3)``."""
     for row in range(3):
         store_vec3(matrix, row, rows[row])
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def subtract(a: Vec3, b: Vec3) -> Vec3:
     """Return a - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def cross(a: Vec3, b: Vec3) -> Vec3:
     """Return a x b."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def dot(a: Vec3, b: Vec3) -> float:
     """Return the inner product, summed from the first entry on."""
     product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

@@ -141,7 +141,7 @@ def _hull_to_tree(shape: Shape, normals: Array, offsets: Array, tree: VpTree, bu
     return max(min(best, pruned), 0.0)
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _plane_in_object(normals: Array, offsets: Array, place: int, back: Mat3,
                      origin: Vec3) -> tuple[Vec3, float]:
     """Return a plane of the link in the object's frame, ``back`` being R_object_link."""
@@ -150,7 +150,7 @@ def _plane_in_object(normals: Array, offsets: Array, place: int, back: Mat3,
     return turned, dot(turned, origin) + offsets[place]
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _distance_beyond(plane: tuple[Vec3, float], triangle: Mat3) -> float:
     """Return how far a triangle lies beyond a plane."""
     normal, offset = plane
@@ -170,7 +170,7 @@ def _put_plane(shape: Shape, direction: Array, hints: IntArray, normals: Array, 
     offsets[place] = dot(normal, point)
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _plane_gap(normals: Array, offsets: Array, centres: Array, radii: Array, slabs: Array,
                node: int, rotation: Mat3, origin: Vec3, enough: float) -> float:
     """Return how far a node is at least from a supporting plane; the best, or one enough."""
@@ -191,7 +191,7 @@ def _plane_gap(normals: Array, offsets: Array, centres: Array, radii: Array, sla
     return least
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _slab_gap(normals: Array, k: int, gap: float, slabs: Array, node: int, radius: float,
               rotation: Mat3) -> float:
     """Return the gap of a node's flat disc behind its centre's gap along a plane's normal."""
@@ -203,7 +203,7 @@ def _slab_gap(normals: Array, k: int, gap: float, slabs: Array, node: int, radiu
     return least
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _triangle_to_link(corners: Array, position: int, rotation: Mat3, origin: Vec3,
                       triangle: Array) -> None:
     """Map a triangle from the object's frame, ``rotation`` being R_link_object."""
@@ -214,7 +214,7 @@ def _triangle_to_link(corners: Array, position: int, rotation: Mat3, origin: Vec
                                       dot(rotation[2], offset)))
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _triangle_gap(normals: Array, offsets: Array, triangle: Mat3, enough: float) -> float:
     """Return the distance of a triangle from a supporting plane, the largest or enough."""
     best = -np.inf

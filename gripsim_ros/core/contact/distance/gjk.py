@@ -56,7 +56,7 @@ def shape_of_points(vertices: Array) -> Shape:
     return Shape(vertices, np.zeros(0, np.int64), np.zeros(EXTRAS))
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _climb_hull(vertices: Array, graph: IntArray, x: float, y: float, z: float, begin: int) -> int:
     """Return the vertex farthest along (x, y, z), by walking uphill where that is possible."""
     at = begin
@@ -77,7 +77,7 @@ def _climb_hull(vertices: Array, graph: IntArray, x: float, y: float, z: float, 
     return at
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def support(vertices: Array, graph: IntArray, extras: Array, v: Array, begin: int,
             out: Array) -> int:
     """Write the point of a shape farthest along v, without its ball; return its vertex."""
@@ -86,7 +86,7 @@ def support(vertices: Array, graph: IntArray, extras: Array, v: Array, begin: in
     return at
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def support_point(vertices: Array, graph: IntArray, extras: Array, v: Vec3,
                   begin: int) -> tuple[int, Vec3]:
     """Return the vertex of a shape farthest along v, and the point there, without its ball."""
@@ -187,7 +187,7 @@ def distance_bound(a: Shape, b: Shape, rotation: Array, origin: Array, start: Ar
     return least
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def reduce_simplex(simplex: Array, size: int, closest: Array) -> int:
     """
     Write the simplex's point nearest to the origin; keep only the corners that carry it.
@@ -206,7 +206,7 @@ def reduce_simplex(simplex: Array, size: int, closest: Array) -> int:
     return 4 if rows[0] < 0 else _keep(simplex, rows, weights, closest)
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _keep(simplex: Array, rows: tuple[int, int, int], weights: tuple[float, float, float],
           closest: Array) -> int:
     """Write the weighted point of three corners and move those with weight to the front."""
@@ -230,7 +230,7 @@ def _keep(simplex: Array, rows: tuple[int, int, int], weights: tuple[float, floa
     return size
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _edge_dots(simplex: Array, i: int, j: int, row: int) -> float:
     """Return minus the product of edge i to j with a corner."""
     total = 0.0
@@ -239,7 +239,7 @@ def _edge_dots(simplex: Array, i: int, j: int, row: int) -> float:
     return total
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _segment_weights(simplex: Array) -> tuple[float, float, float]:
     along = _edge_dots(simplex, 0, 1, 0)
     length = along - _edge_dots(simplex, 0, 1, 1)
@@ -249,7 +249,7 @@ def _segment_weights(simplex: Array) -> tuple[float, float, float]:
     return 1.0 - t, t, 0.0
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _triangle_weights(simplex: Array, i: int, j: int, k: int) -> tuple[float, float, float]:
     """Return barycentric weights of the triangle's point nearest to the origin."""
     v, w = closest_weights(_edge_dots(simplex, i, j, i), _edge_dots(simplex, i, k, i),
@@ -258,7 +258,7 @@ def _triangle_weights(simplex: Array, i: int, j: int, k: int) -> tuple[float, fl
     return 1.0 - v - w, v, w
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _tetrahedron_weights(simplex: Array
                          ) -> tuple[tuple[int, int, int], tuple[float, float, float]]:
     """Return the face nearest to the origin and the weights of its point; -1 if inside."""
@@ -278,7 +278,7 @@ def _tetrahedron_weights(simplex: Array
     return best_rows, best_weights
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _sees_origin(simplex: Array, i: int, j: int, k: int, opposite: int) -> bool:
     """Return True if the origin lies on the far side of a face from the opposite corner."""
     p = load_vec3(simplex, i)

@@ -125,7 +125,7 @@ def hull_shape(hulls: Hulls, link: int, sweep: Array) -> Shape:
                  hulls.graphs[hulls.graph_offsets[h]:hulls.graph_offsets[h + 1]], extras)
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def distance_beyond_planes(normals: Array, offsets: Array, centres: Array, hull: int, poses: Array,
                            link: int, offset: Vec3) -> float:
     """Return how far a point is beyond a hull's planes [m], ``offset`` from its centre."""

@@ -10,7 +10,7 @@ from .ray_casting import doubled
 from .vp_tree import STACK_SIZE, VpTree
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def closest_weights(d1: float, d2: float, d3: float, d4: float, d5: float,
                     d6: float) -> tuple[float, float]:
     """
@@ -63,7 +63,7 @@ def closest_on_triangle(p: Array, corners: Array, position: int, out: Array) -> 
     return squared
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _ball_gap(centres: Array, radii: Array, node: int, p: Array) -> float:
     offset = subtract((p[0], p[1], p[2]), load_vec3(centres, node))
     gap: float = np.sqrt(dot(offset, offset)) - radii[node]
@@ -241,14 +241,14 @@ def bounds_in_box(tree: VpTree, axes: Array, centre: Array, half: Array) -> tupl
     return np.array([low_x, low_y, low_z]), np.array([high_x, high_y, high_z])
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _to_box(axes: Mat3, point: Vec3, centre: Vec3) -> Vec3:
     """Return a point along a box's axes from its centre."""
     offset = subtract(point, centre)
     return dot(axes[0], offset), dot(axes[1], offset), dot(axes[2], offset)
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _extent(a: float, b: float, c: float, half: float) -> tuple[float, float]:
     """Return the bounds of three numbers, cut to a box's side."""
     return max(min(a, b, c), -half), min(max(a, b, c), half)

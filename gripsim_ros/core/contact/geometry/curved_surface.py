@@ -209,7 +209,7 @@ def control_points(corners: Array, surface: CurvedSurface) -> Array:
     return points.reshape(-1, 3)
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True, error_model='numpy')
 def lift_onto_surface(corners: Array, normals: Array, limits: Array, position: int, weights: Vec3,
                       direction: Vec3) -> tuple[float, Vec3, Vec3]:
     """
@@ -257,7 +257,7 @@ def lift_onto_surface(corners: Array, normals: Array, limits: Array, position: i
     return move, point, (nx, ny, nz)
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True, error_model='numpy')
 def _cubic_rise(corners: Mat3, normals: Mat3, weights: Vec3, normal: Vec3) -> float:
     """
     Return the height of the cubic over its triangle, along the unit normal there.
@@ -279,14 +279,14 @@ def _cubic_rise(corners: Mat3, normals: Mat3, weights: Vec3, normal: Vec3) -> fl
     return height
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True, error_model='numpy')
 def _scale(corner_normal: Vec3, normal: Vec3) -> float:
     """Return by how much of their bends the control points of a corner rise."""
     scale: float = -1.0 / (3.0 * np.sqrt(max(dot(corner_normal, normal), 0.1)))
     return scale
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _bend(corner: Vec3, other: Vec3, normal: Vec3) -> float:
     """Return how far another corner lies along the normal at one."""
     return dot((other[0] - corner[0], other[1] - corner[1], other[2] - corner[2]), normal)

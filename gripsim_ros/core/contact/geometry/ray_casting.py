@@ -67,7 +67,7 @@ def direction_frame(direction: Array) -> Array:
     return frame
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def project_triangle(corners: Array, position: int, frame: Array, projected: Array) -> None:
     """Fill ``projected (3, 3)`` with the corners of triangle ``position`` in a frame."""
     for k in range(3):
@@ -125,7 +125,7 @@ def triangles_under(tree: VpTree, frame: Array, lower: Array, upper: Array) -> I
     return found[:count]
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _append_subtree(children: IntArray, ranges: IntArray, stack: IntArray, base: int,
                     found: IntArray, count: int) -> int:
     """Append all triangles of the node at a place of the stack; return how many there are."""
@@ -149,7 +149,7 @@ def doubled(values: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate((values, np.empty_like(values)))
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _meets(triangle: Mat3, axis: Vec3, low: float, high: float) -> bool:
     """Return True if a triangle's extent along an axis meets an interval."""
     a, b, c = dot(axis, triangle[0]), dot(axis, triangle[1]), dot(axis, triangle[2])
@@ -157,14 +157,14 @@ def _meets(triangle: Mat3, axis: Vec3, low: float, high: float) -> bool:
     return meets
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def edge_functions(ax: float, ay: float, bx: float, by: float, cx: float,
                    cy: float) -> tuple[float, float, float]:
     """Return twice the signed areas of the origin with each edge of a triangle in the plane."""
     return bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def coverage(projected: Array, u: float, v: float) -> tuple[float, float, float, float]:
     """
     Return signed edge functions and their sum of a point under a projected triangle.
@@ -179,7 +179,7 @@ def coverage(projected: Array, u: float, v: float) -> tuple[float, float, float,
     return e0, e1, e2, (e0 + e1 + e2 if inside else 0.0)
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True, error_model='numpy')
 def slab_range(projected: Array, low: float, high: float) -> tuple[float, float]:
     """Return bounds of a projected triangle's second coordinate where its first is in a slab."""
     least, most = np.inf, -np.inf
@@ -210,7 +210,7 @@ def grid_shape(count: float, width: float, height: float) -> tuple[int, int]:
     return int(nu), int(max(1.0, cells / nu))
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _cell(value: float, origin: float, scale: float, count: int) -> int:
     return min(max(int((value - origin) * scale), 0), count - 1)
 
@@ -353,7 +353,7 @@ def _test_candidates(corners: Array, candidates: IntArray, frame: Array, turned:
                     edges[i, column, 2], edges[i, column, 3] = e2, total
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _height(projected: Array, e0: float, e1: float, e2: float, total: float, z: float) -> float:
     """Return the third coordinate of a covered point of a triangle, less z."""
     height: float = (e0 * (projected[0, 2] - z) + e1 * (projected[1, 2] - z)

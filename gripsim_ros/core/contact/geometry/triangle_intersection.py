@@ -119,7 +119,7 @@ def _edge_intersections(corners: Array, others: Array) -> tuple[IntArray, IntArr
     return sides[:count], places[:count], points[:count]
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _extents_apart(p: Vec3, q: Vec3, low: Array, high: Array) -> bool:
     apart = False
     for k in range(3):
@@ -127,7 +127,7 @@ def _extents_apart(p: Vec3, q: Vec3, low: Array, high: Array) -> bool:
     return apart
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _signed_volume(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> float:
     """Return six times the signed volume of a tetrahedron."""
     volume: float = dot(cross(subtract(b, a), subtract(c, a)), subtract(d, a))

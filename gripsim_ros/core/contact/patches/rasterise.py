@@ -114,7 +114,7 @@ def _rasterise_triangles(corners: Array, candidates: IntArray, frame: Array, sta
     return cells[:found], positions[:found], edges[:found]
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True, error_model='numpy')
 def _index_range(least: float, most: float, start: float, spacing: float, count: int,
                  slack: float) -> tuple[int, int]:
     """Return the first and last grid index between two values."""

@@ -202,7 +202,7 @@ def _line_meets(start: Vec3, direction: Vec3, places: Array, faces: IntArray, fa
     return way if total <= 1.0 + AREA_SLACK else np.inf
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _double_area(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     """Return twice the area vector of a triangle."""
     return cross(subtract(b, a), subtract(c, a))
@@ -241,7 +241,7 @@ def _build_tree(points: Array) -> tuple[IntArray, IntArray, Array, IntArray, Int
     return order, vantages[:nodes], radii[:nodes], children[:nodes], ranges[:nodes]
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _distance(points: Array, i: int, u: float, v: float) -> float:
     distance: float = np.sqrt((points[i, 0] - u) ** 2 + (points[i, 1] - v) ** 2)
     return distance

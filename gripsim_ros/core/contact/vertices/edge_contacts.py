@@ -171,7 +171,7 @@ def _crossings(ends_a: Array, gradients_a: Array, ends_b: Array,
     return pairs[:found], places[:found]
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _extents_meet(ends_a: Array, i: int, ends_b: Array, j: int) -> bool:
     meet = True
     for k in range(2):

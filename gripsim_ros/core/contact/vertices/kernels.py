@@ -52,7 +52,7 @@ class _Grid(NamedTuple):
     limits: tuple[float, float, float, float, float, float, float]
 
 
-@njit(cache=True, nogil=True, inline='always')
+@njit(cache=True, nogil=True, forceinline=True)
 def _cell(value: float, count: int) -> int:
     return min(max(int(value), 0), count - 1)
 

@@ -140,7 +140,7 @@ def _all_hits(projected: Array, points: Array) -> tuple[IntArray, Array, IntArra
     return owners[:count], distances[:count], sides[:count], positions[:count]
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _hit(projected: Array, f: int, points: Array, i: int) -> tuple[int, float]:
     """Return the side of a triangle that a line meets, 0 where it passes, and the distance."""
     u, v, w = points[i, 0], points[i, 1], points[i, 2]
@@ -161,7 +161,7 @@ def _hit(projected: Array, f: int, points: Array, i: int) -> tuple[int, float]:
     return side, distance
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _sign(area: float, x: float, y: float, to_x: float, to_y: float) -> int:
     """Return the side of an edge on which the origin lies, never 0 for an edge of a length."""
     sign = 0

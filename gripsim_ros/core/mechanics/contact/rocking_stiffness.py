@@ -156,7 +156,7 @@ def _extent(fields: Array, areas: Array) -> Array:
     return square / scale if scale > 0.0 else square
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _determinant(matrix: Array) -> float:
     value: float = matrix[0, 0] * matrix[1, 1] - matrix[0, 1] * matrix[1, 0]
     return value

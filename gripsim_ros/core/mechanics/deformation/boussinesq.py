@@ -352,7 +352,7 @@ def _chunks_and_runs(points: Array, areas: Array) -> tuple[IntArray, IntArray]:
     return starts[:chunks + 1], runs[:number + 1]
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _outside(x: float, y: float, z: float, boxes: Array, i: int) -> bool:
     outside: bool = (x < boxes[i, 0] or x > boxes[i, 3] or y < boxes[i, 1] or y > boxes[i, 4]
                      or z < boxes[i, 2] or z > boxes[i, 5])

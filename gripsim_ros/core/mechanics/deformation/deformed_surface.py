@@ -233,7 +233,7 @@ def _bad_vertices(before: Array, after: Array, faces: IntArray,
     return count, marks
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _area_vector(points: Array, i: int, j: int, k: int) -> tuple[float, float, float]:
     """Return twice the area vector of a triangle."""
     x, y, z = (points[j, 0] - points[i, 0], points[j, 1] - points[i, 1],

@@ -56,7 +56,7 @@ def contact_rows(frames: Array, arms: Array, radii: Array, rocking: Array, norma
     return motion, action
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def trial_forces(i: int, twist: Array, contacts: Contacts, response: Array) -> tuple[
         float, float, float, float, float, float]:
     """Return the springs' forces of a contact at a twist, whatever friction bears."""
@@ -68,14 +68,14 @@ def trial_forces(i: int, twist: Array, contacts: Contacts, response: Array) -> t
             _lowered(starts[i, 1], 4, response), _lowered(starts[i, 2], 5, response))
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _lowered(start: float, a: int, response: Array) -> float:
     force: float = (start - response[a, 0] - response[a, 1] - response[a, 2] - response[a, 3]
                     - response[a, 4] - response[a, 5])
     return force
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def radial_return(x: float, y: float, z: float, limit: float) -> tuple[float, float, float]:
     """Return trial forces, scaled back to a limit that friction sets (radial return)."""
     size = np.sqrt(x * x + y * y + z * z)
@@ -84,7 +84,7 @@ def radial_return(x: float, y: float, z: float, limit: float) -> tuple[float, fl
     return limit * (x / size), limit * (y / size), limit * (z / size)
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def contact_forces(i: int, twist: Array, contacts: Contacts, friction: float, response: Array
                    ) -> tuple[float, float, float, float, float, float]:
     """

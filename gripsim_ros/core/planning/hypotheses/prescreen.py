@@ -128,14 +128,14 @@ def _first_touch(lower: Array, spacing: float, values: Array, rotation: Array, o
     return max(nearest, 1), least < gap
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _transform(rotation: Array, origin: Array, point: Array, result: Array) -> None:
     for k in range(3):
         result[k] = (rotation[k, 0] * point[0] + rotation[k, 1] * point[1]
                      + rotation[k, 2] * point[2] + origin[k])
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _dot(a: Array, b: Array) -> float:
     product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     return product

@@ -293,7 +293,7 @@ def _largest_face(points: Array, corner_pairs: IntArray) -> int:
     return 3
 
 
-@njit(cache=True, inline='always')
+@njit(cache=True, forceinline=True)
 def _add_face(points: Array, faces: IntArray, planes: Array, used: int, i: int, j: int,
               k: int) -> int:
     """Add a face and its plane, its normal 0 where it has no area; return the next place."""
