@@ -27,7 +27,7 @@ STEP_FRACTION = 0.99
 REFINE_BELOW = 1e-5
 
 
-@njit(cache=True, error_model='numpy')
+@njit(cache=True, error_model='numpy', inline='always')
 def start_dual(work: Array, layout: Layout, objective: Array, A: Array, G: Array,
                pattern: BoolArray, dense: BoolArray) -> None:
     """
@@ -47,7 +47,7 @@ def start_dual(work: Array, layout: Layout, objective: Array, A: Array, G: Array
     shift_into_cone(work, layout.m, layout.size, layout.x + n + p)
 
 
-@njit(cache=True, error_model='numpy')
+@njit(cache=True, error_model='numpy', inline='always')
 def start_primal(work: Array, layout: Layout, A: Array, G: Array, pattern: BoolArray,
                  dense: BoolArray) -> None:
     """
@@ -94,7 +94,7 @@ def compute_residuals(work: Array, layout: Layout, objective: Array, A: Array,
     store(-_gap_product(work, layout, objective, x) - load(work, KAPPA), work, GAP)
 
 
-@njit(cache=True, error_model='numpy')
+@njit(cache=True, error_model='numpy', inline='always')
 def take_step(work: Array, layout: Layout, objective: Array, A: Array, G: Array,
               pattern: BoolArray, dense: BoolArray) -> None:
     """Move the iterates along Mehrotra's predictor and corrector; write ``STEP``."""
@@ -126,7 +126,7 @@ def take_step(work: Array, layout: Layout, objective: Array, A: Array, G: Array,
     add_scaled(work, layout.s, step, layout.ds, size)
 
 
-@njit(cache=True, error_model='numpy')
+@njit(cache=True, error_model='numpy', inline='always')
 def _factorise_at_iterate(work: Array, layout: Layout, objective: Array, A: Array, G: Array,
                           pattern: BoolArray, dense: BoolArray) -> None:
     """Write mu, the scaling W and the factors of ``K(W)``, and solve it for ``(-c, b, h)``."""
@@ -145,7 +145,7 @@ def _factorise_at_iterate(work: Array, layout: Layout, objective: Array, A: Arra
     store(kappa / tau - _gap_product(work, layout, objective, layout.tau_part), work, DENOMINATOR)
 
 
-@njit(cache=True, error_model='numpy')
+@njit(cache=True, error_model='numpy', inline='always')
 def _solve_direction(work: Array, layout: Layout, objective: Array, A: Array, G: Array,
                      pattern: BoolArray, dense: BoolArray) -> None:
     """

@@ -136,26 +136,34 @@ def _solve_lazily(objective: Array, A: Array, G: Array, eager: int, cones: int,
                   equality_rhs: Array, inequality_rhs: Array,
                   inconsistent: BoolArray) -> tuple[Array, IntArray]:
     """Solve with the eager rows alone, then what violates a lazy one with all rows."""
-    count, eager_rows = len(equality_rhs), G[:eager].copy()
+    count = len(equality_rhs)
     answers = Answers(np.zeros((count, len(objective))), np.full(count, UNDECIDED))
     end = count
     for case in range(count - 1, -1, -1):
         if inconsistent[case]:
             end = case
-    cases = Cases(np.arange(end), equality_rhs, inequality_rhs[:, :eager].copy())
-    end = _solve_cases(objective, A, eager_rows, cones, cases, answers, end)
-    violated = np.empty(end, np.int64)
-    found = 0
-    for case in range(end):
-        if _violates(G, inequality_rhs[case], answers.solutions[case]):
-            violated[found] = case
-            found += 1
-    cases = Cases(violated[:found], equality_rhs, inequality_rhs)
-    end = _solve_cases(objective, A, G, cones, cases, answers, end)
+    numbers, rows, rhs = np.arange(end), G[:eager].copy(), inequality_rhs[:, :eager].copy()
+    for attempt in range(2):
+        end = _solve_cases(objective, A, rows, cones, Cases(numbers, equality_rhs, rhs), answers,
+                           end)
+        if attempt == 0:
+            numbers = _violating(G, inequality_rhs, answers.solutions, end)
+            rows, rhs = G, inequality_rhs
     for case in range(end, count):
         answers.solutions[case] = 0.0
         answers.verdicts[case] = INFEASIBLE if case == end else UNDECIDED
     return answers.solutions, answers.verdicts
+
+
+@njit(cache=True, error_model='numpy')
+def _violating(G: Array, inequality_rhs: Array, solutions: Array, end: int) -> IntArray:
+    """Return which of the first so many cases violate a row."""
+    violated, found = np.empty(end, np.int64), 0
+    for case in range(end):
+        if _violates(G, inequality_rhs[case], solutions[case]):
+            violated[found] = case
+            found += 1
+    return violated[:found]
 
 
 @njit(cache=True, error_model='numpy')
@@ -170,7 +178,7 @@ def _violates(G: Array, rhs: Array, x: Array) -> bool:
     return False
 
 
-@njit(cache=True, error_model='numpy')
+@njit(cache=True, error_model='numpy', inline='always')
 def _solve_cases(objective: Array, A: Array, G: Array, cones: int, cases: Cases,
                  answers: Answers, end: int) -> int:
     """Solve cases up to the first that is infeasible; return that, or ``end``."""
@@ -196,7 +204,7 @@ def _solve_cases(objective: Array, A: Array, G: Array, cones: int, cases: Cases,
     return end
 
 
-@njit(cache=True, error_model='numpy')
+@njit(cache=True, error_model='numpy', inline='always')
 def _iterate(work: Array, layout: Layout, objective: Array, A: Array, G: Array,
              pattern: BoolArray, dense: BoolArray, starts: Array, cases: Cases,
              answers: Answers) -> None:
