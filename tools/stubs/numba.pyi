@@ -6,5 +6,5 @@ from typing import Any, TypeVar
 types: Any
 F = TypeVar('F', bound=Callable[..., object])
 
-def njit(*, cache: bool = ..., forceinline: bool = ..., nogil: bool = ..., error_model: str = ...,
-         fastmath: set[str] = ...) -> Callable[[F], F]: ...
+def njit(*, cache: bool = ..., inline: str = ..., forceinline: bool = ..., nogil: bool = ...,
+         error_model: str = ..., fastmath: set[str] = ...) -> Callable[[F], F]: ...
