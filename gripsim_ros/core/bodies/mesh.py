@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import MeshError, ShapeError
 from ..transforms import apply
-from .topology import EdgeTable, IntArray, connected_labels, edge_table
+from .topology import EdgeTable, connected_labels, edge_table
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 ArrayT = TypeVar('ArrayT', bound=NDArray[Any])
 

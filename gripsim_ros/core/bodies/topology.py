@@ -156,7 +156,7 @@ def consistent_flips(table: EdgeTable) -> tuple[BoolArray, BoolArray]:
     count = len(table.edge_of_side)
     pairs, agree = table.pairs
     if agree.all():
-        return np.zeros((2, count), dtype=bool)
+        return np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
     shift = np.where(agree, 0, count)
     first, second = pairs.T // 3
     cover = np.concatenate([

@@ -107,7 +107,7 @@ def primitive_distance(row: Array, point: Array, outward: Array) -> float:
         local[k] = (row[4 + k] * (point[0] - row[7]) + row[8 + k] * (point[1] - row[11])
                     + row[12 + k] * (point[2] - row[15]))
     if row[0] == OBSTACLE_BOX:
-        distance = _box_distance(0.5 * row[1:4], local, across)
+        distance: float = _box_distance(0.5 * row[1:4], local, across)
     elif row[0] == OBSTACLE_SPHERE:
         length = np.sqrt(local[0] ** 2 + local[1] ** 2 + local[2] ** 2)
         across[:] = local / max(length, 1e-12)
@@ -137,9 +137,9 @@ def _box_distance(half: Array, local: Array, across: Array) -> float:
             across[k] = np.sign(local[k]) * beyond
             outside += beyond ** 2
     if outside > 0.0:
-        outside = np.sqrt(outside)
-        across /= outside
-        return outside
+        length: float = np.sqrt(outside)
+        across /= length
+        return length
     across[face] = 1.0 if local[face] >= 0.0 else -1.0
     return least
 
