@@ -15,7 +15,7 @@ LAYERS = {
     PACKAGE: 'core < library < hardware < ros < apps',
     'core': ('arrays, errors, fields, numerics < options, transforms < batches, bodies < hand '
              '< grasp_theory, contact < mechanics, planning < arm < pipeline'),
-    'core.bodies': ('instances, material, mesh < mass, reading, shapes, topology < repair '
+    'core.bodies': ('instances, material, topology < mesh < mass, reading, shapes < repair '
                     '< loading < scans < grasp_object < decimate'),
     'core.hand': ('description, urdf < tree < link_surfaces < loading < model < kinematics '
                   '< published'),
