@@ -56,7 +56,7 @@ class Options:
         for item in fields(self):
             value, besides = getattr(self, item.name), item.metadata.get('besides')
             bounds = item.metadata.get('bounds', {})
-            if value != besides and not _fits(value, bounds):
+            if (besides is None or value != besides) and not _fits(value, bounds):
                 said = ' and '.join(_BOUNDS[name][1].format(bound) for name, bound
                                     in bounds.items())
                 also = '' if besides is None else f'{besides} or '

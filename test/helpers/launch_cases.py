@@ -25,6 +25,8 @@ def launched(**arguments):
     context = {**values, **arguments}
     nodes = {}
     for node in module.start_nodes(context):
+        if not hasattr(node, 'executable'):
+            continue
         told = {'arguments': getattr(node, 'arguments', None)}
         for some in node.parameters:
             told |= some if isinstance(some, dict) else {}
@@ -41,7 +43,10 @@ def _load():
         return SimpleNamespace(perform=lambda context: context[name])
     names = {'launch': {'LaunchDescription': list},
              'launch.actions': dict.fromkeys(
-                 ('DeclareLaunchArgument', 'OpaqueFunction', 'SetEnvironmentVariable'), record),
+                 ('DeclareLaunchArgument', 'EmitEvent', 'OpaqueFunction', 'RegisterEventHandler',
+                  'SetEnvironmentVariable'), record),
+             'launch.event_handlers': {'OnProcessExit': record},
+             'launch.events': {'Shutdown': record},
              'launch.substitutions': {'LaunchConfiguration': configuration},
              'launch_ros': {}, 'launch_ros.actions': {'Node': record}}
     modules = {}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from typing import TypeVar
@@ -118,6 +118,8 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
     Returns
     -------
     hypotheses : list of Hypothesis
+        Clear of what stands around the object as far as the prescreen can tell; where no hand
+        is, those that would be best without it, so that the plan can tell what is in the way.
     proposed : int
         Number of candidates before the prescreen.
 
@@ -135,18 +137,28 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
     poses, faces, preshapes = poses[keep], faces[keep], preshapes[keep]
     if len(poses) == 0:
         return [], 0
-    scores = np.full(len(poses), -np.inf)
-
-    def prescreen(rows: NDArray[np.int64]) -> None:
-        poses[rows], scores[rows] = _centred(scene, int(preshapes[rows[0]]), poses[rows])
-
-    _in_threads(prescreen, [rows for number in range(len(hand.preshapes))
-                            for rows in np.array_split(np.flatnonzero(preshapes == number), 2)
-                            if len(rows)])
+    moved, scores = _prescreened(scene, poses, preshapes)
+    if len(scene.obstacles) and np.isneginf(scores).all():  # rejections say what is in the way
+        moved, scores = _prescreened(replace(scene, obstacles=scene.obstacles[:0]),
+                                     poses, preshapes)
+    poses = moved
     order = without_duplicates(diverse_order(scores, faces), poses, preshapes, count)
     T_object_palm = T_object_canonical @ poses[order]
     return [Hypothesis(i, T_object_palm[i], int(preshapes[row]), float(scores[row]))
             for i, row in enumerate(order)], len(poses)
+
+
+def _prescreened(scene: _Scene, poses: Array, preshapes: IntArray) -> tuple[Array, Array]:
+    """Return poses moved to where they score best, and their scores."""
+    moved, scores = poses.copy(), np.full(len(poses), -np.inf)
+
+    def prescreen(rows: IntArray) -> None:
+        moved[rows], scores[rows] = _centred(scene, int(preshapes[rows[0]]), poses[rows])
+
+    _in_threads(prescreen, [rows for number in range(len(scene.hand.preshapes))
+                            for rows in np.array_split(np.flatnonzero(preshapes == number), 2)
+                            if len(rows)])
+    return moved, scores
 
 
 def _in_threads(job: Callable[[Part], Result], parts: list[Part]) -> list[Result]:

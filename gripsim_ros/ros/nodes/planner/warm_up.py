@@ -8,7 +8,7 @@ from ....core.fields import DTYPES, declared
 from ....core.hand import HandModel, forward_kinematics
 from ....core.planning import GraspPlanner, PlannerOptions, Task
 from ....core.transforms import apply
-from ..ring.warm_up import RADIUS, warm_up_object
+from ..ring.warm_up import RADIUS, warm_up_object, warm_up_obstacles
 
 Array = NDArray[np.float64]
 
@@ -26,7 +26,8 @@ def warm_up_planner(hand: HandModel, options: PlannerOptions) -> int:
 
     The stages are elsewhere: what a link that overlaps the ball presses is a straight line.
     """
-    planner = GraspPlanner(warm_up_object(), hand, Task(), options, max_hypotheses=HYPOTHESES)
+    planner = GraspPlanner(warm_up_object(), hand, Task(obstacles=warm_up_obstacles()), options,
+                           max_hypotheses=HYPOTHESES)
     for _ in range(MOST_QUESTIONS):
         ask = None if planner.finished else planner.ask()
         if ask is None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....core.batches import (
     DETAIL_CLEARANCE, DETAIL_FORCES, DETAIL_SURFACE, LOAD_CASE_WIDTH, OBSTACLE_BOX,
@@ -28,6 +29,15 @@ def warm_up_object() -> GraspObject:
     return GraspObject(shapes.sphere(RADIUS, EDGE_LENGTH), Material(*MATERIAL))
 
 
+def warm_up_obstacles() -> NDArray[np.float64]:
+    """Return an obstacle of each kind beyond the ball (3, 16)."""
+    obstacles = np.zeros((3, OBSTACLE_WIDTH))
+    obstacles[:, 0] = (OBSTACLE_BOX, OBSTACLE_SPHERE, OBSTACLE_CYLINDER)
+    obstacles[:, 1:4] = RADIUS
+    obstacles[:, 4:] = _moved(OBSTACLE_DISTANCE)[:3].ravel()
+    return obstacles
+
+
 def warm_up_configurations(hand: HandModel) -> Iterator[ConfigurationBatch]:
     """
     Yield the hand on its way to the ball, pressed on it, and closing about it.
@@ -36,10 +46,6 @@ def warm_up_configurations(hand: HandModel) -> Iterator[ConfigurationBatch]:
     """
     load_case = np.zeros((1, LOAD_CASE_WIDTH))
     load_case[0, 2] = -9.81
-    obstacles = np.zeros((3, OBSTACLE_WIDTH))
-    obstacles[:, 0] = (OBSTACLE_BOX, OBSTACLE_SPHERE, OBSTACLE_CYLINDER)
-    obstacles[:, 1:4] = RADIUS
-    obstacles[:, 4:] = _moved(OBSTACLE_DISTANCE)[:3].ravel()
     palm_top = hand.links[hand.palm_index].mesh.bounds[1, 2]
     pressed = _moved(DEPTH - RADIUS - palm_top)[None].repeat(CLOSING_STEPS, axis=0)
     around = _moved(-BALL_HEIGHT)[None].repeat(CLOSING_STEPS, axis=0)
@@ -52,7 +58,8 @@ def warm_up_configurations(hand: HandModel) -> Iterator[ConfigurationBatch]:
                 (around, DETAIL_SURFACE, 0.0)):
             yield ConfigurationBatch(
                 poses, joints, np.full_like(joints, STEP),
-                np.tile([0.0, 0.0, sweep], (CLOSING_STEPS, 1)), load_case, obstacles, detail)
+                np.tile([0.0, 0.0, sweep], (CLOSING_STEPS, 1)), load_case, warm_up_obstacles(),
+                detail)
     crossing = _crossing_joints(hand)
     yield ConfigurationBatch(
         _moved(-BALL_HEIGHT)[None].repeat(len(crossing), axis=0), crossing,

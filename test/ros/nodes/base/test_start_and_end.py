@@ -66,7 +66,7 @@ class Asker(Connection):
 
 def test_a_node_that_loads_tells_its_state_and_that_it_is_at_work():
     with slow_node('load'), Asker() as asker:
-        assert asker.state() == 'configuring'
+        assert suite_cases.wait_for(lambda: asker.state() == 'configuring', START_TIMEOUT)
 
         def told():
             asker.look(0.05)

@@ -17,6 +17,7 @@ from gripsim_ros.core.batches import ConfigurationBatch  # noqa: E402
 from gripsim_ros.core.bodies import GraspObject, Material, shapes  # noqa: E402
 from gripsim_ros.ros import conversions  # noqa: E402
 from gripsim_ros.ros.conversions.ring.stages import RingMessageError  # noqa: E402
+from gripsim_ros.ros.nodes.base.broadcaster import FrameBroadcaster  # noqa: E402
 from gripsim_ros.ros.nodes.base.node_base import COMMON_PARAMETERS, LATCHED_OBJECTS  # noqa: E402
 from gripsim_ros.ros.nodes.base.parameters import (  # noqa: E402
     NodeParameter, ParameterError, default_values, unknown_parameters)
@@ -179,15 +180,14 @@ def test_transforms_of_tf_lead_to_the_pose_of_the_palm(node):
 
 def test_the_frames_of_the_links_are_published_where_asked(node, monkeypatch):
     stage = node()
-    monkeypatch.setattr(forward_kinematics, 'TFMessage',
-                        lambda: SimpleNamespace(transforms=[]))
     published = []
-    stage._tf_publisher = SimpleNamespace(publish=published.append)
-    stage._publish_tf(np.zeros(len(stage.hand.joint_names)))
-    stage._tf_publisher = None
-    names = {t.child_frame_id for t in published[0].transforms}
+    monkeypatch.setattr(FrameBroadcaster, 'publish', lambda self, sent: published.extend(sent))
+    stage._broadcaster = FrameBroadcaster(stage, None)
+    stage._tell_links(np.zeros(len(stage.hand.joint_names)))
+    stage._broadcaster = None
+    names = {t.child_frame_id for t in published}
     assert names == set(stage.hand.link_names) - {stage.hand.base_link}
-    assert all(t.header.frame_id == stage.hand.base_link for t in published[0].transforms)
+    assert all(t.header.frame_id == stage.hand.base_link for t in published)
 
 
 def named(i, label=''):
