@@ -11,8 +11,8 @@ All numbers are SI; frames are the first token of a name. ``n`` configurations,
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .arrays import Array, BoolArray, IntArray
 from .errors import ShapeError
 from .fields import documented, shaped
 from .transforms import checked_rigid
@@ -24,9 +24,6 @@ DETAIL_FORCES = 1
 #: All of it, with contact vertices, the deformed surface and grasp metrics.
 DETAIL_SURFACE = 2
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
 
 #: Flags of a contact patch that tell why its numbers are not quantitative.
 PATCH_REACHES_LINK_EDGE = 1
@@ -61,11 +58,11 @@ OBSTACLE_CYLINDER = 3
 OBSTACLE_DIMENSIONS = {OBSTACLE_BOX: 3, OBSTACLE_SPHERE: 1, OBSTACLE_CYLINDER: 2}
 
 
-def _empty(*shape: int) -> NDArray[np.float64]:
+def _empty(*shape: int) -> Array:
     return np.zeros(shape)
 
 
-def check_obstacles(rows: NDArray[np.float64], name: str) -> None:
+def check_obstacles(rows: Array, name: str) -> None:
     """
     Check primitives ``(k, 16)``, finite, as in ``ConfigurationBatch.obstacles``.
 
@@ -122,16 +119,16 @@ class ConfigurationBatch:
         known kind or size, or ``detail`` is unknown.
     """
 
-    T_object_palm: NDArray[np.float64] = shaped('n', 4, 4)
-    joint_positions: NDArray[np.float64] = shaped('n', 'J')
-    joint_displacements: NDArray[np.float64] = shaped('n', 'J')
-    sweep_object: NDArray[np.float64] = shaped('n', 3)
-    load_cases: NDArray[np.float64] = shaped(
+    T_object_palm: Array = shaped('n', 4, 4)
+    joint_positions: Array = shaped('n', 'J')
+    joint_displacements: Array = shaped('n', 'J')
+    sweep_object: Array = shaped('n', 3)
+    load_cases: Array = shaped(
         'c', LOAD_CASE_WIDTH, default_factory=lambda: _empty(0, LOAD_CASE_WIDTH))
-    obstacles: NDArray[np.float64] = shaped(
+    obstacles: Array = shaped(
         'k', OBSTACLE_WIDTH, default_factory=lambda: _empty(0, OBSTACLE_WIDTH))
     detail: int = DETAIL_FORCES
-    settled_object: NDArray[np.float64] = shaped('n', 6, default=None)      # by __post_init__
+    settled_object: Array = shaped('n', 6, default=None)      # by __post_init__
 
     def __post_init__(self) -> None:
         """Check every field; take objects that have not moved where nothing is said."""
@@ -148,7 +145,7 @@ class ConfigurationBatch:
         if self.detail not in (DETAIL_CLEARANCE, DETAIL_FORCES, DETAIL_SURFACE):
             raise ShapeError(f'detail must be 0, 1 or 2, got {self.detail!r:.60}')
 
-    def _take(self, name: str, *shape: int | None) -> NDArray[np.float64]:
+    def _take(self, name: str, *shape: int | None) -> Array:
         """Keep a field as finite numbers of a shape, None being any size, and return it."""
         value = getattr(self, name)
         try:
@@ -187,8 +184,8 @@ class LinkStateBatch:
     """
 
     configurations: ConfigurationBatch
-    T_object_link: NDArray[np.float64] = shaped('n', 'L', 4, 4)
-    twists_object: NDArray[np.float64] = shaped('n', 'L', 6)
+    T_object_link: Array = shaped('n', 'L', 4, 4)
+    twists_object: Array = shaped('n', 'L', 6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,22 +231,22 @@ class ContactBatch:
     """
 
     configurations: ConfigurationBatch
-    clearance: NDArray[np.float64] = shaped('n', 'L')
-    obstacle_clearance: NDArray[np.float64] = shaped('n', may_be='inf')
-    self_clearance: NDArray[np.float64] = shaped('n', may_be='inf')
-    depth: NDArray[np.float64] = shaped('n', 'L')
-    patch_offsets: NDArray[np.int64] = shaped('n+1')
-    patch_links: NDArray[np.int64] = shaped('P')
-    patch_flags: NDArray[np.int64] = shaped('P')
-    patch_thickness: NDArray[np.float64] = shaped('P', may_be='inf')
-    node_offsets: NDArray[np.int64] = shaped('P+1')
-    node_points_object: NDArray[np.float64] = shaped('N', 3)
-    node_normals_object: NDArray[np.float64] = shaped('N', 3)
-    node_areas: NDArray[np.float64] = shaped('N')
-    node_depths: NDArray[np.float64] = shaped('N')
-    vertex_offsets: NDArray[np.int64] = shaped('n+1')
-    vertex_points_object: NDArray[np.float64] = shaped('K', 3)
-    vertex_vectors_object: NDArray[np.float64] = shaped('K', 3)
+    clearance: Array = shaped('n', 'L')
+    obstacle_clearance: Array = shaped('n', may_be='inf')
+    self_clearance: Array = shaped('n', may_be='inf')
+    depth: Array = shaped('n', 'L')
+    patch_offsets: IntArray = shaped('n+1')
+    patch_links: IntArray = shaped('P')
+    patch_flags: IntArray = shaped('P')
+    patch_thickness: Array = shaped('P', may_be='inf')
+    node_offsets: IntArray = shaped('P+1')
+    node_points_object: Array = shaped('N', 3)
+    node_normals_object: Array = shaped('N', 3)
+    node_areas: Array = shaped('N')
+    node_depths: Array = shaped('N')
+    vertex_offsets: IntArray = shaped('n+1')
+    vertex_points_object: Array = shaped('K', 3)
+    vertex_vectors_object: Array = shaped('K', 3)
 
 
 @documented
@@ -263,107 +260,107 @@ class GraspStateBatch:
     ``DETAIL_SURFACE`` is NaN below it.
     """
 
-    clearance: Floats = shaped('n', 'L', unit='m', text='as in ``ContactBatch``')
-    obstacle_clearance: Floats = shaped('n', may_be='inf', unit='m', text='as in ``ContactBatch``')
-    self_clearance: Floats = shaped('n', may_be='inf', unit='m', text='as in ``ContactBatch``')
-    depth: Floats = shaped('n', 'L', unit='m', text='as in ``ContactBatch``')
-    patch_offsets: Integers = shaped(
+    clearance: Array = shaped('n', 'L', unit='m', text='as in ``ContactBatch``')
+    obstacle_clearance: Array = shaped('n', may_be='inf', unit='m', text='as in ``ContactBatch``')
+    self_clearance: Array = shaped('n', may_be='inf', unit='m', text='as in ``ContactBatch``')
+    depth: Array = shaped('n', 'L', unit='m', text='as in ``ContactBatch``')
+    patch_offsets: IntArray = shaped(
         'n+1', text='patches of configuration i are ``patch_offsets[i]:patch_offsets[i + 1]``')
-    patch_links: Integers = shaped('P', text='index of the link that presses')
-    patch_flags: Integers = shaped(
+    patch_links: IntArray = shaped('P', text='index of the link that presses')
+    patch_flags: IntArray = shaped(
         'P', contact='flags', text='sum of ``PATCH_*``, those of mechanics too; 0 in the range of '
         'the model, else ``quantitative`` is false')
-    patch_points_object: Floats = shaped(
+    patch_points_object: Array = shaped(
         'P', 3, unit='m', contact='point', text='centre of pressure')
-    patch_normals_object: Floats = shaped(
+    patch_normals_object: Array = shaped(
         'P', 3, contact='normal', text='unit direction of the resultant, into the object')
-    patch_forces_object: Floats = shaped(
+    patch_forces_object: Array = shaped(
         'P', 3, unit='N', contact='closing_force', text='resultant of the pressures')
-    patch_torques_object: Floats = shaped(
+    patch_torques_object: Array = shaped(
         'P', 3, unit='N m', contact='closing_torque',
         text='moment of the pressures about the centre of pressure')
-    patch_areas: Floats = shaped('P', unit='m^2', contact='area', text='loaded area')
-    patch_peak_pressures: Floats = shaped(
+    patch_areas: Array = shaped('P', unit='m^2', contact='area', text='loaded area')
+    patch_peak_pressures: Array = shaped(
         'P', unit='Pa', contact='peak_pressure', text='smoothed peak pressure')
-    patch_friction_radii: Floats = shaped(
+    patch_friction_radii: Array = shaped(
         'P', unit='m', contact='friction_radius', text='effective radius of torsion')
-    patch_normal_stiffness: Floats = shaped(
+    patch_normal_stiffness: Array = shaped(
         'P', unit='N/m', contact='normal_stiffness', text='incremental')
-    patch_tangential_stiffness: Floats = shaped(
+    patch_tangential_stiffness: Array = shaped(
         'P', unit='N/m', contact='tangential_stiffness', text='incremental')
-    patch_strain_energies: Floats = shaped(
+    patch_strain_energies: Array = shaped(
         'P', may_be='nan', unit='J', contact='strain_energy',
         text="work of the patch's forces on the object, at ``DETAIL_SURFACE``")
-    patch_von_mises: Floats = shaped(
+    patch_von_mises: Array = shaped(
         'P', may_be='nan', unit='Pa', contact='peak_von_mises',
         text='estimated largest von Mises stress below the patch, at ``DETAIL_SURFACE``')
-    patch_max_deformations: Floats = shaped(
+    patch_max_deformations: Array = shaped(
         'P', may_be='nan', unit='m', contact='max_deformation',
         text="largest displacement of a loaded node without the surface's best-fit rigid motion, "
         'at ``DETAIL_SURFACE``')
-    patch_mean_deformations: Floats = shaped(
+    patch_mean_deformations: Array = shaped(
         'P', may_be='nan', unit='m', contact='mean_deformation',
         text='the same, mean over the loaded area, at ``DETAIL_SURFACE``')
-    minimal_forces_object: Floats = shaped(
+    minimal_forces_object: Array = shaped(
         'P', 3, unit='N', contact='force', text='smallest that hold the worst load case within '
         'the limits of friction, pressure and torque; zero where not ``capable``')
-    minimal_torques_object: Floats = shaped(
+    minimal_torques_object: Array = shaped(
         'P', 3, unit='N m', contact='torque', text='their moments about the centre of pressure')
-    minimal_envelope: Floats = shaped(
+    minimal_envelope: Array = shaped(
         'P', unit='N', text='largest minimal normal force of the patch over all load cases')
-    centre_of_mass_object: Floats = shaped(
+    centre_of_mass_object: Array = shaped(
         'n', 3, may_be='incapable', unit='m',
         text='of the deformed object where forces were computed')
-    volume_change: Floats = shaped('n', unit='m^3', text='of the object')
-    strain_energy: Floats = shaped('n', unit='J', grasp='deformation', text='of the object')
-    max_displacement: Floats = shaped('n', unit='m', text="of the object's surface")
-    max_deformation: Floats = shaped(
+    volume_change: Array = shaped('n', unit='m^3', text='of the object')
+    strain_energy: Array = shaped('n', unit='J', grasp='deformation', text='of the object')
+    max_displacement: Array = shaped('n', unit='m', text="of the object's surface")
+    max_deformation: Array = shaped(
         'n', may_be='nan', unit='m', grasp='deformation',
         text='largest displacement of the surface without its best-fit rigid motion, at '
         '``DETAIL_SURFACE``')
-    mean_deformation: Floats = shaped(
+    mean_deformation: Array = shaped(
         'n', may_be='nan', unit='m', grasp='deformation',
         text='the same, mean over its area, at ``DETAIL_SURFACE``')
-    peak_von_mises: Floats = shaped(
+    peak_von_mises: Array = shaped(
         'n', may_be='nan', unit='Pa', grasp='deformation',
         text='largest of ``patch_von_mises``, at ``DETAIL_SURFACE``')
-    residual: Floats = shaped(
+    residual: Array = shaped(
         'n', may_be='incapable', grasp='settled',
         text='unbalanced wrench of the simulated pad forces, and of the friction against '
         '``settled_object``, over the sum of the former')
-    shift_object: Floats = shaped(
+    shift_object: Array = shaped(
         'n', 6, unit='m, rad', text='small rigid motion of the object, at its centre of mass, '
         'that would balance them: translation, rotation vector')
-    capable: Booleans = shaped('n', text='forces within the limits exist for every load case')
-    holds: Booleans = shaped('n', text='this state holds them all, the joints held')
-    quantitative: Booleans = shaped('n', text="the numbers lie in the model's range")
-    margin: Floats = shaped(
+    capable: BoolArray = shaped('n', text='forces within the limits exist for every load case')
+    holds: BoolArray = shaped('n', text='this state holds them all, the joints held')
+    quantitative: BoolArray = shaped('n', text="the numbers lie in the model's range")
+    margin: Array = shaped(
         'n', text='largest multiple of the load cases that is held, at most ``MARGIN_CAP``')
-    worst_case: Integers = shaped('n', text='load case that fails first; -1 if none was examined')
-    needed_friction: Floats = shaped(
+    worst_case: IntArray = shaped('n', text='load case that fails first; -1 if none was examined')
+    needed_friction: Array = shaped(
         'n', may_be='nan inf',
         text='friction that would do where not ``capable``, at ``DETAIL_SURFACE``; ``inf``: none '
         'would')
-    needed_force: Floats = shaped(
+    needed_force: Array = shaped(
         'n', may_be='nan inf', unit='N',
         text='largest normal force if friction alone limited the forces, where not ``capable``, '
         'of some load cases, at ``DETAIL_SURFACE`` of all; ``inf``: not even then')
-    allowed_force: Floats = shaped(
+    allowed_force: Array = shaped(
         'n', may_be='nan', unit='N',
         text='largest normal force that a contact may carry, of the same')
-    held_share: Floats = shaped(
+    held_share: Array = shaped(
         'n', may_be='nan',
         text='share of the loads that forces within the limits hold where not ``capable``, at '
         '``DETAIL_SURFACE``')
-    epsilon: Floats = shaped(
+    epsilon: Array = shaped(
         'n', may_be='nan', grasp='quality',
         text='of Ferrari and Canny for the contacts as hard fingers, at ``DETAIL_SURFACE``; above '
         '0: they close by force')
-    wrench_volume: Floats = shaped(
+    wrench_volume: Array = shaped(
         'n', may_be='nan', grasp='quality', text='of their hull, at ``DETAIL_SURFACE``')
-    vertices_object: Floats = shaped(
+    vertices_object: Array = shaped(
         'n?', 'V', 3, unit='m', text='deformed surface, at ``DETAIL_SURFACE``')
-    vertex_pressures: Floats = shaped(
+    vertex_pressures: Array = shaped(
         'n?', 'V', unit='Pa', text="pressure at the object's own vertices, for pictures, at "
         '``DETAIL_SURFACE``')
 

@@ -13,7 +13,8 @@ from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .arrays import Array, BoolArray, IntArray
 
 #: Size of an axis of a field: a number; a symbol of ``batches``; with ``+1`` one more than that;
 #: ``n?``: n or nothing.
@@ -21,15 +22,13 @@ Shape = tuple[str | int, ...]
 Class = TypeVar('Class', bound=type)
 
 #: Words of the reference for the types of numbers.
-KINDS: dict[Any, str] = {NDArray[np.float64]: 'float', NDArray[np.int64]: 'int',
-                         NDArray[np.bool_]: 'bool', NDArray[np.float64] | None: 'float or None',
+KINDS: dict[Any, str] = {Array: 'float', IntArray: 'int',
+                         BoolArray: 'bool', Array | None: 'float or None',
                          float: 'float', int: 'int', bool: 'bool'}
 #: Of the elements of arrays.
-DTYPES: dict[Any, type] = {NDArray[np.float64]: np.float64, NDArray[np.int64]: np.int64,
-                           NDArray[np.bool_]: np.bool_}
+DTYPES: dict[Any, type] = {Array: np.float64, IntArray: np.int64, BoolArray: np.bool_}
 #: Type of one number of an array.
-_SINGLE: dict[Any, type] = {NDArray[np.float64]: float, NDArray[np.int64]: int,
-                            NDArray[np.bool_]: bool}
+_SINGLE: dict[Any, type] = {Array: float, IntArray: int, BoolArray: bool}
 
 
 def shaped(*shape: str | int, unit: str = '-', text: str = '', contact: str = '',

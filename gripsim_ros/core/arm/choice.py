@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..bodies import GraspObject
 from ..contact.backends.convex.decomposition import convex_part
 from ..errors import ArmError
@@ -17,8 +17,6 @@ from ..transforms import apply
 from .collision import ArmScene
 from .model import ArmModel
 from .motion import ArmMotion, ArmPlanner
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +91,7 @@ def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: Grasp
     if np.shape(arm_task.T_base_object) != (4, 4):
         raise ArmError('the pose of the object before the arm must be a (4, 4) transform')
     scene = make_scene(task, grasp_object, hand, arm_task)
-    planner = ArmPlanner(arm, hand, scene, arm_task.T_base_object, start,
-                         task.displacement_object)
+    planner = ArmPlanner(arm, hand, scene, arm_task.T_base_object, start, task.displacement_object)
     free, failures = [], []
     for grasp in grasps:
         motion = planner.motion(grasp) if go_on() else ArmMotion(

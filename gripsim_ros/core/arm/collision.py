@@ -11,15 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..contact.backends.common_plane import common_plane
 from ..contact.backends.convex.decomposition import ConvexPart
 from ..contact.backends.convex.epa import pair_contact
 from ..transforms import apply
 from .model import ArmModel
 
-Array = NDArray[np.float64]
 
 #: Tests by which pairs of parts are decided; keys of ``ArmScene.decided``.
 BY_TRIANGLE, BY_PLANE = 'triangles and groups', 'common plane of parts'
@@ -126,8 +125,7 @@ class ArmScene:
         arm_groups = self._arm_groups(joints)
         hand = self._hand_group(T_base_link)
         moved = self.object_part.with_transform(T_base_object)
-        thing = Group(9_999, moved.vertices, 0.0,
-                      (Body('the object', 9_999, moved, self.touch),))
+        thing = Group(9_999, moved.vertices, 0.0, (Body('the object', 9_999, moved, self.touch),))
         for a, b, kind in self._pairs(arm_groups, hand, thing, hand_meets_object):
             found = self._groups_meet(a, b, kind)
             if found:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import yaml
-from numpy.typing import NDArray
 
+from ..arrays import Array, BoolArray, IntArray
 from ..bodies import load_mesh
 from ..contact.backends.convex.decomposition import ConvexPart, convex_part
 from ..errors import ArmError, GripsimError
@@ -17,7 +17,6 @@ from ..planning.hypotheses.primitives import box_points, cylinder_points, sphere
 from ..transforms import apply, from_pose
 from .model import ArmModel
 
-Array = NDArray[np.float64]
 
 KEYS = {'name', 'urdf', 'base_link', 'tip_link', 'joints', 'start', 'tip_palm', 'adjacent', 'lift'}
 REQUIRED = KEYS - {'adjacent', 'lift'}
@@ -111,7 +110,7 @@ def _limit(joint: Joint, side: str) -> float:
 
 
 def _parts(robot: Robot, names: tuple[str, ...], resolve: Callable[[str], Path]
-           ) -> tuple[NDArray[np.int64], tuple[ConvexPart, ...]]:
+           ) -> tuple[IntArray, tuple[ConvexPart, ...]]:
     frames, parts = [], []
     for link in robot.links:
         if link.name not in names:
@@ -149,8 +148,7 @@ def shape_points(geometry: Any, name: str, resolve: Callable[[str], Path]) -> Ar
     raise ArmError(f'link {name!r}: unknown collision shape {type(geometry).__name__}')
 
 
-def _apart(adjacent: Any, tree: KinematicTree, frames: NDArray[np.int64], where: str
-           ) -> NDArray[np.bool_]:
+def _apart(adjacent: Any, tree: KinematicTree, frames: IntArray, where: str) -> BoolArray:
     """Return which pairs of parts must not touch ``(p, p)``."""
     near = np.eye(len(tree.names), dtype=bool)
     for frame, parent in enumerate(tree.parent):

@@ -5,17 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 from scipy.stats import qmc
 
+from ..arrays import Array, BoolArray, IntArray
 from ..contact.backends.convex.decomposition import ConvexPart
 from ..errors import ArmError
 from ..hand.kinematics import frame_poses, link_jacobians
 from ..hand.tree import FIXED, KinematicTree
 from ..transforms import euler_angles
 
-Array = NDArray[np.float64]
 
 #: Largest number of Newton steps, largest change of a joint in one [rad], and the error that ends
 #: them [m, rad].
@@ -60,23 +59,21 @@ class ArmModel:
     tree: KinematicTree
     tip: int
     T_tip_palm: Array
-    part_frames: NDArray[np.int64]
+    part_frames: IntArray
     parts: tuple[ConvexPart, ...]
-    apart: NDArray[np.bool_]
+    apart: BoolArray
     lift: float
 
     def poses(self, joints: Array) -> Array:
         """Return ``T_base_frame (F, 4, 4)`` of all frames for joints ``(A,)`` [rad]."""
-        poses: Array = frame_poses(self, joints[None])[0]
-        return poses
+        return frame_poses(self, joints[None])[0]
 
     def palm_pose(self, joints: Array) -> Array:
         """Return ``T_base_palm (4, 4)`` for joints ``(A,)`` [rad]."""
-        T_base_palm: Array = self.poses(joints)[self.tip] @ self.T_tip_palm
-        return T_base_palm
+        return self.poses(joints)[self.tip] @ self.T_tip_palm
 
     @property
-    def link_frames(self) -> NDArray[np.int64]:
+    def link_frames(self) -> IntArray:
         """Return the frame whose motion ``link_jacobians`` describes: the tip's."""
         return np.array([self.tip])
 
@@ -221,8 +218,7 @@ class ArmInverseKinematics:
     def _is_out_of_reach(self, T_base_palm: Array) -> bool:
         """Return True if a pose is farther from the first joint than the links reach."""
         tree = self._arm.tree
-        lengths = [float(np.linalg.norm(tree.T_parent_joint[f][:3, 3]))
-                   for f in self._frames[2:]]
+        lengths = [float(np.linalg.norm(tree.T_parent_joint[f][:3, 3])) for f in self._frames[2:]]
         target = T_base_palm @ np.linalg.inv(self._arm.T_tip_palm)
         first = tree.T_parent_joint[self._frames[1]][:3, 3]
         return bool(np.linalg.norm(target[:3, 3] - first) > sum(lengths) + self.POSITION)
@@ -255,8 +251,7 @@ def _import_chain() -> Callable[..., Any]:
         from ikpy.chain import Chain
     except ImportError:
         raise ArmError('an arm needs the package ikpy: pip install "gripsim_ros[arm]"') from None
-    chain: Callable[..., Any] = Chain
-    return chain
+    return Chain
 
 
 def _nearest_turns(joints: Array, near: Array, arm: ArmModel) -> Array:

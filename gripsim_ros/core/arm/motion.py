@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..hand import HandModel, forward_kinematics
 from ..planning.manipulation.kinematics import object_path, pose_on_path
 from ..planning.ranked_grasp import WITH_ARM, RankedGrasp
@@ -13,7 +13,6 @@ from ..transforms import inverse, transform
 from .collision import ArmScene
 from .model import ArmInverseKinematics, ArmModel, joint_distance
 
-Array = NDArray[np.float64]
 
 #: Largest step of a joint between two postures tested [rad].
 JOINT_STEP = 0.05

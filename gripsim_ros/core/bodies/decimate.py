@@ -7,11 +7,12 @@ import fast_simplification
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
+from ..arrays import Array, IntArray
 from ..errors import MeshError
 from ..transforms import apply, inverse
 from .grasp_object import canonical_frame
 from .mass import volume_moments
-from .mesh import FloatArray, IntArray, TriangleMesh
+from .mesh import TriangleMesh
 
 #: Resolution over the body's size to which coordinates are rounded in the canonical frame, so
 #: that the rounding errors of a rigid motion do not decide which edge collapses.
@@ -88,8 +89,8 @@ def _simplified(mesh: TriangleMesh, face_count: int) -> Iterator[TriangleMesh]:
                     TriangleMesh(apply(T_mesh_canonical, size * vertices), faces))
 
 
-def _collapsed(points: FloatArray, faces: IntArray,
-               face_count: int) -> Iterator[tuple[FloatArray, IntArray]]:
+def _collapsed(points: Array, faces: IntArray,
+               face_count: int) -> Iterator[tuple[Array, IntArray]]:
     """Yield the mesh with fewer faces, which may be more than wanted."""
     if len(faces) <= face_count:
         yield points, faces
@@ -101,8 +102,7 @@ def _collapsed(points: FloatArray, faces: IntArray,
         yield coarse
 
 
-def _clustered(points: FloatArray, faces: IntArray,
-               cell: float) -> tuple[FloatArray, IntArray]:
+def _clustered(points: Array, faces: IntArray, cell: float) -> tuple[Array, IntArray]:
     """Merge points of one cell of a grid to their mean; faces that lose a corner go."""
     if cell == 0.0:
         return points, faces
@@ -120,13 +120,12 @@ def _check_face_count(face_count: int) -> None:
         raise MeshError(f'a decimated mesh needs at least 4 faces, got {face_count}')
 
 
-def _body_frame(mesh: TriangleMesh) -> FloatArray:
+def _body_frame(mesh: TriangleMesh) -> Array:
     origin = mesh.triangles.mean(axis=(0, 1))
     volume, first, second = volume_moments(mesh.triangles - origin)
     offset = first / volume
     central = second - volume * np.outer(offset, offset)
-    return canonical_frame(
-        mesh, origin + offset, np.trace(central) * np.eye(3) - central)
+    return canonical_frame(mesh, origin + offset, np.trace(central) * np.eye(3) - central)
 
 
 def _without_empty_faces(mesh: TriangleMesh) -> TriangleMesh:

@@ -6,10 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
+from ..arrays import Array, IntArray
 from ..transforms import transform
 from .mass import MassProperties, mass_properties, third_moment
 from .material import Material
-from .mesh import FloatArray, IntArray, TriangleMesh, frozen_array
+from .mesh import TriangleMesh, frozen_array
 from .scans.complete import SeenSurface
 
 #: Relative difference below which principal moments count as equal [-].
@@ -64,15 +65,13 @@ class GraspObject:
         return mass_properties(self.mesh, self.material.density)
 
     @cached_property
-    def canonical_frame(self) -> FloatArray:
+    def canonical_frame(self) -> Array:
         """Return ``T_object_canonical (4, 4)``, see ``canonical_frame``."""
         properties = self.mass_properties
-        return canonical_frame(
-            self.mesh, properties.centre_of_mass, properties.inertia)
+        return canonical_frame(self.mesh, properties.centre_of_mass, properties.inertia)
 
 
-def canonical_frame(
-        mesh: TriangleMesh, centre: FloatArray, inertia: FloatArray) -> FloatArray:
+def canonical_frame(mesh: TriangleMesh, centre: Array, inertia: Array) -> Array:
     """
     Return a frame fixed to the body by its shape alone, so that it turns with it.
 
@@ -113,8 +112,7 @@ def canonical_frame(
     return frozen_array(transform(np.stack([x, y, np.cross(x, y)], axis=1), centre))
 
 
-def _resolve_axes(axes: FloatArray, ties: FloatArray, points: FloatArray,
-                  mesh: TriangleMesh) -> FloatArray:
+def _resolve_axes(axes: Array, ties: Array, points: Array, mesh: TriangleMesh) -> Array:
     """Return axes (3, 3) where those of equal moments are settled by facets or vertices."""
     normals = mesh.face_normals
     if ties.all():
@@ -133,13 +131,13 @@ def _resolve_axes(axes: FloatArray, ties: FloatArray, points: FloatArray,
     return axes
 
 
-def _resolve_across(axis: FloatArray, points: FloatArray, mesh: TriangleMesh) -> FloatArray:
+def _resolve_across(axis: Array, points: Array, mesh: TriangleMesh) -> Array:
     """Return the direction across an axis that facets, or else vertices, settle."""
     direction = _facing_direction(_without(mesh.face_normals, axis), mesh.face_areas, EVEN_DISC)
     return _far_direction(_without(points, axis)) if direction is None else direction
 
 
-def _facing_direction(normals: FloatArray, areas: FloatArray, even: float) -> FloatArray | None:
+def _facing_direction(normals: Array, areas: Array, even: float) -> Array | None:
     """
     Return the direction of the normal (unit or shorter) that most of the area faces.
 
@@ -156,11 +154,10 @@ def _facing_direction(normals: FloatArray, areas: FloatArray, even: float) -> Fl
     if shares.max() < DISTINGUISHED * even:
         return None
     first = int(np.argmax(shares > (1.0 - TIE_FACING) * shares.max()))
-    direction: FloatArray = units[tried[first]]
-    return direction
+    return units[tried[first]]
 
 
-def _facing_shares(units: FloatArray, tried: IntArray, weights: FloatArray) -> FloatArray:
+def _facing_shares(units: Array, tried: IntArray, weights: Array) -> Array:
     """Return the sum of weights times cosine to ``FACING_POWER``, block by block."""
     chosen, shares = units[tried], np.zeros(len(tried))
     for column in range(0, len(units), BLOCK):
@@ -171,19 +168,18 @@ def _facing_shares(units: FloatArray, tried: IntArray, weights: FloatArray) -> F
     return shares
 
 
-def _without(points: FloatArray, axis: FloatArray) -> FloatArray:
+def _without(points: Array, axis: Array) -> Array:
     return points - np.outer(points @ axis, axis)
 
 
-def _far_direction(points: FloatArray) -> FloatArray:
+def _far_direction(points: Array) -> Array:
     """Return the unit vector to the first point farther out than half of the farthest."""
     distances = np.linalg.norm(points, axis=1)
     first = int(np.argmax(distances > 0.5 * distances.max()))
-    direction: FloatArray = points[first] / distances[first]
-    return direction
+    return points[first] / distances[first]
 
 
-def _direction(mesh: TriangleMesh, centre: FloatArray, axis: FloatArray) -> float:
+def _direction(mesh: TriangleMesh, centre: Array, axis: Array) -> float:
     """Return 1 or -1, by which ``axis`` is to be multiplied; see ``canonical_frame``."""
     coordinates = (mesh.vertices - centre) @ axis
     reach = np.abs(coordinates).max()

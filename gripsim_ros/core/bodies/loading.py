@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..errors import GripsimError, MeshError, told_outside
-from .mesh import FloatArray, TriangleMesh, checked_points
+from .mesh import TriangleMesh, checked_points
 from .reading import MAX_FACES, read_triangles
 from .repair.cleaning import (
     MAX_HOLE, Draft, drop_duplicate_faces, drop_loose_degenerate_faces, drop_repeated_corners,
@@ -134,7 +135,7 @@ def _checked(vertices: ArrayLike, faces: ArrayLike, scale: float) -> Draft:
                  (f'dropped {plural(len(points) - len(used), "unused vertex")}',))
 
 
-def check_extent(points: FloatArray, scale: float) -> float:
+def check_extent(points: Array, scale: float) -> float:
     """Return the largest extent of points ``(n, 3)`` [m]; MeshError where no body is so large."""
     with np.errstate(over='ignore', invalid='ignore'):
         largest = float(np.ptp(points, axis=0).max())

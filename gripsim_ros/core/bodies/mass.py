@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import MaterialError, MeshError
-from .mesh import FloatArray, TriangleMesh, frozen_array
+from .mesh import TriangleMesh, frozen_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +28,8 @@ class MassProperties:
 
     mass: float
     volume: float
-    centre_of_mass: NDArray[np.float64]
-    inertia: NDArray[np.float64]
+    centre_of_mass: Array
+    inertia: Array
 
 
 def mass_properties(mesh: TriangleMesh, density: float) -> MassProperties:
@@ -71,8 +71,7 @@ def mass_properties(mesh: TriangleMesh, density: float) -> MassProperties:
     origin = mesh.triangles.mean(axis=(0, 1))
     volume, first, second = volume_moments(mesh.triangles - origin)
     if not volume > 0.0:
-        raise MeshError(
-            f'mass properties need a positive enclosed volume, got {volume:.3g} m^3')
+        raise MeshError(f'mass properties need a positive enclosed volume, got {volume:.3g} m^3')
     offset = first / volume
     central = second - volume * np.outer(offset, offset)
     inertia = np.trace(central) * np.eye(3) - central
@@ -82,7 +81,7 @@ def mass_properties(mesh: TriangleMesh, density: float) -> MassProperties:
         inertia=frozen_array(density * 0.5 * (inertia + inertia.T)))
 
 
-def volume_moments(triangles: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+def volume_moments(triangles: Array) -> tuple[float, Array, Array]:
     """
     Return the moments of order 0, 1 and 2 of the volume inside closed triangles.
 
@@ -113,7 +112,7 @@ def volume_moments(triangles: FloatArray) -> tuple[float, FloatArray, FloatArray
     return float(v.sum()), v @ s / 4.0, second
 
 
-def third_moment(triangles: FloatArray, axis: FloatArray) -> float:
+def third_moment(triangles: Array, axis: Array) -> float:
     """
     Return the integral of (x . axis)^3 over the volume [m^6].
 

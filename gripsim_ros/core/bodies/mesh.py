@@ -8,12 +8,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Array, BoolArray, IntArray
 from ..errors import MeshError, ShapeError
 from ..transforms import apply
 from .topology import EdgeTable, connected_labels, edge_table
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 ArrayT = TypeVar('ArrayT', bound=NDArray[Any])
 
@@ -27,20 +26,18 @@ def frozen_array(array: ArrayT) -> ArrayT:
     return array
 
 
-def unit_rows(vectors: FloatArray) -> FloatArray:
+def unit_rows(vectors: Array) -> Array:
     """Return ``vectors (..., 3)`` at length 1; a zero vector stays zero."""
     norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    units: FloatArray = vectors / np.where(norms > 0.0, norms, 1.0)
-    return units
+    return vectors / np.where(norms > 0.0, norms, 1.0)
 
 
-def row_dot(a: FloatArray, b: FloatArray) -> FloatArray:
+def row_dot(a: Array, b: Array) -> Array:
     """Return the scalar products ``(...,)`` of rows ``a, b (..., 3)``."""
-    products: FloatArray = np.einsum('...i,...i->...', a, b)
-    return products
+    return np.einsum('...i,...i->...', a, b)
 
 
-def checked_points(vertices: ArrayLike) -> FloatArray:
+def checked_points(vertices: ArrayLike) -> Array:
     """Return a copy of ``vertices (V, 3)``; ShapeError where they have another shape or type."""
     try:
         array = np.array(vertices, dtype=np.float64, order='C')
@@ -51,7 +48,7 @@ def checked_points(vertices: ArrayLike) -> FloatArray:
     return array
 
 
-def _checked_vertices(vertices: ArrayLike) -> FloatArray:
+def _checked_vertices(vertices: ArrayLike) -> Array:
     array = checked_points(vertices)
     bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
     if bad.size:
@@ -73,8 +70,7 @@ def _checked_faces(faces: ArrayLike, vertex_count: int) -> IntArray:
         raise MeshError('a mesh needs at least one face, got none')
     low, high = int(array.min()), int(array.max())
     if low < 0 or high >= vertex_count:
-        raise MeshError(
-            f'faces must index vertices 0 to {vertex_count - 1}, got {low} to {high}')
+        raise MeshError(f'faces must index vertices 0 to {vertex_count - 1}, got {low} to {high}')
     return np.array(array, dtype=np.int64, order='C')
 
 
@@ -102,7 +98,7 @@ class TriangleMesh:
         There is no face, or a face names a vertex that does not exist.
     """
 
-    vertices: FloatArray
+    vertices: Array
     faces: IntArray
 
     def __post_init__(self) -> None:
@@ -120,7 +116,7 @@ class TriangleMesh:
         """Return other ``faces (F, 3)`` on the same vertices."""
         return TriangleMesh(self.vertices, np.asarray(faces))
 
-    def with_transform(self, T_a_mesh: FloatArray) -> 'TriangleMesh':
+    def with_transform(self, T_a_mesh: Array) -> 'TriangleMesh':
         """Return the mesh in frame a, where ``T_a_mesh (4, 4)`` is its pose."""
         return self.with_vertices(apply(T_a_mesh, self.vertices))
 
@@ -152,32 +148,32 @@ class TriangleMesh:
         return digest.hexdigest()
 
     @cached_property
-    def triangles(self) -> FloatArray:
+    def triangles(self) -> Array:
         """Return the corners ``(F, 3, 3)`` of the faces [m]."""
         return frozen_array(self.vertices[self.faces])
 
     @cached_property
-    def face_centroids(self) -> FloatArray:
+    def face_centroids(self) -> Array:
         """Return the centroids ``(F, 3)`` of the faces [m]."""
         return frozen_array(self.triangles.mean(axis=1))
 
     @cached_property
-    def _face_vectors(self) -> FloatArray:
+    def _face_vectors(self) -> Array:
         a, b, c = np.moveaxis(self.triangles, 1, 0)
         return frozen_array(0.5 * np.cross(b - a, c - a))
 
     @cached_property
-    def face_areas(self) -> FloatArray:
+    def face_areas(self) -> Array:
         """Return the areas ``(F,)`` of the faces [m^2]."""
         return frozen_array(np.linalg.norm(self._face_vectors, axis=1))
 
     @cached_property
-    def face_normals(self) -> FloatArray:
+    def face_normals(self) -> Array:
         """Return the outward unit normals ``(F, 3)``, zero where a face has no area."""
         return frozen_array(unit_rows(self._face_vectors))
 
     @cached_property
-    def corner_angles(self) -> FloatArray:
+    def corner_angles(self) -> Array:
         """Return the interior angles ``(F, 3)`` of the faces at their corners [rad]."""
         to_next = unit_rows(np.roll(self.triangles, -1, axis=1) - self.triangles)
         to_previous = -np.roll(to_next, 1, axis=1)
@@ -185,7 +181,7 @@ class TriangleMesh:
         return frozen_array(np.arctan2(sine, row_dot(to_next, to_previous)))
 
     @cached_property
-    def vertex_normals(self) -> FloatArray:
+    def vertex_normals(self) -> Array:
         """
         Return unit vertex normals ``(V, 3)``, faces weighted by their angle.
 
@@ -196,25 +192,25 @@ class TriangleMesh:
         return frozen_array(unit_rows(self._sum_at_vertices(weighted)))
 
     @cached_property
-    def vertex_areas(self) -> FloatArray:
+    def vertex_areas(self) -> Array:
         """Return the areas ``(V,)``: a third of every face at the vertex [m^2]."""
         thirds = np.repeat(self.face_areas[:, None] / 3.0, 3, axis=1)
         return frozen_array(self._sum_at_vertices(thirds[..., None])[:, 0])
 
-    def _sum_at_vertices(self, corner_values: FloatArray) -> FloatArray:
+    def _sum_at_vertices(self, corner_values: Array) -> Array:
         """Return sums ``(V, k)`` over the corners at each vertex of values ``(F, 3, k)``."""
         return sum_by_label(
             corner_values.reshape(-1, corner_values.shape[-1]), self.faces.ravel(),
             len(self.vertices))
 
     @cached_property
-    def bounds(self) -> FloatArray:
+    def bounds(self) -> Array:
         """Return the corners ``(2, 3)`` of the box along the axes, of used vertices [m]."""
         return frozen_array(np.array([
             self.triangles.min(axis=(0, 1)), self.triangles.max(axis=(0, 1))]))
 
     @cached_property
-    def extents(self) -> FloatArray:
+    def extents(self) -> Array:
         """Return the sides ``(3,)`` of the box along the axes [m]."""
         return frozen_array(self.bounds[1] - self.bounds[0])
 
@@ -278,7 +274,7 @@ class TriangleMesh:
         return frozen_array(np.where(pair[..., 0] == own, pair[..., 1], pair[..., 0]))
 
     @cached_property
-    def dihedral_angles(self) -> FloatArray:
+    def dihedral_angles(self) -> Array:
         """
         Return the angles ``(E,)`` between the normals of the two faces at an edge [rad].
 
@@ -312,10 +308,10 @@ class TriangleMesh:
         """
         return connected_labels(self.edge_faces[self._smooth_edges(angle)], len(self.faces))
 
-    def _smooth_edges(self, angle: float) -> NDArray[np.bool_]:
+    def _smooth_edges(self, angle: float) -> BoolArray:
         return (self.edge_faces[:, 0] >= 0) & (np.abs(self.dihedral_angles) <= angle)
 
-    def corner_normals(self, angle: float = SMOOTH_ANGLE) -> FloatArray:
+    def corner_normals(self, angle: float = SMOOTH_ANGLE) -> Array:
         """
         Return a normal at each corner of each face, for curved interpolation.
 
@@ -351,7 +347,6 @@ class TriangleMesh:
         return unit_rows(sums)[labels].reshape(-1, 3, 3)
 
 
-def sum_by_label(values: FloatArray, labels: IntArray, count: int) -> FloatArray:
+def sum_by_label(values: Array, labels: IntArray, count: int) -> Array:
     """Return sums ``(count, k)`` of rows ``values (n, k)`` that share a label ``(n,)``."""
-    return np.stack([
-        np.bincount(labels, column, minlength=count) for column in values.T], axis=1)
+    return np.stack([np.bincount(labels, column, minlength=count) for column in values.T], axis=1)

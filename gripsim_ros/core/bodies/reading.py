@@ -14,9 +14,9 @@ import numpy as np
 import trimesh
 from trimesh.resolvers import FilePathResolver
 
+from ..arrays import Array, IntArray
 from ..errors import MeshError
 from .instances import SCENES, count_instances
-from .mesh import FloatArray, IntArray
 
 #: Largest file, also unpacked or with the files it refers to [bytes], and largest number of
 #: faces that are read: two million triangles take 100 MB as binary and some 400 MB as text.
@@ -77,7 +77,7 @@ def mesh_formats() -> tuple[str, ...]:
     return tuple(sorted(set(trimesh.available_formats()) - _NOT_MESHES))
 
 
-def read_triangles(path: str | Path) -> tuple[FloatArray, IntArray]:
+def read_triangles(path: str | Path) -> tuple[Array, IntArray]:
     """
     Return the triangles of a mesh file with the file's own vertex indices.
 
@@ -146,7 +146,7 @@ def _check_scene(path: Path, loaded: Any) -> None:
                                 'allowed')
 
 
-def _parts(loaded: Any) -> Iterator[tuple[FloatArray, IntArray]]:
+def _parts(loaded: Any) -> Iterator[tuple[Array, IntArray]]:
     """Yield vertices and faces of each surface in what trimesh returned, placed."""
     if isinstance(loaded, trimesh.Trimesh):
         if len(loaded.faces):

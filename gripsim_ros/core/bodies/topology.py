@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from ..arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +102,7 @@ def edge_table(faces: IntArray) -> EdgeTable:
     counts = np.diff(np.append(starts, len(keys)))
     edge_of_side = np.empty_like(sides)
     edge_of_side[sides] = np.repeat(np.arange(len(starts)), counts)
-    return EdgeTable(
-        edge_of_side.reshape(-1, 3), counts, faces < heads, sides, keys[starts], base)
+    return EdgeTable(edge_of_side.reshape(-1, 3), counts, faces < heads, sides, keys[starts], base)
 
 
 def connected_labels(pairs: IntArray, count: int) -> IntArray:
@@ -127,8 +124,7 @@ def by_first_place(labels: IntArray) -> IntArray:
     first[labels[::-1]] = np.arange(len(labels))[::-1]
     rank = np.empty(count, dtype=np.int64)
     rank[np.argsort(first)] = np.arange(count)
-    ordered: IntArray = rank[labels]
-    return ordered
+    return rank[labels]
 
 
 def consistent_flips(table: EdgeTable) -> tuple[BoolArray, BoolArray]:

@@ -4,14 +4,13 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, BoolArray, IntArray
 from ..fields import shaped, shapes_of
 from ..errors import ShapeError
 from ..options import option, Options
 from .grasp_map import contact_frames
 
-Array = NDArray[np.float64]
 
 _ABOVE_0 = ('normal_stiffness', 'tangential_stiffness')
 _NOT_NEGATIVE = ('friction_radii', 'max_normal_forces', 'rocking_stiffness')
@@ -89,7 +88,7 @@ class ContactSet:
     normal_stiffness: Array = shaped('k')
     tangential_stiffness: Array = shaped('k')
     max_normal_forces: Array = shaped('k')
-    passive: NDArray[np.bool_] = shaped('k')
+    passive: BoolArray = shaped('k')
     rocking: Array = shaped('k', 2, 6, default=None)                # by __post_init__
     rocking_stiffness: Array = shaped('k', 2, default=None)
 
@@ -132,7 +131,7 @@ class ContactSet:
         """Return the patches that joints can press."""
         return self.select(~self.passive)
 
-    def select(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> 'ContactSet':
+    def select(self, rows: IntArray | BoolArray) -> 'ContactSet':
         """Return the patches of the given rows (indices or mask)."""
         chosen = object.__new__(ContactSet)
         # Rows of what was checked need no check.

@@ -6,14 +6,13 @@ then torque about the centre of mass, of what acts *on* the object, frame object
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, IntArray
 from ..batches import LOAD_CASE_WIDTH
 from ..errors import ShapeError
 from ..hand import HandModel, link_poses_and_jacobians
 from ..transforms import cross, from_rotation_vector, skew
 
-Array = NDArray[np.float64]
 
 #: Sine between normal and z axis below which the x axis takes its place.
 PARALLEL_SINE = 1e-6
@@ -128,7 +127,7 @@ def load_wrenches(load_cases: Array, mass: float, centre_of_mass: Array) -> Arra
 
 
 def joint_torque_map(hand: HandModel, joint_positions: Array, T_object_palm: Array,
-                     links: NDArray[np.int64], points: Array) -> Array:
+                     links: IntArray, points: Array) -> Array:
     """
     Return the joint torques per force and torque of each patch: transposed Jacobians.
 

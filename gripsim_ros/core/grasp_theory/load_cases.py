@@ -3,11 +3,9 @@
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..batches import LOAD_CASE_WIDTH
-
-Array = NDArray[np.float64]
 
 
 def cube_directions(R_object_canonical: Array) -> Array:
@@ -30,8 +28,7 @@ def cube_directions(R_object_canonical: Array) -> Array:
 
     """
     cube = np.array([d for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
-    directions: Array = (cube / np.linalg.norm(cube, axis=1, keepdims=True)) @ R_object_canonical.T
-    return directions
+    return (cube / np.linalg.norm(cube, axis=1, keepdims=True)) @ R_object_canonical.T
 
 
 def load_cases(gravity_directions: Array, gravity: float, external_wrenches: Array,

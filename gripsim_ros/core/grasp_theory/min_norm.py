@@ -1,11 +1,9 @@
 """The shortest convex combination of vectors: how far contacts are from balancing each other."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..numerics.nnls import solve_nnls
-
-Array = NDArray[np.float64]
 
 
 def min_norm(vectors: Array, sum_weight: float) -> float:

@@ -7,13 +7,12 @@ of mass, over a length, so that a wrench is in units of the largest normal force
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
+from ..arrays import Array
 from ..errors import TaskError
 from .grasp_map import contact_frames, grasp_map
 
-Array = NDArray[np.float64]
 
 #: Relative size below which singular values are zero: the wrenches are flat.
 RANK_TOLERANCE = 1e-9

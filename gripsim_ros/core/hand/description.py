@@ -4,12 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..bodies.mesh import TriangleMesh
 from ..errors import HandError
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -92,8 +90,7 @@ class Finger:
     joints: tuple[int, ...]
 
 
-def named_vector(joint_names: tuple[str, ...], values: Mapping[str, float],
-                 where: str) -> Array:
+def named_vector(joint_names: tuple[str, ...], values: Mapping[str, float], where: str) -> Array:
     """Return ``(J,)`` floats from a mapping that names each joint once."""
     unknown = [name for name in values if name not in joint_names]
     if unknown:

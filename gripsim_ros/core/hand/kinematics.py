@@ -9,15 +9,14 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array, IntArray
 from ..batches import ConfigurationBatch, LinkStateBatch
 from ..errors import ShapeError
 from .model import HandModel
 from .tree import PRISMATIC, REVOLUTE, JointedChain
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 _TreeArguments = tuple[IntArray, Array, Array, IntArray, IntArray, Array, Array]
 
 
@@ -104,8 +103,7 @@ def link_poses_and_jacobians(hand: JointedChain, joint_positions: ArrayLike
         The positions have another shape.
     """
     poses = frame_poses(hand, joint_positions)
-    jacobians = _jacobians(poses, hand.link_frames, len(hand.joint_names),
-                           *_tree_arguments(hand))
+    jacobians = _jacobians(poses, hand.link_frames, len(hand.joint_names), *_tree_arguments(hand))
     return poses[:, hand.link_frames], jacobians
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..bodies.loading import load_mesh
 from ..bodies.mesh import TriangleMesh
 from ..errors import HandError
@@ -16,7 +16,6 @@ from .description import HandLink, Pad
 from .tree import origin_matrix
 from .urdf import Link
 
-Array = NDArray[np.float64]
 
 _OUTWARD = (1.0, 0.0, 0.0)
 _KEYS = {'pad', 'outward', 'through'}

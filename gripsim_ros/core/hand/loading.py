@@ -7,17 +7,14 @@ from typing import Any
 
 import numpy as np
 import yaml
-from numpy.typing import NDArray
 
+from ..arrays import Array, BoolArray, IntArray
 from ..errors import HandError
 from .description import Finger, Pad, Preshape, named_vector
 from .link_surfaces import LinkShape, load_shape, make_link
 from .tree import KinematicTree, build_tree, parse_urdf, per_joint
 from .urdf import Joint, Limit, Robot
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 _KEYS = {'name', 'base_link', 'joints', 'joint_stiffness', 'fingers', 'pads', 'surfaces',
          'adjacent', 'preshapes'}

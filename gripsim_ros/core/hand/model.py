@@ -4,15 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, BoolArray, IntArray
 from ..errors import HandError
 from .description import Finger, HandLink, Preshape, named_vector
 from .loading import read_hand
 from .tree import KinematicTree
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +62,13 @@ class HandModel:
     joint_efforts: Array
     joint_velocities: Array
     joint_stiffness: Array
-    moves_link: NDArray[np.bool_]
-    neighbours: NDArray[np.bool_]
+    moves_link: BoolArray
+    neighbours: BoolArray
     fingers: tuple[Finger, ...]
     preshapes: tuple[Preshape, ...]
     palm_index: int
     tree: KinematicTree
-    link_frames: NDArray[np.int64]
+    link_frames: IntArray
 
     @classmethod
     def load(cls, urdf_path: str | Path, config_path: str | Path,

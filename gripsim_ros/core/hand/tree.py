@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array, IntArray
 from ..errors import HandError
 from ..transforms import transform
 from .urdf import Joint, Origin, Robot
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Kinds of joints in ``KinematicTree.kind``.
 FIXED, REVOLUTE, PRISMATIC = 0, 1, 2
@@ -108,8 +106,7 @@ def parse_urdf(text: bytes, label: str) -> Robot:
     from urdf_parser_py.urdf import URDF
     try:
         with contextlib.redirect_stderr(io.StringIO()):
-            robot: Robot = URDF.from_xml_string(text)
-            return robot
+            return URDF.from_xml_string(text)
     except Exception as error:
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise HandError(f'{label}: not a readable URDF: {reason}') from None
@@ -227,8 +224,7 @@ def _axis(joint: Joint | None) -> Array:
     if axis.shape != (3,) or not norm > 1e-9:
         raise HandError(f'joint {joint.name!r} needs an axis of three numbers, not all zero, '
                         f'got {axis.tolist()}')
-    unit: Array = axis / norm
-    return unit
+    return axis / norm
 
 
 def origin_matrix(origin: Origin | None) -> Array:
@@ -239,8 +235,7 @@ def origin_matrix(origin: Origin | None) -> Array:
     return transform(rotation, np.zeros(3) if position is None else np.asarray(position, float))
 
 
-def per_joint(robot: Robot, joint_names: tuple[str, ...],
-              read: Callable[[Joint], float]) -> Array:
+def per_joint(robot: Robot, joint_names: tuple[str, ...], read: Callable[[Joint], float]) -> Array:
     """Return ``read(joint)`` of each actuated joint as ``(J,)`` floats."""
     by_name = {joint.name: joint for joint in robot.joints}
     return np.array([read(by_name[name]) for name in joint_names], float)

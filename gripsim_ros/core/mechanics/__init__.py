@@ -1,7 +1,7 @@
 """Mechanics: contact forces, deformed surface, centre of mass, stability, minimal forces."""
 
 from .body import ElasticBody
-from .indentation import (CylinderIndenter, Indentation, LinkIndenter, SphereIndenter, indent_body)
+from .indentation import CylinderIndenter, Indentation, LinkIndenter, SphereIndenter, indent_body
 from .options import MechanicsOptions
 from .stage import evaluate_contacts
 

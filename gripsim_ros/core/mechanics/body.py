@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, IntArray
 from ..batches import PATCH_STRAINED, PATCH_THIN
 from ..bodies import GraspObject
 from ..errors import MeshError
@@ -22,8 +22,6 @@ from .deformation.deformed_surface import DeformedSurface, deform_surface
 from .deformation.volume import volume_and_centre
 from .options import MechanicsOptions
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Indentation of a ball over its contact radius, times E / (1 - nu^2) over the mean pressure.
 HERTZ_STRAIN = 0.75 * np.pi

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import batches
+from ..arrays import Array
 from ..contact import (
     ContactMesh, Indenter, MeshIndenter, Patch, PatchOptions, PunchIndenter,
     SphereIndenter as RigidSphere, sample_patch)
@@ -19,7 +19,6 @@ from .contact.bonded_layer import LayerCompliance, fit_layer
 from .contact.contact_forces import PatchNodes
 from .deformation.metrics import measure_deformation
 
-Array = NDArray[np.float64]
 
 #: Number of overlapping nodes wanted in the patch; about half carry load.
 NODE_COUNT = 400

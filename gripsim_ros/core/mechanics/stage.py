@@ -3,8 +3,8 @@
 from dataclasses import fields, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..batches import DETAIL_CLEARANCE, DETAIL_SURFACE, ContactBatch, GraspStateBatch
 from ..errors import ShapeError
 from ..grasp_theory.contact_set import ContactSet
@@ -22,7 +22,6 @@ from .stability.grasp_forces import force_space, MinimalForces, solve_in_space
 from .stability.stability import StabilityVerdict, judge_stability, motion_at
 from .state_builder import StateBuilder
 
-Array = NDArray[np.float64]
 
 #: Least number of links in contact with the object.
 MIN_LINKS = 2

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..batches import DETAIL_SURFACE, ContactBatch, GraspStateBatch
 from ..fields import DTYPES, KINDS, declared, shapes_of, short_name
 from .body import LoadedPatches
@@ -13,8 +14,6 @@ from .contact.patch_resultants import PatchResultants
 from .deformation.metrics import DeformationMetrics
 from .stability.grasp_forces import MinimalForces, Shortfall
 from .stability.stability import StabilityVerdict
-
-Array = NDArray[np.float64]
 
 
 def _shared(source: type, axis: str) -> dict[str, str]:

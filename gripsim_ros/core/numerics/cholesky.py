@@ -129,18 +129,12 @@ def _update_six_rows(factor: Array, i: int, column: int) -> None:
     for k in range(0, i, RANK):
         x, y, z = (load_row(factor, k, column), load_row(factor, k + 1, column),
                    load_row(factor, k + 2, column))
-        a = a - (factor[k, i] * x + factor[k + 1, i] * y
-                 + factor[k + 2, i] * z)
-        b = b - (factor[k, i + 1] * x + factor[k + 1, i + 1] * y
-                 + factor[k + 2, i + 1] * z)
-        c = c - (factor[k, i + 2] * x + factor[k + 1, i + 2] * y
-                 + factor[k + 2, i + 2] * z)
-        d = d - (factor[k, i + 3] * x + factor[k + 1, i + 3] * y
-                 + factor[k + 2, i + 3] * z)
-        e = e - (factor[k, i + 4] * x + factor[k + 1, i + 4] * y
-                 + factor[k + 2, i + 4] * z)
-        f = f - (factor[k, i + 5] * x + factor[k + 1, i + 5] * y
-                 + factor[k + 2, i + 5] * z)
+        a = a - (factor[k, i] * x + factor[k + 1, i] * y + factor[k + 2, i] * z)
+        b = b - (factor[k, i + 1] * x + factor[k + 1, i + 1] * y + factor[k + 2, i + 1] * z)
+        c = c - (factor[k, i + 2] * x + factor[k + 1, i + 2] * y + factor[k + 2, i + 2] * z)
+        d = d - (factor[k, i + 3] * x + factor[k + 1, i + 3] * y + factor[k + 2, i + 3] * z)
+        e = e - (factor[k, i + 4] * x + factor[k + 1, i + 4] * y + factor[k + 2, i + 4] * z)
+        f = f - (factor[k, i + 5] * x + factor[k + 1, i + 5] * y + factor[k + 2, i + 5] * z)
     store_row(a, factor, i, column)
     store_row(b, factor, i + 1, column)
     store_row(c, factor, i + 2, column)

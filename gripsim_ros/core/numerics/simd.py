@@ -41,8 +41,7 @@ _TYPES_AT_USE = 'typ' in inspect.signature(ir.IRBuilder.load).parameters
 
 def load(array: Array, *index: int) -> Array:
     """Return ``array[index]`` as a vector; the array's last axis is of eight."""
-    value: Array = array[index].copy()
-    return value
+    return array[index].copy()
 
 
 def store(value: Array, array: Array, *index: int) -> None:
@@ -62,8 +61,7 @@ def store_six(value: Array, array: Array, *index: int) -> None:
 
 def load_row(array: Array, row: int, first: int) -> Array:
     """Return eight entries of a row from a column on as a vector."""
-    value: Array = array[row, first:first + LANES].copy()
-    return value
+    return array[row, first:first + LANES].copy()
 
 
 def store_row(value: Array, array: Array, row: int, first: int) -> None:
@@ -289,8 +287,7 @@ def _call(name: str) -> Callable[..., Any]:
     """Return what calls a function of LLVM's."""
     def call(builder: Any, value: Any) -> Any:
         kind = ir.FunctionType(_FLOAT64X8, [_FLOAT64X8])
-        function = cgutils.get_or_insert_function(
-            builder.module, kind, f'llvm.{name}.v{LANES}f64')
+        function = cgutils.get_or_insert_function(builder.module, kind, f'llvm.{name}.v{LANES}f64')
         return builder.call(function, [value])
     return call
 
@@ -323,11 +320,9 @@ def _register_arithmetic() -> None:
     for single, result in singles:
         _declare(single, 1, float64x8, _are_vectors)
         lower_builtin(single, Float64x8)(_lower_by(result))
-    _declare(broadcast, 1, float64x8,
-             lambda kind: isinstance(kind, (types.Float, types.Integer)))
+    _declare(broadcast, 1, float64x8, lambda kind: isinstance(kind, (types.Float, types.Integer)))
     lower_builtin(broadcast, types.Number)(_lower_by(lambda builder, value: value))
-    _declare(select, 3, float64x8,
-             lambda mask, *kinds: mask == mask8 and _are_vectors(*kinds))
+    _declare(select, 3, float64x8, lambda mask, *kinds: mask == mask8 and _are_vectors(*kinds))
     for pair in pairs:
         lower_builtin(select, Mask8, *pair)(_lower_select)
 
@@ -335,8 +330,7 @@ def _register_arithmetic() -> None:
 def _register_memory() -> None:
     part = (types.Array, types.Integer, types.Integer)
     _declare(load_row, 3, float64x8, _is_part)
-    _declare(store_row, 4, types.none,
-             lambda value, *part: value == float64x8 and _is_part(*part))
+    _declare(store_row, 4, types.none, lambda value, *part: value == float64x8 and _is_part(*part))
     lower_builtin(load_row, *part)(_lower_load_row)
     lower_builtin(store_row, Float64x8, *part)(_lower_store_row)
     for axes in range(MOST_AXES):

@@ -20,8 +20,7 @@ def pairwise_sum(values: Array) -> float:
     if len(values) > BLOCK:
         half = len(values) // 2
         half -= half % 8
-        total: float = pairwise_sum(values[:half]) + pairwise_sum(values[half:])
-        return total
+        return pairwise_sum(values[:half]) + pairwise_sum(values[half:])
     whole = len(values) - len(values) % 8
     a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(0, whole, 8):

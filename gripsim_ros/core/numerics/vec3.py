@@ -65,5 +65,4 @@ def cross(a: Vec3, b: Vec3) -> Vec3:
 @njit(cache=True, forceinline=True)
 def dot(a: Vec3, b: Vec3) -> float:
     """Return the inner product, summed from the first entry on."""
-    product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-    return product
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

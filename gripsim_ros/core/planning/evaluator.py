@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..batches import DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch
 from ..bodies import GraspObject
 from ..errors import ShapeError, TaskError
@@ -27,8 +27,6 @@ from .rejections import (
     SELF_COLLISION, SURROUNDINGS_COLLIDE, TOO_FEW_FINGERS)
 from .settling import Settlings
 from .task import Task, task_load_cases
-
-Array = NDArray[np.float64]
 
 
 class GraspEvaluator(AskAndTell):

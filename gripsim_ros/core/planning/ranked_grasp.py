@@ -4,12 +4,11 @@ from dataclasses import MISSING, Field, dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..batches import GraspStateBatch
 from ..fields import Row, declared, shaped, single, taken, takes_fields
 
-Array = NDArray[np.float64]
 
 #: Levels of manipulation: by whom the object is moved to its wanted pose.
 HAND_ONLY, COMPLIANT, WITH_ARM, NOWHERE = 'hand_only', 'compliant', 'with_arm', 'none'
@@ -69,8 +68,7 @@ class GraspContact(Row):
     link: str
     mean_pressure: float = shaped(
         unit='Pa', default=np.nan, text='normal part of the closing force over the area')
-    equivalent_radius: float = shaped(
-        unit='m', default=np.nan, text='of a disc of the same area')
+    equivalent_radius: float = shaped(unit='m', default=np.nan, text='of a disc of the same area')
     surface_uncertainty: float = shaped(
         unit='m', default=0.0, text="expected error of the surface's place there; 0 where it was "
         'seen or given')

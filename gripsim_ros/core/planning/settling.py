@@ -12,9 +12,9 @@ from dataclasses import Field, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..batches import DETAIL_FORCES, DETAIL_SURFACE, ConfigurationBatch
 from ..fields import declared, frame_of
 from ..transforms import apply, inverse, rotate
@@ -30,7 +30,6 @@ from .ranking.robustness import rotation_about
 from .rejections import LET_GO
 from .verdicts import Verdicts
 
-Array = NDArray[np.float64]
 
 #: Number of grasps that settle beside those wanted: settling changes scores a little.
 SPARE_GRASPS = 2
@@ -156,8 +155,7 @@ VECTORS = tuple(number for number in declared(GraspState)
 def _turned(number: Field[Any], rows: Array, T_object_settled: Array) -> Array:
     """Return the rows of a field in the found frame: places in metres, else directions."""
     turn = apply if number.metadata['unit'] == 'm' else rotate
-    turned: Array = turn(T_object_settled, np.atleast_2d(rows)).reshape(rows.shape)
-    return turned
+    return turn(T_object_settled, np.atleast_2d(rows)).reshape(rows.shape)
 
 
 class Settlings:

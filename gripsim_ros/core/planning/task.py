@@ -4,14 +4,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..batches import OBSTACLE_WIDTH, check_obstacles
 from ..errors import ShapeError, TaskError
 from ..grasp_theory.load_cases import load_cases
 from ..transforms import checked_rigid
 
-Array = NDArray[np.float64]
 
 #: Smallest length of a direction; a shorter vector has none.
 LEAST_LENGTH = 1e-9
@@ -131,8 +130,7 @@ class Task:
         for name in ('gravity', 'approach_half_angle'):
             object.__setattr__(self, name, _number(name, getattr(self, name)))
         if not 0.0 <= self.gravity <= 1000.0:
-            raise TaskError(
-                f'task.gravity must be between 0 and 1000 m/s^2, got {self.gravity}')
+            raise TaskError(f'task.gravity must be between 0 and 1000 m/s^2, got {self.gravity}')
         if not 0.0 < self.approach_half_angle <= np.pi:
             raise TaskError('task.approach_half_angle must be above 0 and at most pi, '
                             f'got {self.approach_half_angle}')

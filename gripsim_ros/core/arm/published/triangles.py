@@ -1,12 +1,10 @@
 """Triangles that bound a six-joint arm, and their gaps by the common plane."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray
 from ...contact.backends.common_plane import checked_points, common_plane
 from ...errors import ShapeError
-
-Array = NDArray[np.float64]
 
 
 def arm_triangles(joints: Array) -> Array:
@@ -34,7 +32,7 @@ def arm_triangles(joints: Array) -> Array:
 
 
 def triangles_may_meet(triangles_a: Array, triangles_b: Array, base_a: Array, base_b: Array,
-                       clearance: float = 0.0) -> NDArray[np.bool_]:
+                       clearance: float = 0.0) -> BoolArray:
     """
     Return which triangles of two arms overlap on the line between their bases.
 
@@ -66,12 +64,11 @@ def triangles_may_meet(triangles_a: Array, triangles_b: Array, base_a: Array, ba
     if not np.linalg.norm(axis) > 0.0:
         raise ShapeError('the bases of two arms must differ')
     axis = axis / np.linalg.norm(axis)
-    meet: NDArray[np.bool_] = ((triangles_a @ axis).max(axis=1)[:, None] + clearance
-                               >= (triangles_b @ axis).min(axis=1)[None])
-    return meet
+    return ((triangles_a @ axis).max(axis=1)[:, None] + clearance
+            >= (triangles_b @ axis).min(axis=1)[None])
 
 
-def triangle_gaps(triangles_a: Array, triangles_b: Array, may_meet: NDArray[np.bool_]) -> Array:
+def triangle_gaps(triangles_a: Array, triangles_b: Array, may_meet: BoolArray) -> Array:
     """
     Return lower bounds of the distances ``(2, 2)`` of two arms' triangles [m].
 

@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
+from ...arrays import Array, BoolArray, IntArray
 from ...errors import MeshError
-from ..mesh import FloatArray, IntArray, row_dot
-from ..topology import (
-    EdgeTable, by_first_place, connected_labels, consistent_flips, edge_table)
+from ..mesh import row_dot
+from ..topology import EdgeTable, by_first_place, connected_labels, consistent_flips, edge_table
 from .holes import MAX_TRIANGULATED_LOOP, boundary_loops, fan, triangulate_loop
 
 #: Largest hole that is filled, as a share of the bounding box's diagonal.
@@ -35,7 +34,7 @@ class Draft:
     ``unit`` is what sentences take a length of 1 for [m], where that is no metre.
     """
 
-    vertices: FloatArray
+    vertices: Array
     faces: IntArray
     repairs: tuple[str, ...] = ()
     unit: float = 1.0
@@ -57,7 +56,7 @@ class Draft:
         return edge_table(self.faces)
 
     @cached_property
-    def heights(self) -> FloatArray:
+    def heights(self) -> Array:
         """Return the smallest height (F,) of each face [m]."""
         return face_heights(self.vertices, self.faces)
 
@@ -110,7 +109,7 @@ def merge_vertices(draft: Draft, tolerance: float) -> Draft:
     return merged.with_faces(merged.faces, sentence)
 
 
-def _equal_rows(vertices: FloatArray) -> IntArray:
+def _equal_rows(vertices: Array) -> IntArray:
     """Return labels (V,), equal for equal rows, numbered by first appearance."""
     order = np.lexsort(vertices.T)
     rows = vertices[order]
@@ -159,23 +158,21 @@ def drop_loose_degenerate_faces(draft: Draft) -> Draft:
     return _dropped(draft, low & ~needed, 'degenerate face')
 
 
-def _dropped(draft: Draft, bad: NDArray[np.bool_], noun: str) -> Draft:
+def _dropped(draft: Draft, bad: BoolArray, noun: str) -> Draft:
     if not bad.any():
         return draft
     if bad.all():
         raise MeshError(f'the mesh has no face with an area, got {plural(len(bad), noun)}')
-    return draft.with_faces(
-        draft.faces[~bad], f'dropped {plural(int(bad.sum()), noun)}')
+    return draft.with_faces(draft.faces[~bad], f'dropped {plural(int(bad.sum()), noun)}')
 
 
-def face_heights(vertices: FloatArray, faces: IntArray) -> FloatArray:
+def face_heights(vertices: Array, faces: IntArray) -> Array:
     """Return the smallest height (...,) of each of the faces (..., 3) [m]."""
     corners = vertices[faces]
     sides = np.roll(corners, -1, axis=-2) - corners
     longest = np.sqrt(row_dot(sides, sides).max(axis=-1))
     doubled = np.linalg.norm(np.cross(sides[..., 0, :], sides[..., 1, :]), axis=-1)
-    heights: FloatArray = doubled / np.where(longest > 0.0, longest, 1.0)
-    return heights
+    return doubled / np.where(longest > 0.0, longest, 1.0)
 
 
 def fix_winding(draft: Draft) -> Draft:
@@ -242,7 +239,7 @@ def _filled_sentence(sizes: list[float], cracks: int, unit: float) -> str:
     return f'filled {" and ".join(parts)}'
 
 
-def loop_size(vertices: FloatArray, loop: IntArray) -> float:
+def loop_size(vertices: Array, loop: IntArray) -> float:
     """Return the largest distance between two vertices of a loop [m]."""
     return float(max(np.linalg.norm(vertices[loop] - point, axis=1).max()
                      for point in vertices[loop]))
@@ -273,7 +270,7 @@ def turn_out_degenerate_faces(draft: Draft) -> Draft:
     return draft.with_faces(faces, f'took out {plural(turned, "degenerate face")}')
 
 
-def _swap_longest_sides(vertices: FloatArray, faces: IntArray, low: IntArray) -> IntArray:
+def _swap_longest_sides(vertices: Array, faces: IntArray, low: IntArray) -> IntArray:
     """
     Swap the longest side of faces ``low`` in place; cancelled faces become -1.
 
@@ -302,8 +299,7 @@ def _swap_longest_sides(vertices: FloatArray, faces: IntArray, low: IntArray) ->
         taken[needed] = True
         swapped.append(i)
     faces[region] = local
-    pairs: IntArray = region[np.stack([mine, other], axis=1)[swapped]]
-    return pairs
+    return region[np.stack([mine, other], axis=1)[swapped]]
 
 
 def _touching(faces: IntArray, chosen: IntArray) -> IntArray:
@@ -313,7 +309,7 @@ def _touching(faces: IntArray, chosen: IntArray) -> IntArray:
     return np.flatnonzero(met[faces].any(axis=1))
 
 
-def _quads(vertices: FloatArray, faces: IntArray, table: EdgeTable,
+def _quads(vertices: Array, faces: IntArray, table: EdgeTable,
            low: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """
     Return the faces ``low`` with one face across their longest side, these, and the corners.

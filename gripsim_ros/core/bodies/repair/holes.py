@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from ..mesh import FloatArray, IntArray
+from ...arrays import Array, IntArray
 from ..topology import EdgeTable
 
 #: Largest loop that is triangulated; others are closed by a fan about their centroid.
@@ -52,8 +52,7 @@ def _walk(start: int, following: dict[int, list[int]]) -> list[IntArray]:
     return loops
 
 
-def triangulate_loop(
-        vertices: FloatArray, loop: IntArray, table: EdgeTable) -> tuple[IntArray, float]:
+def triangulate_loop(vertices: Array, loop: IntArray, table: EdgeTable) -> tuple[IntArray, float]:
     """
     Return triangles of least total area that close a loop.
 

@@ -3,15 +3,14 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray, IntArray
 from ...errors import MeshError
 from ...transforms import cross
-from ..mesh import FloatArray, IntArray, row_dot
+from ..mesh import row_dot
 from .cleaning import Draft, plural
 from .winding import surface_winding_numbers, winding_numbers
 
-BoolArray = NDArray[np.bool_]
 
 #: Number of points of a shell that are tested for lying inside another.
 SHELL_SAMPLES = 16
@@ -27,11 +26,11 @@ MIN_FLATNESS = 1e-6
 class _Shell:
     """One closed shell: triangles, signed volume [m^3], area [m^2], box, sample points."""
 
-    triangles: FloatArray
+    triangles: Array
     volume: float
     area: float
-    box: FloatArray
-    samples: FloatArray
+    box: Array
+    samples: Array
 
     def is_flat(self) -> bool:
         """Return whether the shell encloses next to nothing."""

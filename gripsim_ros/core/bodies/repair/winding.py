@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from ..mesh import FloatArray, IntArray
+from ...arrays import Array, IntArray
 from ..topology import EdgeTable
 
 #: Tangent below which four terms of the series give an angle to its last digit.
@@ -21,12 +21,11 @@ def _angle(sine: float, cosine: float) -> float:
         tangent = sine / cosine
         square = tangent * tangent
         return tangent * (1.0 - square * (1.0 / 3.0 - square * (0.2 - square / 7.0)))
-    angle: float = np.arctan2(sine, cosine)
-    return angle
+    return np.arctan2(sine, cosine)
 
 
 @numba.njit(cache=True)
-def _solid_angle(px: float, py: float, pz: float, triangle: FloatArray) -> float:
+def _solid_angle(px: float, py: float, pz: float, triangle: Array) -> float:
     """Return half the solid angle under which a triangle is seen."""
     ax, ay, az = triangle[0, 0] - px, triangle[0, 1] - py, triangle[0, 2] - pz
     bx, by, bz = triangle[1, 0] - px, triangle[1, 1] - py, triangle[1, 2] - pz
@@ -34,8 +33,7 @@ def _solid_angle(px: float, py: float, pz: float, triangle: FloatArray) -> float
     a = np.sqrt(ax * ax + ay * ay + az * az)
     b = np.sqrt(bx * bx + by * by + bz * bz)
     c = np.sqrt(cx * cx + cy * cy + cz * cz)
-    numerator = (ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz)
-                 + az * (bx * cy - by * cx))
+    numerator = (ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx))
     denominator = (a * b * c + (ax * bx + ay * by + az * bz) * c
                    + (bx * cx + by * cy + bz * cz) * a
                    + (cx * ax + cy * ay + cz * az) * b)
@@ -43,9 +41,9 @@ def _solid_angle(px: float, py: float, pz: float, triangle: FloatArray) -> float
 
 
 @numba.njit(cache=True, nogil=True)
-def _winding_numbers(points: FloatArray, triangles: FloatArray, skipped: IntArray,
-                     firsts: IntArray, fans: FloatArray, fan_firsts: IntArray,
-                     boxes: FloatArray) -> FloatArray:
+def _winding_numbers(points: Array, triangles: Array, skipped: IntArray,
+                     firsts: IntArray, fans: Array, fan_firsts: IntArray,
+                     boxes: Array) -> Array:
     """Sum over the fan of each patch (``firsts``) that a point is off, else over its triangles."""
     numbers = np.zeros(len(points))
     for i in range(len(points)):
@@ -64,9 +62,7 @@ def _winding_numbers(points: FloatArray, triangles: FloatArray, skipped: IntArra
     return numbers
 
 
-def winding_numbers(
-        points: FloatArray, triangles: FloatArray,
-        skipped: IntArray | None = None) -> FloatArray:
+def winding_numbers(points: Array, triangles: Array, skipped: IntArray | None = None) -> Array:
     """
     Return the winding number of triangles about each point.
 
@@ -93,14 +89,12 @@ def winding_numbers(
         skipped = np.full(len(points), -1, dtype=np.int64)
     everywhere = np.array([[[-np.inf] * 3, [np.inf] * 3]])
     none = np.zeros((0, 3, 3))
-    numbers: FloatArray = _winding_numbers(
+    return _winding_numbers(
         np.ascontiguousarray(points), np.ascontiguousarray(triangles), skipped,
         np.array([0, len(triangles)]), none, np.zeros(2, dtype=np.int64), everywhere)
-    return numbers
 
 
-def surface_winding_numbers(triangles: FloatArray, table: EdgeTable,
-                            chosen: IntArray) -> FloatArray:
+def surface_winding_numbers(triangles: Array, table: EdgeTable, chosen: IntArray) -> Array:
     """
     Return the winding number of a surface at the middles of some of its triangles.
 
@@ -139,14 +133,13 @@ def surface_winding_numbers(triangles: FloatArray, table: EdgeTable,
     fans, fan_patch = _fans(triangles, table, patch.reshape(-1), boxes.mean(axis=1))
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    numbers: FloatArray = _winding_numbers(
+    return _winding_numbers(
         middles[chosen], sorted_triangles, place[chosen], firsts, fans,
         np.searchsorted(fan_patch, np.arange(len(boxes) + 1)), boxes)
-    return numbers
 
 
-def _fans(triangles: FloatArray, table: EdgeTable, patch: IntArray,
-          centres: FloatArray) -> tuple[FloatArray, IntArray]:
+def _fans(triangles: Array, table: EdgeTable, patch: IntArray,
+          centres: Array) -> tuple[Array, IntArray]:
     """Return triangles (m, 3, 3) from the outline of each patch to its centre, and its number."""
     pairs, agree = table.pairs
     inner = agree & (patch[pairs[:, 0] // 3] == patch[pairs[:, 1] // 3])

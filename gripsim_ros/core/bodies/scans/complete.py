@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError, cKDTree
 
+from ...arrays import Array
 from ...errors import GripsimError, MeshError, ShapeError
 from ..loading import check_extent, repair_mesh
-from ..mesh import FloatArray, TriangleMesh
+from ..mesh import TriangleMesh
 from .relief import Relief, build_relief
 from .surface import smooth_solid
 
@@ -47,16 +48,16 @@ class SeenSurface:
         Unit direction in which the sensor looked.
     """
 
-    points: FloatArray
+    points: Array
     spacing: float
     method: str
-    view: FloatArray
+    view: Array
 
     @cached_property
     def _tree(self) -> cKDTree:
         return cKDTree(self.points)
 
-    def uncertainty(self, points: ArrayLike) -> FloatArray:
+    def uncertainty(self, points: ArrayLike) -> Array:
         """
         Return how far the true surface is expected from points on the body's (n,) [m].
 
@@ -65,8 +66,7 @@ class SeenSurface:
         rows = np.asarray(points, float).reshape(-1, 3)
         distance, _ = self._tree.query(rows)
         bare = np.maximum(distance - SEEN_SPACINGS * self.spacing, 0.0)
-        expected: FloatArray = ERROR_SHARES[self.method] * bare
-        return expected
+        return ERROR_SHARES[self.method] * bare
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,7 @@ def complete_scan(points: ArrayLike, method: str = '', scale: float = 1.0,
     return CompletedScan(mesh, SeenSurface(cloud, spacing, name, view), notes)
 
 
-def _checked(points: ArrayLike, scale: float) -> tuple[FloatArray, tuple[str, ...]]:
+def _checked(points: ArrayLike, scale: float) -> tuple[Array, tuple[str, ...]]:
     """Return finite, distinct points in metres and what was dropped."""
     if not (np.isfinite(scale) and scale > 0.0):
         raise MeshError(f'scale must be a finite number above 0, got {scale}')
@@ -169,7 +169,7 @@ def _checked(points: ArrayLike, scale: float) -> tuple[FloatArray, tuple[str, ..
     return cloud, notes
 
 
-def _check_extents(cloud: FloatArray, scale: float) -> None:
+def _check_extents(cloud: Array, scale: float) -> None:
     check_extent(cloud, scale)
     sizes = np.linalg.svd(cloud - cloud.mean(axis=0), compute_uv=False)
     for kind, size in (('on one line', sizes[1]), ('in one plane', sizes[2])):
@@ -178,15 +178,14 @@ def _check_extents(cloud: FloatArray, scale: float) -> None:
                             'deep the body is; scan it from an angle')
 
 
-def median_spacing(cloud: FloatArray) -> float:
+def median_spacing(cloud: Array) -> float:
     """Return the median distance of points to their nearest neighbours [m]."""
     some = cloud[::max(1, len(cloud) // SAMPLE_SIZE)]
     distance, _ = cKDTree(cloud).query(some, k=2)
     return float(np.median(distance[:, 1]))
 
 
-def _view_from(viewpoint: ArrayLike, scale: float,
-               cloud: FloatArray) -> tuple[FloatArray, float]:
+def _view_from(viewpoint: ArrayLike, scale: float, cloud: Array) -> tuple[Array, float]:
     """Return the view's unit direction and the distance of the points' middle [m]."""
     place = np.asarray(viewpoint, float)
     if place.shape != (3,) or not np.isfinite(place).all():
@@ -199,7 +198,7 @@ def _view_from(viewpoint: ArrayLike, scale: float,
     return way / length, length
 
 
-def estimate_view(cloud: FloatArray, spacing: float) -> FloatArray:
+def estimate_view(cloud: Array, spacing: float) -> Array:
     """
     Return the unit direction in which the sensor looked, from the points alone.
 
@@ -236,16 +235,15 @@ def estimate_view(cloud: FloatArray, spacing: float) -> FloatArray:
         raise MeshError('points lie all around the body: it is no scan of one side; give the '
                         'viewpoint, or a mesh')
     view = bare @ vectors
-    unit: FloatArray = view / np.linalg.norm(view)
-    return unit
+    return view / np.linalg.norm(view)
 
 
-def _convex(cloud: FloatArray) -> TriangleMesh:
+def _convex(cloud: Array) -> TriangleMesh:
     hull = ConvexHull(cloud)
     return repair_mesh(cloud, hull.simplices).mesh
 
 
-def _assumed_back(relief: Relief, method: str, distance: float) -> FloatArray:
+def _assumed_back(relief: Relief, method: str, distance: float) -> Array:
     """
     Return the assumed depth (nx, ny) of the side that was not seen [m].
 
@@ -258,11 +256,10 @@ def _assumed_back(relief: Relief, method: str, distance: float) -> FloatArray:
     half = 0.5 * float(np.sqrt(narrow * wide))
     sine = half / np.hypot(half, distance)
     plane = min((relief.rim_depth - near) / (1.0 - sine), half)
-    back: FloatArray = 2.0 * (near + plane) - relief.depth
-    return back
+    return 2.0 * (near + plane) - relief.depth
 
 
-def _unseen_share(mesh: TriangleMesh, cloud: FloatArray, spacing: float) -> float:
+def _unseen_share(mesh: TriangleMesh, cloud: Array, spacing: float) -> float:
     """Return the share of the surface farther from all points than is counted as seen."""
     reach = SEEN_SPACINGS * spacing + 0.5 * float(np.sqrt(np.median(mesh.face_areas)))
     distance, _ = cKDTree(cloud).query(mesh.face_centroids)

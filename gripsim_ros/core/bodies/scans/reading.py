@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import trimesh
 
+from ...arrays import Array
 from ...errors import ShapeError
-from ..mesh import FloatArray
 from ..reading import declared_faces, quiet_reader
 
 #: Largest file [bytes] and largest number of points that are read.
@@ -16,7 +16,7 @@ TEXT_ENDINGS = ('csv', 'txt', 'xyz')
 POINT_ENDINGS = (*TEXT_ENDINGS, 'npy', 'ply')
 
 
-def read_points(path: str | Path) -> FloatArray:
+def read_points(path: str | Path) -> Array:
     """
     Return the points of a file.
 
@@ -68,7 +68,7 @@ def has_faces(path: str | Path) -> bool:
         return declared_faces(stream.read(4096), 'ply', 0) > 0
 
 
-def _read_text(path: Path) -> FloatArray:
+def _read_text(path: Path) -> Array:
     lines = path.read_text(encoding='utf-8', errors='strict').splitlines()
     rows = [line.replace(',', ' ').replace(';', ' ').split()
             for line in lines if line.strip() and not line.lstrip().startswith('#')]
@@ -86,8 +86,8 @@ def _are_numbers(words: list[str]) -> bool:
     return True
 
 
-def _read_array(path: Path) -> FloatArray:
-    array: FloatArray = np.load(path, mmap_mode='r', allow_pickle=False)
+def _read_array(path: Path) -> Array:
+    array: Array = np.load(path, mmap_mode='r', allow_pickle=False)
     if array.dtype.kind not in 'fiu':
         raise ValueError(f'numbers are needed, got {array.dtype}')
     if array.ndim != 2 or len(array) > MAX_POINTS:
@@ -96,12 +96,11 @@ def _read_array(path: Path) -> FloatArray:
     return array
 
 
-def _read_cloud(path: Path) -> FloatArray:
+def _read_cloud(path: Path) -> Array:
     with quiet_reader():
         loaded = trimesh.load(str(path), file_type='ply', process=False, maintain_order=True,
                               skip_materials=True)
-    points: FloatArray = np.asarray(loaded.vertices)
-    return points
+    return np.asarray(loaded.vertices)
 
 
 _READERS = {'npy': _read_array, 'ply': _read_cloud}

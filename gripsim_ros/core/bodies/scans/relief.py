@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator
 
+from ...arrays import Array
 from ...errors import MeshError
-from ..mesh import FloatArray
 
 #: Number of cells along the scan's largest extent, unless points stand farther apart.
 CELLS = 45
@@ -48,11 +48,11 @@ class Relief:
         Depth at which the outline lies [m].
     """
 
-    depth: FloatArray
-    cover: FloatArray
-    origin: FloatArray
+    depth: Array
+    cover: Array
+    origin: Array
     pixel: float
-    axes: FloatArray
+    axes: Array
     rim_depth: float
 
     @property
@@ -60,16 +60,15 @@ class Relief:
         """Return the least depth inside the outline [m]."""
         return float(self.depth[self.cover > 0.5].min())
 
-    def outline_widths(self) -> FloatArray:
+    def outline_widths(self) -> Array:
         """Return the widths (2,) of the outline along its principal axes [m]."""
         places = self.pixel * np.argwhere(self.cover > 0.5)
         centred = places - places.mean(axis=0)
         axes = np.linalg.svd(centred, full_matrices=False)[2]
-        widths: FloatArray = np.ptp(centred @ axes.T, axis=0) + self.pixel
-        return widths
+        return np.ptp(centred @ axes.T, axis=0) + self.pixel
 
 
-def build_relief(cloud: FloatArray, view: FloatArray, spacing: float) -> Relief:
+def build_relief(cloud: Array, view: Array, spacing: float) -> Relief:
     """
     Return the relief of a scan.
 
@@ -111,7 +110,7 @@ def build_relief(cloud: FloatArray, view: FloatArray, spacing: float) -> Relief:
     return Relief(depth, cover, origin, pixel, axes, rim_depth)
 
 
-def _cover(indices: NDArray[np.int_], shape: NDArray[np.int_], growth: float) -> FloatArray:
+def _cover(indices: NDArray[np.int_], shape: NDArray[np.int_], growth: float) -> Array:
     """
     Return the share of each pixel inside the outline of the pixels that points lie in.
 
@@ -133,26 +132,23 @@ def _cover(indices: NDArray[np.int_], shape: NDArray[np.int_], growth: float) ->
     parts, count = ndimage.label(depth > 0.0)
     sizes = np.bincount(parts[tuple(indices.T)], minlength=count + 1)
     sizes[0] = 0
-    cover: FloatArray = np.where(parts == np.argmax(sizes), np.clip(depth, 0.0, 1.0), 0.0)
-    return cover
+    return np.where(parts == np.argmax(sizes), np.clip(depth, 0.0, 1.0), 0.0)
 
 
-def _depths(local: FloatArray, cell: float, places: FloatArray) -> FloatArray:
+def _depths(local: Array, cell: float, places: Array) -> Array:
     """Return the depth (nx, ny) at places (nx, ny, 2), from means over cells."""
     means = _cell_means(local, cell)
     if len(means) < 4:
         raise MeshError('the points cover no area across the view')
     inner = LinearNDInterpolator(means[:, :2], means[:, 2])(places)
     outer = NearestNDInterpolator(local[:, :2], local[:, 2])(places)
-    depths: FloatArray = np.where(np.isfinite(inner), inner, outer)
-    return depths
+    return np.where(np.isfinite(inner), inner, outer)
 
 
-def _cell_means(local: FloatArray, cell: float) -> FloatArray:
+def _cell_means(local: Array, cell: float) -> Array:
     """Return the means (m, 3) of the points in each cell of the picture."""
     keys = np.floor(local[:, :2] / cell).astype(np.int64)
     _, labels, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
     labels = labels.reshape(-1)
     sums = np.stack([np.bincount(labels, column) for column in local.T], axis=1)
-    means: FloatArray = sums / counts[:, None]
-    return means
+    return sums / counts[:, None]

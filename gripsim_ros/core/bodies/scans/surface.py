@@ -5,9 +5,10 @@ import trimesh
 from scipy import ndimage
 from scipy.sparse import coo_matrix
 
+from ...arrays import Array, IntArray
 from ...errors import MeshError
 from ..loading import repair_mesh
-from ..mesh import FloatArray, IntArray, TriangleMesh
+from ..mesh import TriangleMesh
 from .relief import CELL_PIXELS, MARGIN, Relief
 
 #: Standard deviation of the smoothing [cells]. Points are means over a cell, so nothing
@@ -27,7 +28,7 @@ ROUNDS, RELAXATION = 10, 0.5
 MIN_SLOPE = 0.05
 
 
-def smooth_solid(relief: Relief, back: FloatArray, cloud: FloatArray) -> TriangleMesh:
+def smooth_solid(relief: Relief, back: Array, cloud: Array) -> TriangleMesh:
     """
     Return the body between a relief and its back.
 
@@ -73,17 +74,16 @@ def smooth_solid(relief: Relief, back: FloatArray, cloud: FloatArray) -> Triangl
     return repair_mesh((origin + relief.pixel * even.vertices) @ relief.axes, even.faces).mesh
 
 
-def _thickened(relief: Relief, back: FloatArray) -> FloatArray:
+def _thickened(relief: Relief, back: Array) -> Array:
     """Return the back (nx, ny) where the body is nowhere thinner than is allowed [m]."""
     least = MIN_THICKNESS * CELL_PIXELS * relief.pixel
     slope = np.linalg.norm(np.gradient(relief.depth, relief.pixel), axis=0)
     # Across the surface, not along the view: steep parts would come apart.
     along = least * np.minimum(np.sqrt(1.0 + slope ** 2), MAX_STEEPNESS)
-    thick: FloatArray = np.where(back - relief.depth < least, relief.depth + along, back)
-    return thick
+    return np.where(back - relief.depth < least, relief.depth + along, back)
 
 
-def _shares(relief: Relief, back: FloatArray) -> tuple[float, FloatArray]:
+def _shares(relief: Relief, back: Array) -> tuple[float, Array]:
     """Return the depth of the first voxels and the share (nx, ny, nz) of each in the body."""
     inside, pixel = relief.cover > 0.0, relief.pixel
     start = relief.depth[inside].min() - MARGIN * pixel
@@ -91,11 +91,11 @@ def _shares(relief: Relief, back: FloatArray) -> tuple[float, FloatArray]:
     middles = start + pixel * np.arange(count)
     first = np.maximum(relief.depth[..., None], middles - 0.5 * pixel)
     last = np.minimum(back[..., None], middles + 0.5 * pixel)
-    share: FloatArray = np.clip((last - first) / pixel, 0.0, 1.0) * relief.cover[..., None]
+    share: Array = np.clip((last - first) / pixel, 0.0, 1.0) * relief.cover[..., None]
     return float(start), share
 
 
-def _largest_part(vertices: FloatArray, faces: IntArray) -> TriangleMesh:
+def _largest_part(vertices: Array, faces: IntArray) -> TriangleMesh:
     """Return the closed part with the most volume."""
     parts = trimesh.Trimesh(vertices, faces).split(only_watertight=True)
     if not len(parts):
@@ -104,9 +104,9 @@ def _largest_part(vertices: FloatArray, faces: IntArray) -> TriangleMesh:
     return TriangleMesh(np.array(largest.vertices), np.array(largest.faces))
 
 
-def _smoothed(mesh: TriangleMesh, share: FloatArray, level: float) -> FloatArray:
+def _smoothed(mesh: TriangleMesh, share: Array, level: float) -> Array:
     """Return vertices (V, 3) moved amid their neighbours, along the level's surface [pixels]."""
-    slopes: FloatArray = np.stack([np.gradient(share, axis=axis) for axis in range(3)])
+    slopes: Array = np.stack([np.gradient(share, axis=axis) for axis in range(3)])
     first, second = mesh.faces[:, [0, 1, 2]].ravel(), mesh.faces[:, [1, 2, 0]].ravel()
     count = len(mesh.vertices)
     neighbours = coo_matrix((np.ones(len(first)), (first, second)), (count, count)).tocsr()

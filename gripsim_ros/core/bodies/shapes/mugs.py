@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...arrays import Array, IntArray
 from ...errors import MeshError
-from ..mesh import FloatArray, IntArray, TriangleMesh
+from ..mesh import TriangleMesh
 from .sweeps import grid_quads, refine_profile, revolve, split_quads
 
 #: Centres of the handle's feet and their half height, as shares of the mug's height.
@@ -66,16 +67,14 @@ def mug(
     return _with_handle(cup, faces, lower.loop(segments), upper.loop(segments, True), edge_length)
 
 
-def _section(radius: float, height: float, wall: float, edge_length: float) -> FloatArray:
+def _section(radius: float, height: float, wall: float, edge_length: float) -> Array:
     inner = radius - wall
     corners = [[0.0, 0.0], [radius, 0.0], [radius, height], [inner, height], [inner, wall],
                [0.0, wall]]
     return refine_profile(corners, edge_length)
 
 
-def _window(
-        profile: FloatArray, segments: int, radius: float, height: float,
-        share: float) -> _Window:
+def _window(profile: Array, segments: int, radius: float, height: float, share: float) -> _Window:
     """Return the window whose centre is nearest to the height ``share * height``."""
     outer = np.flatnonzero(np.isclose(profile[1:-1, 0], radius))
     z = profile[1:-1, 1][outer]
@@ -95,8 +94,7 @@ def _cut(
         columns = np.arange(*window.columns) % segments
         gone[window.rows[0]:window.rows[1], columns] = True
     poles = np.zeros(segments, dtype=bool)
-    kept: IntArray = cup.faces[~np.concatenate([poles, gone.ravel(), gone.ravel(), poles])]
-    return kept
+    return cup.faces[~np.concatenate([poles, gone.ravel(), gone.ravel(), poles])]
 
 
 def _with_handle(
@@ -115,7 +113,7 @@ def _with_handle(
     return TriangleMesh(vertices[used], renumbered.reshape(-1, 3))
 
 
-def _handle_ring(first: FloatArray, last: FloatArray, share: float) -> FloatArray:
+def _handle_ring(first: Array, last: Array, share: float) -> Array:
     """Return the handle's section at a share of its way, a half turn about y."""
     wall = float(first[:, 0].max())
     low, high = float(np.ptp(first[:, 2])), float(np.ptp(last[:, 2]))
@@ -132,6 +130,5 @@ def _handle_ring(first: FloatArray, last: FloatArray, share: float) -> FloatArra
     along = (first[:, 0] - wall) * np.cos(turn)
     way = np.array([np.cos(turn), 0.0, np.sin(turn)])
     normal = np.array([-np.sin(turn), 0.0, np.cos(turn)])
-    points: FloatArray = (centre + along[:, None] * way
-                          + across[:, None] * [0.0, 1.0, 0.0] + up[:, None] * normal)
-    return points
+    return (centre + along[:, None] * way
+            + across[:, None] * [0.0, 1.0, 0.0] + up[:, None] * normal)

@@ -9,8 +9,9 @@ not positive and finite.
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...arrays import Array, IntArray
 from ...errors import MeshError
-from ..mesh import FloatArray, IntArray, TriangleMesh, unit_rows
+from ..mesh import TriangleMesh, unit_rows
 from .sweeps import arc, grid_quads, refine_profile, revolve, ring, split_quads
 
 #: Largest number of faces of a subdivided icosahedron.
@@ -25,7 +26,7 @@ def _check_sizes(**sizes: float) -> None:
             raise MeshError(f'{name} must be a finite number above 0, got {value}')
 
 
-def _icosahedron() -> tuple[FloatArray, IntArray]:
+def _icosahedron() -> tuple[Array, IntArray]:
     golden = 0.5 * (1.0 + np.sqrt(5.0))
     a, b = np.meshgrid([-1.0, 1.0], [-golden, golden], indexing='ij')
     flat = np.stack([np.zeros(4), a.ravel(), b.ravel()], axis=1)
@@ -41,7 +42,7 @@ def _icosahedron() -> tuple[FloatArray, IntArray]:
     return vertices, array
 
 
-def _sphere_points(frequency: int) -> tuple[FloatArray, IntArray]:
+def _sphere_points(frequency: int) -> tuple[Array, IntArray]:
     """Return unit vertices and faces of the icosahedron, sides split into ``frequency``."""
     corners, faces = _icosahedron()
     i, j = np.meshgrid(np.arange(frequency + 1), np.arange(frequency + 1), indexing='ij')
@@ -123,7 +124,7 @@ def apple(diameter: float = 0.08, edge_length: float = 0.004) -> TriangleMesh:
     return TriangleMesh(distance[:, None] * around + height[:, None] * [0.0, 0.0, 1.0], faces)
 
 
-def apple_profile(polar: FloatArray, diameter: float = 0.08) -> tuple[FloatArray, FloatArray]:
+def apple_profile(polar: Array, diameter: float = 0.08) -> tuple[Array, Array]:
     """Return distances from the axis and heights ``(n,)`` [m] of an apple, see ``apple``."""
     widest = np.linspace(1.2, 1.6, 4001)
     radius = 0.5 * diameter / np.max(np.sin(widest) * (1.0 + 0.08 * np.cos(widest)))
@@ -215,8 +216,7 @@ def cone(
         edge_length: float | None = None) -> TriangleMesh:
     """Return a pyramid on a regular polygon at z = 0, its tip at ``height``."""
     _check_sizes(radius=radius, height=height)
-    return _revolved([[0.0, 0.0], [radius, 0.0], [0.0, height]],
-                     radius, edge_length, segments)
+    return _revolved([[0.0, 0.0], [radius, 0.0], [0.0, height]], radius, edge_length, segments)
 
 
 def capsule(
@@ -263,7 +263,7 @@ def bone(
     _check_sizes(diameter=diameter, length=length, edge_length=edge_length)
     if not 0.2 <= waist <= 0.95:
         raise MeshError(f'waist must lie in 0.2 to 0.95, got {waist}')
-    angles: FloatArray = np.linspace(0.0, np.pi, 2001, dtype=np.float64)
+    angles: Array = np.linspace(0.0, np.pi, 2001, dtype=np.float64)
     profile = bone_profile(diameter, length, waist, angles)
     steps = np.linalg.norm(np.diff(profile, axis=0), axis=1)
     way = np.concatenate([[0.0], np.cumsum(steps)])
@@ -274,8 +274,7 @@ def bone(
     return revolve(even, _segments(0.5 * diameter, edge_length, 0))
 
 
-def bone_profile(
-        diameter: float, length: float, waist: float, t: FloatArray) -> FloatArray:
+def bone_profile(diameter: float, length: float, waist: float, t: Array) -> Array:
     """Return distances from the axis and heights ``(n, 2)`` [m] of a ``bone`` at ``t (n,)``."""
     # sin t (w + cos^2 t) has its maximum (2/3) ((1 + w) / 3)^(1/2) (1 + w) at sin^2 t =
     # (1 + w) / 3, and the value w in the middle; the ratio of the two is to be the waist.
@@ -315,7 +314,7 @@ def plate(
     return _revolved(plate_profile(radius, height, thickness), radius, edge_length)
 
 
-def plate_profile(radius: float, height: float, thickness: float) -> FloatArray:
+def plate_profile(radius: float, height: float, thickness: float) -> Array:
     """Return the section ``(6, 2)`` of a ``plate`` [m]."""
     foot = 0.55 * radius
     return np.array([[0.0, 0.0], [foot, 0.0], [radius, height - thickness],

@@ -3,11 +3,12 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...arrays import Array, IntArray
 from ...errors import MeshError
-from ..mesh import FloatArray, IntArray, TriangleMesh
+from ..mesh import TriangleMesh
 
 
-def ring(segments: int) -> FloatArray:
+def ring(segments: int) -> Array:
     """Return cosines and sines ``(segments, 2)`` of even angles from 0."""
     angles = 2.0 * np.pi * np.arange(segments) / segments
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -81,7 +82,7 @@ def _revolved_faces(rows: int, segments: int) -> IntArray:
         np.stack([np.full(segments, north), last + here, last + after], axis=1)])
 
 
-def refine_profile(profile: ArrayLike, edge_length: float) -> FloatArray:
+def refine_profile(profile: ArrayLike, edge_length: float) -> Array:
     """Return ``profile (n, 2)`` with its sides divided into steps <= ``edge_length`` [m]."""
     profile = np.asarray(profile, dtype=np.float64)
     pieces = []
@@ -91,7 +92,7 @@ def refine_profile(profile: ArrayLike, edge_length: float) -> FloatArray:
     return np.concatenate([*pieces, profile[-1:]])
 
 
-def arc(centre: ArrayLike, radius: float, angles: ArrayLike) -> FloatArray:
+def arc(centre: ArrayLike, radius: float, angles: ArrayLike) -> Array:
     """Return points ``(n, 2)`` at ``angles (n,)`` [rad] of a circle, for profiles."""
     angles = np.asarray(angles, dtype=np.float64)
     points = radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)

@@ -138,8 +138,7 @@ def _tilted_normals(normal: Array, turn: float, attempt: int) -> Array:
     angle = _AXIS_STEP * attempt
     p = np.cos(angle) * across + np.sin(angle) * other
     q = cross(normal, p)
-    unit: Array = (normal + turn * np.array([p, -p, q, -q])) / np.sqrt(1.0 + turn ** 2)
-    return unit
+    return (normal + turn * np.array([p, -p, q, -q])) / np.sqrt(1.0 + turn ** 2)
 
 
 def separating_plane(a: ConvexPart, b: ConvexPart,

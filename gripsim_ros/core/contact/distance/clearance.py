@@ -154,9 +154,8 @@ def _plane_in_object(normals: Array, offsets: Array, place: int, back: Mat3,
 def _distance_beyond(plane: tuple[Vec3, float], triangle: Mat3) -> float:
     """Return how far a triangle lies beyond a plane."""
     normal, offset = plane
-    least: float = min(dot(normal, triangle[0]), dot(normal, triangle[1]),
-                       dot(normal, triangle[2])) - offset
-    return least
+    return min(dot(normal, triangle[0]), dot(normal, triangle[1]),
+               dot(normal, triangle[2])) - offset
 
 
 @njit(cache=True)
@@ -187,8 +186,7 @@ def _plane_gap(normals: Array, offsets: Array, centres: Array, radii: Array, sla
             best, at = gap, k
     if at != last:
         flat = max(flat, _slab_gap(normals, at, best, slabs, node, radius, rotation))
-    least: float = max(flat, best - radius)
-    return least
+    return max(flat, best - radius)
 
 
 @njit(cache=True, forceinline=True)
@@ -198,9 +196,8 @@ def _slab_gap(normals: Array, k: int, gap: float, slabs: Array, node: int, radiu
     slab = load_vec3(slabs, node)
     turned = dot(rotation[0], slab), dot(rotation[1], slab), dot(rotation[2], slab)
     lean = 0.0 + dot(load_vec3(normals, k), turned)
-    least: float = (gap + min(lean * slabs[node, 3], lean * slabs[node, 4])
-                    - radius * np.sqrt(max(1.0 - lean * lean, 0.0)))
-    return least
+    return (gap + min(lean * slabs[node, 3], lean * slabs[node, 4])
+            - radius * np.sqrt(max(1.0 - lean * lean, 0.0)))
 
 
 @njit(cache=True, forceinline=True)

@@ -183,8 +183,7 @@ def distance_bound(a: Shape, b: Shape, rotation: Array, origin: Array, start: Ar
             break
         squared = new
     hints[0], hints[1] = hint_a, hint_b
-    least: float = max(bound - radii, 0.0)
-    return least
+    return max(bound - radii, 0.0)
 
 
 @njit(cache=True, forceinline=True)
@@ -285,5 +284,4 @@ def _sees_origin(simplex: Array, i: int, j: int, k: int, opposite: int) -> bool:
     normal = cross(subtract(load_vec3(simplex, j), p), subtract(load_vec3(simplex, k), p))
     origin = -dot(normal, p)
     corner = dot(normal, subtract(load_vec3(simplex, opposite), p))
-    seen: bool = corner == 0.0 or origin * corner < 0.0
-    return seen
+    return corner == 0.0 or origin * corner < 0.0

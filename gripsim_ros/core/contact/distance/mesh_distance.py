@@ -155,5 +155,4 @@ def _ball_gap(p: Array, q: Array) -> float:
             if corner == 0:
                 squared += (middle_p - middle_q) ** 2
         radius_p, radius_q = max(radius_p, dp), max(radius_q, dq)
-    gap: float = np.sqrt(squared) - np.sqrt(radius_p) - np.sqrt(radius_q)
-    return gap
+    return np.sqrt(squared) - np.sqrt(radius_p) - np.sqrt(radius_q)

@@ -66,8 +66,7 @@ def closest_on_triangle(p: Array, corners: Array, position: int, out: Array) -> 
 @njit(cache=True, forceinline=True)
 def _ball_gap(centres: Array, radii: Array, node: int, p: Array) -> float:
     offset = subtract((p[0], p[1], p[2]), load_vec3(centres, node))
-    gap: float = np.sqrt(dot(offset, offset)) - radii[node]
-    return gap
+    return np.sqrt(dot(offset, offset)) - radii[node]
 
 
 @njit(cache=True)

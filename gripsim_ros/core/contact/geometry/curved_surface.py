@@ -166,8 +166,7 @@ def _bulge_limits(corners: Array, normals: Array) -> Array:
     arcs = BULGE_RATIO * (np.minimum(start, end) / 4.0).max(axis=1)
     offsets = _control_offsets(corners, normals)
     highest = np.linalg.norm(offsets, axis=2).max(axis=1)
-    limits: Array = np.minimum(arcs, 8.0 / 9.0 * highest)
-    return limits
+    return np.minimum(arcs, 8.0 / 9.0 * highest)
 
 
 def _control_offsets(corners: Array, normals: Array) -> Array:
@@ -275,15 +274,13 @@ def _cubic_rise(corners: Mat3, normals: Mat3, weights: Vec3, normal: Vec3) -> fl
     rise = (0.0 + 3.0 * u * u * v * a * pq + 3.0 * u * u * w * a * pr
             + 3.0 * v * v * u * b * qp + 3.0 * v * v * w * b * qr
             + 3.0 * w * w * u * c * rp + 3.0 * w * w * v * c * rq)
-    height: float = rise + 6.0 * u * v * w * edge_sum / 4.0
-    return height
+    return rise + 6.0 * u * v * w * edge_sum / 4.0
 
 
 @njit(cache=True, forceinline=True, error_model='numpy')
 def _scale(corner_normal: Vec3, normal: Vec3) -> float:
     """Return by how much of their bends the control points of a corner rise."""
-    scale: float = -1.0 / (3.0 * np.sqrt(max(dot(corner_normal, normal), 0.1)))
-    return scale
+    return -1.0 / (3.0 * np.sqrt(max(dot(corner_normal, normal), 0.1)))
 
 
 @njit(cache=True, forceinline=True)

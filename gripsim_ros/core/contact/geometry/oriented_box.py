@@ -120,8 +120,7 @@ def _surface_covariance(offsets: Array, faces: IntArray) -> Array:
     for corner in (a, b, c):
         moments += np.einsum('f,fi,fj->ij', areas, corner, corner)
     centroid = areas @ middle / total
-    covariance: Array = moments / (12.0 * total) - np.outer(centroid, centroid)
-    return covariance
+    return moments / (12.0 * total) - np.outer(centroid, centroid)
 
 
 def separation(a: OrientedBox, b: OrientedBox, cross_axes: bool = True) -> float:

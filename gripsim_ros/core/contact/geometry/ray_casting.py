@@ -153,8 +153,7 @@ def doubled(values: NDArray[Any]) -> NDArray[Any]:
 def _meets(triangle: Mat3, axis: Vec3, low: float, high: float) -> bool:
     """Return True if a triangle's extent along an axis meets an interval."""
     a, b, c = dot(axis, triangle[0]), dot(axis, triangle[1]), dot(axis, triangle[2])
-    meets: bool = (max(a, b, c) >= low) & (min(a, b, c) <= high)
-    return meets
+    return (max(a, b, c) >= low) & (min(a, b, c) <= high)
 
 
 @njit(cache=True, forceinline=True)
@@ -356,9 +355,8 @@ def _test_candidates(corners: Array, candidates: IntArray, frame: Array, turned:
 @njit(cache=True, forceinline=True)
 def _height(projected: Array, e0: float, e1: float, e2: float, total: float, z: float) -> float:
     """Return the third coordinate of a covered point of a triangle, less z."""
-    height: float = (e0 * (projected[0, 2] - z) + e1 * (projected[1, 2] - z)
-                     + e2 * (projected[2, 2] - z)) / total
-    return height
+    return (e0 * (projected[0, 2] - z) + e1 * (projected[1, 2] - z)
+            + e2 * (projected[2, 2] - z)) / total
 
 
 #: Direction without relation to any axis, for inside tests.
@@ -381,5 +379,4 @@ def contains(tree: VpTree, points: Array) -> BoolArray:
     (k,) bool
     """
     hits = cast_rays(tree, np.ascontiguousarray(points, float), _GENERIC, 0.0)
-    inside: BoolArray = hits.sides[:, AHEAD] == EXIT
-    return inside
+    return hits.sides[:, AHEAD] == EXIT

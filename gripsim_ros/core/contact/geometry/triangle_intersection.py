@@ -130,8 +130,7 @@ def _extents_apart(p: Vec3, q: Vec3, low: Array, high: Array) -> bool:
 @njit(cache=True, forceinline=True)
 def _signed_volume(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> float:
     """Return six times the signed volume of a tetrahedron."""
-    volume: float = dot(cross(subtract(b, a), subtract(c, a)), subtract(d, a))
-    return volume
+    return dot(cross(subtract(b, a), subtract(c, a)), subtract(d, a))
 
 
 @njit(cache=True)

@@ -278,8 +278,7 @@ def _split(middles: Array, order: IntArray) -> None:
 
 @njit(cache=True)
 def _squared(a: Array, b: Array) -> float:
-    squared: float = (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 + (a[2] - b[2]) ** 2
-    return squared
+    return (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 + (a[2] - b[2]) ** 2
 
 
 @njit(cache=True, nogil=True)

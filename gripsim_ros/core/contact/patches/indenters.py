@@ -73,8 +73,7 @@ class MeshIndenter:
         tree = self.body.tree
         found = triangles_in_box(tree, region.axes, region.centre, region.half_lengths)
         a, b, c = (tree.corners[found, k] for k in range(3))
-        area_vector: Array = np.cross(b - a, c - a).sum(axis=0)
-        return area_vector
+        return np.cross(b - a, c - a).sum(axis=0)
 
     def ray_depths(self, points: Array, direction: Array, behind: float) -> tuple[Array, IntArray]:
         """Return depths to the curved surface along a direction (see ``Indenter``)."""
@@ -114,8 +113,7 @@ class SphereIndenter:
 
     def surface_distances(self, points: Array) -> Array:
         """Return distances to the sphere."""
-        distances: Array = np.abs(np.linalg.norm(points, axis=1) - self.radius)
-        return distances
+        return np.abs(np.linalg.norm(points, axis=1) - self.radius)
 
 
 @dataclass(frozen=True, eq=False)

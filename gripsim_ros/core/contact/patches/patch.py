@@ -206,8 +206,7 @@ def _nearest_label(points: Array, grid: SamplingGrid, spacing: float,
     """Return the spot of the coarse grid point nearest to each point."""
     places = np.rint((points @ grid.frame[:2].T - grid.start) / spacing).astype(int)
     places = np.clip(places, 0, np.array(labels.shape) - 1)
-    nearest: IntArray = labels[places[:, 0], places[:, 1]]
-    return nearest
+    return labels[places[:, 0], places[:, 1]]
 
 
 def _make_patch(pair: _Pair, side: int, samples: GridSamples, own: IntArray,

@@ -243,8 +243,7 @@ def _build_tree(points: Array) -> tuple[IntArray, IntArray, Array, IntArray, Int
 
 @njit(cache=True, forceinline=True)
 def _distance(points: Array, i: int, u: float, v: float) -> float:
-    distance: float = np.sqrt((points[i, 0] - u) ** 2 + (points[i, 1] - v) ** 2)
-    return distance
+    return np.sqrt((points[i, 0] - u) ** 2 + (points[i, 1] - v) ** 2)
 
 
 @njit(cache=True)

@@ -82,10 +82,9 @@ def batch_vertex_contacts(links: Sequence[ContactMesh], body: ContactMesh, T_lin
 
     def run(job: tuple[int, int, int]) -> tuple[Side, Side]:
         link, start, end = job
-        answer: tuple[Side, Side] = _batch_contacts(
+        return _batch_contacts(
             arrays[link], target, np.ascontiguousarray(poses[start:end, link]),
             np.ascontiguousarray(units[start:end, link]), ON_SURFACE)
-        return answer
 
     if workers == 1:
         sides = [run(job) for job in jobs]

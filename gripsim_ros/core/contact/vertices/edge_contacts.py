@@ -105,8 +105,7 @@ def _first_exits(b: ContactMesh, T_b_a: Array, frame: Array, starts: Array,
     hits = cast_rays(b.tree, points, np.ascontiguousarray(T_b_a[:3, :3] @ frame[2]), 0.0)
     distances = np.where(hits.sides[:, AHEAD] == EXIT, hits.distances[:, AHEAD], np.inf)
     agree = np.abs(distances.reshape(-1, 4) - depths[:, None]) <= AGREEMENT * nudge
-    first: BoolArray = np.any(agree, axis=1)
-    return first
+    return np.any(agree, axis=1)
 
 
 def _ridges(mesh: TriangleMesh, turned: Array, facing: float) -> _Ridges:

@@ -1,14 +1,14 @@
 """Directions in which links move when joints turn."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ...arrays import Array
 from ...errors import HandError, ShapeError
 from ..kinematics import frame_poses, link_jacobians
 from ..model import HandModel
 from ..tree import PRISMATIC, KinematicTree
 
-Array = NDArray[np.float64]
 
 #: Exact displacement of the centroid of the link's surface.
 JACOBIAN_CENTROID = 'jacobian_centroid'
@@ -102,8 +102,7 @@ def vertex_displacements(hand: HandModel, joint_positions: ArrayLike,
     twists = (jacobians * displacements[:, None, :]).sum(axis=-1)
     pose = poses[:, hand.link_frames[link]]
     arms = _rotated(pose[:, None], hand.links[link].mesh.vertices)
-    moved: Array = twists[:, None, :3] + np.cross(twists[:, None, 3:], arms)
-    return moved
+    return twists[:, None, :3] + np.cross(twists[:, None, 3:], arms)
 
 
 def _check_displacements(hand: HandModel, poses: Array, displacements: Array) -> None:
@@ -125,8 +124,7 @@ def mesh_centroids(hand: HandModel) -> Array:
 def _exact(hand: HandModel, poses: Array, jacobians: Array, displacements: Array) -> Array:
     twists = (jacobians * displacements[:, None, None, :]).sum(axis=-1)
     arms = _rotated(poses[:, hand.link_frames], mesh_centroids(hand))
-    moved: Array = twists[..., :3] + np.cross(twists[..., 3:], arms)
-    return moved
+    return twists[..., :3] + np.cross(twists[..., 3:], arms)
 
 
 def _truncated(hand: HandModel, poses: Array, displacements: Array) -> Array:
@@ -160,5 +158,4 @@ def _mover(tree: KinematicTree, frame: int) -> int:
 
 def _rotated(poses: Array, vectors: Array) -> Array:
     """Return vectors of the poses' own frames in the poses' parent frame."""
-    rotated: Array = (poses[..., :3, :3] * vectors[..., None, :]).sum(axis=-1)
-    return rotated
+    return (poses[..., :3, :3] * vectors[..., None, :]).sum(axis=-1)

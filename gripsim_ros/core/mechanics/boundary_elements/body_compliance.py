@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lu_factor, lu_solve
 from threadpoolctl import threadpool_limits
 
+from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
 from ...bodies.topology import connected_labels
 from ...contact.geometry.closest_point import closest_points
@@ -23,8 +24,6 @@ from ...transforms import skew
 from .integrals import NODES, PARTS, assemble, nodal_areas
 from .remesh import QuadraticSurface, quadratic_surface
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Largest number of nodes of the surface.
 NODE_COUNT = 2400
@@ -73,7 +72,7 @@ class BodyCompliance:
         """Return the mean distance of neighbouring nodes [m]."""
         return self.surface.spacing
 
-    def resolves(self, thickness: Array) -> NDArray[np.bool_]:
+    def resolves(self, thickness: Array) -> BoolArray:
         """Return for each thickness [m] of the body if the nodes are dense enough for it."""
         return np.asarray(thickness) >= MIN_SPACINGS * self.spacing
 
@@ -141,8 +140,7 @@ class BodyCompliance:
         rows = np.asarray(self.displacements[correction.used[acting]])
         moves = combine_rows(rows.reshape(len(acting), -1), loads[acting] / correction.modulus)
         nodes, weights = vertices
-        moved: Array = np.einsum('vk,vka->va', weights, moves.reshape(-1, 3)[nodes])
-        return moved
+        return np.einsum('vk,vka->va', weights, moves.reshape(-1, 3)[nodes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,8 +324,7 @@ def node_normals(surface: QuadraticSurface) -> Array:
     sums = np.zeros_like(surface.points)
     for k in range(3):
         np.add.at(sums, surface.parts[:, k], -outward)
-    normals: Array = sums / np.sqrt((sums ** 2).sum(axis=1))[:, None]
-    return normals
+    return sums / np.sqrt((sums ** 2).sum(axis=1))[:, None]
 
 
 def rigid_motions(points: Array, areas: Array) -> Array:

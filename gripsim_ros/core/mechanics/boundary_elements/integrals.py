@@ -8,10 +8,9 @@ at the nodes. Derivations and limits: docs/model/compliance.md.
 
 from numba import njit
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from ...arrays import Array, IntArray
+
 
 #: Distance over a triangle's size beyond which the fewest points do [-].
 FAR_RATIO = 4.0
@@ -228,8 +227,7 @@ def _distance_ratio(x: Array, corners: Array, frame: Array) -> float:
         for c in range(3):
             place += (frame[0, c] + frame[1, c] + frame[2, c]) / 3.0 * corners[c, b]
         near += (place - x[b]) ** 2
-    ratio: float = np.sqrt(near / longest)
-    return ratio
+    return np.sqrt(near / longest)
 
 
 @njit(cache=True)

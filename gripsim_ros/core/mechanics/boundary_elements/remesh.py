@@ -9,8 +9,8 @@ without its smoothing), and the middles of sides are put back onto the surface.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh
 from ...bodies.mesh import SMOOTH_ANGLE
 from ...contact.geometry.closest_point import closest_points
@@ -18,8 +18,6 @@ from ...contact.geometry.vp_tree import build_vp_tree
 from ...errors import MeshError
 from .integrals import PARTS
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Length over the wanted one above which edges are split, and below which collapsed [-].
 MAX_EDGE_RATIO, MIN_EDGE_RATIO = 1.35, 0.75
@@ -279,8 +277,7 @@ class _EdgeCollapse:
         p, q, r = self.points[i], self.points[j], self.points[k]
         longest = np.maximum(((p - q) ** 2).sum(axis=1), np.maximum(
             ((q - r) ** 2).sum(axis=1), ((r - p) ** 2).sum(axis=1)))
-        shapes: Array = np.sqrt((np.cross(q - p, r - p) ** 2).sum(axis=1)) / longest
-        return shapes
+        return np.sqrt((np.cross(q - p, r - p) ** 2).sum(axis=1)) / longest
 
     def _flip_edge(self, u: int, v: int, a: int, b: int, first: int, second: int) -> bool:
         """Join a and b instead of u and v, unless that folds the surface."""

@@ -9,10 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from ...arrays import Array, IntArray
+
 
 #: Depths of the images that stand for a bonded layer, in units of its thickness.
 IMAGE_DEPTHS = np.array([0.8, 1.2, 1.6, 2.0, 2.4])
@@ -251,8 +250,7 @@ def _layer_response(squares: Array, soft: Array, layer: tuple[float, Array, Arra
 @njit(cache=True, error_model='numpy')
 def softening_radii(areas: Array, softening: float) -> Array:
     """Return the length ``(n,)`` that softens the distance of a node to itself [m]."""
-    radii: Array = np.sqrt(2.0 * softening / np.pi * areas)
-    return radii
+    return np.sqrt(2.0 * softening / np.pi * areas)
 
 
 @njit(cache=True, error_model='numpy')
@@ -267,5 +265,4 @@ def image_sharing(depths: Array, weights: Array, radii: Array) -> float:
     length = 0.0
     for m in range(len(depths)):
         length += weights[m] * depths[m]
-    share: float = max(0.0, 1.0 - SHARING_SAFETY * length / radii.max())
-    return share
+    return max(0.0, 1.0 - SHARING_SAFETY * length / radii.max())

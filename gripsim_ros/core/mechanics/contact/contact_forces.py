@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from numba import njit
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray, IntArray
 from ...errors import ShapeError, TaskError
 from ...numerics import complementarity, cholesky
 from ...options import option, Options
@@ -18,9 +18,6 @@ from ..boundary_elements.body_compliance import BodyCompliance, NodeCorrection
 from . import bonded_layer, half_space
 from .bonded_layer import LayerCompliance
 
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 #: Points, normals, areas, modulus and softening of a half-space's compliance.
 _Surface = tuple[Array, Array, Array, float, float]
 

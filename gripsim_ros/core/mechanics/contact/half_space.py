@@ -6,10 +6,9 @@ Derivations and limits: docs/model/mechanics.md, "Contact forces".
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from ...arrays import Array, IntArray
+
 
 #: Softening of 1/r in units of the squared node radii (a_i^2 + a_j^2), a = sqrt(A/pi): the
 #: value at which the sum over a square lattice equals the integral of any smooth pressure.

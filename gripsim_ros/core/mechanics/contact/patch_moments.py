@@ -2,15 +2,13 @@
 
 from numba import njit
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray, IntArray
 from ...numerics.cholesky import back_substitute, combine_rows, forward_substitute
 from ...numerics.simd import LANES
 from ...numerics.summation import pairwise_sum
 from .rocking_stiffness import FIELDS, rigid_motion_fields, rocking_springs, tangent_basis
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Number of loaded nodes below which the peak pressure is Hertz's 3/2 of the mean.
 FEW_NODES = 7
@@ -155,8 +153,7 @@ def _resultant(points: Array, normals: Array, forces: Array, vectors: Array,
 def _peak_pressure(points: Array, areas: Array, forces: Array, mean: float) -> float:
     if len(forces) < FEW_NODES:
         return HERTZ_PEAK * mean
-    peak: float = smoothed_pressures(points, areas, forces).max()
-    return peak
+    return smoothed_pressures(points, areas, forces).max()
 
 
 @njit(cache=True)
@@ -190,7 +187,7 @@ def _neighbour_means(points: Array, areas: Array, values: Array) -> Array:
 
 
 @njit(cache=True)
-def near_others(points: Array, normals: Array, radii: Array, ratio: float) -> NDArray[np.bool_]:
+def near_others(points: Array, normals: Array, radii: Array, ratio: float) -> BoolArray:
     """
     Return which patches ``(p,)`` lie near another on the same side of the object.
 

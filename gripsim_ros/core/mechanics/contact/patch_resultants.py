@@ -8,15 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import batches
+from ...arrays import Array, IntArray
 from ...options import option, Options
 from .bonded_layer import LayerCompliance
 from .contact_forces import ContactForces, PatchNodes
 from .patch_moments import CENTRE, DIRECTION, near_others, RESULTANT, sum_patches, TORQUE
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ class PatchResultants:
         Largest angle of a loaded node's normal to the patch's [rad].
     """
 
-    rows: NDArray[np.int64]
+    rows: IntArray
     points: Array
     normals: Array
     forces: Array
@@ -111,7 +109,7 @@ class PatchResultants:
     rocking_stiffness: Array
     indentations: Array
     depths: Array
-    node_counts: NDArray[np.int64]
+    node_counts: IntArray
     spreads: Array
 
     @property
@@ -122,8 +120,7 @@ class PatchResultants:
     @property
     def magnitudes(self) -> Array:
         """Return the size of each resultant ``(p,)`` [N]."""
-        lengths: Array = np.sqrt((self.forces ** 2).sum(axis=1))
-        return lengths
+        return np.sqrt((self.forces ** 2).sum(axis=1))
 
 
 def summarise_patches(nodes: PatchNodes, solution: ContactForces, poisson_ratio: float,
@@ -186,9 +183,9 @@ def _tangential_stiffness(radius: float, normal: float, work: float, poisson_rat
     return 1.0 / compliance
 
 
-def validity_flags(results: PatchResultants, geometric_flags: NDArray[np.int64],
+def validity_flags(results: PatchResultants, geometric_flags: IntArray,
                    thickness: Array, soft: bool, options: ValidityOptions
-                   ) -> NDArray[np.int64]:
+                   ) -> IntArray:
     """
     Return the flags ``(p,)`` of loaded patches, those of geometry and of mechanics.
 

@@ -6,11 +6,10 @@ Derivation and limits: docs/model/stability.md, "Tilting".
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...numerics.simd import LANES, load, store
 
-Array = NDArray[np.float64]
 
 #: Relative size below which a 2 x 2 matrix counts as singular [-].
 SINGULARITY_TOLERANCE = 1e-9
@@ -158,8 +157,7 @@ def _extent(fields: Array, areas: Array) -> Array:
 
 @njit(cache=True, forceinline=True)
 def _determinant(matrix: Array) -> float:
-    value: float = matrix[0, 0] * matrix[1, 1] - matrix[0, 1] * matrix[1, 0]
-    return value
+    return matrix[0, 0] * matrix[1, 1] - matrix[0, 1] * matrix[1, 0]
 
 
 @njit(cache=True)

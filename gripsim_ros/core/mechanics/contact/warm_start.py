@@ -2,13 +2,10 @@
 
 from numba import njit
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray, IntArray
 from .contact_forces import FIRST_GUESS_DEPTH, ContactForces, PatchNodes, greatest_depths
 
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 
 #: Largest number of entries; then all are dropped.
 MAX_ENTRIES = 4096

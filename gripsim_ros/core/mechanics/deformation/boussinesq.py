@@ -8,14 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray, IntArray
 from ..contact.contact_forces import ContactForces, PatchNodes
 from ..contact.patch_resultants import PatchResultants
 
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 
 #: Distance over the square root of its area within which a node counts for a vertex [-].
 INTERPOLATION_REACH = 1.5
@@ -49,7 +46,7 @@ class SurfaceLoads:
     points: Array
     forces: Array
     softening: Array
-    offsets: NDArray[np.int64]
+    offsets: IntArray
     centres: Array
     totals: Array
     radii: Array
@@ -231,8 +228,7 @@ def slip_displacements(vertices: Array, normals: Array, loads: SurfaceLoads, mod
     moved = np.zeros_like(vertices)
     _add_slip(np.ascontiguousarray(vertices), loads.points, loads.forces, loads.softening, moved)
     moved *= -(1.0 - 2.0 * poisson_ratio) / (2.0 * (1.0 - poisson_ratio) * np.pi * modulus)
-    tangential: Array = moved - (moved * normals).sum(axis=1)[:, None] * normals
-    return tangential
+    return moved - (moved * normals).sum(axis=1)[:, None] * normals
 
 
 @njit(cache=True, error_model='numpy')
@@ -255,7 +251,7 @@ def _add_slip(vertices: Array, points: Array, forces: Array, softening: Array,
 
 
 def place_under_pads(vertices: Array, displacements: Array, loads: SurfaceLoads
-                     ) -> tuple[Array, NDArray[np.bool_], Array]:
+                     ) -> tuple[Array, BoolArray, Array]:
     """
     Put the vertices under the pads where the contact problem has the surface.
 
@@ -354,9 +350,8 @@ def _chunks_and_runs(points: Array, areas: Array) -> tuple[IntArray, IntArray]:
 
 @njit(cache=True, forceinline=True)
 def _outside(x: float, y: float, z: float, boxes: Array, i: int) -> bool:
-    outside: bool = (x < boxes[i, 0] or x > boxes[i, 3] or y < boxes[i, 1] or y > boxes[i, 4]
-                     or z < boxes[i, 2] or z > boxes[i, 5])
-    return outside
+    return (x < boxes[i, 0] or x > boxes[i, 3] or y < boxes[i, 1] or y > boxes[i, 4]
+            or z < boxes[i, 2] or z > boxes[i, 5])
 
 
 @njit(cache=True, error_model='numpy')

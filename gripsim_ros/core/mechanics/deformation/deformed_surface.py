@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray, IntArray
 from ...bodies import Material, TriangleMesh
 from ...bodies.mesh import sum_by_label
 from ...options import option, Options
@@ -18,9 +18,6 @@ from .boussinesq import (SurfaceLoads, boussinesq_displacements, place_under_pad
                          slip_displacements)
 from .volume import restore_volume, volume_and_centre
 
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 
 #: Distance from a contact's edge, in contact radii, from which the volume correction is whole.
 CORRECTION_REACH = 2.0

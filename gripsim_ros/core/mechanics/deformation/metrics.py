@@ -9,13 +9,12 @@ from functools import lru_cache
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ..contact.contact_forces import ContactForces, PatchNodes
 from ..contact.patch_resultants import PatchResultants
 from ..contact.rocking_stiffness import tangent_basis
 
-Array = NDArray[np.float64]
 
 #: Number of nodes, of the highest pressure, and of depths below them at which the stress is
 #: computed; least depth in spacings of the nodes, where single ones are felt no more; greatest
@@ -117,8 +116,7 @@ def measure_deformation(undeformed: Array, deformed: Array, areas: Array, nodes:
 
 
 def _lengths(vectors: Array) -> Array:
-    lengths: Array = np.sqrt((vectors ** 2).sum(axis=1))
-    return lengths
+    return np.sqrt((vectors ** 2).sum(axis=1))
 
 
 def fit_rigid_motion(before: Array, after: Array, weights: Array) -> tuple[Array, Array]:

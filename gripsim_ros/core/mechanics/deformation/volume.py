@@ -6,10 +6,9 @@ Derivations and limits: docs/model/mechanics.md, "Deformed surface".
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from ...arrays import Array, IntArray
+
 
 #: Largest number of Newton steps on the cubic; nearly straight, three reach round-off.
 NEWTON_STEPS = 20
@@ -34,9 +33,8 @@ def _from(origin: Array, points: Array, i: int) -> tuple[float, float, float]:
 @njit(cache=True)
 def _triple(a: tuple[float, float, float], b: tuple[float, float, float],
             c: tuple[float, float, float]) -> float:
-    product: float = (a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
-                      + a[2] * (b[0] * c[1] - b[1] * c[0]))
-    return product
+    return (a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
+            + a[2] * (b[0] * c[1] - b[1] * c[0]))
 
 
 @njit(cache=True)

@@ -1,14 +1,12 @@
 """Mode ``seed`` of the deformed surface: rings of vertices about the contacts."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray
 from ...bodies import TriangleMesh
 
-Array = NDArray[np.float64]
 
-
-def ring_displacements(mesh: TriangleMesh, displacements: Array, touched: NDArray[np.bool_],
+def ring_displacements(mesh: TriangleMesh, displacements: Array, touched: BoolArray,
                        centres: Array, limits: tuple[float, float]) -> tuple[Array, Array]:
     """
     Keep displacements ring by ring about the contacts until they are small.
@@ -53,7 +51,7 @@ def ring_displacements(mesh: TriangleMesh, displacements: Array, touched: NDArra
     return np.where(inside[:, None], displacements, 0.0), (~inside).astype(float)
 
 
-def _neighbours(mesh: TriangleMesh, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _neighbours(mesh: TriangleMesh, chosen: BoolArray) -> BoolArray:
     found = np.zeros(len(chosen), bool)
     first, second = mesh.edges.T
     found[second[chosen[first]]] = True

@@ -8,14 +8,12 @@ By cells a density of one's own may be given instead.
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ...contact.geometry.ray_casting import contains
 from ...contact.geometry.vp_tree import build_vp_tree
 from ...errors import TaskError
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Largest number of cells: 2 GB of marks would be a mistake in the cell's size.
 MAX_CELLS = 200_000_000

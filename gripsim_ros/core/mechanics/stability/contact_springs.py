@@ -6,12 +6,11 @@ Arrays are those of ``equilibrium.py``, which balances all contacts.
 
 from numba import njit
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...numerics.simd import load_six, store
 from ...transforms import cross
 
-Array = NDArray[np.float64]
 Contacts = tuple[Array, Array, Array, Array]
 
 #: Rows of a contact: the first slide and twist, the last two tilt.
@@ -70,9 +69,8 @@ def trial_forces(i: int, twist: Array, contacts: Contacts, response: Array) -> t
 
 @njit(cache=True, forceinline=True)
 def _lowered(start: float, a: int, response: Array) -> float:
-    force: float = (start - response[a, 0] - response[a, 1] - response[a, 2] - response[a, 3]
-                    - response[a, 4] - response[a, 5])
-    return force
+    return (start - response[a, 0] - response[a, 1] - response[a, 2] - response[a, 3]
+            - response[a, 4] - response[a, 5])
 
 
 @njit(cache=True, forceinline=True)

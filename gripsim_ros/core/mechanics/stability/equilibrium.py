@@ -11,13 +11,12 @@ limits (2,), tolerance)``. See docs/model/stability.md for the derivation.
 
 from numba import njit
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...numerics.simd import broadcast, load_six, store, store_six
 from .contact_springs import (ROWS, SLIDING, Contacts, contact_forces, fill_slip_tangent,
                               trial_forces)
 
-Array = NDArray[np.float64]
 GraspStiffness = tuple[Contacts, Array, float, Array, float]
 
 #: Largest number of Newton steps for one load.
@@ -153,8 +152,7 @@ def excursion(x: Array, limits: Array) -> float:
     """Return the larger of translation and rotation over their limits."""
     shift = np.sqrt(x[0] ** 2 + x[1] ** 2 + x[2] ** 2)
     turn = np.sqrt(x[3] ** 2 + x[4] ** 2 + x[5] ** 2)
-    share: float = max(shift / limits[0], turn / limits[1])
-    return share
+    return max(shift / limits[0], turn / limits[1])
 
 
 @njit(cache=True)

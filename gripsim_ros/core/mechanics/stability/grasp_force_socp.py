@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from numba import njit
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from ...arrays import Array, BoolArray, IntArray
 from ...errors import ShapeError
 from ...grasp_theory.contact_set import ContactSet, TorqueOptions
 from ...grasp_theory.grasp_map import grasp_map
@@ -19,8 +19,6 @@ from ...numerics.socp.lanes import INFEASIBLE, SOLVED, UNDECIDED
 from ...numerics.socp.solver import ConeProgramme, TOLERANCE, solve_cone_programme
 from ...options import option, Options
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Least gain of stiffness, against what the contacts resist least, at which moments by
 #: rocking are unknowns (fingers in a line on a plate); elsewhere they only cost time [-].
@@ -114,7 +112,7 @@ class ForceSpace:
         return bool(least[1] > ROCKING_GAIN ** 2 * max(least[0], 0.0))
 
     def _joints(self, torque_map: Array | None, torque_limits: Array | None
-                ) -> tuple[Array, NDArray[np.bool_], Array]:
+                ) -> tuple[Array, BoolArray, Array]:
         """
         Return what patches' torques ask of the joints (J, k, 3), which of these have limits.
 
@@ -141,8 +139,7 @@ class ForceSpace:
     def polish(self, gamma: Array, wrench: Array) -> Array:
         """Return the nearest forces that balance the scaled wrench to round-off."""
         missing = -wrench - self.map @ gamma
-        polished: Array = gamma + np.linalg.lstsq(self.map, missing, rcond=None)[0]
-        return polished
+        return gamma + np.linalg.lstsq(self.map, missing, rcond=None)[0]
 
     def vectors(self, gamma: Array) -> tuple[Array, Array]:
         """Return forces and torques (k, 3) of all patches, frame object."""
@@ -219,7 +216,7 @@ class GraspForceSocp:
 
 @njit(cache=True)
 def assemble_socp(columns: Array, count: int, friction: float, sum_weight: float,
-                  active: NDArray[np.bool_], limits: Array, torques: Array,
+                  active: BoolArray, limits: Array, torques: Array,
                   torque_limits: Array) -> tuple[Array, Array, Array, Array, Array]:
     """
     Return factors of the unknowns, right-hand sides of the rows, objective, balance and rows.

@@ -7,13 +7,12 @@ A second-order cone programme per load case; formulation in docs/model/stability
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...grasp_theory.contact_set import ContactSet, TorqueOptions
 from .grasp_force_socp import ForceSpace, GraspForceSocp, MinimalForceOptions
 from .stability import checked_friction, checked_wrenches
 
-Array = NDArray[np.float64]
 
 #: Relative size below which a load is none [-].
 NO_LOAD = 1e-9
@@ -195,8 +194,7 @@ def solve_in_space(space: ForceSpace, wrenches: Array, friction: float,
 def cone_violation(gamma: Array, friction: float) -> Array:
     """Return ``max(|t| - mu n, -n)`` (...) [N] of contact forces ``(..., 4)``."""
     tangential = np.linalg.norm(gamma[..., 1:], axis=-1)
-    violation: Array = np.maximum(tangential - friction * gamma[..., 0], -gamma[..., 0])
-    return violation
+    return np.maximum(tangential - friction * gamma[..., 0], -gamma[..., 0])
 
 
 def _none(count: int, capable: bool, worst: int, largest: float,

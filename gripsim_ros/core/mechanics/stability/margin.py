@@ -7,11 +7,10 @@ are judged, and grow until the first fails. See docs/model/stability.md.
 
 from numba import njit
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from .equilibrium import GraspStiffness, solve_load_case
 
-Array = NDArray[np.float64]
 
 #: Relative step of load continuation, and the first step as a multiple of the load.
 GROWTH = 0.25
@@ -85,8 +84,7 @@ def has_reserve(shift: Array, grasp: GraspStiffness, reserve: float, loads: Arra
         return True
     contacts, max_normals, friction, limits, tolerance = grasp
     less = (contacts, max_normals, (1.0 - reserve) * friction, limits, tolerance)
-    found: bool = solve_load_case(shift.copy(), np.zeros(6), less, loads) <= 1.0
-    return found
+    return solve_load_case(shift.copy(), np.zeros(6), less, loads) <= 1.0
 
 
 @njit(cache=True)

@@ -8,8 +8,8 @@ Derivation, assumptions and departures: docs/model/stability.md.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import ShapeError, TaskError
 from ...grasp_theory.contact_set import ContactSet, TorqueOptions
 from ...options import option, Options
@@ -18,7 +18,6 @@ from . import equilibrium
 from .contact_springs import ROWS, SLIDING, Contacts, all_contact_forces, contact_rows
 from .margin import grow_load, judge_load_cases
 
-Array = NDArray[np.float64]
 
 #: Displacement of an object that has not moved: no friction acts.
 AT_REST = np.zeros(6)

@@ -76,8 +76,7 @@ def _gap_product(work: Array, layout: Layout, objective: Array, x: int) -> Array
 
 
 @njit(cache=True, error_model='numpy')
-def compute_residuals(work: Array, layout: Layout, objective: Array, A: Array,
-                      G: Array) -> None:
+def compute_residuals(work: Array, layout: Layout, objective: Array, A: Array, G: Array) -> None:
     """Write the residuals r1 to r4 of the embedding's equations."""
     n, p, x, residual, data = layout.n, layout.p, layout.x, layout.residual, layout.data
     tau = load(work, TAU)

@@ -17,8 +17,7 @@ from .kkt import add_dot, dot, dot_shared, fill_pattern
 from .lanes import (
     Answers, Cases, IDLE, INFEASIBLE, RUNNING, SOLVED, UNDECIDED, begin_lane, load_case,
     retire_lanes, store_start)
-from .workspace import (
-    FACTORISED, LEAST_ERROR, Layout, STEP, TAU, make_layout, make_workspace)
+from .workspace import FACTORISED, LEAST_ERROR, Layout, STEP, TAU, make_layout, make_workspace
 
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

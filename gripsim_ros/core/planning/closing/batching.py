@@ -5,16 +5,14 @@ from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...batches import DETAIL_CLEARANCE, DETAIL_FORCES, ConfigurationBatch, GraspStateBatch
 from ..options import PlannerOptions
 from ..task import Task
 from .closing import Closing, Question
 from .knowledge import ClosingKnowledge
 from .grasp_state import GraspState, extract_state
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...batches import DETAIL_CLEARANCE, DETAIL_FORCES
 from ...hand import HandModel
 from .. import rejections
@@ -19,7 +19,6 @@ from .grasp_state import (
 from .knowledge import ClosingKnowledge, HeldGrasp
 from .limits import NO_THRESHOLD, ClosingLimits
 
-Array = NDArray[np.float64]
 
 #: Fraction of the closing motion whose joint displacements give the directions of motion [-].
 DIRECTION_STEP = 0.01
@@ -246,8 +245,7 @@ class Closing:
     def _minimal(self, state: GraspState, controls: list[ContactControl]) -> Array:
         """Return the minimal forces (controls,) [N]; 0 where none hold the task."""
         minimal = np.array([state.minimal_envelope[state.links == c.link].sum() for c in controls])
-        raised: Array = np.maximum(minimal, self._options.min_force_share * minimal.max())
-        return raised
+        return np.maximum(minimal, self._options.min_force_share * minimal.max())
 
     def _is_converged(self, state: GraspState, forces: Array, minimal: Array) -> bool:
         """Return True if the forces are those wanted, within the tolerance."""

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray
 from ...hand import HandModel, link_poses_and_jacobians
 from ..hypotheses.hand_geometry import Finger
 from .grasp_state import GraspState
 
-Array = NDArray[np.float64]
 
 #: Smallest speed along the contact's normal over the link's speed with which it can press [-].
 MIN_NORMAL_RATIO = 0.05
@@ -118,8 +117,7 @@ class ForceHistory:
         return float(low[0] + share * (high[0] - low[0]))
 
 
-def contact_controls(fingers: tuple[Finger, ...], in_contact: NDArray[np.bool_]
-                     ) -> list[ContactControl]:
+def contact_controls(fingers: tuple[Finger, ...], in_contact: BoolArray) -> list[ContactControl]:
     """
     Return the controls of all fingers, from the palm outwards.
 
@@ -243,8 +241,7 @@ def _normal_speeds(control: ContactControl, state: GraspState, T_object_palm: Ar
     points = (state.points[on_link] - T_object_palm[:3, 3]) @ R_palm_object.T
     normals = state.normals[on_link] @ R_palm_object.T
     offsets = points - T_palm_link[control.link, :3, 3]
-    speeds: Array = mean_normal_speeds(share, normals, offsets, jacobians[control.link]) * rates
-    return speeds
+    return mean_normal_speeds(share, normals, offsets, jacobians[control.link]) * rates
 
 
 @njit(cache=True)

@@ -1,9 +1,9 @@
 """The level of the wanted forces over the minimal ones, which force control then realises."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ...arrays import Array
+
 
 #: Factor on the forces where the state does not hold yet and no margin is known [-].
 FORCE_GROWTH = 1.6
@@ -57,16 +57,14 @@ class ForceLevel:
 
     def targets(self, minimal: Array) -> Array:
         """Return target forces (controls,) [N], within the tolerance of the wanted ones."""
-        wanted: Array = self.level * np.exp(TARGET_SHARE * self._tolerance) * minimal
-        return wanted
+        return self.level * np.exp(TARGET_SHARE * self._tolerance) * minimal
 
     def raised(self, margin: float, forces: Array, wanted: Array) -> Array:
         """Return target forces (controls,) [N], each larger than the present one."""
         growth = FORCE_GROWTH
         if margin > 0.0:
             growth = float(np.clip(0.5 * (self._low + self._high) / margin, 1.0, LEVEL_STEP[1]))
-        larger: Array = np.maximum(wanted, growth * forces)
-        return larger
+        return np.maximum(wanted, growth * forces)
 
     def update(self, margin: float, logarithms: Array) -> None:
         """

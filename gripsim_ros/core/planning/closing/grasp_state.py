@@ -5,12 +5,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...batches import PATCH_REACHES_OBJECT_EDGE, PATCH_THROUGH, GraspStateBatch
 from ...fields import Row, declared, short_name, single, taken, takes_fields
-
-Array = NDArray[np.float64]
 
 
 def _of_one(number: Field[Any]) -> Field[Any]:

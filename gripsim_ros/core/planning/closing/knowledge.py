@@ -3,13 +3,11 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray
 from .force_control import ForceHistory
 from .force_level import ForceLevel
 from .grasp_state import GraspState, NearMiss
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +39,7 @@ class ClosingKnowledge:
     """
 
     fractions: Array
-    in_contact: NDArray[np.bool_]
+    in_contact: BoolArray
     speeds: Array
     level: ForceLevel
     history: ForceHistory = field(default_factory=ForceHistory)

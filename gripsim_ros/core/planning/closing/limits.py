@@ -5,13 +5,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...batches import OBSTACLE_WIDTH
 from ...bodies import GraspObject, Material
 from ...hand import HandModel, Pad
 
-Array = NDArray[np.float64]
 
 #: Primitives of a contact region without restriction.
 NO_REGION = np.zeros((0, OBSTACLE_WIDTH))

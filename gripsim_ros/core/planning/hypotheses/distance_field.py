@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from ...arrays import Array
 from ...bodies import TriangleMesh
 from .prescreen import distances_at
 
-Array = NDArray[np.float64]
 
 #: Number of samples in a leaf of the search tree; far from the surface larger leaves are faster.
 LEAF_SIZE = 40
@@ -40,15 +39,13 @@ class DistanceField:
     def __call__(self, points: Array) -> Array:
         """Return distances at points ``(..., 3)``; beyond the grid they grow from its border's."""
         rows = np.ascontiguousarray(points, dtype=float).reshape(-1, 3)
-        return distances_at(self.lower, self.spacing, self.values, rows).reshape(
-            points.shape[:-1])
+        return distances_at(self.lower, self.spacing, self.values, rows).reshape(points.shape[:-1])
 
     def gradient(self, points: Array) -> Array:
         """Return unit outward directions ``(..., 3)`` by central differences."""
         steps = np.eye(3) * self.spacing
         slope = np.stack([self(points + s) - self(points - s) for s in steps], axis=-1)
-        unit: Array = slope / np.maximum(np.linalg.norm(slope, axis=-1, keepdims=True), 1e-12)
-        return unit
+        return slope / np.maximum(np.linalg.norm(slope, axis=-1, keepdims=True), 1e-12)
 
 
 def sample_surface(mesh: TriangleMesh, spacing: float) -> tuple[Array, Array]:

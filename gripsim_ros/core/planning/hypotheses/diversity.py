@@ -1,10 +1,9 @@
 """Order of candidates: promising ones first, from many sides, none twice."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from ...arrays import Array, IntArray
+
 
 #: Resolution of scores [-], so that rounding never decides an order.
 SCORE_RESOLUTION = 1e-7
@@ -28,8 +27,7 @@ def diverse_order(scores: Array, faces: IntArray) -> IntArray:
     return order[np.lexsort((np.arange(len(order)), -adjusted))]
 
 
-def without_duplicates(order: IntArray, poses: Array, preshapes: IntArray, count: int
-                       ) -> IntArray:
+def without_duplicates(order: IntArray, poses: Array, preshapes: IntArray, count: int) -> IntArray:
     """Return the first ``count`` without those that centring moved to the pose of another."""
     seen: set[bytes] = set()
     kept: list[int] = []

@@ -9,8 +9,8 @@ from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray, IntArray
 from ...bodies import GraspObject, TriangleMesh, decimate_mesh
 from ...errors import MeshError
 from ...hand import HandModel, forward_kinematics
@@ -24,9 +24,6 @@ from .prescreen import NO_TOUCH, hand_is_free, place_palms, score_closings
 from .regions import moved_region, within_region
 from .surroundings import HandSweep, hand_sweep, link_points, point_balls, ways_out
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 Part = TypeVar('Part')
 Result = TypeVar('Result')
 
@@ -265,8 +262,7 @@ def _in_approach_cone(poses: Array, T_object_canonical: Array, task: Task) -> Bo
         return np.ones(len(poses), dtype=bool)
     axis = task.approach_direction / np.linalg.norm(task.approach_direction)
     approach = poses[:, :3, 2] @ T_object_canonical[:3, :3].T
-    inside: BoolArray = approach @ axis >= np.cos(task.approach_half_angle) - 1e-9
-    return inside
+    return approach @ axis >= np.cos(task.approach_half_angle) - 1e-9
 
 
 def _centred(scene: _Scene, number: int, poses: Array) -> tuple[Array, Array]:

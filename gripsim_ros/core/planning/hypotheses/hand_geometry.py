@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray
 from ...hand import Finger as FingerChain, HandModel, Preshape, forward_kinematics, link_jacobians
 from ...numerics.nnls import solve_nnls
 from ...transforms import apply
 
-Array = NDArray[np.float64]
 
 #: Largest number of vertices of a link in tests of whether fingers meet.
 OUTLINE_VERTICES = 128
@@ -74,10 +73,9 @@ def find_fingers(hand: HandModel) -> tuple[Finger, ...]:
     return tuple(finger for finger in fingers if finger.joints)
 
 
-def _closing_finger(hand: HandModel, chain: FingerChain, closes: NDArray[np.bool_]) -> Finger:
+def _closing_finger(hand: HandModel, chain: FingerChain, closes: BoolArray) -> Finger:
     moves = hand.moves_link[list(chain.links)]
-    joints = sorted((j for j in chain.joints if closes[j]),
-                    key=lambda j: -int(moves[:, j].sum()))
+    joints = sorted((j for j in chain.joints if closes[j]), key=lambda j: -int(moves[:, j].sum()))
     moved = moves[:, joints].sum(axis=1)
     links = tuple(chain.links[np.flatnonzero(moved == i + 1)[-1]] for i in range(len(joints)))
     arms = np.array([[_max_lever_arm(hand, link, j) if hand.moves_link[link, j] else 0.0
@@ -102,8 +100,7 @@ def _lever_arms(hand: HandModel, link: int, joint: int, poses: Array) -> Array:
     points = apply(T_palm_link, hand.links[link].mesh.vertices)
     offsets = points - T_palm_link[:, None, :3, 3]
     velocities = jacobian[:, None, :3] + np.cross(jacobian[:, None, 3:], offsets)
-    arms: Array = np.linalg.norm(velocities, axis=2)
-    return arms
+    return np.linalg.norm(velocities, axis=2)
 
 
 def moving_fingers(hand: HandModel, preshape: Preshape) -> tuple[Finger, ...]:
@@ -216,8 +213,7 @@ def _outline(hand: HandModel, link: int) -> Array:
     angles = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(OUTLINE_VERTICES)
     radii = np.sqrt(1.0 - heights ** 2)
     directions = np.stack([radii * np.cos(angles), radii * np.sin(angles), heights], axis=1)
-    farthest: Array = vertices[np.unique((vertices @ directions.T).argmax(axis=0))]
-    return farthest
+    return vertices[np.unique((vertices @ directions.T).argmax(axis=0))]
 
 
 def _meet(one: Array, other: Array) -> bool:

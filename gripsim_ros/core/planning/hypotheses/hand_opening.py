@@ -6,16 +6,15 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 from scipy.spatial.distance import pdist
 
+from ...arrays import Array
 from ...bodies import TriangleMesh
 from ...hand import HandModel, Preshape, forward_kinematics
 from ...transforms import apply
 from .hand_geometry import free_closing_share, moving_fingers, pad_paths
 
-Array = NDArray[np.float64]
 
 #: Largest number of edges of a convex hull whose pairs of edges are examined.
 MOST_EDGES = 300
@@ -87,9 +86,8 @@ def _outermost(points: Array, most: int) -> Array:
     z = np.linspace(-1.0, 1.0, EVEN_DIRECTIONS)
     directions = np.stack([np.cos(turns), np.sin(turns), z], axis=1)
     directions[:, :2] *= np.sqrt(1.0 - z ** 2)[:, None]
-    farthest: Array = points[np.unique(np.concatenate(
+    return points[np.unique(np.concatenate(
         [heights.argmax(axis=1) for heights in _heights(points, directions)]))]
-    return farthest
 
 
 def _heights(points: Array, directions: Array) -> Iterator[Array]:
@@ -115,8 +113,7 @@ def largest_opening(hand: HandModel) -> float:
     -------
     float
     """
-    return max((gap for preshape in hand.preshapes
-                for gap in _gaps(hand, preshape)), default=0.0)
+    return max((gap for preshape in hand.preshapes for gap in _gaps(hand, preshape)), default=0.0)
 
 
 def _gaps(hand: HandModel, preshape: Preshape) -> list[float]:

@@ -2,11 +2,9 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
+from ...arrays import Array, BoolArray, IntArray
+
 
 #: Difference of scores below which the first shares of forces are taken [-]: rounding must not
 #: decide.
@@ -32,8 +30,7 @@ def distance_at(lower: Array, spacing: float, values: Array, x: float, y: float,
            + b * ((1 - a) * values[i, j + 1, k] + a * values[i + 1, j + 1, k]))
     high = ((1 - b) * ((1 - a) * values[i, j, k + 1] + a * values[i + 1, j, k + 1])
             + b * ((1 - a) * values[i, j + 1, k + 1] + a * values[i + 1, j + 1, k + 1]))
-    distance: float = (1 - c) * low + c * high + beyond
-    return distance
+    return (1 - c) * low + c * high + beyond
 
 
 @njit(cache=True)
@@ -137,8 +134,7 @@ def _transform(rotation: Array, origin: Array, point: Array, result: Array) -> N
 
 @njit(cache=True, forceinline=True)
 def _dot(a: Array, b: Array) -> float:
-    product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-    return product
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @njit(cache=True)
@@ -235,8 +231,7 @@ def place_palms(points: Array, rotations: Array, centroids: Array, centres: Arra
                     x, y = _section_middle(local, x, y, nearest + depth - gaps[g], half)
                     nearest = _nearest_below(local, x - centre[0], y - centre[1],
                                              palm_low, palm_high)
-                offset = np.array([x - centre[0], y - centre[1],
-                                   nearest - gaps[g] - palm_high[2]])
+                offset = np.array([x - centre[0], y - centre[1], nearest - gaps[g] - palm_high[2]])
                 origins[c, n, g] = centroids[n] + rotations[n] @ offset
     return origins
 

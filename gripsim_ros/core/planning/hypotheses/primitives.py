@@ -1,14 +1,13 @@
 """Corners of the primitives of obstacles; round ones are circumscribed polyhedra."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
+from ...arrays import Array
 from ...batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from ...errors import TaskError
 from ...transforms import apply
 
-Array = NDArray[np.float64]
 
 #: Number of corners of the polygon about a cylinder and about the sphere's parallels.
 CORNERS = 16
@@ -67,5 +66,4 @@ def sphere_points(radius: float) -> Array:
                                       np.full(CORNERS, np.sin(tilt))]))
     points = np.unique(np.round(np.vstack(rings), 12), axis=0)
     hull = ConvexHull(points)
-    corners: Array = radius / float(-hull.equations[:, 3].max()) * points[hull.vertices]
-    return corners
+    return radius / float(-hull.equations[:, 3].max()) * points[hull.vertices]

@@ -1,12 +1,9 @@
 """Regions of the object in which contacts are allowed: primitives with poses."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray
 from ...batches import OBSTACLE_BOX, OBSTACLE_SPHERE
-
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 
 def within_region(points: Array, region: Array, slack: float = 0.0) -> BoolArray:

@@ -4,15 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ...batches import OBSTACLE_BOX, OBSTACLE_SPHERE
 from ...hand import HandLink, HandModel, Preshape, forward_kinematics
 from ...transforms import apply
 from .hand_geometry import Finger
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: About the number of a link's points, and of those in a bounding ball.
 LINK_POINTS, BALL_POINTS = 40, 8
@@ -48,8 +46,7 @@ class HandSweep(NamedTuple):
 def link_points(link: HandLink) -> Array:
     """Return about ``LINK_POINTS`` of a link's vertices, sorted along its longest side (m, 3)."""
     points = link.mesh.vertices[::max(1, len(link.mesh.vertices) // LINK_POINTS)]
-    along: Array = points[np.argsort(points[:, np.ptp(points, axis=0).argmax()], kind='stable')]
-    return along
+    return points[np.argsort(points[:, np.ptp(points, axis=0).argmax()], kind='stable')]
 
 
 def point_balls(parts: list[Array]) -> tuple[Array, IntArray, Array]:

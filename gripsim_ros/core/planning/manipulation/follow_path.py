@@ -1,9 +1,9 @@
 """Follow the held object's path: finger configurations step by step, judged by the stages."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ...arrays import Array
 from ...batches import DETAIL_FORCES
 from ...hand import HandModel
 from ...transforms import apply, inverse, transform
@@ -15,7 +15,6 @@ from .kinematics import (
     Fingertips, attainable_twists, bounded_least_squares, can_follow, contact_jacobian,
     follow_object)
 
-Array = NDArray[np.float64]
 
 #: Largest joint displacement of a question where the joints hardly move, so that contact
 #: detection knows the directions of motion [rad].
@@ -208,8 +207,7 @@ class PathFollower:
         chosen = [self._strongest(self._state, link) for link in self._links]
         normals = self._state.normals[chosen] @ self._T_palm_trial[:3, :3].T
         moves = moves[chosen]
-        slid: Array = drift + moves - (moves * normals).sum(axis=1, keepdims=True) * normals
-        return slid
+        return drift + moves - (moves * normals).sum(axis=1, keepdims=True) * normals
 
     def _strongest(self, state: GraspState, link: int) -> int:
         """Return the patch of a link that bears the most force."""

@@ -3,16 +3,15 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 from scipy.spatial.transform import Rotation
 
+from ...arrays import Array, IntArray
 from ...errors import TaskError
 from ...grasp_theory.grasp_map import grasp_map, joint_torque_map
 from ...hand import HandModel, forward_kinematics
 from ...transforms import apply, transform
 
-Array = NDArray[np.float64]
 
 #: Singular values below this share of the largest count as zero.
 RANK_TOLERANCE = 1e-6
@@ -26,7 +25,7 @@ MAX_ITERATIONS, CONVERGED = 8, 1e-12
 class Fingertips:
     """Point contacts of fingertips: links (k,) and points in the palm's frame (k, 3)."""
 
-    links: NDArray[np.int64]
+    links: IntArray
     points_palm: Array
 
 
@@ -226,10 +225,9 @@ def bounded_least_squares(matrix: Array, wanted: Array, lower: Array, upper: Arr
     return x
 
 
-def _link_points(hand: HandModel, joints: Array, links: NDArray[np.int64], local: Array) -> Array:
+def _link_points(hand: HandModel, joints: Array, links: IntArray, local: Array) -> Array:
     T_palm_link = forward_kinematics(hand, joints[None])[0][links]
-    moved: Array = np.einsum('kij,kj->ki', T_palm_link[:, :3, :3], local) + T_palm_link[:, :3, 3]
-    return moved
+    return np.einsum('kij,kj->ki', T_palm_link[:, :3, :3], local) + T_palm_link[:, :3, 3]
 
 
 def _rank(matrix: Array) -> int:

@@ -1,13 +1,12 @@
 """Collisions of an object with obstacles on its path."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
+from ...arrays import Array
 from ...transforms import apply
 from ..hypotheses.primitives import primitive_points
 
-Array = NDArray[np.float64]
 
 #: Depth to which the object may lie in obstacles: it stands on them [m].
 ALLOWED_DEPTH = 0.002

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...batches import ConfigurationBatch
 from ...errors import TaskError
 from ...transforms import inverse
@@ -19,8 +19,6 @@ from ..verdicts import Verdicts
 from .follow_path import PathFollower
 from .kinematics import object_path
 from .path_collision import first_colliding_pose
-
-Array = NDArray[np.float64]
 
 
 class ManipulationSearch:

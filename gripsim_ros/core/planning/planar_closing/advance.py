@@ -2,12 +2,10 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from .first_touch import chain_points, nearest_points, place_bars
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Largest gap of a phalanx in contact [m].
 CONTACT_TOLERANCE = 1e-6
@@ -162,8 +160,7 @@ def _search_block(placed: Array, lines: Array, apart: Array, own: tuple[int, int
                     segments[i, 0, 0], segments[i, 0, 1], segments[i, 1, 0], segments[i, 1, 1])
                 distance -= radius
                 least = min(least, distance)
-                if distance < gap or (distance == gap and (
-                        k < bar or (k == bar and i < row))):
+                if distance < gap or (distance == gap and (k < bar or (k == bar and i < row))):
                     gap, bar, row, x, y = distance, k, i, px, py
             bounds[i] = travel + min(least, np.sqrt(farther) - radius - half)
         floor = min(floor, bounds[i])

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
-Array = NDArray[np.float64]
+from ...arrays import Array
+
 
 #: Relative difference of lengths up to which chords count as equal [-]: the first point decides.
 SAME_CHORD = 1e-9
@@ -32,8 +32,7 @@ class ChordFrame:
 
     def to_frame(self, points: Array) -> Array:
         """Return points ``(..., 2)`` of the contour's plane in the frame."""
-        placed: Array = (points - self.origin) @ np.stack([self.x, self.y]).T
-        return placed
+        return (points - self.origin) @ np.stack([self.x, self.y]).T
 
 
 def longest_chord(points: Array) -> tuple[int, int]:

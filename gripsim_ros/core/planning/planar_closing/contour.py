@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
 from ...errors import MeshError, ShapeError, told_outside
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Smallest and largest number of points of a contour.
 FEWEST_POINTS, MOST_POINTS = 3, 1_000_000
@@ -62,8 +61,7 @@ class Contour:
 
     def to_source(self, points: Array) -> Array:
         """Return points ``(..., 2)`` of the plane as ``(..., 3)`` of the source [m]."""
-        placed: Array = self.origin + points @ self.axes
-        return placed
+        return self.origin + points @ self.axes
 
 
 @njit(cache=True)
@@ -201,7 +199,7 @@ def cut_contours(mesh: TriangleMesh, origin: ArrayLike, axes: ArrayLike) -> list
     return sorted(contours, key=lambda contour: -contour.perimeter)
 
 
-def _followers(faces: NDArray[np.int64], above: NDArray[np.bool_]) -> dict[int, int]:
+def _followers(faces: IntArray, above: BoolArray) -> dict[int, int]:
     """Map each crossed edge, as low V + high, to that through which the cut leaves its face."""
     crossed = faces[above[faces].any(axis=1) & ~above[faces].all(axis=1)]
     a, b = crossed, np.roll(crossed, -1, axis=1)
@@ -214,8 +212,7 @@ def _distinct(points: Array) -> Array:
     """Return a loop without points equal to the one before."""
     steps = np.linalg.norm(points - np.roll(points, 1, axis=0), axis=1)
     size = float(np.ptp(points, axis=0).max(initial=0.0))
-    distinct: Array = points[steps > 1e-9 * size]
-    return distinct
+    return points[steps > 1e-9 * size]
 
 
 def contour_of_points(values: ArrayLike) -> tuple[Contour, tuple[str, ...]]:

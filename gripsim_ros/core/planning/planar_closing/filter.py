@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...bodies import GraspObject
 from ...errors import HandError
 from ...grasp_theory.min_norm import min_norm
@@ -14,7 +14,6 @@ from ...transforms import cross, skew
 from ..hypotheses.generate import Hypothesis
 from .hand_section import PredictedContact, close_hand, finger_planes
 
-Array = NDArray[np.float64]
 
 #: Number of edges of a linearised friction cone.
 CONE_EDGES = 8

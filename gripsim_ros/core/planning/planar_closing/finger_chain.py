@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ...arrays import Array, IntArray
 from ...errors import HandError, ShapeError
 from .advance import chain_gap, close_chain
 from .first_touch import chain_points, first_turn, place_bars
 
-Array = NDArray[np.float64]
 
 #: Largest overlap of the open finger with the contour that counts as 0 [m].
 OVERLAP_TOLERANCE = 1e-6
@@ -101,7 +101,7 @@ class PlanarChain:
                    np.full(count, float(half_thickness)), np.zeros(count), np.full(count, limit))
 
     @cached_property
-    def bars(self) -> tuple[Array, NDArray[np.int64]]:
+    def bars(self) -> tuple[Array, IntArray]:
         """Return straight pieces ``(K, 2, 2)`` in their phalanges' frames, and their phalanges."""
         outlines = self.outlines or tuple(
             np.array([[0.0, 0.0], [length, 0.0]]) for length in self.lengths)
@@ -294,5 +294,4 @@ def _contact(chain: PlanarChain, angles: Array, pieces: Array, bar: int, row: in
 
 
 def _unit(vector: Array) -> Array:
-    unit: Array = vector / max(math.sqrt(vector.dot(vector)), 1e-300)
-    return unit
+    return vector / max(math.sqrt(vector.dot(vector)), 1e-300)

@@ -2,10 +2,9 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from ...arrays import Array, IntArray
+
 
 #: Largest gap of a phalanx that touches the contour [m].
 TOUCH_DISTANCE = 1e-9

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
+from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh
 from ...errors import HandError
 from ...hand import HandModel, forward_kinematics, link_jacobians
@@ -16,7 +16,6 @@ from ..hypotheses.hand_geometry import Finger, moving_fingers
 from .contour import cut_faces, pieces_near
 from .finger_chain import ClosedFinger, PlanarChain, close_sequentially, close_simultaneously
 
-Array = NDArray[np.float64]
 
 #: Smallest cosine between the axes of a finger that is a planar chain [-].
 PARALLEL = 0.999
@@ -60,11 +59,11 @@ class FingerPlane:
     closed: Array
     origin: Array
     axes: Array
-    joints: NDArray[np.int64]
+    joints: IntArray
     offsets: Array
     signs: Array
     half_width: float
-    links: NDArray[np.int64]
+    links: IntArray
 
     @cached_property
     def across(self) -> Array:
@@ -73,8 +72,7 @@ class FingerPlane:
 
     def to_joints(self, angles: Array) -> Array:
         """Return values of the hand's ``joints`` at angles of the chain [rad]."""
-        values: Array = self.signs * (angles - self.offsets)
-        return values
+        return self.signs * (angles - self.offsets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +157,8 @@ def _finger_plane(hand: HandModel, finger: Finger, open_: Array, closed: Array) 
                         pivots[0], plane, half_width)
 
 
-def _chain_plane(hand: HandModel, open_: Array, closed: Array, joints: NDArray[np.int64],
-                 links: NDArray[np.int64], signs: Array, pivots: Array, inner: list[Array],
+def _chain_plane(hand: HandModel, open_: Array, closed: Array, joints: IntArray,
+                 links: IntArray, signs: Array, pivots: Array, inner: list[Array],
                  origin: Array, plane: Array, half_width: float) -> FingerPlane:
     """Return the plane with the chain of the straight finger's pivots and outlines."""
     steps = np.diff(pivots, axis=0)
@@ -188,8 +186,7 @@ def _chain_plane(hand: HandModel, open_: Array, closed: Array, joints: NDArray[n
 def _on_axis(T_palm_link: Array, speed: Array, axis: Array, middle: Array) -> Array:
     """Return the axis' point abreast of ``middle``; ``speed`` is that of the link's origin."""
     point = T_palm_link[:3, 3] - np.cross(speed, axis)
-    abreast: Array = point + axis * ((middle - point) @ axis)
-    return abreast
+    return point + axis * ((middle - point) @ axis)
 
 
 def palmar_outline(points: Array, rounding: float) -> Array:
@@ -304,7 +301,7 @@ def close_hand(hand: HandModel, preshape: int, T_object_palm: Array, mesh: Trian
 
 
 def finger_section(plane: FingerPlane, T_object_palm: Array, mesh: TriangleMesh
-                   ) -> tuple[Array, NDArray[np.int64], Array]:
+                   ) -> tuple[Array, IntArray, Array]:
     """
     Return the section of a mesh before a finger: pieces (n, 2, 2), faces (n,), offsets (n,).
 
@@ -322,7 +319,7 @@ def finger_section(plane: FingerPlane, T_object_palm: Array, mesh: TriangleMesh
 
 
 def _predicted_contacts(plane: FingerPlane, closed_finger: ClosedFinger, pieces: Array,
-                        faces: NDArray[np.int64], shifts: Array, T_object_palm: Array,
+                        faces: IntArray, shifts: Array, T_object_palm: Array,
                         mesh: TriangleMesh) -> list[PredictedContact]:
     rotation = T_object_palm[:3, :3]
     predicted = []

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...bodies import TriangleMesh
 from ...errors import MeshError
 from ...hand import HandModel
@@ -17,7 +17,6 @@ from .finger_chain import ClosedFinger, PlanarChain, close_sequentially
 from .first_touch import place_bars
 from .hand_section import ClosedHand, close_hand, finger_planes
 
-Array = NDArray[np.float64]
 
 #: Smallest angle between the contact normals of opposed fingers [rad].
 OPPOSING = np.radians(120.0)
@@ -244,5 +243,4 @@ def palm_line(choice: PreshapeChoice, hand: HandModel, contour: Contour) -> Arra
     """Return the ends (2, 2) of the palm's surface in the contour's plane [m]."""
     low, high = hand.links[hand.palm_index].mesh.bounds
     ends = np.array([[low[0], 0.0, high[2]], [high[0], 0.0, high[2]]])
-    flat: Array = (apply(choice.T_object_palm, ends) - contour.origin) @ contour.axes.T
-    return flat
+    return (apply(choice.T_object_palm, ends) - contour.origin) @ contour.axes.T

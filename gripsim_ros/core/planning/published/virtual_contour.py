@@ -1,9 +1,9 @@
 """The published virtual contour, which keeps a clearance to a contour."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from ...arrays import Array
 
 
 def virtual_contour(points: ArrayLike, shift: ArrayLike, interference: bool = False) -> Array:
@@ -31,5 +31,4 @@ def virtual_contour(points: ArrayLike, shift: ArrayLike, interference: bool = Fa
     """
     points, shift = np.asarray(points, float), np.asarray(shift, float)
     away = np.where(points < 0.0, -shift, shift)
-    moved: Array = points - away if interference else points + away
-    return moved
+    return points - away if interference else points + away

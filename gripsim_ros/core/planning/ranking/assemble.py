@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import batches
+from ...arrays import Array
 from ...fields import declared, short_name
 from ...hand import HandModel
 from ...transforms import cross, transform
@@ -18,8 +18,6 @@ from ..options import PlannerOptions
 from ..ranked_grasp import GraspContact, RankedGrasp
 from .scan_uncertainty import with_scan_uncertainty
 from .score import ScoreReference, damage_margin, grip_efforts, score_terms
-
-Array = NDArray[np.float64]
 
 
 def make_grasp(hypothesis: Hypothesis, held: HeldGrasp, hand: HandModel, reference: ScoreReference,
@@ -129,8 +127,7 @@ def rank_key(grasp: RankedGrasp) -> tuple[bool, bool, float, int]:
     Where the object does not come to rest, no state of balance is known: of 22 such grasps two
     were lost in physics, of 204 others none (docs/validation/physics.md).
     """
-    return (not grasp.quantitative, not grasp.balanced, -round(grasp.score, 9),
-            grasp.hypothesis)
+    return (not grasp.quantitative, not grasp.balanced, -round(grasp.score, 9), grasp.hypothesis)
 
 
 class StableGrasps(UserDict[int, RankedGrasp]):

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import batches
+from ...arrays import Array, IntArray
 from ...grasp_theory.min_norm import min_norm
 from ...hand import HandModel
 from .. import rejections
@@ -18,7 +18,6 @@ from ..options import PlannerOptions
 from ..ranked_grasp import RankedGrasp
 from .score import SUM_WEIGHT, ScoreReference, score_terms, unbalance_and_spread
 
-Array = NDArray[np.float64]
 
 #: Ratio to its present force below which a flagged patch may lie in the model's range again [-].
 RELIEF_RATIO = 0.8
@@ -209,6 +208,6 @@ def force_ratios(state: GraspState, wanted: Mapping[int, float]) -> Array:
                      for link in state.links.tolist()])
 
 
-def within_model_range(flags: NDArray[np.int64], ratios: Array) -> bool:
+def within_model_range(flags: IntArray, ratios: Array) -> bool:
     """Return True if the force of each flagged patch is to fall below ``RELIEF_RATIO`` of it."""
     return not (flags.astype(bool) & (ratios > RELIEF_RATIO)).any()

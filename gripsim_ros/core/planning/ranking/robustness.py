@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ...bodies import GraspObject
 from ...grasp_theory.grasp_map import joint_torque_map
 from ...hand import HandModel
@@ -15,7 +15,6 @@ from ..hypotheses.hand_geometry import find_fingers
 from ..options import Uncertainty
 from ..ranked_grasp import RankedGrasp, Robustness
 
-Array = NDArray[np.float64]
 
 #: Range of varied Poisson's ratios [-].
 POISSON_RANGE = (0.0, 0.499)
@@ -56,8 +55,7 @@ def draw_samples(grasp_object: GraspObject, uncertainty: Uncertainty, count: int
             for number in range(count)]
 
 
-def _draw(grasp_object: GraspObject, uncertainty: Uncertainty, rng: np.random.Generator
-          ) -> Sample:
+def _draw(grasp_object: GraspObject, uncertainty: Uncertainty, rng: np.random.Generator) -> Sample:
     numbers, material = rng.standard_normal(9), grasp_object.material
     varied = replace(
         material,
@@ -98,8 +96,7 @@ def commanded_joints(hand: HandModel, grasp: RankedGrasp, squeeze: float) -> Arr
     forces = np.array([c.closing_force for c in grasp.contacts]).reshape(-1, 3)
     rows = _contact_jacobians(hand, joints, grasp.T_object_palm, links, points)
     torques = np.einsum('kxj,kx->j', rows, forces)
-    commanded: Array = joints + squeeze * torques / hand.joint_stiffness
-    return commanded
+    return joints + squeeze * torques / hand.joint_stiffness
 
 
 def balanced_joints(hand: HandModel, joints: Array, command: Array, T_object_palm: Array,
@@ -125,12 +122,11 @@ def balanced_joints(hand: HandModel, joints: Array, command: Array, T_object_pal
     matrix = np.diag(stiffness) + along.T @ (state.normal_stiffness[:, None] * along)
     missing = stiffness * (command - joints) - np.einsum('kxj,kx->j', rows, state.forces)
     step = np.clip(np.linalg.solve(matrix, missing), -MAX_JOINT_STEP, MAX_JOINT_STEP)
-    settled: Array = np.clip(joints + step, hand.joint_lower, hand.joint_upper)
-    return settled
+    return np.clip(joints + step, hand.joint_lower, hand.joint_upper)
 
 
 def _contact_jacobians(hand: HandModel, joints: Array, T_object_palm: Array,
-                       links: NDArray[np.int64], points: Array) -> Array:
+                       links: IntArray, points: Array) -> Array:
     """Return Jacobians of points on links (k, 3, J) for the closing joints, frame object."""
     closing = np.zeros(len(joints))
     for finger in find_fingers(hand):

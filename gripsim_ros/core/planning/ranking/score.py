@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...bodies import GraspObject
 from ...bodies.scans.complete import SeenSurface
 from ...grasp_theory.grasp_map import grasp_map, joint_torque_map
@@ -14,7 +14,6 @@ from ..closing.grasp_state import GraspState
 from ..options import PlannerOptions
 from ..ranked_grasp import ScoreTerm
 
-Array = NDArray[np.float64]
 
 #: Weight of the equation that shares add up to 1, beside vectors of about unit length [-].
 SUM_WEIGHT = 1e3
@@ -86,9 +85,7 @@ def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: Gr
         Its minimal forces act on the object.
     """
     torque_map = joint_torque_map(hand, joints, T_object_palm, state.links, state.points)
-    efforts: Array = (
-        torque_map @ np.hstack([state.minimal_forces, state.minimal_torques]).ravel())
-    return efforts
+    return (torque_map @ np.hstack([state.minimal_forces, state.minimal_torques]).ravel())
 
 
 def unbalance_and_spread(state: GraspState, reference: ScoreReference) -> tuple[float, float]:

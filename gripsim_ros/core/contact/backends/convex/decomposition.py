@@ -49,8 +49,7 @@ class ConvexPart:
     @cached_property
     def centre(self) -> Array:
         """Return the middle of the extents ``(3,)`` [m]."""
-        middle: Array = (self.vertices.min(axis=0) + self.vertices.max(axis=0)) / 2.0
-        return middle
+        return (self.vertices.min(axis=0) + self.vertices.max(axis=0)) / 2.0
 
     @cached_property
     def radius(self) -> float:
@@ -131,8 +130,7 @@ def is_convex(mesh: TriangleMesh) -> bool:
         hull_volume = ConvexHull(used).volume
     except (QhullError, ValueError):
         return False
-    convex: bool = mesh.volume >= (1.0 - CONVEXITY_TOLERANCE) * hull_volume
-    return convex
+    return mesh.volume >= (1.0 - CONVEXITY_TOLERANCE) * hull_volume
 
 
 def convex_parts(mesh: TriangleMesh, concavity: float = MAX_CONCAVITY) -> tuple[ConvexPart, ...]:

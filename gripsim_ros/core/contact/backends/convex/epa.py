@@ -274,8 +274,7 @@ def _is_flat(points: Array) -> bool:
             longest = max(longest, np.sum((points[i] - points[j]) ** 2))
     volume = np.sum(np.cross(points[1] - points[0], points[2] - points[0])
                     * (points[3] - points[0]))
-    flat: bool = abs(volume) <= FLATNESS_TOLERANCE * longest ** 1.5
-    return flat
+    return abs(volume) <= FLATNESS_TOLERANCE * longest ** 1.5
 
 
 @njit(cache=True)

@@ -1,14 +1,12 @@
 """Contact forces by the pseudo-inverse of the grasp map, as Leskov et al. print them."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ....arrays import Array
 from ....grasp_theory.contact_set import ContactSet, TorqueOptions
 from ..grasp_force_socp import ForceSpace, MinimalForceOptions
 from ..grasp_forces import cone_violation
 from ..stability import checked_wrenches
-
-Array = NDArray[np.float64]
 
 
 def pseudo_inverse_forces(patches: ContactSet, wrenches: Array, centre_of_mass: Array,
