@@ -32,15 +32,32 @@ class HandSweep(NamedTuple):
         Ball ``b`` holds the points ``starts[b]`` to ``starts[b + 1]``.
     balls : (b, 4) float
         Centre and radius of each [m].
-    fingers, steps : (b,) int
+    part_starts : (p + 1,) int
+        Part ``p``, a link at a place, holds balls ``part_starts[p]`` to ``part_starts[p + 1]``.
+    parts : (p, 4) float
+        Ball about each part [m].
+    fingers, steps : (p,) int
         Finger and step of its closing; ``ALWAYS``: the open hand, and its approach.
     """
 
     points: Array
     starts: IntArray
     balls: Array
+    part_starts: IntArray
+    parts: Array
     fingers: IntArray
     steps: IntArray
+
+    @classmethod
+    def of(cls, parts: list[tuple[int, int, Array]]) -> 'HandSweep':
+        """Return the sweep of parts: finger, step and points (k, 3) of each."""
+        groups = [point_balls([points]) for _, _, points in parts]
+        counts = np.cumsum([0, *(len(balls) for _, _, balls in groups)])
+        points, starts, balls = point_balls([points for _, _, points in parts])
+        around = np.array([_ball(points) for _, _, points in parts])
+        fingers, steps = np.array([part[:2] for part in parts]).T
+        return cls(points, starts, balls, counts, around, np.ascontiguousarray(fingers),
+                   np.ascontiguousarray(steps))
 
 
 def link_points(link: HandLink) -> Array:
@@ -53,10 +70,14 @@ def point_balls(parts: list[Array]) -> tuple[Array, IntArray, Array]:
     """Return points (m, 3), and the starts (b + 1,) and balls (b, 4) that hold them in order."""
     groups = [group for points in parts
               for group in np.array_split(points, 1 + len(points) // BALL_POINTS)]
-    centres = np.array([0.5 * (group.min(axis=0) + group.max(axis=0)) for group in groups])
-    radii = [np.linalg.norm(g - c, axis=1).max() for g, c in zip(groups, centres)]
     starts = np.concatenate([[0], np.cumsum([len(group) for group in groups])])
-    return np.concatenate(groups), starts, np.column_stack([centres, radii])
+    return np.concatenate(groups), starts, np.array([_ball(group) for group in groups])
+
+
+def _ball(points: Array) -> Array:
+    """Return centre and radius (4,) of a ball that holds points."""
+    centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    return np.append(centre, np.linalg.norm(points - centre, axis=1).max())
 
 
 def hand_sweep(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape, steps: int,
@@ -83,12 +104,7 @@ def hand_sweep(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape,
     parts += [(number, step, apply(poses[step, i], link_points(hand.links[i])))
               for number, finger in enumerate(fingers) for step in range(1, steps)
               for i in np.flatnonzero(hand.moves_link[:, list(finger.joints)].any(axis=1))]
-    points, starts, balls = point_balls([points for _, _, points in parts])
-    ends = np.cumsum([len(points) for _, _, points in parts])
-    owners = np.searchsorted(ends, starts[:-1], side='right')
-    fingers_of, steps_of = np.array([part[:2] for part in parts])[owners].T
-    return HandSweep(points, starts, balls, np.ascontiguousarray(fingers_of),
-                     np.ascontiguousarray(steps_of))
+    return HandSweep.of(parts)
 
 
 @njit(cache=True)
@@ -141,6 +157,24 @@ def _box_distance(half: Array, local: Array, across: Array) -> float:
     return least
 
 
+@njit(cache=True)
+def _distance(row: Array, frame: Array, point: Array) -> float:
+    """Return the signed distance to a primitive of a point (3,) of a frame (3, 4) in its own."""
+    x = frame[0, 0] * point[0] + frame[0, 1] * point[1] + frame[0, 2] * point[2] + frame[0, 3]
+    y = frame[1, 0] * point[0] + frame[1, 1] * point[1] + frame[1, 2] * point[2] + frame[1, 3]
+    z = frame[2, 0] * point[0] + frame[2, 1] * point[1] + frame[2, 2] * point[2] + frame[2, 3]
+    if row[0] == OBSTACLE_SPHERE:
+        return np.sqrt(x * x + y * y + z * z) - row[1]
+    if row[0] == OBSTACLE_BOX:
+        x, y, z = abs(x) - 0.5 * row[1], abs(y) - 0.5 * row[2], abs(z) - 0.5 * row[3]
+    else:
+        x, y, z = np.sqrt(x * x + y * y) - row[2], -np.inf, abs(z) - 0.5 * row[1]
+    inside = max(x, y, z)
+    if inside <= 0.0:
+        return inside
+    return np.sqrt(max(x, 0.0) ** 2 + max(y, 0.0) ** 2 + max(z, 0.0) ** 2)
+
+
 @njit(cache=True, nogil=True)
 def ways_out(rotations: Array, origins: Array, touch_steps: IntArray, hand: HandSweep,
              obstacles: Array, margin: float) -> Array:
@@ -166,27 +200,43 @@ def ways_out(rotations: Array, origins: Array, touch_steps: IntArray, hand: Hand
         Zero where the hand is clear.
 
     """
-    shifts, point, outward = np.zeros((len(rotations), 3)), np.empty(3), np.empty(3)
+    shifts = np.zeros((len(rotations), 3))
+    frame, point, outward = np.empty((3, 4)), np.empty(3), np.empty(3)
     for n in range(len(rotations)):
-        least = margin
-        for b in range(len(hand.balls)):
-            step = hand.steps[b]
-            if step != ALWAYS and touch_steps[n, hand.fingers[b]] >= 0 and (
-                    step > touch_steps[n, hand.fingers[b]]):
-                continue
-            _place(rotations[n], origins[n], hand.balls[b], point)
-            for row in obstacles:
-                if primitive_distance(row, point, outward) - hand.balls[b, 3] >= least:
+        least, deepest, nearest = margin, -1, 0
+        for k in range(len(obstacles)):
+            row = obstacles[k]
+            _in_own_frame(row, rotations[n], origins[n], frame)
+            for p in range(len(hand.parts)):
+                step = hand.steps[p]
+                if step != ALWAYS and 0 <= touch_steps[n, hand.fingers[p]] < step:
                     continue
-                for i in range(hand.starts[b], hand.starts[b + 1]):
-                    _place(rotations[n], origins[n], hand.points[i], point)
-                    distance = primitive_distance(row, point, outward)
-                    if distance < least:
-                        least = distance
-                        for k in range(3):
-                            shifts[n, k] = (margin - distance) * outward[k]
-                _place(rotations[n], origins[n], hand.balls[b], point)
+                if _distance(row, frame, hand.parts[p]) - hand.parts[p, 3] >= least:
+                    continue
+                for b in range(hand.part_starts[p], hand.part_starts[p + 1]):
+                    if _distance(row, frame, hand.balls[b]) - hand.balls[b, 3] >= least:
+                        continue
+                    for i in range(hand.starts[b], hand.starts[b + 1]):
+                        distance = _distance(row, frame, hand.points[i])
+                        if distance < least:
+                            least, deepest, nearest = distance, i, k
+        if deepest >= 0:
+            _place(rotations[n], origins[n], hand.points[deepest], point)
+            distance = primitive_distance(obstacles[nearest], point, outward)
+            for a in range(3):
+                shifts[n, a] = (margin - distance) * outward[a]
     return shifts
+
+
+@njit(cache=True)
+def _in_own_frame(row: Array, rotation: Array, origin: Array, frame: Array) -> None:
+    """Write the pose (3, 4) of a palm in a primitive's frame."""
+    for a in range(3):
+        for b in range(3):
+            frame[a, b] = (row[4 + a] * rotation[0, b] + row[8 + a] * rotation[1, b]
+                           + row[12 + a] * rotation[2, b])
+        frame[a, 3] = (row[4 + a] * (origin[0] - row[7]) + row[8 + a] * (origin[1] - row[11])
+                       + row[12 + a] * (origin[2] - row[15]))
 
 
 @njit(cache=True)

@@ -17,7 +17,7 @@ from gripsim_ros.core.planning.hypotheses.hand_geometry import moving_fingers
 from gripsim_ros.core.planning.hypotheses.prescreen import NO_TOUCH
 from gripsim_ros.core.planning.hypotheses.regions import within_region
 from gripsim_ros.core.planning.hypotheses.surroundings import (
-    ALWAYS, hand_sweep, HandSweep, link_points, point_balls, primitive_distance, ways_out)
+    ALWAYS, hand_sweep, HandSweep, link_points, primitive_distance, ways_out)
 from gripsim_ros.core.transforms import apply
 from gripsim_ros.library.in_process import find_material, plan_grasps, planner_options
 from gripsim_ros.library.resources import load_default_hand
@@ -112,18 +112,18 @@ def test_the_direction_out_is_the_gradient(seed, kind):
 @given(seeds, st.floats(0.0, 0.1))
 def test_the_way_out_is_that_of_the_deepest_point(seed, margin):
     rng = np.random.default_rng(seed)
-    points, starts, balls = point_balls([rng.uniform(-0.1, 0.1, (20, 3)) for _ in range(4)])
-    owner = rng.integers(-1, 2, len(balls))
-    steps = np.where(owner == ALWAYS, ALWAYS, rng.integers(1, 5, len(balls)))
-    sweep = HandSweep(points, starts, balls, owner, steps)
+    parts = [rng.uniform(-0.1, 0.1, (20, 3)) for _ in range(4)]
+    owner = rng.integers(-1, 2, len(parts))
+    steps = np.where(owner == ALWAYS, ALWAYS, rng.integers(1, 5, len(parts)))
+    sweep = HandSweep.of(list(zip(owner, steps, parts)))
     rotations = Rotation.random(6, random_state=seed).as_matrix()
     origins, touch = rng.uniform(-0.3, 0.3, (6, 3)), rng.integers(NO_TOUCH, 4, (6, 2))
     obstacles = np.array([random_primitive(rng, kind) for kind in (1, 2, 3)])
     shifts = ways_out(rotations, origins, touch, sweep, obstacles, margin)
     for n in range(6):
-        counts = [b for b in range(len(balls)) if owner[b] == ALWAYS
-                  or touch[n, owner[b]] == NO_TOUCH or steps[b] <= touch[n, owner[b]]]
-        placed = np.concatenate([points[starts[b]:starts[b + 1]] for b in counts]
+        counts = [p for p in range(len(parts)) if owner[p] == ALWAYS
+                  or touch[n, owner[p]] == NO_TOUCH or steps[p] <= touch[n, owner[p]]]
+        placed = np.concatenate([parts[p] for p in counts] or [np.full((1, 3), 10.0)]
                                 ) @ rotations[n].T + origins[n]
         least = min(primitive_distance(row, point, np.empty(3))
                     for row in obstacles for point in placed)
@@ -139,16 +139,15 @@ def test_a_sweep_holds_the_approach_and_every_step_of_the_closing(hand):
     places = forward_kinematics(hand, np.array([preshape.open, middle]))
     tip = fingers[1].links[-1]
     points = link_points(hand.links[tip])
-    for balls, expected in (
+    held = [sweep.points[a:b] for a, b in zip(sweep.starts, sweep.starts[1:])]
+    parts = [np.concatenate(held[a:b]) for a, b in zip(sweep.part_starts, sweep.part_starts[1:])]
+    for chosen, expected in (
             (sweep.steps == ALWAYS, apply(places[0, tip], points) - [0.0, 0.0, way]),
             ((sweep.fingers == 1) & (sweep.steps == 2), apply(places[1, tip], points))):
-        held = np.concatenate([sweep.points[sweep.starts[b]:sweep.starts[b + 1]]
-                               for b in np.flatnonzero(balls)])
-        distances = np.linalg.norm(held[:, None] - expected[None], axis=2)
+        found = np.concatenate([parts[p] for p in np.flatnonzero(chosen)])
+        distances = np.linalg.norm(found[:, None] - expected[None], axis=2)
         assert (distances.min(axis=0) < ATOL_ROUNDOFF).all()
-    held = np.array([sweep.points[a:b] for a, b in zip(sweep.starts, sweep.starts[1:])],
-                    dtype=object)
-    for points, (*centre, radius) in zip(held, sweep.balls):
+    for points, (*centre, radius) in [*zip(held, sweep.balls), *zip(parts, sweep.parts)]:
         assert (np.linalg.norm(points - centre, axis=1) <= radius + ATOL_ROUNDOFF).all()
 
 
