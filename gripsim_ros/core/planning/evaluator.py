@@ -134,13 +134,16 @@ class _GivenGrasps:
         #: Grasp of each question, and whether it is about the closed hand.
         self._asked = [(i, closed) for i, (_, rows) in enumerate(grasps)
                        for closed in (False, True) if closed or len(rows) > 1]
+        self._of: list[list[int]] = [[] for _ in grasps]
+        for number, (i, _) in enumerate(self._asked):
+            self._of[i].append(number)
+        self._open = dict.fromkeys(range(len(self._asked)))     # in the order of the questions
         self._states: dict[int, GraspState] = {}
         self._reasons: dict[int, str] = {}
 
     def unfinished(self) -> list[int]:
         """Return the questions without an answer."""
-        return [number for number in range(len(self._asked))
-                if number not in self._states and number not in self._reasons]
+        return list(self._open)
 
     def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
         """Return the next question."""
@@ -149,6 +152,7 @@ class _GivenGrasps:
     def take(self, number: int, state: GraspState) -> None:
         """Take an answer."""
         self._states[number] = state
+        del self._open[number]
         i, closed = self._asked[number]
         if closed:
             self._settlings.begin(i, self._question(number), state)
@@ -156,6 +160,7 @@ class _GivenGrasps:
     def fail(self, number: int, reason: str) -> None:
         """Take note that there is no answer."""
         self._reasons[number] = reason
+        del self._open[number]
 
     def stop(self) -> None:
         """Leave what is not answered as not evaluated, and each object where it is."""
@@ -166,20 +171,16 @@ class _GivenGrasps:
 
     def is_answered(self, i: int) -> bool:
         """Return True if all questions about a grasp are answered."""
-        unfinished = self.unfinished()
-        return not any(number in unfinished for number in self._of(i))
+        return not any(number in self._open for number in self._of[i])
 
     def states(self, i: int) -> list[GraspState]:
         """Return the answers about a grasp, that about the closed hand last."""
-        return [self._states[number] for number in self._of(i)]
+        return [self._states[number] for number in self._of[i]]
 
     def reason(self, i: int) -> str:
         """Return why a grasp cannot be judged, else ''."""
-        reasons = [self._reasons[number] for number in self._of(i) if number in self._reasons]
+        reasons = [self._reasons[number] for number in self._of[i] if number in self._reasons]
         return (reasons or ['' if self.is_answered(i) else NOT_EVALUATED])[-1]
-
-    def _of(self, i: int) -> list[int]:
-        return [number for number, (grasp, _) in enumerate(self._asked) if grasp == i]
 
     def _question(self, number: int) -> Question:
         i, closed = self._asked[number]

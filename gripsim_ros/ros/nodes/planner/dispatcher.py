@@ -143,13 +143,14 @@ class Dispatcher:
         """Ask and tell until closed; the body of the dispatcher's thread."""
         while not self._closed:
             wait = self.step()
+            wake = self._clock() + wait
             try:
                 event = self._events.get(timeout=wait)
             except queue.Empty:
                 continue
             event()
             event = None        # it holds its session, and with it an object
-            while not self._events.empty():
+            while not self._events.empty() and self._clock() < wake:    # a limit waits for no one
                 self._events.get()()
         while not self._events.empty():     # sessions that came while it closed
             self._events.get()()
