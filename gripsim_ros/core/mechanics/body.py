@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
 from ..arrays import Array, IntArray
 from ..batches import PATCH_STRAINED, PATCH_THIN
@@ -72,18 +73,19 @@ class ElasticBody:
         """Return volume [m^3] and centre of volume ``(3,)`` [m] of the mesh as it is."""
         return volume_and_centre(self.mesh.vertices, self.mesh.faces)
 
-    @property
-    def is_soft(self) -> bool:
-        """Return whether the object's own elasticity governs beside that of the pads."""
-        return self.modulus <= self.options.validity.rigid_modulus
+    @cached_property
+    def _corners(self) -> Array:
+        return self.mesh.vertices[ConvexHull(self.mesh.vertices).vertices]
+
+    def extents(self, points: Array, directions: Array) -> Array:
+        """Return how far the body reaches beyond points along directions (p, 3) -> (p,) [m]."""
+        farthest = (self._corners @ directions.T).max(axis=0)
+        return farthest - np.einsum('pk,pk->p', points, directions)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return warnings about the limits of the model for this object."""
-        if self.is_soft:
-            return self._source.warnings
-        return (f'the object is so stiff (E / (1 - nu^2) = {self.modulus:.3g} Pa) that the '
-                'pads govern: it is taken as rigid beside them', *self._source.warnings)
+        """Return warnings about keeping this object's compliance."""
+        return self._source.warnings
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,8 +193,8 @@ def _solve(body: ElasticBody, contact: ContactProblem, layers: Mapping[int, Laye
                                     loaded_shares)
     results = summarise_patches(nodes, solution, body.material.poisson_ratio, layers)
     thickness = contact.thickness[results.rows]
-    flags = validity_flags(results, contact.flags[results.rows], thickness, body.is_soft,
-                           options.validity)
+    flags = validity_flags(results, contact.flags[results.rows], thickness,
+                           body.extents(results.points, results.normals), options.validity)
     if compliance is not None:
         flags = _body_flags(body, compliance, results, thickness, flags)
     return LoadedPatches(solution, results, nodes.links[results.rows], flags)
@@ -202,11 +204,11 @@ def _body_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchRes
                 thickness: Array, flags: IntArray) -> IntArray:
     """Return flags where the body's own compliance counts, and a wall that bends is no strain."""
     limits = body.options.validity
-    thin = (~compliance.resolves(thickness)
+    thin = ((flags & PATCH_THIN > 0) & ~compliance.resolves(thickness)
             | (results.indentations > 0.5 * limits.max_depth_ratio * thickness))
     gentle = HERTZ_STRAIN * results.mean_pressures <= limits.max_strain_ratio * body.modulus
     flags = np.where(gentle, flags & ~PATCH_STRAINED, flags)
-    flags = np.where(body.is_soft & thin, flags | PATCH_THIN, flags & ~PATCH_THIN)
+    flags = np.where(thin, flags | PATCH_THIN, flags & ~PATCH_THIN)
     return flags
 
 

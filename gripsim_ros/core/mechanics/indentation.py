@@ -29,6 +29,8 @@ PUNCH_NODE_COUNT = 1000
 RAY_SLACK = 1e-9
 #: Largest cosine between the push and an axis that orients the indenter.
 MAX_ALIGNMENT = 0.9
+#: Share of the approach that the object yields below which the pad is said to govern [-].
+PADS_GOVERN = 0.1
 
 
 @dataclass(frozen=True)
@@ -303,6 +305,9 @@ def _judge(body: ElasticBody, loaded: LoadedPatches,
     flags = int(np.bitwise_or.reduce(loaded.flags, initial=0))
     warnings = [text for flag, text in batches.PATCH_FLAG_TEXTS.items() if flags & flag]
     if isinstance(indenter, LinkIndenter):
+        if loaded.results.object_shares.max(initial=0.0) < PADS_GOVERN:
+            warnings.append('the pads govern: the object yields by less than '
+                            f'{PADS_GOVERN:.0%} of the approach')
         return flags, warnings + list(body.warnings)
     if isinstance(indenter, CylinderIndenter):
         # A punch ends in an edge; its force is right, its pressure there has no bound.

@@ -9,7 +9,7 @@ import trimesh
 import yaml
 
 from gripsim_ros.core import batches
-from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh
+from gripsim_ros.core.bodies import GraspObject, TriangleMesh
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.grasp_theory.grasp_map import joint_torque_map
 from gripsim_ros.core.hand import forward_kinematics
@@ -217,12 +217,6 @@ def test_joint_torques_are_those_of_virtual_work(hand, rng):
             work += wrenches[k, :3] @ moved + wrenches[k, 3:] @ turned
         assert_allclose(torques[joint], work / (2.0 * STEP), rtol=RTOL_VIRTUAL_WORK,
                         atol=1e-7)
-
-
-def test_a_stiff_object_is_said_to_be_taken_as_rigid(body):
-    steel = Material(2.1e11, 0.29, 7850.0, 0.6)
-    assert body.warnings == ()
-    assert 'pads govern' in ElasticBody(GraspObject(body.mesh, steel)).warnings[0]
 
 
 def test_the_configuration_file_holds_the_defaults():

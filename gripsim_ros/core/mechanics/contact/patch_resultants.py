@@ -16,6 +16,9 @@ from .bonded_layer import LayerCompliance
 from .contact_forces import ContactForces, PatchNodes
 from .patch_moments import CENTRE, DIRECTION, near_others, RESULTANT, sum_patches, TORQUE
 
+#: Bending of a ring on each side, (pi/4 - 2/pi) 6 / 2, over what a punch yields, 1/2 [-].
+RING_OVER_PUNCH = 6.0 * (np.pi / 4.0 - 2.0 / np.pi)
+
 
 @dataclass(frozen=True)
 class ValidityOptions(Options, section='validity'):
@@ -27,8 +30,11 @@ class ValidityOptions(Options, section='validity'):
     min_nodes : int
         Loaded nodes below which a patch is coarse.
     max_thickness_ratio : float
-        Contact radius over half the object's thickness [-]; below the default forces are within
-        10 % of finite elements, see docs/validation/finite_elements.md.
+        Contact radius over half the object's thickness, times the object's share of the approach
+        [-]; below the default forces are within 10 % of finite elements, see
+        docs/validation/finite_elements.md.
+    max_bending : float
+        What a wall would yield by bending as a ring, over the approach [-].
     max_depth_ratio : float
         Indentation of the object over half its thickness [-].
     max_strain_ratio : float
@@ -39,8 +45,6 @@ class ValidityOptions(Options, section='validity'):
         Gap between two patches on one side of the object over the larger contact radius [-].
     max_settling : float
         Change of a patch's normal force, over it, as the object settles into balance [-].
-    rigid_modulus : float
-        E / (1 - nu^2) above which the pads govern and the object counts as rigid [Pa].
 
     Raises
     ------
@@ -50,12 +54,12 @@ class ValidityOptions(Options, section='validity'):
 
     min_nodes: int = option(7, above=0)
     max_thickness_ratio: float = option(0.22, above=0)
+    max_bending: float = option(0.1, above=0)
     max_depth_ratio: float = option(0.3, above=0)
     max_strain_ratio: float = option(0.9, above=0)
     max_spread: float = option(np.deg2rad(30.0), above=0)
     min_gap_ratio: float = option(3.0, above=0)
     max_settling: float = option(0.25, above=0)
-    rigid_modulus: float = option(2e7, above=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +120,11 @@ class PatchResultants:
     def count(self) -> int:
         """Return the number of loaded patches."""
         return len(self.rows)
+
+    @property
+    def object_shares(self) -> Array:
+        """Return the object's part of each approach ``(p,)``, the pad's is the rest [-]."""
+        return np.minimum(1.0, self.indentations / self.depths)
 
     @property
     def magnitudes(self) -> Array:
@@ -184,8 +193,7 @@ def _tangential_stiffness(radius: float, normal: float, work: float, poisson_rat
 
 
 def validity_flags(results: PatchResultants, geometric_flags: IntArray,
-                   thickness: Array, soft: bool, options: ValidityOptions
-                   ) -> IntArray:
+                   thickness: Array, extents: Array, options: ValidityOptions) -> IntArray:
     """
     Return the flags ``(p,)`` of loaded patches, those of geometry and of mechanics.
 
@@ -196,8 +204,9 @@ def validity_flags(results: PatchResultants, geometric_flags: IntArray,
         Flags from contact detection; ``PATCH_COARSE`` among them is judged anew.
     thickness : (p,) float
         Of the object through each patch [m].
-    soft : bool
-        The object, not the pads alone, governs: its thickness and strain matter.
+    extents : (p,) float
+        Of the whole object beyond each patch, along its normal [m]; more than the thickness
+        behind a wall.
     options : ValidityOptions
 
     Returns
@@ -206,13 +215,15 @@ def validity_flags(results: PatchResultants, geometric_flags: IntArray,
         Sums of ``PATCH_*``.
     """
     half = np.maximum(thickness, 1e-12) / 2.0
-    thin = ((results.radii > options.max_thickness_ratio * half)
+    thin = ((results.object_shares * results.radii > options.max_thickness_ratio * half)
+            | (results.object_shares * wall_bending(results.radii, thickness, extents)
+               > options.max_bending)
             | (results.indentations > options.max_depth_ratio * half))
     strained = results.indentations > options.max_strain_ratio * results.radii
     flags = np.asarray(geometric_flags, np.int64) & ~batches.PATCH_COARSE
     for bad, flag in (
             (results.node_counts < options.min_nodes, batches.PATCH_COARSE),
-            (soft & thin, batches.PATCH_THIN), (soft & strained, batches.PATCH_STRAINED),
+            (thin, batches.PATCH_THIN), (strained, batches.PATCH_STRAINED),
             (results.spreads > options.max_spread, batches.PATCH_SPREAD),
             (near_others(results.points, results.normals, results.radii,
                          float(options.min_gap_ratio)), batches.PATCH_CLOSE)):
@@ -245,3 +256,23 @@ def max_normal_forces(results: PatchResultants, max_pressures: Array) -> Array:
     exponent = np.clip(results.normal_stiffness * results.depths / forces, 1.0, 1.5)
     power = exponent / (2.0 - exponent)
     return forces * (np.asarray(max_pressures, float) / results.peak_pressures) ** power
+
+
+def wall_bending(radii: Array, thickness: Array, extents: Array) -> Array:
+    """
+    Return what a ring yields by bending over what the half-space yields, at one force (p,) [-].
+
+    Parameters
+    ----------
+    radii, thickness, extents : (p,) float
+        Of the contacts, of the wall behind each, and of the whole object [m].
+
+    Notes
+    -----
+    Own estimate, docs/model/mechanics.md: a ring of radius R, half of what lies beyond the wall,
+    thickness t and length 2 R, pressed at opposite points, yields by 0.149 F R^3 / (E* I) in all
+    (Roark, table 9.2), I = R t^3 / 6, so by 0.45 F R^2 / (E* t^3) on each side, the half-space
+    under a punch by F / (2 a E*). Zero where nothing is hollow.
+    """
+    ring = 0.5 * np.maximum(extents - thickness, 0.0)
+    return RING_OVER_PUNCH * radii * ring ** 2 / np.maximum(thickness, 1e-12) ** 3

@@ -14,7 +14,7 @@ from gripsim_ros.core.mechanics.contact import bonded_layer
 from gripsim_ros.core.mechanics.contact.contact_forces import (
     ContactForces, PatchNodes, solve_contact_forces)
 from gripsim_ros.core.mechanics.contact.patch_resultants import (
-    max_normal_forces, summarise_patches, validity_flags, ValidityOptions)
+    max_normal_forces, summarise_patches, validity_flags, ValidityOptions, wall_bending)
 from lattice_cases import (ball_under_pad, flat_punch, hertz_force, join, paraboloid,
                            transformed)
 
@@ -169,10 +169,11 @@ def test_without_a_limit_of_pressure_there_is_none_of_force(hertz):
     assert np.isinf(max_normal_forces(hertz[1], np.array([np.inf]))).all()
 
 
-def flags_of(results, thickness=1.0, soft=True, geometric=0):
-    """Return the flags of results with one thickness for all."""
+def flags_of(results, thickness=1.0, geometric=0, extent=0.0):
+    """Return the flags of results with one thickness and extent for all."""
     return validity_flags(results, np.full(results.count, geometric),
-                          np.full(results.count, thickness), soft, ValidityOptions())
+                          np.full(results.count, thickness),
+                          np.full(results.count, max(thickness, extent)), ValidityOptions())
 
 
 def test_a_gentle_contact_on_a_thick_body_has_no_flag():
@@ -191,7 +192,23 @@ def test_a_contact_wide_against_the_thickness_is_thin_unless_the_pads_govern():
     _, results = results_of(paraboloid(0.05, 1e-3, 60))
     thickness = 4.0 * float(results.radii[0])
     assert flags_of(results, thickness)[0] == batches.PATCH_THIN
-    assert flags_of(results, thickness, soft=False)[0] == 0
+    beside = replace(results, indentations=1e-3 * results.depths)
+    assert flags_of(beside, thickness)[0] == 0
+
+
+def test_a_wall_is_thin_by_its_bending_wherever_that_adds_to_the_approach():
+    # A ring of steel (Roark): R 50 mm, t 2 mm, length 2 R, F 1 N yields by 0.1488 R^3 / (E I).
+    _, results = results_of(paraboloid(0.05, 1e-3, 60))
+    radius, ring, wall = float(results.radii[0]), 0.05, 0.002
+    bending = 0.5 * (np.pi / 4 - 2 / np.pi) * ring ** 3 / (2 * ring * wall ** 3 / 12)
+    ratio = bending / (1 / (2 * radius))
+    found = wall_bending(results.radii, np.array([wall]), np.array([wall + 2 * ring]))
+    assert_allclose(found, ratio, rtol=1e-12)
+    for over, flag in ((1.05, batches.PATCH_THIN), (0.95, 0)):
+        share = over * ValidityOptions().max_bending / ratio
+        beside = replace(results, indentations=share * results.depths)
+        assert flags_of(beside, wall, extent=wall + 2 * ring)[0] == flag
+    assert wall_bending(results.radii, np.array([wall]), np.array([wall]))[0] == 0.0
 
 
 def test_a_deep_contact_is_strained():
