@@ -25,6 +25,9 @@ Status = PlanGrasp.Response
 
 #: Time for the arm's motions where planning has used up its own [s].
 LEAST_ARM_TIME = 3.0
+#: Time in which an answer about one given grasp is judged and written, and the largest share of a
+#: limit kept for that [s, -].
+GRASP_TIME, ANSWER_SHARE = 7e-3, 0.75
 #: Between two looks whether a request that waits for that has ended [s].
 TURN_PERIOD = 0.1
 
@@ -203,7 +206,10 @@ class RequestServer:
     def _begin(self, msg, begin: float) -> _Plan:
         node = self._node
         limit = planning_time(msg) or node.options.max_planning_time
-        return _Plan(msg, Session(node.next_request_id(), begin, begin + limit))
+        given = len(msg.grasps) if isinstance(msg, EvaluateGrasp.Request) else 0
+        reserve = min(GRASP_TIME * given, ANSWER_SHARE * limit)
+        return _Plan(msg, Session(node.next_request_id(), begin, begin + limit - reserve,
+                                  reserve=reserve))
 
     def _run(self, plan: _Plan, prepare, goal_handle) -> None:
         """
@@ -347,7 +353,7 @@ class RequestServer:
                 judged = f'{progress.evaluated} of {progress.total} were evaluated'
                 if progress.evaluated >= progress.total:
                     judged += ', but the numbers of the best are not all final'
-            response.message = f'time is up after {session.deadline - session.begin:g} s: {judged}'
+            response.message = f'time is up after {session.limit:g} s: {judged}'
         if session.failures and not response.message:
             response.message = f'some were not evaluated: {session.failures}'
 

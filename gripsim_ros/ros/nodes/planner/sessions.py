@@ -86,6 +86,8 @@ class Session:
     request_id : str
     deadline : float
         Time of the steady clock at which it ends with what it has.
+    reserve : float
+        Time after that, within the limit, in which the answer is written [s].
     begin : float
         When the request came; the limit counts from here.
     on_progress : callable, optional
@@ -120,6 +122,12 @@ class Session:
     discovered: bool = False
     reported_at: float = -float('inf')
     reported: object = None
+    reserve: float = 0.0
+
+    @property
+    def limit(self) -> float:
+        """Return how long its answer may take in all [s]."""
+        return self.deadline + self.reserve - self.begin
 
     @property
     def stop_at(self) -> float:

@@ -203,6 +203,21 @@ def test_time_up_ends_with_what_there_is(ring):
     assert ring.now <= 102.0 + 0.11
 
 
+def test_time_is_up_though_answers_wait_that_take_long(ring):
+    session = ring.begin('a', CountingPlanner(1000, width=1), limit=3.0)
+    ended = []
+
+    def take_a_second():
+        if session.done.is_set() and not ended:
+            ended.append(ring.now)
+        ring.now += 1.0
+    for _ in range(20):
+        ring.dispatcher._events.put(take_a_second)
+    ring.dispatcher._events.put(ring.dispatcher.close)
+    ring.dispatcher.run()
+    assert session.outcome in (TIMED_OUT, STAGE_MISSING) and ended[0] <= 100.0 + 3.0 + 1.0
+
+
 def test_details_after_the_stop_are_not_a_time_out(ring):
     class DetailPlanner(CountingPlanner):
         @property

@@ -13,7 +13,8 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 from fault_cases import is_line  # noqa: E402
 from geometry_msgs.msg import Point  # noqa: E402
 from gripsim_interfaces.action import PlanGrasps  # noqa: E402
-from gripsim_interfaces.srv import PlanGrasp  # noqa: E402
+from gripsim_interfaces.msg import Grasp  # noqa: E402
+from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp  # noqa: E402
 from shape_msgs.msg import Mesh, MeshTriangle  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
@@ -68,6 +69,13 @@ def test_a_request_whose_time_is_up_keeps_its_room_until_its_mesh_is_read(node):
     node.read.set()
     assert wait_for(lambda: ask().status == Status.INVALID_REQUEST)
     assert server.running == 0
+
+
+@pytest.mark.parametrize('count, judging', [(0, 4.0), (100, 4.0 - 0.7), (10000, 1.0)])
+def test_what_writing_an_answer_takes_is_within_the_limit(node, count, judging):
+    msg = EvaluateGrasp.Request(grasps=[Grasp()] * count, max_planning_time=4.0)
+    session = RequestServer(node)._begin(msg, 100.0).session
+    assert session.limit == pytest.approx(4.0) and session.deadline == pytest.approx(100 + judging)
 
 
 def test_large_meshes_take_turns_and_small_ones_do_not_wait(node):
