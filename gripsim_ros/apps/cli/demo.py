@@ -10,6 +10,7 @@ import typer
 from .arguments import count, whole_number
 from .inputs import InputError
 from .output import say, write_json
+from .progress import StartProgress
 from .requests import PlanLimits, read_request
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ def demo(
     from .tables import print_answer
     request = read_request(str(_write_apple(folder / 'apple.ply')), 1.0, material, None, limits)
     say(f'starting {", ".join(NODES)} (the first start compiles the numerical kernels)')
-    with Suite(os.environ):
+    progress = StartProgress()
+    with Suite(os.environ, on_progress=progress):
+        progress.close()
         answer, interrupted = plan_by_nodes(request, with_surfaces=True)
     print_answer(answer)
     _write_all(answer, folder)

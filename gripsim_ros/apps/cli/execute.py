@@ -16,6 +16,7 @@ from .arguments import real_number
 from .inputs import InputError, existing_file, read_hand, read_mesh
 from .options import Json, Out
 from .output import check_writable, print_table, say, write_json
+from .progress import StartProgress
 
 if TYPE_CHECKING:
     from ...ros.clients.execute import ExecuteGraspClient
@@ -105,15 +106,18 @@ def _executor(simulated: dict[str, Any] | None) -> Iterator[ExecuteGraspClient]:
     from ...ros.conversions import grasp_object_to_msg
     say('starting a simulated hand')
     apart = f'execute_{os.getpid()}'            # from a suite in the same ROS domain
-    suite = Suite(os.environ, apart, hardware='sim',
+    progress = StartProgress()
+    suite = Suite(os.environ, apart, hardware='sim', on_progress=progress,
                   parameters={'grasp_executor': {'joint_timeout': PATIENCE}})
     try:
         suite.start(SIMULATION)
         suite.wait_until_ready(SIMULATION)
+        progress.close()
         with ExecuteGraspClient(apart) as client:
             client.publish_object(grasp_object_to_msg(body))
             yield client
     finally:
+        progress.close()
         suite.stop(SIMULATION)
 
 

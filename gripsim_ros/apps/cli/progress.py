@@ -1,4 +1,4 @@
-"""Progress of planning on standard error, and Ctrl-C."""
+"""Progress of planning and of starting on standard error, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,34 @@ class PlanProgress:
             raise KeyboardInterrupt
         self.interrupted = True
         say('stopping with the best so far; press Ctrl-C again to leave at once')
+
+
+class StartProgress:
+    """Show which nodes of a suite still load: a bar on a terminal, else now and then a line."""
+
+    def __init__(self) -> None:
+        """Draw nothing before there is something to show."""
+        self._bar: Any = None
+        self._last_line = time.monotonic()
+
+    def close(self) -> None:
+        """Leave the bar as it is."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, loading: Mapping[str, int], count: int) -> None:
+        """Show the kernels of nodes that are not active yet, and how many of all are."""
+        note = ', '.join(name + (f' ({kernels} kernels)' if kernels else '')
+                         for name, kernels in loading.items())
+        if sys.stderr.isatty():
+            if self._bar is None:
+                self._bar = _bar()
+                self._task = self._bar.add_task('starting', total=count, note='')
+                self._bar.start()
+            self._bar.update(self._task, completed=count - len(loading), note=note, refresh=True)
+        elif time.monotonic() - self._last_line > PLAIN_INTERVAL:
+            self._last_line = time.monotonic()
+            say(f'starting: {count - len(loading)} of {count} nodes are active; loading: {note}')
 
 
 def _bar() -> Any:

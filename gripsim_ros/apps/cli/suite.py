@@ -10,6 +10,7 @@ import typer
 
 from .inputs import InputError, existing_file
 from .output import say
+from .progress import StartProgress
 
 app = typer.Typer(help='Run the nodes as processes.', no_args_is_help=False)
 
@@ -42,10 +43,13 @@ def up(
         existing_file(arm, 'arm')
     enter_isolation('suite')
     import os
-    suite = Suite(os.environ, params_file=params, hardware=hardware, arm=arm)
+    progress = StartProgress()
+    suite = Suite(os.environ, params_file=params, hardware=hardware, arm=arm,
+                  on_progress=progress)
     say(f'starting {", ".join(suite.names)} in ROS domain {os.environ["ROS_DOMAIN_ID"]} '
         '(the first start compiles the numerical kernels)')
     with suite:
+        progress.close()
         say('the suite is up; ask it with `gripsim plan --nodes`, end it with Ctrl-C')
         try:
             while True:

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ..programs import PROGRAMS
@@ -64,13 +64,18 @@ class Suite:
         Which hand moves: a key of ``HAND_NODES``.
     arm : Path, optional
         File of the arm that carries the hand; grasps are then ordered by its way.
+    on_progress : callable, optional
+        ``on_progress(loading, count)`` is told while nodes start, several times a second: how
+        many kernels each node has loaded that is not active yet, and of how many nodes.
     """
 
     def __init__(self, environment: Mapping[str, str], namespace: str = '',
                  params_file: Path | None = None,
                  parameters: Mapping[str, Mapping[str, object]] | None = None,
-                 hardware: str = 'none', arm: Path | None = None) -> None:
+                 hardware: str = 'none', arm: Path | None = None,
+                 on_progress: Callable[[Mapping[str, int], int], None] | None = None) -> None:
         """Remember how to start; ``start`` does it."""
+        self._on_progress = on_progress
         self.names = (*NODES, *HAND_NODES[hardware], *((ARM_NODE,) if arm else ()))
         self._environment = dict(environment)
         self._namespace = namespace
@@ -132,6 +137,8 @@ class Suite:
             end = time.monotonic() + timeout
             while not watch.all_active():
                 self.check(names)
+                if self._on_progress is not None:
+                    self._on_progress(watch.loading, len(names))
                 if time.monotonic() > end:
                     raise SuiteError(f'{", ".join(watch.waiting)} did not become active within '
                                      f'{timeout:g} s')
@@ -236,9 +243,10 @@ def has_nodes(domain: int, timeout: float = DISCOVERY_TIME) -> bool:
 
 
 class _StateWatch:
-    """Asks nodes for their lifecycle state."""
+    """Asks nodes for their lifecycle state, and hears how many kernels they have loaded."""
 
     def __init__(self, namespace: str, names: Sequence[str]) -> None:
+        from diagnostic_msgs.msg import DiagnosticArray
         from lifecycle_msgs.srv import GetState
 
         from .connection import Connection
@@ -248,12 +256,25 @@ class _StateWatch:
                          for name in names}
         self._futures = {}
         self.waiting = list(names)
+        self._kernels: dict[str, int] = {}
+        self._connection.node.create_subscription(
+            DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
 
     def __enter__(self) -> '_StateWatch':
         return self
 
     def __exit__(self, *_) -> None:
         self._connection.close()
+
+    @property
+    def loading(self) -> dict[str, int]:
+        """Return how many kernels each node has loaded that is not active yet."""
+        return {name: self._kernels.get(name, 0) for name in self.waiting}
+
+    def _on_diagnostics(self, msg) -> None:
+        for status in msg.status:
+            self._kernels |= {status.name: int(pair.value) for pair in status.values
+                              if pair.key == 'kernels'}
 
     def all_active(self) -> bool:
         """Ask once more whoever has not said `active` yet; return whether all have."""

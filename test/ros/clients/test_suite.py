@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from suite_cases import wait_for
 
-from gripsim_ros.apps.cli import suite as command
+from gripsim_ros.apps.cli import progress as shown, suite as command
 from gripsim_ros.ros.clients import suite as suite_module
 from gripsim_ros.ros.clients.suite import NODES, Suite, SuiteError
 
@@ -98,3 +98,31 @@ def test_delay_and_exit_code_are_those_of_the_launch_file():
     text = (ROOT / 'launch' / 'gripsim.launch.py').read_text()
     for name in ('RESPAWN_DELAY', 'MISCONFIGURED'):
         assert f'\n{name} = {getattr(suite_module, name)}\n' in text
+
+
+def test_while_nodes_load_it_is_told_which_and_how_many_kernels_they_have(
+        suite, monkeypatch, capsys):
+    states = [{'deformation': 0, 'grasp_planner': 7}, {'grasp_planner': 9}, {}]
+
+    class Watch:
+        loading = states[0]
+
+        def __init__(self, namespace, names):
+            self.left = list(states)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def all_active(self):
+            self.loading = self.left.pop(0)
+            return not self.loading
+    monkeypatch.setattr(suite_module, '_StateWatch', Watch)
+    monkeypatch.setattr(shown, 'PLAIN_INTERVAL', 0.0)
+    suite._on_progress = shown.StartProgress()
+    suite.wait_until_ready()
+    assert capsys.readouterr().err.splitlines() == [
+        'starting: 2 of 4 nodes are active; loading: deformation, grasp_planner (7 kernels)',
+        'starting: 3 of 4 nodes are active; loading: grasp_planner (9 kernels)']
