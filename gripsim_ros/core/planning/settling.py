@@ -25,6 +25,7 @@ from .closing.grasp_state import GraspState
 from .options import PlannerOptions
 from .ranked_grasp import RankedGrasp
 from .ranking.assemble import rank_key
+from .ranking.choices import Key, as_choices, told
 from .ranking.pruning import predicted_score_change
 from .ranking.robustness import rotation_about
 from .rejections import LET_GO
@@ -231,21 +232,20 @@ class SettlingRounds(Settlings):
         """Return the best grasps, those wanted or ``count``: once one settles, only settled."""
         grasps = [grasp for number, grasp in self._verdicts.grasps.items()
                   if not self._settlings or number in self._settlings]
-        return sorted(grasps, key=rank_key)[:count or self._wanted]
+        return [told(grasp, like) for grasp, like in as_choices(grasps)[:count or self._wanted]]
 
     def lacks_grasps(self) -> bool:
         """Return True if rounds have ended and fewer than wanted remain."""
         return bool(self._settlings) and self._ended() and self._remaining() < self._wanted
 
-    def next_round(self, key: Callable[[RankedGrasp], tuple[bool, bool, float, int]] = rank_key
-                   ) -> list[int]:
+    def next_round(self, key: Callable[[RankedGrasp], Key] = rank_key) -> list[int]:
         """Return the grasps that settle next, best first; none while a round goes on."""
         if self._remaining() >= self._wanted or not self._ended():
             return []
         fresh = (grasp for number, grasp in self._verdicts.grasps.items()
                  if number not in self._settlings)
-        order = sorted(fresh, key=key)[:self._wanted + SPARE_GRASPS]
-        return [grasp.hypothesis for grasp in order]
+        order = as_choices(fresh, key)[:self._wanted + SPARE_GRASPS]
+        return [grasp.hypothesis for grasp, _ in order]
 
     def unfinished(self) -> list[int]:
         """Return the grasps that have not settled; a new round begins where the last has ended."""
@@ -338,7 +338,7 @@ class Refinement:
     def _done(self, number: int) -> bool:
         return self._verdicts.closings[number].done
 
-    def _predicted_key(self, grasp: RankedGrasp) -> tuple[bool, bool, float, int]:
+    def _predicted_key(self, grasp: RankedGrasp) -> Key:
         """Return the key of ranking with the predicted score after refinement."""
         closing, held = self._verdicts.closed(grasp.hypothesis)
         if closing.done:

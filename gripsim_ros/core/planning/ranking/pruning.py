@@ -16,6 +16,7 @@ from ..closing.grasp_state import GraspState
 from ..closing.limits import NO_THRESHOLD, ScoreThreshold
 from ..options import PlannerOptions
 from ..ranked_grasp import RankedGrasp
+from .choices import as_choices
 from .score import SUM_WEIGHT, ScoreReference, score_terms, unbalance_and_spread
 
 
@@ -31,7 +32,8 @@ class Pruner:
 
     Hypotheses begin in waves. The threshold of a wave is the last rank wanted so far, of the
     waves up to the last but one, which are all over when it begins. So thresholds depend on
-    no order of answers. Where grasps let go as the object settles and fewer than wanted
+    no order of answers. Grasps that are much like better ones do not count: any other outranks
+    them. Where grasps let go as the object settles and fewer than wanted
     remain, the deferred closings go on without threshold.
 
     Parameters
@@ -49,7 +51,8 @@ class Pruner:
         self._wanted = wanted
         self._waves: dict[int, int] = {}
         self._open: set[int] = set()
-        self._ranks: list[tuple[int, bool, float]] = []
+        self._found: list[tuple[int, RankedGrasp]] = []
+        self._thresholds: dict[int, ScoreThreshold] = {}
         self._deferred: dict[int, Closing] = {}
         self._closed = False
 
@@ -81,13 +84,15 @@ class Pruner:
             wave = len(self._waves) // self._options.heat_size
             self._waves[closing.hypothesis.number] = wave
             self._open.add(closing.hypothesis.number)
-            closing.threshold = self._threshold(wave)
+            if wave not in self._thresholds:
+                self._thresholds[wave] = self._threshold(wave)
+            closing.threshold = self._thresholds[wave]
 
     def conclude(self, number: int, grasp: RankedGrasp | None) -> None:
         """Take note of a verdict."""
         self._open.discard(number)
         if grasp is not None:
-            self._ranks.append((self._waves.get(number, 0), grasp.quantitative, grasp.score))
+            self._found.append((self._waves.get(number, 0), grasp))
 
     def defer(self, closing: Closing) -> None:
         """Defer a closing whose bound is below its threshold."""
@@ -113,15 +118,23 @@ class Pruner:
                         else closing.threshold.other)
 
     def _threshold(self, wave: int) -> ScoreThreshold:
-        ranks = sorted(((quantitative, score) for of, quantitative, score in self._ranks
-                        if of <= wave - 2), reverse=True)
-        if len(ranks) < self._wanted:
-            return NO_THRESHOLD
-        quantitative, score = ranks[self._wanted - 1]
-        threshold = score - self._options.set_aside_slack
-        if quantitative:
-            return ScoreThreshold(threshold, np.inf)
-        return ScoreThreshold(other=threshold)
+        found = as_choices(grasp for of, grasp in self._found if of <= wave - 2)
+        sound = sum(grasp.quantitative for grasp, _ in found)
+        choices: dict[bool, list[float]] = {True: [], False: []}
+        for grasp, like in found:
+            if like is None:
+                choices[grasp.quantitative].append(grasp.score)
+        quantitative, other = (_last(choices[kind], wanted) for kind, wanted in (
+            (True, self._wanted), (False, self._wanted - sound)))
+        slack = self._options.set_aside_slack
+        return ScoreThreshold(quantitative - slack, other - slack)
+
+
+def _last(scores: list[float], wanted: int) -> float:
+    """Return the score of the last wanted; infinite where none is, or where some are missing."""
+    if wanted <= 0:
+        return np.inf
+    return sorted(scores, reverse=True)[wanted - 1] if len(scores) >= wanted else -np.inf
 
 
 def score_upper_bound(state: GraspState, hand: HandModel, reference: ScoreReference,

@@ -92,32 +92,46 @@ def last_of_three_waves(known):
     for wave in range(2):
         closings = [pressing(wave * len(known) + i) for i in range(len(known))]
         pruner.begin(closings)
-        for closing, (quantitative, score) in zip(closings, known):
-            pruner.conclude(closing.hypothesis.number, SimpleNamespace(
-                quantitative=quantitative, score=score) if wave == 0 else None)
+        for closing, (quantitative, score, place) in zip(closings, known):
+            number = closing.hypothesis.number
+            pruner.conclude(number, SimpleNamespace(
+                quantitative=quantitative, score=score, balanced=True, hypothesis=number,
+                preshape='', T_object_palm=np.eye(4),
+                contacts=[SimpleNamespace(point=np.full(3, float(place)))])
+                if wave == 0 else None)
     closing = pressing(2 * len(known))
     pruner.begin([closing])
     return pruner, closing, score_upper_bound(state, hand, reference, options)
 
 
-@given(known=st.lists(st.tuples(st.booleans(), st.floats(-0.3, 0.3)), min_size=1, max_size=8),
+def ranking_before(known, kind, best):
+    """Return how many of known grasps rank before another choice of a kind and score."""
+    of_kind = {}
+    for quantitative, score, place in sorted(known, reverse=True):
+        if quantitative == kind:
+            of_kind.setdefault(place, score)
+    better = {place for quantitative, _, place in known if quantitative and not kind}
+    return (sum(score - SLACK > best for place, score in of_kind.items() if place not in better)
+            + sum(quantitative and not kind for quantitative, _, _ in known))
+
+
+@given(known=st.lists(st.tuples(st.booleans(), st.floats(-0.3, 0.3), st.integers(0, 5)),
+                      min_size=1, max_size=8),
        flag=st.sampled_from((0, PATCH_THIN, PATCH_REACHES_LINK_EDGE)))
 def test_closings_are_beaten_by_as_many_as_wanted_that_rank_before_them(known, flag):
     state = held()[0]
-    best = last_of_three_waves([(True, 0.0)])[2]
-    known = [(quantitative, best + over) for quantitative, over in known]
+    best = last_of_three_waves([(True, 0.0, 0)])[2]
+    known = [(quantitative, best + over, place) for quantitative, over, place in known]
     pruner, closing, _ = last_of_three_waves(known)
     may_be_quantitative = flag != PATCH_THIN
-    before = sum((quantitative, score - SLACK) > (may_be_quantitative, best)
-                 if quantitative == may_be_quantitative else quantitative
-                 for quantitative, score in known)
+    before = ranking_before(known, may_be_quantitative, best)
     flagged = replace(state, flags=np.full_like(state.flags, flag))
     assert pruner.should_defer(closing, flagged) == (before >= WANTED)
 
 
 def test_a_flagged_patch_that_is_pressed_less_may_beat_all_bars():
     state = held()[0]
-    pruner, closing, _ = last_of_three_waves([(True, -1.0)] * WANTED)
+    pruner, closing, _ = last_of_three_waves([(True, -1.0, place) for place in range(WANTED)])
     flagged = replace(state, flags=np.full_like(state.flags, PATCH_THIN))
     assert pruner.should_defer(closing, flagged)
     closing.ratio = 0.9 * RELIEF_RATIO
