@@ -45,7 +45,6 @@ CALLED_FROM_OUTSIDE = {
     'core.mechanics.contact.half_space.half_space_compliance': 'the benchmark of mechanics',
     'core.mechanics.stability.grasp_forces.solve_minimal_forces': 'users with one grasp',
     'core.mechanics.stability.stability.find_equilibrium': 'users with one grasp',
-    'core.planning.planar_closing.contour.Contour.with_points': 'the published contour',
     'hardware.driver.link.joint_controller.SdhHand.powers': 'users of the link',
     'hardware.sim.hand_model.hand_spec': 'the benchmark of holding',
     'hardware.sim.options.default_options': 'benchmarks with a simulated hand',

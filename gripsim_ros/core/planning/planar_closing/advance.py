@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from ...arrays import Array, IntArray
+from .contour import segment_middles
 from .first_touch import chain_points, nearest_points, place_bars
 
 
@@ -60,7 +61,7 @@ def close_chain(base: Array, direction: float, lengths: Array, start: Array, clo
     touching, touched = np.empty((joints, 2), np.int64), np.empty((joints, 2))
     angles_then, angles, rates = np.empty((joints, joints)), start.copy(), closed - start
     placed = place_bars(chain_points(base, direction, lengths, start), bars, owners)
-    middles = _middles(segments)
+    middles = segment_middles(segments)
     bounds, floors = _bound_gaps(placed, owners, middles, radii)
     first_gap, count, first, travel, fraction = np.inf, 0, 0, 0.0, 0.0
     while first < joints:
@@ -93,16 +94,6 @@ def close_chain(base: Array, direction: float, lengths: Array, start: Array, clo
         count, first = count + 1, owners[bar] + 1
         rates[:first] = 0.0
     return angles, count, touching, touched, angles_then, first_gap
-
-
-@njit(cache=True)
-def chain_gap(placed: Array, owners: IntArray, segments: Array, radii: Array) -> float:
-    """Return the smallest gap of bars (K, 2, 2) in the plane; arrays as of ``close_chain``."""
-    middles = _middles(segments)
-    bounds, floors = _bound_gaps(placed, owners, middles, radii)
-    gap, _, _, _, _ = smallest_gap(
-        placed, owners, 0, segments, middles, radii, bounds, floors, 0.0)
-    return gap
 
 
 @njit(cache=True)
@@ -186,28 +177,21 @@ def _square_distances(lines: Array, begin: int, end: int, x: float, y: float,
                       apart: Array) -> None:
     """Fill the squared distances (K,) of bars ``begin`` to ``end`` from a point."""
     for k in range(begin, end):
-        px, py = x - lines[0, k], y - lines[1, k]
-        u = min(1.0, max(0.0, (px * lines[2, k] + py * lines[3, k]) * lines[4, k]))
-        px, py = px - u * lines[2, k], py - u * lines[3, k]
-        apart[k] = px * px + py * py
+        apart[k] = _square_distance(lines, k, x, y)
+
+
+@njit(cache=True, forceinline=True)
+def _square_distance(lines: Array, k: int, x: float, y: float) -> float:
+    px, py = x - lines[0, k], y - lines[1, k]
+    u = min(1.0, max(0.0, (px * lines[2, k] + py * lines[3, k]) * lines[4, k]))
+    px, py = px - u * lines[2, k], py - u * lines[3, k]
+    return px * px + py * py
 
 
 @njit(cache=True)
 def _bars_of(owners: IntArray, link: int) -> tuple[int, int]:
     """Return the range of a phalanx's bars."""
     return int(np.searchsorted(owners, link)), int(np.searchsorted(owners, link, side='right'))
-
-
-@njit(cache=True)
-def _middles(segments: Array) -> Array:
-    """Return middles and half lengths (n, 3) of segments."""
-    middles = np.empty((len(segments), 3))
-    for i in range(len(segments)):
-        cx, cy, dx, dy = (segments[i, 0, 0], segments[i, 0, 1], segments[i, 1, 0],
-                          segments[i, 1, 1])
-        middles[i, 0], middles[i, 1] = 0.5 * (cx + dx), 0.5 * (cy + dy)
-        middles[i, 2] = 0.5 * np.sqrt((dx - cx) ** 2 + (dy - cy) ** 2)
-    return middles
 
 
 @njit(cache=True)
@@ -220,30 +204,19 @@ def _bound_gaps(placed: Array, owners: IntArray, middles: Array, radii: Array
     """
     bounds = np.empty((len(radii), len(middles)))
     floors = np.full((len(radii), (len(middles) + BLOCK - 1) // BLOCK), np.inf)
-    lines, apart = _lines(placed), np.empty(len(placed))
+    lines = _lines(placed)
     for link in range(len(radii)):
         begin, end = _bars_of(owners, link)
         if begin == end:
             bounds[link] = np.inf
             continue
-        longest = begin
-        for k in range(begin, end):
-            if lines[4, k] < lines[4, longest]:
-                longest = k
-        size = 0.0
-        for k in range(begin, end):
-            for side in range(2):
-                _square_distances(lines, longest, longest + 1, placed[k, side, 0],
-                                  placed[k, side, 1], apart)
-                size = max(size, apart[longest])
+        longest, size = begin + np.argmin(lines[4, begin:end]), 0.0
+        for x, y in placed[begin:end].reshape(-1, 2):
+            size = max(size, _square_distance(lines, longest, x, y))
         size = np.sqrt(size) + radii[link]
-        x, y, dx, dy, inverse = lines[:, longest]
         for i in range(len(middles)):
-            px, py = middles[i, 0] - x, middles[i, 1] - y
-            u = min(1.0, max(0.0, (px * dx + py * dy) * inverse))
-            px, py = px - u * dx, py - u * dy
-            bounds[link, i] = np.sqrt(px * px + py * py) - size - middles[i, 2]
-        for i in range(len(middles)):
+            apart = np.sqrt(_square_distance(lines, longest, middles[i, 0], middles[i, 1]))
+            bounds[link, i] = apart - size - middles[i, 2]
             floors[link, i // BLOCK] = min(floors[link, i // BLOCK], bounds[link, i])
     return bounds, floors
 

@@ -55,10 +55,6 @@ class Contour:
         """Return its length [m]."""
         return float(np.linalg.norm(np.diff(self.segments, axis=1), axis=2).sum())
 
-    def with_points(self, points: Array) -> 'Contour':
-        """Return the contour through other points."""
-        return Contour(points, self.closed, self.origin, self.axes)
-
     def to_source(self, points: Array) -> Array:
         """Return points ``(..., 2)`` of the plane as ``(..., 3)`` of the source [m]."""
         return self.origin + points @ self.axes
@@ -97,8 +93,11 @@ def cut_faces(vertices: Array, faces: IntArray, origins: Array, e1: Array, e2: A
             if crossed[row] >> plane & 1:
                 cut[kept], of[kept] = rows[row], plane
                 _cut_face(vertices, faces, rows[row], height, origin, e1, e2, pieces, kept)
-                kept += _is_near(pieces, kept, max_distance)
-    return pieces[:kept], cut[:kept].copy(), of[:kept].copy()
+                kept += 1
+    middles = segment_middles(pieces[:kept])
+    away = np.sqrt(middles[:, 0] ** 2 + middles[:, 1] ** 2) - middles[:, 2]
+    near = np.flatnonzero(away <= max_distance)
+    return pieces[near], cut[near], of[near]
 
 
 @njit(cache=True)
@@ -122,11 +121,14 @@ def _cut_face(vertices: Array, faces: IntArray, f: int, heights: Array, origin: 
 
 
 @njit(cache=True)
-def _is_near(pieces: Array, row: int, max_distance: float) -> bool:
-    """Return True if a piece may come nearer to the origin than ``max_distance``."""
-    ax, ay, bx, by = pieces[row, 0, 0], pieces[row, 0, 1], pieces[row, 1, 0], pieces[row, 1, 1]
-    x, y, dx, dy = 0.5 * (ax + bx), 0.5 * (ay + by), bx - ax, by - ay
-    return bool(np.sqrt(x * x + y * y) - 0.5 * np.sqrt(dx * dx + dy * dy) <= max_distance)
+def segment_middles(segments: Array) -> Array:
+    """Return middles and half lengths (n, 3) of segments (n, 2, 2)."""
+    middles = np.empty((len(segments), 3))
+    for i in range(len(segments)):
+        ax, ay, bx, by = segments[i, 0, 0], segments[i, 0, 1], segments[i, 1, 0], segments[i, 1, 1]
+        middles[i, 0], middles[i, 1] = 0.5 * (ax + bx), 0.5 * (ay + by)
+        middles[i, 2] = 0.5 * np.sqrt((bx - ax) ** 2 + (by - ay) ** 2)
+    return middles
 
 
 @njit(cache=True)
@@ -139,19 +141,11 @@ def pieces_near(pieces: Array, planes: Array, chosen: int, point: Array, distanc
     ``point (2,)``, in order, and then that piece itself (once more). ``planes (k,)`` tells
     pieces (k, 2, 2) of different planes apart.
     """
-    near, count = np.empty(len(pieces) + 1, np.int64), 0
-    for i in range(len(pieces)):
-        x = (pieces[i, 0, 0] + pieces[i, 1, 0]) / 2.0 - point[0]
-        y = (pieces[i, 0, 1] + pieces[i, 1, 1]) / 2.0 - point[1]
-        near[count] = i
-        count += planes[i] == planes[chosen] and np.sqrt(x * x + y * y) <= distance
-    near[count] = chosen
-    lengths = np.empty(count + 1)
-    for m in range(count + 1):
-        x = pieces[near[m], 1, 0] - pieces[near[m], 0, 0]
-        y = pieces[near[m], 1, 1] - pieces[near[m], 0, 1]
-        lengths[m] = np.sqrt(x * x + y * y)
-    return near[:count + 1].copy(), lengths
+    middles = segment_middles(pieces)
+    near = [i for i in range(len(pieces)) if planes[i] == planes[chosen] and np.sqrt(
+        (middles[i, 0] - point[0]) ** 2 + (middles[i, 1] - point[1]) ** 2) <= distance]
+    rows = np.array(near + [chosen])
+    return rows, 2.0 * middles[rows, 2]
 
 
 def cut_contours(mesh: TriangleMesh, origin: ArrayLike, axes: ArrayLike) -> list[Contour]:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ...arrays import Array, IntArray
 from ...errors import HandError, ShapeError
-from .advance import chain_gap, close_chain
+from .advance import close_chain
 from .first_touch import chain_points, first_turn, place_bars
 
 
@@ -207,7 +207,8 @@ def close_sequentially(chain: PlanarChain, segments: ArrayLike,
         angles[joint] += turn
         contacts.append(_contact(chain, angles, pieces, bar, row, np.array([x, y])))
         joint = int(owners[bar]) + 1
-    gap = chain_gap(place_bars(chain.points(chain.start), bars, owners), owners, pieces, radii)
+    *_, gap = close_chain(chain.base, chain.direction, chain.lengths, chain.start, chain.start,
+                          bars, owners, pieces, radii)
     return ClosedFinger(angles, tuple(contacts), chain.points(angles), _overlap(gap))
 
 

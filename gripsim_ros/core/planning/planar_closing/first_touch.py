@@ -93,20 +93,17 @@ def _forward_turn(angle: float) -> float:
 
 
 @njit(cache=True)
-def _vertex_turn(ax: float, ay: float, bx: float, by: float, radius: float, px: float,
-                 py: float) -> float:
+def _side_turn(px: float, py: float, ax: float, ay: float, bx: float, by: float, radius: float,
+               sense: float) -> tuple[float, float, float]:
     """
-    Return the least turn about the origin after which the rounded bar ab meets p.
+    Return the least turn about the origin after which p is ``radius`` beside ab, and where on it.
 
-    Turning p backwards instead, its circle is cut with the bar's two straight sides and two
-    round ends.
+    ``sense`` 1: ab turns, which is as if p turned backwards; -1: p turns. The circle of p is cut
+    with the two lines beside ab.
     """
-    d = np.hypot(px, py)
-    best = np.inf
-    if d < 1e-15:
-        return best
-    polar = np.arctan2(py, px)
-    length = np.hypot(bx - ax, by - ay)
+    best, place, d, length = np.inf, 0.0, np.hypot(px, py), np.hypot(bx - ax, by - ay)
+    if d < 1e-12 or length == 0.0:      # the pivot does not move
+        return best, ax, ay
     ux, uy = (bx - ax) / length, (by - ay) / length
     along, across, heading = ux * ax + uy * ay, ux * ay - uy * ax, np.arctan2(uy, ux)
     for side in range(1 if radius == 0.0 else 2):
@@ -114,55 +111,25 @@ def _vertex_turn(ax: float, ay: float, bx: float, by: float, radius: float, px: 
         if abs(h) > d * (1.0 + 1e-12) + TOUCH_DISTANCE:
             continue
         root = np.sqrt(max(0.0, d * d - h * h))
-        for sign in range(2):
-            s = root if sign == 0 else -root
-            if along - TOUCH_DISTANCE <= s <= along + length + TOUCH_DISTANCE:
-                best = min(best, _forward_turn(polar - np.arctan2(h, s) - heading))
-    if radius > 0.0:
-        best = min(best, _circle_turn(ax, ay, radius, d, polar),
-                   _circle_turn(bx, by, radius, d, polar))
-    return best
+        for s in (root, -root):
+            turn = _forward_turn(sense * (np.arctan2(py, px) - np.arctan2(h, s) - heading))
+            if along - TOUCH_DISTANCE <= s <= along + length + TOUCH_DISTANCE and turn < best:
+                best, place = turn, s
+    return best, place * ux - across * uy, place * uy + across * ux
 
 
 @njit(cache=True)
-def _circle_turn(ex: float, ey: float, radius: float, d: float, polar: float) -> float:
-    """Return the least turn after which a point at distance d meets the circle about e."""
-    e = np.hypot(ex, ey)
-    if e < 1e-12:       # the round end about the pivot does not move
+def _circle_turn(ex: float, ey: float, radius: float, px: float, py: float) -> float:
+    """Return the least turn of e about the origin after which the circle about it meets p."""
+    e, d = np.hypot(ex, ey), np.hypot(px, py)
+    if radius == 0.0 or e < 1e-12 or d < 1e-12:     # the round end about the pivot stays
         return np.inf
     cosine = (e * e + d * d - radius * radius) / (2.0 * e * d)
     if abs(cosine) > 1.0 + 1e-12:
         return np.inf
     spread = np.arccos(min(1.0, max(-1.0, cosine)))
-    centre = np.arctan2(ey, ex)
-    return min(_forward_turn(polar - spread - centre), _forward_turn(polar + spread - centre))
-
-
-@njit(cache=True)
-def _edge_turn(ex: float, ey: float, radius: float, cx: float, cy: float, dx: float,
-               dy: float) -> tuple[float, float, float]:
-    """Return the least turn after which the circle about e meets the inside of edge cd."""
-    e = np.hypot(ex, ey)
-    length = np.hypot(dx - cx, dy - cy)
-    best, x, y = np.inf, 0.0, 0.0
-    if e < 1e-12 or length == 0.0:
-        return best, x, y
-    ux, uy = (dx - cx) / length, (dy - cy) / length
-    along, across = ux * cx + uy * cy, ux * cy - uy * cx
-    sides = 1 if radius == 0.0 else 2
-    for side in range(sides):
-        h = across + (radius if side == 0 else -radius)
-        if abs(h) > e:
-            continue
-        root = np.sqrt(e * e - h * h)
-        for sign in range(2):
-            s = root if sign == 0 else -root
-            if s < along or s > along + length:
-                continue
-            turn = _forward_turn(np.arctan2(h, s) + np.arctan2(uy, ux) - np.arctan2(ey, ex))
-            if turn < best:
-                best, x, y = turn, s * ux - across * uy, s * uy + across * ux
-    return best, x, y
+    way = np.arctan2(py, px) - np.arctan2(ey, ex)
+    return min(_forward_turn(way - spread), _forward_turn(way + spread))
 
 
 @njit(cache=True)
@@ -218,10 +185,12 @@ def first_turn(origin: Array, bars: Array, owners: IntArray, first: int, segment
             for feature in range(4):
                 if feature < 2:
                     x, y = (cx, cy) if feature == 0 else (dx, dy)
-                    turn = _vertex_turn(ax, ay, bx, by, radius, x, y)
+                    turn = min(_side_turn(x, y, ax, ay, bx, by, radius, 1.0)[0],
+                               _circle_turn(ax, ay, radius, x, y),
+                               _circle_turn(bx, by, radius, x, y))
                 else:
                     ex, ey = (ax, ay) if feature == 2 else (bx, by)
-                    turn, x, y = _edge_turn(ex, ey, radius, cx, cy, dx, dy)
+                    turn, x, y = _side_turn(ex, ey, cx, cy, dx, dy, radius, -1.0)
                 if touching and turn < LEFT_ANGLE:
                     continue
                 radial = np.hypot(x, y)

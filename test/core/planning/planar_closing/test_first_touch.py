@@ -7,8 +7,9 @@ import pytest
 
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.planning.planar_closing.advance import (
-    BLOCK, CONTACT_TOLERANCE, _bound_gaps, _middles, _top_speed, chain_gap, close_chain)
-from gripsim_ros.core.planning.planar_closing.contour import cut_faces, pieces_near
+    BLOCK, CONTACT_TOLERANCE, _bound_gaps, _top_speed, close_chain)
+from gripsim_ros.core.planning.planar_closing.contour import (
+    cut_faces, pieces_near, segment_middles)
 from gripsim_ros.core.planning.planar_closing.first_touch import (
     chain_points, nearest_points, place_bars)
 
@@ -102,8 +103,10 @@ def test_no_points_of_two_segments_are_nearer_than_the_nearest(seed, apart):
 def test_the_smallest_gap_is_that_of_all_pairs(seed):
     (bars, owners), segments = finger(seed), contour(seed)
     placed = place_bars(chain_points(BASE, 0.2, LENGTHS, START), bars, owners)
-    assert chain_gap(placed, owners, segments, RADII) == plain_gap(placed, owners, 0, segments)[0]
-    assert chain_gap(placed, owners, segments[:0], RADII) == np.inf
+    found, without = (close_chain(BASE, 0.2, LENGTHS, START, START, bars, owners, some, RADII)[-1]
+                      for some in (segments, segments[:0]))
+    assert found == plain_gap(placed, owners, 0, segments)[0]
+    assert without == np.inf
 
 
 @pytest.mark.parametrize('seed', range(6))
@@ -128,7 +131,7 @@ def test_bounds_of_gaps_lie_below_them_by_no_more_than_what_they_leave_out(seed)
     rng = np.random.default_rng(seed)
     placed, owners = rng.normal(size=(4, 2, 2)), np.array([0, 0, 2, 2])
     segments, radii = rng.normal(size=(BLOCK + 3, 2, 2)), rng.uniform(0.0, 0.2, 3)
-    bounds, floors = _bound_gaps(placed, owners, _middles(segments), radii)
+    bounds, floors = _bound_gaps(placed, owners, segment_middles(segments), radii)
     assert_array_equal(bounds[1], np.inf)
     for link, own in ((0, placed[:2]), (2, placed[2:])):
         lines = own[np.linalg.norm(own[:, 1] - own[:, 0], axis=1).argmax()].ravel()
