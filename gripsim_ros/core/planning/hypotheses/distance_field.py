@@ -1,13 +1,12 @@
 """A coarse signed distance field, in which hypotheses are prescreened."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from ...arrays import Array
 from ...bodies import TriangleMesh
-from .prescreen import distances_at
 
 
 #: Number of samples in a leaf of the search tree; far from the surface larger leaves are faster.
@@ -17,8 +16,7 @@ LEAF_SIZE = 40
 MOST_SAMPLES, THIN_SHARE = 100_000, 0.25
 
 
-@dataclass(frozen=True, eq=False)
-class DistanceField:
+class DistanceField(NamedTuple):
     """
     Signed distance to a closed surface on a regular grid, negative inside.
 
@@ -35,17 +33,6 @@ class DistanceField:
     lower: Array
     spacing: float
     values: Array
-
-    def __call__(self, points: Array) -> Array:
-        """Return distances at points ``(..., 3)``; beyond the grid they grow from its border's."""
-        rows = np.ascontiguousarray(points, dtype=float).reshape(-1, 3)
-        return distances_at(self.lower, self.spacing, self.values, rows).reshape(points.shape[:-1])
-
-    def gradient(self, points: Array) -> Array:
-        """Return unit outward directions ``(..., 3)`` by central differences."""
-        steps = np.eye(3) * self.spacing
-        slope = np.stack([self(points + s) - self(points - s) for s in steps], axis=-1)
-        return slope / np.maximum(np.linalg.norm(slope, axis=-1, keepdims=True), 1e-12)
 
 
 def sample_surface(mesh: TriangleMesh, spacing: float) -> tuple[Array, Array]:

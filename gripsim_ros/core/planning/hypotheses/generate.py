@@ -19,10 +19,10 @@ from ..options import PlannerOptions
 from ..task import Task
 from .distance_field import DistanceField, build_distance_field
 from .diversity import diverse_order, without_duplicates
-from .hand_geometry import free_closing_share, moving_fingers, pad_paths, tip_paths
+from .hand_geometry import free_closing_share, pad_paths, tip_paths
 from .prescreen import NO_TOUCH, hand_is_free, place_palms, score_closings
 from .regions import moved_region, within_region
-from .surroundings import HandSweep, hand_sweep, link_points, point_balls, ways_out
+from .surroundings import hand_sweep, link_points, point_balls, ways_out
 
 Part = TypeVar('Part')
 Result = TypeVar('Result')
@@ -179,17 +179,12 @@ def _prescreen_object(grasp_object: GraspObject, sample_faces: int, face_count: 
     """Return an object prepared for the prescreen; kept as long as the object exists."""
     known, key = PRESCREEN_OBJECTS.setdefault(grasp_object, {}), (sample_faces, face_count)
     if key not in known:
-        known[key] = _prepare_object(grasp_object, sample_faces, face_count)
+        vertices = apply(inverse(grasp_object.canonical_frame), grasp_object.mesh.vertices)
+        mesh = TriangleMesh(vertices, grasp_object.mesh.faces)
+        coarse = _coarse(mesh, sample_faces)
+        points = np.concatenate([coarse.vertices, coarse.vertices[coarse.faces].mean(axis=1)])
+        known[key] = points, build_distance_field(mesh), _coarse(mesh, face_count)
     return known[key]
-
-
-def _prepare_object(grasp_object: GraspObject, sample_faces: int, face_count: int
-                    ) -> PrescreenObject:
-    vertices = apply(inverse(grasp_object.canonical_frame), grasp_object.mesh.vertices)
-    mesh = TriangleMesh(vertices, grasp_object.mesh.faces)
-    coarse = _coarse(mesh, sample_faces)
-    points = np.concatenate([coarse.vertices, coarse.vertices[coarse.faces].mean(axis=1)])
-    return points, build_distance_field(mesh), _coarse(mesh, face_count)
 
 
 def _coarse(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
@@ -250,8 +245,7 @@ def _palm_axes(normals: Array, rolls: Array) -> Array:
 
 def _closing_centre(hand: HandModel, number: int) -> Array:
     """Return the lateral middle in which a preshape's pads meet and their highest z (3,), palm."""
-    preshape = hand.preshapes[number]
-    points, _ = pad_paths(hand, moving_fingers(hand, preshape), preshape)
+    points, _ = pad_paths(hand, hand.preshapes[number])
     late = points[:, points.shape[1] // 2:]
     lateral = 0.5 * (late[..., :2].min(axis=0) + late[..., :2].max(axis=0)).mean(axis=0)
     return np.array([*lateral, points[..., 2].max()])
@@ -298,16 +292,10 @@ def _moved_clear(scene: _Scene, number: int, poses: Array) -> Array:
 
 
 def _ways_out(scene: _Scene, number: int, poses: Array, steps: IntArray) -> Array:
-    return ways_out(np.ascontiguousarray(poses[:, :3, :3]), np.ascontiguousarray(poses[:, :3, 3]),
-                    steps, _hand_sweep(scene.hand, number, scene.options.approach_distance),
-                    scene.obstacles, scene.options.min_clearance + OBSTACLE_SLACK)
-
-
-@lru_cache(maxsize=64)
-def _hand_sweep(hand: HandModel, number: int, approach_distance: float) -> HandSweep:
-    preshape = hand.preshapes[number]
-    return hand_sweep(hand, moving_fingers(hand, preshape), preshape, PATH_STEPS,
-                      approach_distance)
+    sweep = hand_sweep(scene.hand, scene.hand.preshapes[number], PATH_STEPS,
+                       scene.options.approach_distance)
+    return ways_out(poses, steps, sweep, scene.obstacles,
+                    scene.options.min_clearance + OBSTACLE_SLACK)
 
 
 def _closings(scene: _Scene, number: int, poses: Array) -> tuple[Array, IntArray, Array, Array]:
@@ -317,16 +305,11 @@ def _closings(scene: _Scene, number: int, poses: Array) -> tuple[Array, IntArray
     Among obstacles a finger may also touch with the end of its pad, as of a hand that is held
     back by a table.
     """
-    hand, field = scene.hand, scene.field
-    pads, tips, free_steps, shares, _ = _prescreen_hand(hand, number)
-    rotations = np.ascontiguousarray(poses[:, :3, :3])
-    origins = np.ascontiguousarray(poses[:, :3, 3])
+    pads, tips, free_steps, shares, _ = _prescreen_hand(scene.hand, number)
     lengths = np.array([UNBALANCE_LIMIT, OFFSET_LENGTH, THIRD_FINGER_GAIN, free_steps, LATE_LOSS])
-    best = score_closings(field.lower, field.spacing, field.values, rotations, origins, pads,
-                          shares, lengths)
+    best = score_closings(*scene.field, poses, pads, shares, lengths)
     if len(scene.obstacles):
-        by_tips = score_closings(field.lower, field.spacing, field.values, rotations, origins,
-                                 tips, shares, lengths)
+        by_tips = score_closings(*scene.field, poses, tips, shares, lengths)
         better = by_tips[2] > best[2]
         for mine, other in zip(best, by_tips):
             mine[better] = other[better]
@@ -342,17 +325,12 @@ def _score(scene: _Scene, number: int, poses: Array, known: Array) -> tuple[Arra
     lies between two samples of its path. The clearance of the open hand, and of the closing one
     to obstacles, is only tested where the score is better than the known one.
     """
-    hand, field = scene.hand, scene.field
     contacts, steps, scores, offsets = _closings(scene, number, poses)
     if len(scene.contact_region):
         scores = scores + _region_score(scene.contact_region, contacts, steps > NO_TOUCH)
     rows = np.flatnonzero((scores > 0.0) & (scores > known))
-    points, starts, balls = _prescreen_hand(hand, number)[-1]
-    free = hand_is_free(field.lower, field.spacing, field.values,
-                        np.ascontiguousarray(poses[rows, :3, :3]),
-                        np.ascontiguousarray(poses[rows, :3, 3]), points, starts, balls,
-                        FIELD_CLEARANCE)
-    rows = rows[free]
+    points = _prescreen_hand(scene.hand, number)[-1]
+    rows = rows[hand_is_free(*scene.field, poses[rows], *points, FIELD_CLEARANCE)]
     if len(scene.obstacles):
         rows = rows[~_ways_out(scene, number, poses[rows], steps[rows]).any(axis=1)]
     result = np.full(len(poses), -np.inf)
@@ -369,13 +347,12 @@ def _prescreen_hand(hand: HandModel, number: int
     The points are those of the open hand, with bounding balls.
     """
     preshape = hand.preshapes[number]
-    fingers = moving_fingers(hand, preshape)
-    pads, _ = pad_paths(hand, fingers, preshape, PATH_STEPS)
-    share = free_closing_share(hand, fingers, preshape)
+    pads, _ = pad_paths(hand, preshape, PATH_STEPS)
+    share = free_closing_share(hand, preshape)
     free = (PATH_STEPS - 1) * share if share < 1.0 else np.inf
     shares = FORCE_SHARES.get(len(pads), np.full((1, len(pads)), 1.0 / len(pads)))
     T_palm_link = forward_kinematics(hand, preshape.open[None])[0]
-    return (pads, tip_paths(hand, fingers, preshape, PATH_STEPS), free, shares,
+    return (pads, tip_paths(hand, preshape, PATH_STEPS), free, shares,
             point_balls([apply(T, link_points(link)) for T, link in zip(T_palm_link, hand.links)]))
 
 

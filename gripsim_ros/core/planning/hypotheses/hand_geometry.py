@@ -109,15 +109,19 @@ def moving_fingers(hand: HandModel, preshape: Preshape) -> tuple[Finger, ...]:
                  if any(abs(preshape.closed[j] - preshape.open[j]) > 1e-9 for j in f.joints))
 
 
-def pad_paths(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape,
-              count: int = 9) -> tuple[Array, Array]:
+def closing_poses(hand: HandModel, preshape: Preshape, count: int) -> Array:
+    """Return the links' poses (count, L, 4, 4) while the open hand closes, frame palm."""
+    steps = np.linspace(0.0, 1.0, count)[:, None]
+    return forward_kinematics(hand, preshape.open + steps * (preshape.closed - preshape.open))
+
+
+def pad_paths(hand: HandModel, preshape: Preshape, count: int = 9) -> tuple[Array, Array]:
     """
     Return the paths of the outermost pads while the open hand closes, frame palm.
 
     Parameters
     ----------
     hand : HandModel
-    fingers : tuple of Finger
     preshape : Preshape
     count : int
         Number of steps of the closing, ends included.
@@ -125,13 +129,10 @@ def pad_paths(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape,
     Returns
     -------
     points, normals : (fingers, count, 3) float
-        Middle of each outermost pad [m] and its outward unit normal.
+        Of each finger that closes: middle of the outermost pad [m], its outward unit normal.
     """
-    steps = np.linspace(0.0, 1.0, count)[:, None]
-    joints = preshape.open + steps * (preshape.closed - preshape.open)
-    T_palm_link = forward_kinematics(hand, joints)
-    points, normals = [], []
-    for finger in fingers:
+    T_palm_link, points, normals = closing_poses(hand, preshape, count), [], []
+    for finger in moving_fingers(hand, preshape):
         link = hand.links[finger.links[-1]]
         T_palm_tip = T_palm_link[:, finger.links[-1]]
         points.append(apply(T_palm_tip, link.pad_point[None])[:, 0])
@@ -139,8 +140,7 @@ def pad_paths(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape,
     return np.array(points), np.array(normals)
 
 
-def tip_paths(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape,
-              count: int) -> Array:
+def tip_paths(hand: HandModel, preshape: Preshape, count: int) -> Array:
     """
     Return the paths of the outermost pads' far ends while the open hand closes, frame palm.
 
@@ -152,11 +152,8 @@ def tip_paths(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape,
     (fingers, count, 3) float
         [m]
     """
-    steps = np.linspace(0.0, 1.0, count)[:, None]
-    T_palm_link = forward_kinematics(hand, preshape.open + steps * (preshape.closed
-                                                                    - preshape.open))
-    paths = []
-    for finger in fingers:
+    T_palm_link, paths = closing_poses(hand, preshape, count), []
+    for finger in moving_fingers(hand, preshape):
         mesh, normal = hand.links[finger.links[-1]].mesh, hand.links[finger.links[-1]].pad_normal
         facing = np.flatnonzero(mesh.vertex_normals @ normal >= np.cos(TIP_ANGLE))
         reach = np.linalg.norm(mesh.vertices[facing], axis=1)
@@ -165,14 +162,14 @@ def tip_paths(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape,
     return np.array(paths)
 
 
-def free_closing_share(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape) -> float:
+def free_closing_share(hand: HandModel, preshape: Preshape) -> float:
     """
     Return the fraction of a closing without object after which two fingers meet.
 
     Parameters
     ----------
-    hand, fingers, preshape
-        As for ``pad_paths``.
+    hand : HandModel
+    preshape : Preshape
 
     Returns
     -------
@@ -184,7 +181,7 @@ def free_closing_share(hand: HandModel, fingers: tuple[Finger, ...], preshape: P
     Own choice. Links are convex hulls of ``OUTLINE_VERTICES`` of their vertices, which is a few
     tenths of a millimetre too small for a fingertip.
     """
-    rates = preshape.closed - preshape.open
+    rates, fingers = preshape.closed - preshape.open, moving_fingers(hand, preshape)
     pairs = [(one, other) for i, finger in enumerate(fingers) for another in fingers[:i]
              for one in finger.links for other in another.links]
 
@@ -209,11 +206,14 @@ def free_closing_share(hand: HandModel, fingers: tuple[Finger, ...], preshape: P
 def _outline(hand: HandModel, link: int) -> Array:
     """Return a link's vertices farthest out in directions spread over the sphere."""
     vertices = hand.links[link].mesh.vertices
-    heights = 1.0 - (2.0 * np.arange(OUTLINE_VERTICES) + 1.0) / OUTLINE_VERTICES
-    angles = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(OUTLINE_VERTICES)
-    radii = np.sqrt(1.0 - heights ** 2)
-    directions = np.stack([radii * np.cos(angles), radii * np.sin(angles), heights], axis=1)
-    return vertices[np.unique((vertices @ directions.T).argmax(axis=0))]
+    return vertices[np.unique((vertices @ even_directions(OUTLINE_VERTICES).T).argmax(axis=0))]
+
+
+def even_directions(count: int) -> Array:
+    """Return unit vectors (count, 3) spread over the sphere along a spiral."""
+    heights = 1.0 - (2.0 * np.arange(count) + 1.0) / count
+    angles, radii = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(count), np.sqrt(1.0 - heights ** 2)
+    return np.stack([radii * np.cos(angles), radii * np.sin(angles), heights], axis=1)
 
 
 def _meet(one: Array, other: Array) -> bool:

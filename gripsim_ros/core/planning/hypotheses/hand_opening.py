@@ -13,7 +13,7 @@ from ...arrays import Array
 from ...bodies import TriangleMesh
 from ...hand import HandModel, Preshape, forward_kinematics
 from ...transforms import apply
-from .hand_geometry import free_closing_share, moving_fingers, pad_paths
+from .hand_geometry import even_directions, free_closing_share, moving_fingers, pad_paths
 
 
 #: Largest number of edges of a convex hull whose pairs of edges are examined.
@@ -82,12 +82,8 @@ def _outermost(points: Array, most: int) -> Array:
     """Return the points farthest along even directions; up to ``most`` points are all kept."""
     if len(points) <= most:
         return points
-    turns = np.arange(EVEN_DIRECTIONS) * np.pi * (3.0 - np.sqrt(5.0))
-    z = np.linspace(-1.0, 1.0, EVEN_DIRECTIONS)
-    directions = np.stack([np.cos(turns), np.sin(turns), z], axis=1)
-    directions[:, :2] *= np.sqrt(1.0 - z ** 2)[:, None]
     return points[np.unique(np.concatenate(
-        [heights.argmax(axis=1) for heights in _heights(points, directions)]))]
+        [row.argmax(axis=1) for row in _heights(points, even_directions(EVEN_DIRECTIONS))]))]
 
 
 def _heights(points: Array, directions: Array) -> Iterator[Array]:
@@ -118,7 +114,7 @@ def largest_opening(hand: HandModel) -> float:
 
 def _gaps(hand: HandModel, preshape: Preshape) -> list[float]:
     fingers = moving_fingers(hand, preshape)
-    _, normals = pad_paths(hand, fingers, preshape, 2)
+    _, normals = pad_paths(hand, preshape, 2)
     T_palm_link = forward_kinematics(hand, preshape.open[None])[0]
     links = [finger.links[-1] for finger in fingers]
     points = [apply(T_palm_link[link], hand.links[link].mesh.vertices) for link in links]
@@ -156,7 +152,6 @@ def meeting_gap(hand: HandModel) -> float:
 
 
 def _pads_where_fingers_meet(hand: HandModel, preshape: Preshape) -> Array:
-    fingers = moving_fingers(hand, preshape)
-    change = free_closing_share(hand, fingers, preshape) * (preshape.closed - preshape.open)
-    points, _ = pad_paths(hand, fingers, replace(preshape, closed=preshape.open + change), 2)
+    change = free_closing_share(hand, preshape) * (preshape.closed - preshape.open)
+    points, _ = pad_paths(hand, replace(preshape, closed=preshape.open + change), 2)
     return points[:, -1]

@@ -33,19 +33,9 @@ def distance_at(lower: Array, spacing: float, values: Array, x: float, y: float,
     return (1 - c) * low + c * high + beyond
 
 
-@njit(cache=True)
-def distances_at(lower: Array, spacing: float, values: Array, points: Array) -> Array:
-    """Return the trilinear values (n,) at points (n, 3)."""
-    result = np.empty(len(points))
-    for n in range(len(points)):
-        result[n] = distance_at(lower, spacing, values, points[n, 0], points[n, 1], points[n, 2])
-    return result
-
-
 @njit(cache=True, nogil=True)
-def score_closings(lower: Array, spacing: float, values: Array, rotations: Array, origins: Array,
-                   pads: Array, shares: Array,
-                   lengths: Array) -> tuple[Array, IntArray, Array, Array]:
+def score_closings(lower: Array, spacing: float, values: Array, palms: Array, pads: Array,
+                   shares: Array, lengths: Array) -> tuple[Array, IntArray, Array, Array]:
     """
     Score closing hands by the paths of their pads through a distance field.
 
@@ -53,8 +43,7 @@ def score_closings(lower: Array, spacing: float, values: Array, rotations: Array
     ----------
     lower, spacing, values
         Of the field.
-    rotations (n, 3, 3), origins (n, 3)
-        Palms.
+    palms (n, 4, 4)
     pads (f, m, 3)
         Path of each pad, frame palm [m].
     shares (s, f)
@@ -70,7 +59,7 @@ def score_closings(lower: Array, spacing: float, values: Array, rotations: Array
         scores of the balance of forces along the normals about the origin and of frontal
         contact; the middle of the forces.
     """
-    count, fingers = len(rotations), len(pads)
+    count, fingers = len(palms), len(pads)
     contacts = np.zeros((count, fingers, 3))
     steps = np.full((count, fingers), NO_TOUCH)
     scores, offsets = np.full(count, -np.inf), np.zeros((count, 3))
@@ -79,15 +68,14 @@ def score_closings(lower: Array, spacing: float, values: Array, rotations: Array
     for n in range(count):
         frontal, touching, late = 0.0, 0, 0.0
         for f in range(fingers):
-            first, touches = _first_touch(lower, spacing, values, rotations[n], origins[n],
-                                          pads[f], gaps[f])
-            _transform(rotations[n], origins[n], pads[f, first], contacts[n, f])
+            first, touches = _first_touch(lower, spacing, values, palms[n], pads[f], gaps[f])
+            place_point(palms[n], pads[f, first], contacts[n, f])
             if not touches:
                 continue
             steps[n, f] = first
             touching += 1
             late = lengths[4] if first >= lengths[3] else late
-            _transform(rotations[n], origins[n], pads[f, first - 1], before)
+            place_point(palms[n], pads[f, first - 1], before)
             for k in range(3):
                 motion[k] = contacts[n, f, k] - before[k]
             _inward(lower, spacing, values, contacts[n, f], inward[f])
@@ -111,12 +99,12 @@ def _half_steps(pads: Array) -> Array:
 
 
 @njit(cache=True)
-def _first_touch(lower: Array, spacing: float, values: Array, rotation: Array, origin: Array,
-                 pad: Array, gap: float) -> tuple[int, bool]:
+def _first_touch(lower: Array, spacing: float, values: Array, palm: Array, pad: Array,
+                 gap: float) -> tuple[int, bool]:
     """Return the first step inside, else the nearest one; and whether the pad touches."""
     nearest, least, point = 0, np.inf, np.empty(3)
     for m in range(len(pad)):
-        _transform(rotation, origin, pad[m], point)
+        place_point(palm, pad[m], point)
         distance = distance_at(lower, spacing, values, point[0], point[1], point[2])
         if distance < 0.0:
             return max(m, 1), True
@@ -126,10 +114,11 @@ def _first_touch(lower: Array, spacing: float, values: Array, rotation: Array, o
 
 
 @njit(cache=True, forceinline=True)
-def _transform(rotation: Array, origin: Array, point: Array, result: Array) -> None:
+def place_point(pose: Array, point: Array, result: Array) -> None:
+    """Write a point (3,) of a frame of pose (4, 4) where it is there."""
     for k in range(3):
-        result[k] = (rotation[k, 0] * point[0] + rotation[k, 1] * point[1]
-                     + rotation[k, 2] * point[2] + origin[k])
+        result[k] = (pose[k, 0] * point[0] + pose[k, 1] * point[1] + pose[k, 2] * point[2]
+                     + pose[k, 3])
 
 
 @njit(cache=True, forceinline=True)
@@ -180,8 +169,8 @@ def _balance(contacts: Array, inward: Array, touched: BoolArray, shares: Array, 
 
 
 @njit(cache=True, nogil=True)
-def hand_is_free(lower: Array, spacing: float, values: Array, rotations: Array, origins: Array,
-                 points: Array, starts: IntArray, balls: Array, limit: float) -> BoolArray:
+def hand_is_free(lower: Array, spacing: float, values: Array, palms: Array, points: Array,
+                 starts: IntArray, balls: Array, limit: float) -> BoolArray:
     """
     Return for each pose (n,) whether all hand points (m, 3), frame palm, are beyond a limit.
 
@@ -189,16 +178,16 @@ def hand_is_free(lower: Array, spacing: float, values: Array, rotations: Array, 
     where a ball is far from the surface, its points are skipped. The field changes by no more
     than one and a half times the distance, give or take the diagonals of two cells.
     """
-    free = np.ones(len(rotations), dtype=np.bool_)
+    free = np.ones(len(palms), dtype=np.bool_)
     spare, point = 3.5 * spacing, np.empty(3)
-    for n in range(len(rotations)):
+    for n in range(len(palms)):
         for b in range(len(balls)):
-            _transform(rotations[n], origins[n], balls[b], point)
+            place_point(palms[n], balls[b], point)
             near = limit + 1.5 * balls[b, 3] + spare
             if distance_at(lower, spacing, values, point[0], point[1], point[2]) > near:
                 continue
             for i in range(starts[b], starts[b + 1]):
-                _transform(rotations[n], origins[n], points[i], point)
+                place_point(palms[n], points[i], point)
                 if distance_at(lower, spacing, values, point[0], point[1], point[2]) < limit:
                     free[n] = False
                     break

@@ -4,6 +4,7 @@ import numpy as np
 
 from ...arrays import Array, BoolArray
 from ...batches import OBSTACLE_BOX, OBSTACLE_SPHERE
+from ...transforms import transform
 
 
 def within_region(points: Array, region: Array, slack: float = 0.0) -> BoolArray:
@@ -48,9 +49,7 @@ def _within(local: Array, kind: int, dimensions: Array, slack: float) -> BoolArr
 
 
 def moved_region(region: Array, T_new_old: Array) -> Array:
-    """Return primitives (k, 16) in another frame."""
-    moved = region.copy()
-    for row in moved:
-        T_old_primitive = np.vstack([row[4:].reshape(3, 4), [0.0, 0.0, 0.0, 1.0]])
-        row[4:] = (T_new_old @ T_old_primitive)[:3].ravel()
-    return moved
+    """Return primitives ``(k, 16)`` (see ``ConfigurationBatch.obstacles``) in another frame."""
+    poses = region[:, 4:].reshape(-1, 3, 4)
+    moved = T_new_old @ transform(poses[..., :3], poses[..., 3])
+    return np.hstack([region[:, :4], moved[:, :3].reshape(-1, 12)])

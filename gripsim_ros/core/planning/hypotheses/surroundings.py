@@ -1,5 +1,6 @@
 """Kernels of the prescreen among obstacles: a closing hand's shortest way out of them."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -7,9 +8,10 @@ from numba import njit
 
 from ...arrays import Array, IntArray
 from ...batches import OBSTACLE_BOX, OBSTACLE_SPHERE
-from ...hand import HandLink, HandModel, Preshape, forward_kinematics
+from ...hand import HandLink, HandModel, Preshape
 from ...transforms import apply
-from .hand_geometry import Finger
+from .hand_geometry import closing_poses, moving_fingers
+from .prescreen import place_point
 
 
 #: About the number of a link's points, and of those in a bounding ball.
@@ -51,8 +53,7 @@ class HandSweep(NamedTuple):
     @classmethod
     def of(cls, parts: list[tuple[int, int, Array]]) -> 'HandSweep':
         """Return the sweep of parts: finger, step and points (k, 3) of each."""
-        groups = [point_balls([points]) for _, _, points in parts]
-        counts = np.cumsum([0, *(len(balls) for _, _, balls in groups)])
+        counts = np.cumsum([0, *(1 + len(points) // BALL_POINTS for _, _, points in parts)])
         points, starts, balls = point_balls([points for _, _, points in parts])
         around = np.array([_ball(points) for _, _, points in parts])
         fingers, steps = np.array([part[:2] for part in parts]).T
@@ -80,29 +81,28 @@ def _ball(points: Array) -> Array:
     return np.append(centre, np.linalg.norm(points - centre, axis=1).max())
 
 
-def hand_sweep(hand: HandModel, fingers: tuple[Finger, ...], preshape: Preshape, steps: int,
-               approach_distance: float) -> HandSweep:
+@lru_cache(maxsize=64)
+def hand_sweep(hand: HandModel, preshape: Preshape, steps: int, approach_distance: float
+               ) -> HandSweep:
     """
     Return the points of a hand that arrives along the palm's z axis and closes.
 
     Parameters
     ----------
     hand : HandModel
-    fingers : tuple of Finger
-        Those that close.
     preshape : Preshape
     steps : int
         Number of steps of the closing, ends included.
     approach_distance : float
         Straight way before the grasp [m].
     """
-    shares = np.linspace(0.0, 1.0, steps)[:, None]
-    poses = forward_kinematics(hand, preshape.open + shares * (preshape.closed - preshape.open))
+    poses = closing_poses(hand, preshape, steps)
     parts = [(ALWAYS, ALWAYS, apply(poses[0, i], link_points(link))
               - [0.0, 0.0, part * approach_distance])
              for part in APPROACH_PARTS for i, link in enumerate(hand.links)]
     parts += [(number, step, apply(poses[step, i], link_points(hand.links[i])))
-              for number, finger in enumerate(fingers) for step in range(1, steps)
+              for number, finger in enumerate(moving_fingers(hand, preshape))
+              for step in range(1, steps)
               for i in np.flatnonzero(hand.moves_link[:, list(finger.joints)].any(axis=1))]
     return HandSweep.of(parts)
 
@@ -176,15 +176,14 @@ def _distance(row: Array, frame: Array, point: Array) -> float:
 
 
 @njit(cache=True, nogil=True)
-def ways_out(rotations: Array, origins: Array, touch_steps: IntArray, hand: HandSweep,
-             obstacles: Array, margin: float) -> Array:
+def ways_out(palms: Array, touch_steps: IntArray, hand: HandSweep, obstacles: Array,
+             margin: float) -> Array:
     """
     Return for each palm the shortest shift that clears its deepest point of obstacles (n, 3) [m].
 
     Parameters
     ----------
-    rotations (n, 3, 3), origins (n, 3)
-        Palms.
+    palms (n, 4, 4)
     touch_steps (n, f)
         Step at which each finger touches; later ones do not count. Negative: it never does.
     hand
@@ -200,13 +199,13 @@ def ways_out(rotations: Array, origins: Array, touch_steps: IntArray, hand: Hand
         Zero where the hand is clear.
 
     """
-    shifts = np.zeros((len(rotations), 3))
+    shifts = np.zeros((len(palms), 3))
     frame, point, outward = np.empty((3, 4)), np.empty(3), np.empty(3)
-    for n in range(len(rotations)):
+    for n in range(len(palms)):
         least, deepest, nearest = margin, -1, 0
         for k in range(len(obstacles)):
             row = obstacles[k]
-            _in_own_frame(row, rotations[n], origins[n], frame)
+            _in_own_frame(row, palms[n], frame)
             for p in range(len(hand.parts)):
                 step = hand.steps[p]
                 if step != ALWAYS and 0 <= touch_steps[n, hand.fingers[p]] < step:
@@ -221,7 +220,7 @@ def ways_out(rotations: Array, origins: Array, touch_steps: IntArray, hand: Hand
                         if distance < least:
                             least, deepest, nearest = distance, i, k
         if deepest >= 0:
-            _place(rotations[n], origins[n], hand.points[deepest], point)
+            place_point(palms[n], hand.points[deepest], point)
             distance = primitive_distance(obstacles[nearest], point, outward)
             for a in range(3):
                 shifts[n, a] = (margin - distance) * outward[a]
@@ -229,18 +228,11 @@ def ways_out(rotations: Array, origins: Array, touch_steps: IntArray, hand: Hand
 
 
 @njit(cache=True)
-def _in_own_frame(row: Array, rotation: Array, origin: Array, frame: Array) -> None:
+def _in_own_frame(row: Array, palm: Array, frame: Array) -> None:
     """Write the pose (3, 4) of a palm in a primitive's frame."""
     for a in range(3):
         for b in range(3):
-            frame[a, b] = (row[4 + a] * rotation[0, b] + row[8 + a] * rotation[1, b]
-                           + row[12 + a] * rotation[2, b])
-        frame[a, 3] = (row[4 + a] * (origin[0] - row[7]) + row[8 + a] * (origin[1] - row[11])
-                       + row[12 + a] * (origin[2] - row[15]))
-
-
-@njit(cache=True)
-def _place(rotation: Array, origin: Array, local: Array, point: Array) -> None:
-    for k in range(3):
-        point[k] = (rotation[k, 0] * local[0] + rotation[k, 1] * local[1]
-                    + rotation[k, 2] * local[2] + origin[k])
+            frame[a, b] = (row[4 + a] * palm[0, b] + row[8 + a] * palm[1, b]
+                           + row[12 + a] * palm[2, b])
+        frame[a, 3] = (row[4 + a] * (palm[0, 3] - row[7]) + row[8 + a] * (palm[1, 3] - row[11])
+                       + row[12 + a] * (palm[2, 3] - row[15]))

@@ -12,6 +12,7 @@ from ..closing.batching import Conditions
 from ..closing.closing import Closing
 from ..closing.knowledge import HeldGrasp
 from ..closing.grasp_state import GraspState
+from ..hypotheses.regions import moved_region
 from ..ranked_grasp import NOWHERE, ManipulationResult, RankedGrasp
 from ..rejections import CANNOT_MOVE
 from ..task import Task
@@ -94,7 +95,7 @@ class ManipulationSearch:
         T_object_moved = self._path[first]
         conditions = Conditions(
             self._turned_loads(T_object_moved),
-            moved_primitives(self._conditions.obstacles, inverse(T_object_moved)))
+            moved_region(self._conditions.obstacles, inverse(T_object_moved)))
         return chosen, conditions.batch([self._followers[n].question() for n in chosen])
 
     def take(self, number: int, state: GraspState) -> None:
@@ -126,19 +127,3 @@ class ManipulationSearch:
         if len(self._task.gravity_directions) == 0:
             loads[:, 0] = first[:, 0]
         return loads.reshape(-1, 9)
-
-
-def moved_primitives(primitives: Array, T_new_old: Array) -> Array:
-    """
-    Return primitives ``(k, 16)`` (see ``ConfigurationBatch.obstacles``) in another frame.
-
-    Parameters
-    ----------
-    primitives : (k, 16) float
-    T_new_old : (4, 4) float
-    """
-    moved = primitives.copy()
-    poses = np.tile(np.eye(4), (len(primitives), 1, 1))
-    poses[:, :3] = primitives[:, 4:].reshape(-1, 3, 4)
-    moved[:, 4:] = (T_new_old @ poses)[:, :3].reshape(-1, 12)
-    return moved

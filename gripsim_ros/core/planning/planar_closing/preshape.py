@@ -9,7 +9,7 @@ from ...bodies import TriangleMesh
 from ...errors import MeshError
 from ...hand import HandModel
 from ...transforms import apply, transform
-from ..hypotheses.hand_geometry import moving_fingers, pad_paths
+from ..hypotheses.hand_geometry import pad_paths
 from .chord_pose import ChordFrame, chord_frame
 from .contour import Contour, cut_contours
 from .filter import least_unbalance
@@ -176,8 +176,7 @@ def _palm_pose(hand: HandModel, number: int, contour: Contour, frame: ChordFrame
                gap: float) -> Array:
     """Return the pose: x from thumb to fingers along the chord, z from the palm to it."""
     x, z = frame.x @ contour.axes, frame.y @ contour.axes
-    preshape = hand.preshapes[number]
-    pads, _ = pad_paths(hand, moving_fingers(hand, preshape), preshape)
+    pads, _ = pad_paths(hand, hand.preshapes[number])
     closing = 0.5 * (pads[..., 0].min() + pads[..., 0].max())
     palm = hand.links[hand.palm_index].mesh
     middle = 0.5 * float(frame.to_frame(frame.first)[0] + frame.to_frame(frame.second)[0])

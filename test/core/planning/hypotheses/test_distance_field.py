@@ -10,7 +10,8 @@ from gripsim_ros.core.planning.hypotheses.distance_field import (
     build_distance_field, sample_surface)
 from gripsim_ros.core.planning.hypotheses.generate import _prescreen_hand
 from gripsim_ros.core.planning.hypotheses.prescreen import (
-    hand_is_free, place_palms, score_closings)
+    distance_at, hand_is_free, place_palms, score_closings)
+from gripsim_ros.core.transforms import apply, transform
 from gripsim_ros.library.resources import load_default_hand
 
 RADIUS, POSES, LIMIT = 0.04, 400, 0.001
@@ -36,7 +37,7 @@ def palms(seed):
     rotations = Rotation.random(POSES, random_state=seed).as_matrix()
     origins = (generator.normal(0.0, 0.02, (POSES, 3))
                - generator.uniform(0.0, 0.25, (POSES, 1)) * rotations[:, :, 2])
-    return rotations, origins
+    return transform(rotations, origins)
 
 
 def test_a_field_of_thinned_samples_is_as_good_as_its_spacing(monkeypatch):
@@ -77,25 +78,23 @@ def test_thinned_samples_keep_their_normals():
 
 @pytest.mark.parametrize('preshape', [0, 2])
 def test_balls_round_the_hand_change_no_answer(hand, field, preshape):
-    rotations, origins = palms(preshape)
+    poses = palms(preshape)
     points, starts, balls = _prescreen_hand(hand, preshape)[-1]
-    free = hand_is_free(field.lower, field.spacing, field.values, rotations, origins, points,
-                        starts, balls, LIMIT)
-    placed = np.einsum('nij,pj->npi', rotations, points) + origins[:, None]
-    expected = (field(placed) >= LIMIT).all(axis=1)
-    assert 0 < expected.sum() < POSES
+    free = hand_is_free(*field, poses, points, starts, balls, LIMIT)
+    expected = [all(distance_at(*field, *point) >= LIMIT for point in placed)
+                for placed in apply(poses, points)]
+    assert 0 < sum(expected) < POSES
     np.testing.assert_array_equal(free, expected)
 
 
 def test_pads_touch_where_their_way_first_meets_the_ball(hand):
     field = build_distance_field(shapes.sphere(RADIUS))
-    rotations, origins = palms(7)
+    poses = palms(7)
     pads, _, free_steps, shares, _ = _prescreen_hand(hand, 0)
     contacts, steps, scores, _ = score_closings(
-        field.lower, field.spacing, field.values, rotations, origins, pads, shares,
-        np.array([0.7, 0.03, 0.08, free_steps, 0.3]))
+        *field, poses, pads, shares, np.array([0.7, 0.03, 0.08, free_steps, 0.3]))
     touched = steps >= 0
-    ways = np.einsum('nij,fmj->nfmi', rotations, pads) + origins[:, None, None]
+    ways = apply(poses[:, None], pads)
     radii = np.linalg.norm(ways, axis=3)
     met = (radii < RADIUS - FIELD_ERROR * field.spacing).any(axis=2)
     assert met.any()

@@ -14,7 +14,7 @@ from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import Task
 from gripsim_ros.core.planning.hypotheses import generate
 from gripsim_ros.core.planning.hypotheses.generate import propose_hypotheses
-from gripsim_ros.core.planning.hypotheses.hand_geometry import free_closing_share, moving_fingers
+from gripsim_ros.core.planning.hypotheses.hand_geometry import free_closing_share
 from gripsim_ros.library.in_process import find_material, plan_grasps, planner_options
 from gripsim_ros.library.resources import load_default_hand
 
@@ -84,19 +84,19 @@ def test_what_the_quick_look_needs_is_kept_as_long_as_its_object():
     look = generate._prescreen_object(body, 100, 50)
     assert generate._prescreen_object(body, 100, 50) is look
     assert generate._prescreen_object(body, 100, 40) is not look
-    field = weakref.ref(look[1])
+    faces = weakref.ref(look[2])
     del look
     gc.collect()
-    assert field() is not None
+    assert faces() is not None
     del body
     gc.collect()
-    assert field() is None
+    assert faces() is None
 
 
 def test_fingers_meet_where_their_hulls_do(hand):
     links = LinkShapes.of_hand(hand)
     for preshape in hand.preshapes:
-        met = free_closing_share(hand, moving_fingers(hand, preshape), preshape)
+        met = free_closing_share(hand, preshape)
         rates = preshape.closed - preshape.open
         for share, apart in ((met - MEETING_ERROR, True), (met + MEETING_ERROR, False)):
             places = forward_kinematics(hand, (preshape.open + share * rates)[None])[0]

@@ -18,7 +18,7 @@ from gripsim_ros.core.planning.hypotheses.prescreen import NO_TOUCH
 from gripsim_ros.core.planning.hypotheses.regions import within_region
 from gripsim_ros.core.planning.hypotheses.surroundings import (
     ALWAYS, hand_sweep, HandSweep, link_points, primitive_distance, ways_out)
-from gripsim_ros.core.transforms import apply
+from gripsim_ros.core.transforms import apply, transform
 from gripsim_ros.library.in_process import find_material, plan_grasps, planner_options
 from gripsim_ros.library.resources import load_default_hand
 
@@ -119,7 +119,7 @@ def test_the_way_out_is_that_of_the_deepest_point(seed, margin):
     rotations = Rotation.random(6, random_state=seed).as_matrix()
     origins, touch = rng.uniform(-0.3, 0.3, (6, 3)), rng.integers(NO_TOUCH, 4, (6, 2))
     obstacles = np.array([random_primitive(rng, kind) for kind in (1, 2, 3)])
-    shifts = ways_out(rotations, origins, touch, sweep, obstacles, margin)
+    shifts = ways_out(transform(rotations, origins), touch, sweep, obstacles, margin)
     for n in range(6):
         counts = [p for p in range(len(parts)) if owner[p] == ALWAYS
                   or touch[n, owner[p]] == NO_TOUCH or steps[p] <= touch[n, owner[p]]]
@@ -134,7 +134,7 @@ def test_the_way_out_is_that_of_the_deepest_point(seed, margin):
 def test_a_sweep_holds_the_approach_and_every_step_of_the_closing(hand):
     preshape, steps, way = hand.preshapes[0], 5, 0.1
     fingers = moving_fingers(hand, preshape)
-    sweep = hand_sweep(hand, fingers, preshape, steps, way)
+    sweep = hand_sweep(hand, preshape, steps, way)
     middle = preshape.open + 0.5 * (preshape.closed - preshape.open)
     places = forward_kinematics(hand, np.array([preshape.open, middle]))
     tip = fingers[1].links[-1]

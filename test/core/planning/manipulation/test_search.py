@@ -22,12 +22,13 @@ from gripsim_ros.core.planning.closing.batching import Conditions
 from gripsim_ros.core.planning.closing.knowledge import HeldGrasp
 from gripsim_ros.core.planning.closing.grasp_state import GraspState
 from gripsim_ros.core.planning.hypotheses.primitives import primitive_points
+from gripsim_ros.core.planning.hypotheses.regions import moved_region
 from gripsim_ros.core.planning.manipulation.kinematics import (
     Fingertips, attainable_twists, bounded_least_squares, can_follow, contact_jacobian,
     follow_object, object_jacobian, object_path)
 from gripsim_ros.core.planning.manipulation.path_collision import (
     ALLOWED_DEPTH, first_colliding_pose)
-from gripsim_ros.core.planning.manipulation.search import ManipulationSearch, moved_primitives
+from gripsim_ros.core.planning.manipulation.search import ManipulationSearch
 from gripsim_ros.core.planning.options import ManipulationOptions
 from gripsim_ros.core.planning.ranked_grasp import COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM
 from gripsim_ros.core.planning.rejections import CANNOT_MOVE
@@ -185,9 +186,9 @@ class TestPath:
     def test_primitives_move_with_their_frame(self, way, turn):
         T = from_rotation_vector(np.concatenate([way, turn]))
         row = np.concatenate([[OBSTACLE_BOX, 0.1, 0.2, 0.3], np.eye(4)[:3].ravel()])[None]
-        moved = moved_primitives(row, T)
+        moved = moved_region(row, T)
         assert moved[0, 4:].reshape(3, 4) == pytest.approx(T[:3])
-        assert moved_primitives(moved, inverse(T)) == pytest.approx(row)
+        assert moved_region(moved, inverse(T)) == pytest.approx(row)
 
 
 def primitive(kind, sizes, T):
