@@ -1,7 +1,8 @@
 """Options as frozen dataclasses whose fields declare their range; checked in one place."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
+import math
 import operator
 from typing import Any, ClassVar, TypeVar
 
@@ -11,6 +12,7 @@ OptionsT = TypeVar('OptionsT', bound='Options')
 
 #: What a bound asks of a value, and how a message says so.
 _BOUNDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
+    'finite': (lambda value, _: math.isfinite(value), 'finite'),
     'whole': (lambda value, _: isinstance(value, int), 'a whole number'),
     'text': (lambda value, _: isinstance(value, str), 'text'),
     'among': (lambda value, names: value in names.split(', '), 'one of {}'),
@@ -18,18 +20,19 @@ _BOUNDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
     'below': (operator.lt, 'below {}'), 'most': (operator.le, 'at most {}')}
 
 
-def option(default: Any, besides: Any = None, **bounds: Any) -> Any:
+def option(default: Any = MISSING, besides: Any = None, **bounds: Any) -> Any:
     """
     Return a dataclass field that declares its default and its range.
 
     Parameters
     ----------
-    default : number or str
+    default : number or str, optional
+        Without one the field must be given.
     besides : optional
         A value outside the range that is taken too.
     bounds : optional
-        ``whole``, ``text``: true; ``among``: names, with commas between them; ``above``,
-        ``least``, ``below``, ``most``: numbers.
+        ``finite``, ``whole``, ``text``: true; ``among``: names, with commas between them;
+        ``above``, ``least``, ``below``, ``most``: numbers.
     """
     return field(default=default, metadata={'bounds': bounds, 'besides': besides})
 
@@ -92,6 +95,7 @@ class Options:
 
 def _fits(value: Any, bounds: Mapping[str, Any]) -> bool:
     try:
-        return all(_BOUNDS[name][0](value, bound) for name, bound in bounds.items())
+        return not (bounds and isinstance(value, bool)) and all(
+            _BOUNDS[name][0](value, bound) for name, bound in bounds.items())
     except TypeError:
         return False

@@ -7,33 +7,38 @@ from typing import Any
 import numpy as np
 
 from ..errors import TaskError
+from ..options import option, Options
 
 #: Names of the terms of a score, see ``ranking``.
 SCORE_TERMS = ('gentleness', 'pressure', 'support', 'opposition', 'spread', 'torque',
                'deformation')
 
 
+def _positive() -> Any:
+    return option(finite=True, above=0)
+
+
+def _not_negative() -> Any:
+    return option(finite=True, least=0)
+
+
 @dataclass(frozen=True)
-class ManipulationOptions:
+class ManipulationOptions(Options, section='planner option reach'):
     """Every field is explained, with its unit, in ``config/planner.yaml``."""
 
-    translation_step: float
-    rotation_step: float
-    arm_translation_step: float
-    arm_rotation_step: float
-    max_steps: int
-    max_corrections: int
-    force_band: float
-    residual_tolerance: float
-    position_tolerance: float
-
-    def __post_init__(self) -> None:
-        """Check every field."""
-        _check_numbers('reach', self, np.nextafter(0.0, 1.0), 'above 0')
+    translation_step: float = _positive()
+    rotation_step: float = _positive()
+    arm_translation_step: float = _positive()
+    arm_rotation_step: float = _positive()
+    max_steps: int = _positive()
+    max_corrections: int = _positive()
+    force_band: float = _positive()
+    residual_tolerance: float = _positive()
+    position_tolerance: float = _positive()
 
 
 @dataclass(frozen=True)
-class Uncertainty:
+class Uncertainty(Options, section='planner option uncertainty'):
     """
     Standard deviations of the numbers of a request, and the squeeze of the hand.
 
@@ -54,25 +59,12 @@ class Uncertainty:
         A number is negative or not finite.
     """
 
-    youngs_modulus: float
-    poisson_ratio: float
-    friction: float
-    position: float
-    rotation: float
-    squeeze: float
-
-    def __post_init__(self) -> None:
-        """Check every field."""
-        _check_numbers('uncertainty', self, 0.0, 'not negative')
-
-
-def _check_numbers(section: str, options: Any, least: float, bound: str) -> None:
-    """Check that all fields of a section are finite numbers of at least ``least``."""
-    for name, value in vars(options).items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) \
-                or not least <= value < np.inf:
-            raise TaskError(f'planner option {section}.{name} must be finite and {bound}, '
-                            f'got {value!r}')
+    youngs_modulus: float = _not_negative()
+    poisson_ratio: float = _not_negative()
+    friction: float = _not_negative()
+    position: float = _not_negative()
+    rotation: float = _not_negative()
+    squeeze: float = _not_negative()
 
 
 @dataclass(frozen=True)

@@ -188,18 +188,18 @@ def force_control_steps(hand: HandModel, joints: Array, T_object_palm: Array, ra
     T_palm_link, jacobians = (rows[0] for rows in link_poses_and_jacobians(hand, joints[None]))
     steps = np.zeros(len(joints))
     for control, target, first_depth in zip(controls, targets, first_depths):
+        finger = fingers[control.finger]
+        levers = finger.lever_arms[finger.links.index(control.link)]
         depth = _depth_change(control, state, target, first_depth, max_depth)
         speeds = _normal_speeds(control, state, T_object_palm, T_palm_link, jacobians, rates)
         if speeds is None:
-            finger = fingers[control.finger]
-            row = finger.lever_arms[finger.links.index(control.link)]
             speeds = np.zeros(len(joints))
-            speeds[list(finger.joints)] = row * np.abs(rates[list(finger.joints)])
+            speeds[list(finger.joints)] = levers * np.abs(rates[list(finger.joints)])
             speeds *= _approach_ratio(observed_speeds[control.link],
                                       speeds[list(control.joints)].sum())
         own = list(control.joints)
         speed = speeds[own].sum()
-        if speed > MIN_NORMAL_RATIO * np.abs(rates[own]).sum() * _lever(fingers, control):
+        if speed > MIN_NORMAL_RATIO * np.abs(rates[own]).sum() * levers.max():
             steps[own] = (depth - speeds @ steps) / speed
     return steps
 
@@ -209,11 +209,6 @@ def _approach_ratio(observed: float, bound: float) -> float:
     if np.isnan(observed) or bound <= 0.0:
         return 1.0
     return float(min(max(observed / bound, MIN_APPROACH_RATIO), 1.0))
-
-
-def _lever(fingers: tuple[Finger, ...], control: ContactControl) -> float:
-    finger = fingers[control.finger]
-    return float(finger.lever_arms[finger.links.index(control.link)].max())
 
 
 def _depth_change(control: ContactControl, state: GraspState, target: float, first_depth: float,

@@ -8,13 +8,12 @@ from numpy.typing import ArrayLike
 
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
-from ...errors import MeshError, ShapeError, told_outside
+from ...bodies.loading import check_extent
+from ...errors import MeshError, ShapeError
 
 
 #: Smallest and largest number of points of a contour.
 FEWEST_POINTS, MOST_POINTS = 3, 1_000_000
-#: Allowed range of a contour's largest extent [m].
-LEAST_EXTENT, MOST_EXTENT = 0.002, 5.0
 #: Largest distance of a closed contour's ends, in median spacings [-].
 OPEN_GAP = 5.0
 #: Smallest width of a contour over its length [-].
@@ -184,9 +183,9 @@ def cut_contours(mesh: TriangleMesh, origin: ArrayLike, axes: ArrayLike) -> list
         while edge != start:
             loop.append(edge)
             edge = following.pop(edge)
-        ends = np.array([(k // len(heights), k % len(heights)) for k in loop])
-        shares = (heights[ends[:, 0]] / (heights[ends[:, 0]] - heights[ends[:, 1]]))[:, None]
-        a, b = mesh.vertices[ends[:, 0]], mesh.vertices[ends[:, 1]]
+        low, high = np.divmod(loop, len(heights))
+        shares = (heights[low] / (heights[low] - heights[high]))[:, None]
+        a, b = mesh.vertices[low], mesh.vertices[high]
         points = _distinct((a + shares * (b - a) - origin) @ axes.T)
         if len(points) >= FEWEST_POINTS:
             contours.append(Contour(points, True, origin, axes))
@@ -230,7 +229,9 @@ def contour_of_points(values: ArrayLike) -> tuple[Contour, tuple[str, ...]]:
     ------
     ShapeError
         Another shape or type; fewer than three points, or more than a million; all in one
-        line; not in one plane; an extent below 2 mm or above 5 m.
+        line; not in one plane.
+    MeshError
+        An extent below 2 mm or above 5 m.
 
     Notes
     -----
@@ -279,13 +280,7 @@ def _finite_points(values: ArrayLike) -> tuple[Array, tuple[str, ...]]:
     if len(np.unique(points, axis=0)) < FEWEST_POINTS:
         raise ShapeError(f'a contour needs at least {FEWEST_POINTS} different finite points, got '
                          f'{len(np.unique(points, axis=0))}')
-    with np.errstate(over='ignore'):
-        extent = float(np.ptp(points, axis=0).max())
-    if not LEAST_EXTENT <= extent <= MOST_EXTENT:
-        factor = 0.001 if extent > MOST_EXTENT else 1000
-        told = told_outside(extent, LEAST_EXTENT, MOST_EXTENT)
-        raise ShapeError(f'the largest extent is {told} m, allowed are {LEAST_EXTENT:g} to '
-                         f'{MOST_EXTENT:g} m; if the unit is wrong try --scale {factor}')
+    check_extent(points, 1.0)
     return points, (f'dropped {dropped} points that are not finite',) if dropped else ()
 
 
