@@ -1,5 +1,6 @@
 """Geometry of the hand for planning: closing fingers, lever arms, paths of the pads."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,9 +14,8 @@ from ...transforms import apply
 
 #: Largest number of vertices of a link in tests of whether fingers meet.
 OUTLINE_VERTICES = 128
-#: Number of separating planes tried before the distance of two links is computed, and the
-#: distance up to which they meet [m].
-MAX_SEPARATING_PLANES, MEETING_DISTANCE = 20, 1e-5
+#: Distance up to which two links meet [m].
+MEETING_DISTANCE = 1e-5
 #: Number of steps of a closing tested for fingers that meet, and the resolution of the result [-].
 MEETING_STEPS, MEETING_SHARE = 12, 1e-4
 #: Angle from a pad's normal within which a fingertip's surface touches what the pad faces [rad].
@@ -182,23 +182,23 @@ def free_closing_share(hand: HandModel, preshape: Preshape) -> float:
     tenths of a millimetre too small for a fingertip.
     """
     rates, fingers = preshape.closed - preshape.open, moving_fingers(hand, preshape)
-    pairs = [(one, other) for i, finger in enumerate(fingers) for another in fingers[:i]
-             for one in finger.links for other in another.links]
+    pairs = {(one, other) for i, finger in enumerate(fingers) for another in fingers[:i]
+             for one in finger.links for other in another.links}
 
-    def meeting(share: float) -> set[tuple[int, int]]:
+    def meeting(share: float) -> Iterator[tuple[int, int]]:
         places = forward_kinematics(hand, (preshape.open + share * rates)[None])[0]
-        return {(a, b) for a, b in pairs if _meet(
-            apply(places[a], _outline(hand, a)), apply(places[b], _outline(hand, b)))}
+        return ((a, b) for a, b in pairs if _meet(
+            apply(places[a], _outline(hand, a)), apply(places[b], _outline(hand, b))))
 
-    always = meeting(0.0)
+    pairs -= set(meeting(0.0))
     shares = np.linspace(0.0, 1.0, MEETING_STEPS + 1)
-    first = next((i for i, share in enumerate(shares) if meeting(share) - always), None)
+    first = next((i for i in range(1, len(shares)) if any(meeting(shares[i]))), None)
     if first is None:
         return 1.0
     free, met = shares[first - 1], shares[first]
     while met - free > MEETING_SHARE:
         middle = 0.5 * (free + met)
-        free, met = (free, middle) if meeting(middle) - always else (middle, met)
+        free, met = (free, middle) if any(meeting(middle)) else (middle, met)
     return float(met)
 
 
@@ -220,17 +220,8 @@ def _meet(one: Array, other: Array) -> bool:
     """
     Return True if the convex hulls of points (n, 3) and (m, 3) meet.
 
-    Source: Frank & Wolfe 1956, on the Minkowski difference of the hulls: towards its point
-    nearest to 0, until a plane separates it from 0. Where few steps find none, the distance
-    decides.
+    Source: Lawson & Hanson 1974: the least distance of two convex combinations, as least squares.
     """
-    point = one.mean(axis=0) - other.mean(axis=0)
-    for _ in range(MAX_SEPARATING_PLANES):
-        farthest = one[(one @ point).argmin()] - other[(other @ point).argmax()]
-        if point @ farthest > 0.0:
-            return False
-        change = farthest - point
-        point = point + min(1.0, -(point @ change) / max(change @ change, 1e-300)) * change
     shares = np.zeros((2, len(one) + len(other)))
     shares[0, :len(one)], shares[1, len(one):] = 1.0, 1.0
     _, missing = solve_nnls(np.vstack([np.hstack([one.T, -other.T]), shares]),
