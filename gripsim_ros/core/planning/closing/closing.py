@@ -222,7 +222,7 @@ class Closing:
             return
         if known.held is None and (
                 known.miss is None or shortfall(state) < shortfall(known.miss.state)):
-            known.miss = NearMiss(self._joints(), DIRECTION_STEP * self._rates, state)
+            known.miss = NearMiss(self._joints(), state)
         if presses_through(state):
             self.fail(rejections.PRESSES_THROUGH)
             return

@@ -70,10 +70,9 @@ def slips_out(state: GraspState, max_pressure: float) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class NearMiss:
-    """The state of a closing nearest to holding: joints, their displacements (J,) [rad], state."""
+    """The state of a closing nearest to holding: joints (J,) [rad], state."""
 
     joint_positions: Array
-    joint_displacements: Array
     state: GraspState
 
 
