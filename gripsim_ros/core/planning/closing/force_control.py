@@ -1,6 +1,7 @@
 """Force control: which joints govern which contact, and their steps towards wanted forces."""
 
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 from numba import njit
@@ -50,18 +51,12 @@ class ForceHistory:
     def __init__(self) -> None:
         """Start without trials."""
         self._trials: dict[int, list[tuple[float, float]]] = {}
-        self._count: dict[int, int] = {}
-        self._without_force: dict[int, int] = {}
 
     def note(self, controls: list[ContactControl], fractions: Array, forces: Array) -> None:
         """Take note of the forces (controls,) [N] at closing fractions (J,)."""
         for control, force in zip(controls, forces):
             trials = self._trials.setdefault(control.link, [])
-            self._count[control.link] = self._count.get(control.link, 0) + 1
-            self._without_force[control.link] = (0 if force > 0.0
-                                                 else self._without_force.get(control.link, 0) + 1)
             trials.append((float(fractions[control.joints[-1]]), float(force)))
-            del trials[:-HISTORY_LENGTH]
 
     def step_growth(self, controls: list[ContactControl]) -> Array:
         """
@@ -70,7 +65,9 @@ class ForceHistory:
         Contact is assumed as soon as the bulge of a coarse object's curved surface may be there;
         the surface itself may be farther than the indentation of a stiff or a light object.
         """
-        counts = [min(self._without_force.get(c.link, 0), BRACKETING_DELAY) for c in controls]
+        latest = (self._trials.get(c.link, [])[:-BRACKETING_DELAY - 1:-1] for c in controls)
+        counts = [sum(1 for _ in takewhile(lambda trial: trial[1] <= 0.0, trials))
+                  for trials in latest]
         return NO_FORCE_GROWTH ** np.array(counts, float)
 
     def bracket_steps(self, controls: list[ContactControl], fractions: Array, steps: Array,
@@ -105,12 +102,13 @@ class ForceHistory:
         After ``BRACKETING_DELAY`` trials interpolation replaces a proposal within the bracket too:
         where the force grows nearly twice as fast as assumed, steps by stiffness oscillate long.
         """
-        trials = self._trials.get(link, [])
+        known = self._trials.get(link, [])
+        trials = known[-HISTORY_LENGTH:]
         low = max((row for row in trials if row[1] < target), default=None)
         high = min((row for row in trials if row[1] >= target), default=None)
         if low is None or high is None or not low[0] < high[0]:
             return proposed
-        if low[0] < proposed < high[0] and self._count[link] < BRACKETING_DELAY:
+        if low[0] < proposed < high[0] and len(known) < BRACKETING_DELAY:
             return proposed
         less, wanted, more = (force ** LINEARISING_POWER for force in (low[1], target, high[1]))
         share = min(max((wanted - less) / (more - less), BRACKET_RANGE[0]), BRACKET_RANGE[1])
