@@ -24,7 +24,7 @@ MANY_ARGUMENTS = {
     'core.contact.patches.sampling_grid._sample_mesh': 12,
     'core.contact.vertices.kernels.mutual_penetration_flat': 19,
     'core.mechanics.boundary_elements.integrals._quadrature': 11,
-    'core.planning.planar_closing.advance._search_block': 12,
+    'core.planning.planar_closing.advance._search_block': 11,
 }
 #: Public names that nothing in the package calls, each with who does; the list may only become
 #: shorter. What the papers print, in folders named `published`, is there for comparison.

@@ -107,31 +107,27 @@ def smallest_gap(placed: Array, owners: IntArray, first: int, segments: Array, m
     bounds of the gaps, ``floors (L, b)`` the least of each block; those tested are raised. The
     nearest block is tested first, so that most need not be.
     """
-    best, link0, block0 = (np.inf, -1, -1, 0.0, 0.0), -1, -1
-    nearest = np.inf
-    for link in range(first, len(radii)):
-        for block in range(floors.shape[1]):
-            if floors[link, block] < nearest:
-                nearest, link0, block0 = floors[link, block], link, block
-    if link0 < 0:
+    best, lines = (np.inf, -1, -1, 0.0, 0.0), _lines(placed)
+    if not len(segments):
         return best
-    lines, apart = _lines(placed), np.empty(len(placed))
-    best = _search_block(placed, lines, apart, _bars_of(owners, link0), block0, segments,
-                         middles, radii[link0], bounds[link0], floors[link0], travel, best)
+    place = np.argmin(floors[first:])
+    link0, block0 = first + place // floors.shape[1], place % floors.shape[1]
+    best = _search_block(placed, lines, _bars_of(owners, link0), block0, segments, middles,
+                         radii[link0], bounds[link0], floors[link0], travel, best)
     for link in range(first, len(radii)):
         own, row, least = _bars_of(owners, link), bounds[link], floors[link]
         for block in range(len(least)):
             if (least[block] <= best[0] + travel + ROUND_OFF
                     and not (link == link0 and block == block0)):
-                best = _search_block(placed, lines, apart, own, block, segments, middles,
-                                     radii[link], row, least, travel, best)
+                best = _search_block(placed, lines, own, block, segments, middles, radii[link],
+                                     row, least, travel, best)
     return best
 
 
 @njit(cache=True)
-def _search_block(placed: Array, lines: Array, apart: Array, own: tuple[int, int], block: int,
-                  segments: Array, middles: Array, radius: float, bounds: Array, floors: Array,
-                  travel: float, best: tuple[float, int, int, float, float]
+def _search_block(placed: Array, lines: Array, own: tuple[int, int], block: int, segments: Array,
+                  middles: Array, radius: float, bounds: Array, floors: Array, travel: float,
+                  best: tuple[float, int, int, float, float]
                   ) -> tuple[float, int, int, float, float]:
     """Return the smaller of the best gap so far and a block's smallest; raise its bounds."""
     gap, bar, row, x, y = best
@@ -140,11 +136,11 @@ def _search_block(placed: Array, lines: Array, apart: Array, own: tuple[int, int
     for i in range(block * BLOCK, min((block + 1) * BLOCK, len(segments))):
         if bounds[i] <= gap + travel + ROUND_OFF:
             half, least, farther = middles[i, 2], np.inf, np.inf
-            _square_distances(lines, begin, end, middles[i, 0], middles[i, 1], apart)
             for k in range(begin, end):
                 bound = gap + radius + half + ROUND_OFF
-                if apart[k] > bound * bound:
-                    farther = min(farther, apart[k])
+                apart = _square_distance(lines, k, middles[i, 0], middles[i, 1])
+                if apart > bound * bound:
+                    farther = min(farther, apart)
                     continue
                 distance, _, px, py = nearest_points(
                     placed[k, 0, 0], placed[k, 0, 1], placed[k, 1, 0], placed[k, 1, 1],
@@ -172,16 +168,9 @@ def _lines(placed: Array) -> Array:
     return lines
 
 
-@njit(cache=True)
-def _square_distances(lines: Array, begin: int, end: int, x: float, y: float,
-                      apart: Array) -> None:
-    """Fill the squared distances (K,) of bars ``begin`` to ``end`` from a point."""
-    for k in range(begin, end):
-        apart[k] = _square_distance(lines, k, x, y)
-
-
 @njit(cache=True, forceinline=True)
 def _square_distance(lines: Array, k: int, x: float, y: float) -> float:
+    """Return the squared distance of a bar from a point."""
     px, py = x - lines[0, k], y - lines[1, k]
     u = min(1.0, max(0.0, (px * lines[2, k] + py * lines[3, k]) * lines[4, k]))
     px, py = px - u * lines[2, k], py - u * lines[3, k]
