@@ -199,7 +199,7 @@ def _bound_gaps(placed: Array, owners: IntArray, middles: Array, radii: Array
         if begin == end:
             bounds[link] = np.inf
             continue
-        longest, size = begin + np.argmin(lines[4, begin:end]), 0.0
+        longest, size = begin + int(np.argmin(lines[4, begin:end])), 0.0
         for x, y in placed[begin:end].reshape(-1, 2):
             size = max(size, _square_distance(lines, longest, x, y))
         size = np.sqrt(size) + radii[link]
