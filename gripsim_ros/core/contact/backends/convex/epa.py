@@ -20,8 +20,6 @@ from .gjk_simplex import APART, barycentric_weights, minkowski_support, nearest_
 MAX_ITERATIONS = 2000
 #: Tolerance of distance and depth over the bodies' size [-].
 TOLERANCE = 1e-12
-#: Volume over the cube of the longest edge below which a tetrahedron is flat [-].
-FLATNESS_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +74,9 @@ def pair_contact(a: ConvexPart, b: ConvexPart, start: IntArray | None = None) ->
     -----
     Source: GJK, EPA and the start from the last simplex after the polygon intersection
     paper; van den Bergen 2001. Departures: *all* faces seen from a new corner are removed,
-    not the nearest alone, which would leave a polytope that is not convex; a flat simplex
-    is thickened on both sides; depths are those of supporting planes, so that b moved by
-    them is always free.
+    not the nearest alone, which would leave a polytope that is not convex; it begins with
+    any tetrahedron in the difference, not the last simplex of GJK, which may be flat; depths
+    are those of supporting planes, so that b moved by them is always free.
     """
     size = a.radius + b.radius
     pairs, count = _initial_simplex(a, b, start)
@@ -87,8 +85,7 @@ def pair_contact(a: ConvexPart, b: ConvexPart, start: IntArray | None = None) ->
     simplex = np.ascontiguousarray(pairs[:corners])
     if state == APART:
         return PairContact(False, distance, 0.0, normal, on_a, on_b, simplex, steps)
-    depth, normal, on_a, on_b, more = _epa(
-        a.vertices, a.graph, b.vertices, b.graph, pairs, corners, size)
+    depth, normal, on_a, on_b, more = _epa(a.vertices, a.graph, b.vertices, b.graph, size)
     overlap = depth > TOLERANCE * size
     return PairContact(overlap, 0.0, depth if overlap else 0.0, normal, on_a, on_b, simplex,
                        steps + more)
@@ -107,35 +104,19 @@ def _initial_simplex(a: ConvexPart, b: ConvexPart, start: IntArray | None) -> tu
 
 @njit(cache=True)
 def _epa(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntArray,
-         pairs: IntArray, count: int, size: float) -> tuple[float, Array, Array, Array, int]:
-    """
-    Return depth, direction, deepest points and steps of two bodies that touch or overlap.
-
-    ``pairs`` are corners of a simplex that holds the origin.
-    """
+         size: float) -> tuple[float, Array, Array, Array, int]:
+    """Return depth, direction, deepest points and steps of two bodies that touch or overlap."""
     tolerance = TOLERANCE * size
-    points = np.empty((MAX_ITERATIONS + 8, 3))
-    corner_pairs = np.empty((MAX_ITERATIONS + 8, 2), np.int64)
+    points = np.empty((MAX_ITERATIONS + 4, 3))
+    corner_pairs = np.zeros((MAX_ITERATIONS + 4, 2), np.int64)
     room = 4 * MAX_ITERATIONS
     faces, planes = np.empty((room, 3), np.int64), np.empty((room, 4))
-    work, pair = np.empty(6), np.empty(2, np.int64)
-    for i in range(count):
-        corner_pairs[i] = pairs[i]
-        points[i] = vertices_a[pairs[i, 0]] - vertices_b[pairs[i, 1]]
-    corners, used, normal = _initial_polytope(
-        vertices_a, graph_a, vertices_b, graph_b, points, corner_pairs, count, faces, planes,
-        size)
-    best, best_normal = np.inf, normal
-    if used == 0:   # the origin lies on the surface
-        best = np.sum(normal * points[corners - 1])
-        if corners == 1:
-            points[1], points[2] = points[0], points[0]
-            corner_pairs[1], corner_pairs[2] = corner_pairs[0], corner_pairs[0]
-        used = _add_face(points, faces, planes, 0, 0, 1, 2)
-        planes[0, :3], planes[0, 3] = normal, best
     horizon = np.empty((room, 2), np.int64)
-    begun = corners
-    while best == np.inf or used > 1:
+    work, pair = np.empty(6), np.zeros(2, np.int64)
+    _first_corners(vertices_a, graph_a, vertices_b, graph_b, points, corner_pairs)
+    corners, used = 4, _tetrahedron_faces(points, faces, planes)
+    best, best_normal = np.inf, np.zeros(3)
+    while used > 0:
         face = _nearest_face(planes, used)
         normal = planes[face, :3].copy()
         pair[:] = corner_pairs[faces[face, 0]]
@@ -153,12 +134,48 @@ def _epa(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntAr
         corner_pairs[corners] = pair
         used = _expand_polytope(points, corners, faces, planes, used, horizon, tolerance)
         corners += 1
-        if used < 0:    # rounding has torn the polytope: the best plane so far still parts them
-            used = _add_face(points, faces, planes, 0, corners - 1, corners - 1, corners - 1)
-            break
+    if used < 0:    # rounding has torn the polytope: the best plane so far still parts them
+        used = _add_face(points, faces, planes, 0, corners - 1, corners - 1, corners - 1)
     on_a, on_b = _witness_points(vertices_a, vertices_b, points, corner_pairs, faces[:used],
                                  planes, best * best_normal, tolerance)
-    return max(best, 0.0), best_normal, on_a, on_b, corners - begun + 1
+    return max(best, 0.0), best_normal, on_a, on_b, corners - 3
+
+
+@njit(cache=True)
+def _first_corners(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntArray,
+                   points: Array, corner_pairs: IntArray) -> None:
+    """
+    Write four points of the difference, and their vertices, that do not lie in one plane.
+
+    Each but the first is the farthest from those before it along one direction: at least half
+    of the difference's width, and bodies have a volume. The origin need not lie among them.
+    """
+    work, pair, point = np.empty(6), np.zeros(2, np.int64), np.empty(3)
+    points[0] = vertices_a[0] - vertices_b[0]
+    for corner in range(1, 4):
+        direction = np.array([1.0, 0.0, 0.0])
+        if corner > 1:
+            along = points[1] - points[0]
+            other = np.zeros(3)
+            other[np.argmin(np.abs(along))] = 1.0
+            direction = np.cross(along, other if corner == 2 else points[2] - points[0])
+        farthest = -1.0
+        for way in (direction, -direction):
+            minkowski_support(vertices_a, graph_a, vertices_b, graph_b, way, pair, work, point)
+            reach = np.sum(way * (point - points[0]))
+            if reach > farthest:
+                farthest, points[corner], corner_pairs[corner] = reach, point, pair
+
+
+@njit(cache=True)
+def _tetrahedron_faces(points: Array, faces: IntArray, planes: Array) -> int:
+    """Add the faces of the first four points, wound outwards; return their number."""
+    normal = np.cross(points[1] - points[0], points[2] - points[0])
+    i, j = (1, 0) if np.sum(normal * (points[3] - points[0])) > 0.0 else (0, 1)
+    used = 0
+    for first, second, third in ((i, j, 2), (j, i, 3), (2, j, 3), (i, 2, 3)):
+        used = _add_face(points, faces, planes, used, first, second, third)
+    return used
 
 
 @njit(cache=True)
@@ -182,114 +199,6 @@ def _witness_points(vertices_a: Array, vertices_b: Array, points: Array, corner_
         on_a += share[k] * vertices_a[corner_pairs[faces[chosen, k], 0]]
         on_b += share[k] * vertices_b[corner_pairs[faces[chosen, k], 1]]
     return on_a, on_b
-
-
-@njit(cache=True)
-def _initial_polytope(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntArray,
-                      points: Array, corner_pairs: IntArray, count: int, faces: IntArray,
-                      planes: Array, size: float) -> tuple[int, int, Array]:
-    """
-    Fill in a polytope with the origin in it; return corners, faces and a direction.
-
-    No face means that the origin lies on the surface, which faces that direction.
-    """
-    work, pair, normal = np.empty(6), np.empty(2, np.int64), np.zeros(3)
-    if count == 4 and not _is_flat(points):
-        order = np.array([0, 1, 2, 3])
-        if np.sum(np.cross(points[1] - points[0], points[2] - points[0])
-                  * (points[3] - points[0])) > 0.0:
-            order[0], order[1] = 1, 0
-        i, j, k, n = order
-        used = _add_face(points, faces, planes, 0, i, j, k)
-        used = _add_face(points, faces, planes, used, j, i, n)
-        used = _add_face(points, faces, planes, used, k, j, n)
-        used = _add_face(points, faces, planes, used, i, k, n)
-        return 4, used, normal
-    if count == 4:
-        count = _largest_face(points, corner_pairs)
-    while count < 3:
-        count, normal = _grow_simplex(vertices_a, graph_a, vertices_b, graph_b, points,
-                                      corner_pairs, count, size)
-        if count < 0:
-            return 1, 0, normal
-    normal = np.cross(points[1] - points[0], points[2] - points[0])
-    normal = normal / np.sqrt(np.sum(normal * normal))
-    for side in range(2):
-        pair[:] = corner_pairs[0]
-        direction = normal if side == 0 else -normal
-        minkowski_support(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work,
-                          points[3 + side])
-        corner_pairs[3 + side] = pair
-        if np.sum(direction * (points[3 + side] - points[0])) <= TOLERANCE * size:
-            return 4 + side, 0, direction
-    used = 0
-    for k in range(3):
-        used = _add_face(points, faces, planes, used, k, (k + 1) % 3, 3)
-        used = _add_face(points, faces, planes, used, (k + 1) % 3, k, 4)
-    return 5, used, normal
-
-
-@njit(cache=True)
-def _grow_simplex(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntArray,
-                  points: Array, corner_pairs: IntArray, count: int,
-                  size: float) -> tuple[int, Array]:
-    """Add the corner farthest from a point or segment through the origin; -1: none is."""
-    work, pair = np.empty(6), np.empty(2, np.int64)
-    along = np.zeros(3) if count == 1 else points[1] - points[0]
-    axis = np.zeros(3)
-    axis[np.argmin(np.abs(along))] = 1.0
-    first = np.cross(along, axis) if count == 2 else axis
-    first = first / np.sqrt(np.sum(first * first))
-    best, best_direction, best_point = TOLERANCE * size, first, points[0].copy()
-    best_pair = corner_pairs[0].copy()
-    for attempt in range(6):
-        direction = np.zeros(3)
-        if count == 1:
-            direction[attempt // 2] = 1.0
-        elif attempt < 2:
-            direction = first.copy()
-        else:
-            direction = np.cross(along, first)
-            direction = direction / np.sqrt(np.sum(direction * direction))
-        if attempt % 2 == 1:
-            direction = -direction
-        pair[:] = corner_pairs[0]
-        minkowski_support(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work,
-                          points[count])
-        reach = np.sum(direction * (points[count] - points[0]))
-        if reach > best:
-            best, best_direction, best_point[:] = reach, direction, points[count]
-            best_pair[:] = pair
-    if best <= TOLERANCE * size:
-        return -1, best_direction
-    points[count], corner_pairs[count] = best_point, best_pair
-    return count + 1, best_direction
-
-
-@njit(cache=True)
-def _is_flat(points: Array) -> bool:
-    longest = 0.0
-    for i in range(4):
-        for j in range(i):
-            longest = max(longest, np.sum((points[i] - points[j]) ** 2))
-    volume = np.sum(np.cross(points[1] - points[0], points[2] - points[0])
-                    * (points[3] - points[0]))
-    return abs(volume) <= FLATNESS_TOLERANCE * longest ** 1.5
-
-
-@njit(cache=True)
-def _largest_face(points: Array, corner_pairs: IntArray) -> int:
-    """Keep the three of four corners with the largest area."""
-    best, left_out = -1.0, 0
-    for out in range(4):
-        i, j, k = (out + 1) % 4, (out + 2) % 4, (out + 3) % 4
-        normal = np.cross(points[j] - points[i], points[k] - points[i])
-        area = np.sum(normal * normal)
-        if area > best:
-            best, left_out = area, out
-    points[left_out] = points[3]
-    corner_pairs[left_out] = corner_pairs[3]
-    return 3
 
 
 @njit(cache=True, forceinline=True)
