@@ -20,6 +20,9 @@ def boxes_apart(box_a: Array, box_b: Array, rotation: Array, origin: Array) -> b
     Return True if two oriented boxes ``(5, 3)`` have no common point: 15 axes.
 
     ``rotation, origin`` map the frame of b to that of a. A margin covers rounding.
+
+    Source: rejection test of the intersection paper. Erratum: apart on *any* axis is apart; the
+    paper lists the conditions as if all had to hold. Departure: 15 axes.
     """
     turned, absolute, offset = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
     motion, reach = transformed_frame(box_a[:3], rotation, origin - box_a[3]), 0.0

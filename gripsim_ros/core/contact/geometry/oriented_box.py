@@ -1,5 +1,5 @@
 """
-Oriented bounding boxes from covariance, their overlap and what they share.
+Oriented bounding boxes from covariance, and what two of them share.
 
 Source: Leskov et al., "Intersection of link and object meshes", sections on the
 oriented box and the region of potential interaction, with the corrections
@@ -16,8 +16,6 @@ from ...errors import ShapeError
 
 #: Signs of the coordinates of a box's corners.
 _SIGNS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], float)
-#: Length of cross axes below which a pair is parallel and separates nothing new.
-_PARALLEL = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,43 +119,6 @@ def _surface_covariance(offsets: Array, faces: IntArray) -> Array:
         moments += np.einsum('f,fi,fj->ij', areas, corner, corner)
     centroid = areas @ middle / total
     return moments / (12.0 * total) - np.outer(centroid, centroid)
-
-
-def separation(a: OrientedBox, b: OrientedBox, cross_axes: bool = True) -> float:
-    """
-    Return the largest gap found on the candidate axes of two boxes.
-
-    Parameters
-    ----------
-    a, b : OrientedBox
-        Boxes in one common frame.
-    cross_axes : bool
-        Also try the nine cross products; without them edge-edge gaps are missed.
-
-    Returns
-    -------
-    float
-        Positive: the boxes are apart, at least so far. Negative: they overlap on
-        every axis examined [m].
-
-    Notes
-    -----
-    Source: rejection test of the intersection paper. Erratum: apart on *any* axis is
-    apart; the paper lists the conditions as if all had to hold. Departure: 15 axes.
-    """
-    axes = np.vstack([a.axes, b.axes])
-    if cross_axes:
-        crossed = np.cross(a.axes[:, None], b.axes[None]).reshape(9, 3)
-        lengths = np.linalg.norm(crossed, axis=1)
-        keep = lengths > _PARALLEL
-        axes = np.vstack([axes, crossed[keep] / lengths[keep, None]])
-    reach = np.abs(axes @ a.axes.T) @ a.half_lengths + np.abs(axes @ b.axes.T) @ b.half_lengths
-    return float((np.abs(axes @ (b.centre - a.centre)) - reach).max())
-
-
-def overlap(a: OrientedBox, b: OrientedBox, cross_axes: bool = True) -> bool:
-    """Return whether two boxes of one frame have a point in common."""
-    return separation(a, b, cross_axes) <= 0.0
 
 
 def interaction_region(box: OrientedBox, other: OrientedBox) -> OrientedBox | None:

@@ -8,13 +8,14 @@ import pytest
 from scipy.spatial.transform import Rotation
 import trimesh
 
+from benchmarks.contact.boxes import separation
 from gripsim_ros.core.contact import ContactMesh
 from gripsim_ros.core.contact.geometry.closest_point import (
     bounds_in_box, closest_on_triangle, closest_points, points_in_box, triangle_meets_box,
     triangles_in_box)
 from gripsim_ros.core.contact.geometry.culling import (
     BOX_MARGIN, boxes_apart, coordinate_along, frame_row, transformed_frame, vertices_in_box)
-from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox, separation
+from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox
 from gripsim_ros.core.contact.geometry.vp_tree import (
     _fit_to_children, build_vp_tree, DIRECT_SIZE, INFLATION, LEAF_SIZE, refit_vp_tree)
 from box_cases import meets_box

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from benchmarks.contact.boxes import separation
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.bodies.shapes.sweeps import revolve
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
 from gripsim_ros.core.contact.geometry.culling import boxes_apart
-from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox, separation
+from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox
 from gripsim_ros.core.contact.vertices.penetrating_vertices import ON_SURFACE
 from gripsim_ros.core.errors import MeshError
 from gripsim_ros.core.transforms import apply, inverse, transform
