@@ -9,7 +9,7 @@ from ..arrays import Array
 from ..contact import (
     ContactMesh, Indenter, MeshIndenter, Patch, PatchOptions, PunchIndenter,
     SphereIndenter as RigidSphere, sample_patch)
-from ..contact.geometry.ray_casting import AHEAD, NO_HIT, cast_rays
+from ..contact.geometry.ray_casting import AHEAD, cast_rays
 from ..errors import TaskError
 from ..hand import HandLink
 from ..transforms import transform
@@ -167,8 +167,7 @@ def _checked(at: Array, along: Array, depth: float) -> tuple[Array, Array, float
 def _first_touch(surface: ContactMesh, at: Array, direction: Array) -> Array:
     slack = RAY_SLACK * surface.tree.size
     hits = cast_rays(surface.tree, (at - slack * direction)[None], direction, 0.0)
-    side = hits.sides[0, AHEAD]
-    if side == NO_HIT:
+    if hits.positions[0, AHEAD] < 0:
         raise TaskError(f'the ray from {at.tolist()} along {direction.tolist()} misses the '
                         'object')
     if direction @ _face_normal(surface, int(hits.positions[0, AHEAD])) > 0.0:
@@ -189,7 +188,7 @@ def _thickness(surface: ContactMesh, point: Array, direction: Array) -> float:
     """Return how far a mesh reaches from a point of it along a direction [m]; inf: no end."""
     nudge = RAY_SLACK * surface.tree.size
     hits = cast_rays(surface.tree, (point + nudge * direction)[None], direction, 0.0)
-    if hits.sides[0, AHEAD] == NO_HIT:
+    if hits.positions[0, AHEAD] < 0:
         return np.inf
     return nudge + float(hits.distances[0, AHEAD])
 

@@ -19,8 +19,7 @@ from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3, load_mat3_at
 from .vp_tree import STACK_SIZE, VpTree
 
 
-#: Sides of a facet as a ray along the direction meets it.
-EXIT, ENTRY, NO_HIT = 1, -1, 0
+#: Columns of hits.
 AHEAD, BEHIND = 0, 1
 #: Margin round a cell of the grid that rounding cannot bridge [cells].
 COVERAGE_TOLERANCE = 1e-6
@@ -34,18 +33,16 @@ class RayHits(NamedTuple):
     ----------
     distances : (k, 2) float
         Signed way to the hit [m]: above 0 ahead, at most 0 behind; infinite if none.
-    sides : (k, 2) int
-        ``EXIT``, ``ENTRY`` or ``NO_HIT``, for travel along the direction.
     positions : (k, 2) int
         Position of the triangle in the tree's order, -1 if none.
-    weights : (k, 2, 3) float
-        Barycentric coordinates of the hit.
+    edges : (k, 2, 4) float
+        Edge functions of the hit, and their sum: above 0 where the mesh is left, below where it
+        is entered, 0 if none. Over the sum they are the barycentric coordinates.
     """
 
     distances: Array
-    sides: IntArray
     positions: IntArray
-    weights: Array
+    edges: Array
 
 
 @njit(cache=True)
@@ -259,33 +256,10 @@ def cast_rays(tree: VpTree, points: Array, direction: Array, behind: float) -> R
     the nearest projected vertex are tried; departure: all triangles whose projection
     covers the point, so that none is missed.
     """
-    distances, positions, edges = nearest_hits(tree, points, direction, behind)
-    count = len(points)
-    sides, weights = np.zeros((count, 2), np.int64), np.zeros((count, 2, 3))
-    for i in range(count):
-        for column in range(2):
-            if positions[i, column] < 0:
-                continue
-            total = edges[i, column, 3]
-            sides[i, column] = EXIT if total > 0.0 else ENTRY
-            for k in range(3):
-                weights[i, column, k] = edges[i, column, k] / total
-    return RayHits(distances, sides, positions, weights)
-
-
-@njit(cache=True)
-def nearest_hits(tree: VpTree, points: Array, direction: Array,
-                 behind: float) -> tuple[Array, IntArray, Array]:
-    """
-    Return distances and positions of the hits of ``cast_rays``, and their edge functions.
-
-    The last, ``(k, 2, 4)``, are followed by their sum: it is above 0 where the mesh is left;
-    over it they are the barycentric coordinates. Where nothing is hit they mean nothing.
-    """
     count = len(points)
     distances, positions = np.empty((count, 2)), np.full((count, 2), -1)
     distances[:, AHEAD], distances[:, BEHIND] = np.inf, -np.inf
-    edges = np.empty((count, 2, 4))
+    edges = np.zeros((count, 2, 4))
     frame = direction_frame(direction)
     turned, lower, upper = rotate_points(points, frame)
     if count > 0:
@@ -294,7 +268,7 @@ def nearest_hits(tree: VpTree, points: Array, direction: Array,
         candidates = triangles_under(tree, frame, lower, upper)
         _test_candidates(tree.corners, candidates, frame, turned, lower, upper, distances,
                          positions, edges)
-    return distances, positions, edges
+    return RayHits(distances, positions, edges)
 
 
 @njit(cache=True)
@@ -359,8 +333,8 @@ def _height(projected: Array, e0: float, e1: float, e2: float, total: float, z: 
             + e2 * (projected[2, 2] - z)) / total
 
 
-#: Direction without relation to any axis, for inside tests.
-_GENERIC = np.array([0.36235775, 0.51730713, 0.77529167])
+#: Direction without relation to any axis, where none is given.
+GENERIC = np.array([0.36235775, 0.51730713, 0.77529167])
 
 
 def contains(tree: VpTree, points: Array) -> BoolArray:
@@ -378,5 +352,5 @@ def contains(tree: VpTree, points: Array) -> BoolArray:
     -------
     (k,) bool
     """
-    hits = cast_rays(tree, np.ascontiguousarray(points, float), _GENERIC, 0.0)
-    return hits.sides[:, AHEAD] == EXIT
+    hits = cast_rays(tree, np.ascontiguousarray(points, float), GENERIC, 0.0)
+    return hits.edges[:, AHEAD, 3] > 0.0

@@ -12,7 +12,7 @@ from ..geometry.closest_point import closest_points, triangles_in_box
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.curved_surface import CurvedSurface, lift_onto_surface
 from ..geometry.oriented_box import OrientedBox
-from ..geometry.ray_casting import AHEAD, BEHIND, nearest_hits
+from ..geometry.ray_casting import AHEAD, BEHIND, cast_rays
 from ..geometry.vp_tree import VpTree
 
 
@@ -158,7 +158,7 @@ class PunchIndenter:
 def mesh_depths(tree: VpTree, surface: CurvedSurface, points: Array, direction: Array,
                 behind: float) -> tuple[Array, IntArray]:
     """Return depths and labels of points along a direction (see ``Indenter``)."""
-    distances, positions, edges = nearest_hits(tree, points, direction, behind)
+    distances, positions, edges = cast_rays(tree, points, direction, behind)
     corners, normals, limits, sides = (tree.corners, surface.normals, surface.limits,
                                        surface.sides)
     count = len(points)
@@ -166,10 +166,9 @@ def mesh_depths(tree: VpTree, surface: CurvedSurface, points: Array, direction: 
     labels = np.full(count, -1)
     way = (direction[0], direction[1], direction[2])
     for i in range(count):
-        exits = positions[i, AHEAD] >= 0 and edges[i, AHEAD, 3] > 0.0
-        column = AHEAD if exits else BEHIND
+        column = AHEAD if edges[i, AHEAD, 3] > 0.0 else BEHIND
         position, total = positions[i, column], edges[i, column, 3]
-        if position < 0 or total <= 0.0:
+        if total <= 0.0:
             continue
         weights = (edges[i, column, 0] / total, edges[i, column, 1] / total,
                    edges[i, column, 2] / total)

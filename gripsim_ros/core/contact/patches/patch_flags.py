@@ -8,7 +8,7 @@ from ...batches import (
     PATCH_COARSE, PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE, PATCH_SPREAD)
 from ...numerics.summation import pairwise_sum
 from ..geometry.contact_mesh import ContactMesh
-from ..geometry.ray_casting import AHEAD, EXIT, cast_rays
+from ..geometry.ray_casting import AHEAD, cast_rays
 from ..geometry.vp_tree import VpTree
 from .indenters import Indenter
 from .sampling_grid import GridSamples
@@ -86,7 +86,7 @@ def _thickness(tree: VpTree, limits: Array, own: IntArray, points: Array, all_de
             middle, nearest = own[i], squared
     nudge: float = limits[positions[middle]] / slopes[middle] + 1e-9 * tree.size
     hits = cast_rays(tree, points[middle:middle + 1] + nudge * direction, direction, 0.0)
-    way: float = hits.distances[0, AHEAD] if hits.sides[0, AHEAD] == EXIT else 0.0
+    way: float = hits.distances[0, AHEAD] if hits.edges[0, AHEAD, 3] > 0.0 else 0.0
     return nudge + way
 
 

@@ -10,7 +10,7 @@ from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
 from ...transforms import apply, inverse
 from ..geometry.contact_mesh import ContactMesh
-from ..geometry.ray_casting import AHEAD, EXIT, cast_rays, direction_frame, doubled
+from ..geometry.ray_casting import AHEAD, cast_rays, direction_frame, doubled
 from .penetrating_vertices import unit_direction
 
 
@@ -103,7 +103,7 @@ def _first_exits(b: ContactMesh, T_b_a: Array, frame: Array, starts: Array,
     around = nudge * np.array([[u, v, 0.0] for u in (-1, 1) for v in (-1, 1)]) @ frame
     points = apply(T_b_a, (starts[:, None] + around).reshape(-1, 3))
     hits = cast_rays(b.tree, points, np.ascontiguousarray(T_b_a[:3, :3] @ frame[2]), 0.0)
-    distances = np.where(hits.sides[:, AHEAD] == EXIT, hits.distances[:, AHEAD], np.inf)
+    distances = np.where(hits.edges[:, AHEAD, 3] > 0.0, hits.distances[:, AHEAD], np.inf)
     agree = np.abs(distances.reshape(-1, 4) - depths[:, None]) <= AGREEMENT * nudge
     return np.any(agree, axis=1)
 

@@ -15,12 +15,8 @@ from ...arrays import Array, IntArray
 from ...transforms import apply
 from ..geometry.closest_point import closest_points, points_in_box
 from ..geometry.contact_mesh import ContactMesh
-from ..geometry.ray_casting import direction_frame, doubled, rotate_points
+from ..geometry.ray_casting import GENERIC, direction_frame, doubled, rotate_points
 from .penetrating_vertices import ON_SURFACE, PenetratingVertices, barycentric_weights
-
-
-#: Direction without relation to any axis, where none is given.
-_GENERIC = np.array([0.36235775, 0.51730713, 0.77529167])
 
 
 class WindingNumbers(NamedTuple):
@@ -72,7 +68,7 @@ def find_winding_numbers(vertices: Array, target: ContactMesh, T_target_query: A
     box, tree = target.box, target.tree
     near = points_in_box(vertices, T_target_query, box.axes, box.centre, box.half_lengths)
     points = np.ascontiguousarray(apply(T_target_query, vertices[near]))
-    along = _GENERIC if direction is None else np.ascontiguousarray(direction, float)
+    along = GENERIC if direction is None else np.ascontiguousarray(direction, float)
     numbers, depths, positions = _wind(tree.corners, points, along, ON_SURFACE * tree.size)
     inside = (numbers > 0) & (positions >= 0)
     if direction is None:

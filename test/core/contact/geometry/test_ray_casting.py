@@ -11,8 +11,8 @@ import trimesh
 
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
 from gripsim_ros.core.contact.geometry.ray_casting import (
-    AHEAD, BEHIND, ENTRY, EXIT, NO_HIT, cast_rays, contains, coverage, direction_frame, doubled,
-    grid_shape, slab_range, triangles_under)
+    AHEAD, BEHIND, cast_rays, contains, coverage, direction_frame, doubled, grid_shape,
+    slab_range, triangles_under)
 from gripsim_ros.core.contact.vertices.kernels import _ascending, _sorted_into_cells
 from gripsim_ros.core.contact.vertices.penetrating_vertices import ON_SURFACE
 from gripsim_ros.core.transforms import apply, inverse, transform
@@ -63,11 +63,12 @@ def test_rays_hit_what_they_hit_of_every_triangle_ahead_and_behind(seed):
         assert_allclose(hits.distances[:, column], sign * distances, rtol=0.0,
                         atol=ATOL_ROUNDOFF)
         leaving = exits == (column == AHEAD)
-        assert_array_equal(hits.sides[:, column],
-                           np.where(found, np.where(leaving, EXIT, ENTRY), NO_HIT))
+        assert_array_equal(np.sign(hits.edges[:, column, 3]),
+                           np.where(found, np.where(leaving, 1.0, -1.0), 0.0))
         assert_array_equal(hits.positions[:, column] >= 0, found)
         for i in np.flatnonzero(found):
-            place = hits.weights[i, column] @ tree.corners[hits.positions[i, column]]
+            weights = hits.edges[i, column, :3] / hits.edges[i, column, 3]
+            place = weights @ tree.corners[hits.positions[i, column]]
             assert_allclose(place, points[i] + sign * distances[i] * way * sign, rtol=0.0,
                             atol=ATOL_WEIGHTS)
     ahead = cast_rays(tree, points, 3.0 * direction, 0.0)
@@ -94,8 +95,8 @@ def test_hits_grow_with_the_mesh_to_the_bit(seed, size):
     hits = cast_rays(tree, points, direction, 0.03)
     others = cast_rays(large, size * points, direction, size * 0.03)
     assert_array_equal(size * hits.distances, others.distances)
-    for found, other in zip(hits[1:], others[1:]):
-        assert_array_equal(found, other)
+    assert_array_equal(hits.positions, others.positions)
+    assert_array_equal(size * size * hits.edges, others.edges)
 
 
 def test_a_point_on_the_surface_has_its_hit_behind():
@@ -105,14 +106,14 @@ def test_a_point_on_the_surface_has_its_hit_behind():
                          children=np.full((1, 2), -1), ranges=np.array([[0, 1]]))
     hits = cast_rays(tree, np.zeros((1, 3)), np.array([0.0, 0.0, 1.0]), 0.0)
     assert_array_equal(hits.distances, [[np.inf, 0.0]])
-    assert_array_equal(hits.sides, [[NO_HIT, EXIT]])
+    assert_array_equal(np.sign(hits.edges[..., 3]), [[0.0, 1.0]])
     assert_array_equal(hits.positions, [[-1, 0]])
-    assert_allclose(hits.weights[0, BEHIND] @ corners[0], np.zeros(3), atol=ATOL_ROUNDOFF)
+    assert_allclose(hits.edges[0, BEHIND, :3] @ corners[0], np.zeros(3), atol=ATOL_ROUNDOFF)
 
 
 def test_no_points_have_no_hits():
     hits = cast_rays(small_mesh(0).tree, np.zeros((0, 3)), np.array([0.0, 0.0, 1.0]), 0.0)
-    assert hits.distances.shape == hits.sides.shape == hits.positions.shape == (0, 2)
+    assert hits.distances.shape == hits.positions.shape == (0, 2) and hits.edges.shape == (0, 2, 4)
 
 
 @settings(max_examples=10)

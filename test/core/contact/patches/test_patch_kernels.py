@@ -7,7 +7,7 @@ from gripsim_ros.core.contact import (ContactMesh, MeshIndenter, Patch, PatchOpt
 from gripsim_ros.core.contact.geometry.closest_point import bounds_in_box, triangles_in_box
 from gripsim_ros.core.contact.geometry.curved_surface import lift_onto_surface
 from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox
-from gripsim_ros.core.contact.geometry.ray_casting import EXIT, cast_rays
+from gripsim_ros.core.contact.geometry.ray_casting import cast_rays
 from gripsim_ros.core.contact.patches.patch import (
     THICKNESS_LIMIT, _Pair, _coarse_samples, _is_duplicate, _make_patch, _mean_normal,
     _nearest_label, _node_arrays)
@@ -106,13 +106,14 @@ def test_a_mesh_is_left_ahead_or_behind_where_its_curved_surface_is(seed, behind
     hits = cast_rays(tree, points, direction, behind)
     depths, labels = MeshIndenter(mesh).ray_depths(points, direction, behind)
     for i in range(len(points)):
-        ways = [column for column in (0, 1) if hits.sides[i, column] == EXIT]
+        ways = [column for column in (0, 1) if hits.edges[i, column, 3] > 0.0]
         if not ways:
             assert depths[i] == -np.inf and labels[i] == -1
             continue
         position = hits.positions[i, ways[0]]
+        edges = hits.edges[i, ways[0]]
         move = lift_onto_surface(tree.corners, surface.normals, surface.limits, position,
-                                 tuple(hits.weights[i, ways[0]]), tuple(direction))[0]
+                                 tuple(edges[:3] / edges[3]), tuple(direction))[0]
         assert_allclose(depths[i], hits.distances[i, ways[0]] + move, rtol=0.0,
                         atol=ATOL_ROUNDOFF)
         assert labels[i] == surface.sides[position]
