@@ -1,13 +1,12 @@
 """Closed shells of a surface: which is outside, which a cavity, which inside out."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
 from ...errors import MeshError
-from ...transforms import cross
-from ..mesh import row_dot
+from ..mesh import TriangleMesh
 from .cleaning import Draft, plural
 from .winding import surface_winding_numbers, winding_numbers
 
@@ -20,22 +19,6 @@ SURFACE_SAMPLES = 256
 MAX_INVERTED = 0.01
 #: Volume over area and diagonal below which a body is flat.
 MIN_FLATNESS = 1e-6
-
-
-@dataclass(frozen=True, eq=False)
-class _Shell:
-    """One closed shell: triangles, signed volume [m^3], area [m^2], box, sample points."""
-
-    triangles: Array
-    volume: float
-    area: float
-    box: Array
-    samples: Array
-
-    def is_flat(self) -> bool:
-        """Return whether the shell encloses next to nothing."""
-        diagonal = float(np.linalg.norm(self.box[1] - self.box[0]))
-        return abs(self.volume) <= MIN_FLATNESS * self.area * diagonal
 
 
 def orient_shells(draft: Draft) -> Draft:
@@ -80,10 +63,11 @@ def orient_shells(draft: Draft) -> Draft:
     return replace(draft, faces=faces[keep[labels]], repairs=draft.repairs + sentences)
 
 
-def _drop_flat_shells(draft: Draft) -> tuple[Draft, list[_Shell]]:
+def _drop_flat_shells(draft: Draft) -> tuple[Draft, list[TriangleMesh]]:
     """Return the draft without closed sheets of no volume, and its shells by label."""
     shells = _shells(draft)
-    flat = np.array([shell.is_flat() for shell in shells])
+    flat = np.array([abs(shell.volume) <= MIN_FLATNESS * shell.area * shell.diagonal
+                     for shell in shells])
     if flat.all():
         volume = draft.unit ** 3 * sum(s.volume for s in shells)
         raise MeshError(f'the mesh is flat: it encloses {volume:.2g} m^3; '
@@ -96,36 +80,33 @@ def _drop_flat_shells(draft: Draft) -> tuple[Draft, list[_Shell]]:
     return kept, _shells(kept)
 
 
-def _shells(draft: Draft) -> list[_Shell]:
+def _shells(draft: Draft) -> list[TriangleMesh]:
+    """Return the shells by label, each with corners of its own."""
     labels = draft.table.labels
-    ends = np.cumsum(np.bincount(labels))[:-1]
-    return [_shell(draft, mine) for mine in np.split(np.argsort(labels, kind='stable'), ends)]
+    corners = draft.vertices[draft.faces[np.argsort(labels, kind='stable')]]
+    return [TriangleMesh(mine.reshape(-1, 3), np.arange(3 * len(mine)).reshape(-1, 3))
+            for mine in np.split(corners, np.cumsum(np.bincount(labels))[:-1])]
 
 
-def _shell(draft: Draft, mine: IntArray) -> _Shell:
-    triangles = draft.vertices[draft.faces[mine]]
-    vectors = cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
-    centres = triangles.mean(axis=1)
-    box = np.array([triangles.min(axis=(0, 1)), triangles.max(axis=(0, 1))])
-    volume = float(row_dot(centres - box.mean(axis=0), vectors).sum() / 6.0)
-    area = float(np.linalg.norm(vectors, axis=1).sum() / 2.0)
-    chosen = np.linspace(0, len(centres) - 1, min(SHELL_SAMPLES, len(centres))).astype(int)
-    return _Shell(triangles, volume, area, box, centres[chosen])
-
-
-def _containment(shells: list[_Shell]) -> BoolArray:
+def _containment(shells: list[TriangleMesh]) -> BoolArray:
     """Return whether shell i lies wholly inside shell j, (S, S)."""
     inside = np.zeros((len(shells), len(shells)), dtype=bool)
     for i, inner in enumerate(shells):
         for j, outer in enumerate(shells):
-            if i != j and (outer.box[0] <= inner.box[0]).all() \
-                    and (inner.box[1] <= outer.box[1]).all():
-                numbers = winding_numbers(inner.samples, outer.triangles)
+            if i != j and (outer.bounds[0] <= inner.bounds[0]).all() \
+                    and (inner.bounds[1] <= outer.bounds[1]).all():
+                numbers = winding_numbers(_samples(inner), outer.triangles)
                 inside[i, j] = np.all(np.abs(numbers) > 0.5)
     return inside
 
 
-def _parent(shells: list[_Shell], row: BoolArray) -> int:
+def _samples(shell: TriangleMesh) -> Array:
+    """Return points ``(n, 3)`` of a shell [m]."""
+    last = len(shell.faces) - 1
+    return shell.face_centroids[np.linspace(0, last, min(SHELL_SAMPLES, last + 1)).astype(int)]
+
+
+def _parent(shells: list[TriangleMesh], row: BoolArray) -> int:
     """Return the smallest shell that contains this one, or -1."""
     candidates = np.flatnonzero(row)
     if not candidates.size:
