@@ -17,34 +17,13 @@ _OPTIONAL = ('max_pressure', 'name')
 _LARGEST_FILE = 1_000_000
 
 
-@dataclass(frozen=True)
-class _Range:
-    """Allowed values of a parameter: above ``low``, and up to or below ``high``."""
-
-    low: float
-    high: float
-    unit: str
-    closed: bool = True
-
-    def holds(self, value: float) -> bool:
-        """Return whether ``value`` lies in the range."""
-        return self.low < value < self.high or (self.closed and value == self.high)
-
-    def __str__(self) -> str:
-        """Return the range in words."""
-        if math.isinf(self.high):
-            return f'above {self.low:g}{self.unit} (or none)'
-        bound = 'up to' if self.closed else 'and below'
-        return f'above {self.low:g} {bound} {self.high:g}{self.unit}'
-
-
+#: Parameters are above the first number and at most the second, which says the third.
 _RANGES = {
-    'youngs_modulus': _Range(0.0, 1e12, ' Pa'),
-    'poisson_ratio': _Range(-1.0, 0.5, '', closed=False),
-    'density': _Range(0.0, 3e4, ' kg/m^3'),
-    'friction': _Range(0.0, 5.0, ''),
-    'max_pressure': _Range(0.0, math.inf, ' Pa'),
-}
+    'youngs_modulus': (0.0, 1e12, 'above 0 up to 1e+12 Pa'),
+    'poisson_ratio': (-1.0, math.nextafter(0.5, 0.0), 'above -1 and below 0.5'),
+    'density': (0.0, 3e4, 'above 0 up to 30000 kg/m^3'),
+    'friction': (0.0, 5.0, 'above 0 up to 5'),
+    'max_pressure': (0.0, math.inf, 'above 0 Pa (or none)')}
 
 
 @dataclass(frozen=True)
@@ -82,9 +61,9 @@ class Material:
 
     def __post_init__(self) -> None:
         """Turn the parameters into checked floats."""
-        for name, allowed in _RANGES.items():
+        for name, (low, high, allowed) in _RANGES.items():
             value = _number(name, getattr(self, name))
-            if not allowed.holds(value):
+            if not low < value <= high:
                 raise MaterialError(f'{name} must be {allowed}, got {value:g}')
             object.__setattr__(self, name, value)
         if not isinstance(self.name, str):
