@@ -11,7 +11,7 @@ from ..arrays import Array, IntArray
 from ..errors import MeshError
 from ..transforms import apply, inverse
 from .grasp_object import canonical_frame
-from .mass import volume_moments
+from .mass import inertia_of_volume
 from .mesh import TriangleMesh
 
 #: Resolution over the body's size to which coordinates are rounded in the canonical frame, so
@@ -78,7 +78,7 @@ def decimate_mesh(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
 
 def _simplified(mesh: TriangleMesh, face_count: int) -> Iterator[TriangleMesh]:
     """Yield simplified meshes of at most ``face_count`` faces, the gentlest first."""
-    T_mesh_canonical = _body_frame(mesh)
+    T_mesh_canonical = canonical_frame(mesh, *inertia_of_volume(mesh)[1:])
     points = apply(inverse(T_mesh_canonical), mesh.vertices)
     size = float(np.abs(points).max())
     points = np.round(points / size / ROUNDING) * ROUNDING
@@ -118,14 +118,6 @@ def _clustered(points: Array, faces: IntArray, cell: float) -> tuple[Array, IntA
 def _check_face_count(face_count: int) -> None:
     if face_count < 4:
         raise MeshError(f'a decimated mesh needs at least 4 faces, got {face_count}')
-
-
-def _body_frame(mesh: TriangleMesh) -> Array:
-    origin = mesh.triangles.mean(axis=(0, 1))
-    volume, first, second = volume_moments(mesh.triangles - origin)
-    offset = first / volume
-    central = second - volume * np.outer(offset, offset)
-    return canonical_frame(mesh, origin + offset, np.trace(central) * np.eye(3) - central)
 
 
 def _without_empty_faces(mesh: TriangleMesh) -> TriangleMesh:

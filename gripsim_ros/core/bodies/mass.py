@@ -68,17 +68,28 @@ def mass_properties(mesh: TriangleMesh, density: float) -> MassProperties:
                             f'got {density!r:.60}')
     if not mesh.is_closed:
         raise MeshError('mass properties need a closed mesh, got one with open edges')
+    volume, centre, inertia = inertia_of_volume(mesh)
+    return MassProperties(
+        mass=density * volume, volume=volume, centre_of_mass=frozen_array(centre),
+        inertia=frozen_array(density * 0.5 * (inertia + inertia.T)))
+
+
+def inertia_of_volume(mesh: TriangleMesh) -> tuple[float, Array, Array]:
+    """
+    Return volume [m^3], its centre ``(3,)`` [m], and its inertia ``(3, 3)`` about that [m^5].
+
+    Raises
+    ------
+    MeshError
+        The mesh encloses no positive volume.
+    """
     origin = mesh.triangles.mean(axis=(0, 1))
     volume, first, second = volume_moments(mesh.triangles - origin)
     if not volume > 0.0:
         raise MeshError(f'mass properties need a positive enclosed volume, got {volume:.3g} m^3')
     offset = first / volume
     central = second - volume * np.outer(offset, offset)
-    inertia = np.trace(central) * np.eye(3) - central
-    return MassProperties(
-        mass=density * volume, volume=volume,
-        centre_of_mass=frozen_array(origin + offset),
-        inertia=frozen_array(density * 0.5 * (inertia + inertia.T)))
+    return volume, origin + offset, np.trace(central) * np.eye(3) - central
 
 
 def volume_moments(triangles: Array) -> tuple[float, Array, Array]:
