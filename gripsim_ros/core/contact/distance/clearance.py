@@ -14,6 +14,7 @@ from ...errors import ShapeError
 from ...numerics.vec3 import (
     Mat3, Vec3, dot, load_mat3, load_mat3_at, load_vec3, store_vec3, subtract)
 from ..geometry.contact_mesh import ContactMesh
+from ..geometry.oriented_box import OrientedBox
 from ..geometry.vp_tree import STACK_SIZE, VpTree
 from .gjk import ABSOLUTE, RELATIVE, Shape, distance_bound, shape_of_points, support_point
 from .link_hulls import Hulls, distance_beyond_planes, hull_shape
@@ -248,8 +249,8 @@ def obstacle_shapes(obstacles: Array) -> list[Shape]:
 def _obstacle_shape(kind: int, sizes: Array, rotation: Array, centre: Array) -> Shape:
     axis = np.ascontiguousarray(rotation[:, 2])
     if kind == OBSTACLE_BOX:
-        signs = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], float)
-        points, disc, ball = centre + (0.5 * signs * sizes) @ rotation.T, 0.0, 0.0
+        points = OrientedBox(rotation.T, centre, 0.5 * sizes).corners()
+        disc, ball = 0.0, 0.0
     elif kind == OBSTACLE_SPHERE:
         points, disc, ball = centre[None].copy(), 0.0, float(sizes[0])
     elif kind == OBSTACLE_CYLINDER:

@@ -232,10 +232,7 @@ def _keep(simplex: Array, rows: tuple[int, int, int], weights: tuple[float, floa
 @njit(cache=True, forceinline=True)
 def _edge_dots(simplex: Array, i: int, j: int, row: int) -> float:
     """Return minus the product of edge i to j with a corner."""
-    total = 0.0
-    for axis in range(3):
-        total -= (simplex[j, axis] - simplex[i, axis]) * simplex[row, axis]
-    return total
+    return -dot(subtract(load_vec3(simplex, j), load_vec3(simplex, i)), load_vec3(simplex, row))
 
 
 @njit(cache=True, forceinline=True)

@@ -45,20 +45,14 @@ def closest_weights(d1: float, d2: float, d3: float, d4: float, d5: float,
 @njit(cache=True)
 def closest_on_triangle(p: Array, corners: Array, position: int, out: Array) -> float:
     """Write the point of a triangle closest to p into ``out`` and return the squared distance."""
-    d1 = d2 = d3 = d4 = d5 = d6 = 0.0
-    for k in range(3):
-        a, b, c = corners[position, 0, k], corners[position, 1, k], corners[position, 2, k]
-        d1 += (b - a) * (p[k] - a)
-        d2 += (c - a) * (p[k] - a)
-        d3 += (b - a) * (p[k] - b)
-        d4 += (c - a) * (p[k] - b)
-        d5 += (b - a) * (p[k] - c)
-        d6 += (c - a) * (p[k] - c)
-    v, w = closest_weights(d1, d2, d3, d4, d5, d6)
+    a, b, c = load_mat3_at(corners, position)
+    along, across, point = subtract(b, a), subtract(c, a), (p[0], p[1], p[2])
+    from_a, from_b, from_c = subtract(point, a), subtract(point, b), subtract(point, c)
+    v, w = closest_weights(dot(along, from_a), dot(across, from_a), dot(along, from_b),
+                           dot(across, from_b), dot(along, from_c), dot(across, from_c))
     squared = 0.0
     for k in range(3):
-        a = corners[position, 0, k]
-        out[k] = a + v * (corners[position, 1, k] - a) + w * (corners[position, 2, k] - a)
+        out[k] = a[k] + v * along[k] + w * across[k]
         squared += (p[k] - out[k]) ** 2
     return squared
 

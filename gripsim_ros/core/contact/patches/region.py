@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from ...arrays import Array, BoolArray, IntArray
-from ...numerics.vec3 import dot, load_vec3
+from ...numerics.vec3 import cross, dot, load_mat3_at, load_vec3, store_vec3, subtract
 from ...transforms import inverse
 from ..geometry.closest_point import bounds_in_box, triangles_in_box
 from ..geometry.contact_mesh import ContactMesh
@@ -162,15 +162,10 @@ def _inward_areas(corners: Array, positions: IntArray) -> Array:
     """Return inward area vectors of triangles, and their areas in the last column."""
     vectors = np.empty((len(positions), 4))
     for i in range(len(positions)):
-        p = positions[i]
-        squared = 0.0
-        for k in range(3):
-            u, v = (k + 1) % 3, (k + 2) % 3
-            au, av = corners[p, 1, u] - corners[p, 0, u], corners[p, 1, v] - corners[p, 0, v]
-            bu, bv = corners[p, 2, u] - corners[p, 0, u], corners[p, 2, v] - corners[p, 0, v]
-            vectors[i, k] = -0.5 * (au * bv - av * bu)
-            squared += vectors[i, k] ** 2
-        vectors[i, 3] = np.sqrt(squared)
+        a, b, c = load_mat3_at(corners, positions[i])
+        normal = cross(subtract(b, a), subtract(c, a))
+        store_vec3(vectors, i, (-0.5 * normal[0], -0.5 * normal[1], -0.5 * normal[2]))
+        vectors[i, 3] = 0.5 * np.sqrt(dot(normal, normal))
     return vectors
 
 
