@@ -133,9 +133,8 @@ def outermost_point(mesh: TriangleMesh, point: Array,
 
 
 def _outermost_face(mesh: TriangleMesh, direction: Array) -> tuple[Array, Array]:
-    centres = mesh.vertices[mesh.faces].mean(axis=1)
-    face = int(np.argmax(centres @ direction))
-    return centres[face], mesh.face_normals[face].copy()
+    face = int(np.argmax(mesh.face_centroids @ direction))
+    return mesh.face_centroids[face], mesh.face_normals[face].copy()
 
 
 def _vector(values: object, where: str) -> Array:

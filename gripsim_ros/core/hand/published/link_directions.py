@@ -113,12 +113,8 @@ def _check_displacements(hand: HandModel, poses: Array, displacements: Array) ->
 
 def mesh_centroids(hand: HandModel) -> Array:
     """Return the area centroid of each link's mesh ``(L, 3)`` in the link's frame [m]."""
-    rows = []
-    for link in hand.links:
-        areas = link.mesh.face_areas[:, None]
-        centres = link.mesh.vertices[link.mesh.faces].mean(axis=1)
-        rows.append((areas * centres).sum(axis=0) / areas.sum())
-    return np.array(rows)
+    return np.array([mesh.face_areas @ mesh.face_centroids / mesh.area
+                     for mesh in (link.mesh for link in hand.links)])
 
 
 def _exact(hand: HandModel, poses: Array, jacobians: Array, displacements: Array) -> Array:
