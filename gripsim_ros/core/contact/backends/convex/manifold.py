@@ -11,6 +11,10 @@ from .decomposition import ConvexPart
 from .epa import PairContact, pair_contact
 
 
+#: Last simplices of pairs of parts, kept by the caller between queries for two bodies: they save
+#: steps, and change depths and distances by rounding at most.
+WarmStart = dict[tuple[int, int], IntArray]
+
 #: Least cosine between a face's normal and the depth's for the face to be clipped.
 PARALLEL_COSINE = np.cos(1e-4)
 #: Distance over the size below which points are the same [-].
@@ -45,18 +49,6 @@ class Manifold:
     depths: Array
     normals: Array
     pairs: IntArray
-
-
-class WarmStart:
-    """
-    Last simplices of pairs of parts, kept by the caller between queries for two bodies.
-
-    They save steps, and change depths and distances by rounding at most.
-    """
-
-    def __init__(self) -> None:
-        """Begin without any."""
-        self.simplices: dict[tuple[int, int], IntArray] = {}
 
 
 def contact_manifold(parts_a: Sequence[ConvexPart], parts_b: Sequence[ConvexPart], T_a_b: Array,
@@ -98,10 +90,10 @@ def contact_manifold(parts_a: Sequence[ConvexPart], parts_b: Sequence[ConvexPart
             apart = float(np.linalg.norm(a.centre - b.centre)) - a.radius - b.radius
             if nearest is not None and apart > nearest.distance:
                 continue
-            start = None if warm is None else warm.simplices.get((i, j))
+            start = None if warm is None else warm.get((i, j))
             pair = pair_contact(a, b, start)
             if warm is not None:
-                warm.simplices[i, j] = pair.simplex
+                warm[i, j] = pair.simplex
             if pair.overlap:
                 points, depths = clip_manifold(a, b, pair)
                 found.append((points, depths, np.repeat(pair.normal[None], len(points), axis=0),

@@ -249,7 +249,7 @@ def test_a_warm_start_saves_half_of_the_steps_along_a_path():
                       np.array([0.061, 0.0005 * degree, 0.0]))
         moved = ball.with_transform(T)
         steps[False] += pair_contact(ball, moved).steps
-        steps[True] += pair_contact(ball, moved, warm.simplices.get((0, 0))).steps
+        steps[True] += pair_contact(ball, moved, warm.get((0, 0))).steps
         contact_manifold([ball], [ball], T, warm)
     assert steps[True] < 0.5 * steps[False]
 
