@@ -33,7 +33,6 @@ OPTIONAL = (
     ('mujoco', 'the simulated hand', 'pip install "gripsim_ros[sim]"'),
     ('pytetwild', 'the simulated hand: soft objects', 'pip install "gripsim_ros[sim]"'),
     ('coacd', 'the back end gjk_epa for concave bodies', 'pip install "gripsim_ros[convex]"'),
-    ('ikpy', 'the choice of grasps by an arm', 'pip install "gripsim_ros[arm]"'),
     ('sqlalchemy', 'grasp databases', 'pip install "gripsim_ros[sweep]"'),
     ('psycopg', 'grasp databases in PostgreSQL', 'pip install "gripsim_ros[postgresql]"'),
     ('distributed', 'sweeps on many machines', 'pip install "gripsim_ros[dask]"'),

@@ -80,7 +80,7 @@ def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: Grasp
     Raises
     ------
     ArmError
-        The start is outside the joint limits, or ``ikpy`` is not installed.
+        The start is outside the joint limits.
 
     Notes
     -----

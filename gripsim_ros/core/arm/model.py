@@ -1,10 +1,10 @@
 """The model of an arm: a chain of joints with convex links, and its inverse kinematics."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 from scipy.stats import qmc
 
@@ -12,15 +12,15 @@ from ..arrays import Array, BoolArray, IntArray
 from ..contact.backends.convex.decomposition import ConvexPart
 from ..errors import ArmError
 from ..hand.kinematics import frame_poses, link_jacobians
-from ..hand.tree import FIXED, KinematicTree
-from ..transforms import euler_angles
+from ..hand.tree import KinematicTree
 
 
 #: Largest number of Newton steps, largest change of a joint in one [rad], and the error that ends
 #: them [m, rad].
 NEWTON_STEPS, NEWTON_MAX_CHANGE, NEWTON_TOLERANCE = 30, 0.4, 1e-9
-#: Number of starts of ``ikpy``'s search where Newton's method finds nothing.
-IKPY_STARTS = 4
+#: Number of starts of the search within the limits where Newton's method finds nothing, and its
+#: relative tolerances.
+SEARCH_STARTS, SEARCH_TOLERANCE = 4, 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ def joint_distance(rows: Array) -> float:
 
 class ArmInverseKinematics:
     """
-    Inverse kinematics of an arm: Newton's method from nearby, else the search of ``ikpy``.
+    Inverse kinematics of an arm: Newton's method from nearby, else a search within the limits.
 
     Every answer is checked by the arm's own forward kinematics.
 
@@ -122,10 +122,9 @@ class ArmInverseKinematics:
     ----------
     arm : ArmModel
 
-    Raises
-    ------
-    ArmError
-        The package ``ikpy`` is not installed.
+    Notes
+    -----
+    The search is scipy's least squares by a trust region (Branch, Coleman and Li 1999).
     """
 
     #: Largest errors of a pose that counts as reached [m, rad].
@@ -133,26 +132,6 @@ class ArmInverseKinematics:
 
     def __init__(self, arm: ArmModel) -> None:
         self._arm = arm
-        chain = _import_chain()
-        self._frames = arm.chain
-        self._active = [int(arm.tree.kind[f]) != FIXED for f in self._frames]
-        self._chain = chain(self._links(), active_links_mask=self._active)
-        self._actuators = [int(arm.tree.actuator[f]) for f in self._frames]
-
-    def _links(self) -> list[Any]:
-        from ikpy.link import OriginLink, URDFLink
-        tree, links = self._arm.tree, [OriginLink()]
-        for frame in self._frames[1:]:
-            pose = tree.T_parent_joint[frame]
-            moves = int(tree.kind[frame]) != FIXED
-            k = int(tree.actuator[frame])
-            links.append(URDFLink(
-                tree.names[frame], pose[:3, 3],
-                euler_angles(pose[:3, :3], 'xyz'),
-                rotation=tree.axis[frame] if moves else None,
-                bounds=(self._arm.joint_lower[k], self._arm.joint_upper[k]) if moves else None,
-                joint_type='revolute' if moves else 'fixed', use_symbolic_matrix=False))
-        return links
 
     def solve(self, T_base_palm: Array, near: Array) -> Array | None:
         """
@@ -173,14 +152,10 @@ class ArmInverseKinematics:
         close = self._newton(target, near)
         if close is not None:
             return close
-        first = np.array([near[k] if moves else 0.0
-                          for k, moves in zip(self._actuators, self._active)])
-        found = self._chain.inverse_kinematics_frame(
-            target, initial_position=first, orientation_mode='all', tol=1e-14)
-        joints = near.copy()
-        for k, moves, value in zip(self._actuators, self._active, found):
-            if moves:
-                joints[k] = value
+        joints = least_squares(
+            self._error, np.clip(near, arm.joint_lower, arm.joint_upper), args=(target,),
+            bounds=(arm.joint_lower, arm.joint_upper), ftol=SEARCH_TOLERANCE,
+            xtol=SEARCH_TOLERANCE, gtol=SEARCH_TOLERANCE).x
         return joints if self._reaches(joints, T_base_palm) else None
 
     def solutions(self, T_base_palm: Array, near: Array, count: int) -> list[Array]:
@@ -202,7 +177,7 @@ class ArmInverseKinematics:
         target = T_base_palm @ np.linalg.inv(arm.T_tip_palm)
         self._collect((self._newton(target, start) for start in starts), near, found)
         if not found:
-            self._collect((self.solve(T_base_palm, start) for start in starts[:IKPY_STARTS]),
+            self._collect((self.solve(T_base_palm, start) for start in starts[:SEARCH_STARTS]),
                           near, found)
         return sorted(found, key=lambda q: float(np.abs(q - near).sum()))
 
@@ -217,19 +192,23 @@ class ArmInverseKinematics:
 
     def _is_out_of_reach(self, T_base_palm: Array) -> bool:
         """Return True if a pose is farther from the first joint than the links reach."""
-        tree = self._arm.tree
-        lengths = [float(np.linalg.norm(tree.T_parent_joint[f][:3, 3])) for f in self._frames[2:]]
+        tree, frames = self._arm.tree, self._arm.chain
+        lengths = [float(np.linalg.norm(tree.T_parent_joint[f][:3, 3])) for f in frames[2:]]
         target = T_base_palm @ np.linalg.inv(self._arm.T_tip_palm)
-        first = tree.T_parent_joint[self._frames[1]][:3, 3]
+        first = tree.T_parent_joint[frames[1]][:3, 3]
         return bool(np.linalg.norm(target[:3, 3] - first) > sum(lengths) + self.POSITION)
+
+    def _error(self, joints: Array, target: Array) -> Array:
+        """Return the way ``(6,)`` of the tip to a pose: translation [m], rotation vector [rad]."""
+        pose = self._arm.poses(joints)[self._arm.tip]
+        turn = Rotation.from_matrix(target[:3, :3] @ pose[:3, :3].T).as_rotvec()
+        return np.concatenate([target[:3, 3] - pose[:3, 3], turn])
 
     def _newton(self, target: Array, near: Array) -> Array | None:
         """Return joints by Newton's method from ``near``; None where it does not converge soon."""
         arm, joints = self._arm, near.copy()
         for _ in range(NEWTON_STEPS):
-            pose = arm.poses(joints)[arm.tip]
-            turn = Rotation.from_matrix(target[:3, :3] @ pose[:3, :3].T).as_rotvec()
-            error = np.concatenate([target[:3, 3] - pose[:3, 3], turn])
+            error = self._error(joints, target)
             if np.abs(error).max() < NEWTON_TOLERANCE:
                 return joints
             jacobian = link_jacobians(arm, joints[None])[0, 0]
@@ -244,14 +223,6 @@ class ArmInverseKinematics:
         error = np.linalg.inv(self._arm.palm_pose(joints)) @ T_base_palm
         turn = np.arccos(np.clip(0.5 * (np.trace(error[:3, :3]) - 1.0), -1.0, 1.0))
         return bool(np.linalg.norm(error[:3, 3]) < self.POSITION and turn < self.ROTATION)
-
-
-def _import_chain() -> Callable[..., Any]:
-    try:
-        from ikpy.chain import Chain
-    except ImportError:
-        raise ArmError('an arm needs the package ikpy: pip install "gripsim_ros[arm]"') from None
-    return Chain
 
 
 def _nearest_turns(joints: Array, near: Array, arm: ArmModel) -> Array:

@@ -35,8 +35,6 @@ from gripsim_ros.library.resources import load_default_hand
 
 from plan_cases import CLOSED, made_up_answer, made_up_grasp
 
-ikpy = pytest.importorskip('ikpy', reason='the extra "arm" is not installed')
-
 FILE = Path(__file__).resolve().parents[2] / 'data' / 'ur5e.yaml'
 #: Where the palm must be [m], [-].
 REACHED = 1e-5
@@ -88,6 +86,19 @@ class TestInverse:
             return
         assert arm().palm_pose(found) == pytest.approx(arm().palm_pose(wanted), abs=10 * REACHED)
         assert (found >= arm().joint_lower).all() and (found <= arm().joint_upper).all()
+
+    def test_a_pose_is_found_within_limits_that_newtons_method_leaves(self):
+        start = arm().start
+        narrow = replace(arm(), joint_lower=start - 0.6, joint_upper=start + 0.6)
+        inverse, rng, left = ArmInverseKinematics(narrow), np.random.default_rng(1), 0
+        for _ in range(20):
+            wanted, near = start + rng.uniform(-0.6, 0.6, (2, 6))
+            pose = narrow.palm_pose(wanted)
+            left += inverse._newton(pose @ np.linalg.inv(narrow.T_tip_palm), near) is None
+            found = inverse.solve(pose, near)
+            assert narrow.palm_pose(found) == pytest.approx(pose, abs=10 * REACHED)
+            assert np.abs(found - start).max() <= 0.6
+        assert left > 3
 
     def test_a_regular_pose_has_eight_postures(self):
         """Shoulder left or right, elbow up or down, wrist flipped or not (Hawkins 2013)."""

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
-pytest.importorskip('ikpy', reason='the extra "arm" is not installed')
 
 from geometry_msgs.msg import Point, Pose, Quaternion  # noqa: E402
 from gripsim_interfaces.action import PlanGrasps  # noqa: E402
