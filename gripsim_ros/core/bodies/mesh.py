@@ -248,7 +248,7 @@ class TriangleMesh:
     @cached_property
     def edges(self) -> IntArray:
         """Return the edges ``(E, 2)``: vertex indices, the lower one first."""
-        return frozen_array(np.column_stack(divmod(self._edge_table.keys, self._edge_table.base)))
+        return frozen_array(self._edge_table.ends)
 
     @cached_property
     def face_edges(self) -> IntArray:

@@ -38,6 +38,11 @@ class EdgeTable:
     keys: IntArray
     base: int
 
+    @property
+    def ends(self) -> IntArray:
+        """Return the vertices ``(E, 2)`` of the edges, the lower one first."""
+        return np.column_stack(divmod(self.keys, self.base))
+
     def counts_between(self, first: IntArray, second: IntArray) -> IntArray:
         """Return how many faces there are at the edges between vertices ``(...)``."""
         keys = np.minimum(first, second) * self.base + np.maximum(first, second)

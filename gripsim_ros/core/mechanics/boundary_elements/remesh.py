@@ -13,6 +13,7 @@ import numpy as np
 from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh
 from ...bodies.mesh import SMOOTH_ANGLE
+from ...bodies.topology import edge_table
 from ...contact.geometry.closest_point import closest_points
 from ...contact.geometry.vp_tree import build_vp_tree
 from ...errors import MeshError
@@ -107,12 +108,10 @@ def _checked(mesh: TriangleMesh, surface: QuadraticSurface) -> QuadraticSurface:
 
 
 def _with_middles(mesh: TriangleMesh, vertices: Array, faces: IntArray) -> QuadraticSurface:
-    sides = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), 1)
-    unique, place = np.unique(sides, axis=0, return_inverse=True)
-    middles = vertices[unique].mean(axis=1)
+    table = edge_table(faces)
     tree = build_vp_tree(mesh.vertices, mesh.faces)
-    middles = closest_points(tree, middles, np.inf)[1]
-    elements = np.concatenate([faces, len(vertices) + place.reshape(3, -1).T], axis=1)
+    middles = closest_points(tree, vertices[table.ends].mean(axis=1), np.inf)[1]
+    elements = np.concatenate([faces, len(vertices) + table.edge_of_side], axis=1)
     return QuadraticSurface(np.concatenate([vertices, middles]), elements)
 
 
@@ -144,22 +143,26 @@ def coarse_triangles(mesh: TriangleMesh, length: float) -> tuple[Array, IntArray
 def _split_long_edges(vertices: Array, faces: IntArray, longest: float) -> tuple[Array, IntArray]:
     """Halve edges until none is longer; the mesh stays conforming."""
     for _ in range(SPLIT_PASSES):
-        sides = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2)
-        keys, place = np.unique(np.sort(sides.reshape(-1, 2), axis=1), axis=0, return_inverse=True)
-        steps = vertices[keys[:, 0]] - vertices[keys[:, 1]]
-        lengths = np.sqrt((steps ** 2).sum(axis=1))
-        place = place.reshape(-1, 3)
+        table = edge_table(faces)
+        ends, place = table.ends, table.edge_of_side
+        lengths = _distances(vertices, ends)
         # Only the longest side of some triangle, so that needles become rounder.
-        split = np.zeros(len(keys), bool)
+        split = np.zeros(len(ends), bool)
         split[np.take_along_axis(place, lengths[place].argmax(axis=1)[:, None], 1)[:, 0]] = True
         split &= lengths > longest
         if not split.any():
             break
-        middle = np.full(len(keys), -1)
+        middle = np.full(len(ends), -1)
         middle[split] = len(vertices) + np.arange(split.sum())
-        vertices = np.concatenate([vertices, vertices[keys[split]].mean(axis=1)])
+        vertices = np.concatenate([vertices, vertices[ends[split]].mean(axis=1)])
         faces = _split_faces(faces, middle[place], lengths[place])
     return vertices, faces
+
+
+def _distances(points: Array, pairs: IntArray) -> Array:
+    """Return how far apart the points of pairs ``(m, 2)`` are [m]."""
+    steps = points[pairs[:, 0]] - points[pairs[:, 1]]
+    return np.sqrt((steps ** 2).sum(axis=1))
 
 
 def _split_faces(faces: IntArray, middles: IntArray, lengths: Array) -> IntArray:
@@ -203,17 +206,17 @@ class _EdgeCollapse:
         a, b, c = (self.points[faces[:, k]] for k in range(3))
         normals = np.cross(b - a, c - a)
         normals /= np.maximum(np.sqrt((normals ** 2).sum(axis=1)), 1e-300)[:, None]
+        table = edge_table(faces)
+        first, second = table.pairs[0].T
+        folded = ((normals[first // 3] * normals[second // 3]).sum(axis=1)
+                  < np.cos(SMOOTH_ANGLE))
+        # Where more than two faces meet, parts of the surface touch: that is kept, too.
+        bent = table.counts > 2
+        bent[table.edge_of_side.ravel()[first[folded]]] = True
         sharp: list[set[int]] = [set() for _ in range(len(self.points))]
-        owner: dict[tuple[int, int], int] = {}
-        for number, face in enumerate(self.faces):
-            for k in range(3):
-                u, v = face[k], face[(k + 1) % 3]
-                other = owner.get((v, u))
-                if other is None:
-                    owner[u, v] = number
-                elif normals[number] @ normals[other] < np.cos(SMOOTH_ANGLE):
-                    sharp[u].add(v)
-                    sharp[v].add(u)
+        for u, v in table.ends[bent].tolist():
+            sharp[u].add(v)
+            sharp[v].add(u)
         return sharp
 
     def run(self) -> None:
@@ -231,11 +234,8 @@ class _EdgeCollapse:
 
     def _pass(self, shortest: float) -> int:
         """Collapse each edge that is short at the start, if it may be; return how many."""
-        faces = self.faces_left()
-        edges = np.unique(np.sort(np.concatenate(
-            [faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1), axis=0)
-        steps = self.points[edges[:, 0]] - self.points[edges[:, 1]]
-        lengths = np.sqrt((steps ** 2).sum(axis=1))
+        edges = edge_table(self.faces_left()).ends
+        lengths = _distances(self.points, edges)
         order = np.argsort(lengths, kind='stable')
         collapsed, touched = 0, set()
         for u, v in edges[order[:int((lengths < shortest).sum())]].tolist():
