@@ -14,8 +14,8 @@ import numpy as np
 
 from ...arrays import Array
 from ...numerics.simd import broadcast, load_six, store, store_six
-from .contact_springs import (ROWS, SLIDING, Contacts, contact_forces, fill_slip_tangent,
-                              trial_forces)
+from .contact_springs import (ROWS, SLIDING, Contacts, all_contact_forces, contact_forces,
+                              fill_slip_tangent, trial_forces)
 
 GraspStiffness = tuple[Contacts, Array, float, Array, float]
 
@@ -49,14 +49,9 @@ def fill_residual(load: Array, grasp: GraspStiffness, response: Array, state: Ar
     """
     action, twist, total = grasp[0][1], load_six(state, 7), load_six(load)
     for i in range(len(action)):
-        normal, first, second, torsion, tilt, other = contact_forces(
-            i, twist, grasp[0], grasp[2], response)
-        total = total + load_six(action, i, 0) * normal
-        total = total + load_six(action, i, 1) * first
-        total = total + load_six(action, i, 2) * second
-        total = total + load_six(action, i, 3) * torsion
-        total = total + load_six(action, i, 4) * tilt
-        total = total + load_six(action, i, 5) * other
+        forces = contact_forces(i, twist, grasp[0], grasp[2], response)
+        for a in range(ROWS):
+            total = total + load_six(action, i, a) * forces[a]
     store_six(total, state, 0)
     return norm6(state[0])
 
@@ -252,21 +247,10 @@ def next_damping(damping: float, lower: bool) -> float:
 
 
 @njit(cache=True)
-def fill_normal_forces(x: Array, contacts: Contacts, loads: Array) -> None:
-    """Fill the normal forces of all contacts at the scaled twist x."""
-    motion, action, starts, stiffness = contacts
-    for i in range(len(starts)):
-        total = starts[i, 0]
-        for b in range(6):
-            total -= stiffness[i, 0] * motion[i, 0, b] * x[b]
-        loads[i] = max(0.0, total)
-
-
-@njit(cache=True)
-def utilisation(x: Array, grasp: GraspStiffness, loads: Array) -> float:
+def utilisation(x: Array, grasp: GraspStiffness) -> float:
     """Return the largest share of a limit used at x; ``inf`` where restraint is lost."""
-    contacts, max_normals, friction, limits, tolerance = grasp
-    fill_normal_forces(x, contacts, loads)
+    contacts, max_normals, friction, limits, _ = grasp
+    loads = all_contact_forces(x, contacts, friction)[:, 0]
     share = excursion(x, limits)
     for i in range(len(loads)):
         if loads[i] > max_normals[i] * share:
@@ -275,6 +259,6 @@ def utilisation(x: Array, grasp: GraspStiffness, loads: Array) -> float:
 
 
 @njit(cache=True)
-def solve_load_case(x: Array, load: Array, grasp: GraspStiffness, loads: Array) -> float:
+def solve_load_case(x: Array, load: Array, grasp: GraspStiffness) -> float:
     """Solve one load from the guess x in place; return the utilisation, ``inf`` if none."""
-    return utilisation(x, grasp, loads) if solve_equilibrium(x, load, grasp) else np.inf
+    return utilisation(x, grasp) if solve_equilibrium(x, load, grasp) else np.inf

@@ -27,8 +27,7 @@ def grow_load(wrench: Array, grasp: GraspStiffness, x: Array, interval: tuple[fl
     growth; x becomes the solution there.
     """
     low, high = interval
-    guess, loads = x.copy(), np.empty(len(grasp[1]))
-    growing = True
+    guess, growing = x.copy(), True
     while low < high and (growing or steps > 0):
         if growing:
             target = min(low + max(FIRST_GROWTH, GROWTH * low), high)
@@ -37,7 +36,7 @@ def grow_load(wrench: Array, grasp: GraspStiffness, x: Array, interval: tuple[fl
             target = 0.5 * (low + high)
             steps -= 1
         guess[:] = x
-        if solve_load_case(guess, target * wrench, grasp, loads) <= 1.0:
+        if solve_load_case(guess, target * wrench, grasp) <= 1.0:
             low, x[:] = target, guess
         else:
             high, growing = target, False
@@ -60,16 +59,16 @@ def judge_load_cases(wrenches: Array, grasp: GraspStiffness, start: Array, cap: 
         most, -1 if there is none.
     """
     count = len(wrenches)
-    loads, shares, shift = np.empty(len(grasp[1])), np.empty(count), start.copy()
-    balanced = solve_load_case(shift, np.zeros(6), grasp, loads) <= 1.0
+    shares, shift = np.empty(count), start.copy()
+    balanced = solve_load_case(shift, np.zeros(6), grasp) <= 1.0
     solutions = np.empty((count, 6))
     for c in range(count):
         solutions[c] = shift
-        shares[c] = solve_load_case(solutions[c], wrenches[c], grasp, loads)
+        shares[c] = solve_load_case(solutions[c], wrenches[c], grasp)
         if shares[c] > 1.0:
             solutions[c] = shift
     worst = int(np.argmax(shares)) if count > 0 else -1
-    if not (balanced and has_reserve(shift, grasp, reserve, loads)):
+    if not (balanced and has_reserve(shift, grasp, reserve)):
         return shift, False, 0.0 if cap > 0.0 else np.nan, worst
     margin, limiting = find_margin(wrenches, grasp, (shares, solutions), cap, steps)
     if limiting >= 0:
@@ -78,13 +77,13 @@ def judge_load_cases(wrenches: Array, grasp: GraspStiffness, start: Array, cap: 
 
 
 @njit(cache=True)
-def has_reserve(shift: Array, grasp: GraspStiffness, reserve: float, loads: Array) -> bool:
+def has_reserve(shift: Array, grasp: GraspStiffness, reserve: float) -> bool:
     """Return True if the contacts balance without load and with a share less of friction."""
     if reserve <= 0.0:
         return True
     contacts, max_normals, friction, limits, tolerance = grasp
     less = (contacts, max_normals, (1.0 - reserve) * friction, limits, tolerance)
-    return solve_load_case(shift.copy(), np.zeros(6), less, loads) <= 1.0
+    return solve_load_case(shift.copy(), np.zeros(6), less) <= 1.0
 
 
 @njit(cache=True)
@@ -99,13 +98,13 @@ def find_margin(wrenches: Array, grasp: GraspStiffness, start: tuple[Array, Arra
     """
     shares, solutions = start
     margin, limiting = max(cap, 1.0), -1
-    x, loads = np.empty(6), np.empty(len(grasp[1]))
+    x = np.empty(6)
     for c in np.argsort(-shares):
         low = 1.0 if shares[c] <= 1.0 else 0.0
         if low >= margin:
             continue
         x[:] = solutions[c]
-        if solve_load_case(x, margin * wrenches[c], grasp, loads) <= 1.0:
+        if solve_load_case(x, margin * wrenches[c], grasp) <= 1.0:
             continue
         multiple = grow_load(wrenches[c], grasp, solutions[c], (low, margin), steps)
         if multiple < margin:

@@ -197,14 +197,14 @@ def find_equilibrium(patches: ContactSet, wrench: Array, centre_of_mass: Array, 
     """
     wrench, friction = checked_wrenches(np.atleast_2d(wrench))[0], checked_friction(friction)
     grasp, unit = _grasp_stiffness(patches, centre_of_mass, friction, options, settled, torques)
-    x, loads = settled * unit, np.empty(patches.count)
-    equilibrium.solve_load_case(x, np.zeros(6), grasp, loads)
+    x = settled * unit
+    equilibrium.solve_load_case(x, np.zeros(6), grasp)
     shift = x.copy()
-    share = equilibrium.solve_load_case(x, wrench / unit, grasp, loads)
+    share = equilibrium.solve_load_case(x, wrench / unit, grasp)
     if share > 1.0:
         x[:] = shift
         grow_load(wrench / unit, grasp, x, (0.0, 1.0), 0)
-        share = equilibrium.solve_load_case(x, wrench / unit, grasp, loads)
+        share = equilibrium.solve_load_case(x, wrench / unit, grasp)
     forces, moments = _patch_forces(patches, grasp[0], friction, x, unit[5])
     return Equilibrium(float(share), x / unit - settled, forces, moments)
 
