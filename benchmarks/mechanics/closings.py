@@ -67,7 +67,7 @@ def _compare(nodes, shares, solution, modulus, hand):
     surface = (nodes.points[rows], nodes.normals[rows], nodes.areas[rows], modulus,
                half_space.GRID_SOFTENING)
     whole = half_space.half_space_compliance(*surface)
-    pads = pad_layers(hand, nodes.links)
+    pads = pad_layers(hand.links, nodes.links)
     contact_forces._add_layers(whole, surface, nodes.links[patches], pads, False)
     (cold, order), (warm, _) = (
         contact_forces._first_guess(depths, patches, nodes.patch_count, guess)

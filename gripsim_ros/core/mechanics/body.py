@@ -1,6 +1,6 @@
 """An object made ready for mechanics, and the contact problem of all patches on it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +11,7 @@ from ..arrays import Array, IntArray
 from ..batches import PATCH_STRAINED, PATCH_THIN
 from ..bodies import GraspObject
 from ..errors import MeshError
-from ..hand import HandModel
+from ..hand import HandLink
 from .boundary_elements.body_compliance import BodyCompliance
 from .boundary_elements.disk_cache import LazyCompliance
 from .contact.bonded_layer import LayerCompliance, fit_layer
@@ -132,11 +132,11 @@ class LoadedPatches:
         return bool(len(self.flags)) and not self.flags.any()
 
 
-def pad_layers(hand: HandModel, links: IntArray) -> dict[int, LayerCompliance]:
-    """Return the elastic pads of those of the links ``(p,)`` that have one."""
+def pad_layers(links: Sequence[HandLink], pressing: IntArray) -> dict[int, LayerCompliance]:
+    """Return the elastic pads of those of the links that press ``(p,)`` and have one."""
     layers = {}
-    for link in sorted(set(links.tolist())):
-        pad = hand.links[link].pad
+    for link in sorted(set(pressing.tolist())):
+        pad = links[link].pad
         if pad is not None:
             layers[link] = fit_layer(pad.youngs_modulus, pad.poisson_ratio, pad.thickness)
     return layers

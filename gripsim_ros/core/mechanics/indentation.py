@@ -14,8 +14,7 @@ from ..errors import TaskError
 from ..hand import HandLink
 from ..transforms import transform
 from .body import (ContactProblem, ElasticBody, LoadedPatches, deform_body, largest_displacement,
-                   solve_contact)
-from .contact.bonded_layer import LayerCompliance, fit_layer
+                   pad_layers, solve_contact)
 from .contact.contact_forces import PatchNodes
 from .deformation.metrics import measure_deformation
 
@@ -146,7 +145,9 @@ def indent_body(body: ElasticBody,
     patches = sample_patch(surface, shape, T_object_indenter, direction,
                            PatchOptions(node_count=count))
     contact = _contact(patches)
-    loaded = solve_contact(body, contact, _layers(indenter))
+    layers = (pad_layers([indenter.link], contact.nodes.links)
+              if isinstance(indenter, LinkIndenter) else {})
+    loaded = solve_contact(body, contact, layers)
     _check_force(indenter, float(loaded.results.forces.sum(axis=0) @ direction), depth)
     return _summarise(body, contact, loaded, direction, indenter)
 
@@ -264,14 +265,6 @@ def _contact(patches: list[Patch]) -> ContactProblem:
         np.repeat(np.arange(len(patches)), counts), np.zeros(len(patches), np.int64))
     return ContactProblem(nodes, np.array([patch.flags for patch in patches], np.int64),
                           np.array([patch.thickness for patch in patches], float))
-
-
-def _layers(indenter: SphereIndenter | CylinderIndenter | LinkIndenter
-            ) -> dict[int, LayerCompliance]:
-    pad = indenter.link.pad if isinstance(indenter, LinkIndenter) else None
-    if pad is None:
-        return {}
-    return {0: fit_layer(pad.youngs_modulus, pad.poisson_ratio, pad.thickness)}
 
 
 def _summarise(body: ElasticBody, contact: ContactProblem, loaded: LoadedPatches, direction: Array,

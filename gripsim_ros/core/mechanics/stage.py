@@ -84,7 +84,7 @@ def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builde
               i: int) -> None:
     contact, asked = _contact_problem(body, contacts, i), contacts.configurations
     nodes, palm, settled = contact.nodes, asked.T_object_palm[i], asked.settled_object[i]
-    patches = solve_contact(body, contact, pad_layers(hand, nodes.links),
+    patches = solve_contact(body, contact, pad_layers(hand.links, nodes.links),
                             body.warm_starts.lookup(palm, nodes.links))
     if not patches.results.count:
         return
