@@ -20,6 +20,7 @@ from ..core.fields import declared
 from ..core.hand import HandModel
 from ..core.planning.ranked_grasp import GraspContact, ManipulationResult, NearestMiss, RankedGrasp
 from ..core.transforms import from_pose, to_pose
+from .resources import lasting_name
 
 Array = NDArray[np.float64]
 
@@ -65,8 +66,9 @@ class PlanAnswer:
         """Return what ``gripsim plan`` writes as JSON; arrays are left as arrays."""
         mass, hand = self.grasp_object.mass_properties, self.hand
         return {
-            'object': {'mesh': self.mesh_name, 'scale': self.scale, 'mass': mass.mass,
-                       'centre_of_mass': mass.centre_of_mass, 'volume': mass.volume,
+            'object': {'mesh': lasting_name(self.mesh_name), 'scale': self.scale,
+                       'mass': mass.mass, 'centre_of_mass': mass.centre_of_mass,
+                       'volume': mass.volume,
                        'material': material_to_mapping(self.grasp_object.material)},
             'hand': {'name': hand.name, 'base_link': hand.base_link,
                      'joint_names': list(hand.joint_names)},

@@ -79,6 +79,12 @@ def resolve_uri(uri):
     return _existing(str(uri), _located(str(uri)))
 
 
+def lasting_name(text: str) -> str:
+    """Return a URI as it is, the path of a file as an absolute one: it is read elsewhere too."""
+    path = Path(text).expanduser()
+    return str(path.absolute()) if '://' not in text and path.is_file() else text
+
+
 def confined_resolver(mesh_folders):
     """
     Return ``resolve_uri``, held within folders.

@@ -4,11 +4,24 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
+from transforms3d import affines, axangles, euler, quaternions
 
 from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.transforms import (
-    apply, checked_rigid, cross, euler_angles, from_pose, rotate, skew, to_pose)
+    apply, checked_rigid, cross, euler_angles, from_pose, from_rotation_vector, inverse, rotate,
+    skew, to_pose)
+
+NUMBERS = st.floats(-10.0, 10.0)
+POINTS = st.tuples(NUMBERS, NUMBERS, NUMBERS).map(np.array)
+#: Quaternions w, x, y, z of norm 1, as transforms3d writes them.
+QUATERNIONS = st.tuples(*4 * [st.floats(-1.0, 1.0)]).map(np.array).filter(
+    lambda q: np.linalg.norm(q) > 0.1).map(lambda q: q / np.linalg.norm(q))
+ROUND_OFF = 1e-12
+#: Near gimbal lock two angles are known together only, each to the root of the round-off.
+NEAR_LOCK = 1e-7
 
 
 @pytest.mark.parametrize('shapes', [((3,), (3,)), ((7, 3), (7, 3)), ((3,), (5, 3)),
@@ -74,3 +87,30 @@ def test_euler_angles_turn_back_to_the_rotation_and_warn_of_nothing(angles):
         found = euler_angles(rotation, 'xyz')
     np.testing.assert_allclose(Rotation.from_euler('xyz', found).as_matrix(), rotation,
                                atol=1e-12)
+
+
+@given(position=POINTS, quaternion=QUATERNIONS)
+def test_poses_are_those_of_transforms3d(position, quaternion):
+    wanted = affines.compose(position, quaternions.quat2mat(quaternion), np.ones(3))
+    T_a_b = from_pose(position, np.roll(quaternion, -1))
+    np.testing.assert_allclose(T_a_b, wanted, atol=ROUND_OFF)
+    np.testing.assert_allclose(inverse(T_a_b), np.linalg.inv(wanted), atol=10 * ROUND_OFF)
+    place, turned = to_pose(T_a_b)
+    np.testing.assert_array_equal(place, position)
+    assert turned[3] >= 0.0
+    assert abs(turned @ np.roll(quaternion, -1)) == pytest.approx(1.0, abs=ROUND_OFF)
+
+
+@given(translation=POINTS, vector=POINTS)
+def test_rotation_vectors_are_axes_and_angles_of_transforms3d(translation, vector):
+    angle = float(np.linalg.norm(vector))
+    turn = axangles.axangle2mat(vector, angle) if angle > 0.0 else np.eye(3)
+    np.testing.assert_allclose(from_rotation_vector(np.concatenate([translation, vector])),
+                               affines.compose(translation, turn, np.ones(3)), atol=ROUND_OFF)
+
+
+@given(quaternion=QUATERNIONS)
+def test_euler_angles_turn_about_fixed_axes_as_those_of_transforms3d(quaternion):
+    rotation = quaternions.quat2mat(quaternion)
+    np.testing.assert_allclose(euler.euler2mat(*euler_angles(rotation, 'xyz'), axes='sxyz'),
+                               rotation, atol=NEAR_LOCK)

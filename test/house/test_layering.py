@@ -32,8 +32,8 @@ LAYERS = {
         'options, published, ranked_grasp, rejections, task < hypotheses, progress < closing '
         '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '
         '< ask_and_tell, closings < evaluator, planner'),
-    'library': ('display, grasp_file, resources, robustness, task_file, workers < drawing, '
-                'in_process < database'),
+    'library': ('display, resources, robustness, task_file, workers < grasp_file '
+                '< drawing, in_process < database'),
     'hardware': 'driver, execution, sim',
     'hardware.driver': 'emulator, options < link < motion, tactile < session',
     'ros': 'conversions, environment, programs, quality < markers < nodes < clients < record',

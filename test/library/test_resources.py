@@ -84,3 +84,11 @@ def test_default_hand_is_loaded_once():
     assert resources.load_default_hand() is hand
     assert len(hand.joint_names) == 7
     assert hand.base_link == 'sdh_palm_link'
+
+
+def test_a_name_that_lasts_is_read_from_elsewhere_too(monkeypatch, tmp_path):
+    (tmp_path / 'a.stl').touch()
+    monkeypatch.chdir(tmp_path)
+    assert resources.lasting_name('a.stl') == str(tmp_path / 'a.stl')
+    for kept in ('package://gripsim_ros/urdf/sdh.urdf', 'file:///a.stl', 'not_there.stl'):
+        assert resources.lasting_name(kept) == kept

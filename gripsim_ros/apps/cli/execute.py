@@ -19,6 +19,7 @@ from .output import check_writable, print_table, say, write_json
 from .progress import StartProgress
 
 if TYPE_CHECKING:
+    from ...core.bodies import GraspObject
     from ...ros.clients.execute import ExecuteGraspClient
 
 #: The frame in which the file's poses are: `object_frame` of `grasp_executor`.
@@ -35,6 +36,9 @@ def execute(
         rank: Annotated[int, typer.Option(help='Which grasp of the file, from 1.')] = 1,
         simulate: Annotated[bool, typer.Option(
             '--simulate', help='Start a simulated hand and its object for this grasp.')] = False,
+        mesh: Annotated[str | None, typer.Option(
+            metavar='MESH', help='With --simulate: the object, where the file names a mesh that '
+            'is elsewhere now.')] = None,
         wait_for_go: Annotated[bool, typer.Option(
             '--wait-for-go', help='After pre-shaping wait for Enter, or the service go.')] = False,
         speed_scale: Annotated[float, typer.Option(
@@ -54,8 +58,10 @@ def execute(
     The exit code is 0 only where the grasp succeeded, 1 where it did not.
     """
     check_writable(out)
+    if mesh is not None and not simulate:
+        raise InputError('--mesh goes with --simulate: a hand that runs has its object')
     content, grasp = _read(existing_file(grasps, 'grasps'), rank)
-    with _executor(content if simulate else None) as client:
+    with _executor(_object_of(content, mesh) if simulate else None) as client:
         from gripsim_interfaces.action import ExecuteGrasp
         from ...ros.clients.execute import RESULT_NAMES
         from ...ros.conversions.requests.grasp_files import grasp_to_execute
@@ -89,8 +95,8 @@ def _read(path: Path, rank: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @contextlib.contextmanager
-def _executor(simulated: dict[str, Any] | None) -> Iterator[ExecuteGraspClient]:
-    """Yield a client of the suite that runs, or of a simulation started for the object."""
+def _executor(simulated: GraspObject | None) -> Iterator[ExecuteGraspClient]:
+    """Yield a client of the suite that runs, or of a simulation started for an object."""
     from ...ros.environment import enter_isolation, join_suite
     if simulated is None:
         join_suite()
@@ -98,7 +104,6 @@ def _executor(simulated: dict[str, Any] | None) -> Iterator[ExecuteGraspClient]:
         with ExecuteGraspClient() as client:
             yield client
         return
-    body = _object_of(simulated)
     enter_isolation('execute')
     import os
     from ...ros.clients.execute import ExecuteGraspClient
@@ -114,24 +119,29 @@ def _executor(simulated: dict[str, Any] | None) -> Iterator[ExecuteGraspClient]:
         suite.wait_until_ready(SIMULATION)
         progress.close()
         with ExecuteGraspClient(apart) as client:
-            client.publish_object(grasp_object_to_msg(body))
+            client.publish_object(grasp_object_to_msg(simulated))
             yield client
     finally:
         progress.close()
         suite.stop(SIMULATION)
 
 
-def _object_of(content: dict[str, Any]):
-    """Return the object for which the grasps were planned."""
+def _object_of(content: dict[str, Any], mesh: str | None) -> GraspObject:
+    """Return the object for which the grasps were planned, from another mesh if one is given."""
     from ...core.bodies import GraspObject, material_from_mapping
+    from ...core.errors import MeshError
     try:
         told = content['object']
-        mesh, scale, material = told['mesh'], float(told['scale']), dict(told['material'])
+        mesh, scale, material = (told['mesh'] if mesh is None else mesh, float(told['scale']),
+                                 dict(told['material']))
     except (KeyError, TypeError, ValueError) as error:
         raise InputError('--simulate needs object {mesh, scale, material} in the file, as plan '
                          f'writes it; wrong at {error}') from error
-    return GraspObject(read_mesh(mesh, scale).mesh, material_from_mapping(material),
-                       Path(mesh).stem)
+    try:
+        body = read_mesh(mesh, scale).mesh
+    except MeshError as error:
+        raise MeshError(f'{error}; --mesh names the object where it is elsewhere') from error
+    return GraspObject(body, material_from_mapping(material), Path(mesh).stem)
 
 
 class _Progress:

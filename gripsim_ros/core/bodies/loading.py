@@ -209,7 +209,9 @@ def _open_error(draft: Draft) -> MeshError:
     allowed = f'holes up to {told * limit:.3g} mm (10 % of the diagonal) are filled'
     if large:
         return MeshError(f'the mesh is open: {plural(len(large), "hole")}, the largest '
-                         f'{told * max(large):.3g} mm across; {allowed}')
+                         f'{told * max(large):.3g} mm across; {allowed}, larger ones are to be '
+                         'closed in the file; a scan of one side is completed instead: mirror, '
+                         'extrude or convex (--completion, or a cloud in place of the mesh)')
     crowded = int(np.count_nonzero(draft.table.counts > 2))
     single = int(np.count_nonzero(draft.table.counts == 1))
     return MeshError(f'the mesh is open: {plural(single, "edge")} with one face and '

@@ -178,6 +178,17 @@ def test_a_file_that_cannot_be_carried_out_is_refused_in_one_line(executor, gras
     assert len(executor.goals) == count
 
 
+@pytest.mark.parametrize('options, words', [
+    (('--simulate',), '--mesh names the object where it is elsewhere'),
+    (('--simulate', '--mesh', 'nowhere.stl'), 'nowhere.stl'),
+    (('--mesh', 'ball.stl'), '--mesh goes with --simulate')])
+def test_a_mesh_that_is_elsewhere_can_be_named(grasps, capsys, options, words):
+    (grasps.parent / 'ball.stl').rename(grasps.parent / 'moved.stl')
+    assert main(['execute', str(grasps), *options]) == 2
+    said = capsys.readouterr().err
+    assert words in said and len(said.strip().splitlines()) == 1
+
+
 def test_an_executor_that_is_not_there_is_a_fault(grasps, capsys, monkeypatch):
     monkeypatch.setattr(execute, 'DISCOVERY_TIMEOUT', 0.1)
     monkeypatch.setenv('ROS_DOMAIN_ID', '0')
@@ -191,9 +202,10 @@ def test_a_simulated_hand_is_started_for_a_grasp(grasps):
     content = json.loads(grasps.read_text())
     content['grasps'][0]['contacts'] = []
     grasps.write_text(json.dumps(content))
+    moved = (grasps.parent / 'ball.stl').rename(grasps.parent / 'moved.stl')
     done = subprocess.run(
         [sys.executable, '-m', 'gripsim_ros.apps.cli', 'execute', str(grasps), '--simulate',
-         '--json'],
+         '--mesh', str(moved), '--json'],
         capture_output=True, text=True, timeout=4 * TIMEOUT)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
