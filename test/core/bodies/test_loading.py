@@ -81,11 +81,11 @@ def test_scale_is_applied_once(tmp_path):
 def test_the_parts_of_a_scene_are_placed_and_joined(tmp_path):
     scene = trimesh.Scene()
     part = trimesh.Trimesh(BOX.vertices, BOX.faces)
-    scene.add_geometry(part, transform=trimesh.transformations.translation_matrix([0, 0, 0.3]))
+    scene.add_geometry(part, transform=trimesh.transformations.translation_matrix([0, 0, 0.082]))
     scene.add_geometry(part)
     scene.export(tmp_path / 'scene.glb')
     loaded = load_mesh(tmp_path / 'scene.glb')
-    assert_allclose(loaded.mesh.extents, [0.1, 0.06, 0.38], rtol=RTOL_FLOAT32)
+    assert_allclose(loaded.mesh.extents, [0.1, 0.06, 0.162], rtol=RTOL_FLOAT32)
     assert 'took 2 separate pieces as one body' in loaded.repairs
 
 
@@ -306,11 +306,26 @@ def test_a_body_within_a_cavity_is_kept():
 
 
 def test_separate_pieces_are_each_turned_outward():
-    vertices, faces = joined(BOX, moved(BOX.with_flipped_faces(), 0.3, 0.0, 0.0))
+    vertices, faces = joined(BOX, moved(BOX.with_flipped_faces(), 0.102, 0.0, 0.0))
     loaded = repair_mesh(vertices, faces)
     assert_allclose(loaded.mesh.volume, 2.0 * BOX.volume, rtol=RTOL_ROUNDOFF)
     assert loaded.repairs == ('turned 1 shell of 2 inside out',
                               'took 2 separate pieces as one body')
+
+
+@pytest.mark.parametrize('way', [(0.2, 0.0, 0.0), (0.0, 0.0, 0.18), (0.12, 0.08, 0.1)])
+def test_bodies_that_lie_apart_are_refused_with_their_distance(way):
+    gap = 1e3 * np.linalg.norm((np.array(way) - BOX.extents).clip(0.0))
+    with pytest.raises(MeshError, match=f'2 bodies that lie {gap:.3g} mm apart') as error:
+        repair_mesh(*joined(BOX, moved(BOX, *way)))
+    assert 'a file of its own' in str(error.value)
+
+
+def test_a_speck_beside_a_scan_and_parts_in_a_row_are_one_body():
+    speck = shapes.sphere(0.005, 0.003)
+    assert len(repair_mesh(*joined(BOX, moved(speck, 0.3, 0.0, 0.0))).repairs) == 1
+    row = [moved(BOX, 0.102 * place, 0.0, 0.0) for place in range(4)]
+    assert repair_mesh(*joined(*row)).repairs == ('took 4 separate pieces as one body',)
 
 
 def test_overlapping_pieces_are_mentioned():

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from ...arrays import Array, BoolArray, IntArray
 from ...errors import MeshError
@@ -19,6 +20,11 @@ SURFACE_SAMPLES = 256
 MAX_INVERTED = 0.01
 #: Volume over area and diagonal below which a body is flat.
 MIN_FLATNESS = 1e-6
+#: Pieces whose boxes are farther apart than this share of the whole diagonal are several bodies:
+#: slits between parts of one thing are narrower.
+APART = 0.02
+#: Share of the volume below which a piece is a speck of a scan, wherever it lies.
+SPECK = 0.01
 
 
 def orient_shells(draft: Draft) -> Draft:
@@ -35,18 +41,19 @@ def orient_shells(draft: Draft) -> Draft:
     Draft
         A shell inside another that faces the other way bounds a cavity, or a body within
         a cavity; one that faces the same way is material within material, and dropped.
-        Separate or overlapping pieces stay, and are mentioned.
+        Pieces that are near each other or overlap stay, and are mentioned.
 
     Raises
     ------
     MeshError
-        No shell encloses a volume: the mesh is flat.
+        No shell encloses a volume: the mesh is flat; or its pieces lie apart: several bodies.
     """
     draft, shells = _drop_flat_shells(draft)
     labels = draft.table.labels
     inside = _containment(shells)
     parents = [_parent(shells, row) for row in inside]
     depth = inside.sum(axis=1)
+    _check_one_body(draft, [shell for shell, level in zip(shells, depth) if level == 0])
     facing = np.sign([shell.volume for shell in shells])
     keep = np.array([p < 0 or facing[i] != facing[p] for i, p in enumerate(parents)])
     while True:
@@ -86,6 +93,20 @@ def _shells(draft: Draft) -> list[TriangleMesh]:
     corners = draft.vertices[draft.faces[np.argsort(labels, kind='stable')]]
     return [TriangleMesh(mine.reshape(-1, 3), np.arange(3 * len(mine)).reshape(-1, 3))
             for mine in np.split(corners, np.cumsum(np.bincount(labels))[:-1])]
+
+
+def _check_one_body(draft: Draft, pieces: list[TriangleMesh]) -> None:
+    """Raise MeshError where pieces lie so far apart that they are several bodies."""
+    volumes = np.abs([piece.volume for piece in pieces])
+    bounds = np.array([pieces[i].bounds for i in np.flatnonzero(volumes > SPECK * volumes.sum())])
+    gaps = np.linalg.norm(np.maximum(bounds[:, None, 0] - bounds[None, :, 1],
+                                     bounds[None, :, 0] - bounds[:, None, 1]).clip(0.0), axis=2)
+    count, labels = connected_components(gaps <= APART * draft.diagonal, directed=False)
+    if count > 1:
+        between = gaps[labels[:, None] != labels].min()
+        raise MeshError(f'the mesh holds {count} bodies that lie {1e3 * draft.unit * between:.3g} '
+                        'mm apart or more; an object is one body: put each into a file of its '
+                        'own, or the others among the obstacles')
 
 
 def _containment(shells: list[TriangleMesh]) -> BoolArray:
