@@ -1,4 +1,4 @@
-"""A first stage that is long to load, or to end; run as ``python -m slow_node SECONDS WHERE``."""
+"""A first stage long to load, deafly too, or to end; ``python -m slow_node SECONDS WHERE``."""
 
 import sys
 import time
@@ -9,21 +9,32 @@ from gripsim_ros.ros.nodes.ring.forward_kinematics import ForwardKinematicsNode
 SECONDS, WHERE = float(sys.argv[1]), sys.argv[2]
 
 
+class Deaf:
+    """Takes a moment to be thrown away, and loses what is raised in it meanwhile."""
+
+    def __del__(self):
+        time.sleep(0.01)
+
+
 class SlowNode(ForwardKinematicsNode):
     """Sleeps where it is told to, in pieces, as a compiler lets go now and then."""
 
     def warm_up(self):
         super().warm_up()
-        self._sleep('load')
+        self._sleep('load', lambda: time.sleep(0.01))
+        self._sleep('deaf', Deaf)
 
     def close(self):
-        self._sleep('end')
+        self._sleep('end', lambda: time.sleep(0.01))
         super().close()
 
-    def _sleep(self, where):
-        end = time.monotonic() + SECONDS * (where == WHERE)
+    def _sleep(self, where, moment):
+        if where != WHERE:
+            return
+        print(where, flush=True)
+        end = time.monotonic() + SECONDS
         while time.monotonic() < end:
-            time.sleep(0.01)
+            moment()
 
 
 if __name__ == '__main__':

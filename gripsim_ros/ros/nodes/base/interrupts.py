@@ -24,10 +24,17 @@ class Interrupts:
     While the node starts, the first one raises KeyboardInterrupt, so that compiling does not
     hold it up. From ``serving`` on they raise nothing: rclpy, whose handler comes first, shuts
     its context down, which ends the spinning. After ``ended`` they are ignored for good.
+
+    Attributes
+    ----------
+    taken : threading.Event
+        Set by the first signal: KeyboardInterrupt alone may be lost, since Python only tells of
+        one that is raised in a destructor.
     """
 
     def __init__(self) -> None:
         """Take the signals over; in another thread than the main one nothing happens."""
+        self.taken = threading.Event()
         self._raises = True
         self._set(self._on_signal)
 
@@ -45,6 +52,7 @@ class Interrupts:
         self._set(signal.SIG_DFL)
 
     def _on_signal(self, *_) -> None:
+        self.taken.set()
         if self._raises:
             self._raises = False
             raise KeyboardInterrupt

@@ -272,6 +272,8 @@ def run(node_class: type[SuiteNode], args: Sequence[str] | None = None) -> int:
     megabytes behind, and the second time the kernels come from numba's cache.
     """
     interrupts = Interrupts()
+    if is_node_process():
+        threading.Thread(target=_end_after, args=(interrupts.taken,), daemon=True).start()
     manage_memory()
     clean_shared_memory()       # what the one before left, where it was killed
     node, executor, spinning, code, compiled = None, None, None, None, RecordingListener()
@@ -312,6 +314,13 @@ def _end_soon(code: int) -> None:
         watch = threading.Timer(END_TIMEOUT, os._exit, (code,))
         watch.daemon = True
         watch.start()
+
+
+def _end_after(interrupted: threading.Event) -> None:
+    """End this process in ``END_TIMEOUT`` after its first signal, should nothing else end it."""
+    interrupted.wait()
+    time.sleep(END_TIMEOUT)
+    os._exit(0)
 
 
 def _close(node: SuiteNode | None, executor: Executor | None,

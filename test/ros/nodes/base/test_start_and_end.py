@@ -30,12 +30,12 @@ def slow_node(where):
     """Start a node that is held up while it loads, or when it ends."""
     process = subprocess.Popen(
         [sys.executable, '-m', 'slow_node', str(LONG), where],
-        cwd=Path(suite_cases.__file__).parent, env=os.environ)
+        cwd=Path(suite_cases.__file__).parent, env=os.environ, stdout=subprocess.PIPE)
     try:
         yield process
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
 
 
 class Asker(Connection):
@@ -75,11 +75,12 @@ def test_a_node_that_loads_tells_its_state_and_that_it_is_at_work():
         assert any(pair.key == AT_WORK and pair.value != 'no' for pair in told()[0].values)
 
 
-@pytest.mark.parametrize('where', ['load', 'end'])
+@pytest.mark.parametrize('where', ['load', 'deaf', 'end'])
 def test_a_node_ends_soon_after_it_is_interrupted_whatever_holds_it_up(where):
     with slow_node(where) as process, Asker() as asker:
-        wanted = 'configuring' if where == 'load' else 'active'
+        wanted = 'active' if where == 'end' else 'configuring'
         assert suite_cases.wait_for(lambda: asker.state() == wanted, START_TIMEOUT)
+        assert where == 'end' or process.stdout.readline().strip() == where.encode()
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         assert process.wait(START_TIMEOUT) == 0

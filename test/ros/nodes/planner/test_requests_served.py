@@ -152,6 +152,7 @@ def test_a_mesh_whose_size_shows_once_it_is_read_waits_for_its_turn_too(node, mo
     large = SimpleNamespace(mesh=SimpleNamespace(faces=range(LARGE_MESH + 1)), id='o')
     node.reader.read = lambda msg, mesh: SimpleNamespace(grasp_object=large, scale=1.0)
     node.publish_object = lambda *_: (published.append('begun'), go_on.wait(60.0))
+    node.shown = SimpleNamespace(show_object=lambda *_: None)
     monkeypatch.setattr(server, '_frame', lambda plan: None)
 
     def refuse(request):
