@@ -130,6 +130,7 @@ def _object_of(content: dict[str, Any], mesh: str | None) -> GraspObject:
     """Return the object for which the grasps were planned, from another mesh if one is given."""
     from ...core.bodies import GraspObject, material_from_mapping
     from ...core.errors import MeshError
+    from ...library.resources import resolve_uri
     try:
         told = content['object']
         mesh, scale, material = (told['mesh'] if mesh is None else mesh, float(told['scale']),
@@ -138,10 +139,11 @@ def _object_of(content: dict[str, Any], mesh: str | None) -> GraspObject:
         raise InputError('--simulate needs object {mesh, scale, material} in the file, as plan '
                          f'writes it; wrong at {error}') from error
     try:
-        body = read_mesh(mesh, scale).mesh
+        path = resolve_uri(mesh)
     except MeshError as error:
         raise MeshError(f'{error}; --mesh names the object where it is elsewhere') from error
-    return GraspObject(body, material_from_mapping(material), Path(mesh).stem)
+    return GraspObject(read_mesh(str(path), scale).mesh, material_from_mapping(material),
+                       path.stem)
 
 
 class _Progress:

@@ -316,7 +316,7 @@ def test_separate_pieces_are_each_turned_outward():
 @pytest.mark.parametrize('way', [(0.2, 0.0, 0.0), (0.0, 0.0, 0.18), (0.12, 0.08, 0.1)])
 def test_bodies_that_lie_apart_are_refused_with_their_distance(way):
     gap = 1e3 * np.linalg.norm((np.array(way) - BOX.extents).clip(0.0))
-    with pytest.raises(MeshError, match=f'2 bodies that lie {gap:.3g} mm apart') as error:
+    with pytest.raises(MeshError, match=f'several bodies that lie {gap:.3g} mm apart') as error:
         repair_mesh(*joined(BOX, moved(BOX, *way)))
     assert 'a file of its own' in str(error.value)
 
@@ -324,8 +324,10 @@ def test_bodies_that_lie_apart_are_refused_with_their_distance(way):
 def test_a_speck_beside_a_scan_and_parts_in_a_row_are_one_body():
     speck = shapes.sphere(0.005, 0.003)
     assert len(repair_mesh(*joined(BOX, moved(speck, 0.3, 0.0, 0.0))).repairs) == 1
-    row = [moved(BOX, 0.102 * place, 0.0, 0.0) for place in range(4)]
-    assert repair_mesh(*joined(*row)).repairs == ('took 4 separate pieces as one body',)
+    for count in (4, 120):
+        row = [moved(BOX, 0.102 * place, 0.0, 0.0) for place in range(count)]
+        told = repair_mesh(*joined(*row), 4.0 / count).repairs
+        assert told == (f'took {count} separate pieces as one body',)
 
 
 def test_overlapping_pieces_are_mentioned():

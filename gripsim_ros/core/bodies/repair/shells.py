@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from ...arrays import Array, BoolArray, IntArray
 from ...errors import MeshError
@@ -23,7 +22,7 @@ MIN_FLATNESS = 1e-6
 #: Pieces whose boxes are farther apart than this share of the whole diagonal are several bodies:
 #: slits between parts of one thing are narrower.
 APART = 0.02
-#: Share of the volume below which a piece is a speck of a scan, wherever it lies.
+#: Share of the largest volume below which a piece is a speck of a scan, wherever it lies.
 SPECK = 0.01
 
 
@@ -98,15 +97,20 @@ def _shells(draft: Draft) -> list[TriangleMesh]:
 def _check_one_body(draft: Draft, pieces: list[TriangleMesh]) -> None:
     """Raise MeshError where pieces lie so far apart that they are several bodies."""
     volumes = np.abs([piece.volume for piece in pieces])
-    bounds = np.array([pieces[i].bounds for i in np.flatnonzero(volumes > SPECK * volumes.sum())])
-    gaps = np.linalg.norm(np.maximum(bounds[:, None, 0] - bounds[None, :, 1],
-                                     bounds[None, :, 0] - bounds[:, None, 1]).clip(0.0), axis=2)
-    count, labels = connected_components(gaps <= APART * draft.diagonal, directed=False)
-    if count > 1:
-        between = gaps[labels[:, None] != labels].min()
-        raise MeshError(f'the mesh holds {count} bodies that lie {1e3 * draft.unit * between:.3g} '
-                        'mm apart or more; an object is one body: put each into a file of its '
-                        'own, or the others among the obstacles')
+    bounds = np.array([piece.bounds for piece in pieces])[volumes > SPECK * volumes.max()]
+    lower, upper = bounds[:, 0], bounds[:, 1]
+    gaps, joined = np.full(len(bounds), np.inf), np.zeros(len(bounds), bool)
+    gaps[0] = 0.0
+    for _ in bounds:        # the piece nearest to those that are joined joins them
+        nearest = int(np.argmin(np.where(joined, np.inf, gaps)))
+        if gaps[nearest] > APART * draft.diagonal:
+            raise MeshError('the mesh holds several bodies that lie '
+                            f'{1e3 * draft.unit * gaps[nearest]:.3g} mm apart or more; an object '
+                            'is one body: put each into a file of its own, or the others among '
+                            'the obstacles')
+        way = np.maximum(lower - upper[nearest], lower[nearest] - upper).clip(0.0)
+        gaps = np.minimum(gaps, np.linalg.norm(way, axis=1))
+        joined[nearest] = True
 
 
 def _containment(shells: list[TriangleMesh]) -> BoolArray:

@@ -317,10 +317,9 @@ def _end_soon(code: int) -> None:
 
 
 def _end_after(interrupted: threading.Event) -> None:
-    """End this process in ``END_TIMEOUT`` after its first signal, should nothing else end it."""
+    """End this node's process in ``END_TIMEOUT`` after its first signal."""
     interrupted.wait()
-    time.sleep(END_TIMEOUT)
-    os._exit(0)
+    _end_soon(0)
 
 
 def _close(node: SuiteNode | None, executor: Executor | None,
