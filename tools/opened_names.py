@@ -15,7 +15,7 @@ SOURCES = {
                       'planner/closing_shown.py', 'planner/moveit_service.py',
                       'planner/plan_shown.py'),
     'arm_planner': ('planner/arm_planner.py',),
-    'grasp_executor': ('executor/grasp_executor.py',),
+    'grasp_executor': ('executor/grasp_executor.py', 'executor/hands.py'),
     'sdh_simulator': ('hand/sdh_simulator.py', TRAJECTORIES),
     'sdh_driver': ('hand/sdh_driver.py', TRAJECTORIES)}
 #: Calls that open a name: what a security policy calls it; where type and name stand.
@@ -25,7 +25,7 @@ OPENERS = {
     'create_client': ('request', 0), 'ActionServer': ('execute', 1), 'ActionClient': ('call', 1)}
 #: Names that only parameters know.
 KNOWN = {'service': ('choose_by_arm',), 'hand': ('sdh_simulator', 'sdh_driver'),
-         'side': ('plan', 'live')}
+         'simulator': ('sdh_simulator',), 'side': ('plan', 'live')}
 
 
 class Names(ast.NodeVisitor):

@@ -10,11 +10,11 @@ from ...conversions.geometry import duration_to_msg, time_to_msg
 from ..base.parameters import NodeParameter
 
 PARAMETERS = (
-    NodeParameter('hand_node', str, 'The node whose services stop the hand.'),
+    NodeParameter('hand_node', str, 'The node whose services step or stop the hand.'),
     NodeParameter('simulated', bool, 'It can be carried about and lift the object.'),
     NodeParameter('object_frame', str, 'Grasps in this frame follow object_pose.'),
     NodeParameter('trust_uncalibrated', bool, 'Use tactile frames that are not calibrated.'),
-    NodeParameter('joint_timeout', float, 'Silence of joint_states: the hand is lost [s].',
+    NodeParameter('joint_timeout', float, 'Silence of a real hand: it is lost [s].',
                   0.01, 60.0),
     NodeParameter('force_factor', float, 'Of the planned force, where a finger stops.', 0.1, 10.0),
     NodeParameter('touch_force', float, 'Least force that counts as contact [N].', 0.0, 10.0),

@@ -1,25 +1,16 @@
-"""What `grasp_executor` hears of the hand: joints, touch, and where palm and object are."""
+"""What `grasp_executor` hears of a real hand: joints and touch."""
 
 import threading
 import time
 from collections.abc import Callable
 
 import numpy as np
-from geometry_msgs.msg import PoseStamped
 from gripsim_interfaces.msg import TactileFrame
-from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 
-from ....core.transforms import inverse
 from ....hardware.execution.measurement import Measurement
-from ...conversions import pose_from_msg
 from ...conversions.geometry import seconds_from_msg
 from ..base.live_joints import LiveJoints
-
-Array = NDArray[np.float64]
-
-#: How near the palm must be to where it was sent [m, -].
-PALM_TOLERANCE, TURN_TOLERANCE = 5e-4, 2e-3
 
 
 class Senses:
@@ -39,15 +30,7 @@ class Senses:
         self._told: set[tuple[str, str]] = set()
         self._news = threading.Condition()
         self._count, self._stamp = 0, 0.0
-        self.forget()
-
-    def forget(self) -> None:
-        """Forget poses and touch: the world begins anew."""
-        with self._news:
-            self._palm = self._object = self._touch = None
-            self._T_palm_object: Array | None = None
-            self.frame = ''
-            self.palm_goal: Array | None = None
+        self._touch: tuple[float, dict[str, float]] | None = None
 
     def on_joints(self, msg: JointState) -> None:
         """Take joint states; a position that is not finite is none, and its joint grows old."""
@@ -86,40 +69,6 @@ class Senses:
             self._told.add((topic, field))
             self._tell(f'{topic}: {field} {reason}')
 
-    def on_palm(self, msg: PoseStamped) -> None:
-        """Take the palm's pose."""
-        with self._news:
-            self._palm = (seconds_from_msg(msg.header.stamp), pose_from_msg(msg.pose))
-            self.frame = msg.header.frame_id
-            self._compose()
-
-    def on_object(self, msg: PoseStamped) -> None:
-        """Take the object's pose."""
-        with self._news:
-            self._object = (seconds_from_msg(msg.header.stamp), pose_from_msg(msg.pose))
-            self._compose()
-
-    def _compose(self) -> None:
-        """Work out the object's pose in the hand where both are of the same moment."""
-        if self._palm and self._object and self._palm[0] == self._object[0]:
-            self._T_palm_object = inverse(self._palm[1]) @ self._object[1]
-
-    @property
-    def T_world_object(self) -> Array | None:
-        """Return the object's pose, if anybody has told it."""
-        with self._news:
-            return self._object[1] if self._object else None
-
-    def wait_for_palm(self, timeout: float) -> bool:
-        """Return whether poses of palm and object have come within a time [s]."""
-        with self._news:
-            return self._news.wait_for(lambda: self._T_palm_object is not None, timeout)
-
-    def wake(self) -> None:
-        """Let whoever waits look around."""
-        with self._news:
-            self._news.notify_all()
-
     def next(self) -> Measurement:
         """
         Wait for new joint states, at most until they count as lost, and return all.
@@ -136,15 +85,7 @@ class Senses:
             touch = self._touch
             fresh = touch is not None and abs(self._stamp - touch[0]) <= self._timeout
             felt_at, forces = touch if fresh else (None, {})
-            return Measurement(self._stamp, joints, forces, self._T_palm_object,
-                               self._palm_rests(), felt_at)
-
-    def _palm_rests(self) -> bool | None:
-        if self._palm is None or self.palm_goal is None:
-            return None
-        away = np.linalg.norm(self._palm[1][:3, 3] - self.palm_goal[:3, 3])
-        turned = np.abs(self._palm[1][:3, :3] - self.palm_goal[:3, :3]).max()
-        return bool(away < PALM_TOLERANCE and turned < TURN_TOLERANCE)
+            return Measurement(self._stamp, joints, forces, forces_time=felt_at)
 
 
 def wrong_frame(msg: TactileFrame) -> tuple[str, str] | None:

@@ -2,7 +2,8 @@
 Node `sdh_simulator`: an SDH in MuJoCo that moves, touches and lifts the published object.
 
 It takes and gives what `sdh_driver` does for the real hand; beyond that the pose of palm and
-object, and a palm that can be carried about.
+object, and a palm that can be carried about. It goes on by itself, or step by step with a client
+of `~/step`, so that nothing simulated depends on how late messages are.
 """
 
 import queue
@@ -17,6 +18,7 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
 from gripsim_interfaces.msg import GraspObject as GraspObjectMsg
 from gripsim_interfaces.msg import TactileFrame
+from gripsim_interfaces.srv import StepSimulation
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
@@ -29,27 +31,30 @@ from ....hardware.sim.options import SimulationError, SimulationOptions
 from ....hardware.sim.setpoints import SetpointFollower
 from ....hardware.sim.touch import Touch
 from ....hardware.sim.world import World
-from ...conversions import grasp_object_from_msg, pose_from_msg, pose_to_msg
+from ...conversions import grasp_object_from_msg, pose_from_msg
 from ...conversions.geometry import seconds_from_msg, time_to_msg
 from ..base.health import Meter
 from ..base.node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
 from ..base.parameters import ParameterError
+from .commands import Commands
 from .simulator_action import TrajectoryAction
-from .simulator_messages import PARAMETERS, RealTime, tactile_to_msg
+from .simulator_messages import (
+    PARAMETERS, RealTime, joint_state_to_msg, newest_object, poses_to_msgs, tactile_to_msg)
+from .stepping import STEP_PATIENCE, Stepping
 
 try:
     from rosgraph_msgs.msg import Clock
 except ModuleNotFoundError:
     Clock = None
 
-#: Longest that a service waits for the simulation to take its command [s].
-COMMAND_TIMEOUT = 5.0
 #: Trajectories that began longer ago begin when they arrive, in simulated time [s].
 MOST_LATE = 2.0
 #: A simulation later than this does not hurry to catch up [s].
 MOST_LAG = 0.1
 #: Pause while there is nothing to simulate, or after an error [s].
 IDLE_PERIOD = 0.02
+#: Threads: a step that is asked for again while it is made takes one more each time.
+THREADS = 10
 
 
 class SdhSimulatorNode(SuiteNode):
@@ -60,13 +65,15 @@ class SdhSimulatorNode(SuiteNode):
     def __init__(self, **kwargs) -> None:
         """Lay out the topics; the world is built when the node is configured."""
         super().__init__(self.NAME, PARAMETERS, **kwargs)
+        self.thread_count = THREADS
         self.options = SimulationOptions.from_mapping(self.values)
         self._check_parameters()
         self._touch = Touch(self.hand, self.options)
-        self._commands: queue.SimpleQueue = queue.SimpleQueue()
+        self._commands = Commands(self.report_error)
         self._arrivals: queue.SimpleQueue = queue.SimpleQueue()
         self._world: World | None = None
         self._follower: SetpointFollower | None = None
+        self._stepping, self._due = Stepping(), 0.0
         self._stopped_at = 0.0
         self._offset = time.time()      # a simulator that starts anew does not turn time back
         self._latched, self._pictures = False, 0
@@ -113,6 +120,7 @@ class SdhSimulatorNode(SuiteNode):
             self.create_service(
                 Trigger, f'~/{name}', lambda _, response, command=command:
                 self._answer(command, response), callback_group=group)
+        self.create_service(StepSimulation, '~/step', self._on_step, callback_group=group)
 
     def warm_up(self) -> None:
         """Build the world without an object."""
@@ -124,8 +132,8 @@ class SdhSimulatorNode(SuiteNode):
         for thread in self._threads:
             thread.start()
         self._action = TrajectoryAction(
-            self, lambda msg: self._ask(lambda: self._follow(msg)),
-            lambda: self._ask(self._stop),
+            self, lambda msg: self._commands.ask(lambda: self._follow(msg)),
+            lambda: self._commands.ask(self._stop),
             lambda: (self._follower, self._world.time, self._world.joints))
 
     def _urdf(self):
@@ -141,6 +149,7 @@ class SdhSimulatorNode(SuiteNode):
     def _hold_world(self, world: World) -> None:
         if self._world is not None:
             self._offset += self._world.time
+            self._stepping.end('another object came')
         self._world = world
         self._follower = SetpointFollower(self.hand, world.setpoints)
         self._next_joints = self._next_tactile = self._next_clock = world.time
@@ -156,22 +165,13 @@ class SdhSimulatorNode(SuiteNode):
                     grasp_object = grasp_object_from_msg(msg)
                     world = World(self.hand, self.options, *self._start(), grasp_object,
                                   urdf=self._urdf())
-                    self._commands.put((lambda world=world: self._hold_world(world), None))
+                    self._commands.put(lambda world=world: self._hold_world(world))
             except Exception as error:
                 self.report_error(f'object refused: {one_line(error)}')
 
     def _newest_arrival(self) -> GraspObjectMsg | None:
         """Wait for objects; return the newest that is wanted and not yet held."""
-        wanted, newest = self.values['object_id'], None
-        try:
-            messages = [self._arrivals.get(timeout=0.2)]
-            while not self._arrivals.empty():
-                messages.append(self._arrivals.get_nowait())
-        except queue.Empty:
-            return None
-        for msg in messages:
-            if not wanted or wanted in (msg.object_id, msg.label):
-                newest = msg
+        newest = newest_object(self._arrivals, self.values['object_id'])
         held = self._world.grasp_object if self._world is not None else None
         return None if newest is not None and held is not None and (
             held.id == newest.object_id) else newest
@@ -179,36 +179,75 @@ class SdhSimulatorNode(SuiteNode):
     # -- the simulation --------------------------------------------------------------
 
     def _simulate(self) -> None:
-        """Step the world for as long as the node lives; an error resets it."""
-        due = time.monotonic()
+        """Go on for as long as the node lives; an error resets the world."""
+        self._due = time.monotonic()
         while not self._stopping.is_set():
             try:
-                self._obey()
-                if not self.active:
-                    time.sleep(IDLE_PERIOD)
-                    continue
-                started = time.monotonic()
-                self._step()
-                self._meter.add(time.monotonic() - started)
-                due = self._wait(due)
+                runs = self.active and not self._stepping.stands
+                self._commands.obey(0.0 if runs else IDLE_PERIOD)
+                if runs and not self._stepping.stands:
+                    self._advance()
             except Exception as error:
                 if not self.context.ok():
                     return
                 self.report_error(f'simulation: {one_line(error)}')
                 time.sleep(IDLE_PERIOD)
 
-    def _obey(self) -> None:
-        """Carry out what was asked for meanwhile."""
-        while not self._commands.empty():
-            command, answer = self._commands.get_nowait()
-            try:
-                text = command() or ''
-                if answer is not None:
-                    answer.put((True, text))
-            except Exception as error:
-                self.report_error(one_line(error))
-                if answer is not None:
-                    answer.put((False, one_line(error)))
+    def _advance(self) -> None:
+        """Make one time step, not before it is due."""
+        started = time.monotonic()
+        self._step()
+        self._meter.add(time.monotonic() - started)
+        self._due = self._wait(self._due)
+
+    def _on_step(self, request: StepSimulation.Request,
+                 response: StepSimulation.Response) -> StepSimulation.Response:
+        """Serve `~/step`: one period of joint states, made once."""
+        made: list[StepSimulation.Response] = []
+        taken, text = self._commands.ask(
+            lambda: made.append(self._make_step(request)), STEP_PATIENCE)
+        return made[0] if taken else StepSimulation.Response(message=text)
+
+    def _make_step(self, request: StepSimulation.Request) -> StepSimulation.Response:
+        """Return what a client measures after its step; what it sends begins with the step."""
+        if request.release:
+            self._stepping.release(request.driver)
+            return StepSimulation.Response(success=True)
+        if not self.active:
+            raise SimulationError('the simulation is not active')
+        known = self._stepping.known(request)
+        if known is not None:
+            return known
+        try:
+            answer = self._carry_step_out(request)
+        except Exception as error:
+            self._stepping.end(one_line(error))
+            raise
+        self._stepping.note(request, answer)
+        return answer
+
+    def _carry_step_out(self, request: StepSimulation.Request) -> StepSimulation.Response:
+        """Begin what a client sends, and go on by a period of joint states."""
+        for poses, moves in ((request.palm_placement, World.place_palm),
+                             (request.palm_target, World.move_palm)):
+            for msg in poses[-1:]:
+                self._move_palm(msg, moves)
+        if request.joint_trajectory.joint_names:
+            self._follow(request.joint_trajectory, at_once=True)
+        period = round(1.0 / (self.values['joint_rate'] * self.options.time_step))
+        for _ in range(max(1, period)):
+            self._advance()
+        return self._measure()
+
+    def _measure(self) -> StepSimulation.Response:
+        """Return what is measured of this moment."""
+        world, pads = self._world, self._touch.read(self._world)
+        palm, *objects = poses_to_msgs(world, self._header(self.values['frame']))
+        return StepSimulation.Response(
+            success=True, time=world.time, palm_pose=palm, object_pose=objects,
+            joint_state=joint_state_to_msg(world, self._header(self.hand.base_link)),
+            links=[pad.link for pad in pads],
+            forces=[float(pad.pressures.sum() * pad.area) for pad in pads])
 
     def _step(self) -> None:
         world = self._world
@@ -216,6 +255,7 @@ class SdhSimulatorNode(SuiteNode):
         world.step()
         if world.exploded:
             self._reset()
+            self._stepping.end('the simulation lost its footing')
             raise SimulationError('lost its footing and begins anew: use a smaller time_step')
         half = 0.5 * self.options.time_step
         if self._clock_topic is not None and world.time >= self._next_clock - half:
@@ -239,36 +279,36 @@ class SdhSimulatorNode(SuiteNode):
             time.sleep(due - now)
         return max(due, now - MOST_LAG)
 
+    def _now(self) -> float:
+        """Return the time of what is measured now, as its stamp tells it [s]."""
+        return seconds_from_msg(self._header('').stamp)
+
     def _header(self, frame: str) -> Header:
         return Header(frame_id=frame, stamp=time_to_msg(self._offset + self._world.time))
 
     def _publish_state(self, world: World) -> None:
-        self._joint_states.publish(JointState(
-            header=self._header(self.hand.base_link), name=list(self.hand.joint_names),
-            position=world.joints.tolist(), velocity=world.joint_velocities.tolist(),
-            effort=world.joint_efforts.tolist()))
-        header = self._header(self.values['frame'])
-        self._palm_pose.publish(PoseStamped(header=header, pose=pose_to_msg(world.T_world_palm)))
-        if world.grasp_object is not None:
-            self._object_pose.publish(PoseStamped(header=header,
-                                                  pose=pose_to_msg(world.T_world_object)))
+        self._joint_states.publish(joint_state_to_msg(world, self._header(self.hand.base_link)))
+        poses = poses_to_msgs(world, self._header(self.values['frame']))
+        for topic, pose in zip((self._palm_pose, self._object_pose), poses):
+            topic.publish(pose)
 
     # -- commands --------------------------------------------------------------------
 
     def _on_trajectory(self, msg: JointTrajectory) -> None:
-        self._commands.put((lambda: self._follow(msg), None))
+        self._commands.put(lambda: self._follow(msg))
 
-    def _follow(self, msg: JointTrajectory) -> None:
+    def _follow(self, msg: JointTrajectory, at_once: bool = False) -> None:
         if self._latched:
             raise SimulationError('emergency stop: the trajectory is refused until ~/recover')
         if 0.0 < seconds_from_msg(msg.header.stamp) <= self._stopped_at:
             raise SimulationError('the trajectory is refused: its stamp is older than the last '
                                   'stop, in the time of joint_states')
         if not msg.points:
-            self._stopped_at = self._offset + self._world.time
+            self._stopped_at = self._now()
         times = [seconds_from_msg(point.time_from_start) for point in msg.points]
         self._follower.follow(list(msg.joint_names), [list(p.positions) for p in msg.points],
-                              times, self._world.time, self._begin_of(msg.header.stamp))
+                              times, self._world.time,
+                              None if at_once else self._begin_of(msg.header.stamp))
 
     def _begin_of(self, stamp: Time) -> float:
         """Return when a trajectory of this stamp begins: a little ago, or now."""
@@ -277,7 +317,7 @@ class SdhSimulatorNode(SuiteNode):
         return begin if max(0.0, now - MOST_LATE) <= begin <= now else now
 
     def _on_palm(self, msg: PoseStamped, moves: Callable) -> None:
-        self._commands.put((lambda: self._move_palm(msg, moves), None))
+        self._commands.put(lambda: self._move_palm(msg, moves))
 
     def _move_palm(self, msg: PoseStamped, moves: Callable) -> None:
         if msg.header.frame_id not in ('', self.values['frame']):
@@ -288,20 +328,11 @@ class SdhSimulatorNode(SuiteNode):
         moves(self._world, pose_from_msg(msg.pose))
 
     def _answer(self, command: Callable, response: Trigger.Response) -> Trigger.Response:
-        response.success, response.message = self._ask(command)
+        response.success, response.message = self._commands.ask(command)
         return response
 
-    def _ask(self, command: Callable) -> tuple[bool, str]:
-        """Let the simulation carry out a command between two steps; return how it went."""
-        answer: queue.SimpleQueue = queue.SimpleQueue()
-        self._commands.put((command, answer))
-        try:
-            return answer.get(timeout=COMMAND_TIMEOUT)
-        except queue.Empty:
-            return False, 'the simulation does not run'
-
     def _stop(self) -> str:
-        self._stopped_at = self._offset + self._world.time
+        self._stopped_at = self._now()
         self._follower.stop()
         self._world.move_palm(self._world.T_world_palm)
         return 'stopped'

@@ -1,12 +1,17 @@
 """What `sdh_simulator` can be told, and the messages it makes."""
 
+import queue
 import time
 
 import numpy as np
-from gripsim_interfaces.msg import TactileFrame
+from geometry_msgs.msg import PoseStamped
+from gripsim_interfaces.msg import GraspObject, TactileFrame
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
 from ....hardware.sim.touch import PadReading
+from ....hardware.sim.world import World
+from ...conversions import pose_to_msg
 from ..base.parameters import NodeParameter
 
 PARAMETERS = (
@@ -53,6 +58,33 @@ class RealTime:
         factor = self._simulated / max(now - self._since, 1e-9)
         self._simulated, self._since = 0.0, now
         return factor
+
+
+def newest_object(arrivals: queue.SimpleQueue, wanted: str) -> GraspObject | None:
+    """Wait a moment for objects; return the newest of this hash or label ('': any), or None."""
+    try:
+        messages = [arrivals.get(timeout=0.2)]
+        while not arrivals.empty():
+            messages.append(arrivals.get_nowait())
+    except queue.Empty:
+        return None
+    return next((msg for msg in reversed(messages)
+                 if not wanted or wanted in (msg.object_id, msg.label)), None)
+
+
+def joint_state_to_msg(world: World, header: Header) -> JointState:
+    """Return where the joints are [rad], how fast, and their motors' torques [N m]."""
+    return JointState(
+        header=header, name=list(world.hand.joint_names), position=world.joints.tolist(),
+        velocity=world.joint_velocities.tolist(), effort=world.joint_efforts.tolist())
+
+
+def poses_to_msgs(world: World, header: Header) -> list[PoseStamped]:
+    """Return the poses of the palm and, if there is one, of the object in the world."""
+    poses = [world.T_world_palm]
+    if world.grasp_object is not None:
+        poses.append(world.T_world_object)
+    return [PoseStamped(header=header, pose=pose_to_msg(pose)) for pose in poses]
 
 
 def tactile_to_msg(readings: list[PadReading], header: Header) -> TactileFrame:

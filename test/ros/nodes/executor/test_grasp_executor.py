@@ -13,6 +13,7 @@ from gripsim_interfaces.msg import TactileFrame  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
 from gripsim_ros.core.errors import TaskError  # noqa: E402
+from gripsim_ros.hardware.execution.machine import StopHand  # noqa: E402
 from gripsim_ros.ros.nodes.base.live_joints import JointsError  # noqa: E402
 from gripsim_ros.ros.nodes.executor import grasp_executor  # noqa: E402
 from gripsim_ros.ros.nodes.executor.observations import Senses  # noqa: E402
@@ -55,8 +56,11 @@ def executor(node, monkeypatch):
         asked.append(name)
         raise JointsError(f'hand/{name} failed: no answer')
 
-    monkeypatch.setattr(node, '_call', silent)
-    monkeypatch.setattr(node, 'senses', SimpleNamespace(next=lambda: None))
+    def stop(_):
+        silent('stop')
+
+    monkeypatch.setattr(node, 'moved', SimpleNamespace(
+        next=lambda ended: None, call=silent, act=stop, end=lambda: None))
     node.last_error = ''
     return SimpleNamespace(node=node, asked=asked, monkeypatch=monkeypatch)
 
@@ -84,7 +88,7 @@ def test_a_run_that_fails_stops_the_hand_and_is_no_success_where_it_does_not_ans
 
 
 def test_a_hand_that_does_not_answer_a_stop_is_lost(executor):
-    lost = SimpleNamespace(done=False, cancel=lambda: [grasp_executor.StopHand()])
+    lost = SimpleNamespace(done=False, cancel=lambda: [StopHand()])
     executor.monkeypatch.setattr(executor.node, '_prepare', lambda _: lost)
     goal = Goal()
     goal.is_cancel_requested = True

@@ -1,6 +1,8 @@
 """Simulated hand, plan, execution, lift: the six nodes as processes over DDS."""
 
 import os
+import random
+import signal
 import sys
 import threading
 import time
@@ -20,7 +22,7 @@ from gripsim_interfaces.msg import GraspStates, RingHeader, TactileFrame  # noqa
 from rclpy.action import ActionClient  # noqa: E402
 from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
 from rclpy.qos import qos_profile_sensor_data, QoSProfile  # noqa: E402
-from rclpy.serialization import deserialize_message  # noqa: E402
+from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from sdh_cases import answer_of  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
@@ -195,6 +197,29 @@ def test_joint_states_come_at_their_rate_of_simulated_time(lifted):
     stamps = np.array([seconds_from_msg(message.header.stamp)
                        for message in lifted[2]['joints']])
     np.testing.assert_allclose(np.median(np.diff(stamps)), 0.01, rtol=0, atol=1e-6)
+
+
+def test_a_grasp_comes_out_the_same_to_the_last_bit_however_late_its_nodes_are(
+        suite, hand, grasp, lifted):
+    """Both are stopped at random: news, answers and commands come late by up to half a second."""
+    chance, over = random.Random(1), threading.Event()
+    nodes = [suite.processes[name] for name in ('sdh_simulator', 'grasp_executor')]
+
+    def disturb():
+        while not over.wait(chance.uniform(0.05, 0.5)):
+            node = chance.choice(nodes)
+            node.send_signal(signal.SIGSTOP)
+            time.sleep(chance.choice([0.02, 0.05, 0.1, 0.5]))
+            node.send_signal(signal.SIGCONT)
+
+    disturber = threading.Thread(target=disturb)
+    disturber.start()
+    try:
+        again, _ = hand.execute(grasp, lift_height=LIFT, hold_time=1.0, squeeze=SQUEEZE)
+    finally:
+        over.set()
+        disturber.join()
+    assert serialize_message(again.result) == serialize_message(lifted[0].result)
 
 
 def test_pads_feel_what_the_result_reports(lifted):
