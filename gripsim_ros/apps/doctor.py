@@ -14,7 +14,7 @@ from pathlib import Path
 from ..library.resources import load_default_hand, share_directory
 from ..ros.clients.suite import DISCOVERY_TIME, NODES
 from ..ros.environment import (
-    DEFAULT_DOMAIN, DISCOVERY, DOMAIN, LOCALHOST_ONLY, PROFILE, find_suite_domain)
+    DEFAULT_DOMAIN, DISCOVERY, DOMAIN, LOCALHOST_ONLY, PROFILE, find_suite_domain, patience)
 
 #: How a check ended.
 GOOD, NOTE, BAD = 'good', 'note', 'bad'
@@ -42,6 +42,9 @@ OPTIONAL = (
     ('control_msgs', 'FollowJointTrajectory', 'it comes with ros2_control'),
     ('moveit_msgs', 'the service plan_grasps_moveit', 'it comes with MoveIt'),
     ('launch_testing', 'ros2 launch and its tests', 'it comes with a ROS 2 install'))
+#: Longest look at a suite where something is missing that a busy machine may have delayed, and
+#: time between two looks whether all is there [s].
+LONGEST_LOOK, LOOK_AGAIN = 20.0, 0.5
 #: Domains beyond have no ports of their own, DDSI-RTPS 2.5 section 9.6.2.4.
 LAST_DOMAIN = 232
 #: Topics of the ring: each needs a publisher and a subscriber that fit.
@@ -148,15 +151,18 @@ def _hand() -> Iterator[Finding]:
 
 
 def _kernels() -> Iterator[Finding]:
+    from numba.core.event import RecordingListener, install_listener
+
     from ..library.in_process import warm_up
-    begin = time.monotonic()
-    warm_up()
+    begin, compiled = time.monotonic(), RecordingListener()
+    with install_listener('numba:compile', compiled):
+        warm_up()
     took = time.monotonic() - begin
-    slow = took > 10.0
-    yield Finding('kernels', NOTE if slow else GOOD,
-                  f'{"compiled" if slow else "loaded"} in {took:.1f} s',
+    cold = bool(compiled.buffer)
+    yield Finding('kernels', NOTE if cold else GOOD,
+                  f'{"compiled" if cold else "loaded"} in {took:.1f} s',
                   'they were not cached; they are now, if the package\'s folder can be written'
-                  if slow else '')
+                  if cold else '')
 
 
 def _optional() -> Iterator[Finding]:
@@ -211,11 +217,32 @@ def _network() -> Iterator[Finding]:
         connection.node.create_subscription(
             DiagnosticArray, '/diagnostics',
             lambda msg: told.update((status.name, status) for status in msg.status), 50)
-        end = time.monotonic() + DISCOVERY_TIME
-        while time.monotonic() < end:
-            connection.look(0.1)
-        yield from _suite_findings(connection.node, int(found))
+        domain = int(found)
+        _look(connection, lambda: _is_settled(connection.node, domain, told))
+        yield from _suite_findings(connection.node, domain)
         yield from _told_findings(told)
+
+
+def _look(connection, is_settled: Callable[[], bool]) -> None:
+    """Take what is told until all is there; a busy machine may need ``LONGEST_LOOK``."""
+    begin = time.monotonic()
+    check, end = begin + DISCOVERY_TIME, begin + LONGEST_LOOK * patience()
+    while (now := time.monotonic()) < end:
+        if now >= check:
+            if is_settled():
+                return
+            check = now + LOOK_AGAIN
+        connection.look(0.1)
+
+
+def _is_settled(node, domain: int, told: dict) -> bool:
+    """Tell whether looking longer would hardly find more: all is well, or nobody is there."""
+    findings = list(_suite_findings(node, domain))
+    if findings[0].state == NOTE:       # no node, but one of this machine's suites has some
+        return find_suite_domain() != domain
+    names = {f'{place.strip("/")}/{name}'.lstrip('/')
+             for name, place in node.get_node_names_and_namespaces() if name in NODES}
+    return all(finding.state == GOOD for finding in findings) and names <= set(told)
 
 
 def _suite_findings(node, domain: int) -> Iterator[Finding]:
@@ -231,13 +258,18 @@ def _suite_findings(node, domain: int) -> Iterator[Finding]:
 
 def _place_findings(node, domain: int, place: str) -> Iterator[Finding]:
     """Look at the suite in one namespace."""
-    names = {name for name, here in node.get_node_names_and_namespaces() if here == place}
+    names = [name for name, here in node.get_node_names_and_namespaces() if here == place]
     missing = [name for name in NODES if name not in names]
     where = f'domain {domain}' + (f', namespace {place}' if place != '/' else '')
     yield Finding('suite', BAD if missing else GOOD,
                   f'{where}: ' + (f'{", ".join(missing)} missing' if missing
                                   else 'all nodes are there'),
                   'start the missing nodes; launch starts them again by itself' if missing else '')
+    most, name = max((names.count(name), name) for name in NODES)
+    if most > 1:
+        yield Finding('suites', NOTE, f'{where}: {most} nodes are called {name}',
+                      'give one suite a namespace or a ROS_DOMAIN_ID of its own, or, where one '
+                      'was killed, look again in 20 s')
     prefix = place.rstrip('/') + '/'
     for topic in RING:
         yield _topic_finding(node, prefix + topic)

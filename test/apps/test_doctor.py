@@ -187,6 +187,51 @@ class TestSuite:
         assert found['b'].found == 'waiting for a; last error: it fell off'
         assert found['hands'].state == BAD and 'claw 2, sdh 1' in found['hands'].found
 
+    def test_two_of_one_name_are_said(self):
+        context = rclpy.context.Context()
+        rclpy.init(context=context)
+        nodes = [rclpy.create_node('deformation', context=context, namespace='/twice')
+                 for _ in range(2)]
+        try:
+            def found():
+                return by_subject(doctor._suite_findings(nodes[0], 1))
+            wait(lambda: 'suites' in found())
+            suites = found()['suites']
+            assert suites.state == NOTE and 'ROS_DOMAIN_ID' in suites.advice
+            assert suites.found.endswith('namespace /twice: 2 nodes are called deformation')
+        finally:
+            for made in nodes:
+                made.destroy_node()
+            rclpy.shutdown(context=context)
+
+
+class TestBusyMachine:
+    """What is there is found also where everything takes long."""
+
+    def test_it_is_looked_for_until_all_is_there(self, monkeypatch):
+        monkeypatch.setattr(doctor, 'DISCOVERY_TIME', 0.0)
+        monkeypatch.setattr(doctor, 'LOOK_AGAIN', 0.0)
+        looks, connection = [], SimpleNamespace(look=lambda _: looks.append(1))
+        doctor._look(connection, lambda: len(looks) == 7)
+        assert len(looks) == 7
+
+    def test_what_is_not_there_is_given_up(self, monkeypatch):
+        monkeypatch.setattr(doctor, 'LONGEST_LOOK', 0.05)
+        doctor._look(SimpleNamespace(look=lambda _: None), lambda: False)
+
+    def test_a_suite_that_this_machine_started_is_waited_for(self, monkeypatch, node):
+        monkeypatch.setattr(doctor, 'find_suite_domain', lambda: 1)
+        assert not doctor._is_settled(node, 1, {})
+        assert doctor._is_settled(node, 2, {})
+
+    def test_kernels_that_load_slowly_were_not_compiled(self, monkeypatch):
+        from gripsim_ros.library import in_process
+        monkeypatch.setattr(in_process, 'warm_up', lambda: None)
+        times = iter([0.0, 60.0])
+        monkeypatch.setattr(doctor.time, 'monotonic', lambda: next(times))
+        found = by_subject(doctor._kernels())['kernels']
+        assert (found.state, found.found) == (GOOD, 'loaded in 60.0 s')
+
 
 @pytest.mark.parametrize('domain', ['-1', '233', 'seven'])
 def test_a_domain_that_is_none_is_said(monkeypatch, domain):

@@ -1,8 +1,12 @@
 """What the diagnostics of a node count: laps, messages, queues, delays; on the steady clock."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
+
+#: A node that was killed stays in the graph for the 20 s of its lease, beside the one that took
+#: its place; whoever carries the same name for longer than this lives [s].
+NAMESAKE_TIME = 25.0
 
 
 class Meter:
@@ -67,3 +71,34 @@ class Traffic:
         self._counts = dict.fromkeys(self._counts, 0)
         self._read_time = now
         return {**values, 'callbacks late [ms]': f'{1e3 * max(0.0, elapsed - self._period):.0f}'}
+
+
+class Namesakes:
+    """Tells whether other nodes carry this one's name: those of another suite in its domain."""
+
+    def __init__(self, name: str, namespace: str,
+                 clock: Callable[[], float] = time.monotonic) -> None:
+        """Remember whose name it is."""
+        self._own, self._clock = (name, namespace), clock
+        self._since: float | None = None
+
+    def look(self, nodes: Sequence[tuple[str, str]]) -> str:
+        """
+        Return a warning where there has been more than one for ``NAMESAKE_TIME``, or ''.
+
+        Parameters
+        ----------
+        nodes : sequence of (str, str)
+            Names and namespaces of all nodes, as ``get_node_names_and_namespaces`` gives them.
+        """
+        count = list(nodes).count(self._own)
+        if count < 2:
+            self._since = None
+            return ''
+        if self._since is None:
+            self._since = self._clock()
+        if self._clock() - self._since < NAMESAKE_TIME:
+            return ''
+        name = f'{self._own[1].rstrip("/")}/{self._own[0]}'
+        return (f'{count} nodes are called {name} in this ROS domain, of {count} suites: give one '
+                'a namespace, or a ROS_DOMAIN_ID of its own')

@@ -24,7 +24,7 @@ from ....core.errors import GripsimError
 from ....core.hand import HandModel
 from ....library.resources import load_default_hand, resolve_uri, share_directory
 from ...environment import clean_shared_memory
-from .health import Traffic
+from .health import Namesakes, Traffic
 from .interrupts import Interrupts, is_node_process
 from .kernels import count_kernels
 from .memory import manage_memory
@@ -110,7 +110,8 @@ class SuiteNode(LifecycleNode):
         self.thread_count = DEFAULT_THREADS
         self.active = False
         self.last_error = ''
-        self._told_awaited = ''
+        self._told_awaited = self._told_namesakes = ''
+        self._namesakes = Namesakes(self.get_name(), self.get_namespace())
         self._readers: list[RingReader] = []
         self._configured = False
         self._serving = False
@@ -242,8 +243,17 @@ class SuiteNode(LifecycleNode):
             self._told_awaited = awaited
             self.get_logger().info(awaited or 'waits for nothing any more')
 
+    def _tell_namesakes(self) -> str:
+        """Warn once of other nodes of this name, and return what is told of them."""
+        told = self._namesakes.look(self.get_node_names_and_namespaces())
+        if told != self._told_namesakes:
+            self._told_namesakes = told
+            self.get_logger().warning(told or 'no other node has this name any more')
+        return told
+
     def _publish_diagnostics(self) -> None:
         missing, values = self.diagnose()
+        missing = missing or self._tell_namesakes()
         if self._loading_since is not None:
             loading = f'{time.monotonic() - self._loading_since:.0f} s'
             missing, values[AT_WORK] = f'{LOADING} for {loading}', loading

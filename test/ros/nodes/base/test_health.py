@@ -13,7 +13,7 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 from gripsim_interfaces.msg import HandConfigurations, RingHeader  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
-from gripsim_ros.ros.nodes.base.health import Traffic  # noqa: E402
+from gripsim_ros.ros.nodes.base.health import NAMESAKE_TIME, Namesakes, Traffic  # noqa: E402
 from gripsim_ros.ros.nodes.base.node_base import reliable  # noqa: E402
 from gripsim_ros.ros.nodes.base.ring_reader import RingReader  # noqa: E402
 from gripsim_ros.ros.nodes.ring.forward_kinematics import ForwardKinematicsNode  # noqa: E402
@@ -125,3 +125,43 @@ def test_a_stage_awaits_its_planner_no_more_once_it_is_there(context):
         node.close()
         node.destroy_node()
         other.destroy_node()
+
+
+def test_a_namesake_is_told_once_it_has_outlived_the_lease_of_a_dead_one():
+    now = [0.0]
+    namesakes = Namesakes('planner', '/left', lambda: now[0])
+    mine, other, elsewhere = ('planner', '/left'), ('planner', '/left'), ('planner', '/')
+    assert not namesakes.look([mine, elsewhere])
+    assert not namesakes.look([mine, other])
+    now[0] = 0.9 * NAMESAKE_TIME        # the one before was killed, and is gone now
+    assert not namesakes.look([mine])
+    assert not namesakes.look([mine, other])
+    now[0] += 1.01 * NAMESAKE_TIME
+    assert namesakes.look([mine, elsewhere, other]).startswith(
+        '2 nodes are called /left/planner in this ROS domain')
+    assert not namesakes.look([mine, elsewhere])
+
+
+def test_two_suites_in_one_domain_warn_of_each_other(context, monkeypatch):
+    monkeypatch.setattr('gripsim_ros.ros.nodes.base.health.NAMESAKE_TIME', 0.2)
+    node = ForwardKinematicsNode(context=context, namespace='/same')
+    told, logged = [], []
+    monkeypatch.setattr(node._diagnostics, 'publish', told.append)
+    monkeypatch.setattr(node, 'diagnose', lambda: ('', {}))
+    monkeypatch.setattr(node, 'get_logger', lambda: type('Log', (), {
+        'info': staticmethod(lambda _: None), 'warning': staticmethod(logged.append)}))
+    other = rclpy.create_node('forward_kinematics', context=context, namespace='/same')
+
+    def message():
+        node._publish_diagnostics()
+        return told[-1].status[0].message
+    try:
+        assert wait_for(lambda: message().startswith('2 nodes are called /same/forward_kin'))
+        message()
+        assert len(logged) == 1 and 'ROS_DOMAIN_ID' in logged[0]
+        other.destroy_node()
+        assert wait_for(lambda: not message().startswith('2 nodes'))
+        assert len(logged) == 2
+    finally:
+        node.close()
+        node.destroy_node()
