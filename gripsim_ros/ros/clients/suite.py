@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ..programs import PROGRAMS
@@ -37,8 +38,10 @@ ASK_AGAIN = 1.0
 RESPAWN_DELAY, MOST_RESPAWNS, RESPAWN_WINDOW = 1.0, 3, 60.0
 #: Exit code of a node that cannot start as it is configured; started again it would end again.
 MISCONFIGURED = 2
-#: prctl(2): the signal that a process gets when its parent dies.
+#: prctl(2): the signal that a process gets when its parent dies, which is the thread that began
+#: it. That of all nodes lives as long as this process.
 PR_SET_PDEATHSIG = 1
+_PARENT = ThreadPoolExecutor(1, 'suite_parent')
 
 
 class SuiteError(RuntimeError):
@@ -105,10 +108,11 @@ class Suite:
         """Start nodes; those that run already are left alone."""
         for name in names or self.names:
             if name not in self.processes or self.processes[name].poll() is not None:
-                self.processes[name] = subprocess.Popen(
-                    self._command(name), env=self._environment, stdin=subprocess.DEVNULL,
+                self.processes[name] = _PARENT.submit(
+                    subprocess.Popen, self._command(name), env=self._environment,
+                    stdin=subprocess.DEVNULL,
                     stdout=sys.stderr.fileno() if _has_descriptor(sys.stderr) else None,
-                    start_new_session=True, preexec_fn=_end_with_parent(os.getpid()))
+                    start_new_session=True, preexec_fn=_end_with_parent(os.getpid())).result()
 
     def _command(self, name: str) -> list[str]:
         command = [sys.executable, '-m', PROGRAMS[name], '--ros-args']

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -42,6 +43,15 @@ def test_a_node_that_died_is_started_again_and_the_others_are_left_alone(suite):
     assert suite.revive() == []
     assert suite.processes['deformation'].poll() is None
     assert {name for name in NODES if suite.processes[name] is not before[name]} == {'deformation'}
+
+
+def test_nodes_outlive_the_thread_that_started_them(suite):
+    suite.stop(['deformation'])
+    starter = threading.Thread(target=suite.start, args=(['deformation'],))
+    starter.start()
+    starter.join()
+    time.sleep(0.5)
+    assert suite.processes['deformation'].poll() is None
 
 
 def test_a_node_that_ends_again_and_again_ends_the_suite(suite, monkeypatch):
