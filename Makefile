@@ -7,6 +7,7 @@
 #   lint          flake8, and the core's types
 #   coverage      the core's branches that its tests reach; fails below 95 %
 #   bench         the benchmarks; bench-setup first installs the peers they compare with
+#   trials        what others do to the suite, from outside: some hours; tools/trial.sh for minutes
 #   soak          the long-running load test of the suite
 #   clean         remove .venv and everything that was built
 
@@ -19,6 +20,7 @@ PYTEST_ARGS ?=
 TEST_WORKERS ?= 2
 BENCH_ARGS ?=
 SOAK_ARGS ?=
+TRIAL_ARGS ?= --nightly
 
 # A sourced ROS would shadow the wheels of .venv.
 ROS_VARIABLES := PYTHONPATH PYTHONHOME LD_LIBRARY_PATH AMENT_PREFIX_PATH CMAKE_PREFIX_PATH \
@@ -42,7 +44,7 @@ SAY := @printf 'gripsim: %s\n'
 INSTALLED := $(STAMPS)/guard $(STAMPS)/interfaces $(STAMPS)/package $(STAMPS)/kernels-plan \
              $(STAMPS)/kernels-rest
 
-.PHONY: setup installed demo test test-fast lint types coverage bench bench-setup soak clean
+.PHONY: setup installed demo test test-fast lint types coverage bench bench-setup trials soak clean
 .DELETE_ON_ERROR:
 
 setup: installed
@@ -110,6 +112,9 @@ bench: installed
 bench-setup: installed
 	$(SAY) 'installing the peers that benchmarks compare with'
 	@$(PIP) install --quiet --quiet -r requirements-bench.txt
+
+trials: installed
+	@PYTHON=$(BIN)/python sh tools/trial.sh $(TRIAL_ARGS)
 
 soak: installed
 	@$(BIN)/python -m benchmarks soak $(SOAK_ARGS)

@@ -13,10 +13,11 @@ BENCHMARKS = {
     'planar_closure': 'planning.planar_closing', 'repair': 'bodies.repair',
     'scans': 'planning.scans',
     'settling': 'mechanics.settling', 'simulated': 'hardware.simulated', 'soak': 'suite.soak',
-    'soak_driver': 'hardware.driver_soak', 'socp': 'numerics.socp', 'sweep': 'planning.sweep'}
+    'soak_driver': 'hardware.driver_soak', 'socp': 'numerics.socp', 'sweep': 'planning.sweep',
+    'trial': 'trials.run'}
 #: What takes long, needs peers or arguments.
 BY_NAME = ('contact', 'fem', 'fem_body', 'hold', 'hold_confusion', 'hold_suite', 'soak', 'socp',
-           'planar_closure', 'scans', 'simulated', 'soak_driver', 'fault_figure')
+           'planar_closure', 'scans', 'simulated', 'soak_driver', 'fault_figure', 'trial')
 
 
 def run(name, arguments):

@@ -1,0 +1,1 @@
+"""What others do to the suite, done from outside: ``tools/trial.sh``."""
