@@ -20,7 +20,7 @@ _NOTHING_PRESSED = (rejections.TOO_FEW_FINGERS, rejections.SELF_COLLISION)
 def explain_no_grasp(grasp_object: GraspObject, hand: HandModel, reference: ScoreReference,
                      rejected: Mapping[str, int], miss: NearestMiss | None) -> str:
     """
-    Return the hint: too wide, too small, in the way, too slippery, too fragile, too heavy.
+    Return the hint: too wide, small, slippery, fragile, soft or heavy, or what is in the way.
 
     Parameters
     ----------
@@ -64,11 +64,11 @@ def explain_no_grasp(grasp_object: GraspObject, hand: HandModel, reference: Scor
     if miss is None or not miss.links:
         return _share(rejected, dominant, 'no finger came to press') if rejected else ''
     if miss.capable:
-        return _capable(miss)
+        return _capable(miss, grasp_object.material.youngs_modulus)
     return _incapable(grasp_object, reference, miss)
 
 
-def _capable(miss: NearestMiss) -> str:
+def _capable(miss: NearestMiss, modulus: float) -> str:
     if miss.peak_pressure > miss.max_pressure:
         return (f'too fragile: the nearest miss holds {miss.margin:.2g} of the load with a peak '
                 f'pressure of {_kpa(miss.peak_pressure)}, where damage begins at '
@@ -77,6 +77,10 @@ def _capable(miss: NearestMiss) -> str:
         return (f'too sharp or too fragile: the nearest miss holds {miss.margin:.2g} of the load '
                 f'with a peak pressure of {_kpa(miss.peak_pressure)}; pressed harder it passes '
                 f'{_kpa(miss.max_pressure)}, where damage of object or pads begins')
+    if miss.peak_pressure > modulus:
+        return (f'too soft: the nearest miss holds {miss.margin:.2g} of the load with a peak '
+                f'pressure of {_kpa(miss.peak_pressure)}, more than the object\'s modulus of '
+                f'{_kpa(modulus)}: it gives way before the fingers press hard enough')
     return (f'the nearest miss holds {miss.margin:.2g} of the load: {miss.reason}')
 
 
@@ -93,6 +97,10 @@ def _incapable(grasp_object: GraspObject, reference: ScoreReference, miss: Neare
         return (f'too fragile: the nearest miss needs {miss.needed_force:.3g} N at a contact, '
                 f'where the pressure limit of {_kpa(miss.max_pressure)} allows '
                 f'{miss.allowed_force:.3g} N')
+    if fragile and miss.peak_pressure > miss.max_pressure and np.isfinite(miss.held_share):
+        return (f'too fragile: the load is {reference.load:.3g} N, of which the nearest miss '
+                f'holds at most {miss.held_share * reference.load:.3g} N below the pressure limit '
+                f'of {_kpa(miss.max_pressure)}')
     text = f'too heavy: the load is {reference.load:.3g} N'
     if np.isfinite(miss.held_share):
         text += (f', the nearest miss holds at most {miss.held_share * reference.load:.3g} N '

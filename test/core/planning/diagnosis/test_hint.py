@@ -8,6 +8,7 @@ from gripsim_ros.core.planning import rejections
 from gripsim_ros.core.planning.diagnosis.hint import explain_no_grasp
 from gripsim_ros.core.planning.ranked_grasp import NearestMiss
 from gripsim_ros.core.planning.ranking.score import ScoreReference
+from gripsim_ros.library.in_process import plan_grasps
 from gripsim_ros.library.resources import load_default_hand
 
 REFERENCE = ScoreReference(load=2.0, friction=0.5, radius=0.1, max_pressure=2e5,
@@ -67,6 +68,9 @@ def test_where_no_finger_pressed_the_hint_says_so(ball, hand, miss):
      'pressure of 320 kPa, where damage begins at 200 kPa'),
     ({'peak_pressure': 2.5e6, 'max_pressure': 1e6}, 'too fragile: the nearest miss holds 0.25 of '
      'the load with a peak pressure of 2.5 MPa, where damage begins at 1 MPa'),
+    ({'peak_pressure': 1.2e6, 'max_pressure': 3e6}, 'too soft: the nearest miss holds 0.25 of the '
+     "load with a peak pressure of 1.2 MPa, more than the object's modulus of 1 MPa: it gives way "
+     'before the fingers press hard enough'),
     ({}, f'the nearest miss holds 0.25 of the load: {rejections.NOT_HELD}')])
 def test_contacts_that_could_hold_are_told_with_pressure_or_reason(ball, hand, changes, said):
     miss = miss_of(capable=True, reason=rejections.NOT_HELD, **changes)
@@ -82,6 +86,8 @@ def test_contacts_that_could_hold_are_told_with_pressure_or_reason(ball, hand, c
      'the contacts of the nearest miss do not balance the load of 2 N at any friction'),
     ({'allowed_force': 20.0}, 'too fragile: the nearest miss needs 30 N at a contact, where the '
      'pressure limit of 200 kPa allows 20 N'),
+    ({'peak_pressure': 5e5}, 'too fragile: the load is 2 N, of which the nearest miss holds at '
+     'most 1.5 N below the pressure limit of 200 kPa'),
     ({}, 'too heavy: the load is 2 N, the nearest miss holds at most 1.5 N within the limits of '
      'pads and joints; friction alone would need 30 N at a contact, of which the strongest '
      'carries 40 N: it is others, or joints, that bear less than their part'),
@@ -97,3 +103,17 @@ def test_a_tough_object_is_too_heavy_for_its_strongest_contact(hand):
     assert hint(tough, hand, miss_of(held_share=np.nan, allowed_force=20.0)) == (
         'too heavy: the load is 2 N; friction alone would need 30 N at a contact, of which the '
         'strongest carries 20 N')
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('name, mesh, material, said', [
+    ('bread', shapes.box([0.25, 0.11, 0.1], 0.01),
+     Material(3e4, 0.2, 220.0, 0.6, max_pressure=5e3), 'too fragile: '),
+    ('jelly', shapes.box([0.08, 0.08, 0.06], 0.008),
+     Material(3e3, 0.45, 1050.0, 0.3, max_pressure=1e3), 'too fragile: '),
+    ('jelly that nothing hurts', shapes.box([0.08, 0.08, 0.06], 0.008),
+     Material(3e3, 0.45, 1050.0, 0.3), 'too soft: ')])
+def test_what_is_soft_is_told_as_such(name, mesh, material, said):
+    thing = GraspObject(mesh, material, name)
+    result = plan_grasps(thing, hypotheses=24, count=1, budget=600.0)
+    assert not result.grasps and result.hint.startswith(said), (result.hint, result.rejections)
