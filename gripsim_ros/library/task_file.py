@@ -1,5 +1,5 @@
 """
-The YAML of ``--task``: keys as in ``Task.msg``, all in the object's frame, SI units.
+The YAML of ``--task``: keys as in ``Task.msg``, SI units, all in the object's frame or ``frame``.
 
 =====================  ==============================================================
 key                    value
@@ -14,10 +14,14 @@ approach_half_angle    [rad], of the cone about it
 keep_out, obstacles    list of ``{type: box|sphere|cylinder, dimensions: […]}`` [m]
 contact_region         the same; every contact must lie in one of them
 …_poses                one ``{position, orientation}`` for each of them
+frame                  object (default), world, or arm: the base of the arm
+object_pose            ``{position, orientation}`` of the object in that frame; left
+                       out for the arm of ``--arm``, before which it stands anyway
 =====================  ==============================================================
 
 Vectors may also be written ``{x: 1, y: 0, z: 0}``, a displacement ``{translation,
 rotation}``, and the type of a primitive by its number in ``shape_msgs/SolidPrimitive``.
+Torques are about the object's origin, and a displacement turns the object about it, in any frame.
 """
 
 from collections.abc import Mapping
@@ -30,15 +34,18 @@ from numpy.typing import NDArray
 
 from ..core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE, OBSTACLE_WIDTH
 from ..core.errors import GripsimError, TaskError
-from ..core.planning.task import Task
-from ..core.transforms import from_pose
+from ..core.planning.task import Task, task_in_object_frame
+from ..core.transforms import from_pose, inverse
 
 Array = NDArray[np.float64]
 
 KEYS = ('gravity_directions', 'gravity', 'external_wrenches', 'displacement',
         'has_displacement', 'approach_direction', 'approach_half_angle',
         'keep_out', 'keep_out_poses', 'obstacles', 'obstacle_poses',
-        'contact_region', 'contact_region_poses')
+        'contact_region', 'contact_region_poses', 'frame', 'object_pose')
+
+#: Frames that a task may be given in; in the others the object's pose must be known.
+FRAMES = ('object', 'world', 'arm')
 
 #: Kind and dimensions of the primitives, as in ``shape_msgs/SolidPrimitive``.
 PRIMITIVES = {'box': (OBSTACLE_BOX, 'three sides'), 'sphere': (OBSTACLE_SPHERE, 'radius'),
@@ -46,9 +53,9 @@ PRIMITIVES = {'box': (OBSTACLE_BOX, 'three sides'), 'sphere': (OBSTACLE_SPHERE, 
 DIMENSIONS = {'box': 3, 'sphere': 1, 'cylinder': 2}
 
 
-def load_task(path: Path) -> Task:
+def load_task(path: Path, T_arm_object: Array | None = None) -> Task:
     """
-    Read a task from a YAML file.
+    Read a task from a YAML file; ``T_arm_object`` as in ``task_from_mapping``.
 
     Raises
     ------
@@ -59,12 +66,18 @@ def load_task(path: Path) -> Task:
         content = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
     except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
         raise TaskError(f'task {path}: {" ".join(str(error).split())}') from error
-    return task_from_mapping({} if content is None else content)
+    return task_from_mapping({} if content is None else content, T_arm_object)
 
 
-def task_from_mapping(content: Any) -> Task:
+def task_from_mapping(content: Any, T_arm_object: Array | None = None) -> Task:
     """
-    Return the task of a mapping with the keys of this module's table.
+    Return the task of a mapping with the keys of this module's table, in the object's frame.
+
+    Parameters
+    ----------
+    content : mapping
+    T_arm_object : (4, 4) float, optional
+        Pose of the object in the base of the arm that is to be used.
 
     Raises
     ------
@@ -88,7 +101,30 @@ def task_from_mapping(content: Any) -> Task:
     for key, poses in (('keep_out', 'keep_out_poses'), ('obstacles', 'obstacle_poses'),
                        ('contact_region', 'contact_region_poses')):
         values[key] = _primitives(given.get(key, []), given.get(poses, []), key, poses)
-    return Task(**_without_zeros(values))
+    task = Task(**_without_zeros(values))
+    T_frame_object = _object_pose(given, T_arm_object)
+    return task if T_frame_object is None else task_in_object_frame(task, inverse(T_frame_object))
+
+
+def _object_pose(given: Mapping[str, Any], T_arm_object: Array | None) -> Array | None:
+    """Return the object's pose in the task's frame, None where that is the object's own."""
+    frame, pose = given.get('frame', 'object'), given.get('object_pose')
+    if frame not in FRAMES:
+        raise TaskError(f'task.frame must be one of {", ".join(FRAMES)}, got {frame!r:.60}')
+    if frame == 'object':
+        if pose is not None:
+            raise TaskError('task.object_pose is the pose in another frame: say which with '
+                            'frame: world or arm')
+        return None
+    if frame == 'arm' and T_arm_object is not None:
+        if pose is not None:
+            raise TaskError('task.object_pose: where the object stands before the arm is said '
+                            'already; leave it out')
+        return T_arm_object
+    if pose is None:
+        raise TaskError(f'task.frame is {frame}: give the pose of the object in it as object_pose'
+                        + (', or the arm' if frame == 'arm' else ''))
+    return pose_from_mapping(pose, 'task.object_pose')
 
 
 def _has_displacement(given: Mapping[str, Any]) -> bool:

@@ -54,7 +54,7 @@ contact_region_poses: [{position: [0, 0, 0.05]}]
 def test_keys_are_those_of_the_message_and_of_obstacles_in_its_request():
     text = (ROOT / 'gripsim_interfaces' / 'msg' / 'Task.msg').read_text()
     fields = {line.split()[1] for line in text.splitlines() if line and line[0] != '#'}
-    assert set(KEYS) == fields | {'obstacles', 'obstacle_poses'}
+    assert set(KEYS) == fields | {'obstacles', 'obstacle_poses', 'frame', 'object_pose'}
 
 
 def test_a_displacement_may_be_said_to_be_none_as_in_the_message():
@@ -72,6 +72,36 @@ def test_zeros_stand_for_what_is_left_out_as_in_the_message():
                               'approach_half_angle': 0})
     assert task.gravity == 9.81 and task.approach_direction is None
     assert task.approach_half_angle == np.pi
+
+
+def test_a_task_in_the_world_or_before_the_arm_is_that_of_the_object():
+    table = {'gravity_directions': [[0, 0, -1]],
+             'obstacles': [{'type': 'box', 'dimensions': [1, 1, 0.02]}],
+             'obstacle_poses': [{'position': [0.5, 0, 0.73]}]}
+    stands = {'position': [0.5, 0.1, 0.8], 'orientation': [0.0, 0.0, 1.0, 0.0]}
+    T = pose_from_mapping(stands, 'pose')
+    found = [task_from_mapping({**table, 'frame': 'world', 'object_pose': stands}),
+             task_from_mapping({**table, 'frame': 'arm', 'object_pose': stands}),
+             task_from_mapping({**table, 'frame': 'arm'}, T)]
+    expected = task_from_mapping({
+        **table, 'obstacle_poses': [{'position': [0, 0.1, -0.07],
+                                     'orientation': [0.0, 0.0, -1.0, 0.0]}]})
+    for task in found:
+        assert_allclose(task.obstacles, expected.obstacles, atol=1e-12)
+        assert_allclose(task.gravity_directions, [[0, 0, -1]], atol=1e-12)
+
+
+@pytest.mark.parametrize('content, T_arm_object, said', [
+    ({'frame': 'table'}, None, "frame must be one of object, world, arm, got 'table'"),
+    ({'frame': 'world'}, np.eye(4), 'frame is world: give the pose of the object in it'),
+    ({'frame': 'arm'}, None, 'give the pose of the object in it as object_pose, or the arm'),
+    ({'frame': 'arm', 'object_pose': POSE}, np.eye(4), 'is said already'),
+    ({'object_pose': POSE}, None, 'say which with frame: world or arm'),
+    ({'frame': ['arm']}, None, 'frame must be one of'),
+    ({'frame': 'world', 'object_pose': [1]}, None, r'task.object_pose must be \{position')])
+def test_a_frame_that_is_unknown_or_has_no_pose_is_refused(content, T_arm_object, said):
+    with pytest.raises(TaskError, match=said):
+        task_from_mapping(content, T_arm_object)
 
 
 @pytest.mark.parametrize('content, said', [

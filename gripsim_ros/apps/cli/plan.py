@@ -67,7 +67,8 @@ def plan(
                         0.0 if time is None else positive('--time', time), _checked_seed(seed),
                         _checked_workers(workers), _checked_robustness(robustness))
     request = read_request(mesh, scale, material, task, limits,
-                           read_scan(mesh, completion, viewpoint))
+                           read_scan(mesh, completion, viewpoint),
+                           None if arm_task is None else arm_task.T_base_object)
     stored = None
     if database is not None and request.scan is None:
         from .answers.database import find_answer

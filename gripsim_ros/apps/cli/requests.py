@@ -76,12 +76,14 @@ def read_scan(mesh: str, completion: str | None, viewpoint: str | None) -> Scan 
 
 
 def read_request(mesh: str, scale: float, material: str | None, task: Path | None,
-                 limits: PlanLimits, scan: Scan | None = None) -> PlanRequest:
+                 limits: PlanLimits, scan: Scan | None = None,
+                 T_arm_object: NDArray[np.float64] | None = None) -> PlanRequest:
     """Read what ``plan`` and ``evaluate`` are given; repairs are said on standard error."""
     from ...core.bodies import GraspObject
     from ...core.planning.task import Task
     from ...library.task_file import load_task
-    understood = Task() if task is None else load_task(existing_file(task, 'task'))
+    understood = Task() if task is None else load_task(
+        existing_file(task, 'task'), T_arm_object)
     stuff = read_material(material)
     if scan is None:
         loaded = read_mesh(mesh, positive('--scale', scale))

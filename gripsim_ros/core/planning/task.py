@@ -1,6 +1,6 @@
 """The task: loads that a grasp must withstand, and where hand, object and contacts may be."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from ..arrays import Array
 from ..batches import OBSTACLE_WIDTH, check_obstacles
 from ..errors import ShapeError, TaskError
 from ..grasp_theory.load_cases import load_cases
-from ..transforms import checked_rigid
+from ..transforms import checked_rigid, transform
 
 
 #: Smallest length of a direction; a shorter vector has none.
@@ -148,6 +148,41 @@ class Task:
                 'displacement_object', self.displacement_object))
         for name in ('obstacles', 'keep_out', 'contact_region'):
             check_obstacles(getattr(self, name), f'task.{name}')
+
+
+def task_in_object_frame(task: Task, T_object_frame: Array) -> Task:
+    """
+    Return, in the object's frame, a task whose every field is given in another.
+
+    Torques stay about the object's origin, and the displacement turns the object about its own
+    origin, about axes of the other frame, before it translates it.
+
+    Parameters
+    ----------
+    task : Task
+    T_object_frame : (4, 4) float
+        Pose of the other frame in the object's.
+    """
+    rotation = T_object_frame[:3, :3]
+    motion, approach = task.displacement_object, task.approach_direction
+    return replace(
+        task, gravity_directions=task.gravity_directions @ rotation.T,
+        external_wrenches=(task.external_wrenches.reshape(-1, 2, 3) @ rotation.T).reshape(-1, 6),
+        displacement_object=None if motion is None else transform(
+            rotation @ motion[:3, :3] @ rotation.T, rotation @ motion[:3, 3]),
+        approach_direction=None if approach is None else rotation @ approach,
+        obstacles=_moved(task.obstacles, T_object_frame),
+        keep_out=_moved(task.keep_out, T_object_frame),
+        contact_region=_moved(task.contact_region, T_object_frame))
+
+
+def _moved(rows: Array, T_object_frame: Array) -> Array:
+    """Return primitives in the object's frame that are given in another."""
+    moved = rows.copy()
+    for row in moved:
+        row[4:] = (T_object_frame[:3, :3] @ row[4:].reshape(3, 4)).ravel()
+        row[7::4] += T_object_frame[:3, 3]
+    return moved
 
 
 def task_load_cases(task: Task, R_object_canonical: Array) -> Array:

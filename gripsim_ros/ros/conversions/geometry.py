@@ -127,16 +127,14 @@ def check_size(vertices: int, faces: int) -> None:
                         f'got {faces} and {vertices}')
 
 
-def primitives_from_msg(primitives, poses, T_object_frame: Array, name: str) -> Array:
+def primitives_from_msg(primitives, poses, name: str) -> Array:
     """
-    Return primitives as rows of ``ConfigurationBatch.obstacles``.
+    Return primitives as rows of ``ConfigurationBatch.obstacles``, in the frame of their poses.
 
     Parameters
     ----------
     primitives, poses : list of SolidPrimitive, list of Pose
-        One pose each, in the request's frame.
-    T_object_frame : (4, 4) float
-        Pose of the request's frame in the object's.
+        One pose each.
     name : str
         What they are called in errors.
 
@@ -157,7 +155,7 @@ def primitives_from_msg(primitives, poses, T_object_frame: Array, name: str) -> 
         kind, dimensions = _primitive(primitive, f'{name}[{i}]')
         rows[i, 0] = kind
         rows[i, 1:1 + len(dimensions)] = dimensions
-        rows[i, 4:] = (T_object_frame @ pose_from_msg(pose))[:3].ravel()
+        rows[i, 4:] = pose_from_msg(pose)[:3].ravel()
     return rows
 
 

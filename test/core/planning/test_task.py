@@ -1,11 +1,15 @@
 """A task is checked where it is made: each field named, what arrived told."""
 
 import numpy as np
-from numpy.testing import assert_array_equal
+from hypothesis import given, strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 import pytest
+from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.planning import Task
+from gripsim_ros.core.planning.task import task_in_object_frame
+from gripsim_ros.core.transforms import apply, inverse, transform
 
 BOX = np.array([[1, 0.1, 0.2, 0.3, 1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0]])
 MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
@@ -47,3 +51,39 @@ def test_a_sound_task_is_taken_as_it_is():
     assert task.gravity == 1.0
     assert_array_equal(task.displacement_object, np.eye(4))
     assert_array_equal(task.obstacles, BOX)
+
+
+NUMBERS = st.floats(-2.0, 2.0)
+POSES = st.builds(lambda twist, place: transform(
+    Rotation.from_rotvec(twist).as_matrix(), np.array(place)),
+    st.tuples(NUMBERS, NUMBERS, NUMBERS), st.tuples(NUMBERS, NUMBERS, NUMBERS))
+
+
+def rich_task():
+    """Return a task that has everything."""
+    turn = transform(Rotation.from_rotvec([0.3, -0.2, 0.9]).as_matrix(), np.array([0.1, 0, 0]))
+    return Task(gravity_directions=[[0, 0, -1.0]], external_wrenches=[[1, 2, 3, 4, 5, 6.0]],
+                displacement_object=turn, approach_direction=[0, 1.0, 0], obstacles=BOX,
+                keep_out=BOX, contact_region=BOX)
+
+
+@given(POSES)
+def test_a_task_in_another_frame_comes_back_as_it_was(T):
+    there = task_in_object_frame(rich_task(), T)
+    for name, value in vars(task_in_object_frame(there, inverse(T))).items():
+        assert_allclose(value, vars(rich_task())[name], atol=1e-12, err_msg=name)
+
+
+@given(POSES)
+def test_a_body_that_moves_with_the_other_frame_stays_where_it_is(T):
+    """A corner of an obstacle, and a point that the displacement moves, are the same points."""
+    task, corner = rich_task(), np.array([0.05, 0.1, 0.15])
+    there = task_in_object_frame(task, T)
+
+    def pose(row):
+        return transform(row[4:].reshape(3, 4)[:, :3], row[4:].reshape(3, 4)[:, 3])
+    assert_allclose(apply(pose(there.obstacles[0]), corner),
+                    apply(T, apply(pose(task.obstacles[0]), corner)), atol=1e-12)
+    way = task.displacement_object[:3, 3]
+    assert_allclose(there.displacement_object[:3, 3], T[:3, :3] @ way, atol=1e-12)
+    assert_allclose(there.external_wrenches[0, 3:], T[:3, :3] @ [4, 5, 6], atol=1e-12)

@@ -1,7 +1,7 @@
 """Requests of planning and evaluation -> object, task and limits in the object's frame."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from shape_msgs.msg import SolidPrimitive
 from ....core.bodies import GraspObject, Material, load_mesh, repair_mesh
 from ....core.bodies.scans.complete import complete_scan
 from ....core.errors import GripsimError, MeshError, TaskError
-from ....core.planning.task import Task
+from ....core.planning.task import Task, task_in_object_frame
 from ....core.transforms import inverse
 from ..clouds import cloud_from_msg, has_cloud
 from ..geometry import (
@@ -92,11 +92,10 @@ class RequestReader:
         T_frame_object = _named('object_pose', lambda: pose_from_msg(msg.object_pose))
         T_object_frame = inverse(T_frame_object)
         planning_time(msg)
-        task = task_from_msg(msg.task, T_object_frame)
-        if hasattr(msg, 'obstacles'):
-            rows = _named('obstacles', lambda: primitives_from_msg(
-                msg.obstacles, msg.obstacle_poses, T_object_frame, 'obstacles'))
-            task = _with_obstacles(task, rows)
+        obstacles = _named('obstacles', lambda: primitives_from_msg(
+            msg.obstacles, msg.obstacle_poses, 'obstacles'))
+        task = task_in_object_frame(
+            replace(task_from_msg(msg.task), obstacles=obstacles), T_object_frame)
         grasp_object, repairs = self._object(msg, mesh)
         return Request(grasp_object, task, T_frame_object, msg.header.frame_id, repairs,
                        _scale(msg.scale))
@@ -199,39 +198,29 @@ def planning_time(msg) -> float:
     return seconds
 
 
-def task_from_msg(msg: TaskMsg, T_object_frame: Array) -> Task:
+def task_from_msg(msg: TaskMsg) -> Task:
     """
-    Return a task in the object's frame.
-
-    Parameters
-    ----------
-    msg : Task
-        All of it in the request's frame. Its displacement turns the object about the
-        object's own origin, about axes of the request's frame, then translates it.
-    T_object_frame : (4, 4) float
-        Pose of the request's frame in the object's.
+    Return a task in the request's frame, as its message is.
 
     Raises
     ------
     TaskError
         A number is out of its range.
     """
-    rotation = T_object_frame[:3, :3]
     directions = _rows('gravity_directions', [xyz(v) for v in msg.gravity_directions], 3)
     wrenches = _rows('external_wrenches', [
         (*xyz(w.force), *xyz(w.torque)) for w in msg.external_wrenches], 6)
     approach = _rows('approach_direction', [xyz(msg.approach_direction)], 3)[0]
     _rows('gravity', [msg.gravity], 1)
     keep_out = _named('keep_out', lambda: primitives_from_msg(
-        msg.keep_out, msg.keep_out_poses, T_object_frame, 'keep_out'))
+        msg.keep_out, msg.keep_out_poses, 'keep_out'))
     region = _named('contact_region', lambda: primitives_from_msg(
-        msg.contact_region, msg.contact_region_poses, T_object_frame, 'contact_region'))
+        msg.contact_region, msg.contact_region_poses, 'contact_region'))
     return Task(
-        gravity_directions=directions @ rotation.T,
+        gravity_directions=directions,
         gravity=msg.gravity if msg.gravity != 0.0 else STANDARD_GRAVITY,
-        external_wrenches=(wrenches.reshape(-1, 2, 3) @ rotation.T).reshape(-1, 6),
-        displacement_object=_displacement(msg, rotation),
-        approach_direction=rotation @ approach if approach.any() else None,
+        external_wrenches=wrenches, displacement_object=_displacement(msg),
+        approach_direction=approach if approach.any() else None,
         approach_half_angle=_half_angle(msg, bool(approach.any())), keep_out=keep_out,
         contact_region=region)
 
@@ -264,24 +253,17 @@ def task_to_msg(task: Task) -> tuple[TaskMsg, list[SolidPrimitive], list[Pose]]:
     return msg, *primitives_to_msg(task.obstacles)
 
 
-def _displacement(msg: TaskMsg, rotation: Array) -> Array | None:
+def _displacement(msg: TaskMsg) -> Array | None:
     if not msg.has_displacement:
         return None
-    T_motion = _named('task.displacement', lambda: transform_from_msg(msg.displacement))
-    moved = np.eye(4)
-    moved[:3, :3] = rotation @ T_motion[:3, :3] @ rotation.T
-    moved[:3, 3] = rotation @ T_motion[:3, 3]
-    return moved
+    T_motion: Array = _named('task.displacement', lambda: transform_from_msg(msg.displacement))
+    return T_motion
 
 
 def _half_angle(msg: TaskMsg, has_direction: bool) -> float:
     if not has_direction and msg.approach_half_angle == 0.0:
         return float(np.pi)
     return msg.approach_half_angle
-
-
-def _with_obstacles(task: Task, rows: Array) -> Task:
-    return Task(**{**vars(task), 'obstacles': rows})
 
 
 def _rows(name: str, values: list, width: int) -> Array:
