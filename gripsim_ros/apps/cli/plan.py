@@ -79,10 +79,10 @@ def plan(
         from .answers.nodes import plan_by_nodes
         answer, interrupted = plan_by_nodes(request, with_surfaces=report is not None)
     else:
-        answer, interrupted = _plan_here(request)
+        answer, interrupted = _plan_here(request, for_arm=arm_task is not None)
     if arm_task is not None:
         from .answers.arm import order_by_arm
-        answer = order_by_arm(answer, request.task, arm_task)
+        answer = order_by_arm(answer, request.task, arm_task, _wanted(limits))
     if json or out is not None:
         write_json(answer.to_mapping(), json, out)
     if not json:
@@ -129,14 +129,23 @@ def _checked_robustness(samples: int) -> int:
     return samples
 
 
-def _plan_here(request: PlanRequest) -> tuple[PlanAnswer, bool]:
+def _wanted(limits: PlanLimits) -> int:
+    """Return how many grasps are wanted."""
+    from ...library.in_process import planner_options
+    return limits.count or planner_options().max_grasps
+
+
+def _plan_here(request: PlanRequest, for_arm: bool) -> tuple[PlanAnswer, bool]:
+    """Plan; an arm is asked about more grasps than are wanted."""
+    from ...core.arm import candidate_count
     from ...library.grasp_file import PlanAnswer
     from ...library.in_process import plan_grasps
     from .progress import PlanProgress
     hand, limits = read_hand(), request.limits
+    wanted = candidate_count(_wanted(limits)) if for_arm else limits.count
     with PlanProgress() as progress:
         result = plan_grasps(
-            request.grasp_object, request.task, hand=hand, count=limits.count,
+            request.grasp_object, request.task, hand=hand, count=wanted,
             hypotheses=limits.hypotheses, budget=limits.time, seed=limits.seed,
             workers=limits.workers, robustness=limits.robustness or None, on_progress=progress)
     statistics = {

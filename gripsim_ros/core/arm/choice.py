@@ -18,6 +18,10 @@ from .collision import ArmScene
 from .model import ArmModel
 from .motion import ArmMotion, ArmPlanner
 
+#: The arm is asked about more grasps than are wanted, the best first, until it reaches enough: this
+#: multiple of what is wanted, and this many at least.
+MORE, FEWEST = 4, 40
+
 
 @dataclass(frozen=True, eq=False)
 class ArmTask:
@@ -43,8 +47,8 @@ class ArmChoice:
     Ranked grasps with and without a motion of the arm.
 
     ``grasps`` are those with a motion free of collision, the shortest first, each with its
-    ``arm_motion``; ``failures`` those without; ``decided`` counts pairs of bodies by the test
-    that decided them.
+    ``arm_motion``; ``failures`` those without; the others were not asked about. ``decided``
+    counts pairs of bodies by the test that decided them.
     """
 
     grasps: tuple[RankedGrasp, ...]
@@ -52,9 +56,14 @@ class ArmChoice:
     decided: dict[str, int]
 
 
+def candidate_count(wanted: int) -> int:
+    """Return how many grasps are to be planned where an arm has to reach ``wanted`` of them."""
+    return max(MORE * wanted, FEWEST)
+
+
 def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: GraspObject,
                   hand: HandModel, arm_task: ArmTask,
-                  go_on: Callable[[], bool] = lambda: True) -> ArmChoice:
+                  go_on: Callable[[], bool] = lambda: True, wanted: int = 0) -> ArmChoice:
     """
     Order grasps by the length of the arm's motion, without those that have none.
 
@@ -72,6 +81,8 @@ def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: Grasp
     go_on : callable
         Asked before each grasp; once it returns False the others are failures, said to be
         not examined.
+    wanted : int
+        The arm is asked about no more grasps once it has motions for so many; 0: about all.
 
     Returns
     -------
@@ -92,8 +103,11 @@ def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: Grasp
         raise ArmError('the pose of the object before the arm must be a (4, 4) transform')
     scene = make_scene(task, grasp_object, hand, arm_task)
     planner = ArmPlanner(arm, hand, scene, arm_task.T_base_object, start, task.displacement_object)
-    free, failures = [], []
+    free: list[RankedGrasp] = []
+    failures: list[tuple[RankedGrasp, ArmMotion]] = []
     for grasp in grasps:
+        if wanted and len(free) == wanted:
+            break
         motion = planner.motion(grasp) if go_on() else ArmMotion(
             start[None], (), 0.0, 0, 'not examined in time', arm.joint_names)
         if motion.failed_step < 0:

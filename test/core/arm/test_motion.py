@@ -212,6 +212,15 @@ class TestChoice:
             assert arm().palm_pose(motion.joints[last]) == pytest.approx(
                 before((0.5, 0.1, 0.0)) @ grasp.T_object_palm, abs=10 * REACHED)
 
+    def test_the_next_best_is_asked_about_until_enough_are_reached(self):
+        far = replace(grasps()[0], T_object_palm=before([5.0, 0.0, 0.0]))
+
+        def asked(wanted):
+            choice = choose_by_arm([far, *grasps()], Task(), body(), load_default_hand(),
+                                   ArmTask(arm(), before((0.5, 0.1, 0.0))), wanted=wanted)
+            return len(choice.grasps), len(choice.failures)
+        assert (asked(1), asked(2), asked(0)) == ((1, 1), (2, 1), (3, 1))
+
     def test_a_displacement_is_carried_to_its_end(self):
         T = transform(np.eye(3), np.array([0.0, 0.15, 0.05]))
         for grasp in choose(Task(displacement_object=T)).grasps:

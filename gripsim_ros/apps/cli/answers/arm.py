@@ -32,18 +32,27 @@ def read_arm_task(arm: Path, object_pose: Path) -> ArmTask:
     return ArmTask(load_arm(arm, resolve_uri), pose_from_mapping(pose, str(object_pose)))
 
 
-def order_by_arm(answer: PlanAnswer, task: Task, arm_task: ArmTask) -> PlanAnswer:
-    """Return an answer with its grasps by the arm's way; those without a free one dropped."""
+def order_by_arm(answer: PlanAnswer, task: Task, arm_task: ArmTask,
+                 wanted: int = 0) -> PlanAnswer:
+    """
+    Return an answer with its grasps by the arm's way; those without a free one dropped.
+
+    The arm is asked about the best first, until ``wanted`` are free (0: about all).
+    """
     if not answer.grasps:
         return answer
-    say(f'looking for motions of {arm_task.arm.name} for {len(answer.grasps)} grasps')
-    choice = choose_by_arm(answer.grasps, task, answer.grasp_object, answer.hand, arm_task)
+    say(f'looking for motions of {arm_task.arm.name}: {wanted or len(answer.grasps)} wanted, '
+        f'{len(answer.grasps)} grasps to ask about')
+    choice = choose_by_arm(answer.grasps, task, answer.grasp_object, answer.hand, arm_task,
+                           wanted=wanted)
     for grasp, motion in choice.failures:
         say(f'grasp {grasp.rank}: step {motion.failed_step}: {motion.message}')
     rejected = Counter(answer.rejected)
     rejected[NO_ARM_MOTION] += len(choice.failures)
     statistics = {**answer.statistics, 'arm': {
-        'name': arm_task.arm.name, 'pairs_settled': choice.decided}}
-    hint = answer.hint if choice.grasps else f'{NO_ARM_MOTION} for any of the grasps'
+        'name': arm_task.arm.name, 'asked': len(choice.grasps) + len(choice.failures),
+        'pairs_settled': choice.decided}}
+    hint = answer.hint if choice.grasps else (
+        f'{NO_ARM_MOTION} for any of the {len(choice.failures)} best grasps')
     return replace(answer, grasps=list(choice.grasps), rejected=dict(+rejected),
                    statistics=statistics, hint=hint)

@@ -9,6 +9,7 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 from rclpy.callback_groups import ReentrantCallbackGroup
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from ....core.arm import candidate_count
 from ....core.planning.rejections import NO_ARM_MOTION
 from ...quality import many_calls
 
@@ -45,10 +46,17 @@ class ArmChoice:
         """Return whether an arm is wanted and nobody serves it."""
         return self._client is not None and not self._client.service_is_ready()
 
+    def grasps_to_plan(self, wanted: int) -> int:
+        """Return how many grasps are to be planned where ``wanted`` are to be returned."""
+        return candidate_count(wanted) if self.is_wanted else wanted
+
     def order(self, msg, object_id: str, response: PlanGrasp.Response, timeout: float,
-              tick: Callable[[], None] = lambda: None) -> None:
+              wanted: int, tick: Callable[[], None] = lambda: None) -> None:
         """
         Order the grasps of an answer by the arm's way; drop those without a free one.
+
+        The arm is asked about so many of the best as are wanted, then about so many of the next
+        as are still lacking, until there are enough or the time is up.
 
         Parameters
         ----------
@@ -60,19 +68,28 @@ class ArmChoice:
             the message says so.
         timeout : float
             [s]
+        wanted : int
+            Most grasps of the answer.
         tick : callable
             Called once a second while the answer is awaited.
         """
         if self._client is None or not response.grasps:
             return
-        answer = self._ask(msg, object_id, response.grasps, timeout, tick)
-        if answer is None or answer.status != PlanGrasp.Response.SUCCEEDED:
-            said = 'no answer' if answer is None else answer.message
-            response.message = _joined(response.message, f'not ordered by the arm: '
-                                       f'{self._service}: {said}')
-            return
-        free = [grasp for grasp, reason in zip(answer.grasps, answer.reasons) if not reason]
-        failed = [reason for reason in answer.reasons if reason]
+        end, left = time.monotonic() + timeout, list(response.grasps)
+        free: list[Grasp] = []
+        failed: list[str] = []
+        while left and len(free) < wanted and (time.monotonic() < end or not (free or failed)):
+            lacking = wanted - len(free)
+            asked, left = left[:lacking], left[lacking:]
+            answer = self._ask(msg, object_id, asked, max(end - time.monotonic(), 0.0), tick)
+            if answer is None or answer.status != PlanGrasp.Response.SUCCEEDED:
+                said = 'no answer' if answer is None else answer.message
+                response.message = _joined(response.message, f'not ordered by the arm: '
+                                           f'{self._service}: {said}')
+                response.grasps = response.grasps[:wanted]
+                return
+            free += [g for g, reason in zip(answer.grasps, answer.reasons) if not reason]
+            failed += [reason for reason in answer.reasons if reason]
         free.sort(key=lambda grasp: (round(grasp.arm_path_length, 9), grasp.rank))
         for rank, grasp in enumerate(free, start=1):
             grasp.rank = rank
@@ -81,6 +98,10 @@ class ArmChoice:
             response.rejection_reasons = [*response.rejection_reasons, NO_ARM_MOTION]
             response.rejection_counts = [*response.rejection_counts, len(failed)]
             response.message = _joined(response.message, f'{NO_ARM_MOTION}: {failed[0]}')
+            if left and len(free) < wanted:
+                response.message = _joined(
+                    response.message,
+                    f'the time was up before the arm was asked about {len(left)} more')
         if not free and response.status == PlanGrasp.Response.SUCCEEDED:
             response.status = PlanGrasp.Response.NO_GRASP
 

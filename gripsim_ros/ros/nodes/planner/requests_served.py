@@ -165,11 +165,12 @@ class RequestServer:
 
     def _plan(self, plan: _Plan, response, goal_handle=None) -> None:
         node, msg, begin = self._node, plan.msg, plan.session.begin
+        wanted = self._wanted(msg)
 
         def prepare(request: Request) -> GraspPlanner | StoredPlan:
             return node.stored_plans.find(request, msg) or GraspPlanner(
                 request.grasp_object, node.hand, request.task, node.options, int(msg.seed),
-                int(msg.max_hypotheses), int(msg.max_grasps))
+                int(msg.max_hypotheses), node.arm_choice.grasps_to_plan(wanted))
 
         if goal_handle is not None:
             plan.session.on_progress = self._feedback(goal_handle, plan)
@@ -181,9 +182,13 @@ class RequestServer:
             self._fill_plan(response, plan)
             tell = plan.session.on_progress or (lambda _: None)
             left = max(plan.session.deadline - time.monotonic(), LEAST_ARM_TIME)
-            node.arm_choice.order(msg, plan.request.grasp_object.id, response, left,
+            node.arm_choice.order(msg, plan.request.grasp_object.id, response, left, wanted,
                                   lambda: tell(plan.session.planner.progress))
             response.planning_time = time.monotonic() - begin
+
+    def _wanted(self, msg) -> int:
+        """Return how many grasps a request wants at most."""
+        return int(msg.max_grasps) or self._node.options.max_grasps
 
     def _evaluate(self, plan: _Plan, response) -> None:
         node, msg = self._node, plan.msg
@@ -339,7 +344,7 @@ class RequestServer:
             response.nearest_miss = miss_to_msg(miss, request.T_frame_object)
         if response.status == Status.NO_GRASP and not response.message:
             response.message = response.hint
-        self._node.show(grasps, request)
+        self._node.show(grasps[:self._wanted(plan.msg)], request)
 
     def _set_status(self, response, session: Session, found: bool) -> None:
         done = Status.SUCCEEDED if found else Status.NO_GRASP
