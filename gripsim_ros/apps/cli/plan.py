@@ -137,7 +137,7 @@ def _wanted(limits: PlanLimits) -> int:
 
 def _plan_here(request: PlanRequest, for_arm: bool) -> tuple[PlanAnswer, bool]:
     """Plan; an arm is asked about more grasps than are wanted."""
-    from ...core.arm import candidate_count
+    from ...core.planning.ranking.choices import candidate_count
     from ...library.grasp_file import PlanAnswer
     from ...library.in_process import plan_grasps
     from .progress import PlanProgress

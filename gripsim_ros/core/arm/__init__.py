@@ -1,8 +1,8 @@
 """The arm that carries the hand: motions free of collision, and the choice among grasps."""
 
-from .choice import ArmTask, candidate_count, choose_by_arm
+from .choice import ArmTask, choose_by_arm
 from .loading import load_arm
 from .model import ArmModel
 from .motion import ArmMotion
 
-__all__ = ['ArmModel', 'ArmMotion', 'ArmTask', 'candidate_count', 'choose_by_arm', 'load_arm']
+__all__ = ['ArmModel', 'ArmMotion', 'ArmTask', 'choose_by_arm', 'load_arm']

@@ -18,10 +18,6 @@ from .collision import ArmScene
 from .model import ArmModel
 from .motion import ArmMotion, ArmPlanner
 
-#: The arm is asked about more grasps than are wanted, the best first, until it reaches enough: this
-#: multiple of what is wanted, and this many at least.
-MORE, FEWEST = 4, 40
-
 
 @dataclass(frozen=True, eq=False)
 class ArmTask:
@@ -54,11 +50,6 @@ class ArmChoice:
     grasps: tuple[RankedGrasp, ...]
     failures: tuple[tuple[RankedGrasp, ArmMotion], ...]
     decided: dict[str, int]
-
-
-def candidate_count(wanted: int) -> int:
-    """Return how many grasps are to be planned where an arm has to reach ``wanted`` of them."""
-    return max(MORE * wanted, FEWEST)
 
 
 def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: GraspObject,

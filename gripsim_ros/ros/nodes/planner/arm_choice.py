@@ -9,7 +9,7 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 from rclpy.callback_groups import ReentrantCallbackGroup
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ....core.arm import candidate_count
+from ....core.planning.ranking.choices import candidate_count
 from ....core.planning.rejections import NO_ARM_MOTION
 from ...quality import many_calls
 
