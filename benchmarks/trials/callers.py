@@ -20,6 +20,8 @@ FEW, MANY = 30, 200
 SHARE = 10
 #: Time that processes have to start, for each of them, and in which all must be answered [s].
 START_TIME, ANSWER_TIME = 2.5, 400.0
+#: Held while a caller prints its line.
+TELLING = threading.Lock()
 
 
 def call_at_once(tally: Tally, answers: Path, count: int, seed: int) -> None:
@@ -90,8 +92,9 @@ def _call(client, case, right: dict, by_service: bool, start: float) -> None:
         status, message = 'LOST', str(error)
     except Exception as error:
         status, message, wrong = 'ERROR', '', f'{type(error).__name__}: {error}'
-    print(json.dumps({'what': what, 'status': status, 'message': message, 'wrong': wrong}),
-          flush=True)
+    line = json.dumps({'what': what, 'status': status, 'message': message, 'wrong': wrong})
+    with TELLING:
+        print(line, flush=True)
 
 
 if __name__ == '__main__':
