@@ -86,8 +86,11 @@ class ArmChoice:
                 said = 'no answer' if answer is None else answer.message
                 response.message = _joined(response.message, f'not ordered by the arm: '
                                            f'{self._service}: {said}')
-                response.grasps = response.grasps[:wanted]
-                return
+                if not (free or failed):
+                    response.grasps = response.grasps[:wanted]
+                    return
+                left = asked + left
+                break
             free += [g for g, reason in zip(answer.grasps, answer.reasons) if not reason]
             failed += [reason for reason in answer.reasons if reason]
         free.sort(key=lambda grasp: (round(grasp.arm_path_length, 9), grasp.rank))
@@ -100,8 +103,7 @@ class ArmChoice:
             response.message = _joined(response.message, f'{NO_ARM_MOTION}: {failed[0]}')
             if left and len(free) < wanted:
                 response.message = _joined(
-                    response.message,
-                    f'the time was up before the arm was asked about {len(left)} more')
+                    response.message, f'the arm was not asked about {len(left)} more in time')
         if not free and response.status == PlanGrasp.Response.SUCCEEDED:
             response.status = PlanGrasp.Response.NO_GRASP
 

@@ -86,7 +86,22 @@ def test_where_the_time_is_up_the_answer_says_how_many_were_not_asked_about():
     choice = ArmChoice(SimpleNamespace(create_client=lambda *_, **__: PickyArm(())), 'an_arm')
     response = PlanGrasp.Response(grasps=[Grasp(rank=rank) for rank in range(1, 7)])
     choice.order(PlanGrasp.Request(), 'a hash', response, 0.0, 2)
-    assert response.message.endswith('the time was up before the arm was asked about 4 more')
+    assert response.message.endswith('the arm was not asked about 4 more in time')
+
+
+def test_what_an_arm_reaches_is_kept_where_it_falls_silent_later():
+    class Tired(PickyArm):
+        def service_is_ready(self):
+            return not self.asked
+
+    arm = Tired((2,))
+    choice = ArmChoice(SimpleNamespace(create_client=lambda *_, **__: arm), 'an_arm')
+    response = PlanGrasp.Response(grasps=[
+        Grasp(rank=rank, hypothesis=rank) for rank in range(1, 7)])
+    choice.order(PlanGrasp.Request(), 'a hash', response, 5.0, 2)
+    assert [grasp.hypothesis for grasp in response.grasps] == [2]
+    assert 'not ordered by the arm: an_arm: no answer' in response.message
+    assert '4 more' in response.message
 
 
 def test_more_grasps_are_planned_where_an_arm_has_to_reach_them():
