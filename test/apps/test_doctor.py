@@ -228,7 +228,7 @@ class TestBusyMachine:
         from gripsim_ros.library import in_process
         monkeypatch.setattr(in_process, 'warm_up', lambda: None)
         times = iter([0.0, 60.0])
-        monkeypatch.setattr(doctor.time, 'monotonic', lambda: next(times))
+        monkeypatch.setattr(doctor, 'time', SimpleNamespace(monotonic=lambda: next(times)))
         found = by_subject(doctor._kernels())['kernels']
         assert (found.state, found.found) == (GOOD, 'loaded in 60.0 s')
 
