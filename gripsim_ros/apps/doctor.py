@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..library.resources import load_default_hand, share_directory
+from ..library.resources import load_default_hand, material_library, share_directory
 from ..ros.clients.suite import DISCOVERY_TIME, NODES
 from ..ros.environment import (
     DEFAULT_DOMAIN, DISCOVERY, DOMAIN, LOCALHOST_ONLY, PROFILE, find_suite_domain, patience)
@@ -139,9 +139,8 @@ def _files() -> Iterator[Finding]:
     share = share_directory()
     yield Finding('files', GOOD, str(share))
     planner_options(), mechanics_options()
-    from ..core.bodies import load_materials
-    materials = load_materials(share / 'config' / 'materials.yaml')
-    yield Finding('configuration', GOOD, f'planner, mechanics, {len(materials)} materials')
+    yield Finding('configuration', GOOD,
+                  f'planner, mechanics, {len(material_library())} materials')
 
 
 def _hand() -> Iterator[Finding]:

@@ -16,7 +16,7 @@ import numpy as np
 import yaml
 
 from ..core.batches import OBSTACLE_BOX
-from ..core.bodies import GraspObject, Material, load_material, load_materials, load_mesh, shapes
+from ..core.bodies import GraspObject, Material, load_material, load_mesh, shapes
 from ..core.contact import LinkShapes
 from ..core.errors import GripsimError
 from ..core.hand import HandModel
@@ -25,7 +25,8 @@ from ..core.pipeline import Pipeline
 from ..core.planning import (
     GraspEvaluator, GraspPlanner, NearestMiss, PlannerOptions, Progress, RankedGrasp, Task)
 from ..core.planning.task import check_counts
-from .resources import cache_directory, load_default_hand, resolve_uri, share_directory
+from .resources import (
+    cache_directory, load_default_hand, material_library, resolve_uri, share_directory)
 from .robustness import add_robustness
 from .workers import run, run_with_workers, worker_count
 
@@ -85,7 +86,7 @@ def find_material(name_or_file: str) -> Material:
     MaterialError
         It is neither, or a value is out of range.
     """
-    materials = load_materials(share_directory() / 'config' / 'materials.yaml')
+    materials = material_library()
     if name_or_file in materials:
         return materials[name_or_file]
     return load_material(name_or_file)

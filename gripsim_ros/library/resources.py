@@ -214,6 +214,20 @@ def cache_directory():
 
 
 @lru_cache(maxsize=1)
+def material_library(uri=''):
+    """
+    Return materials by name, of the library that comes along where ``uri`` is empty.
+
+    Raises
+    ------
+    MaterialError, MeshError
+        There is no such file, or its content is not allowed.
+    """
+    from ..core.bodies import load_materials
+    return load_materials(resolve_uri(uri) if uri
+                          else share_directory() / 'config' / 'materials.yaml')
+
+
 def load_default_hand():
     """
     Load the Schunk SDH that comes with the package; later calls return the same object.

@@ -5,10 +5,11 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
+import yaml
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
@@ -20,13 +21,13 @@ from gripsim_interfaces.msg import (  # noqa: E402
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
 from lifecycle_msgs.srv import ChangeState  # noqa: E402
-from rcl_interfaces.srv import SetParameters  # noqa: E402
+from rcl_interfaces.srv import GetParameters, SetParameters  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from sdh_cases import answer_of  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from shape_msgs.msg import SolidPrimitive  # noqa: E402
 from suite_cases import (  # noqa: E402
-    ATTEMPTS, HYPOTHESES, PLANNING_TIME, SHORT_TIMEOUT, SLACK, STAGES, as_request, ball,
+    ATTEMPTS, HYPOTHESES, MATERIAL, PLANNING_TIME, SHORT_TIMEOUT, SLACK, STAGES, as_request, ball,
     doubled_stages, goal, parameters, paused, quick_options, ranking, wait_for)
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 
@@ -49,6 +50,8 @@ SERVICES = {}
 CANCEL_TIME = 0.5
 #: After so long without a word the client takes a planner for lost [s].
 SILENCE = 3.0
+#: The material of `goal` as in a library's file.
+PUTTY = {key: value for key, value in asdict(MATERIAL).items() if value and key != 'name'}
 ATOL_ROUNDOFF = 1e-9
 RTOL_NODES = 0.1
 
@@ -457,6 +460,46 @@ def test_a_simulated_time_without_a_clock_stops_nothing(client, alone):
             assert wait_for(lambda: len(heard) >= 2 * len(NODES))
     finally:
         set_sim_time(client, False)
+
+
+def set_parameter(client, node, name, value):
+    request = SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
+    return call(client, SetParameters, f'{node}/set_parameters', request)[0].results[0]
+
+
+def get_parameter(client, node, name):
+    request = GetParameters.Request(names=[name])
+    return call(client, GetParameters, f'{node}/get_parameters', request)[0].values[0].string_value
+
+
+def test_options_and_materials_change_for_the_requests_that_come(client, alone, tmp_path):
+    options, materials = tmp_path / 'planner.yaml', tmp_path / 'materials.yaml'
+    options.write_text(yaml.safe_dump({**quick_options(), 'max_grasps': 1}))
+    materials.write_text(yaml.safe_dump({'default': 'putty', 'materials': {'putty': PUTTY}}))
+    of_putty = goal(max_grasps=0)
+    of_putty.material = Material(name='putty')
+    before = get_parameter(client, 'grasp_planner', 'planner_config')
+    try:
+        assert 'putty' in client.plan(of_putty).message
+        assert set_parameter(client, 'grasp_planner', 'materials', str(materials)).successful
+        assert ranking(client.plan(of_putty)) == ranking(alone)
+        assert set_parameter(client, 'grasp_planner', 'planner_config', str(options)).successful
+        assert ranking(client.plan(of_putty)) == ranking(alone)[:1] != ranking(alone)
+    finally:
+        for name, value in (('planner_config', before), ('materials', '')):
+            assert set_parameter(client, 'grasp_planner', name, value).successful
+    assert ranking(client.plan(goal())) == ranking(alone)
+
+
+@pytest.mark.parametrize('node, name, value, reason', [
+    ('grasp_planner', 'planner_config', 'no_such_file.yaml', 'no_such_file.yaml'),
+    ('grasp_planner', 'materials', 3, 'must be str'),
+    ('grasp_planner', 'credits', 2, 'read-only'),
+    ('deformation', 'mechanics_config', '', 'read-only')])
+def test_what_cannot_change_says_so(client, alone, node, name, value, reason):
+    refused = set_parameter(client, node, name, value)
+    assert not refused.successful and reason in refused.reason, refused
+    assert ranking(client.plan(goal())) == ranking(alone)
 
 
 def test_every_node_says_how_it_is(client):

@@ -53,11 +53,11 @@ def read_mesh(text: str, scale: float) -> LoadedMesh:
 
 def read_material(text: str | None) -> Material:
     """Return a material by its name in the library or from a file; None is the default one."""
-    from ...core.bodies import load_material, load_materials
-    from ...library.resources import share_directory
+    from ...core.bodies import load_material
+    from ...library.resources import material_library
     if text is not None and (Path(text).suffix in ('.yaml', '.yml') or Path(text).is_file()):
         return load_material(existing_file(text, 'material'))
-    library = load_materials(share_directory() / 'config' / 'materials.yaml')
+    library = material_library()
     name = 'default' if text is None else text
     if name not in library:
         raise InputError(f'unknown material {name!r}; known are {", ".join(library)}, '

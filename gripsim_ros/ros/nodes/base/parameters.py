@@ -2,14 +2,15 @@
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import yaml
-from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rcl_interfaces.msg import (
+    FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult)
 from rclpy.node import Node
 
 from ....core.errors import GripsimError
@@ -27,18 +28,19 @@ class ParameterError(GripsimError):
 
 @dataclass(frozen=True)
 class NodeParameter:
-    """A parameter read once at start: name, kind, what it is for and its range."""
+    """A parameter: name, kind, what it is for, its range, and whether it may change later."""
 
     name: str
     kind: type
     description: str
     low: float | None = None
     high: float | None = None
+    changes: bool = False
 
     def descriptor(self) -> ParameterDescriptor:
         """Return the descriptor; kinds are checked here, so that ``50`` may stand for 50.0."""
         msg = ParameterDescriptor(name=self.name, description=self.description,
-                                  read_only=True, dynamic_typing=True)
+                                  read_only=not self.changes, dynamic_typing=True)
         if self.kind is float and self.low is not None:
             msg.floating_point_range = [FloatingPointRange(
                 from_value=float(self.low), to_value=float(self.high))]
@@ -101,6 +103,31 @@ def declare(node: Node, name: str, parameters: Sequence[NodeParameter]) -> dict[
         node.declare_parameter(parameter.name, values[parameter.name],
                                parameter.descriptor(), ignore_override=True)
     return values
+
+
+def let_change(node: Node, parameters: Sequence[NodeParameter], values: dict[str, Any],
+               take: Callable[[Mapping[str, Any]], None]) -> None:
+    """
+    Let those parameters change that may, all of a call or none.
+
+    ``take`` gets all values with the new ones among them, and may refuse them with a
+    ``GripsimError``, whose line is the reason that the caller is told; then nothing changes.
+    """
+    known = {parameter.name: parameter for parameter in parameters if parameter.changes}
+
+    def change(given) -> SetParametersResult:
+        try:
+            new = {one.name: known[one.name].checked(one.value)
+                   for one in given if one.name in known}
+            if new:
+                take({**values, **new})
+        except GripsimError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        values.update(new)
+        return SetParametersResult(successful=True)
+
+    if known:
+        node.add_on_set_parameters_callback(change)
 
 
 def unknown_parameters(names: Iterable[str], declared: Sequence[NodeParameter]) -> list[str]:

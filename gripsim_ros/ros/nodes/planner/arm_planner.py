@@ -7,6 +7,8 @@ answer are those of `EvaluateGrasp`.
 
 import sys
 import time
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
@@ -14,17 +16,16 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import JointState
 
 from ....core.arm import ArmTask, choose_by_arm, load_arm
-from ....core.bodies import load_materials
 from ....core.errors import ArmError, GripsimError
 from ....core.transforms import inverse
-from ....library.resources import confined_resolver, resolve_uri, share_directory
+from ....library.resources import confined_resolver, material_library, resolve_uri
 from ...conversions import RequestReader
 from ...conversions.requests.arm import arm_to_msg
 from ...conversions.requests.ranked import ranked_grasp_from_msg
 from ...quality import many_calls
 from ..base.health import Meter
 from ..base.node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
-from ..base.parameters import NodeParameter, ParameterError, pose_value
+from ..base.parameters import NodeParameter, ParameterError, let_change, pose_value
 from ..ring.stage_node import ObjectStore
 
 #: Time for a question without a limit [s].
@@ -34,7 +35,8 @@ PARAMETERS = (
     NodeParameter('arm_config', str, 'File of the arm, see docs/arm.md.'),
     NodeParameter('arm_base_pose', str, 'Pose of the arm\'s base in the frame of requests: '
                   'x y z [m] and quaternion x y z w.'),
-    NodeParameter('materials', str, 'Library of materials; empty: config/materials.yaml.'),
+    NodeParameter('materials', str, 'Library of materials; empty: config/materials.yaml.',
+                  changes=True),
     NodeParameter('mesh_folders', str, 'Folders from which requests may name meshes, separated '
                   'by a colon; empty: see docs/security.md.'))
 
@@ -59,15 +61,18 @@ class ArmPlannerNode(SuiteNode):
         self.arm = load_arm(resolve_uri(self.values['arm_config']), resolve_uri)
         self.T_frame_base = pose_value('arm_base_pose', self.values['arm_base_pose'])
         self.objects = ObjectStore(lambda grasp_object: grasp_object, LATCHED_OBJECTS)
-        path = self.values['materials']
-        self.reader = RequestReader(
-            load_materials(resolve_uri(path) if path
-                           else share_directory() / 'config' / 'materials.yaml'),
-            confined_resolver(self.values['mesh_folders']), self.objects.find)
+        self._take(self.values)
+        let_change(self, PARAMETERS, self.values, self._take)
         self._meter, self._start = Meter(), None
         self.create_subscription(
             JointState, 'arm_joint_states', self._on_joints, 1,
             callback_group=self.housekeeping)
+
+    def _take(self, values: Mapping[str, Any]) -> None:
+        """Take the library of materials for the requests that come."""
+        self.reader = RequestReader(
+            material_library(values['materials']), confined_resolver(values['mesh_folders']),
+            self.objects.find)
 
     def serve(self) -> None:
         """Open the service."""

@@ -10,8 +10,10 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from gripsim_interfaces.action import PlanGrasps
@@ -22,9 +24,8 @@ from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.serialization import deserialize_message
 
-from ....core.bodies import load_materials
 from ....core.planning import Ask, PlannerOptions
-from ....library.resources import confined_resolver, resolve_uri, share_directory
+from ....library.resources import confined_resolver, material_library, resolve_uri
 from ...conversions import (
     Request, RequestReader, configurations_to_msg, grasp_object_to_msg)
 from ...conversions.ring.answers import misfit, read_answer
@@ -32,7 +33,7 @@ from ...quality import many_calls, many_goals
 from ..base.node_base import (
     AT_WORK, DROP_PERIOD, LATCHED_OBJECTS, LOADING, SuiteNode, config_mapping, latched,
     one_line, reliable, run)
-from ..base.parameters import NodeParameter
+from ..base.parameters import NodeParameter, let_change
 from ..ring.stage_node import PLAN_DEPTH, ObjectStore
 from . import moveit_service
 from .arm_choice import ArmChoice
@@ -57,10 +58,12 @@ RING_BATCH = 4
 SPARE_THREADS = 4
 
 PARAMETERS = (
-    NodeParameter('materials', str, 'Library of materials; empty: config/materials.yaml.'),
+    NodeParameter('materials', str, 'Library of materials; empty: config/materials.yaml.',
+                  changes=True),
     NodeParameter('mesh_folders', str, 'Folders from which requests may name meshes, separated '
                   'by a colon; empty: see docs/security.md.'),
-    NodeParameter('planner_config', str, 'Planner options; empty: config/planner.yaml.'),
+    NodeParameter('planner_config', str, 'Planner options; empty: config/planner.yaml.',
+                  changes=True),
     NodeParameter('grasp_database', str, 'Grasp database to answer from first; empty: none.'),
     NodeParameter('credits', int, 'Batches out on the ring at the same time.', 1,
                   PLAN_DEPTH // 2),
@@ -87,11 +90,9 @@ class GraspPlannerNode(SuiteNode):
         values = self.values
         self.thread_count = values['max_requests'] + SPARE_THREADS
         self.planner_id = f'{socket.gethostname()}-{os.getpid()}'
-        self.options = for_the_ring(PlannerOptions.from_mapping(
-            config_mapping(values['planner_config'], 'planner')), values['credits'])
         self.objects = ObjectStore(lambda grasp_object: grasp_object, LATCHED_OBJECTS)
-        self.reader = RequestReader(self._load_materials(), confined_resolver(
-            values['mesh_folders']), lambda label: self.objects.find(label))
+        self._take(values)
+        let_change(self, PARAMETERS, values, self._take)
         # What late joiners still get from here: content and label, and when it was published.
         self._published: deque = deque(maxlen=LATCHED_OBJECTS)
         self._publish_lock = threading.Lock()
@@ -111,10 +112,14 @@ class GraspPlannerNode(SuiteNode):
                                         daemon=True)
         self._thread.start()
 
-    def _load_materials(self):
-        path = self.values['materials']
-        return load_materials(
-            resolve_uri(path) if path else share_directory() / 'config' / 'materials.yaml')
+    def _take(self, values: Mapping[str, Any]) -> None:
+        """Take options and materials for the requests that come; running ones keep theirs."""
+        options = for_the_ring(PlannerOptions.from_mapping(
+            config_mapping(values['planner_config'], 'planner')), values['credits'])
+        self.reader = RequestReader(
+            material_library(values['materials']), confined_resolver(values['mesh_folders']),
+            lambda label: self.objects.find(label))
+        self.options = options
 
     def _open_ring(self) -> None:
         depth = reliable(PLAN_DEPTH)
