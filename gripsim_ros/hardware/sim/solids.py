@@ -1,5 +1,6 @@
 """Objects as MuJoCo takes them: convex pieces of rigid ones, tetrahedra of soft ones."""
 
+import signal
 import subprocess
 import sys
 import tempfile
@@ -126,6 +127,9 @@ def _run_mesher(vertices: Array, faces: NDArray[np.int32], edge_length: float):
             if 'ModuleNotFoundError' in done.stderr:
                 raise SimulationError('a soft object needs a mesher: pip install '
                                       '"gripsim_ros[sim]"')
+            if done.returncode < 0:
+                raise SimulationError('meshing was ended by '
+                                      f'{signal.Signals(-done.returncode).name}')
             reason = (done.stderr.strip().splitlines() or [f'exit code {done.returncode}'])[-1]
             raise SimulationError(f'the mesher failed: {reason}')
         solid = np.load(Path(folder, 'solid.npz'))

@@ -24,7 +24,7 @@ from ...quality import many_goals
 from ..base.health import Meter
 from ..base.live_joints import JointsError
 from ..base.node_base import SuiteNode, one_line, run
-from .hands import RealHand, SimulatedHand
+from .hands import GoalEnded, RealHand, SimulatedHand
 from .messages import PARAMETERS, fill_result
 
 #: Seconds between two feedbacks; every phase is told of at least once.
@@ -78,7 +78,7 @@ class GraspExecutorNode(SuiteNode):
             goal_handle.abort()
             return result
         try:
-            execution = self._prepare(goal_handle.request)
+            execution = self._prepare(goal_handle)
             self._run(execution, goal_handle)
             fill_result(result, report_of(execution, self.options.touch_force),
                         self.hand.joint_names)
@@ -96,7 +96,9 @@ class GraspExecutorNode(SuiteNode):
     def _give_up(self, result: ExecuteGrasp.Result, error: Exception) -> None:
         """Put an error into the result, then stop a hand that may be moving."""
         result.message = one_line(error)
-        if isinstance(error, JointsError):
+        if isinstance(error, GoalEnded):
+            result.status = Status.CANCELED
+        elif isinstance(error, JointsError):
             result.status = Status.HAND_LOST
         elif isinstance(error, GripsimError):
             result.status = Status.INVALID_REQUEST
@@ -110,10 +112,11 @@ class GraspExecutorNode(SuiteNode):
         except Exception as failed:     # raised, it would make the result one of success
             self.report_error(f'the hand may be moving: {one_line(failed)}')
 
-    def _prepare(self, goal: ExecuteGrasp.Goal) -> GraspExecution:
+    def _prepare(self, goal_handle) -> GraspExecution:
         """Read a goal; where the hand is simulated, put hand and object where they begin."""
-        plan = self._read(goal)
-        self.moved.begin(goal)
+        plan = self._read(goal_handle.request)
+        self.moved.begin(goal_handle.request, lambda: goal_handle.is_cancel_requested,
+                         lambda: goal_handle.publish_feedback(ExecuteGrasp.Feedback()))
         return GraspExecution(plan, self.options, self.values['simulated'])
 
     def _read(self, goal: ExecuteGrasp.Goal):

@@ -38,10 +38,16 @@ MOST_ASKS = 3
 #: Longest wait for a step, and for the first answer before it is asked again, twice as long each
 #: time [s].
 STEP_TIMEOUT, FIRST_PATIENCE = 30.0, 1.0
+#: Longest wait for an object of which nothing is heard, and how often it is looked for [s].
+OBJECT_TIMEOUT, OBJECT_PERIOD = 2.0, 0.2
 #: How often it is looked whether a step is still wanted [s].
 GLANCE = 0.05
 #: How near the palm must be to where it was sent [m, -].
 PALM_TOLERANCE, TURN_TOLERANCE = 5e-4, 2e-3
+
+
+class GoalEnded(Exception):
+    """A goal was cancelled while something was waited for."""
 
 
 class Hand:
@@ -82,8 +88,18 @@ class Hand:
             raise JointsError(f'{self._name}/{name} failed: {reason}')
         return answer.message
 
-    def begin(self, goal: ExecuteGrasp.Goal) -> None:
-        """Prepare for a goal; raises what keeps it from being carried out."""
+    def begin(self, goal: ExecuteGrasp.Goal, ended: Callable[[], bool],
+              tell: Callable[[], object]) -> None:
+        """
+        Prepare for a goal; ``tell`` is called while something is waited for.
+
+        Raises
+        ------
+        GripsimError
+            What keeps the goal from being carried out.
+        GoalEnded
+            ``ended`` returned True meanwhile.
+        """
         raise NotImplementedError
 
     def next(self, ended: Callable[[], bool]) -> Measurement:
@@ -116,7 +132,8 @@ class RealHand(Hand):
                                       (TactileFrame, 'tactile', self.senses.on_tactile)):
             node.create_subscription(kind, topic, callback, sensor, callback_group=heard)
 
-    def begin(self, goal: ExecuteGrasp.Goal) -> None:
+    def begin(self, goal: ExecuteGrasp.Goal, ended: Callable[[], bool],
+              tell: Callable[[], object]) -> None:
         """Make sure that the joints are heard; the arm has brought the hand where it begins."""
         if goal.lift_height > 0.0:
             raise TaskError('lift_height is for the simulated hand only: the arm lifts')
@@ -158,19 +175,38 @@ class SimulatedHand(Hand):
 
     # -- one goal --------------------------------------------------------------------
 
-    def begin(self, goal: ExecuteGrasp.Goal) -> None:
+    def begin(self, goal: ExecuteGrasp.Goal, ended: Callable[[], bool],
+              tell: Callable[[], object]) -> None:
         """Let time stand still, put hand and object where they begin, and place the grasp."""
+        begin = time.monotonic()
+        while trouble := self._missing_object(goal, self._take_over()):
+            if not self._last.preparing and time.monotonic() - begin > OBJECT_TIMEOUT:
+                raise TaskError(trouble)
+            if ended():
+                raise GoalEnded(trouble)
+            tell()
+            time.sleep(OBJECT_PERIOD)
+        self.call('reset')
+        self._place(goal.grasp, self._step(ended))
+
+    def _take_over(self) -> StepSimulation.Response:
+        """Step the simulation from now on, as a client of its own."""
         self._driver, self._count = uuid4().hex, 0
         self._palm_goal, self._wanted = None, StepSimulation.Request()
-        self._step(lambda: False)
-        held = self.call('reset')
-        if goal.object_id and goal.object_id not in held.split(maxsplit=1):
-            raise TaskError(f'the simulated hand holds the object {held!r}, '
-                            f'not {goal.object_id!r}')
-        measured = self._step(lambda: False)
+        return self._step(lambda: False)
+
+    def _missing_object(self, goal: ExecuteGrasp.Goal, measured: StepSimulation.Response) -> str:
+        """Return why the goal's object is not there, or '' where it is."""
+        if measured.preparing:
+            return f'the simulated hand still makes the object {measured.preparing!r} ready'
+        if measured.refused:
+            return measured.refused
         if not measured.object_pose:
-            raise TaskError('the simulated hand has no object: was it published on grasp_object?')
-        self._place(goal.grasp, measured)
+            return 'the simulated hand has no object: was it published on grasp_object?'
+        held = (measured.object_id, measured.object_label)
+        if goal.object_id and goal.object_id not in held:
+            return f'the simulated hand holds the object {held[1]!r}, not {goal.object_id!r}'
+        return ''
 
     def _place(self, grasp, measured: StepSimulation.Response) -> None:
         """Work out where the palm goes in the frame of `palm_pose`."""

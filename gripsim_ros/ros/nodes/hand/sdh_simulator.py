@@ -79,6 +79,7 @@ class SdhSimulatorNode(SuiteNode):
         self._latched, self._pictures = False, 0
         self._next_joints = self._next_tactile = self._next_clock = 0.0
         self._meter, self._real_time = Meter(), RealTime()
+        self._preparing = self._refused = ''    # label of an object, and why it was not taken
         self._stopping = threading.Event()
         self._threads = [threading.Thread(target=target, name=name, daemon=True)
                          for target, name in ((self._simulate, 'physics'),
@@ -153,6 +154,7 @@ class SdhSimulatorNode(SuiteNode):
         self._world = world
         self._follower = SetpointFollower(self.hand, world.setpoints)
         self._next_joints = self._next_tactile = self._next_clock = world.time
+        self._preparing = ''
 
     # -- objects ---------------------------------------------------------------------
 
@@ -162,12 +164,14 @@ class SdhSimulatorNode(SuiteNode):
             try:
                 msg = self._newest_arrival()
                 if msg is not None:
-                    grasp_object = grasp_object_from_msg(msg)
-                    world = World(self.hand, self.options, *self._start(), grasp_object,
-                                  urdf=self._urdf())
+                    self._preparing, self._refused = msg.label or msg.object_id, ''
+                    world = World(self.hand, self.options, *self._start(),
+                                  grasp_object_from_msg(msg), urdf=self._urdf())
                     self._commands.put(lambda world=world: self._hold_world(world))
             except Exception as error:
-                self.report_error(f'object refused: {one_line(error)}')
+                self._refused = f'object {self._preparing} refused: {one_line(error)}'
+                self._preparing = ''
+                self.report_error(self._refused)
 
     def _newest_arrival(self) -> GraspObjectMsg | None:
         """Wait for objects; return the newest that is wanted and not yet held."""
@@ -247,7 +251,10 @@ class SdhSimulatorNode(SuiteNode):
             success=True, time=world.time, palm_pose=palm, object_pose=objects,
             joint_state=joint_state_to_msg(world, self._header(self.hand.base_link)),
             links=[pad.link for pad in pads],
-            forces=[float(pad.pressures.sum() * pad.area) for pad in pads])
+            forces=[float(pad.pressures.sum() * pad.area) for pad in pads],
+            **({'object_id': world.grasp_object.id, 'object_label': world.grasp_object.label}
+               if objects else {}),
+            preparing=self._preparing, refused=self._refused)
 
     def _step(self) -> None:
         world = self._world
@@ -378,6 +385,7 @@ class SdhSimulatorNode(SuiteNode):
             held = world.grasp_object
             values |= {'object': 'none' if held is None else held.label or held.id,
                        'nodes': 0 if world.soft is None else len(world.soft.nodes),
+                       'being made ready': self._preparing,
                        'lifted': world.lifted, 'warning': world.warning}
         return 'emergency stop' if self._latched else '', values
 

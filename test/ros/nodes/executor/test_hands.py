@@ -1,0 +1,72 @@
+"""The simulated hand of an executor, with answers of a simulator that is not there."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
+
+from gripsim_interfaces.action import ExecuteGrasp  # noqa: E402
+from gripsim_interfaces.srv import StepSimulation  # noqa: E402
+from geometry_msgs.msg import Pose, PoseStamped, Quaternion  # noqa: E402
+
+from gripsim_ros.core.errors import TaskError  # noqa: E402
+from gripsim_ros.ros.nodes.executor import hands  # noqa: E402
+from gripsim_ros.ros.nodes.executor.hands import GoalEnded, SimulatedHand  # noqa: E402
+
+UNIT = Pose(orientation=Quaternion(w=1.0))
+
+
+def state(**fields):
+    """Return what a simulator answers to a step."""
+    return StepSimulation.Response(success=True, palm_pose=PoseStamped(pose=UNIT), **fields)
+
+
+def holding(label):
+    return state(object_pose=[PoseStamped(pose=UNIT)], object_id='f00d', object_label=label)
+
+
+@pytest.fixture
+def begin(monkeypatch):
+    """Return a function that begins a goal with a simulator's answers, the last for ever."""
+    monkeypatch.setattr(hands, 'OBJECT_TIMEOUT', 0.0)
+    monkeypatch.setattr(hands, 'OBJECT_PERIOD', 0.0)
+
+    def run(answers, object_id='', ended=lambda: False):
+        hand = SimulatedHand.__new__(SimulatedHand)
+        hand.node = SimpleNamespace(values={'object_frame': 'object'})
+        told, asked, left = [], [], list(answers)
+
+        def step(_, __):
+            return left.pop(0) if len(left) > 1 else left[0]
+        hand._ask, hand.call = step, asked.append
+        goal = ExecuteGrasp.Goal(object_id=object_id)
+        goal.grasp.hand_pose, goal.grasp.pregrasp_pose = UNIT, UNIT
+        hand.begin(goal, ended, lambda: told.append(1))
+        assert asked == ['reset'] and np.array_equal(hand._T_world_grasp, np.eye(4))
+        return len(told)
+    return run
+
+
+def test_an_object_that_is_made_ready_is_waited_for_and_told_of(begin):
+    assert begin([state(preparing='apple')] * 3 + [holding('apple')], 'apple') == 3
+
+
+def test_another_object_goes_on_being_held_until_the_wanted_one_is_ready(begin):
+    old = holding('pear')
+    old.preparing = 'apple'
+    assert begin([old, old, holding('apple')], 'apple') == 2
+
+
+def test_what_waits_can_be_cancelled(begin):
+    with pytest.raises(GoalEnded):
+        begin([state(preparing='apple')], 'apple', ended=lambda: True)
+
+
+@pytest.mark.parametrize('answer, words', [
+    (state(), 'was it published'), (holding('pear'), "holds the object 'pear', not 'apple'"),
+    (state(refused='object apple refused: meshing was ended by SIGINT'), 'SIGINT')])
+def test_an_object_that_does_not_come_is_told_by_its_cause(begin, answer, words):
+    with pytest.raises(TaskError, match=words):
+        begin([answer], 'apple')
