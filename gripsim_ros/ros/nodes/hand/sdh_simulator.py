@@ -6,7 +6,6 @@ object, and a palm that can be carried about. It goes on by itself, or step by s
 of `~/step`, so that nothing simulated depends on how late messages are.
 """
 
-import queue
 import sys
 import threading
 import time
@@ -36,10 +35,11 @@ from ...conversions.geometry import seconds_from_msg, time_to_msg
 from ..base.health import Meter
 from ..base.node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
 from ..base.parameters import ParameterError
+from .arrivals import Arrivals
 from .commands import Commands
 from .simulator_action import TrajectoryAction
 from .simulator_messages import (
-    PARAMETERS, RealTime, joint_state_to_msg, newest_object, poses_to_msgs, tactile_to_msg)
+    PARAMETERS, RealTime, joint_state_to_msg, poses_to_msgs, tactile_to_msg)
 from .stepping import STEP_PATIENCE, Stepping
 
 try:
@@ -70,7 +70,7 @@ class SdhSimulatorNode(SuiteNode):
         self._check_parameters()
         self._touch = Touch(self.hand, self.options)
         self._commands = Commands(self.report_error)
-        self._arrivals: queue.SimpleQueue = queue.SimpleQueue()
+        self._arrivals = Arrivals(self.values['object_id'])
         self._world: World | None = None
         self._follower: SetpointFollower | None = None
         self._stepping, self._due = Stepping(), 0.0
@@ -79,7 +79,6 @@ class SdhSimulatorNode(SuiteNode):
         self._latched, self._pictures = False, 0
         self._next_joints = self._next_tactile = self._next_clock = 0.0
         self._meter, self._real_time = Meter(), RealTime()
-        self._preparing = self._refused = ''    # label of an object, and why it was not taken
         self._stopping = threading.Event()
         self._threads = [threading.Thread(target=target, name=name, daemon=True)
                          for target, name in ((self._simulate, 'physics'),
@@ -154,31 +153,23 @@ class SdhSimulatorNode(SuiteNode):
         self._world = world
         self._follower = SetpointFollower(self.hand, world.setpoints)
         self._next_joints = self._next_tactile = self._next_clock = world.time
-        self._preparing = ''
+        self._arrivals.done()
 
     # -- objects ---------------------------------------------------------------------
 
     def _take_objects(self) -> None:
         """Build a world for each object that is to be held; it takes up to seconds."""
         while not self._stopping.is_set():
+            held = self._world.grasp_object if self._world is not None else None
             try:
-                msg = self._newest_arrival()
-                if msg is not None:
-                    self._preparing, self._refused = msg.label or msg.object_id, ''
-                    world = World(self.hand, self.options, *self._start(),
-                                  grasp_object_from_msg(msg), urdf=self._urdf())
-                    self._commands.put(lambda world=world: self._hold_world(world))
-            except Exception as error:
-                self._refused = f'object {self._preparing} refused: {one_line(error)}'
-                self._preparing = ''
-                self.report_error(self._refused)
+                self._arrivals.take('' if held is None else held.id, self._build_world)
+            except Exception:
+                self.report_error(self._arrivals.refused)
 
-    def _newest_arrival(self) -> GraspObjectMsg | None:
-        """Wait for objects; return the newest that is wanted and not yet held."""
-        newest = newest_object(self._arrivals, self.values['object_id'])
-        held = self._world.grasp_object if self._world is not None else None
-        return None if newest is not None and held is not None and (
-            held.id == newest.object_id) else newest
+    def _build_world(self, msg: GraspObjectMsg) -> None:
+        world = World(self.hand, self.options, *self._start(), grasp_object_from_msg(msg),
+                      urdf=self._urdf())
+        self._commands.put(lambda: self._hold_world(world))
 
     # -- the simulation --------------------------------------------------------------
 
@@ -254,7 +245,7 @@ class SdhSimulatorNode(SuiteNode):
             forces=[float(pad.pressures.sum() * pad.area) for pad in pads],
             **({'object_id': world.grasp_object.id, 'object_label': world.grasp_object.label}
                if objects else {}),
-            preparing=self._preparing, refused=self._refused)
+            preparing=self._arrivals.preparing, refused=self._arrivals.refused)
 
     def _step(self) -> None:
         world = self._world
@@ -385,7 +376,7 @@ class SdhSimulatorNode(SuiteNode):
             held = world.grasp_object
             values |= {'object': 'none' if held is None else held.label or held.id,
                        'nodes': 0 if world.soft is None else len(world.soft.nodes),
-                       'being made ready': self._preparing,
+                       'being made ready': self._arrivals.preparing,
                        'lifted': world.lifted, 'warning': world.warning}
         return 'emergency stop' if self._latched else '', values
 

@@ -1,11 +1,10 @@
 """What `sdh_simulator` can be told, and the messages it makes."""
 
-import queue
 import time
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
-from gripsim_interfaces.msg import GraspObject, TactileFrame
+from gripsim_interfaces.msg import TactileFrame
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
@@ -58,18 +57,6 @@ class RealTime:
         factor = self._simulated / max(now - self._since, 1e-9)
         self._simulated, self._since = 0.0, now
         return factor
-
-
-def newest_object(arrivals: queue.SimpleQueue, wanted: str) -> GraspObject | None:
-    """Wait a moment for objects; return the newest of this hash or label ('': any), or None."""
-    try:
-        messages = [arrivals.get(timeout=0.2)]
-        while not arrivals.empty():
-            messages.append(arrivals.get_nowait())
-    except queue.Empty:
-        return None
-    return next((msg for msg in reversed(messages)
-                 if not wanted or wanted in (msg.object_id, msg.label)), None)
 
 
 def joint_state_to_msg(world: World, header: Header) -> JointState:
