@@ -7,6 +7,7 @@
 #   lint          flake8, and the core's types
 #   coverage      the core's branches that its tests reach; fails below 95 %
 #   bench         the benchmarks; bench-setup first installs the peers they compare with
+#   docs          the site of docs/ with search and the code's own pages, in build/site
 #   trials        what others do to the suite, from outside: some hours; tools/trial.sh for minutes
 #   soak          the long-running load test of the suite
 #   clean         remove .venv and everything that was built
@@ -44,7 +45,7 @@ SAY := @printf 'gripsim: %s\n'
 INSTALLED := $(STAMPS)/guard $(STAMPS)/interfaces $(STAMPS)/package $(STAMPS)/kernels-plan \
              $(STAMPS)/kernels-rest
 
-.PHONY: setup installed demo test test-fast lint types coverage bench bench-setup trials soak clean
+.PHONY: setup installed demo test test-fast lint types coverage bench bench-setup docs trials soak clean
 .DELETE_ON_ERROR:
 
 setup: installed
@@ -112,6 +113,12 @@ bench: installed
 bench-setup: installed
 	$(SAY) 'installing the peers that benchmarks compare with'
 	@$(PIP) install --quiet --quiet -r requirements-bench.txt
+
+docs: installed
+	$(SAY) 'building the site'
+	@$(PIP) install --quiet --quiet -r requirements-docs.txt
+	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/site
+	$(SAY) 'open build/site/README.html'
 
 trials: installed
 	@PYTHON=$(BIN)/python sh tools/trial.sh $(TRIAL_ARGS)

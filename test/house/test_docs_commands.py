@@ -15,7 +15,8 @@ import typer
 from gripsim_ros.core.bodies import shapes
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted([ROOT / 'README.md', *(ROOT / 'docs').rglob('*.md')])
+PAGES = sorted([ROOT / 'README.md', *(page for page in (ROOT / 'docs').rglob('*.md')
+                                      if 'generated' not in page.parts)])
 #: A command stands in an indented or fenced block; its options may go on in further lines.
 COMMAND = re.compile(r'^(?: {4}|\$ )?(gripsim [^\n]*(?:\n {8,}[^\n]*)*)', re.MULTILINE)
 SHELL = re.compile(r'^ {4}((?:gripsim|python) (?:-c "[^"]*"|[^\n]*))', re.MULTILINE)
