@@ -22,22 +22,23 @@ STATISTICS = {'evaluated': 14, 'total': 20, 'planning_time': 1.25, 'repairs': ['
 
 
 @lru_cache(maxsize=1)
-def apple():
+def apple(edge_length=0.006):
     """Return a soft apple."""
     material = Material(5e5, 0.45, 900.0, 0.5, max_pressure=2e5, name='fruit')
-    return GraspObject(shapes.apple(edge_length=0.006), material, 'apple')
+    return GraspObject(shapes.apple(edge_length=edge_length), material, 'apple')
 
 
-def made_up_answer(count=3, mesh_name='apple.stl', **changes):
+def made_up_answer(count=3, mesh_name='apple.stl', body=None, **changes):
     """Return an answer with ``count`` grasps about the apple."""
-    grasps = [made_up_grasp(rank, **changes) for rank in range(1, count + 1)]
-    return PlanAnswer(load_default_hand(), apple(), mesh_name, 1.0, grasps,
+    body = body or apple()
+    grasps = [made_up_grasp(rank, body, **changes) for rank in range(1, count + 1)]
+    return PlanAnswer(load_default_hand(), body, mesh_name, 1.0, grasps,
                       {'open hand collides': 4, 'not held': 2}, STATISTICS)
 
 
-def made_up_grasp(rank, **changes):
+def made_up_grasp(rank, body=None, **changes):
     """Return a grasp from above with three fingertips at the apple."""
-    hand, body = load_default_hand(), apple()
+    hand, body = load_default_hand(), body or apple()
     turned = Rotation.from_euler('z', 0.7 * rank).as_matrix() @ np.diag([1.0, -1.0, -1.0])
     centre = body.mass_properties.centre_of_mass
     T_object_palm = transform(turned, centre - 0.19 * turned[:, 2])

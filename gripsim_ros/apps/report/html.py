@@ -18,13 +18,17 @@ from ...library.drawing.scene import (
     DisplayScene, make_scene)
 from ...library.grasp_file import PlanAnswer
 from .contact_picture import draw_grasp_contact
-from .payload import scene_data, script_json
+from .payload import packed_json, scene_data
 from .pictures import scene_picture
 from .section_picture import draw_section
 from .style import TERM_COLOURS, hex_colour
 
 #: Size of the picture for browsers without WebGL.
 STILL_SIZE = (960, 640)
+#: How ranks come about, as `rank_key` and `as_choices` of the planner's ranking have it.
+RANKED = ('In this order: first grasps whose numbers are quantitative, then those between whose '
+          'fingers the object comes to rest, then by score, the sum of the terms. A grasp much '
+          'like a better one (preshape, palm, contacts) comes after all others of its kind.')
 SCRIPTS = ('geometry.js', 'viewer.js', 'page.js')
 
 
@@ -47,8 +51,9 @@ def render_report(answer: PlanAnswer) -> str:
     return Template(_asset('page.html')).substitute(
         title=escape(f'Grasps of {answer.mesh_name}'), subtitle=escape(_subtitle(answer)),
         style=_asset('report.css'), view=_view(scene, answer), grasps=_grasp_table(answer.grasps),
-        details='' if scene is None else (
-            _asset('details.html') + _contact(answer) + _section(answer)),
+        contacts='' if scene is None else _asset('contacts.html'),
+        section='' if scene is None else _section(answer),
+        details='' if scene is None else _asset('details.html') + _contact(answer),
         rejected=_rejections(answer.rejected), statistics=_statistics(answer.statistics),
         scripts='' if scene is None else _scripts(scene))
 
@@ -93,7 +98,7 @@ def _contact(answer: PlanAnswer) -> str:
         return ''
     source = _data_address(draw_grasp_contact(answer))
     return ('<section>\n<h2>Contact of the first grasp</h2>\n<img id="contact" '
-            'style="width: 100%" alt="undeformed object and link: vertices inside each other, '
+            'class="drawn" alt="undeformed object and link: vertices inside each other, '
             'their ways out, regions of potential interaction" '
             f'src="{source}">\n</section>\n')
 
@@ -104,7 +109,7 @@ def _section(answer: PlanAnswer) -> str:
     if picture is None:
         return ''
     return ('<section>\n<h2>Deformation by the first grasp</h2>\n<img id="section" '
-            'style="width: 100%" alt="undeformed and deformed outline with pressures, forces '
+            'class="drawn" alt="undeformed and deformed outline with pressures, forces '
             f'and both centres of mass" src="{_data_address(picture)}">\n</section>\n')
 
 
@@ -115,7 +120,7 @@ def _data_address(picture: PillowImage.Image) -> str:
 
 
 def _scripts(scene: DisplayScene) -> str:
-    data = f'<script type="application/json" id="data">{script_json(scene_data(scene))}</script>'
+    data = f'<script type="text/plain" id="data">{packed_json(scene_data(scene))}</script>'
     return data + ''.join(f'\n<script>\n{_asset(name)}</script>' for name in SCRIPTS)
 
 
@@ -130,7 +135,7 @@ def _grasp_table(grasps: Sequence[RankedGrasp]) -> str:
     keys = ''.join(f'<span><span class="swatch" style="background: {_term_colour(place)}"></span>'
                    f'{escape(term.name)}</span>' for place, term in enumerate(grasps[0].terms))
     return (_table('grasps', head, rows, numeric=(0, 1, 4, 5, 6), raw=(2,))
-            + f'<div class="key">{keys}</div>')
+            + f'<div class="key">{keys}</div><p class="faint">{RANKED}</p>')
 
 
 def _score_bar(grasp: RankedGrasp, full: float) -> str:

@@ -16,7 +16,9 @@ from ...library.grasp_file import PlanAnswer
 Array = NDArray[np.float64]
 Place = Callable[[Array], tuple[float, float]]
 
-SIZE, MARGIN, TITLE = (1280, 860), 110, 90
+SIZE, MARGIN, TITLE = (1280, 980), 120, 120
+#: Sizes of letters [px]: pages show the picture half as wide.
+LARGE, SMALL = 34, 25
 #: Drawn this many times finer, then shrunk.
 FINER = 2
 INK, FAINT, PAPER, BEFORE = (28, 32, 40), (110, 116, 128), (255, 255, 255), (178, 184, 194)
@@ -214,26 +216,30 @@ def _write_legend(draw: ImageDraw.ImageDraw, section: Section, grasp: RankedGras
                   centre: Array, times: float) -> None:
     shift = 1e6 * (grasp.centre_of_mass - centre)
     inside = np.linalg.norm(section.axes @ shift)
-    draw.text((20, 14), f'Grasp {grasp.rank}: cut through its strongest contacts and the centre '
-              'of mass', INK, ImageFont.load_default(26))
+    large, small = ImageFont.load_default(LARGE), ImageFont.load_default(SMALL)
+    draw.text((20, 12), f'Grasp {grasp.rank}: cut through its strongest contacts and the centre '
+              'of mass', INK, large)
     more = _centre_enlargement(section, grasp, centre)
-    draw.text((20, 50), f'displacements enlarged {times:g} times, pressure up to '
-              f'{1e-3 * _peak(grasp):.1f} kPa; centre of mass moved '
-              f'{np.linalg.norm(shift):.2f} um, {inside:.2f} um of it in this plane (enlarged '
-              f'{more:g} times)', FAINT, ImageFont.load_default(17))
+    draw.text((20, 58), f'displacements enlarged {times:g} times, pressure up to '
+              f'{1e-3 * _peak(grasp):.1f} kPa', FAINT, small)
+    draw.text((20, 90), f'centre of mass moved {np.linalg.norm(shift):.2f} um, {inside:.2f} um '
+              f'of it in this plane (enlarged {more:g} times)', FAINT, small)
     scale, _ = _scale(section)
-    length, y = 0.01 * scale, SIZE[1] - 34
-    draw.line([(20, y), (20 + length, y)], fill=INK, width=3)
-    draw.text((28 + length, y - 10), '10 mm', FAINT, ImageFont.load_default(16))
-    x = 120 + length
+    length, x, y = 0.01 * scale, 20.0, SIZE[1] - 72
+    draw.line([(x, y), (x + length, y)], fill=INK, width=4)
+    draw.text((x + length + 10, y - 15), '10 mm', FAINT, small)
+    x += length + 130
     for name, colour in (('undeformed', BEFORE), ('deformed', INK),
                          ('under pressure', _rgb(pressure_colours(0.7, 1.0))),
                          ('force in the plane', _rgb(FORCE_COLOUR)),
                          ('centre of mass before', _rgb(CENTRE_BEFORE_COLOUR)),
                          ('after', _rgb(CENTRE_COLOUR))):
-        draw.rectangle([x, y - 6, x + 18, y + 6], fill=colour)
-        draw.text((x + 25, y - 10), name, FAINT, ImageFont.load_default(16))
-        x += 44 + draw.textlength(name, ImageFont.load_default(16))
+        width = 60 + draw.textlength(name, small)
+        if x + width > SIZE[0]:
+            x, y = 20.0, y + 38
+        draw.rectangle([x, y - 9, x + 24, y + 9], fill=colour)
+        draw.text((x + 34, y - 15), name, FAINT, small)
+        x += width
 
 
 def _rgb(colour: Sequence[float] | Array) -> tuple[int, ...]:

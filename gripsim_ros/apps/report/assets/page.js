@@ -1,18 +1,24 @@
 'use strict';
 // Fills the page from the data: chooses a grasp, moves the hand, shows numbers.
 
-const data = JSON.parse(document.getElementById('data').textContent);
 const byId = (id) => document.getElementById(id);
 const viewer = new Viewer(byId('canvas'));
 const IDENTITY = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
 const state = { grasp: 0, row: 1, exaggeration: 1, forces: true, playing: null };
 
-const object = data.object && {
-  vertices: decode(data.object.vertices, Float32Array),
-  faces: decode(data.object.faces, Uint32Array),
-  origins: decode(data.object.origins, Uint32Array),
-  weights: decode(data.object.weights, Float32Array),
-};
+let data, object;
+
+async function load() {
+  const packed = new Blob([decode(byId('data').textContent, Uint8Array)]).stream();
+  data = await new Response(packed.pipeThrough(new DecompressionStream('deflate'))).json();
+  object = {
+    vertices: decode(data.object.vertices, Float32Array),
+    faces: decode(data.object.faces, Uint32Array),
+    origins: decode(data.object.origins, Uint32Array),
+    weights: decode(data.object.weights, Float32Array),
+  };
+  start();
+}
 
 function element(name, text, className) {
   const made = document.createElement(name);
@@ -193,4 +199,4 @@ function start() {
   choose(0);
 }
 
-if (data.grasps.length) start();
+load();

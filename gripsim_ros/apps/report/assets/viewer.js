@@ -106,7 +106,7 @@ class Viewer {
   }
 
   draw() {
-    if (!this.gl || this.waiting) return;
+    if (!this.gl || this.waiting || !this.centre) return;     // nothing is aimed at yet
     this.waiting = true;
     requestAnimationFrame(() => { this.waiting = false; this.drawNow(); });
   }
