@@ -40,11 +40,11 @@ LAYERS = {
     'ros.conversions': 'arrays, clouds, geometry < moveit, objects, ring < requests',
     'ros.markers': 'layers < legend < scenes',
     'ros.nodes': 'base < executor, hand, ring < planner',
-    'apps': 'doctor, report, sweep < view < cli',
+    'apps': 'doctor, examples, report, sweep < view < cli',
     'apps.cli': (
         'inputs < arguments, output < doctor, emulate_sdh, fk, joining, options, progress, '
         'replay, requests, tables < answers, contact, evaluate, execute, export, indent, '
-        'preshape, record, suite, sweep, view < demo, plan < main < __main__'),
+        'preshape, record, suite, sweep, view < demo, plan < examples < main < __main__'),
 }
 # Of a room that stands lower one may need a part alone: of bodies the hand takes meshes, not
 # materials or objects.

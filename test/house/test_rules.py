@@ -36,7 +36,6 @@ CALLED_FROM_OUTSIDE = {
     'core.bodies.shapes.solids.banana': 'users who want a body to try',
     'core.bodies.shapes.solids.bone': 'users who want a body to try',
     'core.bodies.shapes.solids.egg': 'users who want a body to try',
-    'core.bodies.shapes.solids.ellipsoid': 'users who want a body to try',
     'core.bodies.shapes.solids.plate': 'users who want a body to try',
     'core.bodies.shapes.solids.torus': 'users who want a body to try',
     'core.contact.vertices.batch.batch_vertex_contacts': 'users with many poses',

@@ -10,8 +10,8 @@ import typer
 from ... import __version__
 from ...core.errors import GripsimError
 from . import (
-    contact, demo, doctor, emulate_sdh, evaluate, execute, export, fk, indent, plan, preshape,
-    record, replay, suite, sweep, view)
+    contact, demo, doctor, emulate_sdh, evaluate, examples, execute, export, fk, indent, plan,
+    preshape, record, replay, suite, sweep, view)
 from .arguments import NumbersCommand
 from .output import say
 
@@ -30,6 +30,7 @@ for _name, _verb in (
         ('indent', indent.indent), ('fk', fk.fk), ('sweep', sweep.sweep),
         ('preshape', preshape.preshape),
         ('execute', execute.execute), ('export', export.export), ('demo', demo.demo),
+        ('examples', examples.examples),
         ('record', record.record), ('replay', replay.replay), ('view', view.view),
         ('doctor', doctor.doctor), ('emulate-sdh', emulate_sdh.emulate_sdh)):
     app.command(_name, cls=NumbersCommand)(_verb)
