@@ -5,34 +5,25 @@ import tempfile
 import time
 import unittest
 
-import pytest
+from gripsim_interfaces.action import ExecuteGrasp
+from gripsim_interfaces.srv import PlanGrasp
+from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch_testing.actions import ReadyToTest
+import launch_testing.asserts
+from rclpy.action import ActionClient
+import trimesh
 
-REASON = 'launch and launch_testing come with a ROS install only'
-launch = pytest.importorskip('launch', reason=REASON)
-launch_testing = pytest.importorskip('launch_testing', reason=REASON)
-pytest.importorskip('launch_ros', reason=REASON)
-pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces')
-pytest.importorskip('mujoco', reason='the simulator is the extra `sim`')
-
-from gripsim_interfaces.action import ExecuteGrasp  # noqa: E402
-from gripsim_interfaces.srv import PlanGrasp  # noqa: E402
-from launch.actions import IncludeLaunchDescription  # noqa: E402
-from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
-from launch_testing.actions import ReadyToTest  # noqa: E402
-import launch_testing.asserts  # noqa: E402
-from rclpy.action import ActionClient  # noqa: E402
-import trimesh  # noqa: E402
-
-from gripsim_ros.core.bodies import shapes  # noqa: E402
-from gripsim_ros.library.resources import share_directory  # noqa: E402
-from gripsim_ros.ros.clients.plan import PlanGraspClient, STATUS_NAMES  # noqa: E402
+from gripsim_ros.core.bodies import shapes
+from gripsim_ros.library.resources import share_directory
+from gripsim_ros.ros.clients.plan import PlanGraspClient, STATUS_NAMES
 
 NAMESPACE = '/simulated'
 #: The first start compiles the numerical kernels; an execution takes ten seconds [s].
 START_TIMEOUT, LONG = 300.0, 120.0
 
 
-@pytest.mark.launch_test
 def generate_test_description():
     """Launch the suite with a simulated hand and a ball that is published at start."""
     path = Path(tempfile.mkdtemp()) / 'ball.stl'
@@ -43,7 +34,7 @@ def generate_test_description():
     suite = IncludeLaunchDescription(source, launch_arguments={
         'object': str(path), 'material': 'wood', 'namespace': NAMESPACE,
         'hardware': 'sim'}.items())
-    return launch.LaunchDescription([suite, ReadyToTest()])
+    return LaunchDescription([suite, ReadyToTest()])
 
 
 def wait_for(condition, timeout):

@@ -3,28 +3,21 @@
 import time
 import unittest
 
-import pytest
+from geometry_msgs.msg import Vector3
+from gripsim_interfaces.action import ExecuteGrasp
+from gripsim_interfaces.msg import ContactPatch, Grasp
+from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch_testing.actions import ReadyToTest
+import launch_testing.asserts
+import numpy as np
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-REASON = 'launch and launch_testing come with a ROS install only'
-launch = pytest.importorskip('launch', reason=REASON)
-launch_testing = pytest.importorskip('launch_testing', reason=REASON)
-pytest.importorskip('launch_ros', reason=REASON)
-pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces')
-
-from geometry_msgs.msg import Vector3  # noqa: E402
-from gripsim_interfaces.action import ExecuteGrasp  # noqa: E402
-from gripsim_interfaces.msg import ContactPatch, Grasp  # noqa: E402
-from launch.actions import IncludeLaunchDescription  # noqa: E402
-from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
-from launch_testing.actions import ReadyToTest  # noqa: E402
-import launch_testing.asserts  # noqa: E402
-import numpy as np  # noqa: E402
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
-
-from gripsim_ros.hardware.driver.emulator.firmware import Identity  # noqa: E402
-from gripsim_ros.hardware.driver.emulator.server import EmulatedHand  # noqa: E402
-from gripsim_ros.library.resources import load_default_hand, share_directory  # noqa: E402
-from gripsim_ros.ros.clients.execute import ExecuteGraspClient, RESULT_NAMES  # noqa: E402
+from gripsim_ros.hardware.driver.emulator.firmware import Identity
+from gripsim_ros.hardware.driver.emulator.server import EmulatedHand
+from gripsim_ros.library.resources import load_default_hand, share_directory
+from gripsim_ros.ros.clients.execute import ExecuteGraspClient, RESULT_NAMES
 
 NAMESPACE = '/driven'
 #: The first start compiles the numerical kernels [s].
@@ -36,7 +29,6 @@ CLOSED = OPEN + np.array([0.0, 0.3, 0.1, 0.3, 0.1, 0.3, 0.1])
 ANGLES, ATOL_THERE = (10.0, -20.0, 15.0, -22.0, 16.0, -24.0, 17.0), 0.02
 
 
-@pytest.mark.launch_test
 def generate_test_description():
     """Launch the suite with the driver of an emulated hand."""
     hand = EmulatedHand(identity=Identity(angles=ANGLES)).__enter__()
@@ -45,7 +37,7 @@ def generate_test_description():
     suite = IncludeLaunchDescription(source, launch_arguments={
         'namespace': NAMESPACE, 'hardware': 'real', 'address': hand.address,
         'tactile_address': hand.tactile_address}.items())
-    return launch.LaunchDescription([suite, ReadyToTest()]), {'hand': hand}
+    return LaunchDescription([suite, ReadyToTest()]), {'hand': hand}
 
 
 def grasp():

@@ -7,24 +7,17 @@ import tempfile
 import time
 import unittest
 
-import pytest
+from gripsim_interfaces.srv import PlanGrasp
+from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch_testing.actions import ReadyToTest
+import launch_testing.asserts
+import trimesh
 
-REASON = 'launch and launch_testing come with a ROS install only'
-launch = pytest.importorskip('launch', reason=REASON)
-launch_testing = pytest.importorskip('launch_testing', reason=REASON)
-pytest.importorskip('launch_ros', reason=REASON)
-pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces')
-
-from gripsim_interfaces.srv import PlanGrasp  # noqa: E402
-from launch.actions import IncludeLaunchDescription  # noqa: E402
-from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
-from launch_testing.actions import ReadyToTest  # noqa: E402
-import launch_testing.asserts  # noqa: E402
-import trimesh  # noqa: E402
-
-from gripsim_ros.core.bodies import shapes  # noqa: E402
-from gripsim_ros.library.resources import share_directory  # noqa: E402
-from gripsim_ros.ros.clients.plan import STATUS_NAMES, PlanGraspClient  # noqa: E402
+from gripsim_ros.core.bodies import shapes
+from gripsim_ros.library.resources import share_directory
+from gripsim_ros.ros.clients.plan import STATUS_NAMES, PlanGraspClient
 
 NAMESPACE = '/launched'
 #: The first start compiles the numerical kernels [s].
@@ -38,7 +31,6 @@ def launch_file():
         str(share_directory() / 'launch' / 'gripsim.launch.py'))
 
 
-@pytest.mark.launch_test
 def generate_test_description():
     """Launch the suite with a ball that is published at start."""
     path = Path(tempfile.mkdtemp()) / 'ball.stl'
@@ -46,7 +38,7 @@ def generate_test_description():
     trimesh.Trimesh(ball.vertices, ball.faces, process=False).export(path)
     suite = IncludeLaunchDescription(launch_file(), launch_arguments={
         'object': str(path), 'material': 'rubber', 'namespace': NAMESPACE}.items())
-    return launch.LaunchDescription([suite, ReadyToTest()])
+    return LaunchDescription([suite, ReadyToTest()])
 
 
 class TestLaunchedSuite(unittest.TestCase):
