@@ -1,9 +1,9 @@
 """
-Seven axes in time: sin-square and ramp profiles, stops, things in the way.
+Seven axes in time: poses by sin-square and ramp profiles, velocities, stops, things in the way.
 
 Degrees and seconds. What the firmware does is known from outside alone: durations of sin-square
 motions, that all axes start and end together, that a new target while moving is smooth with
-ramps. The rest is inferred and marked [I].
+ramps, that velocities act at once and have a sign. The rest is inferred and marked [I].
 """
 
 import math
@@ -11,11 +11,13 @@ import math
 AXES = 7
 SIN_SQUARE, RAMP = 0, 1
 #: States of an axis, as `state` tells them.
-IDLE, POSITIONING, BLOCKED_CW, BLOCKED_CCW, DISABLED = 0, 1, 4, 5, 6
+IDLE, POSITIONING, SPEED_MODE, BLOCKED_CW, BLOCKED_CCW, DISABLED, LIMITS = 0, 1, 2, 4, 5, 6, 7
 #: Step of the integration [s].
 STEP = 0.002
 #: An axis this near its target, and slower than the second number, is there [deg], [deg/s].
 NEAR, SLOW = 0.01, 0.5
+#: [I] A driven axis that is blocked presses as if it went on, up to here [deg].
+MOST_SQUEEZE = 12.0
 
 
 class Axis:
@@ -29,6 +31,8 @@ class Axis:
         self.moving = self.stopping = False
         self.block_low, self.block_high = -math.inf, math.inf
         self.blocked = 0
+        self.driven, self.wanted, self.reference = False, 0.0, 0.0
+        self.at_limit = False
         self._start = angle
         self._elapsed, self._duration = 0.0, 0.0
         self._profile = RAMP
@@ -39,21 +43,35 @@ class Axis:
         self.target, self._profile = target, profile
         self.speed, self.acceleration = speed, acceleration
         self._start, self._elapsed, self._duration = self.angle, 0.0, duration
-        self.moving, self.stopping = True, False
+        self.moving, self.stopping, self.driven = True, False, False
+        self.reference, self.at_limit = 0.0, False
         if profile == SIN_SQUARE:
             self.velocity = 0.0
 
+    def drive(self, velocity: float, acceleration: float) -> None:
+        """Turn at a signed velocity from now on, reached with an acceleration."""
+        if not self.driven:
+            self.target, self.reference = self.angle, self.velocity
+            self.moving = self.stopping = False
+            self.driven = True
+        self.wanted, self.acceleration = velocity, acceleration
+
     def stop(self, acceleration: float) -> None:
-        """[I] Brake with the ramp's acceleration, whatever the profile."""
-        if self.moving:
+        """[I] Brake with the ramp's acceleration, whatever the profile or controller."""
+        if self.driven:
+            self.wanted = 0.0
+        elif self.moving:
             self.stopping, self.acceleration = True, max(acceleration, 1.0)
 
     def halt(self) -> None:
         """Stand still where it is, at once."""
         self.velocity, self.moving, self.stopping = 0.0, False, False
+        self.wanted = self.reference = 0.0
 
-    def advance(self, dt: float) -> None:
-        """Move on by ``dt``."""
+    def advance(self, dt: float, low: float, high: float) -> None:
+        """Move on by ``dt``; a driven axis stops at the limits of its range [deg]."""
+        if self.driven:
+            self._advance_driven(dt, low, high)
         if not self.moving:
             return
         if self.stopping:
@@ -68,6 +86,22 @@ class Axis:
         else:
             self._advance_ramp(dt)
         self._meet_obstacles()
+
+    def _advance_driven(self, dt: float, low: float, high: float) -> None:
+        """Let the target run ahead of what is in the way: the more, the harder it presses."""
+        change = self.acceleration * dt
+        self.reference += max(-change, min(change, self.wanted - self.reference))
+        ahead = self.target + self.reference * dt
+        inside = max(min(low, self.target), min(max(high, self.target), ahead))
+        self.at_limit = inside != ahead
+        if self.at_limit:
+            self.reference = 0.0
+        free = max(self.block_low, min(self.block_high, inside))
+        self.target = free + max(-MOST_SQUEEZE, min(MOST_SQUEEZE, inside - free))
+        self.velocity = (free - self.angle) / dt
+        self.angle = free
+        self.blocked = (0 if free == self.target
+                        else BLOCKED_CCW if self.target > free else BLOCKED_CW)
 
     def _advance_sin_square(self, dt: float) -> None:
         self._elapsed += dt
@@ -128,18 +162,8 @@ class Motors:
 
         [I] Sin-square 2 |way| / v in steps of 10 ms; ramps as trapezoids.
         """
-        times = [0.0]
-        for axis, target, v, a in zip(self.axes, targets, speeds, accelerations):
-            way = abs(target - axis.angle)
-            if way < 1e-9:
-                continue
-            if v <= 0.0 or a <= 0.0:
-                return 0.0
-            if profile == SIN_SQUARE:
-                times.append(round(2.0 * way / v, 2))
-            else:
-                times.append(way / v + v / a if way >= v * v / a else 2.0 * math.sqrt(way / a))
-        return max(times)
+        return max(self._time_of(axis, target, v, a, profile)
+                   for axis, target, v, a in zip(self.axes, targets, speeds, accelerations))
 
     def move(self, targets, profile: int, speeds, accelerations) -> float:
         """
@@ -149,8 +173,8 @@ class Motors:
         """
         duration = self.duration(targets, profile, speeds, accelerations)
         ways = [abs(target - axis.angle) for axis, target in zip(self.axes, targets)]
-        slowest = max(range(AXES), key=lambda i: self._time_of(ways[i], speeds[i],
-                                                               accelerations[i], profile))
+        slowest = max(range(AXES), key=lambda i: self._time_of(
+            self.axes[i], targets[i], speeds[i], accelerations[i], profile))
         longest = ways[slowest] or 1.0
         for i, axis in enumerate(self.axes):
             share = ways[i] / longest
@@ -163,17 +187,45 @@ class Motors:
         return duration
 
     @staticmethod
-    def _time_of(way: float, v: float, a: float, profile: int) -> float:
-        if way < 1e-9 or v <= 0.0 or a <= 0.0:
+    def _time_of(axis: Axis, target: float, v: float, a: float, profile: int) -> float:
+        """Return how long an axis alone takes [s]; one that turns already as if begun earlier."""
+        way = target - axis.angle
+        if (abs(way) < 1e-9 and not axis.velocity) or v <= 0.0 or a <= 0.0:
             return 0.0
         if profile == SIN_SQUARE:
-            return 2.0 * way / v
-        return way / v + v / a if way >= v * v / a else 2.0 * math.sqrt(way / a)
+            return round(2.0 * abs(way) / v, 2)
+        towards = math.copysign(axis.velocity, axis.velocity * way)
+        braking = axis.velocity ** 2 / (2.0 * a)
+        if towards >= 0.0 and braking > abs(way):           # it overshoots, and comes back
+            whole, begun = braking - abs(way), -abs(towards) / a
+        else:
+            whole = abs(way) + braking
+            begun = towards / a
+        rest = whole / v + v / a if whole >= v * v / a else 2.0 * math.sqrt(whole / a)
+        return math.ceil(100.0 * (rest - begun)) / 100.0
 
     def stop(self, accelerations) -> None:
         """Brake all axes."""
         for axis, acceleration in zip(self.axes, accelerations):
             axis.stop(acceleration)
+
+    def drive(self, velocities, accelerations) -> None:
+        """Turn each axis that has power at a velocity from now on."""
+        for axis, on, v, a in zip(self.axes, self.power, velocities, accelerations):
+            if on:
+                axis.drive(v, a)
+
+    def pose(self) -> None:
+        """[I] Leave velocity control: what turns brakes at once, and holds where it is."""
+        for axis in self.axes:
+            if axis.driven:
+                axis.driven = False
+                axis.halt()
+
+    @property
+    def moving(self) -> bool:
+        """Return whether any axis is on its way."""
+        return any(axis.moving or axis.reference != 0.0 for axis in self.axes)
 
     def switch(self, power) -> None:
         """Switch axes on or off; one without power stands still."""
@@ -182,15 +234,26 @@ class Motors:
             if not on:
                 axis.halt()
 
-    def advance(self, seconds: float) -> None:
-        """Move on; what is left of a step is kept for the next time."""
+    def advance(self, seconds: float, low, high) -> None:
+        """Move on within ranges [deg]; what is left of a step is kept for the next time."""
         self._rest += seconds
         while self._rest >= STEP:
             self._rest -= STEP
             for i, axis in enumerate(self.axes):
-                axis.advance(STEP)
+                axis.advance(STEP, low[i], high[i])
                 self.fastest[i] = max(self.fastest[i], abs(axis.velocity))
 
     def states(self) -> list[int]:
         """Return the state of each axis."""
-        return [POSITIONING if axis.moving else axis.blocked or IDLE for axis in self.axes]
+        return [DISABLED if not on else self._state(axis)
+                for axis, on in zip(self.axes, self.power)]
+
+    @staticmethod
+    def _state(axis: Axis) -> int:
+        if axis.moving:
+            return POSITIONING
+        if axis.driven and axis.at_limit:
+            return LIMITS
+        if axis.driven and not axis.blocked and (axis.wanted or axis.reference):
+            return SPEED_MODE
+        return axis.blocked or IDLE

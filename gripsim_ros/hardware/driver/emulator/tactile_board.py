@@ -12,11 +12,16 @@ import time
 from collections.abc import Callable
 
 from .firmware import Firmware
+from .requests import checksum
 
 PREAMBLE = b'\xaa\xaa\xaa'
 FRAME, CONTROLLER_INFO, SENSOR_INFO, ACQUISITION, MATRIX_INFO = 0x00, 0x01, 0x02, 0x03, 0x0B
-SET_SENSITIVITY, GET_SENSITIVITY = 0x0F, 0x12
-OK, INVALID, UNKNOWN, FORMAT = 0, 23, 13, 14
+SET_SENSITIVITY, GET_SENSITIVITY, SET_THRESHOLD, GET_THRESHOLD = 0x0F, 0x12, 0x13, 0x14
+#: Flags of settings: to be kept without power (and not answered), of all matrices, as delivered.
+PERSISTENT, ALL_MATRICES, RESET = 0x80, 0x02, 0x01
+#: As delivered: sensitivity, and [I] the counts below which a texel tells 0.
+SENSITIVITY, THRESHOLD = 0.5, 0
+OK, INVALID, UNKNOWN, FORMAT, RANGE = 0, 23, 13, 14, 27
 #: Columns and rows of the matrices, two a finger; and the axis that presses with each.
 CELLS = 3 * ((6, 14), (6, 13))
 AXES = (1, 2, 3, 4, 5, 6)
@@ -25,17 +30,6 @@ PITCH = 3.4
 COUNTS_PER_DEGREE, SPREAD, MOST_COUNTS = 120.0, 1.5, 4095
 #: Frames a second while acquiring, whatever was asked for.
 FRAME_RATE = 30.0
-
-
-def checksum(data: bytes) -> int:
-    """Return the CRC of joints and tactile sensors, bit by bit for each byte's table entry."""
-    crc = 0xFFFF
-    for byte in data:
-        entry = ((crc ^ byte) & 0xFF) << 8
-        for _ in range(8):
-            entry = ((entry << 1) ^ 0x1021 if entry & 0x8000 else entry << 1) & 0xFFFF
-        crc = (crc >> 8) ^ entry
-    return crc
 
 
 def packet(kind: int, payload: bytes) -> bytes:
@@ -64,6 +58,8 @@ class TactileBoard:
     ----------
     touches : dict of int to float
         Counts on a matrix beside those of pressing, as tests set them.
+    sensitivities, thresholds : list, (6,)
+        Of the matrices; [I] readings are in proportion to the sensitivity.
     """
 
     def __init__(self, firmware: Firmware,
@@ -72,6 +68,7 @@ class TactileBoard:
         self._firmware, self._clock, self._begun = firmware, clock, clock()
         self.lock = threading.Lock()
         self.touches: dict[int, float] = {}
+        self.sensitivities, self.thresholds = 6 * [SENSITIVITY], 6 * [THRESHOLD]
         self.acquiring, self.coded = False, False
         self._next = 0.0
 
@@ -80,10 +77,12 @@ class TactileBoard:
         with self.lock:
             self.acquiring = False
 
-    def answer(self, kind: int, payload: bytes) -> bytes:
-        """Return the packet that answers a request."""
+    def answer(self, kind: int, payload: bytes) -> bytes | None:
+        """Return the packet that answers a request; None where a setting is kept for good."""
         with self.lock:
-            return packet(kind, self._payload(kind, payload))
+            told = self._payload(kind, payload)
+        kept = kind in (SET_SENSITIVITY, SET_THRESHOLD) and payload and payload[0] & PERSISTENT
+        return None if kept else packet(kind, told)
 
     def _payload(self, kind: int, payload: bytes) -> bytes:
         if kind == CONTROLLER_INFO:
@@ -100,10 +99,32 @@ class TactileBoard:
             self._next = self._clock()
             return struct.pack('<H', OK)
         if kind == SET_SENSITIVITY:
-            return struct.pack('<H', OK)
-        if kind == GET_SENSITIVITY:
-            return struct.pack('<HBff', OK, 2, 0.5, 0.5)
+            return self._store(payload, '<f', self.sensitivities, SENSITIVITY, 1.0)
+        if kind == SET_THRESHOLD:
+            return self._store(payload, '<H', self.thresholds, THRESHOLD, MOST_COUNTS)
+        if kind in (GET_SENSITIVITY, GET_THRESHOLD):
+            if len(payload) != 1 or payload[0] >= len(CELLS):
+                return struct.pack('<H', INVALID)
+            if kind == GET_THRESHOLD:
+                return struct.pack('<HH', OK, self.thresholds[payload[0]])
+            return struct.pack('<HBff', OK, 2, self.sensitivities[payload[0]], SENSITIVITY)
         return struct.pack('<H', UNKNOWN)
+
+    @staticmethod
+    def _store(payload: bytes, form: str, settings: list, default, highest) -> bytes:
+        """Set a matrix, or all of them, to what the payload says."""
+        if len(payload) != 2 + struct.calcsize(form):
+            return struct.pack('<H', FORMAT)
+        flags, matrix, (value,) = payload[0], payload[1], struct.unpack(form, payload[2:])
+        if flags & RESET:
+            value = default
+        if not 0 <= value <= highest:
+            return struct.pack('<H', RANGE)
+        if not flags & ALL_MATRICES and matrix >= len(CELLS):
+            return struct.pack('<H', INVALID)
+        for m in range(len(CELLS)) if flags & ALL_MATRICES else (matrix,):
+            settings[m] = value
+        return struct.pack('<H', OK)
 
     @staticmethod
     def _matrix_info(payload: bytes) -> bytes:
@@ -113,13 +134,18 @@ class TactileBoard:
         return (struct.pack('<HffHH', OK, PITCH, PITCH, columns, rows) + bytes(6) + bytes(2)
                 + struct.pack('<B7fB', 1, *7 * (0.0,), 0))
 
+    def due(self) -> float:
+        """Return in how long a frame is due [s]; infinite where none is asked for."""
+        with self.lock:
+            return max(self._next - self._clock(), 0.0) if self.acquiring else math.inf
+
     def frame(self) -> bytes | None:
         """Return a frame if it is time for one."""
         with self.lock:
             now = self._clock()
             if not self.acquiring or now < self._next:
                 return None
-            self._next = max(self._next + 1.0 / FRAME_RATE, now - 1.0)
+            self._next = max(self._next + 1.0 / FRAME_RATE, now)
             stamp = int(1e3 * (now - self._begun)) & 0xFFFFFFFF
             texels = self.texels()
             data = run_length(texels) if self.coded else struct.pack(f'<{len(texels)}H', *texels)
@@ -133,9 +159,11 @@ class TactileBoard:
                         for axis in self._firmware.motors.axes]
         texels = []
         for matrix, ((columns, rows), axis) in enumerate(zip(CELLS, AXES)):
-            most = COUNTS_PER_DEGREE * squeezes[axis] + self.touches.get(matrix, 0.0)
+            most = (COUNTS_PER_DEGREE * squeezes[axis] + self.touches.get(matrix, 0.0)) \
+                * self.sensitivities[matrix] / SENSITIVITY
             for y in range(rows):
                 for x in range(columns):
                     far = math.hypot(x - (columns - 1) / 2, y - (rows - 1) / 2) / SPREAD
-                    texels.append(min(int(most * math.exp(-far * far)), MOST_COUNTS))
+                    counts = min(int(most * math.exp(-far * far)), MOST_COUNTS)
+                    texels.append(counts if counts >= self.thresholds[matrix] else 0)
         return texels
