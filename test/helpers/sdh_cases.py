@@ -50,6 +50,7 @@ def connected(host='127.0.0.1', identity=None, seed=0, wait=True, link=QUICK_LIN
 
 def make_session(address, on_sample=None, link=QUICK_LINK, **motion):
     """Return a session that is not started."""
+    motion = {'follow': False, **motion}
     return HandSession(HAND, DriverOptions(
         LinkOptions(address, **link), MotionOptions(**{'rate': 100.0, 'late': LATE, **motion})),
         on_sample, SHAPES)
@@ -102,4 +103,4 @@ def rests(hand):
     """Return whether no axis moves."""
     with hand.firmware.lock:
         hand.firmware.advance()
-        return not any(axis.moving for axis in hand.firmware.motors.axes)
+        return not hand.firmware.motors.moving

@@ -46,8 +46,13 @@ class MotionOptions:
     ----------
     rate : float
         Of asking for the measured joints [Hz].
+    follow : bool
+        Follow trajectories in time, by velocities, where the firmware has them; else from
+        corner to corner, each from rest to rest, which ends by itself where the host is lost.
+    follow_acceleration : float
+        The most on the way [rad/s^2]; at most what the hand allows is used.
     acceleration : float
-        Of the ramps [rad/s^2]; at most what the hand allows is used.
+        Of the ramps from corner to corner [rad/s^2]; likewise.
     max_velocity : float
         Beside the limits of the URDF and of the hand [rad/s].
     self_clearance : float
@@ -72,6 +77,8 @@ class MotionOptions:
     """
 
     rate: float = 50.0
+    follow: bool = True
+    follow_acceleration: float = math.radians(400.0)
     acceleration: float = math.radians(100.0)
     max_velocity: float = math.radians(80.0)
     self_clearance: float = 0.001

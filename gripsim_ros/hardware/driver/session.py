@@ -13,15 +13,16 @@ from concurrent.futures import TimeoutError as FutureTimeout
 import numpy as np
 
 from ...core.hand import HandModel
-from .link.calls import Call, CallQueue, Condition
+from .link.calls import Call, CallQueue, Condition, Faults
 from .link.channel import CommandChannel
 from .link.errors import (
     OVER_TEMPERATURE, DriverError, FirmwareError, LinkError, MalformedError, SilenceError,
     StateError, UnsafeError)
-from .link.joint_controller import HandIdentity, SdhHand
-from .link.protocol import AXIS_COUNT
+from .link.joint_controller import STILL, HandIdentity, SdhHand
+from .link.leaving import reach_and_leave
+from .link.protocol import AXIS_COUNT, axis_words
 from .link.transport import open_transport
-from .motion.heat import HeatGuard
+from .motion.permission import MOTORS_OFF, MOTORS_ON, Permission
 from .motion.safety import SafetyChecker
 from .motion.trajectory import Motion, MotionRunner, Outcome, Sample
 from .options import DriverOptions
@@ -34,10 +35,6 @@ TEMPERATURE_PERIOD, STATE_PERIOD = 1.0, 0.2
 MOST_ERRORS = 5
 #: How long a call from another thread may take [s].
 CALL_TIMEOUT = 5.0
-#: As the hand does by itself (a motion switches them on), or as was asked for.
-MOTORS_AUTO, MOTORS_ON, MOTORS_OFF = 'auto', 'on', 'off'
-#: What is summed up over connections.
-CHANNEL_COUNTS = ('requests', 'silences', 'malformed', 'repeats')
 
 
 class HandSession:
@@ -55,8 +52,8 @@ class HandSession:
 
     Notes
     -----
-    On any fault (silence, a malformed line, an error code, a lost link) the hand is told to
-    stop, as far as it can be reached, the motion under way ends as FAILED and is never taken up
+    On any fault (silence, a malformed line, an error code, a lost link) the hand is told to stop,
+    as far as it can be reached, and the motion under way ends as FAILED and is never taken up
     again; the link is opened anew unless the hand answers in step.
     """
 
@@ -68,20 +65,16 @@ class HandSession:
         self.checker = SafetyChecker(model, motion.self_clearance, motion.limit_slack,
                                      motion.max_velocity, shapes)
         self._on_sample = on_sample
-        self._calls, self._lock = CallQueue(), threading.Lock()
+        self._calls, self._permission = CallQueue(), Permission(motion)
         self._closing, self._retry_now = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name='sdh_session', daemon=True)
-        self._latched, self._motors = '', MOTORS_AUTO
         self._saved_limits = np.full(AXIS_COUNT, motion.default_current_limits)
         self._hand: SdhHand | None = None
         self._runner: MotionRunner | None = None
         self._identity: HandIdentity | None = None
         self._sample: Sample | None = None
-        self._heat = HeatGuard(motion)
-        self._counts = dict.fromkeys(('connections', 'faults', 'refused', *CHANNEL_COUNTS), 0)
-        self._last_fault, self._fault_time = '', -np.inf
-        self._faults_in_row = 0
-        self._cuts = 0                          # emergency stops so far
+        self._faults = Faults()
+        self._owed = False                      # the link was lost with the axes powered
 
     # -- for other threads -------------------------------------------------------------
 
@@ -90,12 +83,12 @@ class HandSession:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop what moves, close the link, end the thread."""
+        """Stop what moves, switch the axes off, close the link, end the thread."""
         self._closing.set()
         self._retry_now.set()
         self._calls.wake()
         if self._thread.is_alive():
-            self._thread.join(CALL_TIMEOUT + self._options.link.connect_timeout)
+            self._thread.join(2.0 * CALL_TIMEOUT)
 
     def wait_connected(self, timeout: float) -> bool:
         """Return whether the hand is connected within ``timeout`` [s]."""
@@ -103,16 +96,16 @@ class HandSession:
 
     def condition(self) -> Condition:
         """Return how the hand is."""
-        hand, runner = self._hand, self._runner
-        counts = dict(self._counts)
-        if hand is not None:
-            for name in CHANNEL_COUNTS:
-                counts[name] += getattr(hand.channel, name)
+        hand, runner, permission = self._hand, self._runner, self._permission
+        sample = self._sample if hand is not None else None
+        faults = self._faults
         return Condition(
-            self._calls.opened.is_set(), self._calls.why_closed or self._why_not(),
-            self._latched, self._motors, self._heat.hot, runner is not None and runner.busy,
-            self._identity, dict(self._heat.temperatures), counts, self._last_fault,
-            time.monotonic() - self._fault_time)
+            self._calls.opened.is_set(), self._calls.why_closed or permission.why_not(),
+            permission.latched, permission.motors, permission.heat.hot,
+            runner is not None and runner.busy, self._identity,
+            dict(permission.heat.temperatures), faults.with_channel(hand and hand.channel),
+            faults.last, faults.age,
+            axis_words(self._model.joint_names, sample.axis_states) if sample else '')
 
     def follow(self, motion: Motion) -> Motion:
         """Carry out a motion; it comes back at once and is done later, whatever happens."""
@@ -128,12 +121,25 @@ class HandSession:
 
     def refuse(self, motion: Motion, why: str) -> None:
         """End a motion that is not to be carried out."""
-        self._counts['refused'] += not motion.done.is_set()
+        self._faults.counts['refused'] += not motion.done.is_set()
         motion.finish(Outcome.REFUSED, why)
 
     def stop(self) -> None:
         """Stop the motion; the motors go on holding. Raises ``DriverError``."""
         self._call(lambda: self._stop_first(Outcome.STOPPED, 'stopped'), stops=True)
+
+    def cancel(self, motion: Motion) -> bool:
+        """
+        Stop a motion if it is the one under way or waits; return whether it was.
+
+        Raises
+        ------
+        DriverError
+            The hand did not confirm.
+        """
+        self._call(lambda: self._runner.carries(motion) and self._stop_first(
+            Outcome.STOPPED, 'cancelled'), stops=True)
+        return motion.outcome is Outcome.STOPPED
 
     def emergency_stop(self, reason: str = 'emergency stop') -> None:
         """
@@ -146,9 +152,7 @@ class HandSession:
         DriverError
             The hand did not confirm.
         """
-        with self._lock:
-            self._latched = self._latched or reason
-            self._cuts += 1
+        self._permission.latch(reason)
         self._call(self._cut, stops=True)
 
     def recover(self) -> None:
@@ -164,7 +168,7 @@ class HandSession:
         self._call(lambda: self._switch(False), stops=True)
 
     def connect_now(self) -> None:
-        """Connect without waiting for the next attempt. Raises ``StateError``."""
+        """Connect without waiting longer. Raises ``StateError``."""
         self._retry_now.set()
         if not self.wait_connected(CALL_TIMEOUT + self._options.link.connect_timeout):
             raise StateError(f'the hand is not connected: {self._calls.why_closed}')
@@ -200,6 +204,8 @@ class HandSession:
                 self._retry_now.wait(pause)
                 self._retry_now.clear()
                 pause = min(2.0 * pause, self._options.link.retry_longest)
+        if self._owed:
+            reach_and_leave(self._options.link, self._model.joint_names, self._options.motion)
 
     def _connect(self, transport) -> None:
         """Prepare a hand that was reached; nothing moves."""
@@ -209,9 +215,9 @@ class HandSession:
         self.checker.narrow(identity.lower, identity.upper, identity.velocity_limits)
         if (identity.current_limits > 0.0).all():
             self._saved_limits = identity.current_limits
-        elif not identity.current_limits.any() and not self._latched:
-            self._latched = 'the hand was found with its currents cut off'
-        if self._latched:
+        elif not identity.current_limits.any():
+            self._permission.latch('the hand was found with its currents cut off')
+        if self._permission.latched:
             hand.cut_power(identity)
         self._judge_heat(hand)
         self._hand, self._identity = hand, identity
@@ -219,10 +225,10 @@ class HandSession:
                                     self._model.joint_names, self._must_be_free)
         self._sample = Sample(time.monotonic(), hand.positions(), hand.velocities(),
                               hand.axis_states())
-        self._faults_in_row = 0
-        self._counts['connections'] += 1
+        self._faults.in_row = 0
+        self._faults.counts['connections'] += 1
         self._calls.open()
-        if self._latched:                   # it may have come since the question above
+        if self._permission.latched:        # it may have come since the question above
             hand.cut_power(identity)
 
     def _disconnect(self, transport, why: str) -> None:
@@ -231,54 +237,56 @@ class HandSession:
         runner, hand, self._runner, self._hand = self._runner, self._hand, None, None
         if hand is not None:
             if not self._closing.is_set():
-                self._count_fault(why)
+                self._faults.count(why)
             self._say_stop(hand)
             runner.end(Outcome.FAILED, why)
-            for name in CHANNEL_COUNTS:
-                self._counts[name] += getattr(hand.channel, name)
+            self._faults.counts = self._faults.with_channel(hand.channel)
         self._calls.refuse_all()
         if transport is not None:
             transport.close()
 
     def _say_stop(self, hand: SdhHand) -> None:
+        """Leave a hand for good with its axes off; one whose link is lost is only stopped."""
+        self._owed = True
         try:
             if self._closing.is_set():
-                hand.stop()
-            else:
-                hand.channel.send_blind('stop')
+                hand.leave()
+                self._owed = False
+                return
+            hand.channel.send_blind(STILL)
+            hand.channel.send_blind('stop')
         except DriverError as error:
             log.debug('not stopped while disconnecting: %s', error)
-
-    def _count_fault(self, text: str) -> None:
-        self._counts['faults'] += 1
-        self._last_fault, self._fault_time = text, time.monotonic()
 
     def _serve(self) -> None:
         """Ask in turns until the link is lost or the session closes."""
         period = 1.0 / self._options.motion.rate
         due = states_due = temperatures_due = time.monotonic()
-        states = self._sample.axis_states
+        states, slow = self._sample.axis_states, False
         while not self._closing.is_set():
             try:
                 self._hand.tries = 1 if self._runner.busy else None
-                positions = self._asked(self._hand.positions)
-                velocities = self._asked(self._hand.velocities)
+                positions, measured = self._asked(self._hand.timed_positions)
+                velocities = (self._hand.turning if self._runner.following
+                              else self._asked(self._hand.velocities))
                 now = time.monotonic()
-                if self._runner.busy or now >= states_due:
+                if (self._runner.busy and not slow) or now >= states_due:
                     states, states_due = self._asked(self._hand.axis_states), now + STATE_PERIOD
                 if now >= temperatures_due:
                     self._asked(lambda: self._judge_heat(self._hand))
+                    self._asked(self._judge_controller)
                     temperatures_due = now + TEMPERATURE_PERIOD
-                self._sample = Sample(now, positions, velocities, states)
+                self._sample = Sample(measured, positions, velocities, states)
                 if self._on_sample is not None:
                     self._on_sample(self._sample)
                 self._runner.advance(self._sample)
-                self._faults_in_row = 0
+                self._faults.in_row = 0
             except (UnsafeError, StateError) as error:
                 self._runner.end(Outcome.REFUSED, str(error))
             except (FirmwareError, SilenceError, MalformedError) as error:
                 self._on_fault(error)
             due = max(due + period, time.monotonic() - period)
+            slow = due < time.monotonic()           # states wait where the link is slow
             self._take_calls(due)
 
     def _asked(self, question: Callable):
@@ -316,37 +324,39 @@ class HandSession:
         LinkError
             The link is to be opened anew.
         """
-        self._count_fault(str(error))
+        self._faults.count(str(error))
         if isinstance(error, FirmwareError) and error.code == OVER_TEMPERATURE:
-            self._heat.hot = True
-        self._faults_in_row += 1
+            self._permission.heat.hot = True
+        self._faults.in_row += 1
         try:
             self._hand.stop()
         except LinkError as lost:
             raise LinkError(f'{error}; after that {lost}') from error
         self._runner.end(Outcome.FAILED, f'stopped: {error}')
-        if self._faults_in_row >= MOST_ERRORS:
+        if self._faults.in_row >= MOST_ERRORS:
             raise LinkError(f'{MOST_ERRORS} faults in a row, the last: {error}') from error
 
     def _judge_heat(self, hand: SdhHand) -> None:
-        why = self._heat.take(hand.temperatures())
+        why = self._permission.heat.take(hand.temperatures())
         if why:
-            self._count_fault(why)
+            self._faults.count(why)
             if self._runner is not None and self._runner.busy:
                 self._stop_first(Outcome.FAILED, f'stopped: {why}')
 
+    def _judge_controller(self) -> None:
+        """Set the controller back where another host changed it; what is under way has failed."""
+        if not self._hand.controller_changed():
+            return
+        why = 'another host changed the controller'
+        self._faults.count(f'{why}; it is set back')
+        self._stop_first(Outcome.FAILED, f'stopped: {why}')
+        self._hand.take_pose_control()
+        self._hand.hold_here(self._identity)
+
     # -- what calls do, in the thread ----------------------------------------------------
 
-    def _why_not(self) -> str:
-        """Return why nothing may move; '' where it may."""
-        if self._latched:
-            return f'stopped until recover: {self._latched}'
-        if self._motors == MOTORS_OFF:
-            return 'the motors are switched off'
-        return 'the hand is too hot' if self._heat.hot else ''
-
     def _must_be_free(self) -> None:
-        why = self._why_not() or ('a stop was asked for' if self._calls.stops else '')
+        why = self._permission.why_not() or ('a stop was asked for' if self._calls.stops else '')
         if why or self._closing.is_set():
             raise StateError(why or 'the driver is closing')
 
@@ -371,22 +381,19 @@ class HandSession:
         try:
             self._hand.cut_power(self._identity)
         finally:
-            self._runner.end(Outcome.STOPPED, self._latched)
+            self._runner.end(Outcome.STOPPED, self._permission.latched)
 
     def _recover(self) -> None:
         self._runner.end(Outcome.STOPPED, 'stopped by recover')
-        cuts = self._cuts
+        cuts = self._permission.cuts
         self._hand.recover(self._identity, self._saved_limits)
-        with self._lock:
-            if cuts != self._cuts:              # another one came meanwhile, and waits
-                raise StateError('stopped again while recovering')
-            self._latched, self._motors = '', MOTORS_AUTO
+        self._permission.unlatch(cuts)
 
     def _switch(self, on: bool) -> None:
         self._stop_first(Outcome.STOPPED, 'the motors were switched')
         if on:
             self._hand.hold_here(self._identity)
-            if self._latched:
-                raise StateError(f'stopped until recover: {self._latched}')
+            if self._permission.latched:
+                raise StateError(self._permission.why_not())
         self._hand.set_power(on)
-        self._motors = MOTORS_ON if on else MOTORS_OFF
+        self._permission.motors = MOTORS_ON if on else MOTORS_OFF

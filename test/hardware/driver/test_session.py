@@ -626,3 +626,74 @@ def test_joint_order_of_the_hand_is_the_contracts():
     assert list(HAND.joint_names) == [
         'sdh_knuckle_joint', 'sdh_finger_12_joint', 'sdh_finger_13_joint', 'sdh_finger_22_joint',
         'sdh_finger_23_joint', 'sdh_thumb_2_joint', 'sdh_thumb_3_joint']
+
+
+# -- leaving, other hosts, cancels ---------------------------------------------------------------
+
+@HOSTS
+def test_leaving_switches_the_axes_off(host):
+    with connected(host, follow=True) as (hand, session):
+        go(session, CLOSED, 8.0)
+        assert wait_for(lambda: not rests(hand))
+        session.close()
+        assert rests(hand) and not any(hand.firmware.motors.power)
+        assert commands(hand)[-1] == 'power'
+
+
+def test_leaving_after_a_lost_link_reaches_the_hand_once_more():
+    link = {**SILENT_LINK, 'retry_first': TIMEOUT, 'retry_longest': TIMEOUT}
+    with connected(link=link) as (hand, session):
+        session.motor_on()
+        hand.faults.add('disconnect', count=1)
+        assert wait_for(lambda: not session.condition().connected)
+        assert all(hand.firmware.motors.power)
+        session.close()
+        assert not any(hand.firmware.motors.power)
+
+
+@pytest.mark.parametrize('moving', [False, True])
+def test_another_hosts_controller_is_noticed_and_set_back(moving):
+    with connected(follow=True) as (hand, session):
+        motion = go(session, CLOSED, 20.0)
+        if not moving:
+            session.stop()
+        assert not moving or wait_for(lambda: hand.firmware.controller == 2)
+        hand.firmware.answer('con=1')
+        assert wait_for(lambda: hand.firmware.controller == 0)
+        assert wait_for(lambda: 'another host' in session.condition().last_fault)
+        assert not moving or finished(motion) is Outcome.FAILED
+        assert wait_for(lambda: rests(hand))
+        assert wait_for(lambda: np.allclose(hand.firmware.sets['p'], angles_of(hand), rtol=0.0,
+                                            atol=ATOL_THERE))
+
+
+def test_a_cancel_of_an_old_motion_does_not_end_the_new_one():
+    with connected(follow=True) as (hand, session):
+        old = go(session, FAR, 20.0)
+        new = go(session, CLOSED, 1.0)
+        assert finished(old) is Outcome.REPLACED
+        assert not session.cancel(old)
+        assert finished(new) is Outcome.REACHED
+        last = go(session, FAR, 20.0)
+        assert wait_for(lambda: not math.isnan(last.started))
+        assert session.cancel(last) and last.outcome is Outcome.STOPPED
+
+
+def test_states_of_the_axes_are_told():
+    with connected() as (hand, session):
+        assert wait_for(lambda: 'sdh_thumb_2_joint without power' in session.condition().axes)
+        session.motor_on()
+        assert wait_for(lambda: session.condition().axes == '')
+
+
+@pytest.mark.parametrize('kind', ['silence', 'half_line', 'error', 'disconnect'])
+def test_a_fault_while_following_leaves_nothing_turning(kind):
+    with connected(follow=True, link=SILENT_LINK) as (hand, session):
+        motion = go(session, FAR, 20.0)
+        assert wait_for(lambda: not rests(hand))
+        hand.faults.add(kind, count=1, only='tvav' if kind != 'disconnect' else '')
+        assert finished(motion) is Outcome.FAILED
+        assert wait_for(lambda: rests(hand) and hand.firmware.controller == 0)
+        here = angles_of(hand)
+        assert wait_for(lambda: session.condition().connected)
+        np.testing.assert_array_equal(angles_of(hand), here)

@@ -225,7 +225,7 @@ class Motors:
     @property
     def moving(self) -> bool:
         """Return whether any axis is on its way."""
-        return any(axis.moving or axis.reference != 0.0 for axis in self.axes)
+        return any(axis.moving or axis.velocity != 0.0 for axis in self.axes)
 
     def switch(self, power) -> None:
         """Switch axes on or off; one without power stands still."""

@@ -1,5 +1,6 @@
 """Calls from other threads to the one that talks to the hand; and how it tells how it is."""
 
+import math
 import queue
 import threading
 import time
@@ -7,8 +8,12 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 
+from .channel import CommandChannel
 from .errors import StateError
 from .joint_controller import HandIdentity
+
+#: What a channel counts.
+CHANNEL_COUNTS = ('requests', 'silences', 'malformed', 'repeats')
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +22,8 @@ class Condition:
     How the hand is, for diagnostics.
 
     ``problem`` is '' where all is well, ``latched`` the reason of the emergency stop,
-    ``fault_age`` the time since ``last_fault`` [s].
+    ``fault_age`` the time since ``last_fault`` [s], ``axes`` the joints whose axes neither rest
+    nor move as usual.
     """
 
     connected: bool
@@ -31,6 +37,43 @@ class Condition:
     counts: dict[str, int]
     last_fault: str
     fault_age: float
+    axes: str
+
+
+class Faults:
+    """
+    What went wrong so far.
+
+    Attributes
+    ----------
+    counts : dict of str to int
+        Over all connections that have ended.
+    last : str
+        One line.
+    in_row : int
+        Since something went well.
+    """
+
+    def __init__(self) -> None:
+        """Nothing has."""
+        self.counts = dict.fromkeys(('connections', 'faults', 'refused', *CHANNEL_COUNTS), 0)
+        self.last, self.in_row, self._when = '', 0, -math.inf
+
+    @property
+    def age(self) -> float:
+        """Return the time since the last fault [s]."""
+        return time.monotonic() - self._when
+
+    def count(self, text: str) -> None:
+        """Take one more."""
+        self.counts['faults'] += 1
+        self.last, self._when = text, time.monotonic()
+
+    def with_channel(self, channel: CommandChannel | None) -> dict[str, int]:
+        """Return the counts, those of a channel among them."""
+        return {name: count + (getattr(channel, name) if channel is not None
+                               and name in CHANNEL_COUNTS else 0)
+                for name, count in self.counts.items()}
 
 
 @dataclass(frozen=True, eq=False)

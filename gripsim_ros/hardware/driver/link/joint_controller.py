@@ -1,11 +1,12 @@
 """
 The hand's joint controller in SI units and in the joint order of the caller.
 
-Degrees and the firmware's order of axes end here. Only pose control with the ramp profile is
-used; `grip` and `selgrip` are not, because nothing interrupts them.
+Degrees and the firmware's order of axes end here. Pose control with the ramp profile is used, and
+velocities with a ramp; `grip` and `selgrip` are not, because nothing interrupts them.
 """
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,12 @@ VERSION_ALIM, VERSION_VLIM = (0, 0, 2, 7), (0, 0, 2, 1)
 #: What the vendor's library assumes of older firmware, by axis [deg/s], [deg/s^2].
 OLD_VLIM = (85.7, 200.0, 157.8, 200.0, 157.8, 200.0, 157.8)
 OLD_ALIM = (5000.0, 400.0, 1500.0, 400.0, 1500.0, 400.0, 1500.0)
+#: Controllers: targets with `m`; velocities with a ramp.
+POSE, VELOCITY_RAMP = 0, 2
+#: Velocities of zero, for sending without waiting; for so long a hand that brakes is waited [s].
+STILL, BRAKING = 'v=' + ','.join(AXIS_COUNT * ['0']), 2.0
+#: Power of all axes off, likewise.
+OFF = 'power=' + ','.join(AXIS_COUNT * ['0'])
 #: Range of the axes where the hand does not tell [deg].
 RANGE_LOW = (0.0, *6 * (-90.0,))
 RANGE_HIGH = 7 * (90.0,)
@@ -85,6 +92,10 @@ class SdhHand:
         self._joint_of_axis = [list(joint_names).index(name) for name in AXIS_JOINTS]
         #: How often a request is sent in all; None: as in the link's options.
         self.tries: int | None = None
+        #: Whether velocities act, as far as this host set it; and, then, those measured when the
+        #: last ones were sent [rad/s].
+        self.velocity_control = False
+        self.turning = np.zeros(AXIS_COUNT)
 
     def connect(self) -> HandIdentity:
         """
@@ -95,12 +106,45 @@ class SdhHand:
         """
         self.channel.wake()
         self.channel.synchronise()
+        self.channel.send_blind(STILL)              # refused in pose control
         self.stop()
         identity = self._identify()
-        self._expect('con=0', 'CON', 0)
-        self._expect('vp=1', 'VP', 1)
+        self._come_to_rest()
+        self.take_pose_control()
         self.hold_here(identity)
         return identity
+
+    def _come_to_rest(self) -> None:
+        """Wait while the hand brakes: what is under way refuses another profile."""
+        end = time.monotonic() + BRAKING
+        while (np.abs(self.velocities()) > self._options.rest_velocity).any() \
+                and time.monotonic() < end:
+            time.sleep(BRAKING / 20.0)
+
+    def take_pose_control(self) -> None:
+        """Let targets act by `m`, with ramps; all of them are 0 now: ``hold_here`` comes next."""
+        self._expect(f'con={POSE}', 'CON', POSE)
+        self.velocity_control = False
+        self._expect('vp=1', 'VP', 1)
+
+    def take_velocity_control(self, accelerations: Array) -> None:
+        """Let velocities act, reached with accelerations [rad/s^2]; all are 0 now."""
+        self._expect(f'con={VELOCITY_RAMP}', 'CON', VELOCITY_RAMP)
+        self.velocity_control, self.turning = True, np.zeros(AXIS_COUNT)
+        self.set_accelerations(accelerations)
+        self.set_power(True)
+
+    def drive(self, velocities: Array) -> None:
+        """Let the axes turn from now on [rad/s]; the answer tells how fast they do."""
+        values = np.asarray(velocities, float)[self._joint_of_axis] / DEGREE
+        self.turning = DEGREE * self._joints(self._numbers(set_all('tvav', values)))
+
+    def controller_changed(self) -> bool:
+        """Return whether another controller acts than this host set; it is noted as what acts."""
+        acts = self._numbers('con', 1)[0]
+        changed = acts != (VELOCITY_RAMP if self.velocity_control else POSE)
+        self.velocity_control = acts != POSE
+        return changed
 
     def _identify(self) -> HandIdentity:
         version = self.channel.request('ver', timeout=VERSION_TIMEOUT,
@@ -145,6 +189,11 @@ class SdhHand:
     def positions(self) -> Array:
         """Return the measured angles [rad]."""
         return self._joints(self._numbers('pos')) * DEGREE
+
+    def timed_positions(self) -> tuple[Array, float]:
+        """Return the angles [rad], and when they were true: half-way from question to answer."""
+        begun = time.monotonic()
+        return self.positions(), 0.5 * (begun + time.monotonic())
 
     def velocities(self) -> Array:
         """Return the measured velocities [rad/s]."""
@@ -221,10 +270,28 @@ class SdhHand:
         Stop the motion; the axes stay on.
 
         [I] The text of the answer is not known, so none is waited for; what it is, is skipped
-        while finding back into step, which also shows that the hand has read it.
+        while finding back into step, which also shows that the hand has read it. [I] Whether it
+        stops velocity control is not known either, so velocities of zero go before it.
         """
+        if self.velocity_control:
+            self.channel.send_blind(STILL)
         self.channel.send_blind('stop')
         self.channel.synchronise()
+
+    def leave(self) -> None:
+        """
+        Stop, and switch all axes off: closing the link leaves them as they are.
+
+        Raises
+        ------
+        DriverError
+            The hand did not confirm; it was told all the same, as far as it hears.
+        """
+        self.channel.send_blind(STILL)
+        self.channel.send_blind('stop')
+        self.channel.send_blind(OFF)
+        self.channel.synchronise()
+        self.set_power(False)
 
     def cut_power(self, identity: HandIdentity | None) -> None:
         """
@@ -236,9 +303,11 @@ class SdhHand:
         first = None
         steps = [lambda: self.set_power(False),
                  lambda: self.set_current_limits(np.zeros(AXIS_COUNT))]
+        if self.velocity_control:
+            steps.append(self.take_pose_control)
         if identity is not None:
             steps.append(lambda: self.hold_here(identity))
-        self.channel.send_blind('power=' + ','.join(AXIS_COUNT * ['0']))
+        self.channel.send_blind(OFF)
         self.channel.send_blind('stop')
         self.channel.synchronise()
         for step in steps:
@@ -252,6 +321,8 @@ class SdhHand:
     def recover(self, identity: HandIdentity, limits: Array) -> None:
         """Undo ``cut_power``: hold the measured angles, restore the currents, switch on."""
         self.stop()
+        if self.velocity_control:
+            self.take_pose_control()
         self.hold_here(identity)
         self.set_current_limits(limits)
         self.set_power(True)

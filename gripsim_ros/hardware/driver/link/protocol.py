@@ -25,10 +25,18 @@ MAX_LINE = 256
 (IDLE, POSITIONING, SPEED_MODE, NOT_INITIALISED, BLOCKED_CW, BLOCKED_CCW, DISABLED,
  LIMITS) = range(8)
 BLOCKED = (BLOCKED_CW, BLOCKED_CCW)
+STATE_WORDS = ('idle', 'positioning', 'in speed mode', 'not initialised', 'blocked clockwise',
+               'blocked counter-clockwise', 'without power', 'at its limit')
 
 _ERROR = re.compile(r'E(\d{1,3})')
 _NUMBER = re.compile(r'[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?')
 _DURATION = re.compile(r'(?:^|\bT=)\s*(\d+\.?\d*)s?\b')
+
+
+def axis_words(names: Sequence[str], states: Sequence[int]) -> str:
+    """Return what those axes tell that neither rest nor go to a target; '' for none."""
+    return ', '.join(f'{name} {STATE_WORDS[state]}' for name, state in zip(names, states)
+                     if state not in (IDLE, POSITIONING))
 
 
 def encode(command: str) -> bytes:

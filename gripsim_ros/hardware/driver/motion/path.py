@@ -35,10 +35,13 @@ class Trajectory:
         After the start [s], rising.
     points : (n, J) float
         [rad].
+    velocities : (n, J) float or None
+        At the points [rad/s]; None: straight lines lie between them.
     """
 
     times: Array
     points: Array
+    velocities: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,19 +136,27 @@ def plan_segments(start: Array, trajectory: Trajectory, tolerance: float, veloci
     -----
     Corners by Ramer, Douglas and Peucker, over time.
     """
-    times, points = trajectory.times, trajectory.points
-    lead = np.abs(points[0] - start).max() > STILL
-    if lead or times[0] > 0.0:
-        times = np.concatenate([[0.0], times if times[0] > 0.0 else
-                                times + shortest_time(points[0] - start, velocities,
-                                                      accelerations)])
-        points = np.concatenate([start[None], points])
-    corners = _corners(times, points, tolerance)
+    led = with_lead(start, trajectory, velocities, accelerations)
+    times, points = led.times, led.points
+    found = corners(times, points, tolerance)
     return [Segment(points[last], float(times[last] - times[first]))
-            for first, last in zip(corners[:-1], corners[1:])] or [Segment(points[-1], 0.0)]
+            for first, last in zip(found[:-1], found[1:])] or [Segment(points[-1], 0.0)]
 
 
-def _corners(times: Array, points: Array, tolerance: float) -> list[int]:
+def with_lead(start: Array, trajectory: Trajectory, velocities: Array,
+              accelerations: Array) -> Trajectory:
+    """Return a trajectory that begins at time 0 where the hand is, at rest; see above."""
+    times, points, slopes = trajectory.times, trajectory.points, trajectory.velocities
+    if np.abs(points[0] - start).max() <= STILL and times[0] <= 0.0:
+        return trajectory
+    later = 0.0 if times[0] > 0.0 else shortest_time(points[0] - start, velocities, accelerations)
+    return Trajectory(
+        np.concatenate([[0.0], times + later]), np.concatenate([start[None], points]),
+        None if slopes is None else np.concatenate([np.zeros((1, len(start))), slopes]))
+
+
+def corners(times: Array, points: Array, tolerance: float) -> list[int]:
+    """Return the fewest points whose straight lines stay within a tolerance of all, over time."""
     keep, waiting = {0, len(times) - 1}, [(0, len(times) - 1)]
     while waiting:
         first, last = waiting.pop()

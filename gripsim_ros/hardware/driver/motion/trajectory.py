@@ -1,4 +1,4 @@
-"""A trajectory on its way through the hand: accepted, checked, sent motion by motion, judged."""
+"""A trajectory on its way through the hand: accepted, checked, followed in time, judged."""
 
 import threading
 import time
@@ -13,12 +13,20 @@ from ..link.errors import StateError, UnsafeError
 from ..link.joint_controller import HandIdentity, SdhHand
 from ..link.protocol import BLOCKED, POSITIONING
 from ..options import MotionOptions
+from .course import plan_course
+from .follower import LONGEST, Follower
 from .path import (
     STILL, Segment, Trajectory, average_velocities, plan_segments, ramp_profile,
     read_trajectory)
 from .safety import SafetyChecker
 
 Array = NDArray[np.float64]
+
+#: Firmware that sets velocities and tells those measured at once; older ones go from corner to
+#: corner.
+VERSION_FOLLOW = (0, 0, 2, 15)
+#: Before its time a trajectory that waits is made ready [s].
+EARLY = 0.2
 
 
 class Outcome(Enum):
@@ -40,7 +48,7 @@ class Sample:
     Attributes
     ----------
     time : float
-        Of the steady clock [s].
+        Of the steady clock, when the positions were true [s].
     positions, velocities : (J,) float
         [rad], [rad/s].
     axis_states : (J,) int
@@ -63,7 +71,9 @@ class Motion:
     names, times, rows
         As in ``path.read_trajectory``.
     velocities : sequence of sequence of float
-        Asked for at the points; only checked [rad/s].
+        Asked for at the points [rad/s]: cubic curves between them where all have some.
+    begin : float
+        When it is to begin, by the steady clock [s]; 0: at once.
     done : threading.Event
         Set when ``outcome`` stands.
     outcome : Outcome or None
@@ -72,13 +82,16 @@ class Motion:
     errors : (J,) float or None
         Measured minus wanted at the end [rad].
     requested, started : float
-        Of the steady clock [s]: when it came, when the first `m` was answered; NaN before.
+        Of the steady clock [s]: when it came, when its time 0 was or is; NaN before.
+    behind : float
+        By how much a joint cannot but be behind its time at most [rad].
     """
 
     names: Sequence[str]
     times: Sequence[float]
     rows: Sequence[Sequence[float]]
     velocities: Sequence[Sequence[float]] = ()
+    begin: float = 0.0
     on_done: Callable[['Motion'], None] | None = None
     done: threading.Event = field(default_factory=threading.Event)
     outcome: Outcome | None = None
@@ -86,6 +99,7 @@ class Motion:
     errors: Array | None = None
     requested: float = float('nan')
     started: float = float('nan')
+    behind: float = 0.0
 
     def finish(self, outcome: Outcome, message: str, errors: Array | None = None) -> None:
         """End it, once."""
@@ -120,6 +134,11 @@ class MotionRunner:
         self._hand, self._checker, self._options = hand, checker, options
         self._names, self._may_move = tuple(joint_names), may_move
         self._acceleration = np.minimum(options.acceleration, identity.acceleration_limits)
+        self._quickest = np.minimum(options.follow_acceleration, identity.acceleration_limits)
+        self._identity = identity
+        self._follows = options.follow and identity.version >= VERSION_FOLLOW
+        self._follower: Follower | None = None
+        self._advanced, self._period = time.monotonic(), 1.0 / options.rate
         self._motion: Motion | None = None
         self._waiting: Motion | None = None
         self._segments: list[Segment] = []
@@ -132,6 +151,15 @@ class MotionRunner:
     def busy(self) -> bool:
         """Return whether anything is under way or waits for the hand to rest."""
         return self._motion is not None or self._waiting is not None
+
+    @property
+    def following(self) -> bool:
+        """Return whether velocities are sent, and those measured come with them."""
+        return self._follower is not None
+
+    def carries(self, motion: Motion) -> bool:
+        """Return whether a motion is the one under way, or waits."""
+        return motion in (self._motion, self._waiting)
 
     def accept(self, motion: Motion, sample: Sample) -> None:
         """
@@ -149,8 +177,12 @@ class MotionRunner:
         if not idle:
             self._hand.stop()
             self.end(Outcome.REPLACED, 'replaced by a newer trajectory')
-        if not idle or not self._begin(motion, sample):
+        if not idle or self._early(motion) or not self._begin(motion, sample):
             self._waiting, self._begun = motion, time.monotonic()
+
+    @staticmethod
+    def _early(motion: Motion) -> bool:
+        return motion.begin - time.monotonic() > EARLY
 
     def _checked(self, motion: Motion, here: Array) -> Trajectory:
         """Return the trajectory within limits; joints that it does not name hold."""
@@ -167,6 +199,8 @@ class MotionRunner:
             if len(row):
                 asked[i, columns] = row
         self._checker.check_velocities(asked)
+        if len(motion.velocities) == len(points) and all(len(v) for v in motion.velocities):
+            return Trajectory(trajectory.times, points, asked)
         return trajectory
 
     def _begin(self, motion: Motion, sample: Sample) -> bool:
@@ -178,6 +212,31 @@ class MotionRunner:
             return False                # two readings, and a start that both agree on
         trajectory = self._checked(motion, measured)
         here = np.clip(measured, self._checker.lower, self._checker.upper)
+        if self._follows:
+            self._begin_course(motion, here, trajectory)
+        else:
+            self._begin_segments(motion, here, trajectory)
+        return True
+
+    def _begin_course(self, motion: Motion, here: Array, trajectory: Trajectory) -> None:
+        """Check all of the course, and let velocities act."""
+        tolerance = self._options.path_tolerance
+        course = plan_course(here, trajectory, tolerance, self._checker.velocities,
+                             self._quickest)
+        points = self._checker.check_target(course.corners(0.5 * tolerance))
+        self._checker.check_path(np.concatenate([here[None], points]))
+        self._may_move()
+        self._motion, self._targets, self._segments = motion, points[-1], []
+        self._hand.take_velocity_control(self._identity.acceleration_limits)
+        self._may_move()
+        motion.started = max(motion.begin, time.monotonic() + self._period)
+        motion.behind = course.behind
+        self._follower = Follower(self._hand, self._checker, self._options, course,
+                                  motion.started, self._period)
+        self._sent = True
+
+    def _begin_segments(self, motion: Motion, here: Array, trajectory: Trajectory) -> None:
+        """Check all of the straight motions, and send the first."""
         segments = plan_segments(here, trajectory, self._options.path_tolerance,
                                  self._checker.velocities, self._acceleration)
         self._checker.check_path(
@@ -186,7 +245,6 @@ class MotionRunner:
         self._motion, self._segments, self._targets = motion, segments, here
         self._start_segment(here)
         motion.started = time.monotonic()
-        return True
 
     def _moves(self, velocities: Array) -> bool:
         return bool((np.abs(velocities) > self._options.rest_velocity).any())
@@ -221,12 +279,39 @@ class MotionRunner:
         UnsafeError, StateError
             What waited is refused after all.
         """
+        moving = self._moves(sample.velocities)
+        now = time.monotonic()
+        self._advanced, self._period = now, min(now - self._advanced, LONGEST)
         if self._waiting is not None:
             self._advance_waiting(sample)
+        elif self._follower is not None:
+            self._follow(sample)
         elif self._motion is not None:
-            self._advance_motion(sample, self._moves(sample.velocities))
+            self._advance_motion(sample, moving)
+        elif self._hand.velocity_control and not moving:
+            self._hand.take_pose_control()
+            self._hand.hold_here(self._identity)
+
+    def _follow(self, sample: Sample) -> None:
+        """Send the next velocities; where the course has ended go to its end and hold there."""
+        try:
+            ended = self._follower.advance(sample.positions, sample.axis_states, sample.time)
+        except (UnsafeError, StateError) as error:
+            self._hand.stop()
+            self.end(Outcome.FAILED, f'stopped on the way: {error}')
+            return
+        if ended:
+            self._follower = None
+            self._hand.drive(np.zeros(len(self._names)))
+            self._hand.take_pose_control()
+            target, self._targets = self._targets, self._hand.hold_here(self._identity)
+            self._segments = [Segment(target, 0.0)]
+            self._start_segment(self._targets)
 
     def _advance_waiting(self, sample: Sample) -> None:
+        if self._early(self._waiting):
+            self._begun = sample.time
+            return
         motion, self._waiting = self._waiting, None
         begun = False
         try:
@@ -283,7 +368,9 @@ class MotionRunner:
         errors = sample.positions - self._targets
         missed = np.flatnonzero(np.abs(errors) > self._options.goal_tolerance)
         if not len(missed):
-            self.end(Outcome.REACHED, 'reached', errors)
+            late = self._motion.behind
+            self.end(Outcome.REACHED, 'reached' if late < self._options.goal_tolerance else
+                     f'reached, on the way up to {late:.3f} rad behind its time', errors)
             return
         words = ', '.join(
             f'{self._names[j]} by {errors[j]:+.3f} rad'
@@ -295,7 +382,7 @@ class MotionRunner:
         for motion in (self._motion, self._waiting):
             if motion is not None:
                 motion.finish(outcome, message, errors)
-        self._motion = self._waiting = None
+        self._motion = self._waiting = self._follower = None
         self._segments = []
         if outcome is not Outcome.REACHED and outcome is not Outcome.MISSED:
             self._targets = None        # joints that are not named hold where they are

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
+from scipy.interpolate import CubicHermiteSpline
 
 from ....core.errors import GripsimError
 from ...conversions.geometry import seconds_from_msg
@@ -42,7 +43,9 @@ class Wanted:
     times : (n,) float
         After the beginning [s]; the first is 0.
     rows : (n, J) float
-        Straight lines lie between them [rad]; the first is where the hand was.
+        [rad]; the first is where the hand was.
+    velocities : (n, J) float or None
+        At the rows [rad/s], with cubic curves between them; None: straight lines.
     path, goal : (J,) float
         How far a joint may be off on its way, and at the end [rad]; infinite where the goal
         says nothing of the way, NaN where it says nothing of the end.
@@ -53,6 +56,7 @@ class Wanted:
     joint_names: tuple[str, ...]
     times: Array
     rows: Array
+    velocities: Array | None
     path: Array
     goal: Array
     patience: float
@@ -64,7 +68,10 @@ class Wanted:
 
     def at(self, time: float) -> Array:
         """Return where the joints should be (J,) [rad] at a time after the beginning [s]."""
-        return np.array([np.interp(time, self.times, column) for column in self.rows.T])
+        inside = min(max(time, 0.0), self.duration)
+        if self.velocities is not None:
+            return CubicHermiteSpline(self.times, self.rows, self.velocities)(inside)
+        return np.array([np.interp(inside, self.times, column) for column in self.rows.T])
 
     def off_path(self, time: float, joints: Array) -> str:
         """Return which joint is farther from its way than allowed; '' where none is."""
@@ -93,7 +100,8 @@ class Wanted:
         return message
 
 
-def read_goal(joint_names: Sequence[str], request, here: Array) -> Wanted:
+def read_goal(joint_names: Sequence[str], request, here: Array,
+              tolerance: float = np.inf) -> Wanted:
     """
     Return what a goal asks for.
 
@@ -104,6 +112,8 @@ def read_goal(joint_names: Sequence[str], request, here: Array) -> Wanted:
         Of tolerances, those of positions are read.
     here : (J,) float
         Where the joints are [rad]; those that are not named stay there.
+    tolerance : float
+        Of the path, where the goal says nothing [rad].
 
     Raises
     ------
@@ -128,8 +138,13 @@ def read_goal(joint_names: Sequence[str], request, here: Array) -> Wanted:
     if not np.isfinite(rows).all() or (np.diff(times[1:]) <= 0.0).any() or times[1] < 0.0:
         raise GoalError(INVALID_GOAL, 'positions must be finite, and times must rise from 0 on')
     patience = seconds_from_msg(request.goal_time_tolerance)
-    return Wanted(tuple(joint_names), times, rows,
-                  _tolerances(joint_names, request.path_tolerance, np.inf),
+    velocities = None
+    if times[1] > 0.0 and all(len(point.velocities) == len(names) for point in points):
+        velocities = np.zeros_like(rows)
+        velocities[1:, [joint_names.index(name) for name in names]] = [
+            point.velocities for point in points]
+    return Wanted(tuple(joint_names), times, rows, velocities,
+                  _tolerances(joint_names, request.path_tolerance, tolerance),
                   _tolerances(joint_names, request.goal_tolerance, np.nan), patience or np.nan)
 
 

@@ -1,5 +1,7 @@
 """FollowJointTrajectory for `sdh_driver`, where control_msgs is installed."""
 
+import math
+
 from ....core.errors import GripsimError
 from ....hardware.driver.motion.trajectory import Motion, Outcome
 from ..base.trajectory_action import (
@@ -18,13 +20,13 @@ class TrajectoryAction:
     Parameters
     ----------
     node : SdhDriverNode
-        Its ``sample`` is the newest of the hand, None before the first; ``follow`` and ``stop``
-        are those of its topic and service.
+        Its ``sample`` is the newest of the hand, None before the first; ``follow`` is that of
+        its topic, ``cancel`` stops a motion unless it has been replaced.
 
     Notes
     -----
-    The hand goes along straight lines with ramps, so that it lags behind the rows of a
-    trajectory by a few hundredths of a radian: tolerances of the path below that end the motion.
+    A goal that says nothing of its path is held to the parameter `follow_tolerance`, one that
+    says nothing of its time to `late`: a hand that cannot follow ends it.
     """
 
     def __init__(self, node) -> None:
@@ -38,7 +40,8 @@ class TrajectoryAction:
         try:
             if sample is None:
                 raise GoalError(INVALID_GOAL, 'the hand was not heard yet')
-            wanted = read_goal(self._node.hand.joint_names, request, sample.positions)
+            wanted = read_goal(self._node.hand.joint_names, request, sample.positions,
+                               self._node.values['follow_tolerance'])
         except GoalError as error:
             return end_goal(goal_handle, error.code, str(error))
         motion = self._node.follow(request.trajectory)
@@ -56,17 +59,18 @@ class TrajectoryAction:
                 broken = self._broken(wanted, time, sample.positions)
                 goal_handle.publish_feedback(wanted.feedback(time, sample.positions))
             if goal_handle.is_cancel_requested or broken:
-                self._stop()
+                self._stop(motion)
         return broken or self._judged(motion, wanted)
 
-    @staticmethod
-    def _broken(wanted: Wanted, time: float, joints) -> tuple[int, str] | None:
+    def _broken(self, wanted: Wanted, time: float, joints) -> tuple[int, str] | None:
         """Return code and text where a tolerance is violated on the way."""
         off = wanted.off_path(time, joints)
         if off:
             return PATH_VIOLATED, off
-        if time > wanted.duration + wanted.patience:
-            return GOAL_VIOLATED, f'not there {wanted.patience:g} s after its time'
+        patience = (self._node.values['late'] if math.isnan(wanted.patience)
+                    else wanted.patience)
+        if time > wanted.duration + patience:
+            return GOAL_VIOLATED, f'not there {patience:g} s after its time'
         return None
 
     def _judged(self, motion: Motion, wanted: Wanted) -> tuple[int, str]:
@@ -76,8 +80,8 @@ class TrajectoryAction:
         off = wanted.off_goal(motion.errors, self._node.values['goal_tolerance'])
         return (GOAL_VIOLATED, f'{off}; {motion.message}') if off else (SUCCESSFUL, '')
 
-    def _stop(self) -> None:
+    def _stop(self, motion: Motion) -> None:
         try:
-            self._node.stop()
+            self._node.cancel(motion)
         except GripsimError as error:
             self._node.report_error(f'cancel: {error}')

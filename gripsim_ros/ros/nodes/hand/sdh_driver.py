@@ -35,10 +35,14 @@ from .driver_parameters import PARAMETERS, driver_options, tactile_options
 
 #: For how long a fault is told in the diagnostics after it passed [s].
 FAULT_MEMORY = 10.0
+#: Angles that are older are stale [s].
+STALE_AFTER = 2.0
 #: Messages that a slow subscriber may lag behind.
 DEPTH = 10
 #: Seconds between two messages of temperatures.
 TEMPERATURE_PERIOD = 1.0
+#: A stamp may be this old, and this far ahead [s].
+MOST_AGE, MOST_AHEAD = 5.0, 60.0
 #: Services after which nothing moves that was sent before; the first three in every state.
 STOPS = ('stop', 'emergency_stop', 'motor_off', 'motor_on', 'recover')
 
@@ -157,20 +161,42 @@ class SdhDriverNode(SuiteNode):
 
     def follow(self, msg: JointTrajectory) -> Motion:
         """
-        Begin a trajectory, unless its stamp is older than the last stop; return its motion.
+        Begin a trajectory when its stamp says so; return its motion.
 
-        Topics and services overtake each other. A stamp of 0 is none. Where the clock was set
-        back nothing is known of what was sent before the stop, and nothing is refused for it.
+        One that is older than the last stop, or than ``MOST_AGE``, is refused: topics and
+        services overtake each other. A stamp of 0 is none. Where the clock was set back nothing
+        is known of what was sent before the stop, and nothing is refused for it.
         """
         motion, stamp = self._motion_of(msg), seconds_from_msg(msg.header.stamp)
         with self._order:
-            if self._now() < self._stopped_at:
+            now = self._now()
+            if now < self._stopped_at:
                 self._stopped_at = 0.0
-            if not 0.0 < stamp <= self._stopped_at:
+            why = self._why_untimely(stamp, now)
+            if not why:
+                if stamp > now:
+                    motion.begin = time.monotonic() + stamp - now
                 return self.session.follow(motion)
-            why = f'its stamp, {stamp:.3f} s, is not after the last stop, {self._stopped_at:.3f} s'
         self.session.refuse(motion, why)
         return motion
+
+    def _why_untimely(self, stamp: float, now: float) -> str:
+        """Return why a stamp is refused; '' where it is not."""
+        if stamp <= 0.0:
+            return ''
+        if stamp <= self._stopped_at:
+            return (f'its stamp, {stamp:.3f} s, is not after the last stop, '
+                    f'{self._stopped_at:.3f} s')
+        if not now - MOST_AGE <= stamp <= now + MOST_AHEAD:
+            return (f'its stamp, {stamp:.3f} s, is {abs(now - stamp):.1f} s '
+                    f'{"old" if stamp < now else "ahead"}, allowed are {MOST_AGE:g} s and '
+                    f'{MOST_AHEAD:g} s')
+        return ''
+
+    def cancel(self, motion: Motion) -> None:
+        """Stop a motion, unless it has been replaced. Raises ``DriverError``."""
+        if self.session.cancel(motion):
+            self._note_stop()
 
     def _on_trajectory(self, msg: JointTrajectory) -> None:
         """Begin a trajectory; one without points stops the hand."""
@@ -231,10 +257,14 @@ class SdhDriverNode(SuiteNode):
     # -- diagnostics -------------------------------------------------------------------
 
     def severity(self, missing: str) -> bytes:
-        """Return ERROR where the hand is not connected or must not move."""
+        """Return ERROR where the hand must not move, STALE where nothing is heard of it."""
         condition = self.session.condition()
         if not condition.connected or condition.latched or condition.overheated:
             return DiagnosticStatus.ERROR
+        if self.sample is not None and time.monotonic() - self.sample.time > STALE_AFTER:
+            return DiagnosticStatus.STALE
+        if self.tactile is not None and self.tactile.problem:
+            return DiagnosticStatus.WARN
         return super().severity(missing)
 
     def diagnose(self) -> tuple[str, dict[str, object]]:
@@ -246,6 +276,7 @@ class SdhDriverNode(SuiteNode):
         values = {
             'connected': condition.connected, 'moving': condition.moving,
             'motors': condition.motors, 'emergency stop': condition.latched or 'no',
+            'axes': condition.axes or 'all idle or positioning',
             'last fault': condition.last_fault, **condition.counts, **self._meter.read(),
             'follow_joint_trajectory': 'served' if FollowJointTrajectory is not None
             else 'control_msgs is not installed'}
@@ -256,7 +287,8 @@ class SdhDriverNode(SuiteNode):
         if self.tactile is None:
             values['tactile'] = 'off'
         else:
-            values.update({f'tactile {key}': n for key, n in self.tactile.counts.items()})
+            counts = {**self.tactile.counts, 'bad_packets': self.tactile.bad_packets()}
+            values.update({f'tactile {key}': n for key, n in counts.items()})
             if self.tactile.problem:
                 texts.append(f'tactile sensors: {self.tactile.problem}')
         return '; '.join(text for text in texts if text), values

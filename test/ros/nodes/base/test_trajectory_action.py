@@ -69,8 +69,10 @@ def test_a_goal_ends_as_its_motion_does(monkeypatch, outcome, off, wishes, end, 
     errors[0] = off
     action = object.__new__(driver_action.TrajectoryAction)
     action._node = SimpleNamespace(
-        follow=lambda trajectory: motion, stop=lambda: motion.finish(outcome, 'said', errors),
-        sample=SimpleNamespace(time=0.0, positions=OPEN), values={'goal_tolerance': TOLERANCE},
+        follow=lambda trajectory: motion,
+        cancel=lambda motion: motion.finish(outcome, 'said', errors),
+        sample=SimpleNamespace(time=0.0, positions=OPEN),
+        values={'goal_tolerance': TOLERANCE, 'follow_tolerance': 0.1},
         hand=SimpleNamespace(joint_names=NAMES))
     goal = Goal(**wishes)
     if not goal.is_cancel_requested:

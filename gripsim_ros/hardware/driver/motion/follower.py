@@ -1,0 +1,107 @@
+"""
+Following a course in time by velocities, which the hand's second velocity controller ramps.
+
+The firmware has no watchdog: an axis turns on until it is told otherwise, or meets its limits.
+So whatever ends following sends velocities of zero first.
+"""
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..link.errors import StateError
+from ..link.joint_controller import SdhHand
+from ..link.protocol import BLOCKED, DISABLED, NOT_INITIALISED
+from ..options import MotionOptions
+from .course import Course
+from .safety import SafetyChecker
+
+Array = NDArray[np.float64]
+
+#: Share of an error that is made up for within one cycle, and its fastest [1/s].
+SHARE, GAIN = 0.3, 8.0
+#: An error beyond this is not made up for faster [rad].
+MOST_ERROR = 0.05
+#: A period is judged by this many of the last ones, and is at most this long [s].
+MEMORY, LONGEST = 5.0, 0.2
+
+
+class Follower:
+    """
+    One course on its way through the hand; used by the session's thread alone.
+
+    Parameters
+    ----------
+    hand : SdhHand
+        In velocity control, at rest.
+    checker : SafetyChecker
+    options : MotionOptions
+    course : Course
+    begin : float
+        When the course begins, by the steady clock [s].
+    period : float
+        How long a cycle takes, as far as is known [s].
+    """
+
+    def __init__(self, hand: SdhHand, checker: SafetyChecker, options: MotionOptions,
+                 course: Course, begin: float, period: float) -> None:
+        """Turn nothing yet."""
+        self._hand, self._checker, self._options = hand, checker, options
+        self._course, self.begin = course, begin
+        self._last, self._period = time.monotonic(), period
+        self._delay = 0.0
+        self._blocked = np.zeros(len(checker.velocities), bool)
+
+    def advance(self, positions: Array, states: NDArray[np.int64], measured: float) -> bool:
+        """
+        Send the velocities of the next cycle; return whether the course has ended.
+
+        Parameters
+        ----------
+        positions : (J,) float
+            [rad].
+        states : (J,) int
+            Of the axes.
+        measured : float
+            When the positions were true, by the steady clock [s].
+
+        Raises
+        ------
+        StateError
+            An axis is switched off.
+        UnsafeError
+            Joints have left the course, and links would meet on the way back to it.
+        """
+        off = np.isin(states, (DISABLED, NOT_INITIALISED))
+        if off.any():
+            raise StateError(f'an axis is switched off, states {states.tolist()}')
+        now = time.monotonic()
+        self._period += (min(now - self._last, LONGEST) - self._period) / MEMORY
+        self._last = now
+        if now - self.begin >= self._course.duration:
+            return True
+        errors = self._course.at(measured - self.begin) - positions
+        self._check(positions, errors, np.isin(states, BLOCKED), now - self.begin)
+        acts = now - self.begin + self._delay
+        forward = (self._course.at(acts + self._period) - self._course.at(acts)) / self._period
+        gain = min(SHARE / self._period, GAIN)
+        back = gain * np.clip(errors, -MOST_ERROR, MOST_ERROR)
+        self._hand.drive(np.clip(forward + back, -self._checker.velocities,
+                                 self._checker.velocities))
+        self._delay = 0.5 * (time.monotonic() - now)    # half-way from request to answer
+        return False
+
+    def _check(self, positions: Array, errors: Array, blocked: NDArray[np.bool_],
+               elapsed: float) -> None:
+        """Look at the way back where joints are off the course: it is not the one checked."""
+        newly = (blocked & ~self._blocked).any()
+        self._blocked = blocked
+        if newly:                               # the others go on, all the way
+            left = self._course.corners(0.5 * self._options.path_tolerance, elapsed)
+            self._checker.check_path(np.concatenate(
+                [positions[None], np.where(blocked, positions, left)]))
+        if (np.abs(errors[~blocked]) > self._options.path_tolerance).any():
+            there = self._course.at(elapsed + self._period)
+            self._checker.check_path(np.stack(
+                [positions, np.where(blocked, positions, there)]))
