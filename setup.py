@@ -43,7 +43,7 @@ setup(
     install_requires=['setuptools'],
     extras_require={'test': ['pytest', 'hypothesis'], 'convex': ['coacd>=1.0'],
                     'sim': ['mujoco-core>=4.0', 'pytetwild>=0.2.3,<0.3', 'coacd>=1.0'],
-                    'sweep': ['SQLAlchemy>=2.0'], 'postgresql': ['psycopg[binary]>=3.1'],
+                    'can': ['python-can>=4.3'], 'sweep': ['SQLAlchemy>=2.0'], 'postgresql': ['psycopg[binary]>=3.1'],
                     'dask': ['distributed>=2024.2'],
                     'record': ['mcap>=1.2'], 'view': ['viser>=1.0.20']},
     zip_safe=True,

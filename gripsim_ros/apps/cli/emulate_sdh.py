@@ -20,6 +20,8 @@ def emulate_sdh(
             help='TCP port of the tactile sensors; 0: a free one.')] = 13000,
         pty: Annotated[bool, typer.Option(
             '--pty', help='Two pseudo-terminals instead of TCP ports.')] = False,
+        can: Annotated[str, typer.Option(
+            metavar='can://CHANNEL', help='The joints on CAN instead, by python-can.')] = '',
         firmware: Annotated[str, typer.Option(help='Version to tell.')] = '0.0.3.3',
         baudrate: Annotated[int, typer.Option(
             help='Answer as slowly as a serial line of this speed; 0: at once.')] = 0,
@@ -44,7 +46,10 @@ def emulate_sdh(
             raise InputError(f'{name} must be from 0 to {MOST_PORT}, got {number}')
     try:
         hand = EmulatedHand(None if pty else host, port, tactile_port,
-                            Identity(version=firmware), seed, max(baudrate, 0) or None)
+                            Identity(version=firmware), seed, max(baudrate, 0) or None,
+                            can or None)
+    except ImportError as error:
+        raise InputError('CAN needs python-can: `pip install python-can`') from error
     except OSError as error:
         raise InputError(f'cannot listen on {host}, ports {port} and {tactile_port}: '
                          f'{error.strerror}') from error

@@ -182,8 +182,6 @@ class HandSession:
                 future.cancel()
             raise StateError('the hand did not answer in time') from None
 
-    # -- the thread --------------------------------------------------------------------
-
     def _run(self) -> None:
         pause = self._options.link.retry_first
         while not self._closing.is_set():
@@ -261,7 +259,7 @@ class HandSession:
     def _serve(self) -> None:
         """Ask in turns until the link is lost or the session closes."""
         period = 1.0 / self._options.motion.rate
-        due = states_due = temperatures_due = time.monotonic()
+        asked = due = states_due = temperatures_due = time.monotonic()
         states, slow = self._sample.axis_states, False
         while not self._closing.is_set():
             try:
@@ -270,13 +268,15 @@ class HandSession:
                 velocities = (self._hand.turning if self._runner.following
                               else self._asked(self._hand.velocities))
                 now = time.monotonic()
-                if (self._runner.busy and not slow) or now >= states_due:
-                    states, states_due = self._asked(self._hand.axis_states), now + STATE_PERIOD
+                wanted = self._runner.busy and not (slow and self._runner.following)
+                if wanted or now >= states_due:
+                    asked, states_due = now, now + STATE_PERIOD
+                    states = self._hand.axis_states()
                 if now >= temperatures_due:
                     self._asked(lambda: self._judge_heat(self._hand))
                     self._asked(self._judge_controller)
                     temperatures_due = now + TEMPERATURE_PERIOD
-                self._sample = Sample(measured, positions, velocities, states)
+                self._sample = Sample(measured, positions, velocities, states, asked)
                 if self._on_sample is not None:
                     self._on_sample(self._sample)
                 self._runner.advance(self._sample)

@@ -1,4 +1,4 @@
-"""Where a host may reach the emulated hand: sockets and pseudo-terminals; and a line's pace."""
+"""Where a host may reach the emulated hand: sockets, terminals, CAN; and a line's pace."""
 
 import os
 import select
@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 import tty
+from urllib.parse import parse_qs, urlsplit
 
 CHUNK = 4096
 #: On a serial line: 8N1.
@@ -123,3 +124,40 @@ class TerminalPort:
         """Close it."""
         os.close(self._master)
         os.close(self._slave)
+
+
+class CanPort:
+    """A place on a CAN bus: the hand hears id 42 and speaks with 43, in frames of 8 bytes."""
+
+    HEARS, SPEAKS, FRAME = 42, 43, 8
+
+    def __init__(self, address: str) -> None:
+        """Join the bus of ``can://CHANNEL[?interface=I]``. Raises ``OSError``."""
+        import can
+        parts = urlsplit(address)
+        interface = parse_qs(parts.query).get('interface', ['socketcan'])[0]
+        self.address, self._can = address, can
+        try:
+            self._bus = can.Bus(
+                channel=parts.netloc, interface=interface, ignore_config=True, can_filters=[
+                    {'can_id': self.HEARS, 'can_mask': 0x7FF, 'extended': False}])
+        except can.CanError as error:
+            raise OSError(0, str(error)) from error
+
+    def read(self, timeout: float) -> bytes | None:
+        """Return what came."""
+        frame = self._bus.recv(timeout)
+        return b'' if frame is None else bytes(frame.data)
+
+    def write(self, data: bytes) -> None:
+        """Send, cut into frames."""
+        for begin in range(0, len(data), self.FRAME):
+            self._bus.send(self._can.Message(arbitration_id=self.SPEAKS, is_extended_id=False,
+                                             data=data[begin:begin + self.FRAME]))
+
+    def drop(self) -> None:
+        """Do nothing: a bus cannot hang up."""
+
+    def close(self) -> None:
+        """Leave the bus."""
+        self._bus.shutdown()

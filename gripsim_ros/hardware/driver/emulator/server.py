@@ -6,7 +6,7 @@ import time
 
 from .faults import JOINT_KINDS, TACTILE_KINDS, Faults
 from .firmware import Firmware, Identity
-from .ports import LinePace, SocketPort, TerminalPort
+from .ports import CanPort, LinePace, SocketPort, TerminalPort
 from .requests import CODES, BinaryRequest, RequestCutter
 from .tactile_board import PREAMBLE, TactileBoard
 
@@ -31,6 +31,8 @@ class EmulatedHand:
         Of the faults.
     baudrate : int or None
         Answers take as long as on a serial line of this speed; None: no time.
+    can : str or None
+        The joints hang on CAN, ``can://CHANNEL[?interface=I]``; python-can is needed.
 
     Attributes
     ----------
@@ -44,13 +46,14 @@ class EmulatedHand:
 
     def __init__(self, host: str | None = '127.0.0.1', port: int = 0, tactile_port: int = 0,
                  identity: Identity | None = None, seed: int = 0,
-                 baudrate: int | None = None) -> None:
+                 baudrate: int | None = None, can: str | None = None) -> None:
         """Open the ports."""
         self.firmware = Firmware(identity)
         self.board = TactileBoard(self.firmware)
         self.faults = Faults(seed)
         self._pace, self._tactile_pace = LinePace(baudrate), LinePace(baudrate)
-        self._joints = SocketPort(host, port) if host else TerminalPort()
+        self._joints = (CanPort(can) if can else SocketPort(host, port) if host
+                        else TerminalPort())
         self._tactile = SocketPort(host, tactile_port) if host else TerminalPort()
         self.address, self.tactile_address = self._joints.address, self._tactile.address
         self._closing = threading.Event()

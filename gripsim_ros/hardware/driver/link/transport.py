@@ -1,4 +1,4 @@
-"""Bytes to and from the hand, over TCP or a serial port."""
+"""Bytes to and from the hand, over TCP, a serial port, or CAN."""
 
 import select
 import socket
@@ -6,6 +6,7 @@ import time
 from typing import Protocol
 from urllib.parse import parse_qs, urlsplit
 
+from .can_bus import CanTransport, read_can_address
 from .errors import DriverError, LinkError
 
 #: Most bytes taken at once.
@@ -14,7 +15,7 @@ CHUNK = 4096
 BAUDRATE = 115200
 #: Longest time that writing a request may take [s], and that closing waits for the other side.
 WRITE_TIMEOUT, LINGER = 1.0, 0.2
-EXAMPLES = "'tcp://192.168.1.42:23' or 'serial:///dev/ttyUSB0'"
+EXAMPLES = "'tcp://192.168.1.42:23', 'serial:///dev/ttyUSB0' or 'can://can0'"
 
 
 class Transport(Protocol):
@@ -62,7 +63,7 @@ class TcpTransport:
 
     def close(self) -> None:
         """
-        Close the connection; the vendor says that the hand then powers off.
+        Close the connection.
 
         What still comes is read away until the other side closes too: a socket closed with
         something unread is reset, and the other side may lose what it was sent last.
@@ -122,25 +123,31 @@ def open_transport(address: str, timeout: float) -> Transport:
     Parameters
     ----------
     address : str
-        ``tcp://HOST:PORT`` or ``serial:///dev/NAME``, the latter with ``?baud=N`` if wanted.
+        ``tcp://HOST:PORT``, ``serial:///dev/NAME``, with ``?baud=N`` if wanted, or
+        ``can://CHANNEL``, with what ``read_can_address`` takes.
     timeout : float
         For connecting [s].
 
     Raises
     ------
     DriverError
-        The address is neither, or pyserial is missing.
+        The address is none of them, or pyserial or python-can is missing.
     LinkError
         It cannot be opened.
     """
     kind, place, number = parse_address(address)
+    if kind == 'can':
+        return CanTransport(read_can_address(address))
     if kind == 'tcp':
         return TcpTransport(place, number, timeout)
     return SerialTransport(place, number)
 
 
 def parse_address(address: str) -> tuple[str, str, int]:
-    """Return ``('tcp', host, port)`` or ``('serial', device, baud rate)``; see above."""
+    """Return ``tcp, host, port``, ``serial, device, baud rate``, or ``can, channel, bit rate``."""
+    if address.startswith('can:'):
+        found = read_can_address(address)
+        return 'can', found.channel, found.bitrate
     wrong = DriverError(f'an address is {EXAMPLES}, got {address!r}')
     try:
         parts = urlsplit(address)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..link.errors import StateError
 from ..link.joint_controller import SdhHand
-from ..link.protocol import BLOCKED, DISABLED, NOT_INITIALISED
+from ..link.protocol import BLOCKED, DISABLED, IDLE, NOT_INITIALISED
 from ..options import MotionOptions
 from .course import Course
 from .safety import SafetyChecker
@@ -49,11 +49,13 @@ class Follower:
         """Turn nothing yet."""
         self._hand, self._checker, self._options = hand, checker, options
         self._course, self.begin = course, begin
-        self._last, self._period = time.monotonic(), period
+        self._made = self._last = time.monotonic()
+        self._period = period
         self._delay = 0.0
         self._blocked = np.zeros(len(checker.velocities), bool)
 
-    def advance(self, positions: Array, states: NDArray[np.int64], measured: float) -> bool:
+    def advance(self, positions: Array, states: NDArray[np.int64], measured: float,
+                states_time: float) -> bool:
         """
         Send the velocities of the next cycle; return whether the course has ended.
 
@@ -65,6 +67,8 @@ class Follower:
             Of the axes.
         measured : float
             When the positions were true, by the steady clock [s].
+        states_time : float
+            When the states were asked for; those from before this course do not count.
 
         Raises
         ------
@@ -73,6 +77,8 @@ class Follower:
         UnsafeError
             Joints have left the course, and links would meet on the way back to it.
         """
+        if states_time < self._made:
+            states = np.full_like(states, IDLE)
         off = np.isin(states, (DISABLED, NOT_INITIALISED))
         if off.any():
             raise StateError(f'an axis is switched off, states {states.tolist()}')

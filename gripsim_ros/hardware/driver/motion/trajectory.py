@@ -1,5 +1,6 @@
 """A trajectory on its way through the hand: accepted, checked, followed in time, judged."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -52,13 +53,16 @@ class Sample:
     positions, velocities : (J,) float
         [rad], [rad/s].
     axis_states : (J,) int
-        As last asked for; while the hand moves that is in every cycle.
+        As last asked for; while the hand moves that is in every cycle, or several times a second.
+    states_time : float
+        When that was, by the steady clock [s].
     """
 
     time: float
     positions: Array
     velocities: Array
     axis_states: NDArray[np.int64]
+    states_time: float = math.inf
 
 
 @dataclass(eq=False)
@@ -91,8 +95,8 @@ class Motion:
     times: Sequence[float]
     rows: Sequence[Sequence[float]]
     velocities: Sequence[Sequence[float]] = ()
-    begin: float = 0.0
     on_done: Callable[['Motion'], None] | None = None
+    begin: float = 0.0
     done: threading.Event = field(default_factory=threading.Event)
     outcome: Outcome | None = None
     message: str = ''
@@ -295,7 +299,8 @@ class MotionRunner:
     def _follow(self, sample: Sample) -> None:
         """Send the next velocities; where the course has ended go to its end and hold there."""
         try:
-            ended = self._follower.advance(sample.positions, sample.axis_states, sample.time)
+            ended = self._follower.advance(sample.positions, sample.axis_states, sample.time,
+                                           sample.states_time)
         except (UnsafeError, StateError) as error:
             self._hand.stop()
             self.end(Outcome.FAILED, f'stopped on the way: {error}')

@@ -25,7 +25,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E
 from gripsim_ros.hardware.driver.emulator.firmware import Identity  # noqa: E402
 from gripsim_ros.hardware.driver.emulator.server import EmulatedHand  # noqa: E402
 from gripsim_ros.hardware.driver.link.protocol import AXIS_JOINTS  # noqa: E402
-from gripsim_ros.hardware.driver.motion.trajectory import Outcome  # noqa: E402
+from gripsim_ros.hardware.driver.motion.trajectory import Motion, Outcome  # noqa: E402
 from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
 from gripsim_ros.ros.conversions.geometry import time_to_msg  # noqa: E402
 from gripsim_ros.ros.nodes.base.parameters import ParameterError, default_values  # noqa: E402
@@ -238,6 +238,10 @@ class Calls:
     def __getattr__(self, name):
         return lambda *_: self.done.append(name)
 
+    def cancel(self, motion):
+        self.done.append('stop')
+        return True
+
     def condition(self):
         return SimpleNamespace(problem='')
 
@@ -277,7 +281,7 @@ def test_every_way_to_stop_outdates_what_was_sent_before(alone, way):
         node.on_deactivate(None)
         node.active = True
     elif way == 'cancel':
-        node._action._stop()
+        node._action._stop(Motion([], [], []))
     else:
         assert services[f'~/{way}'](Trigger.Request(), Trigger.Response()).success
     assert node.session.done == ['stop' if way in ('empty', 'deactivate', 'cancel') else way]
@@ -287,6 +291,18 @@ def test_every_way_to_stop_outdates_what_was_sent_before(alone, way):
     for number, stamp in enumerate((0.0, after, after + 1e4), 1):       # none, now, to come
         node._on_trajectory(trajectory((1.0, OPEN), stamp=stamp))
         assert len(node.session.followed) == number
+
+
+def test_old_stamps_are_refused_and_those_to_come_waited_for(alone):
+    node, _ = alone
+    node.active = True
+    node.session.forget()
+    node._stopped_at, now = 0.0, node._now()
+    node._on_trajectory(trajectory((1.0, OPEN), stamp=now - 10.0))
+    assert not node.session.followed and 's old, allowed are' in node.last_error
+    begun = time.monotonic()
+    node._on_trajectory(trajectory((1.0, OPEN), stamp=now + 50.0))
+    assert 40.0 < node.session.followed[0].begin - begun <= 50.0 + ROUNDING
 
 
 def test_a_clock_that_is_set_back_lets_the_hand_move(alone, monkeypatch):
@@ -311,8 +327,8 @@ def test_defaults_are_within_their_ranges_and_all_are_used():
     assert touch.link.address != options.link.address
     assert tactile_options({**checked, 'tactile_address': ''}).link is None
     used = {*vars(options.link), *vars(options.motion), *vars(touch), 'tactile_address',
-            'tactile_layout', 'tactile_calibrated', 'tactile_run_length', 'tactile_frame_rate',
-            'tactile_silence'}
+            'follow_tolerance', 'tactile_layout', 'tactile_calibrated', 'tactile_run_length',
+            'tactile_frame_rate', 'tactile_silence'}
     assert set(checked) <= used
 
 
