@@ -44,7 +44,7 @@ MEMORY_GROWTH, DESCRIPTORS = 60.0, 4
 #: How far the emulator's integration and the told tenths of degrees may be off [deg], [deg/s].
 ANGLE, SPEED = 0.15, 1.0
 #: Requests that must never be seen: they cannot be interrupted, or move by themselves.
-FORBIDDEN = ('grip', 'selgrip', 'ref', 'pos_save', 'demo', 'tpap', 'tvav')
+FORBIDDEN = ('grip', 'selgrip', 'ref', 'pos_save', 'demo', 'tpap')
 ANGLES = (10.0, -20.0, 15.0, -22.0, 16.0, -24.0, 17.0)
 #: Samples of a commanded path that are looked at.
 SAMPLES = 15
@@ -252,9 +252,28 @@ class Soak:
             if touching[-1] or (touching[1:] & ~touching[:-1]).any():
                 found.append(f'{at} brings links together, from {np.round(start, 1).tolist()}')
             self.parted += touching[0]
+        found += self.unsafe_drives(order, limits)
         fastest = np.array(self.hand.firmware.motors.fastest)[order]
         if (fastest > limits + SPEED).any():
             found.append(f'an axis moved too fast: {fastest.tolist()} deg/s')
+        return found
+
+    def unsafe_drives(self, order, limits):
+        """Return what is wrong with velocities; one a look at what they led to is enough."""
+        found, before = [], False
+        for when, angles, velocities in self.hand.firmware.record.drives:
+            at = f'driving at {np.round(angles, 1).tolist()}'
+            if (np.abs(velocities)[order] > limits + SPEED).any():
+                found.append(f'{at} is too fast: {velocities}')
+            if any(begin <= when < end for begin, end in self.latched):
+                found.append(f'{at} was after an emergency stop')
+            pose = forward_kinematics(self.model, np.radians(angles)[None, order])[0]
+            touching = self_clearance(self.shapes, pose) <= 0.0
+            if touching and not before:
+                found.append(f'{at} brought links together')
+            before = touching
+        if self.hand.firmware.motors.moving:
+            found.append('axes turn on after the driver has left')
         return found
 
 

@@ -52,11 +52,13 @@ class Record:
     What was asked of the hand, for tests: that nothing unsafe ever was.
 
     ``commands`` are (time, request) of all that was understood; ``moves`` are
-    (time, angles at the start, targets, speeds, accelerations) of each `m`.
+    (time, angles at the start, targets, speeds, accelerations) of each `m`, ``drives`` are
+    (time, angles, velocities) in velocity control, at most one each ``DRIVE_PERIOD``.
     """
 
     commands: list = field(default_factory=list)
     moves: list = field(default_factory=list)
+    drives: list = field(default_factory=list)
     stops: list = field(default_factory=list)
 
 
@@ -243,6 +245,10 @@ class Firmware:
 
     def _drive(self) -> None:
         """Let velocities act; the first of the two controllers knows no ramp."""
+        drives = self.record.drives
+        if any(self.sets['v']) and (not drives or self._last - drives[-1][0] > DRIVE_PERIOD):
+            drives.append((self._last, [axis.angle for axis in self.motors.axes],
+                           list(self.sets['v'])))
         self.motors.drive(self.sets['v'], self.sets['a'] if self.controller == 2
                           else AXES * [float('inf')])
 
@@ -374,6 +380,8 @@ COMBINED = {'tpap': ('p', 'pos'), 'tvav': ('v', 'vel')}
 #: Asked for one axis at a time.
 ONE_AXIS = ('kv',)
 SWITCHES = ('user_errors', 'terminal', 'debug', 'demo')
+#: Between two entries of the record [s].
+DRIVE_PERIOD = 0.05
 #: Velocity of `ref` [deg/s].
 REFER_VELOCITY = 25.0
 #: A value at a limit, rounded to a float of 32 bits or to a decimal, is within it [deg].
