@@ -222,6 +222,7 @@ def test_it_ends_with_code_0_and_leaves_the_hand_at_rest(running):
     process.send_signal(signal.SIGINT)
     assert process.wait(TIMEOUT) == 0
     assert wait_for(lambda: rests(hand)) and not there(hand, CLOSED)
+    assert not any(hand.firmware.motors.power)
 
 
 # -- what is older than a stop, without processes -----------------------------------------
