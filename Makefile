@@ -1,6 +1,9 @@
 # Everything from the source tree alone: `make setup`, then `make demo`. No ROS install is needed.
 #
-#   setup         create .venv from PyPI, build gripsim_interfaces into it, install this package
+#   setup         create .venv from PyPI, build gripsim_interfaces into it, install this package,
+#                 compile what planning needs
+#   setup-all     also what the tests, the simulated hand, databases, recordings and the view in a
+#                 browser need, and the numerical kernels of the other commands
 #   demo          .venv/bin/gripsim demo
 #   test          every test, slow ones too
 #   test-fast     the tests that take seconds
@@ -39,21 +42,30 @@ STAMPS := $(VENV)/stamps
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # With the directories, whose time changes where a file is removed.
 INTERFACE_FILES := $(wildcard gripsim_interfaces/* gripsim_interfaces/*/*)
-REQUIREMENTS := requirements.txt requirements-wheels.txt requirements-test.txt
+REQUIREMENTS := requirements.txt requirements-wheels.txt
 SAY := @printf 'gripsim: %s\n'
+# Says what is done, and every few seconds that it goes on.
+SHOWN = @$(BIN)/python tools/with_progress.py
 
-INSTALLED := $(STAMPS)/guard $(STAMPS)/interfaces $(STAMPS)/package $(STAMPS)/kernels-plan \
-             $(STAMPS)/kernels-rest
+INSTALLED := $(STAMPS)/guard $(STAMPS)/package $(STAMPS)/kernels-plan $(STAMPS)/kernels-stages \
+             $(STAMPS)/interfaces
+ALL_INSTALLED := $(INSTALLED) $(STAMPS)/extras $(STAMPS)/kernels-rest
 
-.PHONY: setup installed demo test test-fast lint types coverage bench bench-setup docs trials soak clean
+.PHONY: setup setup-all installed all-installed demo test test-fast lint types coverage bench bench-setup docs trials soak clean
 .DELETE_ON_ERROR:
 
 setup: installed
 	$(SAY) 'ready: $(BIN)/gripsim --help'
 
+setup-all: all-installed
+	$(SAY) 'ready, with all extras: $(BIN)/gripsim --help'
+
 # What does not depend on each other is built at the same time: messages and kernels.
 installed:
 	@$(MAKE) --silent --no-print-directory -j3 $(INSTALLED)
+
+all-installed:
+	@$(MAKE) --silent --no-print-directory -j3 $(ALL_INSTALLED)
 
 $(STAMPS)/venv:
 	@sh tools/check_host.sh $(PYTHON)
@@ -67,15 +79,19 @@ $(STAMPS)/guard: $(STAMPS)/venv tools/venv_guard.py
 	@touch $@
 
 $(STAMPS)/requirements: $(REQUIREMENTS) $(CONSTRAINTS) | $(STAMPS)/guard
-	$(SAY) 'installing packages from PyPI (a minute or two)'
-	@$(PIP) install --quiet --quiet --upgrade-strategy only-if-needed $(addprefix -r ,$(REQUIREMENTS)) \
-		$(addprefix -c ,$(CONSTRAINTS))
+	$(SHOWN) 'installing packages from PyPI' $(PIP) install \
+		--upgrade-strategy only-if-needed $(addprefix -r ,$(REQUIREMENTS)) $(addprefix -c ,$(CONSTRAINTS))
+	@touch $@
+
+# After the package: two pips at once would disturb each other.
+$(STAMPS)/extras: requirements-test.txt $(CONSTRAINTS) | $(STAMPS)/package
+	$(SHOWN) 'installing the packages of the tests and the extras' $(PIP) install \
+		--upgrade-strategy only-if-needed -r requirements-test.txt $(addprefix -c ,$(CONSTRAINTS))
 	@touch $@
 
 $(STAMPS)/interfaces: $(STAMPS)/requirements $(INTERFACE_FILES) tools/wheel_interfaces.cmake \
 		tools/build_interfaces.sh
-	$(SAY) 'building gripsim_interfaces (ten to forty seconds)'
-	@sh tools/build_interfaces.sh $(VENV)
+	$(SHOWN) 'building gripsim_interfaces' sh tools/build_interfaces.sh $(VENV)
 	@touch $@
 
 $(STAMPS)/package: $(STAMPS)/requirements setup.py setup.cfg package.xml
@@ -84,30 +100,29 @@ $(STAMPS)/package: $(STAMPS)/requirements setup.py setup.cfg package.xml
 	@touch $@
 
 $(STAMPS)/kernels-%: $(STAMPS)/package tools/compile_kernels.py
-	$(SAY) 'compiling the numerical kernels: $* (a minute or two)'
-	@$(BIN)/python tools/compile_kernels.py $*
+	$(SHOWN) 'compiling the numerical kernels: $*' $(BIN)/python tools/compile_kernels.py $*
 	@touch $@
 
 demo: installed
 	@$(BIN)/gripsim demo
 
-test: installed
+test: all-installed
 	@$(BIN)/python -m pytest -m '' -n $(TEST_WORKERS) --dist loadfile \
 		--no-loadscope-reorder $(PYTEST_ARGS)
 
-test-fast: installed
+test-fast: all-installed
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-lint: installed types
+lint: all-installed types
 	@$(BIN)/python -m flake8
 
 types: $(STAMPS)/venv
 	@sh tools/check_types.sh $(VENV)
 
-coverage: installed
+coverage: all-installed
 	@$(BIN)/python tools/measure_coverage.py $(PYTEST_ARGS)
 
-bench: installed
+bench: all-installed
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 bench-setup: installed
@@ -120,10 +135,10 @@ docs: installed
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/site
 	$(SAY) 'open build/site/README.html'
 
-trials: installed
+trials: all-installed
 	@PYTHON=$(BIN)/python sh tools/trial.sh $(TRIAL_ARGS)
 
-soak: installed
+soak: all-installed
 	@$(BIN)/python -m benchmarks soak $(SOAK_ARGS)
 
 clean:

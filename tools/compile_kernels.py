@@ -1,8 +1,9 @@
 """
 Compile numerical kernels into numba's cache, so that nobody waits for them later.
 
-Usage: compile_kernels.py plan|rest: those that planning takes, or those of the other commands.
-Both may run at the same time.
+Usage: compile_kernels.py plan|stages|rest: all that planning takes; the half of them that planning
+comes to last, so that a second core is of use; those of the other commands. All may run at once:
+what another has compiled is loaded.
 """
 
 import fcntl
@@ -21,9 +22,11 @@ from gripsim_ros.apps.cli.main import main as gripsim
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.contact import ContactMesh
 from gripsim_ros.core.contact.vertices.batch import batch_vertex_contacts
+from gripsim_ros.core.grasp_theory.contact_set import ContactSet
 from gripsim_ros.core.mechanics import (
     ElasticBody, indent_body, MechanicsOptions, SphereIndenter)
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
+from gripsim_ros.core.mechanics.stability.stability import judge_stability
 from gripsim_ros.library.in_process import warm_up
 
 RADIUS, EDGE_LENGTH, NODES = 0.02, 0.004, 300
@@ -48,6 +51,18 @@ def taking_turns(folder: Path):
         IndexDataCacheFile.save = save
 
 
+def compile_stages(folder: Path) -> None:
+    """Press a finger's pad into a small ball, and judge the pinch of a ball."""
+    ball = shapes.sphere(RADIUS, EDGE_LENGTH)
+    write(folder / 'ball.ply', ball.vertices, ball.faces)
+    indent(folder / 'ball.ply', '--link', 'sdh_thumb_3_link')
+    points = RADIUS * np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
+    some = np.ones(2)
+    pinch = ContactSet(points, -points / RADIUS, -points / RADIUS, np.zeros((2, 3)), 1e-3 * some,
+                       1e3 * some, 1e3 * some, 10.0 * some, np.zeros(2, bool))
+    judge_stability(pinch, np.array([[0.0, 0.0, -0.1, 0.0, 0.0, 0.0]]), np.zeros(3), 0.5)
+
+
 def compile_rest(folder: Path) -> None:
     """Use every command and every model of a body that planning does not, on a small ball."""
     ball = shapes.sphere(RADIUS, EDGE_LENGTH)
@@ -62,8 +77,7 @@ def compile_rest(folder: Path) -> None:
     for backend in ('vp_tree', 'gjk_epa', 'common_plane', 'seed'):
         run('contact', folder / 'a.ply', folder / 'b.ply', *along, '--backend', backend)
     for tool in (('--sphere', 0.02), ('--cylinder', 0.005), ('--link', 'sdh_thumb_3_link')):
-        run('indent', folder / 'a.ply', '--at', -1, 0, 0, '--along', 1, 0, 0, '--depth', 1e-3,
-            '--material', 'foam', *tool)
+        indent(folder / 'a.ply', *tool)
     run('preshape', folder / 'a.ply', '--picture', folder / 'a.png')
     run('preshape', folder / 'a.ply', '--in-turn')
     body = ElasticBody(GraspObject(ball, Material(1e6, 0.3, 1000.0, 0.5)), MechanicsOptions(
@@ -73,6 +87,12 @@ def compile_rest(folder: Path) -> None:
     moved = np.eye(4)
     moved[0, 3] = APART
     batch_vertex_contacts([mesh], mesh, moved[None, None], np.array([[[-1.0, 0.0, 0.0]]]))
+
+
+def indent(mesh: Path, *tool) -> None:
+    """Press a tool 1 mm into a mesh of foam along x."""
+    run('indent', mesh, '--at', -1, 0, 0, '--along', 1, 0, 0, '--depth', 1e-3,
+        '--material', 'foam', *tool)
 
 
 def write(path: Path, vertices, faces) -> None:
@@ -94,6 +114,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, taking_turns(Path(sys.prefix)):
         if sys.argv[1:] == ['plan']:
             warm_up()
+        elif sys.argv[1:] == ['stages']:
+            compile_stages(Path(folder))
         elif sys.argv[1:] == ['rest']:
             compile_rest(Path(folder))
         else:
