@@ -7,12 +7,12 @@ Quaternions are x, y, z, w. Points are rows.
 import warnings
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from .arrays import Array
 from .errors import ShapeError
+from .numerics.kernels import njit
 
 
 #: How far from orthonormal what is taken for a rotation may be.

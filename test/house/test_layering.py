@@ -19,7 +19,7 @@ LAYERS = {
                     '< loading < scans < grasp_object < decimate'),
     'core.hand': ('description, urdf < tree < link_surfaces < loading < model < kinematics '
                   '< published'),
-    'core.numerics': 'nnls, simd, summation, vec3 < cholesky, socp < complementarity',
+    'core.numerics': 'kernels, simd < nnls, summation, vec3 < cholesky, socp < complementarity',
     'core.contact': ('geometry < distance, patches, vertices < published, stage < backends'),
     'core.contact.backends': 'convex < common_plane < find_contacts',
     'core.mechanics': ('boundary_elements, published, stability < contact < deformation '

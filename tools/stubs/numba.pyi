@@ -7,4 +7,5 @@ types: Any
 F = TypeVar('F', bound=Callable[..., object])
 
 def njit(*, cache: bool = ..., inline: str = ..., forceinline: bool = ..., nogil: bool = ...,
-         error_model: str = ..., fastmath: set[str] = ...) -> Callable[[F], F]: ...
+         error_model: str = ..., fastmath: set[str] = ...,
+         no_cfunc_wrapper: bool = ..., **options: Any) -> Callable[[F], F]: ...

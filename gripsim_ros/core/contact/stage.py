@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ..arrays import Array, IntArray
 from ..batches import (DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch, ContactBatch,
                        LinkStateBatch)
 from ..bodies import GraspObject
 from ..hand import HandModel
+from ..numerics.kernels import njit
 from ..transforms import inverse
 from .distance.clearance import obstacle_clearance, obstacle_shapes, pair_clearances
 from .distance.clearance_cache import ClearanceCache

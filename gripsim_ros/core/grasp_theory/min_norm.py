@@ -32,5 +32,5 @@ def min_norm(vectors: Array, sum_weight: float) -> float:
     system = np.vstack([vectors.T, np.full(len(vectors), sum_weight)])
     right = np.zeros(system.shape[0])
     right[-1] = sum_weight
-    shares, _ = solve_nnls(system, right)
+    shares, _ = solve_nnls(np.ascontiguousarray(system), right)
     return float(np.linalg.norm(shares @ vectors) / max(float(shares.sum()), 1e-12))

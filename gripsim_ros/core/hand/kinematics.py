@@ -8,12 +8,12 @@ its own configuration alone, to the last bit.
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from ..arrays import Array, IntArray
 from ..batches import ConfigurationBatch, LinkStateBatch
 from ..errors import ShapeError
+from ..numerics.kernels import njit
 from .model import HandModel
 from .tree import PRISMATIC, REVOLUTE, JointedChain
 

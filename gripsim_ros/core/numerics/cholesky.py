@@ -11,10 +11,10 @@ number of threads. Six rows are updated at once, eight columns at a time.
 with a pattern of zeros, and small pivots raised. This one is of a single large matrix.
 """
 
-from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
+from .kernels import njit
 from .simd import LANES, broadcast, load, load_row, store, store_row
 
 Array = NDArray[np.float64]
@@ -53,7 +53,8 @@ def factorise_part(matrix: Array, rows: IntArray, old_rows: IntArray,
     kept = _common_start(rows, old_rows)
     factor = np.empty((count, count))
     for i in range(kept):
-        factor[i, i:kept] = old_factor[i, i:kept]
+        for j in range(i, kept):
+            factor[i, j] = old_factor[i, j]
     for i in range(kept, count):
         line, row = matrix[rows[i]], factor[i]
         for j in range(i, count):
@@ -77,8 +78,14 @@ def factorise_part(matrix: Array, rows: IntArray, old_rows: IntArray,
             if not factor[k, k] > 0.0:
                 return factor, False
             factor[k, k] = np.sqrt(factor[k, k])
-            factor[k, k + 1:] /= factor[k, k]
+            _divide(factor[k, k + 1:], factor[k, k])
     return factor, True
+
+
+@njit(cache=True, error_model='numpy')
+def _divide(row: Array, number: float) -> None:
+    for j in range(len(row)):
+        row[j] /= number
 
 
 @njit(cache=True)
@@ -110,7 +117,7 @@ def _fill_columns(matrix: Array, rows: IntArray, kept: int, old_rows: IntArray, 
         for k in range(first, first + BLOCK):
             for p in range(first, k):
                 _subtract_row(columns, factor[p, k], p, k, 0)
-            columns[k] /= factor[k, k]
+            _divide(columns[k], factor[k, k])
     for i in range(kept):
         for b in range(len(olds)):
             if olds[b] >= 0:

@@ -12,11 +12,11 @@ Every entry of a factor is made by the same operations in the same order, howeve
 it was kept from the pass before; so the way to an active set leaves no trace in the solution.
 """
 
-from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 
 from .cholesky import combine_rows, factorise_part, solve_factored
+from .kernels import njit
 
 Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -73,7 +73,8 @@ def solve_complementarity(matrix: Array, right: Array, start: BoolArray,
         part = right[rows]
         solve_factored(factor, part)
         solution[:] = 0.0
-        solution[rows] = part
+        for k in range(len(rows)):
+            solution[rows[k]] = part[k]
         number = _find_wrong(matrix, right, active, solution, tolerance, wrong)
         if number == 0:
             break

@@ -7,13 +7,19 @@ Source: Lawson & Hanson, Solving Least Squares Problems, 1974, algorithm NNLS (c
 set of positive unknowns is solved by Householder reflections of its columns, never by normal
 equations: rows of very different weight, which make a sum nearly exact, would lose half their
 digits.
+
+Loops over entries instead of numpy's functions of arrays: numba compiles each of those anew.
 """
 
+import math
+
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from .kernels import njit
+
 Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 #: Gradients up to this many times round-off are none.
 ROUND_OFFS = 10.0
@@ -41,10 +47,12 @@ def solve_nnls(matrix: Array, right: Array) -> tuple[Array, float]:
     rows, count = matrix.shape
     x, positive = np.zeros(count), np.zeros(count, np.bool_)
     rest = right.copy()
-    lengths = np.sqrt((matrix ** 2).sum(axis=0))
+    lengths = np.empty(count)
+    for j in range(count):
+        lengths[j] = _length(matrix[:, j])
     tried, refused = 0, np.zeros(count, np.bool_)
     while tried < MOST_SETS * max(count, 1):
-        new = _steepest(matrix, rest, lengths, positive | refused)
+        new = _steepest(matrix, rest, lengths, positive, refused)
         if new < 0:
             break
         positive[new] = True
@@ -55,27 +63,42 @@ def solve_nnls(matrix: Array, right: Array) -> tuple[Array, float]:
         while True:
             tried += 1
             step = _longest_step(x, trial, positive)
-            x += step * (trial - x)
+            for j in range(count):
+                x[j] += step * (trial[j] - x[j])
             if step == 1.0:
                 break
-            positive &= x > 0.0
-            x[~positive] = 0.0
+            for j in range(count):
+                if not x[j] > 0.0:
+                    positive[j] = False
+                if not positive[j]:
+                    x[j] = 0.0
             trial = _solve_set(matrix, right, positive)
-        refused[:] = False
+        for j in range(count):
+            refused[j] = False
         for i in range(rows):
             rest[i] = right[i]
             for j in range(count):
                 rest[i] -= matrix[i, j] * x[j]
-    return x, np.sqrt((rest ** 2).sum())
+    return x, _length(rest)
 
 
 @njit(cache=True, error_model='numpy')
-def _steepest(matrix: Array, rest: Array, lengths: Array, taken: NDArray[np.bool_]) -> int:
-    """Return the unknown whose growth lowers the residual most, -1 where none does."""
+def _length(vector: Array) -> float:
+    """Return the length of a vector, its squares summed in their order."""
+    total = 0.0
+    for i in range(len(vector)):
+        total += vector[i] * vector[i]
+    return math.sqrt(total)
+
+
+@njit(cache=True, error_model='numpy')
+def _steepest(matrix: Array, rest: Array, lengths: Array, positive: BoolArray,
+              refused: BoolArray) -> int:
+    """Return the unknown at 0 whose growth lowers the residual most, -1 where none does."""
     best, most = -1, 0.0
-    size = np.sqrt((rest ** 2).sum())
+    size = _length(rest)
     for j in range(len(lengths)):
-        if taken[j]:
+        if positive[j] or refused[j]:
             continue
         gradient = 0.0
         for i in range(len(rest)):
@@ -86,7 +109,7 @@ def _steepest(matrix: Array, rest: Array, lengths: Array, taken: NDArray[np.bool
 
 
 @njit(cache=True, error_model='numpy')
-def _longest_step(x: Array, trial: Array, positive: NDArray[np.bool_]) -> float:
+def _longest_step(x: Array, trial: Array, positive: BoolArray) -> float:
     """Return the share of the way from x to a trial on which no unknown becomes negative."""
     share, leaving = 1.0, -1
     for j in range(len(x)):
@@ -100,13 +123,18 @@ def _longest_step(x: Array, trial: Array, positive: NDArray[np.bool_]) -> float:
 
 
 @njit(cache=True, error_model='numpy')
-def _solve_set(matrix: Array, right: Array, positive: NDArray[np.bool_]) -> Array:
+def _solve_set(matrix: Array, right: Array, positive: BoolArray) -> Array:
     """Return the least-squares solution in which all but the positive unknowns are 0."""
-    columns = np.flatnonzero(positive)
-    rows, count = len(right), len(columns)
+    columns, count = np.empty(len(positive), np.int64), 0
+    for j in range(len(positive)):
+        if positive[j]:
+            columns[count] = j
+            count += 1
+    rows = len(right)
     work, target = np.empty((count, rows)), right.copy()
     for k in range(count):
-        work[k] = matrix[:, columns[k]]
+        for i in range(rows):
+            work[k, i] = matrix[i, columns[k]]
     for k in range(count):
         if k < rows:
             _reflect(work, target, k)

@@ -1,8 +1,9 @@
 """Pairwise summation: an error that grows with the logarithm of the count, the bits of numpy's."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from .kernels import njit
 
 Array = NDArray[np.float64]
 

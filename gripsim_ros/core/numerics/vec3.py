@@ -6,8 +6,9 @@ one, since these might be the same, and a slice of an array costs more than its 
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from .kernels import njit
 
 Array = NDArray[np.float64]
 Vec3 = tuple[float, float, float]

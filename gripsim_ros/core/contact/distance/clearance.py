@@ -6,11 +6,11 @@ each other. Every number returned is certified: never above the distance.
 """
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, IntArray
 from ...batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from ...errors import ShapeError
+from ...numerics.kernels import njit
 from ...numerics.vec3 import (
     Mat3, Vec3, dot, load_mat3, load_mat3_at, load_vec3, store_vec3, subtract)
 from ..geometry.contact_mesh import ContactMesh

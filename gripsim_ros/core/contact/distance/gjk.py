@@ -9,9 +9,9 @@ never above the true distance, however the iteration ends.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, IntArray
+from ...numerics.kernels import njit
 from ...numerics.vec3 import Vec3, cross, dot, load_mat3, load_vec3, store_vec3, subtract
 from ..geometry.closest_point import closest_weights
 

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.spatial import ConvexHull
 
 from ...arrays import Array, IntArray
+from ...numerics.kernels import njit
 from ...numerics.vec3 import Vec3, dot, load_mat3
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.curved_surface import control_points
@@ -120,7 +120,8 @@ def hull_shape(hulls: Hulls, link: int, sweep: Array) -> Shape:
     h = hulls.which[link]
     begin, end = hulls.vertex_offsets[h], hulls.vertex_offsets[h + 1]
     extras = np.zeros(EXTRAS)
-    extras[SWEEP:SWEEP + 3] = sweep
+    for k in range(3):
+        extras[SWEEP + k] = sweep[k]
     return Shape(hulls.vertices[begin:end],
                  hulls.graphs[hulls.graph_offsets[h]:hulls.graph_offsets[h + 1]], extras)
 

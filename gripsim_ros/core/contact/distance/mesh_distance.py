@@ -1,9 +1,9 @@
 """A certified lower bound of the distance of two meshes, by both their ball trees."""
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, IntArray
+from ...numerics.kernels import njit
 from ...transforms import apply, inverse
 from ..geometry.closest_point import points_in_box
 from ..geometry.contact_mesh import ContactMesh

@@ -1,9 +1,9 @@
 """Closest points of a mesh, and its triangles in an oriented box, by the ball tree."""
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, IntArray
+from ...numerics.kernels import njit
 from ...numerics.vec3 import (
     Mat3, Vec3, cross, dot, load_mat3, load_mat3_at, load_vec3, store_mat3, subtract)
 from .ray_casting import doubled

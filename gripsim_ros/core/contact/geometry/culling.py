@@ -1,10 +1,10 @@
 """Culling of what cannot lie inside another mesh, by oriented boxes and the ball tree."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ...arrays import Array
+from ...numerics.kernels import njit
 from ...numerics.vec3 import Vec3, dot, load_vec3
 from .flat_tree import END_VERTEX, FIRST_VERTEX, INNER, OUTER
 from .vp_tree import STACK_SIZE

@@ -9,11 +9,11 @@ plane faces, however smooth their surroundings.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
 from ...bodies.topology import connected_labels
+from ...numerics.kernels import njit
 from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3_at
 from .vp_tree import VpTree
 

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ...arrays import Array, IntArray
+from ...numerics.kernels import njit
 from .oriented_box import OrientedBox
 from .vp_tree import VpTree
 

@@ -11,10 +11,10 @@ nothing slips through between neighbours.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ...arrays import Array, BoolArray, IntArray
+from ...numerics.kernels import njit
 from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3, load_mat3_at
 from .vp_tree import STACK_SIZE, VpTree
 

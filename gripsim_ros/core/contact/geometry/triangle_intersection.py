@@ -8,9 +8,9 @@ through a plate, or two wedges that cross, have none.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, IntArray
+from ...numerics.kernels import njit
 from ...numerics.vec3 import Mat3, Vec3, cross, dot, load_mat3_at, subtract
 from ...transforms import apply, inverse
 from .closest_point import triangles_in_box

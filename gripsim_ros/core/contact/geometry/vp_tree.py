@@ -9,10 +9,10 @@ a tree over *vertices* that looks at the triangles of the nearest one is not.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, IntArray
 from ...errors import ShapeError
+from ...numerics.kernels import copy_entries, njit
 from ...numerics.vec3 import Vec3, dot, load_mat3_at, load_vec3, store_vec3, subtract
 
 
@@ -273,7 +273,7 @@ def _split(middles: Array, order: IntArray) -> None:
     distances = np.empty(len(order))
     for i in range(len(order)):
         distances[i] = _squared(middles[order[i]], middles[vantage])
-    order[:] = order[np.argsort(distances, kind='mergesort')]
+    copy_entries(order[np.argsort(distances, kind='mergesort')], order)
 
 
 @njit(cache=True)
@@ -294,8 +294,8 @@ def _tighten(corners: Array, centre: Array) -> None:
                     farthest, far_f, far_c = distance, f, corner
         if farthest < best_radius:
             best_radius = farthest
-            best[:] = centre
+            copy_entries(centre, best)
         step = 1.0 / (attempt + 2.0) ** 2
         for k in range(3):
             centre[k] += step * (corners[far_f, far_c, k] - centre[k])
-    centre[:] = best
+    copy_entries(best, centre)

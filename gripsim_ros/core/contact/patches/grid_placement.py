@@ -1,9 +1,9 @@
 """Placement of a patch's grids: coarse over a region, refined round a spot, fitted at last."""
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, IntArray
+from ...numerics.kernels import njit
 from ...numerics.summation import pairwise_sum
 from ...numerics.vec3 import cross, dot, load_vec3, subtract
 from .sampling_grid import SamplingGrid, mask_near

@@ -5,9 +5,9 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, IntArray
+from ...numerics.kernels import njit
 from ..geometry.closest_point import closest_points, triangles_in_box
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.curved_surface import CurvedSurface, lift_onto_surface

@@ -8,10 +8,10 @@ a smooth side of the object gets a square grid of its own, fitted to the overlap
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, IntArray
 from ...batches import PATCH_THROUGH
+from ...numerics.kernels import njit
 from ..geometry.contact_mesh import ContactMesh
 from .grid_placement import coarse_grid, fitted_grid, grid_frame, refined_grid
 from .indenters import Indenter

@@ -1,11 +1,11 @@
 """Validity of a patch: thickness behind it, edges near it, spread of normals."""
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, BoolArray, IntArray
 from ...batches import (
     PATCH_COARSE, PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE, PATCH_SPREAD)
+from ...numerics.kernels import njit
 from ...numerics.summation import pairwise_sum
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.ray_casting import AHEAD, cast_rays

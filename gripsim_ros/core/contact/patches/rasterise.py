@@ -7,9 +7,9 @@ triangles are tried at every point of their extent.
 """
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, BoolArray, IntArray
+from ...numerics.kernels import njit
 from ...numerics.vec3 import Vec3, dot, store_vec3
 from ..geometry.curved_surface import CurvedSurface, lift_onto_surface
 from ..geometry.ray_casting import (COVERAGE_TOLERANCE, coverage, doubled, project_triangle,

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, BoolArray, IntArray
+from ...numerics.kernels import copy_entries, njit
 from ...numerics.vec3 import cross, dot, load_mat3_at, load_vec3, store_vec3, subtract
 from ...transforms import inverse
 from ..geometry.closest_point import bounds_in_box, triangles_in_box
@@ -105,7 +105,9 @@ def _region(tree: VpTree, sides: IntArray, bulge: float, other: VpTree, has_tria
         axes, centre = axes @ rotation.T, rotation @ centre + translation
     if met:
         met, centre, half = _clip(tree, bulge, axes, centre, half + bulge)
-    rows[:3], rows[3], rows[4] = axes, centre, half + margin
+    for k in range(3):
+        copy_entries(axes[k], rows[k])
+        rows[3, k], rows[4, k] = centre[k], half[k] + margin
     found = np.empty(0, np.int64)
     if met:
         found = triangles_in_box(tree, rows[:3], rows[3], rows[4])
@@ -148,7 +150,8 @@ def _initial_guesses(corners: Array, sides: IntArray, positions: IntArray, outwa
             if not some:
                 break
             found_sides[found] = side
-            directions[found], way = direction, (direction[0], direction[1], direction[2])
+            copy_entries(direction, directions[found])
+            way = (direction[0], direction[1], direction[2])
             found += 1
             remaining = 0
             for i in range(count):

@@ -9,9 +9,9 @@ each node lies in it. Both are kernels without state: same numbers in, same numb
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, BoolArray, IntArray
+from ...numerics.kernels import njit
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.curved_surface import CurvedSurface
 from ..geometry.vp_tree import VpTree
@@ -131,7 +131,10 @@ def _sample_mesh(tree: VpTree, surface: CurvedSurface, side: int, frame: Array, 
 @njit(cache=True)
 def _deepest_nodes(cells: IntArray, depths: Array, mask: BoolArray) -> IntArray:
     """Return per grid point the node with the greatest depth."""
-    node = np.where(mask, -1, -2)
+    node = np.empty(mask.shape, np.int64)
+    for i in range(mask.shape[0]):
+        for j in range(mask.shape[1]):
+            node[i, j] = -1 if mask[i, j] else -2
     flat = node.reshape(-1)
     for i in range(len(cells)):
         old = flat[cells[i]]
@@ -150,7 +153,11 @@ def nodes_deeper_than(node: IntArray, depths: Array, least: float) -> IntArray:
 @njit(cache=True)
 def overlapping_nodes(node: IntArray, depths: Array, labels: IntArray, spot: int) -> IntArray:
     """Return the overlapping nodes of one spot, in their own order."""
-    return np.sort(nodes_deeper_than(np.where(labels == spot, node, -1), depths, 0.0))
+    own = np.empty(node.shape, np.int64)
+    for i in range(node.shape[0]):
+        for j in range(node.shape[1]):
+            own[i, j] = node[i, j] if labels[i, j] == spot else -1
+    return np.sort(nodes_deeper_than(own, depths, 0.0))
 
 
 class ContactSpots(NamedTuple):
@@ -225,7 +232,8 @@ def _label_spots(depth_grid: Array, labels: IntArray, reach: int) -> ContactSpot
             if labels[i0, j0] != -2:
                 continue
             best = -np.inf
-            bounds[groups] = np.array([nu, -1, nv, -1])
+            bounds[groups, 0], bounds[groups, 1] = nu, -1
+            bounds[groups, 2], bounds[groups, 3] = nv, -1
             labels[i0, j0] = groups
             stack[0, 0], stack[0, 1] = i0, j0
             top = 1

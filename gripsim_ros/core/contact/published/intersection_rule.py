@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import cast
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh
+from ...numerics.kernels import njit
 from ...numerics.vec3 import Vec3, cross, dot, load_mat3, load_vec3, subtract
 from ...transforms import apply, inverse
 from ..geometry.closest_point import points_in_box

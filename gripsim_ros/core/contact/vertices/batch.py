@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, IntArray
 from ...errors import ShapeError
+from ...numerics.kernels import njit
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.flat_tree import FlatTree
 from ..geometry.ray_casting import doubled

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
+from ...numerics.kernels import njit
 from ...transforms import apply, inverse
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.ray_casting import AHEAD, cast_rays, direction_frame, doubled

@@ -10,10 +10,10 @@ whose projection may cover one of them; edge functions decide.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ...arrays import Array, IntArray
+from ...numerics.kernels import njit
 from ...numerics.vec3 import dot, load_mat3, load_vec3, store_vec3
 from ..geometry.culling import (boxes_apart, coordinate_along, frame_row, transformed_frame,
                                 vertices_in_box)

@@ -9,9 +9,9 @@ Here all hits ahead are summed, exits less entries: the winding number of the po
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, IntArray
+from ...numerics.kernels import njit
 from ...transforms import apply
 from ..geometry.closest_point import closest_points, points_in_box
 from ..geometry.contact_mesh import ContactMesh

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import lu_factor, lu_solve
 from threadpoolctl import threadpool_limits
@@ -20,6 +19,7 @@ from ...contact.geometry.closest_point import closest_points
 from ...contact.geometry.vp_tree import VpTree, build_vp_tree
 from ...errors import MaterialError, MeshError
 from ...numerics.cholesky import combine_rows
+from ...numerics.kernels import njit
 from ...transforms import skew
 from .integrals import NODES, PARTS, assemble, nodal_areas
 from .remesh import QuadraticSurface, quadratic_surface

@@ -6,10 +6,10 @@ Engineering, 1992, chapter 6), quadratic displacements and linear hats of tracti
 at the nodes. Derivations and limits: docs/model/compliance.md.
 """
 
-from numba import njit
 import numpy as np
 
 from ...arrays import Array, IntArray
+from ...numerics.kernels import njit
 
 
 #: Distance over a triangle's size beyond which the fewest points do [-].

@@ -7,12 +7,12 @@ Derivations and limits: docs/model/mechanics.md, "Contact forces".
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from numba import njit
 import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
 from ...errors import ShapeError, TaskError
 from ...numerics import complementarity, cholesky
+from ...numerics.kernels import njit
 from ...options import option, Options
 from ..boundary_elements.body_compliance import BodyCompliance, NodeCorrection
 from . import bonded_layer, half_space

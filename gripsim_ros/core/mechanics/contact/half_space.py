@@ -5,9 +5,9 @@ Derivations and limits: docs/model/mechanics.md, "Contact forces".
 """
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, IntArray
+from ...numerics.kernels import njit
 
 
 #: Softening of 1/r in units of the squared node radii (a_i^2 + a_j^2), a = sqrt(A/pi): the

@@ -1,10 +1,10 @@
 """Moments of the loaded nodes of each patch: compiled kernels of ``patch_resultants``."""
 
-from numba import njit
 import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
 from ...numerics.cholesky import back_substitute, combine_rows, forward_substitute
+from ...numerics.kernels import copy_entries, njit
 from ...numerics.simd import LANES
 from ...numerics.summation import pairwise_sum
 from .rocking_stiffness import FIELDS, rigid_motion_fields, rocking_springs, tangent_basis
@@ -61,7 +61,8 @@ def sum_patches(nodes: tuple[Array, Array, Array, Array, IntArray],
     vectors, numbers = np.empty((4, count, 3)), np.empty((9, count))
     rocking, stiffness = np.empty((count, 2, 6)), np.empty((count, 2))
     places = np.empty(len(order), np.int64)
-    places[order] = np.arange(len(order))
+    for k in range(len(order)):
+        places[order[k]] = k
     approaches = np.zeros((count, len(forces)))
     halfway, solved = np.zeros((count, len(forces))), np.empty((len(forces), LANES))
     number = 0
@@ -81,8 +82,13 @@ def sum_patches(nodes: tuple[Array, Array, Array, Array, IntArray],
         tangents = tangent_basis(direction)
         fields = rigid_motion_fields(here, inward, centre, direction, tangents)
         _solve_fields(fields, factor, places[part], solved)
-        rocking[number], stiffness[number] = rocking_springs(fields, around, tangents, solved)
-        approaches[number, part], halfway[number] = fields[:, 0], solved[:, 0]
+        springs, stiff = rocking_springs(fields, around, tangents, solved)
+        for a in range(2):
+            stiffness[number, a] = stiff[a]
+            copy_entries(springs[a], rocking[number, a])
+        for k in range(len(part)):
+            approaches[number, part[k]] = fields[k, 0]
+        copy_entries(solved[:, 0], halfway[number])
         rows[number], counts[number] = patch, len(part)
         number += 1
     _add_responses(approaches[:number], halfway[:number], factor, order, own, loaded, numbers)
@@ -112,7 +118,7 @@ def _add_responses(approaches: Array, halfway: Array, factor: Array, order: IntA
     for first in range(0, len(approaches), LANES):
         last = min(first + LANES, len(approaches))
         for number in range(first, last):
-            columns[:, number - first] = halfway[number]
+            copy_entries(halfway[number], columns[:, number - first])
         back_substitute(factor, columns)
         for number in range(first, last):
             for k in range(len(order)):
@@ -135,7 +141,8 @@ def _resultant(points: Array, normals: Array, forces: Array, vectors: Array,
             resultant[k] += forces[i] * normals[i, k]
     centre /= forces.sum()
     size = np.sqrt((resultant ** 2).sum())
-    direction[:] = resultant / size if size > 0.0 else normals[0]
+    for k in range(3):
+        direction[k] = resultant[k] / size if size > 0.0 else normals[0, k]
     lever, cosine = 0.0, 1.0
     for i in range(len(forces)):
         x, y, z = (points[i, 0] - centre[0], points[i, 1] - centre[1], points[i, 2] - centre[2])

@@ -5,9 +5,9 @@ Derivation and limits: docs/model/stability.md, "Tilting".
 """
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array
+from ...numerics.kernels import copy_entries, njit
 from ...numerics.simd import LANES, load, store
 
 
@@ -90,9 +90,12 @@ def tangent_basis(normal: Array) -> Array:
     axis = np.zeros(3)
     axis[least] = 1.0
     tangents = np.empty((2, 3))
-    tangents[0] = axis - normal * normal[least]
-    tangents[0] /= np.sqrt((tangents[0] ** 2).sum())
-    tangents[1] = np.cross(normal, tangents[0])
+    for k in range(3):
+        tangents[0, k] = axis[k] - normal[k] * normal[least]
+    length = np.sqrt((tangents[0] ** 2).sum())
+    for k in range(3):
+        tangents[0, k] /= length
+    copy_entries(np.cross(normal, tangents[0]), tangents[1])
     return tangents
 
 

@@ -1,9 +1,9 @@
 """Warm starts of the contact solver: where load ended at the last step of a closing."""
 
-from numba import njit
 import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
+from ...numerics.kernels import njit
 from .contact_forces import FIRST_GUESS_DEPTH, ContactForces, PatchNodes, greatest_depths
 
 

@@ -7,9 +7,9 @@ Derivations and limits: docs/model/mechanics.md, "Deformed surface".
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, BoolArray, IntArray
+from ...numerics.kernels import njit
 from ..contact.contact_forces import ContactForces, PatchNodes
 from ..contact.patch_resultants import PatchResultants
 

@@ -7,11 +7,11 @@ Derivations and limits: docs/model/mechanics.md, "Deformed surface".
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import Material, TriangleMesh
 from ...bodies.mesh import sum_by_label
+from ...numerics.kernels import njit
 from ...options import option, Options
 from ..published.surface_rings import ring_displacements
 from .boussinesq import (SurfaceLoads, boussinesq_displacements, place_under_pads,

@@ -5,9 +5,9 @@ Derivations and limits: docs/model/mechanics.md, "Deformed surface".
 """
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, IntArray
+from ...numerics.kernels import njit
 
 
 #: Largest number of Newton steps on the cubic; nearly straight, three reach round-off.

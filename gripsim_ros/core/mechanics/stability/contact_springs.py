@@ -4,10 +4,10 @@ Forces of one contact at the twist of a held object: springs, limited by frictio
 Arrays are those of ``equilibrium.py``, which balances all contacts.
 """
 
-from numba import njit
 import numpy as np
 
 from ...arrays import Array
+from ...numerics.kernels import njit
 from ...numerics.simd import load_six, store
 from ...transforms import cross
 
@@ -103,7 +103,8 @@ def all_contact_forces(x: Array, contacts: Contacts, friction: float) -> Array:
     """Return the forces (k, 6) of contacts at the scaled twist x, zero where not pressed."""
     forces, response = np.zeros((len(contacts[2]), ROWS)), np.empty((ROWS, 8))
     for i in range(len(forces)):
-        forces[i] = contact_forces(i, load_six(x), contacts, friction, response)
+        (forces[i, 0], forces[i, 1], forces[i, 2], forces[i, 3], forces[i, 4],
+         forces[i, 5]) = contact_forces(i, load_six(x), contacts, friction, response)
     return forces
 
 

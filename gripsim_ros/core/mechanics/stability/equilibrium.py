@@ -9,10 +9,10 @@ normal and tilting forces at no twist. ``grasp`` is ``(contacts, max_normals (k,
 limits (2,), tolerance)``. See docs/model/stability.md for the derivation.
 """
 
-from numba import njit
 import numpy as np
 
 from ...arrays import Array
+from ...numerics.kernels import copy_entries, njit
 from ...numerics.simd import broadcast, load_six, store, store_six
 from .contact_springs import (ROWS, SLIDING, Contacts, all_contact_forces, contact_forces,
                               fill_slip_tangent, trial_forces)
@@ -214,7 +214,7 @@ def solve_equilibrium(x: Array, load: Array, grasp: GraspStiffness) -> bool:
     step, matrix, problem = np.empty(6), np.empty((6, 6)), (load, grasp)
     elastic, springs = np.zeros((6, 6)), False
     tolerance = grasp[4] * (np.abs(grasp[0][2][:, 0]).sum() + norm6(load))
-    state[7] = x
+    copy_entries(x, state[7])
     size, damping = fill_residual(load, grasp, response, state), 0.0
     residual, twist, limits = state[0], state[7], grasp[3]
     for _ in range(MAX_ITERATIONS):
@@ -222,8 +222,7 @@ def solve_equilibrium(x: Array, load: Array, grasp: GraspStiffness) -> bool:
             break
         fill_derivative(grasp, response, state)
         if damping > 0.0 and not springs:
-            elastic[:] = elastic_stiffness(grasp[0], np.ones(len(grasp[1])), ROWS)
-            springs = True
+            elastic, springs = elastic_stiffness(grasp[0], np.ones(len(grasp[1])), ROWS), True
         for a in range(6):
             store_six(damping * load_six(elastic, a) - load_six(state, a + 1), matrix, a)
         lower = False
@@ -232,7 +231,7 @@ def solve_equilibrium(x: Array, load: Array, grasp: GraspStiffness) -> bool:
             store_six(load_six(trial, 0), state, 0)
             store_six(load_six(trial, 7), state, 7)
         damping = next_damping(damping, lower)
-    x[:] = state[7]
+    copy_entries(state[7], x)
     return bool(size <= tolerance)
 
 

@@ -6,7 +6,6 @@ Formulation in docs/model/stability.md.
 
 from dataclasses import dataclass
 
-from numba import njit
 import numpy as np
 from scipy import sparse
 
@@ -14,6 +13,7 @@ from ...arrays import Array, BoolArray, IntArray
 from ...errors import ShapeError
 from ...grasp_theory.contact_set import ContactSet, TorqueOptions
 from ...grasp_theory.grasp_map import grasp_map
+from ...numerics.kernels import njit
 from ...numerics.socp.cone import CONE_SIZE
 from ...numerics.socp.lanes import INFEASIBLE, SOLVED, UNDECIDED
 from ...numerics.socp.solver import ConeProgramme, TOLERANCE, solve_cone_programme

@@ -5,10 +5,10 @@ Loads, twists and grasps are those of ``equilibrium.py``, which solves one load 
 are judged, and grow until the first fails. See docs/model/stability.md.
 """
 
-from numba import njit
 import numpy as np
 
 from ...arrays import Array
+from ...numerics.kernels import copy_entries, njit
 from .equilibrium import GraspStiffness, solve_load_case
 
 
@@ -35,9 +35,10 @@ def grow_load(wrench: Array, grasp: GraspStiffness, x: Array, interval: tuple[fl
         else:
             target = 0.5 * (low + high)
             steps -= 1
-        guess[:] = x
+        copy_entries(x, guess)
         if solve_load_case(guess, target * wrench, grasp) <= 1.0:
-            low, x[:] = target, guess
+            low = target
+            copy_entries(guess, x)
         else:
             high, growing = target, False
     return low
@@ -63,10 +64,10 @@ def judge_load_cases(wrenches: Array, grasp: GraspStiffness, start: Array, cap: 
     balanced = solve_load_case(shift, np.zeros(6), grasp) <= 1.0
     solutions = np.empty((count, 6))
     for c in range(count):
-        solutions[c] = shift
+        copy_entries(shift, solutions[c])
         shares[c] = solve_load_case(solutions[c], wrenches[c], grasp)
         if shares[c] > 1.0:
-            solutions[c] = shift
+            copy_entries(shift, solutions[c])
     worst = int(np.argmax(shares)) if count > 0 else -1
     if not (balanced and has_reserve(shift, grasp, reserve)):
         return shift, False, 0.0 if cap > 0.0 else np.nan, worst
@@ -103,7 +104,7 @@ def find_margin(wrenches: Array, grasp: GraspStiffness, start: tuple[Array, Arra
         low = 1.0 if shares[c] <= 1.0 else 0.0
         if low >= margin:
             continue
-        x[:] = solutions[c]
+        copy_entries(solutions[c], x)
         if solve_load_case(x, margin * wrenches[c], grasp) <= 1.0:
             continue
         multiple = grow_load(wrenches[c], grasp, solutions[c], (low, margin), steps)

@@ -7,9 +7,9 @@ blocks of four. Columns are lanes: eight cases, none of which has an effect on a
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..kernels import njit
 from ..simd import broadcast, larger, load, select, smaller, sqrt, store
 
 Array = NDArray[np.float64]

@@ -5,9 +5,9 @@ Equations and notation are those of the package's docstring.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..kernels import njit
 from ..simd import broadcast, load, select, smaller, store
 from .cone import (
     CONE_SIZE, add_identity, apply_scaling, identity_scaling, jordan_product, jordan_quotient,

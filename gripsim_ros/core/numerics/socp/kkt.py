@@ -19,9 +19,9 @@ them; ``dense (p, p)``, all true, those of S's.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..kernels import njit
 from ..simd import LANES, broadcast, larger, load, select, sqrt, store
 from .cone import CONE_SIZE, apply_scaling
 from .workspace import FACTORISED, Layout, REFINE

@@ -8,9 +8,9 @@ iterations of all cases together.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..kernels import njit
 from ..simd import LANES
 from .workspace import ACTIVE, KAPPA, LEAST_ERROR, Layout, TAU
 

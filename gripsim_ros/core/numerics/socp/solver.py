@@ -8,9 +8,9 @@ dense; cases are solved side by side in lanes. Mathematics and sources: the pack
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..kernels import njit
 from ..simd import LANES, broadcast, larger, load, sqrt, store
 from .iteration import compute_residuals, start_dual, start_primal, take_step
 from .kkt import add_dot, dot, dot_shared, fill_pattern

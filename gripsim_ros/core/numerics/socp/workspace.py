@@ -10,9 +10,9 @@ vectors are rows of one array, named by a ``Layout`` of row numbers; matrices ar
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..kernels import njit
 from ..simd import LANES
 from .cone import CONE_SIZE
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, BoolArray
 from ...hand import HandModel, link_poses_and_jacobians
+from ...numerics.kernels import njit
 from ..hypotheses.hand_geometry import Finger
 from .grasp_state import GraspState
 

@@ -1,9 +1,9 @@
 """Kernels of the prescreen: palm placement, and closing hands in a distance field."""
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, BoolArray, IntArray
+from ...numerics.kernels import copy_entries, njit
 
 
 #: Difference of scores below which the first shares of forces are taken [-]: rounding must not
@@ -164,7 +164,7 @@ def _balance(contacts: Array, inward: Array, touched: BoolArray, shares: Array, 
                  + (lengths[2] if sharing > 2 else 0.0))
         if value > best + SCORE_TOLERANCE:
             best = value
-            offset[:] = middle
+            copy_entries(middle, offset)
     return best
 
 
@@ -221,7 +221,7 @@ def place_palms(points: Array, rotations: Array, centroids: Array, centres: Arra
                     nearest = _nearest_below(local, x - centre[0], y - centre[1],
                                              palm_low, palm_high)
                 offset = np.array([x - centre[0], y - centre[1], nearest - gaps[g] - palm_high[2]])
-                origins[c, n, g] = centroids[n] + rotations[n] @ offset
+                copy_entries(centroids[n] + rotations[n] @ offset, origins[c, n, g])
     return origins
 
 

@@ -4,11 +4,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, IntArray
 from ...batches import OBSTACLE_BOX, OBSTACLE_SPHERE
 from ...hand import HandLink, HandModel, Preshape
+from ...numerics.kernels import njit
 from ...transforms import apply
 from .hand_geometry import closing_poses, moving_fingers
 from .prescreen import place_point
@@ -123,14 +123,16 @@ def primitive_distance(row: Array, point: Array, outward: Array) -> float:
         distance: float = _box_distance(0.5 * row[1:4], local, across)
     elif row[0] == OBSTACLE_SPHERE:
         length = np.sqrt(local[0] ** 2 + local[1] ** 2 + local[2] ** 2)
-        across[:] = local / max(length, 1e-12)
+        for k in range(3):
+            across[k] = local[k] / max(length, 1e-12)
         distance = length - row[1]
     else:
         radius = np.sqrt(local[0] ** 2 + local[1] ** 2)
         flat = np.array([radius, abs(local[2]), 0.0])
         grown = np.zeros(3)
         distance = _box_distance(np.array([row[2], 0.5 * row[1], np.inf]), flat, grown)
-        across[:2] = grown[0] * local[:2] / max(radius, 1e-12)
+        for k in range(2):
+            across[k] = grown[0] * local[k] / max(radius, 1e-12)
         across[2] = grown[1] * np.sign(local[2])
     for k in range(3):
         outward[k] = (row[4 + 4 * k] * across[0] + row[5 + 4 * k] * across[1]

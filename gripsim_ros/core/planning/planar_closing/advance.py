@@ -1,9 +1,9 @@
 """Kernels of planar closing: conservative advancement of phalanges towards a contour."""
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, IntArray
+from ...numerics.kernels import copy_entries, njit
 from .contour import segment_middles
 from .first_touch import chain_points, nearest_points, place_bars
 
@@ -90,7 +90,7 @@ def close_chain(base: Array, direction: float, lengths: Array, start: Array, clo
             break
         touching[count, 0], touching[count, 1] = bar, row
         touched[count, 0], touched[count, 1] = x, y
-        angles_then[count] = angles
+        copy_entries(angles, angles_then[count])
         count, first = count + 1, owners[bar] + 1
         rates[:first] = 0.0
     return angles, count, touching, touched, angles_then, first_gap

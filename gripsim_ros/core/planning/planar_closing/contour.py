@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
 from ...bodies.loading import check_extent
 from ...errors import MeshError, ShapeError
+from ...numerics.kernels import njit
 
 
 #: Smallest and largest number of points of a contour.

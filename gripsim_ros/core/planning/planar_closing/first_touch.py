@@ -1,9 +1,9 @@
 """Kernels of planar closing: the first touch of turning, rounded phalanges with a contour."""
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array, IntArray
+from ...numerics.kernels import njit
 
 
 #: Largest gap of a phalanx that touches the contour [m].
@@ -57,7 +57,7 @@ def nearest_points(ax: float, ay: float, bx: float, by: float, cx: float, cy: fl
 def chain_points(base: Array, direction: float, lengths: Array, angles: Array) -> Array:
     """Return the joints and the end (L + 1, 2) of a chain whose angles add up."""
     points = np.empty((len(lengths) + 1, 2))
-    points[0] = base
+    points[0, 0], points[0, 1] = base[0], base[1]
     phi = direction
     for m in range(len(lengths)):
         phi += angles[m]

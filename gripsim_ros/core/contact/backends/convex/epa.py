@@ -9,9 +9,9 @@ algorithm (EPA) the point of its surface nearest to the origin.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from ....arrays import Array, IntArray
+from ....numerics.kernels import njit
 from ....numerics.vec3 import cross, dot, load_vec3, store_vec3, subtract
 from .decomposition import ConvexPart
 from .gjk_simplex import APART, barycentric_weights, minkowski_support, nearest_simplex

@@ -6,9 +6,9 @@ nearest points, so that the next query can begin with them and EPA go on from th
 """
 
 import numpy as np
-from numba import njit
 
 from ....arrays import Array, IntArray
+from ....numerics.kernels import njit
 from ...distance.gjk import EXTRAS, reduce_simplex, support
 
 
