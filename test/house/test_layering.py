@@ -17,8 +17,8 @@ LAYERS = {
              '< grasp_theory, contact < mechanics, planning < arm < pipeline'),
     'core.bodies': ('instances, material, topology < mesh < mass, reading, shapes < repair '
                     '< loading < scans < grasp_object < decimate'),
-    'core.hand': ('description, urdf < tree < link_surfaces < loading < model < kinematics '
-                  '< published'),
+    'core.hand': ('description, files, urdf < config, tree < link_surfaces, shapes < loading '
+                  '< model < kinematics < published'),
     'core.numerics': 'kernels, simd < nnls, summation, vec3 < cholesky, socp < complementarity',
     'core.contact': ('geometry < distance, patches, vertices < published, stage < backends'),
     'core.contact.backends': 'convex < common_plane < find_contacts',

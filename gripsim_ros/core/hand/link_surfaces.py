@@ -1,64 +1,18 @@
-"""Meshes of links and the middle of their palmar surfaces."""
+"""The middle of links' palmar surfaces."""
 
-import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
-from ..bodies.loading import load_mesh
 from ..bodies.mesh import TriangleMesh
 from ..errors import HandError
 from .description import HandLink, Pad
-from .tree import origin_matrix
-from .urdf import Link
 
 
 _OUTWARD = (1.0, 0.0, 0.0)
 _KEYS = {'pad', 'outward', 'through'}
-
-
-@dataclass(frozen=True, eq=False)
-class LinkShape:
-    """A link's mesh in the link's frame [m] and the hash of the file it came from."""
-
-    mesh: TriangleMesh
-    digest: bytes
-
-
-def load_shape(link: Link, resolve_uri: Callable[[str], Path]) -> LinkShape:
-    """
-    Return a URDF link's collision shape.
-
-    Raises
-    ------
-    HandError
-        The link has more than one collision shape, or one that is not a mesh with a
-        uniform, positive scale.
-    MeshError
-        The mesh cannot be used.
-    """
-    if len(link.collisions) != 1:
-        raise HandError(f'link {link.name!r} has {len(link.collisions)} collision shapes; '
-                        'merge them into one closed mesh')
-    collision = link.collisions[0]
-    geometry = collision.geometry
-    if not hasattr(geometry, 'filename'):
-        raise HandError(f'link {link.name!r}: collision geometry must be a mesh, '
-                        f'got {type(geometry).__name__.lower()}')
-    scale = np.ones(3) if geometry.scale is None else np.asarray(geometry.scale, float)
-    if scale.shape != (3,) or np.ptp(scale) > 0.0 or not scale[0] > 0.0:
-        raise HandError(f'link {link.name!r}: the scale of a mesh must be uniform and '
-                        f'positive, got {scale.tolist()}')
-    path = Path(resolve_uri(geometry.filename))
-    if not path.is_file():
-        raise HandError(f'link {link.name!r}: no mesh at {geometry.filename}')
-    mesh = load_mesh(path, float(scale[0])).mesh
-    return LinkShape(mesh.with_transform(origin_matrix(collision.origin)),
-                     hashlib.sha256(path.read_bytes()).digest())
 
 
 def make_link(name: str, mesh: TriangleMesh, surface: Mapping[str, Any],

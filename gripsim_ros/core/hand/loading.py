@@ -6,51 +6,109 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from ..arrays import Array, BoolArray, IntArray
 from ..errors import HandError
-from .description import Finger, Pad, Preshape, named_vector
-from .link_surfaces import LinkShape, load_shape, make_link
-from .tree import KinematicTree, build_tree, parse_urdf, per_joint
+from .config import parse_config, per_joint_numbers, read_pads, read_palm_axes, read_preshapes
+from .description import Finger
+from .files import Resolver, mesh_finder
+from .link_surfaces import make_link
+from .shapes import LinkShape, load_shape, united
+from .tree import FIXED, KinematicTree, build_tree, parse_urdf, per_joint
 from .urdf import Joint, Limit, Robot
 
 
-_KEYS = {'name', 'base_link', 'joints', 'joint_stiffness', 'fingers', 'pads', 'surfaces',
-         'adjacent', 'preshapes'}
-_REQUIRED = {'name', 'base_link', 'joints', 'joint_stiffness', 'fingers', 'preshapes'}
-
-
-def read_hand(urdf_path: str | Path, config_path: str | Path,
-              resolve_uri: Callable[[str], Path]) -> dict[str, Any]:
+def read_hand(urdf_path: str | Path, config_path: str | Path | None = None,
+              resolve_uri: Resolver | None = None) -> dict[str, Any]:
     """Return the fields of a ``HandModel`` by name; see ``HandModel.load``."""
-    urdf, config_text = _read(urdf_path), _read(config_path)
-    config = _parse_config(config_text, Path(config_path).name)
-    robot = parse_urdf(urdf, Path(urdf_path).name)
+    own_file = config_path is None
+    config_path = Path(urdf_path if config_path is None else config_path)
+    config_text = _read(config_path)
+    config = parse_config(config_text, config_path.name)
+    urdf_path = _urdf_of(config, config_path) if own_file else Path(urdf_path)
+    urdf = _read(urdf_path)
+    robot = parse_urdf(urdf, urdf_path.name)
     joint_names = tuple(str(name) for name in config['joints'])
     tree = build_tree(robot, config['base_link'], joint_names)
-    solids = {link.name: link for link in robot.links if link.collisions}
-    names = tuple(name for name in tree.names if name in solids)
+    packages = {str(name): config_path.parent / str(folder)
+                for name, folder in (config.get('packages') or {}).items()}
+    shapes, notes = _shapes(robot, tree, config.get('merge_fixed', False),
+                            mesh_finder(urdf_path, packages, resolve_uri))
+    names = tuple(shapes)
     if config['base_link'] not in names:
         raise HandError(f'base_link {config["base_link"]!r} has no collision geometry')
-    shapes = [load_shape(solids[name], resolve_uri) for name in names]
     frames = np.array([tree.names.index(name) for name in names])
-    pads, surfaces = _pads(config), _surfaces(config, names)
+    pads, surfaces = read_pads(config), _surfaces(config, names)
     lower, upper = _limits(robot, tree, joint_names)
     moves = _moves_link(tree, frames, len(joint_names))
+    kinds = {joint.name: joint.type for joint in robot.joints}
     return {
-        'name': str(config['name']), 'id': _content_hash(urdf, config_text, shapes),
+        'name': str(config['name']),
+        'id': _content_hash(urdf, config_text, list(shapes.values())),
         'base_link': config['base_link'], 'joint_names': joint_names, 'link_names': names,
         'links': tuple(make_link(name, shape.mesh, surfaces.get(name, {}), pads)
-                       for name, shape in zip(names, shapes)),
+                       for name, shape in shapes.items()),
         'joint_lower': lower, 'joint_upper': upper,
-        'joint_efforts': per_joint(robot, joint_names, lambda joint: _limit(joint).effort),
-        'joint_velocities': per_joint(robot, joint_names, lambda joint: _limit(joint).velocity),
-        'joint_stiffness': _stiffness(config['joint_stiffness'], joint_names),
+        'joint_efforts': _own_or_urdf(config, 'joint_efforts', robot, joint_names,
+                                      lambda joint: _limit(joint).effort),
+        'joint_velocities': _own_or_urdf(config, 'joint_velocities', robot, joint_names,
+                                         lambda joint: _limit(joint).velocity),
+        'joint_stiffness': per_joint_numbers(config, 'joint_stiffness', joint_names),
         'moves_link': moves, 'neighbours': _neighbours(config, tree, frames, names),
         'fingers': _fingers(config, tree, frames, names, moves),
-        'preshapes': _preshapes(config, joint_names, lower, upper),
-        'palm_index': names.index(config['base_link']), 'tree': tree, 'link_frames': frames}
+        'preshapes': read_preshapes(config, joint_names, lower, upper),
+        'palm_index': names.index(config['base_link']), 'tree': tree, 'link_frames': frames,
+        'palm_axes': read_palm_axes(config),
+        'prismatic': np.array([kinds[name] == 'prismatic' for name in joint_names]),
+        'notes': notes, 'files': (urdf_path.absolute(), config_path.absolute())}
+
+
+def _urdf_of(config: Mapping[str, Any], config_path: Path) -> Path:
+    """Return the URDF that a hand's file names, relative to itself."""
+    if not config.get('urdf'):
+        raise HandError(f'{config_path.name}: names no URDF; add the key urdf, a path relative to '
+                        'the file itself')
+    return config_path.parent / config['urdf']
+
+
+def _shapes(robot: Robot, tree: KinematicTree, merge_fixed: bool, find: Resolver
+            ) -> tuple[dict[str, LinkShape], tuple[str, ...]]:
+    """
+    Return the shapes of the links with geometry, by name in the tree's order; and notes.
+
+    With ``merge_fixed`` a link that is fixed to another is a part of it.
+    """
+    links = {link.name: link for link in robot.links}
+    base = tree.names[0]
+    visual = set() if any(links[name].collisions for name in tree.names) else set(tree.names)
+    visual |= set() if links[base].collisions or merge_fixed else {base}
+    notes = [f'{name}: no collision shape; its visual one stands for it' for name in tree.names
+             if name in visual and links[name].visuals]
+    parts: dict[str, list[LinkShape]] = {}
+    T_carrier = np.tile(np.eye(4), (len(tree.names), 1, 1))
+    carrier = list(range(len(tree.names)))
+    for f, name in enumerate(tree.names):
+        if merge_fixed and f > 0 and tree.kind[f] == FIXED:
+            above = int(tree.parent[f])
+            carrier[f], T_carrier[f] = carrier[above], T_carrier[above] @ tree.T_parent_joint[f]
+        collisions = links[name].visuals if name in visual else links[name].collisions
+        if not collisions:
+            continue
+        shape = load_shape(name, collisions, find)
+        if carrier[f] != f:
+            shape = LinkShape(shape.mesh.with_transform(T_carrier[f]), shape.digest, shape.notes)
+        parts.setdefault(tree.names[carrier[f]], []).append(shape)
+    shapes = {name: united(name, parts[name]) for name in tree.names if name in parts}
+    return shapes, tuple(dict.fromkeys(
+        [*notes, *(note for shape in shapes.values() for note in shape.notes)]))
+
+
+def _own_or_urdf(config: Mapping[str, Any], key: str, robot: Robot,
+                 joint_names: tuple[str, ...], read: Callable[[Joint], float]) -> Array:
+    """Return the numbers of a key for the joints (J,), of the URDF where it is not there."""
+    if key in config:
+        return per_joint_numbers(config, key, joint_names)
+    return per_joint(robot, joint_names, read)
 
 
 def _read(path: str | Path) -> bytes:
@@ -58,25 +116,6 @@ def _read(path: str | Path) -> bytes:
         return Path(path).read_bytes()
     except OSError as error:
         raise HandError(f'cannot read {path}: {error.strerror}') from None
-
-
-def _parse_config(text: bytes, label: str) -> dict[str, Any]:
-    try:
-        config = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise HandError(f'{label}: not readable YAML: {" ".join(str(error).split())}') from None
-    if not isinstance(config, dict):
-        raise HandError(f'{label}: expected a mapping with the keys {sorted(_REQUIRED)}')
-    if set(config) - _KEYS:
-        raise HandError(f'{label}: unknown key {sorted(set(config) - _KEYS, key=str)[0]!r}; '
-                        f'allowed are {sorted(_KEYS)}')
-    if _REQUIRED - set(config):
-        raise HandError(f'{label}: key {sorted(_REQUIRED - set(config))[0]!r} is missing')
-    for key, kind in (('base_link', str), ('joints', list), ('fingers', dict), ('preshapes', dict),
-                      ('pads', dict), ('surfaces', dict), ('adjacent', list)):
-        if not isinstance(config.get(key) or kind(), kind):
-            raise HandError(f'{label}: {key} must be a {kind.__name__}, got {config[key]!r}')
-    return config
 
 
 def _content_hash(urdf: bytes, config: bytes, shapes: list[LinkShape]) -> str:
@@ -87,16 +126,6 @@ def _content_hash(urdf: bytes, config: bytes, shapes: list[LinkShape]) -> str:
     for shape in shapes:
         digest.update(shape.digest)
     return digest.hexdigest()
-
-
-def _pads(config: Mapping[str, Any]) -> dict[str, Pad]:
-    pads = {}
-    for name, fields in (config.get('pads') or {}).items():
-        try:
-            pads[name] = Pad(**{key: float(value) for key, value in fields.items()})
-        except (TypeError, ValueError, AttributeError) as error:
-            raise HandError(f'pad {name!r}: {error}') from None
-    return pads
 
 
 def _surfaces(config: Mapping[str, Any], names: tuple[str, ...]) -> Mapping[str, Any]:
@@ -143,20 +172,6 @@ def _moves_link(tree: KinematicTree, frames: IntArray, joint_count: int) -> Bool
     return moves
 
 
-def _stiffness(value: Any, joint_names: tuple[str, ...]) -> Array:
-    if isinstance(value, Mapping):
-        stiffness = named_vector(joint_names, value, 'joint_stiffness')
-    else:
-        try:
-            stiffness = np.full(len(joint_names), float(value))
-        except (TypeError, ValueError):
-            raise HandError('joint_stiffness must be a number or a number for each joint, '
-                            f'got {value!r}') from None
-    if not (np.isfinite(stiffness).all() and (stiffness > 0.0).all()):
-        raise HandError(f'joint_stiffness must be above 0, got {stiffness.tolist()}')
-    return stiffness
-
-
 def _solid_parent(tree: KinematicTree, frames: IntArray, link: int) -> int:
     """Return the nearest link with geometry towards the base; -1 for the base link."""
     above = [f for f in tree.path_to_base(frames[link])[1:] if f in frames]
@@ -192,33 +207,3 @@ def _fingers(config: Mapping[str, Any], tree: KinematicTree, frames: IntArray,
         joints = tuple(int(j) for j in np.flatnonzero(moves[chain[-1]]))
         fingers.append(Finger(str(name), tuple(chain), joints))
     return tuple(fingers)
-
-
-def _preshapes(config: Mapping[str, Any], joint_names: tuple[str, ...], lower: Array,
-               upper: Array) -> tuple[Preshape, ...]:
-    if not config['preshapes']:
-        raise HandError('preshapes: at least one is needed')
-    preshapes = []
-    for name, ends in config['preshapes'].items():
-        if not isinstance(ends, dict) or set(ends) != {'open', 'closed'}:
-            raise HandError(f'preshape {name!r} needs the keys open and closed, got {ends!r}')
-        vectors = [_posture(ends[key], joint_names, f'preshape {name!r}, {key}')
-                   for key in ('open', 'closed')]
-        for vector in vectors:
-            outside = np.flatnonzero((vector < lower) | (vector > upper))
-            if len(outside):
-                j = outside[0]
-                raise HandError(f'preshape {name!r}: {joint_names[j]} = {vector[j]} is outside '
-                                f'its limits {lower[j]:.4g} to {upper[j]:.4g}')
-        preshapes.append(Preshape(str(name), *vectors))
-    return tuple(preshapes)
-
-
-def _posture(values: object, joint_names: tuple[str, ...], where: str) -> Array:
-    if isinstance(values, list):
-        if len(values) != len(joint_names):
-            raise HandError(f'{where}: {len(joint_names)} values are needed, got {len(values)}')
-        values = dict(zip(joint_names, values))
-    if not isinstance(values, dict):
-        raise HandError(f'{where}: expected a list or a mapping of joints, got {values!r}')
-    return named_vector(joint_names, values, where)

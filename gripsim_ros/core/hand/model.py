@@ -49,6 +49,15 @@ class HandModel:
     tree : KinematicTree
     link_frames : (L,) int
         Index of each link in the tree's frames.
+    palm_axes : (3, 3) float
+        Columns, in the palm's frame: the last is the direction in which the palm goes to the
+        object, the first that along which the fingers close.
+    prismatic : (J,) bool
+        Joints that slide: their values are metres and newtons.
+    notes : tuple of str
+        What was done to the links' shapes.
+    files : tuple of Path
+        Of the URDF and of the configuration, as they were read.
     """
 
     name: str
@@ -69,19 +78,25 @@ class HandModel:
     palm_index: int
     tree: KinematicTree
     link_frames: IntArray
+    palm_axes: Array
+    prismatic: BoolArray
+    notes: tuple[str, ...]
+    files: tuple[Path, Path]
 
     @classmethod
-    def load(cls, urdf_path: str | Path, config_path: str | Path,
-             resolve_uri: Callable[[str], Path]) -> 'HandModel':
+    def load(cls, urdf_path: str | Path, config_path: str | Path | None = None,
+             resolve_uri: Callable[[str], Path] | None = None) -> 'HandModel':
         """
         Return the hand of a URDF and a configuration file.
 
         Parameters
         ----------
         urdf_path, config_path : path
-            Plain URDF (no xacro); YAML as ``config/hands/sdh.yaml``.
-        resolve_uri : callable
-            Turns a mesh's URI of the URDF into a path.
+            Plain URDF (no xacro); YAML as ``config/hands/sdh.yaml``. With one path alone it is
+            that of the YAML, which names its URDF.
+        resolve_uri : callable, optional
+            Turns a mesh's URI of the URDF into a path, where it is not relative to the URDF and
+            not of a package that the YAML names. None: packages are looked for around the URDF.
 
         Raises
         ------
@@ -91,6 +106,11 @@ class HandModel:
             A link's mesh cannot be used.
         """
         return cls(**read_hand(urdf_path, config_path, resolve_uri))
+
+    @property
+    def approach(self) -> Array:
+        """Return the unit direction (3,), frame palm, in which the palm goes to the object."""
+        return self.palm_axes[:, 2]
 
     @property
     def frame_names(self) -> tuple[str, ...]:

@@ -199,21 +199,34 @@ def _drive(joint: Joint | None, by_name: Mapping[str, Joint],
     if joint.name in joint_names:
         raise HandError(f'joint {joint.name!r} follows {joint.mimic.joint!r} (mimic) and '
                         'cannot be an actuated joint')
-    return (_leader(joint.name, joint.mimic.joint, by_name, joint_names),
-            1.0 if joint.mimic.multiplier is None else float(joint.mimic.multiplier),
-            0.0 if joint.mimic.offset is None else float(joint.mimic.offset))
-
-
-def _leader(name: str, leader: str, by_name: Mapping[str, Joint],
-            joint_names: tuple[str, ...]) -> int:
-    if leader not in by_name:
-        raise HandError(f'joint {name!r} follows {leader!r}, which is not in the URDF')
-    if by_name[leader].mimic is not None:
-        raise HandError(f'joint {name!r} follows {leader!r}, which follows another '
-                        'joint itself: mimic of mimic is not supported')
+    leader, multiplier, offset = followed(joint, by_name)
     if leader not in joint_names:
-        raise HandError(f'joint {name!r} follows {leader!r}, which is not an actuated joint')
-    return joint_names.index(leader)
+        raise HandError(f'joint {joint.name!r} follows {leader!r}, which is not an actuated joint')
+    return joint_names.index(leader), multiplier, offset
+
+
+def followed(joint: Joint, by_name: Mapping[str, Joint]) -> tuple[str, float, float]:
+    """
+    Return the joint that moves a mimic joint at last, with multiplier and offset.
+
+    A joint may follow another that follows a third: the relations are put one into the other.
+
+    Raises
+    ------
+    HandError
+        A joint that is followed is not in the URDF, or joints follow each other in a circle.
+    """
+    name, multiplier, offset, seen = joint.name, 1.0, 0.0, set[str]()
+    while (mimic := by_name[name].mimic) is not None:
+        if mimic.joint not in by_name:
+            raise HandError(f'joint {name!r} follows {mimic.joint!r}, which is not in the URDF')
+        if name in seen:
+            raise HandError(f'joint {joint.name!r} follows itself, by way of {sorted(seen)}')
+        seen.add(name)
+        offset += multiplier * (0.0 if mimic.offset is None else float(mimic.offset))
+        multiplier *= 1.0 if mimic.multiplier is None else float(mimic.multiplier)
+        name = mimic.joint
+    return name, multiplier, offset
 
 
 def _axis(joint: Joint | None) -> Array:

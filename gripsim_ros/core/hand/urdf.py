@@ -49,10 +49,11 @@ class Collision(Protocol):
 
 
 class Link(Protocol):
-    """A link with its collision shapes."""
+    """A link with its collision and its visual shapes."""
 
     name: str
     collisions: Sequence[Collision]
+    visuals: Sequence[Collision]
 
 
 class Robot(Protocol):

@@ -3,6 +3,7 @@
 import hand_cases
 import numpy as np
 import pytest
+import trimesh
 
 from gripsim_ros.core.errors import HandError
 from gripsim_ros.core.hand import HandModel, Pad
@@ -187,12 +188,9 @@ URDF_FAULTS = {
     'not all zero': [('xyz="1 2 0"', 'xyz="0 0 0"')],
     'lower < upper': [('lower="-0.02" upper="0.03"', 'lower="0.03" upper="-0.02"')],
     'no mesh at lost.stl': [('filename="block.stl"', 'filename="lost.stl"')],
-    'scale of a mesh must be uniform': [('0.5 0.5 0.5', '0.5 0.5 0.6')],
-    'collision geometry must be a mesh': [('<mesh filename="block.stl"/>',
-                                           '<box size="1 1 1"/>')],
-    'has 2 collision shapes': [('<link name="right_tip">',
-                                '<link name="right_tip"><collision><geometry>'
-                                '<mesh filename="block.stl"/></geometry></collision>')],
+    'scale of a mesh must be three numbers': [('0.5 0.5 0.5', '0.5 0 0.6')],
+    'a box needs sizes above 0': [('<mesh filename="block.stl"/>', '<box size="1 0 1"/>')],
+    'follows itself': [('<mimic joint="swing"', '<mimic joint="curl"')],
     'needs <limit>': [('<limit lower="-1" upper="1.5" effort="3" velocity="2"/>', '')],
 }
 
@@ -243,11 +241,98 @@ def test_a_faulty_configuration_is_refused_in_one_line(tmp_path, message):
     assert '\n' not in str(error.value)
 
 
-def test_a_mimic_of_a_mimic_is_refused(tmp_path):
-    with pytest.raises(HandError, match='mimic of mimic'):
-        load_changed(tmp_path, [('upper="1.5" effort="3" velocity="2"/>',
-                                 'upper="1.5" effort="3" velocity="2"/><mimic joint="slide"/>')],
-                     [('[swing, slide]', '[slide]')])
+def test_a_mimic_of_a_mimic_follows_the_joint_that_moves_both(tmp_path):
+    hand = load_changed(
+        tmp_path, [('upper="1.5" effort="3" velocity="2"/>', 'upper="1.5" effort="3" '
+                    'velocity="2"/><mimic joint="slide" multiplier="2" offset="0.5"/>')],
+        [('[swing, slide]', '[slide]'), ('{slide: 4000.0, swing: 15.0}', '{slide: 4000.0}'),
+         ('open: [-0.5, -0.01], closed: {slide: 0.02, swing: 0.9}',
+          'open: [-0.01], closed: {slide: 0.02}')])
+    curl = hand.tree.names.index('right_tip')
+    # curl = -0.8 swing + 0.1, swing = 2 slide + 0.5
+    assert hand.tree.multiplier[curl] == pytest.approx(-1.6)
+    assert hand.tree.offset[curl] == pytest.approx(-0.3)
+
+
+def test_several_shapes_of_a_link_are_one_closed_surface(tmp_path):
+    wider = ('<link name="right_tip"><collision><origin xyz="0.01 0 0"/><geometry>'
+             '<box size="0.02 0.03 0.04"/></geometry></collision>')
+    hand = load_changed(tmp_path, [('<link name="right_tip">', wider)])
+    mesh = hand.links[hand.link_index('right_tip')].mesh
+    np.testing.assert_allclose(np.ptp(mesh.vertices, axis=0), [0.03, 0.03, 0.04], atol=1e-9)
+    assert trimesh.Trimesh(mesh.vertices, mesh.faces).volume == pytest.approx(0.03 * 0.03 * 0.04)
+
+
+@pytest.mark.parametrize('shape, volume', [
+    ('<box size="0.02 0.03 0.04"/>', 2.4e-5), ('<sphere radius="0.02"/>', 4e-6 / 3 * 8 * np.pi),
+    ('<cylinder radius="0.01" length="0.05"/>', 5e-6 * np.pi)])
+def test_primitives_have_their_volume(tmp_path, shape, volume):
+    hand = load_changed(tmp_path, [('<mesh filename="block.stl" scale="0.5 0.5 0.5"/>', shape)])
+    mesh = hand.links[hand.link_index('left')].mesh
+    assert trimesh.Trimesh(mesh.vertices, mesh.faces).volume == pytest.approx(volume, rel=0.01)
+
+
+def test_an_open_mesh_counts_as_its_hull_and_is_told(tmp_path):
+    arguments = hand_cases.write_hand(tmp_path)
+    block = trimesh.load(tmp_path / 'block.stl')
+    trimesh.Trimesh(block.vertices, block.faces[:-4]).export(tmp_path / 'open.stl')
+    urdf = hand_cases.GRIPPER_URDF.replace('block.stl', 'open.stl', 1)
+    arguments[0].write_text(urdf)
+    hand = HandModel.load(*arguments)
+    assert any('body: open.stl' in note and 'hull' in note for note in hand.notes)
+
+
+def test_fixed_links_are_parts_of_what_carries_them(tmp_path):
+    tip = ('<link name="cap"><collision><geometry><box size="0.01 0.01 0.01"/></geometry>'
+           '</collision></link><joint name="glue" type="fixed"><parent link="left"/>'
+           '<child link="cap"/><origin xyz="0 0 0.1"/></joint></robot>')
+    apart = load_changed(tmp_path / 'apart', [('</robot>', tip)])
+    merged = load_changed(tmp_path / 'merged', [('</robot>', tip)],
+                          [('name: gripper', 'name: gripper\nmerge_fixed: true')])
+    assert 'cap' in apart.link_names and 'cap' not in merged.link_names
+    left = merged.links[merged.link_index('left')].mesh
+    assert left.vertices[:, 2].max() == pytest.approx(0.105)
+
+
+def test_a_file_that_names_its_urdf_is_enough(tmp_path):
+    urdf, config, _ = hand_cases.write_hand(tmp_path / 'robot')
+    own = tmp_path / 'own.yaml'
+    own.write_text('urdf: robot/hand.urdf\n' + config.read_text())
+    assert HandModel.load(own).link_names == HandModel.load(urdf, config).link_names
+    with pytest.raises(HandError, match='names no URDF'):
+        HandModel.load(config)
+
+
+@pytest.mark.parametrize('packages', [{}, {'robot_package': 'robot'}])
+def test_packages_are_named_or_found_around_the_urdf(tmp_path, packages):
+    name = 'robot_package' if packages else 'robot'
+    urdf, config, _ = hand_cases.write_hand(
+        tmp_path / 'robot', hand_cases.GRIPPER_URDF.replace('block.stl',
+                                                            f'package://{name}/block.stl'))
+    own = tmp_path / 'own.yaml'
+    own.write_text(f'urdf: robot/hand.urdf\npackages: {packages}\n' + config.read_text())
+    assert 'right_tip' in HandModel.load(own).link_names
+    urdf.write_text(urdf.read_text().replace(name, 'unheard_of'))
+    with pytest.raises(HandError, match='--package unheard_of=DIR'):
+        HandModel.load(own)
+
+
+def test_the_axes_of_grasping_are_square_and_named(tmp_path):
+    hand = load_changed(tmp_path, config=[
+        ('name: gripper', 'name: gripper\napproach: [2, 0, 0]\nacross: [1, 0, 3]')])
+    np.testing.assert_allclose(hand.palm_axes, np.transpose([[0, 0, 1], [0, -1, 0], [1, 0, 0]]),
+                               atol=1e-12)
+    np.testing.assert_array_equal(hand.approach, hand.palm_axes[:, 2])
+    with pytest.raises(HandError, match='parallel'):
+        load_changed(tmp_path / 'b', config=[
+            ('name: gripper', 'name: gripper\napproach: [1, 0, 0]\nacross: [1, 0, 0]')])
+
+
+def test_efforts_of_the_file_replace_those_of_the_urdf(tmp_path):
+    hand = load_changed(tmp_path, config=[
+        ('name: gripper', 'name: gripper\njoint_efforts: {swing: 1.0, slide: 30.0}')])
+    np.testing.assert_array_equal(hand.joint_efforts, [1.0, 30.0])
+    np.testing.assert_array_equal(hand.prismatic, [False, True])
 
 
 def test_a_missing_file_is_refused(tmp_path):

@@ -1,0 +1,69 @@
+"""Where the meshes of a hand's description lie."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from urllib.parse import unquote
+
+from ..errors import GripsimError, HandError
+
+#: Gives the path of a mesh's URI.
+Resolver = Callable[[str], Path]
+
+
+def mesh_finder(urdf: Path, packages: Mapping[str, Path], resolve_uri: Resolver | None
+                ) -> Resolver:
+    """
+    Return what finds the meshes of a URDF.
+
+    Parameters
+    ----------
+    urdf : Path
+    packages : mapping
+        Folders of packages by name; they win over what is installed.
+    resolve_uri : callable, optional
+        Finds installed packages and everything else.
+
+    Returns
+    -------
+    callable
+        Takes a path relative to the URDF, an absolute one, or a ``package://`` or ``file://``
+        URI. A package that nobody knows is looked for among the folders around the URDF: its
+        own sources are most often there. It raises HandError or MeshError where there is no
+        such file.
+    """
+    def find(uri: str) -> Path:
+        near = urdf.parent / uri
+        if '://' not in uri and near.is_file():
+            return near
+        package, _, rest = uri.partition('package://')[2].partition('/')
+        if package in packages:
+            return packages[package] / unquote(rest)
+        try:
+            if resolve_uri is not None:
+                return resolve_uri(uri)
+        except GripsimError:
+            if not package:
+                raise
+        if not package:
+            return Path(unquote(uri.removeprefix('file://')))
+        return _beside(urdf, package, unquote(rest))
+    return find
+
+
+def package_beside(urdf: Path, name: str) -> Path | None:
+    """Return the folder called like a package that a file is in, or that is beside one of them."""
+    for folder in urdf.absolute().parents:
+        if folder.name == name:
+            return folder
+        if (folder / name).is_dir():
+            return folder / name
+    return None
+
+
+def _beside(urdf: Path, package: str, rest: str) -> Path:
+    folder = package_beside(urdf, package)
+    if folder is None:
+        raise HandError(f'{urdf.name}: no package {package!r} is installed here, and no folder '
+                        f'around the URDF is called so; name it with --package {package}=DIR, or '
+                        'under the key packages')
+    return folder / rest

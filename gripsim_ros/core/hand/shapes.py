@@ -1,0 +1,162 @@
+"""Shapes of links: meshes and primitives of a URDF as one closed surface."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import trimesh
+
+from ..arrays import Array
+from ..bodies.loading import load_mesh, repair_mesh
+from ..bodies.mesh import TriangleMesh
+from ..bodies.reading import quiet_reader, read_triangles
+from ..errors import GripsimError, HandError, MeshError
+from .files import Resolver
+from .tree import origin_matrix
+from .urdf import Collision
+
+#: Sides of what stands for a round primitive: a cylinder of 10 mm is off by 0.02 mm.
+ROUND_SIDES = 48
+#: Subdivisions of the icosahedron that stands for a ball.
+BALL_SUBDIVISIONS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class LinkShape:
+    """
+    A link's surface in the link's frame [m].
+
+    ``digest`` is the hash of the files that it came from, '' of primitives alone; ``notes`` say
+    what was done to it.
+    """
+
+    mesh: TriangleMesh
+    digest: bytes
+    notes: tuple[str, ...] = ()
+
+
+def load_shape(name: str, collisions: Sequence[Collision], find: Resolver) -> LinkShape:
+    """
+    Return a link's collision shapes as one closed surface.
+
+    Parameters
+    ----------
+    name : str
+        Of the link, for messages.
+    collisions : sequence of Collision
+        At least one.
+    find : callable
+        Gives the path of a mesh's URI.
+
+    Returns
+    -------
+    LinkShape
+        One mesh stays as it is. Several shapes are united (manifold3d), so that none of one
+        shape's surface is left inside another. A mesh that stays open after its repair counts
+        as its convex hull.
+
+    Raises
+    ------
+    HandError
+        A mesh is missing, a scale has a zero, or a primitive has no size.
+    MeshError
+        A mesh cannot be read, or nothing of the link is as large as 2 mm.
+    """
+    pieces = [_piece(name, collision, find) for collision in collisions]
+    return united(name, pieces)
+
+
+def united(name: str, pieces: Sequence[LinkShape]) -> LinkShape:
+    """
+    Return several closed surfaces as one; a single one as it is.
+
+    Raises
+    ------
+    MeshError
+        The union cannot be used.
+    """
+    if len(pieces) == 1:
+        return pieces[0]
+    notes = tuple(note for piece in pieces for note in piece.notes)
+    digest = hashlib.sha256(b''.join(piece.digest for piece in pieces)).digest()
+    mesh = _union([piece.mesh for piece in pieces])
+    if mesh is None:
+        points = np.concatenate([piece.mesh.vertices for piece in pieces])
+        return LinkShape(_hull(points), digest, (
+            *notes, f'{name}: {len(pieces)} shapes that cannot be united; their convex hull '
+            'stands for them'))
+    return LinkShape(mesh, digest, notes)
+
+
+def _union(meshes: Iterable[TriangleMesh]) -> TriangleMesh | None:
+    """Return the union of closed meshes; None where it is no closed surface."""
+    solids = [trimesh.Trimesh(mesh.vertices, mesh.faces, process=False) for mesh in meshes]
+    try:
+        with quiet_reader():
+            whole = trimesh.boolean.union(solids, engine='manifold', check_volume=False)
+        return repair_mesh(whole.vertices, whole.faces).mesh
+    except (GripsimError, ValueError, IndexError):
+        return None
+
+
+def _piece(name: str, collision: Collision, find: Resolver) -> LinkShape:
+    geometry, placed = collision.geometry, origin_matrix(collision.origin)
+    if not hasattr(geometry, 'filename'):
+        return LinkShape(_primitive(name, geometry).with_transform(placed), b'')
+    scale = np.ones(3) if geometry.scale is None else np.asarray(geometry.scale, float)
+    if scale.shape != (3,) or not np.isfinite(scale).all() or not scale.all():
+        raise HandError(f'link {name!r}: the scale of a mesh must be three numbers, none of '
+                        f'them 0, got {scale.tolist()}')
+    path = Path(find(geometry.filename))
+    if not path.is_file():
+        raise HandError(f'link {name!r}: no mesh at {geometry.filename}')
+    mesh, notes = _closed_mesh(name, path, scale)
+    return LinkShape(mesh.with_transform(placed), hashlib.sha256(path.read_bytes()).digest(),
+                     notes)
+
+
+def _closed_mesh(name: str, path: Path, scale: Array) -> tuple[TriangleMesh, tuple[str, ...]]:
+    """Return the mesh of a file, repaired, or the hull of one that stays open."""
+    uniform = np.ptp(scale) == 0.0 and scale[0] > 0.0
+    try:
+        if uniform:
+            loaded = load_mesh(path, float(scale[0]))
+        else:
+            vertices, faces = read_triangles(path)
+            loaded = repair_mesh(vertices * scale, faces)
+        return loaded.mesh, tuple(f'{name}: {path.name}: {repair}' for repair in loaded.repairs)
+    except MeshError as error:
+        vertices, _ = read_triangles(path)
+        reason = str(error).removeprefix(f'{path}: ').split(';')[0]
+        try:
+            hull = _hull(vertices * scale)
+        except GripsimError:
+            raise error from None
+        return hull, (f'{name}: {path.name}: {reason}; its convex hull stands for it',)
+
+
+def _hull(points: Array) -> TriangleMesh:
+    try:
+        hull = trimesh.convex.convex_hull(points)
+    except (ValueError, IndexError, RuntimeError) as error:
+        raise MeshError(f'no convex hull: {" ".join(str(error).split())[:100]}') from None
+    return repair_mesh(hull.vertices, hull.faces).mesh
+
+
+def _primitive(name: str, geometry: object) -> TriangleMesh:
+    """Return a box, a cylinder along z or a ball about the origin."""
+    size, radius = getattr(geometry, 'size', None), getattr(geometry, 'radius', None)
+    length = getattr(geometry, 'length', None)
+    numbers = np.ravel(np.array([n for n in (size, radius, length) if n is not None], float))
+    if not len(numbers) or not (np.isfinite(numbers).all() and (numbers > 0.0).all()):
+        raise HandError(f'link {name!r}: a {type(geometry).__name__.lower()} needs sizes above 0, '
+                        f'got {numbers.tolist()}')
+    if size is not None:
+        body = trimesh.creation.box(np.asarray(size, float))
+    elif length is not None:
+        body = trimesh.creation.cylinder(float(str(radius)), float(length), sections=ROUND_SIDES)
+    else:
+        body = trimesh.creation.icosphere(BALL_SUBDIVISIONS, float(str(radius)))
+    return repair_mesh(body.vertices, body.faces).mesh
