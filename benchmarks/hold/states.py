@@ -8,7 +8,8 @@ from gripsim_ros.core.batches import DETAIL_FORCES
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task
 from gripsim_ros.core.planning.closing.batching import Conditions
-from gripsim_ros.core.planning.closing.closing import Closing, Question
+from gripsim_ros.core.planning.closing.closing import Closing
+from gripsim_ros.core.planning.closing.question import Question
 from gripsim_ros.core.planning.closing.knowledge import HeldGrasp
 from gripsim_ros.core.planning.closing.grasp_state import GraspState, extract_state
 from gripsim_ros.core.planning.closing.limits import closing_limits

@@ -13,7 +13,7 @@ from gripsim_ros.core.batches import DETAIL_FORCES, ConfigurationBatch
 from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import Task, task_load_cases
-from gripsim_ros.core.planning.closing.closing import Question
+from gripsim_ros.core.planning.closing.question import Question
 from gripsim_ros.core.planning.closing.grasp_state import extract_state
 from gripsim_ros.core.planning.settling import Settling
 from gripsim_ros.library.in_process import (

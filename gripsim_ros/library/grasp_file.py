@@ -20,7 +20,7 @@ from ..core.fields import declared
 from ..core.hand import HandModel
 from ..core.planning.ranked_grasp import GraspContact, ManipulationResult, NearestMiss, RankedGrasp
 from ..core.transforms import from_pose, to_pose
-from .resources import lasting_name
+from .resources import lasting_name, own_hand_file
 
 Array = NDArray[np.float64]
 
@@ -71,7 +71,8 @@ class PlanAnswer:
                        'volume': mass.volume,
                        'material': material_to_mapping(self.grasp_object.material)},
             'hand': {'name': hand.name, 'base_link': hand.base_link,
-                     'joint_names': list(hand.joint_names)},
+                     'joint_names': list(hand.joint_names), 'id': hand.id,
+                     'file': own_hand_file(hand)},
             'grasps': [grasp_to_mapping(grasp, hand.joint_names) for grasp in self.grasps],
             'rejected': dict(self.rejected), 'statistics': dict(self.statistics),
             'nearest_miss': None if self.nearest_miss is None else miss_to_mapping(

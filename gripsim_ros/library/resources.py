@@ -228,6 +228,49 @@ def material_library(uri=''):
                           else share_directory() / 'config' / 'materials.yaml')
 
 
+def load_hand(path=''):
+    """
+    Load the hand of a file that names its URDF; later calls return the same object.
+
+    Parameters
+    ----------
+    path : str or Path
+        YAML as `gripsim hand new` writes it; '' for the Schunk SDH.
+
+    Returns
+    -------
+    HandModel
+
+    Raises
+    ------
+    HandError, MeshError
+        The hand cannot be used.
+    """
+    if not str(path):
+        return load_default_hand()
+    real = Path(path).expanduser().absolute()
+    return _load_own_hand(real, _changed(real))
+
+
+@lru_cache(maxsize=4)
+def _load_own_hand(path, _):
+    from ..core.hand import HandModel
+    return HandModel.load(path, None, resolve_uri)
+
+
+def _changed(path):
+    """Return when a file was changed last [ns]; 0 where there is none."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def own_hand_file(hand):
+    """Return the file of a hand that ``load_hand`` takes; '' for the one that comes along."""
+    return '' if hand.files[1] == share_directory() / HAND_CONFIG else str(hand.files[1])
+
+
 def load_default_hand():
     """
     Load the Schunk SDH that comes with the package; later calls return the same object.

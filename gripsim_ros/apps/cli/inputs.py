@@ -65,7 +65,26 @@ def read_material(text: str | None) -> Material:
     return library[name]
 
 
-def read_hand() -> HandModel:
-    """Return the hand that this installation is configured for."""
-    from ...library.resources import load_default_hand
-    return load_default_hand()
+def read_hand(file: str = '') -> HandModel:
+    """Return the hand of a file that names its URDF; '' is the one that comes along."""
+    from ...library.resources import load_hand
+    if file:
+        existing_file(file, 'hand')
+    return load_hand(file)
+
+
+def hand_of_grasps(file: str, content: Any) -> HandModel:
+    """
+    Return the hand that is named, else that of a file of grasps, else the one that comes along.
+
+    Raises
+    ------
+    InputError
+        The grasps are of another hand than the one named, or their hand's file is gone.
+    """
+    written = content.get('hand') if isinstance(content, dict) else None
+    recorded = str((written or {}).get('file') or '')
+    if not file and recorded and not Path(recorded).is_file():
+        raise InputError(f'the grasps are of the hand {recorded}, which is not there: name it '
+                         'with --hand')
+    return read_hand(file or recorded)

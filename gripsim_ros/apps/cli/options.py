@@ -18,3 +18,6 @@ MaterialName = Annotated[str | None, typer.Option(
 TaskFile = Annotated[Path | None, typer.Option('--task', help='YAML of what is to be held.')]
 Json = Annotated[bool, typer.Option('--json', help='JSON on standard output.')]
 Out = Annotated[Path | None, typer.Option('--out', help='Write the JSON to a file.')]
+Hand = Annotated[str, typer.Option(
+    '--hand', metavar='FILE', show_default='the Schunk SDH',
+    help='File of the hand, see docs/hand.md.')]

@@ -9,7 +9,7 @@ import typer
 
 from .arguments import count, positive, real_number, whole_number
 from .inputs import InputError, existing_file, read_hand
-from .options import MOST_WORKERS, Json, MaterialName, Mesh, Out, Scale, TaskFile
+from .options import MOST_WORKERS, Hand, Json, MaterialName, Mesh, Out, Scale, TaskFile
 from .output import check_writable, say, write_json
 from .requests import PlanLimits, PlanRequest, read_request, read_scan
 
@@ -23,6 +23,7 @@ MOST_SAMPLES = 10000
 
 def plan(
         mesh: Mesh, scale: Scale = 1.0, material: MaterialName = None, task: TaskFile = None,
+        hand: Hand = '',
         count_: Annotated[int | None, typer.Option(
             '--count', parser=whole_number, metavar='N',
             help='Most grasps returned.', show_default='10')] = None,

@@ -39,7 +39,7 @@ def read_hand(urdf_path: str | Path, config_path: str | Path | None = None,
         raise HandError(f'base_link {config["base_link"]!r} has no collision geometry')
     frames = np.array([tree.names.index(name) for name in names])
     pads, surfaces = read_pads(config), _surfaces(config, names)
-    lower, upper = _limits(robot, tree, joint_names)
+    lower, upper = joint_limits(robot, tree, joint_names)
     moves = _moves_link(tree, frames, len(joint_names))
     kinds = {joint.name: joint.type for joint in robot.joints}
     return {
@@ -76,7 +76,9 @@ def _shapes(robot: Robot, tree: KinematicTree, merge_fixed: bool, find: Resolver
     """
     Return the shapes of the links with geometry, by name in the tree's order; and notes.
 
-    With ``merge_fixed`` a link that is fixed to another is a part of it.
+    With ``merge_fixed`` a link that is fixed to another is a part of it. Where it has no visual
+    shape though the other has one, it is a safety envelope of an arm's software, larger than
+    what is there, and left out.
     """
     links = {link.name: link for link in robot.links}
     base = tree.names[0]
@@ -93,6 +95,10 @@ def _shapes(robot: Robot, tree: KinematicTree, merge_fixed: bool, find: Resolver
             carrier[f], T_carrier[f] = carrier[above], T_carrier[above] @ tree.T_parent_joint[f]
         collisions = links[name].visuals if name in visual else links[name].collisions
         if not collisions:
+            continue
+        if carrier[f] != f and links[tree.names[carrier[f]]].visuals and not links[name].visuals:
+            notes.append(f'{name}: collision shapes without visual ones, fixed to '
+                         f'{tree.names[carrier[f]]}: left out as a safety envelope')
             continue
         shape = load_shape(name, collisions, find)
         if carrier[f] != f:
@@ -142,9 +148,14 @@ def _limit(joint: Joint) -> Limit:
     return joint.limit
 
 
-def _limits(robot: Robot, tree: KinematicTree,
-            joint_names: tuple[str, ...]) -> tuple[Array, Array]:
-    """Return ``(lower, upper)``, narrowed so that mimic joints keep theirs."""
+def joint_limits(robot: Robot, tree: KinematicTree,
+                 joint_names: tuple[str, ...]) -> tuple[Array, Array]:
+    """
+    Return ``(lower, upper)``, narrowed so that mimic joints keep theirs.
+
+    Limits of a mimic joint that would leave its leader no room contradict the relation between
+    both: some published hands have such, and they do not count.
+    """
     free = {'continuous': np.pi}
     lower = per_joint(robot, joint_names,
                       lambda j: -free[j.type] if j.type in free else _limit(j).lower or 0.0)
@@ -157,7 +168,9 @@ def _limits(robot: Robot, tree: KinematicTree,
         ends = [((value or 0.0) - tree.offset[f]) / tree.multiplier[f]
                 for value in (joint.limit.lower, joint.limit.upper)]
         i = tree.actuator[f]
-        lower[i], upper[i] = max(lower[i], min(ends)), min(upper[i], max(ends))
+        low, high = max(lower[i], min(ends)), min(upper[i], max(ends))
+        if low < high or not lower[i] < upper[i]:
+            lower[i], upper[i] = low, high
     if not (np.isfinite(lower).all() and np.isfinite(upper).all() and (lower < upper).all()):
         raise HandError('joint limits must satisfy lower < upper, got '
                         f'{dict(zip(joint_names, zip(lower.tolist(), upper.tolist())))}')

@@ -12,7 +12,7 @@ from ..hand import HandModel
 from ..transforms import checked_rigid
 from .ask_and_tell import AskAndTell
 from .closing.batching import Conditions
-from .closing.closing import DIRECTION_STEP, Question
+from .closing.question import DIRECTION_STEP, Question
 from .closing.knowledge import HeldGrasp
 from .closing.grasp_state import GraspState
 from .hypotheses.generate import Hypothesis
@@ -60,7 +60,7 @@ class GraspEvaluator(AskAndTell):
         conditions = Conditions.of(task, self.load_cases)
         self._settlings = Settlings(conditions, options, batch_size=1)
         self._given = _GivenGrasps(self._grasps, self._settlings, conditions,
-                                   options.approach_distance)
+                                   options.approach_distance * hand.approach)
         super().__init__(((self._given, self._settlings),), conditions)
 
     @property
@@ -128,9 +128,9 @@ class _GivenGrasps:
     any_order = True
 
     def __init__(self, grasps: list[tuple[Array, Array]], settlings: Settlings,
-                 conditions: Conditions, approach_distance: float) -> None:
+                 conditions: Conditions, approach: Array) -> None:
         self._grasps, self._settlings, self._conditions = grasps, settlings, conditions
-        self._approach_distance = approach_distance
+        self._approach = approach
         #: Grasp of each question, and whether it is about the closed hand.
         self._asked = [(i, closed) for i, (_, rows) in enumerate(grasps)
                        for closed in (False, True) if closed or len(rows) > 1]
@@ -187,7 +187,7 @@ class _GivenGrasps:
         T, rows = self._grasps[i]
         change = rows[-1] - rows[0]
         motion = DIRECTION_STEP * change / max(float(np.abs(change).max()), 1e-9)
-        sweep = np.zeros(3) if closed else self._approach_distance * T[:3, 2]
+        sweep = np.zeros(3) if closed else T[:3, :3] @ self._approach
         return Question(DETAIL_SURFACE if closed else DETAIL_CLEARANCE, T,
                         rows[-1 if closed else 0], motion, sweep)
 

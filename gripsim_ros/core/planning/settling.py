@@ -19,7 +19,7 @@ from ..batches import DETAIL_FORCES, DETAIL_SURFACE, ConfigurationBatch
 from ..fields import declared, frame_of
 from ..transforms import apply, inverse, rotate
 from .closing.batching import Conditions, next_closings
-from .closing.closing import Question
+from .closing.question import Question
 from .closing.knowledge import HeldGrasp
 from .closing.grasp_state import GraspState
 from .options import PlannerOptions
@@ -252,7 +252,7 @@ class SettlingRounds(Settlings):
         while numbers := self.next_round():
             for number in numbers:
                 closing, held = self._verdicts.closed(number)
-                self.begin(number, closing.question_at(held.joint_positions, DETAIL_FORCES),
+                self.begin(number, closing.held_question(held, DETAIL_FORCES),
                            held.state)
         return super().unfinished()
 
@@ -376,7 +376,7 @@ class Details:
     def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
         """Return the next grasp and the question about it."""
         closing, held = self._verdicts.closed(free[0])
-        question = settled_question(closing.question_at(held.joint_positions, DETAIL_SURFACE),
+        question = settled_question(closing.held_question(held, DETAIL_SURFACE),
                                     self._rounds.settled(free[0], held).T_object_settled)
         return free[:1], self._conditions.batch([question])
 

@@ -44,7 +44,7 @@ class Verdicts:
         number = closing.hypothesis.number
         self.closings[number] = closing
         self.grasps[number] = make_grasp(
-            closing.hypothesis, held, self.hand, self.reference, self.options)
+            closing.held_hypothesis, held, self.hand, self.reference, self.options)
 
     def reject(self, closing: Closing) -> None:
         """Take a closing that has failed."""

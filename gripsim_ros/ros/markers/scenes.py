@@ -122,7 +122,8 @@ def closing_markers(grasp: RankedGrasp, fraction: float, state: RankedGrasp | No
     _add_hand(layers, grasp, hand, fraction, OLIVE)
     if state is not None:
         _add_forces(layers, state)
-    top = grasp.T_object_palm[:3, 3] - PALM_LENGTH * grasp.T_object_palm[:3, 2]
+    top = grasp.T_object_palm[:3, 3] - PALM_LENGTH * (
+        grasp.T_object_palm[:3, :3] @ hand.approach)
     layers.text('moment', top, f'grasp {grasp.rank}: {100.0 * fraction:.0f} % closed')
     return layers.array
 
@@ -183,7 +184,9 @@ def ranked_markers(grasps: Sequence[RankedGrasp], frame: MarkerFrame,
     for i, grasp in enumerate(grasps):
         share = i / max(1, len(grasps) - 1)
         colour = tuple((1.0 - share) * np.array(GREEN) + share * np.array(ORANGE))
-        axis = grasp.T_object_palm[:3, 2] * PALM_LENGTH
+        forward = grasp.T_object_palm[:3, 2] if hand is None else (
+            grasp.T_object_palm[:3, :3] @ hand.approach)
+        axis = forward * PALM_LENGTH
         start = grasp.T_object_palm[:3, 3] - axis
         layers.arrows('ranked_grasps', start[None], axis[None], colour)
         layers.text('ranks', start, f'{grasp.rank}: {grasp.score:.2f}')

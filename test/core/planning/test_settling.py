@@ -19,7 +19,7 @@ from gripsim_ros.core.mechanics.stability.stability import (
     StabilityOptions, judge_stability, motion_at)
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task, rejections
-from gripsim_ros.core.planning.closing.closing import Question
+from gripsim_ros.core.planning.closing.question import Question
 from gripsim_ros.core.planning.closing.knowledge import HeldGrasp
 from gripsim_ros.core.planning.closing.grasp_state import extract_state
 from gripsim_ros.core.planning.settling import Settling, in_found_frame, settled_question

@@ -1,6 +1,6 @@
 """Closing one hypothesis: free motion, first contact, then the gentlest state that holds."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,19 +9,20 @@ from ...batches import DETAIL_CLEARANCE, DETAIL_FORCES
 from ...hand import HandModel
 from .. import rejections
 from ..hypotheses.generate import Hypothesis
-from ..hypotheses.hand_geometry import Finger, find_fingers, max_fractions
+from ..hypotheses.hand_geometry import Mechanism, find_mechanisms, max_fractions
 from ..hypotheses.regions import within_region
 from ..options import PlannerOptions
+from .coupling import PRESSING_SHIFT, balancing_shift, pressing_shift, shifted
 from .force_control import ContactControl, contact_controls, force_control_steps
 from .force_level import ForceLevel, force_logarithms
 from .grasp_state import (
     GraspState, NearMiss, exceeds_limits, presses_through, shortfall, slips_out)
 from .knowledge import ClosingKnowledge, HeldGrasp
 from .limits import NO_THRESHOLD, ClosingLimits
+from .question import DIRECTION_STEP, Question
+from .trajectory import closing_rows
 
 
-#: Fraction of the closing motion whose joint displacements give the directions of motion [-].
-DIRECTION_STEP = 0.01
 #: Forces tried where those of a state cannot hold the task, over the first guess [-]: larger
 #: patches resist more torsion.
 TRIAL_FORCES = (1.0, 3.0)
@@ -35,20 +36,9 @@ TOUCH_FORCE_RATIO = 0.5
 MAX_FORCE_REDUCTIONS = 3
 #: Largest number of states in which the object slips out: pressed harder it may stay.
 MAX_SLIPS = 1
-#: Joint range left beyond the last row, so that the hand can squeeze [rad].
-SQUEEZE_RESERVE = 0.05
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """One configuration to be judged; shapes and names as a row of ``ConfigurationBatch``."""
-
-    detail: int
-    T_object_palm: Array
-    joint_positions: Array
-    joint_displacements: Array
-    sweep_object: Array
-    settled_object: Array = field(default_factory=lambda: np.zeros(6))
+#: Joint range left beyond the last row, so that the hand can squeeze, of joints that turn [rad]
+#: and that slide [m].
+SQUEEZE_RESERVE, SLIDING_RESERVE = 0.05, 0.001
 
 
 class Closing:
@@ -70,17 +60,29 @@ class Closing:
 
     def __init__(self, hypothesis: Hypothesis, hand: HandModel, options: PlannerOptions,
                  limits: ClosingLimits) -> None:
-        self.hypothesis = hypothesis
+        self._hypothesis = hypothesis
         self.threshold = NO_THRESHOLD
         self._hand, self._options, self._limits = hand, options, limits
         self._preshape = hand.preshapes[hypothesis.preshape]
         self._rates = self._preshape.closed - self._preshape.open
-        self._fingers = find_fingers(hand)
-        self._max_fractions = max_fractions(hand, self._preshape, SQUEEZE_RESERVE)
+        self._mechanisms = find_mechanisms(hand)
+        self._is_coupled = any(mechanism.is_coupled for mechanism in self._mechanisms)
+        self._max_fractions = max_fractions(hand, self._preshape, np.where(
+            hand.prismatic, SLIDING_RESERVE, SQUEEZE_RESERVE))
         links = len(hand.link_names)
         self.known = ClosingKnowledge(
             np.zeros(len(hand.joint_names)), np.zeros(links, dtype=bool), np.full(links, np.nan),
             ForceLevel(options.margin_band, options.force_tolerance))
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """Return the hypothesis, its palm where fingers that share joints touch alike."""
+        return shifted(self._hypothesis, self.known.shift)
+
+    @property
+    def held_hypothesis(self) -> Hypothesis:
+        """Return the hypothesis, its palm where the best grasp so far holds."""
+        return shifted(self._hypothesis, self.known.held_shift)
 
     @property
     def done(self) -> bool:
@@ -115,32 +117,41 @@ class Closing:
 
     def question(self) -> Question:
         """Return the configuration to be judged next."""
-        question = self.question_at(self._joints(), self.detail)
-        if self.known.phase == 'open':
-            approach = self._options.approach_distance * self.hypothesis.T_object_palm[:3, 2]
-            question = replace(question, sweep_object=approach)
-        return question
+        if self.known.phase != 'open':
+            return self.question_at(self._joints(), self.detail)
+        approach = self.hypothesis.T_object_palm[:3, :3] @ self._hand.approach
+        return replace(self.question_at(self._preshape.open.copy(), self.detail),
+                       sweep_object=self._options.approach_distance * approach)
 
     def question_at(self, joints: Array, detail: int) -> Question:
         """Return the question of a detail about the closing fingers at joints (J,) [rad]."""
         return Question(detail, self.hypothesis.T_object_palm, joints,
                         DIRECTION_STEP * self._rates, np.zeros(3))
 
+    def held_question(self, held: HeldGrasp, detail: int) -> Question:
+        """Return the question of a detail about the grasp held, as it was found."""
+        return replace(self.question_at(held.joint_positions, detail),
+                       T_object_palm=self.held_hypothesis.T_object_palm)
+
     def answer(self, state: GraspState) -> None:
         """Take the stages' answer to the last question."""
         if self._collides(state):
             return
         self.known.steps += 1
+        opened = self.known.phase == 'open'
+        if opened:
+            self.known.phase, self.known.checked_shift = 'reach', self.known.shift
+            if self.known.fractions.any():      # asked again, after the palm was moved
+                return
         self._note_approach(state.clearance)
         if self.known.phase == 'squeeze':
             self._squeeze(state)
         else:
-            self.known.phase = 'reach'
             self._approach_contact(state)
 
     def loads_all_contacts(self, state: GraspState) -> bool:
         """Return True if every link that came to touch bears force in a state."""
-        return all(state.normal_forces[state.links == control.link].sum() > 0.0
+        return all(state.normal_forces[control.bears(state.links)].sum() > 0.0
                    for control in self._controls())
 
     def wanted_forces(self, state: GraspState) -> dict[int, float]:
@@ -158,7 +169,9 @@ class Closing:
         return self._preshape.open + self.known.fractions * self._rates
 
     def _collides(self, state: GraspState) -> bool:
-        spare = self._options.min_clearance if self.known.phase == 'open' else 0.0
+        spare = 0.0
+        if self.known.phase == 'open':
+            spare = self._options.min_clearance + PRESSING_SHIFT * self._is_coupled
         if self.known.phase == 'open' and state.clearance.min() < spare:
             self.fail(rejections.OPEN_HAND_COLLIDES)
         elif state.obstacle_clearance < spare or state.obstacle_clearance <= 0.0:
@@ -172,8 +185,9 @@ class Closing:
         known = self.known
         if known.last_step is not None:
             fractions, before = known.last_step
-            for finger in self._fingers:
-                for joint, link in zip(finger.joints, finger.links):
+            for mechanism in self._mechanisms:
+                for row, link in enumerate(mechanism.links):
+                    joint = mechanism.last_joint(row)
                     moved = known.fractions[joint] - fractions[joint]
                     if moved > 0.0 and clearance[link] > 0.0:
                         known.speeds[link] = (before[link] - clearance[link]) / moved
@@ -181,39 +195,55 @@ class Closing:
 
     def _approach_contact(self, state: GraspState) -> None:
         self.known.in_contact = state.clearance <= self._options.touch_distance
-        moves = [self._advance(finger, state.clearance) for finger in self._fingers]
-        if any(moves):
+        moves = [self._advance(mechanism, state.clearance) for mechanism in self._mechanisms]
+        if any(moves) or self._shifts_palm(state):
             if self.known.steps > self._options.max_reach_steps:
                 self.fail(rejections.NOT_CONVERGED)
             return
-        touching = sum(any(self.known.in_contact[link] for link in f.links) for f in self._fingers)
-        if touching < 2:
+        touching = {int(finger) for mechanism in self._mechanisms
+                    for link, finger in zip(mechanism.links, mechanism.fingers)
+                    if self.known.in_contact[link]}
+        if len(touching) < 2:
             self.fail(rejections.TOO_FEW_FINGERS)
+            return
+        if (self.known.shift != self.known.checked_shift).any():
+            self.known.phase = 'open'
             return
         self.known.phase, self.known.steps = 'squeeze', 0
         self._move_joints(state, *np.zeros((2, len(self._controls()))))
 
-    def _advance(self, finger: Finger, clearance: Array) -> bool:
-        """Move a finger's free joints by a step in which no link can reach the object."""
-        stopped = [i for i, link in enumerate(finger.links) if self.known.in_contact[link]]
-        first_free = stopped[-1] + 1 if stopped else 0
-        largest = np.minimum(1.0, self._max_fractions)
-        free = [i for i in range(first_free, len(finger.joints))
-                if self.known.fractions[finger.joints[i]] < largest[finger.joints[i]]]
-        if not free:
+    def _advance(self, mechanism: Mechanism, clearance: Array) -> bool:
+        """Move a mechanism's free joints by a step in which no link can reach the object."""
+        links, joints = list(mechanism.links), np.array(mechanism.joints)
+        stopped = mechanism.moves[self.known.in_contact[links]].any(axis=0)
+        largest = np.minimum(1.0, self._max_fractions)[joints]
+        free = np.flatnonzero(~stopped & (self.known.fractions[joints] < largest))
+        if not len(free):
             return False
-        joints = np.array([finger.joints[i] for i in free])
-        speeds = finger.lever_arms[:, free] @ np.abs(self._rates[joints])
-        gaps = clearance[list(finger.links)]
-        step = min(gaps[i] / speeds[i] for i in range(free[0], len(finger.links)))
-        moved = self.known.fractions[joints] + step
-        self.known.fractions[joints] = np.minimum(moved, largest[joints])
+        speeds = mechanism.lever_arms[:, free] @ np.abs(self._rates[joints[free]])
+        gaps = clearance[links]
+        step = min((gaps[i] / speeds[i] for i in np.flatnonzero(speeds > 0.0)), default=np.inf)
+        moved = self.known.fractions[joints[free]] + step
+        self.known.fractions[joints[free]] = np.minimum(moved, largest[free])
+        return True
+
+    def _shifts_palm(self, state: GraspState) -> bool:
+        """Move the palm where one of several fingers that share joints touches before others."""
+        if not self._is_coupled:
+            return False
+        shift = balancing_shift(
+            self._mechanisms, self._hand, self._joints(), self._rates,
+            self._hypothesis.T_object_palm[:3, :3], state.clearance, self.known)
+        if shift is None:
+            return False
+        self.known.shift, self.known.shifts = self.known.shift + shift, self.known.shifts + 1
+        self.known.last_step = None
         return True
 
     # -- contact ---------------------------------------------------------------------
 
     def _controls(self) -> list[ContactControl]:
-        return contact_controls(self._fingers, self.known.in_contact)
+        return contact_controls(self._mechanisms, self.known.in_contact)
 
     def _squeeze(self, state: GraspState) -> None:
         known = self.known
@@ -240,11 +270,11 @@ class Closing:
 
     def _forces(self, state: GraspState, controls: list[ContactControl]) -> Array:
         """Return the present normal forces (controls,) [N]."""
-        return np.array([state.normal_forces[state.links == c.link].sum() for c in controls])
+        return np.array([state.normal_forces[c.bears(state.links)].sum() for c in controls])
 
     def _minimal(self, state: GraspState, controls: list[ContactControl]) -> Array:
         """Return the minimal forces (controls,) [N]; 0 where none hold the task."""
-        minimal = np.array([state.minimal_envelope[state.links == c.link].sum() for c in controls])
+        minimal = np.array([state.minimal_envelope[c.bears(state.links)].sum() for c in controls])
         return np.maximum(minimal, self._options.min_force_share * minimal.max())
 
     def _is_converged(self, state: GraspState, forces: Array, minimal: Array) -> bool:
@@ -261,7 +291,10 @@ class Closing:
             state.normal_forces.sum() < known.held.state.normal_forces.sum())
         if rank > known.held_rank or (rank == known.held_rank and gentler):
             known.held_rank = rank
-            known.held = HeldGrasp(self._joints(), self._trajectory(), state)
+            rows = closing_rows(self._preshape.open, self._rates, known.fractions,
+                                self._mechanisms, self._options.trajectory_rows)
+            known.held = HeldGrasp(self._joints(), rows, state)
+            known.held_shift = known.shift
 
     def _finished(self, state: GraspState, forces: Array, converged: bool) -> bool:
         known = self.known
@@ -345,29 +378,21 @@ class Closing:
             max_depth = min(max_depth, MAX_INDENTATION_RATIO * self._indentation(wanted.max()))
         first_depths = np.minimum(min(first, max_depth) * known.history.step_growth(controls),
                                   self._options.max_depth_step)
-        steps = force_control_steps(
+        steps, shift = force_control_steps(
             self._hand, self._joints(), self.hypothesis.T_object_palm, self._rates,
-            self._fingers, controls, state, np.where(forces > 0.0, wanted, np.nan), first_depths,
-            max_depth, known.speeds)
-        steps = known.history.bracket_steps(controls, known.fractions, steps, wanted)
+            self._mechanisms, controls, state, np.where(forces > 0.0, wanted, np.nan),
+            first_depths, max_depth, known.speeds)
+        single = [i for i, c in enumerate(controls)
+                  if not self._mechanisms[c.mechanism].is_coupled]
+        steps = known.history.bracket_steps(
+            [controls[i] for i in single], known.fractions, steps, wanted[single])
+        known.shift = pressing_shift(known, shift)
         moved = np.clip(known.fractions + steps, 0.0, np.maximum(self._max_fractions, 0.0))
-        if known.phase == 'squeeze' and np.abs(moved - known.fractions).max() < 1e-9:
+        moves = np.abs(moved - known.fractions).max() >= 1e-9 or shift.any()
+        if known.phase == 'squeeze' and not moves:
             self._end(rejections.NOT_HELD)
         known.fractions = moved
 
     def _indentation(self, force: float) -> float:
         """Return the approximate indentation [m] of a force [N]."""
         return self._limits.compliance.indentation(force, self._options.first_force_radius)
-
-    def _trajectory(self) -> Array:
-        """
-        Return the joint trajectory (m, J) from the open hand to the present fractions.
-
-        Every finger ends its motion with the last row; a joint that stopped early stays.
-        """
-        longest = self.known.fractions.copy()
-        for finger in self._fingers:
-            longest[list(finger.joints)] = self.known.fractions[list(finger.joints)].max()
-        time = np.linspace(0.0, 1.0, self._options.trajectory_rows)[:, None]
-        fractions = np.minimum(time * longest, self.known.fractions)
-        return self._preshape.open + fractions * self._rates

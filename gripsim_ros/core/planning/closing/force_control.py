@@ -1,14 +1,14 @@
 """Force control: which joints govern which contact, and their steps towards wanted forces."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 import numpy as np
 
-from ...arrays import Array, BoolArray
+from ...arrays import Array, BoolArray, IntArray
 from ...hand import HandModel, link_poses_and_jacobians
 from ...numerics.kernels import njit
-from ..hypotheses.hand_geometry import Finger
+from ..hypotheses.hand_geometry import Mechanism
 from .grasp_state import GraspState
 
 
@@ -33,11 +33,24 @@ BRACKET_RANGE = (0.1, 0.9)
 
 @dataclass(frozen=True, eq=False)
 class ContactControl:
-    """A link in contact, and the joints (of one finger) that control its force."""
+    """
+    A link in contact, and the joints of its mechanism that control its force.
 
-    finger: int
+    ``others`` are further links in contact of the same finger that no joint moves apart from it:
+    their forces count as its own.
+    """
+
+    mechanism: int
     link: int
     joints: tuple[int, ...]
+    others: tuple[int, ...] = ()
+
+    def bears(self, links: IntArray) -> BoolArray:
+        """Return for each of some patches' links (k,) whether its force counts here."""
+        found: BoolArray = links == self.link
+        for other in self.others:
+            found = found | (links == other)
+        return found
 
 
 class ForceHistory:
@@ -115,38 +128,47 @@ class ForceHistory:
         return float(low[0] + share * (high[0] - low[0]))
 
 
-def contact_controls(fingers: tuple[Finger, ...], in_contact: BoolArray) -> list[ContactControl]:
+def contact_controls(mechanisms: tuple[Mechanism, ...],
+                     in_contact: BoolArray) -> list[ContactControl]:
     """
-    Return the controls of all fingers, from the palm outwards.
+    Return the controls of all mechanisms, from the palm outwards.
 
     Parameters
     ----------
-    fingers : tuple of Finger
+    mechanisms : tuple of Mechanism
     in_contact : (L,) bool
         Of each link.
 
     Returns
     -------
     list of ContactControl
-        Each link in contact is governed by the joints between it and the last link in
-        contact before it.
+        Each link in contact is governed by the joints between it and the last link in contact
+        of its finger before it. Fingers that share joints have a control each.
     """
-    controls = []
-    for number, finger in enumerate(fingers):
-        start = 0
-        for i, link in enumerate(finger.links):
-            if in_contact[link]:
-                controls.append(ContactControl(number, link, finger.joints[start:i + 1]))
-                start = i + 1
+    controls: list[ContactControl] = []
+    for number, mechanism in enumerate(mechanisms):
+        latest, used = -1, set[int]()
+        for row, link in enumerate(mechanism.links):
+            if not in_contact[link]:
+                continue
+            finger = int(mechanism.fingers[row])
+            used, latest = (used if finger == latest else set()), finger
+            moving = [mechanism.joints[j] for j in np.flatnonzero(mechanism.moves[row])]
+            own = tuple(joint for joint in moving if joint not in used)
+            if own:
+                controls.append(ContactControl(number, link, own))
+            else:
+                controls[-1] = replace(controls[-1], others=(*controls[-1].others, link))
+            used |= set(moving)
     return controls
 
 
 def force_control_steps(hand: HandModel, joints: Array, T_object_palm: Array, rates: Array,
-                        fingers: tuple[Finger, ...], controls: list[ContactControl],
+                        mechanisms: tuple[Mechanism, ...], controls: list[ContactControl],
                         state: GraspState, targets: Array, first_depths: Array,
-                        max_depth: float, observed_speeds: Array) -> Array:
+                        max_depth: float, observed_speeds: Array) -> tuple[Array, Array]:
     """
-    Return changes of the closing fractions towards wanted normal forces.
+    Return changes of the closing fractions, and of the palm, towards wanted normal forces.
 
     Parameters
     ----------
@@ -156,7 +178,7 @@ def force_control_steps(hand: HandModel, joints: Array, T_object_palm: Array, ra
     T_object_palm : (4, 4) float
     rates : (J,) float
         Displacement of each joint from open to closed [rad].
-    fingers : tuple of Finger
+    mechanisms : tuple of Mechanism
     controls : list of ContactControl
     state : GraspState
         The stages' answer for ``joints``.
@@ -172,8 +194,12 @@ def force_control_steps(hand: HandModel, joints: Array, T_object_palm: Array, ra
 
     Returns
     -------
-    (J,) float
+    steps : (J,) float
         Change of each joint's fraction.
+    shift : (3,) float
+        Translation of the palm, frame object [m]: 0 but for fingers that share joints. They
+        cannot press alike by these alone; a body that is free gives way between them, and here
+        the palm is moved instead.
 
     Notes
     -----
@@ -184,22 +210,56 @@ def force_control_steps(hand: HandModel, joints: Array, T_object_palm: Array, ra
 
     """
     T_palm_link, jacobians = (rows[0] for rows in link_poses_and_jacobians(hand, joints[None]))
-    steps = np.zeros(len(joints))
+    steps, shift = np.zeros(len(joints)), np.zeros(3)
+    coupled: dict[int, list[tuple[Array, Array, float]]] = {}
     for control, target, first_depth in zip(controls, targets, first_depths):
-        finger = fingers[control.finger]
-        levers = finger.lever_arms[finger.links.index(control.link)]
+        mechanism = mechanisms[control.mechanism]
+        levers = mechanism.lever_arms[mechanism.links.index(control.link)]
         depth = _depth_change(control, state, target, first_depth, max_depth)
         speeds = _normal_speeds(control, state, T_object_palm, T_palm_link, jacobians, rates)
         if speeds is None:
             speeds = np.zeros(len(joints))
-            speeds[list(finger.joints)] = levers * np.abs(rates[list(finger.joints)])
+            speeds[list(mechanism.joints)] = levers * np.abs(rates[list(mechanism.joints)])
             speeds *= _approach_ratio(observed_speeds[control.link],
                                       speeds[list(control.joints)].sum())
+        if mechanism.is_coupled:
+            inward = _inward(control, state, hand, T_object_palm, T_palm_link)
+            coupled.setdefault(control.mechanism, []).append((speeds, inward, depth))
+            continue
         own = list(control.joints)
         speed = speeds[own].sum()
         if speed > MIN_NORMAL_RATIO * np.abs(rates[own]).sum() * levers.max():
             steps[own] = (depth - speeds @ steps) / speed
-    return steps
+    for number, rows in coupled.items():
+        own = list(mechanisms[number].joints)
+        steps[own], moved = _shared_steps(rows, own)
+        shift += moved
+    return steps, shift
+
+
+def _shared_steps(rows: list[tuple[Array, Array, float]], joints: list[int]
+                  ) -> tuple[Array, Array]:
+    """
+    Return the smallest steps of shared joints, and shift of the palm, for wanted depths.
+
+    A row has the speeds of a contact (J,) [m], its inward normal and the depth to be added [m].
+    """
+    speeds, inward = (np.array([row[k] for row in rows]) for k in (0, 1))
+    length = max(float(np.abs(speeds[:, joints]).max()), 1e-9)
+    matrix = np.hstack([speeds[:, joints] / length, inward])
+    found = np.linalg.lstsq(matrix, np.array([row[2] for row in rows]), rcond=1e-3)[0]
+    return found[:-3] / length, found[-3:]
+
+
+def _inward(control: ContactControl, state: GraspState, hand: HandModel, T_object_palm: Array,
+            T_palm_link: Array) -> Array:
+    """Return the direction (3,), frame object, in which a link presses: of its forces or pad."""
+    on_link = control.bears(state.links)
+    forces = state.normal_forces[on_link]
+    normal: Array = forces @ state.normals[on_link] if forces.sum() > 0.0 else (
+        T_object_palm[:3, :3] @ T_palm_link[control.link, :3, :3]
+        @ hand.links[control.link].pad_normal)
+    return normal / max(float(np.linalg.norm(normal)), 1e-12)
 
 
 def _approach_ratio(observed: float, bound: float) -> float:
@@ -211,7 +271,7 @@ def _approach_ratio(observed: float, bound: float) -> float:
 
 def _depth_change(control: ContactControl, state: GraspState, target: float, first_depth: float,
                   max_depth: float) -> float:
-    on_link = state.links == control.link
+    on_link = control.bears(state.links)
     force = state.normal_forces[on_link].sum()
     if not np.isfinite(target) or force <= 0.0:
         return float(state.clearance[control.link] + first_depth) if force <= 0.0 else 0.0

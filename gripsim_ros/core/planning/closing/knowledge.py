@@ -35,7 +35,9 @@ class ClosingKnowledge:
     ``phase`` is 'open', 'reach', 'squeeze' or 'done'; ``fractions (J,)`` are the joints' places
     between open and closed, ``in_contact (L,)`` the links that came to touch, ``speeds (L,)``
     the approach of each link in the last step over the fraction of its joint [m], NaN where it
-    was not observed, and ``last_step`` its fractions and clearances.
+    was not observed, and ``last_step`` its fractions and clearances. ``shift (3,)`` [m] is how far
+    the palm was moved so that fingers that share joints touch alike, ``checked_shift`` that with
+    which the open hand was last found free, ``held_shift`` that of the grasp held.
     """
 
     fractions: Array
@@ -53,6 +55,10 @@ class ClosingKnowledge:
     corrections: int = 0
     reductions: int = 0
     slips: int = 0
+    shift: Array = field(default_factory=lambda: np.zeros(3))
+    checked_shift: Array = field(default_factory=lambda: np.zeros(3))
+    held_shift: Array = field(default_factory=lambda: np.zeros(3))
+    shifts: int = 0
     was_capable: bool = False
     lost_balance: bool = False
     last_step: tuple[Array, Array] | None = None

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import product
+from itertools import combinations, product
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
@@ -68,6 +68,17 @@ FORCE_SHARES = {
                  [0.25, 0.25, 0.5], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])}
 
 
+def many_fingers_shares(count: int) -> Array:
+    """Return shares (s, count) of any number of fingers: all alike, pairs, one against others."""
+    one = np.eye(count)
+    rows = [np.full(count, 1.0 / count)]
+    rows += [0.5 * (one[i] + one[j]) for i, j in combinations(range(count), 2)]
+    rows += [0.5 * one[i] + 0.5 / size * one[list(group)].sum(axis=0)
+             for i in range(count) for size in range(2, count)
+             for group in combinations([j for j in range(count) if j != i], size)]
+    return np.array(rows)
+
+
 @dataclass(frozen=True, eq=False)
 class Hypothesis:
     """A palm pose in the object's frame with a preshape, and the score of the prescreen."""
@@ -97,7 +108,7 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
     """
     Return the most promising hypotheses, best first.
 
-    The palm's +z axis points against the outward normal of a face of the decimated
+    The direction of approach points against the outward normal of a face of the decimated
     object; the object's section before the fingers is centred between them.
 
     Parameters
@@ -130,7 +141,7 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
     T_object_canonical = grasp_object.canonical_frame
     scene = _scene(grasp_object, hand, T_object_canonical, options, task)
     poses, faces, preshapes = _candidates(scene, seed)
-    keep = _in_approach_cone(poses, T_object_canonical, task)
+    keep = _in_approach_cone(poses[:, :3, :3] @ hand.approach, T_object_canonical, task)
     poses, faces, preshapes = poses[keep], faces[keep], preshapes[keep]
     if len(poses) == 0:
         return [], 0
@@ -205,15 +216,16 @@ def _candidates(scene: _Scene, seed: int) -> tuple[Array, IntArray, IntArray]:
         step = 2.0 * np.pi / options.roll_count
         rolls = np.concatenate([rolls, rolls + np.random.default_rng(seed).uniform(0.0, step)])
     normals, stands = _approach_rays(scene.faces)
-    rotations = _palm_axes(np.repeat(normals, len(rolls), axis=0), np.tile(rolls, len(normals)))
+    rotations = _grasp_axes(np.repeat(normals, len(rolls), axis=0), np.tile(rolls, len(normals)))
     centroids = np.repeat(stands, len(rolls), axis=0)
-    palm = hand.links[hand.palm_index].mesh.vertices
+    palm = hand.links[hand.palm_index].mesh.vertices @ hand.palm_axes
     gaps = np.array(options.palm_gaps)
     centres = np.array([_closing_centre(hand, i) for i in range(len(hand.preshapes))])
     origins = np.concatenate(_in_threads(lambda rows: place_palms(
         scene.points, rotations[rows], centroids[rows], centres, palm.min(axis=0),
         palm.max(axis=0), gaps), np.array_split(np.arange(len(rotations)), THREADS)), axis=1)
-    poses = [transform(rotations[:, None], origin).reshape(-1, 4, 4) for origin in origins]
+    palms = rotations @ hand.palm_axes.T
+    poses = [transform(palms[:, None], origin).reshape(-1, 4, 4) for origin in origins]
     faces = np.repeat(np.arange(len(rotations)) // len(rolls), len(gaps))
     preshapes = np.repeat(np.arange(len(poses)), len(faces))
     return np.concatenate(poses), np.tile(faces, len(poses)), preshapes
@@ -228,9 +240,9 @@ def _approach_rays(faces: TriangleMesh) -> tuple[Array, Array]:
             np.concatenate([np.zeros_like(rays), centroids]))
 
 
-def _palm_axes(normals: Array, rolls: Array) -> Array:
+def _grasp_axes(normals: Array, rolls: Array) -> Array:
     """
-    Return the palms' axes (n, 3, 3) as columns: z against the normals, x at angles about it.
+    Return the axes of grasping (n, 3, 3) as columns: z against the normals, x at angles about it.
 
     At angle 0 the fingers close along x across the object's longest axis, or across the
     next one where the palm approaches along it.
@@ -244,18 +256,22 @@ def _palm_axes(normals: Array, rolls: Array) -> Array:
 
 
 def _closing_centre(hand: HandModel, number: int) -> Array:
-    """Return the lateral middle in which a preshape's pads meet and their highest z (3,), palm."""
-    points, _ = pad_paths(hand, hand.preshapes[number])
+    """
+    Return the lateral middle in which a preshape's pads meet and their highest z (3,).
+
+    Both along the axes of grasping.
+    """
+    points = pad_paths(hand, hand.preshapes[number])[0] @ hand.palm_axes
     late = points[:, points.shape[1] // 2:]
     lateral = 0.5 * (late[..., :2].min(axis=0) + late[..., :2].max(axis=0)).mean(axis=0)
     return np.array([*lateral, points[..., 2].max()])
 
 
-def _in_approach_cone(poses: Array, T_object_canonical: Array, task: Task) -> BoolArray:
+def _in_approach_cone(approaches: Array, T_object_canonical: Array, task: Task) -> BoolArray:
     if task.approach_direction is None:
-        return np.ones(len(poses), dtype=bool)
+        return np.ones(len(approaches), dtype=bool)
     axis = task.approach_direction / np.linalg.norm(task.approach_direction)
-    approach = poses[:, :3, 2] @ T_object_canonical[:3, :3].T
+    approach = approaches @ T_object_canonical[:3, :3].T
     return approach @ axis >= np.cos(task.approach_half_angle) - 1e-9
 
 
@@ -350,7 +366,8 @@ def _prescreen_hand(hand: HandModel, number: int
     pads, _ = pad_paths(hand, preshape, PATH_STEPS)
     share = free_closing_share(hand, preshape)
     free = (PATH_STEPS - 1) * share if share < 1.0 else np.inf
-    shares = FORCE_SHARES.get(len(pads), np.full((1, len(pads)), 1.0 / len(pads)))
+    shares = FORCE_SHARES.get(len(pads))
+    shares = many_fingers_shares(len(pads)) if shares is None else shares
     T_palm_link = forward_kinematics(hand, preshape.open[None])[0]
     return (pads, tip_paths(hand, preshape, PATH_STEPS), free, shares,
             point_balls([apply(T, link_points(link)) for T, link in zip(T_palm_link, hand.links)]))

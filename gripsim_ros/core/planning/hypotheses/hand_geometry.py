@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...arrays import Array, BoolArray
+from ...arrays import Array, BoolArray, IntArray
 from ...hand import Finger as FingerChain, HandModel, Preshape, forward_kinematics, link_jacobians
 from ...numerics.nnls import solve_nnls
 from ...transforms import apply
@@ -43,8 +43,43 @@ class Finger:
     lever_arms: Array
 
 
-def max_fractions(hand: HandModel, preshape: Preshape, spare: float) -> Array:
-    """Return the largest closing fraction of each joint (J,), ``spare`` [rad] before its limit."""
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """
+    Fingers that close together because they share joints; most often one finger alone.
+
+    Attributes
+    ----------
+    joints : tuple of int
+        Closing joints.
+    links : tuple of int
+        All links that they move, from the palm outwards.
+    moves : (len(links), len(joints)) bool
+        The joint moves the link.
+    lever_arms : (len(links), len(joints)) float
+        As of ``Finger``; 0 where the joint does not move the link.
+    fingers : (len(links),) int
+        Finger, in the order of ``find_fingers``, that each link belongs to.
+    """
+
+    joints: tuple[int, ...]
+    links: tuple[int, ...]
+    moves: BoolArray
+    lever_arms: Array
+    fingers: IntArray
+
+    @property
+    def is_coupled(self) -> bool:
+        """Return True if several fingers share joints."""
+        return len(set(self.fingers.tolist())) > 1
+
+    def last_joint(self, row: int) -> int:
+        """Return the outermost of the hand's joints that moves the link of a row."""
+        return self.joints[int(np.flatnonzero(self.moves[row])[-1])]
+
+
+def max_fractions(hand: HandModel, preshape: Preshape, spare: Array) -> Array:
+    """Return the largest closing fraction of each joint (J,), ``spare (J,)`` before its limit."""
     rates = preshape.closed - preshape.open
     limit = np.where(rates > 0.0, hand.joint_upper - spare, hand.joint_lower + spare)
     moving = np.abs(rates) > 1e-12
@@ -71,6 +106,48 @@ def find_fingers(hand: HandModel) -> tuple[Finger, ...]:
     closes = np.any([np.abs(p.closed - p.open) > 1e-9 for p in hand.preshapes], axis=0)
     fingers = (_closing_finger(hand, chain, closes) for chain in hand.fingers)
     return tuple(finger for finger in fingers if finger.joints)
+
+
+@lru_cache(maxsize=8)
+def find_mechanisms(hand: HandModel) -> tuple[Mechanism, ...]:
+    """
+    Return the fingers in groups that share no joints, in the order of ``find_fingers``.
+
+    Links beside the fingers' chains, such as bars of a linkage, belong to the finger whose
+    outermost link is nearest to them.
+    """
+    fingers, groups = find_fingers(hand), list[list[int]]()
+    for number, finger in enumerate(fingers):
+        shared = [g for g in groups if any(set(fingers[i].joints) & set(finger.joints) for i in g)]
+        groups = [g for g in groups if g not in shared] + [sum(shared, []) + [number]]
+    return tuple(_mechanism(hand, fingers, sorted(group)) for group in sorted(groups, key=min))
+
+
+def _mechanism(hand: HandModel, fingers: tuple[Finger, ...], group: list[int]) -> Mechanism:
+    joints = tuple(dict.fromkeys(j for number in group for j in fingers[number].joints))
+    moved = hand.moves_link[:, list(joints)]
+    owner = _owners(hand, fingers, group)
+    links = sorted(np.flatnonzero(moved.any(axis=1)).tolist(),
+                   key=lambda i: (group.index(owner[i]), int(moved[i].sum()), i))
+    arms = np.array([[_max_lever_arm(hand, link, j) if hand.moves_link[link, j] else 0.0
+                      for j in joints] for link in links])
+    return Mechanism(joints, tuple(links), moved[links], arms,
+                     np.array([owner[i] for i in links]))
+
+
+def _owners(hand: HandModel, fingers: tuple[Finger, ...], group: list[int]) -> dict[int, int]:
+    """Return the finger of the group that each link belongs to, by link."""
+    poses = forward_kinematics(hand, 0.5 * (hand.joint_lower + hand.joint_upper)[None])[0]
+    middles = np.array([apply(T, link.mesh.vertices).mean(axis=0)
+                        for T, link in zip(poses, hand.links)])
+    chains = {number: next(set(chain.links) for chain in hand.fingers
+                           if fingers[number].links[-1] in chain.links) for number in group}
+
+    def owner(i: int) -> int:
+        own = [number for number in group if i in chains[number]]
+        return min(own or group, key=lambda number: float(
+            np.linalg.norm(middles[i] - middles[fingers[number].links[-1]])))
+    return {i: owner(i) for i in range(len(hand.links))}
 
 
 def _closing_finger(hand: HandModel, chain: FingerChain, closes: BoolArray) -> Finger:
@@ -156,6 +233,10 @@ def tip_paths(hand: HandModel, preshape: Preshape, count: int) -> Array:
     for finger in moving_fingers(hand, preshape):
         mesh, normal = hand.links[finger.links[-1]].mesh, hand.links[finger.links[-1]].pad_normal
         facing = np.flatnonzero(mesh.vertex_normals @ normal >= np.cos(TIP_ANGLE))
+        if not len(facing):     # at a box's corners normals are 55 degrees from either side's
+            facing = np.unique(mesh.faces[mesh.face_normals @ normal >= np.cos(TIP_ANGLE)])
+        if not len(facing):
+            facing = np.array([int((mesh.vertices @ normal).argmax())])
         reach = np.linalg.norm(mesh.vertices[facing], axis=1)
         tip = mesh.vertices[facing[reach.argmax()]]
         paths.append(apply(T_palm_link[:, finger.links[-1]], tip[None])[:, 0])

@@ -120,7 +120,8 @@ def _gaps(hand: HandModel, preshape: Preshape) -> list[float]:
     points = [apply(T_palm_link[link], hand.links[link].mesh.vertices) for link in links]
     gaps = []
     for i, j in combinations(range(len(fingers)), 2):
-        across = (normals[i, 0] - normals[j, 0]) * (1.0, 1.0, 0.0)
+        across = normals[i, 0] - normals[j, 0]
+        across = across - (across @ hand.approach) * hand.approach
         length = float(np.linalg.norm(across))
         if length >= LEAST_OPPOSITION:
             gaps.append(float((points[j] @ across).min() - (points[i] @ across).max()) / length)

@@ -85,7 +85,7 @@ def _ball(points: Array) -> Array:
 def hand_sweep(hand: HandModel, preshape: Preshape, steps: int, approach_distance: float
                ) -> HandSweep:
     """
-    Return the points of a hand that arrives along the palm's z axis and closes.
+    Return the points of a hand that arrives along its direction of approach and closes.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def hand_sweep(hand: HandModel, preshape: Preshape, steps: int, approach_distanc
     """
     poses = closing_poses(hand, preshape, steps)
     parts = [(ALWAYS, ALWAYS, apply(poses[0, i], link_points(link))
-              - [0.0, 0.0, part * approach_distance])
+              - part * approach_distance * hand.approach)
              for part in APPROACH_PARTS for i, link in enumerate(hand.links)]
     parts += [(number, step, apply(poses[step, i], link_points(hand.links[i])))
               for number, finger in enumerate(moving_fingers(hand, preshape))

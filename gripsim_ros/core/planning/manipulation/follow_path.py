@@ -7,7 +7,7 @@ from ...arrays import Array
 from ...batches import DETAIL_FORCES
 from ...hand import HandModel
 from ...transforms import apply, inverse, transform
-from ..closing.closing import Question
+from ..closing.question import Question
 from ..closing.grasp_state import GraspState
 from ..options import ManipulationOptions
 from ..ranked_grasp import COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM, ManipulationResult

@@ -84,7 +84,7 @@ class ManipulationSearch:
     def begin(self, number: int, closing: Closing, held: HeldGrasp) -> None:
         """Follow the path with a grasp."""
         self._followers[number] = PathFollower(
-            self._verdicts.hand, held.joint_positions, closing.hypothesis.T_object_palm,
+            self._verdicts.hand, held.joint_positions, closing.held_hypothesis.T_object_palm,
             held.state, self._path, self._verdicts.reference.friction,
             self._verdicts.reference.radius, self._options, self._blocked)
 

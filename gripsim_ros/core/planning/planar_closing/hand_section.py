@@ -12,7 +12,7 @@ from ...bodies import TriangleMesh
 from ...errors import HandError
 from ...hand import HandModel, forward_kinematics, link_jacobians
 from ...transforms import apply
-from ..hypotheses.hand_geometry import Finger, moving_fingers
+from ..hypotheses.hand_geometry import Finger, find_mechanisms, moving_fingers
 from .contour import cut_faces, pieces_near
 from .finger_chain import ClosedFinger, PlanarChain, close_sequentially, close_simultaneously
 
@@ -117,9 +117,14 @@ def finger_planes(hand: HandModel, preshape: int) -> tuple[FingerPlane, ...]:
     Raises
     ------
     HandError
-        A finger's closing axes are not parallel, or it closes one joint against another.
+        A finger's closing axes are not parallel, it closes one joint against another, or a
+        joint moves several phalanges or fingers.
     """
     shape = hand.preshapes[preshape]
+    if any(mechanism.is_coupled or len(mechanism.links) != len(mechanism.joints)
+           for mechanism in find_mechanisms(hand)):
+        raise HandError(f'hand {hand.name!r}: joints that move several phalanges or fingers make '
+                        'no planar chains')
     return tuple(_finger_plane(hand, finger, shape.open, shape.closed)
                  for finger in moving_fingers(hand, shape))
 

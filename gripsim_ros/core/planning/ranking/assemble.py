@@ -41,7 +41,7 @@ def make_grasp(hypothesis: Hypothesis, held: HeldGrasp, hand: HandModel, referen
     state, T_object_palm = held.state, hypothesis.T_object_palm
     efforts = grip_efforts(hand, held.joint_positions, T_object_palm, state)
     score, terms = score_terms(state, efforts, hand, reference, options)
-    back = -options.approach_distance * T_object_palm[:3, 2]
+    back = -options.approach_distance * (T_object_palm[:3, :3] @ hand.approach)
     grasp = RankedGrasp(
         rank=0, hypothesis=hypothesis.number, stable=state.holds,
         preshape=hand.preshapes[hypothesis.preshape].name,

@@ -12,7 +12,8 @@ from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning.closing.force_control import (
     FORCE_EXPONENTS, MIN_APPROACH_RATIO, MIN_NORMAL_RATIO, ContactControl, contact_controls,
     force_control_steps, mean_normal_speeds)
-from gripsim_ros.core.planning.hypotheses.hand_geometry import find_fingers, Finger
+from gripsim_ros.core.planning.hypotheses.hand_geometry import (
+    Mechanism, find_fingers, find_mechanisms)
 from gripsim_ros.core.transforms import cross
 from gripsim_ros.library.resources import load_default_hand
 
@@ -23,7 +24,7 @@ FIRST_DEPTH, MAX_DEPTH = 2e-5, 1e-3
 
 seeds = st.integers(0, 2 ** 32 - 1)
 HAND = load_default_hand()
-FINGERS = find_fingers(HAND)
+FINGERS, MECHANISMS = find_fingers(HAND), find_mechanisms(HAND)
 
 
 def pose(rng):
@@ -84,12 +85,12 @@ def test_steps_bring_every_contact_as_much_nearer_as_its_force_wants(seed):
     T, (joints, rates) = pose(rng), posture(rng)
     arrived = np.zeros(len(HAND.links), bool)
     arrived[[link for finger in FINGERS for link in finger.links]] = True
-    controls = contact_controls(FINGERS, arrived)
+    controls = contact_controls(MECHANISMS, arrived)
     links = np.array([control.link for control in controls])
     state = touching(rng, links, joints, rates, T)
     targets = 10.0 ** rng.uniform(-2.0, 1.5, len(controls))
     targets[rng.integers(len(controls))] = np.nan    # no more of what touches
-    steps = force_control_steps(HAND, joints, T, rates, FINGERS, controls, state, targets,
+    steps, _ = force_control_steps(HAND, joints, T, rates, MECHANISMS, controls, state, targets,
                                 np.full(len(controls), FIRST_DEPTH), MAX_DEPTH,
                                 np.full(len(HAND.links), np.nan))
     for control, target in zip(controls, targets):
@@ -97,7 +98,7 @@ def test_steps_bring_every_contact_as_much_nearer_as_its_force_wants(seed):
         shares = state.normal_forces[own] / state.normal_forces[own].sum()
         speeds = sum(share * (state.normals[k] @ speed_of(
             state.points[k], control.link, joints, rates, T)) for share, k in zip(shares, own))
-        finger = FINGERS[control.finger]
+        finger = FINGERS[control.mechanism]
         lever = finger.lever_arms[finger.links.index(control.link)].max()
         joints_of = list(control.joints)
         if speeds[joints_of].sum() < 1.01 * MIN_NORMAL_RATIO * lever * abs(
@@ -119,7 +120,7 @@ def test_without_touch_joints_go_as_far_as_the_reach_seen_has_it(seen, share):
     observed[link] = seen * ways.sum()
     controls = [ContactControl(0, link, finger.joints)]
     for target in (np.nan, 2.0):
-        steps = force_control_steps(HAND, joints, np.eye(4), rates, FINGERS, controls, state,
+        steps, _ = force_control_steps(HAND, joints, np.eye(4), rates, MECHANISMS, controls, state,
                                     np.array([target]), np.array([FIRST_DEPTH]), MAX_DEPTH,
                                     observed)
         assert_allclose(share * (ways @ steps[list(finger.joints)]),
@@ -140,7 +141,7 @@ def test_what_moves_across_the_normal_does_not_press(share, moves):
     part = share * MIN_NORMAL_RATIO * abs(rates[joint]) * finger.lever_arms[0].max() / (way @ way)
     state.normals[:] = part * way + across / np.linalg.norm(across) * np.sqrt(
         1.0 - part ** 2 * (way @ way))
-    steps = force_control_steps(HAND, joints, T, rates, FINGERS,
+    steps, _ = force_control_steps(HAND, joints, T, rates, MECHANISMS,
                                 [ContactControl(0, link, (joint,))], state, np.array([100.0]),
                                 np.array([FIRST_DEPTH]), MAX_DEPTH,
                                 np.full(len(HAND.links), np.nan))
@@ -148,13 +149,14 @@ def test_what_moves_across_the_normal_does_not_press(share, moves):
 
 
 def test_joints_between_two_contacts_govern_the_outer_one():
-    reach = np.ones((3, 3))
-    fingers = Finger((3, 5, 7), (2, 4, 6), reach), Finger((0, 1), (8, 9), reach[:2, :2])
+    moves = np.tril(np.ones((3, 3), bool))
+    fingers = (Mechanism((3, 5, 7), (2, 4, 6), moves, np.ones((3, 3)), np.zeros(3, int)),
+               Mechanism((0, 1), (8, 9), moves[:2, :2], np.ones((2, 2)), np.ones(2, int)))
     for links, wanted in (
             ([], []), ([2, 6, 9], [(0, 2, (3,)), (0, 6, (5, 7)), (1, 9, (0, 1))]),
             ([2, 4, 6], [(0, 2, (3,)), (0, 4, (5,)), (0, 6, (7,))]), ([4], [(0, 4, (3, 5))])):
         controls = contact_controls(fingers, np.isin(np.arange(10), links))
-        assert [(c.finger, c.link, c.joints) for c in controls] == wanted
+        assert [(c.mechanism, c.link, c.joints) for c in controls] == wanted
 
 
 @pytest.mark.parametrize('count', [1, 2, 3, 9])

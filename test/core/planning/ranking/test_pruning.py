@@ -14,7 +14,7 @@ from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import GraspPlanner, Task
 from gripsim_ros.core.planning.closing.batching import Conditions
-from gripsim_ros.core.planning.closing.closing import Question
+from gripsim_ros.core.planning.closing.question import Question
 from gripsim_ros.core.planning.closing.grasp_state import extract_state
 from gripsim_ros.core.planning.ranking.pruning import (
     RELIEF_RATIO, Pruner, predicted_score_change, score_upper_bound)

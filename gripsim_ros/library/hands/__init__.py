@@ -1,0 +1,1 @@
+"""Hands of the user's own: loading, proposing and checking their configurations."""

@@ -1,0 +1,266 @@
+"""Preshapes of a hand by search: postures from which opposed pads close on a body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.contact.distance.clearance import pair_clearances
+from ...core.contact.stage import LinkShapes
+from ...core.hand import HandModel, forward_kinematics
+from ...core.hand.description import Preshape
+from ...core.planning.hypotheses.generate import many_fingers_shares
+from ...core.transforms import apply, inverse
+from .fingers import STEPS, Bend, FoundFinger, start_posture
+
+Array = NDArray[np.float64]
+
+#: Largest number of postures of the joints that do not bend fingers.
+MOST_SPREADS = 240
+#: Values tried of each of these joints.
+SPREAD_VALUES = 5
+#: Where outer joints begin and end, in parts of their bend [-].
+OUTER_STYLES = ((0.0, 0.0), (0.1, 0.25), (0.3, 0.4), (0.25, 0.75), (0.5, 0.65))
+#: Share of an inner joint's bend backwards from its middle with which it may open [-].
+BACKWARDS = (0.0, 0.35)
+#: Widths of bodies that a preshape is looked for [m].
+WIDTHS = {'narrow': (0.008, 0.03), 'medium': (0.03, 0.06), 'wide': (0.06, 0.1)}
+#: Length over which torques of opposed forces count as forces [m].
+TORQUE_LENGTH = 0.04
+#: Largest unbalance of pads that oppose each other [-], and gain for each further finger [-].
+MOST_UNBALANCE, FINGER_GAIN = 0.75, 0.06
+#: Part of the closing left before links meet [-], and steps in which that is looked for.
+MEETING_RESERVE, MEETING_STEPS = 0.02, 25
+#: Postures in which links that meet in all of them count as neighbours.
+SAMPLES = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Postures ``open`` and ``closed`` (J,), its unbalance at a width, and that width [m]."""
+
+    open: Array
+    closed: Array
+    unbalance: float
+    width: float
+
+
+def meeting_pairs(hand: HandModel, bend: Bend) -> list[tuple[str, str]]:
+    """
+    Return the pairs of links that overlap whatever the joints do: hulls of neighbours do.
+
+    Taken are pairs that overlap with the hand open and in most random postures.
+    """
+    shapes = LinkShapes.of_hand(hand)
+    draws = np.random.default_rng(0).uniform(size=(SAMPLES, len(hand.joint_names)))
+    rows = np.vstack([bend.open, start_posture(hand),
+                      bend.open + draws * (bend.closed - bend.open)])
+    hits = np.array([_meeting(shapes, T) for T in forward_kinematics(hand, rows)])
+    always = hits[:2].any(axis=0) | (hits.mean(axis=0) > 0.9)
+    return [(hand.link_names[i], hand.link_names[j]) for i, j in shapes.pairs[always]]
+
+
+def _meeting(shapes: LinkShapes, T_palm_link: Array) -> NDArray[np.bool_]:
+    """Return which pairs of links meet (k,)."""
+    from ...core.contact.distance.mesh_distance import mesh_distance
+    bounds = pair_clearances(shapes.hulls, shapes.pairs, T_palm_link)
+    for k in np.flatnonzero(bounds <= 0.0):
+        i, j = shapes.pairs[k]
+        bounds[k] = mesh_distance(shapes.bodies[i], shapes.bodies[j],
+                                  inverse(T_palm_link[i]) @ T_palm_link[j])
+    return bounds <= 0.0
+
+
+def propose_preshapes(hand: HandModel, fingers: list[FoundFinger], bend: Bend
+                      ) -> list[Preshape]:
+    """
+    Return preshapes in which pads oppose each other, one for each range of widths.
+
+    Every posture of the joints that spread fingers, on a grid or drawn from it, is closed in a
+    few styles. At each step the best shares of forces along the pads' normals are looked for:
+    their resultant, force and torque, is the unbalance of the posture at that width.
+    """
+    candidates = _candidates(hand, fingers, bend)
+    shapes = LinkShapes.of_hand(hand)
+    chosen: dict[str, Candidate] = {}
+    for name, (low, high) in WIDTHS.items():
+        found = sorted((c for row in candidates for c in row if low <= c.width < high),
+                       key=lambda c: c.unbalance)
+        for candidate in found[:12]:
+            if candidate.unbalance > MOST_UNBALANCE:
+                break
+            free = _until_meeting(hand, shapes, candidate)
+            if free is not None:
+                chosen[name] = free
+                break
+    if not chosen:
+        everything = [c for row in candidates for c in row]
+        best = min(everything, key=lambda c: c.unbalance, default=None)
+        best = best or Candidate(bend.open, bend.closed, np.inf, 0.0)
+        chosen['grip'] = _until_meeting(hand, shapes, best) or best
+    return _distinct(hand, chosen)
+
+
+def _distinct(hand: HandModel, chosen: dict[str, Candidate]) -> list[Preshape]:
+    span = hand.joint_upper - hand.joint_lower
+    preshapes: list[Preshape] = []
+    for name, candidate in chosen.items():
+        if not any(np.abs((p.open - candidate.open) / span).max() < 0.02
+                   and np.abs((p.closed - candidate.closed) / span).max() < 0.1
+                   for p in preshapes):
+            preshapes.append(Preshape(name, candidate.open, candidate.closed))
+    return preshapes
+
+
+def _until_meeting(hand: HandModel, shapes: LinkShapes, candidate: Candidate
+                   ) -> Candidate | None:
+    """Return a candidate that ends before links meet; None where they meet at once."""
+    change = candidate.closed - candidate.open
+    shares = np.linspace(0.0, 1.0, MEETING_STEPS + 1)
+    poses = forward_kinematics(hand, candidate.open + shares[:, None] * change)
+    first = next((k for k, T in enumerate(poses) if _meeting(shapes, T).any()), None)
+    if first is None:
+        return candidate
+    if first < 2:
+        return None
+    low, high = shares[first - 1], shares[first]
+    for _ in range(5):
+        middle = 0.5 * (low + high)
+        T = forward_kinematics(hand, (candidate.open + middle * change)[None])[0]
+        low, high = (low, middle) if _meeting(shapes, T).any() else (middle, high)
+    end = candidate.open + max(low - MEETING_RESERVE, 0.5 * low) * change
+    return Candidate(candidate.open, end, candidate.unbalance, candidate.width)
+
+
+def _candidates(hand: HandModel, fingers: list[FoundFinger], bend: Bend
+                ) -> list[list[Candidate]]:
+    spreads = _spreads(hand, fingers)
+    ends = [_styled(hand, fingers, bend, *style) for style in product(OUTER_STYLES, BACKWARDS)]
+    ends = [pair for i, pair in enumerate(ends)
+            if not any(np.allclose(pair, other) for other in ends[:i])]
+    bending = np.zeros(len(hand.joint_names), bool)
+    bending[[j for finger in fingers for j in finger.bending]] = True
+    return [_judged(hand, fingers, np.where(bending, first, spread),
+                    np.where(bending, last, spread))
+            for spread in spreads for first, last in ends]
+
+
+def _spreads(hand: HandModel, fingers: list[FoundFinger]) -> Array:
+    """Return postures (m, J) of the joints that do not bend fingers; the first at 0."""
+    start, bending = start_posture(hand), {j for finger in fingers for j in finger.bending}
+    free = [j for j in range(len(start)) if j not in bending]
+    if not free:
+        return start[None]
+    values = [np.linspace(hand.joint_lower[j], hand.joint_upper[j], SPREAD_VALUES) for j in free]
+    if SPREAD_VALUES ** len(free) <= MOST_SPREADS:
+        rows = np.array(list(product(*values))).reshape(-1, len(free))
+    else:
+        rng = np.random.default_rng(0)
+        rows = np.stack([rng.choice(choice, MOST_SPREADS) for choice in values], axis=1)
+    spreads = np.tile(start, (len(rows) + 1, 1))
+    spreads[1:, free] = rows
+    return spreads
+
+
+def _styled(hand: HandModel, fingers: list[FoundFinger], bend: Bend,
+            outer: tuple[float, float], backwards: float) -> tuple[Array, Array]:
+    """Return open and closed postures of a style: how outer joints bend, and where it opens."""
+    first, last = bend.open.copy(), bend.closed.copy()
+    change = bend.closed - bend.open
+    for finger in fingers:
+        inner, *others = finger.bending
+        if not hand.prismatic[inner]:
+            back = bend.open[inner] - backwards * np.sign(change[inner])
+            first[inner] = np.clip(back, hand.joint_lower[inner], hand.joint_upper[inner])
+        for j in others:
+            first[j] = bend.open[j] + outer[0] * change[j]
+            last[j] = bend.open[j] + outer[1] * change[j]
+    return first, last
+
+
+def _judged(hand: HandModel, fingers: list[FoundFinger], first: Array, last: Array
+            ) -> list[Candidate]:
+    """Return the least unbalance of a closing in each range of widths."""
+    shares = np.linspace(0.0, 1.0, STEPS + 1)[:, None]
+    T = forward_kinematics(hand, first + shares * (last - first))
+    points = np.stack([apply(T[:, f.link], hand.links[f.link].pad_point[None])[:, 0]
+                       for f in fingers], axis=1)
+    normals = np.stack([T[:, f.link, :3, :3] @ hand.links[f.link].pad_normal
+                        for f in fingers], axis=1)
+    moved = np.diff(points, axis=0, append=points[-1:])
+    closing = np.einsum('nfi,nfi->nf', moved, normals) > -1e-6
+    found = []
+    for row in many_fingers_shares(len(fingers)):
+        used = row > 0.0
+        middle = np.einsum('f,nfi->ni', row, points)
+        arms = (points - middle[:, None]) / TORQUE_LENGTH
+        force = np.einsum('f,nfi->ni', row, normals)
+        torque = np.einsum('f,nfi->ni', row, np.cross(arms, normals))
+        inward = np.einsum('f,nfi,nfi->n', row, normals, middle[:, None] - points)
+        widths = 2.0 * np.einsum('f,nf->n', row, np.linalg.norm(
+            points - middle[:, None], axis=2))
+        unbalance = (np.linalg.norm(force, axis=1) + np.linalg.norm(torque, axis=1)
+                     - FINGER_GAIN * (used.sum() - 2))
+        possible = (inward > 0.35 * widths) & closing[:, used].all(axis=1)
+        for low, high in WIDTHS.values():
+            inside = np.flatnonzero(possible & (widths >= low) & (widths < high))
+            if len(inside):
+                best = inside[unbalance[inside].argmin()]
+                found.append(Candidate(first, last, float(unbalance[best]),
+                                       float(widths[best])))
+    return found
+
+
+def approach_axes(hand: HandModel, fingers: list[FoundFinger], preshapes: list[Preshape]
+                  ) -> tuple[Array, Array]:
+    """
+    Return the directions ``approach`` and ``across`` (3,), frame palm.
+
+    The approach is the direction along which most room is free between the open fingers, seen
+    from the place where the pads meet, of those that lead from the palm to that place; across
+    is that of the pads that oppose each other most.
+    """
+    votes = []
+    for preshape in preshapes:
+        T = forward_kinematics(hand, np.stack([preshape.open, preshape.closed]))
+        tips = np.array([apply(T[1, f.link], hand.links[f.link].pad_point[None])[0]
+                         for f in fingers])
+        cloud = np.concatenate([apply(T[0, i], link.mesh.vertices)
+                                for i, link in enumerate(hand.links)])
+        votes.append((tips.mean(axis=0), cloud))
+    palm = hand.links[hand.palm_index].mesh
+    centre = 0.5 * (palm.vertices.min(axis=0) + palm.vertices.max(axis=0))
+    directions = np.array([d for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
+    directions = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    scores = np.zeros(len(directions))
+    for meeting, cloud in votes:
+        away = meeting - centre
+        away = away / max(np.linalg.norm(away), 1e-9)
+        for k, direction in enumerate(directions):
+            offsets = cloud - meeting
+            along = offsets @ direction
+            beside = offsets - along[:, None] * direction
+            ahead = along > 0.0
+            room = np.linalg.norm(beside[ahead], axis=1).min() if ahead.any() else 0.1
+            straight = 0.012 if np.count_nonzero(direction) == 1 else 0.0
+            scores[k] += (min(float(room), 0.06) + straight) * max(0.0, direction @ away) ** 0.5
+    approach = directions[int(scores.argmax())]
+    return approach, _across(hand, fingers, preshapes, approach)
+
+
+def _across(hand: HandModel, fingers: list[FoundFinger], preshapes: list[Preshape],
+            approach: Array) -> Array:
+    best, most = np.zeros(3), 0.0
+    for preshape in preshapes:
+        T = forward_kinematics(hand, preshape.closed[None])[0]
+        normals = [T[f.link, :3, :3] @ hand.links[f.link].pad_normal for f in fingers]
+        for a, b in combinations(normals, 2):
+            apart = (a - b) - ((a - b) @ approach) * approach
+            if np.linalg.norm(apart) > most:
+                best, most = apart / np.linalg.norm(apart), float(np.linalg.norm(apart))
+    if most < 1e-6:
+        best = np.eye(3)[0 if abs(approach[0]) < 0.5 else 1]
+    return best
