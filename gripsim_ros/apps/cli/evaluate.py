@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from .inputs import existing_file, read_hand
-from .options import Json, MaterialName, Mesh, Out, Scale, TaskFile
+from .inputs import existing_file, hand_of_grasps
+from .options import Hand, Json, MaterialName, Mesh, Out, Scale, TaskFile
 from .output import check_writable, print_table, write_json
 from .requests import PlanLimits, read_request
 
@@ -19,22 +19,23 @@ def evaluate(
         grasps: Annotated[Path, typer.Argument(
             metavar='GRASPS.json', help='As written by plan; hand_pose and joint_trajectory.')],
         scale: Scale = 1.0, material: MaterialName = None, task: TaskFile = None,
-        json: Json = False, out: Out = None) -> None:
+        hand: Hand = '', json: Json = False, out: Out = None) -> None:
     """Score given grasps, in their order: the hand's pose and the last row of joints."""
-    from ...library.grasp_file import PlanAnswer, load_grasps
+    from ...library.grasp_file import PlanAnswer, load_grasps, read_grasps
     from .tables import GRASP_COLUMNS, grasp_row
     check_writable(out)
-    hand = read_hand()
-    given = load_grasps(existing_file(grasps, 'grasps'), hand.joint_names)
+    content, _ = read_grasps(existing_file(grasps, 'grasps'))
+    model = hand_of_grasps(hand, content)
+    given = load_grasps(grasps, model.joint_names)
     request = read_request(mesh, scale, material, task, PlanLimits())
     from ...library.in_process import evaluate_grasps
     begin = time.monotonic()
     judged = evaluate_grasps(
         request.grasp_object, [(grasp.T_object_palm, grasp.trajectory) for grasp in given],
-        request.task, hand=hand)
+        request.task, hand=model)
     reasons = [grasp.reason for grasp in judged if grasp.reason]
     answer = PlanAnswer(
-        hand, request.grasp_object, mesh, scale, judged,
+        model, request.grasp_object, mesh, scale, judged,
         {reason: reasons.count(reason) for reason in sorted(set(reasons))},
         {'evaluated': len(judged), 'total': len(judged), 'repairs': list(request.repairs),
          'planning_time': time.monotonic() - begin})

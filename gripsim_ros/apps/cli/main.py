@@ -10,8 +10,8 @@ import typer
 from ... import __version__
 from ...core.errors import GripsimError
 from . import (
-    contact, demo, doctor, emulate_sdh, evaluate, examples, execute, export, fk, indent, plan,
-    preshape, record, replay, suite, sweep, view)
+    contact, demo, doctor, emulate_sdh, evaluate, examples, execute, export, fk, hand, indent,
+    plan, preshape, record, replay, suite, sweep, view)
 from .arguments import NumbersCommand
 from .output import say
 
@@ -35,6 +35,7 @@ for _name, _verb in (
         ('doctor', doctor.doctor), ('emulate-sdh', emulate_sdh.emulate_sdh)):
     app.command(_name, cls=NumbersCommand)(_verb)
 app.add_typer(suite.app, name='suite')
+app.add_typer(hand.app, name='hand')
 
 
 @app.callback()

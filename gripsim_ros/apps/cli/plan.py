@@ -69,7 +69,7 @@ def plan(
                         _checked_workers(workers), _checked_robustness(robustness))
     request = read_request(mesh, scale, material, task, limits,
                            read_scan(mesh, completion, viewpoint),
-                           None if arm_task is None else arm_task.T_base_object)
+                           None if arm_task is None else arm_task.T_base_object, hand)
     stored = None
     if database is not None and request.scan is None:
         from .answers.database import find_answer
@@ -142,7 +142,7 @@ def _plan_here(request: PlanRequest, for_arm: bool) -> tuple[PlanAnswer, bool]:
     from ...library.grasp_file import PlanAnswer
     from ...library.in_process import plan_grasps
     from .progress import PlanProgress
-    hand, limits = read_hand(), request.limits
+    hand, limits = read_hand(request.hand), request.limits
     wanted = candidate_count(_wanted(limits)) if for_arm else limits.count
     with PlanProgress() as progress:
         result = plan_grasps(

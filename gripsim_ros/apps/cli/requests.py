@@ -46,7 +46,11 @@ class Scan:
 
 @dataclass(frozen=True, eq=False)
 class PlanRequest:
-    """An object and a task as the user named them and as they were understood."""
+    """
+    An object and a task as the user named them and as they were understood.
+
+    ``hand`` is the file of the hand, '' for the one that comes along.
+    """
 
     mesh: str
     scale: float
@@ -55,6 +59,7 @@ class PlanRequest:
     task: Task
     limits: PlanLimits
     scan: Scan | None = None
+    hand: str = ''
 
 
 def read_scan(mesh: str, completion: str | None, viewpoint: str | None) -> Scan | None:
@@ -77,7 +82,7 @@ def read_scan(mesh: str, completion: str | None, viewpoint: str | None) -> Scan 
 
 def read_request(mesh: str, scale: float, material: str | None, task: Path | None,
                  limits: PlanLimits, scan: Scan | None = None,
-                 T_arm_object: NDArray[np.float64] | None = None) -> PlanRequest:
+                 T_arm_object: NDArray[np.float64] | None = None, hand: str = '') -> PlanRequest:
     """Read what ``plan`` and ``evaluate`` are given; repairs are said on standard error."""
     from ...core.bodies import GraspObject
     from ...core.planning.task import Task
@@ -94,7 +99,8 @@ def read_request(mesh: str, scale: float, material: str | None, task: Path | Non
     for repair in repairs:
         say(f'warning: {mesh}: {repair}')
     grasp_object = GraspObject(body, stuff, Path(mesh).stem, seen)
-    return PlanRequest(mesh, scale, grasp_object, repairs, understood, limits, scan)
+    return PlanRequest(mesh, scale, grasp_object, repairs, understood, limits, scan,
+                       hand)
 
 
 def _completed(name: str, scan: Scan, scale: float) -> CompletedScan:

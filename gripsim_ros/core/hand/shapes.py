@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import manifold3d
 import numpy as np
 import trimesh
 
@@ -17,6 +18,8 @@ from .files import Resolver
 from .tree import origin_matrix
 from .urdf import Collision
 
+#: Longest edge of a link's mesh [m].
+LONGEST_EDGE = 0.006
 #: Sides of what stands for a round primitive: a cylinder of 10 mm is off by 0.02 mm.
 ROUND_SIDES = 48
 #: Subdivisions of the icosahedron that stands for a ball.
@@ -55,7 +58,8 @@ def load_shape(name: str, collisions: Sequence[Collision], find: Resolver) -> Li
     LinkShape
         One mesh stays as it is. Several shapes are united (manifold3d), so that none of one
         shape's surface is left inside another. A mesh that stays open after its repair counts
-        as its convex hull.
+        as its convex hull. Edges longer than ``LONGEST_EDGE`` are divided: a coarse facet is
+        as flat as it is drawn, and contact finds it by its vertices.
 
     Raises
     ------
@@ -64,8 +68,7 @@ def load_shape(name: str, collisions: Sequence[Collision], find: Resolver) -> Li
     MeshError
         A mesh cannot be read, or nothing of the link is as large as 2 mm.
     """
-    pieces = [_piece(name, collision, find) for collision in collisions]
-    return united(name, pieces)
+    return united(name, [_piece(name, collision, find) for collision in collisions])
 
 
 def united(name: str, pieces: Sequence[LinkShape]) -> LinkShape:
@@ -78,16 +81,32 @@ def united(name: str, pieces: Sequence[LinkShape]) -> LinkShape:
         The union cannot be used.
     """
     if len(pieces) == 1:
-        return pieces[0]
+        return LinkShape(refined(pieces[0].mesh), pieces[0].digest, pieces[0].notes)
     notes = tuple(note for piece in pieces for note in piece.notes)
     digest = hashlib.sha256(b''.join(piece.digest for piece in pieces)).digest()
     mesh = _union([piece.mesh for piece in pieces])
     if mesh is None:
         points = np.concatenate([piece.mesh.vertices for piece in pieces])
-        return LinkShape(_hull(points), digest, (
+        return LinkShape(refined(_hull(points)), digest, (
             *notes, f'{name}: {len(pieces)} shapes that cannot be united; their convex hull '
             'stands for them'))
-    return LinkShape(mesh, digest, notes)
+    return LinkShape(refined(mesh), digest, notes)
+
+
+def refined(mesh: TriangleMesh) -> TriangleMesh:
+    """Return a closed mesh with its edges divided where they are longer than ``LONGEST_EDGE``."""
+    edges = mesh.vertices[mesh.faces] - mesh.vertices[np.roll(mesh.faces, 1, axis=1)]
+    if float(np.linalg.norm(edges, axis=2).max()) <= LONGEST_EDGE:
+        return mesh
+    solid = manifold3d.Manifold(manifold3d.Mesh64(
+        np.array(mesh.vertices, float), np.array(mesh.faces, np.uint64)))
+    parts = solid.refine_to_length(LONGEST_EDGE).to_mesh64()
+    if solid.status() != manifold3d.Error.NoError or not len(parts.tri_verts):
+        return mesh
+    try:
+        return repair_mesh(parts.vert_properties[:, :3], parts.tri_verts.astype(np.int64)).mesh
+    except GripsimError:
+        return mesh
 
 
 def _union(meshes: Iterable[TriangleMesh]) -> TriangleMesh | None:

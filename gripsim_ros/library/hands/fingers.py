@@ -21,8 +21,10 @@ FINGER_REACH = 0.8
 SAME_PLANE = 0.85
 #: Share of a joint's range that it needs on a side to close from its middle to there [-].
 LEAST_ROOM = 0.3
+#: Random postures of the other joints in which the direction of closing is looked for.
+POSTURES = 24
 #: Largest bend of a joint between open and closed [rad].
-MOST_BEND = 1.6
+MOST_BEND = 2.5
 #: Steps of a sweep from open to closed.
 STEPS = 14
 #: Cosine to the motion from which a face may be a pad's, and share of these that is flat [-].
@@ -121,15 +123,16 @@ def closing_bend(hand: HandModel, fingers: list[FoundFinger]) -> Bend:
             groups.remove(group)
         groups.append(own)
     relative = _relative_senses(hand, fingers)
+    draws = np.random.default_rng(0).uniform(size=(POSTURES, len(start)))
+    postures = [start, *(hand.joint_lower + draws * (hand.joint_upper - hand.joint_lower))]
     best: tuple[float, Bend] | None = None
     for senses in product((1.0, -1.0), repeat=len(groups)):
         bend = Bend(start.copy(), start.copy())
         for sense, group in zip(senses, groups):
             for j in group:
                 bend.open[j], bend.closed[j] = _ends(hand, j, sense * relative[j], start[j])
-        gaps = _tip_gaps(hand, fingers, bend, bending)
-        nearest = int(gaps.argmin())
-        cost = float(gaps[nearest]) + (1.0 if nearest == 0 else 0.0) - 1e-3 * nearest / STEPS
+        cost = min(_cost(_tip_gaps(hand, fingers, _posed(bend, posture, bending)))
+                   for posture in postures)
         if best is None or cost < best[0] - 1e-9:
             best = cost, bend
     assert best is not None
@@ -158,7 +161,20 @@ def _ends(hand: HandModel, joint: int, sense: float, start: float) -> tuple[floa
     return start, end
 
 
-def _tip_gaps(hand: HandModel, fingers: list[FoundFinger], bend: Bend, joints: list[int]) -> Array:
+def _posed(bend: Bend, posture: Array, bending: list[int]) -> Bend:
+    """Return a bend with the joints that do not bend fingers in a posture (J,)."""
+    first, last = posture.copy(), posture.copy()
+    first[bending], last[bending] = bend.open[bending], bend.closed[bending]
+    return Bend(first, last)
+
+
+def _cost(gaps: Array) -> float:
+    """Return the least gap of a closing; a metre more where it is that of the open hand."""
+    nearest = int(gaps.argmin())
+    return float(gaps[nearest]) + (1.0 if nearest == 0 else 0.0) - 1e-3 * nearest / STEPS
+
+
+def _tip_gaps(hand: HandModel, fingers: list[FoundFinger], bend: Bend) -> Array:
     """Return the mean distance of the fingertips at each step of a closing (STEPS + 1,)."""
     shares = np.linspace(0.0, 1.0, STEPS + 1)[:, None]
     T = forward_kinematics(hand, bend.open + shares * (bend.closed - bend.open))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 import numpy as np
@@ -34,25 +34,34 @@ TORQUE_LENGTH = 0.04
 MOST_UNBALANCE, FINGER_GAIN = 0.75, 0.06
 #: Part of the closing left before links meet [-], and steps in which that is looked for.
 MEETING_RESERVE, MEETING_STEPS = 0.02, 25
+#: Largest number of candidates of a width that are looked at for links that meet.
+MOST_TRIED = 40
 #: Postures in which links that meet in all of them count as neighbours.
 SAMPLES = 24
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Postures ``open`` and ``closed`` (J,), its unbalance at a width, and that width [m]."""
+    """
+    Postures ``open`` and ``closed`` (J,), and the pads' unbalance at a width [m].
+
+    ``share`` is the part of the closing at which they are that wide apart.
+    """
 
     open: Array
     closed: Array
     unbalance: float
     width: float
+    share: float = 0.0
 
 
 def meeting_pairs(hand: HandModel, bend: Bend) -> list[tuple[str, str]]:
     """
     Return the pairs of links that overlap whatever the joints do: hulls of neighbours do.
 
-    Taken are pairs that overlap with the hand open and in most random postures.
+    Taken are pairs that overlap with the hand open or in most random postures, and links of one
+    finger with one link between them that overlap in any: their joints' limits are to keep them
+    apart, and coarse shapes do not show it.
     """
     shapes = LinkShapes.of_hand(hand)
     draws = np.random.default_rng(0).uniform(size=(SAMPLES, len(hand.joint_names)))
@@ -60,6 +69,9 @@ def meeting_pairs(hand: HandModel, bend: Bend) -> list[tuple[str, str]]:
                       bend.open + draws * (bend.closed - bend.open)])
     hits = np.array([_meeting(shapes, T) for T in forward_kinematics(hand, rows)])
     always = hits[:2].any(axis=0) | (hits.mean(axis=0) > 0.9)
+    next_but_one = np.array([(hand.neighbours[i] & hand.neighbours[j]).any()
+                             and hand.palm_index not in (i, j) for i, j in shapes.pairs], bool)
+    always |= next_but_one & hits.any(axis=0)
     return [(hand.link_names[i], hand.link_names[j]) for i, j in shapes.pairs[always]]
 
 
@@ -89,7 +101,7 @@ def propose_preshapes(hand: HandModel, fingers: list[FoundFinger], bend: Bend
     for name, (low, high) in WIDTHS.items():
         found = sorted((c for row in candidates for c in row if low <= c.width < high),
                        key=lambda c: c.unbalance)
-        for candidate in found[:12]:
+        for candidate in found[:MOST_TRIED]:
             if candidate.unbalance > MOST_UNBALANCE:
                 break
             free = _until_meeting(hand, shapes, candidate)
@@ -124,15 +136,17 @@ def _until_meeting(hand: HandModel, shapes: LinkShapes, candidate: Candidate
     first = next((k for k, T in enumerate(poses) if _meeting(shapes, T).any()), None)
     if first is None:
         return candidate
-    if first < 2:
+    if first == 0:
         return None
     low, high = shares[first - 1], shares[first]
     for _ in range(5):
         middle = 0.5 * (low + high)
         T = forward_kinematics(hand, (candidate.open + middle * change)[None])[0]
         low, high = (low, middle) if _meeting(shapes, T).any() else (middle, high)
-    end = candidate.open + max(low - MEETING_RESERVE, 0.5 * low) * change
-    return Candidate(candidate.open, end, candidate.unbalance, candidate.width)
+    if low <= candidate.share:
+        return None
+    end = candidate.open + max(low - MEETING_RESERVE, 0.5 * (low + candidate.share)) * change
+    return replace(candidate, closed=end)
 
 
 def _candidates(hand: HandModel, fingers: list[FoundFinger], bend: Bend
@@ -210,7 +224,7 @@ def _judged(hand: HandModel, fingers: list[FoundFinger], first: Array, last: Arr
             if len(inside):
                 best = inside[unbalance[inside].argmin()]
                 found.append(Candidate(first, last, float(unbalance[best]),
-                                       float(widths[best])))
+                                       float(widths[best]), float(shares[best, 0])))
     return found
 
 

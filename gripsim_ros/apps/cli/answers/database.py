@@ -25,7 +25,7 @@ def find_answer(request: PlanRequest, database: str, with_surfaces: bool) -> Pla
     from ....library.in_process import planner_options, robust_grasps
     require_sqlalchemy()
     from ....library.database.lookup import GraspDatabase
-    hand, limits, options = read_hand(), request.limits, planner_options()
+    hand, limits, options = read_hand(request.hand), request.limits, planner_options()
     source = GraspDatabase(database)
     try:
         plan = source.find(request.grasp_object, hand.id, PlanSettings(
@@ -51,6 +51,7 @@ def find_answer(request: PlanRequest, database: str, with_surfaces: bool) -> Pla
 def _with_surfaces(request: PlanRequest, grasps: list) -> list:
     from ....library.in_process import evaluate_grasps
     judged = evaluate_grasps(request.grasp_object, [
-        (grasp.T_object_palm, grasp.trajectory) for grasp in grasps], request.task)
+        (grasp.T_object_palm, grasp.trajectory) for grasp in grasps], request.task,
+        hand=read_hand(request.hand))
     return [replace(grasp, vertices=seen.vertices, vertex_pressures=seen.vertex_pressures)
             for grasp, seen in zip(grasps, judged)]

@@ -16,6 +16,8 @@ from .prescreen import place_point
 
 #: About the number of a link's points, and of those in a bounding ball.
 LINK_POINTS, BALL_POINTS = 40, 8
+#: Longest edge of a finely meshed link, and side of the cubes of other links' points [m].
+LONG_EDGE, POINT_SPACING = 0.004, 0.01
 #: Parts of the straight way to the grasp at which the open hand is looked at [-].
 APPROACH_PARTS = (0.0, 0.5, 1.0)
 #: Step of a hand's points that count whatever the fingers touch.
@@ -62,8 +64,18 @@ class HandSweep(NamedTuple):
 
 
 def link_points(link: HandLink) -> Array:
-    """Return about ``LINK_POINTS`` of a link's vertices, sorted along its longest side (m, 3)."""
-    points = link.mesh.vertices[::max(1, len(link.mesh.vertices) // LINK_POINTS)]
+    """
+    Return points of a link's surface, sorted along its longest side (m, 3).
+
+    About ``LINK_POINTS`` of its vertices; of a mesh with an edge longer than ``LONG_EDGE`` one in
+    every cube of ``POINT_SPACING``: its vertices are few, or lie anywhere.
+    """
+    mesh = link.mesh
+    edges = mesh.vertices[mesh.faces] - mesh.vertices[np.roll(mesh.faces, 1, axis=1)]
+    points = mesh.vertices[::max(1, len(mesh.vertices) // LINK_POINTS)]
+    if np.linalg.norm(edges, axis=2).max() > LONG_EDGE:
+        cubes = np.round(mesh.vertices / POINT_SPACING)
+        points = mesh.vertices[np.unique(cubes, axis=0, return_index=True)[1]]
     return points[np.argsort(points[:, np.ptp(points, axis=0).argmax()], kind='stable')]
 
 
