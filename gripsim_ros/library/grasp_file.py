@@ -18,7 +18,8 @@ from ..core.bodies import GraspObject, Material
 from ..core.errors import GripsimError, HandError, ShapeError
 from ..core.fields import declared
 from ..core.hand import HandModel
-from ..core.planning.ranked_grasp import GraspContact, ManipulationResult, NearestMiss, RankedGrasp
+from ..core.planning.ranked_grasp import (
+    GraspContact, ManipulationResult, ManipulationStep, NearestMiss, RankedGrasp)
 from ..core.transforms import from_pose, to_pose
 from .resources import lasting_name, own_hand_file
 
@@ -143,14 +144,24 @@ def _numbers(grasp: RankedGrasp, part: str) -> dict[str, float]:
 
 def _arm(motion: Any) -> dict[str, Any]:
     return {'joint_names': list(motion.joint_names), 'points': motion.joints,
-            'phases': list(motion.phases), 'path_length': motion.length}
+            'phases': list(motion.phases), 'path_length': motion.length,
+            'pregrasp_length': motion.pregrasp_length}
 
 
 def _reach(reach: ManipulationResult) -> dict[str, Any]:
     return {'level': reach.level, 'message': reach.message, 'failed_step': reach.failed_step,
             'residual': reach.residual, 'slip_share': reach.slip_share,
             'shares': reach.shares, 'joint_positions': reach.joints,
-            'hand_poses': [pose_to_mapping(T) for T in reach.T_object_palm]}
+            'hand_poses': [pose_to_mapping(T) for T in reach.T_object_palm],
+            'steps': [_step(step) for step in reach.steps]}
+
+
+def _step(step: ManipulationStep) -> dict[str, Any]:
+    return {'object_pose': pose_to_mapping(step.T_object_moved), 'links': list(step.links),
+            **{name: getattr(step, name) for name in (
+                'points', 'normals', 'forces', 'minimal_forces', 'joint_efforts',
+                'centre_of_mass', 'margin', 'slip_share', 'by_arm', 'normal_force',
+                'minimal_normal_force')}}
 
 
 def miss_to_mapping(miss: NearestMiss, joint_names: Sequence[str]) -> dict[str, Any]:

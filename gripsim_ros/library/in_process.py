@@ -7,9 +7,9 @@ Plan and evaluate in this process: the library's front door.
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -44,7 +44,8 @@ class PlanResult:
     ``rejections`` counts hypotheses by reason; ``evaluated`` of ``total`` were judged,
     ``in_contact`` of them by a contact of at least two fingers; ``proposed`` candidates
     were looked at quickly. ``timed_out``: the budget ended it with hypotheses not judged.
-    Times in seconds. Without a grasp ``nearest_miss`` and ``hint`` say what was lacking.
+    Times in seconds. ``reach_levels`` counts the grasps followed along the task's displacement by
+    who moves the object. Without a grasp ``nearest_miss`` and ``hint`` say what was lacking.
     """
 
     grasps: list[RankedGrasp]
@@ -58,6 +59,7 @@ class PlanResult:
     planning_time: float
     nearest_miss: NearestMiss | None = None
     hint: str = ''
+    reach_levels: Mapping[str, int] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=1)
@@ -207,7 +209,7 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
         timed_out=stopped and progress.evaluated < progress.total,
         first_stable_time=first_stable[0] if first_stable else None,
         planning_time=time.monotonic() - begin, nearest_miss=planner.nearest_miss,
-        hint=planner.hint)
+        hint=planner.hint, reach_levels=planner.reach_levels)
 
 
 @contextmanager

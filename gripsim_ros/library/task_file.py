@@ -14,6 +14,8 @@ approach_half_angle    [rad], of the cone about it
 keep_out, obstacles    list of ``{type: box|sphere|cylinder, dimensions: […]}`` [m]
 contact_region         the same; every contact must lie in one of them
 …_poses                one ``{position, orientation}`` for each of them
+reach                  any (default), prefer_fingers or fingers_only: by whom the
+                       object is moved
 frame                  object (default), world, or arm: the base of the arm
 object_pose            ``{position, orientation}`` of the object in that frame; left
                        out for the arm of ``--arm``, before which it stands anyway
@@ -42,7 +44,7 @@ Array = NDArray[np.float64]
 KEYS = ('gravity_directions', 'gravity', 'external_wrenches', 'displacement',
         'has_displacement', 'approach_direction', 'approach_half_angle',
         'keep_out', 'keep_out_poses', 'obstacles', 'obstacle_poses',
-        'contact_region', 'contact_region_poses', 'frame', 'object_pose')
+        'contact_region', 'contact_region_poses', 'reach', 'frame', 'object_pose')
 
 #: Frames that a task may be given in; in the others the object's pose must be known.
 FRAMES = ('object', 'world', 'arm')
@@ -92,7 +94,7 @@ def task_from_mapping(content: Any, T_arm_object: Array | None = None) -> Task:
     given = {key: value for key, value in content.items() if value is not None}
     readers = {'gravity_directions': _directions, 'gravity': _number,
                'external_wrenches': _wrenches, 'approach_direction': _vector,
-               'approach_half_angle': _number}
+               'approach_half_angle': _number, 'reach': lambda value, _: value}
     values = {key: read(given[key], f'task.{key}') for key, read in readers.items()
               if key in given}
     if _has_displacement(given):

@@ -57,11 +57,14 @@ def plan(
         object_pose: Annotated[Path | None, typer.Option(
             '--object-pose', help='YAML {position, orientation} of the object in the arm\'s '
             'base.')] = None,
+        arm_way: Annotated[str | None, typer.Option(
+            '--arm-way', metavar='pregrasp|whole', show_default='pregrasp',
+            help='Which way of the arm is to be short.')] = None,
         json: Json = False, out: Out = None,
         report: Annotated[Path | None, typer.Option(
             '--report', help='Write a self-contained HTML report.')] = None) -> int:
     """Plan ranked grasps of an object that deforms under the fingers."""
-    arm_task = read_arm(arm, object_pose, nodes)
+    arm_task = read_arm(arm, object_pose, nodes, arm_way)
     for path in (out, report):
         check_writable(path)
     limits = PlanLimits(_limit('--count', count_), _limit('--hypotheses', hypotheses),
@@ -82,8 +85,8 @@ def plan(
     else:
         answer, interrupted = _plan_here(request, for_arm=arm_task is not None)
     if arm_task is not None:
-        from .answers.arm import order_by_arm
-        answer = order_by_arm(answer, request.task, arm_task, _wanted(limits))
+        answer, stopped = _order_by_arm(answer, request, arm_task)
+        interrupted = interrupted or stopped
     if json or out is not None:
         write_json(answer.to_mapping(), json, out)
     if not json:
@@ -96,16 +99,20 @@ def plan(
     return 130 if interrupted else 0
 
 
-def read_arm(arm: Path | None, object_pose: Path | None, nodes: bool) -> ArmTask | None:
+def read_arm(arm: Path | None, object_pose: Path | None, nodes: bool,
+             way: str | None) -> ArmTask | None:
     """Return the arm and where the object stands before it; None without an arm."""
     if arm is None and object_pose is None:
+        if way is not None:
+            raise InputError('--arm-way needs --arm and --object-pose')
         return None
     if arm is None or object_pose is None:
         raise InputError('--arm and --object-pose go together')
     if nodes:
         raise InputError('--arm does not go with --nodes: give it to `gripsim suite up`')
     from .answers.arm import read_arm_task
-    return read_arm_task(existing_file(arm, 'arm'), existing_file(object_pose, 'object pose'))
+    return read_arm_task(existing_file(arm, 'arm'), existing_file(object_pose, 'object pose'),
+                         way or '')
 
 
 def _limit(name: str, value: int | None) -> int:
@@ -130,31 +137,47 @@ def _checked_robustness(samples: int) -> int:
     return samples
 
 
-def _wanted(limits: PlanLimits) -> int:
-    """Return how many grasps are wanted."""
-    from ...library.in_process import planner_options
-    return limits.count or planner_options().max_grasps
+def _order_by_arm(answer: PlanAnswer, request: PlanRequest,
+                  arm_task: ArmTask) -> tuple[PlanAnswer, bool]:
+    """Return the grasps wanted of all that hold, and whether Ctrl-C ended the search."""
+    from dataclasses import replace
+
+    from ...library.in_process import planner_options, robust_grasps
+    from .answers.arm import order_by_arm
+    limits, options = request.limits, planner_options()
+    budget = limits.time or options.max_planning_time
+    answer, stopped = order_by_arm(answer, request.task, arm_task,
+                                   limits.count or options.max_grasps,
+                                   budget - answer.statistics['planning_time'])
+    grasps = robust_grasps(request.grasp_object, list(answer.grasps), request.task,
+                           limits.robustness or options.robustness_samples, limits.seed,
+                           hand=answer.hand)
+    return replace(answer, grasps=grasps), stopped
 
 
 def _plan_here(request: PlanRequest, for_arm: bool) -> tuple[PlanAnswer, bool]:
-    """Plan; an arm is asked about more grasps than are wanted."""
-    from ...core.planning.ranking.choices import candidate_count
+    """Plan; an arm chooses among all grasps that hold, and gets its share of the time."""
+    from ...core.planning.task import ARM_TIME_SHARE
     from ...library.grasp_file import PlanAnswer
-    from ...library.in_process import plan_grasps
+    from ...library.in_process import plan_grasps, planner_options
     from .progress import PlanProgress
-    hand, limits = read_hand(request.hand), request.limits
-    wanted = candidate_count(_wanted(limits)) if for_arm else limits.count
+    hand, limits, options = read_hand(request.hand), request.limits, planner_options()
+    wanted, budget, robustness = limits.count, limits.time, limits.robustness or None
+    if for_arm:
+        wanted, robustness = limits.hypotheses or options.max_hypotheses, 0
+        budget = (1.0 - ARM_TIME_SHARE) * (limits.time or options.max_planning_time)
     with PlanProgress() as progress:
         result = plan_grasps(
             request.grasp_object, request.task, hand=hand, count=wanted,
-            hypotheses=limits.hypotheses, budget=limits.time, seed=limits.seed,
-            workers=limits.workers, robustness=limits.robustness or None, on_progress=progress)
+            hypotheses=limits.hypotheses, budget=budget, seed=limits.seed,
+            workers=limits.workers, robustness=robustness, on_progress=progress)
     statistics = {
         'evaluated': result.evaluated, 'total': result.total, 'proposed': result.proposed,
         'in_contact': result.in_contact, 'planning_time': result.planning_time,
         'first_stable_time': result.first_stable_time,
         'timed_out': result.timed_out and not progress.interrupted,
-        'interrupted': progress.interrupted, 'seed': limits.seed, 'repairs': request.repairs}
+        'interrupted': progress.interrupted, 'seed': limits.seed, 'repairs': request.repairs,
+        **({'reach': dict(result.reach_levels)} if result.reach_levels else {})}
     return PlanAnswer(hand, request.grasp_object, request.mesh, request.scale, result.grasps,
                       result.rejections, statistics, result.nearest_miss,
                       result.hint), progress.interrupted

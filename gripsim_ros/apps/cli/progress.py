@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .output import say
 
 if TYPE_CHECKING:
+    from ...core.arm import ArmProgress
     from ...core.planning.progress import Progress
 
 #: Seconds between two plain lines where standard error is no terminal.
@@ -60,14 +61,23 @@ class PlanProgress:
 
     def show(self, evaluated: int, total: int, stable: int, best_score: float | None) -> bool:
         """Show numbers of hypotheses and the best score; return whether to go on."""
-        now = time.monotonic()
         note = f'{stable} stable' + ('' if best_score is None else f', best {best_score:.3f}')
+        return self._show(evaluated, total, 'hypotheses', note)
+
+    def show_arm(self, progress: ArmProgress) -> bool:
+        """Show how far the search for the arm's ways is; return whether to go on."""
+        note = f'{progress.free} free' + (
+            '' if progress.shortest is None else f', shortest {progress.shortest:.2f} rad')
+        return self._show(progress.decided, progress.total, 'grasps', note)
+
+    def _show(self, done: int, total: int, of_what: str, note: str) -> bool:
+        now = time.monotonic()
         if self._bar is not None:
-            self._bar.update(self._task, completed=evaluated,
-                             total=total or None, note=note, refresh=True)
+            self._bar.update(self._task, completed=done, total=total or None, note=note,
+                             refresh=True)
         elif now - self._last_line > PLAIN_INTERVAL:
             self._last_line = now
-            say(f'{self.title}: {evaluated} of {total} hypotheses, {note}')
+            say(f'{self.title}: {done} of {total} {of_what}, {note}')
         return not self.interrupted
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:

@@ -40,7 +40,9 @@ def grasp_row(grasp: RankedGrasp) -> tuple[str, ...]:
         f'holds in {100 * grasp.robustness.holding:.0f} ± {100 * grasp.robustness.error:.0f} % '
         f'of {grasp.robustness.samples} samples']
     notes += [] if grasp.reach is None else [f'reach: {grasp.reach.level}']
-    notes += [] if grasp.arm_motion is None else [f'arm: {grasp.arm_motion.length:.2f} rad']
+    notes += [] if grasp.arm_motion is None else [
+        f'arm: {grasp.arm_motion.pregrasp_length:.2f} rad to the pre-grasp, '
+        f'{grasp.arm_motion.length:.2f} in all']
     notes += [] if grasp.quantitative else ['outside the range of the elastic model']
     return (str(grasp.rank), f'{grasp.score:.3f}', grasp.preshape, str(len(grasp.contacts)),
             f'{force:.2f}', f'{1e-3 * peak:.1f}', f'{1e3 * grasp.max_displacement:.2f}',

@@ -3,6 +3,8 @@
 from .choice import ArmTask, choose_by_arm
 from .loading import load_arm
 from .model import ArmModel
-from .motion import ArmMotion
+from .motion import CRITERIA, ArmMotion, checked_criterion
+from .search import ArmProgress
 
-__all__ = ['ArmModel', 'ArmMotion', 'ArmTask', 'choose_by_arm', 'load_arm']
+__all__ = ['ArmModel', 'ArmMotion', 'ArmProgress', 'ArmTask', 'CRITERIA', 'checked_criterion',
+           'choose_by_arm', 'load_arm']

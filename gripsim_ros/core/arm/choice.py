@@ -1,7 +1,7 @@
 """The choice among ranked grasps by the shortest motion of the arm."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,11 +12,12 @@ from ..errors import ArmError
 from ..hand import HandModel
 from ..planning.hypotheses.primitives import primitive_points
 from ..planning.ranked_grasp import RankedGrasp
-from ..planning.task import Task
+from ..planning.task import PREFER_FINGERS, Task
 from ..transforms import apply
 from .collision import ArmScene
 from .model import ArmModel
-from .motion import ArmMotion, ArmPlanner
+from .motion import TO_PREGRASP, ArmMotion, ArmPlanner, checked_criterion
+from .search import ArmProgress, MotionSearch
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +31,14 @@ class ArmTask:
     T_base_object : (4, 4) float
     start : (A,) float or None
         Joints before the grasp [rad]; None: as in the arm's configuration.
+    criterion : str
+        What is to be short: ``TO_PREGRASP`` or ``WHOLE_WAY``.
     """
 
     arm: ArmModel
     T_base_object: Array
     start: Array | None = None
+    criterion: str = TO_PREGRASP
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,25 +47,30 @@ class ArmChoice:
     Ranked grasps with and without a motion of the arm.
 
     ``grasps`` are those with a motion free of collision, the shortest first, each with its
-    ``arm_motion``; ``failures`` those without; the others were not asked about. ``decided``
-    counts pairs of bodies by the test that decided them.
+    ``arm_motion``; ``failures`` those without; ``left`` the others. Where the choice is
+    ``complete`` those cannot have a shorter way, else the arm's time was up before that was
+    known. ``decided`` counts pairs of bodies by the test that decided them.
     """
 
     grasps: tuple[RankedGrasp, ...]
     failures: tuple[tuple[RankedGrasp, ArmMotion], ...]
+    left: tuple[RankedGrasp, ...]
+    complete: bool
     decided: dict[str, int]
 
 
 def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: GraspObject,
                   hand: HandModel, arm_task: ArmTask,
-                  go_on: Callable[[], bool] = lambda: True, wanted: int = 0) -> ArmChoice:
+                  go_on: Callable[[ArmProgress], bool] = lambda _: True,
+                  wanted: int = 0) -> ArmChoice:
     """
-    Order grasps by the length of the arm's motion, without those that have none.
+    Return the grasps to which the arm has the shortest ways free of collision.
 
     Parameters
     ----------
     grasps : sequence of RankedGrasp
-        Best first; of equal lengths the better grasp is first.
+        Best first; of equal ways the better grasp is first. Where the task prefers fingers,
+        grasps with which they move the object come before all others.
     task : Task
         Its obstacles and keep-out regions are the surroundings, its displacement the path;
         keep-out regions bind hand and arm, not the object.
@@ -70,10 +79,9 @@ def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: Grasp
     hand : HandModel
     arm_task : ArmTask
     go_on : callable
-        Asked before each grasp; once it returns False the others are failures, said to be
-        not examined.
+        Asked before each motion; once it returns False the choice ends with what was found.
     wanted : int
-        The arm is asked about no more grasps once it has motions for so many; 0: about all.
+        The arm is asked until the shortest ways of so many are known; 0: about all grasps.
 
     Returns
     -------
@@ -82,7 +90,8 @@ def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: Grasp
     Raises
     ------
     ArmError
-        The start is outside the joint limits.
+        The start is outside the joint limits, the pose is not a pose, or the criterion is
+        unknown.
 
     Notes
     -----
@@ -94,20 +103,15 @@ def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: Grasp
         raise ArmError('the pose of the object before the arm must be a (4, 4) transform')
     scene = make_scene(task, grasp_object, hand, arm_task)
     planner = ArmPlanner(arm, hand, scene, arm_task.T_base_object, start, task.displacement_object)
-    free: list[RankedGrasp] = []
-    failures: list[tuple[RankedGrasp, ArmMotion]] = []
-    for grasp in grasps:
-        if wanted and len(free) == wanted:
-            break
-        motion = planner.motion(grasp) if go_on() else ArmMotion(
-            start[None], (), 0.0, 0, 'not examined in time', arm.joint_names)
-        if motion.failed_step < 0:
-            free.append(replace(grasp, arm_motion=motion))
-        else:
-            failures.append((grasp, motion))
-    free.sort(key=lambda g: (round(g.arm_motion.length, 9), g.rank))
-    ranked = tuple(replace(g, rank=i + 1) for i, g in enumerate(free))
-    return ArmChoice(ranked, tuple(failures), dict(scene.decided))
+    search = MotionSearch(planner, grasps, checked_criterion(arm_task.criterion), wanted,
+                          [task.reach == PREFER_FINGERS and not _by_fingers(g) for g in grasps])
+    search.run(go_on)
+    return ArmChoice(tuple(search.free()), tuple(search.failures()), tuple(search.open()),
+                     search.complete, dict(scene.decided))
+
+
+def _by_fingers(grasp: RankedGrasp) -> bool:
+    return grasp.reach is not None and grasp.reach.by_fingers
 
 
 def make_scene(task: Task, grasp_object: GraspObject, hand: HandModel,

@@ -149,9 +149,9 @@ class ArmInverseKinematics:
         """
         arm = self._arm
         target = T_base_palm @ np.linalg.inv(arm.T_tip_palm)
-        close = self._newton(target, near)
-        if close is not None:
-            return close
+        close = self._newton(target, near[None])
+        if len(close):
+            return close[0]
         joints = least_squares(
             self._error, np.clip(near, arm.joint_lower, arm.joint_upper), args=(target,),
             bounds=(arm.joint_lower, arm.joint_upper), ftol=SEARCH_TOLERANCE,
@@ -171,11 +171,11 @@ class ArmInverseKinematics:
             return []
         middle = np.clip(near, arm.joint_lower, arm.joint_upper)
         half = np.minimum(0.5 * (arm.joint_upper - arm.joint_lower), np.pi)
-        starts = [middle] + [
-            np.clip(middle + half * (2.0 * row - 1.0), arm.joint_lower, arm.joint_upper)
-            for row in qmc.Halton(len(middle), scramble=False).random(count + 1)[1:]]
-        target = T_base_palm @ np.linalg.inv(arm.T_tip_palm)
-        self._collect((self._newton(target, start) for start in starts), near, found)
+        places = qmc.Halton(len(middle), scramble=False).random(count + 1)[1:]
+        starts = np.vstack([middle, np.clip(middle + half * (2.0 * places - 1.0),
+                                            arm.joint_lower, arm.joint_upper)])
+        self._collect(self._newton(T_base_palm @ np.linalg.inv(arm.T_tip_palm), starts),
+                      near, found)
         if not found:
             self._collect((self.solve(T_base_palm, start) for start in starts[:SEARCH_STARTS]),
                           near, found)
@@ -200,24 +200,32 @@ class ArmInverseKinematics:
 
     def _error(self, joints: Array, target: Array) -> Array:
         """Return the way ``(6,)`` of the tip to a pose: translation [m], rotation vector [rad]."""
-        pose = self._arm.poses(joints)[self._arm.tip]
-        turn = Rotation.from_matrix(target[:3, :3] @ pose[:3, :3].T).as_rotvec()
-        return np.concatenate([target[:3, 3] - pose[:3, 3], turn])
+        return self._errors(joints[None], target)[0]
 
-    def _newton(self, target: Array, near: Array) -> Array | None:
-        """Return joints by Newton's method from ``near``; None where it does not converge soon."""
-        arm, joints = self._arm, near.copy()
+    def _errors(self, joints: Array, target: Array) -> Array:
+        """Return the ways ``(n, 6)`` of the tip to a pose from postures ``(n, A)``."""
+        poses = frame_poses(self._arm, joints)[:, self._arm.tip]
+        turns = Rotation.from_matrix(target[:3, :3] @ poses[:, :3, :3].transpose(0, 2, 1))
+        return np.hstack([target[:3, 3] - poses[:, :3, 3], turns.as_rotvec()])
+
+    def _newton(self, target: Array, starts: Array) -> Array:
+        """Return joints by Newton's method from starts (n, A), of those that converge soon."""
+        arm, found = self._arm, np.full(starts.shape, np.nan)
+        active, joints = np.arange(len(starts)), starts.copy()
         for _ in range(NEWTON_STEPS):
-            error = self._error(joints, target)
-            if np.abs(error).max() < NEWTON_TOLERANCE:
-                return joints
-            jacobian = link_jacobians(arm, joints[None])[0, 0]
-            change = np.linalg.lstsq(jacobian, error, rcond=1e-3)[0]
-            joints = joints + change * min(
-                1.0, NEWTON_MAX_CHANGE / max(np.abs(change).max(), 1e-30))
-            if (joints < arm.joint_lower).any() or (joints > arm.joint_upper).any():
-                return None
-        return None
+            errors = self._errors(joints, target)
+            arrived = np.abs(errors).max(axis=1) < NEWTON_TOLERANCE
+            found[active[arrived]] = joints[arrived]
+            active, joints, errors = active[~arrived], joints[~arrived], errors[~arrived]
+            if not len(active):
+                break
+            jacobians = link_jacobians(arm, joints)[:, 0]
+            changes = np.einsum('nij,nj->ni', np.linalg.pinv(jacobians, rcond=1e-3), errors)
+            joints = joints + changes * np.minimum(
+                1.0, NEWTON_MAX_CHANGE / np.abs(changes).max(axis=1, initial=1e-30))[:, None]
+            inside = ((joints >= arm.joint_lower) & (joints <= arm.joint_upper)).all(axis=1)
+            active, joints = active[inside], joints[inside]
+        return found[np.isfinite(found).all(axis=1)]
 
     def _reaches(self, joints: Array, T_base_palm: Array) -> bool:
         error = np.linalg.inv(self._arm.palm_pose(joints)) @ T_base_palm

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array
+from ..errors import ArmError
 from ..hand import HandModel, forward_kinematics
 from ..planning.manipulation.kinematics import object_path, pose_on_path
 from ..planning.ranked_grasp import WITH_ARM, RankedGrasp
@@ -20,10 +21,28 @@ JOINT_STEP = 0.05
 PALM_STEP, PALM_TURN = 0.02, 0.1
 #: Largest change of a joint between two steps on one branch of solutions [rad].
 BRANCH_JUMP = 0.8
-#: Number of further starts of the search for pre-grasp postures, and of postures tried.
-SEARCH_STARTS, MAX_POSTURES = 24, 4
+#: Number of further starts of the search for pre-grasp postures.
+SEARCH_STARTS = 48
 
 START, APPROACH, LIFT, CARRY, LOWER = 'start', 'approach', 'lift', 'carry', 'lower'
+#: What is to be short: the way to the pre-grasp, or the whole way.
+TO_PREGRASP, WHOLE_WAY = 'pregrasp', 'whole'
+CRITERIA = TO_PREGRASP, WHOLE_WAY
+
+
+def checked_criterion(value: str) -> str:
+    """
+    Return a criterion of the choice; empty: the way to the pre-grasp.
+
+    Raises
+    ------
+    ArmError
+        There is none of that name.
+    """
+    if value and value not in CRITERIA:
+        raise ArmError(f'the criterion of the arm\'s way must be one of {", ".join(CRITERIA)}, '
+                       f'got {value!r:.60}')
+    return value or TO_PREGRASP
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +58,7 @@ class ArmMotion:
         ``start``: to the pre-grasp; then ``approach``, ``lift``, ``carry``, ``lower``. Where
         the fingers alone move the object, the arm rests in ``carry``, without the other two.
     length : float
-        Sum of the joints' distances [rad].
+        Sum of the joints' distances [rad]; of those to the pre-grasp ``pregrasp_length``.
     failed_step : int
         First posture that collides or cannot be reached; -1: none.
     message : str
@@ -54,10 +73,19 @@ class ArmMotion:
     message: str
     joint_names: tuple[str, ...]
 
+    @property
+    def pregrasp_length(self) -> float:
+        """Return the sum of the joints' distances to the pre-grasp [rad]."""
+        return joint_distance(self.joints[:self.phases.count(START)])
+
+    def way(self, criterion: str) -> float:
+        """Return the length that is to be short [rad]."""
+        return self.length if criterion == WHOLE_WAY else self.pregrasp_length
+
 
 class ArmPlanner:
     """
-    Find the arm's motion for grasps of one object in one scene.
+    The arm's motions for grasps of one object in one scene.
 
     Parameters
     ----------
@@ -75,8 +103,7 @@ class ArmPlanner:
     -----
     Source: seed 001, 'the hypothesis with the least way of the arm's joints without
     collision'. Straight paths in joint space to the pre-grasp, straight paths of the palm
-    afterwards; of the postures found for the pre-grasp the nearest ``MAX_POSTURES`` are tried,
-    and the shortest motion counts. No path round obstacles is searched for.
+    afterwards. No path round obstacles is searched for.
     """
 
     def __init__(self, arm: ArmModel, hand: HandModel, scene: ArmScene, T_base_object: Array,
@@ -86,28 +113,23 @@ class ArmPlanner:
         self._T_object_moved = T_object_moved
         self._inverse = ArmInverseKinematics(arm)
 
-    def motion(self, grasp: RankedGrasp) -> ArmMotion:
-        """Return the shortest motion found for a grasp, or the one that came farthest."""
-        T_base_pregrasp = self._T_base_object @ grasp.T_object_pregrasp
-        postures = self._inverse.solutions(T_base_pregrasp, self._start, SEARCH_STARTS)
-        free: ArmMotion | None = None
-        farthest: ArmMotion | None = None
-        for posture in postures[:MAX_POSTURES]:
-            least = joint_distance(np.array([self._start, posture]))
-            if free is not None and least >= free.length:
-                break                   # as all that follow: they are sorted by this distance
-            found = self._motion_through(grasp, posture)
-            if found.failed_step < 0:
-                free = found if free is None or found.length < free.length else free
-            elif farthest is None or found.failed_step > farthest.failed_step:
-                farthest = found
-        return free or farthest or ArmMotion(
+    def postures(self, grasp: RankedGrasp) -> list[Array]:
+        """Return the postures (A,) found for the pre-grasp, the nearest to the start first."""
+        return self._inverse.solutions(self._T_base_object @ grasp.T_object_pregrasp,
+                                       self._start, SEARCH_STARTS)
+
+    def no_posture(self) -> ArmMotion:
+        """Return what is said of a grasp without a posture."""
+        return ArmMotion(
             self._start[None], (START,), 0.0, 1, 'the arm does not reach the pre-grasp (start)',
             self._arm.joint_names)
 
-    # -- one posture -----------------------------------------------------------------
+    def bound(self, posture: Array) -> float:
+        """Return a lower bound of the ways through a posture: that to it [rad]."""
+        return joint_distance(np.array([self._start, posture]))
 
-    def _motion_through(self, grasp: RankedGrasp, posture: Array) -> ArmMotion:
+    def motion(self, grasp: RankedGrasp, posture: Array) -> ArmMotion:
+        """Return the motion through a posture of the pre-grasp, up to what it meets."""
         sequence = _PostureSequence(self._start, self._check(grasp), self._arm.joint_names)
         steps = max(1, int(np.ceil(np.abs(posture - self._start).max() / JOINT_STEP)))
         rows = [self._start + s * (posture - self._start)
@@ -123,6 +145,8 @@ class ArmPlanner:
             if not sequence.append(joints, phase, T_base_object, hand_joints):
                 return sequence.result()
         return sequence.result()
+
+    # -- one posture -----------------------------------------------------------------
 
     def _check(self, grasp: RankedGrasp) -> Callable[[Array, str, Array, Array], str]:
         def check(joints: Array, phase: str, T_base_object: Array, hand_joints: Array) -> str:

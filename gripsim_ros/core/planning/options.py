@@ -12,6 +12,9 @@ from ..options import option, Options
 #: Names of the terms of a score, see ``ranking``.
 SCORE_TERMS = ('gentleness', 'pressure', 'support', 'opposition', 'spread', 'torque',
                'deformation')
+#: Name of the term of a grasp that moves the object, where fingers are preferred; it may be left
+#: out, and its weight then [-].
+REACH_TERM, REACH_WEIGHT = 'reach', 0.1
 
 
 def _positive() -> Any:
@@ -146,10 +149,12 @@ def _checked(name: str, kind: Any, value: Any) -> Any:
 
 
 def _checked_weights(value: Any) -> dict[str, float]:
-    if not isinstance(value, Mapping) or set(value) != set(SCORE_TERMS):
-        raise TaskError(f'planner option weights needs exactly {list(SCORE_TERMS)}, got {value!r}')
-    weights = {name: float(value[name]) for name in SCORE_TERMS}
-    if not all(np.isfinite(w) and w >= 0.0 for w in weights.values()) or not any(weights.values()):
+    if not isinstance(value, Mapping) or set(value) - {REACH_TERM} != set(SCORE_TERMS):
+        raise TaskError(f'planner option weights needs exactly {list(SCORE_TERMS)}, and may have '
+                        f'{REACH_TERM}, got {value!r}')
+    weights = {name: float(value.get(name, REACH_WEIGHT)) for name in (*SCORE_TERMS, REACH_TERM)}
+    if not all(np.isfinite(w) and w >= 0.0 for w in weights.values()) \
+            or not any(weights[name] for name in SCORE_TERMS):
         raise TaskError('planner option weights must be not negative and not all 0, '
                         f'got {value!r}')
     return weights

@@ -19,12 +19,12 @@ from .manipulation.search import ManipulationSearch
 from .options import PlannerOptions
 from .planar_closing.queue import ClosingQueue
 from .progress import Progress
-from .ranked_grasp import NearestMiss, RankedGrasp
+from .ranked_grasp import NOT_ASKED, NearestMiss, RankedGrasp
 from .ranking.assemble import grasp_contacts
 from .ranking.pruning import Pruner
 from .ranking.score import score_reference
 from .settling import SPARE_GRASPS, Details, Refinement, SettlingRounds
-from .task import Task, check_counts, task_load_cases
+from .task import ANY, Task, check_counts, task_load_cases
 from .verdicts import Verdicts
 
 
@@ -64,8 +64,10 @@ class GraspPlanner(AskAndTell):
                                 self._reference.max_pressure, task.contact_region)
         conditions = Conditions.of(task, self.load_cases)
         self._verdicts = Verdicts(hand, self._reference, options)
-        self._rounds = SettlingRounds(
-            max_grasps or options.max_grasps, self._verdicts, conditions, options)
+        self._wanted = max_grasps or options.max_grasps
+        # Whether the fingers can move the object is known only of grasps that are followed.
+        followed = self._wanted if task.reach == ANY else max_hypotheses or options.max_hypotheses
+        self._rounds = SettlingRounds(followed, self._verdicts, conditions, options)
         self._manipulation = ManipulationSearch(
             task, self._verdicts, self._rounds.ranked, conditions,
             grasp_object.mesh.vertices)
@@ -73,8 +75,7 @@ class GraspPlanner(AskAndTell):
             grasp_object, hand, task, options, max_hypotheses or options.max_hypotheses, seed)
         self._total = len(hypotheses)
         self._waiting = ClosingQueue.of(hypotheses, grasp_object, hand, options, limits)
-        self._pruner = Pruner(hand, self._reference, options,
-                              (max_grasps or options.max_grasps) + SPARE_GRASPS)
+        self._pruner = Pruner(hand, self._reference, options, followed + SPARE_GRASPS)
         self._closings = Closings(self._waiting, self._pruner, self._rounds, self._verdicts,
                                   conditions, options)
         super().__init__((
@@ -127,8 +128,19 @@ class GraspPlanner(AskAndTell):
 
     def ranked(self, count: int = 0) -> list[RankedGrasp]:
         """Return the best ``count`` stable grasps so far (0: as in the request), best first."""
-        return [replace(grasp, rank=i + 1, reach=self._manipulation.result(grasp.hypothesis))
-                for i, grasp in enumerate(self._rounds.ranked(count))]
+        count = count or self._wanted
+        order = self._manipulation.ordered(
+            self._rounds.ranked(count if self.task.reach == ANY else len(self._verdicts.grasps)))
+        return [replace(grasp, rank=i + 1) for i, grasp in enumerate(order[:count])]
+
+    @property
+    def reach_levels(self) -> dict[str, int]:
+        """Return by whom the object is moved, and by how many of the grasps wanted so."""
+        if self.task.displacement_object is None:
+            return {}
+        left = sum(self._manipulation.result(grasp.hypothesis) is None
+                   for grasp in self._rounds.ranked())
+        return {**self._manipulation.levels, **({NOT_ASKED: left} if left else {})}
 
     @property
     def nearest_miss(self) -> NearestMiss | None:

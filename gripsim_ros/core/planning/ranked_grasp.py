@@ -12,6 +12,59 @@ from ..fields import Row, declared, shaped, single, taken, takes_fields
 
 #: Levels of manipulation: by whom the object is moved to its wanted pose.
 HAND_ONLY, COMPLIANT, WITH_ARM, NOWHERE = 'hand_only', 'compliant', 'with_arm', 'none'
+LEVELS = HAND_ONLY, COMPLIANT, WITH_ARM, NOWHERE
+#: Of grasps that the time did not suffice to follow, where levels are counted.
+NOT_ASKED = 'not_asked'
+
+
+@dataclass(frozen=True, eq=False)
+class ManipulationStep:
+    """
+    The held object at one step of its way, found anew there; in the object's *first* frame.
+
+    Attributes
+    ----------
+    T_object_moved : (4, 4) float
+        Pose of the object.
+    links : tuple of str, (k,)
+        Of the hand, one a contact.
+    points, normals : (k, 3) float
+        Centres of pressure [m], unit normals into the object.
+    forces, minimal_forces : (k, 3) float
+        That the pads exert, and the least that hold the loads [N]; on the object.
+    joint_efforts : (J,) float
+        Joint torques of the minimal forces [N m].
+    centre_of_mass : (3,) float
+        Of the deformed object [m].
+    margin : float
+        Multiple of the task's loads that is held [-].
+    slip_share : float
+        Largest tangential displacement of a patch over the largest without slip [-].
+    by_arm : bool
+        The arm moves the palm in this step.
+    """
+
+    T_object_moved: Array
+    links: tuple[str, ...]
+    points: Array
+    normals: Array
+    forces: Array
+    minimal_forces: Array
+    joint_efforts: Array
+    centre_of_mass: Array
+    margin: float
+    slip_share: float
+    by_arm: bool
+
+    @property
+    def normal_force(self) -> float:
+        """Return the sum of the normal forces [N]."""
+        return float((self.forces * self.normals).sum())
+
+    @property
+    def minimal_normal_force(self) -> float:
+        """Return the sum of the normal parts of the minimal forces [N]."""
+        return float((self.minimal_forces * self.normals).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +93,8 @@ class ManipulationResult:
         the attempt that came farthest; -1: none.
     message : str
         One sentence: why that step fails.
+    steps : tuple of ManipulationStep, (m,)
+        Forces and balance after each step, the grasp first.
     """
 
     level: str
@@ -50,6 +105,12 @@ class ManipulationResult:
     shares: Array
     failed_step: int
     message: str
+    steps: tuple[ManipulationStep, ...] = ()
+
+    @property
+    def by_fingers(self) -> bool:
+        """Return True if the fingers alone move the object to its wanted pose."""
+        return self.level in (HAND_ONLY, COMPLIANT)
 
 
 def _of_one_patch(number: Field[Any]) -> Field[Any]:

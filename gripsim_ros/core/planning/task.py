@@ -12,6 +12,13 @@ from ..grasp_theory.load_cases import load_cases
 from ..transforms import checked_rigid, transform
 
 
+#: Share of a request's time that is kept for the arm's ways where there is an arm, and the least
+#: time for them where planning has used up more [-, s].
+ARM_TIME_SHARE, LEAST_ARM_TIME = 0.4, 3.0
+#: Who may move the object to its wanted pose: hand and arm; the fingers before the arm; the
+#: fingers alone.
+ANY, PREFER_FINGERS, FINGERS_ONLY = 'any', 'prefer_fingers', 'fingers_only'
+REACHES = ANY, PREFER_FINGERS, FINGERS_ONLY
 #: Smallest length of a direction; a shorter vector has none.
 LEAST_LENGTH = 1e-9
 
@@ -90,12 +97,15 @@ class Task:
         Primitives as in ``ConfigurationBatch.obstacles``; the hand may enter neither.
     contact_region : (k, 16) float
         The same; the middle of every contact must lie in one of them. Empty: anywhere.
+    reach : str
+        By whom the object is to be moved: ``ANY``, ``PREFER_FINGERS`` or ``FINGERS_ONLY``.
 
     Raises
     ------
     TaskError
         Something is no finite number, an array has another shape, a direction is zero,
-        gravity is negative, the displacement is not rigid, a primitive of no known kind or size.
+        gravity is negative, the displacement is not rigid, a primitive of no known kind or size,
+        ``reach`` is none of its words, or means no displacement.
     """
 
     gravity_directions: Array = field(default_factory=lambda: _no_rows(3))
@@ -107,9 +117,15 @@ class Task:
     obstacles: Array = field(default_factory=lambda: _no_rows(OBSTACLE_WIDTH))
     keep_out: Array = field(default_factory=lambda: _no_rows(OBSTACLE_WIDTH))
     contact_region: Array = field(default_factory=lambda: _no_rows(OBSTACLE_WIDTH))
+    reach: str = ANY
 
     def __post_init__(self) -> None:
         """Check every field."""
+        if self.reach not in REACHES:
+            raise TaskError(f'task.reach must be one of {", ".join(REACHES)}, '
+                            f'got {self.reach!r:.60}')
+        if self.reach != ANY and self.displacement_object is None:
+            raise TaskError(f'task.reach is {self.reach}: give the displacement that is meant')
         for name, width in (('gravity_directions', 3), ('external_wrenches', 6),
                             ('obstacles', OBSTACLE_WIDTH), ('keep_out', OBSTACLE_WIDTH),
                             ('contact_region', OBSTACLE_WIDTH)):

@@ -1,6 +1,7 @@
 """What the database holds, as Python has it: plans, jobs, surfaces."""
 
 import zlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -81,6 +82,12 @@ class StoredPlan:
     def rejections(self) -> dict[str, int]:
         """Return how many hypotheses were rejected for each reason."""
         return dict(self.summary.rejections)
+
+    @property
+    def reach_levels(self) -> dict[str, int]:
+        """Return by whom the object is moved, and by how many of the grasps kept so."""
+        return dict(Counter(grasp.reach.level for grasp in self.grasps
+                            if grasp.reach is not None))
 
     @property
     def nearest_miss(self) -> NearestMiss | None:

@@ -19,7 +19,7 @@ from gripsim_ros.core.arm import ArmTask, choose_by_arm, load_arm
 from gripsim_ros.core.arm.choice import make_scene
 from gripsim_ros.core.arm.collision import BY_EXACT_DISTANCE, BY_PLANE, BY_TRIANGLE
 from gripsim_ros.core.arm.model import ArmInverseKinematics, joint_distance
-from gripsim_ros.core.arm.motion import MAX_POSTURES
+from gripsim_ros.core.arm.motion import TO_PREGRASP, WHOLE_WAY, ArmPlanner
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_SPHERE
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.contact.backends.convex.decomposition import convex_part
@@ -94,7 +94,7 @@ class TestInverse:
         for _ in range(20):
             wanted, near = start + rng.uniform(-0.6, 0.6, (2, 6))
             pose = narrow.palm_pose(wanted)
-            left += inverse._newton(pose @ np.linalg.inv(narrow.T_tip_palm), near) is None
+            left += not len(inverse._newton(pose @ np.linalg.inv(narrow.T_tip_palm), near[None]))
             found = inverse.solve(pose, near)
             assert narrow.palm_pose(found) == pytest.approx(pose, abs=10 * REACHED)
             assert np.abs(found - start).max() <= 0.6
@@ -189,10 +189,10 @@ def grasps():
     return [made_up_grasp(rank) for rank in (1, 2, 3)]
 
 
-def choose(task, centre=(0.5, 0.1, 0.0)):
+def choose(task, centre=(0.5, 0.1, 0.0), **more):
     """Choose among the grasps of an object before the arm."""
     return choose_by_arm(grasps(), task, body(), load_default_hand(),
-                         ArmTask(arm(), before(centre)))
+                         ArmTask(arm(), before(centre), **more))
 
 
 @pytest.mark.slow
@@ -201,25 +201,44 @@ class TestChoice:
 
     def test_the_shortest_way_is_first_and_its_postures_are_where_they_shall(self):
         choice = choose(Task())
-        lengths = [g.arm_motion.length for g in choice.grasps]
+        lengths = [g.arm_motion.pregrasp_length for g in choice.grasps]
         assert lengths == sorted(lengths) and [g.rank for g in choice.grasps] == [1, 2, 3]
+        assert choice.complete and not choice.left
         for grasp in choice.grasps:
             motion = grasp.arm_motion
             assert motion.length == pytest.approx(joint_distance(motion.joints))
+            to_pregrasp = motion.joints[:motion.phases.count('start')]
+            assert arm().palm_pose(to_pregrasp[-1]) == pytest.approx(
+                before((0.5, 0.1, 0.0)) @ grasp.T_object_pregrasp, abs=10 * REACHED)
+            assert motion.pregrasp_length == pytest.approx(joint_distance(to_pregrasp))
             assert motion.phases[0] == 'start' and motion.phases[-1] == 'lift'
             assert np.abs(np.diff(motion.joints, axis=0)).max() < 0.8
             last = max(i for i, phase in enumerate(motion.phases) if phase == 'approach')
             assert arm().palm_pose(motion.joints[last]) == pytest.approx(
                 before((0.5, 0.1, 0.0)) @ grasp.T_object_palm, abs=10 * REACHED)
 
-    def test_the_next_best_is_asked_about_until_enough_are_reached(self):
-        far = replace(grasps()[0], T_object_palm=before([5.0, 0.0, 0.0]))
+    def test_who_cannot_be_reached_is_a_failure_and_who_need_not_be_asked_is_left(self):
+        far = replace(grasps()[0], T_object_palm=before([5.0, 0.0, 0.0]), hypothesis=99,
+                      T_object_pregrasp=before([5.0, 0.0, 0.0]))
 
         def asked(wanted):
             choice = choose_by_arm([far, *grasps()], Task(), body(), load_default_hand(),
                                    ArmTask(arm(), before((0.5, 0.1, 0.0))), wanted=wanted)
-            return len(choice.grasps), len(choice.failures)
-        assert (asked(1), asked(2), asked(0)) == ((1, 1), (2, 1), (3, 1))
+            return len(choice.grasps), len(choice.failures), len(choice.left), choice.complete
+        assert asked(1) == (1, 1, 2, True) and asked(0) == (3, 1, 0, True)
+
+    def test_an_arm_out_of_time_says_so(self):
+        calls = []
+        choice = choose_by_arm(grasps(), Task(), body(), load_default_hand(),
+                               ArmTask(arm(), before((0.5, 0.1, 0.0))),
+                               lambda progress: calls.append(progress) or not progress.free)
+        assert not choice.complete and choice.left
+        assert len(choice.grasps) + len(choice.left) + len(choice.failures) == 3
+        assert calls[-1].total == 3 and calls[-1].free == len(choice.grasps) == 1
+
+    def test_a_criterion_of_no_such_name_is_refused(self):
+        with pytest.raises(ArmError, match='must be one of pregrasp, whole, got .quickest'):
+            choose(Task(), criterion='quickest')
 
     def test_a_displacement_is_carried_to_its_end(self):
         T = transform(np.eye(3), np.array([0.0, 0.15, 0.05]))
@@ -267,21 +286,22 @@ class TestChoice:
         (_, motion), = motions(obstacles=post[None]).failures
         assert motion.message == 'the object meets obstacle 1 (carry)'
 
-    def test_the_least_length_of_the_postures_counts(self, monkeypatch):
-        """The nearest posture that is free does not give the shortest way here."""
-        task = Task(displacement_object=transform(np.eye(3), np.array([0.0, 0.15, 0.05])))
-
-        def motion():
-            choice = choose_by_arm([grasps()[2]], task, body(), load_default_hand(),
-                                   ArmTask(arm(), before((0.5, 0.1, 0.0))))
-            return (*(g.arm_motion for g in choice.grasps), *(m for _, m in choice.failures))[0]
-        chosen, solutions, lengths = motion(), ArmInverseKinematics.solutions, []
-        for i in range(MAX_POSTURES):
-            monkeypatch.setattr(ArmInverseKinematics, 'solutions',
-                                lambda *a, i=i: solutions(*a)[i:i + 1])
-            alone = motion()
-            lengths += [alone.length] if alone.failed_step < 0 else []
-        assert chosen.length == min(lengths) < lengths[0]
+    def test_the_shortest_ways_are_those_of_a_full_search(self):
+        """Every posture of two grasps is tried; fewer wanted are the first of them."""
+        T, two = before((0.5, 0.1, 0.0)), grasps()[:2]
+        planner = ArmPlanner(arm(), load_default_hand(), make_scene(
+            Task(), body(), load_default_hand(), ArmTask(arm(), T)), T, arm().start, None)
+        motions = {grasp.hypothesis: [
+            motion for posture in planner.postures(grasp)
+            if (motion := planner.motion(grasp, posture)).failed_step < 0] for grasp in two}
+        for criterion in (TO_PREGRASP, WHOLE_WAY):
+            best = {number: min(motion.way(criterion) for motion in found)
+                    for number, found in motions.items()}
+            expected = sorted(best, key=lambda number: (best[number], number))
+            first, = choose_by_arm(two, Task(), body(), load_default_hand(),
+                                   ArmTask(arm(), T, criterion=criterion), wanted=1).grasps
+            assert first.hypothesis == expected[0]
+            assert first.arm_motion.way(criterion) == pytest.approx(best[expected[0]])
 
 
 @pytest.mark.slow
@@ -293,7 +313,7 @@ class TestKeepOut:
         pose.write_text(yaml.safe_dump({'position': [0.5, 0.1, 0.0],
                                         'orientation': [0, 0, 0, 1]}))
         return order_by_arm(made_up_answer(1), Task(keep_out=region[None]),
-                            read_arm_task(FILE, pose))
+                            read_arm_task(FILE, pose))[0]
 
     def test_the_object_may_stand_in_one(self, tmp_path):
         low = float(body().mesh.vertices[:, 2].min())
@@ -348,8 +368,9 @@ class TestCommand:
 
     def test_grasps_are_ordered_and_carry_the_way(self, tmp_path, capsys):
         code, told = self.plan(tmp_path, capsys, [0.45, 0.1, 0.3])
-        lengths = [grasp['arm']['path_length'] for grasp in told['grasps']]
+        lengths = [grasp['arm']['pregrasp_length'] for grasp in told['grasps']]
         assert code == 0 and lengths and lengths == sorted(lengths)
+        assert told['statistics']['arm']['complete']
         assert told['grasps'][0]['arm']['joint_names'] == list(arm().joint_names)
         assert set(told['statistics']['arm']['pairs_settled']) <= {
             BY_TRIANGLE, BY_PLANE, BY_EXACT_DISTANCE}

@@ -64,14 +64,26 @@ def rich_task():
     turn = transform(Rotation.from_rotvec([0.3, -0.2, 0.9]).as_matrix(), np.array([0.1, 0, 0]))
     return Task(gravity_directions=[[0, 0, -1.0]], external_wrenches=[[1, 2, 3, 4, 5, 6.0]],
                 displacement_object=turn, approach_direction=[0, 1.0, 0], obstacles=BOX,
-                keep_out=BOX, contact_region=BOX)
+                keep_out=BOX, contact_region=BOX, reach='fingers_only')
+
+
+@pytest.mark.parametrize('fields, said', [
+    ({'reach': 'feet'}, 'must be one of any, prefer_fingers, fingers_only, got .feet'),
+    ({'reach': 'fingers_only'}, 'is fingers_only: give the displacement that is meant')])
+def test_by_whom_the_object_is_moved_is_one_of_three_words_and_means_a_way(fields, said):
+    with pytest.raises(TaskError, match=f'task.reach {said}'):
+        Task(**fields)
 
 
 @given(POSES)
 def test_a_task_in_another_frame_comes_back_as_it_was(T):
     there = task_in_object_frame(rich_task(), T)
     for name, value in vars(task_in_object_frame(there, inverse(T))).items():
-        assert_allclose(value, vars(rich_task())[name], atol=1e-12, err_msg=name)
+        wanted = vars(rich_task())[name]
+        if name == 'reach':
+            assert value == wanted != Task().reach
+        else:
+            assert_allclose(value, wanted, atol=1e-12, err_msg=name)
 
 
 @given(POSES)

@@ -1,58 +1,94 @@
 """``gripsim plan --arm``: grasps in the order of the arm's way."""
 
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import yaml
 
-from ....core.arm import ArmTask, choose_by_arm, load_arm
-from ....core.planning.rejections import NO_ARM_MOTION
-from ....core.planning.task import Task
+from ....core.arm import ArmProgress, ArmTask, checked_criterion, choose_by_arm, load_arm
+from ....core.planning.rejections import ARM_NOT_ASKED, ARM_OUT_OF_TIME, NO_ARM_MOTION
+from ....core.planning.task import LEAST_ARM_TIME, Task
 from ....library.grasp_file import PlanAnswer
 from ....library.resources import resolve_uri
 from ....library.task_file import pose_from_mapping
 from ..inputs import InputError
 from ..output import say
+from ..progress import PlanProgress
+
+#: Reasons that are told a line each, those of most grasps first.
+TOLD_REASONS = 8
 
 
-def read_arm_task(arm: Path, object_pose: Path) -> ArmTask:
+def read_arm_task(arm: Path, object_pose: Path, criterion: str = '') -> ArmTask:
     """
     Return the arm of a file and the object's pose in its base, of another.
 
     Raises
     ------
     InputError, ArmError, TaskError
-        One of them cannot be used.
+        One of them cannot be used, or there is no such criterion.
     """
+    criterion = checked_criterion(criterion)
     try:
         pose = yaml.safe_load(object_pose.read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InputError(f'{object_pose}: {" ".join(str(error).split())}') from None
-    return ArmTask(load_arm(arm, resolve_uri), pose_from_mapping(pose, str(object_pose)))
+    return ArmTask(load_arm(arm, resolve_uri), pose_from_mapping(pose, str(object_pose)),
+                   criterion=criterion)
 
 
-def order_by_arm(answer: PlanAnswer, task: Task, arm_task: ArmTask,
-                 wanted: int = 0) -> PlanAnswer:
+def order_by_arm(answer: PlanAnswer, task: Task, arm_task: ArmTask, wanted: int = 0,
+                 seconds: float = float('inf')) -> tuple[PlanAnswer, bool]:
     """
-    Return an answer with its grasps by the arm's way; those without a free one dropped.
+    Return an answer with the grasps to which the arm's ways are shortest, and if it was stopped.
 
-    The arm is asked about the best first, until ``wanted`` are free (0: about all).
+    Parameters
+    ----------
+    answer : PlanAnswer
+        With every grasp that holds.
+    task : Task
+    arm_task : ArmTask
+    wanted : int
+        Grasps of the answer; 0: all that the arm reaches.
+    seconds : float
+        For the search [s].
+
+    Returns
+    -------
+    PlanAnswer
+    bool
+        Ctrl-C ended the search.
     """
     if not answer.grasps:
-        return answer
-    say(f'looking for motions of {arm_task.arm.name}: {wanted or len(answer.grasps)} wanted, '
-        f'{len(answer.grasps)} grasps to ask about')
-    choice = choose_by_arm(answer.grasps, task, answer.grasp_object, answer.hand, arm_task,
-                           wanted=wanted)
-    for grasp, motion in choice.failures:
-        say(f'grasp {grasp.rank}: step {motion.failed_step}: {motion.message}')
+        return answer, False
+    end = time.monotonic() + max(seconds, LEAST_ARM_TIME)
+    with PlanProgress(f'ways of {arm_task.arm.name}') as shown:
+
+        def go_on(progress: ArmProgress) -> bool:
+            return shown.show_arm(progress) and time.monotonic() < end
+
+        choice = choose_by_arm(answer.grasps, task, answer.grasp_object, answer.hand, arm_task,
+                               go_on, wanted)
+    reasons = Counter(motion.message for _, motion in choice.failures)
+    for reason, count in reasons.most_common(TOLD_REASONS):
+        say(f'the arm: {reason}: {count} grasp{"" if count == 1 else "s"}')
     rejected = Counter(answer.rejected)
     rejected[NO_ARM_MOTION] += len(choice.failures)
+    rejected[ARM_NOT_ASKED if choice.complete else ARM_OUT_OF_TIME] += len(choice.left)
+    said = '' if choice.complete else (
+        f'the arm\'s time was up: of {len(choice.left)} of {len(answer.grasps)} grasps that hold '
+        'it is not known whether its way is shorter')
+    if said:
+        say(said)
     statistics = {**answer.statistics, 'arm': {
-        'name': arm_task.arm.name, 'asked': len(choice.grasps) + len(choice.failures),
+        'name': arm_task.arm.name, 'criterion': arm_task.criterion,
+        'grasps': len(answer.grasps), 'asked': len(answer.grasps) - len(choice.left),
+        'complete': choice.complete, 'failed': dict(reasons.most_common()),
         'pairs_settled': choice.decided}}
     hint = answer.hint if choice.grasps else (
-        f'{NO_ARM_MOTION} for any of the {len(choice.failures)} best grasps')
+        f'{NO_ARM_MOTION} for any of the {len(choice.failures)} grasps asked about'
+        + (f'; {said}' if said else ''))
     return replace(answer, grasps=list(choice.grasps), rejected=dict(+rejected),
-                   statistics=statistics, hint=hint)
+                   statistics=statistics, hint=hint), shown.interrupted

@@ -84,6 +84,8 @@ def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool)
         'planning_time': result.planning_time, 'status': status, 'message': result.message,
         'timed_out': status == 'TIMED_OUT', 'interrupted': status == 'CANCELED',
         'seed': request.limits.seed, 'repairs': list(result.repairs)}
+    if result.reach_levels:
+        statistics['reach'] = dict(zip(result.reach_levels, result.reach_counts))
     miss = miss_from_msg(result.nearest_miss, np.eye(4)) if result.has_nearest_miss else None
     return PlanAnswer(hand, request.grasp_object, request.mesh, request.scale, grasps,
                       dict(zip(result.rejection_reasons, result.rejection_counts)), statistics,

@@ -9,20 +9,23 @@ from ...hand import HandModel
 from ...transforms import apply, inverse, transform
 from ..closing.question import Question
 from ..closing.grasp_state import GraspState
-from ..options import ManipulationOptions
-from ..ranked_grasp import COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM, ManipulationResult
+from ..options import PlannerOptions
+from ..ranked_grasp import (
+    COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM, ManipulationResult, ManipulationStep)
+from ..ranking.score import grip_efforts
 from .kinematics import (
     Fingertips, attainable_twists, bounded_least_squares, can_follow, contact_jacobian,
     follow_object)
+from .step_forces import StepForces
 
 
 #: Largest joint displacement of a question where the joints hardly move, so that contact
 #: detection knows the directions of motion [rad].
 MIN_MOTION = 1e-3
+#: Margins are compared with this much to spare [-].
+ROUND_OFF = 1e-9
 #: Reason of a step in which the object itself collides.
 OBJECT_COLLIDES = 'the object meets its surroundings'
-#: Margin that corrections aim at, and the largest factor on forces for it [-].
-TARGET_MARGIN, MAX_FORCE_GROWTH = 1.05, 1.6
 
 
 class PathFollower:
@@ -46,31 +49,36 @@ class PathFollower:
     friction : float
     length : float
         Scale of rotations against translations [m].
-    options : ManipulationOptions
+    options : PlannerOptions
     blocked : int
         Pose of the path at which the object itself collides; -1: none.
+    arm_may_help : bool
+        False: where the fingers fail, so does the grasp.
 
     Notes
     -----
     Source: seed 001, motion of the held object. Departures: three levels instead of equation
-    (2) alone, which fingertips of the SDH satisfy in four of six directions; the joints are
-    corrected at each step until the simulated forces lie above the minimal ones again.
+    (2) alone, which fingertips of the SDH satisfy in four of six directions. The fingers go no
+    farther than where corrections bring back the grasp's reserve and its gentleness, so that
+    the arm takes over a grasp that is not strained.
     """
 
     def __init__(self, hand: HandModel, joints: Array, T_object_palm: Array, state: GraspState,
-                 path: Array, friction: float, length: float, options: ManipulationOptions,
-                 blocked: int = -1) -> None:
-        self._hand, self._path, self._options = hand, path, options
-        self._blocked = blocked
+                 path: Array, friction: float, length: float, options: PlannerOptions,
+                 blocked: int = -1, arm_may_help: bool = True) -> None:
+        self._hand, self._path, self._options = hand, path, options.reach
+        self._blocked, self._arm_may_help = blocked, arm_may_help
         self._friction, self._length = friction, length
         self._start = joints.copy(), T_object_palm.copy(), state
         self._links = tuple(sorted(set(int(link) for link in state.links)))
-        total = float(state.minimal_envelope.sum())
-        self._level = max(float(state.normal_forces.sum()) / total, 1.0) if total > 0.0 else 1.0
+        self._forces = StepForces(self._links, state, options)
         self._failure: tuple[int, str] = (-1, '')
         self._fingers_failure = self._failure
         self.result: ManipulationResult | None = None
         self.step, self._resting = 0, False
+        self._corrections = 0
+        self._trial, self._trial_drift = joints, np.zeros((len(self._links), 3))
+        self._spare: tuple[Array, Array, GraspState] | None = None
         self._begin(with_arm=False)
         if len(path) == 1:
             self._finish()
@@ -94,22 +102,31 @@ class PathFollower:
             self._failure = self._blocked, OBJECT_COLLIDES
             self._finish(NOWHERE)
             return
+        self._forces.take(state)
         problem = self._problem(state)
         if not problem:
             self._accept(state)
             return
-        free = state.self_clearance > 0.0 and state.obstacle_clearance > 0.0
-        if free and self._corrections < self._options.max_corrections:
+        if self._resting and state.holds and self._is_free(state) and (
+                self._spare is None or state.margin > self._spare[2].margin):
+            self._spare = self._trial, self._trial_drift, state
+        if self._is_free(state) and self._corrections < self._options.max_corrections:
             self._corrections += 1
             if self._correct(state):
                 return
+        if self._spare is not None:     # the arm carries what holds, be the reserve smaller
+            self._trial, self._trial_drift, state = self._spare
+            self._accept(state)
+            return
         self.fail(problem)
 
     def fail(self, reason: str) -> None:
         """End an attempt at the present step; the next may go on."""
         if self.step > self._failure[0]:
             self._failure = self.step, reason
-        if not self._with_arm:
+        if not self._arm_may_help:
+            self._finish(NOWHERE)
+        elif not self._with_arm:
             self._fingers_failure = self.step, reason
             self._begin(with_arm=True)
         elif not self._resting:
@@ -127,7 +144,9 @@ class PathFollower:
         self._done_step, self.step = 0, 0
         self._residual = self._error = self._slip_share = 0.0
         self._drift = np.zeros((len(self._links), 3))
+        self._slip_now = 0.0
         self._rows = [(0.0, joints, T_object_palm)]
+        self._steps = [self._told(state, np.eye(4), by_arm=False)]
         if len(self._path) > 1:
             self._aim()
 
@@ -148,6 +167,8 @@ class PathFollower:
         self._T_palm_trial = motion @ self._T_palm_object
         self._trial_drift = self._slid(self._drift @ motion[:3, :3].T, slips)
         self._corrections = 0
+        self._spare = None
+        self._forces.begin_step()
 
     def _stride(self) -> int:
         if not self._resting:
@@ -171,10 +192,12 @@ class PathFollower:
         self._drift, self._done_step = self._trial_drift, self.step
         self._residual = max(self._residual, self._trial_residual)
         self._error = self._trial_error
-        self._slip_share = max(self._slip_share, self._slip(state))
+        self._slip_now = self._slip(state)
+        self._slip_share = max(self._slip_share, self._slip_now)
         share = self._done_step / (len(self._path) - 1)
         self._rows.append((share, self._joints,
                            self._path[self._done_step] @ inverse(self._T_palm_object)))
+        self._steps.append(self._told(state, self._path[self._done_step], self._with_arm))
         if self._done_step == len(self._path) - 1:
             self._finish()
         else:
@@ -191,7 +214,18 @@ class PathFollower:
         shares, joints, poses = (np.array(column) for column in zip(*self._rows))
         self.result = ManipulationResult(
             level, self._residual, self._slip_share, joints, poses, shares, step,
-            _message(level, step, len(self._path) - 1, reason))
+            _message(level, step, len(self._path) - 1, reason), tuple(self._steps))
+
+    def _told(self, state: GraspState, T_object_moved: Array, by_arm: bool) -> ManipulationStep:
+        """Return what is told of the present configuration, in the object's first frame."""
+        turn = T_object_moved[:3, :3].T
+        return ManipulationStep(
+            T_object_moved, tuple(self._hand.link_names[link] for link in state.links),
+            apply(T_object_moved, state.points), state.normals @ turn, state.forces @ turn,
+            state.minimal_forces @ turn,
+            grip_efforts(self._hand, self._joints, inverse(self._T_palm_object), state),
+            apply(T_object_moved, state.centre_of_mass[None])[0], state.margin, self._slip_now,
+            by_arm)
 
     # -- one step --------------------------------------------------------------------
 
@@ -240,14 +274,27 @@ class PathFollower:
             return self._slip_reason()
         if not state.capable:
             return 'no forces within friction, pressure and torque limits hold the task'
-        if not state.holds:
-            return f'the grasp holds {state.margin:.2f} of the loads only'
-        excess = float(state.normal_forces.sum()) / max(
-            self._level * float(state.minimal_envelope.sum()), 1e-12)
-        if excess > self._options.force_band and not self._resting \
-                and self._corrections < self._options.max_corrections:
-            return 'the forces are above the minimal ones'
+        if not state.holds or state.margin < self._forces.reserve - ROUND_OFF:
+            wanted = '' if not state.holds else f', not {self._forces.reserve:.2f}'
+            return f'the grasp holds {state.margin:.2f} of the loads only{wanted}'
+        if self._forces.excess > self._options.force_band:
+            return (f'the fingers press {self._forces.excess:.2f} times as hard as the object '
+                    'needs')
+        if self._with_arm and not self._resting:
+            return self._strain(state)
         return ''
+
+    def _strain(self, state: GraspState) -> str:
+        """Return why the arm had better take over before a step, '' where it need not."""
+        share = float(state.normal_forces.sum()) / max(
+            float(self._start[2].normal_forces.sum()), 1e-12)
+        return '' if share <= self._options.force_band else (
+            f'the fingers would press {share:.2f} times as hard as at first')
+
+    @staticmethod
+    def _is_free(state: GraspState) -> bool:
+        """Return True if the hand meets neither itself nor its surroundings."""
+        return state.self_clearance > 0.0 and state.obstacle_clearance > 0.0
 
     def _slip_reason(self) -> str:
         at_limit = [self._hand.joint_names[j] for j in range(len(self._trial))
@@ -280,9 +327,8 @@ class PathFollower:
             return None
         touches = state.links == link
         seen = state if touches.any() else self._state
-        envelope = state.minimal_envelope[touches].sum() if state.capable else 0.0
-        wanted = self._growth(state) * self._level * float(envelope) \
-            or float(self._state.normal_forces[self._state.links == link].sum())
+        wanted = self._forces.wanted(link) if state.capable \
+            else float(self._state.normal_forces[self._state.links == link].sum())
         force = float(state.normal_forces[touches].sum())
         stiffness = float(seen.normal_stiffness[seen.links == link].sum())
         gap = 0.0 if touches.any() else float(state.clearance[link])
@@ -291,10 +337,6 @@ class PathFollower:
         normal = self._T_palm_trial[:3, :3] @ seen.normals[k]
         jacobian = contact_jacobian(self._hand, self._trial, Fingertips(np.array([link]), point))
         return gap + (wanted - force) / stiffness, normal @ jacobian
-
-    def _growth(self, state: GraspState) -> float:
-        """Return the factor on the wanted forces where they hold only a part of the loads."""
-        return float(np.clip(TARGET_MARGIN / max(state.margin, 1e-9), 1.0, MAX_FORCE_GROWTH))
 
     def _closing_rates(self) -> Array:
         """Return joint rates that press every link in contact, the largest 1 (J,)."""

@@ -1,6 +1,8 @@
 """In-hand manipulation: which of the best grasps can move the object as the task wants."""
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,9 +15,11 @@ from ..closing.closing import Closing
 from ..closing.knowledge import HeldGrasp
 from ..closing.grasp_state import GraspState
 from ..hypotheses.regions import moved_region
-from ..ranked_grasp import NOWHERE, ManipulationResult, RankedGrasp
-from ..rejections import CANNOT_MOVE
-from ..task import Task
+from ..ranked_grasp import LEVELS, NOWHERE, ManipulationResult, RankedGrasp
+from ..ranking.assemble import rank_key
+from ..ranking.score import with_reach_term
+from ..rejections import CANNOT_MOVE, FINGERS_CANNOT_MOVE
+from ..task import FINGERS_ONLY, PREFER_FINGERS, Task
 from ..verdicts import Verdicts
 from .follow_path import PathFollower
 from .kinematics import object_path
@@ -65,6 +69,37 @@ class ManipulationSearch:
             first_colliding_pose(vertices, task.obstacles, self._path)
         self._followers: dict[int, PathFollower] = {}
 
+    @property
+    def levels(self) -> dict[str, int]:
+        """Return how many of the grasps followed to the end came to each level."""
+        counts = Counter(follower.result.level for follower in self._followers.values()
+                         if follower.result is not None)
+        return {level: counts[level] for level in LEVELS if counts[level]}
+
+    def ordered(self, grasps: list[RankedGrasp]) -> list[RankedGrasp]:
+        """
+        Return grasps with their results, those that the fingers move first where they shall.
+
+        Their score then counts the share of the way that the fingers alone move the object.
+        """
+        weigh = self._task.reach == PREFER_FINGERS
+        told = [self._told(grasp, weigh) for grasp in grasps]
+        if not weigh:
+            return told
+        return sorted(told, key=lambda grasp: (
+            grasp.reach is None, grasp.reach is not None and not grasp.reach.by_fingers,
+            *rank_key(grasp)))
+
+    def _told(self, grasp: RankedGrasp, weigh: bool) -> RankedGrasp:
+        result = self.result(grasp.hypothesis)
+        if result is None:
+            return grasp
+        steps = max(len(self._path) - 1, 1)
+        share = 1.0 if result.by_fingers else max(result.failed_step - 1, 0) / steps
+        score, terms = with_reach_term(grasp.score, grasp.terms, share, self._verdicts.options,
+                                       weigh)
+        return replace(grasp, reach=result, score=score, terms=terms)
+
     def result(self, number: int) -> ManipulationResult | None:
         """Return the result of a grasp, None while it is not known."""
         follower = self._followers.get(number)
@@ -86,7 +121,8 @@ class ManipulationSearch:
         self._followers[number] = PathFollower(
             self._verdicts.hand, held.joint_positions, closing.held_hypothesis.T_object_palm,
             held.state, self._path, self._verdicts.reference.friction,
-            self._verdicts.reference.radius, self._options, self._blocked)
+            self._verdicts.reference.radius, self._verdicts.options, self._blocked,
+            arm_may_help=self._task.reach != FINGERS_ONLY)
 
     def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
         """Return grasps at the same step, the earliest, with loads and obstacles there."""
@@ -118,7 +154,8 @@ class ManipulationSearch:
             result = self.result(number)
             held = number in self._verdicts.grasps
             if held and result is not None and result.level == NOWHERE:
-                self._verdicts.exclude(number, CANNOT_MOVE)
+                self._verdicts.exclude(number, FINGERS_CANNOT_MOVE if self._task.reach ==
+                                       FINGERS_ONLY else CANNOT_MOVE)
 
     def _turned_loads(self, T_object_moved: Array) -> Array:
         """Return the load cases in the moved object's frame; directions stay fixed in space."""

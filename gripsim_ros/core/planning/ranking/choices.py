@@ -8,9 +8,6 @@ import numpy as np
 from ..ranked_grasp import RankedGrasp
 from .assemble import rank_key
 
-#: An arm is asked about more grasps than are wanted, the best first, until it reaches enough:
-#: this multiple of what is wanted, and this many at least.
-ARM_MORE, ARM_FEWEST = 4, 40
 #: Grasps are much alike whose palms are nearer than this, turned by less than this, and each of
 #: whose contacts is as near to one of the other's [m, rad, m].
 PALM_NEAR, PALM_TURN, CONTACT_NEAR = 0.01, np.deg2rad(15.0), 0.01
@@ -63,8 +60,3 @@ def told(grasp: RankedGrasp, like: RankedGrasp | None) -> RankedGrasp:
     said = (f'much like hypothesis {like.hypothesis}, which ranks before: palm and contacts are '
             f'within {1e3 * CONTACT_NEAR:g} mm')
     return replace(grasp, warnings=(*grasp.warnings, said))
-
-
-def candidate_count(wanted: int) -> int:
-    """Return how many grasps are to be ranked where an arm has to reach ``wanted`` of them."""
-    return max(ARM_MORE * wanted, ARM_FEWEST)

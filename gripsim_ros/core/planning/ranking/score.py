@@ -1,6 +1,6 @@
 """The score of a grasp, every term shown with its unit and weight."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ...grasp_theory.grasp_map import grasp_map, joint_torque_map
 from ...grasp_theory.min_norm import min_norm
 from ...hand import HandModel
 from ..closing.grasp_state import GraspState
-from ..options import PlannerOptions
+from ..options import REACH_TERM, PlannerOptions
 from ..ranked_grasp import ScoreTerm
 
 
@@ -135,12 +135,36 @@ def score_terms(state: GraspState, efforts: Array, hand: HandModel, reference: S
         'torque': (torque, '-', 1.0 - torque),
         'deformation': (state.max_displacement, 'm',
                         1.0 - state.max_displacement / (FULL_DEFORMATION * reference.radius))}
-    total = sum(options.weights.values())
+    total = sum(options.weights[name] for name in values)
     terms = tuple(
         _term(name, float(value), unit, options.weights[name] / total,
               min(max(float(normalised), 0.0), 1.0))
         for name, (value, unit, normalised) in values.items())
     return sum(term.contribution for term in terms), terms
+
+
+def with_reach_term(score: float, terms: tuple[ScoreTerm, ...], share: float,
+                    options: PlannerOptions, weigh: bool
+                    ) -> tuple[float, tuple[ScoreTerm, ...]]:
+    """
+    Return a score and its terms with that of moving the object.
+
+    Parameters
+    ----------
+    score : float
+    terms : tuple of ScoreTerm
+    share : float
+        Of the object's way that the fingers alone move it, 0 to 1.
+    options : PlannerOptions
+    weigh : bool
+        False: the term is told with weight 0, and the score stays.
+    """
+    own = options.weights[REACH_TERM] if weigh else 0.0
+    rest = sum(weight for name, weight in options.weights.items() if name != REACH_TERM)
+    kept = rest / (rest + own)
+    terms = (*(replace(term, weight=kept * term.weight, contribution=kept * term.contribution)
+               for term in terms), _term(REACH_TERM, share, '-', 1.0 - kept, share))
+    return (sum(term.contribution for term in terms) if weigh else score), terms
 
 
 def _term(name: str, value: float, unit: str, weight: float, normalised: float) -> ScoreTerm:

@@ -13,7 +13,7 @@ from shape_msgs.msg import SolidPrimitive
 from ....core.bodies import GraspObject, Material, load_mesh, repair_mesh
 from ....core.bodies.scans.complete import complete_scan
 from ....core.errors import GripsimError, MeshError, TaskError
-from ....core.planning.task import Task, task_in_object_frame
+from ....core.planning.task import ANY, Task, task_in_object_frame
 from ....core.transforms import inverse
 from ..clouds import cloud_from_msg, has_cloud
 from ..geometry import (
@@ -222,7 +222,7 @@ def task_from_msg(msg: TaskMsg) -> Task:
         external_wrenches=wrenches, displacement_object=_displacement(msg),
         approach_direction=approach if approach.any() else None,
         approach_half_angle=_half_angle(msg, bool(approach.any())), keep_out=keep_out,
-        contact_region=region)
+        contact_region=region, reach=msg.reach or ANY)
 
 
 def task_to_msg(task: Task) -> tuple[TaskMsg, list[SolidPrimitive], list[Pose]]:
@@ -237,7 +237,7 @@ def task_to_msg(task: Task) -> tuple[TaskMsg, list[SolidPrimitive], list[Pose]]:
     if task.gravity == 0.0:
         raise TaskError('task.gravity must be above 0 m/s^2 over nodes, got 0; a message takes '
                         f'0 as {STANDARD_GRAVITY}')
-    msg = TaskMsg(gravity=float(task.gravity),
+    msg = TaskMsg(gravity=float(task.gravity), reach=task.reach,
                   gravity_directions=[vector_to_msg(v) for v in task.gravity_directions],
                   external_wrenches=[
                       Wrench(force=vector_to_msg(w[:3]), torque=vector_to_msg(w[3:]))

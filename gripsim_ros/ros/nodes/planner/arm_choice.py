@@ -9,8 +9,8 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 from rclpy.callback_groups import ReentrantCallbackGroup
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ....core.planning.ranking.choices import candidate_count
-from ....core.planning.rejections import NO_ARM_MOTION
+from ....core.planning.rejections import ARM_NOT_ASKED, ARM_OUT_OF_TIME, NO_ARM_MOTION
+from ....core.planning.task import ARM_TIME_SHARE
 from ...quality import many_calls
 
 #: Seconds between two signs of life while the arm's motions are looked for.
@@ -46,17 +46,18 @@ class ArmChoice:
         """Return whether an arm is wanted and nobody serves it."""
         return self._client is not None and not self._client.service_is_ready()
 
-    def grasps_to_plan(self, wanted: int) -> int:
-        """Return how many grasps are to be planned where ``wanted`` are to be returned."""
-        return candidate_count(wanted) if self.is_wanted else wanted
+    def grasps_to_plan(self, wanted: int, hypotheses: int) -> int:
+        """Return how many grasps are to be planned: where an arm chooses, all that hold."""
+        return hypotheses if self.is_wanted else wanted
+
+    def time_kept(self, limit: float) -> float:
+        """Return the part of a request's time that is kept for the arm [s]."""
+        return ARM_TIME_SHARE * limit if self.is_wanted else 0.0
 
     def order(self, msg, object_id: str, response: PlanGrasp.Response, timeout: float,
-              wanted: int, tick: Callable[[], None] = lambda: None) -> None:
+              wanted: int, tick: Callable[[], bool] = lambda: True) -> None:
         """
-        Order the grasps of an answer by the arm's way; drop those without a free one.
-
-        The arm is asked about so many of the best as are wanted, then about so many of the next
-        as are still lacking, until there are enough or the time is up.
+        Leave the grasps of an answer to which the arm has the shortest ways, in that order.
 
         Parameters
         ----------
@@ -64,51 +65,46 @@ class ArmChoice:
         object_id : str
             Of what was planned for: a label may be another object's by now.
         response : PlanGrasp.Response or PlanGrasps.Result
-            Changed in place. Where the arm's node is silent, the grasps stay as they are and
-            the message says so.
+            With all grasps that hold; changed in place. Where the arm's node is silent, the best
+            stay as they are and the message says so.
         timeout : float
-            [s]
+            [s]; that it ended the search is told in the message.
         wanted : int
             Most grasps of the answer.
         tick : callable
-            Called once a second while the answer is awaited.
+            Called once a second while the answer is awaited; False: wait no longer.
         """
         if self._client is None or not response.grasps:
             return
-        end, left = time.monotonic() + timeout, list(response.grasps)
-        free: list[Grasp] = []
-        failed: list[str] = []
-        while left and len(free) < wanted and (time.monotonic() < end or not (free or failed)):
-            lacking = wanted - len(free)
-            asked, left = left[:lacking], left[lacking:]
-            answer = self._ask(msg, object_id, asked, max(end - time.monotonic(), 0.0), tick)
-            if answer is None or answer.status != PlanGrasp.Response.SUCCEEDED:
-                said = 'no answer' if answer is None else answer.message
-                response.message = _joined(response.message, f'not ordered by the arm: '
-                                           f'{self._service}: {said}')
-                if not (free or failed):
-                    response.grasps = response.grasps[:wanted]
-                    return
-                left = asked + left
-                break
-            free += [g for g, reason in zip(answer.grasps, answer.reasons) if not reason]
-            failed += [reason for reason in answer.reasons if reason]
-        free.sort(key=lambda grasp: (round(grasp.arm_path_length, 9), grasp.rank))
-        for rank, grasp in enumerate(free, start=1):
-            grasp.rank = rank
+        answer = self._ask(msg, object_id, response.grasps, timeout, wanted, tick)
+        if answer is None or answer.status != PlanGrasp.Response.SUCCEEDED:
+            said = 'no answer' if answer is None else answer.message
+            response.message = _joined(response.message, f'not ordered by the arm: '
+                                       f'{self._service}: {said}')
+            response.grasps = response.grasps[:wanted]
+            return
+        free = [g for g, reason in zip(answer.grasps, answer.reasons) if not reason]
+        free.sort(key=lambda grasp: grasp.rank)
+        counts = {ARM_NOT_ASKED: 0, ARM_OUT_OF_TIME: 0, NO_ARM_MOTION: 0}
+        failed = [reason for reason in answer.reasons if reason and reason not in counts]
+        counts.update({reason: list(answer.reasons).count(reason) for reason in counts})
+        counts[NO_ARM_MOTION] += len(failed)
+        told = {reason: count for reason, count in counts.items() if count}
         response.grasps = free
+        response.rejection_reasons = [*response.rejection_reasons, *told]
+        response.rejection_counts = [*response.rejection_counts, *told.values()]
         if failed:
-            response.rejection_reasons = [*response.rejection_reasons, NO_ARM_MOTION]
-            response.rejection_counts = [*response.rejection_counts, len(failed)]
             response.message = _joined(response.message, f'{NO_ARM_MOTION}: {failed[0]}')
-            if left and len(free) < wanted:
-                response.message = _joined(
-                    response.message, f'the arm was not asked about {len(left)} more in time')
+        if counts[ARM_OUT_OF_TIME]:
+            response.message = _joined(
+                response.message, f'the arm\'s time was up: of {counts[ARM_OUT_OF_TIME]} of '
+                f'{len(answer.reasons)} grasps that hold it is not known whether its way is '
+                'shorter')
         if not free and response.status == PlanGrasp.Response.SUCCEEDED:
             response.status = PlanGrasp.Response.NO_GRASP
 
-    def _ask(self, msg, object_id: str, grasps: list[Grasp], timeout: float,
-             tick: Callable[[], None]) -> EvaluateGrasp.Response | None:
+    def _ask(self, msg, object_id: str, grasps: list[Grasp], timeout: float, wanted: int,
+             tick: Callable[[], bool]) -> EvaluateGrasp.Response | None:
         if not self._client.service_is_ready():
             return None
         if msg.mesh_resource or msg.mesh.triangles:
@@ -117,7 +113,8 @@ class ArmChoice:
             header=msg.header, object_id=object_id, mesh_resource=msg.mesh_resource,
             mesh=msg.mesh, scale=msg.scale, object_pose=msg.object_pose, material=msg.material,
             task=msg.task, grasps=grasps, max_planning_time=timeout, obstacles=msg.obstacles,
-            obstacle_poses=msg.obstacle_poses)
+            obstacle_poses=msg.obstacle_poses, arm_wanted=wanted,
+            arm_criterion=msg.arm_criterion)
         if msg.arm_start.name:
             request.grasps[0].arm_trajectory = JointTrajectory(
                 joint_names=msg.arm_start.name,
@@ -127,8 +124,7 @@ class ArmChoice:
         future.add_done_callback(lambda _: answered.set())
         end = time.monotonic() + timeout + GRACE
         while not answered.wait(TICK):
-            tick()
-            if time.monotonic() > end or not self._client.service_is_ready():
+            if not tick() or time.monotonic() > end or not self._client.service_is_ready():
                 self._client.remove_pending_request(future)
                 return None
         return future.result()

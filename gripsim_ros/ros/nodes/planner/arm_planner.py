@@ -15,8 +15,9 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import JointState
 
-from ....core.arm import ArmTask, choose_by_arm, load_arm
+from ....core.arm import ArmTask, checked_criterion, choose_by_arm, load_arm
 from ....core.errors import ArmError, GripsimError
+from ....core.planning.rejections import ARM_NOT_ASKED, ARM_OUT_OF_TIME
 from ....core.transforms import inverse
 from ....library.resources import confined_resolver, material_library, resolve_uri
 from ...conversions import RequestReader
@@ -35,6 +36,8 @@ PARAMETERS = (
     NodeParameter('arm_config', str, 'File of the arm, see docs/arm.md.'),
     NodeParameter('arm_base_pose', str, 'Pose of the arm\'s base in the frame of requests: '
                   'x y z [m] and quaternion x y z w.'),
+    NodeParameter('arm_criterion', str, 'Whose way is to be short unless a request says it: '
+                  'pregrasp, whole; empty: pregrasp.'),
     NodeParameter('materials', str, 'Library of materials; empty: config/materials.yaml.',
                   changes=True),
     NodeParameter('mesh_folders', str, 'Folders from which requests may name meshes, separated '
@@ -54,11 +57,14 @@ class ArmPlannerNode(SuiteNode):
         ------
         ParameterError
             No arm is named, or its pose is not seven numbers.
+        ArmError
+            The arm cannot be used, or there is no such criterion.
         """
         super().__init__(self.NAME, PARAMETERS, **kwargs)
         if not self.values['arm_config']:
             raise ParameterError('parameter arm_config must name the file of an arm, got \'\'')
         self.arm = load_arm(resolve_uri(self.values['arm_config']), resolve_uri)
+        self._criterion = checked_criterion(self.values['arm_criterion'])
         self.T_frame_base = pose_value('arm_base_pose', self.values['arm_base_pose'])
         self.objects = ObjectStore(lambda grasp_object: grasp_object, LATCHED_OBJECTS)
         self._take(self.values)
@@ -113,17 +119,24 @@ class ArmPlannerNode(SuiteNode):
         grasps = [ranked_grasp_from_msg(g, request.T_frame_object, self.hand.joint_names)
                   for g in msg.grasps]
         task = ArmTask(self.arm, inverse(self.T_frame_base) @ request.T_frame_object,
-                       self._first_joints(msg))
+                       self._first_joints(msg),
+                       checked_criterion(msg.arm_criterion) if msg.arm_criterion
+                       else self._criterion)
         end = time.monotonic() + (msg.max_planning_time or LONGEST)
         choice = choose_by_arm(grasps, request.task, request.grasp_object, self.hand, task,
-                               lambda: time.monotonic() < end)
-        motions = {g.hypothesis: g.arm_motion for g in choice.grasps}
-        reasons = {g.hypothesis: motion for g, motion in choice.failures}
+                               lambda _: time.monotonic() < end, int(msg.arm_wanted))
+        free = {g.hypothesis: g for g in choice.grasps}
+        failed = {g.hypothesis: motion for g, motion in choice.failures}
+        left = ARM_NOT_ASKED if choice.complete else ARM_OUT_OF_TIME
         for grasp in msg.grasps:
-            motion = motions.get(grasp.hypothesis) or reasons[grasp.hypothesis]
-            response.grasps.append(arm_to_msg(motion, grasp))
-            response.reasons.append('' if grasp.hypothesis in motions else
-                                    f'step {motion.failed_step}: {motion.message}')
+            chosen, motion = free.get(grasp.hypothesis), failed.get(grasp.hypothesis)
+            if chosen is not None:
+                grasp, motion = arm_to_msg(chosen.arm_motion, grasp), None
+                grasp.rank = chosen.rank
+            response.grasps.append(grasp if motion is None else arm_to_msg(motion, grasp))
+            response.reasons.append(
+                '' if chosen is not None else left if motion is None
+                else f'step {motion.failed_step}: {motion.message}')
 
     def _first_joints(self, msg: EvaluateGrasp.Request) -> np.ndarray | None:
         """Return the start: the first point of a grasp's arm trajectory, or as measured."""

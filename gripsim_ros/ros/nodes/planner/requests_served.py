@@ -12,6 +12,7 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 
 from ....core.errors import GripsimError, TaskError
 from ....core.planning import GraspEvaluator, GraspPlanner, Progress, RankedGrasp
+from ....core.planning.task import LEAST_ARM_TIME
 from ....core.transforms import apply
 from ...conversions import (
     GraspFrame, Request, grasp_from_msg, grasp_to_msg, planning_time, point_to_msg, take_mesh)
@@ -23,8 +24,6 @@ from .stored_plans import StoredPlan
 
 Status = PlanGrasp.Response
 
-#: Time for the arm's motions where planning has used up its own [s].
-LEAST_ARM_TIME = 3.0
 #: Time in which an answer about one given grasp is judged and written, and the largest share of a
 #: limit kept for that [s, -].
 GRASP_TIME, ANSWER_SHARE = 7e-3, 0.75
@@ -168,9 +167,10 @@ class RequestServer:
         wanted = self._wanted(msg)
 
         def prepare(request: Request) -> GraspPlanner | StoredPlan:
+            hypotheses = int(msg.max_hypotheses) or node.options.max_hypotheses
             return node.stored_plans.find(request, msg) or GraspPlanner(
                 request.grasp_object, node.hand, request.task, node.options, int(msg.seed),
-                int(msg.max_hypotheses), node.arm_choice.grasps_to_plan(wanted))
+                hypotheses, node.arm_choice.grasps_to_plan(wanted, hypotheses))
 
         if goal_handle is not None:
             plan.session.on_progress = self._feedback(goal_handle, plan)
@@ -181,9 +181,13 @@ class RequestServer:
         if plan.session.planner is not None:
             self._fill_plan(response, plan)
             tell = plan.session.on_progress or (lambda _: None)
-            left = max(plan.session.deadline - time.monotonic(), LEAST_ARM_TIME)
-            node.arm_choice.order(msg, plan.request.grasp_object.id, response, left, wanted,
-                                  lambda: tell(plan.session.planner.progress))
+
+            def tick() -> bool:
+                tell(plan.session.planner.progress)
+                return goal_handle is None or not goal_handle.is_cancel_requested
+            limit = planning_time(msg) or node.options.max_planning_time
+            left = max(begin + limit - time.monotonic(), LEAST_ARM_TIME)
+            node.arm_choice.order(msg, plan.request.grasp_object.id, response, left, wanted, tick)
             response.planning_time = time.monotonic() - begin
 
     def _wanted(self, msg) -> int:
@@ -212,7 +216,8 @@ class RequestServer:
         node = self._node
         limit = planning_time(msg) or node.options.max_planning_time
         given = len(msg.grasps) if isinstance(msg, EvaluateGrasp.Request) else 0
-        reserve = min(GRASP_TIME * given, ANSWER_SHARE * limit)
+        reserve = min(GRASP_TIME * given, ANSWER_SHARE * limit) if given \
+            else node.arm_choice.time_kept(limit)
         return _Plan(msg, Session(node.next_request_id(), begin, begin + limit - reserve,
                                   reserve=reserve))
 
@@ -331,6 +336,8 @@ class RequestServer:
         response.grasps = [grasp_to_msg(grasp, plan.frame) for grasp in grasps]
         response.rejection_reasons = list(planner.rejections.keys())
         response.rejection_counts = list(planner.rejections.values())
+        response.reach_levels = list(planner.reach_levels.keys())
+        response.reach_counts = list(planner.reach_levels.values())
         response.repairs = list(request.repairs)
         properties = request.grasp_object.mass_properties
         centre = apply(request.T_frame_object, properties.centre_of_mass[None])[0]

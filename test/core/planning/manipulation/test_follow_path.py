@@ -50,17 +50,19 @@ def held_state(hand, names=TIPS, **changes):
         links=links, points=points, normals=normals, forces=normals,
         clearance=np.zeros(len(hand.link_names)), self_clearance=np.inf,
         obstacle_clearance=np.inf, normal_stiffness=STIFFNESS * ones,
-        tangential_stiffness=STIFFNESS * ones, minimal_envelope=ones, margin=1.1,
+        tangential_stiffness=STIFFNESS * ones, minimal_envelope=ones, margin=1.25,
+        minimal_forces=normals, minimal_torques=np.zeros((len(links), 3)),
+        centre_of_mass=np.zeros(3),
         capable=True, holds=True)
     return GraspState(**{**values, **changes})
 
 
-def motion_of(hand, state, steps=1):
+def motion_of(hand, state, steps=1, **more):
     """Return the following of a grasp along the palm's axis."""
     path = np.array([transform(np.eye(3), np.array([0.0, 0.0, STEP * i]))
                      for i in range(steps + 1)])
     return PathFollower(hand, SPHERICAL, np.eye(4), state, path, 1.0, 0.05,
-                        planner_options().reach)
+                        planner_options(), **more)
 
 
 def answered(motion, *answers):
@@ -77,7 +79,7 @@ def without(state, link):
     """Return a state without the contacts of a link."""
     kept = state.links != link
     names = ('links', 'points', 'normals', 'forces', 'normal_stiffness', 'tangential_stiffness',
-             'minimal_envelope')
+             'minimal_envelope', 'minimal_forces', 'minimal_torques')
     return replace(state, **{name: getattr(state, name)[kept] for name in names})
 
 
@@ -135,6 +137,71 @@ def test_the_arm_helps_where_the_fingers_alone_collide(hand):
     assert motion.result.level == WITH_ARM and motion.result.shares.tolist() == [0.0, 1.0]
     assert motion.result.message == ('the arm helps; the fingers alone fail at step 1 of 1: '
                                      'the hand collides with itself')
+
+
+def test_where_only_fingers_may_move_it_their_failure_is_the_answer(hand):
+    motion = motion_of(hand, held_state(hand), arm_may_help=False)
+    assert answered(motion, held_state(hand, self_clearance=0.0)) == 1
+    assert motion.result.level == NOWHERE and not motion.result.by_fingers
+    free = motion_of(hand, held_state(hand), arm_may_help=False)
+    answered(free, held_state(hand))
+    assert free.result.by_fingers
+
+
+def test_a_step_keeps_the_reserve_of_the_grasp(hand):
+    """Margin 1.10 holds, but less than closing leaves: the fingers do not go on with it."""
+    motion = motion_of(hand, held_state(hand))
+    judged = 1 + planner_options().reach.max_corrections
+    assert answered(motion, held_state(hand, margin=1.1)) == ATTEMPTS * judged
+    assert motion.result.level == WITH_ARM      # the arm carries what holds, where nothing else
+    assert motion.result.message.endswith('the grasp holds 1.10 of the loads only, not 1.20')
+    assert [step.margin for step in motion.result.steps] == [1.25, 1.1]
+    weak = motion_of(hand, held_state(hand, margin=1.1))
+    assert answered(weak, held_state(hand, margin=1.1)) == 1        # as the grasp had no more
+
+
+def test_forces_above_the_least_are_lowered(hand):
+    """With 2 N where 1 N would hold with a margin of 1.25, the joints give way; by stiffness."""
+    state = held_state(hand)
+    motion = motion_of(hand, state)
+    before = motion.question().joint_positions
+    motion.answer(replace(state, forces=2.0 * state.normals, margin=2.5))
+    after = motion.question().joint_positions
+    poses = forward_kinematics(hand, np.array([before, after]))[:, state.links]
+    pads = np.array([[0.012, 0.0, 0.03]])
+    moved = np.array([apply(poses[1][i], pads)[0] - apply(poses[0][i], pads)[0]
+                      for i in range(3)])
+    given = np.einsum('ij,ij->i', moved, state.normals)
+    wanted = 1.3 / 2.5 * 2.0     # the middle of the band; margins grow with the forces
+    assert_allclose(given, (wanted - 2.0) / STIFFNESS, rtol=0.1)
+
+
+def test_the_arm_takes_over_before_the_fingers_press_harder_than_at_first(hand):
+    state = held_state(hand)
+    hard = replace(state, forces=2.0 * state.normals, minimal_forces=2.0 * state.normals,
+                   minimal_envelope=2.0 * state.minimal_envelope)
+    alone = motion_of(hand, state)
+    assert answered(alone, hard) == 1 and alone.result.by_fingers
+    helped = motion_of(hand, state)
+    answered(helped, replace(hard, self_clearance=0.0), hard)
+    assert helped.result.level == WITH_ARM
+    assert [step.by_arm for step in helped.result.steps] == [False, True]
+    assert_allclose(helped.result.joints[1], SPHERICAL, atol=1e-3)      # they rest
+
+
+def test_each_step_is_told_in_the_objects_first_frame(hand):
+    state = held_state(hand)
+    motion = motion_of(hand, state, steps=2)
+    answered(motion, state)
+    assert len(motion.result.steps) == len(motion.result.joints) == 3
+    for i, step in enumerate(motion.result.steps):
+        up = np.array([0.0, 0.0, STEP * i])
+        assert_allclose(step.T_object_moved[:3, 3], up, atol=ATOL_ROUNDOFF)
+        assert_allclose(step.points, state.points + up, atol=ATOL_ROUNDOFF)
+        assert_allclose(step.centre_of_mass, up, atol=ATOL_ROUNDOFF)
+        assert step.normal_force == pytest.approx(3.0)
+        assert step.minimal_normal_force == pytest.approx(3.0)
+        assert step.joint_efforts.shape == (7,) and np.abs(step.joint_efforts).max() > 0.0
 
 
 def test_the_palms_contact_takes_no_part_in_a_correction(hand):

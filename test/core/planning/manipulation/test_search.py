@@ -29,9 +29,10 @@ from gripsim_ros.core.planning.manipulation.kinematics import (
 from gripsim_ros.core.planning.manipulation.path_collision import (
     ALLOWED_DEPTH, first_colliding_pose)
 from gripsim_ros.core.planning.manipulation.search import ManipulationSearch
-from gripsim_ros.core.planning.options import ManipulationOptions
+from gripsim_ros.core.planning.options import REACH_TERM, ManipulationOptions
 from gripsim_ros.core.planning.ranked_grasp import COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM
-from gripsim_ros.core.planning.rejections import CANNOT_MOVE
+from gripsim_ros.core.planning.rejections import CANNOT_MOVE, FINGERS_CANNOT_MOVE
+from gripsim_ros.core.planning.task import ANY, FINGERS_ONLY, PREFER_FINGERS
 from gripsim_ros.core.transforms import apply, from_rotation_vector, inverse, transform
 from gripsim_ros.library.in_process import link_shapes, mechanics_options, planner_options
 from gripsim_ros.library.resources import load_default_hand
@@ -253,6 +254,8 @@ class Answers:
         self.state = GraspState(**{
             **numbers, 'links': tips.links, 'points': tips.points_palm, 'normals': normals,
             'forces': normals, 'minimal_envelope': ones, 'normal_stiffness': 1e4 * ones,
+            'minimal_forces': normals, 'minimal_torques': np.zeros((3, 3)),
+            'centre_of_mass': np.zeros(3),
             'tangential_stiffness': ones, 'obstacle_clearance': 1.0, 'self_clearance': 1.0,
             'capable': True, 'holds': True, 'margin': 1.2})
         task = Task(**task)
@@ -380,6 +383,44 @@ class TestHeldObject:
         moved = T @ grasp.T_object_palm
         ways = np.linalg.norm(moved[:3, 3] - grasp.reach.T_object_palm[-1, :3, 3])
         assert ways < 0.05                    # the palm goes along, but for the fingers' part
+
+    def test_every_step_keeps_the_reserve_and_presses_no_less_than_the_least(self):
+        """On the way of fingers alone and on that with the arm; gravity turns in both."""
+        down = -first_grasp().T_object_palm[:3, 2]
+        for grasp in (pulled(), *plan(along_the_palm(-0.05, 0.8),
+                                      gravity_directions=down[None]).ranked()):
+            steps, options = grasp.reach.steps, planner_options()
+            assert len(steps) == len(grasp.reach.shares) > 2
+            reserve = min(options.margin_band[0], steps[0].margin)
+            assert min(step.margin for step in steps) >= reserve - ROUND_OFF
+            for step in steps:
+                # Shares of the contacts are held to a band, so a sum may fall a little below.
+                assert step.normal_force > 0.95 * step.minimal_normal_force
+                assert step.slip_share <= 1.0 and step.joint_efforts.shape == (7,)
+
+    def test_who_may_move_the_object_is_kept(self):
+        """A way that few hypotheses can follow with the fingers alone."""
+        T = along_the_palm(0.008)
+
+        def planned(reach):
+            planner = plan(T, count=24, reach=reach)
+            return planner, planner.ranked(1 if reach == ANY else 5)
+        _, (anyone,) = planned(ANY)
+        planner, preferred = planned(PREFER_FINGERS)
+        alone, only = planned(FINGERS_ONLY)
+        by_fingers = [grasp.reach.by_fingers for grasp in preferred]
+        assert by_fingers == sorted(by_fingers, reverse=True) and by_fingers[0]
+        assert not all(by_fingers), 'the question is whether all are asked'
+        levels = planner.reach_levels
+        moved = levels.get(HAND_ONLY, 0) + levels.get(COMPLIANT, 0)
+        assert sum(by_fingers) == moved == len(only) and levels[WITH_ARM] > 0
+        assert [g.hypothesis for g in only] == [g.hypothesis for g in preferred[:moved]]
+        assert alone.reach_levels.get(WITH_ARM, 0) == 0
+        assert alone.rejections[FINGERS_CANNOT_MOVE] == alone.reach_levels[NOWHERE] > 0
+        term, = [t for t in preferred[0].terms if t.name == REACH_TERM]
+        assert (term.value, term.contribution) == (1.0, term.weight) and term.weight > 0.0
+        assert preferred[0].score == pytest.approx(sum(t.contribution for t in preferred[0].terms))
+        assert [t.weight for t in anyone.terms if t.name == REACH_TERM] == [0.0]
 
     def test_a_wall_in_the_way_excludes_every_grasp(self):
         """A box where hand and object shall go; nothing else is in the way."""

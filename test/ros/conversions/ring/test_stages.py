@@ -30,7 +30,9 @@ from gripsim_ros.core.bodies import GraspObject, Material, shapes  # noqa: E402
 from gripsim_ros.core.errors import (  # noqa: E402
     GripsimError, HandError, MaterialError, MeshError, ShapeError, TaskError)
 from gripsim_ros.core.planning.ranked_grasp import (  # noqa: E402
-    GraspContact, ManipulationResult, NearestMiss, RankedGrasp, Robustness, ScoreTerm)
+    GraspContact, ManipulationResult, ManipulationStep, NearestMiss, RankedGrasp, Robustness,
+    ScoreTerm)
+from gripsim_ros.core.planning.task import REACHES  # noqa: E402
 from gripsim_ros.core.planning.task import Task  # noqa: E402
 from gripsim_ros.core.transforms import apply, from_pose, inverse, transform  # noqa: E402
 from gripsim_ros.ros import conversions  # noqa: E402
@@ -218,6 +220,10 @@ def test_an_all_zero_orientation_is_the_identity():
     np.testing.assert_array_equal(conversions.pose_from_msg(pose), np.eye(4))
 
 
+#: Fields of a task that hold numbers.
+NUMBERS_OF_TASKS = [field for field in dataclasses.fields(Task) if field.name != 'reach']
+
+
 def random_task(rng):
     return Task(
         gravity_directions=rng.standard_normal((2, 3)), gravity=3.7,
@@ -226,7 +232,8 @@ def random_task(rng):
         obstacles=np.array([[1, .1, .2, .3, *random_pose(rng)[:3].ravel()]]),
         keep_out=np.array([[2, .1, 0, 0, *random_pose(rng)[:3].ravel()],
                            [3, .2, .1, 0, *random_pose(rng)[:3].ravel()]]),
-        contact_region=np.array([[2, .3, 0, 0, *random_pose(rng)[:3].ravel()]]))
+        contact_region=np.array([[2, .3, 0, 0, *random_pose(rng)[:3].ravel()]]),
+        reach=str(rng.choice(REACHES)))
 
 
 def read(request, **known):
@@ -260,7 +267,8 @@ def test_what_a_request_brings_is_told_before_it_is_read(tmp_path):
 
 
 def assert_same_task(a, b):
-    for field in dataclasses.fields(Task):
+    assert a.reach == b.reach
+    for field in NUMBERS_OF_TASKS:
         np.testing.assert_allclose(getattr(a, field.name), getattr(b, field.name), rtol=0.0,
                                    atol=ATOL_ROUNDOFF, err_msg=field.name)
 
@@ -278,7 +286,7 @@ def test_a_task_without_gravity_is_refused_as_a_message_would_read_it_as_standar
         conversions.task_to_msg(Task(gravity=0.0))
 
 
-@pytest.mark.parametrize('field', [field.name for field in dataclasses.fields(Task)])
+@pytest.mark.parametrize('field', [field.name for field in NUMBERS_OF_TASKS])
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), wrong=st.sampled_from([np.nan, np.inf, -np.inf]))
 def test_a_task_with_a_number_that_is_not_finite_is_refused_by_name(field, seed, wrong):
@@ -310,7 +318,7 @@ def test_a_request_told_in_another_frame_is_the_same_task(seed):
         (task.external_wrenches.reshape(-1, 2, 3) @ turn.T).reshape(-1, 6),
         from_turned(turn, moved), turn @ task.approach_direction, task.approach_half_angle,
         in_frame(task.obstacles, T_frame_object), in_frame(task.keep_out, T_frame_object),
-        in_frame(task.contact_region, T_frame_object))
+        in_frame(task.contact_region, T_frame_object), task.reach)
     request = plan_request(told, object_pose=conversions.pose_to_msg(T_frame_object))
     assert_same_task(read(request).task, task)
 
@@ -489,20 +497,31 @@ def test_what_a_grasp_says_of_itself_survives_the_wire():
     assert again.robustness is None and again.limiting_load is None
 
 
+def _step(rng, by_arm):
+    """Return a step of a moved object, of two contacts with made-up numbers."""
+    vectors = rng.standard_normal((4, 2, 3))
+    return ManipulationStep(random_pose(rng), ('sdh_thumb_3_link', 'sdh_finger_13_link'),
+                            *vectors, rng.standard_normal(JOINTS), rng.standard_normal(3), 1.3,
+                            0.25, by_arm)
+
+
 def test_how_the_object_is_moved_survives_the_wire():
     rng = np.random.default_rng(12)
     reach = ManipulationResult('with_arm', 0.25, 0.5, rng.standard_normal((3, JOINTS)),
                                np.array([random_pose(rng) for _ in range(3)]),
-                               np.array([0.0, 0.3, 1.0]), 2, 'the arm helps')
+                               np.array([0.0, 0.3, 1.0]), 2, 'the arm helps',
+                               tuple(_step(rng, i == 2) for i in range(3)))
     grasp, T_frame_object = dataclasses.replace(make_grasp(rng), reach=reach), random_pose(rng)
     frame = GraspFrame(Header(), T_frame_object, NAMES, np.full(JOINTS, 1.0))
     msg = over_the_wire(conversions.grasp_to_msg(grasp, frame))
     back = ranked_grasp_from_msg(msg, T_frame_object, NAMES).reach
-    for name, value in vars(reach).items():
-        if isinstance(value, np.ndarray):
-            np.testing.assert_allclose(getattr(back, name), value, atol=1e-9)
-        else:
-            assert getattr(back, name) == value
+    assert len(back.steps) == len(reach.steps)
+    for told, read in ((reach, back), *zip(reach.steps, back.steps)):
+        for name, value in vars(told).items():
+            if isinstance(value, np.ndarray):
+                np.testing.assert_allclose(getattr(read, name), value, atol=1e-9)
+            else:
+                assert name == 'steps' or getattr(read, name) == value
     plain = conversions.grasp_to_msg(make_grasp(rng), frame)
     assert plain.reach == plain.REACH_NOT_ASKED and plain.reach_failed_step == -1
     assert ranked_grasp_from_msg(plain, np.eye(4), NAMES).reach is None

@@ -12,6 +12,9 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp  # noqa: E402
 from rclpy.task import Future  # noqa: E402
 from shape_msgs.msg import MeshTriangle  # noqa: E402
 
+from gripsim_ros.core.planning.rejections import (  # noqa: E402
+    ARM_NOT_ASKED, ARM_OUT_OF_TIME, NO_ARM_MOTION)
+from gripsim_ros.core.planning.task import ARM_TIME_SHARE  # noqa: E402
 from gripsim_ros.ros.nodes.planner.arm_choice import ArmChoice  # noqa: E402
 
 
@@ -23,6 +26,8 @@ class Arm:
 
     def call_async(self, request):
         self.asked, future = request, Future()
+        for rank, grasp in enumerate(request.grasps, start=1):
+            grasp.rank = rank
         future.set_result(EvaluateGrasp.Response(
             status=PlanGrasp.Response.SUCCEEDED, grasps=request.grasps,
             reasons=[''] * len(request.grasps)))
@@ -50,62 +55,81 @@ def test_a_mesh_in_the_request_goes_to_the_arm_with_its_label():
 
 
 class PickyArm(Arm):
-    """Finds motions for the grasps with some ranks alone, and keeps what it was asked."""
+    """Answers with given reasons, its own order of those free, and keeps what it was asked."""
 
-    def __init__(self, reached):
-        self.reached, self.asked = reached, []
+    def __init__(self, reasons, order=()):
+        self.reasons, self.order = reasons, order
 
     def call_async(self, request):
-        ranks, future = [grasp.rank for grasp in request.grasps], Future()
-        self.asked.append(ranks)
+        self.asked, future = request, Future()
+        for hypothesis, rank in self.order:
+            request.grasps[hypothesis].rank = rank
         future.set_result(EvaluateGrasp.Response(
-            status=PlanGrasp.Response.SUCCEEDED, grasps=request.grasps,
-            reasons=['' if rank in self.reached else f'step {rank}: it collides'
-                     for rank in ranks]))
+            status=PlanGrasp.Response.SUCCEEDED, grasps=request.grasps, reasons=self.reasons))
         return future
 
 
-@pytest.mark.parametrize('reached, wanted, asked, free, status', [
-    ((1, 2, 3), 2, [[1, 2]], 2, PlanGrasp.Response.SUCCEEDED),
-    ((5, 6), 2, [[1, 2], [3, 4], [5, 6]], 2, PlanGrasp.Response.SUCCEEDED),
-    ((1, 4, 5), 3, [[1, 2, 3], [4, 5]], 3, PlanGrasp.Response.SUCCEEDED),
-    ((6,), 1, [[1], [2], [3], [4], [5], [6]], 1, PlanGrasp.Response.SUCCEEDED),
-    ((), 4, [[1, 2, 3, 4], [5, 6]], 0, PlanGrasp.Response.NO_GRASP)])
-def test_the_arm_is_asked_about_the_next_best_where_it_does_not_reach_the_best(
-        reached, wanted, asked, free, status):
-    arm = PickyArm(reached)
-    choice = ArmChoice(SimpleNamespace(create_client=lambda *_, **__: arm), 'choose_by_arm')
-    response = PlanGrasp.Response(grasps=[Grasp(rank=rank) for rank in range(1, 7)])
-    choice.order(PlanGrasp.Request(), 'a hash', response, 5.0, wanted)
-    assert arm.asked == asked and response.status == status
-    assert [grasp.rank for grasp in response.grasps] == list(range(1, free + 1))
-    assert sum(response.rejection_counts) == sum(map(len, asked)) - free
-
-
-def test_where_the_time_is_up_the_answer_says_how_many_were_not_asked_about():
-    choice = ArmChoice(SimpleNamespace(create_client=lambda *_, **__: PickyArm(())), 'an_arm')
-    response = PlanGrasp.Response(grasps=[Grasp(rank=rank) for rank in range(1, 7)])
-    choice.order(PlanGrasp.Request(), 'a hash', response, 0.0, 2)
-    assert response.message.endswith('the arm was not asked about 4 more in time')
-
-
-def test_what_an_arm_reaches_is_kept_where_it_falls_silent_later():
-    class Tired(PickyArm):
-        def service_is_ready(self):
-            return not self.asked
-
-    arm = Tired((2,))
+def ordered(arm, wanted=2, timeout=5.0, **fields):
+    """Return the answer of three grasps that hold, once an arm has chosen among them."""
     choice = ArmChoice(SimpleNamespace(create_client=lambda *_, **__: arm), 'an_arm')
-    response = PlanGrasp.Response(grasps=[
-        Grasp(rank=rank, hypothesis=rank) for rank in range(1, 7)])
-    choice.order(PlanGrasp.Request(), 'a hash', response, 5.0, 2)
-    assert [grasp.hypothesis for grasp in response.grasps] == [2]
-    assert 'not ordered by the arm: an_arm: no answer' in response.message
-    assert '4 more' in response.message
+    response = PlanGrasp.Response(grasps=[Grasp(rank=i + 1, hypothesis=i) for i in range(3)])
+    choice.order(PlanGrasp.Request(**fields), 'a hash', response, timeout, wanted)
+    return response
 
 
-def test_more_grasps_are_planned_where_an_arm_has_to_reach_them():
+def test_the_arm_is_asked_about_all_grasps_that_hold_and_told_how_many_are_wanted():
+    arm = PickyArm(['', ARM_NOT_ASKED, ''], order=((0, 2), (2, 1)))
+    response = ordered(arm, arm_criterion='whole')
+    assert (len(arm.asked.grasps), arm.asked.arm_wanted, arm.asked.arm_criterion) == (
+        3, 2, 'whole')
+    assert [grasp.hypothesis for grasp in response.grasps] == [2, 0]
+    assert (response.rejection_reasons, list(response.rejection_counts)) == ([ARM_NOT_ASKED], [1])
+    assert response.status == PlanGrasp.Response.SUCCEEDED and not response.message
+
+
+def test_who_has_no_motion_is_counted_and_the_first_reason_told():
+    response = ordered(PickyArm(['step 3: it collides', 'step 1: out of reach', 'step 1: far']))
+    assert response.status == PlanGrasp.Response.NO_GRASP and not response.grasps
+    assert dict(zip(response.rejection_reasons, response.rejection_counts)) == {NO_ARM_MOTION: 3}
+    assert response.message == f'{NO_ARM_MOTION}: step 3: it collides'
+
+
+def test_where_the_time_is_up_the_answer_says_of_how_many_nothing_is_known():
+    response = ordered(PickyArm(['', ARM_OUT_OF_TIME, ARM_OUT_OF_TIME]))
+    assert len(response.grasps) == 1 and response.message == (
+        "the arm's time was up: of 2 of 3 grasps that hold it is not known whether its way is "
+        'shorter')
+
+
+def test_an_arm_that_is_silent_leaves_the_best_as_they_were():
+    class Silent(Arm):
+        def service_is_ready(self):
+            return False
+
+    response = ordered(Silent())
+    assert [grasp.hypothesis for grasp in response.grasps] == [0, 1]
+    assert response.message == 'not ordered by the arm: an_arm: no answer'
+
+
+def test_who_cancels_waits_for_the_arm_no_longer(monkeypatch):
+    class Slow(Arm):
+        def call_async(self, request):
+            return Future()
+
+        def remove_pending_request(self, future):
+            self.removed = future
+
+    arm = Slow()
+    monkeypatch.setattr('gripsim_ros.ros.nodes.planner.arm_choice.TICK', 0.01)
+    choice = ArmChoice(SimpleNamespace(create_client=lambda *_, **__: arm), 'an_arm')
+    response = PlanGrasp.Response(grasps=[Grasp()])
+    choice.order(PlanGrasp.Request(), 'a hash', response, 600.0, 1, tick=lambda: False)
+    assert arm.removed is not None and 'no answer' in response.message
+
+
+def test_where_an_arm_chooses_all_that_hold_are_planned_and_it_gets_its_time():
     node = SimpleNamespace(create_client=lambda *_, **__: Arm())
-    assert ArmChoice(node, '').grasps_to_plan(10) == 10
-    assert ArmChoice(node, 'choose_by_arm').grasps_to_plan(1) == 40
-    assert ArmChoice(node, 'choose_by_arm').grasps_to_plan(20) == 80
+    alone, with_arm = ArmChoice(node, ''), ArmChoice(node, 'choose_by_arm')
+    assert (alone.grasps_to_plan(10, 200), alone.time_kept(60.0)) == (10, 0.0)
+    assert (with_arm.grasps_to_plan(1, 200), with_arm.time_kept(60.0)) == (
+        200, 60.0 * ARM_TIME_SHARE)

@@ -52,7 +52,8 @@ def node():
         reading=reading, next_request_id=lambda: 'r',
         reader=SimpleNamespace(read=wait_and_refuse,
                                triangle_estimate=lambda msg: len(msg.mesh.triangles)),
-        arm_choice=SimpleNamespace(is_wanted=False, grasps_to_plan=lambda wanted: wanted),
+        arm_choice=SimpleNamespace(is_wanted=False, time_kept=lambda limit: 0.0,
+                                   grasps_to_plan=lambda wanted, _: wanted),
         report_error=pytest.fail, options=SimpleNamespace(max_planning_time=1.0, max_grasps=10))
     read.set()
     dispatcher.close()
