@@ -22,6 +22,7 @@ from .payload import packed_json, scene_data
 from .pictures import scene_picture
 from .section_picture import draw_section
 from .style import TERM_COLOURS, hex_colour
+from .way_curves import way_section
 
 #: Size of the picture for browsers without WebGL.
 STILL_SIZE = (960, 640)
@@ -53,7 +54,8 @@ def render_report(answer: PlanAnswer) -> str:
         style=_asset('report.css'), view=_view(scene, answer), grasps=_grasp_table(answer.grasps),
         contacts='' if scene is None else _asset('contacts.html'),
         section='' if scene is None else _section(answer),
-        details='' if scene is None else _asset('details.html') + _contact(answer),
+        details='' if scene is None else (
+            _asset('details.html') + way_section(answer.grasps[0].reach) + _contact(answer)),
         rejected=_rejections(answer.rejected), statistics=_statistics(answer.statistics),
         scripts='' if scene is None else _scripts(scene))
 
