@@ -104,8 +104,14 @@ def _length(value: Any, where: str) -> float:
 
 def _limit(joint: Joint, side: str) -> float:
     limit = joint.limit
-    if joint.type == 'continuous' or limit is None or limit.lower is None:
+    if joint.type == 'continuous':
         return -2.0 * np.pi if side == 'lower' else 2.0 * np.pi
+    if limit is None or limit.lower is None or limit.upper is None:
+        raise ArmError(f'joint {joint.name!r} of the arm is {joint.type} and has no limits in the '
+                       'URDF: give lower and upper, or make it continuous')
+    if not limit.lower < limit.upper:
+        raise ArmError(f'joint {joint.name!r} of the arm: lower must be below upper, got '
+                       f'{limit.lower:g} and {limit.upper:g}')
     return float(getattr(limit, side))
 
 

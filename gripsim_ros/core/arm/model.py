@@ -190,13 +190,18 @@ class ArmInverseKinematics:
             if all(np.abs(turned - other).max() > 1e-3 for other in found):
                 found.append(turned)
 
-    def _is_out_of_reach(self, T_base_palm: Array) -> bool:
-        """Return True if a pose is farther from the first joint than the links reach."""
+    def reach(self, T_base_palm: Array) -> tuple[float, float]:
+        """Return how far a pose's tip is from the first joint, and how far the links reach [m]."""
         tree, frames = self._arm.tree, self._arm.chain
         lengths = [float(np.linalg.norm(tree.T_parent_joint[f][:3, 3])) for f in frames[2:]]
         target = T_base_palm @ np.linalg.inv(self._arm.T_tip_palm)
         first = tree.T_parent_joint[frames[1]][:3, 3]
-        return bool(np.linalg.norm(target[:3, 3] - first) > sum(lengths) + self.POSITION)
+        return float(np.linalg.norm(target[:3, 3] - first)), sum(lengths)
+
+    def _is_out_of_reach(self, T_base_palm: Array) -> bool:
+        """Return True if a pose is farther from the first joint than the links reach."""
+        away, reach = self.reach(T_base_palm)
+        return away > reach + self.POSITION
 
     def _error(self, joints: Array, target: Array) -> Array:
         """Return the way ``(6,)`` of the tip to a pose: translation [m], rotation vector [rad]."""

@@ -118,11 +118,17 @@ class ArmPlanner:
         return self._inverse.solutions(self._T_base_object @ grasp.T_object_pregrasp,
                                        self._start, SEARCH_STARTS)
 
-    def no_posture(self) -> ArmMotion:
+    def no_posture(self, grasp: RankedGrasp) -> ArmMotion:
         """Return what is said of a grasp without a posture."""
+        where = self._where(self._T_base_object @ grasp.T_object_pregrasp)
         return ArmMotion(
-            self._start[None], (START,), 0.0, 1, 'the arm does not reach the pre-grasp (start)',
-            self._arm.joint_names)
+            self._start[None], (START,), 0.0, 1,
+            f'the arm does not reach the pre-grasp (start): {where}', self._arm.joint_names)
+
+    def _where(self, T_base_palm: Array) -> str:
+        """Return how far a pose is, for a message."""
+        away, reach = self._inverse.reach(T_base_palm)
+        return f'{away:.2f} m from its first joint, the links reach {reach:.2f} m'
 
     def bound(self, posture: Array) -> float:
         """Return a lower bound of the ways through a posture: that to it [rad]."""
@@ -140,7 +146,8 @@ class ArmPlanner:
         for phase, T_base_palm, T_base_object, hand_joints in self._straight_paths(grasp):
             joints = self._inverse.solve(T_base_palm, sequence.joints)
             if joints is None or np.abs(joints - sequence.joints).max() > BRANCH_JUMP:
-                sequence.fail(f'the arm does not reach a palm pose on the straight way ({phase})')
+                sequence.fail(f'the arm does not reach a palm pose on the straight way ({phase}): '
+                              f'{self._where(T_base_palm)}')
                 return sequence.result()
             if not sequence.append(joints, phase, T_base_object, hand_joints):
                 return sequence.result()

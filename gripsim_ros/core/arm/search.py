@@ -84,7 +84,7 @@ class MotionSearch:
                 (self._later[number], round(self._planner.bound(posture), DECIMALS), number, k)
                 for k, posture in enumerate(postures)]
             if not postures:
-                self._farthest[number] = self._planner.no_posture()
+                self._farthest[number] = self._planner.no_posture(grasp)
         heapq.heapify(candidates)
         while candidates and not self._is_settled(candidates[0]):
             _, bound, number, k = candidates[0]

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations, product
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -258,7 +259,9 @@ class TestChoice:
     def test_an_object_out_of_reach_is_the_reason(self):
         choice = choose(Task(), (2.0, 0.0, 0.0))
         assert not choice.grasps
-        assert all('does not reach' in motion.message for _, motion in choice.failures)
+        for _, motion in choice.failures:
+            away = float(re.search(r': (.*) m from its first joint', motion.message)[1])
+            assert 'does not reach' in motion.message and away == pytest.approx(2.0, abs=0.3)
 
     def test_a_post_under_the_object_may_be_touched_by_it(self):
         low = float(body().mesh.vertices[:, 2].min())
@@ -347,6 +350,16 @@ class TestFiles:
         path.write_text(yaml.safe_dump(values))
         with pytest.raises(ArmError, match=said):
             load_arm(path, Path)
+
+    @pytest.mark.parametrize('tag, instead, said', [
+        (r'<limit[^>]*/>', '', "joint '.*' of the arm is revolute and has no limits in the URDF"),
+        (r'lower="[^"]*"', 'lower="9"', 'lower must be below upper, got 9 and')])
+    def test_joints_without_limits_are_named(self, tmp_path, tag, instead, said):
+        (tmp_path / 'ur5e.yaml').write_text(FILE.read_text())
+        urdf = re.sub(tag, instead, (FILE.parent / 'ur5e.urdf').read_text())
+        (tmp_path / 'ur5e.urdf').write_text(urdf)
+        with pytest.raises(ArmError, match=said):
+            load_arm(tmp_path / 'ur5e.yaml', Path)
 
     def test_points_of_links_move_with_their_frames(self):
         poses = arm().poses(arm().start)

@@ -24,7 +24,7 @@ class MadeUpWays:
     def bound(self, posture):
         return posture[0]
 
-    def no_posture(self):
+    def no_posture(self, grasp):
         return SimpleNamespace(failed_step=1)
 
     def motion(self, grasp, posture):

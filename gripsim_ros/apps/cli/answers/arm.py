@@ -21,6 +21,11 @@ from ..progress import PlanProgress
 TOLD_REASONS = 8
 
 
+def _kind(message: str) -> str:
+    """Return what a failure has in common with others: its words before the numbers."""
+    return message.partition(':')[0]
+
+
 def read_arm_task(arm: Path, object_pose: Path, criterion: str = '') -> ArmTask:
     """
     Return the arm of a file and the object's pose in its base, of another.
@@ -71,9 +76,11 @@ def order_by_arm(answer: PlanAnswer, task: Task, arm_task: ArmTask, wanted: int 
 
         choice = choose_by_arm(answer.grasps, task, answer.grasp_object, answer.hand, arm_task,
                                go_on, wanted)
-    reasons = Counter(motion.message for _, motion in choice.failures)
+    reasons = Counter(_kind(motion.message) for _, motion in choice.failures)
     for reason, count in reasons.most_common(TOLD_REASONS):
-        say(f'the arm: {reason}: {count} grasp{"" if count == 1 else "s"}')
+        first = next(motion.message for _, motion in choice.failures
+                     if _kind(motion.message) == reason)
+        say(f'{count} grasp{"" if count == 1 else "s"}: {first}')
     rejected = Counter(answer.rejected)
     rejected[NO_ARM_MOTION] += len(choice.failures)
     rejected[ARM_NOT_ASKED if choice.complete else ARM_OUT_OF_TIME] += len(choice.left)

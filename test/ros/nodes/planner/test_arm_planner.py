@@ -47,8 +47,9 @@ class TestArmOverNodes:
     def test_grasps_come_in_the_order_of_the_arms_way(self, client):
         result = ask(client, 0.45)
         assert result.status == PlanGrasps.Result.SUCCEEDED, result.message
-        lengths = [grasp.arm_path_length for grasp in result.grasps]
+        lengths = [grasp.arm_pregrasp_length for grasp in result.grasps]
         assert lengths == sorted(lengths) and lengths[0] > 0.0, result.message
+        assert all(g.arm_path_length > g.arm_pregrasp_length for g in result.grasps)
         arm, grasp = load_arm(FILE, Path), result.grasps[0]
         rows = np.array([p.positions for p in grasp.arm_trajectory.points])
         assert list(grasp.arm_trajectory.joint_names) == list(arm.joint_names)
@@ -56,6 +57,13 @@ class TestArmOverNodes:
         wanted = pose_from_msg(grasp.hand_pose)
         nearest = min(np.abs(arm.palm_pose(row) - wanted).max() for row in rows)
         assert nearest < REACHED
+
+    def test_a_request_may_want_the_whole_way_short_and_the_first_of_many(self, client):
+        many = ask(client, 0.45, arm_criterion='whole')
+        lengths = [grasp.arm_path_length for grasp in many.grasps]
+        assert len(lengths) > 1 and lengths == sorted(lengths), many.message
+        first, = ask(client, 0.45, arm_criterion='whole', max_grasps=1).grasps
+        assert first.hypothesis == many.grasps[0].hypothesis
 
     def test_another_start_is_another_way(self, client):
         arm = load_arm(FILE, Path)
