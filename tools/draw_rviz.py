@@ -3,9 +3,10 @@ Draw what RViz shows of our markers, from the messages and a config alone; RViz 
 
 The rules are those of RViz 2 (Jazzy): one light at the eye and no other; triangles whose corners
 have colours are never lit, all others flat; below alpha 1 no depth is written; texts face the
-viewer about their point, in cells twice as high as capitals, with blanks of ``scale.x``.
+viewer about their point, in a font whose em is 0.84 ``scale.z``, with blanks of ``scale.x``.
 
-``python tools/draw_rviz.py PLAN.json [--mesh MESH]`` writes ``docs/images/rviz.png``.
+``python tools/draw_rviz.py PLAN.json [--mesh MESH] [--out drawn.png]`` writes what stands beside
+each other in ``docs/images/rviz.png``, which is RViz's own.
 """
 
 import argparse
@@ -27,15 +28,14 @@ from gripsim_ros.library.drawing.render import OVERSAMPLING, shrink
 from gripsim_ros.library.resources import share_directory
 from gripsim_ros.ros.markers import MarkerFrame, closing_markers, grasp_markers
 
-FOLDER = Path(__file__).resolve().parents[1] / 'docs' / 'images'
 #: Vertical angle of view of RViz's camera [rad].
 ANGLE = np.pi / 4.0
 #: What RViz takes for opaque.
 OPAQUE = 0.9998
 #: Lines and lists of points are not lit; triangles neither, where their corners have colours.
 FLAT = (Marker.LINE_LIST,)
-#: Size of the font over the height of capitals; width of a blank that is left to RViz [m].
-EM, DEFAULT_BLANK = 1.7, 1.1
+#: Size of the font over ``scale.z``; width of a blank that is left to RViz [m].
+EM, DEFAULT_BLANK = 0.84, 0.56
 GRID_COLOUR, GRID_WIDTH = 0.63, 0.0006
 
 
@@ -182,11 +182,11 @@ def _write(picture: Image.Image, marker: Marker, T_fixed_frame, camera: Camera, 
 
 
 def main():
-    """Draw the picture of the docs: the object, the best grasp, a moment of its closing."""
+    """Draw the object, the best grasp and a moment of its closing."""
     parser = argparse.ArgumentParser(description=__doc__.strip().split('\n\n')[0])
     parser.add_argument('plan', type=Path, help='JSON of `gripsim plan --out`')
     parser.add_argument('--mesh', default='', help='of the object, if it has moved')
-    parser.add_argument('--out', type=Path, default=FOLDER / 'rviz.png')
+    parser.add_argument('--out', type=Path, default=Path('drawn.png'))
     options = parser.parse_args()
     source, frame = PlanSource(options.plan, options.mesh), MarkerFrame('world')
     body, hand, best = source.grasp_object, source.hand, source.ranked[0]

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 from PIL import Image
 import pytest
+import yaml
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
@@ -24,6 +25,7 @@ from gripsim_ros.ros.conversions import pose_from_msg  # noqa: E402
 from gripsim_ros.ros.markers import (  # noqa: E402
     closing_markers, grasp_markers, live_markers, MarkerFrame)
 from gripsim_ros.ros.markers.layers import Layers  # noqa: E402
+from gripsim_ros.ros.markers.legend import TEXT, word_width  # noqa: E402
 
 REFERENCE = ROOT / 'test' / 'data' / 'rviz.png'
 SIZE = (320, 240)
@@ -122,18 +124,40 @@ def test_blanks_are_as_wide_as_the_message_says(blank, wide):
     assert (len(columns) == 0 or np.ptp(columns) > 100) == wide
 
 
-def test_legends_and_hand_do_not_overlap():
+@pytest.mark.parametrize('k, explaining', [
+    (1, {'pressure_legend', 'scale'}), (2, {'scale', 'moment'})])
+def test_legends_and_hand_do_not_overlap(k, explaining):
     """In the start view, words begin right of, or end left of, all of hand and object."""
     camera = draw_rviz.start_camera({'Yaw': 0.8, 'Pitch': 0.5, 'Distance': 50.0,
                                      'Focal Point': dict.fromkeys('XYZ', 0)}, (1000, 1000))
-    _, arrays = scenes()[1]
+    array, = scenes()[k][1].values()
     columns = {True: [], False: []}
-    for marker in arrays['plan/markers'].markers:
-        explains = marker.ns in ('pressure_legend', 'scale')
-        if explains or marker.ns in ('hand', 'deformation'):
+    for marker in array.markers:
+        explains = marker.ns in explaining
+        if marker.action == Marker.ADD and (
+                explains or marker.ns in ('hand', 'deformation', 'object')):
             p, points = marker.pose.position, np.array([(p.x, p.y, p.z) for p in marker.points])
             T = pose_from_msg(marker.pose)
             points = apply(T, points) if len(points) else np.array([[p.x, p.y, p.z]])
-            if marker.action == Marker.ADD:
-                columns[explains] += list(camera.project(points)[:, 0])
+            half = 0.5 * camera.focal_length / 50.0 * word_width(marker.text)
+            across = camera.project(points)[:, 0]
+            columns[explains] += [across.min() - half, across.max() + half]
+    assert len(columns[True]) > 8
     assert (min(columns[True]) > max(columns[False])) or (max(columns[True]) < min(columns[False]))
+
+
+@pytest.mark.parametrize('text, pixels', [
+    ('contact', 22), ('untouched', 31), ('centre of mass', 47)])
+def test_words_are_as_wide_as_rviz_draws_them(text, pixels):
+    """RViz 14.1.5 drew letters of 6 mm so wide at 1,315 pixels a metre."""
+    assert word_width(text) / TEXT == pytest.approx(pixels / 1315.0 / 0.006, rel=0.1)
+
+
+def test_words_can_be_read_in_the_start_view():
+    """In a window 700 pixels high, of which RViz's capitals take 0.6 of a text's size."""
+    view = yaml.safe_load((ROOT / 'config' / 'gripsim.rviz').read_text())[
+        'Visualization Manager']['Views']['Current']
+    pixels = draw_rviz.start_camera(view, (700, 700)).focal_length / view['Distance']
+    sizes = [marker.scale.z for _, arrays in scenes() for array in arrays.values()
+             for marker in array.markers if marker.text]
+    assert len(sizes) > 20 and 0.6 * min(sizes) * pixels > 8.0

@@ -16,7 +16,17 @@ END
 setsid ros2 launch gripsim_ros gripsim.launch.py hardware:="$hardware" \
     object:="$folder/ball.stl" material:=wood &
 suite=$!
-trap 'kill -INT -- -$suite; wait $suite || true' EXIT
+# To launch alone, by the signal that a script's background jobs do not ignore: nodes that end
+# before it are started again.
+end() {
+    kill -TERM "$suite" || true
+    for _ in $(seq 40); do
+        kill -0 "$suite" 2> /dev/null || return 0
+        sleep 1
+    done
+    kill -KILL -- "-$suite"
+}
+trap end EXIT
 
 look() {
     RVIZ_STATUS_SECONDS=20 RVIZ_STATUS_PICTURE="$folder/$hardware-$1.png" \

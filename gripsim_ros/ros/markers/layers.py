@@ -29,7 +29,7 @@ CONTACT_SIZE = 0.004
 DEPTH_FACTOR, MOST_DEPTHS = 10.0, 2000
 #: How far the crosses at centres of mass reach out of the object, before and after the grasp [m].
 UNTOUCHED_REACH, REACH = 0.025, 0.012
-#: Width of a blank over the height of a capital: RViz's own is for letters of a metre.
+#: Width of a blank over the size of a text: RViz's own is for letters of a metre.
 BLANK_WIDTH = 0.55
 
 # Told apart by readers who are colour-blind, and from the colours of pressure.
@@ -123,7 +123,7 @@ class Layers:
                        centre + np.diag(high - centre), colour, width)
 
     def text(self, namespace: str, point: Array, text: str, height: float = 0.01) -> None:
-        """Show text about a point that faces the viewer; capitals have ``height`` [m]."""
+        """Show text about a point that faces the viewer; capitals have 0.6 ``height`` [m]."""
         T_object_text = np.eye(4)
         T_object_text[:3, 3] = point
         marker = self._add(namespace, Marker.TEXT_VIEW_FACING, WHITE,

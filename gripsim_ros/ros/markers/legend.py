@@ -17,12 +17,12 @@ PRESSURE_LEGEND, SCALE = 'pressure_legend', 'scale'
 START_YAW, START_PITCH = 0.8, 0.5
 #: Room between object or hand and legend, the longest mark, room between marks and words [m].
 GAP, LONGEST, SPACE = 0.015, 0.05, 0.004
-#: Height of capitals, of lines, and of the bar with the colours; width of that [m].
-TEXT, LINE, BAR, BAR_WIDTH = 0.006, 0.014, 0.06, 0.008
+#: Size of letters, height of lines and of the bar with the colours; width of that [m].
+TEXT, LINE, BAR, BAR_WIDTH = 0.011, 0.017, 0.06, 0.008
 #: Width of a cross [m].
 CROSS = 0.010
-#: Width of a letter over the height of a capital, in RViz's font.
-LETTER_WIDTH = 0.86
+#: Mean width of a letter over the size of a text, as RViz 14.1.5 draws them.
+LETTER_WIDTH = 0.42
 #: Fields of the bar, and what the arrow of force and the depth stand for [N], [m].
 FIELDS, FORCE, DEPTH = 24, 1.0, 1e-3
 
@@ -50,7 +50,7 @@ class Legend:
         points = vertices if others is None else np.concatenate([vertices, others])
         along = (points - middle) @ self._right
         to_right, to_left = along.max() + GAP, -along.min() + GAP
-        width = LONGEST + SPACE + word_width('centre of mass')
+        width = CROSS + SPACE + word_width('centre of mass')
         self._corner = middle + self._right * (
             to_right if to_right <= to_left else -to_left - width)
 
@@ -68,6 +68,10 @@ class Legend:
         self._word(PRESSURE_LEGEND, heights[-1] + LINE, 0.0, 'pressure [kPa]')
         for height, text in ((heights[0], '0'), (heights[-1], f'{1e-3 * largest:.1f}')):
             self._word(PRESSURE_LEGEND, height, BAR_WIDTH + SPACE, text)
+
+    def title(self, namespace: str, text: str) -> None:
+        """Write what is shown, above all else."""
+        self._word(namespace, BAR + 3.0 * LINE, 0.0, text)
 
     def marks(self, depths: bool = False) -> None:
         """Show how long what is and what the marks mean, below the colours of pressure."""

@@ -118,13 +118,11 @@ def closing_markers(grasp: RankedGrasp, fraction: float, state: RankedGrasp | No
     """
     layers = Layers(frame)
     layers.clear(*GRASP_LAYERS, 'moment')
-    _add_object(layers, grasp_object, state, grasp, hand)
+    legend = _add_object(layers, grasp_object, state, grasp, hand)
+    legend.title('moment', f'grasp {grasp.rank}: {100.0 * fraction:.0f} % closed')
     _add_hand(layers, grasp, hand, fraction, OLIVE)
     if state is not None:
         _add_forces(layers, state)
-    top = grasp.T_object_palm[:3, 3] - PALM_LENGTH * (
-        grasp.T_object_palm[:3, :3] @ hand.approach)
-    layers.text('moment', top, f'grasp {grasp.rank}: {100.0 * fraction:.0f} % closed')
     return layers.array
 
 
@@ -136,8 +134,8 @@ def no_grasp(frame: MarkerFrame) -> MarkerArray:
 
 
 def _add_object(layers: Layers, grasp_object: GraspObject, state: RankedGrasp | None,
-                grasp: RankedGrasp | None, hand: HandModel) -> None:
-    """Show the object as a state has it, untouched without one; legends where no hand is."""
+                grasp: RankedGrasp | None, hand: HandModel) -> Legend:
+    """Show the object as a state has it, untouched without one; return its legend."""
     mesh = grasp_object.mesh
     legend = Legend(layers, mesh.vertices, None if grasp is None else _reach(grasp, hand))
     legend.marks()
@@ -145,9 +143,10 @@ def _add_object(layers: Layers, grasp_object: GraspObject, state: RankedGrasp | 
                            None if state is None else state.centre_of_mass)
     if state is None or state.vertices is None:
         layers.mesh('object', mesh.vertices, mesh.faces, UNTOUCHED)
-        return
+        return legend
     layers.pressure_mesh('deformation', state.vertices, mesh.faces, state.vertex_pressures)
     legend.pressures(state.vertex_pressures)
+    return legend
 
 
 def _reach(grasp: RankedGrasp, hand: HandModel) -> Array:
