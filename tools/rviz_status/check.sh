@@ -16,15 +16,12 @@ END
 setsid ros2 launch gripsim_ros gripsim.launch.py hardware:="$hardware" \
     object:="$folder/ball.stl" material:=wood &
 suite=$!
-# To launch alone, by the signal that a script's background jobs do not ignore: nodes that end
-# before it are started again.
+# Launch first, which would start nodes again that end before it, and by the signal that a script's
+# background jobs do not ignore; then what it left.
 end() {
     kill -TERM "$suite" || true
-    for _ in $(seq 40); do
-        kill -0 "$suite" 2> /dev/null || return 0
-        sleep 1
-    done
-    kill -KILL -- "-$suite"
+    wait "$suite" || true
+    kill -TERM -- "-$suite" 2> /dev/null || true
 }
 trap end EXIT
 
