@@ -33,7 +33,7 @@ LAYERS = {
         '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '
         '< ask_and_tell, closings < evaluator, planner'),
     'library': ('display, resources, robustness, task_file, workers < grasp_file '
-                '< drawing, in_process < database'),
+                '< drawing, in_process < database, hands'),
     'hardware': 'driver, execution, sim',
     'hardware.driver': 'emulator, options < link < motion, tactile < session',
     'ros': 'conversions, environment, programs, quality < markers < nodes < clients < record',
@@ -42,8 +42,8 @@ LAYERS = {
     'ros.nodes': 'base < executor, hand, ring < planner',
     'apps': 'doctor, examples, report, sweep < view < cli',
     'apps.cli': (
-        'inputs < arguments, output < doctor, emulate_sdh, fk, joining, options, progress, '
-        'replay, requests, tables < answers, contact, evaluate, execute, export, indent, '
+        'inputs < arguments, output < doctor, emulate_sdh, hand, joining, options, progress, '
+        'replay, requests, tables < answers, contact, evaluate, execute, export, fk, indent, '
         'preshape, record, suite, sweep, view < demo, plan < examples < main < __main__'),
 }
 # Of a room that stands lower one may need a part alone: of bodies the hand takes meshes, not

@@ -34,6 +34,8 @@ TORQUE_LENGTH = 0.04
 MOST_UNBALANCE, FINGER_GAIN = 0.75, 0.06
 #: Part of the closing left before links meet [-], and steps in which that is looked for.
 MEETING_RESERVE, MEETING_STEPS = 0.02, 25
+#: Part of the closing before a body of that width is touched, and after it [-].
+LEAST_SHARE = 0.12
 #: Largest number of candidates of a width that are looked at for links that meet.
 MOST_TRIED = 40
 #: Postures in which links that meet in all of them count as neighbours.
@@ -143,7 +145,7 @@ def _until_meeting(hand: HandModel, shapes: LinkShapes, candidate: Candidate
         middle = 0.5 * (low + high)
         T = forward_kinematics(hand, (candidate.open + middle * change)[None])[0]
         low, high = (low, middle) if _meeting(shapes, T).any() else (middle, high)
-    if low <= candidate.share:
+    if low < min(candidate.share + LEAST_SHARE, 1.0 - MEETING_RESERVE):
         return None
     end = candidate.open + max(low - MEETING_RESERVE, 0.5 * (low + candidate.share)) * change
     return replace(candidate, closed=end)
@@ -220,7 +222,8 @@ def _judged(hand: HandModel, fingers: list[FoundFinger], first: Array, last: Arr
                      - FINGER_GAIN * (used.sum() - 2))
         possible = (inward > 0.35 * widths) & closing[:, used].all(axis=1)
         for low, high in WIDTHS.values():
-            inside = np.flatnonzero(possible & (widths >= low) & (widths < high))
+            inside = np.flatnonzero(possible & (widths >= low) & (widths < high)
+                                    & (shares[:, 0] >= LEAST_SHARE))
             if len(inside):
                 best = inside[unbalance[inside].argmin()]
                 found.append(Candidate(first, last, float(unbalance[best]),

@@ -91,8 +91,8 @@ def test_steps_bring_every_contact_as_much_nearer_as_its_force_wants(seed):
     targets = 10.0 ** rng.uniform(-2.0, 1.5, len(controls))
     targets[rng.integers(len(controls))] = np.nan    # no more of what touches
     steps, _ = force_control_steps(HAND, joints, T, rates, MECHANISMS, controls, state, targets,
-                                np.full(len(controls), FIRST_DEPTH), MAX_DEPTH,
-                                np.full(len(HAND.links), np.nan))
+                                   np.full(len(controls), FIRST_DEPTH), MAX_DEPTH,
+                                   np.full(len(HAND.links), np.nan))
     for control, target in zip(controls, targets):
         own = np.flatnonzero(state.links == control.link)
         shares = state.normal_forces[own] / state.normal_forces[own].sum()
@@ -121,8 +121,8 @@ def test_without_touch_joints_go_as_far_as_the_reach_seen_has_it(seen, share):
     controls = [ContactControl(0, link, finger.joints)]
     for target in (np.nan, 2.0):
         steps, _ = force_control_steps(HAND, joints, np.eye(4), rates, MECHANISMS, controls, state,
-                                    np.array([target]), np.array([FIRST_DEPTH]), MAX_DEPTH,
-                                    observed)
+                                       np.array([target]), np.array([FIRST_DEPTH]), MAX_DEPTH,
+                                       observed)
         assert_allclose(share * (ways @ steps[list(finger.joints)]),
                         state.clearance[link] + FIRST_DEPTH, rtol=RTOL_ROUNDOFF)
         assert np.count_nonzero(steps) == len(finger.joints)
@@ -142,9 +142,9 @@ def test_what_moves_across_the_normal_does_not_press(share, moves):
     state.normals[:] = part * way + across / np.linalg.norm(across) * np.sqrt(
         1.0 - part ** 2 * (way @ way))
     steps, _ = force_control_steps(HAND, joints, T, rates, MECHANISMS,
-                                [ContactControl(0, link, (joint,))], state, np.array([100.0]),
-                                np.array([FIRST_DEPTH]), MAX_DEPTH,
-                                np.full(len(HAND.links), np.nan))
+                                   [ContactControl(0, link, (joint,))], state, np.array([100.0]),
+                                   np.array([FIRST_DEPTH]), MAX_DEPTH,
+                                   np.full(len(HAND.links), np.nan))
     assert steps.any() == moves
 
 

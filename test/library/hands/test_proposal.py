@@ -1,0 +1,61 @@
+"""First configurations of generated hands: fingers, axes, preshapes, and grasps with them."""
+
+import box_hands
+import numpy as np
+import pytest
+
+from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.errors import HandError
+from gripsim_ros.core.hand import HandModel
+from gripsim_ros.library.hands.check import check_hand
+from gripsim_ros.library.hands.proposal import propose_hand
+from gripsim_ros.library.in_process import plan_grasps
+
+
+def proposed(folder, text):
+    urdf = box_hands.write_urdf(folder, text)
+    return propose_hand(urdf, folder / 'own.yaml').hand
+
+
+@pytest.mark.parametrize('motors', [1, 2])
+def test_a_sliding_gripper_is_understood_and_grasps(tmp_path, motors):
+    hand = proposed(tmp_path, box_hands.sliding_gripper(motors))
+    assert len(hand.joint_names) == motors and len(hand.fingers) == 2
+    assert hand.prismatic.all() and not check_hand(hand).faults
+    np.testing.assert_allclose(hand.approach, [0, 0, 1], atol=1e-9)
+    np.testing.assert_allclose(np.abs(hand.palm_axes[:, 0]), [1, 0, 0], atol=1e-3)
+    preshape = hand.preshapes[0]
+    assert (preshape.open > 0.035).all() and (preshape.closed < 0.005).all()
+    body = GraspObject(shapes.box((0.04, 0.03, 0.05), 0.006), Material(1e6, 0.45, 800.0, 0.6))
+    result = plan_grasps(body, hand=hand, hypotheses=6, count=2)
+    assert result.grasps, result.rejections
+    best = result.grasps[0]
+    assert {contact.link for contact in best.contacts} == {'finger_0', 'finger_1'}
+    # Each finger's inner face is its distance from the middle: together as wide as the body.
+    width = 2.0 * best.trajectory[-1].mean()
+    assert 0.027 < width < 0.041
+    forces = [sum(contact.force for contact in best.contacts if contact.link == link)
+              for link in ('finger_0', 'finger_1')]
+    assert np.linalg.norm(forces[0] + forces[1]) == pytest.approx(0.048 * 9.81, rel=1e-3)
+
+
+@pytest.mark.parametrize('count, axis', [(2, 'z'), (3, 'x'), (5, '-z')])
+def test_turning_hands_face_where_their_fingers_are(tmp_path, count, axis):
+    hand = proposed(tmp_path, box_hands.turning_hand(count, axis))
+    wanted = {'z': [0, 0, 1], 'x': [1, 0, 0], '-z': [0, 0, -1]}[axis]
+    assert len(hand.fingers) == count and not check_hand(hand).faults
+    np.testing.assert_allclose(hand.approach, wanted, atol=1e-9)
+    assert hand.base_link == 'palm'     # its own shape is that of what is fixed to it
+    for preshape in hand.preshapes:
+        inner = [j for j, name in enumerate(hand.joint_names) if name.startswith('inner')]
+        assert (preshape.closed[inner] > preshape.open[inner]).all()
+
+
+def test_the_file_alone_is_the_hand(tmp_path):
+    hand = proposed(tmp_path, box_hands.turning_hand(3))
+    assert HandModel.load(tmp_path / 'own.yaml').id == hand.id
+
+
+def test_one_finger_is_no_hand(tmp_path):
+    with pytest.raises(HandError, match='two fingers'):
+        proposed(tmp_path, box_hands.turning_hand(1))
