@@ -48,7 +48,8 @@ LAYERS = {
 }
 # Of a room that stands lower one may need a part alone: of bodies the hand takes meshes, not
 # materials or objects.
-PARTS = {('core.hand', 'core.bodies'): ('core.bodies.mesh', 'core.bodies.loading')}
+PARTS = {('core.hand', 'core.bodies'): (
+    'core.bodies.mesh', 'core.bodies.reading', 'core.bodies.loading')}
 STAGES = ('core.contact', 'core.mechanics', 'core.arm', 'core.pipeline')
 ROS_MODULES = ('rclpy', 'rcl_interfaces', 'builtin_interfaces', 'gripsim_interfaces', 'launch',
                'launch_ros')
