@@ -10,8 +10,9 @@ from ...arrays import Array
 from ...batches import DETAIL_CLEARANCE, DETAIL_FORCES, ConfigurationBatch, GraspStateBatch
 from ..options import PlannerOptions
 from ..task import Task
-from .closing import Closing, Question
+from .closing import Closing
 from .knowledge import ClosingKnowledge
+from .question import Question
 from .grasp_state import GraspState, extract_state
 
 
