@@ -12,9 +12,9 @@ from gripsim_ros.library.hands.proposal import propose_hand
 from gripsim_ros.library.in_process import plan_grasps
 
 
-def proposed(folder, text):
+def proposed(folder, text, base=''):
     urdf = box_hands.write_urdf(folder, text)
-    return propose_hand(urdf, folder / 'own.yaml').hand
+    return propose_hand(urdf, folder / 'own.yaml', base).hand
 
 
 @pytest.mark.parametrize('motors', [1, 2])
@@ -41,14 +41,18 @@ def test_a_sliding_gripper_is_understood_and_grasps(tmp_path, motors):
 
 @pytest.mark.parametrize('count, axis', [(2, 'z'), (3, 'x'), (5, '-z')])
 def test_turning_hands_face_where_their_fingers_are(tmp_path, count, axis):
-    hand = proposed(tmp_path, box_hands.turning_hand(count, axis))
+    hand = proposed(tmp_path, box_hands.turning_hand(count, axis), 'palm')
     wanted = {'z': [0, 0, 1], 'x': [1, 0, 0], '-z': [0, 0, -1]}[axis]
     assert len(hand.fingers) == count and not check_hand(hand).faults
     np.testing.assert_allclose(hand.approach, wanted, atol=1e-9)
-    assert hand.base_link == 'palm'     # its own shape is that of what is fixed to it
+    assert hand.base_link == 'palm' and len(hand.links[0].mesh.faces)   # of what is fixed to it
     for preshape in hand.preshapes:
         inner = [j for j, name in enumerate(hand.joint_names) if name.startswith('inner')]
         assert (preshape.closed[inner] > preshape.open[inner]).all()
+
+
+def test_the_palm_is_found_where_the_fingers_begin(tmp_path):
+    assert proposed(tmp_path, box_hands.turning_hand(2)).base_link == 'body'
 
 
 def test_the_file_alone_is_the_hand(tmp_path):
