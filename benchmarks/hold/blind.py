@@ -19,6 +19,17 @@ def close_blindly(shaker: Shaker, open_joints, closed_joints, force: float) -> i
     All joints move together from open to closed; a finger whose link touches the object
     stops. Then joints are sent on by the torques that the force at the fingertips needs.
     """
+    stopped = close_to_touch(shaker, open_joints, closed_joints)
+    efforts = np.zeros(len(open_joints))
+    for name in stopped:
+        for joint, lever in zip(FINGERS[name], LEVERS):
+            efforts[joint] = force * lever * np.sign(closed_joints[joint] - open_joints[joint])
+    shaker.press(efforts)
+    return len(stopped)
+
+
+def close_to_touch(shaker: Shaker, open_joints, closed_joints) -> set[str]:
+    """Close all joints together, each finger until it touches; return those that do."""
     steps, target = int(CLOSING_TIME / TIME_STEP), np.array(open_joints, float)
     stopped: set[str] = set()
     for k in range(0, steps, LOOK):
@@ -30,12 +41,7 @@ def close_blindly(shaker: Shaker, open_joints, closed_joints, force: float) -> i
         for name in fingers_touching(shaker) - stopped:
             stopped.add(name)
             target[list(FINGERS[name])] = shaker.joints[list(FINGERS[name])]
-    efforts = np.zeros(len(target))
-    for name in stopped:
-        for joint, lever in zip(FINGERS[name], LEVERS):
-            efforts[joint] = force * lever * np.sign(closed_joints[joint] - open_joints[joint])
-    shaker.press(efforts)
-    return len(stopped)
+    return stopped
 
 
 def fingers_touching(shaker: Shaker) -> set[str]:

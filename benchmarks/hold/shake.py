@@ -146,14 +146,29 @@ class Shaker:
         self.held = held
         self.model = build_model(held, T_object_palm, hand, mesh_folder)
         self.data = mujoco.MjData(self.model)
-        self._lower, self._upper = hand.joint_lower, hand.joint_upper
+        self._lower, self._upper = self.limits = hand.joint_lower, hand.joint_upper
         self._joints = [int(self.model.joint(name).qposadr[0]) for name in hand.joint_names]
+        self.place(joints)
+        self.begin = self.closed = self._object_pose()
+
+    def place(self, joints) -> None:
+        """Set the joints (J,) [rad] at once, and send them there."""
         self.data.qpos[self._joints] = joints
         self.data.joint('sdh_finger_21_joint').qpos = joints[0]
         self.data.ctrl[:] = joints
         self._forward(self.model, self.data)
-        self.begin = self._object_pose()
-        self.closed = self.begin
+
+    def finger_gap(self, name: str, joints, farthest: float = 0.05) -> float:
+        """Return the distance of a finger's links to the object with the joints there [m]."""
+        import mujoco
+        self.place(joints)
+        body = self.model.body('object').id
+        links = [b for b in range(self.model.nbody) if self.model.body(b).name.startswith(name)]
+        pairs = ((link, piece) for link in range(self.model.ngeom)
+                 if self.model.geom_bodyid[link] in links
+                 for piece in range(self.model.ngeom) if self.model.geom_bodyid[piece] == body)
+        return min((mujoco.mj_geomDistance(self.model, self.data, link, piece, farthest, None)
+                    for link, piece in pairs), default=farthest)
 
     @property
     def joints(self):

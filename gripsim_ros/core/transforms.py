@@ -207,3 +207,10 @@ def cross(a: Array, b: Array) -> Array:
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         products[..., i] = a[..., j] * b[..., k] - a[..., k] * b[..., j]
     return products
+
+
+def rotation_about(centre: Array, rotation: Array, translation: Array) -> Array:
+    """Return the motion (4, 4): a rotation vector [rad] about a point [m], then a translation."""
+    T = from_rotation_vector(np.concatenate([np.zeros(3), rotation]))
+    T[:3, 3] = centre - T[:3, :3] @ centre + translation
+    return T

@@ -133,7 +133,8 @@ def grasp_to_mapping(grasp: RankedGrasp, joint_names: Sequence[str]) -> dict[str
         'reach': None if grasp.reach is None else _reach(grasp.reach),
         'arm': None if grasp.arm_motion is None else _arm(grasp.arm_motion),
         'hypothesis': grasp.hypothesis, 'preshape': grasp.preshape,
-        'warnings': list(grasp.warnings), **({'reason': grasp.reason} if grasp.reason else {})}
+        'warnings': list(grasp.warnings), **({'reason': grasp.reason} if grasp.reason else {}),
+        **({} if grasp.closing is None else {'closing': vars(grasp.closing)})}
 
 
 def _numbers(grasp: RankedGrasp, part: str) -> dict[str, float]:

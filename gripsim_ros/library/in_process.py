@@ -247,8 +247,8 @@ def robust_grasps(grasp_object: GraspObject, grasps: list[RankedGrasp], task: Ta
 
 
 def evaluate_grasps(grasp_object: GraspObject, grasps: list[tuple[np.ndarray, np.ndarray]],
-                    task: Task | None = None, *, hand: HandModel | None = None
-                    ) -> list[RankedGrasp]:
+                    task: Task | None = None, *, hand: HandModel | None = None,
+                    close: bool = False) -> list[RankedGrasp]:
     """
     Return given grasps with every number filled in, in the order given.
 
@@ -259,6 +259,9 @@ def evaluate_grasps(grasp_object: GraspObject, grasps: list[tuple[np.ndarray, np
         Joint rows from open hand to grasp [rad].
     task : Task, optional
     hand : HandModel, optional
+    close : bool
+        Close each grasp first: from its joints the fingers open until they are free and close
+        as the planner closes its own; see docs/model/planning.md.
 
     Raises
     ------
@@ -266,7 +269,8 @@ def evaluate_grasps(grasp_object: GraspObject, grasps: list[tuple[np.ndarray, np
         A trajectory has the wrong shape or leaves the joint limits.
     """
     hand = hand or load_default_hand()
-    evaluator = GraspEvaluator(grasp_object, hand, task or Task(), planner_options(), grasps)
+    evaluator = GraspEvaluator(grasp_object, hand, task or Task(), planner_options(), grasps,
+                               close)
     run(evaluator, Pipeline(hand, grasp_object, mechanics_options(), link_shapes(hand)))
     return evaluator.ranked()
 

@@ -14,8 +14,8 @@ from ..core.pipeline import Pipeline
 from ..core.planning import PlannerOptions, RankedGrasp, Task, task_load_cases
 from ..core.planning.closing.grasp_state import GraspState, extract_state
 from ..core.planning.ranking.robustness import (
-    Sample, balanced_joints, commanded_joints, draw_samples, rotation_about, summarise)
-from ..core.transforms import inverse
+    Sample, balanced_joints, commanded_joints, draw_samples, summarise)
+from ..core.transforms import inverse, rotation_about
 
 Array = NDArray[np.float64]
 

@@ -266,6 +266,16 @@ def test_given_grasps_are_scored_as_they_were_planned(client, alone):
                                [g.margin for g in alone.grasps], rtol=RTOL_NODES, atol=0.0)
 
 
+def test_a_given_grasp_is_closed_on_request_and_held_more_firmly(client, alone):
+    request = as_request(goal(), EvaluateGrasp.Request)
+    request.grasps, request.close = list(alone.grasps[:1]), True
+    answer = client.evaluate(request)
+    assert status_name(answer) == 'SUCCEEDED', answer.message
+    closed, planned = answer.grasps[0], alone.grasps[0]
+    assert closed.stable and not answer.reasons[0] and closed.preshape == planned.preshape
+    assert closed.margin > planned.margin
+
+
 def test_an_object_that_was_published_is_planned_by_its_label(client, alone):
     publisher = client.node.create_publisher(GraspObject, 'grasp_object', latched(1))
     publisher.publish(conversions.grasp_object_to_msg(ball()))

@@ -19,6 +19,9 @@ def evaluate(
         grasps: Annotated[Path, typer.Argument(
             metavar='GRASPS.json', help='As written by plan; hand_pose and joint_trajectory.')],
         scale: Scale = 1.0, material: MaterialName = None, task: TaskFile = None,
+        close: Annotated[bool, typer.Option(
+            '--close', help='Open the fingers until free, close them as plan does, and judge '
+            'that; margin: the largest on the way to the limits.')] = False,
         hand: Hand = '', json: Json = False, out: Out = None) -> None:
     """Score given grasps, in their order: the hand's pose and the last row of joints."""
     from ...library.grasp_file import PlanAnswer, load_grasps, read_grasps
@@ -32,7 +35,7 @@ def evaluate(
     begin = time.monotonic()
     judged = evaluate_grasps(
         request.grasp_object, [(grasp.T_object_palm, grasp.trajectory) for grasp in given],
-        request.task, hand=model)
+        request.task, hand=model, close=close)
     reasons = [grasp.reason for grasp in judged if grasp.reason]
     answer = PlanAnswer(
         model, request.grasp_object, mesh, scale, judged,

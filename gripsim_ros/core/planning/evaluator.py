@@ -1,5 +1,6 @@
 """Score grasps that came from elsewhere, by the same questions and answers."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -9,23 +10,25 @@ from ..batches import DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch
 from ..bodies import GraspObject
 from ..errors import ShapeError, TaskError
 from ..hand import HandModel
-from ..transforms import checked_rigid
+from ..transforms import checked_rigid, inverse
 from .ask_and_tell import AskAndTell
 from .closing.batching import Conditions
-from .closing.question import DIRECTION_STEP, Question
+from .closing.given_closing import GivenClosing, GivenClosings
 from .closing.knowledge import HeldGrasp
 from .closing.grasp_state import GraspState
+from .closing.limits import closing_limits
+from .closing.question import DIRECTION_STEP, Question
 from .hypotheses.generate import Hypothesis
 from .hypotheses.regions import within_region
 from .options import PlannerOptions
 from .progress import Progress
-from .ranked_grasp import RankedGrasp
+from .ranked_grasp import ClosingReport, RankedGrasp
 from .ranking.assemble import make_grasp
 from .ranking.score import score_reference
 from .rejections import (
-    CANNOT_BALANCE, DOES_NOT_HOLD, NOT_EVALUATED, OPEN_HAND_COLLIDES, OUTSIDE_REGION, OVERLOADED,
-    SELF_COLLISION, SURROUNDINGS_COLLIDE, TOO_FEW_FINGERS)
-from .settling import Settlings
+    CANNOT_BALANCE, DOES_NOT_HOLD, LET_GO, NOT_EVALUATED, OPEN_HAND_COLLIDES, OUTSIDE_REGION,
+    OVERLOADED, SELF_COLLISION, SURROUNDINGS_COLLIDE, TOO_FEW_FINGERS)
+from .settling import in_found_frame, Settlings
 from .task import Task, task_load_cases
 
 
@@ -42,6 +45,10 @@ class GraspEvaluator(AskAndTell):
     grasps : list of (T_object_palm (4, 4), trajectory (m, J))
         The first row is the open hand, the last the grasp [rad]. Where there is one row
         alone, no open hand and no approach is judged.
+    close : bool
+        From the last row the fingers open until they are free and close as those of a
+        hypothesis do; what they come to is judged instead of that row, and ``margin`` is the
+        largest multiple of the loads held as they press on to the limits.
 
     Raises
     ------
@@ -51,7 +58,8 @@ class GraspEvaluator(AskAndTell):
     """
 
     def __init__(self, grasp_object: GraspObject, hand: HandModel, task: Task,
-                 options: PlannerOptions, grasps: list[tuple[Array, Array]]) -> None:
+                 options: PlannerOptions, grasps: list[tuple[Array, Array]],
+                 close: bool = False) -> None:
         self.hand, self.task, self.options = hand, task, options
         self.load_cases = task_load_cases(task, grasp_object.canonical_frame[:3, :3])
         self._reference = score_reference(grasp_object, hand, self.load_cases)
@@ -59,9 +67,14 @@ class GraspEvaluator(AskAndTell):
                         for i, (T, q) in enumerate(grasps)]
         conditions = Conditions.of(task, self.load_cases)
         self._settlings = Settlings(conditions, options, batch_size=1)
-        self._given = _GivenGrasps(self._grasps, self._settlings, conditions,
+        limits = closing_limits(grasp_object, hand, self._reference.load,
+                                self._reference.max_pressure, task.contact_region)
+        self._closings = [GivenClosing(i, T, rows[-1], grasp_object, hand, options, limits)
+                          for i, (T, rows) in enumerate(self._grasps)] if close else []
+        self._given = _GivenGrasps(self._grasps, self._closed, self._settlings, conditions,
                                    options.approach_distance * hand.approach)
-        super().__init__(((self._given, self._settlings),), conditions)
+        super().__init__(((GivenClosings(self._closings, conditions, options),),
+                          (self._given, self._settlings)), conditions)
 
     @property
     def progress(self) -> Progress:
@@ -79,16 +92,37 @@ class GraspEvaluator(AskAndTell):
         """Return all grasps in the order given; ``reason`` says why one does not hold."""
         return [self._judged(i) for i in range(len(self._grasps))]
 
-    def _judged(self, i: int) -> RankedGrasp:
+    def _closed(self, i: int) -> tuple[Array, Array]:
+        """Return palm pose (4, 4) in the object where it is, and trajectory (m, J)."""
         T, rows = self._grasps[i]
+        if not self._closings:
+            return T, rows
+        closed = self._closings[i].closed()
+        return inverse(closed.T_object_seated) @ T, closed.trajectory
+
+    def _judged(self, i: int) -> RankedGrasp:
+        T, rows = self._grasps[i][0], self._closed(i)[1]
         if reason := self._given.reason(i):
             return self._unjudged(i, reason)
         states = self._given.states(i)
         held = self._settlings.settled(i, HeldGrasp(rows[-1], rows, states[-1]))
-        state, hypothesis = held.state, Hypothesis(i, T, 0, 0.0)
-        grasp = make_grasp(hypothesis, held, self.hand, self._reference, self.options)
-        reason = self._reason(states[:-1], state)
+        reason = self._reason(states[:-1], held.state)
+        if self._closings:
+            held = _in_seated(held, self._closings[i].closed().T_object_seated)
+        grasp = make_grasp(Hypothesis(i, T, 0, 0.0), held, self.hand, self._reference,
+                           self.options)
+        if self._closings:
+            return self._as_closed(i, grasp, reason)
         return replace(grasp, rank=i + 1, preshape='given', stable=not reason, reason=reason)
+
+    def _as_closed(self, i: int, grasp: RankedGrasp, reason: str) -> RankedGrasp:
+        """Return a grasp that was closed with the verdict on that and what moved."""
+        closed = self._closings[i].closed()
+        report = ClosingReport(self._grasps[i][1][-1], closed.trajectory[0],
+                               closed.trajectory[-1], grasp.margin)
+        reason = closed.reason or (reason and LET_GO)
+        return replace(grasp, rank=i + 1, preshape=self.hand.preshapes[closed.preshape].name,
+                       closing=report, stable=not reason, reason=reason, margin=closed.margin)
 
     def _reason(self, approach: list[GraspState], state: GraspState) -> str:
         """Return why the closed hand or its approach fails, else ''."""
@@ -109,7 +143,7 @@ class GraspEvaluator(AskAndTell):
         return '' if state.holds else OVERLOADED
 
     def _unjudged(self, i: int, reason: str) -> RankedGrasp:
-        T, rows = self._grasps[i]
+        T, rows = self._grasps[i][0], self._closed(i)[1]
         zero = np.zeros(len(self.hand.joint_names))
         return RankedGrasp(
             rank=i + 1, hypothesis=i, preshape='given', stable=False, T_object_palm=T,
@@ -127,9 +161,11 @@ class _GivenGrasps:
 
     any_order = True
 
-    def __init__(self, grasps: list[tuple[Array, Array]], settlings: Settlings,
+    def __init__(self, grasps: list[tuple[Array, Array]],
+                 closed: Callable[[int], tuple[Array, Array]], settlings: Settlings,
                  conditions: Conditions, approach: Array) -> None:
         self._grasps, self._settlings, self._conditions = grasps, settlings, conditions
+        self._closed = closed
         self._approach = approach
         #: Grasp of each question, and whether it is about the closed hand.
         self._asked = [(i, closed) for i, (_, rows) in enumerate(grasps)
@@ -184,12 +220,18 @@ class _GivenGrasps:
 
     def _question(self, number: int) -> Question:
         i, closed = self._asked[number]
-        T, rows = self._grasps[i]
+        T, rows = self._closed(i) if closed else self._grasps[i]
         change = rows[-1] - rows[0]
         motion = DIRECTION_STEP * change / max(float(np.abs(change).max()), 1e-9)
         sweep = np.zeros(3) if closed else T[:3, :3] @ self._approach
         return Question(DETAIL_SURFACE if closed else DETAIL_CLEARANCE, T,
                         rows[-1 if closed else 0], motion, sweep)
+
+
+def _in_seated(held: HeldGrasp, T_object_seated: Array) -> HeldGrasp:
+    """Return a grasp held where the object seated itself, in the frame of the object as found."""
+    return replace(held, state=in_found_frame(held.state, T_object_seated),
+                   T_object_settled=T_object_seated @ held.T_object_settled)
 
 
 def _checked_pose(T_object_palm: Array, number: int) -> Array:

@@ -162,6 +162,22 @@ class Robustness:
     mean_margin: float
 
 
+@dataclass(frozen=True, eq=False)
+class ClosingReport:
+    """
+    What closing changed of a given grasp.
+
+    ``joints_given``, ``joints_opened`` and ``joints_closed (J,)`` [rad] are the joints as given,
+    where the fingers were free, and where the object is held, or nearly; ``gentlest_margin``
+    [-] is the multiple of the loads held there.
+    """
+
+    joints_given: Array
+    joints_opened: Array
+    joints_closed: Array
+    gentlest_margin: float
+
+
 @takes_fields(taken(number, number.name, single(number), (), default=np.nan)
               for number in declared(GraspStateBatch) if number.metadata['grasp'])
 class RankedGrasp(Row):
@@ -182,6 +198,7 @@ class RankedGrasp(Row):
     ``limiting_load (6,)`` is the load that fails first when all grow alike (at the largest
     margin looked for, the one that uses most of a limit): force [N], torque about the deformed
     centre of mass [N m], as the task has it, not times ``margin``; None without one.
+    ``closing`` says what moved where a given grasp was closed, else None.
     The numbers below are NaN where not computed.
     """
 
@@ -212,6 +229,7 @@ class RankedGrasp(Row):
     T_object_settled: Array = field(default_factory=lambda: np.eye(4))
     limiting_load: Array | None = None
     balanced: bool = True
+    closing: ClosingReport | None = None
 
     def __str__(self) -> str:
         """Return the grasp in one line: rank, verdict, score, contacts, their normal forces."""

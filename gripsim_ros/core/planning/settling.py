@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 from ..arrays import Array
 from ..batches import DETAIL_FORCES, DETAIL_SURFACE, ConfigurationBatch
 from ..fields import declared, frame_of
-from ..transforms import apply, inverse, rotate
+from ..transforms import apply, inverse, rotate, rotation_about
 from .closing.batching import Conditions, next_closings
 from .closing.question import Question
 from .closing.knowledge import HeldGrasp
@@ -27,7 +27,6 @@ from .ranked_grasp import RankedGrasp
 from .ranking.assemble import rank_key
 from .ranking.choices import Key, as_choices, told
 from .ranking.pruning import predicted_score_change
-from .ranking.robustness import rotation_about
 from .rejections import LET_GO
 from .verdicts import Verdicts
 

@@ -210,6 +210,17 @@ def test_evaluate_agrees_with_plan(planned):
     assert all(grasp['stable'] for grasp in judged)
 
 
+def test_evaluate_close_says_what_moved(planned):
+    folder, data = planned
+    code, out, _ = gripsim('evaluate', folder / 'ball.ply', folder / 'grasps.json', '--material',
+                           'foam', '--close', '--json')
+    judged, first = strict(out)['grasps'], data['grasps'][0]
+    assert code == 0 and len(judged) == len(data['grasps'])
+    assert judged[0]['stable'] and judged[0]['quality']['margin'] > first['quality']['margin']
+    assert judged[0]['closing']['joints_given'] == first['joint_trajectory']['points'][-1]
+    assert judged[0]['closing']['joints_closed'] == judged[0]['joint_trajectory']['points'][-1]
+
+
 def test_plan_writes_a_report_and_tables(planned, tmp_path):
     folder, _ = planned
     code, out, err = gripsim('plan', folder / 'ball.ply', '--material', 'foam',

@@ -134,7 +134,8 @@ class ForceSpace:
         columns[:, :, 3] = np.einsum('jka,ka->jk', blocks[:, :, 1], self.frames[:, :, 0])
         columns *= self._radii
         bounded = np.isfinite(limits)
-        return blocks[:, :, 1], bounded, columns.reshape(-1, 4 * self.count)[bounded]
+        rows = columns.reshape(len(limits), 4 * self.count)
+        return blocks[:, :, 1], bounded, rows[bounded]
 
     def polish(self, gamma: Array, wrench: Array) -> Array:
         """Return the nearest forces that balance the scaled wrench to round-off."""

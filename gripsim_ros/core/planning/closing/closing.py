@@ -6,7 +6,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...batches import DETAIL_CLEARANCE, DETAIL_FORCES
-from ...hand import HandModel
+from ...hand import HandModel, Preshape
 from .. import rejections
 from ..hypotheses.generate import Hypothesis
 from ..hypotheses.hand_geometry import Mechanism, find_mechanisms, max_fractions
@@ -59,11 +59,11 @@ class Closing:
     """
 
     def __init__(self, hypothesis: Hypothesis, hand: HandModel, options: PlannerOptions,
-                 limits: ClosingLimits) -> None:
+                 limits: ClosingLimits, preshape: Preshape | None = None) -> None:
         self._hypothesis = hypothesis
         self.threshold = NO_THRESHOLD
         self._hand, self._options, self._limits = hand, options, limits
-        self._preshape = hand.preshapes[hypothesis.preshape]
+        self._preshape = preshape or hand.preshapes[hypothesis.preshape]
         self._rates = self._preshape.closed - self._preshape.open
         self._mechanisms = find_mechanisms(hand)
         self._is_coupled = any(mechanism.is_coupled for mechanism in self._mechanisms)

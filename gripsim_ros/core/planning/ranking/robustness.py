@@ -9,7 +9,7 @@ from ...arrays import Array, IntArray
 from ...bodies import GraspObject
 from ...grasp_theory.grasp_map import joint_torque_map
 from ...hand import HandModel
-from ...transforms import from_rotation_vector
+from ...transforms import rotation_about
 from ..closing.grasp_state import GraspState
 from ..hypotheses.hand_geometry import find_fingers
 from ..options import Uncertainty
@@ -69,13 +69,6 @@ def _draw(grasp_object: GraspObject, uncertainty: Uncertainty, rng: np.random.Ge
     T = rotation_about(centre, uncertainty.rotation * numbers[6:],
                        uncertainty.position * numbers[3:6])
     return Sample(GraspObject(grasp_object.mesh, varied, grasp_object.label), T)
-
-
-def rotation_about(centre: Array, rotation: Array, translation: Array) -> Array:
-    """Return the motion (4, 4): a rotation vector [rad] about a point [m], then a translation."""
-    T = from_rotation_vector(np.concatenate([np.zeros(3), rotation]))
-    T[:3, 3] = centre - T[:3, :3] @ centre + translation
-    return T
 
 
 def commanded_joints(hand: HandModel, grasp: RankedGrasp, squeeze: float) -> Array:

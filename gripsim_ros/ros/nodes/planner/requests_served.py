@@ -203,7 +203,7 @@ class RequestServer:
             grasps = [grasp_from_msg(grasp, request.T_frame_object, node.hand.joint_names)
                       for grasp in msg.grasps]
             return GraspEvaluator(request.grasp_object, node.hand, request.task, node.options,
-                                  grasps)
+                                  grasps, close=msg.close)
 
         self._run(plan, prepare, None)
         judged = plan.session.planner.ranked() if plan.session.planner is not None else []

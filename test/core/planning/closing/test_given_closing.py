@@ -1,0 +1,125 @@
+"""Closing given grasps: the way of closing, and what comes of a hand that only touches."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+
+from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.pipeline import Pipeline, run
+from gripsim_ros.core.planning import GraspEvaluator, GraspPlanner, rejections, Task
+from gripsim_ros.core.planning.closing.given_closing import nearest_preshape
+from gripsim_ros.core.transforms import transform
+from gripsim_ros.library.in_process import mechanics_options, planner_options
+from gripsim_ros.library.resources import load_default_hand
+
+HAND = load_default_hand()
+MATERIAL = Material(1.0e6, 0.45, 500.0, 0.8)
+#: The largest multiple of the load is found to a fiftieth.
+MARGIN_RTOL = 0.05
+
+
+@pytest.fixture(scope='module')
+def scene():
+    """Return a ball, the stages, and a planned grasp of it."""
+    ball = GraspObject(shapes.sphere(0.033, 0.008), MATERIAL)
+    pipeline = Pipeline(HAND, ball, mechanics_options())
+    planner = GraspPlanner(ball, HAND, Task(), planner_options(), max_hypotheses=4, max_grasps=1)
+    run(planner, pipeline)
+    return ball, pipeline, planner.ranked()[0]
+
+
+def judged(scene, joints, T_object_palm=None, task=None, close=True):
+    """Return the verdict on the scene's palm with these joints, closed or as they are."""
+    ball, pipeline, planned = scene
+    pose = planned.T_object_palm if T_object_palm is None else T_object_palm
+    judge = GraspEvaluator(ball, HAND, task or Task(), planner_options(), [(pose, joints[None])],
+                           close)
+    run(judge, pipeline)
+    assert judge.finished
+    return judge.ranked()[0]
+
+
+@pytest.mark.parametrize('share', [0.0, 0.3, 1.0])
+@pytest.mark.parametrize('number', range(len(HAND.preshapes)))
+def test_joints_on_the_way_of_a_preshape_close_by_it(number, share):
+    own = HAND.preshapes[number]
+    joints = own.open + share * (own.closed - own.open)
+    found = HAND.preshapes[nearest_preshape(HAND, joints)]
+    spread = np.abs(own.closed - own.open) < 1e-9
+    assert_allclose(found.open[spread], own.open[spread])     # the pivot decides first
+    way = found.closed - found.open
+    on_it = (joints - found.open) @ way / (way @ way)
+    assert_allclose(found.open + np.clip(on_it, 0.0, 1.0) * way, joints, atol=1e-9)
+
+
+@pytest.fixture(scope='module')
+def closed(scene):
+    """Return the planned grasp closed again from its own last row."""
+    return judged(scene, scene[2].trajectory[-1])
+
+
+def test_a_planned_grasp_closed_again_holds_with_the_same_contacts(scene, closed):
+    planned = scene[2]
+    assert closed.stable and closed.reason == '' and closed.preshape == planned.preshape
+    assert {c.link for c in closed.contacts} == {c.link for c in planned.contacts}
+    assert_allclose(closed.closing.joints_closed, planned.trajectory[-1], atol=0.1)
+
+
+def test_its_margin_is_that_of_a_firmer_grip(closed):
+    low, high = planner_options().margin_band
+    assert low <= closed.closing.gentlest_margin <= 1.5 * high
+    assert closed.margin > 2.0 * closed.closing.gentlest_margin
+
+
+def test_the_margin_is_the_load_at_which_no_force_holds_any_more(scene, closed):
+    heavy = judged(scene, scene[2].trajectory[-1], task=Task(gravity=2.0 * 9.81))
+    assert_allclose(heavy.margin, 0.5 * closed.margin, rtol=0.25)    # pressed harder it is wider
+
+
+def test_where_a_rigid_hand_first_touches_closing_finds_the_grasp(scene):
+    planned = scene[2]
+    touch = planned.trajectory[-1] - 0.06 * np.sign(planned.trajectory[-1]
+                                                    - planned.trajectory[0])
+    as_given, closed = (judged(scene, touch, close=way) for way in (False, True))
+    assert not as_given.stable and as_given.closing is None
+    assert closed.stable
+    assert_allclose(closed.closing.joints_given, touch)
+    assert_allclose(closed.trajectory[0], closed.closing.joints_opened)
+    assert_allclose(closed.trajectory[-1], closed.closing.joints_closed)
+
+
+def test_a_hand_inside_the_object_opens_first(scene, closed):
+    deep = scene[2].trajectory[-1] + 0.1 * np.sign(scene[2].trajectory[-1]
+                                                   - scene[2].trajectory[0])
+    again = judged(scene, deep)
+    assert again.stable
+    assert_allclose(again.margin, closed.margin, rtol=0.3)
+
+
+def test_a_palm_in_the_object_and_a_hand_far_from_it_are_told(scene):
+    joints = scene[2].trajectory[-1]
+    inside = judged(scene, joints, np.eye(4))
+    far = judged(scene, joints, transform(np.eye(3), np.array([0.0, 0.0, -1.0])))
+    assert inside.reason == rejections.OPEN_HAND_COLLIDES
+    assert far.reason == rejections.SELF_COLLISION       # it closes on nothing but itself
+    assert not (inside.stable or far.stable) and inside.margin == far.margin == 0.0
+
+
+def test_stopped_it_says_that_nothing_was_judged(scene):
+    ball, _, planned = scene
+    judge = GraspEvaluator(ball, HAND, Task(), planner_options(),
+                           [(planned.T_object_palm, planned.trajectory)], close=True)
+    assert not judge.finished
+    judge.stop()
+    assert judge.finished and judge.ranked()[0].reason == rejections.NOT_EVALUATED
+
+
+def test_a_question_without_answer_ends_the_closing(scene):
+    ball, pipeline, planned = scene
+    judge = GraspEvaluator(ball, HAND, Task(), replace(planner_options(), settling_steps=0),
+                           [(planned.T_object_palm, planned.trajectory[-1:])], close=True)
+    judge.tell_failed(judge.ask().batch_id, 'lost')
+    run(judge, pipeline)
+    assert not judge.ranked()[0].stable and judge.ranked()[0].reason == 'lost'
