@@ -9,6 +9,7 @@ BENCHMARKS = {
     'driver': 'hardware.driver', 'fault_figure': 'suite.fault_figure',
     'fem': 'finite_elements.pads', 'fem_body': 'finite_elements.body', 'hold': 'hold.shake',
     'hold_confusion': 'hold.confusion', 'hold_published': 'hold.published',
+    'hold_reliability': 'hold.reliability',
     'hold_suite': 'hold.suite',
     'manipulation': 'planning.manipulation', 'mechanics': 'mechanics.all_models',
     'nnls': 'numerics.nnls', 'plan': 'planning.plan',
@@ -18,9 +19,9 @@ BENCHMARKS = {
     'soak_driver': 'hardware.driver_soak', 'socp': 'numerics.socp', 'sweep': 'planning.sweep',
     'trial': 'trials.run'}
 #: What takes long, needs peers or arguments.
-BY_NAME = ('contact', 'fem', 'fem_body', 'hold', 'hold_confusion', 'hold_published', 'hold_suite',
-           'soak', 'socp', 'planar_closure', 'scans', 'simulated', 'soak_driver', 'fault_figure',
-           'trial')
+BY_NAME = ('contact', 'fem', 'fem_body', 'hold', 'hold_confusion', 'hold_published',
+           'hold_reliability', 'hold_suite', 'soak', 'socp', 'planar_closure', 'scans',
+           'simulated', 'soak_driver', 'fault_figure', 'trial')
 
 
 def run(name, arguments):

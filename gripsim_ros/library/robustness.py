@@ -14,13 +14,15 @@ from ..core.pipeline import Pipeline
 from ..core.planning import PlannerOptions, RankedGrasp, Task, task_load_cases
 from ..core.planning.closing.grasp_state import GraspState, extract_state
 from ..core.planning.ranking.robustness import (
-    Sample, balanced_joints, commanded_joints, draw_samples, summarise)
-from ..core.transforms import inverse, rotation_about
+    balanced, commanded_joints, draw_samples, Sample, summarise)
+from ..core.transforms import inverse
 
 Array = NDArray[np.float64]
 
-#: Times that the object may settle by the small motion that balances the contact forces.
-SETTLING_STEPS = 4
+#: Steps at most in which joints and object come to balance.
+MAX_STEPS = 16
+#: Step of a joint over the springs' longest stretch below which the joints are in balance [-].
+REST_SHARE = 0.02
 #: Directions of motion are told by this part of the way of closing.
 DIRECTION_SHARE = 0.01
 
@@ -53,9 +55,8 @@ def add_robustness(grasp_object: GraspObject, grasps: list[RankedGrasp], task: T
     Notes
     -----
     Own choice: the joints are springs of the hand's joint stiffness, sent so far that at the
-    end of the trajectory they would press ``squeeze`` times as hard as closing did; the object
-    settles between the fingers by the motions that balance their forces. The mesh is
-    prepared once for all samples.
+    end of the trajectory they would press ``squeeze`` times as hard as closing did; joints and
+    object come to balance together. The mesh is prepared once for all samples.
     """
     if not samples or not grasps:
         return grasps
@@ -87,24 +88,20 @@ def _verdicts(sample: Sample, question: ConfigurationBatch, commands: Array, han
               pipeline: Pipeline) -> list[tuple[bool, float]]:
     """Return whether each grasp holds the sample's object, and with which margin."""
     T_object_palm = inverse(sample.T_object_moved) @ question.T_object_palm
-    joints, rows = question.joint_positions, []
-    for step in range(1 + SETTLING_STEPS):
+    joints, radius = question.joint_positions, 0.5 * float(
+        np.ptp(sample.grasp_object.mesh.vertices, axis=0).max())
+    for _ in range(MAX_STEPS):
         states = pipeline.evaluate(replace(
             question, T_object_palm=T_object_palm, joint_positions=joints))
         rows = [extract_state(states, i) for i in range(question.count)]
-        joints = np.array([balanced_joints(hand, q, command, T, row) for q, command, T, row in
-                           zip(joints, commands, T_object_palm, rows)])
-        T_object_palm = np.array([_settled(T, row) for T, row in zip(T_object_palm, rows)])
+        before = joints
+        moved = [balanced(hand, q, command, T, row, radius) for q, command, T, row in
+                 zip(joints, commands, T_object_palm, rows)]
+        joints, T_object_palm = (np.array([row[i] for row in moved]) for i in (0, 1))
+        if np.abs(joints - before).max() < REST_SHARE * np.abs(commands - joints).max():
+            break
     return [(_holds(row), row.margin) for row in rows]
 
 
 def _holds(state: GraspState) -> bool:
     return state.holds and min(state.self_clearance, state.obstacle_clearance) > 0.0
-
-
-def _settled(T_object_palm: Array, state: GraspState) -> Array:
-    """Return the palm's pose after the object moved as its contact forces push it."""
-    if not state.capable:
-        return T_object_palm
-    moved = rotation_about(state.centre_of_mass, state.shift[3:], state.shift[:3])
-    return inverse(moved) @ T_object_palm

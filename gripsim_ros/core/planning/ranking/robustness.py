@@ -9,7 +9,7 @@ from ...arrays import Array, IntArray
 from ...bodies import GraspObject
 from ...grasp_theory.grasp_map import joint_torque_map
 from ...hand import HandModel
-from ...transforms import rotation_about
+from ...transforms import inverse, rotation_about
 from ..closing.grasp_state import GraspState
 from ..hypotheses.hand_geometry import find_fingers
 from ..options import Uncertainty
@@ -20,8 +20,12 @@ from ..ranked_grasp import RankedGrasp, Robustness
 POISSON_RANGE = (0.0, 0.499)
 #: Smallest varied friction [-].
 LEAST_FRICTION = 1e-3
-#: Largest Newton step of a joint [rad].
-MAX_JOINT_STEP = 0.02
+#: Largest Newton step of a joint [rad] and of the object [m].
+MAX_JOINT_STEP, MAX_WAY = 0.02, 2e-3
+#: How deep a finger without force may go in one step [m].
+TOUCH_DEPTH = 1e-4
+#: Resistance of the object to a step beside that of its contacts [N/m].
+OBJECT_DRAG = 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +96,14 @@ def commanded_joints(hand: HandModel, grasp: RankedGrasp, squeeze: float) -> Arr
     return joints + squeeze * torques / hand.joint_stiffness
 
 
-def balanced_joints(hand: HandModel, joints: Array, command: Array, T_object_palm: Array,
-                    state: GraspState) -> Array:
+def balanced(hand: HandModel, joints: Array, command: Array, T_object_palm: Array,
+             state: GraspState, radius: float) -> tuple[Array, Array]:
     """
-    Return the joints (J,) after one Newton step to balance springs and contact forces [rad].
+    Return joints and object after one Newton step towards the balance of springs and contacts.
 
-    ``k (q_command - q) = J^T f``, with the contacts' normal stiffness; joints that close no
-    finger do not move.
+    ``k (q_command - q) = J^T f`` and ``sum of f = 0``, together: the object gives way while the
+    joints do. Contacts stick in the step; a finger without force closes up to its touch. Joints
+    that close no finger do not move.
 
     Parameters
     ----------
@@ -108,14 +113,57 @@ def balanced_joints(hand: HandModel, joints: Array, command: Array, T_object_pal
     T_object_palm : (4, 4) float
     state : GraspState
         At ``joints``.
+    radius : float
+        Of the object [m].
+
+    Returns
+    -------
+    joints : (J,) float
+        [rad]
+    T_object_palm : (4, 4) float
+        The palm in the frame of the object where it went.
     """
     stiffness = np.broadcast_to(hand.joint_stiffness, joints.shape)
     rows = _contact_jacobians(hand, joints, T_object_palm, state.links, state.points)
-    along = np.einsum('kxj,kx->kj', rows, state.normals)
-    matrix = np.diag(stiffness) + along.T @ (state.normal_stiffness[:, None] * along)
-    missing = stiffness * (command - joints) - np.einsum('kxj,kx->j', rows, state.forces)
-    step = np.clip(np.linalg.solve(matrix, missing), -MAX_JOINT_STEP, MAX_JOINT_STEP)
-    return np.clip(joints + step, hand.joint_lower, hand.joint_upper)
+    centre = state.points.mean(axis=0) if len(state.points) else np.zeros(3)
+    unit = np.concatenate([np.ones(3), np.full(3, 1.0 / radius), np.ones(len(joints))])
+    motions = unit * np.concatenate(
+        [np.broadcast_to(-np.eye(3), (len(rows), 3, 3)), _crossing(state.points - centre), rows],
+        axis=2)
+    along = state.normals[:, :, None] * state.normals[:, None]
+    springs = (state.normal_stiffness[:, None, None] * along
+               + state.tangential_stiffness[:, None, None] * (np.eye(3) - along))
+    matrix = np.einsum('kia,kij,kjb->ab', motions, springs, motions)
+    matrix += np.diag(np.concatenate([np.full(6, OBJECT_DRAG), stiffness]))
+    pull = np.concatenate([np.zeros(6), stiffness * (command - joints)])
+    step = unit * np.linalg.solve(
+        matrix, pull - np.einsum('kia,ki->a', motions, state.forces))
+    twist, change = step[:6], _up_to_touch(hand, step[6:], state)
+    way = float(np.linalg.norm(twist[:3]) + radius * np.linalg.norm(twist[3:]))
+    share = min(1.0, MAX_WAY / max(way, 1e-12),
+                MAX_JOINT_STEP / max(float(np.abs(change).max()), 1e-12))
+    moved = rotation_about(centre, share * twist[3:], share * twist[:3])
+    return (np.clip(joints + share * change, hand.joint_lower, hand.joint_upper),
+            inverse(moved) @ T_object_palm)
+
+
+def _crossing(arms: Array) -> Array:
+    """Return the matrices (k, 3, 3) that take a rotation to arms x rotation."""
+    x, y, z = arms.T
+    zero = np.zeros(len(arms))
+    return np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]]).transpose(2, 0, 1)
+
+
+def _up_to_touch(hand: HandModel, change: Array, state: GraspState) -> Array:
+    """Return a change of the joints (J,) by which fingers without force reach their touch."""
+    change, pressing = change.copy(), set(state.links.tolist())
+    for finger in find_fingers(hand):
+        if pressing.isdisjoint(finger.links):
+            own = list(finger.joints)
+            ways = finger.lever_arms @ np.abs(change[own])
+            room = state.clearance[list(finger.links)] + TOUCH_DEPTH
+            change[own] *= min(1.0, float((room / np.maximum(ways, 1e-12)).min()))
+    return change
 
 
 def _contact_jacobians(hand: HandModel, joints: Array, T_object_palm: Array,

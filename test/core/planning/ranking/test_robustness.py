@@ -60,6 +60,11 @@ def test_without_uncertainty_the_margin_is_the_planned_one_and_grows_with_the_sq
                                    rtol=RTOL_PROPORTION)
 
 
+def test_a_firm_grasp_of_an_object_that_lies_a_millimetre_off_holds():
+    for result in robust(4, position=1e-3, rotation=0.0175, squeeze=2.0):
+        assert result.holding == 1.0    # joints and object come to balance together
+
+
 def test_less_friction_holds_less():
     def mean(spread):
         return np.mean([result.holding for result in robust(squeeze=1.3, friction=spread)])
