@@ -40,8 +40,12 @@ class ElasticBody:
     Raises
     ------
     MeshError
-        The mesh is open or encloses no volume, or with elasticity ``body`` is too intricate
-        for a compliance of its own.
+        The mesh is open or encloses no volume.
+
+    Notes
+    -----
+    A body whose own compliance cannot be prepared is answered by half-spaces, and ``warnings``
+    say why.
     """
 
     def __init__(self, grasp_object: GraspObject,
@@ -56,7 +60,15 @@ class ElasticBody:
         self.warm_starts = WarmStarts()
         self._source = LazyCompliance(self.mesh, self.material.poisson_ratio, options.compliance)
         if options.elasticity == 'body':
+            self.prepare()
+
+    def prepare(self) -> bool:
+        """Prepare the body's own compliance now; return False where half-spaces answer."""
+        try:
             self._source.get()
+        except MeshError:
+            return False
+        return True
 
     @property
     def compliance(self) -> BodyCompliance:

@@ -21,8 +21,9 @@ from ...errors import MaterialError, MeshError
 from ...numerics.cholesky import combine_rows
 from ...numerics.kernels import njit
 from ...transforms import skew
-from .integrals import NODES, PARTS, assemble, nodal_areas
-from .remesh import QuadraticSurface, quadratic_surface
+from .integrals import assemble
+from .quadrature import NODES, PARTS, nodal_areas
+from .remesh import QuadraticSurface, quadratic_surfaces
 
 
 #: Largest number of nodes of the surface.
@@ -287,12 +288,17 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
     if pieces != 1:
         raise MeshError(f'the mesh must be of one piece for a compliance of the whole body, '
                         f'got {pieces}')
-    surface = quadratic_surface(mesh, node_count)
-    normals = node_normals(surface)
-    moves, inverse = solve_unit_loads(surface, normals, poisson_ratio)
-    if not (np.einsum('ja,jaj->j', normals, moves) > 0.0).all():
-        raise MeshError('the surface is not that of a body: a force would pull it outwards')
-    moves /= 1.0 - poisson_ratio ** 2
+    for surface in quadratic_surfaces(mesh, node_count):
+        normals = node_normals(surface)
+        moves, inverse = solve_unit_loads(surface, normals, poisson_ratio)
+        if (np.einsum('ja,jaj->j', normals, moves) > 0.0).all():
+            return _condensed(surface, normals, moves / (1.0 - poisson_ratio ** 2), inverse)
+    raise MeshError('the surface is not that of a body: a force would pull it outwards')
+
+
+def _condensed(surface: QuadraticSurface, normals: Array, moves: Array, inverse: Array
+               ) -> BodyCompliance:
+    """Return displacements by unit loads less those of the half-space, at unit modulus."""
     answer = np.empty((len(normals), len(normals), 3), np.float32)
     neighbours = _neighbours(surface.parts, len(normals))
     for j, normal in enumerate(normals):

@@ -21,14 +21,17 @@ from ...bodies import TriangleMesh
 from ...errors import MeshError
 from ...options import option, Options
 from .body_compliance import NODE_COUNT, BodyCompliance, prepare_compliance
+from .node_count import REFERENCE_ERROR, wanted_nodes
 
 #: Version of the numbers; part of a stored compliance's key.
-VERSION = 1
+VERSION = 2
 #: Step, largest and least of the Poisson's ratios for which compliances are made: in units of
 #: the modulus they hardly depend on it.
 RATIO_STEP, MAX_RATIO, MIN_RATIO = 0.05, 0.49, -0.95
 #: Least number of nodes, for a body of the simplest kind.
 MIN_NODES = 100
+#: Growth of the number of nodes where a surface of so few is not the body's.
+MORE_NODES = 2
 
 _FILES = ('points', 'elements', 'displacements')
 _DIGEST = 'sha256'
@@ -48,6 +51,8 @@ class ComplianceOptions(Options, section='compliance'):
         Where compliances are kept; empty: nowhere.
     max_size : float
         Of all that is kept there [bytes]; what was used longest ago goes first.
+    tolerance : float
+        Error of forces for which nodes are chosen, as many as the thickness asks for [-].
 
     Raises
     ------
@@ -58,6 +63,7 @@ class ComplianceOptions(Options, section='compliance'):
     node_count: int = option(NODE_COUNT, whole=True, least=MIN_NODES)
     folder: str = option('', text=True)
     max_size: float = option(1e9, least=0)
+    tolerance: float = option(REFERENCE_ERROR, above=0, most=1)
 
 
 class LazyCompliance:
@@ -99,11 +105,24 @@ class LazyCompliance:
                     self._compliance = self._made()
                 except MeshError as error:
                     self._refusal = error
+                    self.warnings = (f"the body's own compliance cannot be prepared ({error}): "
+                                     'half-spaces answer',)
                     raise
             return self._compliance
 
     def _made(self) -> BodyCompliance:
-        wanted = (self._mesh, self._ratio, self._options.node_count)
+        """Return the compliance, with more nodes than are wanted where these are too few."""
+        most = self._options.node_count
+        count = wanted_nodes(self._mesh, self._options.tolerance, most)
+        try:
+            return self._with_nodes(count)
+        except MeshError:
+            if count == most:
+                raise
+            return self._with_nodes(min(MORE_NODES * count, most))
+
+    def _with_nodes(self, count: int) -> BodyCompliance:
+        wanted = (self._mesh, self._ratio, count)
         if not self._options.folder:
             return prepare_compliance(*wanted)
         try:

@@ -10,6 +10,10 @@ import numpy as np
 
 from ...arrays import Array, IntArray
 from ...numerics.kernels import njit
+from .quadrature import (
+    FAR_COUNT, FAR_HATS, FAR_SHAPES, NODES, PARTS, SEVEN_POINTS, SEVEN_WEIGHTS, THREE_POINTS,
+    THREE_WEIGHTS, VERTEX_POINTS, VERTEX_WEIGHTS, far_points, nodal_areas, part_sizes,
+    surface_element)
 
 
 #: Distance over a triangle's size beyond which the fewest points do [-].
@@ -18,38 +22,10 @@ FAR_RATIO = 4.0
 NEAR_RATIO = 1.5
 MAX_DIVISIONS = 5
 
-_THIRD = 1.0 / 3.0
-#: Barycentric points and weights: three points (degree 2), seven points (degree 5, Radon).
-_A, _B = (6.0 - np.sqrt(15.0)) / 21.0, (6.0 + np.sqrt(15.0)) / 21.0
-THREE_POINTS = np.array([[2.0, 0.5, 0.5], [0.5, 2.0, 0.5], [0.5, 0.5, 2.0]]) * _THIRD
-THREE_WEIGHTS = np.full(3, _THIRD)
-SEVEN_POINTS = np.array(
-    [[_THIRD] * 3, [1.0 - 2.0 * _A, _A, _A], [_A, 1.0 - 2.0 * _A, _A], [_A, _A, 1.0 - 2.0 * _A],
-     [1.0 - 2.0 * _B, _B, _B], [_B, 1.0 - 2.0 * _B, _B], [_B, _B, 1.0 - 2.0 * _B]])
-SEVEN_WEIGHTS = np.array([0.225, *([(155.0 - np.sqrt(15.0)) / 1200.0] * 3),
-                          *([(155.0 + np.sqrt(15.0)) / 1200.0] * 3)])
 
-
-def vertex_points(count: int = 6) -> tuple[Array, Array]:
-    """Return barycentric points and weights for 1/r at the first corner (Duffy 1982)."""
-    x, w = np.polynomial.legendre.leggauss(count)
-    x, w = 0.5 * (x + 1.0), 0.5 * w
-    points, weights = [], []
-    for s, ws in zip(x, w):
-        for t, wt in zip(x, w):
-            points.append([1.0 - s, s * (1.0 - t), s * t])
-            weights.append(2.0 * s * ws * wt)
-    return np.array(points), np.array(weights)
-
-
-VERTEX_POINTS, VERTEX_WEIGHTS = vertex_points()
-
-#: Corners and middles of a quadratic triangle's four parts; middles 3, 4, 5 lie on the sides
-#: 01, 12 and 20.
-PARTS = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])
-#: Barycentric coordinates of the six nodes.
-NODES = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0],
-                  [0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5]])
+#: Kernels of a point: nine of tractions, six of displacements, 1/r; and where in the six.
+VALUES = 16
+SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
 
 
 @njit(cache=True)
@@ -86,85 +62,120 @@ def assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: f
     traction = np.zeros((3 * count, 3 * count))
     loads, balance = np.zeros((3 * count, count)), np.zeros((3 * count, modes))
     inverse, areas = np.zeros((count, count)), nodal_areas(points, elements)
-    t_part, u_part, r_part = np.empty((6, 3, 3)), np.empty((3, 3, 3)), np.empty(3)
-    nodes = np.empty((6, 3))
+    places, outward = far_points(points, elements)
+    middles, sides = part_sizes(points, elements)
+    values, sums = np.empty((VALUES, FAR_COUNT)), np.empty((VALUES, 6))
     for i in range(count):
+        rows = traction[3 * i:3 * i + 3]
         for e in range(len(elements)):
-            for k in range(6):
-                nodes[k] = points[elements[e, k]]
-            t_part[:] = 0.0
-            for q in range(4):
-                own = -1
-                for k in range(3):
-                    if elements[e, PARTS[q, k]] == i:
-                        own = k
-                u_part[:], r_part[:] = 0.0, 0.0
-                _integrate(points[i], nodes, q, own, poisson_ratio, t_part, u_part, r_part)
-                for k in range(3):
-                    j = elements[e, PARTS[q, k]]
-                    inverse[i, j] += r_part[k] / areas[j]
-                    for a in range(3):
-                        load = 0.0
-                        for b in range(3):
-                            load += u_part[k, a, b] * normals[j, b]
-                            for m in range(modes):
-                                balance[3 * i + a, m] += u_part[k, a, b] * rigid[j, b, m]
-                        loads[3 * i + a, j] += load / areas[j]
+            if _is_far(points[i], middles[e], sides[e]):
+                _far_values(points[i], places[e], outward[e], poisson_ratio, values)
+                _far_sums(values, sums)
+            else:
+                _near_sums(i, points, elements[e], poisson_ratio, sums)
             for k in range(6):
                 j = elements[e, k]
-                if j != i:
-                    traction[3 * i:3 * i + 3, 3 * j:3 * j + 3] += t_part[k]
+                inverse[i, j] += sums[15, k] / areas[j]
+                for a in range(3):
+                    load = 0.0
+                    for b in range(3):
+                        value = sums[9 + SYMMETRIC[a, b], k]
+                        load += value * normals[j, b]
+                        for m in range(modes):
+                            balance[3 * i + a, m] += value * rigid[j, b, m]
+                        if j != i:
+                            rows[a, 3 * j + b] += sums[3 * a + b, k]
+                    loads[3 * i + a, j] += load / areas[j]
         for j in range(count):
             if j != i:
-                traction[3 * i:3 * i + 3, 3 * i:3 * i + 3] -= traction[
-                    3 * i:3 * i + 3, 3 * j:3 * j + 3]
+                rows[:, 3 * i:3 * i + 3] -= rows[:, 3 * j:3 * j + 3]
     return traction, loads, balance, inverse, areas
 
 
 @njit(cache=True)
-def nodal_areas(points: Array, elements: IntArray) -> Array:
-    """Return the integral ``(n,)`` of each node's linear hat on the elements' parts [m^2]."""
-    areas = np.zeros(len(points))
-    nodes, shapes, place, outward = np.empty((6, 3)), np.empty(6), np.empty(3), np.empty(3)
-    for e in range(len(elements)):
-        for k in range(6):
-            nodes[k] = points[elements[e, k]]
-        for q in range(4):
-            for p in range(len(THREE_WEIGHTS)):
-                for b in range(3):
-                    place[b] = 0.0
-                    for k in range(3):
-                        place[b] += THREE_POINTS[p, k] * NODES[PARTS[q, k], b]
-                density = _surface(nodes, place, shapes, outward)
-                for k in range(3):
-                    areas[elements[e, PARTS[q, k]]] += (
-                        0.125 * THREE_WEIGHTS[p] * density * THREE_POINTS[p, k])
-    return areas
+def _is_far(x: Array, middles: Array, sides: Array) -> bool:
+    """Return True if the fewest points do on each part of an element, seen from x."""
+    for q in range(4):
+        square = ((middles[q, 0] - x[0]) ** 2 + (middles[q, 1] - x[1]) ** 2
+                  + (middles[q, 2] - x[2]) ** 2)
+        if square < (FAR_RATIO * sides[q]) ** 2:
+            return False
+    return True
 
 
 @njit(cache=True)
-def _surface(nodes: Array, place: Array, shapes: Array, outward: Array) -> float:
-    """Set shape functions and unit normal at a barycentric place; return twice the area."""
-    a, b, c = place[0], place[1], place[2]
-    shapes[0], shapes[1], shapes[2] = a * (2 * a - 1), b * (2 * b - 1), c * (2 * c - 1)
-    shapes[3], shapes[4], shapes[5] = 4 * a * b, 4 * b * c, 4 * c * a
-    ux = uy = uz = vx = vy = vz = 0.0
-    # Derivatives along b and c, where a = 1 - b - c.
-    along_b = (1 - 4 * a, 4 * b - 1, 0.0, 4 * (a - b), 4 * c, -4 * c)
-    along_c = (1 - 4 * a, 0.0, 4 * c - 1, -4 * b, 4 * b, 4 * (a - c))
+def _far_values(x: Array, places: Array, outward: Array, nu: float, values: Array) -> None:
+    """
+    Set the weighted kernels ``(16, 12)`` at the points of an element, seen from x.
+
+    Nine of tractions, six of displacements (upper triangle), and 1/r.
+    """
+    u_scale = (1.0 + nu) / (8.0 * np.pi * (1.0 - nu))
+    t_scale = -1.0 / (8.0 * np.pi * (1.0 - nu))
+    less, more = 1.0 - 2.0 * nu, 3.0 - 4.0 * nu
+    for p in range(FAR_COUNT):
+        rx, ry, rz = places[0, p] - x[0], places[1, p] - x[1], places[2, p] - x[2]
+        nx, ny, nz = outward[0, p], outward[1, p], outward[2, p]
+        per_length = 1.0 / np.sqrt(rx * rx + ry * ry + rz * rz)
+        rx, ry, rz = rx * per_length, ry * per_length, rz * per_length
+        t = t_scale * per_length * per_length
+        along = rx * nx + ry * ny + rz * nz
+        even, thrice, turn = t * less * along, 3.0 * t * along, t * less
+        values[0, p] = thrice * rx * rx + even
+        values[4, p] = thrice * ry * ry + even
+        values[8, p] = thrice * rz * rz + even
+        xy, xz, yz = thrice * rx * ry, thrice * rx * rz, thrice * ry * rz
+        odd_xy, odd_xz = turn * (rx * ny - ry * nx), turn * (rx * nz - rz * nx)
+        odd_yz = turn * (ry * nz - rz * ny)
+        values[1, p], values[3, p] = xy - odd_xy, xy + odd_xy
+        values[2, p], values[6, p] = xz - odd_xz, xz + odd_xz
+        values[5, p], values[7, p] = yz - odd_yz, yz + odd_yz
+        weight = np.sqrt(nx * nx + ny * ny + nz * nz) * per_length
+        u = u_scale * weight
+        values[9, p], values[10, p] = u * (rx * rx + more), u * rx * ry
+        values[11, p], values[12, p] = u * rx * rz, u * (ry * ry + more)
+        values[13, p], values[14, p] = u * ry * rz, u * (rz * rz + more)
+        values[15, p] = weight
+
+
+@njit(cache=True)
+def _far_sums(values: Array, sums: Array) -> None:
+    """Set the integrals ``(16, 6)`` of the kernels times shape functions (tractions) or hats."""
+    for c in range(VALUES):
+        table = FAR_SHAPES if c < 9 else FAR_HATS
+        for k in range(6):
+            sums[c, k] = 0.0
+        for p in range(FAR_COUNT):
+            value = values[c, p]
+            for k in range(6):
+                sums[c, k] += value * table[p, k]
+
+
+@njit(cache=True)
+def _near_sums(i: int, points: Array, element: IntArray, nu: float, sums: Array) -> None:
+    """Set the integrals as ``_far_sums`` by finer quadrature, seen from node i."""
+    t_part, u_part, r_part = np.zeros((6, 3, 3)), np.empty((3, 3, 3)), np.empty(3)
+    nodes = np.empty((6, 3))
     for k in range(6):
-        du, dv = along_b[k], along_c[k]
-        ux += du * nodes[k, 0]
-        uy += du * nodes[k, 1]
-        uz += du * nodes[k, 2]
-        vx += dv * nodes[k, 0]
-        vy += dv * nodes[k, 1]
-        vz += dv * nodes[k, 2]
-    outward[0], outward[1] = uy * vz - uz * vy, uz * vx - ux * vz
-    outward[2] = ux * vy - uy * vx
-    density: float = np.sqrt(outward[0] ** 2 + outward[1] ** 2 + outward[2] ** 2)
-    outward /= density
-    return density
+        nodes[k] = points[element[k]]
+    sums[:] = 0.0
+    for q in range(4):
+        own = -1
+        for k in range(3):
+            if element[PARTS[q, k]] == i:
+                own = k
+        u_part[:], r_part[:] = 0.0, 0.0
+        _integrate(points[i], nodes, q, own, nu, t_part, u_part, r_part)
+        for k in range(3):
+            j = PARTS[q, k]
+            sums[15, j] += r_part[k]
+            for a in range(3):
+                for b in range(a, 3):
+                    sums[9 + SYMMETRIC[a, b], j] += u_part[k, a, b]
+    for k in range(6):
+        for a in range(3):
+            for b in range(3):
+                sums[3 * a + b, k] = t_part[k, a, b]
 
 
 @njit(cache=True)
@@ -247,7 +258,7 @@ def _quadrature(x: Array, nodes: Array, q: int, frame: Array, share: float, plac
             for k in range(3):
                 place[b] += hats[k] * NODES[PARTS[q, k], b]
         # A part has a quarter of the reference triangle's area, which is a half.
-        weight = 0.125 * weights[p] * share * _surface(nodes, place, shapes, n)
+        weight = 0.125 * weights[p] * share * surface_element(nodes, place, shapes, n)
         square = 0.0
         for b in range(3):
             r[b] = -x[b]

@@ -1,44 +1,37 @@
 """
 Coarse quadratic triangles on a body's surface, for its boundary integrals.
 
-Vertices stay on the body's own surface: long edges are split, short ones collapsed onto one
-of their ends (Botsch & Kobbelt, A remeshing approach to multiresolution modeling, 2004,
-without its smoothing), and the middles of sides are put back onto the surface.
+A fine mesh is decimated first, then made even, and all nodes are put back onto the surface.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import Array, IntArray
+from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
-from ...bodies.mesh import SMOOTH_ANGLE
+from ...bodies.decimate import convex_hull, decimate_hull, decimate_mesh
 from ...bodies.topology import edge_table
 from ...contact.geometry.closest_point import closest_points
 from ...contact.geometry.vp_tree import build_vp_tree
 from ...errors import MeshError
-from .integrals import PARTS
+from .edge_collapse import coarse_triangles, unit_normals
+from .quadrature import PARTS, enclosed_volume
 
 
-#: Length over the wanted one above which edges are split, and below which collapsed [-].
-MAX_EDGE_RATIO, MIN_EDGE_RATIO = 1.35, 0.75
-#: Largest length over the wanted one that the collapse of an edge may make [-].
-MAX_COLLAPSED_RATIO = 1.6
-#: Least cosine between a triangle's normals before and after an edge collapses.
-MIN_NORMAL_COSINE = 0.7
-#: Least height of a new triangle over its longest side; share of it to keep where it was
-#: less before; and that of a needle, which has no way to face [-].
-MIN_SHAPE, KEPT_SHAPE, NEEDLE_SHAPE = 0.2, 0.7, 1e-3
-#: Factor by which a flip must improve the worse of two triangles [-].
-FLIP_GAIN = 1.05
-#: Number of collapses below which a pass is the last; number of passes of flips at the end.
-MIN_COLLAPSES, FLIP_PASSES = 2, 4
-#: Largest number of passes of splits, and of tries until the nodes are few enough.
-SPLIT_PASSES, MAX_TRIES = 30, 12
+#: Largest number of tries until the nodes are few enough.
+MAX_TRIES = 12
+#: Passes that straighten sides of folded elements; least cosine of a part that is not folded.
+UNFOLD_PASSES, FOLD_COSINE = 3, 0.0
 #: Largest share of the body's volume that a coarse surface may lose [-].
 MAX_VOLUME_LOSS = 0.03
-#: Growth of the wanted length from try to try [-].
+#: Growth of the wanted length from try to try, beyond that by the nodes counted [-].
 COARSENING = 1.1
+#: Faces over those of the coarse surface from which on a mesh is decimated to these first [-].
+MIN_DECIMATION = 2.0
+#: Largest volume of the convex hull that stands for a body, over the body's [-].
+MAX_HULL_RATIO = 1.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +57,19 @@ class QuadraticSurface:
         sides = self.points[parts] - self.points[np.roll(parts, 1, axis=1)]
         return float(np.sqrt((sides ** 2).sum(axis=2)).mean())
 
+    @property
+    def volume(self) -> float:
+        """Return the enclosed volume [m^3]."""
+        return enclosed_volume(self.points, self.elements)
 
-def quadratic_surface(mesh: TriangleMesh, node_count: int) -> QuadraticSurface:
+
+def quadratic_surfaces(mesh: TriangleMesh, node_count: int) -> Iterator[QuadraticSurface]:
     """
-    Return quadratic triangles of even size on a body's surface.
+    Yield surfaces of quadratic triangles of even size on a body, the most faithful first.
+
+    They begin with a decimated mesh where that is far coarser, and at last with the convex hull
+    where the body nearly is one: what is thinner than the nodes are apart, as the rim of a can,
+    may spoil the others.
 
     Parameters
     ----------
@@ -76,279 +78,79 @@ def quadratic_surface(mesh: TriangleMesh, node_count: int) -> QuadraticSurface:
     node_count : int
         Nodes at most, corners and middles.
 
-    Returns
-    -------
-    QuadraticSurface
-
     Raises
     ------
     MeshError
-        The surface has too many edges, or too fine a shape, for so few nodes.
+        The surface has too many edges, or too fine a shape, for so few nodes: there is no
+        surface at all.
     """
-    area = float(mesh.face_areas.sum())
+    refusal, found = None, False
+    for body, base in _bases(mesh, node_count):
+        try:
+            surface = _coarse_surface(body, base, node_count)
+        except MeshError as error:
+            refusal = refusal or error
+            continue
+        found = True
+        yield surface
+    if refusal and not found:
+        raise refusal
+
+
+def _bases(mesh: TriangleMesh, node_count: int) -> Iterator[tuple[TriangleMesh, TriangleMesh]]:
+    """Yield bodies, the mesh or its hull, each with a closed mesh of it to begin with."""
+    # A closed surface has a quadratic triangle for two nodes.
+    count = max(node_count // 2, 4)
+    coarse = decimate_mesh(mesh, count) if len(mesh.faces) > MIN_DECIMATION * count else mesh
+    yield mesh, coarse if coarse.is_closed else mesh
+    hull = convex_hull(mesh)
+    if hull.volume <= MAX_HULL_RATIO * mesh.volume:
+        yield hull, decimate_hull(hull, count)
+
+
+def _coarse_surface(mesh: TriangleMesh, base: TriangleMesh, node_count: int) -> QuadraticSurface:
+    """Return quadratic triangles on a mesh, begun from a base; errors as above."""
     # Four nodes for each corner; an even triangulation gives each the area sqrt(3)/2 L^2.
-    length = np.sqrt(area / (node_count / 4.0) * 2.0 / np.sqrt(3.0))
+    length = np.sqrt(mesh.area / (node_count / 4.0) * 2.0 / np.sqrt(3.0))
     for _ in range(MAX_TRIES):
-        vertices, faces = coarse_triangles(mesh, length)
+        vertices, faces = coarse_triangles(base, length)
         # A closed surface has half as many sides again as triangles.
-        if len(vertices) + len(faces) * 3 // 2 <= node_count:
-            return _checked(mesh, _with_middles(mesh, vertices, faces))
-        length *= COARSENING
+        nodes = len(vertices) + len(faces) * 3 // 2
+        if nodes <= node_count:
+            return _checked(mesh, _on_mesh(mesh, vertices, faces))
+        length *= COARSENING * np.sqrt(nodes / node_count)
     raise MeshError(f'the surface has too many edges for {node_count} nodes: '
                     f'{len(vertices)} vertices are left of {len(mesh.vertices)}')
 
 
 def _checked(mesh: TriangleMesh, surface: QuadraticSurface) -> QuadraticSurface:
     """Return the surface, unless it has lost the body's shape."""
-    volume = TriangleMesh(surface.points, surface.parts).volume
-    if abs(volume - mesh.volume) > MAX_VOLUME_LOSS * abs(mesh.volume):
+    volume = surface.volume
+    if not abs(volume - mesh.volume) <= MAX_VOLUME_LOSS * abs(mesh.volume):
         raise MeshError(f'{len(surface.points)} nodes are too few for the surface: they enclose '
                         f'{volume:.4g} m^3 of its {mesh.volume:.4g} m^3')
     return surface
 
 
-def _with_middles(mesh: TriangleMesh, vertices: Array, faces: IntArray) -> QuadraticSurface:
+def _on_mesh(mesh: TriangleMesh, vertices: Array, faces: IntArray) -> QuadraticSurface:
+    """Return quadratic triangles, their corners and the middles of their sides on a mesh."""
     table = edge_table(faces)
     tree = build_vp_tree(mesh.vertices, mesh.faces)
-    middles = closest_points(tree, vertices[table.ends].mean(axis=1), np.inf)[1]
+    corners = closest_points(tree, vertices, np.inf)[1]
+    straight = corners[table.ends].mean(axis=1)
+    middles = closest_points(tree, straight, np.inf)[1]
     elements = np.concatenate([faces, len(vertices) + table.edge_of_side], axis=1)
-    return QuadraticSurface(np.concatenate([vertices, middles]), elements)
-
-
-def coarse_triangles(mesh: TriangleMesh, length: float) -> tuple[Array, IntArray]:
-    """
-    Return a closed triangulation with edges of about a length.
-
-    Parameters
-    ----------
-    mesh : TriangleMesh
-        Closed.
-    length : float
-        [m], above 0.
-
-    Returns
-    -------
-    (n, 3) float, (m, 3) int
-        Vertices on the facets of the mesh [m], and triangles.
-    """
-    vertices, faces = _split_long_edges(mesh.vertices.copy(), mesh.faces.copy(),
-                                        length * MAX_EDGE_RATIO)
-    collapse = _EdgeCollapse(vertices, faces, length)
-    collapse.run()
-    faces = collapse.faces_left()
-    used, faces = np.unique(faces, return_inverse=True)
-    return vertices[used], faces.reshape(-1, 3)
-
-
-def _split_long_edges(vertices: Array, faces: IntArray, longest: float) -> tuple[Array, IntArray]:
-    """Halve edges until none is longer; the mesh stays conforming."""
-    for _ in range(SPLIT_PASSES):
-        table = edge_table(faces)
-        ends, place = table.ends, table.edge_of_side
-        lengths = _distances(vertices, ends)
-        # Only the longest side of some triangle, so that needles become rounder.
-        split = np.zeros(len(ends), bool)
-        split[np.take_along_axis(place, lengths[place].argmax(axis=1)[:, None], 1)[:, 0]] = True
-        split &= lengths > longest
-        if not split.any():
+    for _ in range(UNFOLD_PASSES):
+        folded = _folded(np.concatenate([corners, middles]), elements)
+        if not folded.any():
             break
-        middle = np.full(len(ends), -1)
-        middle[split] = len(vertices) + np.arange(split.sum())
-        vertices = np.concatenate([vertices, vertices[ends[split]].mean(axis=1)])
-        faces = _split_faces(faces, middle[place], lengths[place])
-    return vertices, faces
+        sides = table.edge_of_side[folded]
+        middles[sides] = straight[sides]
+    return QuadraticSurface(np.concatenate([corners, middles]), elements)
 
 
-def _distances(points: Array, pairs: IntArray) -> Array:
-    """Return how far apart the points of pairs ``(m, 2)`` are [m]."""
-    steps = points[pairs[:, 0]] - points[pairs[:, 1]]
-    return np.sqrt((steps ** 2).sum(axis=1))
-
-
-def _split_faces(faces: IntArray, middles: IntArray, lengths: Array) -> IntArray:
-    """Return the faces cut at the middles of their sides (-1 for none)."""
-    done = [faces[(middles < 0).all(axis=1)]]
-    cut = (middles >= 0).any(axis=1)
-    for face, middle, length in zip(faces[cut].tolist(), middles[cut].tolist(),
-                                    lengths[cut].tolist()):
-        done.append(np.array(_split_face(face, middle, length), dtype=np.int64))
-    return np.concatenate(done)
-
-
-def _split_face(face: list[int], middle: list[int], length: list[float]) -> list[list[int]]:
-    """Split a triangle at its longest divided side, then its two parts at theirs."""
-    marked = [k for k in range(3) if middle[k] >= 0]
-    if not marked:
-        return [face]
-    k = max(marked, key=lambda side: length[side])
-    a, b, c = face[k], face[(k + 1) % 3], face[(k + 2) % 3]
-    m, bc, ca = middle[k], middle[(k + 1) % 3], middle[(k + 2) % 3]
-    first = [[a, m, c]] if ca < 0 else [[a, m, ca], [m, c, ca]]
-    second = [[m, b, c]] if bc < 0 else [[m, b, bc], [m, bc, c]]
-    return first + second
-
-
-class _EdgeCollapse:
-    """Collapses short edges, shortest first, without changing the topology."""
-
-    def __init__(self, vertices: Array, faces: IntArray, length: float) -> None:
-        self.points = vertices
-        self.length = length
-        self.faces = [tuple(face) for face in faces.tolist()]
-        self.around: list[set[int]] = [set() for _ in range(len(vertices))]
-        for number, face in enumerate(self.faces):
-            for vertex in face:
-                self.around[vertex].add(number)
-        self.sharp = self._sharp_edges(faces)
-
-    def _sharp_edges(self, faces: IntArray) -> list[set[int]]:
-        """Return for each vertex the neighbours that edges of the body lead to."""
-        a, b, c = (self.points[faces[:, k]] for k in range(3))
-        normals = np.cross(b - a, c - a)
-        normals /= np.maximum(np.sqrt((normals ** 2).sum(axis=1)), 1e-300)[:, None]
-        table = edge_table(faces)
-        first, second = table.pairs[0].T
-        folded = ((normals[first // 3] * normals[second // 3]).sum(axis=1)
-                  < np.cos(SMOOTH_ANGLE))
-        # Where more than two faces meet, parts of the surface touch: that is kept, too.
-        bent = table.counts > 2
-        bent[table.edge_of_side.ravel()[first[folded]]] = True
-        sharp: list[set[int]] = [set() for _ in range(len(self.points))]
-        for u, v in table.ends[bent].tolist():
-            sharp[u].add(v)
-            sharp[v].add(u)
-        return sharp
-
-    def run(self) -> None:
-        """Collapse edges until none that may be is short, flipping edges in between."""
-        for share in np.linspace(0.2, MIN_EDGE_RATIO, 6):
-            while self._pass(share * self.length) > MIN_COLLAPSES:
-                pass
-            self._flip_edges()
-        for _ in range(FLIP_PASSES):
-            self._flip_edges()
-
-    def faces_left(self) -> IntArray:
-        """Return the faces that are left."""
-        return np.array([face for face in self.faces if face], dtype=np.int64)
-
-    def _pass(self, shortest: float) -> int:
-        """Collapse each edge that is short at the start, if it may be; return how many."""
-        edges = edge_table(self.faces_left()).ends
-        lengths = _distances(self.points, edges)
-        order = np.argsort(lengths, kind='stable')
-        collapsed, touched = 0, set()
-        for u, v in edges[order[:int((lengths < shortest).sum())]].tolist():
-            if u in touched or v in touched:
-                continue
-            for gone, kept in ((u, v), (v, u)):
-                if self._may_collapse(gone, kept):
-                    touched |= self._neighbours(gone)
-                    self._collapse(gone, kept)
-                    collapsed += 1
-                    break
-        return collapsed
-
-    def _flip_edges(self) -> int:
-        """Flip edges whose other diagonal is better; return how many."""
-        alive = np.array([k for k, face in enumerate(self.faces) if face])
-        faces = np.array([self.faces[k] for k in alive])
-        tails, heads = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
-        tips, owners = np.roll(faces, 1, axis=1).ravel(), np.repeat(alive, 3)
-        along = np.argsort(tails * len(self.points) + heads)
-        against = np.argsort(heads * len(self.points) + tails)
-        partner = np.empty(len(tails), np.int64)
-        partner[against] = along
-        u, v, a, b = tails, heads, tips, tips[partner]
-        before = np.minimum(self._shapes(u, v, a), self._shapes(v, u, b))
-        after = np.minimum(self._shapes(a, b, v), self._shapes(b, a, u))
-        flipped, touched = 0, set()
-        for k in np.flatnonzero((u < v) & (after > FLIP_GAIN * before)).tolist():
-            first, second = int(owners[k]), int(owners[partner[k]])
-            if first in touched or second in touched or int(v[k]) in self.sharp[u[k]]:
-                continue
-            if self._flip_edge(int(u[k]), int(v[k]), int(a[k]), int(b[k]), first, second):
-                touched |= {first, second}
-                flipped += 1
-        return flipped
-
-    def _shapes(self, i: IntArray, j: IntArray, k: IntArray) -> Array:
-        """Return height over length of triangles."""
-        p, q, r = self.points[i], self.points[j], self.points[k]
-        longest = np.maximum(((p - q) ** 2).sum(axis=1), np.maximum(
-            ((q - r) ** 2).sum(axis=1), ((r - p) ** 2).sum(axis=1)))
-        return np.sqrt((np.cross(q - p, r - p) ** 2).sum(axis=1)) / longest
-
-    def _flip_edge(self, u: int, v: int, a: int, b: int, first: int, second: int) -> bool:
-        """Join a and b instead of u and v, unless that folds the surface."""
-        if a == b or b in self._neighbours(a):
-            return False
-        corners = [(u, v, a), (v, u, b), (a, b, v), (b, a, u)]
-        normals = [_doubled_normal([self.points[w] for w in face]) for face in corners]
-        mean = normals[0] + normals[1]
-        for normal in normals[2:]:
-            lengths = float(np.sqrt((mean @ mean) * (normal @ normal)))
-            if float(normal @ mean) < MIN_NORMAL_COSINE * lengths:
-                return False
-        self.faces[first], self.faces[second] = corners[2], corners[3]
-        self.around[u].discard(first)
-        self.around[v].discard(second)
-        self.around[b].add(first)
-        self.around[a].add(second)
-        return True
-
-    def _neighbours(self, vertex: int) -> set[int]:
-        return {other for number in self.around[vertex] for other in self.faces[number]}
-
-    def _may_collapse(self, gone: int, kept: int) -> bool:
-        sharp = self.sharp[gone]
-        if sharp and (len(sharp) != 2 or kept not in sharp):
-            return False
-        common = (self._neighbours(gone) & self._neighbours(kept)) - {gone, kept}
-        if len(common) != 2 or len(self.around[gone]) + len(self.around[kept]) < 8:
-            return False
-        if sharp and len(self.sharp[gone] & self.sharp[kept]):
-            return False
-        return all(self._keeps_shape(self.faces[number], gone, kept)
-                   for number in self.around[gone] if kept not in self.faces[number])
-
-    def _keeps_shape(self, face: tuple[int, ...], gone: int, kept: int) -> bool:
-        """Return True if a triangle keeps facing its way, and its shape is sound."""
-        before = [self.points[v] for v in face]
-        after = [self.points[kept if v == gone else v] for v in face]
-        old, new = _doubled_normal(before), _doubled_normal(after)
-        was, area = float(np.sqrt(old @ old)), float(np.sqrt(new @ new))
-        longest, now = _longest_square(before), _longest_square(after)
-        # Twice the area over the square of the longest side is height over length.
-        if area < now * min(MIN_SHAPE, KEPT_SHAPE * was / longest):
-            return False
-        needle = was < NEEDLE_SHAPE * longest
-        return (now <= (MAX_COLLAPSED_RATIO * self.length) ** 2
-                and (needle or float(old @ new) > MIN_NORMAL_COSINE * was * area))
-
-    def _collapse(self, gone: int, kept: int) -> None:
-        for number in list(self.around[gone]):
-            face = self.faces[number]
-            if kept in face:
-                for vertex in face:
-                    self.around[vertex].discard(number)
-                self.faces[number] = ()
-            else:
-                self.faces[number] = tuple(kept if v == gone else v for v in face)
-                self.around[kept].add(number)
-        self.around[gone] = set()
-        for other in self.sharp[gone]:
-            self.sharp[other].discard(gone)
-            if other != kept:
-                self.sharp[other].add(kept)
-                self.sharp[kept].add(other)
-        self.sharp[gone] = set()
-
-
-def _longest_square(corners: list[Array]) -> float:
-    return max(float((p - q) @ (p - q)) for p, q in zip(corners, corners[1:] + corners[:1]))
-
-
-def _doubled_normal(corners: list[Array]) -> Array:
-    (ax, ay, az), (bx, by, bz) = corners[1] - corners[0], corners[2] - corners[0]
-    return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
+def _folded(points: Array, elements: IntArray) -> BoolArray:
+    """Return for each element if a part of it faces away from the triangle of its corners."""
+    normals = unit_normals(points[elements[:, :3]])
+    return np.any([(unit_normals(points[elements[:, part]]) * normals).sum(axis=1) < FOLD_COSINE
+                   for part in PARTS], axis=0)

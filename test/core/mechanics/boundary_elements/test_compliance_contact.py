@@ -10,7 +10,7 @@ from compliance_cases import ball_response
 
 from gripsim_ros.core.batches import PATCH_STRAINED, PATCH_THIN
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
-from gripsim_ros.core.errors import MeshError, TaskError
+from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.mechanics import MechanicsOptions, body as bodies
 from gripsim_ros.core.mechanics.body import ContactProblem, ElasticBody, deform_body, solve_contact
 from gripsim_ros.core.mechanics.boundary_elements.body_compliance import (
@@ -153,16 +153,18 @@ def test_a_compliance_too_coarse_for_the_patches_is_left_out(slab):
     assert found.flags.tolist() == plain.flags.tolist() == [PATCH_THIN] * 2
 
 
-def test_a_body_too_intricate_is_refused_or_with_auto_a_half_space():
-    mesh, few = shapes.banana(), ComplianceOptions(200)
-    with pytest.raises(MeshError, match='nodes are too few'):
-        elastic_body(mesh, 'body', few)
+@pytest.mark.parametrize('elasticity', ['body', 'auto'])
+def test_a_body_that_cannot_be_prepared_is_a_half_space_with_a_warning(elasticity):
+    mesh, few = shapes.plate(), ComplianceOptions(300)
     nodes = paraboloid(0.04, 1e-3, 50)
     contact = ContactProblem(nodes, np.zeros(1, np.int64), np.array([0.01]))
-    found = solve_contact(elastic_body(mesh, 'auto', few), contact, {})
+    body = elastic_body(mesh, elasticity, few)
+    found = solve_contact(body, contact, {})
     plain = solve_contact(elastic_body(mesh, 'half_space', few), contact, {})
     assert_array_equal(found.solution.forces, plain.solution.forces)
     assert found.flags.tolist() == [PATCH_THIN]
+    warning, = body.warnings
+    assert 'own compliance cannot be prepared (294 nodes are too few' in warning
 
 
 def test_an_unknown_elasticity_is_refused():
