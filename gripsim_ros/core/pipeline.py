@@ -40,6 +40,11 @@ class Pipeline:
         """Build now the structures that the first question would build; from any thread."""
         self._scene.prepare()
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return what is to be said of the object's compliance."""
+        return self._body.warnings
+
     def evaluate(self, configurations: ConfigurationBatch) -> GraspStateBatch:
         """Return the grasp states of a batch of configurations."""
         link_states = compute_link_states(self._hand, configurations)

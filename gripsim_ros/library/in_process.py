@@ -68,10 +68,19 @@ def planner_options() -> PlannerOptions:
     return PlannerOptions.from_mapping(_config('planner'))
 
 
-@lru_cache(maxsize=1)
-def mechanics_options() -> MechanicsOptions:
-    """Return the options of ``config/mechanics.yaml``."""
+@lru_cache(maxsize=4)
+def mechanics_options(elasticity: str | None = None) -> MechanicsOptions:
+    """
+    Return the options of ``config/mechanics.yaml``.
+
+    Parameters
+    ----------
+    elasticity : str, optional
+        Instead of the one configured: ``half_space``, ``body`` or ``auto``.
+    """
     options = MechanicsOptions.from_mapping(_config('mechanics'))
+    if elasticity is not None:
+        options = replace(options, elasticity=elasticity)
     return options.with_folder(cache_directory())
 
 
@@ -141,7 +150,7 @@ def link_shapes(hand: HandModel) -> LinkShapes:
 def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
                 hand: HandModel | None = None, options: PlannerOptions | None = None,
                 count: int = 0, hypotheses: int = 0, budget: float = 0.0, seed: int = 0,
-                workers: int = 1, robustness: int | None = None,
+                workers: int = 1, robustness: int | None = None, elasticity: str | None = None,
                 on_progress: Callable[[Progress], bool | None] | None = None) -> PlanResult:
     """
     Return ranked grasps of an object.
@@ -165,6 +174,9 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     robustness : int, optional
         Samples of uncertain numbers under which the grasps returned are judged again, after
         planning and outside its budget; None: as in the options.
+    elasticity : str, optional
+        Model of the object: ``half_space``, ``body`` or ``auto``; None: as configured. Where its
+        own compliance cannot be prepared half-spaces answer, and each grasp has a warning.
     on_progress : callable, optional
         Called with ``Progress`` after each answer; return False to stop.
 
@@ -175,8 +187,8 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     Raises
     ------
     TaskError
-        A count, the seed or the workers are negative or no whole number, or the budget is
-        negative.
+        A count, the seed or the workers are negative or no whole number, the budget is
+        negative, or there is no such elasticity.
     """
     check_counts(seed=seed, count=count, hypotheses=hypotheses, workers=workers)
     hand = hand or load_default_hand()
@@ -186,7 +198,8 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     batch_size = options.batch_size if processes == 1 else min(options.batch_size, WORKER_BATCH)
     warm_up()
     begin = time.monotonic()
-    pipeline = Pipeline(hand, grasp_object, mechanics_options(), link_shapes(hand))
+    mechanics = mechanics_options(elasticity)
+    pipeline = Pipeline(hand, grasp_object, mechanics, link_shapes(hand))
     with _prepared_beside(pipeline):
         planner = GraspPlanner(grasp_object, hand, task or Task(),
                                replace(options, batch_size=batch_size), seed, hypotheses, count)
@@ -202,10 +215,11 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     progress = planner.progress
     samples = options.robustness_samples if robustness is None else robustness
     grasps = robust_grasps(grasp_object, planner.ranked(), task, samples, seed, hand=hand,
-                           options=options)
+                           options=options, elasticity=elasticity)
     return PlanResult(
-        grasps=grasps, rejections=planner.rejections, evaluated=progress.evaluated,
-        total=progress.total, in_contact=planner.contacts_evaluated, proposed=planner.proposed,
+        grasps=_with_warnings(grasps, pipeline.warnings), rejections=planner.rejections,
+        evaluated=progress.evaluated, total=progress.total,
+        in_contact=planner.contacts_evaluated, proposed=planner.proposed,
         timed_out=stopped and progress.evaluated < progress.total,
         first_stable_time=first_stable[0] if first_stable else None,
         planning_time=time.monotonic() - begin, nearest_miss=planner.nearest_miss,
@@ -228,7 +242,8 @@ def _prepared_beside(pipeline: Pipeline) -> Iterator[None]:
 
 def robust_grasps(grasp_object: GraspObject, grasps: list[RankedGrasp], task: Task | None,
                   samples: int, seed: int = 0, *, hand: HandModel | None = None,
-                  options: PlannerOptions | None = None) -> list[RankedGrasp]:
+                  options: PlannerOptions | None = None, elasticity: str | None = None
+                  ) -> list[RankedGrasp]:
     """
     Return grasps with their robustness; see ``gripsim_ros.library.robustness``.
 
@@ -242,13 +257,13 @@ def robust_grasps(grasp_object: GraspObject, grasps: list[RankedGrasp], task: Ta
         raise TaskError(f'robustness samples must be 0 or more, got {samples}')
     hand = hand or load_default_hand()
     return add_robustness(grasp_object, grasps, task or Task(), hand,
-                          options or planner_options(), mechanics_options(), link_shapes(hand),
-                          samples, seed)
+                          options or planner_options(), mechanics_options(elasticity),
+                          link_shapes(hand), samples, seed)
 
 
 def evaluate_grasps(grasp_object: GraspObject, grasps: list[tuple[np.ndarray, np.ndarray]],
                     task: Task | None = None, *, hand: HandModel | None = None,
-                    close: bool = False) -> list[RankedGrasp]:
+                    close: bool = False, elasticity: str | None = None) -> list[RankedGrasp]:
     """
     Return given grasps with every number filled in, in the order given.
 
@@ -262,17 +277,26 @@ def evaluate_grasps(grasp_object: GraspObject, grasps: list[tuple[np.ndarray, np
     close : bool
         Close each grasp first: from its joints the fingers open until they are free and close
         as the planner closes its own; see docs/model/planning.md.
+    elasticity : str, optional
+        As in ``plan_grasps``.
 
     Raises
     ------
     TaskError
-        A trajectory has the wrong shape or leaves the joint limits.
+        A trajectory has the wrong shape or leaves the joint limits, or there is no such
+        elasticity.
     """
     hand = hand or load_default_hand()
     evaluator = GraspEvaluator(grasp_object, hand, task or Task(), planner_options(), grasps,
                                close)
-    run(evaluator, Pipeline(hand, grasp_object, mechanics_options(), link_shapes(hand)))
-    return evaluator.ranked()
+    pipeline = Pipeline(hand, grasp_object, mechanics_options(elasticity), link_shapes(hand))
+    run(evaluator, pipeline)
+    return _with_warnings(evaluator.ranked(), pipeline.warnings)
+
+
+def _with_warnings(grasps: list[RankedGrasp], warnings: tuple[str, ...]) -> list[RankedGrasp]:
+    """Return grasps with what is to be said of their object besides."""
+    return [replace(grasp, warnings=grasp.warnings + warnings) for grasp in grasps]
 
 
 def checked_budget(budget: float) -> float:

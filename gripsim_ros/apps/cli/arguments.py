@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 NUMBER_OPTIONS = {'--direction': 3, '--at': 3, '--along': 3, '--joints': None, '--normal': 3,
                   '--viewpoint': 3, '--lengths': None, '--pivot': 2}
 
+#: Models of the object's elasticity; the option's value, see docs/model/compliance.md.
+ELASTICITIES = ('half_space', 'body', 'auto')
+
 
 class NumbersCommand(TyperCommand):
     """
@@ -92,6 +95,13 @@ def real_number(text: str) -> float:
         return float(text)
     except ValueError:
         raise typer.BadParameter(f'must be a number, got {text!r}') from None
+
+
+def elasticity_name(text: str) -> str:
+    """Return the name of a model of the object's elasticity; say what there is if it is none."""
+    if text not in ELASTICITIES:
+        raise typer.BadParameter(f'must be one of {", ".join(ELASTICITIES)}, got {text!r}')
+    return text
 
 
 def finite_numbers(name: str, text: str) -> NDArray[np.float64]:

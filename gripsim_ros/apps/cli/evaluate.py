@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .inputs import existing_file, hand_of_grasps
-from .options import Hand, Json, MaterialName, Mesh, Out, Scale, TaskFile
+from .options import Elasticity, Hand, Json, MaterialName, Mesh, Out, Scale, TaskFile
 from .output import check_writable, print_table, write_json
 from .requests import PlanLimits, read_request
 
@@ -22,7 +22,8 @@ def evaluate(
         close: Annotated[bool, typer.Option(
             '--close', help='Open the fingers until free, close them as plan does, and judge '
             'that; margin: the largest on the way to the limits.')] = False,
-        hand: Hand = '', json: Json = False, out: Out = None) -> None:
+        elasticity: Elasticity = None, hand: Hand = '', json: Json = False,
+        out: Out = None) -> None:
     """Score given grasps, in their order: the hand's pose and the last row of joints."""
     from ...library.grasp_file import PlanAnswer, load_grasps, read_grasps
     from .tables import GRASP_COLUMNS, grasp_row
@@ -35,7 +36,7 @@ def evaluate(
     begin = time.monotonic()
     judged = evaluate_grasps(
         request.grasp_object, [(grasp.T_object_palm, grasp.trajectory) for grasp in given],
-        request.task, hand=model, close=close)
+        request.task, hand=model, close=close, elasticity=elasticity)
     reasons = [grasp.reason for grasp in judged if grasp.reason]
     answer = PlanAnswer(
         model, request.grasp_object, mesh, scale, judged,

@@ -9,7 +9,7 @@ import typer
 
 from .arguments import finite_numbers, positive, real_number, unit_vector
 from .inputs import InputError, read_hand
-from .options import Json, MaterialName, Mesh, Out, Scale
+from .options import Elasticity, Json, MaterialName, Mesh, Out, Scale
 from .output import check_writable, print_table, write_json
 from .requests import PlanLimits, read_request
 
@@ -33,7 +33,7 @@ def indent(
             help='Radius of a rigid flat-ended punch (m).')] = None,
         link: Annotated[str | None, typer.Option(
             '--link', metavar='NAME', help='Link of the hand; its pad is elastic.')] = None,
-        scale: Scale = 1.0, material: MaterialName = None,
+        scale: Scale = 1.0, material: MaterialName = None, elasticity: Elasticity = None,
         json: Json = False, out: Out = None) -> None:
     """Press a sphere, a flat-ended punch or a link's pad into an object."""
     check_writable(out)
@@ -50,7 +50,7 @@ def indent(
 
     from ...core.mechanics import ElasticBody, indent_body
     from ...library.in_process import mechanics_options
-    body = ElasticBody(request.grasp_object, mechanics_options())
+    body = ElasticBody(request.grasp_object, mechanics_options(elasticity or 'half_space'))
     result = indent_body(body, indenter, p_object, d_object, depth)
     answer = {field.name: getattr(result, field.name) for field in fields(result)}
     write_json(answer, json, out)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .arguments import real_number
+from .arguments import ELASTICITIES, elasticity_name, real_number
 
 #: More processes than this are taken for a mistake.
 MOST_WORKERS = 256
@@ -16,6 +16,10 @@ Scale = Annotated[float, typer.Option(
 MaterialName = Annotated[str | None, typer.Option(
     '--material', metavar='NAME|FILE', help='Name in the library, or a YAML file.')]
 TaskFile = Annotated[Path | None, typer.Option('--task', help='YAML of what is to be held.')]
+Elasticity = Annotated[str | None, typer.Option(
+    '--elasticity', parser=elasticity_name, metavar='|'.join(ELASTICITIES),
+    show_default='as configured', help='Model of the object: half-spaces under the pads, its own '
+    'compliance, or this where it is thin.')]
 Json = Annotated[bool, typer.Option('--json', help='JSON on standard output.')]
 Out = Annotated[Path | None, typer.Option('--out', help='Write the JSON to a file.')]
 Hand = Annotated[str, typer.Option(

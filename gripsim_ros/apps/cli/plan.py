@@ -9,7 +9,8 @@ import typer
 
 from .arguments import count, positive, real_number, whole_number
 from .inputs import InputError, existing_file, read_hand
-from .options import MOST_WORKERS, Hand, Json, MaterialName, Mesh, Out, Scale, TaskFile
+from .options import (
+    MOST_WORKERS, Elasticity, Hand, Json, MaterialName, Mesh, Out, Scale, TaskFile)
 from .output import check_writable, say, write_json
 from .requests import PlanLimits, PlanRequest, read_request, read_scan
 
@@ -60,11 +61,12 @@ def plan(
         arm_way: Annotated[str | None, typer.Option(
             '--arm-way', metavar='pregrasp|whole', show_default='pregrasp',
             help='Which way of the arm is to be short.')] = None,
-        json: Json = False, out: Out = None,
+        elasticity: Elasticity = None, json: Json = False, out: Out = None,
         report: Annotated[Path | None, typer.Option(
             '--report', help='Write a self-contained HTML report.')] = None) -> int:
     """Plan ranked grasps of an object that deforms under the fingers."""
     arm_task = read_arm(arm, object_pose, nodes, arm_way)
+    _check_elasticity(elasticity, nodes, database)
     for path in (out, report):
         check_writable(path)
     limits = PlanLimits(_limit('--count', count_), _limit('--hypotheses', hypotheses),
@@ -83,9 +85,9 @@ def plan(
         from .answers.nodes import plan_by_nodes
         answer, interrupted = plan_by_nodes(request, with_surfaces=report is not None)
     else:
-        answer, interrupted = _plan_here(request, for_arm=arm_task is not None)
+        answer, interrupted = _plan_here(request, arm_task is not None, elasticity)
     if arm_task is not None:
-        answer, stopped = _order_by_arm(answer, request, arm_task)
+        answer, stopped = _order_by_arm(answer, request, arm_task, elasticity)
         interrupted = interrupted or stopped
     if json or out is not None:
         write_json(answer.to_mapping(), json, out)
@@ -115,6 +117,15 @@ def read_arm(arm: Path | None, object_pose: Path | None, nodes: bool,
                          way or '')
 
 
+def _check_elasticity(elasticity: str | None, nodes: bool, database: str | None) -> None:
+    if elasticity is not None and nodes:
+        raise InputError('--elasticity does not go with --nodes: a suite has the one of its '
+                         "deformation's mechanics_config")
+    if elasticity is not None and database is not None:
+        raise InputError('--elasticity does not go with --database: its plans have the one '
+                         'configured')
+
+
 def _limit(name: str, value: int | None) -> int:
     return 0 if value is None else count(name, value)
 
@@ -137,8 +148,8 @@ def _checked_robustness(samples: int) -> int:
     return samples
 
 
-def _order_by_arm(answer: PlanAnswer, request: PlanRequest,
-                  arm_task: ArmTask) -> tuple[PlanAnswer, bool]:
+def _order_by_arm(answer: PlanAnswer, request: PlanRequest, arm_task: ArmTask,
+                  elasticity: str | None) -> tuple[PlanAnswer, bool]:
     """Return the grasps wanted of all that hold, and whether Ctrl-C ended the search."""
     from dataclasses import replace
 
@@ -151,11 +162,12 @@ def _order_by_arm(answer: PlanAnswer, request: PlanRequest,
                                    budget - answer.statistics['planning_time'])
     grasps = robust_grasps(request.grasp_object, list(answer.grasps), request.task,
                            limits.robustness or options.robustness_samples, limits.seed,
-                           hand=answer.hand)
+                           hand=answer.hand, elasticity=elasticity)
     return replace(answer, grasps=grasps), stopped
 
 
-def _plan_here(request: PlanRequest, for_arm: bool) -> tuple[PlanAnswer, bool]:
+def _plan_here(request: PlanRequest, for_arm: bool, elasticity: str | None
+               ) -> tuple[PlanAnswer, bool]:
     """Plan; an arm chooses among all grasps that hold, and gets its share of the time."""
     from ...core.planning.task import ARM_TIME_SHARE
     from ...library.grasp_file import PlanAnswer
@@ -170,7 +182,8 @@ def _plan_here(request: PlanRequest, for_arm: bool) -> tuple[PlanAnswer, bool]:
         result = plan_grasps(
             request.grasp_object, request.task, hand=hand, count=wanted,
             hypotheses=limits.hypotheses, budget=budget, seed=limits.seed,
-            workers=limits.workers, robustness=robustness, on_progress=progress)
+            workers=limits.workers, robustness=robustness, on_progress=progress,
+            elasticity=elasticity)
     statistics = {
         'evaluated': result.evaluated, 'total': result.total, 'proposed': result.proposed,
         'in_contact': result.in_contact, 'planning_time': result.planning_time,

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from gripsim_ros.apps.cli.arguments import (
-    count, finite_numbers, join_numbers, positive, unit_vector)
+    ELASTICITIES, count, elasticity_name, finite_numbers, join_numbers, positive, unit_vector)
 from gripsim_ros.apps.cli.inputs import InputError
+from gripsim_ros.core.mechanics import MechanicsOptions
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 RTOL_ROUNDOFF, ATOL_ROUNDOFF = 1e-12, 1e-15
@@ -70,6 +72,14 @@ def test_a_direction_of_any_length_becomes_a_unit_vector(numbers):
 def test_a_direction_that_is_none_is_refused(text):
     with pytest.raises(InputError):
         unit_vector('d', text)
+
+
+def test_an_elasticity_is_one_of_those_of_the_model():
+    assert [elasticity_name(name) for name in ELASTICITIES] == list(ELASTICITIES)
+    for name in ELASTICITIES:
+        MechanicsOptions(elasticity=name)
+    with pytest.raises(typer.BadParameter, match='one of half_space, body, auto, got .steel.'):
+        elasticity_name('steel')
 
 
 @pytest.mark.parametrize('value', [0.0, -1.0, np.nan, np.inf])

@@ -32,7 +32,20 @@ def test_indent_pushes_along_and_reports_every_key(ball_file):
     assert_allclose(answer['contact_radius'], np.sqrt(answer['area'] / np.pi))
 
 
+def test_indent_takes_the_elasticity_it_is_told_and_half_spaces_else(ball_file):
+    push = ('indent', ball_file, '--at', '0', '0', '-0.1', '--along', '0', '0', '1', '--sphere',
+            '0.02', '--depth', '2e-3', '--json')
+    plain, told, body = (strict(gripsim(*push, *more)[1]) for more in (
+        (), ('--elasticity', 'half_space'), ('--elasticity', 'body')))
+    assert plain == told
+    # A half-space's far part yields, by F / (pi E* r), a free ball's does not on the mean: the
+    # force differs by less than the contact's radius over the ball's.
+    change = body['normal_force'] / plain['normal_force'] - 1.0
+    assert 0.0 < change < plain['contact_radius'] / 0.03
+
+
 @pytest.mark.parametrize('arguments, said', [
+    (('--sphere', '0.01', '--depth', '1e-3', '--elasticity', 'steel'), 'half_space, body, auto'),
     (('--sphere', '0.01', '--depth', '0'), '--depth must be'),
     (('--sphere', '-1e-2', '--depth', '1e-3'), '--sphere must be'),
     (('--depth', '1e-3'), '--sphere'),
