@@ -17,8 +17,10 @@ __version__ = '0.1.0'
 _PUBLIC = {
     'GraspObject': 'core.bodies', 'HandModel': 'core.hand', 'Material': 'core.bodies',
     'PlanResult': 'library.in_process', 'RankedGrasp': 'core.planning', 'Task': 'core.planning',
-    'evaluate_grasps': 'library.in_process', 'find_material': 'library.in_process',
-    'load_object': 'library.in_process', 'plan_grasps': 'library.in_process'}
+    'calibrate_material': 'library.squeezing', 'evaluate_grasps': 'library.in_process',
+    'find_material': 'library.in_process',
+    'load_object': 'library.in_process', 'plan_grasps': 'library.in_process',
+    'squeeze_object': 'library.squeezing'}
 __all__ = sorted(_PUBLIC)
 
 

@@ -16,6 +16,7 @@ from scipy.spatial import ConvexHull, cKDTree
 
 from benchmarks.hardware.flex_indentation import _active_forces, stiffness
 from gripsim_ros.core.hand import forward_kinematics
+from gripsim_ros.core.bodies import tetrahedra
 from gripsim_ros.hardware.sim import solids
 from gripsim_ros.hardware.sim.world_model import SoftMesh
 
@@ -78,7 +79,8 @@ def refined_mesh(mesh, touching: Array, edge: float) -> tuple[Array, NDArray[np.
     import logging
     from skfem import MeshTet
     logging.getLogger('skfem').setLevel(logging.ERROR)
-    with mock.patch.multiple(solids, ENVELOPE=ENVELOPE, MESHING_TIME=MESHING_TIME):
+    with mock.patch.object(solids, 'ENVELOPE', ENVELOPE), \
+            mock.patch.object(tetrahedra, 'MESHING_TIME', MESHING_TIME):
         nodes, corners = solids.tetrahedra_of(mesh, COARSE)
     tets, tree = MeshTet(nodes.T.copy(), corners.T.copy()), cKDTree(touching)
     while True:

@@ -15,15 +15,19 @@ LAYERS = {
     PACKAGE: 'core < library < hardware < ros < apps',
     'core': ('arrays, errors, numerics < fields, options, transforms < batches, bodies < hand '
              '< grasp_theory, contact < mechanics, planning < arm < pipeline'),
-    'core.bodies': ('instances, material, topology < mesh < mass, reading, shapes < repair '
-                    '< loading < scans < grasp_object < decimate'),
+    'core.bodies': ('instances, material, topology < mesh < mass, reading, shapes, '
+                    'tetrahedra < repair < loading < scans < grasp_object < decimate'),
     'core.hand': ('description, files, urdf < config, tree < link_surfaces, shapes < loading '
                   '< model < kinematics < published'),
     'core.numerics': 'kernels, simd < nnls, summation, vec3 < cholesky, socp < complementarity',
     'core.contact': ('geometry < distance, patches, vertices < published, stage < backends'),
     'core.contact.backends': 'convex < common_plane < find_contacts',
-    'core.mechanics': ('boundary_elements, published, stability < contact < deformation '
-                       '< options < body < indentation, state_builder < stage'),
+    'core.mechanics': (
+        'boundary_elements, finite_strain, published, stability < contact < deformation < options '
+        '< body < indentation, state_builder < stage'),
+    'core.mechanics.finite_strain': (
+        'bisection, curved_sides, element_matrices, laws < solid < meshing, obstacles '
+        '< equilibrium < squeezing < calibration'),
     'core.mechanics.stability': (
         'contact_springs < equilibrium < margin < stability < grasp_force_socp < grasp_forces '
         '< published'),
@@ -32,8 +36,8 @@ LAYERS = {
         'options, published, ranked_grasp, rejections, task < hypotheses, progress < closing '
         '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '
         '< ask_and_tell, closings < evaluator, planner'),
-    'library': ('display, resources, robustness, task_file, workers < grasp_file '
-                '< drawing, in_process < database, hands'),
+    'library': ('display, measured_curves, resources, robustness, task_file, workers < grasp_file '
+                '< drawing, in_process, squeezing < database, hands'),
     'hardware': 'driver, execution, sim',
     'hardware.driver': 'emulator, options < link < motion, tactile < session',
     'ros': 'conversions, environment, programs, quality < markers < nodes < clients < record',
@@ -44,7 +48,8 @@ LAYERS = {
     'apps.cli': (
         'inputs < arguments, output < doctor, emulate_sdh, hand, joining, options, progress, '
         'replay, requests, tables < answers, contact, evaluate, execute, export, fk, indent, '
-        'preshape, record, suite, sweep, view < demo, plan < examples < main < __main__'),
+        'preshape, record, squeeze, suite, sweep, view < calibrate, demo, plan < examples < main '
+        '< __main__'),
 }
 # Of a room that stands lower one may need a part alone: of bodies the hand takes meshes, not
 # materials or objects.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Options that take several numbers, and how many; None: as many as follow.
 NUMBER_OPTIONS = {'--direction': 3, '--at': 3, '--along': 3, '--joints': None, '--normal': 3,
-                  '--viewpoint': 3, '--lengths': None, '--pivot': 2}
+                  '--viewpoint': 3, '--axis': 3, '--lengths': None, '--pivot': 2}
 
 #: Models of the object's elasticity; the option's value, see docs/model/compliance.md.
 ELASTICITIES = ('half_space', 'body', 'auto')

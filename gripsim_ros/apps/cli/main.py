@@ -10,8 +10,8 @@ import typer
 from ... import __version__
 from ...core.errors import GripsimError
 from . import (
-    contact, demo, doctor, emulate_sdh, evaluate, examples, execute, export, fk, hand, indent,
-    plan, preshape, record, replay, suite, sweep, view)
+    calibrate, contact, demo, doctor, emulate_sdh, evaluate, examples, execute, export, fk, hand,
+    indent, plan, preshape, record, replay, squeeze, suite, sweep, view)
 from .arguments import NumbersCommand
 from .output import say
 
@@ -27,7 +27,8 @@ app = typer.Typer(
     epilog='Exit codes: 0 done, 2 bad input (one line says what), 1 a fault, 130 interrupted.')
 for _name, _verb in (
         ('plan', plan.plan), ('evaluate', evaluate.evaluate), ('contact', contact.contact),
-        ('indent', indent.indent), ('fk', fk.fk), ('sweep', sweep.sweep),
+        ('indent', indent.indent), ('squeeze', squeeze.squeeze),
+        ('calibrate', calibrate.calibrate), ('fk', fk.fk), ('sweep', sweep.sweep),
         ('preshape', preshape.preshape),
         ('execute', execute.execute), ('export', export.export), ('demo', demo.demo),
         ('examples', examples.examples),

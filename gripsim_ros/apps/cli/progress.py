@@ -87,6 +87,19 @@ class PlanProgress:
         say('stopping with the best so far; press Ctrl-C again to leave at once')
 
 
+class StepProgress(PlanProgress):
+    """Show how many of a known number of steps are done, or only how many."""
+
+    def steps(self, done: int, total: int | None, what: str) -> bool:
+        """Show steps; return whether to go on."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, total=total, note=what, refresh=True)
+        elif time.monotonic() - self._last_line > PLAIN_INTERVAL:
+            self._last_line = time.monotonic()
+            say(f'{self.title}: {done}{"" if total is None else f" of {total}"} {what}')
+        return not self.interrupted
+
+
 class StartProgress:
     """Show which nodes of a suite still load: a bar on a terminal, else now and then a line."""
 

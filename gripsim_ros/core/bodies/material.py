@@ -13,7 +13,10 @@ from ..errors import MaterialError
 #: Name of the entry of a library that says which material is taken where none is named.
 DEFAULT_KEY = 'default'
 _REQUIRED = ('youngs_modulus', 'poisson_ratio', 'density', 'friction')
-_OPTIONAL = ('max_pressure', 'name')
+_OPTIONAL = ('max_pressure', 'name', 'law', 'law_parameters', 'max_strain', 'modulus_spread',
+             'source')
+#: Laws of finite strain, with the number of coefficients of each beside the modulus.
+LAWS = {'neo_hookean': 0, 'yeoh': 2, 'ogden': 1}
 _LARGEST_FILE = 1_000_000
 
 
@@ -24,12 +27,15 @@ _RANGES = {
     'density': (0.0, 3e4, 'above 0 up to 30000 kg/m^3'),
     'friction': (0.0, 5.0, 'above 0 up to 5'),
     'max_pressure': (0.0, math.inf, 'above 0 Pa (or none)')}
+#: The same with 0 allowed, which says that the number is not known.
+_RANGES_FROM_0 = {'max_strain': (1.0, '0 (not known) to 1'),
+                  'modulus_spread': (2.0, '0 (not known) to 2')}
 
 
 @dataclass(frozen=True)
 class Material:
     """
-    An isotropic, linearly elastic, homogeneous material.
+    An isotropic, elastic, homogeneous material; contact takes it as linear, a squeeze by its law.
 
     Attributes
     ----------
@@ -45,6 +51,16 @@ class Material:
         Contact pressure at which damage begins, ``inf`` for no limit [Pa].
     name : str
         A label; it does not enter the identity of an object.
+    law : str
+        Law of finite strain: ``neo_hookean``, ``yeoh`` or ``ogden``; see ``StrainLaw``.
+    law_parameters : tuple of float
+        Of Yeoh's law c2 and c3, of Ogden's its exponent, none of the neo-Hookean [-].
+    max_strain : float
+        Shortening up to which the law was measured; 0: not known [-].
+    modulus_spread : float
+        Standard deviation of the modulus from piece to piece over the modulus; 0: not known [-].
+    source : str
+        Where the numbers come from.
 
     Raises
     ------
@@ -58,6 +74,11 @@ class Material:
     friction: float
     max_pressure: float = math.inf
     name: str = ''
+    law: str = 'neo_hookean'
+    law_parameters: tuple[float, ...] = ()
+    max_strain: float = 0.0
+    modulus_spread: float = 0.0
+    source: str = ''
 
     def __post_init__(self) -> None:
         """Turn the parameters into checked floats."""
@@ -66,8 +87,16 @@ class Material:
             if not low < value <= high:
                 raise MaterialError(f'{name} must be {allowed}, got {value:g}')
             object.__setattr__(self, name, value)
-        if not isinstance(self.name, str):
-            raise MaterialError(f'name of a material must be text, got {self.name!r}')
+        for name, (high, allowed) in _RANGES_FROM_0.items():
+            value = _number(name, getattr(self, name))
+            if not 0.0 <= value <= high:
+                raise MaterialError(f'{name} must be {allowed}, got {value:g}')
+            object.__setattr__(self, name, value)
+        for name in ('name', 'source'):
+            if not isinstance(getattr(self, name), str):
+                raise MaterialError(f'{name} of a material must be text, '
+                                    f'got {getattr(self, name)!r}')
+        object.__setattr__(self, 'law_parameters', _checked_law(self.law, self.law_parameters))
 
     @property
     def numbers(self) -> tuple[float, float, float, float, float]:
@@ -84,6 +113,19 @@ class Material:
     def shear_modulus(self) -> float:
         """Return E / (2 (1 + nu)) [Pa]."""
         return self.youngs_modulus / (2.0 * (1.0 + self.poisson_ratio))
+
+
+def _checked_law(law: str, parameters: Any) -> tuple[float, ...]:
+    """Return the coefficients of a law as floats, or raise ``MaterialError``."""
+    if law not in LAWS:
+        raise MaterialError(f'law must be one of {", ".join(LAWS)}, got {law!r}')
+    if not isinstance(parameters, (list, tuple)) or len(parameters) != LAWS[law]:
+        raise MaterialError(f'law_parameters of {law} must be a list of {LAWS[law]} numbers, '
+                            f'got {parameters!r}')
+    numbers = tuple(_number('law_parameters', value) for value in parameters)
+    if not all(math.isfinite(number) for number in numbers) or law == 'ogden' and not numbers[0]:
+        raise MaterialError(f'law_parameters must be finite, and not 0 for ogden, got {numbers}')
+    return numbers
 
 
 def _number(name: str, value: Any) -> float:

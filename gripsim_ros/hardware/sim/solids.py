@@ -1,14 +1,10 @@
 """Objects as MuJoCo takes them: convex pieces of rigid ones, tetrahedra of soft ones."""
 
-import signal
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.bodies.tetrahedra import fill_with_tetrahedra, tetrahedron_volumes
+from ...core.errors import MeshError
 from .options import SimulationError
 
 Array = NDArray[np.float64]
@@ -21,18 +17,6 @@ CONCAVITY = 0.05
 ENVELOPE = 0.01
 #: Share of the volume that the tetrahedra may gain or lose.
 VOLUME_TOLERANCE = 0.05
-#: Longest that meshing may take [s].
-MESHING_TIME = 120.0
-#: What the mesher's process does.
-MESHER = """
-import numpy as np
-from pytetwild import tetrahedralize
-given = np.load('surface.npz')
-nodes, corners = tetrahedralize(
-    given['vertices'], given['faces'], edge_length_abs=float(given['edge_length']),
-    epsilon=float(given['envelope']), coarsen=True, num_threads=1)
-np.savez('solid.npz', nodes=nodes, corners=corners)
-"""
 
 
 def convex_pieces_of(body, concavity: float = CONCAVITY,
@@ -92,54 +76,18 @@ def tetrahedra_of(body, edge_length: float) -> tuple[Array, NDArray[np.int64]]:
     ------
     SimulationError
         The mesher (fTetWild) is not installed, or lost more of the volume than allowed.
-
-    Notes
-    -----
-    Hu et al., Fast Tetrahedral Meshing in the Wild, ACM TOG 39 (4), 2020, through pytetwild.
     """
-    nodes, corners = _run_mesher(np.array(body.vertices, float), np.array(body.faces, np.int32),
-                                 edge_length)
-    corners = np.asarray(corners, np.int64)
-    volumes = tetrahedron_volumes(nodes, corners)
-    corners[volumes < 0.0, :2] = corners[volumes < 0.0, 1::-1]
-    used, corners = np.unique(corners, return_inverse=True)
+    try:
+        nodes, corners = fill_with_tetrahedra(body, edge_length, ENVELOPE)
+    except MeshError as error:
+        raise SimulationError(f'{error} (or set another node_spacing)') from error
     import trimesh
     wanted = trimesh.Trimesh(body.vertices, body.faces, process=False).volume
-    found = float(np.abs(volumes).sum())
+    found = float(tetrahedron_volumes(nodes, corners).sum())
     if abs(found - wanted) > VOLUME_TOLERANCE * wanted:
         raise SimulationError(f'tetrahedra of {1e3 * edge_length:g} mm fill {found:.3g} m^3 of '
                               f'{wanted:.3g} m^3: use a smaller node_spacing')
-    return np.asarray(nodes, float)[used], corners.reshape(-1, 4)
-
-
-def _run_mesher(vertices: Array, faces: NDArray[np.int32], edge_length: float):
-    """Mesh in a process and folder of its own: fTetWild writes files where it stands."""
-    with tempfile.TemporaryDirectory() as folder:
-        np.savez(Path(folder, 'surface.npz'), vertices=vertices, faces=faces,
-                 edge_length=edge_length, envelope=ENVELOPE)
-        try:
-            done = subprocess.run([sys.executable, '-c', MESHER], cwd=folder, text=True,
-                                  capture_output=True, timeout=MESHING_TIME)
-        except subprocess.TimeoutExpired as error:
-            raise SimulationError(f'meshing with {1e3 * edge_length:g} mm took over '
-                                  f'{MESHING_TIME:g} s: use a larger node_spacing') from error
-        if done.returncode:
-            if 'ModuleNotFoundError' in done.stderr:
-                raise SimulationError('a soft object needs a mesher: pip install '
-                                      '"gripsim_ros[sim]"')
-            if done.returncode < 0:
-                raise SimulationError('meshing was ended by '
-                                      f'{signal.Signals(-done.returncode).name}')
-            reason = (done.stderr.strip().splitlines() or [f'exit code {done.returncode}'])[-1]
-            raise SimulationError(f'the mesher failed: {reason}')
-        solid = np.load(Path(folder, 'solid.npz'))
-        return solid['nodes'], solid['corners']
-
-
-def tetrahedron_volumes(nodes: Array, corners: NDArray[np.int64]) -> Array:
-    """Return signed volumes (T,) [m^3] of tetrahedra."""
-    a, b, c, d = (nodes[corners[:, k]] for k in range(4))
-    return np.einsum('ij,ij->i', np.cross(b - a, c - a), d - a) / 6.0
+    return nodes, corners
 
 
 def node_masses(nodes: Array, corners: NDArray[np.int64], density: float) -> Array:

@@ -1,7 +1,6 @@
 """The simulated hand keeps the laws of mechanics, the joints' limits and its word."""
 
 from itertools import permutations, product
-from types import SimpleNamespace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +11,6 @@ from scipy.spatial.transform import Rotation
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import GripsimError, HandError, TaskError
 from gripsim_ros.core.transforms import apply, transform
-from gripsim_ros.hardware.sim import solids
 from gripsim_ros.hardware.sim.hand_model import hand_spec
 from gripsim_ros.hardware.sim.options import default_options, SimulationError
 from gripsim_ros.hardware.sim.setpoints import SetpointFollower
@@ -321,13 +319,3 @@ def test_trajectories_that_do_not_fit_are_refused_and_nothing_moves(names, rows,
     with pytest.raises((HandError, TaskError), match=message):
         follower.follow(names, rows, times, 0.0)
     assert not follower.at(5.0).any() and issubclass(SimulationError, GripsimError)
-
-
-@pytest.mark.parametrize('code, stderr, words', [
-    (-2, '', 'ended by SIGINT'), (-9, 'half a line', 'ended by SIGKILL'),
-    (1, 'a trace\nValueError: open', 'failed: ValueError: open')])
-def test_a_mesher_that_ends_early_is_told_by_its_cause(monkeypatch, code, stderr, words):
-    monkeypatch.setattr(solids.subprocess, 'run', lambda *_, **__: SimpleNamespace(
-        returncode=code, stderr=stderr))
-    with pytest.raises(SimulationError, match=words):
-        solids._run_mesher(np.zeros((3, 3)), np.zeros((1, 3), np.int32), 0.01)

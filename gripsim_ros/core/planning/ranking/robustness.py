@@ -64,7 +64,7 @@ def _draw(grasp_object: GraspObject, uncertainty: Uncertainty, rng: np.random.Ge
     varied = replace(
         material,
         youngs_modulus=material.youngs_modulus * float(np.exp(
-            uncertainty.youngs_modulus * numbers[0])),
+            (material.modulus_spread or uncertainty.youngs_modulus) * numbers[0])),
         poisson_ratio=float(np.clip(
             material.poisson_ratio + uncertainty.poisson_ratio * numbers[1], *POISSON_RANGE)),
         friction=max(LEAST_FRICTION, material.friction * float(np.exp(

@@ -1,0 +1,1 @@
+"""Finite strain: a body of quadratic tetrahedra squeezed by obstacles, and its law from curves."""
