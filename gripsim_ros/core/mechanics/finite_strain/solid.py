@@ -98,7 +98,8 @@ class QuadraticSolid:
         """Return the elastic energy [J]; infinite where an element has turned over."""
         F = self.deformation(positions)
         points = law.shape_energy(F) + law.swelling_energy(determinants(F))
-        return float((self.weights * points).sum() + self.volumes @ law.volume_energy(self.volume_ratios(F)))
+        whole = law.volume_energy(self.volume_ratios(F))
+        return float((self.weights * points).sum() + self.volumes @ whole)
 
     def forces(self, law: StrainLaw, positions: Array) -> Array:
         """Return the derivative of the energy by the positions (N, 3) [N]."""
