@@ -66,6 +66,8 @@ def read_curve(path: str | Path, columns: tuple[str, str] | None = None,
     way, force = _find_columns(path, header, table.shape[1], columns)
     if way == force:
         raise CurveError(f'{path}: way and force are the same column, {way + 1}')
+    if np.array_equal(np.abs(table[:, way]), np.abs(table[:, force])):
+        raise CurveError(f'{path}: way and force hold the same numbers')
     names = [' '.join(filter(None, (row[k] for row in header if k < len(row)))) for k in
              range(table.shape[1])]
     way_factor = _unit(path, 'way', names[way], WAY_UNITS, unit_way)
@@ -176,9 +178,6 @@ def _checked(path: Path, ways: Array, forces: Array) -> tuple[Array, Array]:
         raise CurveError(f'{path}: way or force is no number in line {bad + 1} of the curve')
     if len(ways) < 3:
         raise CurveError(f'{path}: a curve needs at least 3 points, got {len(ways)}')
-    if np.array_equal(ways, forces) or np.ptp(ways) > 0.0 and np.ptp(forces) > 0.0 and \
-            np.allclose(ways / np.ptp(ways), forces / np.ptp(forces), rtol=0.0, atol=1e-9):
-        raise CurveError(f'{path}: way and force hold the same numbers')
     if abs(ways[-1]) == max(-ways.min(), ways.max()) and ways[-1] < 0.0:
         ways = -ways                    # some machines count compression downward
     if forces[np.abs(forces).argmax()] < 0.0:

@@ -61,6 +61,12 @@ def test_bad_curves_are_told_in_one_line(tmp_path, header, rows, said):
     assert '\n' not in str(error.value) and 'curve.csv' in str(error.value)
 
 
+def test_a_straight_curve_is_no_doubled_column(tmp_path):
+    rows = [(w, 3.0 * w) for w, _ in ROWS]
+    curve = read_curve(write(tmp_path, ['t,way (mm),force (N)'], rows))
+    assert_allclose(curve.forces, 3000.0 * curve.ways)
+
+
 def test_empty_missing_and_doubled_are_told(tmp_path):
     empty = tmp_path / 'empty.csv'
     empty.write_text('')

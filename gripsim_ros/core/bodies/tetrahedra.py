@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -57,8 +58,9 @@ def fill_with_tetrahedra(body: TriangleMesh, edge_length: float, envelope: float
     -----
     Hu et al., Fast Tetrahedral Meshing in the Wild, ACM TOG 39 (4), 2020, through pytetwild.
     """
-    given = {'vertices': np.array(body.vertices, float), 'faces': np.array(body.faces, np.int32),
-             'edge_length': edge_length, 'envelope': envelope, 'coarsen': coarsen}
+    given: dict[str, Any] = {
+        'vertices': np.array(body.vertices, float), 'faces': np.array(body.faces, np.int32),
+        'edge_length': edge_length, 'envelope': envelope, 'coarsen': coarsen}
     nodes, corners = _run_mesher(given)
     corners = np.asarray(corners, np.int64)
     volumes = tetrahedron_volumes(nodes, corners)
@@ -67,10 +69,10 @@ def fill_with_tetrahedra(body: TriangleMesh, edge_length: float, envelope: float
     return np.asarray(nodes, float)[used], corners.reshape(-1, 4)
 
 
-def _run_mesher(given: dict[str, Array | float]) -> tuple[Array, IntArray]:
+def _run_mesher(given: dict[str, Any]) -> tuple[Array, IntArray]:
     """Mesh in a process and folder of its own: fTetWild writes files where it stands."""
     with tempfile.TemporaryDirectory() as folder:
-        np.savez(Path(folder, 'surface.npz'), **given)      # type: ignore[arg-type]
+        np.savez(Path(folder, 'surface.npz'), **given)
         try:
             done = subprocess.run([sys.executable, '-c', MESHER], cwd=folder, text=True,
                                   capture_output=True, timeout=MESHING_TIME)

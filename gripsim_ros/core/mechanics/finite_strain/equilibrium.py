@@ -118,7 +118,7 @@ def find_rest(solid: QuadraticSolid, law: StrainLaw, surface: ContactSurface,
     for _ in range(MAX_STEPS):
         pressing = surface.forces(x, obstacles)
         residual = unbalanced(x)
-        if np.linalg.norm(residual) <= TOLERANCE * max(np.linalg.norm(pressing), 1e-300):
+        if np.linalg.norm(residual) <= TOLERANCE * float(np.linalg.norm(pressing)) + 1e-300:
             return Pose(x, True)
         blocks = solid.pattern.blocks(solid.stiffness(law, x))
         faces, matrices = surface.stiffness(x, obstacles)

@@ -179,9 +179,9 @@ class ContactSurface:
             if self.anchors:
                 sticks = ~np.isnan(self.anchors[index][:, 0])[:, None, None]
                 tangents += np.where(sticks, springs * (np.eye(3) - across), 0.0)
-        tangents = (self.weights[:, None, None] * tangents).reshape(-1, len(FACE_POINTS), 3, 3)
-        active: BoolArray = (tangents != 0.0).any(axis=(1, 2, 3))
-        matrices = np.einsum('qa,qb,fqxy->faxby', self.shapes, self.shapes, tangents[active],
+        by_face = (self.weights[:, None, None] * tangents).reshape(-1, len(FACE_POINTS), 3, 3)
+        active: BoolArray = (by_face != 0.0).any(axis=(1, 2, 3))
+        matrices = np.einsum('qa,qb,fqxy->faxby', self.shapes, self.shapes, by_face[active],
                              optimize=True)
         return self.solid.faces[active], matrices
 

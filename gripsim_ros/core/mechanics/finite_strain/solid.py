@@ -76,8 +76,9 @@ class QuadraticSolid:
     @cached_property
     def node_volumes(self) -> Array:
         """Return a share of the body's volume for each node (N,) [m^3], all above 0."""
-        return np.bincount(self.elements.ravel(), np.repeat(self.volumes / 10.0, 10),
-                           len(self.nodes))
+        shares: Array = np.bincount(self.elements.ravel(), np.repeat(self.volumes / 10.0, 10),
+                                    len(self.nodes)).astype(float)
+        return shares
 
     @cached_property
     def pattern(self) -> 'BlockPattern':
@@ -161,7 +162,8 @@ class BlockPattern:
     def _summed(self, index: IntArray, matrices: Array) -> Array:
         parts = matrices.transpose(0, 1, 3, 2, 4).reshape(-1, 9)
         sums = [np.bincount(index, parts[:, k], len(self._pairs)) for k in range(9)]
-        return np.stack(sums, axis=1).reshape(-1, 3, 3)
+        result: Array = np.stack(sums, axis=1).astype(float).reshape(-1, 3, 3)
+        return result
 
     def matrix(self, blocks: Array, diagonal: Array) -> sparse.csc_matrix:
         """Return the symmetric matrix of blocks and a diagonal (N,), the same on all axes."""
