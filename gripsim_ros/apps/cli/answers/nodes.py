@@ -71,7 +71,7 @@ def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool)
     from ....library.grasp_file import PlanAnswer
     from ....ros.conversions.requests.misses import miss_from_msg
     from ....ros.conversions.requests.ranked import ranked_grasp_from_msg
-    hand = read_hand()
+    hand = read_hand(request.hand)
     grasps = [ranked_grasp_from_msg(msg, np.eye(4), hand.joint_names) for msg in result.grasps]
     if with_surfaces:
         grasps = add_surfaces(request, grasps)
@@ -97,6 +97,6 @@ def add_surfaces(request: PlanRequest, grasps: Sequence[RankedGrasp]) -> list[Ra
     from ....library.in_process import evaluate_grasps
     judged = evaluate_grasps(
         request.grasp_object, [(grasp.T_object_palm, grasp.trajectory) for grasp in grasps],
-        request.task, hand=read_hand())
+        request.task, hand=read_hand(request.hand))
     return [replace(grasp, vertices=other.vertices, vertex_pressures=other.vertex_pressures)
             for grasp, other in zip(grasps, judged)]
