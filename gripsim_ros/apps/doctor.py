@@ -23,11 +23,11 @@ NEEDED = {'numpy': '1.26', 'scipy': '1.11', 'trimesh': '4.4', 'networkx': '2.8',
           'collada': '0.8', 'numba': '0.59', 'llvmlite': '0.42', 'urdf_parser_py': '0.0.4',
           'clarabel': '0.10', 'fast_simplification': '0.1.7', 'skimage': '0.22',
           'typer': '0.20', 'rich': '13.7', 'PIL': '10.1', 'yaml': '6.0', 'threadpoolctl': '3.1',
-          'serial': '3.5'}
+          'serial': '3.5', 'manifold3d': '3.0', 'xacro': '2.0'}
 #: Distribution names where they differ from the module's.
 DISTRIBUTIONS = {'PIL': 'pillow', 'yaml': 'PyYAML', 'fast_simplification': 'fast-simplification',
                  'serial': 'pyserial', 'mujoco': 'mujoco-core', 'skimage': 'scikit-image',
-                 'collada': 'pycollada'}
+                 'collada': 'pycollada', 'can': 'python-can'}
 #: What is optional: module, what it is for, how to get it.
 OPTIONAL = (
     ('mujoco', 'the simulated hand', 'pip install "gripsim_ros[sim]"'),
@@ -38,6 +38,7 @@ OPTIONAL = (
     ('distributed', 'sweeps on many machines', 'pip install "gripsim_ros[dask]"'),
     ('mcap', 'recording plans', 'pip install "gripsim_ros[record]"'),
     ('viser', 'gripsim view', 'pip install "gripsim_ros[view]"'),
+    ('can', 'an SDH on a CAN bus', 'pip install "gripsim_ros[can]"'),
     ('tf2_msgs', 'frames from /tf', 'it comes with a ROS 2 install'),
     ('control_msgs', 'FollowJointTrajectory', 'it comes with ros2_control'),
     ('moveit_msgs', 'the service plan_grasps_moveit', 'it comes with MoveIt'),

@@ -267,8 +267,10 @@ def _changed(path):
 
 
 def own_hand_file(hand):
-    """Return the file of a hand that ``load_hand`` takes; '' for the one that comes along."""
-    return '' if hand.files[1] == share_directory() / HAND_CONFIG else str(hand.files[1])
+    """Return the file of a hand for ``load_hand``; '' where it comes along or is unknown."""
+    if not hand.files or hand.files[1] == share_directory() / HAND_CONFIG:
+        return ''
+    return str(hand.files[1])
 
 
 def load_default_hand():

@@ -40,6 +40,7 @@ class HandNames:
     name: str
     base_link: str
     joint_names: tuple[str, ...]
+    files: tuple[()] = ()       # where its files stood is not kept
 
 
 @dataclass(frozen=True, eq=False)

@@ -163,7 +163,7 @@ def uneven_planner(ball, hand, **changes):
     for waiting in planner._waiting:
         pose = waiting.hypothesis.T_object_palm.copy()
         pose[:3, 3] += ADVANCE * waiting.hypothesis.number * pose[:3, 2]
-        waiting.hypothesis = replace(waiting.hypothesis, T_object_palm=pose)
+        waiting._hypothesis = replace(waiting.hypothesis, T_object_palm=pose)
     return planner
 
 
