@@ -222,6 +222,8 @@ class Soak:
             self.wrong.append('a motion was left without an end')
         self.watch_motions()
         self.wrong += self.unsafe()
+        if self.hand.firmware.motors.moving:
+            self.wrong.append('axes turn on after the driver has left')
 
     def unsafe(self):
         """
@@ -272,8 +274,6 @@ class Soak:
             if touching and not before:
                 found.append(f'{at} brought links together')
             before = touching
-        if self.hand.firmware.motors.moving:
-            found.append('axes turn on after the driver has left')
         return found
 
 

@@ -270,7 +270,7 @@ class Answers:
         """Follow one grasp; an attempt ends with a step that is told to fail."""
         failing = iter(self.failing)
         steps = next(failing, ())
-        grasp = SimpleNamespace(hypothesis=SimpleNamespace(T_object_palm=np.eye(4)))
+        grasp = SimpleNamespace(held_hypothesis=SimpleNamespace(T_object_palm=np.eye(4)))
         self.search.begin(0, grasp, HeldGrasp(SPHERICAL, SPHERICAL[None], self.state))
         while self.search.result(0) is None:
             step = self.search._followers[0].step
