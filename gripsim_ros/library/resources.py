@@ -213,7 +213,6 @@ def cache_directory():
     return (Path(base) if os.path.isabs(base) else Path('~/.cache').expanduser()) / 'gripsim'
 
 
-@lru_cache(maxsize=1)
 def material_library(uri=''):
     """
     Return materials by name, of the library that comes along where ``uri`` is empty.
@@ -273,6 +272,7 @@ def own_hand_file(hand):
     return str(hand.files[1])
 
 
+@lru_cache(maxsize=1)
 def load_default_hand():
     """
     Load the Schunk SDH that comes with the package; later calls return the same object.
