@@ -348,7 +348,7 @@ def test_another_request_is_not_answered_from_the_database(
     assert code == 2 and 'does not hold this plan' in err and 'planned afresh' in err
 
 
-def refuse(request, **_):
+def refuse(*_, **__):
     """Stand for planning, which would take long."""
     from gripsim_ros.core.errors import TaskError
     raise TaskError('planned afresh')
