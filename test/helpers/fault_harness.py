@@ -288,6 +288,11 @@ class Harness:
                 raise TimeoutError(f'no call ended with {status or "anything"}')
             time.sleep(0.05)
 
+    def wait_for_status(self, status: str) -> None:
+        """Return once a call of this run, over already or not, has ended with a status."""
+        if not any(status in call['status'] for call in self.run.calls):
+            self.wait_for_calls(1, status)
+
     def _expect_all_alive(self) -> None:
         """Start again, and find fault with, a node that ended by itself."""
         for name in self.suite.names:

@@ -9,8 +9,8 @@ from gripsim_ros.core.errors import HandError, ShapeError, TaskError
 from gripsim_ros.core.grasp_theory.contact_set import ContactSet, TorqueOptions
 from gripsim_ros.core.grasp_theory.grasp_map import contact_frames
 from gripsim_ros.core.grasp_theory.wrench_space import primitive_wrenches
+from gripsim_ros.core.hand.config import parse_config
 from gripsim_ros.core.hand.link_surfaces import _vector
-from gripsim_ros.core.hand.loading import _parse_config
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
 from gripsim_ros.core.mechanics.contact.contact_forces import ContactForceOptions, PatchNodes
 from gripsim_ros.core.mechanics.contact.patch_resultants import ValidityOptions
@@ -107,7 +107,7 @@ def test_a_parameter_of_linearised_cones_is_named(name, value):
 @pytest.mark.parametrize('text', ['a: [1', '- 1\n- 2', 'colour: red', 'name: hand'])
 def test_a_hand_file_that_is_no_mapping_of_its_keys_is_refused(text):
     with pytest.raises(HandError) as caught:
-        _parse_config(text.encode(), 'hand.yaml')
+        parse_config(text.encode(), 'hand.yaml')
     assert_one_line(caught, 'hand.yaml: ')
 
 

@@ -67,6 +67,7 @@ def test_callers_get_right_answers_or_clear_failures_while_nodes_are_killed(tmp_
             harness.wait_for_calls(1)
             harness.make(*fault)
         harness.wait_for_calls(1, 'SUCCEEDED')
+        harness.wait_for_status('INVALID_REQUEST')
     run = harness.run
     assert not run.wrong, (run.summary(), run.wrong)
     assert [kind for _, kind, *_ in run.faults if kind != 'object'] == [
