@@ -7,6 +7,7 @@
 #   demo          .venv/bin/gripsim demo
 #   test          every test, slow ones too
 #   test-fast     the tests that take seconds
+#   test-nightly  those that take longer than they guard in every run
 #   lint          flake8, and the core's types
 #   coverage      the core's branches that its tests reach; fails below 95 %
 #   bench         the benchmarks; bench-setup first installs the peers they compare with
@@ -20,8 +21,9 @@ VENV ?= .venv
 # A file of upper bounds for pip, such as constraints-lowest.txt.
 CONSTRAINTS ?=
 PYTEST_ARGS ?=
-# Processes that share the files of tests in `make test`, each with a ROS domain of its own.
-TEST_WORKERS ?= 2
+# Processes that share the files of tests in `make test`, each with a ROS domain of its own: one more
+# than cores, since many tests wait.
+TEST_WORKERS ?= 3
 BENCH_ARGS ?=
 SOAK_ARGS ?=
 TRIAL_ARGS ?= --nightly
@@ -51,7 +53,7 @@ INSTALLED := $(STAMPS)/guard $(STAMPS)/package $(STAMPS)/kernels-plan $(STAMPS)/
              $(STAMPS)/interfaces
 ALL_INSTALLED := $(INSTALLED) $(STAMPS)/extras $(STAMPS)/kernels-rest
 
-.PHONY: setup setup-all installed all-installed demo test test-fast lint types coverage bench bench-setup docs trials soak clean
+.PHONY: setup setup-all installed all-installed demo test test-fast test-nightly lint types coverage bench bench-setup docs trials soak clean
 .DELETE_ON_ERROR:
 
 setup: installed
@@ -107,8 +109,11 @@ demo: installed
 	@$(BIN)/gripsim demo
 
 test: all-installed
-	@$(BIN)/python -m pytest -m '' -n $(TEST_WORKERS) --dist loadfile \
+	@$(BIN)/python -m pytest -m 'not nightly' -n $(TEST_WORKERS) --dist loadfile \
 		--no-loadscope-reorder $(PYTEST_ARGS)
+
+test-nightly: all-installed
+	@$(BIN)/python -m pytest -m nightly $(PYTEST_ARGS)
 
 test-fast: all-installed
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)

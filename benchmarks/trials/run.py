@@ -93,7 +93,8 @@ class Trials:
     def stages(self, tally: Tally) -> None:
         """Kill and stop every node."""
         from .stages import disturb_each
-        disturb_each(tally, self.suite, self.client, *self.known)
+        disturb_each(tally, self.suite, self.client, *self.known,
+                     seed=None if self.nightly else self.seed)
 
     def doctor(self, tally: Tally) -> None:
         """Ask the doctor."""

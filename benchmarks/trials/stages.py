@@ -13,10 +13,16 @@ DELAY, AWAY, STOPPED = 0.3, 1.0, 3.0
 RECOVERY, AGAIN = 60.0, 0.5
 
 
-def disturb_each(tally: Tally, suite, client, known: list, right: dict) -> None:
-    """Kill and stop each node once while a plan is under way; then one plan must be right."""
+def disturb_each(tally: Tally, suite, client, known: list, right: dict,
+                 seed: int | None = None) -> None:
+    """
+    Kill and stop each node once while a plan is under way; then one plan must be right.
+
+    With a seed each node is either killed or stopped, in turns, beginning with what it says.
+    """
     for number, name in enumerate(suite.names):
-        for kind, fault in (('killed', kill), ('stopped', stop)):
+        faults = (('killed', kill), ('stopped', stop))
+        for kind, fault in faults if seed is None else (faults[(seed + number) % 2],):
             case = known[number % len(known)]
             worker = threading.Thread(target=fault, args=(suite, name), daemon=True)
             worker.start()

@@ -23,7 +23,7 @@ def test_a_few_broken_meshes_are_refused_or_answered_right(tmp_path):
     assert not wrong
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_hundred_broken_meshes_are_refused_or_answered_right(tmp_path):
     wrong, kinds = judge_seeds(range(200), tmp_path)
     assert not wrong
