@@ -42,7 +42,7 @@ LAYERS = {
     'hardware.driver': 'emulator, options < link < motion, tactile < session',
     'ros': 'conversions, environment, programs, quality < markers < nodes < clients < record',
     'ros.conversions': 'arrays, clouds, geometry < moveit, objects, ring < requests',
-    'ros.markers': 'layers < legend < scenes',
+    'ros.markers': 'layers < legend, way < scenes',
     'ros.nodes': 'base < executor, hand, ring < planner',
     'apps': 'doctor, examples, report, sweep < view < cli',
     'apps.cli': (

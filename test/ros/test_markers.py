@@ -10,10 +10,13 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 from plan_cases import apple, made_up_grasp  # noqa: E402
 from visualization_msgs.msg import Marker  # noqa: E402
 
+from gripsim_ros.core.planning.ranked_grasp import (  # noqa: E402
+    ManipulationResult, ManipulationStep)
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
 from gripsim_ros.ros.markers import (  # noqa: E402
     DEPTH_FACTOR, FORCE_LENGTH, MarkerFrame, closing_markers, grasp_markers, live_markers,
     no_grasp, ranked_markers)
+from gripsim_ros.ros.markers.way import WAY_LAYERS  # noqa: E402
 from marker_cases import assert_fit_for_rviz, pinch  # noqa: E402
 
 ATOL_ROUNDOFF = 1e-12
@@ -83,6 +86,40 @@ def test_the_best_grasp_shows_hand_forces_and_object(surface):
     parts = [m for m in array.markers if m.ns == layer and m.points]
     assert sum(len(m.points) for m in parts) == 3 * len(body.mesh.faces)
     assert [bool(m.colors) for m in parts] == ([False, True] if surface else [False])
+
+
+def test_a_way_shows_what_presses_along_it_and_how_it_ends():
+    mesh, steps = apple().mesh, tuple(way_step(0.25 * k) for k in range(5))
+    reach = ManipulationResult('with_arm', 0.0, 0.0, np.zeros((5, 7)), np.zeros((5, 4, 4)),
+                               np.linspace(0.0, 1.0, 5), 1, '', steps)
+    grasp = dataclasses.replace(made_up_grasp(1), reach=reach)
+    array = grasp_markers(grasp, apple(), load_default_hand(), FRAME)
+    assert set(WAY_LAYERS) <= assert_fit_for_rviz(array)
+    line, = shown(array, 'way')
+    assert length(line.points[0], line.points[-1]) == pytest.approx(0.1, abs=ATOL_ROUNDOFF)
+    arrows, balls = shown(array, 'way_forces'), shown(array, 'way_least_forces')
+    for arrow, ball, step in zip(arrows, balls, steps[1:], strict=True):
+        assert place(arrow.points[1]) == pytest.approx(step.points[0], abs=ATOL_ROUNDOFF)
+        assert length(ball.points[0], arrow.points[1]) == pytest.approx(
+            FORCE_LENGTH * np.linalg.norm(step.minimal_forces[0]), abs=ATOL_ROUNDOFF)
+    assert [m.text for m in shown(array, 'way_margins')] == [
+        f'margin {step.margin:.2f}' for step in steps[1:]]
+    end, = shown(array, 'way_end')
+    assert end.pose.position.z == pytest.approx(0.1) and len(end.points) == 3 * len(mesh.faces)
+    assert [m.text for m in shown(array, 'scale') if m.text][-2:] == ['its way', 'least force']
+    cleared = {m.ns for m in grasp_markers(made_up_grasp(1), apple(), load_default_hand(),
+                                           FRAME).markers if m.action == Marker.DELETEALL}
+    assert set(WAY_LAYERS) <= cleared
+
+
+def way_step(share):
+    """Return a step of a way of 0.1 m upwards that one contact bears."""
+    moved = np.eye(4)
+    moved[2, 3] = 0.1 * share
+    push = np.array([[1.0 + share, 0.0, 0.0]])
+    return ManipulationStep(
+        moved, ('thumb',), moved[None, :3, 3] - [0.03, 0.0, 0.0], np.array([[1.0, 0.0, 0.0]]),
+        push, 0.5 * push, np.zeros(7), moved[:3, 3], 2.0 - share, 0.0, True)
 
 
 def test_no_grasp_shows_the_object_alone():

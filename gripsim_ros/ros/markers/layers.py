@@ -70,12 +70,12 @@ class Layers:
                 marker.header.frame_id = self.frame.frame_id
                 self.array.markers.append(marker)
 
-    def contacts(self, namespace: str, points: Array) -> None:
+    def contacts(self, namespace: str, points: Array, colour: Sequence[float] = CYAN) -> None:
         """Show balls at contacts ``(n, 3)``, frame object."""
         self.clear(namespace)
         points = points[np.isfinite(points).all(axis=1)]
         if len(points):
-            marker = self._add(namespace, Marker.SPHERE_LIST, CYAN, (CONTACT_SIZE,) * 3)
+            marker = self._add(namespace, Marker.SPHERE_LIST, colour, (CONTACT_SIZE,) * 3)
             marker.points = _points(points)
 
     def lines(self, namespace: str, starts: Array, ends: Array, colour: Sequence[float],
@@ -106,10 +106,10 @@ class Layers:
                                    (ARROW_WIDTH, 2.0 * ARROW_WIDTH, 0.0))
                 marker.points = _points(np.stack([start, start + vector]))
 
-    def forces(self, points: Array, forces: Array) -> None:
+    def forces(self, points: Array, forces: Array, namespace: str = 'forces') -> None:
         """Show forces on the object as arrows that end where they act."""
         vectors = FORCE_LENGTH * forces
-        self.arrows('forces', points - vectors, vectors, BLUE)
+        self.arrows(namespace, points - vectors, vectors, BLUE)
 
     def centres_of_mass(self, vertices: Array, untouched: Array, now: Array | None = None) -> None:
         """Show crosses that reach out of the object: at its untouched centre, and at that now."""

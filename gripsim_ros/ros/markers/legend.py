@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .layers import (
-    BLANK_WIDTH, BLUE, CONTACT_SIZE, DEPTH_FACTOR, FORCE_LENGTH, LINE_WIDTH, MAGENTA, ORANGE, PINK,
-    WHITE, Layers, palette)
+    BLANK_WIDTH, BLUE, CONTACT_SIZE, DEPTH_FACTOR, FORCE_LENGTH, GREEN, LINE_WIDTH, MAGENTA,
+    ORANGE, PINK, WHITE, Layers, palette)
 
 Array = NDArray[np.float64]
 
@@ -19,8 +19,8 @@ START_YAW, START_PITCH = 0.8, 0.5
 GAP, LONGEST, SPACE = 0.015, 0.05, 0.004
 #: Size of letters, height of lines and of the bar with the colours; width of that [m].
 TEXT, LINE, BAR, BAR_WIDTH = 0.011, 0.017, 0.06, 0.008
-#: Width of a cross [m].
-CROSS = 0.010
+#: Width of a cross, length of the line that stands for a way [m].
+CROSS, WAY = 0.010, 0.02
 #: Mean width of a letter over the size of a text, as RViz 14.1.5 draws them.
 LETTER_WIDTH = 0.42
 #: Fields of the bar, and what the arrow of force and the depth stand for [N], [m].
@@ -87,6 +87,13 @@ class Legend:
         if depths:
             self._line(places[5], DEPTH_FACTOR * DEPTH, ORANGE, LINE_WIDTH,
                        f'{1e3 * DEPTH:g} mm deep, x {DEPTH_FACTOR:g}')
+
+    def way(self) -> None:
+        """Show what the marks of an object's way mean, below all others."""
+        places = [self._corner - row * LINE * self._up for row in (5, 6)]
+        self._line(places[0], WAY, MAGENTA, LINE_WIDTH, 'its way')
+        self._layers.contacts(SCALE, (places[1] + 0.5 * CONTACT_SIZE * self._right)[None], GREEN)
+        self._word(SCALE, -6.0 * LINE, CONTACT_SIZE + SPACE, 'least force')
 
     def _line(self, place: Array, length: float, colour: Sequence[float], width: float,
               text: str) -> None:

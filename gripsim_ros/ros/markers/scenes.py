@@ -14,6 +14,7 @@ from ...core.transforms import apply
 from ...library.display import ghost_links, link_poses_at, moving_links
 from .layers import GREEN, GREY, OLIVE, ORANGE, UNTOUCHED, Layers, MarkerFrame
 from .legend import PRESSURE_LEGEND, SCALE, Legend
+from .way import WAY_LAYERS, add_way
 
 Array = NDArray[np.float64]
 
@@ -23,7 +24,7 @@ PALM_LENGTH = 0.06
 MOST_GHOSTS, GHOST_ALPHA = 5, 0.12
 #: Layers of one grasp; a plan and a moment of its closing are never shown at once.
 GRASP_LAYERS = ('object', 'deformation', PRESSURE_LEGEND, SCALE, 'hand', 'forces', 'contacts',
-                'centre_of_mass')
+                'centre_of_mass', *WAY_LAYERS)
 
 
 def live_markers(contacts: ContactBatch, states: GraspStateBatch, grasp_object: GraspObject,
@@ -67,7 +68,7 @@ def live_markers(contacts: ContactBatch, states: GraspStateBatch, grasp_object: 
 def grasp_markers(grasp: RankedGrasp | None, grasp_object: GraspObject, hand: HandModel,
                   frame: MarkerFrame, obstacles: Array | None = None) -> MarkerArray:
     """
-    Return one grasp with its hand, forces, deformed object and obstacles.
+    Return one grasp with its hand, forces, deformed object and obstacles, and the object's way.
 
     Parameters
     ----------
@@ -87,10 +88,13 @@ def grasp_markers(grasp: RankedGrasp | None, grasp_object: GraspObject, hand: Ha
     layers.clear(*GRASP_LAYERS, 'obstacles')
     for obstacle in np.zeros((0, 16)) if obstacles is None else obstacles:
         layers.obstacle('obstacles', obstacle)
-    _add_object(layers, grasp_object, grasp, grasp, hand)
+    legend = _add_object(layers, grasp_object, grasp, grasp, hand)
     if grasp is not None:
         _add_hand(layers, grasp, hand, 1.0, GREY)
         _add_forces(layers, grasp)
+        if grasp.reach is not None and grasp.reach.steps:
+            add_way(layers, grasp.reach.steps, grasp_object.mesh)
+            legend.way()
     return layers.array
 
 
