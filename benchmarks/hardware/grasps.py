@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from gripsim_ros.core.transforms import transform
+from gripsim_ros.core.transforms import inverse, transform
 from gripsim_ros.hardware.execution.machine import (
-    GraspExecution, LiftOff, MovePalm, PlacePalm, SendRows, StopHand)
+    GraspExecution, LiftOff, MovePalm, PlacePalm, SendRows, SetDown, StopHand)
 from gripsim_ros.hardware.execution.measurement import Measurement
 from gripsim_ros.hardware.execution.plan import ExecutionOptions, make_plan, PlannedContact, Wishes
 from gripsim_ros.hardware.sim.options import default_options
@@ -30,10 +30,12 @@ class SimulatedGrasp:
     """
     A ranked grasp (frame object), carried out step by step; the world's frame is the object's.
 
-    ``simulation`` are changed options of the simulation.
+    ``way`` is a ``WayPlan`` to carry it along; ``simulation`` are changed options of the
+    simulation.
     """
 
-    def __init__(self, hand, grasp_object, grasp, wishes=None, options=None, **simulation):
+    def __init__(self, hand, grasp_object, grasp, wishes=None, options=None, way=None,
+                 **simulation):
         self.hand, self.grasp, self.options = hand, grasp, options or execution_options()
         self.world = World(hand, default_options(**simulation), grasp.T_object_pregrasp,
                            grasp.trajectory[0], grasp_object)
@@ -43,7 +45,7 @@ class SimulatedGrasp:
         contacts = [PlannedContact(c.link, max(0.0, float(c.force @ c.normal)))
                     for c in grasp.contacts]
         plan = make_plan(hand, (rows, np.linspace(0.0, CLOSING_TIME, len(rows))),
-                         grasp.grip_positions, contacts, wishes or Wishes(), self.options)
+                         grasp.grip_positions, contacts, wishes or Wishes(), self.options, way)
         self.execution = GraspExecution(plan, self.options, True)
 
     def run(self, on_measured=lambda phase, world: None) -> GraspExecution:
@@ -75,10 +77,14 @@ class SimulatedGrasp:
             self._follower.stop()
         elif isinstance(action, LiftOff):
             world.lift_off()
+        elif isinstance(action, SetDown):
+            world.set_down()
         elif isinstance(action, PlacePalm):
             self._goal = self.grasp.T_object_pregrasp
             world.place_palm(self._goal)
         elif isinstance(action, MovePalm):
             up = transform(np.eye(3), np.array([0.0, 0.0, action.height]))
-            self._goal = up @ self.grasp.T_object_palm
+            back = inverse(self.grasp.T_object_palm) @ self.grasp.T_object_pregrasp
+            self._goal = up @ (self.grasp.T_object_palm if action.T_object_palm is None else
+                               action.T_object_palm) @ (back if action.back else np.eye(4))
             world.move_palm(self._goal)

@@ -22,6 +22,7 @@ from ..core.planning.ranked_grasp import (
     GraspContact, ManipulationResult, ManipulationStep, NearestMiss, RankedGrasp)
 from ..core.transforms import from_pose, to_pose
 from .resources import lasting_name, own_hand_file
+from .task_file import pose_from_mapping
 
 Array = NDArray[np.float64]
 
@@ -207,6 +208,39 @@ def read_grasps(path: Path) -> tuple[Any, list[Any]]:
     if not isinstance(grasps, list):
         raise ShapeError(f'grasps {path}: needs a list of grasps under the key "grasps"')
     return content, grasps
+
+
+def given_reach(grasp: Mapping[str, Any], order: Sequence[int], what: str
+                ) -> ManipulationResult | None:
+    """Return the way of the object of one grasp, None without one; joints in this order."""
+    told = grasp.get('reach')
+    if told is None:
+        return None
+    try:
+        joints = np.asarray(told['joint_positions'], float)[:, list(order)]
+        steps = tuple(_given_step(step, order) for step in told['steps'])
+        palms = np.array([pose_from_mapping(pose, what) for pose in told['hand_poses']])
+        return ManipulationResult(
+            str(told['level']), _finite(told['residual']), _finite(told['slip_share']), joints,
+            palms, np.asarray(told['shares'], float), int(told['failed_step']),
+            str(told['message']), steps)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise ShapeError(f'{what}: reach is not as plan writes it; wrong at {error}') from error
+
+
+def _finite(value: Any) -> float:
+    """Return a number of a file, where null stands for one without end."""
+    return float('inf') if value is None else float(value)
+
+
+def _given_step(step: Mapping[str, Any], order: Sequence[int]) -> ManipulationStep:
+    vectors = {name: np.asarray(step[name], float).reshape(-1, 3) for name in (
+        'points', 'normals', 'forces', 'minimal_forces')}
+    return ManipulationStep(
+        pose_from_mapping(step['object_pose'], 'object_pose'), tuple(step['links']), **vectors,
+        joint_efforts=np.asarray(step['joint_efforts'], float)[list(order)],
+        centre_of_mass=np.asarray(step['centre_of_mass'], float), margin=float(step['margin']),
+        slip_share=_finite(step['slip_share']), by_arm=bool(step['by_arm']))
 
 
 def given_grasp(grasp: Any, joint_names: Sequence[str], what: str) -> GivenGrasp:

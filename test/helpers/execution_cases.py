@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from gripsim_ros.core.transforms import transform
+from gripsim_ros.core.planning.ranked_grasp import ManipulationResult, ManipulationStep
+from gripsim_ros.core.transforms import from_rotation_vector, transform
 from gripsim_ros.hardware.execution.machine import (
-    GraspExecution, LiftOff, MovePalm, PlacePalm, SendRows, StopHand)
+    GraspExecution, LiftOff, MovePalm, PlacePalm, SendRows, SetDown, StopHand)
 from gripsim_ros.hardware.execution.measurement import Measurement
 from gripsim_ros.hardware.execution.plan import ExecutionOptions, make_plan, PlannedContact, Wishes
+from gripsim_ros.hardware.execution.way import make_way
 from gripsim_ros.hardware.sim.setpoints import SetpointFollower
 from gripsim_ros.library.resources import load_default_hand
 
@@ -16,7 +18,8 @@ HAND = load_default_hand()
 OPTIONS = ExecutionOptions(
     force_factor=1.0, touch_force=0.05, joint_tolerance=0.08, slip_tolerance=0.01, lag_time=0.2,
     start_time=1.0, settle_time=0.2, motion_time=0.5, grip_time=0.5, hold_time=0.3,
-    motion_timeout=2.0, go_timeout=3.0)
+    motion_timeout=2.0, go_timeout=3.0,
+    carry_speed=0.05, carry_spin=0.5)
 PERIOD = 0.01
 TIPS = ('sdh_finger_13_link', 'sdh_finger_23_link', 'sdh_thumb_3_link')
 FINGERS = {TIPS[0]: 1, TIPS[1]: 3, TIPS[2]: 5}     # proximal joints
@@ -26,6 +29,27 @@ SPRING = 40.0
 CLOSED_ANGLE, GRIP = 0.2, 0.05
 
 
+def reach(level='with_arm', steps=5, turn=0.3, rise=0.05, forces=(1.0, 1.5)):
+    """
+    Return the way of an object that rises, turns about x, and is pressed more and more.
+
+    The thumb's fingertip presses with forces from the first to the second [N].
+    """
+    shares = np.linspace(0.0, 1.0, steps)
+    moved = np.array([from_rotation_vector(np.array([0.0, 0.0, rise, turn, 0.0, 0.0]) * share)
+                      for share in shares])
+    palm = transform(np.eye(3), np.array([0.0, 0.01, -0.15]))
+    joints, push = np.tile(np.full(7, 0.1), (steps, 1)), np.array([[0.0, 0.0, 1.0]])
+    joints[:, 5] += 0.02 * shares
+    least = [np.interp(share, (0.0, 1.0), forces) * push for share in shares]
+    told = tuple(ManipulationStep(
+        T, TIPS[2:], T[None, :3, 3], push, 2.0 * push, force, np.full(7, 0.1 * share),
+        T[:3, 3], 1.5, 0.1, True)
+        for T, share, force in zip(moved, shares, least))
+    return ManipulationResult(level, 0.5, 0.1, joints, moved @ palm, shares, 1, 'the arm helps',
+                              told)
+
+
 def plan(wishes=None, forces=(PLANNED,) * 3, options=OPTIONS):
     """Return a plan: three proximal joints close from -0.5 rad, then grip by 0.05 rad."""
     rows = np.zeros((11, 7))
@@ -33,8 +57,11 @@ def plan(wishes=None, forces=(PLANNED,) * 3, options=OPTIONS):
     grip = rows[-1].copy()
     grip[[1, 3, 5]] += GRIP
     contacts = [PlannedContact(link, force) for link, force in zip(TIPS, forces)]
-    return make_plan(HAND, (rows, np.linspace(0.0, 1.0, 11)), grip, contacts, wishes or Wishes(),
-                     options)
+    wishes = wishes or Wishes()
+    way = make_way(HAND, reach(), options.carry_speed, options.carry_spin) if wishes.carry \
+        else None
+    return make_plan(HAND, (rows, np.linspace(0.0, 1.0, 11)), grip, contacts, wishes, options,
+                     way)
 
 
 class SpringHand:
@@ -53,6 +80,7 @@ class SpringHand:
         self.slide, self.lifted, self.stopped, self.placed = slide, False, 0, 0
         self.height, self.away = 0.0, dict.fromkeys(FINGERS, 0.0)
         self.sent, self.refused, self.stopped_at = [], [], -np.inf
+        self.palms, self.lets_slip = [], lambda: 0.0
 
     def measure(self):
         """Return what is measured now."""
@@ -61,7 +89,8 @@ class SpringHand:
         forces = {link: 0.0 if link in self.absent else SPRING * max(
             0.0, joints[joint] - CLOSED_ANGLE - self.away[link]) for link, joint in FINGERS.items()
             if link not in self.dumb}
-        pose = transform(np.eye(3), np.array([0.0, 0.0, self.slide * self.lifted]))
+        slid = self.slide * self.lifted + self.lets_slip()
+        pose = transform(np.eye(3), np.array([0.0, 0.0, slid]))
         return Measurement(self.time, joints, forces, pose, True)
 
     def obey(self, actions):
@@ -79,10 +108,13 @@ class SpringHand:
                 self.follower.stop()
             elif isinstance(action, LiftOff):
                 self.lifted = True
+            elif isinstance(action, SetDown):
+                self.lifted = False
             elif isinstance(action, PlacePalm):
                 self.placed += 1
             elif isinstance(action, MovePalm):
                 self.height = action.height
+                self.palms.append(action)
 
 
 class LateHand(SpringHand):

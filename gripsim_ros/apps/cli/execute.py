@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from math import degrees
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,6 +52,9 @@ def execute(
             parser=real_number, metavar='M', help='Simulated hand only; 0: no lift.')] = 0.0,
         release: Annotated[bool, typer.Option(
             '--release', help='Open the hand at the end.')] = False,
+        carry: Annotated[bool, typer.Option(
+            '--carry', help='Carry the object along its planned way; with --release set it down '
+            'there, open the hand and draw it back.')] = False,
         json: Json = False, out: Out = None) -> int:
     """
     Carry out one planned grasp with the hand of a running suite; Ctrl-C stops the hand.
@@ -69,7 +73,7 @@ def execute(
             grasp=grasp_to_execute(grasp, read_hand(), OBJECT_FRAME, f'grasps {grasps}: '
                                    f'grasp {rank}'), wait_for_go=wait_for_go,
             speed_scale=speed_scale, squeeze=squeeze, hold_time=hold_time,
-            lift_height=lift_height, release=release)
+            lift_height=lift_height, release=release, carry=carry)
         with _Progress(client, release) as progress:
             result = client.execute(goal, progress.show, lambda: progress.interrupted)
     status = RESULT_NAMES.get(result.status, str(result.status))
@@ -176,7 +180,7 @@ class _Progress:
         if name == 'RELEASING' and not self._release:
             return                              # so the end is called where nothing is released
         touching = ', '.join(feedback.touching_links)
-        say(f'{name.lower()}{f": {touching} touch" if touching else ""}')
+        say(f'{name.lower().replace("_", " ")}{f": {touching} touch" if touching else ""}')
         if name == 'WAITING':
             say('press Enter to close the hand')
             threading.Thread(target=self._wait_for_enter, daemon=True).start()
@@ -187,18 +191,23 @@ class _Progress:
 
 
 def _as_mapping(result, status: str) -> dict[str, Any]:
+    from ...ros.clients.execute import PHASE_NAMES
     return {'status': status, 'message': result.message, 'contacts': [
         {'link': link, 'planned_force': planned, 'found_force': found} for link, planned, found
         in zip(result.contact_links, result.planned_forces, result.found_forces)],
         'joint_names': list(result.joint_names), 'joint_positions': list(result.joint_positions),
         'joint_errors': list(result.joint_errors), 'lifted': result.lifted, 'slip': result.slip,
-        'closing_time': result.closing_time}
+        'closing_time': result.closing_time, 'carried': result.carried, 'turn': result.turn,
+        'phases': [{'phase': PHASE_NAMES[phase].lower(), 'time': time}
+                   for phase, time in zip(result.phases, result.phase_times)]}
 
 
 def _print(result, status: str) -> None:
     text = status if not result.message else f'{status}: {result.message}'
     print_table(f'{text}, closed in {result.closing_time:.1f} s'
-                + (', lifted' if result.lifted else ''),
+                + (', lifted' if result.lifted else '')
+                + (f', carried, {1e3 * result.slip:.1f} mm and {degrees(result.turn):.1f}° off in '
+                   'the hand at most' if result.carried else ''),
                 ('link', 'planned [N]', 'found [N]'),
                 [(link, f'{planned:.2f}', 'unknown' if found != found else f'{found:.2f}')
                  for link, planned, found in zip(result.contact_links, result.planned_forces,

@@ -14,6 +14,8 @@ LEAST_SPEED = 0.5
 REST_SPEED = 0.03
 #: Least time between two rows that are sent [s].
 SHORTEST = 0.01
+#: A finger that the way needs no more rests with this [N].
+LEAST_FORCE = 1e-3
 
 
 class _Way:
@@ -55,6 +57,7 @@ class FingerWatch:
         self._way = {finger.name: _Way() for finger in plan.fingers}
         self._stopped_at = np.inf
         self._wrong_since: float | None = None
+        self._carried_from: float | None = None
         self._before: Measurement | None = None
         self._moved, self._closing = False, np.sign(plan.rows[-1] - plan.rows[0])
         self._pace = np.full(plan.rows.shape[1], np.inf)
@@ -72,7 +75,18 @@ class FingerWatch:
         for finger in self._plan.fingers:
             joints = list(finger.joints)
             wanted[joints] = self._plan.setpoint(self._way[finger.name].along(elapsed))[joints]
-        return wanted
+        way = self._plan.way
+        if way is None or self._carried_from is None:
+            return wanted
+        moves = way.joints + self._options.force_factor * way.presses
+        moved: Array = wanted + [np.interp(time - self._carried_from, way.times, column)
+                                 for column in moves.T]
+        return np.clip(moved, self._plan.lower, self._plan.upper)
+
+    def carry(self, measured: Measurement) -> tuple[Array, Array]:
+        """From now on joints and forces follow the object's way; return as ``stop_fingers``."""
+        self._carried_from = measured.time
+        return self._remaining(measured.time)
 
     def stop_fingers(self, measured: Measurement) -> tuple[Array, Array] | None:
         """
@@ -98,7 +112,8 @@ class FingerWatch:
         felt = measured.felt_at - self._start
         pressing = [finger for finger in self._plan.fingers if finger.force > 0.0]
         for finger in pressing:
-            share, way = self._force(finger, measured) / finger.force, self._way[finger.name]
+            planned, way = self._planned(finger, measured.time), self._way[finger.name]
+            share = self._force(finger, measured) / planned
             if not way.stopped and share >= self._options.force_factor:
                 changed |= way.stop(felt)
             elif way.stopped and share < least:
@@ -114,9 +129,24 @@ class FingerWatch:
         elapsed, plan = time - self._start, self._plan
         times = np.unique(np.round(np.concatenate(
             [[elapsed + SHORTEST], *(way.times(plan.times) for way in self._way.values()),
-             plan.times]), 6))
+             plan.times, self._carrying_times()]), 6))
         times = times[times >= elapsed + SHORTEST - 1e-6]
         return np.array([self.setpoint(self._start + t) for t in times]), times - elapsed
+
+    def _carrying_times(self) -> Array:
+        """Return when the steps of the object's way come, after the start of closing [s]."""
+        if self._plan.way is None or self._carried_from is None:
+            return np.zeros(0)
+        return self._plan.way.times + self._carried_from - self._start
+
+    def _planned(self, finger: FingerPlan, time: float) -> float:
+        """Return what a finger is planned to press with at a time [N]."""
+        way = self._plan.way
+        if way is None or self._carried_from is None:
+            return finger.force
+        elapsed = time - self._carried_from
+        return max(LEAST_FORCE, sum(float(np.interp(elapsed, way.times, way.forces[link]))
+                                    for link in finger.links if link in way.forces))
 
     def _force(self, finger: FingerPlan, measured: Measurement) -> float:
         return sum(measured.forces.get(link, 0.0) for link in finger.links)

@@ -1,7 +1,8 @@
 """
 The execution of one grasp as a state machine: measurements in, actions out.
 
-    PRESHAPE -> WAITING -> CLOSING -> HOLDING -> LIFTING -> RELEASING -> DONE
+    PRESHAPE -> WAITING -> CLOSING -> HOLDING -> LIFTING -> CARRYING -> SETTING_DOWN
+    -> RELEASING -> RETREATING -> DONE
 
 Its clock is that of the measurements, so that it follows a simulation slower than real time.
 """
@@ -32,7 +33,10 @@ class Phase(IntEnum):
     HOLDING = 3
     LIFTING = 4
     RELEASING = 5
-    DONE = 6
+    CARRYING = 6
+    SETTING_DOWN = 7
+    RETREATING = 8
+    DONE = 9
 
 
 class Status(IntEnum):
@@ -73,11 +77,17 @@ class PlacePalm:
     """Put the palm at the pre-grasp pose at once (simulated hand)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MovePalm:
-    """Move the palm to the grasp pose, raised by a height [m] (simulated hand)."""
+    """
+    Move the palm to the grasp pose, or one in the object's first frame (simulated hand).
+
+    Raised by a height [m]; ``back``: as far away from it as the pre-grasp is from the grasp.
+    """
 
     height: float = 0.0
+    T_object_palm: Array | None = None
+    back: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,7 +95,12 @@ class LiftOff:
     """Take the object's support away (simulated hand)."""
 
 
-Action = SendRows | StopHand | PlacePalm | MovePalm | LiftOff
+@dataclass(frozen=True)
+class SetDown:
+    """Support the object again where it is (simulated hand)."""
+
+
+Action = SendRows | StopHand | PlacePalm | MovePalm | LiftOff | SetDown
 
 
 class GraspExecution:
@@ -106,6 +121,8 @@ class GraspExecution:
         self.phase, self.status, self.message = Phase.PRESHAPE, Status.SUCCEEDED, ''
         self.closed: Measurement | None = None
         self.closing_time, self.slip, self.lifted = 0.0, np.nan, False
+        self.carried, self.turn = False, np.nan
+        self.begun: list[tuple[Phase, float]] = []      # phases and when they began [s]
         self.last: Measurement | None = None
         self._watch = FingerWatch(plan, options)
         self._since = self._length = 0.0
@@ -118,6 +135,13 @@ class GraspExecution:
     def done(self) -> bool:
         """Return whether nothing is left to do."""
         return self.phase == Phase.DONE
+
+    @property
+    def last_phase(self) -> Phase:
+        """Return the phase, or that in which the execution ended."""
+        return self.phase if not self.done else (
+            Phase.RETREATING if self.begun and self.begun[-1][0] == Phase.RETREATING
+            else Phase.RELEASING)
 
     @property
     def progress(self) -> float:
@@ -148,7 +172,9 @@ class GraspExecution:
             return self._begin(measured) if self._begun else []
         step = {Phase.PRESHAPE: self._preshape, Phase.WAITING: self._wait,
                 Phase.CLOSING: self._close, Phase.HOLDING: self._hold,
-                Phase.LIFTING: self._lift, Phase.RELEASING: self._release}[self.phase]
+                Phase.LIFTING: self._lift, Phase.CARRYING: self._carry,
+                Phase.SETTING_DOWN: self._set_down, Phase.RELEASING: self._release,
+                Phase.RETREATING: self._retreat}[self.phase]
         return step(measured)
 
     # -- phases ----------------------------------------------------------------------
@@ -172,6 +198,7 @@ class GraspExecution:
 
     def _enter(self, phase: Phase, measured: Measurement, length: float) -> None:
         self.phase, self._since, self._length = phase, measured.time, length
+        self.begun.append((phase, measured.time))
 
     def _preshape(self, measured: Measurement) -> list[Action]:
         elapsed = measured.time - self._since
@@ -231,11 +258,15 @@ class GraspExecution:
         if measured.time - self._since < self._length:
             return _sent(self._watch.keep_pressing(measured), measured)
         height = self.plan.wishes.lift_height
-        if height <= 0.0:
+        if height <= 0.0 and self.plan.way is None:
             return self._finish(measured)
+        if not self._carries:
+            return self._begin_way(measured)
         if measured.T_palm_object is None:
             return self._fail(Status.HAND_LOST, 'nobody tells the pose of the object to lift')
         self._held_pose = measured.T_palm_object
+        if height <= 0.0:
+            return [LiftOff(), *self._begin_way(measured)]
         self._enter(Phase.LIFTING, measured, self.options.motion_timeout)
         return [LiftOff(), MovePalm(height)]
 
@@ -250,10 +281,62 @@ class GraspExecution:
         elapsed = measured.time - self._since
         if measured.palm_rests and elapsed > self.options.settle_time:
             self.lifted = True
-            return self._finish(measured)
+            return self._finish(measured) if self.plan.way is None else self._begin_way(measured)
         if elapsed > self._length:
             return self._fail(Status.TIMED_OUT, 'the palm did not rise in time')
         return _sent(self._watch.keep_pressing(measured), measured)
+
+    def _begin_way(self, measured: Measurement) -> list[Action]:
+        """Let joints and forces follow the object's way; the palm is led step by step."""
+        self._enter(Phase.CARRYING, measured, self.plan.way.length)
+        self._held_pose, self.slip, self.turn = measured.T_palm_object, np.nan, np.nan
+        return _sent(self._watch.carry(measured), measured)
+
+    def _carry(self, measured: Measurement) -> list[Action]:
+        elapsed, way = measured.time - self._since, self.plan.way
+        if self._held_pose is not None:
+            if measured.T_palm_object is None:
+                return self._fail(Status.HAND_LOST, 'nobody tells the pose of the carried object')
+            slip, turn = way.deviation(elapsed, self._held_pose, measured.T_palm_object)
+            self.slip, self.turn = np.fmax(self.slip, slip), np.fmax(self.turn, turn)
+            if slip > self.options.slip_tolerance:
+                return self._fail(Status.SLIPPED, f'the object moved {1e3 * slip:.1f} mm in the '
+                                  f'hand while it was carried, {100.0 * self.progress:.0f} % of '
+                                  'the way done')
+        arrived = elapsed > way.length + self.options.settle_time
+        if arrived and (measured.palm_rests or not self._carries):
+            self.carried = True
+            return self._finish_way(measured)
+        if elapsed > way.length + self.options.motion_timeout:
+            return self._fail(Status.TIMED_OUT, 'the palm did not come to the end of the way')
+        return [*self._led(elapsed), *_sent(self._watch.keep_pressing(measured), measured)]
+
+    def _led(self, elapsed: float) -> list[Action]:
+        """Return the palm's next place on the way; that of a real hand is its arm's matter."""
+        return [MovePalm(self.plan.wishes.lift_height, self.plan.way.palm(elapsed))] \
+            if self._carries else []
+
+    def _finish_way(self, measured: Measurement) -> list[Action]:
+        if not self._carries or not self.plan.wishes.release:
+            return self._finish(measured)
+        self._enter(Phase.SETTING_DOWN, measured, self.options.motion_timeout)
+        return [MovePalm(0.0, self.plan.way.palm(self.plan.way.length))]
+
+    def _set_down(self, measured: Measurement) -> list[Action]:
+        elapsed = measured.time - self._since
+        if measured.palm_rests and elapsed > self.options.settle_time:
+            return [SetDown(), self._send_open(measured, Phase.RELEASING)]
+        if elapsed > self._length:
+            return self._fail(Status.TIMED_OUT, 'the palm did not sink in time')
+        return _sent(self._watch.keep_pressing(measured), measured)
+
+    def _retreat(self, measured: Measurement) -> list[Action]:
+        elapsed = measured.time - self._since
+        if measured.palm_rests and elapsed > self.options.settle_time:
+            self.phase = Phase.DONE
+        elif elapsed > self._length:
+            return self._end(Status.TIMED_OUT, 'the palm did not draw back in time')
+        return []
 
     def _release(self, measured: Measurement) -> list[Action]:
         if self._stopped:
@@ -264,6 +347,9 @@ class GraspExecution:
         elapsed = measured.time - self._since
         error = np.abs(measured.joints - self.plan.rows[0])
         if elapsed >= self._length and error.max() <= self.options.joint_tolerance:
+            if self.carried and self._carries and self.status == Status.SUCCEEDED:
+                self._enter(Phase.RETREATING, measured, self.options.motion_timeout)
+                return [MovePalm(0.0, self.plan.way.palm(self.plan.way.length), back=True)]
             self.phase = Phase.DONE
         elif elapsed > self._length + self.options.motion_timeout:
             return self._end(self.status or Status.JOINT_ERROR, self.message or 'the hand did '

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import HandError, TaskError
 from ...core.hand import HandModel
+from .way import WayPlan
 
 Array = NDArray[np.float64]
 
@@ -49,6 +50,8 @@ class ExecutionOptions:
         Added to the time that a motion should take [s].
     go_timeout : float
         Longest wait for the sign to go on [s].
+    carry_speed, carry_spin : float
+        Of palm and object on the object's way [m/s], [rad/s].
     """
 
     force_factor: float
@@ -63,6 +66,8 @@ class ExecutionOptions:
     hold_time: float
     motion_timeout: float
     go_timeout: float
+    carry_speed: float
+    carry_spin: float
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> 'ExecutionOptions':
@@ -94,7 +99,8 @@ class Wishes:
     What a goal asks for beside the grasp; 0 is the default each.
 
     ``speed_scale`` of the planned closing, ``squeeze`` [rad] on the joints that close,
-    ``hold_time`` [s], ``lift_height`` [m], 0 = no lift.
+    ``hold_time`` [s], ``lift_height`` [m], 0 = no lift; ``carry`` along the planned way, and
+    with ``release`` set the object down, open the hand and draw it back.
     """
 
     wait_for_go: bool = False
@@ -103,6 +109,7 @@ class Wishes:
     hold_time: float = 0.0
     lift_height: float = 0.0
     release: bool = False
+    carry: bool = False
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -132,6 +139,10 @@ class ExecutionPlan:
     fingers : tuple of FingerPlan
     wishes : Wishes
     joint_names : tuple of str, (J,)
+    lower, upper : (J,) float
+        Limits of the joints [rad].
+    way : WayPlan or None
+        Along which the object is carried.
     """
 
     rows: Array
@@ -141,6 +152,9 @@ class ExecutionPlan:
     fingers: tuple[FingerPlan, ...]
     wishes: Wishes
     joint_names: tuple[str, ...]
+    lower: Array
+    upper: Array
+    way: WayPlan | None = None
 
     def setpoint(self, elapsed: float) -> Array:
         """Return where the joints are sent (J,) so long after the start of closing [rad]."""
@@ -149,7 +163,7 @@ class ExecutionPlan:
 
 def make_plan(hand: HandModel, trajectory: tuple[Array, Array], grip: Sequence[float],
               contacts: Sequence[PlannedContact], wishes: Wishes,
-              options: ExecutionOptions) -> ExecutionPlan:
+              options: ExecutionOptions, way: WayPlan | None = None) -> ExecutionPlan:
     """
     Return the plan of an execution.
 
@@ -166,6 +180,8 @@ def make_plan(hand: HandModel, trajectory: tuple[Array, Array], grip: Sequence[f
         Forces of the same link are added.
     wishes : Wishes
     options : ExecutionOptions
+    way : WayPlan, optional
+        Of the object, once it is held.
 
     Raises
     ------
@@ -193,7 +209,8 @@ def make_plan(hand: HandModel, trajectory: tuple[Array, Array], grip: Sequence[f
         raise HandError(f'contacts name links that the hand does not have: {unknown}')
     return ExecutionPlan(
         np.vstack([rows, target]), np.cumsum([0.0, *steps, last]), rows[-1].copy(), planned,
-        finger_plans(hand, planned), wishes, hand.joint_names)
+        finger_plans(hand, planned), wishes, hand.joint_names, hand.joint_lower,
+        hand.joint_upper, way)
 
 
 def _check(hand: HandModel, rows: Array, times: Array, target: Array) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .machine import GraspExecution, Status
+from .machine import GraspExecution, Phase, Status
 
 Array = NDArray[np.float64]
 
@@ -18,7 +18,9 @@ class ExecutionReport:
     ``planned_forces`` and ``found_forces`` (c,) [N] are normal forces at ``contact_links``
     when closing ended: 0 is none, NaN is not known. ``joint_positions`` and
     ``joint_errors`` (measured minus planned) (J,) [rad] are of the same moment, NaN where
-    closing did not end. ``slip`` [m] is NaN where nothing was lifted.
+    closing did not end. ``slip`` [m] is NaN where nothing was lifted or carried, ``turn``
+    [rad], of the object in the hand, where nothing was carried. ``phases`` are those that came,
+    and when they began [s].
     """
 
     status: Status
@@ -31,6 +33,9 @@ class ExecutionReport:
     lifted: bool
     slip: float
     closing_time: float
+    carried: bool
+    turn: float
+    phases: tuple[tuple[Phase, float], ...]
 
 
 def report_of(execution: GraspExecution, touch_force: float) -> ExecutionReport:
@@ -40,9 +45,11 @@ def report_of(execution: GraspExecution, touch_force: float) -> ExecutionReport:
     felt = {} if closed is None else closed.forces
     links = [*planned, *(link for link, force in felt.items()
                          if link not in planned and force >= touch_force)]
+    start = execution.begun[0][1] if execution.begun else 0.0
     joints = np.full(len(plan.closed), np.nan) if closed is None else closed.joints
     return ExecutionReport(
         execution.status, execution.message, tuple(links),
         np.array([planned.get(link, 0.0) for link in links]),
         np.array([felt.get(link, np.nan) for link in links]), joints, joints - plan.closed,
-        execution.lifted, execution.slip, execution.closing_time)
+        execution.lifted, execution.slip, execution.closing_time, execution.carried,
+        execution.turn, tuple((phase, time - start) for phase, time in execution.begun))

@@ -39,7 +39,7 @@ class World:
     A hand that can be carried about, and an object or none.
 
     The hand's own weight is borne by its motors. The object floats and comes to rest within
-    ``support_time``, until ``lift_off`` lets gravity pull.
+    ``support_time``, until ``lift_off`` lets gravity pull, and again from ``set_down`` on.
 
     Parameters
     ----------
@@ -183,6 +183,11 @@ class World:
         """Let gravity pull at the object; nothing supports it from now on."""
         self.lifted = True
         self.model.opt.gravity[:] = [0.0, 0.0, -GRAVITY]
+
+    def set_down(self) -> None:
+        """Support the object where it is: it floats and comes to rest."""
+        self.lifted = False
+        self.model.opt.gravity[:] = 0.0
 
     # -- measuring -------------------------------------------------------------------
 

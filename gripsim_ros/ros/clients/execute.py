@@ -25,7 +25,8 @@ RESULT_NAMES = {getattr(Result, name): name for name in (
     'SUCCEEDED', 'INVALID_REQUEST', 'CANCELED', 'MISSED_CONTACT', 'SLIPPED', 'JOINT_ERROR',
     'HAND_LOST', 'TIMED_OUT', 'BUSY', 'INTERNAL')}
 PHASE_NAMES = {getattr(Feedback, name): name for name in (
-    'PRESHAPE', 'WAITING', 'CLOSING', 'HOLDING', 'LIFTING', 'RELEASING')}
+    'PRESHAPE', 'WAITING', 'CLOSING', 'HOLDING', 'LIFTING', 'RELEASING', 'CARRYING',
+    'SETTING_DOWN', 'RETREATING')}
 
 
 class ExecuteGraspClient(Connection):

@@ -34,6 +34,55 @@ def test_all_phases_come_in_order():
     assert hand.placed == 1 and hand.height == 0.05 and hand.stopped == 0
 
 
+def test_the_whole_operation_ends_with_an_open_hand_drawn_back():
+    execution, hand, phases = execute(wishes=Wishes(lift_height=0.05, carry=True, release=True))
+    assert phases == ['PRESHAPE', 'CLOSING', 'HOLDING', 'LIFTING', 'CARRYING', 'SETTING_DOWN',
+                      'RELEASING', 'RETREATING', 'DONE']
+    way, report = execution.plan.way, report_of(execution, OPTIONS.touch_force)
+    assert report.status == Status.SUCCEEDED and report.carried and report.lifted
+    assert report.slip == pytest.approx(0.0, abs=ATOL_ROUNDOFF)
+    assert [phase.name for phase, _ in report.phases if phase != Phase.WAITING] == phases[:-1]
+    assert (np.diff([time for _, time in report.phases]) >= 0.0).all()
+    carried = [palm for palm in hand.palms if palm.T_object_palm is not None]
+    np.testing.assert_allclose(carried[0].T_object_palm, way.palm(PERIOD), atol=ATOL_ROUNDOFF)
+    assert [palm.back for palm in carried] == [False] * (len(carried) - 1) + [True]
+    assert {palm.height for palm in carried[:-2]} == {0.05} and hand.height == 0.0
+    for palm in carried[-2:]:
+        np.testing.assert_allclose(palm.T_object_palm, way.T_object_palm[-1], atol=ATOL_ROUNDOFF)
+    assert not hand.lifted
+    np.testing.assert_allclose(hand.measure().joints, execution.plan.rows[0], atol=ATOL_ROUNDOFF)
+
+
+def test_fingers_press_on_the_way_as_each_step_wants_and_go_with_its_joints():
+    execution, hand, _ = execute(wishes=Wishes(carry=True))
+    assert execution.status == Status.SUCCEEDED and execution.carried
+    way, at_end = execution.plan.way, hand.measure()
+    wanted = execution.closed.joints + way.joints[-1] + OPTIONS.force_factor * way.presses[-1]
+    others = [0, 1, 2, 3, 4]                # their forces on the way are not told
+    np.testing.assert_allclose(at_end.joints[others], wanted[others], atol=ATOL_ROUNDOFF)
+    assert at_end.forces[TIPS[2]] >= way.forces[TIPS[2]][-1] > PLANNED
+
+
+def test_an_object_that_slides_while_carried_has_slipped_and_nothing_moves_any_more():
+    execution, hand = GraspExecution(plan(Wishes(carry=True)), OPTIONS, True), SpringHand()
+    run(execution, hand, until=lambda: execution.phase == Phase.CARRYING
+        and execution.progress > 0.5)
+    hand.lets_slip = lambda: 0.02
+    run(execution, hand)
+    assert execution.status == Status.SLIPPED and not execution.carried
+    assert '20.0 mm' in execution.message and '5' in execution.message.split('%')[0]
+    assert isinstance(hand.sent[-1], StopHand)
+
+
+def test_a_palm_that_does_not_come_to_the_end_of_the_way_is_told():
+    execution, hand = GraspExecution(plan(Wishes(carry=True)), OPTIONS, True), SpringHand()
+    run(execution, hand, until=lambda: execution.phase == Phase.CARRYING)
+    measure = hand.measure
+    hand.measure = lambda: replace(measure(), palm_rests=False)
+    run(execution, hand)
+    assert execution.status == Status.TIMED_OUT and 'end of the way' in execution.message
+
+
 def test_each_finger_stops_at_its_planned_force():
     execution, _, _ = execute()
     report = report_of(execution, OPTIONS.touch_force)
@@ -176,7 +225,7 @@ def test_nobody_waits_for_the_sign_for_ever():
 
 @pytest.mark.parametrize('phase', list(Phase)[:-1])
 def test_cancel_stops_in_every_phase_and_nothing_follows(phase):
-    wishes = Wishes(wait_for_go=True, lift_height=0.05, release=True)
+    wishes = Wishes(wait_for_go=True, lift_height=0.05, release=True, carry=True)
     execution = GraspExecution(plan(wishes), OPTIONS, True)
     hand = SpringHand()
     run(execution, hand, until=lambda: execution.phase >= min(phase, Phase.WAITING))

@@ -93,6 +93,12 @@ def test_the_hand_bears_the_weight_of_what_it_lifts(gripped):
     np.testing.assert_allclose(force, [0.0, 0.0, -weight], rtol=0, atol=RTOL_SETTLED * weight)
     assert gripped.T_world_palm[2, 3] == pytest.approx(-0.14, abs=ATOL_WELD)
     assert np.linalg.norm((gripped.T_palm_object - before)[:3, 3]) < 1e-3
+    gripped.set_down()
+    advance(gripped, 0.4)
+    force = sum(touch.force for touch in gripped.touch_points())
+    np.testing.assert_allclose(force, 0.0, rtol=0, atol=RTOL_SETTLED * weight)
+    gripped.lift_off()
+    advance(gripped, 0.4)
 
 
 def test_pads_feel_the_normal_forces_of_their_links(gripped):

@@ -11,9 +11,10 @@ from std_msgs.msg import Header
 from ....core.errors import GripsimError, ShapeError
 from ....core.hand import HandModel
 from ....core.transforms import from_pose
-from ....library.grasp_file import given_grasp
+from ....library.grasp_file import given_grasp, given_reach
 from ..geometry import pose_to_msg, vector_to_msg
 from .grasps import GraspFrame, trajectory_to_msg
+from .reach import reach_fields
 
 Array = NDArray[np.float64]
 
@@ -59,4 +60,5 @@ def grasp_to_execute(grasp: Mapping[str, Any], hand: HandModel, frame: str, what
     return Grasp(header=told.header, hand_pose=pose_to_msg(given.T_object_palm),
                  pregrasp_pose=pose_to_msg(T_object_pregrasp),
                  joint_trajectory=trajectory_to_msg(given.trajectory, told),
-                 grip_joint_positions=grip[order].tolist(), contacts=contacts)
+                 grip_joint_positions=grip[order].tolist(), contacts=contacts,
+                 **reach_fields(given_reach(grasp, order, what), np.eye(4), hand.joint_names))

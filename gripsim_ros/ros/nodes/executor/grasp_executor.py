@@ -18,8 +18,10 @@ from ....core.errors import GripsimError
 from ....hardware.execution.machine import Action, GraspExecution, Phase, Status
 from ....hardware.execution.plan import ExecutionOptions, PlannedContact, Wishes, make_plan
 from ....hardware.execution.report import report_of
+from ....hardware.execution.way import make_way
 from ...conversions import grasp_from_msg, xyz
 from ...conversions.geometry import seconds_from_msg
+from ...conversions.requests.reach import reach_from_msg
 from ...quality import many_goals
 from ..base.health import Meter
 from ..base.live_joints import JointsError
@@ -130,9 +132,11 @@ class GraspExecutorNode(SuiteNode):
         contacts = [PlannedContact(c.link, max(0.0, float(xyz(c.force) @ xyz(c.normal))))
                     for c in grasp.contacts]
         wishes = Wishes(goal.wait_for_go, goal.speed_scale, goal.squeeze, goal.hold_time,
-                        goal.lift_height, goal.release)
+                        goal.lift_height, goal.release, goal.carry)
+        way = make_way(self.hand, reach_from_msg(grasp, np.eye(4)), self.options.carry_speed,
+                       self.options.carry_spin) if goal.carry else None
         return make_plan(self.hand, (rows, times), grip[order] if len(grip) == len(order)
-                         else grip, contacts, wishes, self.options)
+                         else grip, contacts, wishes, self.options, way)
 
     def _run(self, execution: GraspExecution, goal_handle) -> None:
         """Feed measurements to the execution until it is done."""
@@ -162,7 +166,7 @@ class GraspExecutorNode(SuiteNode):
         touching = {link: force for link, force in measured.forces.items()
                     if force >= self.options.touch_force}
         return ExecuteGrasp.Feedback(
-            phase=min(int(execution.phase), ExecuteGrasp.Feedback.RELEASING),
+            phase=int(execution.last_phase),
             progress=execution.progress,
             joint_positions=measured.joints.tolist(), touching_links=list(touching),
             forces=list(touching.values()))

@@ -8,7 +8,7 @@ from uuid import uuid4
 import numpy as np
 from geometry_msgs.msg import PoseStamped
 from gripsim_interfaces.action import ExecuteGrasp
-from gripsim_interfaces.msg import TactileFrame
+from gripsim_interfaces.msg import Grasp, TactileFrame
 from gripsim_interfaces.srv import StepSimulation
 from numpy.typing import NDArray
 from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
@@ -21,7 +21,7 @@ from trajectory_msgs.msg import JointTrajectory
 from ....core.errors import TaskError
 from ....core.transforms import inverse, transform
 from ....hardware.execution.machine import (
-    Action, LiftOff, MovePalm, PlacePalm, SendRows, StopHand)
+    Action, LiftOff, MovePalm, PlacePalm, SendRows, SetDown, StopHand)
 from ....hardware.execution.measurement import Measurement
 from ...conversions import pose_from_msg, pose_to_msg
 from ..base.live_joints import JointsError
@@ -137,6 +137,9 @@ class RealHand(Hand):
         """Make sure that the joints are heard; the arm has brought the hand where it begins."""
         if goal.lift_height > 0.0:
             raise TaskError('lift_height is for the simulated hand only: the arm lifts')
+        if goal.carry and goal.grasp.reach == Grasp.REACH_WITH_ARM:
+            raise TaskError('carry is for the simulated hand only where the palm moves, as in '
+                            f'this grasp: {goal.grasp.reach_message}')
         self.senses.next()
 
     def next(self, ended: Callable[[], bool]) -> Measurement:
@@ -165,7 +168,7 @@ class SimulatedHand(Hand):
         simulator = self._name
         self._services = {
             name: node.create_client(Trigger, f'{simulator}/{name}', callback_group=group)
-            for name in ('stop', 'reset', 'lift_off')}
+            for name in ('stop', 'reset', 'lift_off', 'set_down')}
         self._client = node.create_client(StepSimulation, f'{simulator}/step',
                                           callback_group=group)
         self._driver, self._count = '', 0
@@ -217,6 +220,7 @@ class SimulatedHand(Hand):
         elif frame not in ('', self._frame):
             raise TaskError(f'the grasp must be in frame {self._frame!r} or '
                             f'{of_object!r}, got {frame!r}')
+        self._T_world_frame = T_world_frame
         self._T_world_grasp = T_world_frame @ pose_from_msg(grasp.hand_pose)
         self._T_world_pregrasp = T_world_frame @ pose_from_msg(grasp.pregrasp_pose)
 
@@ -255,13 +259,20 @@ class SimulatedHand(Hand):
         elif isinstance(action, StopHand):
             self._wanted = StepSimulation.Request()
             self.call('stop')
-        elif isinstance(action, LiftOff):
-            self.call('lift_off')
+        elif isinstance(action, (LiftOff, SetDown)):
+            self.call('lift_off' if isinstance(action, LiftOff) else 'set_down')
         elif isinstance(action, PlacePalm):
             self._wanted.palm_placement = [self._send_palm(self._T_world_pregrasp)]
         elif isinstance(action, MovePalm):
-            up = transform(np.eye(3), np.array([0.0, 0.0, action.height]))
-            self._wanted.palm_target = [self._send_palm(up @ self._T_world_grasp)]
+            self._wanted.palm_target = [self._send_palm(self._goal_of(action))]
+
+    def _goal_of(self, action: MovePalm) -> Array:
+        """Return where the palm is sent."""
+        up = transform(np.eye(3), np.array([0.0, 0.0, action.height]))
+        goal = self._T_world_grasp if action.T_object_palm is None else \
+            self._T_world_frame @ action.T_object_palm
+        return up @ goal @ (inverse(self._T_world_grasp) @ self._T_world_pregrasp
+                            if action.back else np.eye(4))
 
     def _send_palm(self, T_world_palm: Array) -> PoseStamped:
         self._palm_goal = T_world_palm

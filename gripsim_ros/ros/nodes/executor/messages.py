@@ -27,7 +27,10 @@ PARAMETERS = (
     NodeParameter('grip_time', float, 'From the last row to the grip [s].', 0.01, 60.0),
     NodeParameter('hold_time', float, 'Where a goal names none [s].', 0.0, 3600.0),
     NodeParameter('motion_timeout', float, 'Added to what a motion takes [s].', 0.1, 600.0),
-    NodeParameter('go_timeout', float, 'Longest wait for the service go [s].', 0.1, 1e5))
+    NodeParameter('go_timeout', float, 'Longest wait for the service go [s].', 0.1, 1e5),
+    NodeParameter('carry_speed', float, "Of palm and object on the object's way [m/s].",
+                  0.001, 1.0),
+    NodeParameter('carry_spin', float, 'The same, turning [rad/s].', 0.01, 10.0))
 
 
 def trajectory_to_msg(action: SendRows, joint_names) -> JointTrajectory:
@@ -50,3 +53,6 @@ def fill_result(result: ExecuteGrasp.Result, report: ExecutionReport, joint_name
     result.joint_errors = report.joint_errors.tolist()
     result.lifted, result.slip = bool(report.lifted), float(report.slip)
     result.closing_time = float(report.closing_time)
+    result.carried, result.turn = bool(report.carried), float(report.turn)
+    result.phases = [int(phase) for phase, _ in report.phases]
+    result.phase_times = [float(time) for _, time in report.phases]

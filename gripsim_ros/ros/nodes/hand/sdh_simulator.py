@@ -105,8 +105,9 @@ class SdhSimulatorNode(SuiteNode):
         self._tactile = self.create_publisher(TactileFrame, 'tactile', sensor)
         self._clock_topic = self.create_publisher(Clock, '/clock', sensor) \
             if self.values['publish_clock'] else None
-        self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10,
-                                 callback_group=group)
+        self.create_subscription(
+            JointTrajectory, 'joint_trajectory', lambda msg: self._commands.put(
+                lambda: self._follow(msg)), 10, callback_group=group)
         for topic, moves in (('palm_target', World.move_palm),
                              ('palm_placement', World.place_palm)):
             self.create_subscription(
@@ -116,7 +117,8 @@ class SdhSimulatorNode(SuiteNode):
                                  latched(LATCHED_OBJECTS), callback_group=group)
         for name, command in (('stop', self._stop), ('emergency_stop', self._emergency_stop),
                               ('recover', self._recover), ('reset', self._reset),
-                              ('lift_off', self._lift_off), ('picture', self._picture)):
+                              ('lift_off', self._lift_off), ('set_down', self._set_down),
+                              ('picture', self._picture)):
             self.create_service(
                 Trigger, f'~/{name}', lambda _, response, command=command:
                 self._answer(command, response), callback_group=group)
@@ -292,9 +294,6 @@ class SdhSimulatorNode(SuiteNode):
 
     # -- commands --------------------------------------------------------------------
 
-    def _on_trajectory(self, msg: JointTrajectory) -> None:
-        self._commands.put(lambda: self._follow(msg))
-
     def _follow(self, msg: JointTrajectory, at_once: bool = False) -> None:
         if self._latched:
             raise SimulationError('emergency stop: the trajectory is refused until ~/recover')
@@ -354,8 +353,10 @@ class SdhSimulatorNode(SuiteNode):
         return '' if held is None else f'{held.id} {held.label}'
 
     def _lift_off(self) -> str:
-        self._world.lift_off()
-        return 'gravity pulls at the object'
+        return self._world.lift_off() or 'gravity pulls at the object'
+
+    def _set_down(self) -> str:
+        return self._world.set_down() or 'the object is supported'
 
     def _picture(self) -> str:
         from ....hardware.sim.pictures import write_picture

@@ -26,6 +26,7 @@ from std_msgs.msg import Header  # noqa: E402
 from gripsim_ros.core import batches  # noqa: E402
 from gripsim_ros.core.batches import (  # noqa: E402
     ConfigurationBatch, ContactBatch, GraspStateBatch, LinkStateBatch)
+from gripsim_ros.apps.cli.output import plain  # noqa: E402
 from gripsim_ros.core.bodies import GraspObject, Material, shapes  # noqa: E402
 from gripsim_ros.core.errors import (  # noqa: E402
     GripsimError, HandError, MaterialError, MeshError, ShapeError, TaskError)
@@ -35,10 +36,15 @@ from gripsim_ros.core.planning.ranked_grasp import (  # noqa: E402
 from gripsim_ros.core.planning.task import REACHES  # noqa: E402
 from gripsim_ros.core.planning.task import Task  # noqa: E402
 from gripsim_ros.core.transforms import apply, from_pose, inverse, transform  # noqa: E402
+from gripsim_ros.library.grasp_file import grasp_to_mapping  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand  # noqa: E402
 from gripsim_ros.ros import conversions  # noqa: E402
 from gripsim_ros.ros.conversions import GraspFrame, RequestReader, arrays  # noqa: E402
+from gripsim_ros.ros.conversions.requests.grasp_files import grasp_to_execute  # noqa: E402
 from gripsim_ros.ros.conversions.requests.misses import miss_from_msg, miss_to_msg  # noqa: E402
 from gripsim_ros.ros.conversions.requests.ranked import ranked_grasp_from_msg  # noqa: E402
+from gripsim_ros.ros.conversions.requests.reach import reach_from_msg  # noqa: E402
+from plan_cases import made_up_grasp  # noqa: E402
 
 #: Quaternions and back: a few roundings of numbers around 1.
 ATOL_ROUNDOFF = 1e-12
@@ -505,12 +511,39 @@ def _step(rng, by_arm):
                             0.25, by_arm)
 
 
+def _way(rng):
+    """Return a way of three steps with made-up numbers."""
+    return ManipulationResult('with_arm', 0.25, 0.5, rng.standard_normal((3, JOINTS)),
+                              np.array([random_pose(rng) for _ in range(3)]),
+                              np.array([0.0, 0.3, 1.0]), 2, 'the arm helps',
+                              tuple(_step(rng, i == 2) for i in range(3)))
+
+
+def test_a_way_in_a_file_is_carried_out_as_planned_whatever_the_order_of_its_joints():
+    hand, rng = load_default_hand(), np.random.default_rng(13)
+    given = dataclasses.replace(_way(rng), slip_share=np.inf)
+    turned = [*hand.joint_names[3:], *hand.joint_names[:3]]
+    order = [hand.joint_names.index(name) for name in turned]
+    steps = tuple(dataclasses.replace(step, joint_efforts=step.joint_efforts[order])
+                  for step in given.steps)
+    told = dataclasses.replace(given, joints=given.joints[:, order], steps=steps)
+    written = plain(grasp_to_mapping(made_up_grasp(1, reach=told), turned))
+    back = reach_from_msg(grasp_to_execute(written, hand, 'object', 'grasp 1'), np.eye(4))
+    for name in ('joints', 'T_object_palm', 'shares', 'level', 'message', 'failed_step'):
+        wanted = getattr(given, name)
+        np.testing.assert_array_equal(getattr(back, name), wanted) if isinstance(wanted, str) \
+            else np.testing.assert_allclose(getattr(back, name), wanted, atol=1e-8)
+    for wanted, step in zip(given.steps, back.steps, strict=True):
+        for name in ('T_object_moved', 'minimal_forces', 'normals', 'joint_efforts'):
+            np.testing.assert_allclose(getattr(step, name), getattr(wanted, name), atol=1e-8)
+    del written['reach']['hand_poses']
+    with pytest.raises(ShapeError, match='grasp 1: reach is not as plan writes it; .*hand_poses'):
+        grasp_to_execute(written, hand, 'object', 'grasp 1')
+
+
 def test_how_the_object_is_moved_survives_the_wire():
     rng = np.random.default_rng(12)
-    reach = ManipulationResult('with_arm', 0.25, 0.5, rng.standard_normal((3, JOINTS)),
-                               np.array([random_pose(rng) for _ in range(3)]),
-                               np.array([0.0, 0.3, 1.0]), 2, 'the arm helps',
-                               tuple(_step(rng, i == 2) for i in range(3)))
+    reach = _way(rng)
     grasp, T_frame_object = dataclasses.replace(make_grasp(rng), reach=reach), random_pose(rng)
     frame = GraspFrame(Header(), T_frame_object, NAMES, np.full(JOINTS, 1.0))
     msg = over_the_wire(conversions.grasp_to_msg(grasp, frame))

@@ -8,12 +8,17 @@ import pytest
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
 from gripsim_interfaces.action import ExecuteGrasp  # noqa: E402
+from gripsim_interfaces.msg import Grasp  # noqa: E402
 from gripsim_interfaces.srv import StepSimulation  # noqa: E402
 from geometry_msgs.msg import Pose, PoseStamped, Quaternion  # noqa: E402
 
 from gripsim_ros.core.errors import TaskError  # noqa: E402
+from gripsim_ros.core.transforms import from_rotation_vector, transform  # noqa: E402
+from gripsim_ros.hardware.execution.machine import LiftOff, MovePalm, SetDown  # noqa: E402
+from gripsim_ros.ros.conversions import pose_from_msg  # noqa: E402
 from gripsim_ros.ros.nodes.executor import hands  # noqa: E402
-from gripsim_ros.ros.nodes.executor.hands import GoalEnded, SimulatedHand  # noqa: E402
+from gripsim_ros.ros.nodes.executor.hands import (  # noqa: E402
+    GoalEnded, RealHand, SimulatedHand)
 
 UNIT = Pose(orientation=Quaternion(w=1.0))
 
@@ -62,6 +67,37 @@ def test_another_object_goes_on_being_held_until_the_wanted_one_is_ready(begin):
 def test_what_waits_can_be_cancelled(begin):
     with pytest.raises(GoalEnded):
         begin([state(preparing='apple')], 'apple', ended=lambda: True)
+
+
+def test_the_palm_is_led_in_the_frame_in_which_the_object_began():
+    hand = SimulatedHand.__new__(SimulatedHand)
+    asked, hand._wanted, hand._frame = [], StepSimulation.Request(), 'world'
+    hand.call = asked.append
+    hand._T_world_frame = from_rotation_vector(np.array([0.1, 0.0, 0.3, 0.0, 0.0, 1.0]))
+    T_object_palm = from_rotation_vector(np.array([0.0, 0.0, -0.2, 0.0, 0.4, 0.0]))
+    up, back = transform(np.eye(3), np.array([0.0, 0.0, 0.05])), transform(
+        np.eye(3), np.array([0.0, 0.0, -0.1]))
+    hand._T_world_grasp = hand._T_world_frame @ T_object_palm
+    hand._T_world_pregrasp = hand._T_world_grasp @ back
+    step = from_rotation_vector(np.array([0.0, 0.02, 0.0, 0.3, 0.0, 0.0])) @ T_object_palm
+    for action, wanted in (
+            (MovePalm(0.05), up @ hand._T_world_grasp),
+            (MovePalm(0.05, step), up @ hand._T_world_frame @ step),
+            (MovePalm(0.0, step, back=True), hand._T_world_frame @ step @ back)):
+        hand.act(action)
+        np.testing.assert_allclose(pose_from_msg(hand._wanted.palm_target[0].pose), wanted,
+                                   atol=1e-12)
+    hand.act(LiftOff())
+    hand.act(SetDown())
+    assert asked == ['lift_off', 'set_down']
+
+
+def test_a_real_hand_without_an_arm_carries_nothing_where_the_palm_moves():
+    hand = RealHand.__new__(RealHand)
+    goal = ExecuteGrasp.Goal(carry=True)
+    goal.grasp.reach, goal.grasp.reach_message = Grasp.REACH_WITH_ARM, 'the arm helps'
+    with pytest.raises(TaskError, match='simulated hand only.*the arm helps'):
+        hand.begin(goal, lambda: False, lambda: None)
 
 
 @pytest.mark.parametrize('answer, words', [

@@ -1,0 +1,139 @@
+"""The way of a held object as it is carried out: where palm and fingers go, and when."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation, Slerp
+
+from ...core.errors import TaskError
+from ...core.hand import HandModel
+from ...core.planning.ranked_grasp import ManipulationResult
+from ...core.transforms import inverse, transform
+
+Array = NDArray[np.float64]
+
+#: Least time of a step: rows must grow in time [s].
+SHORTEST_STEP = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class WayPlan:
+    """
+    Steps of the way, the grasp first; poses are in the object's *first* frame.
+
+    Attributes
+    ----------
+    times : (m,) float
+        After the start of carrying [s], from 0 on.
+    T_object_palm, T_object_moved : (m, 4, 4) float
+        Of palm and object.
+    joints : (m, J) float
+        By how much the joints move from where the grasp holds them [rad].
+    presses : (m, J) float
+        By how much set-points move on top of it for the change of the least forces [rad].
+    forces : mapping of str to (m,) float
+        Least normal force of each link [N]; others bear none.
+    """
+
+    times: Array
+    T_object_palm: Array
+    T_object_moved: Array
+    joints: Array
+    presses: Array
+    forces: Mapping[str, Array]
+
+    @property
+    def length(self) -> float:
+        """Return the time of the whole way [s]."""
+        return float(self.times[-1])
+
+    @property
+    def moves_palm(self) -> bool:
+        """Return whether the palm does not rest."""
+        return bool(np.abs(self.T_object_palm - self.T_object_palm[0]).max() > 1e-6)
+
+    def palm(self, elapsed: float) -> Array:
+        """Return the palm's pose so long after the start; it keeps to the object's arc."""
+        if not self.moves_palm:
+            return self.T_object_palm[0]
+        in_object = inverse(self.T_object_moved) @ self.T_object_palm
+        return self._pose(self.T_object_moved, elapsed) @ self._pose(in_object, elapsed)
+
+    def deviation(self, elapsed: float, T_palm_held: Array, T_palm_object: Array
+                  ) -> tuple[float, float]:
+        """
+        Return how far the object is from where it should be in the hand [m], [rad].
+
+        ``T_palm_held`` is where it was when carrying began.
+        """
+        before, now = (inverse(self.palm(time)) @ self._pose(self.T_object_moved, time)
+                       for time in (0.0, elapsed))
+        wanted = now @ inverse(before) @ T_palm_held
+        turn = Rotation.from_matrix(wanted[:3, :3].T @ T_palm_object[:3, :3])
+        return float(np.linalg.norm(T_palm_object[:3, 3] - wanted[:3, 3])), float(turn.magnitude())
+
+    def _pose(self, poses: Array, elapsed: float) -> Array:
+        """Return a pose between two steps: on a line, turned evenly."""
+        now = float(np.clip(elapsed, 0.0, self.length))
+        position = [np.interp(now, self.times, column) for column in poses[:, :3, 3].T]
+        turn = Slerp(self.times, Rotation.from_matrix(poses[:, :3, :3]))(now)
+        return transform(turn.as_matrix(), np.array(position))
+
+
+def make_way(hand: HandModel, reach: ManipulationResult | None, speed: float, spin: float
+             ) -> WayPlan:
+    """
+    Return what is carried out of a planned way.
+
+    Parameters
+    ----------
+    hand : HandModel
+    reach : ManipulationResult or None
+        As planned.
+    speed, spin : float
+        Limits of palm and object [m/s], [rad/s]; joints keep their own.
+
+    Raises
+    ------
+    TaskError
+        There is no way, it does not lead to its end, or its parts do not fit together.
+    """
+    count = 0 if reach is None else len(reach.joints)
+    if reach is None or count < 2:
+        raise TaskError(f'carry needs a way of 2 steps or more, the grasp has {count}: plan with '
+                        'a displacement in the task')
+    if reach.shares[-1] < 1.0:
+        raise TaskError(f'carry needs a way to its end, the grasp\'s ends at '
+                        f'{100.0 * reach.shares[-1]:.0f} %: {reach.message}')
+    if {len(reach.T_object_palm), len(reach.steps)} != {count} or \
+            reach.joints.shape[1] != len(hand.joint_names):
+        raise TaskError(f'carry needs joints, palm and forces of each step, got {count} rows of '
+                        f'{reach.joints.shape[1]} joints, {len(reach.T_object_palm)} poses and '
+                        f'forces of {len(reach.steps)}')
+    moved = np.array([step.T_object_moved for step in reach.steps])
+    efforts = np.array([step.joint_efforts for step in reach.steps])
+    steps = np.max([*(_lengths(poses, speed, spin) for poses in (reach.T_object_palm, moved)),
+                    (np.abs(np.diff(reach.joints, axis=0)) / hand.joint_velocities).max(axis=1)],
+                   axis=0)
+    times = np.cumsum([0.0, *np.maximum(steps, SHORTEST_STEP)])
+    return WayPlan(times, reach.T_object_palm, moved, reach.joints - reach.joints[0],
+                   (efforts - efforts[0]) / hand.joint_stiffness, _forces(reach))
+
+
+def _lengths(poses: Array, speed: float, spin: float) -> Array:
+    """Return how long the steps between poses take (m - 1,) [s]."""
+    turns = Rotation.from_matrix(np.swapaxes(poses[:-1, :3, :3], 1, 2) @ poses[1:, :3, :3])
+    moves = np.linalg.norm(np.diff(poses[:, :3, 3], axis=0), axis=1)
+    return np.maximum(moves / speed, turns.magnitude() / spin)
+
+
+def _forces(reach: ManipulationResult) -> dict[str, Array]:
+    """Return the least normal force of each link at each step (m,) [N]."""
+    forces = {link: np.zeros(len(reach.steps)) for step in reach.steps for link in step.links}
+    for number, step in enumerate(reach.steps):
+        normal = np.maximum((step.minimal_forces * step.normals).sum(axis=1), 0.0)
+        for link, force in zip(step.links, normal):
+            forces[link][number] += force
+    return forces
