@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import CubicHermiteSpline
 
 from ...core.errors import HandError, TaskError
 from ...core.hand import HandModel
@@ -18,19 +19,27 @@ class SetpointFollower:
     """
     Where the joints are sent, by time [s].
 
-    Between rows set-points go along straight lines; no joint goes faster than its
-    velocity limit, so that rows which ask for more are reached late.
+    Between rows set-points go along straight lines, or along cubic curves where the rows have
+    velocities; no joint goes faster than its velocity limit, so that rows which ask for more are
+    reached late.
+
+    Attributes
+    ----------
+    setpoints, velocities : (J,) float
+        Those of the last time that was asked for [rad], [rad/s].
     """
 
     def __init__(self, hand: HandModel, setpoints: Array) -> None:
         """Rest at ``setpoints (J,)`` [rad]."""
         self._hand = hand
         self.setpoints = np.array(setpoints, float)
-        self._times, self._rows = np.zeros(1), self.setpoints[None].copy()
+        self.velocities = np.zeros(len(self.setpoints))
         self._last = -np.inf
+        self.stop()
 
     def follow(self, names: Sequence[str], rows: Sequence[Sequence[float]],
-               times: Sequence[float], now: float, begin: float | None = None) -> None:
+               times: Sequence[float], now: float, begin: float | None = None,
+               velocities: Sequence[Sequence[float]] = ()) -> None:
         """
         Follow rows from now on; joints that are not named stay where they are sent.
 
@@ -47,13 +56,16 @@ class SetpointFollower:
         now : float
         begin : float, optional
             Not after ``now``, which is the default.
+        velocities : (m, n) sequence, optional
+            Of the joints at the rows [rad/s]; the way begins at rest. None count where a row
+            has none.
 
         Raises
         ------
         HandError
             A joint is unknown or named twice, or a row leaves its limits.
         TaskError
-            Rows or times are of the wrong length, not finite or not growing.
+            Rows, times or velocities are of the wrong length, not finite or not growing.
         """
         hand = self._hand
         index = self._indices(names)
@@ -75,10 +87,15 @@ class SetpointFollower:
                             f'{table[:, joint].max():.4f}')
         full = np.repeat(self.setpoints[None], len(table) + 1, axis=0)
         full[1:, index] = table
+        slopes = None
+        if len(velocities) and all(len(row) for row in velocities):
+            slopes = np.zeros_like(full)
+            slopes[1:, index] = _checked_velocities(velocities, table.shape)
         begin = now if begin is None else begin
-        self._times, self._rows = np.concatenate([[begin], begin + when]), full
-        if when[0] <= 0.0:              # a first row at 0 s is where the way begins
-            self._times, self._rows = self._times[1:], full[1:]
+        first = int(when[0] <= 0.0)     # a first row at 0 s is where the way begins
+        self._times, self._rows = np.concatenate([[begin], begin + when])[first:], full[first:]
+        self._curve = None if slopes is None or len(self._times) < 2 else CubicHermiteSpline(
+            self._times, self._rows, slopes[first:])
 
     def _indices(self, names: Sequence[str]) -> list[int]:
         known = self._hand.joint_names
@@ -91,13 +108,21 @@ class SetpointFollower:
     def stop(self) -> None:
         """Stay at the present set-points."""
         self._times, self._rows = np.zeros(1), self.setpoints[None].copy()
+        self._curve: CubicHermiteSpline | None = None
 
     def at(self, now: float) -> Array:
         """Return the set-points (J,) at a time [s], which never goes back."""
-        wanted = np.array([np.interp(now, self._times, column) for column in self._rows.T])
-        if np.isfinite(self._last):
-            most = self._hand.joint_velocities * max(0.0, now - self._last)
-            wanted = self.setpoints + np.clip(wanted - self.setpoints, -most, most)
+        if self._curve is None:
+            wanted = np.array([np.interp(now, self._times, column) for column in self._rows.T])
+        else:
+            wanted = self._curve(np.clip(now, self._times[0], self._times[-1]))
+        elapsed = now - self._last if np.isfinite(self._last) else 0.0
+        if elapsed > 0.0:
+            most = self._hand.joint_velocities * elapsed
+            step = np.clip(wanted - self.setpoints, -most, most)
+            wanted, self.velocities = self.setpoints + step, step / elapsed
+        elif np.isfinite(self._last):
+            wanted = self.setpoints
         self._last, self.setpoints = now, wanted
         return wanted.copy()
 
@@ -110,3 +135,12 @@ class SetpointFollower:
     def end(self) -> float:
         """Return the time of the last row [s]."""
         return float(self._times[-1])
+
+
+def _checked_velocities(velocities: Sequence[Sequence[float]], shape: tuple[int, ...]) -> Array:
+    """Return velocities of rows; TaskError where they do not fit."""
+    table = np.asarray(velocities, float)
+    if table.shape != shape or not np.isfinite(table).all():
+        raise TaskError(f'velocities must be rows of {shape[1]} finite numbers, one for each of '
+                        f'{shape[0]} positions, got shape {table.shape}')
+    return table

@@ -13,6 +13,7 @@ from ...core.hand import HandModel
 from ...core.transforms import inverse, transform
 from ...library.resources import HAND_URDF, share_directory
 from .options import SimulationError, SimulationOptions
+from .setpoints import SetpointFollower
 from .world_model import (
     OBJECT, PALM_TARGET, add_object, add_obstacles, hand_world, node_name)
 
@@ -38,6 +39,7 @@ class World:
     """
     A hand that can be carried about, and an object or none.
 
+    The joints go to ``setpoints`` (J,) [rad], as fast as ``setpoint_velocities`` (J,) [rad/s] say.
     The hand's own weight is borne by its motors. The object floats and comes to rest within
     ``support_time``, until ``lift_off`` lets gravity pull, and again from ``set_down`` on.
 
@@ -87,6 +89,7 @@ class World:
         self._index(hand)
         self.lifted = False
         self.setpoints = np.array(joints, float)
+        self._lead = self._damping_times()
         self._place_hand(T_world_palm)
 
     def _index(self, hand: HandModel) -> None:
@@ -111,6 +114,7 @@ class World:
     def _place_hand(self, T_world_palm: Array) -> None:
         """Set joints and palm where they belong, at rest."""
         model, data = self.model, self.data
+        self.setpoint_velocities = np.zeros(len(self.setpoints))
         data.qpos[self._positions] = self.setpoints
         for mimic, source, coefficients in self._mimics():
             data.qpos[mimic] = np.polyval(coefficients[::-1], data.qpos[source])
@@ -131,12 +135,26 @@ class World:
                 yield (model.jnt_qposadr[model.eq_obj1id[i]],
                        model.jnt_qposadr[model.eq_obj2id[i]], model.eq_data[i, :5])
 
+    def _damping_times(self) -> Array:
+        """Return by how much damping of control, joint and mimic makes joints late (J,) [s]."""
+        damping = np.full(len(self._positions), 2.0 * self.options.joint_damping)
+        for _, source, coefficients in self._mimics():
+            damping[self._positions == source] += (
+                self.options.joint_damping * coefficients[1]**2)
+        return damping / self.hand.joint_stiffness
+
     # -- moving ----------------------------------------------------------------------
+
+    def follow(self, follower: SetpointFollower) -> None:
+        """Take set-points and their velocities from a trajectory, as they are now."""
+        self.setpoints = follower.at(self.time)
+        self.setpoint_velocities = follower.velocities
 
     def step(self) -> None:
         """Go on by one time step towards the set-points and the palm's goal."""
         data, options = self.data, self.options
         data.ctrl[:] = np.clip(self.setpoints, self.hand.joint_lower, self.hand.joint_upper)
+        data.ctrl[:] += self._lead * self.setpoint_velocities
         self._carry()
         if len(self._dofs) and not self.lifted:
             keep = np.exp(-options.time_step / options.support_time)

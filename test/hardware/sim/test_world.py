@@ -36,6 +36,8 @@ RTOL_SETTLED = 0.02
 RTOL_HOOKE = 0.09
 #: MuJoCo's velocity damping lets joints and palm lag by this [rad, m].
 ATOL_LAG = 0.03
+#: How far joints may be from where they should be at any time [rad].
+ATOL_IN_TIME = 0.02
 #: Positions are told in float64, poses weld by springs [m].
 ATOL_WELD = 2e-4
 
@@ -301,6 +303,49 @@ def test_rows_that_come_late_are_joined_on_their_way(late, goal):
     joined.follow(HAND.joint_names, rows, times, late, 0.0)
     for time in (late + 0.5, 1.5, 2.5):
         np.testing.assert_allclose(joined.at(time), early.at(time), rtol=0, atol=ATOL_ROUNDOFF)
+
+
+@settings(max_examples=20)
+@given(st.lists(st.floats(-1.0, 1.0), min_size=4, max_size=4), st.floats(0.0, 1.0))
+def test_between_rows_with_velocities_set_points_go_along_the_cubic_curve(cubic, share):
+    """A polynomial of degree 3 from rest is followed as it is, not along its chords."""
+    way = np.polynomial.Polynomial([0.0, 0.0, *0.2 * np.array(cubic[:2])])
+    times = np.array([0.5, 1.0])
+    follower = SetpointFollower(HAND, np.zeros(7))
+    follower.follow(HAND.joint_names[1:2], way(times)[:, None], times, 0.0,
+                    velocities=way.deriv()(times)[:, None])
+    np.testing.assert_allclose(follower.at(share)[1], way(share), rtol=0, atol=ATOL_ROUNDOFF)
+
+
+def test_velocities_that_do_not_fit_their_rows_are_refused():
+    follower = SetpointFollower(HAND, np.zeros(7))
+    with pytest.raises(TaskError, match='velocities'):
+        follower.follow(HAND.joint_names[:1], [[0.1]], [1.0], 0.0, velocities=[[0.1, 0.2]])
+    assert follower.at(2.0)[0] == 0.0
+
+
+def test_joints_keep_to_the_time_of_a_sine_at_their_rated_speed(mujoco):
+    """
+    In their freedom all joints follow a swing of 40 rows within 0.02 rad of its own time.
+
+    The fastest moment asks for 95 % of the slowest joint's velocity limit.
+    """
+    seconds, size = 2.0, np.full(7, 0.3)        # within which no links meet
+    world = World(HAND, default_options(), T_WORLD_PALM, PRESHAPE.open)
+    turn = 0.95 * HAND.joint_velocities.min() / (0.5 * size[0])
+
+    def wanted(time):
+        return PRESHAPE.open + np.outer(1.0 - np.cos(turn * np.atleast_1d(time)), 0.5 * size)
+
+    follower = SetpointFollower(HAND, PRESHAPE.open)
+    times = np.linspace(0.0, seconds, 41)[1:]
+    follower.follow(HAND.joint_names, wanted(times), times, 0.0)
+    off = []
+    while world.time < seconds - 0.01:
+        world.follow(follower)
+        world.step()
+        off.append(np.abs(world.joints - wanted(world.time)[0]))
+    assert np.max(off) <= ATOL_IN_TIME, np.max(off, axis=0)
 
 
 def test_joints_that_are_not_named_stay_and_a_stop_stops():

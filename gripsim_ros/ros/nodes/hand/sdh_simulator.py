@@ -251,8 +251,7 @@ class SdhSimulatorNode(SuiteNode):
 
     def _step(self) -> None:
         world = self._world
-        world.setpoints = self._follower.at(world.time)
-        world.step()
+        world.follow(self._follower)
         if world.exploded:
             self._reset()
             self._stepping.end('the simulation lost its footing')
@@ -303,9 +302,9 @@ class SdhSimulatorNode(SuiteNode):
         if not msg.points:
             self._stopped_at = self._now()
         times = [seconds_from_msg(point.time_from_start) for point in msg.points]
-        self._follower.follow(list(msg.joint_names), [list(p.positions) for p in msg.points],
-                              times, self._world.time,
-                              None if at_once else self._begin_of(msg.header.stamp))
+        begin = None if at_once else self._begin_of(msg.header.stamp)
+        self._follower.follow(msg.joint_names, [p.positions for p in msg.points], times,
+                              self._world.time, begin, [p.velocities for p in msg.points])
 
     def _begin_of(self, stamp: Time) -> float:
         """Return when a trajectory of this stamp begins: a little ago, or now."""
