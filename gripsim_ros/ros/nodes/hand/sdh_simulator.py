@@ -252,6 +252,7 @@ class SdhSimulatorNode(SuiteNode):
     def _step(self) -> None:
         world = self._world
         world.follow(self._follower)
+        world.step()
         if world.exploded:
             self._reset()
             self._stepping.end('the simulation lost its footing')
