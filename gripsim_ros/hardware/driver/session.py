@@ -138,7 +138,7 @@ class HandSession:
             The hand did not confirm.
         """
         self._call(lambda: self._runner.carries(motion) and self._stop_first(
-            Outcome.STOPPED, 'cancelled'), stops=True)
+            Outcome.STOPPED, 'cancelled'), stops=not motion.done.is_set())  # newer ones go on
         return motion.outcome is Outcome.STOPPED
 
     def emergency_stop(self, reason: str = 'emergency stop') -> None:
