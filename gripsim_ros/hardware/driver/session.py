@@ -130,7 +130,7 @@ class HandSession:
 
     def cancel(self, motion: Motion) -> bool:
         """
-        Stop a motion if it is the one under way or waits; return whether it was.
+        Stop a motion if it is under way or waits, never a newer one; return whether it was.
 
         Raises
         ------
@@ -138,7 +138,7 @@ class HandSession:
             The hand did not confirm.
         """
         self._call(lambda: self._runner.carries(motion) and self._stop_first(
-            Outcome.STOPPED, 'cancelled'), stops=not motion.done.is_set())  # newer ones go on
+            Outcome.STOPPED, 'cancelled'), stops=not motion.done.is_set())
         return motion.outcome is Outcome.STOPPED
 
     def emergency_stop(self, reason: str = 'emergency stop') -> None:
