@@ -18,6 +18,8 @@ STEP = 0.002
 NEAR, SLOW = 0.01, 0.5
 #: [I] A driven axis that is blocked presses as if it went on, up to here [deg].
 MOST_SQUEEZE = 12.0
+#: [I] One that pressed and is let go of comes after at this speed, if it is driven slower [deg/s].
+COMING_AFTER = 30.0
 
 
 class Axis:
@@ -98,8 +100,9 @@ class Axis:
             self.reference = 0.0
         free = max(self.block_low, min(self.block_high, inside))
         self.target = free + max(-MOST_SQUEEZE, min(MOST_SQUEEZE, inside - free))
-        self.velocity = (free - self.angle) / dt
-        self.angle = free
+        most = max(COMING_AFTER, abs(self.reference))
+        self.velocity = max(-most, min(most, (free - self.angle) / dt))
+        self.angle += self.velocity * dt
         self.blocked = (0 if free == self.target
                         else BLOCKED_CCW if self.target > free else BLOCKED_CW)
 

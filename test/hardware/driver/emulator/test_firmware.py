@@ -97,6 +97,9 @@ def test_what_is_in_the_way_blocks_is_pressed_and_let_go():
     board = tactile_board.TactileBoard(hand, lambda: 0.0)
     pressed = sum(board.texels())
     assert pressed > 0 and hand.after(0.1)[1] == 5.0 and sum(board.texels()) > pressed
+    hand.motors.axes[1].block_high = np.inf                # the thing breaks: the axis comes after
+    assert 5.0 < hand.after(0.1)[1] < 10.0 and sum(board.texels()) == 0
+    assert hand.motors.fastest[1] < 31.0
     hand.answer('v(1)=-100')
     assert hand.after(0.5)[1] < 0.0 and sum(board.texels()) == 0
 
