@@ -10,7 +10,7 @@ BENCHMARKS = {
     'fem': 'finite_elements.pads', 'fem_body': 'finite_elements.body', 'hold': 'hold.shake',
     'hold_confusion': 'hold.confusion', 'hold_published': 'hold.published',
     'hold_reliability': 'hold.reliability',
-    'hold_suite': 'hold.suite',
+    'hold_suite': 'hold.suite', 'lift': 'hardware.lifting',
     'manipulation': 'planning.manipulation', 'mechanics': 'mechanics.all_models',
     'nnls': 'numerics.nnls', 'plan': 'planning.plan',
     'planar_closure': 'planning.planar_closing', 'repair': 'bodies.repair',
@@ -20,7 +20,7 @@ BENCHMARKS = {
     'trial': 'trials.run'}
 #: What takes long, needs peers or arguments.
 BY_NAME = ('contact', 'fem', 'fem_body', 'hold', 'hold_confusion', 'hold_published',
-           'hold_reliability', 'hold_suite', 'soak', 'socp', 'planar_closure', 'scans',
+           'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp', 'planar_closure', 'scans',
            'simulated', 'soak_driver', 'fault_figure', 'trial')
 
 

@@ -42,7 +42,7 @@ class SimulatedGrasp:
         self._follower = SetpointFollower(hand, grasp.trajectory[0])
         self._goal = grasp.T_object_palm
         rows = grasp.trajectory
-        contacts = [PlannedContact(c.link, max(0.0, float(c.force @ c.normal)))
+        contacts = [PlannedContact.of_patch(c.link, c.normal, c.closing_force, c.force)
                     for c in grasp.contacts]
         plan = make_plan(hand, (rows, np.linspace(0.0, CLOSING_TIME, len(rows))),
                          grasp.grip_positions, contacts, wishes or Wishes(), self.options, way)
@@ -56,7 +56,7 @@ class SimulatedGrasp:
                 self._obey(action)
             on_measured(execution.phase, world)
             for _ in range(MEASURE_EVERY):
-                world.setpoints = self._follower.at(world.time)
+                world.follow(self._follower)
                 world.step()
         return execution
 
@@ -75,6 +75,7 @@ class SimulatedGrasp:
             self._follower.follow(self.hand.joint_names, action.rows, action.times, world.time)
         elif isinstance(action, StopHand):
             self._follower.stop()
+            world.stop_palm()
         elif isinstance(action, LiftOff):
             world.lift_off()
         elif isinstance(action, SetDown):

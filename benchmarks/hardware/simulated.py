@@ -3,10 +3,9 @@ Planned contacts against a simulation with tetrahedra, and how fast the simulate
 
 The hand, with rigid links (no pads), closes about a floating object in the simulation; the model
 is then asked for the joints and the object's pose at which it came to rest. With
-``--referee`` finite elements are asked too. With
-``--speed`` the real-time factor over the number of nodes instead; with ``--lift`` how many
-planned grasps of a ball the simulated hand lifts, by the multiple of the planned force;
-with ``--pads`` a ball between two rigid pads, without the hand. ``--figure`` draws either.
+``--referee`` finite elements are asked too. With ``--speed`` the real-time factor over the number
+of nodes instead; with ``--pads`` a ball between two rigid pads, without the hand. ``--figure``
+draws either.
 """
 
 import argparse
@@ -18,17 +17,14 @@ import numpy as np
 
 from benchmarks.hardware.bodies import bodies, closing_rows, rigid_hand
 from benchmarks.hardware.flex_indentation import FlexPress, nodal_forces, soft_ball
-from benchmarks.hardware.grasps import execution_options, SimulatedGrasp
 from benchmarks.hardware.grip_referee import hulls, press
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import GraspEvaluator, Task
 from gripsim_ros.core.transforms import inverse, transform
-from gripsim_ros.hardware.execution.plan import Wishes
 from gripsim_ros.hardware.sim.options import default_options
 from gripsim_ros.hardware.sim.world import nearest_motion, World
-from gripsim_ros.library.in_process import (
-    link_shapes, mechanics_options, plan_grasps, planner_options)
+from gripsim_ros.library.in_process import link_shapes, mechanics_options, planner_options
 from gripsim_ros.library.resources import load_default_hand
 from gripsim_ros.library.workers import run
 
@@ -48,9 +44,6 @@ CORE_DISTANCE = 0.02
 #: Time for closing and for coming to rest [s].
 CLOSING_TIME, REST_TIME = 0.5, 0.4
 SPACINGS = (0.03, 0.02, 0.014, 0.01, 0.006)
-HYPOTHESES = 16
-FORCE_FACTORS = (1.5, 2.0)
-LIFT = 0.04
 #: Without the hand: radius [m], modulus [Pa], depths [m], cells from the middle to a pole, and
 #: up to how many of them MuJoCo is asked too.
 PRESSED_RADIUS, PRESSED_MODULUS, PRESSED_DEPTHS = 0.04, 1e6, (1e-3, 3e-3)
@@ -290,25 +283,10 @@ def speed() -> None:
               f'{factors[1]:5.2f}', flush=True)
 
 
-def lift() -> None:
-    """Print how many grasps of a ball are lifted, by the multiple of the planned force."""
-    hand = load_default_hand()
-    ball = GraspObject(shapes.sphere(0.035, 0.008), Material(4e5, 0.4, 600.0, 0.8), 'ball')
-    grasps = plan_grasps(ball, hypotheses=HYPOTHESES).grasps
-    for factor in FORCE_FACTORS:
-        ends = []
-        for grasp in grasps:
-            trial = SimulatedGrasp(hand, ball, grasp, Wishes(lift_height=LIFT, squeeze=0.03),
-                                   execution_options(force_factor=factor), body='rigid')
-            ends.append(trial.run().lifted)
-        print(f'force factor {factor:g}: {sum(ends)} of {len(ends)} lifted', flush=True)
-
-
 def main() -> int:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--speed', action='store_true')
-    parser.add_argument('--lift', action='store_true')
     parser.add_argument('--moduli', type=float, nargs='+', default=MODULI, help='[Pa]')
     parser.add_argument('--bodies', nargs='+', help='names; all without')
     parser.add_argument('--referee', type=float, nargs='+', default=(), metavar='EDGE',
@@ -321,8 +299,6 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.speed:
         speed()
-    elif arguments.lift:
-        lift()
     elif arguments.pads:
         table = pads()
         if arguments.figure:

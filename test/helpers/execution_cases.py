@@ -33,7 +33,7 @@ def reach(level='with_arm', steps=5, turn=0.3, rise=0.05, forces=(1.0, 1.5)):
     """
     Return the way of an object that rises, turns about x, and is pressed more and more.
 
-    The thumb's fingertip presses with forces from the first to the second [N].
+    The thumb's fingertip presses with forces from the first to the second [N]; half would do.
     """
     shares = np.linspace(0.0, 1.0, steps)
     moved = np.array([from_rotation_vector(np.array([0.0, 0.0, rise, turn, 0.0, 0.0]) * share)
@@ -41,11 +41,11 @@ def reach(level='with_arm', steps=5, turn=0.3, rise=0.05, forces=(1.0, 1.5)):
     palm = transform(np.eye(3), np.array([0.0, 0.01, -0.15]))
     joints, push = np.tile(np.full(7, 0.1), (steps, 1)), np.array([[0.0, 0.0, 1.0]])
     joints[:, 5] += 0.02 * shares
-    least = [np.interp(share, (0.0, 1.0), forces) * push for share in shares]
+    presses = [np.interp(share, (0.0, 1.0), forces) * push for share in shares]
     told = tuple(ManipulationStep(
-        T, TIPS[2:], T[None, :3, 3], push, 2.0 * push, force, np.full(7, 0.1 * share),
+        T, TIPS[2:], T[None, :3, 3], push, force, 0.5 * force, np.full(7, 0.1 * share),
         T[:3, 3], 1.5, 0.1, True)
-        for T, share, force in zip(moved, shares, least))
+        for T, share, force in zip(moved, shares, presses))
     return ManipulationResult(level, 0.5, 0.1, joints, moved @ palm, shares, 1, 'the arm helps',
                               told)
 

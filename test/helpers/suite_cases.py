@@ -40,10 +40,10 @@ def ball(radius=RADIUS):
 def goal(grasp_object=None, hypotheses=HYPOTHESES, **fields):
     """Return a request that is answered within seconds, if nothing else runs."""
     fields.setdefault('max_planning_time', PLANNING_TIME)
-    mesh = (grasp_object or ball()).mesh
+    asked = grasp_object or ball()
     return PlanGrasps.Goal(
-        mesh=conversions.mesh_to_msg(mesh.vertices, mesh.faces),
-        material=conversions.material_to_msg(MATERIAL), max_hypotheses=hypotheses, **fields)
+        mesh=conversions.mesh_to_msg(asked.mesh.vertices, asked.mesh.faces),
+        material=conversions.material_to_msg(asked.material), max_hypotheses=hypotheses, **fields)
 
 
 def quick_options():

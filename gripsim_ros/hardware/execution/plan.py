@@ -27,7 +27,7 @@ class ExecutionOptions:
     Attributes
     ----------
     force_factor : float
-        A finger stops at this multiple of its planned normal force.
+        A finger stops at this multiple of its planned normal force, that of closing.
     touch_force : float
         Least normal force that counts as contact [N].
     joint_tolerance : float
@@ -81,6 +81,20 @@ class PlannedContact:
 
     link: str
     force: float
+
+    @classmethod
+    def of_patch(cls, link: str, normal: Array, closing_force: Array, force: Array
+                 ) -> 'PlannedContact':
+        """
+        Return the contact of a planned patch; forces (3,) [N] act on the object.
+
+        The link is to press as at the end of closing: that is the state whose margin was
+        judged. The least force of the worst load case is no such state: without the load it
+        does not balance, and other loads ask for other forces. It counts where a plan tells no
+        force of closing.
+        """
+        told = closing_force if np.any(closing_force) else force
+        return cls(link, max(0.0, float(np.dot(told, normal))))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from ...core.errors import TaskError
 from ...core.hand import HandModel
-from ...core.planning.ranked_grasp import ManipulationResult
+from ...core.planning.ranked_grasp import ManipulationResult, ManipulationStep
 from ...core.transforms import inverse, transform
 
 Array = NDArray[np.float64]
@@ -32,9 +32,9 @@ class WayPlan:
     joints : (m, J) float
         By how much the joints move from where the grasp holds them [rad].
     presses : (m, J) float
-        By how much set-points move on top of it for the change of the least forces [rad].
+        By how much set-points move on top of it for the change of the pads' forces [rad].
     forces : mapping of str to (m,) float
-        Least normal force of each link [N]; others bear none.
+        Normal force of each link, with which the step's margin was judged [N]; others bear none.
     """
 
     times: Array
@@ -113,7 +113,7 @@ def make_way(hand: HandModel, reach: ManipulationResult | None, speed: float, sp
                         f'{reach.joints.shape[1]} joints, {len(reach.T_object_palm)} poses and '
                         f'forces of {len(reach.steps)}')
     moved = np.array([step.T_object_moved for step in reach.steps])
-    efforts = np.array([step.joint_efforts for step in reach.steps])
+    efforts = np.array([_efforts(step) for step in reach.steps])
     steps = np.max([*(_lengths(poses, speed, spin) for poses in (reach.T_object_palm, moved)),
                     (np.abs(np.diff(reach.joints, axis=0)) / hand.joint_velocities).max(axis=1)],
                    axis=0)
@@ -129,11 +129,18 @@ def _lengths(poses: Array, speed: float, spin: float) -> Array:
     return np.maximum(moves / speed, turns.magnitude() / spin)
 
 
+def _efforts(step: ManipulationStep) -> Array:
+    """Return torques (J,) [N m] of the pads' forces: of the least ones, grown in proportion."""
+    least = step.minimal_normal_force
+    efforts: Array = step.joint_efforts * (step.normal_force / least if least > 0.0 else 1.0)
+    return efforts
+
+
 def _forces(reach: ManipulationResult) -> dict[str, Array]:
-    """Return the least normal force of each link at each step (m,) [N]."""
+    """Return the normal force of each link at each step (m,) [N]."""
     forces = {link: np.zeros(len(reach.steps)) for step in reach.steps for link in step.links}
     for number, step in enumerate(reach.steps):
-        normal = np.maximum((step.minimal_forces * step.normals).sum(axis=1), 0.0)
+        normal = np.maximum((step.forces * step.normals).sum(axis=1), 0.0)
         for link, force in zip(step.links, normal):
             forces[link][number] += force
     return forces

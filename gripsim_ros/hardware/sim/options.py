@@ -44,6 +44,8 @@ class SimulationOptions:
         Of the position control [N m s/rad].
     palm_speed, palm_spin : float
         Limits of the palm's motion [m/s, rad/s].
+    palm_acceleration, palm_spin_acceleration : float
+        Limits of its change [m/s^2, rad/s^2]; what the hand holds feels them beside its weight.
     texel_rows, texel_columns : int
         Of a pad, along the finger and across.
     texel_pitch : float
@@ -61,6 +63,8 @@ class SimulationOptions:
     joint_damping: float
     palm_speed: float
     palm_spin: float
+    palm_acceleration: float
+    palm_spin_acceleration: float
     texel_rows: int
     texel_columns: int
     texel_pitch: float

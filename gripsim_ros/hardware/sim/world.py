@@ -13,6 +13,7 @@ from ...core.hand import HandModel
 from ...core.transforms import inverse, transform
 from ...library.resources import HAND_URDF, share_directory
 from .options import SimulationError, SimulationOptions
+from .palm import PalmGuide
 from .setpoints import SetpointFollower
 from .world_model import (
     OBJECT, PALM_TARGET, add_object, add_obstacles, hand_world, node_name)
@@ -90,6 +91,7 @@ class World:
         self.lifted = False
         self.setpoints = np.array(joints, float)
         self._lead = self._damping_times()
+        self._guide = PalmGuide(options, T_world_palm)
         self._place_hand(T_world_palm)
 
     def _index(self, hand: HandModel) -> None:
@@ -124,7 +126,7 @@ class World:
         data.mocap_pos[self._target], data.mocap_quat[self._target] = position, quaternion
         data.qvel[:] = 0.0
         data.ctrl[:] = self.setpoints
-        self._palm_goal = T_world_palm.copy()
+        self._guide.place(T_world_palm)
         self._mujoco.mj_forward(model, data)
 
     def _mimics(self):
@@ -162,17 +164,10 @@ class World:
         self._mujoco.mj_step(self.model, data)
 
     def _carry(self) -> None:
-        """Move the palm's target towards its goal, within its limits of speed."""
-        data, options, index = self.data, self.options, self._target
-        way = self._palm_goal[:3, 3] - data.mocap_pos[index]
-        length, most = float(np.linalg.norm(way)), options.palm_speed * options.time_step
-        data.mocap_pos[index] += way * min(1.0, most / max(length, 1e-12))
-        now = Rotation.from_quat(np.roll(data.mocap_quat[index], -1))
-        turn = (Rotation.from_matrix(self._palm_goal[:3, :3]) * now.inv()).as_rotvec()
-        angle, most = float(np.linalg.norm(turn)), options.palm_spin * options.time_step
-        if angle > 0.0:
-            turned = Rotation.from_rotvec(turn * min(1.0, most / angle)) * now
-            data.mocap_quat[index] = np.roll(turned.as_quat(), 1)
+        """Lead the palm's target on towards its goal."""
+        self._guide.step()
+        self.data.mocap_pos[self._target] = self._guide.position
+        self.data.mocap_quat[self._target] = np.roll(self._guide.rotation.as_quat(), 1)
 
     def place_palm(self, T_world_palm: Array) -> None:
         """Put the palm somewhere at once; the joints stay."""
@@ -180,14 +175,17 @@ class World:
         self._place_hand(T_world_palm)
 
     def move_palm(self, T_world_palm: Array) -> None:
-        """Let the palm go somewhere within its limits of speed."""
-        self._palm_goal = T_world_palm.copy()
+        """Let the palm go somewhere within its limits of speed and acceleration."""
+        self._guide.go(T_world_palm)
+
+    def stop_palm(self) -> None:
+        """Let the palm come to rest within its limits of acceleration."""
+        self._guide.stop()
 
     @property
     def palm_moves(self) -> bool:
         """Return whether the palm is on its way."""
-        away = np.linalg.norm(self._palm_goal[:3, 3] - self.data.mocap_pos[self._target])
-        return bool(away > 1e-6)
+        return self._guide.moves
 
     def reset(self, T_world_palm: Array, joints: Array) -> None:
         """Put hand and object where they are to begin, at rest; the time begins anew."""

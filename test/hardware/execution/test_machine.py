@@ -294,6 +294,16 @@ def test_plans_that_do_not_fit_the_hand_are_refused(changes, message):
                   Wishes(), OPTIONS)
 
 
+@pytest.mark.parametrize('closing, least, wanted', [
+    (3.0, 1.0, 3.0), (1.0, 3.0, 1.0), (0.0, 1.0, 1.0), (-1.0, 1.0, 0.0)])
+def test_a_link_is_to_press_as_its_margin_was_judged(closing, least, wanted):
+    """Where a plan tells no force of closing, as with the least one."""
+    normal, slide = np.array([0.0, 0.6, 0.8]), np.array([0.3, 0.0, 0.0])
+    contact = PlannedContact.of_patch(TIPS[0], normal, closing * (normal + slide),
+                                      least * (normal - slide))
+    assert contact.link == TIPS[0] and contact.force == pytest.approx(wanted)
+
+
 @pytest.mark.parametrize('wish', [{'squeeze': 0.04}, {'speed_scale': -1.0},
                                   {'hold_time': np.inf}, {'lift_height': np.nan}])
 def test_wishes_outside_their_range_are_refused(wish):

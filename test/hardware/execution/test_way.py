@@ -57,10 +57,11 @@ def test_where_the_palm_rests_the_object_goes_its_way_in_the_hand():
     assert rested[0] == pytest.approx(0.05, abs=5e-3) and rested[1] == pytest.approx(0.3)
 
 
-def test_the_least_forces_of_each_step_are_told_link_by_link():
+def test_the_forces_of_each_step_are_told_link_by_link_and_torques_grow_with_them():
+    """The pads press with twice the least forces there, whose torques are told."""
     way = make_way(HAND, reach(forces=(1.0, 2.0)), SPEED, SPIN)
     np.testing.assert_allclose(way.forces[TIPS[2]], np.linspace(1.0, 2.0, 5))
-    np.testing.assert_allclose(way.presses[-1], 0.1 / HAND.joint_stiffness)
+    np.testing.assert_allclose(way.presses[-1], 2.0 * 0.1 / HAND.joint_stiffness)
 
 
 @pytest.mark.parametrize('told, words', [

@@ -18,6 +18,9 @@ from .reach import reach_fields
 
 Array = NDArray[np.float64]
 
+#: Of a contact: files of other programs may lack it.
+OPTIONAL = ('closing_force',)
+
 
 def grasp_to_execute(grasp: Mapping[str, Any], hand: HandModel, frame: str, what: str) -> Grasp:
     """
@@ -46,10 +49,7 @@ def grasp_to_execute(grasp: Mapping[str, Any], hand: HandModel, frame: str, what
         T_object_pregrasp = from_pose(np.asarray(pose['position'], float),
                                       np.asarray(pose['orientation'], float))
         grip = np.asarray(grasp['grip']['joint_positions'], float)
-        contacts = [ContactPatch(link=contact['link'],
-                                 normal=vector_to_msg(np.asarray(contact['normal'], float)),
-                                 force=vector_to_msg(np.asarray(contact['force'], float)))
-                    for contact in grasp['contacts']]
+        contacts = [_contact_to_msg(contact) for contact in grasp['contacts']]
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, GripsimError) as error:
         raise ShapeError(f'{what}: needs pregrasp_pose, grip {{joint_positions}} and contacts '
                          f'[{{link, normal, force}}]; wrong at {error}') from error
@@ -62,3 +62,10 @@ def grasp_to_execute(grasp: Mapping[str, Any], hand: HandModel, frame: str, what
                  joint_trajectory=trajectory_to_msg(given.trajectory, told),
                  grip_joint_positions=grip[order].tolist(), contacts=contacts,
                  **reach_fields(given_reach(grasp, order, what), np.eye(4), hand.joint_names))
+
+
+def _contact_to_msg(contact: Mapping[str, Any]) -> ContactPatch:
+    """Return link, normal and forces of a contact; what is wrong of it raises as it comes."""
+    names = ['normal', 'force', *(name for name in OPTIONAL if contact.get(name) is not None)]
+    return ContactPatch(link=contact['link'], **{
+        name: vector_to_msg(np.asarray(contact[name], float)) for name in names})

@@ -129,8 +129,8 @@ class GraspExecutorNode(SuiteNode):
         grip = np.array(grasp.grip_joint_positions)
         times = np.array([seconds_from_msg(p.time_from_start)
                           for p in grasp.joint_trajectory.points])
-        contacts = [PlannedContact(c.link, max(0.0, float(xyz(c.force) @ xyz(c.normal))))
-                    for c in grasp.contacts]
+        contacts = [PlannedContact.of_patch(c.link, xyz(c.normal), xyz(c.closing_force),
+                                            xyz(c.force)) for c in grasp.contacts]
         wishes = Wishes(goal.wait_for_go, goal.speed_scale, goal.squeeze, goal.hold_time,
                         goal.lift_height, goal.release, goal.carry)
         way = make_way(self.hand, reach_from_msg(grasp, np.eye(4)), self.options.carry_speed,

@@ -331,7 +331,7 @@ class SdhSimulatorNode(SuiteNode):
     def _stop(self) -> str:
         self._stopped_at = self._now()
         self._follower.stop()
-        self._world.move_palm(self._world.T_world_palm)
+        self._world.stop_palm()
         return 'stopped'
 
     def _emergency_stop(self) -> str:

@@ -35,6 +35,8 @@ PARAMETERS = (
     NodeParameter('joint_damping', float, 'Of the position control [N m s/rad].', 0.0, 100.0),
     NodeParameter('palm_speed', float, 'Of the palm at most [m/s].', 1e-3, 10.0),
     NodeParameter('palm_spin', float, 'Of the palm at most [rad/s].', 1e-3, 10.0),
+    NodeParameter('palm_acceleration', float, 'Of the palm at most [m/s^2].', 1e-2, 100.0),
+    NodeParameter('palm_spin_acceleration', float, 'Of the palm at most [rad/s^2].', 1e-2, 100.0),
     NodeParameter('texel_rows', int, 'Of a pad, along the finger.', 1, 100),
     NodeParameter('texel_columns', int, 'Of a pad, across.', 1, 100),
     NodeParameter('texel_pitch', float, 'Of the texels [m].', 1e-4, 0.1))

@@ -31,6 +31,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E
 from unique_identifier_msgs.msg import UUID  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 
+from gripsim_ros.core.bodies import GraspObject, Material  # noqa: E402
 from gripsim_ros.ros.clients.plan import PlanGraspClient, STATUS_NAMES  # noqa: E402
 from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
 from gripsim_ros.ros.conversions.geometry import seconds_from_msg  # noqa: E402
@@ -46,10 +47,14 @@ LONG = 120.0
 WHOLE = 300.0
 #: Six nodes share the cores: a stage may take its time [s].
 PATIENCE = 10.0
-#: The least forces that hold leave position control no reserve: docs/execution.md [m, rad].
+#: A stiff object: the grip alone does not reach the planned forces, docs/execution.md [m, rad].
 LIFT, SQUEEZE = 0.04, 0.03
-#: Of the planned force: the executor's factor of 2 and what comes while the news travels.
-MOST_OVERSHOOT = 8.0
+#: Of the planned forces: fingers that have stopped are pressed on by those that follow.
+MOST_OVERSHOOT = 1.3
+#: Of the lifted object in the hand [m].
+MOST_SLIP = 0.001
+#: Turned wood, as of config/materials.yaml.
+WOOD = Material(6e8, 0.35, 500.0, 0.6, name='test wood')
 #: Messages that may wait for a client that does not get to them.
 EVERY = 2000
 #: Simulated time in which a hand that is not stopped is seen to move [s].
@@ -80,8 +85,8 @@ def hand(suite):
 
 @pytest.fixture(scope='module')
 def grasp(hand):
-    """Return the best grasp of a ball, which the simulated hand then holds."""
-    answer = hand.client.plan(goal())
+    """Return the best grasp of a wooden ball, which the simulated hand then holds."""
+    answer = hand.client.plan(goal(GraspObject(ball().mesh, WOOD, 'wooden ball')))
     assert STATUS_NAMES[answer.status] == 'SUCCEEDED', answer.message
     return answer.grasps[0]
 
@@ -168,7 +173,7 @@ def test_a_planned_grasp_lifts_the_object(lifted, grasp):
     response, feedback, _ = lifted
     result = response.result
     assert response.status == GoalStatus.STATUS_SUCCEEDED, result.message
-    assert result.status == Result.SUCCEEDED and result.lifted and result.slip < 0.005
+    assert result.status == Result.SUCCEEDED and result.lifted and result.slip < MOST_SLIP
     assert {contact.link for contact in grasp.contacts} <= set(result.contact_links)
     planned, found = np.array(result.planned_forces), np.array(result.found_forces)
     assert (found[planned > 0.0] > 0.0).all() and found.sum() < MOST_OVERSHOOT * planned.sum()
