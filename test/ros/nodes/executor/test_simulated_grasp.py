@@ -17,8 +17,9 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 pytest.importorskip('mujoco', reason='the simulator is the extra `sim`')
 
 from action_msgs.msg import GoalStatus  # noqa: E402
+from geometry_msgs.msg import PoseStamped, Quaternion, Transform, Vector3  # noqa: E402
 from gripsim_interfaces.action import ExecuteGrasp  # noqa: E402
-from gripsim_interfaces.msg import GraspStates, RingHeader, TactileFrame  # noqa: E402
+from gripsim_interfaces.msg import GraspStates, RingHeader, TactileFrame, Task  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
 from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
 from rclpy.qos import qos_profile_sensor_data, QoSProfile  # noqa: E402
@@ -32,8 +33,10 @@ from unique_identifier_msgs.msg import UUID  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 from gripsim_ros.core.bodies import GraspObject, Material  # noqa: E402
+from gripsim_ros.core.transforms import inverse  # noqa: E402
 from gripsim_ros.ros.clients.plan import PlanGraspClient, STATUS_NAMES  # noqa: E402
 from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
+from gripsim_ros.ros.conversions import pose_from_msg  # noqa: E402
 from gripsim_ros.ros.conversions.geometry import seconds_from_msg  # noqa: E402
 from gripsim_ros.ros.nodes.base.node_base import latest  # noqa: E402
 
@@ -55,6 +58,11 @@ MOST_OVERSHOOT = 1.3
 MOST_SLIP = 0.001
 #: Turned wood, as of config/materials.yaml.
 WOOD = Material(6e8, 0.35, 500.0, 0.6, name='test wood')
+#: Where the ball is to be carried [m], [rad about x], and how well the hand keeps it [m, rad].
+WAY, TURN = (0.01, 0.0, 0.02), 0.3
+MOST_CARRY_SLIP, MOST_TURN = 0.003, 0.05
+#: How near the palm is to where it was sent [m, -].
+NEAR = 3e-3
 #: Messages that may wait for a client that does not get to them.
 EVERY = 2000
 #: Simulated time in which a hand that is not stopped is seen to move [s].
@@ -85,8 +93,12 @@ def hand(suite):
 
 @pytest.fixture(scope='module')
 def grasp(hand):
-    """Return the best grasp of a wooden ball, which the simulated hand then holds."""
-    answer = hand.client.plan(goal(GraspObject(ball().mesh, WOOD, 'wooden ball')))
+    """Return the best grasp of a wooden ball to be carried, which the simulated hand holds."""
+    x, y, z = WAY
+    way = Transform(translation=Vector3(x=x, y=y, z=z),
+                    rotation=Quaternion(x=np.sin(0.5 * TURN), w=np.cos(0.5 * TURN)))
+    answer = hand.client.plan(goal(GraspObject(ball().mesh, WOOD, 'wooden ball'),
+                                   task=Task(displacement=way, has_displacement=True)))
     assert STATUS_NAMES[answer.status] == 'SUCCEEDED', answer.message
     return answer.grasps[0]
 
@@ -99,10 +111,11 @@ class Hand:
         self.action = ActionClient(node, ExecuteGrasp, 'execute_grasp',
                                    callback_group=ReentrantCallbackGroup())
         self.trajectory = node.create_publisher(JointTrajectory, 'joint_trajectory', 10)
-        self.joints, self.live, self.markers, self.touch = [], [], [], []
+        self.joints, self.palms, self.live, self.markers, self.touch = [], [], [], [], []
         self.subscriptions = [
             node.create_subscription(JointState, 'joint_states', self.joints.append,
                                      QoSProfile(depth=EVERY)),
+            node.create_subscription(PoseStamped, 'palm_pose', self.palms.append, 10),
             # As bytes: to read surfaces takes so long that feedback would be lost meanwhile.
             node.create_subscription(GraspStates, 'live/grasp_states', self.live.append, latest(),
                                      raw=True),
@@ -181,6 +194,23 @@ def test_a_planned_grasp_lifts_the_object(lifted, grasp):
     phases = [message.phase for message in feedback]
     assert sorted(phases) == phases
     assert {Phase.CLOSING, Phase.HOLDING, Phase.LIFTING} <= set(phases)
+
+
+def test_the_object_is_carried_set_down_and_let_go(hand, grasp):
+    response, feedback = hand.execute(grasp, lift_height=0.5 * LIFT, hold_time=0.1,
+                                      squeeze=SQUEEZE, carry=True, release=True)
+    result = response.result
+    assert result.status == Result.SUCCEEDED and result.carried, result.message
+    assert result.slip < MOST_CARRY_SLIP and result.turn < MOST_TURN
+    order = [Phase.PRESHAPE, Phase.WAITING, Phase.CLOSING, Phase.HOLDING, Phase.LIFTING,
+             Phase.CARRYING, Phase.SETTING_DOWN, Phase.RELEASING, Phase.RETREATING]
+    assert list(result.phases) == order and sorted(result.phase_times) == list(result.phase_times)
+    told = list(dict.fromkeys(message.phase for message in feedback))
+    assert [phase for phase in told if phase >= Phase.CLOSING] == order[2:]
+    carried, put = (pose_from_msg(pose) for pose in
+                    (grasp.manipulation_hand_poses[-1], hand.palms[-1].pose))
+    back = inverse(pose_from_msg(grasp.hand_pose)) @ pose_from_msg(grasp.pregrasp_pose)
+    np.testing.assert_allclose(put, carried @ back, atol=NEAR)
 
 
 def test_the_ring_shows_the_simulated_hand_while_it_holds(lifted, grasp):
