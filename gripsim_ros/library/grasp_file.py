@@ -228,6 +228,11 @@ def given_reach(grasp: Mapping[str, Any], order: Sequence[int], what: str
         raise ShapeError(f'{what}: reach is not as plan writes it; wrong at {error}') from error
 
 
+def given_pregrasp(grasp: Mapping[str, Any], what: str) -> Array:
+    """Return the pre-grasp pose of one grasp, its hand pose where it has none."""
+    return pose_from_mapping(grasp.get('pregrasp_pose', grasp['hand_pose']), what)
+
+
 def _finite(value: Any) -> float:
     """Return a number of a file, where null stands for one without end."""
     return float('inf') if value is None else float(value)

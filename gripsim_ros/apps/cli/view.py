@@ -32,6 +32,9 @@ def view(
         fraction: Annotated[float, typer.Option(
             '--fraction', parser=real_number, metavar='0..1',
             help='Moment of its closing: 0 open, 1 the grasp.')] = 1.0,
+        whole: Annotated[bool, typer.Option(
+            '--whole', help='Let --fraction count the whole motion of a plan with a displacement: '
+            'approach, closing, carrying, opening, retreat.')] = False,
         port: Annotated[int, typer.Option(
             '--port', parser=whole_number, metavar='N', help='Port of the page.')] = 8080,
         host: Annotated[str, typer.Option(
@@ -49,8 +52,10 @@ def view(
     count('--rank', rank)
     count('--port', port, 65535)
     source = _source(file, mesh, namespace)
+    if whole:
+        _check_motion(source, rank)
     if picture is not None:
-        return _draw(source, rank, fraction, picture)
+        return _draw(source, rank, fraction, whole, picture)
     from ..view.browser import BrowserView
     page = BrowserView(source, port, host)
     ended = threading.Event()
@@ -58,7 +63,7 @@ def view(
     try:
         page.open()
         if source.grasps:
-            source.select(_checked_rank(rank, source), fraction)
+            (source.move if whole else source.select)(_checked_rank(rank, source), fraction)
         say(f'{page.url} shows {file or "the running suite"}; end it with Ctrl-C')
         if open_:
             import webbrowser
@@ -87,19 +92,30 @@ def _source(file: Path | None, mesh: str, namespace: str) -> Source:
     return PlanSource(file, mesh)
 
 
+def _check_motion(source: Source, rank: int) -> None:
+    """Refuse what has no whole motion to show."""
+    from ..view.sources import PlanSource
+    if not isinstance(source, PlanSource):
+        source.close()
+        raise InputError('--whole takes the JSON of a plan')
+    source.moved(_checked_rank(rank, source), 0.0)
+
+
 def _checked_rank(rank: int, source: Source) -> int:
     if rank > len(source.grasps):
         raise InputError(f'--rank must be from 1 to {len(source.grasps)}, got {rank}')
     return rank
 
 
-def _draw(source: Source, rank: int, fraction: float, picture: Path) -> int:
+def _draw(source: Source, rank: int, fraction: float, whole: bool, picture: Path) -> int:
     from ..view.picture import draw_markers
-    from ..view.sources import SuiteSource
+    from ..view.sources import PlanSource, SuiteSource
     if isinstance(source, SuiteSource):
         source.close()
         raise InputError('--picture takes the JSON of a plan or a recording')
-    draw_markers(source.arrays(_checked_rank(rank, source), fraction)).save(
-        picture, format='PNG', optimize=True)
+    rank = _checked_rank(rank, source)
+    arrays = [source.moved(rank, fraction)] if whole and isinstance(source, PlanSource) else \
+        source.arrays(rank, fraction)
+    draw_markers(arrays).save(picture, format='PNG', optimize=True)
     say(f'wrote {picture}')
     return 0

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core.bodies import TriangleMesh, decimate_mesh
+from ...core.hand import forward_kinematics
 from ...core.planning.ranked_grasp import GraspContact, RankedGrasp, ScoreTerm
 from ...library.drawing.render import best_viewpoint
 from ...library.drawing.scene import (
     CENTRE_BEFORE_COLOUR, CENTRE_COLOUR, FORCE_COLOUR, PRESSURE_COLOURS, PRESSURE_STOPS,
     RING_COLOUR, DisplayGrasp, DisplayScene, centre_shift)
+from ...library.whole_motion import FEW, whole_motion
 from .style import TERM_COLOURS, hex_colour
 
 #: Most faces of a link's mesh in the page.
@@ -85,7 +87,33 @@ def _grasp_data(scene: DisplayScene, index: int) -> dict[str, Any]:
         'spots': [{'centre': _numbers(spot.centre), 'radius': spot.radius,
                    'share': spot.peak / max(shown.peak, 1e-12)} for spot in shown.spots],
         'view': _view(scene, index), 'contacts': _contacts(shown),
-        'terms': [_term(term) for term in grasp.terms]}
+        'terms': [_term(term) for term in grasp.terms],
+        'motion': _motion(scene, index)}
+
+
+def _motion(scene: DisplayScene, index: int) -> dict[str, Any] | None:
+    """Return poses of links and object over the whole motion with forces on the way, if any."""
+    moments = whole_motion(scene.grasps[index].grasp)
+    if not moments:
+        return None
+    T_object_link = np.array([moment.T_object_palm for moment in moments])[:, None] \
+        @ forward_kinematics(scene.hand, np.array([moment.joints for moment in moments]))
+    steps = [moment.step for moment in moments]
+    moves = np.array([moment.T_object_moved[:3, 3] for moment in moments])
+    palms = np.array([moment.T_object_palm[:3, 3] - moments[FEW].T_object_palm[:3, 3]
+                      for moment in moments])
+    low, high = (end(np.concatenate([moves, palms]), axis=0) for end in (np.min, np.max))
+    view = best_viewpoint(scene, index)
+    return {
+        'centre': _numbers(view.focus + 0.5 * (low + high)),
+        'radius': float(view.radius + 0.5 * np.linalg.norm(high - low)),
+        'phases': [moment.phase + ('' if step is None else f', margin {step.margin:.2f}')
+                   for moment, step in zip(moments, steps)],
+        'poses': _packed(T_object_link, '<f4'),
+        'object': _packed(np.array([moment.T_object_moved for moment in moments]), '<f4'),
+        'forces': [[] if step is None else [
+            [_numbers(point), _numbers(force)]
+            for point, force in zip(step.points, step.minimal_forces)] for step in steps]}
 
 
 def _term(term: ScoreTerm) -> dict[str, Any]:

@@ -36,6 +36,8 @@ LABEL_SIZE = 0.8
 INSTEAD = {'closing/markers': 'plan/markers', 'plan/markers': 'closing/markers'}
 #: Steps of the slider over a closing.
 SLIDER_STEP = 0.02
+#: Steps of the slider over a whole motion, and seconds between two while it is played.
+MOTION_STEP, PLAY_PERIOD = 0.02, 0.1
 #: Seconds between two looks at whether the list of grasps has changed.
 LIST_PERIOD = 0.5
 
@@ -75,7 +77,7 @@ class BrowserView:
         self._looking = False
         self._lock = threading.Lock()
         self._listed: list[str] = []
-        self._closed = threading.Event()
+        self._closed, self._playing = threading.Event(), threading.Event()
         self._build_panel()
 
     @property
@@ -168,6 +170,11 @@ class BrowserView:
                                         marks=((0.0, 'open'), (1.0, 'grasp')))
         if not self._source.moments:
             self._grasp.disabled = self._fraction.disabled = True
+        if self._source.motions:
+            self._motion = gui.add_slider('Whole motion', 0.0, 1.0, MOTION_STEP, 0.0, marks=(
+                (0.0, 'approach'), (1.0, 'retreat')))
+            self._motion.on_update(lambda _: self._move())
+            gui.add_button('Play').on_click(lambda _: self._play())
         self._state = gui.add_html('')
         self._grasp.on_update(lambda _: self._select())
         self._fraction.on_update(lambda _: self._select())
@@ -179,6 +186,27 @@ class BrowserView:
         if self._grasp.value in self._listed:
             self._source.select(self._listed.index(self._grasp.value) + 1,
                                 float(self._fraction.value))
+
+    def _move(self) -> None:
+        if self._grasp.value in self._listed:
+            self._source.move(self._listed.index(self._grasp.value) + 1,
+                              float(self._motion.value))
+
+    def _play(self) -> None:
+        """Play the whole motion from its beginning; a second click, or the end, stops it."""
+        if self._playing.is_set():
+            self._playing.clear()
+            return
+        self._playing.set()
+        threading.Thread(target=self._go_on, daemon=True).start()
+
+    def _go_on(self) -> None:
+        for step in range(round(1.0 / MOTION_STEP) + 1):
+            if not self._playing.is_set() or self._closed.is_set():
+                return
+            self._motion.value = min(1.0, step * MOTION_STEP)
+            self._closed.wait(PLAY_PERIOD)
+        self._playing.clear()
 
     def _show_layer(self, names: tuple[str, ...], visible: bool) -> None:
         with self._lock:

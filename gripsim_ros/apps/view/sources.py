@@ -4,6 +4,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -14,11 +15,12 @@ from visualization_msgs.msg import Marker, MarkerArray
 from ...core.bodies import GraspObject, Material
 from ...core.errors import GripsimError
 from ...core.planning.ranked_grasp import RankedGrasp
-from ...library.grasp_file import load_grasps
+from ...library.grasp_file import given_pregrasp, given_reach, load_grasps, read_grasps
 from ...library.in_process import evaluate_grasps, load_object
 from ...library.resources import load_default_hand
+from ...library.whole_motion import moment_at, whole_motion
 from ...ros.clients.connection import Connection
-from ...ros.markers import MarkerFrame, closing_markers, ranked_markers
+from ...ros.markers import MarkerFrame, closing_markers, moment_markers, ranked_markers
 from ...ros.nodes.base.node_base import latched, latest
 from ...ros.nodes.planner.closing_shown import trajectory_until
 from ...ros.record.mcap_file import read_messages
@@ -43,12 +45,16 @@ class Source(Protocol):
 
     grasps: Sequence[str]       # one line for each grasp, best first; may grow
     moments: bool               # whether moments of any grasp can be shown
+    motions: bool               # whether whole motions can be shown
 
     def open(self, show: Show) -> None:
         """Begin to show."""
 
     def select(self, rank: int, fraction: float) -> None:
         """Show a moment of a grasp's closing."""
+
+    def move(self, rank: int, fraction: float) -> None:
+        """Show a moment of a grasp's whole motion, where it has one."""
 
     def close(self) -> None:
         """End."""
@@ -83,23 +89,33 @@ class PlanSource:
         self.grasp_object = _read_object(path, mesh)
         self._given = [(grasp.T_object_palm, grasp.trajectory) for grasp in given]
         ranked = evaluate_grasps(self.grasp_object, self._given, hand=self.hand)
-        self.ranked = ranked
+        self.ranked = _with_ways(ranked, path, self.hand.joint_names)
         self.grasps = [_line(rank, grasp) for rank, grasp in enumerate(ranked, 1)]
+        self._motions = [whole_motion(grasp) for grasp in self.ranked]
+        self.motions = any(self._motions)
         self._frame = MarkerFrame('object')
         self._states: OrderedDict[tuple[int, float], RankedGrasp | None] = OrderedDict()
-        self._wanted, self._changed, self._closed = (1, 1.0), threading.Event(), False
+        self._wanted: tuple[int, float] | None = (1, 1.0)
+        self._changed, self._closed = threading.Event(), False
 
     def open(self, show: Show) -> None:
         """Show the ghosts of all grasps; then what is selected, from a thread."""
         self._show = show
         show(RANKED, ranked_markers(self.ranked, self._frame, self.hand))
-        show(CLOSING, self.markers(*self._wanted))
+        show(CLOSING, self.markers(1, 1.0))
         threading.Thread(target=self._run, daemon=True).start()
 
     def select(self, rank: int, fraction: float) -> None:
         """Show a moment: the hand at once, the object's state as soon as it is worked out."""
         self._wanted = rank, fraction
         self._changed.set()
+
+    def move(self, rank: int, fraction: float) -> None:
+        """Show a moment of the whole motion at once, where the grasp has one."""
+        if self._motions[rank - 1]:
+            self._wanted = None
+            self._changed.set()     # ends what is worked out for a moment of the closing
+            self._show(CLOSING, self.moved(rank, fraction))
 
     def close(self) -> None:
         """End the thread."""
@@ -110,6 +126,11 @@ class PlanSource:
         """Return what a picture of a moment shows."""
         return [self.markers(rank, fraction)]
 
+    def moved(self, rank: int, fraction: float) -> MarkerArray:
+        """Return the markers of a moment of the whole motion; TaskError where there is none."""
+        return moment_markers(self.ranked[rank - 1], moment_at(self._motions[rank - 1], fraction),
+                              self.grasp_object, self.hand, self._frame)
+
     def markers(self, rank: int, fraction: float) -> MarkerArray:
         """Return the markers of a moment with the object's state there."""
         grasp = self.ranked[rank - 1]
@@ -119,7 +140,10 @@ class PlanSource:
     def _run(self) -> None:
         while self._changed.wait() and not self._closed:
             self._changed.clear()
-            rank, fraction = self._wanted
+            wanted = self._wanted
+            if wanted is None:
+                continue
+            rank, fraction = wanted
             if (rank, fraction) not in self._states:
                 self._show(CLOSING, closing_markers(self.ranked[rank - 1], fraction, None,
                                                     self.grasp_object, self.hand, self._frame))
@@ -154,7 +178,7 @@ class RecordingSource:
         It is no recording, or holds no markers.
     """
 
-    moments = False
+    moments = motions = False
 
     def __init__(self, path: Path) -> None:
         """Read the last markers of each topic."""
@@ -174,6 +198,9 @@ class RecordingSource:
     def select(self, rank: int, fraction: float) -> None:
         """Do nothing: what was not recorded cannot be shown."""
 
+    def move(self, rank: int, fraction: float) -> None:
+        """Do nothing, as ``select``."""
+
     def arrays(self, rank: int, fraction: float) -> list[MarkerArray]:
         """Return the last markers of all topics, whatever the moment."""
         return list(self.last.values())
@@ -192,7 +219,7 @@ class SuiteSource(Connection):
         Of the suite.
     """
 
-    moments = True
+    moments, motions = True, False
 
     def __init__(self, namespace: str = '') -> None:
         """Connect; nothing is waited for."""
@@ -220,11 +247,27 @@ class SuiteSource(Connection):
         if self._closing.service_is_ready():
             self._closing.call_async(ShowClosing.Request(rank=rank, fraction=fraction))
 
+    def move(self, rank: int, fraction: float) -> None:
+        """Do nothing: the planner shows no whole motions."""
+
 
 def ranks_of(array: MarkerArray) -> list[str]:
     """Return the lines at the ranked grasps: rank and score."""
     return [marker.text for marker in array.markers
             if marker.ns == 'ranks' and marker.action == Marker.ADD]
+
+
+def _with_ways(grasps: Sequence[RankedGrasp], path: Path, joint_names: Sequence[str]
+               ) -> list[RankedGrasp]:
+    """Return grasps with pre-grasp and way as their file tells them."""
+    told = []
+    for number, (grasp, given) in enumerate(zip(grasps, read_grasps(path)[1]), 1):
+        what = f'grasps {path}: grasp {number}'
+        names = list(given['joint_trajectory'].get('joint_names', joint_names))
+        order = [names.index(name) for name in joint_names]
+        told.append(replace(grasp, T_object_pregrasp=given_pregrasp(given, what),
+                            reach=given_reach(given, order, what)))
+    return told
 
 
 def _line(rank: int, grasp: RankedGrasp) -> str:

@@ -65,8 +65,9 @@ class DisplayGrasp:
 
 @dataclass(frozen=True, eq=False)
 class DisplayScene:
-    """A plan as it is drawn: meshes of the links, the undeformed object, the grasps."""
+    """A plan as it is drawn: hand, meshes of its links, the undeformed object, the grasps."""
 
+    hand: HandModel
     links: tuple[TriangleMesh, ...]
     link_colours: tuple[tuple[float, float, float], ...]
     vertices: Array
@@ -96,7 +97,7 @@ def make_scene(answer: PlanAnswer) -> DisplayScene:
     shown = decimate_mesh(mesh, OBJECT_FACES)
     nearest = cKDTree(mesh.vertices).query(shown.vertices)[1]
     return DisplayScene(
-        tuple(link.mesh for link in hand.links), _link_colours(hand),
+        hand, tuple(link.mesh for link in hand.links), _link_colours(hand),
         shown.vertices, shown.faces, _refinement(shown, answer),
         answer.grasp_object.mass_properties.centre_of_mass,
         tuple(_display(grasp, hand, mesh, shown, nearest) for grasp in answer.grasps))

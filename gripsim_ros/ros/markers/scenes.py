@@ -8,10 +8,11 @@ from visualization_msgs.msg import MarkerArray
 
 from ...core.batches import ContactBatch, GraspStateBatch
 from ...core.bodies import GraspObject
-from ...core.hand import HandModel
+from ...core.hand import HandModel, forward_kinematics
 from ...core.planning.ranked_grasp import RankedGrasp
 from ...core.transforms import apply
 from ...library.display import ghost_links, link_poses_at, moving_links
+from ...library.whole_motion import Moment
 from .layers import GREEN, GREY, OLIVE, ORANGE, UNTOUCHED, Layers, MarkerFrame
 from .legend import PRESSURE_LEGEND, SCALE, Legend
 from .way import WAY_LAYERS, add_way
@@ -127,6 +128,41 @@ def closing_markers(grasp: RankedGrasp, fraction: float, state: RankedGrasp | No
     _add_hand(layers, grasp, hand, fraction, OLIVE)
     if state is not None:
         _add_forces(layers, state)
+    return layers.array
+
+
+def moment_markers(grasp: RankedGrasp, moment: Moment, grasp_object: GraspObject, hand: HandModel,
+                   frame: MarkerFrame) -> MarkerArray:
+    """
+    Return a moment of a grasp's whole motion: hand and object where they are, forces on the way.
+
+    Parameters
+    ----------
+    grasp : RankedGrasp
+    moment : Moment
+        Of ``whole_motion``.
+    grasp_object : GraspObject
+        Shown as it is untouched.
+    hand : HandModel
+    frame : MarkerFrame
+        In which the object begins.
+    """
+    layers, mesh, step = Layers(frame), grasp_object.mesh, moment.step
+    layers.clear(*GRASP_LAYERS, 'moment')
+    legend = Legend(layers, mesh.vertices, _reach(grasp, hand))
+    legend.marks()
+    held = '' if step is None else f', margin {step.margin:.2f}'
+    legend.title('moment', f'grasp {grasp.rank}: {moment.phase}{held}')
+    layers.mesh('object', mesh.vertices, mesh.faces, UNTOUCHED, moment.T_object_moved)
+    poses = moment.T_object_palm @ forward_kinematics(hand, moment.joints[None])[0]
+    for link, T_object_link in zip(moving_links(hand), poses):
+        layers.mesh('hand', link.vertices, link.faces, OLIVE, T_object_link)
+    if step is not None:
+        layers.forces(step.points, step.forces)
+        layers.contacts('contacts', step.points)
+        layers.centres_of_mass(apply(moment.T_object_moved, mesh.vertices), apply(
+            moment.T_object_moved, grasp_object.mass_properties.centre_of_mass[None])[0],
+            step.centre_of_mass)
     return layers.array
 
 

@@ -10,6 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / 'tools'))
 
 from headless_chromium import Page, find_chromium  # noqa: E402
+from execution_cases import reach  # noqa: E402
 from plan_cases import made_up_answer  # noqa: E402
 
 from gripsim_ros.apps.report import write_report  # noqa: E402
@@ -24,7 +25,7 @@ SIZE = (1280, 800)
 @pytest.fixture(scope='module')
 def page(tmp_path_factory):
     file = tmp_path_factory.mktemp('report') / 'report.html'
-    write_report(made_up_answer(10), file)
+    write_report(made_up_answer(10, reach=reach()), file)
     with Page(file.as_uri(), SIZE, scale=0.4) as shown:
         shown.wait(lambda: shown.evaluate('document.querySelectorAll("#contacts tr").length'))
         yield shown
@@ -46,3 +47,10 @@ def test_a_choice_shows_the_numbers_of_its_grasp(page):
     page.evaluate('document.querySelectorAll("#grasps tbody tr")[4].click()')
     assert page.evaluate('document.getElementById("chosen").textContent') == 'Grasp 5'
     assert page.evaluate('document.querySelectorAll("#still").length') == 0    # WebGL draws
+
+
+def test_the_whole_motion_is_played_to_its_end(page):
+    page.evaluate('document.getElementById("play_motion").click()')
+    page.wait(lambda: page.evaluate('document.getElementById("phase").textContent') == 'retreat')
+    page.evaluate('showRow(1)')
+    assert page.evaluate('document.getElementById("phase").textContent') == ''

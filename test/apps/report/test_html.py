@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from execution_cases import reach
 from numpy.testing import assert_allclose
 from PIL import Image
 from plan_cases import PEAK, STATISTICS, apple, made_up_answer, made_up_grasp
@@ -23,6 +24,7 @@ from gripsim_ros.library.drawing.raster import Camera, make_surface, merge_surfa
 from gripsim_ros.library.drawing.refinement import EDGE_SHARE, refine_near
 from gripsim_ros.library.drawing.render import View, best_viewpoint, render
 from gripsim_ros.library.drawing.scene import PRESSURE_COLOURS, make_scene, pressure_colours
+from gripsim_ros.library.whole_motion import whole_motion
 from report_cases import EVIL, Page
 
 LARGEST_REPORT = 3e6
@@ -96,6 +98,23 @@ def test_data_give_back_the_deformed_surface(page):
     rows = len(made_up_grasp(1).trajectory)
     poses = np.frombuffer(base64.b64decode(grasp['poses']), '<f4')
     assert len(poses) == rows * len(data['links']) * 16
+
+
+def test_data_give_back_the_whole_motion_where_there_is_one():
+    answer = replace(made_up_answer(2), grasps=[made_up_grasp(1, reach=reach()),
+                                                made_up_grasp(2)])
+    data = unpacked(Page(render_report(answer)).scripts[0])
+    motion, moments = data['grasps'][0]['motion'], whole_motion(answer.grasps[0])
+    assert data['grasps'][1]['motion'] is None
+    assert [text.partition(',')[0] for text in motion['phases']] == [m.phase for m in moments]
+    moved = np.frombuffer(base64.b64decode(motion['object']), '<f4').reshape(-1, 4, 4)
+    assert_allclose(moved, [m.T_object_moved for m in moments], atol=ATOL_SINGLE)
+    poses = np.frombuffer(base64.b64decode(motion['poses']), '<f4').reshape(
+        len(moments), -1, 4, 4)
+    palm = answer.hand.palm_index
+    assert_allclose(poses[:, palm], [m.T_object_palm for m in moments], atol=ATOL_SINGLE)
+    least = [m.step.minimal_forces[0] for m in moments if m.step is not None]
+    assert_allclose([row[0][1] for row in motion['forces'] if row], least)
 
 
 def test_meshes_that_links_share_are_sent_once(page):

@@ -14,6 +14,7 @@ pytest.importorskip('mcap', reason='needs the extra `record`')
 import msgspec  # noqa: E402
 import zstandard  # noqa: E402
 from cli_cases import assert_refused, gripsim, start  # noqa: E402
+from execution_cases import reach  # noqa: E402
 from plan_cases import apple, made_up_grasp  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
@@ -23,6 +24,7 @@ from visualization_msgs.msg import MarkerArray  # noqa: E402
 from websockets.sync.client import connect  # noqa: E402
 
 from gripsim_ros.apps.cli.output import plain  # noqa: E402
+from gripsim_ros.apps.view import browser  # noqa: E402
 from gripsim_ros.apps.view.browser import LAYERS, BrowserView  # noqa: E402
 from gripsim_ros.apps.view.sources import PlanSource, RecordingSource, ranks_of  # noqa: E402
 from gripsim_ros.library.grasp_file import PlanAnswer  # noqa: E402
@@ -36,12 +38,12 @@ TIMEOUT = 60.0
 
 @pytest.fixture(scope='module')
 def plan_file(tmp_path_factory):
-    """Return the JSON of a plan with two grasps, its mesh beside it."""
+    """Return the JSON of a plan with two grasps, the first with a way, its mesh beside it."""
     folder = tmp_path_factory.mktemp('plan')
     mesh = apple().mesh
     Trimesh(mesh.vertices, mesh.faces, process=False).export(folder / 'apple.ply')
     answer = PlanAnswer(load_default_hand(), apple(), str(folder / 'apple.ply'), 1.0,
-                        [made_up_grasp(1), made_up_grasp(2)], {}, {'repairs': []})
+                        [made_up_grasp(1, reach=reach()), made_up_grasp(2)], {}, {'repairs': []})
     file = folder / 'grasps.json'
     file.write_text(json.dumps(plain(answer.to_mapping())))
     return file
@@ -140,6 +142,32 @@ def test_a_plan_shows_any_moment_with_the_state_there(plan_file):
     assert ranks_of(shown[0][1]) and source._states[2, 0.5].vertices is not None
 
 
+def test_the_whole_motion_of_a_plan_is_played(plan_file, monkeypatch):
+    monkeypatch.setattr(browser, 'PLAY_PERIOD', 0.0)
+    monkeypatch.setattr(browser, 'MOTION_STEP', 0.1)
+    source = PlanSource(plan_file)
+    page, said = BrowserView(source, port=18110), []
+    try:
+        page.open()
+        show = source._show
+
+        def listen(topic, array):
+            said.extend(m.text for m in array.markers if m.ns == 'moment' and m.text)
+            show(topic, array)
+        source._show = listen
+        page._play()
+        assert wait_for(lambda: 'grasp 1: retreat' in said, TIMEOUT)
+        assert wait_for(lambda: not page._playing.is_set(), TIMEOUT)
+        phases = [text.partition(': ')[2].partition(',')[0] for text in said]
+        assert list(dict.fromkeys(phases)) == [
+            'approach', 'closing', 'carrying', 'opening', 'retreat']
+        count = len(said)
+        source.move(2, 0.5)         # no way: nothing new is shown
+        assert len(said) == count
+    finally:
+        page.close()
+
+
 def test_the_command_serves_until_it_is_ended(recording):
     process = start('view', recording, '--no-open', '--port', 18090)
     try:
@@ -164,6 +192,17 @@ def test_files_are_drawn_without_a_display(name, tmp_path, request):
     assert np.asarray(Image.open(tmp_path / 'x.png')).std() > 5.0
 
 
+def test_a_moment_of_the_whole_motion_is_drawn(plan_file, tmp_path):
+    from PIL import Image
+    pictures = []
+    for fraction in (0.0, 0.5):
+        code, out, said = gripsim('view', plan_file, '--whole', '--picture', tmp_path / 'x.png',
+                                  '--fraction', fraction)
+        assert (code, out) == (0, ''), said
+        pictures.append(np.asarray(Image.open(tmp_path / 'x.png'), int))
+    assert np.abs(pictures[1] - pictures[0]).mean() > 1.0
+
+
 def test_what_cannot_be_shown_is_refused(plan_file, recording, tmp_path):
     (tmp_path / 'no.json').write_text('{"grasps": []}')
     (tmp_path / 'bad.mcap').write_bytes(b'no')
@@ -172,6 +211,8 @@ def test_what_cannot_be_shown_is_refused(plan_file, recording, tmp_path):
             ((tmp_path / 'bad.mcap',), 'cannot be read as MCAP'),
             ((plan_file, '--fraction', '1.5'), '--fraction must be'),
             ((plan_file, '--rank', '0'), '--rank must be'),
+            ((plan_file, '--whole', '--rank', '2'), 'has no way'),
+            ((recording, '--whole'), '--whole takes the JSON'),
             ((plan_file, '--port', '0'), '--port must be'),
             ((recording, '--rank', '3', '--picture', tmp_path / 'x.png'), '--rank must be')):
         assert_refused((lambda r: (r[0], r[1], r[2].splitlines()[-1] + '\n'))(

@@ -32,7 +32,7 @@ LEAST_CHANGE = 0.01
 class TwoGrasps:
     """Two grasps whose moments are shown without any stage."""
 
-    moments = True
+    moments, motions = True, False
     grasps = ('1: made up', '2: made up')
 
     def open(self, show):

@@ -4,7 +4,7 @@
 const byId = (id) => document.getElementById(id);
 const viewer = new Viewer(byId('canvas'));
 const IDENTITY = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
-const state = { grasp: 0, row: 1, exaggeration: 1, forces: true, playing: null };
+const state = { grasp: 0, row: 1, motion: null, exaggeration: 1, forces: true, playing: null };
 
 let data, object;
 
@@ -98,8 +98,37 @@ function putGlyphs(grasp) {
     ball(grasp.centre_of_mass, 0.018 * extent, colours.centre)]));
 }
 
+// A moment of the whole motion: the object as it is untouched, where it is then.
+function placeMotion(grasp) {
+  const { phases, poses, object: moved, forces } = grasp.motion;
+  const links = data.links.length;
+  const at = Math.round(state.motion * (phases.length - 1));
+  const hand = decode(poses, Float32Array);
+  const T = decode(moved, Float32Array).subarray(16 * at, 16 * at + 16);
+  viewer.glass = data.links.map((link, k) => {
+    const start = 16 * (at * links + k);
+    return [`link ${link.mesh} ${link.colour}`, hand.subarray(start, start + 16)];
+  });
+  if (state.drawn !== `${state.grasp} false`) {
+    state.drawn = `${state.grasp} false`;
+    putObject(grasp, false);
+  }
+  const { extent, colours } = data;
+  const all = forces.flat().map(([, force]) => norm(force));
+  const largest = Math.max(...all, 1e-12);
+  viewer.put('motion', joined(forces[at].filter(([, force]) => norm(force) > 1e-3 * largest)
+    .map(([point, force]) => arrow(addScaled(point, force, -0.45 * extent / largest), point,
+      0.012 * extent, colours.force))));
+  viewer.solids = [['object', T], ...(state.forces ? [['motion', IDENTITY]] : [])];
+  viewer.marks = [];
+  byId('phase').textContent = phases[at];
+  viewer.draw();
+}
+
 function place() {
   const grasp = data.grasps[state.grasp];
+  if (state.motion !== null) { placeMotion(grasp); return; }
+  byId('phase').textContent = '';
   const poses = decode(grasp.poses, Float32Array);
   const links = data.links.length;
   const rows = poses.length / (16 * links);
@@ -148,22 +177,44 @@ function choose(index) {
   byId('choice').value = String(index);
   showNumbers(grasp);
   if (!viewer.gl) return;
-  viewer.aim(grasp.view.centre, grasp.view.radius, grasp.view.up, grasp.view.across);
+  aimAt(grasp.view);
   viewer.turn = grasp.view.turn.slice();
   putGlyphs(grasp);
+  if (state.playing) { clearInterval(state.playing); state.playing = null; }
+  state.motion = null;
+  document.querySelectorAll('.motion').forEach((part) => { part.hidden = !grasp.motion; });
   place();
 }
 
-function play() {
+// Lets a slider run from 0 to 1; a second click stops it.
+function play(name, step, show) {
   if (state.playing) { clearInterval(state.playing); state.playing = null; return; }
-  state.row = 0;
+  let share = 0;
   state.playing = setInterval(() => {
-    state.row = Math.min(1, state.row + 0.02);
-    byId('row').value = state.row;
-    place();
-    if (state.row >= 1) { clearInterval(state.playing); state.playing = null; }
+    share = Math.min(1, share + step);
+    byId(name).value = share;
+    show(share);
+    if (share >= 1) { clearInterval(state.playing); state.playing = null; }
   }, 40);
 }
+
+function aimAt(view) {
+  const { up, across } = data.grasps[state.grasp].view;
+  viewer.aim(view.centre, view.radius, up, across);
+}
+
+const showRow = (share) => {
+  const { view } = data.grasps[state.grasp];
+  if (state.motion !== null) aimAt(view);
+  state.row = share;
+  state.motion = null;
+  place();
+};
+const showMotion = (share) => {
+  if (state.motion === null) aimAt(data.grasps[state.grasp].motion);
+  state.motion = share;
+  place();
+};
 
 function start() {
   document.querySelectorAll('#grasps tbody tr').forEach((line, k) =>
@@ -183,9 +234,8 @@ function start() {
     byId('opacity').addEventListener('input', (event) => {
       viewer.opacity = Number(event.target.value); viewer.draw();
     });
-    byId('row').addEventListener('input', (event) => {
-      state.row = Number(event.target.value); place();
-    });
+    byId('row').addEventListener('input', (event) => showRow(Number(event.target.value)));
+    byId('motion').addEventListener('input', (event) => showMotion(Number(event.target.value)));
     byId('exaggeration').addEventListener('input', (event) => {
       state.exaggeration = Number(event.target.value);
       byId('factor').textContent = `× ${state.exaggeration}`;
@@ -194,7 +244,8 @@ function start() {
     byId('forces').addEventListener('change', (event) => {
       state.forces = event.target.checked; place();
     });
-    byId('play').addEventListener('click', play);
+    byId('play').addEventListener('click', () => play('row', 0.02, showRow));
+    byId('play_motion').addEventListener('click', () => play('motion', 0.01, showMotion));
   }
   choose(0);
 }

@@ -10,8 +10,7 @@ from std_msgs.msg import Header
 
 from ....core.errors import GripsimError, ShapeError
 from ....core.hand import HandModel
-from ....core.transforms import from_pose
-from ....library.grasp_file import given_grasp, given_reach
+from ....library.grasp_file import given_grasp, given_pregrasp, given_reach
 from ..geometry import pose_to_msg, vector_to_msg
 from .grasps import GraspFrame, trajectory_to_msg
 from .reach import reach_fields
@@ -45,9 +44,7 @@ def grasp_to_execute(grasp: Mapping[str, Any], hand: HandModel, frame: str, what
     names = list(grasp['joint_trajectory'].get('joint_names', hand.joint_names))
     order = [names.index(name) for name in hand.joint_names]
     try:
-        pose = grasp.get('pregrasp_pose', grasp['hand_pose'])
-        T_object_pregrasp = from_pose(np.asarray(pose['position'], float),
-                                      np.asarray(pose['orientation'], float))
+        T_object_pregrasp = given_pregrasp(grasp, what)
         grip = np.asarray(grasp['grip']['joint_positions'], float)
         contacts = [_contact_to_msg(contact) for contact in grasp['contacts']]
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, GripsimError) as error:
