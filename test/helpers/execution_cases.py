@@ -27,13 +27,16 @@ PLANNED = 1.0
 #: Of the springs [N/rad], so that the grip presses with twice the planned force.
 SPRING = 40.0
 CLOSED_ANGLE, GRIP = 0.2, 0.05
+#: Forces with which a made-up way is pressed, over the least that hold.
+RESERVE = 1.3
 
 
 def reach(level='with_arm', steps=5, turn=0.3, rise=0.05, forces=(1.0, 1.5)):
     """
     Return the way of an object that rises, turns about x, and is pressed more and more.
 
-    The thumb's fingertip presses with forces from the first to the second [N]; half would do.
+    The thumb's fingertip needs forces from the first to the second [N], and presses with
+    ``RESERVE`` times as much.
     """
     shares = np.linspace(0.0, 1.0, steps)
     moved = np.array([from_rotation_vector(np.array([0.0, 0.0, rise, turn, 0.0, 0.0]) * share)
@@ -41,11 +44,11 @@ def reach(level='with_arm', steps=5, turn=0.3, rise=0.05, forces=(1.0, 1.5)):
     palm = transform(np.eye(3), np.array([0.0, 0.01, -0.15]))
     joints, push = np.tile(np.full(7, 0.1), (steps, 1)), np.array([[0.0, 0.0, 1.0]])
     joints[:, 5] += 0.02 * shares
-    presses = [np.interp(share, (0.0, 1.0), forces) * push for share in shares]
+    least = [np.interp(share, (0.0, 1.0), forces) * push for share in shares]
     told = tuple(ManipulationStep(
-        T, TIPS[2:], T[None, :3, 3], push, force, 0.5 * force, np.full(7, 0.1 * share),
+        T, TIPS[2:], T[None, :3, 3], push, RESERVE * force, force, np.full(7, 0.1 * share),
         T[:3, 3], 1.5, 0.1, True)
-        for T, share, force in zip(moved, shares, presses))
+        for T, share, force in zip(moved, shares, least))
     return ManipulationResult(level, 0.5, 0.1, joints, moved @ palm, shares, 1, 'the arm helps',
                               told)
 

@@ -78,7 +78,7 @@ class FingerWatch:
         way = self._plan.way
         if way is None or self._carried_from is None:
             return wanted
-        moves = way.joints + self._options.force_factor * way.presses
+        moves = way.joints + way.presses
         moved: Array = wanted + [np.interp(time - self._carried_from, way.times, column)
                                  for column in moves.T]
         return np.clip(moved, self._plan.lower, self._plan.upper)

@@ -195,7 +195,7 @@ def make_plan(hand: HandModel, trajectory: tuple[Array, Array], grip: Sequence[f
     wishes : Wishes
     options : ExecutionOptions
     way : WayPlan, optional
-        Of the object, once it is held.
+        Of the object, once it is held; the grip is then that of its first step's forces.
 
     Raises
     ------
@@ -207,6 +207,8 @@ def make_plan(hand: HandModel, trajectory: tuple[Array, Array], grip: Sequence[f
     rows, times = (np.asarray(array, float) for array in trajectory)
     target = np.asarray(grip if len(grip) else rows[-1], float)
     _check(hand, rows, times, target)
+    if way is not None:
+        target = target + way.reserve
     moved = rows[-1] - rows[0]
     moved[~_own_joints(hand)] = 0.0
     target = target + wishes.squeeze * np.sign(moved) * (np.abs(moved) > REST)
@@ -218,6 +220,9 @@ def make_plan(hand: HandModel, trajectory: tuple[Array, Array], grip: Sequence[f
     last = max(options.grip_time, float((np.abs(target - rows[-1])
                                          / hand.joint_velocities).max()))
     planned = merge_contacts(contacts)
+    if way is not None:
+        planned = tuple(PlannedContact(one.link, float(max(one.force, way.forces[one.link][0])))
+                        if one.link in way.forces else one for one in planned)
     unknown = [contact.link for contact in planned if contact.link not in hand.link_names]
     if unknown:
         raise HandError(f'contacts name links that the hand does not have: {unknown}')

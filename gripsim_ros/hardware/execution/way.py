@@ -1,13 +1,14 @@
 """The way of a held object as it is carried out: where palm and fingers go, and when."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation, Slerp
 
-from ...core.errors import TaskError
+from ...core.errors import HandError, TaskError
+from ...core.grasp_theory.grasp_map import joint_torque_map
 from ...core.hand import HandModel
 from ...core.planning.ranked_grasp import ManipulationResult, ManipulationStep
 from ...core.transforms import inverse, transform
@@ -32,9 +33,11 @@ class WayPlan:
     joints : (m, J) float
         By how much the joints move from where the grasp holds them [rad].
     presses : (m, J) float
-        By how much set-points move on top of it for the change of the pads' forces [rad].
+        By how much set-points move on top of it for the change of the forces [rad].
     forces : mapping of str to (m,) float
-        Normal force of each link, with which the step's margin was judged [N]; others bear none.
+        Normal force with which each link is to press [N]; others bear none.
+    reserve : (J,) float
+        By how much the grip moves on for the first step's forces instead of the least [rad].
     """
 
     times: Array
@@ -43,6 +46,7 @@ class WayPlan:
     joints: Array
     presses: Array
     forces: Mapping[str, Array]
+    reserve: Array
 
     @property
     def length(self) -> float:
@@ -99,6 +103,8 @@ def make_way(hand: HandModel, reach: ManipulationResult | None, speed: float, sp
     ------
     TaskError
         There is no way, it does not lead to its end, or its parts do not fit together.
+    HandError
+        A step names an unknown link.
     """
     count = 0 if reach is None else len(reach.joints)
     if reach is None or count < 2:
@@ -107,19 +113,24 @@ def make_way(hand: HandModel, reach: ManipulationResult | None, speed: float, sp
     if reach.shares[-1] < 1.0:
         raise TaskError(f'carry needs a way to its end, the grasp\'s ends at '
                         f'{100.0 * reach.shares[-1]:.0f} %: {reach.message}')
+    unknown = {link for step in reach.steps for link in step.links} - set(hand.link_names)
+    if unknown:
+        raise HandError(f'the way names links that the hand does not have: {sorted(unknown)}')
     if {len(reach.T_object_palm), len(reach.steps)} != {count} or \
             reach.joints.shape[1] != len(hand.joint_names):
         raise TaskError(f'carry needs joints, palm and forces of each step, got {count} rows of '
                         f'{reach.joints.shape[1]} joints, {len(reach.T_object_palm)} poses and '
                         f'forces of {len(reach.steps)}')
     moved = np.array([step.T_object_moved for step in reach.steps])
-    efforts = np.array([_efforts(step) for step in reach.steps])
+    pressed = [_pressed(step) for step in reach.steps]
+    presses, least = (_efforts(hand, reach, forces) / hand.joint_stiffness for forces in (
+        pressed, [step.minimal_forces for step in reach.steps]))
     steps = np.max([*(_lengths(poses, speed, spin) for poses in (reach.T_object_palm, moved)),
                     (np.abs(np.diff(reach.joints, axis=0)) / hand.joint_velocities).max(axis=1)],
                    axis=0)
     times = np.cumsum([0.0, *np.maximum(steps, SHORTEST_STEP)])
     return WayPlan(times, reach.T_object_palm, moved, reach.joints - reach.joints[0],
-                   (efforts - efforts[0]) / hand.joint_stiffness, _forces(reach))
+                   presses - presses[0], _forces(reach.steps, pressed), presses[0] - least[0])
 
 
 def _lengths(poses: Array, speed: float, spin: float) -> Array:
@@ -129,18 +140,31 @@ def _lengths(poses: Array, speed: float, spin: float) -> Array:
     return np.maximum(moves / speed, turns.magnitude() / spin)
 
 
-def _efforts(step: ManipulationStep) -> Array:
-    """Return torques (J,) [N m] of the pads' forces: of the least ones, grown in proportion."""
-    least = step.minimal_normal_force
-    efforts: Array = step.joint_efforts * (step.normal_force / least if least > 0.0 else 1.0)
-    return efforts
+def _pressed(step: ManipulationStep) -> Array:
+    """
+    Return the force with which each contact is to be pressed (k, 3) [N].
+
+    The plan's own, which has the reserve of a grasp, or the least that holds where that is more.
+    """
+    planned, least = ((forces * step.normals).sum(axis=1)
+                      for forces in (step.forces, step.minimal_forces))
+    return np.where((planned >= least)[:, None], step.forces, step.minimal_forces)
 
 
-def _forces(reach: ManipulationResult) -> dict[str, Array]:
-    """Return the normal force of each link at each step (m,) [N]."""
-    forces = {link: np.zeros(len(reach.steps)) for step in reach.steps for link in step.links}
-    for number, step in enumerate(reach.steps):
-        normal = np.maximum((step.forces * step.normals).sum(axis=1), 0.0)
-        for link, force in zip(step.links, normal):
+def _efforts(hand: HandModel, reach: ManipulationResult, forces: Sequence[Array]) -> Array:
+    """Return the joint torques of forces (k, 3) [N] at the contacts of each step (m, J) [N m]."""
+    efforts = []
+    for joints, palm, step, row in zip(reach.joints, reach.T_object_palm, reach.steps, forces):
+        links = np.array([hand.link_names.index(link) for link in step.links], int)
+        torque_map = joint_torque_map(hand, joints, palm, links, step.points)
+        efforts.append(torque_map @ np.hstack([row, np.zeros_like(row)]).ravel())
+    return np.array(efforts)
+
+
+def _forces(steps: Sequence[ManipulationStep], pressed: Sequence[Array]) -> dict[str, Array]:
+    """Return the normal force with which each link is to press at each step (m,) [N]."""
+    forces = {link: np.zeros(len(steps)) for step in steps for link in step.links}
+    for number, (step, row) in enumerate(zip(steps, pressed)):
+        for link, force in zip(step.links, np.maximum((row * step.normals).sum(axis=1), 0.0)):
             forces[link][number] += force
     return forces

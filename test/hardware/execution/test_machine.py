@@ -57,7 +57,7 @@ def test_fingers_press_on_the_way_as_each_step_wants_and_go_with_its_joints():
     execution, hand, _ = execute(wishes=Wishes(carry=True))
     assert execution.status == Status.SUCCEEDED and execution.carried
     way, at_end = execution.plan.way, hand.measure()
-    wanted = execution.closed.joints + way.joints[-1] + OPTIONS.force_factor * way.presses[-1]
+    wanted = execution.closed.joints + way.joints[-1] + way.presses[-1]
     others = [0, 1, 2, 3, 4]                # their forces on the way are not told
     np.testing.assert_allclose(at_end.joints[others], wanted[others], atol=ATOL_ROUNDOFF)
     assert at_end.forces[TIPS[2]] >= way.forces[TIPS[2]][-1] > PLANNED

@@ -2,14 +2,16 @@
 
 from dataclasses import replace
 
-from execution_cases import HAND, reach, TIPS
+from execution_cases import HAND, plan, PLANNED, reach, RESERVE, TIPS
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
 
-from gripsim_ros.core.errors import TaskError
-from gripsim_ros.core.transforms import from_rotation_vector, inverse
+from gripsim_ros.core.errors import GripsimError
+from gripsim_ros.core.hand import forward_kinematics
+from gripsim_ros.core.transforms import apply, from_rotation_vector, inverse
+from gripsim_ros.hardware.execution.plan import Wishes
 from gripsim_ros.hardware.execution.way import make_way
 
 ATOL_ROUNDOFF = 1e-9
@@ -57,11 +59,39 @@ def test_where_the_palm_rests_the_object_goes_its_way_in_the_hand():
     assert rested[0] == pytest.approx(0.05, abs=5e-3) and rested[1] == pytest.approx(0.3)
 
 
-def test_the_forces_of_each_step_are_told_link_by_link_and_torques_grow_with_them():
-    """The pads press with twice the least forces there, whose torques are told."""
+def test_links_press_as_planned_or_with_the_least_that_holds_where_that_is_more():
+    least = np.linspace(1.0, 2.0, 5)
     way = make_way(HAND, reach(forces=(1.0, 2.0)), SPEED, SPIN)
-    np.testing.assert_allclose(way.forces[TIPS[2]], np.linspace(1.0, 2.0, 5))
-    np.testing.assert_allclose(way.presses[-1], 2.0 * 0.1 / HAND.joint_stiffness)
+    np.testing.assert_allclose(way.forces[TIPS[2]], RESERVE * least)
+    weak = [replace(step, forces=0.5 * step.minimal_forces) for step in reach().steps]
+    way = make_way(HAND, replace(reach(), steps=tuple(weak)), SPEED, SPIN)
+    np.testing.assert_allclose(way.forces[TIPS[2]], np.linspace(1.0, 1.5, 5))
+    np.testing.assert_array_equal(way.reserve, np.zeros(7))
+
+
+def test_set_points_move_on_by_the_work_of_the_forces_over_the_stiffness_of_the_joints():
+    """Virtual work: torque times a joint's small turn is force times the way of its point."""
+    told, small, tip = reach(), 1e-6, HAND.link_names.index(TIPS[2])
+    way = make_way(HAND, told, SPEED, SPIN)
+
+    def torques(number, force):
+        joints, step, palm = told.joints[number], told.steps[number], told.T_object_palm[number]
+        before = palm @ forward_kinematics(HAND, joints[None])[0, tip]
+        after = palm @ forward_kinematics(HAND, joints + small * np.eye(7))[:, tip]
+        moved = apply(after @ inverse(before), step.points)[:, 0] - step.points
+        return moved @ force / small
+    first, last = (torques(number, told.steps[number].forces[0]) for number in (0, -1))
+    np.testing.assert_allclose(way.presses[-1], (last - first) / HAND.joint_stiffness, atol=1e-7)
+    least = torques(0, told.steps[0].minimal_forces[0])
+    np.testing.assert_allclose(way.reserve, (first - least) / HAND.joint_stiffness, atol=1e-7)
+    assert np.abs(way.presses[-1]).max() > 1e-4 and np.abs(way.reserve).max() > 1e-4
+
+
+def test_a_carried_grasp_closes_on_to_the_reserve_of_its_first_step():
+    alone, carried = plan(Wishes()), plan(Wishes(carry=True))
+    np.testing.assert_allclose(carried.rows[-1], alone.rows[-1] + carried.way.reserve)
+    assert carried.contacts[2].force == pytest.approx(RESERVE)
+    assert [contact.force for contact in carried.contacts[:2]] == [PLANNED, PLANNED]
 
 
 @pytest.mark.parametrize('told, words', [
@@ -69,7 +99,9 @@ def test_the_forces_of_each_step_are_told_link_by_link_and_torques_grow_with_the
     (reach(steps=1), 'the grasp has 1'),
     (replace(reach(), shares=np.linspace(0.0, 0.5, 5)), 'ends at 50 %: the arm helps'),
     (replace(reach(), steps=()), 'forces of 0'),
+    (replace(reach(), steps=tuple(replace(step, links=('sixth_link',)) for step in reach().steps)),
+     "does not have: \\['sixth_link'\\]"),
     (replace(reach(), joints=np.zeros((5, 3))), '5 rows of 3 joints')])
 def test_ways_that_cannot_be_carried_out_are_refused_with_numbers(told, words):
-    with pytest.raises(TaskError, match=words):
+    with pytest.raises(GripsimError, match=words):
         make_way(HAND, told, SPEED, SPIN)
