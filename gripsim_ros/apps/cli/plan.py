@@ -75,6 +75,9 @@ def plan(
     request = read_request(mesh, scale, material, task, limits,
                            read_scan(mesh, completion, viewpoint),
                            None if arm_task is None else arm_task.T_base_object, hand)
+    if arm_task is not None:
+        from ...core.arm import check_distances
+        check_distances(request.task, request.grasp_object, read_hand(request.hand), arm_task)
     stored = None
     if database is not None and request.scan is None:
         from .answers.database import find_answer

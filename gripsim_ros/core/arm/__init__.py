@@ -1,10 +1,11 @@
 """The arm that carries the hand: motions free of collision, and the choice among grasps."""
 
 from .choice import ArmTask, choose_by_arm
+from .distance import check_distances
 from .loading import load_arm
 from .model import ArmModel
 from .motion import CRITERIA, ArmMotion, checked_criterion
 from .search import ArmProgress
 
-__all__ = ['ArmModel', 'ArmMotion', 'ArmProgress', 'ArmTask', 'CRITERIA', 'checked_criterion',
-           'choose_by_arm', 'load_arm']
+__all__ = ['ArmModel', 'ArmMotion', 'ArmProgress', 'ArmTask', 'CRITERIA', 'check_distances',
+           'checked_criterion', 'choose_by_arm', 'load_arm']

@@ -30,7 +30,6 @@ from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import Task
 from gripsim_ros.core.planning.hypotheses.primitives import cylinder_points, sphere_points
 from gripsim_ros.core.planning.ranked_grasp import HAND_ONLY, ManipulationResult
-from gripsim_ros.core.planning.rejections import NO_ARM_MOTION
 from gripsim_ros.core.transforms import apply, transform
 from gripsim_ros.library.resources import load_default_hand
 
@@ -388,10 +387,15 @@ class TestCommand:
         assert set(told['statistics']['arm']['pairs_settled']) <= {
             BY_TRIANGLE, BY_PLANE, BY_EXACT_DISTANCE}
 
-    def test_out_of_reach_is_an_answer(self, tmp_path, capsys):
-        code, told = self.plan(tmp_path, capsys, [4.0, 0.0, 0.0])
-        assert code == 0 and told['grasps'] == []
-        assert told['rejected'][NO_ARM_MOTION] > 0 and NO_ARM_MOTION in told['hint']
+    def test_out_of_reach_is_told_with_numbers(self, tmp_path, capsys):
+        (tmp_path / 'pose.json').write_text('{"position": [4.0, 0.0, 0.0]}')
+        write_ball(tmp_path / 'ball.stl')
+        code = main(['plan', str(tmp_path / 'ball.stl'), '--arm', str(FILE), '--object-pose',
+                     str(tmp_path / 'pose.json')])
+        told = capsys.readouterr()
+        assert code == 2 and told.out == ''
+        assert re.fullmatch(r'gripsim: the object stands 3\.9\d m from the first joint of the '
+                            r'arm, whose links and hand reach 1\.\d\d m at most\n', told.err)
 
     def test_one_without_the_other_is_bad_input(self, capsys):
         assert main(['plan', 'ball.stl', '--arm', str(FILE)]) == 2

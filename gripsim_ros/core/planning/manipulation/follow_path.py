@@ -24,8 +24,6 @@ from .step_forces import StepForces
 MIN_MOTION = 1e-3
 #: Margins are compared with this much to spare [-].
 ROUND_OFF = 1e-9
-#: Reason of a step in which the object itself collides.
-OBJECT_COLLIDES = 'the object meets its surroundings'
 
 
 class PathFollower:
@@ -50,8 +48,6 @@ class PathFollower:
     length : float
         Scale of rotations against translations [m].
     options : PlannerOptions
-    blocked : int
-        Pose of the path at which the object itself collides; -1: none.
     arm_may_help : bool
         False: where the fingers fail, so does the grasp.
 
@@ -65,9 +61,9 @@ class PathFollower:
 
     def __init__(self, hand: HandModel, joints: Array, T_object_palm: Array, state: GraspState,
                  path: Array, friction: float, length: float, options: PlannerOptions,
-                 blocked: int = -1, arm_may_help: bool = True) -> None:
+                 arm_may_help: bool = True) -> None:
         self._hand, self._path, self._options = hand, path, options.reach
-        self._blocked, self._arm_may_help = blocked, arm_may_help
+        self._arm_may_help = arm_may_help
         self._friction, self._length = friction, length
         self._start = joints.copy(), T_object_palm.copy(), state
         self._links = tuple(sorted(set(int(link) for link in state.links)))
@@ -98,10 +94,6 @@ class PathFollower:
 
     def answer(self, state: GraspState) -> None:
         """Take the stages' answer to the last question."""
-        if 0 < self._blocked <= self.step:
-            self._failure = self._blocked, OBJECT_COLLIDES
-            self._finish(NOWHERE)
-            return
         self._forces.take(state)
         problem = self._problem(state)
         if not problem:

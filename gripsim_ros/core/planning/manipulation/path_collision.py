@@ -12,9 +12,9 @@ from ..hypotheses.primitives import primitive_points
 ALLOWED_DEPTH = 0.002
 
 
-def first_colliding_pose(vertices: Array, obstacles: Array, path: Array) -> int:
+def first_colliding_pose(vertices: Array, obstacles: Array, path: Array) -> tuple[int, int]:
     """
-    Return the first pose of a path at which an object collides with an obstacle, -1: none.
+    Return the first pose of a path at which an object collides, and with which obstacle.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ def first_colliding_pose(vertices: Array, obstacles: Array, path: Array) -> int:
 
     Returns
     -------
-    int
-        An obstacle that the object overlaps at the first pose does not count, unless the overlap
-        grows by ``ALLOWED_DEPTH``.
+    int, int
+        -1 each where it meets none. An obstacle that the object overlaps at the first pose does
+        not count, unless the overlap grows by ``ALLOWED_DEPTH``.
 
     Notes
     -----
@@ -42,9 +42,10 @@ def first_colliding_pose(vertices: Array, obstacles: Array, path: Array) -> int:
     blocking = [_Obstacle(row, apply(path[0], corners)) for row in obstacles]
     for step, T in enumerate(path[1:], start=1):
         moved = apply(T, corners)
-        if any(obstacle.collides(moved) for obstacle in blocking):
-            return step
-    return -1
+        met = [number for number, one in enumerate(blocking) if one.collides(moved)]
+        if met:
+            return step, met[0]
+    return -1, -1
 
 
 class _Obstacle:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from ...arrays import Array
 from ...batches import ConfigurationBatch
@@ -23,7 +24,7 @@ from ..task import FINGERS_ONLY, PREFER_FINGERS, Task
 from ..verdicts import Verdicts
 from .follow_path import PathFollower
 from .kinematics import object_path
-from .path_collision import first_colliding_pose
+from .path_collision import ALLOWED_DEPTH, first_colliding_pose
 
 
 class ManipulationSearch:
@@ -45,7 +46,7 @@ class ManipulationSearch:
     Raises
     ------
     TaskError
-        The path has more steps than allowed.
+        The path has more steps than allowed, or leads the object into an obstacle.
     """
 
     any_order = False
@@ -65,8 +66,8 @@ class ManipulationSearch:
             raise TaskError(f'task.displacement takes {len(self._path) - 1} steps of '
                             f'{options.translation_step} m or {options.rotation_step} rad, '
                             f'at most {options.max_steps} are allowed')
-        self._blocked = -1 if vertices is None or not len(task.obstacles) else \
-            first_colliding_pose(vertices, task.obstacles, self._path)
+        if vertices is not None and len(task.obstacles):
+            _check_way(vertices, task.obstacles, self._path)
         self._followers: dict[int, PathFollower] = {}
 
     @property
@@ -121,7 +122,7 @@ class ManipulationSearch:
         self._followers[number] = PathFollower(
             self._verdicts.hand, held.joint_positions, closing.held_hypothesis.T_object_palm,
             held.state, self._path, self._verdicts.reference.friction,
-            self._verdicts.reference.radius, self._verdicts.options, self._blocked,
+            self._verdicts.reference.radius, self._verdicts.options,
             arm_may_help=self._task.reach != FINGERS_ONLY)
 
     def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
@@ -164,3 +165,15 @@ class ManipulationSearch:
         if len(self._task.gravity_directions) == 0:
             loads[:, 0] = first[:, 0]
         return loads.reshape(-1, 9)
+
+
+def _check_way(vertices: Array, obstacles: Array, path: Array) -> None:
+    """Refuse a way on which the object itself meets an obstacle: no grasp can help."""
+    step, met = first_colliding_pose(vertices, obstacles, path)
+    if step < 0:
+        return
+    turn = np.rad2deg(Rotation.from_matrix(path[step, :3, :3]).magnitude())
+    raise TaskError(
+        f'task.displacement leads the object into obstacle {met + 1} of {len(obstacles)}, by more '
+        f'than {1e3 * ALLOWED_DEPTH:g} mm after {step} of {len(path) - 1} steps '
+        f'({1e3 * np.linalg.norm(path[step, :3, 3]):.0f} mm, {turn:.0f}°)')
