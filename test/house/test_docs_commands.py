@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from benchmarks.__main__ import BENCHMARKS
+import numpy as np
 import pytest
 import typer
 
@@ -146,3 +147,58 @@ def test_the_example_of_the_quick_start_runs(tmp_path, monkeypatch, capsys):
     code = code.replace('hypotheses=40', f'hypotheses={FEW}')
     exec(compile(code, 'quick_start.md', 'exec'), {})
     assert capsys.readouterr().out.startswith('1 0.')
+
+
+#: A row of the papers' table: what a paper has, function, command, test or reason.
+PAPER_ROW = re.compile(r'^\| (?!what it has|--)([^|]+) \| (`[\w.]+`|–) \| (`[^`]+`|–) '
+                       r'\| ([^|]+) \|$', re.MULTILINE)
+PAPER_TEST = re.compile(r'`([\w/]+)/(\w+)`: `(\w+)`')
+LEAST_PAPER_ROWS, PAPERS = 50, 5
+
+
+def paper_rows():
+    """Return (what, function, command, end) of each row of the papers' tables."""
+    return [tuple(cell.strip('`') for cell in row[:3]) + (row[3],)
+            for row in PAPER_ROW.findall(text(ROOT / 'docs' / 'model' / 'papers.md'))]
+
+
+def test_what_the_papers_have_is_found_or_its_reason_told():
+    page = text(ROOT / 'docs' / 'model' / 'papers.md')
+    rows = paper_rows()
+    assert len(rows) > LEAST_PAPER_ROWS and page.count('\n## ') == PAPERS
+    assert len(rows) == sum(line.startswith('| ') for line in page.splitlines()) - PAPERS
+    for what, function, command, end in rows:
+        if function == '–':
+            assert command == '–' and len(end.split()) > 5, f'{what}: needs a reason'
+            continue
+        module, _, name_ = function.rpartition('.')
+        assert hasattr(importlib.import_module(f'gripsim_ros.{module}'), name_), function
+        (folder, file, test), = PAPER_TEST.findall(end)
+        source = (ROOT / 'test' / folder / f'test_{file}.py').read_text(encoding='utf-8')
+        assert re.search(rf'^ *def {test}\(', source, re.MULTILINE), f'{file}: {test}'
+        words = command.split()
+        if words[0] == 'gripsim':
+            assert not {word for word in words if word.startswith('--')} - verbs()[words[1]], what
+
+
+#: Commands of the papers' table that take more than their part guards: verb or option.
+LONG = re.compile(r'gripsim plan|contact .*--picture')
+
+
+@pytest.mark.parametrize('long', [False, pytest.param(True, marks=pytest.mark.nightly)])
+def test_commands_of_the_papers_table_run(tmp_path, monkeypatch, capsys, long):
+    import trimesh
+    from gripsim_ros.apps.cli.main import main
+    monkeypatch.chdir(tmp_path)
+    for file, away in (('a.ply', 0.0), ('b.ply', 0.054)):
+        ball = shapes.sphere(0.03, 0.01)
+        trimesh.Trimesh(ball.vertices + [0.0, 0.0, away], ball.faces, process=False).export(file)
+    turns = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)
+    np.savetxt('ring.csv', 0.03 * np.stack([np.cos(turns), np.sin(turns)], axis=1), delimiter=',')
+    (tmp_path / 'task.yaml').write_text('displacement: {position: [0.0, 0.0, 0.004]}\n')
+    chosen = [command for command in dict.fromkeys(row[2] for row in paper_rows())
+              if command.startswith('gripsim ') and bool(LONG.search(command)) == long]
+    assert len(chosen) > 2
+    for command in chosen:
+        assert main(command.split()[1:]) == 0, command
+    capsys.readouterr()
