@@ -21,6 +21,7 @@ from ..core.hand import HandModel
 from ..core.planning.ranked_grasp import (
     GraspContact, ManipulationResult, ManipulationStep, NearestMiss, RankedGrasp)
 from ..core.transforms import from_pose, to_pose
+from .planned_object import Completion
 from .resources import lasting_name, own_hand_file
 from .task_file import pose_from_mapping
 
@@ -42,7 +43,8 @@ class PlanAnswer:
 
     ``mesh_name`` and ``scale`` are as the user gave them; ``statistics`` holds at least
     ``evaluated``, ``total``, ``planning_time`` [s] and ``repairs``. Without a grasp
-    ``nearest_miss`` and ``hint`` say what was lacking.
+    ``nearest_miss`` and ``hint`` say what was lacking. ``completion`` is how the object's points
+    were closed, None of a mesh.
     """
 
     hand: HandModel
@@ -54,6 +56,7 @@ class PlanAnswer:
     statistics: Mapping[str, Any]
     nearest_miss: NearestMiss | None = None
     hint: str = ''
+    completion: Completion | None = None
 
     @property
     def explanation(self) -> list[str]:
@@ -71,7 +74,9 @@ class PlanAnswer:
             'object': {'mesh': lasting_name(self.mesh_name), 'scale': self.scale,
                        'mass': mass.mass, 'centre_of_mass': mass.centre_of_mass,
                        'volume': mass.volume,
-                       'material': material_to_mapping(self.grasp_object.material)},
+                       'material': material_to_mapping(self.grasp_object.material),
+                       **({} if self.completion is None else {
+                           'completion': self.completion.to_mapping()})},
             'hand': {'name': hand.name, 'base_link': hand.base_link,
                      'joint_names': list(hand.joint_names), 'id': hand.id,
                      'file': own_hand_file(hand)},

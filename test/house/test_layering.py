@@ -37,7 +37,8 @@ LAYERS = {
         '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '
         '< ask_and_tell, closings < evaluator, planner'),
     'library': ('display, measured_curves, resources, robustness, task_file, whole_motion, '
-                'workers < grasp_file < drawing, in_process, squeezing < database, hands'),
+                'workers < planned_object < grasp_file '
+                '< drawing, in_process, squeezing < database, hands'),
     'hardware': 'driver, execution, sim',
     'hardware.driver': 'emulator, options < link < motion, tactile < session',
     'ros': 'conversions, environment, programs, quality < markers < nodes < clients < record',

@@ -50,6 +50,7 @@ CALLED_FROM_OUTSIDE = {
     'hardware.sim.world.World.palm_moves': 'users of the simulated hand',
     'hardware.sim.world.World.link_forces': 'benchmarks with a simulated hand',
     'hardware.sim.world.World.links_at_obstacles': 'users of the simulated hand',
+    'library.in_process.load_object': 'users of the front door',
     'ros.clients.plan.PlanGraspClient.plan_by_service': 'callers of the service',
     'ros.nodes.base.ring_reader.NoExecutor.can_execute': 'rclpy',
     'ros.nodes.base.ring_reader.NoExecutor.beginning_execution': 'rclpy',

@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from .inputs import existing_file, hand_of_grasps
-from .options import Elasticity, Hand, Json, MaterialName, Mesh, Out, Scale, TaskFile
+from .options import (
+    CompletionName, Elasticity, Hand, Json, MaterialName, Mesh, Out, Scale, TaskFile, Viewpoint)
 from .output import check_writable, print_table, write_json
-from .requests import PlanLimits, read_request
+from .requests import PlanLimits, read_request, read_scan
 
 
 def evaluate(
@@ -22,6 +23,7 @@ def evaluate(
         close: Annotated[bool, typer.Option(
             '--close', help='Open the fingers until free, close them as plan does, and judge '
             'that; margin: the largest on the way to the limits.')] = False,
+        completion: CompletionName = None, viewpoint: Viewpoint = None,
         elasticity: Elasticity = None, hand: Hand = '', json: Json = False,
         out: Out = None) -> None:
     """Score given grasps, in their order: the hand's pose and the last row of joints."""
@@ -31,8 +33,10 @@ def evaluate(
     content, _ = read_grasps(existing_file(grasps, 'grasps'))
     model = hand_of_grasps(hand, content)
     given = load_grasps(grasps, model.joint_names)
-    request = read_request(mesh, scale, material, task, PlanLimits())
     from ...library.in_process import evaluate_grasps
+    from ...library.planned_object import completion_of_grasps
+    request = read_request(mesh, scale, material, task, PlanLimits(), read_scan(
+        mesh, completion, viewpoint, completion_of_grasps(content)))
     begin = time.monotonic()
     judged = evaluate_grasps(
         request.grasp_object, [(grasp.T_object_palm, grasp.trajectory) for grasp in given],
@@ -42,7 +46,7 @@ def evaluate(
         model, request.grasp_object, mesh, scale, judged,
         {reason: reasons.count(reason) for reason in sorted(set(reasons))},
         {'evaluated': len(judged), 'total': len(judged), 'repairs': list(request.repairs),
-         'planning_time': time.monotonic() - begin})
+         'planning_time': time.monotonic() - begin}, completion=request.completion)
     write_json(answer.to_mapping(), json, out)
     if not json:
         print_table(f'Grasps of {grasps.name} on {mesh}', ('number', *GRASP_COLUMNS[1:]),

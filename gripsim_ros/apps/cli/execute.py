@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .arguments import real_number
-from .inputs import InputError, existing_file, read_hand, read_mesh
+from .inputs import InputError, existing_file, read_hand
 from .options import Json, Out
 from .output import check_writable, print_table, say, write_json
 from .progress import StartProgress
@@ -65,7 +65,11 @@ def execute(
     if mesh is not None and not simulate:
         raise InputError('--mesh goes with --simulate: a hand that runs has its object')
     content, grasp = _read(existing_file(grasps, 'grasps'), rank)
-    with _executor(_object_of(content, mesh) if simulate else None) as client:
+    simulated = None
+    if simulate:
+        from ...library.planned_object import object_of_grasps
+        simulated = object_of_grasps(content, grasps, mesh or '')
+    with _executor(simulated) as client:
         from gripsim_interfaces.action import ExecuteGrasp
         from ...ros.clients.execute import RESULT_NAMES
         from ...ros.conversions.requests.grasp_files import grasp_to_execute
@@ -128,26 +132,6 @@ def _executor(simulated: GraspObject | None) -> Iterator[ExecuteGraspClient]:
     finally:
         progress.close()
         suite.stop(SIMULATION)
-
-
-def _object_of(content: dict[str, Any], mesh: str | None) -> GraspObject:
-    """Return the object for which the grasps were planned, from another mesh if one is given."""
-    from ...core.bodies import GraspObject, material_from_mapping
-    from ...core.errors import MeshError
-    from ...library.resources import resolve_uri
-    try:
-        told = content['object']
-        mesh, scale, material = (told['mesh'] if mesh is None else mesh, float(told['scale']),
-                                 dict(told['material']))
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError('--simulate needs object {mesh, scale, material} in the file, as plan '
-                         f'writes it; wrong at {error}') from error
-    try:
-        path = resolve_uri(mesh)
-    except MeshError as error:
-        raise MeshError(f'{error}; --mesh names the object where it is elsewhere') from error
-    return GraspObject(read_mesh(str(path), scale).mesh, material_from_mapping(material),
-                       path.stem)
 
 
 class _Progress:

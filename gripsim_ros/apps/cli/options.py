@@ -25,3 +25,9 @@ Out = Annotated[Path | None, typer.Option('--out', help='Write the JSON to a fil
 Hand = Annotated[str, typer.Option(
     '--hand', metavar='FILE', show_default='the Schunk SDH',
     help='File of the hand, see docs/hand.md.')]
+CompletionName = Annotated[str | None, typer.Option(
+    '--completion', metavar='mirror|extrude|convex',
+    help='Close a scan of one side (PLY, CSV, NPY points) by this assumption.')]
+Viewpoint = Annotated[str | None, typer.Option(
+    '--viewpoint', metavar='X Y Z', show_default='estimated',
+    help='Where the sensor of the scan stood.')]

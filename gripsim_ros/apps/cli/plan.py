@@ -10,7 +10,8 @@ import typer
 from .arguments import count, positive, real_number, whole_number
 from .inputs import InputError, existing_file, read_hand
 from .options import (
-    MOST_WORKERS, Elasticity, Hand, Json, MaterialName, Mesh, Out, Scale, TaskFile)
+    MOST_WORKERS, CompletionName, Elasticity, Hand, Json, MaterialName, Mesh, Out, Scale,
+    TaskFile, Viewpoint)
 from .output import check_writable, say, write_json
 from .requests import PlanLimits, PlanRequest, read_request, read_scan
 
@@ -47,12 +48,7 @@ def plan(
         database: Annotated[str | None, typer.Option(
             '--database', metavar='FILE|URL',
             help='Answer from this grasp database where it holds the very plan.')] = None,
-        completion: Annotated[str | None, typer.Option(
-            '--completion', metavar='mirror|extrude|convex',
-            help='Close a scan of one side (PLY, CSV, NPY points) by this assumption.')] = None,
-        viewpoint: Annotated[str | None, typer.Option(
-            '--viewpoint', metavar='X Y Z', show_default='estimated',
-            help='Where the sensor of the scan stood.')] = None,
+        completion: CompletionName = None, viewpoint: Viewpoint = None,
         arm: Annotated[Path | None, typer.Option(
             '--arm', help='Order the grasps by the way of this arm, see docs/arm.md.')] = None,
         object_pose: Annotated[Path | None, typer.Option(
@@ -196,4 +192,4 @@ def _plan_here(request: PlanRequest, for_arm: bool, elasticity: str | None
         **({'reach': dict(result.reach_levels)} if result.reach_levels else {})}
     return PlanAnswer(hand, request.grasp_object, request.mesh, request.scale, result.grasps,
                       result.rejections, statistics, result.nearest_miss,
-                      result.hint), progress.interrupted
+                      result.hint, request.completion), progress.interrupted

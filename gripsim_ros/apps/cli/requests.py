@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ...core.bodies import GraspObject
     from ...core.bodies.scans.complete import CompletedScan
     from ...core.planning.task import Task
+    from ...library.planned_object import Completion
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,10 @@ class PlanLimits:
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """Points of one side in the file's unit, how to close them, where the sensor stood."""
+    """Points of one side in the file's unit, and how to close them."""
 
     points: NDArray[np.float64]
-    method: str
-    viewpoint: NDArray[np.float64] | None
+    completion: Completion
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,23 +61,39 @@ class PlanRequest:
     scan: Scan | None = None
     hand: str = ''
 
+    @property
+    def completion(self) -> Completion | None:
+        """Return how points are closed, None of a mesh."""
+        return None if self.scan is None else self.scan.completion
 
-def read_scan(mesh: str, completion: str | None, viewpoint: str | None) -> Scan | None:
-    """Return the scan in a file, None where it is to be read as a mesh."""
+
+def read_scan(mesh: str, completion: str | None, viewpoint: str | None,
+              recorded: Completion | None = None) -> Scan | None:
+    """
+    Return the scan in a file, None where it is to be read as a mesh.
+
+    ``recorded`` is how grasps were planned on it: taken for points of which nothing is said.
+    """
     from ...core.bodies.scans.complete import METHODS
-    from ...core.bodies.scans.reading import has_faces, read_points
-    ending = Path(mesh).suffix.lower()
-    if completion is None:
-        if viewpoint is not None:
-            raise InputError('--viewpoint goes with --completion')
-        if ending == '.ply' and Path(mesh).is_file() and not has_faces(mesh):
-            raise InputError(f'{mesh} holds points and no faces: say with --completion '
-                             f'{"|".join(METHODS)} how to close it')
+    from ...core.bodies.scans.reading import read_points
+    from ...library.planned_object import Completion, are_points
+    bare = are_points(mesh)
+    if completion is None and viewpoint is not None:
+        raise InputError('--viewpoint goes with --completion')
+    if completion is None and bare and recorded is None:
+        raise InputError(f'{mesh} holds points and no faces: say with --completion '
+                         f'{"|".join(METHODS)} how to close it')
+    if completion is not None:
+        place = None if viewpoint is None else finite_numbers('--viewpoint', viewpoint).tolist()
+        chosen = Completion(completion, place)
+    elif bare and recorded is not None:
+        chosen = recorded
+    else:
         return None
-    if completion not in METHODS:
-        raise InputError(f'--completion must be one of {", ".join(METHODS)}, got {completion!r}')
-    place = None if viewpoint is None else finite_numbers('--viewpoint', viewpoint)
-    return Scan(read_points(existing_file(mesh, 'scan')), completion, place)
+    if chosen.method not in METHODS:
+        raise InputError(f'--completion must be one of {", ".join(METHODS)}, '
+                         f'got {chosen.method!r}')
+    return Scan(read_points(existing_file(mesh, 'scan')), chosen)
 
 
 def read_request(mesh: str, scale: float, material: str | None, task: Path | None,
@@ -104,9 +120,5 @@ def read_request(mesh: str, scale: float, material: str | None, task: Path | Non
 
 
 def _completed(name: str, scan: Scan, scale: float) -> CompletedScan:
-    from ...core.bodies.scans.complete import complete_scan
-    from ...core.errors import GripsimError
-    try:
-        return complete_scan(scan.points, scan.method, scale, scan.viewpoint)
-    except GripsimError as error:
-        raise type(error)(f'{name}: {error}') from None
+    from ...library.planned_object import complete_points
+    return complete_points(scan.points, scan.completion, scale, name)

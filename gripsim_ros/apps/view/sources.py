@@ -1,9 +1,8 @@
 """Where the markers of a view come from: a plan in a file, a recording, a running suite."""
 
-import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -12,11 +11,11 @@ from gripsim_interfaces.srv import ShowClosing
 from rclpy.serialization import deserialize_message
 from visualization_msgs.msg import Marker, MarkerArray
 
-from ...core.bodies import GraspObject, Material
 from ...core.errors import GripsimError
 from ...core.planning.ranked_grasp import RankedGrasp
 from ...library.grasp_file import given_pregrasp, given_reach, load_grasps, read_grasps
-from ...library.in_process import evaluate_grasps, load_object
+from ...library.in_process import evaluate_grasps
+from ...library.planned_object import object_of_grasps
 from ...library.resources import load_default_hand
 from ...library.whole_motion import moment_at, whole_motion
 from ...ros.clients.connection import Connection
@@ -75,7 +74,7 @@ class PlanSource:
     Raises
     ------
     GripsimError
-        File, mesh or material cannot be read, or there is no grasp in it.
+        File, object or material cannot be read, or there is no grasp in it.
     """
 
     moments = True
@@ -83,10 +82,11 @@ class PlanSource:
     def __init__(self, path: Path, mesh: str = '') -> None:
         """Read the file and judge its grasps."""
         self.hand = load_default_hand()
+        content, _ = read_grasps(path)
         given = load_grasps(path, self.hand.joint_names)
         if not given:
             raise ViewError(f'{path} holds no grasps to show')
-        self.grasp_object = _read_object(path, mesh)
+        self.grasp_object = object_of_grasps(content, path, mesh)
         self._given = [(grasp.T_object_palm, grasp.trajectory) for grasp in given]
         ranked = evaluate_grasps(self.grasp_object, self._given, hand=self.hand)
         self.ranked = _with_ways(ranked, path, self.hand.joint_names)
@@ -273,20 +273,3 @@ def _with_ways(grasps: Sequence[RankedGrasp], path: Path, joint_names: Sequence[
 def _line(rank: int, grasp: RankedGrasp) -> str:
     peak = max((contact.peak_pressure for contact in grasp.contacts), default=0.0)
     return f'{rank}: {len(grasp.contacts)} contacts, peak {1e-3 * peak:.1f} kPa'
-
-
-def _read_object(path: Path, mesh: str) -> GraspObject:
-    content = json.loads(path.read_text(encoding='utf-8'))
-    told = content.get('object') if isinstance(content, Mapping) else None
-    if not isinstance(told, Mapping) or not isinstance(told.get('material'), Mapping):
-        raise ViewError(f'{path} does not tell its object and material: write it with '
-                        '`gripsim plan --out`')
-    names = ('youngs_modulus', 'poisson_ratio', 'density', 'friction')
-    numbers = told['material']
-    try:
-        limit = numbers.get('max_pressure')
-        material = Material(*(float(numbers[name]) for name in names),
-                            float('inf') if limit is None else float(limit))
-        return load_object(mesh or str(told['mesh']), material, float(told.get('scale', 1.0)))
-    except (KeyError, TypeError, ValueError) as error:
-        raise ViewError(f'{path}: object: {type(error).__name__}: {error}') from error

@@ -46,8 +46,8 @@ def plan_by_nodes(request: PlanRequest, with_surfaces: bool) -> tuple[PlanAnswer
     cloud, completion = None, ''
     if request.scan is not None:
         from ....ros.conversions.clouds import cloud_to_msg
-        cloud = cloud_to_msg(request.scan.points, request.scan.viewpoint)
-        completion = request.scan.method
+        told = request.scan.completion
+        cloud, completion = cloud_to_msg(request.scan.points, told.viewpoint), told.method
     goal = plan_request(
         request.mesh if cloud is None else '', request.grasp_object.material, request.task,
         scale=request.scale, max_grasps=limits.count, max_hypotheses=limits.hypotheses,
@@ -89,7 +89,7 @@ def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool)
     miss = miss_from_msg(result.nearest_miss, np.eye(4)) if result.has_nearest_miss else None
     return PlanAnswer(hand, request.grasp_object, request.mesh, request.scale, grasps,
                       dict(zip(result.rejection_reasons, result.rejection_counts)), statistics,
-                      miss, result.hint)
+                      miss, result.hint, request.completion)
 
 
 def add_surfaces(request: PlanRequest, grasps: Sequence[RankedGrasp]) -> list[RankedGrasp]:
