@@ -13,6 +13,8 @@ from .sampling_grid import SamplingGrid, mask_near
 COARSE_COUNT = 250
 #: Largest number of points of a grid, and along one side.
 MAX_POINTS, MAX_PER_SIDE = 3000, 256
+#: The same over the nodes wanted, where that is more: a round contact needs 3.7 [-].
+POINTS_PER_NODE = 5
 #: Number of points along a side of a refined grid, round a small spot.
 REFINED_COUNT = 17
 #: Tolerance of a count of steps [steps], so that round-off makes none more or less.
@@ -157,7 +159,8 @@ def _cover_nodes(frame: Array, local: Array, centre: Array, area: float, old_spa
         after[k] = local[:, k].max() - centre[k] + margin
         size[k] = before[k] + after[k]
     largest = max(size[0], size[1])
-    spacing = max(np.sqrt(area / node_count), np.sqrt(size[0] * size[1] / MAX_POINTS),
+    most = max(MAX_POINTS, POINTS_PER_NODE * node_count)
+    spacing = max(np.sqrt(area / node_count), np.sqrt(size[0] * size[1] / most),
                   largest / MAX_PER_SIDE)
     start, counts = np.empty(2), np.empty(2, np.int64)
     for k in range(2):
