@@ -20,7 +20,7 @@ _PUBLIC = {
     'calibrate_material': 'library.squeezing', 'evaluate_grasps': 'library.in_process',
     'find_material': 'library.in_process',
     'load_object': 'library.in_process', 'plan_grasps': 'library.in_process',
-    'squeeze_object': 'library.squeezing'}
+    'squeeze_object': 'library.squeezing', 'squeeze_with_fingers': 'library.finger_squeezing'}
 __all__ = sorted(_PUBLIC)
 
 

@@ -31,7 +31,8 @@ def test_what_is_calibrated_is_squeezed_with_the_measured_force(block, tmp_path)
                                         'misfit'}
     assert yaml.safe_load(out.read_text())['youngs_modulus'] == found['youngs_modulus']
     code, text, _ = gripsim('squeeze', block, '--plates', '--way', '1e-3', '--axis', '0', '0',
-                            '1', '--steps', '2', '--material', out, '--json')
+                            '1', '--steps', '2', '--material', out, '--json', '--picture',
+                            tmp_path / 'block.png')
     answer = strict(text)
     assert code == 0 and answer['quantitative'] and len(answer['curve']) == 2
     assert set(answer['curve'][0]) == {'way', 'force', 'area'}
@@ -39,9 +40,30 @@ def test_what_is_calibrated_is_squeezed_with_the_measured_force(block, tmp_path)
     assert_allclose(answer['curve'][-1]['area'], 4e-4, rtol=0.1)
 
 
+def test_the_fingers_of_a_plan_squeeze_further(tmp_path):
+    ball, grasps = tmp_path / 'ball.stl', tmp_path / 'grasps.json'
+    trimesh.creation.icosphere(2, 0.03).export(ball)
+    assert gripsim('plan', ball, '--material', 'silicone', '--hypotheses', '4', '--count', '1',
+                   '--out', grasps)[0] == 0
+    code, text, _ = gripsim(
+        'squeeze', ball, '--material', 'silicone', '--fingers', grasps, '--way', '1e-3', '--steps',
+        '2', '--elasticity', 'half_space', '--picture', tmp_path / 'hand.png', '--json')
+    answer = strict(text)
+    assert code == 0 and answer['quantitative'] and len(answer['links']) >= 2
+    assert [set(point) for point in answer['curve']] == 2 * [{'way', 'force', 'area'}]
+    assert len(answer['joint_names']) == len(answer['joint_positions'][0])
+    assert 0.0 < answer['curve'][0]['force'] < answer['curve'][1]['force']
+    assert (tmp_path / 'hand.png').stat().st_size > 10_000
+    assert_refused(gripsim('squeeze', ball, '--fingers', grasps, '--rank', '7', '--way', '1e-3'),
+                   '--rank must be 1 to 1')
+
+
 @pytest.mark.parametrize('arguments, said', [
     (('--plates', '--way', '0'), '--way must be'),
-    (('--way', '1e-3'), '--plates is needed'),
+    (('--way', '1e-3'), 'either --plates or --fingers'),
+    (('--plates', '--fingers', 'g.json', '--way', '1e-3'), 'either --plates or --fingers'),
+    (('--plates', '--elasticity', 'body', '--way', '1e-3'), '--elasticity and --hand go with'),
+    (('--fingers', 'not_there.json', '--way', '1e-3'), 'not_there.json'),
     (('--plates', '--way', '1e-3', '--steps', '0'), '--steps must be'),
     (('--plates', '--way', '1e-3', '--axis', '0', '0', '0'), '--axis must not be zero'),
     (('--plates', '--way', '1e-3', '--ends', 'glued'), 'ends must be'),
