@@ -5,7 +5,8 @@ import sys
 
 #: Name -> module; in folders by subject.
 BENCHMARKS = {
-    'arm': 'planning.arm', 'contact': 'contact.compare', 'contact_picture': 'contact.picture',
+    'arm': 'planning.arm', 'compression': 'mechanics.compression',
+    'contact': 'contact.compare', 'contact_picture': 'contact.picture',
     'driver': 'hardware.driver', 'fault_figure': 'suite.fault_figure',
     'fem': 'finite_elements.pads', 'fem_body': 'finite_elements.body', 'hold': 'hold.shake',
     'hold_confusion': 'hold.confusion', 'hold_published': 'hold.published',
@@ -19,7 +20,7 @@ BENCHMARKS = {
     'soak_driver': 'hardware.driver_soak', 'socp': 'numerics.socp', 'sweep': 'planning.sweep',
     'trial': 'trials.run'}
 #: What takes long, needs peers or arguments.
-BY_NAME = ('contact', 'fem', 'fem_body', 'hold', 'hold_confusion', 'hold_published',
+BY_NAME = ('compression', 'contact', 'fem', 'fem_body', 'hold', 'hold_confusion', 'hold_published',
            'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp', 'planar_closure', 'scans',
            'simulated', 'soak_driver', 'fault_figure', 'trial')
 

@@ -8,7 +8,7 @@ import numpy as np
 from ...arrays import Array, IntArray
 from ...bodies import Material, TriangleMesh
 from ...errors import TaskError
-from .equilibrium import Pose, Solver, find_rest
+from .equilibrium import Pose, SmoothSolver, Solver, find_rest
 from .laws import StrainLaw
 from .meshing import mesh_body
 from .obstacles import ContactSurface, Plane
@@ -35,6 +35,11 @@ DRAG = 1e-2
 ROLLING = 0.03
 #: Share of the body's volume that is strained less than what is told as its strain [-].
 STRAINED_SHARE = 0.95
+#: Difference to the volume of a prism on the ends, over the body's, up to which it is one [-].
+PRISM = 0.02
+#: Way over the thickness from which a prism between plates that slide is followed by smooth
+#: motions alone, before a surface of rubber can crease [-], and the degree of these.
+SMOOTH_FROM, SMOOTH_DEGREE = 0.4, 4
 #: Strain up to which a law is believed whose material states no range [-].
 UNSTATED_RANGE = 0.3
 
@@ -93,6 +98,8 @@ class SqueezedBody:
         Where the plates touch first, along the axis [m].
     size : float
         Cube root of the volume [m].
+    is_prism : bool
+        The section across the axis is the same from plate to plate: a specimen's.
     """
 
     solid: QuadraticSolid
@@ -100,6 +107,7 @@ class SqueezedBody:
     lower: float
     upper: float
     size: float
+    is_prism: bool = False
 
     @property
     def thickness(self) -> float:
@@ -138,11 +146,12 @@ class SqueezedBody:
             raise TaskError(f'the way must be above 0 and at most {MAX_WAY:g} of the thickness '
                             f'along the axis, {MAX_WAY * thickness:.4g} m, got {way}')
         size = float(np.cbrt(mesh.volume))
-        contact, edge = _contact_edges(mesh, axis, way, EDGE_SHARE * size)
+        contact, edge, is_prism = _contact_edges(mesh, axis, way, EDGE_SHARE * size)
         solid = mesh_body(mesh, EDGE_SHARE * size, contact, edge)
         surface = ContactSurface(solid, 1.0)
         reached = np.concatenate([solid.nodes, surface.points(solid.nodes)]) @ axis
-        return SqueezedBody(solid, axis, float(reached.min()), float(reached.max()), size)
+        return SqueezedBody(solid, axis, float(reached.min()), float(reached.max()), size,
+                            is_prism)
 
     def plates(self, way: float) -> tuple[Plane, Plane]:
         """Return the two plates after a way [m]; each has gone half of it."""
@@ -151,8 +160,12 @@ class SqueezedBody:
 
 
 def _contact_edges(mesh: TriangleMesh, axis: Array, way: float, edge: float
-                   ) -> tuple[Array, float]:
-    """Return points (k, 3) that plates will touch, and the longest edge wanted there [m]."""
+                   ) -> tuple[Array, float, bool]:
+    """
+    Return what of a body plates will touch.
+
+    Points (k, 3) of it, the longest edge wanted there [m], and whether the body is a prism.
+    """
     points = np.vstack([mesh.vertices, mesh.face_centroids])
     heights = points @ axis
     low, high = heights.min(), heights.max()
@@ -164,7 +177,8 @@ def _contact_edges(mesh: TriangleMesh, axis: Array, way: float, edge: float
     if not flat > FLAT_SHARE * area:
         # Of the overlap, about half becomes contact, shared by two plates.
         edge = min(edge, max(FINEST * edge, CONTACT_SHARE * np.sqrt(0.25 * area)))
-    return points[depths > 0.0], edge
+    is_prism = abs(mesh.volume - 0.5 * flat * (high - low)) < PRISM * mesh.volume
+    return points[depths > 0.0], edge, bool(is_prism)
 
 
 def squeeze_body(body: SqueezedBody, material: Material, way: float, steps: int, bonded: bool,
@@ -223,6 +237,8 @@ class _Run:
         self._surface = ContactSurface(body.solid, material.youngs_modulus)
         self._positions, self._way = body.solid.nodes, 0.0
         self._solver, self._rolling = Solver(), 0.0
+        self._smooth = (None if bonded or not body.is_prism else
+                        SmoothSolver(body.solid, SMOOTH_DEGREE))
         self._stick(1e-6 * body.thickness)
 
     def _stick(self, slack: float) -> None:
@@ -249,9 +265,11 @@ class _Run:
         plates = body.plates(way)
         strength = DRAG * self._material.youngs_modulus / body.size ** 2
         drag = (strength, before)
+        smooth = self._smooth if way > SMOOTH_FROM * body.thickness else None
 
         def rest(law: StrainLaw, start: Array) -> Pose:
-            return find_rest(body.solid, law, self._surface, plates, start, drag, self._solver)
+            return find_rest(body.solid, law, self._surface, plates, start, drag,
+                             smooth or self._solver)
 
         # The even guess is near where the body slides; elsewhere a softer volume leads the way.
         pose = None if self._bonded else rest(self._law, self._guess(way))
