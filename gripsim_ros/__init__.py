@@ -17,10 +17,11 @@ __version__ = '0.1.0'
 _PUBLIC = {
     'GraspObject': 'core.bodies', 'HandModel': 'core.hand', 'Material': 'core.bodies',
     'PlanResult': 'library.in_process', 'RankedGrasp': 'core.planning', 'Task': 'core.planning',
-    'calibrate_material': 'library.squeezing', 'evaluate_grasps': 'library.in_process',
+    'calibrate_material': 'library.squeezing.plates', 'evaluate_grasps': 'library.in_process',
     'find_material': 'library.in_process',
     'load_object': 'library.in_process', 'plan_grasps': 'library.in_process',
-    'squeeze_object': 'library.squeezing', 'squeeze_with_fingers': 'library.finger_squeezing'}
+    'squeeze_object': 'library.squeezing.plates',
+    'squeeze_with_fingers': 'library.squeezing.fingers'}
 __all__ = sorted(_PUBLIC)
 
 

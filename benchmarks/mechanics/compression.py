@@ -15,7 +15,7 @@ import numpy as np
 
 from gripsim_ros import GraspObject, calibrate_material, squeeze_object
 from gripsim_ros.core.bodies.shapes import cylinder
-from gripsim_ros.library.measured_curves import read_curve
+from gripsim_ros.library.squeezing.measured_curves import read_curve
 
 RADIUS, HEIGHT = 0.025, 0.03
 FIRST = 0.05

@@ -36,9 +36,9 @@ LAYERS = {
         'options, published, ranked_grasp, rejections, task < hypotheses, progress < closing '
         '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '
         '< ask_and_tell, closings < evaluator, planner'),
-    'library': ('display, measured_curves, resources, robustness, task_file, whole_motion, '
-                'workers < planned_object < grasp_file '
-                '< drawing, in_process, squeezing < database, hands'),
+    'library': ('display, resources, robustness, task_file, whole_motion, workers '
+                '< planned_object < grasp_file '
+                '< drawing, in_process < database, hands, squeezing'),
     'hardware': 'driver, execution, sim',
     'hardware.driver': 'emulator, options < link < motion, tactile < session',
     'ros': 'conversions, environment, programs, quality < markers < nodes < clients < record',

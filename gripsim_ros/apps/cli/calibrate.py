@@ -51,8 +51,8 @@ def calibrate(
     chosen = None if columns is None else _two_columns(columns)
     files = [existing_file(curve, 'curve') for curve in curves]
 
-    from ...library.measured_curves import read_curve
-    from ...library.squeezing import calibrate_material, write_material
+    from ...library.squeezing.measured_curves import read_curve
+    from ...library.squeezing.plates import calibrate_material, write_material
     measured = [read_curve(file, chosen, unit_way) for file in files]
     with StepProgress('calibrating') as progress:
         found = calibrate_material(

@@ -92,7 +92,7 @@ def squeeze(
 def _between_plates(grasp_object: GraspObject, way: float, axis: Any, steps: int, ends: str,
                     watch: OnPoint) -> tuple[dict, Callable[[str], PillowImage.Image]]:
     """Return the answer for two plates, and what draws it under a title."""
-    from ...library.squeezing import squeeze_object
+    from ...library.squeezing.plates import squeeze_object
     result = squeeze_object(grasp_object, way, axis=axis, steps=steps, ends=ends, on_point=watch)
 
     def drawn(title: str) -> PillowImage.Image:
@@ -109,7 +109,7 @@ def _between_fingers(grasp_object: GraspObject, grasps: Path, rank: int, hand: s
                      steps: int, elasticity: str, watch: OnPoint
                      ) -> tuple[dict, Callable[[str], PillowImage.Image]]:
     """Return the answer for the fingers of a grasp, and what draws it under a title."""
-    from ...library.finger_squeezing import squeeze_with_fingers
+    from ...library.squeezing.fingers import squeeze_with_fingers
     from ...library.grasp_file import load_grasps, read_grasps
     model = hand_of_grasps(hand, read_grasps(grasps)[0])
     given = load_grasps(grasps, model.joint_names)

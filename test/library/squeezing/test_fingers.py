@@ -8,7 +8,7 @@ from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.transforms import apply
-from gripsim_ros.library.finger_squeezing import squeeze_with_fingers
+from gripsim_ros.library.squeezing.fingers import squeeze_with_fingers
 from gripsim_ros.library.in_process import evaluate_grasps, plan_grasps
 from gripsim_ros.library.resources import load_default_hand
 

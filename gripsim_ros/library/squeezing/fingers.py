@@ -6,26 +6,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import brentq
 
-from ..core.arrays import Array
-from ..core.batches import DETAIL_FORCES
-from ..core.bodies import GraspObject
-from ..core.errors import TaskError
-from ..core.hand import HandModel, forward_kinematics
-from ..core.mechanics import MechanicsOptions
-from ..core.mechanics.finite_strain.squeezing import CurvePoint
-from ..core.pipeline import Pipeline
-from ..core.planning import PlannerOptions, Task
-from ..core.planning.closing.batching import Conditions
-from ..core.planning.closing.given_closing import nearest_preshape
-from ..core.planning.closing.grasp_state import GraspState, extract_state
-from ..core.planning.closing.knowledge import HeldGrasp
-from ..core.planning.closing.question import DIRECTION_STEP, Question
-from ..core.planning.hypotheses.hand_geometry import find_mechanisms
-from ..core.planning.settling import Settling
-from ..core.planning.task import task_load_cases
-from ..core.transforms import apply, inverse
-from .in_process import link_shapes, mechanics_options, planner_options
-from .resources import load_default_hand
+from ...core.arrays import Array
+from ...core.batches import DETAIL_FORCES
+from ...core.bodies import GraspObject
+from ...core.errors import TaskError
+from ...core.hand import HandModel, forward_kinematics
+from ...core.mechanics import MechanicsOptions
+from ...core.mechanics.finite_strain.squeezing import CurvePoint
+from ...core.pipeline import Pipeline
+from ...core.planning import PlannerOptions, Task
+from ...core.planning.closing.batching import Conditions
+from ...core.planning.closing.given_closing import nearest_preshape
+from ...core.planning.closing.grasp_state import GraspState, extract_state
+from ...core.planning.closing.knowledge import HeldGrasp
+from ...core.planning.closing.question import DIRECTION_STEP, Question
+from ...core.planning.hypotheses.hand_geometry import find_mechanisms
+from ...core.planning.settling import Settling
+from ...core.planning.task import task_load_cases
+from ...core.transforms import apply, inverse
+from ..in_process import link_shapes, mechanics_options, planner_options
+from ..resources import load_default_hand
 
 #: First step of closing or opening on the way to the touch [-], and to what it is found [-].
 FIRST_STEP, RESOLUTION = 0.01, 1e-7

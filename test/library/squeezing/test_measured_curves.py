@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 
-from gripsim_ros.library.measured_curves import CurveError, read_curve
+from gripsim_ros.library.squeezing.measured_curves import CurveError, read_curve
 
 ROWS = [(0.0, 0.0), (0.5, 1.0), (1.0, 2.1), (1.5, 3.3)]
 

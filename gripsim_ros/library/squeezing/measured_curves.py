@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import GripsimError
-from ..core.mechanics.finite_strain.calibration import MeasuredCurve
+from ...core.errors import GripsimError
+from ...core.mechanics.finite_strain.calibration import MeasuredCurve
 
 Array = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""Squeezing objects between plates, and materials from measured squeezes: the front door."""
+"""Squeezing objects between plates, and materials from measured squeezes."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -7,11 +7,11 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from ..core.bodies import GraspObject, Material, TriangleMesh
-from ..core.errors import TaskError
-from ..core.mechanics.finite_strain.calibration import (
+from ...core.bodies import GraspObject, Material, TriangleMesh
+from ...core.errors import TaskError
+from ...core.mechanics.finite_strain.calibration import (
     Calibration, MeasuredCurve, calibrate_from_curves)
-from ..core.mechanics.finite_strain.squeezing import (
+from ...core.mechanics.finite_strain.squeezing import (
     CurvePoint, SqueezedBody, Squeezing, squeeze_body)
 from .measured_curves import read_curve
 

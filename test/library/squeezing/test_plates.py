@@ -7,7 +7,7 @@ import gripsim_ros
 from gripsim_ros.core.bodies import GraspObject, load_material, Material, shapes
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.mechanics.finite_strain.calibration import MeasuredCurve
-from gripsim_ros.library.squeezing import (
+from gripsim_ros.library.squeezing.plates import (
     calibrate_material, squeeze_object, write_material)
 
 BOX = shapes.box([0.02, 0.02, 0.02])

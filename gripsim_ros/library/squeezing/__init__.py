@@ -1,0 +1,1 @@
+"""Squeezing objects between plates or fingers, and materials from measured squeezes."""
