@@ -122,3 +122,20 @@ def test_a_bad_library_is_refused(tmp_path, content, message):
     path.write_text(content)
     with pytest.raises(MaterialError, match=message):
         load_materials(path)
+
+
+@pytest.mark.parametrize('shore', [10, 20, 30, 40, 50, 60])
+def test_silicones_by_shore_number_follow_gent(shore):
+    """Gent 1958; the spread is that of five points of hardness."""
+    def modulus(hardness):
+        return 0.0981e6 * (56 + 7.62336 * hardness) / (0.137505 * (254 - 2.54 * hardness))
+    silicone = load_materials(LIBRARY)[f'silicone_a{shore}']
+    assert math.isclose(silicone.youngs_modulus, modulus(shore), rel_tol=0.05)
+    spread = 0.5 * math.log(modulus(shore + 5) / modulus(shore - 5))
+    assert math.isclose(silicone.modulus_spread, spread, abs_tol=0.01)
+
+
+def test_what_was_measured_tells_its_range_spread_and_source():
+    told = [material for material in load_materials(LIBRARY).values() if material.source]
+    assert len(told) >= 10
+    assert all(material.max_strain > 0.0 < material.modulus_spread for material in told)
