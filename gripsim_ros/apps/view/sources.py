@@ -28,6 +28,8 @@ from ...ros.record.mcap_file import read_messages
 MARKER_TOPICS = {'ranked_grasps': True, 'plan/markers': True, 'closing/markers': True,
                  'live/markers': False}
 CLOSING, RANKED = 'closing/markers', 'ranked_grasps'
+#: How often a planner that does not serve yet is looked for [s].
+ASKING_PERIOD = 0.25
 #: Moments whose state is kept.
 MOST_STATES = 256
 
@@ -226,6 +228,7 @@ class SuiteSource(Connection):
         self.grasps: list[str] = []
         super().__init__(namespace, 'gripsim_view')
         self._closing = self.node.create_client(ShowClosing, 'show_closing')
+        self._wanted: ShowClosing.Request | None = None
 
     def open(self, show: Show) -> None:
         """Listen."""
@@ -235,6 +238,7 @@ class SuiteSource(Connection):
                 latched(1) if late else latest())
         for topic, late in MARKER_TOPICS.items():
             listen(topic, late)
+        self.node.create_timer(ASKING_PERIOD, self._ask)
         self._listen()
 
     def _take(self, show: Show, topic: str, msg: MarkerArray) -> None:
@@ -243,9 +247,15 @@ class SuiteSource(Connection):
         show(topic, msg)
 
     def select(self, rank: int, fraction: float) -> None:
-        """Ask the planner to show a moment; what it shows comes as markers."""
+        """Ask the planner to show a moment, as soon as it serves; it comes as markers."""
+        self._wanted = ShowClosing.Request(rank=rank, fraction=fraction)
+        self._ask()
+
+    def _ask(self) -> None:
         if self._closing.service_is_ready():
-            self._closing.call_async(ShowClosing.Request(rank=rank, fraction=fraction))
+            wanted, self._wanted = self._wanted, None
+            if wanted is not None:
+                self._closing.call_async(wanted)
 
     def move(self, rank: int, fraction: float) -> None:
         """Do nothing: the planner shows no whole motions."""

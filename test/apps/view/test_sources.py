@@ -23,6 +23,21 @@ TIMEOUT = 60.0
 ANSWER_TIME = 20.0
 
 
+def test_a_moment_is_asked_for_once_the_planner_serves():
+    source, asked = SuiteSource('/nobody_plans_here'), []
+    try:
+        source.open(lambda topic, msg: None)
+        source.select(1, 0.25)
+        source.select(2, 0.5)
+        service = source.node.create_service(
+            ShowClosing, 'show_closing',
+            lambda request, response: asked.append((request.rank, request.fraction)) or response)
+        assert wait_for(lambda: asked == [(2, 0.5)], TIMEOUT)
+        source.node.destroy_service(service)
+    finally:
+        source.close()
+
+
 def test_the_page_of_a_running_suite_shows_a_moment_as_the_stages_see_it(tmp_path):
     with Suite(os.environ, parameters=parameters(tmp_path)), PlanGraspClient() as client:
         service = client.node.create_client(ShowClosing, 'show_closing')
