@@ -111,7 +111,7 @@ class HandSession:
         """Carry out a motion; it comes back at once and is done later, whatever happens."""
         motion.requested = time.monotonic()
         try:
-            future = self._calls.put(lambda: self._accept(motion))
+            future = self._calls.put(lambda: self._accept(motion), begins=motion)
         except StateError as error:
             self.refuse(motion, str(error))
             return motion
@@ -138,7 +138,7 @@ class HandSession:
             The hand did not confirm.
         """
         self._call(lambda: self._runner.carries(motion) and self._stop_first(
-            Outcome.STOPPED, 'cancelled'), stops=not motion.done.is_set())
+            Outcome.STOPPED, 'cancelled'), stops=motion)
         return motion.outcome is Outcome.STOPPED
 
     def emergency_stop(self, reason: str = 'emergency stop') -> None:
@@ -173,7 +173,7 @@ class HandSession:
         if not self.wait_connected(CALL_TIMEOUT + self._options.link.connect_timeout):
             raise StateError(f'the hand is not connected: {self._calls.why_closed}')
 
-    def _call(self, function: Callable[[], None], stops: bool = False) -> None:
+    def _call(self, function: Callable[[], None], stops: bool | Motion = False) -> None:
         future = self._calls.put(function, stops)
         try:
             future.result(CALL_TIMEOUT)

@@ -98,6 +98,7 @@ class CallQueue:
         self._lock = threading.Lock()
         self.opened = threading.Event()
         self.why_closed, self.stops = 'not connected yet', 0
+        self._newest: object = None
 
     def open(self) -> None:
         """Take calls from now on."""
@@ -122,9 +123,13 @@ class CallQueue:
         """End a wait of ``take``."""
         self._calls.put(None)
 
-    def put(self, function: Callable[[], None], stops: bool = False) -> Future:
+    def put(self, function: Callable[[], None], stops: object = False, begins: object = None
+            ) -> Future:
         """
         Hand a call to the thread; one that ``stops`` counts from now until it is taken.
+
+        ``stops`` may be a motion instead of True: it counts where no newer one was begun, for a
+        call that ``begins`` one makes that the newest.
 
         Raises
         ------
@@ -134,8 +139,9 @@ class CallQueue:
         with self._lock:
             if not self.opened.is_set():
                 raise self._closed()
-            call = Call(function, Future(), stops)
-            self.stops += stops
+            self._newest = begins or self._newest
+            call = Call(function, Future(), stops is True or bool(stops) and stops is self._newest)
+            self.stops += call.stops
             self._calls.put(call)
             return call.future
 
