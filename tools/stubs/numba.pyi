@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+config: Any
 types: Any
 F = TypeVar('F', bound=Callable[..., object])
 

@@ -6,21 +6,62 @@ Numba compiles each of numpy's functions of arrays anew for each kernel that use
 instructions in every kernel that calls such a one. Loops over entries have neither.
 """
 
+import types
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import update_wrapper
+from typing import Any, cast, TypeVar
 
 import numba
+from numba.extending import typeof_impl
 
 F = TypeVar('F', bound=Callable[..., Any])
 
 
-def njit(**options: Any) -> Callable[[F], F]:
+class Kernel:
     """
-    Return numba's decorator with the options, without what C code would call a kernel by.
+    A function that numba compiles twice at most: as Python calls it, and as kernels call it.
 
-    Nobody calls a kernel from C; these entries were a fortieth of what is compiled.
+    Most kernels are called by kernels alone. What takes Python's objects apart and makes them anew
+    was a sixth of what LLVM got to compile; now only those have it that Python calls.
     """
-    return numba.njit(no_cfunc_wrapper=True, **options)
+
+    def __init__(self, source: Callable[..., Any], **options: Any) -> None:
+        update_wrapper(self, source)
+        self.from_python: Any = numba.njit(no_cfunc_wrapper=True, **options)(source)
+        # None of them holds Python's lock of its own.
+        options.pop('nogil', None)
+        self.from_kernels: Any = numba.njit(
+            no_cfunc_wrapper=True, no_cpython_wrapper=True, **options)(_renamed(source))
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call from Python."""
+        return self.from_python(*arguments)
+
+    @property
+    def signatures(self) -> list[Any]:
+        """Return the kinds of arguments that it is compiled for."""
+        return self.from_python.signatures + self.from_kernels.signatures
+
+
+typeof_impl.register(Kernel)(
+    lambda kernel, context: numba.types.Dispatcher(kernel.from_kernels))
+
+
+def _renamed(source: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function once more, under a name of its own in numba's cache."""
+    function = types.FunctionType(source.__code__, source.__globals__, source.__name__,
+                                  source.__defaults__, source.__closure__)
+    function.__qualname__ = source.__qualname__ + '_from_kernels'
+    return function
+
+
+def njit(**options: Any) -> Callable[[F], F]:
+    """Return a decorator that makes a kernel of a function, with options of ``numba.njit``."""
+    def declare(source: F) -> F:
+        if numba.config.DISABLE_JIT or 'inline' in options:
+            return numba.njit(no_cfunc_wrapper=True, **options)(source)
+        return cast(F, Kernel(source, **options))
+    return declare
 
 
 @njit(cache=True, forceinline=True)

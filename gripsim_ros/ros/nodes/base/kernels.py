@@ -5,6 +5,8 @@ from functools import lru_cache
 
 from numba.core.dispatcher import Dispatcher
 
+from ....core.numerics.kernels import Kernel
+
 #: Package whose modules hold the kernels.
 PACKAGE = 'gripsim_ros'
 
@@ -15,9 +17,9 @@ def count_kernels() -> int:
 
 
 @lru_cache(maxsize=1)
-def _kernels(module_count: int) -> tuple[Dispatcher, ...]:
+def _kernels(module_count: int) -> tuple[Dispatcher | Kernel, ...]:
     """Return the kernels of all modules; looked for again once there are other modules."""
     found = {id(value): value for name, module in list(sys.modules.items())
              if name.startswith(PACKAGE) for value in list(vars(module).values())
-             if isinstance(value, Dispatcher)}
+             if isinstance(value, (Dispatcher, Kernel))}
     return tuple(found.values())
