@@ -295,9 +295,11 @@ def _told_findings(told: dict) -> Iterator[Finding]:
         error = values.get('last error', '')
         yield Finding(name, level, status.message + (f'; last error: {error}' if error else ''),
                       '' if level == GOOD else 'what it waits for must be started, see its log')
+    if len(hands) == 1:
+        yield Finding('hands', GOOD, f'all nodes hold {hands.pop()}')
     if len(hands) > 1:
         yield Finding('hands', BAD, f'the nodes hold different ones: {", ".join(sorted(hands))}',
-                      'give all nodes the same urdf and hand_config')
+                      'give all nodes the same urdf and hand_config, or --hand to the suite')
 
 
 def _level(level) -> int:

@@ -48,8 +48,8 @@ LAYERS = {
     'apps': 'doctor, examples, report, sweep < view < cli',
     'apps.cli': (
         'inputs < arguments, output < doctor, emulate_sdh, hand, joining, options, progress, '
-        'replay, requests, tables < answers, contact, evaluate, execute, export, fk, indent, '
-        'preshape, record, squeeze, suite, sweep, view < calibrate, demo, plan < examples < main '
+        'requests, tables < answers, contact, evaluate, execute, export, fk, indent, preshape, '
+        'record, replay, squeeze, suite, sweep, view < calibrate, demo, plan < examples < main '
         '< __main__'),
 }
 # Of a room that stands lower one may need a part alone: of bodies the hand takes meshes, not

@@ -55,7 +55,6 @@ CALLED_FROM_OUTSIDE = {
     'ros.nodes.base.ring_reader.NoExecutor.can_execute': 'rclpy',
     'ros.nodes.base.ring_reader.NoExecutor.beginning_execution': 'rclpy',
     'ros.nodes.base.ring_reader.NoExecutor.ending_execution': 'rclpy',
-    'ros.record.mcap_file.read_metadata': 'readers of recordings',
 }
 #: Folders in which whatever is computed could come from a library: each module has its line in
 #: docs/decisions, by itself or with its folder.

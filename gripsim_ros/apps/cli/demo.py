@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .arguments import count, whole_number
-from .inputs import InputError
+from .inputs import InputError, read_hand
+from .options import Hand
 from .output import say, write_json
 from .progress import StartProgress
 from .requests import PlanLimits, read_request
@@ -27,10 +28,11 @@ def demo(
             '--hypotheses', parser=whole_number, metavar='N',
             help='Most hypotheses judged.')] = HYPOTHESES,
         material: Annotated[str, typer.Option(
-            '--material', metavar='NAME|FILE', help='What the apple is made of.')] = MATERIAL
-        ) -> int:
+            '--material', metavar='NAME|FILE', help='What the apple is made of.')] = MATERIAL,
+        hand: Hand = '') -> int:
     """Start the nodes, plan grasps of an apple over DDS, write a report and pictures."""
     limits = PlanLimits(hypotheses=count('--hypotheses', hypotheses))
+    read_hand(hand)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -42,10 +44,11 @@ def demo(
     from ...ros.clients.suite import NODES, Suite
     from .answers.nodes import plan_by_nodes
     from .tables import print_answer
-    request = read_request(str(_write_apple(folder / 'apple.ply')), 1.0, material, None, limits)
+    request = read_request(str(_write_apple(folder / 'apple.ply')), 1.0, material, None, limits,
+                           hand=hand)
     say(f'starting {", ".join(NODES)} (the first start compiles the numerical kernels)')
     progress = StartProgress()
-    with Suite(os.environ, on_progress=progress):
+    with Suite(os.environ, hand=hand, on_progress=progress):
         progress.close()
         answer, interrupted = plan_by_nodes(request, with_surfaces=True)
     print_answer(answer)

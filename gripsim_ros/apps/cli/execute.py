@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .arguments import real_number
-from .inputs import InputError, existing_file, read_hand
-from .options import Json, Out
+from .inputs import InputError, existing_file, hand_of_grasps
+from .options import Hand, Json, Out
 from .output import check_writable, print_table, say, write_json
 from .progress import StartProgress
 
 if TYPE_CHECKING:
     from ...core.bodies import GraspObject
+    from ...core.hand import HandModel
     from ...ros.clients.execute import ExecuteGraspClient
 
 #: The frame in which the file's poses are: `object_frame` of `grasp_executor`.
@@ -55,7 +56,7 @@ def execute(
         carry: Annotated[bool, typer.Option(
             '--carry', help='Carry the object along its planned way; with --release set it down '
             'there, open the hand and draw it back.')] = False,
-        json: Json = False, out: Out = None) -> int:
+        hand: Hand = '', json: Json = False, out: Out = None) -> int:
     """
     Carry out one planned grasp with the hand of a running suite; Ctrl-C stops the hand.
 
@@ -65,8 +66,9 @@ def execute(
     if mesh is not None and not simulate:
         raise InputError('--mesh goes with --simulate: a hand that runs has its object')
     content, grasp = _read(existing_file(grasps, 'grasps'), rank)
-    simulated = None
+    model, simulated = hand_of_grasps(hand, content), None
     if simulate:
+        _check_sdh(model)
         from ...library.planned_object import object_of_grasps
         simulated = object_of_grasps(content, grasps, mesh or '')
     with _executor(simulated) as client:
@@ -74,7 +76,7 @@ def execute(
         from ...ros.clients.execute import RESULT_NAMES
         from ...ros.conversions.requests.grasp_files import grasp_to_execute
         goal = ExecuteGrasp.Goal(
-            grasp=grasp_to_execute(grasp, read_hand(), OBJECT_FRAME, f'grasps {grasps}: '
+            grasp=grasp_to_execute(grasp, model, OBJECT_FRAME, f'grasps {grasps}: '
                                    f'grasp {rank}'), wait_for_go=wait_for_go,
             speed_scale=speed_scale, squeeze=squeeze, hold_time=hold_time,
             lift_height=lift_height, release=release, carry=carry)
@@ -100,6 +102,14 @@ def _read(path: Path, rank: int) -> tuple[dict[str, Any], dict[str, Any]]:
     if not 1 <= rank <= len(found):
         raise InputError(f'--rank must be from 1 to {len(found)}, got {rank}')
     return content, found[rank - 1]
+
+
+def _check_sdh(hand: HandModel) -> None:
+    """Refuse a hand that the simulator cannot be."""
+    from ...library.resources import load_hand
+    if hand.id != load_hand().id:
+        raise InputError(f'--simulate has the hand {load_hand().name} alone, the grasps are of '
+                         f'{hand.name}')
 
 
 @contextlib.contextmanager

@@ -73,7 +73,7 @@ def read_hand(file: str = '') -> HandModel:
     return load_hand(file)
 
 
-def hand_of_grasps(file: str, content: Any) -> HandModel:
+def hand_of_grasps(file: str, content: Any, what: str = 'grasps are') -> HandModel:
     """
     Return the hand that is named, else that of a file of grasps, else the one that comes along.
 
@@ -85,6 +85,6 @@ def hand_of_grasps(file: str, content: Any) -> HandModel:
     written = content.get('hand') if isinstance(content, dict) else None
     recorded = str((written or {}).get('file') or '')
     if not file and recorded and not Path(recorded).is_file():
-        raise InputError(f'the grasps are of the hand {recorded}, which is not there: name it '
+        raise InputError(f'the {what} of the hand {recorded}, which is not there: name it '
                          'with --hand')
     return read_hand(file or recorded)

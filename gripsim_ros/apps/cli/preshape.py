@@ -10,7 +10,7 @@ import typer
 
 from .arguments import finite_numbers, positive, real_number, unit_vector
 from .inputs import InputError, existing_file, read_hand, read_material, read_mesh
-from .options import Json, MaterialName, Out, Scale
+from .options import Hand, Json, MaterialName, Out, Scale
 from .output import check_writable, print_table, say, write_json
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ...core.bodies import TriangleMesh
+    from ...core.hand import HandModel
     from ...core.planning.planar_closing.contour import Contour
     from ..report.closure_picture import ClosureScene
 
@@ -66,7 +67,7 @@ def preshape(
             help='Of the phalanges of --lengths.')] = 0.0,
         picture: Annotated[Path | None, typer.Option(
             '--picture', help='Write a PNG of the closure.')] = None,
-        json: Json = False, out: Out = None) -> None:
+        hand: Hand = '', json: Json = False, out: Out = None) -> None:
     """Close fingers on a planar contour: a preshape, joint angles and contacts."""
     for path in (out, picture):
         check_writable(path)
@@ -74,13 +75,16 @@ def preshape(
         raise InputError(f'--picture must end in .png, got {picture.name}')
     if lengths is None and (pivot is not None or thickness != 0.0):
         raise InputError('--pivot and --thickness go with --lengths')
+    if lengths is not None and hand:
+        raise InputError('--lengths closes one finger without a hand: leave --hand away')
     read = _read_shape(shape, positive('--scale', scale), normal, mirror)
     for note in read.notes:
         say(f'warning: {shape}: {note}')
     if lengths is None:
         gaps = GAPS if gap is None else (_not_negative('--gap', gap),)
         friction = read_material(material).friction
-        answer, scene = _close_hand(read, gaps, clearance, not in_turn, friction)
+        answer, scene = _close_hand(read_hand(hand), read, gaps, clearance, not in_turn,
+                                    friction)
     else:
         answer, scene = _close_chain(read, lengths, pivot, thickness, clearance)
     answer = {'source': read.source, 'contour': {
@@ -137,15 +141,15 @@ def _section(shape: str, scale: float, normal: str | None) -> _Shape:
     return _Shape(contour, loaded.mesh, loaded.repairs, 'mesh')
 
 
-def _close_hand(read: _Shape, gaps: tuple[float, ...], clearance: float, together: bool,
-                friction: float) -> tuple[dict[str, Any], ClosureScene]:
+def _close_hand(hand: HandModel, read: _Shape, gaps: tuple[float, ...], clearance: float,
+                together: bool, friction: float) -> tuple[dict[str, Any], ClosureScene]:
     import numpy as np
 
     from ...core.planning.planar_closing import preshape as preshapes
     from ...core.planning.planar_closing.hand_section import ROUNDING_RADIUS
     from ...library.grasp_file import pose_to_mapping
     from ..report.closure_picture import ClosureScene
-    hand, contour = read_hand(), read.contour
+    contour = read.contour
     choice = preshapes.choose_preshape(hand, contour, read.walls, friction, gaps, clearance,
                                        together)
     contacts = choice.closed_hand.contacts

@@ -13,9 +13,11 @@ import typer
 from .arguments import positive, real_number
 from .inputs import InputError, read_hand
 from .joining import join_running_suite
+from .options import Hand
 from .output import check_writable, say
 
 if TYPE_CHECKING:
+    from ...core.hand import HandModel
     from ...ros.record.recorder import Recorder
 
 #: Seconds between two looks at what is recorded.
@@ -35,25 +37,28 @@ def record(
             '--seconds', parser=real_number, metavar='S',
             help='Stop after this time.', show_default='until Ctrl-C')] = None,
         namespace: Annotated[str, typer.Option(
-            '--namespace', help='Namespace of the suite.')] = '') -> int:
+            '--namespace', help='Namespace of the suite.')] = '',
+        hand: Hand = '') -> int:
     """Record the messages of the running suite, or of a command that starts one, as MCAP."""
     from ...ros.record.extras import require_mcap
     require_mcap()
     check_writable(out)
     limit = None if seconds is None else positive('--seconds', seconds)
+    model = read_hand(hand)
     from ...ros.environment import enter_isolation
     if command:
         enter_isolation()
     else:
         join_running_suite('give a command after --, such as `-- gripsim demo`')
-    return _record(out, command, limit, namespace)
+    return _record(out, command, limit, namespace, model)
 
 
-def _record(out: Path, command: list[str] | None, limit: float | None, namespace: str) -> int:
+def _record(out: Path, command: list[str] | None, limit: float | None, namespace: str,
+            hand: HandModel) -> int:
     from ...ros.record.recorder import Recorder
     stopped = _terminate_as_interrupt()
     code = 0
-    with Recorder(out, read_hand(), namespace) as recorder:
+    with Recorder(out, hand, namespace) as recorder:
         process = _start(command) if command else None
         end = None if limit is None else time.monotonic() + limit
         try:

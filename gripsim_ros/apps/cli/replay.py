@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .inputs import InputError, existing_file, read_hand
+from .inputs import InputError, existing_file, hand_of_grasps
+from .options import Hand
 from .output import say, write_json
 
 if TYPE_CHECKING:
+    from ...core.hand import HandModel
     from ...ros.record.replay import ReplayResult
 
 
@@ -20,13 +22,15 @@ def replay(
             '--nodes', help='Ask a running suite instead of the stages in this process.')] = False,
         namespace: Annotated[str, typer.Option(
             '--namespace', help='Namespace of the suite.')] = '',
+        hand: Hand = '',
         json: Annotated[bool, typer.Option('--json', help='JSON on standard output.')] = False
         ) -> int:
     """Ask a recording's questions again and compare bit for bit; 1 where answers differ."""
     from ...ros.record.extras import require_mcap
     require_mcap()
     path = existing_file(file, 'recording')
-    result = _by_nodes(path, namespace) if nodes else _here(path)
+    model = _hand_of(path, hand)
+    result = _by_nodes(path, model, namespace) if nodes else _here(path, model)
     if not result.questions:
         raise InputError(f'{file} holds no questions on plan/hand_configurations')
     if json:
@@ -39,16 +43,22 @@ def replay(
     return 1 if result.different else 0
 
 
-def _here(path: Path) -> ReplayResult:
+def _hand_of(path: Path, file: str) -> HandModel:
+    """Return the hand named, else that of the recording, else the one that comes along."""
+    from ...ros.record.mcap_file import read_metadata
+    told = read_metadata(path)
+    return hand_of_grasps(file, {'hand': {'file': told.get('hand_file', '')}}, 'recording is')
+
+
+def _here(path: Path, hand: HandModel) -> ReplayResult:
     from ...ros.record.replay import InProcessRing, replay
-    hand = read_hand()
     return replay(path, hand, InProcessRing(hand))
 
 
-def _by_nodes(path: Path, namespace: str) -> ReplayResult:
+def _by_nodes(path: Path, hand: HandModel, namespace: str) -> ReplayResult:
     from ...ros.environment import join_suite
     join_suite()
     from ...ros.record.over_nodes import SuiteRing
     from ...ros.record.replay import replay
     with SuiteRing(namespace) as ring:
-        return replay(path, read_hand(), ring)
+        return replay(path, hand, ring)

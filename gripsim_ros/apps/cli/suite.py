@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from .inputs import InputError, existing_file
+from .inputs import InputError, existing_file, read_hand
+from .options import Hand
 from .output import say
 from .progress import StartProgress
 
@@ -30,8 +31,8 @@ def up(
         hardware: Annotated[str, typer.Option(
             '--hardware', metavar='none|sim|real', help='Which hand moves.')] = 'none',
         arm: Annotated[Path | None, typer.Option(
-            '--arm', help='File of the arm that carries the hand, see docs/arm.md.')] = None
-        ) -> int:
+            '--arm', help='File of the arm that carries the hand, see docs/arm.md.')] = None,
+        hand: Hand = '') -> int:
     """Start the four nodes, and those of a hand and an arm; keep them up until Ctrl-C."""
     from ...ros.clients.suite import HAND_NODES, Suite
     from ...ros.environment import enter_isolation
@@ -41,10 +42,11 @@ def up(
         existing_file(params, 'parameters')
     if arm is not None:
         existing_file(arm, 'arm')
+    refuse_own_hand(hand, hardware)
     enter_isolation('suite')
     import os
     progress = StartProgress()
-    suite = Suite(os.environ, params_file=params, hardware=hardware, arm=arm,
+    suite = Suite(os.environ, params_file=params, hardware=hardware, arm=arm, hand=hand,
                   on_progress=progress)
     say(f'starting {", ".join(suite.names)} in ROS domain {os.environ["ROS_DOMAIN_ID"]} '
         '(the first start compiles the numerical kernels)')
@@ -59,3 +61,13 @@ def up(
         except KeyboardInterrupt:
             say('stopping')
     return 0
+
+
+def refuse_own_hand(hand: str, hardware: str) -> None:
+    """Check the file of a hand; the simulated and the real hand are SDHs alone."""
+    if not hand:
+        return
+    read_hand(hand)
+    if hardware != 'none':
+        raise InputError(f'--hand does not go with --hardware {hardware}: what moves there is an '
+                         'SDH')

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .arguments import count, positive, real_number, whole_number
-from .inputs import InputError, existing_file, read_material
-from .options import MOST_WORKERS, Json, Out, TaskFile
+from .inputs import InputError, existing_file, read_hand, read_material
+from .options import MOST_WORKERS, Hand, Json, Out, TaskFile
 from .output import check_writable, print_table, say, write_json
 from .progress import PLAIN_INTERVAL
 
@@ -58,7 +58,7 @@ def sweep(
             '--dask', metavar='ADDRESS', help='Workers of a Dask scheduler instead.')] = None,
         retry_failed: Annotated[bool, typer.Option(
             '--retry-failed', help='Try again what has failed before.')] = False,
-        json: Json = False, out: Out = None) -> int:
+        hand: Hand = '', json: Json = False, out: Out = None) -> int:
     """Plan for all objects of folders into a database; run it again to go on."""
     check_writable(out)
     if not 0 <= workers <= MOST_WORKERS:
@@ -77,7 +77,9 @@ def sweep(
     from ...library.database.store import SweepStore
     from ..sweep.jobs import Settings, list_jobs
     from ..sweep.runner import Sweep
-    settings = Settings(_task(task), **numbers)
+    read_hand(hand)                 # what is wrong of it is said here, not by every worker
+    own = str(Path(hand).expanduser().absolute()) if hand else ''
+    settings = Settings(_task(task), hand=own, **numbers)
     jobs = list_jobs(folders, stuffs, factors)
     engine = open_database(database, create=True)
     try:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .arguments import count, real_number, whole_number
-from .inputs import InputError, existing_file
+from .inputs import InputError, existing_file, hand_of_grasps
 from .joining import join_running_suite
+from .options import Hand
 from .output import check_writable, say
 
 if TYPE_CHECKING:
@@ -44,14 +45,15 @@ def view(
         picture: Annotated[Path | None, typer.Option(
             '--picture', help='Write a PNG of a file instead of serving a page.')] = None,
         namespace: Annotated[str, typer.Option(
-            '--namespace', help='Namespace of the suite.')] = '') -> int:
+            '--namespace', help='Namespace of the suite.')] = '',
+        hand: Hand = '') -> int:
     """Show a plan, a recording or the running suite: object, pressures, hand, closing."""
     check_writable(picture)
     if not 0.0 <= fraction <= 1.0:
         raise InputError(f'--fraction must be from 0 to 1, got {fraction:g}')
     count('--rank', rank)
     count('--port', port, 65535)
-    source = _source(file, mesh, namespace)
+    source = _source(file, mesh, namespace, hand)
     if whole:
         _check_motion(source, rank)
     if picture is not None:
@@ -78,7 +80,10 @@ def view(
     return 0
 
 
-def _source(file: Path | None, mesh: str, namespace: str) -> Source:
+def _source(file: Path | None, mesh: str, namespace: str, hand: str) -> Source:
+    if hand and (file is None or file.suffix == '.mcap'):
+        raise InputError('--hand goes with the JSON of a plan: a recording and a running suite '
+                         'show their own')
     if file is None:
         join_running_suite('name the JSON of a plan or a recording')
         from ..view.sources import SuiteSource
@@ -87,9 +92,11 @@ def _source(file: Path | None, mesh: str, namespace: str) -> Source:
     if file.suffix == '.mcap':
         from ..view.sources import RecordingSource
         return RecordingSource(file)
+    from ...library.grasp_file import read_grasps
     from ..view.sources import PlanSource
+    model = hand_of_grasps(hand, read_grasps(file)[0])
     say(f'working out the contacts of {file}')
-    return PlanSource(file, mesh)
+    return PlanSource(file, mesh, model)
 
 
 def _check_motion(source: Source, rank: int) -> None:

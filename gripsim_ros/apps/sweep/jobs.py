@@ -17,7 +17,7 @@ from ...library.database.key import (
     PlanSettings, context_key, default_mechanics, hash_of, plan_key, program_version)
 from ...library.database.records import Failure, HandNames, StoredPlan, Summary
 from ...library.in_process import PlanResult, plan_grasps, planner_options
-from ...library.resources import load_default_hand
+from ...library.resources import load_hand
 
 #: Seconds after which planning for one object is given up, unless said otherwise.
 DEFAULT_TIME = 600.0
@@ -28,13 +28,18 @@ _planning = threading.Lock()
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """What every object of a sweep has in common; counts 0: as in ``config/planner.yaml``."""
+    """
+    What every object of a sweep has in common; counts 0: as in ``config/planner.yaml``.
+
+    ``hand`` is the file of the hand, '' for the one that comes along; workers read it themselves.
+    """
 
     task: Task
     hypotheses: int = 0
     count: int = 0
     seed: int = 0
     time: float = DEFAULT_TIME
+    hand: str = ''
 
     def for_key(self) -> PlanSettings:
         """Return what of it enters a key: all but the limit of time."""
@@ -136,7 +141,7 @@ def make_job(spec: JobSpec, settings: Settings, context: str) -> Job:
 
 def context_of(settings: Settings) -> str:
     """Return the name of hand, settings and program as they are in this process."""
-    return context_key(load_default_hand().id, settings.for_key())
+    return context_key(load_hand(settings.hand).id, settings.for_key())
 
 
 def plan_job(job: Job) -> StoredPlan | Failure:
@@ -159,7 +164,7 @@ def plan_job(job: Job) -> StoredPlan | Failure:
 
 def _plan(job: Job) -> StoredPlan | Failure:
     grasp_object, repairs = _load(job)
-    hand, settings = load_default_hand(), job.settings
+    hand, settings = load_hand(job.settings.hand), job.settings
     result = plan_grasps(grasp_object, settings.task, hand=hand, count=settings.count,
                          hypotheses=settings.hypotheses, budget=settings.time,
                          seed=settings.seed, workers=1, robustness=0)

@@ -12,6 +12,7 @@ from rclpy.serialization import deserialize_message
 from visualization_msgs.msg import Marker, MarkerArray
 
 from ...core.errors import GripsimError
+from ...core.hand import HandModel
 from ...core.planning.ranked_grasp import RankedGrasp
 from ...library.grasp_file import given_pregrasp, given_reach, load_grasps, read_grasps
 from ...library.in_process import evaluate_grasps
@@ -72,6 +73,8 @@ class PlanSource:
     path : Path
     mesh : str
         Of the object, if it is not where the file says.
+    hand : HandModel, optional
+        The one that comes along unless another is given.
 
     Raises
     ------
@@ -81,9 +84,9 @@ class PlanSource:
 
     moments = True
 
-    def __init__(self, path: Path, mesh: str = '') -> None:
+    def __init__(self, path: Path, mesh: str = '', hand: HandModel | None = None) -> None:
         """Read the file and judge its grasps."""
-        self.hand = load_default_hand()
+        self.hand = hand or load_default_hand()
         content, _ = read_grasps(path)
         given = load_grasps(path, self.hand.joint_names)
         if not given:

@@ -67,6 +67,8 @@ class Suite:
         Which hand moves: a key of ``HAND_NODES``.
     arm : Path, optional
         File of the arm that carries the hand; grasps are then ordered by its way.
+    hand : str
+        File of the hand, which names its URDF; '' for the one that comes along.
     on_progress : callable, optional
         ``on_progress(loading, count)`` is told while nodes start, several times a second: how
         many kernels each node has loaded that is not active yet, and of how many nodes.
@@ -75,7 +77,7 @@ class Suite:
     def __init__(self, environment: Mapping[str, str], namespace: str = '',
                  params_file: Path | None = None,
                  parameters: Mapping[str, Mapping[str, object]] | None = None,
-                 hardware: str = 'none', arm: Path | None = None,
+                 hardware: str = 'none', arm: Path | None = None, hand: str = '',
                  on_progress: Callable[[Mapping[str, int], int], None] | None = None) -> None:
         """Remember how to start; ``start`` does it."""
         self._on_progress = on_progress
@@ -83,7 +85,7 @@ class Suite:
         self._environment = dict(environment)
         self._namespace = namespace
         self._params_file = params_file
-        self._parameters = own_parameters(self.names, hardware, arm)
+        self._parameters = own_parameters(self.names, hardware, arm, hand)
         for name, values in (parameters or {}).items():
             self._parameters[name] = {**self._parameters.get(name, {}), **values}
         self.processes: dict[str, subprocess.Popen] = {}
@@ -212,7 +214,7 @@ class Suite:
 
 
 def own_parameters(names: Sequence[str], hardware: str,
-                   arm: Path | None = None) -> dict[str, dict[str, object]]:
+                   arm: Path | None = None, hand: str = '') -> dict[str, dict[str, object]]:
     """
     Return what nodes are told for a hand and an arm, as `gripsim.launch.py` does.
 
@@ -228,6 +230,9 @@ def own_parameters(names: Sequence[str], hardware: str,
             'hand_node': HAND_NODES[hardware][0], 'simulated': hardware == 'sim'}
     if hardware == 'sim':
         own['sdh_simulator']['publish_clock'] = True
+    if hand:
+        for values in own.values():
+            values['hand_config'] = Path(hand).expanduser().resolve()
     if arm:
         own[ARM_NODE]['arm_config'] = Path(arm).resolve()
         own['grasp_planner']['arm_service'] = 'choose_by_arm'

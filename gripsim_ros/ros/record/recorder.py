@@ -16,6 +16,7 @@ from visualization_msgs.msg import MarkerArray
 
 from ... import __version__
 from ...core.hand import HandModel
+from ...library.resources import own_hand_file
 from ..clients.connection import Connection
 from .mcap_file import RecordingWriter
 
@@ -79,7 +80,9 @@ class Recorder(Connection):
 
     def __init__(self, path: Path, hand: HandModel, namespace: str = '') -> None:
         """Open the file and listen."""
-        self._writer = RecordingWriter(path, {'version': __version__, 'hand': hand.id})
+        self._writer = RecordingWriter(path, {
+            'version': __version__, 'hand': hand.id, 'hand_name': hand.name,
+            'hand_file': own_hand_file(hand)})
         self.counts = self._writer.counts
         self.error: Exception | None = None
         self._closing = False

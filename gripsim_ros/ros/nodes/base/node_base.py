@@ -22,7 +22,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from ....core.errors import GripsimError
 from ....core.hand import HandModel
-from ....library.resources import load_default_hand, resolve_uri, share_directory
+from ....library.resources import load_hand, resolve_uri, share_directory
 from ...environment import clean_shared_memory
 from .health import Namesakes, Traffic
 from .interrupts import Interrupts, is_node_process
@@ -58,7 +58,7 @@ LATCHED_OBJECTS = 16
 COMMON_PARAMETERS = (
     NodeParameter('autostart', bool, 'Configure and activate by itself.'),
     NodeParameter('urdf', str, 'URDF of the hand; empty: the one that comes along.'),
-    NodeParameter('hand_config', str, 'Config of the hand; goes with urdf.'),
+    NodeParameter('hand_config', str, 'Config of the hand; without urdf: one that names it.'),
     NodeParameter('threads', int, 'Threads of the numerical kernels.', 1, 64))
 
 
@@ -123,11 +123,11 @@ class SuiteNode(LifecycleNode):
 
     def _load_hand(self) -> HandModel:
         urdf, config = self.values['urdf'], self.values['hand_config']
-        if bool(urdf) != bool(config):
+        if urdf and not config:
             raise ParameterError('parameters urdf and hand_config go together, '
                                  f'got urdf {urdf!r} and hand_config {config!r}')
         if not urdf:
-            return load_default_hand()
+            return load_hand(resolve_uri(config) if config else '')
         return HandModel.load(resolve_uri(urdf), resolve_uri(config), resolve_uri)
 
     def steady_timer(self, period: float, callback, group: CallbackGroup):

@@ -7,7 +7,6 @@ and the poses of palm and object.
 
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -21,7 +20,6 @@ from std_msgs.msg import String
 from ....core.batches import DETAIL_SURFACE, LOAD_CASE_WIDTH, ConfigurationBatch
 from ....core.errors import GripsimError
 from ....core.hand import compute_link_states, forward_kinematics
-from ....library.resources import HAND_URDF, resolve_uri, share_directory
 from ...conversions import (
     configurations_from_msg, configurations_to_msg, link_states_to_msg, pose_from_msg,
     transform_from_msg)
@@ -92,7 +90,7 @@ class ForwardKinematicsNode(StageNode):
             self._broadcaster = FrameBroadcaster(self, TFMessage and self.create_publisher(
                 TFMessage, '/tf', SENSOR_DEPTH))
             self._description = self.create_publisher(String, 'robot_description', latched(1))
-            self._description.publish(String(data=self._urdf().read_text(encoding='utf-8')))
+            self._description.publish(String(data=self.hand.files[0].read_text(encoding='utf-8')))
         if TFMessage is None:
             self.get_logger().info('tf2_msgs is not installed: poses come from the topics '
                                    'palm_pose and object_pose alone')
@@ -101,10 +99,6 @@ class ForwardKinematicsNode(StageNode):
                                  callback_group=group)
         self.create_subscription(TFMessage, '/tf_static', lambda msg: self._on_tf(msg, True),
                                  latched(SENSOR_DEPTH), callback_group=group)
-
-    def _urdf(self) -> Path:
-        urdf = self.values['urdf']
-        return resolve_uri(urdf) if urdf else share_directory() / HAND_URDF
 
     def warm_up(self) -> None:
         """Compute the link states of one configuration."""
