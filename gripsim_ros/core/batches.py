@@ -363,6 +363,12 @@ class GraspStateBatch:
     vertex_pressures: Array = shaped(
         'n?', 'V', unit='Pa', text="pressure at the object's own vertices, for pictures, at "
         '``DETAIL_SURFACE``')
+    centre_shift: Array = shaped(
+        'n', may_be='nan', unit='m', grasp='deformation',
+        text='displacement of the centre of mass without the rigid motion that best fits the '
+        'surface far from the pads, at ``DETAIL_SURFACE``')
+    own_compliance: BoolArray = shaped(
+        'n', text='forces by the own compliance of the object, else by half-spaces')
 
     @property
     def count(self) -> int:

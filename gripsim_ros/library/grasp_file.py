@@ -132,12 +132,14 @@ def grasp_to_mapping(grasp: RankedGrasp, joint_names: Sequence[str]) -> dict[str
             'robustness': None if grasp.robustness is None else vars(grasp.robustness)},
         'deformation': {
             'max': grasp.max_displacement, 'centre_of_mass': grasp.centre_of_mass,
+            'centre_in_hand': grasp.centre_in_hand,
             'peak_pressure': max((c.peak_pressure for c in grasp.contacts), default=0.0),
             **_numbers(grasp, 'deformation')},
         'settled': {'object_pose': pose_to_mapping(grasp.T_object_settled),
                     **_numbers(grasp, 'settled')},
         'reach': None if grasp.reach is None else _reach(grasp.reach),
         'arm': None if grasp.arm_motion is None else _arm(grasp.arm_motion),
+        'elasticity': grasp.elasticity,
         'hypothesis': grasp.hypothesis, 'preshape': grasp.preshape,
         'warnings': list(grasp.warnings), **({'reason': grasp.reason} if grasp.reason else {}),
         **({} if grasp.closing is None else {'closing': vars(grasp.closing)})}

@@ -43,6 +43,7 @@ def grasp_row(grasp: RankedGrasp) -> tuple[str, ...]:
     notes += [] if grasp.arm_motion is None else [
         f'arm: {grasp.arm_motion.pregrasp_length:.2f} rad to the pre-grasp, '
         f'{grasp.arm_motion.length:.2f} in all']
+    notes += ['own compliance'] if grasp.elasticity == 'body' else []
     notes += [] if grasp.quantitative else ['outside the range of the elastic model']
     return (str(grasp.rank), f'{grasp.score:.3f}', grasp.preshape, str(len(grasp.contacts)),
             f'{force:.2f}', f'{1e-3 * peak:.1f}', f'{1e3 * grasp.max_displacement:.2f}',

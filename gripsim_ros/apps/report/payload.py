@@ -15,7 +15,7 @@ from ...core.planning.ranked_grasp import GraspContact, RankedGrasp, ScoreTerm
 from ...library.drawing.render import best_viewpoint
 from ...library.drawing.scene import (
     CENTRE_BEFORE_COLOUR, CENTRE_COLOUR, FORCE_COLOUR, PRESSURE_COLOURS, PRESSURE_STOPS,
-    RING_COLOUR, DisplayGrasp, DisplayScene, centre_shift)
+    RING_COLOUR, DisplayGrasp, DisplayScene)
 from ...library.whole_motion import FEW, whole_motion
 from .style import TERM_COLOURS, hex_colour
 
@@ -79,7 +79,7 @@ def _grasp_data(scene: DisplayScene, index: int) -> dict[str, Any]:
     step = max(float(np.abs(moves).max(initial=0.0)), 1e-12) / SIGNED_STEPS
     shares = shown.pressures / max(shown.peak, 1e-12)
     return {
-        'rank': grasp.rank, 'summary': _summary(scene, shown), 'warnings': _warnings(shown),
+        'rank': grasp.rank, 'summary': _summary(shown), 'warnings': _warnings(shown),
         'poses': _packed(shown.T_object_link, '<f4'), 'displacement_step': step,
         'displacements': _packed(np.rint(moves / step), '<i2'),
         'pressures': _packed(np.rint(UNSIGNED_STEPS * shares), '<u2'),
@@ -134,21 +134,22 @@ def _cells(contact: GraspContact) -> list[str]:
     return [contact.link, f'{np.linalg.norm(contact.force):.2f}',
             f'{1e-3 * contact.peak_pressure:.1f}', f'{1e6 * contact.area:.1f}',
             f'{np.linalg.norm(contact.closing_force):.2f}',
-            _told(1e-3 * contact.peak_von_mises, 1), _told(1e3 * contact.strain_energy, 2)]
+            told(1e-3 * contact.peak_von_mises, 1), told(1e3 * contact.strain_energy, 2)]
 
 
-def _told(value: float, digits: int) -> str:
+def told(value: float, digits: int) -> str:
     """Return a number, or a dash where it was not computed."""
     return f'{value:.{digits}f}' if np.isfinite(value) else '–'
 
 
-def _summary(scene: DisplayScene, shown: DisplayGrasp) -> str:
+def _summary(shown: DisplayGrasp) -> str:
     grasp = shown.grasp
     force = sum(float(np.linalg.norm(contact.force)) for contact in grasp.contacts)
-    shift = 1e3 * centre_shift(scene, grasp)
     return (f'{grasp.preshape}: {len(grasp.contacts)} contacts, {force:.2f} N in all, holds '
             f'{grasp.margin:.2f} times the load{_limiting(grasp)}; surface pressed in by '
-            f'{1e3 * grasp.max_displacement:.2f} mm, centre of mass moved by {shift:.3f} mm'
+            f'{1e3 * grasp.max_displacement:.2f} mm, centre of mass moved by '
+            f'{told(1e3 * grasp.centre_shift, 3)} mm against the body'
+            + ('; the object yields by its own compliance' if grasp.elasticity == 'body' else '')
             + _further(grasp))
 
 

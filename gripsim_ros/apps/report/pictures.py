@@ -9,9 +9,10 @@ from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 
 from ...library.drawing.render import Image, View, best_viewpoint, render
-from ...library.drawing.scene import DisplayScene, centre_shift, make_scene, pressure_colours
+from ...library.drawing.scene import DisplayScene, make_scene, pressure_colours
 from ...library.grasp_file import PlanAnswer
 from .contact_picture import draw_grasp_contact
+from .payload import told
 from .section_picture import draw_section
 from .style import TERM_COLOURS
 
@@ -126,11 +127,10 @@ def _term_legend(draw: ImageDraw.ImageDraw, names: Sequence[str], corner: tuple[
 def _title(draw: ImageDraw.ImageDraw, scene: DisplayScene, index: int) -> None:
     grasp = scene.grasps[index].grasp
     force = sum(float(np.linalg.norm(contact.force)) for contact in grasp.contacts)
-    shift = 1e3 * centre_shift(scene, grasp)
     draw.text((20, 14), f'Grasp {grasp.rank}: score {grasp.score:.3f}', INK, _font(26))
     draw.text((20, 48), f'{len(grasp.contacts)} contacts, {force:.2f} N in all, pressed in '
-              f'{1e3 * grasp.max_displacement:.2f} mm, centre of mass moved {shift:.3f} mm',
-              FAINT, _font(17))
+              f'{1e3 * grasp.max_displacement:.2f} mm, centre of mass moved '
+              f'{told(1e3 * grasp.centre_shift, 3)} mm', FAINT, _font(17))
 
 
 def pressure_legend(draw: ImageDraw.ImageDraw, size: tuple[int, int], largest: float) -> None:

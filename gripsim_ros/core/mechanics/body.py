@@ -18,7 +18,8 @@ from .contact.bonded_layer import LayerCompliance, fit_layer
 from .contact.contact_forces import ContactForces, PatchNodes, solve_contact_forces
 from .contact.patch_resultants import PatchResultants, summarise_patches, validity_flags
 from .contact.warm_start import WarmStarts
-from .deformation.boussinesq import surface_loads
+from .deformation.boussinesq import SurfaceLoads, surface_loads
+from .deformation.centre_shift import centre_shift
 from .deformation.deformed_surface import DeformedSurface, deform_surface
 from .deformation.volume import volume_and_centre
 from .options import MechanicsOptions
@@ -227,10 +228,21 @@ def _body_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchRes
 def deform_body(body: ElasticBody, contact: ContactProblem,
                 patches: LoadedPatches) -> DeformedSurface:
     """Return the surface of a body under its loaded patches."""
-    loads = surface_loads(contact.nodes, patches.solution, patches.results,
-                          body.options.forces.softening)
-    return deform_surface(body.mesh, body.material, loads, body.options.surface,
-                          _moves_of_body(body, patches.solution), body.undeformed)
+    return deform_surface(body.mesh, body.material, _loads(body, contact, patches),
+                          body.options.surface, _moves_of_body(body, patches.solution),
+                          body.undeformed)
+
+
+def shift_of_centre(body: ElasticBody, contact: ContactProblem, patches: LoadedPatches,
+                    surface: DeformedSurface) -> Array:
+    """Return how far the body's centre of mass moves against its rigid motion (3,) [m]."""
+    return centre_shift(body.mesh, surface.vertices - body.mesh.vertices,
+                        _loads(body, contact, patches), body.material, body.undeformed)
+
+
+def _loads(body: ElasticBody, contact: ContactProblem, patches: LoadedPatches) -> SurfaceLoads:
+    return surface_loads(contact.nodes, patches.solution, patches.results,
+                         body.options.forces.softening)
 
 
 def _moves_of_body(body: ElasticBody, solution: ContactForces) -> Array | None:

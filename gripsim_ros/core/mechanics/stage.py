@@ -13,7 +13,7 @@ from ..grasp_theory.wrench_space import wrench_space_metrics
 from ..hand import HandModel
 from ..transforms import cross
 from .body import (ContactProblem, ElasticBody, LoadedPatches, deform_body, largest_displacement,
-                   pad_layers, solve_contact)
+                   pad_layers, shift_of_centre, solve_contact)
 from .contact.contact_forces import PatchNodes
 from .contact.patch_resultants import PatchResultants, max_normal_forces
 from .deformation.deformed_surface import DeformedSurface
@@ -125,6 +125,8 @@ def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builde
                                  and change <= body.options.validity.max_settling))
     if full:
         _set_surface(body, grasp, surface, builder, i)
+        shift = shift_of_centre(body, contact, patches, surface)
+        builder.set(i, centre_shift=float(np.sqrt(shift @ shift)))
         builder.set_deformation(i, measure_deformation(
             body.mesh.vertices, surface.vertices, body.mesh.vertex_areas, contact.nodes,
             patches.solution, patches.results, body.material.poisson_ratio))

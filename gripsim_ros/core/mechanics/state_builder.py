@@ -87,7 +87,8 @@ class StateBuilder:
             'minimal_envelope': minimal.normal_envelope,
             **{name: np.full(len(patches.links), np.nan) for name in _STRESS_COLUMNS}}
         self.set(i, capable=minimal.capable, worst_case=minimal.worst_case,
-                 quantitative=patches.are_quantitative)
+                 quantitative=patches.are_quantitative,
+                 own_compliance=patches.solution.correction is not None)
         if minimal.shortfall is not None:
             self.set(i, **{name: getattr(minimal.shortfall, name) for name in _SHORTFALL})
 

@@ -8,6 +8,7 @@ import numpy as np
 from ..arrays import Array
 from ..batches import GraspStateBatch
 from ..fields import Row, declared, shaped, single, taken, takes_fields
+from ..transforms import apply, inverse
 
 
 #: Levels of manipulation: by whom the object is moved to its wanted pose.
@@ -198,7 +199,8 @@ class RankedGrasp(Row):
     ``limiting_load (6,)`` is the load that fails first when all grow alike (at the largest
     margin looked for, the one that uses most of a limit): force [N], torque about the deformed
     centre of mass [N m], as the task has it, not times ``margin``; None without one.
-    ``closing`` says what moved where a given grasp was closed, else None.
+    ``closing`` says what moved where a given grasp was closed, else None. ``elasticity`` says how
+    the object yields in these numbers: ``half_space``, or ``body`` by its own compliance.
     The numbers below are NaN where not computed.
     """
 
@@ -230,6 +232,13 @@ class RankedGrasp(Row):
     limiting_load: Array | None = None
     balanced: bool = True
     closing: ClosingReport | None = None
+    elasticity: str = 'half_space'
+
+    @property
+    def centre_in_hand(self) -> Array:
+        """Return the deformed centre of mass (3,), settled, in the frame of the palm [m]."""
+        centre: Array = apply(inverse(self.T_object_palm), self.centre_of_mass[None])[0]
+        return centre
 
     def __str__(self) -> str:
         """Return the grasp in one line: rank, verdict, score, contacts, their normal forces."""
@@ -237,8 +246,9 @@ class RankedGrasp(Row):
             f' ({self.reason})' if self.reason else '')
         count = len(self.contacts)
         force = sum(abs(float(contact.force @ contact.normal)) for contact in self.contacts)
+        own = ', own compliance' if self.elasticity == 'body' else ''
         return (f'Grasp {self.rank}: {verdict}, {count} contact{"" if count == 1 else "s"}, '
-                f'{force:.1f} N')
+                f'{force:.1f} N{own}')
 
     __repr__ = __str__
 

@@ -116,11 +116,6 @@ def told_in_own_frame(grasp: RankedGrasp) -> RankedGrasp:
         T_settled_object, grasp.centre_of_mass[None])[0])
 
 
-def centre_shift(scene: DisplayScene, grasp: RankedGrasp) -> float:
-    """Return by how much the centre of mass moves as the object deforms [m]."""
-    return float(np.linalg.norm(told_in_own_frame(grasp).centre_of_mass - scene.centre_of_mass))
-
-
 def _refinement(shown: TriangleMesh, answer: PlanAnswer) -> Refinement:
     contacts = [contact for grasp in answer.grasps for contact in grasp.contacts
                 if contact.area > 0.0]

@@ -58,6 +58,7 @@ def make_grasp(hypothesis: Hypothesis, held: HeldGrasp, hand: HandModel, referen
         vertex_pressures=state.vertex_pressures,
         damage_margin=damage_margin(state, reference),
         T_object_settled=held.T_object_settled,
+        elasticity='body' if state.own_compliance else 'half_space',
         limiting_load=limiting_load(state, held.T_object_settled, reference),
         **{number.name: getattr(state, number.name) for number in declared(RankedGrasp)})
     return with_scan_uncertainty(grasp, reference.seen, options)

@@ -62,7 +62,7 @@ def ranked_grasp_from_msg(msg: Grasp, T_frame_object: Array,
         limiting_load=_wrench(msg.limiting_load, T_object_frame),
         robustness=Robustness(msg.robustness_samples, msg.robustness, msg.robustness_error,
                               msg.robustness_margin) if msg.robustness_samples else None,
-        reach=reach_from_msg(msg, T_frame_object))
+        reach=reach_from_msg(msg, T_frame_object), elasticity=msg.elasticity)
 
 
 def _wrench(msg: Wrench, T_object_frame: Array) -> Array | None:

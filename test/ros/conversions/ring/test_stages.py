@@ -114,7 +114,7 @@ def random_states(rng, n, surface):
     values['patch_flags'] = rng.integers(0, 256, patches)
     values['worst_case'] = rng.integers(-1, 30, n)
     values['epsilon'] = np.full(n, np.nan)
-    for name in ('capable', 'holds', 'quantitative'):
+    for name in ('capable', 'holds', 'quantitative', 'own_compliance'):
         values[name] = rng.integers(0, 2, n).astype(bool)
     return GraspStateBatch(**values)
 
@@ -477,7 +477,8 @@ def test_what_a_grasp_says_of_itself_survives_the_wire():
         mean_deformation=1e-4, strain_energy=3e-3, peak_von_mises=4e4, residual=0.01,
         T_object_settled=random_pose(np.random.default_rng(9)),
         robustness=Robustness(20, 0.9, 0.07, 1.4),
-        limiting_load=np.random.default_rng(11).normal(size=6), epsilon=0.1, wrench_volume=0.02)
+        limiting_load=np.random.default_rng(11).normal(size=6), epsilon=0.1, wrench_volume=0.02,
+        centre_shift=3e-6, elasticity='body')
     names = [field.name for field in dataclasses.fields(GraspContact) if field.type is float]
     numbers = dict(zip(names, np.random.default_rng(13).uniform(size=99)))
     grasp = dataclasses.replace(grasp, contacts=(dataclasses.replace(
@@ -490,7 +491,8 @@ def test_what_a_grasp_says_of_itself_survives_the_wire():
     np.testing.assert_allclose(back.limiting_load, grasp.limiting_load, atol=ATOL_ROUNDOFF)
     assert back.robustness == grasp.robustness and back.terms == grasp.terms
     for name in ('damage_margin', 'max_deformation', 'mean_deformation', 'strain_energy',
-                 'peak_von_mises', 'residual', 'epsilon', 'wrench_volume'):
+                 'peak_von_mises', 'residual', 'epsilon', 'wrench_volume', 'centre_shift',
+                 'elasticity'):
         assert getattr(back, name) == getattr(grasp, name)
     assert back.contacts[0].flags == 18
     assert {name: getattr(back.contacts[0], name) for name in names} == numbers
