@@ -264,9 +264,7 @@ class GraspExecution:
             return self._begin_way(measured)
         if measured.T_palm_object is None:
             return self._fail(Status.HAND_LOST, 'nobody tells the pose of the object to lift')
-        self._held_pose = measured.T_palm_object
-        if height <= 0.0:
-            return [LiftOff(), *self._begin_way(measured)]
+        self._held_pose = measured.T_palm_object      # the weight sets in before anything moves on
         self._enter(Phase.LIFTING, measured, self.options.motion_timeout)
         return [LiftOff(), MovePalm(height)]
 

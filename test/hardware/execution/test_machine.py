@@ -12,7 +12,7 @@ import pytest
 
 from gripsim_ros.core.errors import GripsimError, HandError, TaskError
 from gripsim_ros.hardware.execution.machine import (
-    GraspExecution, LiftOff, Phase, PlacePalm, SendRows, Status, StopHand)
+    GraspExecution, LiftOff, MovePalm, Phase, PlacePalm, SendRows, Status, StopHand)
 from gripsim_ros.hardware.execution.plan import make_plan, PlannedContact, Wishes
 from gripsim_ros.hardware.execution.report import report_of
 
@@ -51,6 +51,18 @@ def test_the_whole_operation_ends_with_an_open_hand_drawn_back():
         np.testing.assert_allclose(palm.T_object_palm, way.T_object_palm[-1], atol=ATOL_ROUNDOFF)
     assert not hand.lifted
     np.testing.assert_allclose(hand.measure().joints, execution.plan.rows[0], atol=ATOL_ROUNDOFF)
+
+
+def test_the_weight_sets_in_and_comes_to_rest_before_anything_moves_on():
+    """Where nothing is lifted, too: fingers that carry are not those that catch."""
+    execution, hand, phases = execute(wishes=Wishes(carry=True))
+    assert phases[phases.index('HOLDING'):][:3] == ['HOLDING', 'LIFTING', 'CARRYING']
+    begun = dict(execution.begun)
+    assert begun[Phase.CARRYING] - begun[Phase.LIFTING] >= OPTIONS.settle_time
+    lifted = next(k for k, action in enumerate(hand.sent) if isinstance(action, LiftOff))
+    led = next(k for k, action in enumerate(hand.sent)
+               if isinstance(action, MovePalm) and action.T_object_palm is not None)
+    assert lifted < led
 
 
 def test_fingers_press_on_the_way_as_each_step_wants_and_go_with_its_joints():
