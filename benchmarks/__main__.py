@@ -5,7 +5,7 @@ import sys
 
 #: Name -> module; in folders by subject.
 BENCHMARKS = {
-    'arm': 'planning.arm', 'compression': 'mechanics.compression',
+    'arm': 'planning.arm', 'carried': 'hardware.carried', 'compression': 'mechanics.compression',
     'contact': 'contact.compare', 'contact_picture': 'contact.picture',
     'driver': 'hardware.driver', 'fault_figure': 'suite.fault_figure',
     'fem': 'finite_elements.pads', 'fem_body': 'finite_elements.body',
@@ -21,7 +21,8 @@ BENCHMARKS = {
     'soak_driver': 'hardware.driver_soak', 'socp': 'numerics.socp', 'sweep': 'planning.sweep',
     'trial': 'trials.run'}
 #: What takes long, needs peers or arguments.
-BY_NAME = ('compression', 'contact', 'fem', 'fem_body', 'fem_centre', 'hold', 'hold_confusion',
+BY_NAME = ('carried', 'compression', 'contact', 'fem', 'fem_body', 'fem_centre', 'hold',
+           'hold_confusion',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',
            'planar_closure', 'scans', 'simulated', 'soak_driver', 'fault_figure', 'trial')
 
