@@ -31,15 +31,15 @@ def test_python_and_kernels_call_the_same_kernel():
     assert len(twice.signatures) == 2
 
 
-@pytest.mark.parametrize('call', ['from_python', 'from_kernels'])
+@pytest.mark.parametrize('call', ['func', 'from_kernels'])
 def test_only_what_python_calls_has_an_entry_for_it(call):
     fourfold(1.5), twice(1.5)
     compiled, = getattr(twice, call).overloads.values()
     names = [function.name for function in compiled.library.get_defined_functions()]
-    assert any('cpython' in name for name in names) == (call == 'from_python')
+    assert any('cpython' in name for name in names) == (call == 'func')
     assert not any('cfunc' in name for name in names)
 
 
 def test_what_is_compiled_for_kernels_is_kept_apart_from_what_python_calls():
     """One without an entry, loaded where Python calls, would end the process."""
-    assert twice.from_python.py_func.__qualname__ != twice.from_kernels.py_func.__qualname__
+    assert twice.func.py_func.__qualname__ != twice.from_kernels.py_func.__qualname__
