@@ -114,7 +114,8 @@ NOT_RUN = re.compile(r'[A-Z]{2}|…|tcp://|benchmarks|gripsim (view|suite|record
 
 @pytest.mark.slow
 @pytest.mark.parametrize('page, count', [
-    ('quick_start.md', 1), ('sweep.md', 4), ('model/planar_closing.md', 2)])
+    ('quick_start.md', 1), ('model/planar_closing.md', 2),
+    pytest.param('sweep.md', 4, marks=pytest.mark.nightly)])
 def test_commands_of_a_page_run_in_their_order(tmp_path, page, count):
     import trimesh
     apple = shapes.apple()

@@ -65,6 +65,7 @@ def test_meshes_are_small(name, mesh):
     assert sum((ROOT / 'urdf' / 'meshes' / f'{n}.stl').stat().st_size for n in NAMES) <= MAX_BYTES
 
 
+@pytest.mark.nightly     # by day the files are compared with one run
 def test_two_runs_make_the_same_bytes(name, table):
     make = generator.MAKERS[name]
     assert generator.stl_bytes(*make(table)) == generator.stl_bytes(*make(table))

@@ -193,7 +193,8 @@ def test_overlapping_pieces_of_one_mesh_hide_nothing(tmp_path):
 
 
 @pytest.mark.parametrize('backend, colours', [
-    ('vp_tree', {0, 1}), ('gjk_epa', {1}), ('common_plane', set())])
+    ('vp_tree', {0, 1}), pytest.param('gjk_epa', {1}, marks=pytest.mark.nightly),
+    pytest.param('common_plane', set(), marks=pytest.mark.nightly)])
 def test_a_picture_shows_what_was_found(cubes, tmp_path, backend, colours):
     path = tmp_path / 'contact.png'
     code, _, err = gripsim('contact', *cubes, '--direction', '-1', '0', '0', '--backend', backend,

@@ -39,7 +39,7 @@ def test_bad_asks_are_refused():
         calibrate_material([], BOX)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly     # by day the command line measures one
 def test_a_block_is_measured_as_it_was_made():
     pytest.importorskip('pytetwild', reason='the mesher is of the extra `sim`')
     made = squeeze_object(GraspObject(BOX, Material(2e5, 0.45, 1e3, 0.5)), 0.001, steps=8,

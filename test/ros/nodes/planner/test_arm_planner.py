@@ -65,6 +65,7 @@ class TestArmOverNodes:
         first, = ask(client, 0.45, arm_criterion='whole', max_grasps=1).grasps
         assert first.hypothesis == many.grasps[0].hypothesis
 
+    @pytest.mark.nightly
     def test_another_start_is_another_way(self, client):
         arm = load_arm(FILE, Path)
         start = JointState(name=list(arm.joint_names), position=(arm.start + 0.2).tolist())
