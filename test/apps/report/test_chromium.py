@@ -49,6 +49,7 @@ def test_a_choice_shows_the_numbers_of_its_grasp(page):
     assert page.evaluate('document.querySelectorAll("#still").length') == 0    # WebGL draws
 
 
+@pytest.mark.nightly     # it plays in real time, and a busy machine cuts it short
 def test_the_whole_motion_is_played_to_its_end(page):
     page.evaluate('document.getElementById("play_motion").click()')
     page.wait(lambda: page.evaluate('document.getElementById("phase").textContent') == 'retreat')
