@@ -3,6 +3,7 @@
 import base64
 import re
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(
 
 #: A small screen of today [pixels].
 SIZE = (1280, 800)
+#: Several periods in which a player moves its slider on [s].
+PERIODS = 0.3
 
 
 @pytest.fixture(scope='module')
@@ -49,9 +52,15 @@ def test_a_choice_shows_the_numbers_of_its_grasp(page):
     assert page.evaluate('document.querySelectorAll("#still").length') == 0    # WebGL draws
 
 
-@pytest.mark.nightly     # it plays in real time, and a busy machine cuts it short
 def test_the_whole_motion_is_played_to_its_end(page):
     page.evaluate('document.getElementById("play_motion").click()')
-    page.wait(lambda: page.evaluate('document.getElementById("phase").textContent') == 'retreat')
-    page.evaluate('showRow(1)')
+    page.wait(lambda: page.evaluate('document.getElementById("motion").value') == '1')
+    assert page.evaluate('document.getElementById("phase").textContent') == 'retreat'
+
+
+def test_who_moves_a_slider_stops_what_plays(page):
+    page.evaluate('document.getElementById("play_motion").click()')
+    page.wait(lambda: page.evaluate('document.getElementById("phase").textContent') != '')
+    page.evaluate('document.getElementById("row").dispatchEvent(new Event("input"))')
+    time.sleep(PERIODS)
     assert page.evaluate('document.getElementById("phase").textContent') == ''

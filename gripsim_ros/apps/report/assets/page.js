@@ -180,21 +180,26 @@ function choose(index) {
   aimAt(grasp.view);
   viewer.turn = grasp.view.turn.slice();
   putGlyphs(grasp);
-  if (state.playing) { clearInterval(state.playing); state.playing = null; }
+  stopPlaying();
   state.motion = null;
   document.querySelectorAll('.motion').forEach((part) => { part.hidden = !grasp.motion; });
   place();
 }
 
-// Lets a slider run from 0 to 1; a second click stops it.
+function stopPlaying() {
+  clearInterval(state.playing);
+  state.playing = null;
+}
+
+// Lets a slider run from 0 to 1; a second click stops it, and so does who moves a slider.
 function play(name, step, show) {
-  if (state.playing) { clearInterval(state.playing); state.playing = null; return; }
+  if (state.playing) { stopPlaying(); return; }
   let share = 0;
   state.playing = setInterval(() => {
     share = Math.min(1, share + step);
     byId(name).value = share;
     show(share);
-    if (share >= 1) { clearInterval(state.playing); state.playing = null; }
+    if (share >= 1) stopPlaying();
   }, 40);
 }
 
@@ -234,8 +239,11 @@ function start() {
     byId('opacity').addEventListener('input', (event) => {
       viewer.opacity = Number(event.target.value); viewer.draw();
     });
-    byId('row').addEventListener('input', (event) => showRow(Number(event.target.value)));
-    byId('motion').addEventListener('input', (event) => showMotion(Number(event.target.value)));
+    [['row', showRow], ['motion', showMotion]].forEach(([name, show]) =>
+      byId(name).addEventListener('input', (event) => {
+        stopPlaying();
+        show(Number(event.target.value));
+      }));
     byId('exaggeration').addEventListener('input', (event) => {
       state.exaggeration = Number(event.target.value);
       byId('factor').textContent = `× ${state.exaggeration}`;
