@@ -16,7 +16,7 @@ from ...core.hand import forward_kinematics
 from ...core.transforms import apply, inverse
 from ...library.drawing import glyphs
 from ...library.drawing.raster import Camera, Surface, make_surface, merge_surfaces, render_layer
-from ...library.drawing.render import OVERSAMPLING, Image, background, look_along, over, shrink
+from ...library.drawing.render import Image, background, look_along, over, refined, shrink
 from ...library.grasp_file import PlanAnswer
 
 Array = NDArray[np.float64]
@@ -79,8 +79,7 @@ def draw_contact(a: ContactBody, b: ContactBody, T_a_b: Array, found: Contacts,
         focus = (points.min(axis=0) + points.max(axis=0)) / 2.0
         radius = ROOM * float(np.linalg.norm(points - focus, axis=1).max())
         camera = look_along(-towards, up, focus, radius, (side, side))
-        fine = Camera(camera.T_world_camera, OVERSAMPLING * camera.focal_length,
-                      OVERSAMPLING * camera.width, OVERSAMPLING * camera.height)
+        fine = refined(camera)
         marks = _marks(arrows, found, regions, focus, radius)
         views.append(_draw_view(a, b, bodies, marks, fine))
     image = np.concatenate(views, axis=1)

@@ -148,7 +148,7 @@ def _summary(shown: DisplayGrasp) -> str:
     return (f'{grasp.preshape}: {len(grasp.contacts)} contacts, {force:.2f} N in all, holds '
             f'{grasp.margin:.2f} times the load{_limiting(grasp)}; surface pressed in by '
             f'{1e3 * grasp.max_displacement:.2f} mm, centre of mass moved by '
-            f'{told(1e3 * grasp.centre_shift, 3)} mm against the body'
+            f'{told(1e6 * grasp.centre_shift, 1)} µm against the body'
             + ('; the object yields by its own compliance' if grasp.elasticity == 'body' else '')
             + _further(grasp))
 

@@ -130,7 +130,7 @@ def _title(draw: ImageDraw.ImageDraw, scene: DisplayScene, index: int) -> None:
     draw.text((20, 14), f'Grasp {grasp.rank}: score {grasp.score:.3f}', INK, _font(26))
     draw.text((20, 48), f'{len(grasp.contacts)} contacts, {force:.2f} N in all, pressed in '
               f'{1e3 * grasp.max_displacement:.2f} mm, centre of mass moved '
-              f'{told(1e3 * grasp.centre_shift, 3)} mm', FAINT, _font(17))
+              f'{told(1e6 * grasp.centre_shift, 1)} um', FAINT, _font(17))
 
 
 def pressure_legend(draw: ImageDraw.ImageDraw, size: tuple[int, int], largest: float) -> None:

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 
+from ...core.bodies import shapes
 from ...core.hand import HandModel, forward_kinematics
 from ...core.mechanics.finite_strain.squeezing import CurvePoint
 from ...core.transforms import apply
-from ...library.drawing.raster import (
-    Camera, Surface, make_surface, merge_surfaces, render_layer)
-from ...library.drawing.render import OVERSAMPLING, background, look_along, over, shrink
+from ...library.drawing.raster import Surface, make_surface
+from ...library.drawing.render import draw_surfaces, look_along
 
 Array = NDArray[np.float64]
 
@@ -51,21 +51,17 @@ def draw_squeeze(curve: Sequence[CurvePoint], title: str, surfaces: list[Surface
 def plates_and_body(vertices: Array, faces: NDArray[np.int64], axis: Array) -> list[Surface]:
     """Return a deformed body (n, 3), (m, 3) and the two plates across an axis (3,)."""
     axis = axis / np.linalg.norm(axis)
-    across = np.linalg.svd(axis[None])[2][1:]
+    right = np.linalg.svd(axis[None])[2][1]
+    across = np.array([right, np.cross(axis, right)])
     heights, sides = vertices @ axis, vertices @ across.T
     middle, half = 0.5 * (sides.max(axis=0) + sides.min(axis=0)), 0.62 * np.ptp(sides, axis=0)
     thickness = PLATE_SHARE * float(half.max())
     plates = []
     for height, way in ((heights.min(), -thickness), (heights.max(), thickness)):
-        corners = np.array([
-            (middle + half * (x, y)) @ across + (height + z * way) * axis
-            for z in (0, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
-        quads = ((0, 1, 2, 3), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6),
-                 (3, 0, 4, 7))
-        faces_ = np.array([(a, b, c) for a, b, c, d in quads]
-                          + [(a, c, d) for a, b, c, d in quads])
-        outward = _turned_outward(corners, faces_)
-        plates.append(make_surface(corners, outward, np.array(PLATE)))
+        slab = shapes.box(np.append(2.0 * half, thickness))
+        place = middle @ across + (height + 0.5 * way) * axis
+        plates.append(make_surface(place + slab.vertices @ np.vstack([across, axis]),
+                                   slab.faces, np.array(PLATE)))
     return [make_surface(vertices, faces, np.array(BODY)), *plates]
 
 
@@ -78,13 +74,6 @@ def hand_and_body(hand: HandModel, joints: Array, T_object_palm: Array, vertices
         for pose, link in zip(poses, hand.links)]
 
 
-def _turned_outward(corners: Array, faces: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the faces of a convex body, each turned so that its normal points outward."""
-    a, b, c = (corners[faces[:, k]] for k in range(3))
-    inward = np.einsum('ij,ij->i', np.cross(b - a, c - a), a - corners.mean(axis=0)) < 0.0
-    return np.where(inward[:, None], faces[:, ::-1], faces)
-
-
 def _rendered(surfaces: list[Surface], up: Array) -> PillowImage.Image:
     points = np.concatenate([surface.vertices for surface in surfaces])
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
@@ -92,11 +81,7 @@ def _rendered(surfaces: list[Surface], up: Array) -> PillowImage.Image:
     up = up / np.linalg.norm(up)
     side = np.linalg.svd(up[None])[2][1]
     camera = look_along(-side - 0.18 * up, up, middle, 1.05 * radius, BESIDE)
-    fine = Camera(camera.T_world_camera, OVERSAMPLING * camera.focal_length,
-                  OVERSAMPLING * camera.width, OVERSAMPLING * camera.height)
-    layer = render_layer(merge_surfaces(surfaces), fine)
-    image = over(background(fine), layer, np.isfinite(layer.depth).astype(np.float32))
-    return PillowImage.fromarray(np.round(255.0 * shrink(image)).astype(np.uint8))
+    return draw_surfaces(surfaces, camera)
 
 
 def _draw_curve(pen: ImageDraw.ImageDraw, curve: Sequence[CurvePoint], title: str) -> None:

@@ -77,7 +77,8 @@ class BrowserView:
         self._looking = False
         self._lock = threading.Lock()
         self._listed: list[str] = []
-        self._closed, self._playing = threading.Event(), threading.Event()
+        self._closed, self._stopped = threading.Event(), threading.Event()
+        self._stopped.set()         # nothing plays
         self._build_panel()
 
     @property
@@ -173,40 +174,44 @@ class BrowserView:
         if self._source.motions:
             self._motion = gui.add_slider('Whole motion', 0.0, 1.0, MOTION_STEP, 0.0, marks=(
                 (0.0, 'approach'), (1.0, 'retreat')))
-            self._motion.on_update(lambda _: self._move())
+            self._motion.on_update(lambda event: self._move(event.client is not None))
             gui.add_button('Play').on_click(lambda _: self._play())
         self._state = gui.add_html('')
         self._grasp.on_update(lambda _: self._select())
-        self._fraction.on_update(lambda _: self._select())
+        self._fraction.on_update(lambda event: self._select(event.client is not None))
         for layer, names in LAYERS.items():
             box = gui.add_checkbox(layer, layer not in HIDDEN)
             box.on_update(lambda event, names=names: self._show_layer(names, event.target.value))
 
-    def _select(self) -> None:
+    def _select(self, by_hand: bool = False) -> None:
+        if by_hand:
+            self._stopped.set()
         if self._grasp.value in self._listed:
             self._source.select(self._listed.index(self._grasp.value) + 1,
                                 float(self._fraction.value))
 
-    def _move(self) -> None:
+    def _move(self, by_hand: bool) -> None:
+        if by_hand:
+            self._stopped.set()
         if self._grasp.value in self._listed:
             self._source.move(self._listed.index(self._grasp.value) + 1,
                               float(self._motion.value))
 
     def _play(self) -> None:
-        """Play the whole motion from its beginning; a second click, or the end, stops it."""
-        if self._playing.is_set():
-            self._playing.clear()
+        """Play the whole motion; a second click, a slider moved by hand, or the end stops it."""
+        if not self._stopped.is_set():
+            self._stopped.set()
             return
-        self._playing.set()
-        threading.Thread(target=self._go_on, daemon=True).start()
+        self._stopped = threading.Event()
+        threading.Thread(target=self._go_on, args=(self._stopped,), daemon=True).start()
 
-    def _go_on(self) -> None:
+    def _go_on(self, stopped: threading.Event) -> None:
         for step in range(round(1.0 / MOTION_STEP) + 1):
-            if not self._playing.is_set() or self._closed.is_set():
+            if stopped.is_set() or self._closed.is_set():
                 return
             self._motion.value = min(1.0, step * MOTION_STEP)
-            self._closed.wait(PLAY_PERIOD)
-        self._playing.clear()
+            stopped.wait(PLAY_PERIOD)
+        stopped.set()
 
     def _show_layer(self, names: tuple[str, ...], visible: bool) -> None:
         with self._lock:

@@ -6,8 +6,8 @@ import numpy as np
 from PIL import Image as PillowImage
 
 from ...core.transforms import apply
-from ...library.drawing.raster import Camera, make_surface, merge_surfaces, render_layer
-from ...library.drawing.render import OVERSAMPLING, background, look_along, over, shrink
+from ...library.drawing.raster import make_surface
+from ...library.drawing.render import draw_surfaces, look_along
 from .world import World
 
 HAND_COLOUR, PAD_COLOUR, OBJECT_COLOUR = (0.55, 0.57, 0.6), (0.25, 0.27, 0.3), (0.85, 0.5, 0.2)
@@ -24,12 +24,7 @@ def draw_world(world: World, size: tuple[int, int] = SIZE) -> PillowImage.Image:
     rotation = T_world_palm[:3, :3]
     camera = look_along(rotation @ DIRECTION, rotation[:, 2],
                         apply(T_world_palm, FOCUS[None])[0], RADIUS, size)
-    fine = Camera(camera.T_world_camera, OVERSAMPLING * camera.focal_length,
-                  OVERSAMPLING * camera.width, OVERSAMPLING * camera.height)
-    layer = render_layer(merge_surfaces([make_surface(*shape) for shape in shapes_of(world)]),
-                         fine)
-    image = over(background(fine), layer, np.isfinite(layer.depth).astype(np.float32))
-    return PillowImage.fromarray(np.round(255.0 * shrink(image)).astype(np.uint8))
+    return draw_surfaces([make_surface(*shape) for shape in shapes_of(world)], camera)
 
 
 def shapes_of(world: World) -> list[tuple]:

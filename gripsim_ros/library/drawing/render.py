@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image as PillowImage
 from scipy.ndimage import gaussian_filter
 
 from ...core.transforms import apply, transform
@@ -66,6 +67,20 @@ def look_along(direction: Array, up: Array, focus: Array, radius: float,
     distance = 4.2 * radius
     focal_length = 0.5 * min(width, height) * np.sqrt(distance**2 - radius**2) / radius
     return Camera(transform(rotation, focus - distance * z), focal_length, width, height)
+
+
+def refined(camera: Camera) -> Camera:
+    """Return a camera of ``OVERSAMPLING`` times as many pixels along each side."""
+    return Camera(camera.T_world_camera, OVERSAMPLING * camera.focal_length,
+                  OVERSAMPLING * camera.width, OVERSAMPLING * camera.height)
+
+
+def draw_surfaces(surfaces: list[Surface], camera: Camera) -> PillowImage.Image:
+    """Return a picture of opaque surfaces before the background."""
+    fine = refined(camera)
+    layer = render_layer(merge_surfaces(surfaces), fine)
+    image = over(background(fine), layer, np.isfinite(layer.depth).astype(np.float32))
+    return PillowImage.fromarray(np.round(255.0 * shrink(image)).astype(np.uint8))
 
 
 def best_viewpoint(scene: DisplayScene, index: int, zoom: float = 1.0,
@@ -134,8 +149,7 @@ def render(scene: DisplayScene, view: View, camera: Camera, largest_pressure: fl
         Red, green, blue in 0 to 1.
     """
     shown = scene.grasps[view.grasp]
-    fine = Camera(camera.T_world_camera, OVERSAMPLING * camera.focal_length,
-                  OVERSAMPLING * camera.width, OVERSAMPLING * camera.height)
+    fine = refined(camera)
     solid = render_layer(_solid_surface(scene, shown, view, largest_pressure), fine)
     image = over(background(fine), solid, np.isfinite(solid.depth).astype(np.float32))
     if view.hand > 0.0:

@@ -15,8 +15,8 @@ from ...core.hand import HandModel, forward_kinematics
 from ...core.planning.hypotheses.hand_geometry import find_fingers
 from ...core.transforms import apply
 from ..drawing import glyphs
-from ..drawing.raster import Camera, Surface, make_surface, merge_surfaces, render_layer
-from ..drawing.render import OVERSAMPLING, background, look_along, over, shrink
+from ..drawing.raster import Surface, make_surface
+from ..drawing.render import draw_surfaces, look_along
 from .check import Findings
 
 #: Pixels of one picture, and height of the line of text above it.
@@ -56,11 +56,7 @@ def _drawn(hand: HandModel, joints: Any, direction: Any) -> PillowImage.Image:
     radius = float(np.linalg.norm(points - middle, axis=1).max())
     surfaces += _marks(hand, T, radius)
     camera = look_along(hand.palm_axes @ direction, hand.approach, middle, 1.05 * radius, SIZE)
-    fine = Camera(camera.T_world_camera, OVERSAMPLING * camera.focal_length,
-                  OVERSAMPLING * camera.width, OVERSAMPLING * camera.height)
-    layer = render_layer(merge_surfaces(surfaces), fine)
-    image = over(background(fine), layer, np.isfinite(layer.depth).astype(np.float32))
-    return PillowImage.fromarray(np.round(255.0 * shrink(image)).astype(np.uint8))
+    return draw_surfaces(surfaces, camera)
 
 
 def _marks(hand: HandModel, T_palm_link: Any, radius: float) -> list[Surface]:

@@ -94,15 +94,19 @@ def squeeze_with_fingers(grasp_object: GraspObject, T_object_palm: Array, joints
         ``half_space``; ``body``: the object's own compliance; ``auto``: that, where a half-space
         does not answer quantitatively for all of the curve.
     on_point : callable, optional
-        Called with each point; return False to stop there.
+        Called with each point, of ``auto`` by each model that is tried; return False to stop
+        there.
 
     Raises
     ------
     TaskError
-        Fewer than two fingers touch, or the joints reach their limits before the end.
+        ``way`` or ``steps`` is out of range, fewer than two fingers touch, or the joints reach
+        their limits before the end.
     """
     if not 0.0 < way < np.inf:
         raise TaskError(f'way must be above 0 and finite, got {way}')
+    if steps < 1:
+        raise TaskError(f'steps must be 1 or more, got {steps}')
     hand = hand or load_default_hand()
 
     def squeezed(model: str) -> FingerSqueezing:

@@ -157,13 +157,18 @@ def test_the_whole_motion_of_a_plan_is_played(plan_file, monkeypatch):
         source._show = listen
         page._play()
         assert wait_for(lambda: 'grasp 1: retreat' in said, TIMEOUT)
-        assert wait_for(lambda: not page._playing.is_set(), TIMEOUT)
+        assert wait_for(page._stopped.is_set, TIMEOUT)
         phases = [text.partition(': ')[2].partition(',')[0] for text in said]
         assert list(dict.fromkeys(phases)) == [
             'approach', 'closing', 'carrying', 'opening', 'retreat']
         count = len(said)
         source.move(2, 0.5)         # no way: nothing new is shown
         assert len(said) == count
+        monkeypatch.setattr(browser, 'PLAY_PERIOD', 2 * TIMEOUT)
+        page._play()
+        assert not page._stopped.is_set()
+        page._move(by_hand=True)
+        assert page._stopped.is_set()
     finally:
         page.close()
 

@@ -73,3 +73,5 @@ def test_what_cannot_be_is_refused(ball, grasp):
         squeeze(grasp.trajectory[0], 1e-3)
     with pytest.raises(TaskError, match='way must be above 0'):
         squeeze(grasp.trajectory[-1], np.nan)
+    with pytest.raises(TaskError, match='steps must be 1 or more'):
+        squeeze_with_fingers(ball, grasp.T_object_palm, grasp.trajectory[-1], WAY, steps=0)
