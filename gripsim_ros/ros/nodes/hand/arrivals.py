@@ -25,17 +25,18 @@ class Arrivals:
         """Have heard of none."""
         self._wanted = wanted
         self._queue: queue.SimpleQueue = queue.SimpleQueue()
-        self.preparing = self.refused = ''
+        self.preparing = self.refused = self._built = ''
 
     def put(self, msg: GraspObject) -> None:
         """Hear of an object."""
         self._queue.put(msg)
 
-    def take(self, held: str, build: Callable[[GraspObject], object]) -> None:
+    def take(self, build: Callable[[GraspObject], object]) -> None:
         """
-        Wait a moment for objects; build the newest that is wanted and not held already.
+        Wait a moment for objects; build the newest that is wanted and not the one built last.
 
-        ``done`` is to be called once what was built is held.
+        ``done`` is to be called once what was built is held. An object that is published again
+        before that is not built twice: whoever steps the simulation by then would lose it.
 
         Raises
         ------
@@ -43,7 +44,7 @@ class Arrivals:
             As ``build`` does; ``refused`` says why.
         """
         msg = self._newest()
-        if msg is None or msg.object_id == held:
+        if msg is None or msg.object_id == self._built:
             return
         self.preparing, self.refused = msg.label or msg.object_id, ''
         try:
@@ -52,6 +53,7 @@ class Arrivals:
             self.refused = f'object {self.preparing} refused: {one_line(error)}'
             self.preparing = ''
             raise
+        self._built = msg.object_id
 
     def done(self) -> None:
         """Be told that what was built is held."""

@@ -162,9 +162,8 @@ class SdhSimulatorNode(SuiteNode):
     def _take_objects(self) -> None:
         """Build a world for each object that is to be held; it takes up to seconds."""
         while not self._stopping.is_set():
-            held = self._world.grasp_object if self._world is not None else None
             try:
-                self._arrivals.take('' if held is None else held.id, self._build_world)
+                self._arrivals.take(self._build_world)
             except Exception:
                 self.report_error(self._arrivals.refused)
 

@@ -10,10 +10,10 @@ from gripsim_ros.core.errors import MeshError  # noqa: E402
 from gripsim_ros.ros.nodes.hand.arrivals import Arrivals  # noqa: E402
 
 
-def taken(arrivals, held=''):
+def taken(arrivals):
     """Return the labels of what is built now."""
     built = []
-    arrivals.take(held, lambda msg: built.append((msg.label, arrivals.preparing)))
+    arrivals.take(lambda msg: built.append((msg.label, arrivals.preparing)))
     return built
 
 
@@ -28,10 +28,18 @@ def test_the_newest_that_is_wanted_is_built_and_told_of(wanted, label):
     assert (arrivals.preparing, taken(arrivals)) == ('', [])
 
 
-def test_what_is_held_is_not_built_again():
+def test_what_is_built_is_not_built_again_even_before_it_is_held():
     arrivals = Arrivals('')
     arrivals.put(GraspObject(label='apple', object_id='1'))
-    assert (taken(arrivals, held='1'), arrivals.preparing) == ([], '')
+    assert taken(arrivals) == [('apple', 'apple')]
+    arrivals.put(GraspObject(label='apple', object_id='1'))
+    assert taken(arrivals) == []
+    arrivals.done()
+    arrivals.put(GraspObject(label='pear', object_id='2'))
+    arrivals.put(GraspObject(label='pear', object_id='2'))
+    assert taken(arrivals) == [('pear', 'pear')]
+    arrivals.put(GraspObject(label='apple', object_id='1'))
+    assert taken(arrivals) == [('apple', 'apple')]
 
 
 def test_a_refusal_is_kept_until_another_object_comes():
@@ -41,7 +49,7 @@ def test_a_refusal_is_kept_until_another_object_comes():
     def refuse(_):
         raise MeshError('open')
     with pytest.raises(MeshError):
-        arrivals.take('', refuse)
+        arrivals.take(refuse)
     assert (arrivals.preparing, arrivals.refused) == ('', 'object apple refused: open')
     arrivals.put(GraspObject(label='pear', object_id='2'))
     assert (taken(arrivals), arrivals.refused) == ([('pear', 'pear')], '')
