@@ -131,6 +131,10 @@ def test_the_ranking_is_that_of_the_stages_in_one_process(alone):
     assert here.rejections == dict(zip(alone.rejection_reasons, alone.rejection_counts))
 
 
+def test_the_planner_tells_its_hand(client):
+    assert client.hand_files() == ('', '')
+
+
 def test_no_grasp_is_answered_with_the_hint_of_one_process(client):
     request = goal(hypotheses=4)
     request.material.friction = 0.03

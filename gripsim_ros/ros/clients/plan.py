@@ -16,6 +16,7 @@ from action_msgs.msg import GoalStatus
 from gripsim_interfaces.action import PlanGrasps
 from gripsim_interfaces.msg import Material as MaterialMsg
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
+from rcl_interfaces.srv import GetParameters
 from sensor_msgs.msg import PointCloud2
 from unique_identifier_msgs.msg import UUID
 
@@ -142,6 +143,31 @@ class PlanGraspClient(Connection):
                                  'up (`gripsim suite up`, or the launch file), and in this ROS '
                                  'domain?')
             time.sleep(POLL_PERIOD)
+
+    def hand_files(self) -> tuple[str, str]:
+        """
+        Return URDF and config of the hand that the planner holds, as its parameters name them.
+
+        Both are '' for the hand that comes along, the URDF where the config names it.
+
+        Raises
+        ------
+        ServerLost
+            The planner is not there, or does not answer.
+        """
+        end = time.monotonic() + DISCOVERY_TIMEOUT
+        self.wait_for_server(DISCOVERY_TIMEOUT)
+        service = self.node.create_client(GetParameters, 'grasp_planner/get_parameters',
+                                          callback_group=self.group)
+        try:
+            while not service.service_is_ready():
+                self._check(end, None)
+                time.sleep(POLL_PERIOD)
+            asked = service.call_async(GetParameters.Request(names=['urdf', 'hand_config']))
+            urdf, config = self._await(asked, end, None).values
+        finally:
+            self.node.destroy_client(service)
+        return urdf.string_value, config.string_value
 
     def plan(self, goal: PlanGrasps.Goal,
              on_feedback: Callable[[PlanGrasps.Feedback], bool | None] | None = None,

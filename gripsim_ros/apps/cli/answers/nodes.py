@@ -54,6 +54,7 @@ def plan_by_nodes(request: PlanRequest, with_surfaces: bool) -> tuple[PlanAnswer
         max_planning_time=limits.time, seed=limits.seed,
         cloud=cloud, completion=completion)
     with PlanProgress() as progress, PlanGraspClient() as client:
+        request = replace(request, hand=_hand_of_suite(request.hand, *client.hand_files()))
         result = client.plan(goal, lambda feedback: progress.show(
             feedback.evaluated, feedback.total, feedback.stable,
             feedback.best.score if feedback.has_best else None))
@@ -63,6 +64,40 @@ def plan_by_nodes(request: PlanRequest, with_surfaces: bool) -> tuple[PlanAnswer
     if status not in ('SUCCEEDED', 'NO_GRASP', 'TIMED_OUT', 'CANCELED'):
         raise RuntimeError(f'{status}: {result.message}')
     return _answer(request, result, status, with_surfaces), progress.interrupted
+
+
+def _hand_of_suite(given: str, urdf: str, config: str) -> str:
+    """
+    Return the file of the hand that a suite plans for, '' for the one that comes along.
+
+    Parameters
+    ----------
+    given : str
+        File that the command was given, or ''.
+    urdf, config : str
+        What the suite's nodes were given.
+
+    Raises
+    ------
+    InputError
+        The suite's is another hand than the one given, or its file is not here.
+    """
+    from ....core.errors import GripsimError
+    from ....library.resources import resolve_uri
+    if urdf:            # such a hand no file names alone
+        return given
+    try:
+        held = str(resolve_uri(config)) if config else ''
+        name, held_id = read_hand(held).name, read_hand(held).id
+    except GripsimError:
+        if given:
+            return given
+        raise InputError(f'the suite holds the hand of {config}, which is not here: name the '
+                         'hand with --hand') from None
+    if given and read_hand(given).id != held_id:
+        raise InputError(f'the suite holds the hand {name}, not the {read_hand(given).name} '
+                         f'of {given}')
+    return given or held
 
 
 def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool) -> PlanAnswer:
