@@ -31,4 +31,3 @@ def test_another_hand_and_one_that_is_not_here_are_told(own):
         nodes._hand_of_suite(own, '', '')
     with pytest.raises(InputError, match='which is not here: name the hand with --hand'):
         nodes._hand_of_suite('', '', '/elsewhere/own.yaml')
-
