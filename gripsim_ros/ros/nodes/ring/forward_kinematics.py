@@ -19,7 +19,7 @@ from std_msgs.msg import String
 
 from ....core.batches import DETAIL_SURFACE, LOAD_CASE_WIDTH, ConfigurationBatch
 from ....core.errors import GripsimError
-from ....core.hand import compute_link_states, forward_kinematics
+from ....core.hand import compute_link_states, frame_poses
 from ...conversions import (
     configurations_from_msg, configurations_to_msg, link_states_to_msg, pose_from_msg,
     transform_from_msg)
@@ -188,9 +188,9 @@ class ForwardKinematicsNode(StageNode):
     def _tell_links(self, positions) -> None:
         if self._broadcaster is None:
             return
-        T_palm_link = forward_kinematics(self.hand, positions[None])[0]
+        T_palm_frame = frame_poses(self.hand, positions[None])[0]
         self._broadcaster.send(
-            self.hand.base_link, list(zip(self.hand.link_names, T_palm_link)), self._measured)
+            self.hand.base_link, list(zip(self.hand.frame_names, T_palm_frame)), self._measured)
 
     def diagnose(self) -> tuple[str, dict[str, object]]:
         """Add what the live view lacks."""

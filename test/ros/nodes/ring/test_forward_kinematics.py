@@ -18,7 +18,7 @@ from scipy.spatial.transform import Rotation  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from suite_cases import ball, wait_for  # noqa: E402
 
-from gripsim_ros.core.hand import forward_kinematics  # noqa: E402
+from gripsim_ros.core.hand import frame_poses  # noqa: E402
 from gripsim_ros.core.transforms import transform  # noqa: E402
 from gripsim_ros.ros import conversions  # noqa: E402
 from gripsim_ros.ros.nodes.base.node_base import latched, latest  # noqa: E402
@@ -100,9 +100,9 @@ def test_the_pose_on_the_object_comes_from_tf_and_the_frames_of_links_go_there(s
                                -GRAVITY * np.linalg.inv(T_world_object)[:3, 2], rtol=0.0,
                                atol=GRAVITY * ATOL_ROUNDOFF)
     links = own_frames(frames, node)
-    T_palm_link = forward_kinematics(node.hand, np.full((1, len(node.hand.joint_names)), ANGLE))[0]
-    assert set(links) == set(node.hand.link_names) - {node.hand.base_link}
-    for name, T in zip(node.hand.link_names, T_palm_link):
+    T_palm_frame = frame_poses(node.hand, np.full((1, len(node.hand.joint_names)), ANGLE))[0]
+    assert set(links) == set(node.hand.frame_names) - {node.hand.base_link}
+    for name, T in zip(node.hand.frame_names, T_palm_frame):
         if name in links:
             np.testing.assert_allclose(links[name], T, rtol=0.0, atol=ATOL_ROUNDOFF)
 
