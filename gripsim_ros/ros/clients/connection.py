@@ -55,6 +55,7 @@ class Connection:
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin, name=node_name, daemon=True)
+        self._closing = False
 
     def __enter__(self):
         """Return the connection."""
@@ -79,11 +80,16 @@ class Connection:
                 continue
             except (ExternalShutdownException, ShutdownException):
                 return
+            except Exception:
+                if not self._closing:
+                    raise
+                return      # what it waits with was taken away under it, on a busy machine
 
     def close(self) -> None:
         """Close the connection; a second time does nothing."""
         if not self._context.ok():
             return
+        self._closing = True
         self._executor.shutdown(1.0)
         self._context.try_shutdown()
         if self._thread.is_alive():

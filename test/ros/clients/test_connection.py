@@ -1,6 +1,8 @@
 """What a connection opened is gone from ROS once it is closed."""
 
 from pathlib import Path
+import threading
+from threading import Event
 
 import pytest
 
@@ -42,6 +44,27 @@ def test_a_connection_is_closed_once(listens):
     connection.close()
     connection.close()
     assert not connection._thread.is_alive()
+
+
+@pytest.mark.filterwarnings('ignore::pytest.PytestUnhandledThreadExceptionWarning')
+@pytest.mark.parametrize('closed', [False, True])
+def test_an_error_of_waiting_is_told_unless_it_comes_of_closing(closed, monkeypatch):
+    connection, goes_on, told = Connection('', 'closed_at_work'), Event(), []
+
+    def spin():
+        goes_on.wait(TIMEOUT)
+        raise AttributeError("'NoneType' object has no attribute 'handle'")
+    monkeypatch.setattr(connection._executor, 'spin', spin)
+    monkeypatch.setattr(threading, 'excepthook', told.append)
+    connection._listen()
+    ending = threading.Thread(target=connection.close if closed else goes_on.set)
+    ending.start()
+    assert wait_for(lambda: connection._closing == closed, TIMEOUT)
+    goes_on.set()
+    for thread in (connection._thread, ending):
+        thread.join(TIMEOUT)
+    connection.close()
+    assert [args.exc_type for args in told] == ([] if closed else [AttributeError])
 
 
 @pytest.mark.parametrize('answered', ['before it is listed', 'while it is listed', 'after'])
