@@ -27,7 +27,7 @@ from gripsim_ros.hardware.driver.emulator.firmware import Identity
 from gripsim_ros.hardware.driver.emulator.server import EmulatedHand
 from gripsim_ros.hardware.driver.link.errors import DriverError
 from gripsim_ros.hardware.driver.link.protocol import AXIS_JOINTS
-from gripsim_ros.hardware.driver.motion.trajectory import Motion, Outcome
+from gripsim_ros.hardware.driver.motion.motions import Motion, Outcome
 from gripsim_ros.hardware.driver.options import (
     DriverOptions, LinkOptions, MotionOptions, TactileOptions)
 from gripsim_ros.hardware.driver.session import HandSession

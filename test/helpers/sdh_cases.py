@@ -8,7 +8,7 @@ import numpy as np
 from gripsim_ros.core.contact import LinkShapes
 from gripsim_ros.hardware.driver.emulator.firmware import Identity
 from gripsim_ros.hardware.driver.emulator.server import EmulatedHand
-from gripsim_ros.hardware.driver.motion.trajectory import Motion
+from gripsim_ros.hardware.driver.motion.motions import Motion
 from gripsim_ros.hardware.driver.options import DriverOptions, LinkOptions, MotionOptions
 from gripsim_ros.hardware.driver.session import HandSession
 from gripsim_ros.library.resources import load_default_hand

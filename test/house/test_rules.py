@@ -39,7 +39,6 @@ CALLED_FROM_OUTSIDE = {
     'core.bodies.shapes.solids.plate': 'users who want a body to try',
     'core.bodies.shapes.solids.torus': 'users who want a body to try',
     'core.contact.vertices.batch.batch_vertex_contacts': 'users with many poses',
-    'core.hand.model.HandModel.frame_names': 'users of hands',
     'core.hand.model.HandModel.joint_vector': 'users of hands',
     'core.mechanics.contact.half_space.half_space_compliance': 'the benchmark of mechanics',
     'core.mechanics.stability.grasp_forces.solve_minimal_forces': 'users with one grasp',

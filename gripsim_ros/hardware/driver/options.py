@@ -51,6 +51,8 @@ class MotionOptions:
         corner to corner, each from rest to rest, which ends by itself where the host is lost.
     follow_acceleration : float
         The most on the way [rad/s^2]; at most what the hand allows is used.
+    velocity_timeout : float
+        Velocities that are sent one by one act for so long at most [s].
     acceleration : float
         Of the ramps from corner to corner [rad/s^2]; likewise.
     max_velocity : float
@@ -79,6 +81,7 @@ class MotionOptions:
     rate: float = 50.0
     follow: bool = True
     follow_acceleration: float = math.radians(400.0)
+    velocity_timeout: float = 0.2
     acceleration: float = math.radians(100.0)
     max_velocity: float = math.radians(80.0)
     self_clearance: float = 0.001

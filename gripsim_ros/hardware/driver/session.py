@@ -8,12 +8,12 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import TimeoutError as FutureTimeout
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.hand import HandModel
-from .link.calls import Call, CallQueue, Condition, Faults
+from .link.calls import CALL_TIMEOUT, Call, CallQueue, Condition, Faults
 from .link.channel import CommandChannel
 from .link.errors import (
     OVER_TEMPERATURE, DriverError, FirmwareError, LinkError, MalformedError, SilenceError,
@@ -22,19 +22,19 @@ from .link.joint_controller import STILL, HandIdentity, SdhHand
 from .link.leaving import reach_and_leave
 from .link.protocol import AXIS_COUNT, axis_words
 from .link.transport import open_transport
+from .motion.motions import Motion, Outcome, Sample
 from .motion.permission import MOTORS_OFF, MOTORS_ON, Permission
 from .motion.safety import SafetyChecker
-from .motion.trajectory import Motion, MotionRunner, Outcome, Sample
+from .motion.trajectory import MotionRunner
 from .options import DriverOptions
 
+Array = NDArray[np.float64]
 log = logging.getLogger(__name__)
 
 #: Periods of asking for temperatures, and for the axes' states while nothing moves [s].
 TEMPERATURE_PERIOD, STATE_PERIOD = 1.0, 0.2
 #: Faults in a row after which the link is opened anew.
 MOST_ERRORS = 5
-#: How long a call from another thread may take [s].
-CALL_TIMEOUT = 5.0
 
 
 class HandSession:
@@ -110,8 +110,15 @@ class HandSession:
     def follow(self, motion: Motion) -> Motion:
         """Carry out a motion; it comes back at once and is done later, whatever happens."""
         motion.requested = time.monotonic()
+        return self._begin(motion, lambda: self._runner.accept(motion, self._sample))
+
+    def steer(self, motion: Motion, velocities: Array) -> Motion:
+        """Let the joints turn (J,) [rad/s]; ``motion`` lasts while such calls come in time."""
+        return self._begin(motion, lambda: self._runner.steer(motion, velocities, self._sample))
+
+    def _begin(self, motion: Motion, begin: Callable[[], None]) -> Motion:
         try:
-            future = self._calls.put(lambda: self._accept(motion), begins=motion)
+            future = self._calls.put(lambda: self._accept(motion, begin), begins=motion)
         except StateError as error:
             self.refuse(motion, str(error))
             return motion
@@ -126,7 +133,7 @@ class HandSession:
 
     def stop(self) -> None:
         """Stop the motion; the motors go on holding. Raises ``DriverError``."""
-        self._call(lambda: self._stop_first(Outcome.STOPPED, 'stopped'), stops=True)
+        self._calls.call(lambda: self._stop_first(Outcome.STOPPED, 'stopped'), stops=True)
 
     def cancel(self, motion: Motion) -> bool:
         """
@@ -137,7 +144,7 @@ class HandSession:
         DriverError
             The hand did not confirm.
         """
-        self._call(lambda: self._runner.carries(motion) and self._stop_first(
+        self._calls.call(lambda: self._runner.carries(motion) and self._stop_first(
             Outcome.STOPPED, 'cancelled'), stops=motion)
         return motion.outcome is Outcome.STOPPED
 
@@ -153,34 +160,25 @@ class HandSession:
             The hand did not confirm.
         """
         self._permission.latch(reason)
-        self._call(self._cut, stops=True)
+        self._calls.call(self._cut, stops=True)
 
     def recover(self) -> None:
         """Open the latch: hold the measured angles, restore the currents, switch on."""
-        self._call(self._recover)
+        self._calls.call(self._recover)
 
     def motor_on(self) -> None:
         """Switch the axes on; they hold where they are."""
-        self._call(lambda: self._switch(True))
+        self._calls.call(lambda: self._switch(True))
 
     def motor_off(self) -> None:
         """Switch the axes off; nothing moves until ``motor_on``."""
-        self._call(lambda: self._switch(False), stops=True)
+        self._calls.call(lambda: self._switch(False), stops=True)
 
     def connect_now(self) -> None:
         """Connect without waiting longer. Raises ``StateError``."""
         self._retry_now.set()
         if not self.wait_connected(CALL_TIMEOUT + self._options.link.connect_timeout):
             raise StateError(f'the hand is not connected: {self._calls.why_closed}')
-
-    def _call(self, function: Callable[[], None], stops: bool | Motion = False) -> None:
-        future = self._calls.put(function, stops)
-        try:
-            future.result(CALL_TIMEOUT)
-        except FutureTimeout:
-            if not stops:       # what was not begun shall not be done later
-                future.cancel()
-            raise StateError('the hand did not answer in time') from None
 
     def _run(self) -> None:
         pause = self._options.link.retry_first
@@ -360,10 +358,12 @@ class HandSession:
         if why or self._closing.is_set():
             raise StateError(why or 'the driver is closing')
 
-    def _accept(self, motion: Motion) -> None:
+    def _accept(self, motion: Motion, begin: Callable[[], None]) -> None:
+        if motion.done.is_set():
+            return
         try:
             self._must_be_free()
-            self._runner.accept(motion, self._sample)
+            begin()
         except (UnsafeError, StateError) as error:
             self.refuse(motion, str(error))
         except (FirmwareError, SilenceError, MalformedError, LinkError) as error:

@@ -14,7 +14,7 @@ from gripsim_ros.hardware.driver.link.channel import CommandChannel
 from gripsim_ros.hardware.driver.link.errors import LinkError, StateError, UnsafeError
 from gripsim_ros.hardware.driver.link.protocol import AXIS_JOINTS
 from gripsim_ros.hardware.driver.link.transport import TcpTransport
-from gripsim_ros.hardware.driver.motion.trajectory import Motion, Outcome
+from gripsim_ros.hardware.driver.motion.motions import Motion, Outcome
 from gripsim_ros.hardware.driver.options import LinkOptions
 
 from sdh_cases import (

@@ -6,12 +6,15 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 
 from .channel import CommandChannel
 from .errors import StateError
 from .joint_controller import HandIdentity
 
+#: How long a call from another thread may take [s].
+CALL_TIMEOUT = 5.0
 #: What a channel counts.
 CHANNEL_COUNTS = ('requests', 'silences', 'malformed', 'repeats')
 
@@ -80,7 +83,7 @@ class Faults:
 class Call:
     """What another thread wants done, and how it learns the end."""
 
-    run: Callable[[], None]
+    run: Callable[[], object]
     future: Future
     stops: bool = False
 
@@ -123,7 +126,7 @@ class CallQueue:
         """End a wait of ``take``."""
         self._calls.put(None)
 
-    def put(self, function: Callable[[], None], stops: object = False, begins: object = None
+    def put(self, function: Callable[[], object], stops: object = False, begins: object = None
             ) -> Future:
         """
         Hand a call to the thread; one that ``stops`` counts from now until it is taken.
@@ -144,6 +147,23 @@ class CallQueue:
             self.stops += call.stops
             self._calls.put(call)
             return call.future
+
+    def call(self, function: Callable[[], object], stops: object = False) -> None:
+        """
+        Have something done and wait for its end; ``stops`` as for ``put``.
+
+        Raises
+        ------
+        DriverError
+            As it does, or there was no answer in time.
+        """
+        future = self.put(function, stops)
+        try:
+            future.result(CALL_TIMEOUT)
+        except FutureTimeout:
+            if not stops:       # what was not begun shall not be done later
+                future.cancel()
+            raise StateError('the hand did not answer in time') from None
 
     def take(self, until: float) -> Call | None:
         """Return the next call, None where there is none by a time of the steady clock."""

@@ -27,6 +27,12 @@ MOST_ERROR = 0.05
 MEMORY, LONGEST = 5.0, 0.2
 
 
+def check_axes(states: NDArray[np.int64]) -> None:
+    """Raise ``StateError`` where an axis (of J) is switched off, by the states of all."""
+    if np.isin(states, (DISABLED, NOT_INITIALISED)).any():
+        raise StateError(f'an axis is switched off, states {states.tolist()}')
+
+
 class Follower:
     """
     One course on its way through the hand; used by the session's thread alone.
@@ -79,9 +85,7 @@ class Follower:
         """
         if states_time < self._made:
             states = np.full_like(states, IDLE)
-        off = np.isin(states, (DISABLED, NOT_INITIALISED))
-        if off.any():
-            raise StateError(f'an axis is switched off, states {states.tolist()}')
+        check_axes(states)
         now = time.monotonic()
         self._period += (min(now - self._last, LONGEST) - self._period) / MEMORY
         self._last = now

@@ -1,11 +1,7 @@
 """A trajectory on its way through the hand: accepted, checked, followed in time, judged."""
 
-import math
-import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +12,12 @@ from ..link.protocol import BLOCKED, POSITIONING
 from ..options import MotionOptions
 from .course import plan_course
 from .follower import LONGEST, Follower
+from .motions import Motion, Outcome, Sample
 from .path import (
     STILL, Segment, Trajectory, average_velocities, plan_segments, ramp_profile,
     read_trajectory)
 from .safety import SafetyChecker
+from .steering import Steering
 
 Array = NDArray[np.float64]
 
@@ -28,91 +26,6 @@ Array = NDArray[np.float64]
 VERSION_FOLLOW = (0, 0, 2, 15)
 #: Before its time a trajectory that waits is made ready [s].
 EARLY = 0.2
-
-
-class Outcome(Enum):
-    """How a motion ended."""
-
-    REACHED = 'reached'
-    MISSED = 'missed'         # it ended, some joint is not where it was sent: blocked, or weak
-    STOPPED = 'stopped'
-    REPLACED = 'replaced'
-    REFUSED = 'refused'       # nothing was sent
-    FAILED = 'failed'
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """
-    What was measured in one cycle, in the joint order of the hand's model.
-
-    Attributes
-    ----------
-    time : float
-        Of the steady clock, when the positions were true [s].
-    positions, velocities : (J,) float
-        [rad], [rad/s].
-    axis_states : (J,) int
-        As last asked for; while the hand moves that is in every cycle, or several times a second.
-    states_time : float
-        When that was, by the steady clock [s].
-    """
-
-    time: float
-    positions: Array
-    velocities: Array
-    axis_states: NDArray[np.int64]
-    states_time: float = math.inf
-
-
-@dataclass(eq=False)
-class Motion:
-    """
-    A trajectory that was asked for.
-
-    Attributes
-    ----------
-    names, times, rows
-        As in ``path.read_trajectory``.
-    velocities : sequence of sequence of float
-        Asked for at the points [rad/s]: cubic curves between them where all have some.
-    begin : float
-        When it is to begin, by the steady clock [s]; 0: at once.
-    done : threading.Event
-        Set when ``outcome`` stands.
-    outcome : Outcome or None
-    message : str
-        One line.
-    errors : (J,) float or None
-        Measured minus wanted at the end [rad].
-    requested, started : float
-        Of the steady clock [s]: when it came, when its time 0 was or is; NaN before.
-    behind : float
-        By how much a joint cannot but be behind its time at most [rad].
-    """
-
-    names: Sequence[str]
-    times: Sequence[float]
-    rows: Sequence[Sequence[float]]
-    velocities: Sequence[Sequence[float]] = ()
-    on_done: Callable[['Motion'], None] | None = None
-    begin: float = 0.0
-    done: threading.Event = field(default_factory=threading.Event)
-    outcome: Outcome | None = None
-    message: str = ''
-    errors: Array | None = None
-    requested: float = float('nan')
-    started: float = float('nan')
-    behind: float = 0.0
-
-    def finish(self, outcome: Outcome, message: str, errors: Array | None = None) -> None:
-        """End it, once."""
-        if self.done.is_set():
-            return
-        self.outcome, self.message, self.errors = outcome, message, errors
-        self.done.set()
-        if self.on_done is not None:
-            self.on_done(self)
 
 
 class MotionRunner:
@@ -142,6 +55,7 @@ class MotionRunner:
         self._identity = identity
         self._follows = options.follow and identity.version >= VERSION_FOLLOW
         self._follower: Follower | None = None
+        self._steering: Steering | None = None
         self._advanced, self._period = time.monotonic(), 1.0 / options.rate
         self._motion: Motion | None = None
         self._waiting: Motion | None = None
@@ -159,7 +73,7 @@ class MotionRunner:
     @property
     def following(self) -> bool:
         """Return whether velocities are sent, and those measured come with them."""
-        return self._follower is not None
+        return self._follower is not None or self._steering is not None
 
     def carries(self, motion: Motion) -> bool:
         """Return whether a motion is the one under way, or waits."""
@@ -183,6 +97,31 @@ class MotionRunner:
             self.end(Outcome.REPLACED, 'replaced by a newer trajectory')
         if not idle or self._early(motion) or not self._begin(motion, sample):
             self._waiting, self._begun = motion, time.monotonic()
+
+    def steer(self, motion: Motion, velocities: Array, sample: Sample) -> None:
+        """
+        Let the joints turn (J,) [rad/s] for ``velocity_timeout``; ``motion`` is all that goes so.
+
+        Raises
+        ------
+        UnsafeError, StateError
+            It is refused; what is under way goes on. Also where the hand does not rest yet.
+        """
+        self._checker.check_velocities(velocities)
+        if motion is not self._motion:
+            self._begin_steering(motion, sample)
+        self._steering.ask(velocities)
+
+    def _begin_steering(self, motion: Motion, sample: Sample) -> None:
+        if not self._follows:
+            raise StateError('velocities need firmware 0.0.2.15 or newer, and follow: true')
+        if self.busy or self._moves(sample.velocities):
+            raise StateError('the hand does not rest yet')
+        self._may_move()
+        self._hand.take_velocity_control(self._identity.acceleration_limits)
+        self._may_move()
+        self._motion, self._targets, motion.started = motion, None, time.monotonic()
+        self._steering = Steering(self._hand, self._checker, self._options, self._quickest)
 
     @staticmethod
     def _early(motion: Motion) -> bool:
@@ -290,6 +229,8 @@ class MotionRunner:
             self._advance_waiting(sample)
         elif self._follower is not None:
             self._follow(sample)
+        elif self._steering is not None:
+            self._steer(sample)
         elif self._motion is not None:
             self._advance_motion(sample, moving)
         elif self._hand.velocity_control and not moving:
@@ -312,6 +253,18 @@ class MotionRunner:
             target, self._targets = self._targets, self._hand.hold_here(self._identity)
             self._segments = [Segment(target, 0.0)]
             self._start_segment(self._targets)
+
+    def _steer(self, sample: Sample) -> None:
+        """Let the joints turn for another cycle, or end where no velocities come any more."""
+        try:
+            ended = self._steering.advance(sample.positions, sample.axis_states,
+                                           sample.states_time)
+        except StateError as error:
+            self._hand.stop()
+            self.end(Outcome.FAILED, f'stopped on the way: {error}')
+            return
+        if ended:
+            self.end(Outcome.REACHED, 'no velocities came any more')
 
     def _advance_waiting(self, sample: Sample) -> None:
         if self._early(self._waiting):
@@ -387,7 +340,7 @@ class MotionRunner:
         for motion in (self._motion, self._waiting):
             if motion is not None:
                 motion.finish(outcome, message, errors)
-        self._motion = self._waiting = self._follower = None
+        self._motion = self._waiting = self._follower = self._steering = None
         self._segments = []
         if outcome is not Outcome.REACHED and outcome is not Outcome.MISSED:
             self._targets = None        # joints that are not named hold where they are

@@ -3,7 +3,7 @@
 import math
 
 from ....core.errors import GripsimError
-from ....hardware.driver.motion.trajectory import Motion, Outcome
+from ....hardware.driver.motion.motions import Motion, Outcome
 from ..base.trajectory_action import (
     end_goal, GOAL_VIOLATED, GoalError, INVALID_GOAL, open_trajectory_action, PATH_VIOLATED,
     read_goal, SUCCESSFUL, Wanted)

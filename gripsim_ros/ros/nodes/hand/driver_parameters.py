@@ -21,6 +21,7 @@ PARAMETERS = (
     NodeParameter('follow', bool, 'Follow trajectories in time, by velocities.'),
     NodeParameter('follow_acceleration', float, 'The most then [rad/s^2].', 0.1, 100.0),
     NodeParameter('follow_tolerance', float, 'Of goals that name none [rad].', 0.001, 10.0),
+    NodeParameter('velocity_timeout', float, 'For which ~/velocities act [s].', 0.05, 2.0),
     NodeParameter('acceleration', float, 'Of ramps from corner to corner [rad/s^2].', 0.1, 100.0),
     NodeParameter('max_velocity', float, 'Beside other limits [rad/s].', 0.01, 10.0),
     NodeParameter('self_clearance', float, 'Least distance between links [m].', 0.0, 0.002),

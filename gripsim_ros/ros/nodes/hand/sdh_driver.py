@@ -20,7 +20,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ....core.errors import GripsimError
 from ....hardware.driver.link.errors import DriverError
-from ....hardware.driver.motion.trajectory import Motion, Outcome, Sample
+from ....hardware.driver.motion.motions import Motion, Outcome, Sample
 from ....hardware.driver.session import HandSession
 from ....hardware.driver.tactile.pads import Touch, read_layout
 from ....hardware.driver.tactile.session import TactileSession
@@ -32,6 +32,7 @@ from ..base.parameters import ParameterError
 from ..base.trajectory_action import FollowJointTrajectory
 from .driver_action import TrajectoryAction
 from .driver_parameters import PARAMETERS, driver_options, tactile_options
+from .velocity_commands import VelocityCommands
 
 #: For how long a fault is told in the diagnostics after it passed [s].
 FAULT_MEMORY = 10.0
@@ -44,7 +45,8 @@ TEMPERATURE_PERIOD = 1.0
 #: A stamp may be this old [s].
 MOST_AGE = 5.0
 #: Services after which nothing moves that was sent before; the first three in every state.
-STOPS = ('stop', 'emergency_stop', 'motor_off', 'motor_on', 'recover')
+STOPS = ('stop', 'emergency_stop', 'motor_off', 'motor_on', 'recover', 'position_mode',
+         'velocity_mode')
 
 
 class SdhDriverNode(SuiteNode):
@@ -61,6 +63,7 @@ class SdhDriverNode(SuiteNode):
         self._joint_states = self.create_publisher(JointState, 'joint_states', reliable(DEPTH))
         self._frames = self.create_publisher(TactileFrame, 'tactile', reliable(DEPTH))
         self._temperatures = self.create_publisher(Temperature, '~/temperature', reliable(DEPTH))
+        self._velocities: VelocityCommands | None = None
         self._started, self.sample = False, None
         self._order, self._stopped_at, self._meter = threading.Lock(), 0.0, Meter()
         # Each kind of call has a thread: none waits for another, a stop for nobody.
@@ -93,10 +96,12 @@ class SdhDriverNode(SuiteNode):
         for name, function, group in (
                 ('init', session.connect_now, slow), ('recover', session.recover, slow),
                 ('motor_on', session.motor_on, slow), ('motor_off', session.motor_off, None),
+                ('position_mode', session.stop, slow), ('velocity_mode', self._steer, slow),
                 ('stop', self.stop, None), ('emergency_stop', self._emergency_stop, None)):
             self.create_service(Trigger, f'~/{name}', self._served(name, function),
                                 callback_group=group or MutuallyExclusiveCallbackGroup())
         self._action = TrajectoryAction(self)
+        self._velocities = VelocityCommands(self, session)
         self.steady_timer(TEMPERATURE_PERIOD, self._publish_temperatures, self.housekeeping)
         self._started = True
         self.get_logger().info(f'connecting to {self.values["address"]}')
@@ -146,8 +151,15 @@ class SdhDriverNode(SuiteNode):
         except DriverError as error:
             raise DriverError(f'nothing moves any more until recover, but {error}') from error
 
+    def _steer(self) -> None:
+        """Take velocities from now on, and no trajectories; the hand rests first."""
+        self.session.stop()
+        self._velocities.on = True
+
     def _note_stop(self) -> None:
-        """Refuse from now on what was sent before."""
+        """Refuse from now on what was sent before, and all velocities."""
+        if self._velocities is not None:
+            self._velocities.on = False
         with self._order:
             self._stopped_at = self._now()
 
@@ -181,7 +193,9 @@ class SdhDriverNode(SuiteNode):
         return motion
 
     def _why_untimely(self, stamp: float, now: float) -> str:
-        """Return why a stamp is refused; '' where it is not."""
+        """Return why a trajectory of a stamp is refused; '' where it is not."""
+        if self._velocities.on:
+            return 'it is velocity mode: call ~/position_mode'
         if stamp <= 0.0:
             return ''
         if stamp <= self._stopped_at:
@@ -274,6 +288,7 @@ class SdhDriverNode(SuiteNode):
             texts.append(f'fault {condition.fault_age:.0f} s ago: {condition.last_fault}')
         values = {
             'connected': condition.connected, 'moving': condition.moving,
+            'mode': 'velocity' if self._velocities and self._velocities.on else 'position',
             'motors': condition.motors, 'emergency stop': condition.latched or 'no',
             'axes': condition.axes or 'all idle or positioning',
             'last fault': condition.last_fault, **condition.counts, **self._meter.read(),

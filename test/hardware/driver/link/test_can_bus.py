@@ -12,7 +12,7 @@ from gripsim_ros.hardware.driver.emulator.server import EmulatedHand
 from gripsim_ros.hardware.driver.link.can_bus import CanAddress, read_can_address
 from gripsim_ros.hardware.driver.link.errors import DriverError, LinkError
 from gripsim_ros.hardware.driver.link.transport import open_transport, parse_address
-from gripsim_ros.hardware.driver.motion.trajectory import Outcome
+from gripsim_ros.hardware.driver.motion.motions import Outcome
 
 from sdh_cases import ANGLES, CLOSED, TIMEOUT, finished, go, make_session, wait_for
 

@@ -7,15 +7,11 @@ import numpy as np
 import pytest
 
 from gripsim_ros.hardware.driver.emulator.commands import set_block
-from gripsim_ros.hardware.driver.emulator.firmware import Firmware, Identity
-from gripsim_ros.hardware.driver.link import channel, joint_controller
 from gripsim_ros.hardware.driver.link.protocol import AXIS_JOINTS, BLOCKED
-from gripsim_ros.hardware.driver.motion import follower, trajectory
-from gripsim_ros.hardware.driver.motion.safety import SafetyChecker
-from gripsim_ros.hardware.driver.motion.trajectory import Motion, MotionRunner, Outcome, Sample
-from gripsim_ros.hardware.driver.options import LinkOptions, MotionOptions
+from gripsim_ros.hardware.driver.motion.motions import Motion, Outcome
 
-from sdh_cases import HAND, NAMES, SHAPES
+from sdh_cases import NAMES
+from wire_bench import OPEN, ORDER, WireBench
 
 #: The error in time that is allowed at rated speed [rad]; and where velocities can be sent only
 #: ten times a second: half the change of velocity within such a time, 2.1 * 0.1^2 / 2, twice over.
@@ -24,77 +20,8 @@ IN_TIME, IN_TIME_SLOW = 0.02, 0.025
 ATOL_THERE = 0.005
 #: Bytes a second of a serial line, and what the firmware is said to answer over it [1/s].
 SERIAL, SLOW = 115200 / 10, 30.0
-OPEN = np.array([0.0, -1.1, 0.3, -1.1, 0.3, -1.1, 0.3])
 #: Both proximal joints of a finger and the distal ones swing so far [rad].
 SWING = np.array([0.0, 0.85, 0.3, 0.85, 0.3, 0.85, 0.3])
-ORDER = [AXIS_JOINTS.index(name) for name in NAMES]
-
-
-class Bench:
-    """A hand on a wire; time passes as bytes do, or by ``pause`` for each request."""
-
-    def __init__(self, monkeypatch, rate=math.inf, pause=1e-4, **identity):
-        self.time, self.rate, self.pause, self.rest = 1000.0, rate, pause, b''
-        clock = SimpleNamespace(monotonic=lambda: self.time, sleep=self.sleep)
-        for module in (channel, joint_controller, follower, trajectory):
-            monkeypatch.setattr(module, 'time', clock)
-        angles = tuple(np.degrees(OPEN)[[NAMES.index(name) for name in AXIS_JOINTS]])
-        self.firmware = Firmware(Identity(angles=angles, **identity), lambda: self.time)
-        options = MotionOptions()
-        self.hand = joint_controller.SdhHand(
-            channel.CommandChannel(self, LinkOptions('tcp://none:1')), NAMES, options)
-        found = self.hand.connect()
-        checker = SafetyChecker(HAND, options.self_clearance, options.limit_slack,
-                                options.max_velocity, SHAPES)
-        checker.narrow(found.lower, found.upper, found.velocity_limits)
-        self.runner = MotionRunner(self.hand, found, checker, options, NAMES, lambda: None)
-        self.seen, self.states_due = [], 0.0
-
-    def sleep(self, seconds):
-        self.time += seconds
-        if hasattr(self, 'seen'):
-            self.seen.append((self.time, self.angles()))
-
-    def write(self, data):
-        for line in data.decode().splitlines():
-            self.sleep(0.5 * self.pause + len(line) / self.rate)
-            answer = self.firmware.answer(line)
-            whole = b'' if answer is None else answer.encode() + b'\r\n'
-            self.rest += whole
-            self.sleep(0.5 * self.pause + len(whole) / self.rate)
-
-    def read(self, timeout):
-        data, self.rest = self.rest, b''
-        if not data:
-            self.time += timeout
-        return data
-
-    def angles(self):
-        """Return where the joints are now [rad]."""
-        self.firmware.advance()
-        return np.radians([self.firmware.motors.axes[axis].angle for axis in ORDER])
-
-    def cycle(self):
-        """Ask and act once, at 50 Hz where the wire bears it."""
-        due = self.time + 0.02
-        positions, when = self.hand.timed_positions()
-        if self.time >= self.states_due:
-            self.states = self.hand.axis_states()
-            self.states_due = self.time + (0.2 if self.pause > 0.01 else 0.0)
-        velocities = self.hand.turning if self.runner.following else self.hand.velocities()
-        self.sample = Sample(when, positions, velocities, self.states)
-        self.runner.advance(self.sample)
-        while self.time < due:
-            self.sleep(0.002)
-
-    def follow(self, motion, until=lambda: False):
-        """Carry out a motion until its end, or until something is true."""
-        self.cycle()
-        self.runner.accept(motion, self.sample)
-        while not motion.done.is_set() and not until():
-            assert self.time < 1100.0
-            self.cycle()
-        return motion
 
 
 def swing(time):
@@ -111,7 +38,7 @@ def sine(count=40, end=2.0):
     ({}, IN_TIME), ({'rate': SERIAL}, IN_TIME), ({'pause': 1.0 / SLOW}, IN_TIME_SLOW)],
     ids=['tcp', 'serial', 'slow_firmware'])
 def test_a_sine_is_followed_in_time_at_rated_speed(monkeypatch, wire, allowed):
-    bench = Bench(monkeypatch, **wire)
+    bench = WireBench(monkeypatch, **wire)
     motion = bench.follow(sine())
     assert motion.outcome is Outcome.REACHED, motion.message
     off = [np.abs(angles - swing(time - motion.started)).max() for time, angles in bench.seen
@@ -124,7 +51,7 @@ def test_a_sine_is_followed_in_time_at_rated_speed(monkeypatch, wire, allowed):
 
 
 def test_it_goes_on_through_points_with_velocities(monkeypatch):
-    bench = Bench(monkeypatch)
+    bench = WireBench(monkeypatch)
     times = np.array([0.5, 1.0, 1.5, 2.0])
     slopes = SWING * 0.5 * np.pi * np.sin(np.pi * times)[:, None]
     motion = bench.follow(Motion(NAMES, list(times), [swing(t).tolist() for t in times],
@@ -136,7 +63,7 @@ def test_it_goes_on_through_points_with_velocities(monkeypatch):
 
 
 def test_one_with_a_time_to_come_waits_for_it(monkeypatch):
-    bench = Bench(monkeypatch)
+    bench = WireBench(monkeypatch)
     motion = sine()
     motion.begin = bench.time + 1.0
     bench.follow(motion, lambda: bench.time > motion.begin - 0.01)
@@ -147,7 +74,7 @@ def test_one_with_a_time_to_come_waits_for_it(monkeypatch):
 
 
 def test_an_old_firmware_goes_from_corner_to_corner(monkeypatch):
-    bench = Bench(monkeypatch, version='0.0.2.14')
+    bench = WireBench(monkeypatch, version='0.0.2.14')
     motion = bench.follow(sine(8))
     assert motion.outcome is Outcome.REACHED
     assert len(bench.firmware.record.moves) > 4
@@ -155,7 +82,7 @@ def test_an_old_firmware_goes_from_corner_to_corner(monkeypatch):
 
 
 def test_a_blocked_joint_is_told_and_still_pressed(monkeypatch):
-    bench = Bench(monkeypatch)
+    bench = WireBench(monkeypatch)
     axis, joint = AXIS_JOINTS.index('sdh_thumb_2_joint'), NAMES.index('sdh_thumb_2_joint')
     set_block(SimpleNamespace(firmware=bench.firmware), axis, -40.0)
     motion = bench.follow(sine(20, 1.0))
@@ -168,7 +95,7 @@ def test_a_blocked_joint_is_told_and_still_pressed(monkeypatch):
 
 
 def test_a_stop_on_the_way_ends_at_rest_in_pose_control(monkeypatch):
-    bench = Bench(monkeypatch)
+    bench = WireBench(monkeypatch)
     begun = bench.time
     motion = bench.follow(sine(), lambda: bench.time > begun + 1.0)
     bench.hand.stop()
@@ -185,7 +112,7 @@ def test_a_stop_on_the_way_ends_at_rest_in_pose_control(monkeypatch):
 
 
 def test_axes_that_lose_their_power_fail_the_motion(monkeypatch):
-    bench = Bench(monkeypatch)
+    bench = WireBench(monkeypatch)
     begun = bench.time
     bench.follow(sine(), lambda: bench.time > begun + 1.0)
     bench.firmware.answer('power(3)=0')

@@ -21,7 +21,7 @@ from unique_identifier_msgs.msg import UUID  # noqa: E402
 
 from gripsim_ros.hardware.driver.emulator.firmware import Identity  # noqa: E402
 from gripsim_ros.hardware.driver.emulator.server import EmulatedHand  # noqa: E402
-from gripsim_ros.hardware.driver.motion.trajectory import Motion, Outcome  # noqa: E402
+from gripsim_ros.hardware.driver.motion.motions import Motion, Outcome  # noqa: E402
 from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
 from gripsim_ros.ros.nodes.base import trajectory_action  # noqa: E402
 from gripsim_ros.ros.nodes.hand import driver_action  # noqa: E402

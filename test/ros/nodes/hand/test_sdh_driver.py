@@ -19,13 +19,14 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from gripsim_interfaces.msg import TactileFrame  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState, Temperature  # noqa: E402
+from std_msgs.msg import Float64MultiArray  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 from gripsim_ros.hardware.driver.emulator.firmware import Identity  # noqa: E402
 from gripsim_ros.hardware.driver.emulator.server import EmulatedHand  # noqa: E402
 from gripsim_ros.hardware.driver.link.protocol import AXIS_JOINTS  # noqa: E402
-from gripsim_ros.hardware.driver.motion.trajectory import Motion, Outcome  # noqa: E402
+from gripsim_ros.hardware.driver.motion.motions import Motion, Outcome  # noqa: E402
 from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
 from gripsim_ros.ros.conversions.geometry import time_to_msg  # noqa: E402
 from gripsim_ros.ros.nodes.base.parameters import ParameterError, default_values  # noqa: E402
@@ -38,7 +39,8 @@ from sdh_cases import (  # noqa: E402
 
 NODE = ['sdh_driver']
 START_TIMEOUT = 120.0
-SERVICES = ('init', 'stop', 'recover', 'motor_on', 'motor_off', 'emergency_stop')
+SERVICES = ('init', 'stop', 'recover', 'motor_on', 'motor_off', 'emergency_stop',
+            'velocity_mode', 'position_mode')
 ATOL_THERE = 0.11      # [deg]
 #: Of stamps as floats [s].
 ROUNDING = 1e-5
@@ -60,6 +62,7 @@ class Peer:
             self.heard[topic] = []
             self.node.create_subscription(kind, topic, self.heard[topic].append, 10)
         self.publisher = self.node.create_publisher(JointTrajectory, 'joint_trajectory', 10)
+        self.turner = self.node.create_publisher(Float64MultiArray, 'sdh_driver/velocities', 1)
         self.services = {name: self.node.create_client(Trigger, f'sdh_driver/{name}')
                          for name in SERVICES}
 
@@ -73,6 +76,7 @@ class Peer:
     def met(self):
         """Return whether everything of the driver is heard and reached."""
         return (all(self.heard.values()) and self.publisher.get_subscription_count() > 0
+                and self.turner.get_subscription_count() > 0
                 and all(client.service_is_ready() for client in self.services.values()))
 
     def call(self, name):
@@ -83,6 +87,15 @@ class Peer:
     def send(self, *points, stamp=0.0):
         """Publish a trajectory of (seconds, positions)."""
         self.publisher.publish(trajectory(*points, stamp=stamp))
+
+    def turn(self, velocity, condition):
+        """Send velocities of the thumb [rad/s] until a condition is true; return whether it is."""
+        data = [velocity if name == 'sdh_thumb_2_joint' else 0.0 for name in NAMES]
+
+        def send():
+            self.turner.publish(Float64MultiArray(data=data))
+            return condition()
+        return self.until(send)
 
     def status(self):
         """Return the driver's newest diagnostics."""
@@ -192,6 +205,27 @@ def test_what_is_refused_is_told(running):
     peer.send((1.0, [9.0] * 7))
     assert peer.until(lambda: 'must stay within' in peer.value('last error'))
     np.testing.assert_allclose(targets_since(hand, moves) - by_axes(OPEN), 0.0, atol=ATOL_THERE)
+
+
+def test_velocities_turn_joints_in_velocity_mode_alone_and_a_stop_ends_it(running):
+    hand, peer, _ = running
+    peer.send((1.0, OPEN))
+    assert peer.until(lambda: there(hand, OPEN))
+    assert peer.turn(0.3, lambda: 'in velocity mode alone' in peer.value('last error'))
+    assert peer.until(lambda: there(hand, OPEN)) and peer.call('velocity_mode').success
+    thumb = AXIS_JOINTS.index('sdh_thumb_2_joint')
+    assert peer.turn(0.3, lambda: (angles_of(hand) - by_axes(OPEN))[thumb] > 5.0)
+    assert peer.until(lambda: rests(hand))                  # none came any more
+    peer.send((1.0, OPEN))
+    assert peer.until(lambda: 'call ~/position_mode' in peer.value('last error'))
+    assert peer.turn(0.3, lambda: not rests(hand)) and peer.call('stop').success
+    assert peer.turn(0.3, lambda: peer.value('mode') == 'position')
+    here = angles_of(hand)
+    assert peer.turn(0.3, lambda: 'in velocity mode alone' in peer.value('last error'))
+    np.testing.assert_allclose(angles_of(hand), here, rtol=0.0, atol=ATOL_THERE)
+    assert peer.call('velocity_mode').success and peer.call('position_mode').success
+    peer.send((1.0, OPEN))
+    assert peer.until(lambda: there(hand, OPEN))
 
 
 def test_services_stop_latch_and_recover(running):
