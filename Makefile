@@ -37,7 +37,8 @@ ifeq ($(MAKELEVEL),0)
 $(shell echo 'gripsim: cleared $(SET_VARIABLES): .venv brings its own ROS' >&2)
 endif
 endif
-unexport $(ROS_VARIABLES) _ROS_WHEELS_BOOTSTRAP_COMPLETE
+# Python keeps its bytecode: hundreds of processes would compile the sources each for itself.
+unexport $(ROS_VARIABLES) _ROS_WHEELS_BOOTSTRAP_COMPLETE PYTHONDONTWRITEBYTECODE
 
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
