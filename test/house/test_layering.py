@@ -13,7 +13,7 @@ MAX_LINES = 400
 # the places before it, and from within itself. A test compares docs/architecture.md.
 LAYERS = {
     PACKAGE: 'core < library < hardware < ros < apps',
-    'core': ('arrays, errors, numerics < fields, options, transforms < batches, bodies < hand '
+    'core': ('arrays, errors < numerics < fields, options, transforms < batches, bodies < hand '
              '< grasp_theory, contact < mechanics, planning < arm < pipeline'),
     'core.bodies': ('instances, material, topology < mesh < mass, reading, shapes, '
                     'tetrahedra < repair < loading < scans < grasp_object < decimate'),

@@ -14,11 +14,9 @@ with a pattern of zeros, and small pivots raised. This one is of a single large 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array, IntArray
 from .kernels import njit
 from .simd import LANES, broadcast, load, load_row, store, store_row
-
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Rows finished at once: whole pairs of rows, and whole updates.
 BLOCK = 6

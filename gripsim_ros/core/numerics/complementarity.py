@@ -13,14 +13,10 @@ it was kept from the pass before; so the way to an active set leaves no trace in
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, BoolArray, IntArray
 from .cholesky import combine_rows, factorise_part, solve_factored
 from .kernels import njit
-
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 
 #: Block exchanges without progress before single ones.
 PATIENCE = 6

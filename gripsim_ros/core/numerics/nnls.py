@@ -14,12 +14,9 @@ Loops over entries instead of numpy's functions of arrays: numba compiles each o
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, BoolArray
 from .kernels import njit
-
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 #: Gradients up to this many times round-off are none.
 ROUND_OFFS = 10.0

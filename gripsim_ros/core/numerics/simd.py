@@ -23,7 +23,8 @@ from numba.core import cgutils
 from numba.extending import lower_builtin, models, register_model, type_callable
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ..arrays import Array
+
 Mask = NDArray[np.bool_]
 
 #: Numbers of one vector.

@@ -1,11 +1,7 @@
 """Pairwise summation: an error that grows with the logarithm of the count, the bits of numpy's."""
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ..arrays import Array
 from .kernels import njit
-
-Array = NDArray[np.float64]
 
 #: Terms that are added in eight sums side by side; more are halved first.
 BLOCK = 128

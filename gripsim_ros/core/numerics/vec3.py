@@ -5,12 +5,9 @@ Tuples stay in registers. What lies in an array is read again after every write 
 one, since these might be the same, and a slice of an array costs more than its arithmetic.
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ..arrays import Array
 from .kernels import njit
 
-Array = NDArray[np.float64]
 Vec3 = tuple[float, float, float]
 #: Three rows.
 Mat3 = tuple[Vec3, Vec3, Vec3]

@@ -7,12 +7,10 @@ blocks of four. Columns are lanes: eight cases, none of which has an effect on a
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ..kernels import njit
 from ..simd import broadcast, larger, load, select, smaller, sqrt, store
-
-Array = NDArray[np.float64]
 
 #: Entries of a second-order cone.
 CONE_SIZE = 4

@@ -5,8 +5,8 @@ Equations and notation are those of the package's docstring.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray
 from ..kernels import njit
 from ..simd import broadcast, load, select, smaller, store
 from .cone import (
@@ -18,8 +18,6 @@ from .kkt import (
 from .workspace import (
     ACTIVE, D_KAPPA, DENOMINATOR, DKAPPA, DTAU, GAP, KAPPA, Layout, MU, REFINE, REMOVE, STEP, TAU)
 
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 #: Share of the way to the cones' boundary that a step takes [-].
 STEP_FRACTION = 0.99

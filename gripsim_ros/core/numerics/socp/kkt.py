@@ -19,15 +19,12 @@ them; ``dense (p, p)``, all true, those of S's.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray
 from ..kernels import njit
 from ..simd import LANES, broadcast, larger, load, select, sqrt, store
 from .cone import CONE_SIZE, apply_scaling
 from .workspace import FACTORISED, Layout, REFINE
-
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 #: Least pivot over a matrix's largest diagonal entry [-]; smaller ones are raised to it.
 LEAST_PIVOT = 1e-15

@@ -8,14 +8,11 @@ iterations of all cases together.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, IntArray
 from ..kernels import njit
 from ..simd import LANES
 from .workspace import ACTIVE, KAPPA, LEAST_ERROR, Layout, TAU
-
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Verdicts of the solver.
 SOLVED, INFEASIBLE, UNDECIDED = 0, 1, 2

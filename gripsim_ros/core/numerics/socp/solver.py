@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array, BoolArray, IntArray
 from ..kernels import njit
 from ..simd import LANES, broadcast, larger, load, sqrt, store
 from .iteration import compute_residuals, start_dual, start_primal, take_step
@@ -18,10 +19,6 @@ from .lanes import (
     Answers, Cases, IDLE, INFEASIBLE, RUNNING, SOLVED, UNDECIDED, begin_lane, load_case,
     retire_lanes, store_start)
 from .workspace import FACTORISED, LEAST_ERROR, Layout, STEP, TAU, make_layout, make_workspace
-
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 
 #: Relative tolerance of residuals and gap [-].
 TOLERANCE = 1e-9

@@ -10,13 +10,11 @@ vectors are rows of one array, named by a ``Layout`` of row numbers; matrices ar
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ..kernels import njit
 from ..simd import LANES
 from .cone import CONE_SIZE
-
-Array = NDArray[np.float64]
 
 #: Rows of scalars, one number a lane. ``TAU`` and ``KAPPA`` of the embedding, the residual
 #: ``GAP`` of its fourth equation, the ``LEAST_ERROR`` so far; of one step the complementarity
