@@ -23,8 +23,8 @@ LAYERS = {
     'core.contact': ('geometry < distance, patches, vertices < published, stage < backends'),
     'core.contact.backends': 'convex < common_plane < find_contacts',
     'core.mechanics': (
-        'boundary_elements, finite_strain, published, stability < contact < deformation < options '
-        '< body < indentation, state_builder < stage'),
+        'quadratic_elements < boundary_elements, finite_strain, published, stability < contact '
+        '< deformation < options < body < indentation, state_builder < stage'),
     'core.mechanics.finite_strain': (
         'bisection, curved_sides, element_matrices, laws < solid < meshing, obstacles '
         '< equilibrium < squeezing < calibration'),

@@ -21,8 +21,9 @@ from ...errors import MaterialError, MeshError
 from ...numerics.cholesky import combine_rows
 from ...numerics.kernels import njit
 from ...transforms import skew
+from ..quadratic_elements import PARTS, TRIANGLE_NODES
 from .integrals import assemble
-from .quadrature import NODES, PARTS, nodal_areas
+from .quadrature import nodal_areas
 from .remesh import QuadraticSurface, quadratic_surfaces
 
 
@@ -205,7 +206,7 @@ def _quadratic_weights(corners: Array, positions: IntArray, closest: Array,
         for k in range(3):
             place[k] = 0.0
             for corner in range(3):
-                place[k] += shares[corner] * NODES[PARTS[parts[i], corner], k]
+                place[k] += shares[corner] * TRIANGLE_NODES[PARTS[parts[i], corner], k]
         for k in range(3):
             weights[i, k] = place[k] * (2.0 * place[k] - 1.0)
             weights[i, 3 + k] = 4.0 * place[k] * place[(k + 1) % 3]

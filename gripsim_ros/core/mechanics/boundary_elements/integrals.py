@@ -10,10 +10,10 @@ import numpy as np
 
 from ...arrays import Array, IntArray
 from ...numerics.kernels import njit
+from ..quadratic_elements import PARTS, TRIANGLE_NODES
 from .quadrature import (
-    FAR_COUNT, FAR_HATS, FAR_SHAPES, NODES, PARTS, SEVEN_POINTS, SEVEN_WEIGHTS, THREE_POINTS,
-    THREE_WEIGHTS, VERTEX_POINTS, VERTEX_WEIGHTS, far_points, nodal_areas, part_sizes,
-    surface_element)
+    FAR_COUNT, FAR_HATS, FAR_SHAPES, SEVEN_POINTS, SEVEN_WEIGHTS, THREE_POINTS, THREE_WEIGHTS,
+    VERTEX_POINTS, VERTEX_WEIGHTS, far_points, nodal_areas, part_sizes, surface_element)
 
 
 #: Distance over a triangle's size beyond which the fewest points do [-].
@@ -28,7 +28,6 @@ VALUES = 16
 SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
 
 
-@njit(cache=True)
 def assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: float,
              rigid: Array) -> tuple[Array, Array, Array, Array, Array]:
     """
@@ -58,12 +57,19 @@ def assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: f
     areas : (n,) float
         Integral of each hat [m^2].
     """
+    areas = nodal_areas(points, elements)
+    far = (*far_points(points, elements), *part_sizes(points, elements))
+    return (*_assemble(points, elements, normals, poisson_ratio, rigid, far, areas), areas)
+
+
+@njit(cache=True)
+def _assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: float,
+              rigid: Array, far: tuple[Array, Array, Array, Array], areas: Array
+              ) -> tuple[Array, Array, Array, Array]:
     count, modes = len(points), rigid.shape[2]
     traction = np.zeros((3 * count, 3 * count))
     loads, balance = np.zeros((3 * count, count)), np.zeros((3 * count, modes))
-    inverse, areas = np.zeros((count, count)), nodal_areas(points, elements)
-    places, outward = far_points(points, elements)
-    middles, sides = part_sizes(points, elements)
+    inverse, (places, outward, middles, sides) = np.zeros((count, count)), far
     values, sums = np.empty((VALUES, FAR_COUNT)), np.empty((VALUES, 6))
     for i in range(count):
         rows = traction[3 * i:3 * i + 3]
@@ -89,7 +95,7 @@ def assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: f
         for j in range(count):
             if j != i:
                 rows[:, 3 * i:3 * i + 3] -= rows[:, 3 * j:3 * j + 3]
-    return traction, loads, balance, inverse, areas
+    return traction, loads, balance, inverse
 
 
 @njit(cache=True)
@@ -256,7 +262,7 @@ def _quadrature(x: Array, nodes: Array, q: int, frame: Array, share: float, plac
         for b in range(3):
             place[b] = 0.0
             for k in range(3):
-                place[b] += hats[k] * NODES[PARTS[q, k], b]
+                place[b] += hats[k] * TRIANGLE_NODES[PARTS[q, k], b]
         # A part has a quarter of the reference triangle's area, which is a half.
         weight = 0.125 * weights[p] * share * surface_element(nodes, place, shapes, n)
         square = 0.0

@@ -8,6 +8,8 @@ import numpy as np
 
 from ...arrays import Array, IntArray
 from ...numerics.kernels import njit
+from ..quadratic_elements import (
+    PARTS, TRIANGLE_NODES, TRIANGLE_SIDES, shape_functions, shape_slopes)
 
 
 _THIRD = 1.0 / 3.0
@@ -36,18 +38,13 @@ def vertex_points(count: int = 6) -> tuple[Array, Array]:
 
 VERTEX_POINTS, VERTEX_WEIGHTS = vertex_points()
 
-#: Corners and middles of a quadratic triangle's four parts; middles 3, 4, 5 lie on the sides
-#: 01, 12 and 20.
-PARTS = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])
-#: Barycentric coordinates of the six nodes.
-NODES = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0],
-                  [0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5]])
-
-#: Where an element is far: all points of its parts, their shape functions and linear hats.
+#: Where an element is far: all points of its parts, their weights, shape functions, their slopes
+#: and linear hats.
 FAR_COUNT = 4 * len(THREE_WEIGHTS)
-FAR_PLACES = np.concatenate([THREE_POINTS @ NODES[part] for part in PARTS])
-FAR_SHAPES = np.concatenate([FAR_PLACES * (2.0 * FAR_PLACES - 1.0),
-                             4.0 * FAR_PLACES * np.roll(FAR_PLACES, -1, axis=1)], axis=1)
+FAR_PLACES = np.concatenate([THREE_POINTS @ TRIANGLE_NODES[part] for part in PARTS])
+FAR_WEIGHTS = np.tile(THREE_WEIGHTS, len(PARTS))
+FAR_SHAPES = shape_functions(FAR_PLACES, TRIANGLE_SIDES)
+FAR_SLOPES = shape_slopes(FAR_PLACES, TRIANGLE_SIDES)
 FAR_HATS = np.concatenate([THREE_POINTS @ np.eye(6)[part] for part in PARTS])
 
 
@@ -76,67 +73,34 @@ def surface_element(nodes: Array, place: Array, shapes: Array, outward: Array) -
     return density
 
 
-@njit(cache=True)
-def nodal_areas(points: Array, elements: IntArray) -> Array:
-    """Return the integral ``(n,)`` of each node's linear hat on the elements' parts [m^2]."""
-    areas = np.zeros(len(points))
-    nodes, shapes, place, outward = np.empty((6, 3)), np.empty(6), np.empty(3), np.empty(3)
-    for e in range(len(elements)):
-        for k in range(6):
-            nodes[k] = points[elements[e, k]]
-        for q in range(4):
-            for p in range(len(THREE_WEIGHTS)):
-                for b in range(3):
-                    place[b] = 0.0
-                    for k in range(3):
-                        place[b] += THREE_POINTS[p, k] * NODES[PARTS[q, k], b]
-                density = surface_element(nodes, place, shapes, outward)
-                for k in range(3):
-                    areas[elements[e, PARTS[q, k]]] += (
-                        0.125 * THREE_WEIGHTS[p] * density * THREE_POINTS[p, k])
-    return areas
-
-
-@njit(cache=True)
 def far_points(points: Array, elements: IntArray) -> tuple[Array, Array]:
     """
     Return the places of the fewest points on each element, and normals there.
 
     Both are ``(m, 3, 12)``; a normal is as long as its point's weight [m^2].
     """
-    places, outward = np.empty((2, len(elements), 3, FAR_COUNT))
-    nodes, shapes, place, normal = np.empty((6, 3)), np.empty(6), np.empty(3), np.empty(3)
-    for e in range(len(elements)):
-        for k in range(6):
-            nodes[k] = points[elements[e, k]]
-        for p in range(FAR_COUNT):
-            place[:] = FAR_PLACES[p]
-            density = surface_element(nodes, place, shapes, normal)
-            for b in range(3):
-                places[e, b, p] = 0.0
-                for k in range(6):
-                    places[e, b, p] += shapes[k] * nodes[k, b]
-                outward[e, b, p] = 0.125 * THREE_WEIGHTS[p % 3] * density * normal[b]
-    return places, outward
+    nodes = points[elements]
+    along = np.einsum('pks,mkx->spmx', FAR_SLOPES, nodes)
+    outward = 0.125 * FAR_WEIGHTS[:, None, None] * np.cross(along[0], along[1])
+    places = np.einsum('pk,mkx->mxp', FAR_SHAPES, nodes)
+    return np.ascontiguousarray(places), np.ascontiguousarray(outward.transpose(1, 2, 0))
 
 
-@njit(cache=True)
+def nodal_areas(points: Array, elements: IntArray) -> Array:
+    """Return the integral ``(n,)`` of each node's linear hat on the elements' parts [m^2]."""
+    weights = np.linalg.norm(far_points(points, elements)[1], axis=1)
+    return np.bincount(elements.ravel(), (weights @ FAR_HATS).ravel(), len(points))
+
+
 def part_sizes(points: Array, elements: IntArray) -> tuple[Array, Array]:
     """Return middle ``(m, 4, 3)`` and longest side ``(m, 4)`` of the elements' parts [m]."""
-    middles, sides = np.zeros((len(elements), 4, 3)), np.zeros((len(elements), 4))
-    for e in range(len(elements)):
-        for q in range(4):
-            for k in range(3):
-                here = points[elements[e, PARTS[q, k]]]
-                step = points[elements[e, PARTS[q, (k + 1) % 3]]] - here
-                middles[e, q] += here / 3.0
-                sides[e, q] = max(sides[e, q], np.sqrt((step ** 2).sum()))
-    return middles, sides
+    corners = points[elements[:, PARTS]]
+    steps = np.roll(corners, -1, axis=2) - corners
+    return corners.mean(axis=2), np.linalg.norm(steps, axis=3).max(axis=2)
 
 
-@njit(cache=True)
 def enclosed_volume(points: Array, elements: IntArray) -> float:
     """Return the volume within closed quadratic triangles [m^3]."""
     places, outward = far_points(points, elements)
     # Divergence theorem with the field x / 3.
-    return (places * outward).sum() / 3.0
+    return float((places * outward).sum() / 3.0)

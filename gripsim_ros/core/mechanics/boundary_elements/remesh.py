@@ -16,8 +16,9 @@ from ...bodies.topology import edge_table
 from ...contact.geometry.closest_point import closest_points
 from ...contact.geometry.vp_tree import build_vp_tree
 from ...errors import MeshError
+from ..quadratic_elements import PARTS
 from .edge_collapse import coarse_triangles, unit_normals
-from .quadrature import PARTS, enclosed_volume
+from .quadrature import enclosed_volume
 
 
 #: Largest number of tries until the nodes are few enough.

@@ -12,6 +12,7 @@ from ...arrays import Array, BoolArray, IntArray
 from ...bodies import Material, TriangleMesh
 from ...bodies.mesh import sum_by_label
 from ...numerics.kernels import njit
+from ...numerics.vec3 import Vec3, cross, dot, load_vec3, subtract
 from ...options import option, Options
 from ..published.surface_rings import ring_displacements
 from .boussinesq import (SurfaceLoads, boussinesq_displacements, place_under_pads,
@@ -216,10 +217,8 @@ def _bad_vertices(before: Array, after: Array, faces: IntArray,
     sure_cosine, sure_ratio = ROUNDING_FACTOR * cosine * cosine, ROUNDING_FACTOR * ratio * ratio
     for f in range(len(faces)):
         i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
-        x, y, z = _area_vector(before, i, j, k)
-        u, v, w = _area_vector(after, i, j, k)
-        square, square_now = x * x + y * y + z * z, u * u + v * v + w * w
-        along = x * u + y * v + z * w
+        was, now = _area_vector(before, i, j, k), _area_vector(after, i, j, k)
+        square, square_now, along = dot(was, was), dot(now, now), dot(was, now)
         if (along > 0.0 and along * along > sure_cosine * (square * square_now)
                 and square_now > sure_ratio * square):
             continue
@@ -231,13 +230,10 @@ def _bad_vertices(before: Array, after: Array, faces: IntArray,
 
 
 @njit(cache=True, forceinline=True)
-def _area_vector(points: Array, i: int, j: int, k: int) -> tuple[float, float, float]:
+def _area_vector(points: Array, i: int, j: int, k: int) -> Vec3:
     """Return twice the area vector of a triangle."""
-    x, y, z = (points[j, 0] - points[i, 0], points[j, 1] - points[i, 1],
-               points[j, 2] - points[i, 2])
-    u, v, w = (points[k, 0] - points[i, 0], points[k, 1] - points[i, 1],
-               points[k, 2] - points[i, 2])
-    return y * w - z * v, z * u - x * w, x * v - y * u
+    corner = load_vec3(points, i)
+    return cross(subtract(load_vec3(points, j), corner), subtract(load_vec3(points, k), corner))
 
 
 def _smoothed(edges: IntArray, values: Array) -> Array:

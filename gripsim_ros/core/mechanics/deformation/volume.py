@@ -8,6 +8,7 @@ import numpy as np
 
 from ...arrays import Array, IntArray
 from ...numerics.kernels import njit
+from ...numerics.vec3 import Mat3, Vec3, cross, dot, load_vec3, subtract
 
 
 #: Largest number of Newton steps on the cubic; nearly straight, three reach round-off.
@@ -16,33 +17,25 @@ NEWTON_STEPS = 20
 STEP_TOLERANCE = 1e-15
 
 
-@njit(cache=True)
-def _mean(points: Array) -> Array:
-    mean = np.zeros(3)
-    for v in range(len(points)):
-        for a in range(3):
-            mean[a] += points[v, a]
-    return mean / len(points)
+@njit(cache=True, forceinline=True)
+def _corners(points: Array, face: IntArray, origin: Vec3) -> Mat3:
+    return (subtract(load_vec3(points, face[0]), origin),
+            subtract(load_vec3(points, face[1]), origin),
+            subtract(load_vec3(points, face[2]), origin))
 
 
-@njit(cache=True)
-def _from(origin: Array, points: Array, i: int) -> tuple[float, float, float]:
-    return points[i, 0] - origin[0], points[i, 1] - origin[1], points[i, 2] - origin[2]
-
-
-@njit(cache=True)
-def _triple(a: tuple[float, float, float], b: tuple[float, float, float],
-            c: tuple[float, float, float]) -> float:
-    return (a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
-            + a[2] * (b[0] * c[1] - b[1] * c[0]))
+@njit(cache=True, forceinline=True)
+def _triple(a: Vec3, b: Vec3, c: Vec3) -> float:
+    return dot(a, cross(b, c))
 
 
 @njit(cache=True)
 def _moments(points: Array, faces: IntArray, origin: Array) -> tuple[float, Array]:
     """Return volume and first moment about an origin."""
     volume, x, y, z = 0.0, 0.0, 0.0, 0.0
-    for i, j, k in faces:
-        a, b, c = _from(origin, points, i), _from(origin, points, j), _from(origin, points, k)
+    middle = (origin[0], origin[1], origin[2])
+    for face in faces:
+        a, b, c = _corners(points, face, middle)
         part = _triple(a, b, c) / 6.0
         volume += part
         x += part * (a[0] + b[0] + c[0])
@@ -54,12 +47,11 @@ def _moments(points: Array, faces: IntArray, origin: Array) -> tuple[float, Arra
 @njit(cache=True)
 def _cubic(points: Array, directions: Array, faces: IntArray, origin: Array) -> Array:
     """Return the coefficients of V(s) = sum_k c_k s^k of points moved by s directions."""
-    still = np.zeros(3)
+    middle = (origin[0], origin[1], origin[2])
     constant, linear, square, cube = 0.0, 0.0, 0.0, 0.0
-    for i, j, k in faces:
-        a, b, c = _from(origin, points, i), _from(origin, points, j), _from(origin, points, k)
-        p, q, r = (_from(still, directions, i), _from(still, directions, j),
-                   _from(still, directions, k))
+    for face in faces:
+        a, b, c = _corners(points, face, middle)
+        p, q, r = _corners(directions, face, (0.0, 0.0, 0.0))
         constant += _triple(a, b, c)
         linear += _triple(p, b, c) + _triple(a, q, c) + _triple(a, b, r)
         square += _triple(p, q, c) + _triple(p, b, r) + _triple(a, q, r)
@@ -89,7 +81,7 @@ def volume_and_centre(vertices: Array, faces: IntArray) -> tuple[float, Array]:
     -----
     Source: divergence theorem, tetrahedra from the mean of the vertices (Mirtich 1996).
     """
-    origin = _mean(vertices)
+    origin = vertices.mean(axis=0)
     volume, moment = _moments(vertices, faces, origin)
     return volume, origin + (moment / volume if volume != 0.0 else np.nan)
 
@@ -118,7 +110,7 @@ def restore_volume(vertices: Array, faces: IntArray, directions: Array,
     Own derivation: the volume is exactly a cubic of s, whose coefficients are sums of
     triple products about the mean of the vertices; the root nearest 0 is taken.
     """
-    coefficients = _cubic(vertices, directions, faces, _mean(vertices))
+    coefficients = _cubic(vertices, directions, faces, vertices.mean(axis=0))
     coefficients[0] -= target
     s = _nearest_root(coefficients)
     return vertices + s * directions, s

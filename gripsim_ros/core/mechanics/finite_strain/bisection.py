@@ -5,9 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
+from ..quadratic_elements import EDGES
 
-#: Corners of the six edges of a tetrahedron.
-EDGES = np.array([[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]])
 #: Rounds of halving at most: each halves the longest edges that are too long.
 MAX_ROUNDS = 12
 

@@ -10,9 +10,10 @@ from ...bodies import TriangleMesh
 from ...bodies.decimate import decimate_mesh
 from ...bodies.tetrahedra import fill_with_tetrahedra, tetrahedron_volumes
 from ...contact import ContactMesh
+from ..quadratic_elements import EDGES, shape_slopes
 from .curved_sides import closest_on_surface
 from .bisection import refine
-from .solid import EDGES, POINTS, QuadraticSolid, shape_slopes
+from .solid import POINTS, QuadraticSolid
 
 #: Faces that the mesher is given at most: its time grows with them.
 MESHER_FACES = 2000
@@ -114,7 +115,7 @@ def _curved(surface: ContactMesh, solid: QuadraticSolid) -> QuadraticSolid:
 def _least_jacobians(rows: Array) -> Array:
     """Return the smallest of an element's Jacobians over that of its straight form (T,) [-]."""
     places = np.vstack([POINTS, np.eye(4), 0.5 * np.eye(4)[EDGES].sum(axis=1)])
-    jacobians = np.linalg.det(np.einsum('qas,tax->tqsx', shape_slopes(places), rows))
+    jacobians = np.linalg.det(np.einsum('qas,tax->tqsx', shape_slopes(places, EDGES), rows))
     straight = np.linalg.det(rows[:, 1:4] - rows[:, :1])
     least: Array = jacobians.min(axis=1) / straight
     return least

@@ -7,6 +7,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
+from ..quadratic_elements import (
+    PARTS, TRIANGLE_NODES, TRIANGLE_SIDES, shape_functions, shape_slopes)
 from .solid import QuadraticSolid, scatter
 
 
@@ -14,16 +16,17 @@ def _points_of_parts() -> Array:
     """Return barycentrics of three points in each of the sixteen parts of a triangle."""
     corners = np.eye(3)[None]
     for _ in range(2):
-        a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
-        ab, bc, ca = 0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)
-        corners = np.concatenate([np.stack(part, axis=1) for part in (
-            (a, ab, ca), (ab, b, bc), (ca, bc, c), (bc, ca, ab))])
+        nodes = TRIANGLE_NODES @ corners
+        corners = np.concatenate([nodes[:, part] for part in PARTS])
     points: Array = (np.full((3, 3), 1.0 / 6.0) + 0.5 * np.eye(3)) @ corners
     return points.reshape(-1, 3)
 
 
-#: Barycentrics of the points of a face: contact may begin anywhere in it.
+#: Barycentrics of the points of a face: contact may begin anywhere in it; shape functions there,
+#: their slopes, and the points' shares of its area.
 FACE_POINTS = _points_of_parts()
+FACE_SHAPES = shape_functions(FACE_POINTS, TRIANGLE_SIDES)
+FACE_SLOPES = shape_slopes(FACE_POINTS, TRIANGLE_SIDES)
 FACE_WEIGHTS = np.full(len(FACE_POINTS), 1.0 / len(FACE_POINTS))
 #: Stiffness of the contact over the body's modulus and the edges of its faces [-]: at a pressure
 #: of the modulus the body enters an obstacle by a three-hundredth of an edge.
@@ -90,14 +93,6 @@ class ContactSurface:
     anchors: tuple[Array, ...] = ()
 
     @cached_property
-    def shapes(self) -> Array:
-        """Return the six shape functions at the points of a face (p, 6)."""
-        p = FACE_POINTS
-        corner = p * (2.0 * p - 1.0)
-        middle = 4.0 * p[:, [0, 1, 2]] * p[:, [1, 2, 0]]
-        return np.hstack([corner, middle])
-
-    @cached_property
     def _areas(self) -> tuple[Array, Array]:
         """Areas of the points at rest (k,) [m^2], and edges of their faces (k,) [m]."""
         corners = self.solid.nodes[self.solid.faces[:, :3]]
@@ -119,14 +114,12 @@ class ContactSurface:
 
     def points(self, positions: Array) -> Array:
         """Return the integration points (k, 3) of node positions (N, 3) [m]."""
-        rows: Array = self.shapes @ positions[self.solid.faces]
+        rows: Array = FACE_SHAPES @ positions[self.solid.faces]
         return rows.reshape(-1, 3)
 
     def current_areas(self, positions: Array, normal: Array) -> Array:
         """Return the points' areas of now (k,), as seen along a unit normal [m^2]."""
-        slopes = _face_slopes()
-        rows = positions[self.solid.faces]
-        along = np.einsum('qas,fax->fqsx', slopes, rows)
+        along = np.einsum('qas,fax->fqsx', FACE_SLOPES, positions[self.solid.faces])
         seen: Array = np.abs(np.cross(along[:, :, 0], along[:, :, 1]) @ normal)
         return (0.5 * seen * FACE_WEIGHTS).ravel()
 
@@ -158,7 +151,7 @@ class ContactSurface:
             touch = self.touch(points, obstacle, index)
             tractions -= touch.pressures[:, None] * touch.normals + touch.drags
         loads = (self.weights[:, None] * tractions).reshape(-1, len(FACE_POINTS), 3)
-        return scatter(self.solid.faces, self.shapes.T @ loads, len(positions))
+        return scatter(self.solid.faces, FACE_SHAPES.T @ loads, len(positions))
 
     def resultant(self, positions: Array, obstacle: Obstacle, index: int) -> Array:
         """Return the force (3,) of one obstacle on the body [N]."""
@@ -181,7 +174,7 @@ class ContactSurface:
                 tangents += np.where(sticks, springs * (np.eye(3) - across), 0.0)
         by_face = (self.weights[:, None, None] * tangents).reshape(-1, len(FACE_POINTS), 3, 3)
         active: BoolArray = (by_face != 0.0).any(axis=(1, 2, 3))
-        matrices = np.einsum('qa,qb,fqxy->faxby', self.shapes, self.shapes, by_face[active],
+        matrices = np.einsum('qa,qb,fqxy->faxby', FACE_SHAPES, FACE_SHAPES, by_face[active],
                              optimize=True)
         return self.solid.faces[active], matrices
 
@@ -195,14 +188,3 @@ class ContactSurface:
             near = (obstacle.gaps(points)[0] <= slack)[:, None]
             kept.append(np.where(near, np.where(np.isnan(old), points, old), np.nan))
         return replace(self, anchors=tuple(kept))
-
-
-def _face_slopes() -> Array:
-    """Return derivatives (p, 6, 2) of a face's shape functions by barycentrics 1 and 2."""
-    p = FACE_POINTS
-    corner = np.array([[-1.0, -1.0], [1.0, 0.0], [0.0, 1.0]])
-    slopes = np.zeros((len(p), 6, 2))
-    slopes[:, :3] = (4.0 * p - 1.0)[:, :, None] * corner
-    for k, (i, j) in enumerate(((0, 1), (1, 2), (2, 0))):
-        slopes[:, 3 + k] = 4.0 * (p[:, i, None] * corner[j] + p[:, j, None] * corner[i])
-    return slopes

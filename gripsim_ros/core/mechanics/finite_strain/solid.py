@@ -7,11 +7,10 @@ import numpy as np
 from scipy import sparse
 
 from ...arrays import Array, IntArray
+from ..quadratic_elements import EDGES, shape_slopes
 from .element_matrices import element_matrices
 from .laws import StrainLaw
 
-#: Corners of a tetrahedron that its nodes 4 to 9 lie between.
-EDGES = np.array([[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]])
 #: Outward sides of a tetrahedron of positive volume: corners, then the nodes between them.
 SIDES = np.array([[0, 2, 1, 6, 5, 4], [0, 1, 3, 4, 8, 7], [1, 2, 3, 5, 9, 8], [0, 3, 2, 7, 9, 6]])
 #: Barycentric coordinates of the four points that integrate a tetrahedron, exact to degree 2.
@@ -53,7 +52,7 @@ class QuadraticSolid:
     @cached_property
     def _geometry(self) -> tuple[Array, Array]:
         """Gradients of the shape functions (T, 4, 10, 3) [1/m] and weights (T, 4) [m^3]."""
-        slopes = shape_slopes(POINTS)
+        slopes = shape_slopes(POINTS, EDGES)
         jacobians = np.einsum('qas,tax->tqsx', slopes, self.nodes[self.elements])
         gradients = np.einsum('tqxs,qas->tqax', np.linalg.inv(jacobians), slopes)
         return gradients, np.linalg.det(jacobians) / 24.0
@@ -171,16 +170,6 @@ class BlockPattern:
         rows = sparse.bsr_matrix((blocks, self._columns, self._starts),
                                  shape=(size, size)).tocsr()
         return (rows + sparse.diags(np.repeat(diagonal, 3))).tocsc()
-
-
-def shape_slopes(points: Array) -> Array:
-    """Return derivatives (P, 10, 3) of the ten shape functions by barycentrics 1 to 3."""
-    corner = np.vstack([-np.ones(3), np.eye(3)])
-    slopes = np.zeros((len(points), 10, 3))
-    slopes[:, :4] = (4.0 * points - 1.0)[:, :, None] * corner
-    for k, (i, j) in enumerate(EDGES):
-        slopes[:, 4 + k] = 4.0 * (points[:, i, None] * corner[j] + points[:, j, None] * corner[i])
-    return slopes
 
 
 def determinants(F: Array) -> Array:

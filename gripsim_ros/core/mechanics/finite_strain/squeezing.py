@@ -8,6 +8,7 @@ import numpy as np
 from ...arrays import Array, IntArray
 from ...bodies import Material, TriangleMesh
 from ...errors import TaskError
+from ..quadratic_elements import PARTS
 from .equilibrium import Pose, SmoothSolver, Solver, find_rest
 from .laws import StrainLaw
 from .meshing import mesh_body
@@ -333,7 +334,7 @@ class _Run:
                             f'{self._rolling:.0%} of the force kept it in its place')
         if (determinants(F) <= 0.0).any():
             warnings.append('an element has turned over')
-        faces = solid.faces[:, [[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]]].reshape(-1, 3)
+        faces = solid.faces[:, PARTS].reshape(-1, 3)
         used, faces = np.unique(faces, return_inverse=True)
         return Squeezing(curve, self._body.thickness, strain, self._positions[used],
                          faces.reshape(-1, 3), not warnings, tuple(warnings))

@@ -5,7 +5,8 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from gripsim_ros.core.bodies.tetrahedra import tetrahedron_volumes
-from gripsim_ros.core.mechanics.finite_strain.bisection import EDGES, refine
+from gripsim_ros.core.mechanics.finite_strain.bisection import refine
+from gripsim_ros.core.mechanics.quadratic_elements import EDGES
 
 
 def test_refined_tetrahedra_fill_the_same_body_and_fit():
