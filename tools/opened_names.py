@@ -17,7 +17,8 @@ SOURCES = {
     'arm_planner': ('planner/arm_planner.py',),
     'grasp_executor': ('executor/grasp_executor.py', 'executor/hands.py'),
     'sdh_simulator': ('hand/sdh_simulator.py', TRAJECTORIES),
-    'sdh_driver': ('hand/sdh_driver.py', 'hand/velocity_commands.py', TRAJECTORIES)}
+    'sdh_driver': ('hand/sdh_driver.py', 'hand/tactile_topics.py', 'hand/velocity_commands.py',
+                   TRAJECTORIES)}
 #: Calls that open a name: what a security policy calls it; where type and name stand.
 OPENERS = {
     'create_publisher': ('publish', 0), 'create_subscription': ('subscribe', 0),

@@ -76,6 +76,9 @@ class MotionOptions:
         [I] Above the first the hand is stopped, and refuses until below the second [deg C].
     default_current_limits : float
         [I] Given back by `recover` where the hand's own were not seen before [A].
+    move_current, hold_current, grip_current : float
+        Limits of each motor's current while it moves, [I] at rest, and [I] in the hand's own
+        grips, set when connecting [A]; 0: as found. How much force a current is is not known.
     """
 
     rate: float = 50.0
@@ -94,6 +97,9 @@ class MotionOptions:
     max_temperature: float = 80.0
     cool_temperature: float = 65.0
     default_current_limits: float = 0.5
+    move_current: float = 0.0
+    hold_current: float = 0.0
+    grip_current: float = 0.0
 
 
 @dataclass(frozen=True)

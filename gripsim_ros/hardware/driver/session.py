@@ -210,7 +210,7 @@ class HandSession:
         identity = hand.connect()
         self.checker.narrow(identity.lower, identity.upper, identity.velocity_limits)
         if (identity.current_limits > 0.0).all():
-            self._saved_limits = identity.current_limits
+            self._saved_limits = hand.set_wanted_currents(identity.current_limits)
         elif not identity.current_limits.any():
             self._permission.latch('the hand was found with its currents cut off')
         if self._permission.latched:

@@ -1,4 +1,4 @@
-"""Shape functions of quadratic triangles and tetrahedra: nodes, sums, and slopes by differences."""
+"""Shape functions of quadratic triangles and tetrahedra: nodes, sums, slopes by differences."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gripsim_ros.hardware.driver.emulator.commands import obey, set_block
-from gripsim_ros.hardware.driver.emulator.firmware import Identity
+from gripsim_ros.hardware.driver.emulator.firmware import Firmware, Identity
 from gripsim_ros.hardware.driver.link.calls import CallQueue
 from gripsim_ros.hardware.driver.link.channel import CommandChannel
 from gripsim_ros.hardware.driver.link.errors import LinkError, StateError, UnsafeError
@@ -312,6 +312,17 @@ def test_the_emergency_stop_holds_until_recover(host):
         np.testing.assert_allclose(hand.firmware.sets['p'], here, atol=ATOL_THERE)
         assert len(hand.firmware.record.moves) == moves
         assert finished(go(session, OPEN)) is Outcome.REACHED
+
+
+def test_currents_that_are_asked_for_are_set_and_come_back_after_a_stop():
+    with connected(move_current=0.4, hold_current=0.15) as (hand, session):
+        sets = hand.firmware.sets
+        assert (sets['ilim'], sets['ihold'], sets['igrip']) == (
+            7 * [0.4], 7 * [0.15], Firmware(Identity(), lambda: 0.0).sets['igrip'])
+        session.emergency_stop()
+        assert not any(sets['ilim'])
+        session.recover()
+        assert sets['ilim'] == 7 * [0.4]
 
 
 def test_an_emergency_stop_without_a_link_is_made_up_for():

@@ -243,6 +243,15 @@ class SdhHand:
         """Set the motors' current limits for moving [A]."""
         self._set('ilim', limits)
 
+    def set_wanted_currents(self, found: Array) -> Array:
+        """Set the limits that the options name; return those for moving (7,), or as found [A]."""
+        options = self._options
+        for name, limit in (('ilim', options.move_current), ('ihold', options.hold_current),
+                            ('igrip', options.grip_current)):
+            if limit > 0.0:
+                self._set(name, np.full(AXIS_COUNT, limit))
+        return np.full(AXIS_COUNT, options.move_current) if options.move_current > 0.0 else found
+
     def set_power(self, on: bool) -> None:
         """Switch all axes on or off."""
         self._set('power', np.full(AXIS_COUNT, float(on)))

@@ -87,6 +87,8 @@ class Touch:
     ----------
     stamp : int
         Of the controller [ms].
+    readings : (r,) uint16
+        As the controller sent them, those that belong to no texel too.
     pressures : (t,) float
         [Pa].
     forces_link : (m, 3) float
@@ -94,6 +96,7 @@ class Touch:
     """
 
     stamp: int
+    readings: NDArray[np.uint16]
     pressures: Array
     forces_link: Array
 
@@ -113,4 +116,4 @@ def touch_of(matrices: Sequence[Matrix], stamp: int, readings: NDArray[np.uint16
         pressure = np.where(cells >= threshold, cells, 0.0) * pressure_per_count
         pressures.append(pressure)
         forces.append(-matrix.area * pressure @ matrix.normals_link)
-    return Touch(stamp, np.concatenate(pressures), np.array(forces))
+    return Touch(stamp, readings, np.concatenate(pressures), np.array(forces))

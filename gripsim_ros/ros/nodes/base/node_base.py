@@ -134,16 +134,19 @@ class SuiteNode(LifecycleNode):
         """Return a timer on the steady clock."""
         return self.create_timer(period, callback, group, clock=self.steady)
 
+    def counted(self, source: str, callback):
+        """Return a callback whose calls the diagnostics count."""
+        return self._traffic.counted(source, callback)
+
     def create_subscription(self, msg_type, topic, callback, qos_profile, **kwargs):
         """Subscribe, and count what comes; as in ``rclpy``."""
         subscribe = super().create_subscription
-        return subscribe(msg_type, topic, self._traffic.counted(topic, callback), qos_profile,
-                         **kwargs)
+        return subscribe(msg_type, topic, self.counted(topic, callback), qos_profile, **kwargs)
 
     def read_ring(self, kind: type, topic: str, quality: QoSProfile, callback) -> None:
         """Subscribe with a thread of its own, which begins when the node is activated."""
         self._readers.append(RingReader(
-            self, kind, topic, quality, self._traffic.counted(topic, callback), self.on_fault))
+            self, kind, topic, quality, self.counted(topic, callback), self.on_fault))
 
     def start(self) -> None:
         """

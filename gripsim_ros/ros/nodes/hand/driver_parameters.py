@@ -9,7 +9,8 @@ from ....hardware.driver.options import DriverOptions, LinkOptions, MotionOption
 from ..base.parameters import NodeParameter, ParameterError
 
 PARAMETERS = (
-    NodeParameter('address', str, 'Joints: tcp://HOST:PORT or serial:///dev/NAME.'),
+    NodeParameter('address', str, 'Joints: tcp://HOST:PORT, serial:///dev/NAME or can://NAME; '
+                  'empty: the tactile sensors alone.'),
     NodeParameter('tactile_address', str, 'Tactile sensors, likewise; empty: there are none.'),
     NodeParameter('connect_timeout', float, 'For connecting [s].', 0.01, 60.0),
     NodeParameter('reply_timeout', float, 'For one answer [s].', 0.01, 60.0),
@@ -35,6 +36,9 @@ PARAMETERS = (
     NodeParameter('cool_temperature', float, '[I] Lets it move again [deg C].', 0.0, 200.0),
     NodeParameter('default_current_limits', float,
                   '[I] Restored where the hand\'s own are not known [A].', 0.0, 1.0),
+    NodeParameter('move_current', float, 'Of each motor [A]; 0: as found.', 0.0, 1.0),
+    NodeParameter('hold_current', float, '[I] Likewise, at rest [A].', 0.0, 1.0),
+    NodeParameter('grip_current', float, '[I] Likewise, in the hand\'s own grips [A].', 0.0, 1.0),
     NodeParameter('tactile_layout', str, '[I] File of the texels\' places; empty: the SDH\'s.'),
     NodeParameter('tactile_run_length', bool, '[I] Ask for run-length coded frames.'),
     NodeParameter('tactile_frame_rate', int, 'Asked for; above 0 as fast as can be.', 1, 1000),

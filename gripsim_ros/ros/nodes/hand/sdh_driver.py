@@ -10,9 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 
-import yaml
 from diagnostic_msgs.msg import DiagnosticStatus
-from gripsim_interfaces.msg import TactileFrame
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import JointState, Temperature
 from std_srvs.srv import Trigger
@@ -22,16 +20,14 @@ from ....core.errors import GripsimError
 from ....hardware.driver.link.errors import DriverError
 from ....hardware.driver.motion.motions import Motion, Outcome, Sample
 from ....hardware.driver.session import HandSession
-from ....hardware.driver.tactile.pads import Touch, read_layout
-from ....hardware.driver.tactile.session import TactileSession
-from ....library.resources import resolve_uri, share_directory
 from ...conversions.geometry import seconds_from_msg
 from ..base.health import Meter
 from ..base.node_base import SuiteNode, one_line, reliable, run
 from ..base.parameters import ParameterError
 from ..base.trajectory_action import FollowJointTrajectory
 from .driver_action import TrajectoryAction
-from .driver_parameters import PARAMETERS, driver_options, tactile_options
+from .driver_parameters import PARAMETERS, driver_options
+from .tactile_topics import TactileTopics
 from .velocity_commands import VelocityCommands
 
 #: For how long a fault is told in the diagnostics after it passed [s].
@@ -57,11 +53,13 @@ class SdhDriverNode(SuiteNode):
     def __init__(self, **kwargs) -> None:
         """Prepare; nothing is sent to the hand before the node is activated."""
         super().__init__(self.NAME, PARAMETERS, **kwargs)
-        self.session = HandSession(self.hand, driver_options(self.values),
-                                   self._traffic.counted('the hand', self._on_sample))
-        self.tactile = self._tactile_session()
+        self.session = HandSession(
+            self.hand, driver_options(self.values), self.counted('the hand', self._on_sample)) \
+            if self.values['address'] else None
+        self.tactile = TactileTopics(self, self._publish)
+        if self.session is None and not self.values['tactile_address']:
+            raise ParameterError('parameters address and tactile_address are both empty')
         self._joint_states = self.create_publisher(JointState, 'joint_states', reliable(DEPTH))
-        self._frames = self.create_publisher(TactileFrame, 'tactile', reliable(DEPTH))
         self._temperatures = self.create_publisher(Temperature, '~/temperature', reliable(DEPTH))
         self._velocities: VelocityCommands | None = None
         self._started, self.sample = False, None
@@ -69,30 +67,22 @@ class SdhDriverNode(SuiteNode):
         # Each kind of call has a thread: none waits for another, a stop for nobody.
         self.thread_count = 8
 
-    def _tactile_session(self) -> TactileSession | None:
-        options = tactile_options(self.values)
-        file = (resolve_uri(self.values['tactile_layout']) if self.values['tactile_layout']
-                else share_directory() / 'config' / 'hands' / 'sdh_tactile.yaml')
-        try:
-            layout = read_layout(yaml.safe_load(file.read_text(encoding='utf-8')))
-        except (OSError, yaml.YAMLError, DriverError) as error:
-            raise ParameterError(f'tactile layout {file}: {one_line(error)}') from error
-        for matrix in layout:
-            self.hand.link_index(matrix.link)
-        self._frame = _empty_frame(layout, self.values['tactile_calibrated'])
-        return TactileSession(options, layout, self._traffic.counted(
-            'the tactile sensors', self._on_touch)) if options.link else None
-
     def warm_up(self) -> None:
         """Load what checks motions."""
-        self.session.checker.warm_up()
+        if self.session is not None:
+            self.session.checker.warm_up()
 
     def serve(self) -> None:
-        """Connect, and open services and topics."""
+        """Connect, and open services and topics; without an address the sensors' alone."""
+        self._started = True
+        if self.session is not None:
+            self._serve_joints(self.session)
+        self.tactile.start()
+
+    def _serve_joints(self, session: HandSession) -> None:
         self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory,
                                  reliable(DEPTH), callback_group=MutuallyExclusiveCallbackGroup())
         slow = MutuallyExclusiveCallbackGroup()
-        session = self.session
         for name, function, group in (
                 ('init', session.connect_now, slow), ('recover', session.recover, slow),
                 ('motor_on', session.motor_on, slow), ('motor_off', session.motor_off, None),
@@ -103,26 +93,24 @@ class SdhDriverNode(SuiteNode):
         self._action = TrajectoryAction(self)
         self._velocities = VelocityCommands(self, session)
         self.steady_timer(TEMPERATURE_PERIOD, self._publish_temperatures, self.housekeeping)
-        self._started = True
         self.get_logger().info(f'connecting to {self.values["address"]}')
         session.start()
-        if self.tactile is not None:
-            self.tactile.start()
 
     def close(self) -> None:
         """Stop the hand and leave it."""
         if self._started:
             self._started = False
-            self.session.close()
-            if self.tactile is not None:
-                self.tactile.close()
+            if self.session is not None:
+                self.session.close()
+            self.tactile.close()
         super().close()
 
     def on_deactivate(self, state):
         """Stop the hand; it stays connected and is not moved."""
         result = super().on_deactivate(state)
         try:
-            self.stop()
+            if self.session is not None:
+                self.stop()
         except GripsimError as error:
             self.report_error(f'not stopped: {error}')
         return result
@@ -250,13 +238,6 @@ class SdhDriverNode(SuiteNode):
         self._publish(self._joint_states, msg)
         self._meter.add(time.monotonic() - started)
 
-    def _on_touch(self, touch: Touch) -> None:
-        msg = self._frame
-        msg.header.stamp = self.get_clock().now().to_msg()
-        msg.pressures = touch.pressures.tolist()
-        msg.forces_link = touch.forces_link.ravel().tolist()
-        self._publish(self._frames, msg)
-
     def _publish_temperatures(self) -> None:
         condition = self.session.condition()
         if not condition.connected:
@@ -271,18 +252,22 @@ class SdhDriverNode(SuiteNode):
 
     def severity(self, missing: str) -> bytes:
         """Return ERROR where the hand must not move, STALE where nothing is heard of it."""
-        condition = self.session.condition()
-        if not condition.connected or condition.latched or condition.overheated:
-            return DiagnosticStatus.ERROR
-        if self.sample is not None and time.monotonic() - self.sample.time > STALE_AFTER:
-            return DiagnosticStatus.STALE
-        if self.tactile is not None and self.tactile.problem:
-            return DiagnosticStatus.WARN
-        return super().severity(missing)
+        if self.session is not None:
+            condition = self.session.condition()
+            if not condition.connected or condition.latched or condition.overheated:
+                return DiagnosticStatus.ERROR
+            if self.sample is not None and time.monotonic() - self.sample.time > STALE_AFTER:
+                return DiagnosticStatus.STALE
+        return DiagnosticStatus.WARN if self.tactile.problem else super().severity(missing)
 
     def diagnose(self) -> tuple[str, dict[str, object]]:
         """Return how hand and sensors are."""
-        condition = self.session.condition()
+        text, values = ('', {}) if self.session is None else self._diagnose_joints(self.session)
+        texts = [text, self.tactile.problem and f'tactile sensors: {self.tactile.problem}']
+        return '; '.join(text for text in texts if text), {**values, **self.tactile.diagnose()}
+
+    def _diagnose_joints(self, session: HandSession) -> tuple[str, dict[str, object]]:
+        condition = session.condition()
         texts = [condition.problem]
         if condition.fault_age < FAULT_MEMORY and condition.last_fault != condition.problem:
             texts.append(f'fault {condition.fault_age:.0f} s ago: {condition.last_fault}')
@@ -298,26 +283,7 @@ class SdhDriverNode(SuiteNode):
             values.update({f'hand {key}': text for key, text in condition.identity.names.items()})
         values.update({f'{name} [deg C]': degrees
                        for name, degrees in condition.temperatures.items()})
-        if self.tactile is None:
-            values['tactile'] = 'off'
-        else:
-            counts = {**self.tactile.counts, 'bad_packets': self.tactile.bad_packets()}
-            values.update({f'tactile {key}': n for key, n in counts.items()})
-            if self.tactile.problem:
-                texts.append(f'tactile sensors: {self.tactile.problem}')
         return '; '.join(text for text in texts if text), values
-
-
-def _empty_frame(layout, calibrated: bool) -> TactileFrame:
-    """Return a message with all that does not change from frame to frame."""
-    msg = TactileFrame(links=[matrix.link for matrix in layout], calibrated=calibrated)
-    offsets = [0]
-    for matrix in layout:
-        offsets.append(offsets[-1] + len(matrix.texels))
-        msg.points_link.extend(matrix.points_link.ravel().tolist())
-        msg.areas.extend(len(matrix.texels) * [matrix.area])
-    msg.offsets = offsets
-    return msg
 
 
 def main(args=None) -> int:

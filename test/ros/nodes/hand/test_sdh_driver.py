@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +17,7 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 import rclpy  # noqa: E402
 from builtin_interfaces.msg import Duration  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
-from gripsim_interfaces.msg import TactileFrame  # noqa: E402
+from gripsim_interfaces.msg import TactileCounts, TactileFrame  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState, Temperature  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
@@ -57,6 +58,7 @@ class Peer:
         self.executor.add_node(self.node)
         self.heard = {}
         for kind, topic in ((JointState, 'joint_states'), (TactileFrame, 'tactile'),
+                            (TactileCounts, 'sdh_driver/tactile_counts'),
                             (Temperature, 'sdh_driver/temperature'),
                             (DiagnosticArray, '/diagnostics')):
             self.heard[topic] = []
@@ -165,6 +167,8 @@ def test_it_publishes_and_moves_nothing(running):
     frame = peer.heard['tactile'][-1]
     assert len(frame.links) == 6 and frame.offsets[-1] == len(frame.pressures) == 456
     assert len(frame.points_link) == 3 * 456 and not frame.calibrated
+    raw = peer.heard['sdh_driver/tactile_counts'][-1]
+    assert raw.links == frame.links and len(raw.counts) == np.dot(raw.columns, raw.rows) == 486
     names = {msg.header.frame_id for msg in peer.heard['sdh_driver/temperature']}
     assert peer.until(lambda: 'motor_0' in names or peer.heard['sdh_driver/temperature'])
     assert peer.until(lambda: peer.status().level == DiagnosticStatus.OK)
@@ -299,19 +303,47 @@ class Calls:
         motion.finish(Outcome.REFUSED, why)
 
 
+@contextmanager
+def driver(session=None, **values):
+    """Yield a driver in this process that serves, and the callbacks of its services."""
+    context = rclpy.Context()
+    rclpy.init(context=context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
+    try:
+        node, services = SdhDriverNode(context=context, namespace='/alone', parameter_overrides=[
+            rclpy.Parameter(name, value=value) for name, value in values.items()]), {}
+        node.create_service = lambda kind, name, callback, **_: services.update({name: callback})
+        node.session = session or node.session
+        try:
+            node.serve()
+            yield node, services
+        finally:
+            node.close()
+            node.destroy_node()
+    finally:
+        context.try_shutdown()
+
+
 @pytest.fixture(scope='module')
 def alone():
     """Yield a driver without a hand, and the callbacks of its services."""
-    context = rclpy.Context()
-    rclpy.init(context=context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
-    node, services = SdhDriverNode(context=context, namespace='/alone'), {}
-    node.create_service = lambda kind, name, callback, **_: services.update({name: callback})
-    node.session, node.tactile = Calls(), None
-    node.serve()
-    yield node, services
-    node.close()
-    node.destroy_node()
-    context.try_shutdown()
+    with driver(Calls(), tactile_address='') as served:
+        yield served
+
+
+def test_the_tactile_sensors_are_read_without_the_joints():
+    with EmulatedHand(identity=Identity(angles=ANGLES)) as hand, \
+            driver(address='', tactile_address=hand.tactile_address) as (node, services):
+        frames = []
+        node.tactile._publish = lambda publisher, msg: frames.append(msg)
+        assert wait_for(lambda: frames, TIMEOUT) and len(frames[-1].pressures) == 456
+        assert wait_for(lambda: not node.diagnose()[0], TIMEOUT), node.diagnose()
+        assert not services and 'connected' not in node.diagnose()[1]
+        assert node.diagnose()[1]['tactile frames'] > 0
+        node.active = True
+        assert node.severity('') == DiagnosticStatus.OK
+    with pytest.raises(ParameterError, match='address and tactile_address are both empty'), \
+            driver(address='', tactile_address=''):
+        pass
 
 
 @pytest.mark.parametrize('way', [
