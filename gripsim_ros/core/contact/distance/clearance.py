@@ -54,20 +54,12 @@ def hull_clearances(hulls: Hulls, body: ContactMesh, T_object_link: Array,
 def _hull_clearances(hulls: Hulls, tree: VpTree, bulges: Array, largest: float, poses: Array,
                      sweep: Array) -> Array:
     clearances = np.empty(len(poses))
-    rotation, origin = np.empty((3, 3)), np.empty(3)
     for link in range(len(poses)):
-        back = np.zeros(3)
-        for k in range(3):
-            origin[k] = poses[link, k, 3]
-            for j in range(3):
-                rotation[k, j] = poses[link, j, k]
-                back[k] -= poses[link, j, k] * sweep[j]
-        shape = hull_shape(hulls, link, back)
-        h = hulls.which[link]
-        normals, offsets = hulls.normals[h].copy(), hulls.offsets[h].copy()
-        for k in range(len(offsets)):
-            normal = hulls.normals[h, k]
-            offsets[k] += max(normal[0] * back[0] + normal[1] * back[1] + normal[2] * back[2], 0.0)
+        rotation, origin = poses[link, :3, :3].T.copy(), poses[link, :3, 3].copy()
+        back = -(rotation @ sweep)
+        shape, h = hull_shape(hulls, link, back), hulls.which[link]
+        normals = hulls.normals[h].copy()
+        offsets = hulls.offsets[h] + np.maximum(normals @ back, 0.0)
         clearances[link] = _hull_to_tree(shape, normals, offsets, tree, bulges, largest, rotation,
                                          origin)
     return clearances
@@ -328,29 +320,19 @@ def pair_clearances(hulls: Hulls, pairs: IntArray, T_object_link: Array) -> Arra
 @njit(cache=True)
 def _pair_clearances(hulls: Hulls, pairs: IntArray, poses: Array) -> Array:
     count = len(pairs)
-    bounds = np.empty(count)
-    starts = np.empty((count, 3))
-    for k in range(count):
-        i, j = pairs[k]
-        hi, hj = hulls.which[i], hulls.which[j]
-        squared = 0.0
-        for a in range(3):
-            starts[k, a] = poses[i, a, 3] - poses[j, a, 3]
-            for b in range(3):
-                starts[k, a] += (poses[i, a, b] * hulls.centres[hi, b]
-                                 - poses[j, a, b] * hulls.centres[hj, b])
-            squared += starts[k, a] ** 2
-        bounds[k] = np.sqrt(squared) - hulls.radii[hi] - hulls.radii[hj]
-    found = bounds.copy()
+    bounds, found, starts = np.empty(count), np.empty(count), np.empty((count, 3))
     which, radii, centres = hulls.which, hulls.radii, hulls.centres
     normals, offsets = hulls.normals, hulls.offsets
     for k in range(count):
         i, j = pairs[k, 0], pairs[k, 1]
-        offset = load_vec3(starts, k)
+        offset = subtract(_centre_in_object(centres, which[i], poses, i),
+                          _centre_in_object(centres, which[j], poses, j))
+        store_vec3(starts, k, offset)
         back = -offset[0], -offset[1], -offset[2]
+        bounds[k] = np.sqrt(dot(offset, offset)) - radii[which[i]] - radii[which[j]]
         of_i = distance_beyond_planes(normals, offsets, centres, which[i], poses, i, back)
         of_j = distance_beyond_planes(normals, offsets, centres, which[j], poses, j, offset)
-        found[k] = max(found[k], of_i - radii[which[j]], of_j - radii[which[i]])
+        found[k] = max(bounds[k], of_i - radii[which[j]], of_j - radii[which[i]])
     best = _raise_bounds(hulls, pairs, poses, starts, found, MARGIN_FACTOR)
     if best <= 0.0:     # where hulls meet, the bounds of all the others are wanted
         _raise_bounds(hulls, pairs, poses, starts, bounds, 1.0)
@@ -359,6 +341,13 @@ def _pair_clearances(hulls: Hulls, pairs: IntArray, poses: Array) -> Array:
         if bounds[k] > best and found[k] > best:
             found[k] = bounds[k]
     return found
+
+
+@njit(cache=True, forceinline=True)
+def _centre_in_object(centres: Array, hull: int, poses: Array, link: int) -> Vec3:
+    rows, centre = load_mat3_at(poses, link), load_vec3(centres, hull)
+    return (dot(rows[0], centre) + poses[link, 0, 3], dot(rows[1], centre) + poses[link, 1, 3],
+            dot(rows[2], centre) + poses[link, 2, 3])
 
 
 @njit(cache=True)

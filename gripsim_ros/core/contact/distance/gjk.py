@@ -78,15 +78,6 @@ def _climb_hull(vertices: Array, graph: IntArray, x: float, y: float, z: float, 
 
 
 @njit(cache=True, forceinline=True)
-def support(vertices: Array, graph: IntArray, extras: Array, v: Array, begin: int,
-            out: Array) -> int:
-    """Write the point of a shape farthest along v, without its ball; return its vertex."""
-    at, point = support_point(vertices, graph, extras, (v[0], v[1], v[2]), begin)
-    out[0], out[1], out[2] = point
-    return at
-
-
-@njit(cache=True, forceinline=True)
 def support_point(vertices: Array, graph: IntArray, extras: Array, v: Vec3,
                   begin: int) -> tuple[int, Vec3]:
     """Return the vertex of a shape farthest along v, and the point there, without its ball."""

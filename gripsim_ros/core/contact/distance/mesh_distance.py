@@ -4,6 +4,8 @@ import numpy as np
 
 from ...arrays import Array, IntArray
 from ...numerics.kernels import njit
+from ...numerics.vec3 import (
+    Mat3, Vec3, dot, load_mat3, load_mat3_at, load_vec3, store_mat3, store_vec3, subtract)
 from ...transforms import apply, inverse
 from ..geometry.closest_point import points_in_box
 from ..geometry.contact_mesh import ContactMesh
@@ -66,8 +68,9 @@ def _traverse_both(a: VpTree, bulges_a: Array, b: VpTree, bulges_b: Array, rotat
     """Traverse both trees (dual-tree search), nearest pairs of balls first."""
     centres_a, radii_a, children_a = a.centres, a.radii, a.children
     centres_b, radii_b, children_b = np.empty_like(b.centres), b.radii, b.children
+    rows, shift = load_mat3(rotation), (origin[0], origin[1], origin[2])
     for node in range(len(centres_b)):
-        _transform_point(b.centres, node, rotation, origin, centres_b, node)
+        store_vec3(centres_b, node, _moved(load_vec3(b.centres, node), rows, shift))
     slack = bulges_a.max() + bulges_b.max()
     stack = np.empty((STACK_SIZE, 2), np.int64)
     gaps = np.empty(STACK_SIZE)
@@ -92,11 +95,9 @@ def _traverse_both(a: VpTree, bulges_a: Array, b: VpTree, bulges_b: Array, rotat
         for k in range(2):
             i = children_a[m, k] if in_a else m
             j = n if in_a else children_b[n, k]
-            squared = 0.0
-            for axis in range(3):
-                squared += (centres_a[i, axis] - centres_b[j, axis]) ** 2
+            way = subtract(load_vec3(centres_a, i), load_vec3(centres_b, j))
             stack[top + k, 0], stack[top + k, 1] = i, j
-            gaps[top + k] = np.sqrt(squared) - radii_a[i] - radii_b[j] - slack
+            gaps[top + k] = np.sqrt(dot(way, way)) - radii_a[i] - radii_b[j] - slack
         if gaps[top] < gaps[top + 1]:
             for axis in range(2):
                 stack[top, axis], stack[top + 1, axis] = stack[top + 1, axis], stack[top, axis]
@@ -105,13 +106,10 @@ def _traverse_both(a: VpTree, bulges_a: Array, b: VpTree, bulges_b: Array, rotat
     return max(min(best, pruned), 0.0)
 
 
-@njit(cache=True)
-def _transform_point(points: Array, i: int, rotation: Array, origin: Array, out: Array,
-                     j: int) -> None:
-    """Map point i of some to another frame, into row j of the others."""
-    x, y, z = points[i, 0], points[i, 1], points[i, 2]
-    for k in range(3):
-        out[j, k] = rotation[k, 0] * x + rotation[k, 1] * y + rotation[k, 2] * z + origin[k]
+@njit(cache=True, forceinline=True)
+def _moved(point: Vec3, rotation: Mat3, origin: Vec3) -> Vec3:
+    return (dot(rotation[0], point) + origin[0], dot(rotation[1], point) + origin[1],
+            dot(rotation[2], point) + origin[2])
 
 
 @njit(cache=True)
@@ -119,20 +117,22 @@ def _leaf_distance(corners_a: Array, bulges_a: Array, range_a: IntArray, corners
                    bulges_b: Array, range_b: IntArray, rotation: Array, origin: Array, best: float,
                    start: Array, limits: Array) -> float:
     """Return the least bound over the triangle pairs of two leaves."""
-    own, other, moved = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    own, other = np.empty((3, 3)), np.empty((3, 3))
+    rows, shift = load_mat3(rotation), (origin[0], origin[1], origin[2])
     a, b, hints = shape_of_points(own), shape_of_points(other), np.zeros(2, np.int64)
     for q in range(range_b[0], range_b[1]):
-        for corner in range(3):
-            for k in range(3):
-                other[corner, k] = corners_b[q, corner, k]
-            _transform_point(other, corner, rotation, origin, moved, corner)
+        triangle = load_mat3_at(corners_b, q)
+        store_mat3(other, triangle)
+        centre, radius = _ball((_moved(triangle[0], rows, shift), _moved(triangle[1], rows, shift),
+                                _moved(triangle[2], rows, shift)))
         for p in range(range_a[0], range_a[1]):
             slack = bulges_a[p] + bulges_b[q]
-            for corner in range(3):
-                for k in range(3):
-                    own[corner, k] = corners_a[p, corner, k]
-            if _ball_gap(own, moved) - slack >= best:
+            triangle = load_mat3_at(corners_a, p)
+            own_centre, own_radius = _ball(triangle)
+            way = subtract(own_centre, centre)
+            if np.sqrt(dot(way, way)) - own_radius - radius - slack >= best:
                 continue
+            store_mat3(own, triangle)
             limits[2] = best + slack
             gap = distance_bound(a, b, rotation, origin, start, limits, hints)
             best = min(best, max(gap - slack, 0.0))
@@ -141,18 +141,10 @@ def _leaf_distance(corners_a: Array, bulges_a: Array, range_a: IntArray, corners
     return best
 
 
-@njit(cache=True)
-def _ball_gap(p: Array, q: Array) -> float:
-    """Return the gap of balls round two triangles' centroids."""
-    squared, radius_p, radius_q = 0.0, 0.0, 0.0
-    for corner in range(3):
-        dp, dq = 0.0, 0.0
-        for k in range(3):
-            middle_p = (p[0, k] + p[1, k] + p[2, k]) / 3.0
-            middle_q = (q[0, k] + q[1, k] + q[2, k]) / 3.0
-            dp += (p[corner, k] - middle_p) ** 2
-            dq += (q[corner, k] - middle_q) ** 2
-            if corner == 0:
-                squared += (middle_p - middle_q) ** 2
-        radius_p, radius_q = max(radius_p, dp), max(radius_q, dq)
-    return np.sqrt(squared) - np.sqrt(radius_p) - np.sqrt(radius_q)
+@njit(cache=True, forceinline=True)
+def _ball(triangle: Mat3) -> tuple[Vec3, float]:
+    """Return centre and radius of the ball round a triangle's centroid."""
+    a, b, c = triangle
+    centre = (a[0] + b[0] + c[0]) / 3.0, (a[1] + b[1] + c[1]) / 3.0, (a[2] + b[2] + c[2]) / 3.0
+    to_a, to_b, to_c = subtract(a, centre), subtract(b, centre), subtract(c, centre)
+    return centre, np.sqrt(max(dot(to_a, to_a), dot(to_b, to_b), dot(to_c, to_c)))

@@ -5,7 +5,9 @@ import numpy as np
 from ...arrays import Array, IntArray
 from ...numerics.kernels import njit
 from ...numerics.vec3 import (
-    Mat3, Vec3, cross, dot, load_mat3, load_mat3_at, load_vec3, store_mat3, subtract)
+    Mat3, Vec3, cross, dot, load_mat3, load_mat3_at, load_vec3, store_mat3, store_vec3, subtract)
+from ...transforms import apply
+from .culling import BOX_MARGIN
 from .ray_casting import doubled
 from .vp_tree import STACK_SIZE, VpTree
 
@@ -43,23 +45,22 @@ def closest_weights(d1: float, d2: float, d3: float, d4: float, d5: float,
 
 
 @njit(cache=True)
-def closest_on_triangle(p: Array, corners: Array, position: int, out: Array) -> float:
-    """Write the point of a triangle closest to p into ``out`` and return the squared distance."""
+def closest_on_triangle(point: Vec3, corners: Array, position: int) -> tuple[float, Vec3]:
+    """Return the squared distance of a point from a triangle, and the closest point of that."""
     a, b, c = load_mat3_at(corners, position)
-    along, across, point = subtract(b, a), subtract(c, a), (p[0], p[1], p[2])
+    along, across = subtract(b, a), subtract(c, a)
     from_a, from_b, from_c = subtract(point, a), subtract(point, b), subtract(point, c)
     v, w = closest_weights(dot(along, from_a), dot(across, from_a), dot(along, from_b),
                            dot(across, from_b), dot(along, from_c), dot(across, from_c))
-    squared = 0.0
-    for k in range(3):
-        out[k] = a[k] + v * along[k] + w * across[k]
-        squared += (p[k] - out[k]) ** 2
-    return squared
+    closest = (a[0] + v * along[0] + w * across[0], a[1] + v * along[1] + w * across[1],
+               a[2] + v * along[2] + w * across[2])
+    offset = subtract(point, closest)
+    return dot(offset, offset), closest
 
 
 @njit(cache=True, forceinline=True)
-def _ball_gap(centres: Array, radii: Array, node: int, p: Array) -> float:
-    offset = subtract((p[0], p[1], p[2]), load_vec3(centres, node))
+def _ball_gap(centres: Array, radii: Array, node: int, point: Vec3) -> float:
+    offset = subtract(point, load_vec3(centres, node))
     return np.sqrt(dot(offset, offset)) - radii[node]
 
 
@@ -89,12 +90,9 @@ def closest_points(tree: VpTree, points: Array, limit: float) -> tuple[Array, Ar
     closest = np.zeros((count, 3))
     positions = np.full(count, -1)
     stack, gaps = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
-    p, out = np.empty(3), np.empty(3)
     for i in range(count):
-        for k in range(3):
-            p[k] = points[i, k]
-        best = limit
-        stack[0], gaps[0] = 0, _ball_gap(centres, radii, 0, p)
+        point, best = load_vec3(points, i), limit
+        stack[0], gaps[0] = 0, _ball_gap(centres, radii, 0, point)
         top = 1
         while top > 0:
             top -= 1
@@ -103,16 +101,15 @@ def closest_points(tree: VpTree, points: Array, limit: float) -> tuple[Array, Ar
             node = stack[top]
             if children[node, 0] < 0:
                 for position in range(ranges[node, 0], ranges[node, 1]):
-                    squared = closest_on_triangle(p, corners, position, out)
+                    squared, there = closest_on_triangle(point, corners, position)
                     if squared <= best * best:
                         best = min(np.sqrt(squared), best)
                         distances[i], positions[i] = best, position
-                        for k in range(3):
-                            closest[i, k] = out[k]
+                        store_vec3(closest, i, there)
                 continue
             first, second = children[node, 0], children[node, 1]
-            near = _ball_gap(centres, radii, first, p)
-            far = _ball_gap(centres, radii, second, p)
+            near = _ball_gap(centres, radii, first, point)
+            far = _ball_gap(centres, radii, second, point)
             if near > far:
                 first, second, near, far = second, first, far, near
             stack[top], gaps[top] = second, far
@@ -278,29 +275,8 @@ def triangle_meets_box(local: Array, half: Array) -> bool:
     return True
 
 
-@njit(cache=True)
 def points_in_box(points: Array, T_box_points: Array, axes: Array, centre: Array,
                   half: Array) -> IntArray:
     """Return indices of the points, given in another frame, in a box, rounding outwards."""
-    turned, offset = np.zeros((3, 3)), np.zeros(3)
-    margin = 1e-9 * (half[0] + half[1] + half[2])
-    for k in range(3):
-        for j in range(3):
-            for i in range(3):
-                turned[k, j] += axes[k, i] * T_box_points[i, j]
-            offset[k] += axes[k, j] * (T_box_points[j, 3] - centre[j])
-    found = np.empty(len(points), np.int64)
-    count = 0
-    for n in range(len(points)):
-        inside = True
-        for k in range(3):
-            x = offset[k]
-            for j in range(3):
-                x += turned[k, j] * points[n, j]
-            if abs(x) > half[k] + margin:
-                inside = False
-                break
-        if inside:
-            found[count] = n
-            count += 1
-    return found[:count].copy()
+    local = (apply(T_box_points, points) - centre) @ axes.T
+    return np.flatnonzero((np.abs(local) <= half + BOX_MARGIN * half.sum()).all(axis=1))

@@ -10,6 +10,8 @@ from .flat_tree import END_VERTEX, FIRST_VERTEX, INNER, OUTER
 from .vp_tree import STACK_SIZE
 
 
+Row = tuple[float, float, float, float]
+
 #: Growth of boxes over their size, so that rounding leaves no vertex out [-].
 BOX_MARGIN = 1e-9
 
@@ -66,14 +68,14 @@ def transformed_frame(frame: Array, rotation: Array, origin: Array) -> Array:
 
 
 @njit(cache=True, nogil=True)
-def frame_row(motion: Array, k: int) -> tuple[float, float, float, float]:
+def frame_row(motion: Array, k: int) -> Row:
     """Return row k of a frame ``(3, 3)`` or motion ``(3, 4)`` as numbers, offset last."""
     offset = motion[k, 3] if motion.shape[1] > 3 else 0.0
     return motion[k, 0], motion[k, 1], motion[k, 2], offset
 
 
 @njit(cache=True, nogil=True)
-def coordinate_along(row: tuple[float, float, float, float], point: Vec3) -> float:
+def coordinate_along(row: Row, point: Vec3) -> float:
     """Return the coordinate of a point along a row, see ``frame_row``."""
     return row[0] * point[0] + row[1] * point[1] + row[2] * point[2] + row[3]
 
@@ -89,7 +91,8 @@ def vertices_in_box(balls: Array, nodes: NDArray[np.int32], vertices: Array, use
     """
     h0, h1, h2 = half[0], half[1], half[2]
     margin = BOX_MARGIN * (h0 + h1 + h2)
-    row_0, row_1, row_2 = frame_row(to_box, 0), frame_row(to_box, 1), frame_row(to_box, 2)
+    grown = h0 + margin, h1 + margin, h2 + margin
+    rows = frame_row(to_box, 0), frame_row(to_box, 1), frame_row(to_box, 2)
     found = np.empty(len(vertices), np.int32)
     count = 0
     stack = np.empty(STACK_SIZE, np.int64)
@@ -100,9 +103,9 @@ def vertices_in_box(balls: Array, nodes: NDArray[np.int32], vertices: Array, use
         node = stack[top]
         radius = balls[node, 3] + margin
         centre = load_vec3(balls, node)
-        x, y, z = (abs(coordinate_along(row_0, centre)) - h0,
-                   abs(coordinate_along(row_1, centre)) - h1,
-                   abs(coordinate_along(row_2, centre)) - h2)
+        x, y, z = (abs(coordinate_along(rows[0], centre)) - h0,
+                   abs(coordinate_along(rows[1], centre)) - h1,
+                   abs(coordinate_along(rows[2], centre)) - h2)
         if max(max(x, y), z) <= -radius:
             for i in range(nodes[node, FIRST_VERTEX], nodes[node, END_VERTEX]):
                 found[count] = i
@@ -116,15 +119,16 @@ def vertices_in_box(balls: Array, nodes: NDArray[np.int32], vertices: Array, use
             top += 2
             continue
         for i in range(nodes[node, FIRST_VERTEX], nodes[node, END_VERTEX]):
-            point = load_vec3(vertices, i)
             found[count] = i
-            count += (abs(coordinate_along(row_0, point)) <= h0 + margin
-                      and abs(coordinate_along(row_1, point)) <= h1 + margin
-                      and abs(coordinate_along(row_2, point)) <= h2 + margin)
+            count += _is_within(load_vec3(vertices, i), rows, grown)
     for i in range(used, len(vertices)):
-        point = load_vec3(vertices, i)
         found[count] = i
-        count += (abs(coordinate_along(row_0, point)) <= h0 + margin
-                  and abs(coordinate_along(row_1, point)) <= h1 + margin
-                  and abs(coordinate_along(row_2, point)) <= h2 + margin)
+        count += _is_within(load_vec3(vertices, i), rows, grown)
     return found[:count]
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _is_within(point: Vec3, rows: tuple[Row, Row, Row], half: Vec3) -> bool:
+    return (abs(coordinate_along(rows[0], point)) <= half[0]
+            and abs(coordinate_along(rows[1], point)) <= half[1]
+            and abs(coordinate_along(rows[2], point)) <= half[2])

@@ -110,34 +110,13 @@ def triangles_under(tree: VpTree, frame: Array, lower: Array, upper: Array) -> I
         begin, end = ranges[node, 0], ranges[node, 1]
         while count + end - begin > len(found):
             found = doubled(found)
-        if inside:
-            count = _append_subtree(children, ranges, stack, top, found, count)
-            continue
         for position in range(begin, end):
             triangle = load_mat3_at(corners, position)
             # Kept or overwritten by the next one: no branch that cannot be foreseen.
             found[count] = position
-            count += (_meets(triangle, first, low_u, high_u) & _meets(
+            count += inside or (_meets(triangle, first, low_u, high_u) & _meets(
                 triangle, second, low_v, high_v) & _meets(triangle, third, low_w, high_w))
     return found[:count]
-
-
-@njit(cache=True, forceinline=True)
-def _append_subtree(children: IntArray, ranges: IntArray, stack: IntArray, base: int,
-                    found: IntArray, count: int) -> int:
-    """Append all triangles of the node at a place of the stack; return how many there are."""
-    top = base + 1
-    while top > base:
-        top -= 1
-        node = stack[top]
-        if children[node, 0] >= 0:
-            stack[top], stack[top + 1] = children[node, 0], children[node, 1]
-            top += 2
-            continue
-        for position in range(ranges[node, 0], ranges[node, 1]):
-            found[count] = position
-            count += 1
-    return count
 
 
 @njit(cache=True)

@@ -3,7 +3,7 @@
 from contact_oracles import hull_distance
 from gripsim_ros.core.contact.distance.gjk import (
     AXIS, BALL, DISC, EXTRAS, SWEEP, Shape, distance_bound, reduce_simplex, shape_of_points,
-    support)
+    support_point)
 from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose
@@ -54,23 +54,24 @@ def random_shape(rng, walked, swept=True, thick=True):
 @given(seeds, st.booleans(), st.booleans(), st.booleans())
 def test_no_point_of_a_shape_is_farther_than_its_support(seed, walked, swept, thick):
     rng = np.random.default_rng(seed)
-    shape, v, out = random_shape(rng, walked, swept, thick), rng.normal(size=3), np.empty(3)
+    shape, v = random_shape(rng, walked, swept, thick), rng.normal(size=3)
     sweep, axis, radius = shape.extras[:3], shape.extras[AXIS:DISC], shape.extras[DISC]
-    at = support(shape.vertices, shape.graph, shape.extras, v, int(rng.integers(12)), out)
+    at, point = support_point(shape.vertices, shape.graph, shape.extras, tuple(v),
+                              int(rng.integers(12)))
     assert at == (shape.vertices @ v).argmax()
     expected = shape.vertices[at] + (sweep if sweep @ v > 0.0 else 0.0)
     if thick:
         flat = v - (v @ axis) * axis
         expected = expected + radius * flat / np.linalg.norm(flat)
-    assert_allclose(out, expected, rtol=0.0, atol=ATOL_ROUNDOFF)
+    assert_allclose(point, expected, rtol=0.0, atol=ATOL_ROUNDOFF)
 
 
 @pytest.mark.parametrize('tilt, reach', [(0.0, 0.0), (1e-14, 0.0), (1e-9, 0.5)])
 def test_along_its_axis_a_disc_adds_nothing(tilt, reach):
-    extras, out = np.zeros(EXTRAS), np.empty(3)
+    extras = np.zeros(EXTRAS)
     extras[AXIS + 2], extras[DISC] = 1.0, 0.5
-    support(np.zeros((1, 3)), np.zeros(0, np.int64), extras, np.array([tilt, 0.0, 7.0]), 0, out)
-    assert_allclose(out, [reach, 0.0, 0.0], rtol=0.0, atol=ATOL_ROUNDOFF)
+    _, point = support_point(np.zeros((1, 3)), np.zeros(0, np.int64), extras, (tilt, 0.0, 7.0), 0)
+    assert_allclose(point, [reach, 0.0, 0.0], rtol=0.0, atol=ATOL_ROUNDOFF)
 
 
 def nearest_to_origin(corners):

@@ -205,12 +205,12 @@ def test_a_node_holds_the_balls_and_slabs_of_its_children_and_little_more(seed):
 def test_the_closest_point_of_a_triangle_is_exact_in_every_region(numbers):
     """Whole numbers meet the borders of regions, and triangles that are lines."""
     *corners, p = np.array(numbers, float).reshape(4, 3)
-    corners, out = np.array([corners]), np.empty(3)
-    squared = closest_on_triangle(p, corners, 0, out)
+    corners = np.array([corners])
+    squared, closest = closest_on_triangle(tuple(p), corners, 0)
     assert_allclose(squared, point_triangle_distances(corners, p[None])[0] ** 2,
                     rtol=0.0, atol=ATOL_ROUNDOFF)
-    assert_allclose(np.sum((p - out) ** 2), squared, rtol=0.0, atol=ATOL_ROUNDOFF)
-    assert point_triangle_distances(corners, out[None])[0] < RTOL_ROUNDOFF
+    assert_allclose(np.sum((p - closest) ** 2), squared, rtol=0.0, atol=ATOL_ROUNDOFF)
+    assert point_triangle_distances(corners, np.array([closest]))[0] < RTOL_ROUNDOFF
 
 
 @settings(max_examples=15)

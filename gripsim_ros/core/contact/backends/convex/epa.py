@@ -112,7 +112,7 @@ def _epa(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntAr
     room = 4 * MAX_ITERATIONS
     faces, planes = np.empty((room, 3), np.int64), np.empty((room, 4))
     horizon = np.empty((room, 2), np.int64)
-    work, pair = np.empty(6), np.zeros(2, np.int64)
+    pair = np.zeros(2, np.int64)
     _first_corners(vertices_a, graph_a, vertices_b, graph_b, points, corner_pairs)
     corners, used = 4, _tetrahedron_faces(points, faces, planes)
     best, best_normal = np.inf, np.zeros(3)
@@ -120,8 +120,7 @@ def _epa(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntAr
         face = _nearest_face(planes, used)
         normal = planes[face, :3].copy()
         pair[:] = corner_pairs[faces[face, 0]]
-        minkowski_support(vertices_a, graph_a, vertices_b, graph_b, normal, pair, work,
-                          points[corners])
+        minkowski_support(vertices_a, graph_a, vertices_b, graph_b, normal, pair, points[corners])
         reach = np.sum(normal * points[corners])
         if reach < best:
             best, best_normal = reach, normal
@@ -150,7 +149,7 @@ def _first_corners(vertices_a: Array, graph_a: IntArray, vertices_b: Array, grap
     Each but the first is the farthest from those before it along one direction: at least half
     of the difference's width, and bodies have a volume. The origin need not lie among them.
     """
-    work, pair, point = np.empty(6), np.zeros(2, np.int64), np.empty(3)
+    pair, point = np.zeros(2, np.int64), np.empty(3)
     points[0] = vertices_a[0] - vertices_b[0]
     for corner in range(1, 4):
         direction = np.array([1.0, 0.0, 0.0])
@@ -161,7 +160,7 @@ def _first_corners(vertices_a: Array, graph_a: IntArray, vertices_b: Array, grap
             direction = np.cross(along, other if corner == 2 else points[2] - points[0])
         farthest = -1.0
         for way in (direction, -direction):
-            minkowski_support(vertices_a, graph_a, vertices_b, graph_b, way, pair, work, point)
+            minkowski_support(vertices_a, graph_a, vertices_b, graph_b, way, pair, point)
             reach = np.sum(way * (point - points[0]))
             if reach > farthest:
                 farthest, points[corner], corner_pairs[corner] = reach, point, pair

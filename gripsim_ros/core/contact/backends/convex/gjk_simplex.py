@@ -9,7 +9,8 @@ import numpy as np
 
 from ....arrays import Array, IntArray
 from ....numerics.kernels import njit
-from ...distance.gjk import EXTRAS, reduce_simplex, support
+from ....numerics.vec3 import dot, load_vec3, subtract
+from ...distance.gjk import EXTRAS, reduce_simplex, support_point
 
 
 MAX_ITERATIONS = 128
@@ -19,15 +20,12 @@ APART, TOUCHING, INSIDE = 0, 1, 2
 
 @njit(cache=True)
 def minkowski_support(vertices_a: Array, graph_a: IntArray, vertices_b: Array, graph_b: IntArray,
-                      direction: Array, pair: IntArray, work: Array, out: Array) -> None:
+                      direction: Array, pair: IntArray, out: Array) -> None:
     """Write the support point of the Minkowski difference along a direction, and its vertices."""
-    extras = np.zeros(EXTRAS)
-    pair[0] = support(vertices_a, graph_a, extras, direction, pair[0], out)
-    for k in range(3):
-        work[k] = -direction[k]
-    pair[1] = support(vertices_b, graph_b, extras, work, pair[1], work[3:6])
-    for k in range(3):
-        out[k] -= work[3 + k]
+    extras, (x, y, z) = np.zeros(EXTRAS), (direction[0], direction[1], direction[2])
+    pair[0], on_a = support_point(vertices_a, graph_a, extras, (x, y, z), pair[0])
+    pair[1], on_b = support_point(vertices_b, graph_b, extras, (-x, -y, -z), pair[1])
+    out[0], out[1], out[2] = subtract(on_a, on_b)
 
 
 @njit(cache=True)
@@ -40,8 +38,7 @@ def nearest_simplex(vertices_a: Array, graph_a: IntArray, vertices_b: Array, gra
     ``pairs (4, 2)`` holds ``count`` corners to begin with, and at the end the last ones.
     """
     simplex, old = np.empty((4, 3)), np.empty((4, 3))
-    v, direction, work = np.empty(3), np.empty(3), np.empty(6)
-    pair, old_pairs = np.empty(2, np.int64), np.empty((4, 2), np.int64)
+    v, pair, old_pairs = np.empty(3), np.empty(2, np.int64), np.empty((4, 2), np.int64)
     for i in range(count):
         simplex[i] = vertices_a[pairs[i, 0]] - vertices_b[pairs[i, 1]]
     state, steps, squared, bound = INSIDE, 0, np.inf, -np.inf
@@ -61,16 +58,11 @@ def nearest_simplex(vertices_a: Array, graph_a: IntArray, vertices_b: Array, gra
             state = APART if bound > 0.0 else TOUCHING
             break
         squared = now
-        for k in range(3):
-            direction[k] = -v[k]
         pair[:] = pairs[0]
-        minkowski_support(vertices_a, graph_a, vertices_b, graph_b, direction, pair, work,
-                          simplex[size])
+        minkowski_support(vertices_a, graph_a, vertices_b, graph_b, -v, pair, simplex[size])
         steps += 1
         pairs[size] = pair
-        gap = 0.0
-        for k in range(3):
-            gap += v[k] * simplex[size, k]
+        gap = dot((v[0], v[1], v[2]), load_vec3(simplex, size))
         # The plane through the new corner bounds the distance from below.
         bound = max(bound, gap / np.sqrt(now))
         if np.sqrt(now) - bound <= tolerance:

@@ -31,8 +31,8 @@ def bodies(seed, whole, count=8):
 @given(seeds, st.booleans())
 def test_no_corner_of_the_difference_is_farther_than_the_one_named(seed, whole):
     a, b, rng = bodies(seed, whole)
-    direction, pair, work, out = rng.normal(size=3), np.array([3, 5]), np.empty(6), np.empty(3)
-    minkowski_support(a, ALL, b, ALL, direction, pair, work, out)
+    direction, pair, out = rng.normal(size=3), np.array([3, 5]), np.empty(3)
+    minkowski_support(a, ALL, b, ALL, direction, pair, out)
     assert_array_equal(out, a[pair[0]] - b[pair[1]])
     assert_allclose(out @ direction, (a @ direction).max() - (b @ direction).min(), rtol=0.0,
                     atol=ATOL_ROUNDOFF)
