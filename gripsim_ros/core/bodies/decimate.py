@@ -12,7 +12,7 @@ from ..errors import MeshError
 from ..transforms import apply, inverse
 from .grasp_object import canonical_frame
 from .mass import inertia_of_volume
-from .mesh import TriangleMesh
+from .mesh import TriangleMesh, mean_by_row
 
 #: Resolution over the body's size to which coordinates are rounded in the canonical frame, so
 #: that the rounding errors of a rigid motion do not decide which edge collapses.
@@ -107,12 +107,10 @@ def _clustered(points: Array, faces: IntArray, cell: float) -> tuple[Array, IntA
     if cell == 0.0:
         return points, faces
     keys = np.floor(points / cell + GRID_SHIFT).astype(np.int64)
-    _, number, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    number = number.reshape(-1)
-    merged = np.stack([np.bincount(number, points[:, axis]) for axis in range(3)], axis=1)
+    merged, number = mean_by_row(points, keys)
     corners = number[faces]
     keep = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
-    return merged / counts[:, None], corners[keep]
+    return merged, corners[keep]
 
 
 def _check_face_count(face_count: int) -> None:

@@ -18,18 +18,19 @@ _OPTIONAL = ('max_pressure', 'name', 'law', 'law_parameters', 'max_strain', 'mod
 #: Laws of finite strain, with the number of coefficients of each beside the modulus.
 LAWS = {'neo_hookean': 0, 'yeoh': 2, 'ogden': 1}
 _LARGEST_FILE = 1_000_000
+#: Least number above 0.
+_LEAST = math.nextafter(0.0, 1.0)
 
-
-#: Parameters are above the first number and at most the second, which says the third.
+#: Parameters are above the first number and at most the second, which says the third; 0 in the
+#: last two says that the number is not known.
 _RANGES = {
     'youngs_modulus': (0.0, 1e12, 'above 0 up to 1e+12 Pa'),
     'poisson_ratio': (-1.0, math.nextafter(0.5, 0.0), 'above -1 and below 0.5'),
     'density': (0.0, 3e4, 'above 0 up to 30000 kg/m^3'),
     'friction': (0.0, 5.0, 'above 0 up to 5'),
-    'max_pressure': (0.0, math.inf, 'above 0 Pa (or none)')}
-#: The same with 0 allowed, which says that the number is not known.
-_RANGES_FROM_0 = {'max_strain': (1.0, '0 (not known) to 1'),
-                  'modulus_spread': (2.0, '0 (not known) to 2')}
+    'max_pressure': (0.0, math.inf, 'above 0 Pa (or none)'),
+    'max_strain': (-_LEAST, 1.0, '0 (not known) to 1'),
+    'modulus_spread': (-_LEAST, 2.0, '0 (not known) to 2')}
 
 
 @dataclass(frozen=True)
@@ -85,11 +86,6 @@ class Material:
         for name, (low, high, allowed) in _RANGES.items():
             value = _number(name, getattr(self, name))
             if not low < value <= high:
-                raise MaterialError(f'{name} must be {allowed}, got {value:g}')
-            object.__setattr__(self, name, value)
-        for name, (high, allowed) in _RANGES_FROM_0.items():
-            value = _number(name, getattr(self, name))
-            if not 0.0 <= value <= high:
                 raise MaterialError(f'{name} must be {allowed}, got {value:g}')
             object.__setattr__(self, name, value)
         for name in ('name', 'source'):

@@ -350,3 +350,10 @@ class TriangleMesh:
 def sum_by_label(values: Array, labels: IntArray, count: int) -> Array:
     """Return sums ``(count, k)`` of rows ``values (n, k)`` that share a label ``(n,)``."""
     return np.stack([np.bincount(labels, column, minlength=count) for column in values.T], axis=1)
+
+
+def mean_by_row(values: Array, rows: IntArray) -> tuple[Array, IntArray]:
+    """Return the means ``(m, k)`` of values ``(n, k)`` whose rows are equal, and whose each is."""
+    _, labels, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    labels = labels.reshape(-1)
+    return sum_by_label(values, labels, len(counts)) / counts[:, None], labels

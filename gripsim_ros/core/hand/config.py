@@ -8,7 +8,7 @@ import yaml
 
 from ..arrays import Array
 from ..errors import HandError
-from .description import Pad, Preshape, named_vector
+from .description import Pad, Preshape, named_vector, three_numbers
 
 
 _KEYS = {'name', 'base_link', 'joints', 'joint_stiffness', 'fingers', 'pads', 'surfaces',
@@ -104,11 +104,8 @@ def read_palm_axes(config: Mapping[str, Any]) -> Array:
 
 
 def _direction(values: Any, key: str) -> Array:
-    try:
-        vector = np.asarray(values, float)
-    except (TypeError, ValueError):
-        vector = np.zeros(0)
-    if vector.shape != (3,) or not np.isfinite(vector).all() or not np.linalg.norm(vector) > 1e-9:
+    vector = three_numbers(values, f'{key} must be three finite numbers, not all 0')
+    if not np.linalg.norm(vector) > 1e-9:
         raise HandError(f'{key} must be three finite numbers, not all 0, got {values!r}')
     return vector / np.linalg.norm(vector)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -106,4 +107,15 @@ def named_vector(joint_names: tuple[str, ...], values: Mapping[str, float], wher
                         f'got {dict(values)}') from None
     if not np.isfinite(vector).all():
         raise HandError(f'{where}: joint values must be finite, got {vector.tolist()}')
+    return vector
+
+
+def three_numbers(values: Any, wanted: str) -> Array:
+    """Return three finite numbers, or raise ``HandError`` that says what is wanted."""
+    try:
+        vector = np.asarray(values, float)
+    except (TypeError, ValueError):
+        vector = np.zeros(0)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise HandError(f'{wanted}, got {values!r}')
     return vector

@@ -8,7 +8,7 @@ import numpy as np
 from ..arrays import Array
 from ..bodies.mesh import TriangleMesh
 from ..errors import HandError
-from .description import HandLink, Pad
+from .description import HandLink, Pad, three_numbers
 
 
 _OUTWARD = (1.0, 0.0, 0.0)
@@ -32,8 +32,10 @@ def make_link(name: str, mesh: TriangleMesh, surface: Mapping[str, Any],
     if pad is not None and pad not in pads:
         raise HandError(f'surface of {name!r}: no pad {pad!r} ({sorted(pads)})')
     middle = 0.5 * (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0))
-    outward = _vector(surface.get('outward', _OUTWARD), f'surface of {name!r}: outward')
-    through = _vector(surface.get('through', middle), f'surface of {name!r}: through')
+    outward = three_numbers(surface.get('outward', _OUTWARD), f'surface of {name!r}: outward must '
+                            'be three finite numbers')
+    through = three_numbers(surface.get('through', middle), f'surface of {name!r}: through must '
+                            'be three finite numbers')
     if not np.linalg.norm(outward) > 1e-9:
         raise HandError(f'surface of {name!r}: outward must not be zero')
     outward = outward / np.linalg.norm(outward)
@@ -89,13 +91,3 @@ def outermost_point(mesh: TriangleMesh, point: Array,
 def _outermost_face(mesh: TriangleMesh, direction: Array) -> tuple[Array, Array]:
     face = int(np.argmax(mesh.face_centroids @ direction))
     return mesh.face_centroids[face], mesh.face_normals[face].copy()
-
-
-def _vector(values: object, where: str) -> Array:
-    try:
-        vector = np.asarray(values, float)
-    except (TypeError, ValueError):
-        vector = np.zeros(0)
-    if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise HandError(f'{where} must be three finite numbers, got {values!r}')
-    return vector

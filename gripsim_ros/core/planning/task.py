@@ -187,18 +187,16 @@ def task_in_object_frame(task: Task, T_object_frame: Array) -> Task:
         displacement_object=None if motion is None else transform(
             rotation @ motion[:3, :3] @ rotation.T, rotation @ motion[:3, 3]),
         approach_direction=None if approach is None else rotation @ approach,
-        obstacles=_moved(task.obstacles, T_object_frame),
-        keep_out=_moved(task.keep_out, T_object_frame),
-        contact_region=_moved(task.contact_region, T_object_frame))
+        obstacles=moved_region(task.obstacles, T_object_frame),
+        keep_out=moved_region(task.keep_out, T_object_frame),
+        contact_region=moved_region(task.contact_region, T_object_frame))
 
 
-def _moved(rows: Array, T_object_frame: Array) -> Array:
-    """Return primitives in the object's frame that are given in another."""
-    moved = rows.copy()
-    for row in moved:
-        row[4:] = (T_object_frame[:3, :3] @ row[4:].reshape(3, 4)).ravel()
-        row[7::4] += T_object_frame[:3, 3]
-    return moved
+def moved_region(region: Array, T_new_old: Array) -> Array:
+    """Return primitives ``(k, 16)`` (see ``ConfigurationBatch.obstacles``) in another frame."""
+    poses = region[:, 4:].reshape(-1, 3, 4)
+    moved = T_new_old @ transform(poses[..., :3], poses[..., 3])
+    return np.hstack([region[:, :4], moved[:, :3].reshape(-1, 12)])
 
 
 def task_load_cases(task: Task, R_object_canonical: Array) -> Array:

@@ -9,6 +9,7 @@ from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator
 
 from ...arrays import Array
 from ...errors import MeshError
+from ..mesh import mean_by_row
 
 #: Number of cells along the scan's largest extent, unless points stand farther apart.
 CELLS = 45
@@ -137,18 +138,9 @@ def _cover(indices: NDArray[np.int_], shape: NDArray[np.int_], growth: float) ->
 
 def _depths(local: Array, cell: float, places: Array) -> Array:
     """Return the depth (nx, ny) at places (nx, ny, 2), from means over cells."""
-    means = _cell_means(local, cell)
+    means, _ = mean_by_row(local, np.floor(local[:, :2] / cell).astype(np.int64))
     if len(means) < 4:
         raise MeshError('the points cover no area across the view')
     inner = LinearNDInterpolator(means[:, :2], means[:, 2])(places)
     outer = NearestNDInterpolator(local[:, :2], local[:, 2])(places)
     return np.where(np.isfinite(inner), inner, outer)
-
-
-def _cell_means(local: Array, cell: float) -> Array:
-    """Return the means (m, 3) of the points in each cell of the picture."""
-    keys = np.floor(local[:, :2] / cell).astype(np.int64)
-    _, labels, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    labels = labels.reshape(-1)
-    sums = np.stack([np.bincount(labels, column) for column in local.T], axis=1)
-    return sums / counts[:, None]

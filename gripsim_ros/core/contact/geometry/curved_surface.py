@@ -12,6 +12,7 @@ import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
+from ...bodies.mesh import sum_by_label, unit_rows
 from ...bodies.topology import connected_labels
 from ...numerics.kernels import njit
 from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3_at
@@ -109,10 +110,8 @@ def _sphere_normals(mesh: TriangleMesh) -> Array:
 
 def _unit_sums(mesh: TriangleMesh, faces: IntArray, vectors: Array) -> tuple[Array, BoolArray]:
     """Return the directions of sums over the corners at each vertex, and which have one."""
-    sums = np.stack([np.bincount(faces.ravel(), vectors[..., k].ravel(),
-                                 minlength=len(mesh.vertices)) for k in range(3)], axis=1)
-    norms = np.linalg.norm(sums, axis=1)
-    return sums / np.where(norms > 0.0, norms, 1.0)[:, None], norms > 0.0
+    sums = sum_by_label(vectors.reshape(-1, 3), faces.ravel(), len(mesh.vertices))
+    return unit_rows(sums), (sums != 0.0).any(axis=1)
 
 
 def _body_planes(mesh: TriangleMesh) -> tuple[BoolArray, Array]:

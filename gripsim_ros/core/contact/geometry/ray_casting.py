@@ -296,7 +296,7 @@ def _test_candidates(corners: Array, candidates: IntArray, frame: Array, turned:
                 e0, e1, e2, total = coverage(projected, turned[i, 0], turned[i, 1])
                 if total == 0.0:
                     continue
-                distance = _height(projected, e0, e1, e2, total, turned[i, 2])
+                distance = height_above(projected, e0, e1, e2, total, turned[i, 2])
                 column = AHEAD if distance > 0.0 else BEHIND
                 if abs(distance) < abs(distances[i, column]):
                     distances[i, column] = distance
@@ -306,7 +306,8 @@ def _test_candidates(corners: Array, candidates: IntArray, frame: Array, turned:
 
 
 @njit(cache=True, forceinline=True)
-def _height(projected: Array, e0: float, e1: float, e2: float, total: float, z: float) -> float:
+def height_above(projected: Array, e0: float, e1: float, e2: float, total: float,
+                 z: float) -> float:
     """Return the third coordinate of a covered point of a triangle, less z."""
     return (e0 * (projected[0, 2] - z) + e1 * (projected[1, 2] - z)
             + e2 * (projected[2, 2] - z)) / total

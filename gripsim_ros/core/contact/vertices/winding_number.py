@@ -15,7 +15,8 @@ from ...numerics.kernels import njit
 from ...transforms import apply
 from ..geometry.closest_point import closest_points, points_in_box
 from ..geometry.contact_mesh import ContactMesh
-from ..geometry.ray_casting import GENERIC, direction_frame, doubled, rotate_points
+from ..geometry.ray_casting import (
+    GENERIC, direction_frame, doubled, edge_functions, height_above, rotate_points)
 from .penetrating_vertices import ON_SURFACE, PenetratingVertices, barycentric_weights
 
 
@@ -143,18 +144,14 @@ def _hit(projected: Array, f: int, points: Array, i: int) -> tuple[int, float]:
     ax, ay = projected[f, 0, 0] - u, projected[f, 0, 1] - v
     bx, by = projected[f, 1, 0] - u, projected[f, 1, 1] - v
     cx, cy = projected[f, 2, 0] - u, projected[f, 2, 1] - v
-    e0, e1, e2 = bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx
+    e0, e1, e2 = edge_functions(ax, ay, bx, by, cx, cy)
     side = _sign(e0, bx, by, cx, cy)
     if side != _sign(e1, cx, cy, ax, ay) or side != _sign(e2, ax, ay, bx, by):
         side = 0
     total = e0 + e1 + e2
-    distance = 0.0
     if total == 0.0:
-        side = 0
-    else:
-        distance = (e0 * (projected[f, 0, 2] - w) + e1 * (projected[f, 1, 2] - w)
-                    + e2 * (projected[f, 2, 2] - w)) / total
-    return side, distance
+        return 0, 0.0
+    return side, height_above(projected[f], e0, e1, e2, total, w)
 
 
 @njit(cache=True, forceinline=True)

@@ -17,11 +17,12 @@ from ...bodies import TriangleMesh
 from ...bodies.topology import connected_labels
 from ...contact.geometry.closest_point import closest_points
 from ...contact.geometry.vp_tree import VpTree, build_vp_tree
+from ...contact.vertices.penetrating_vertices import barycentric_weights
 from ...errors import MaterialError, MeshError
 from ...numerics.cholesky import combine_rows
 from ...numerics.kernels import njit
 from ...transforms import skew
-from ..quadratic_elements import PARTS, TRIANGLE_NODES
+from ..quadratic_elements import PARTS, TRIANGLE_NODES, TRIANGLE_SIDES, shape_functions
 from .integrals import assemble
 from .quadrature import nodal_areas
 from .remesh import QuadraticSurface, quadratic_surfaces
@@ -94,10 +95,10 @@ class BodyCompliance:
         """
         tree = self.tree
         _, closest, positions = closest_points(tree, np.ascontiguousarray(points), np.inf)
-        parts = tree.faces[positions]
-        count = len(self.elements)
-        weights = _quadratic_weights(tree.corners, positions, closest, parts // count)
-        return self.surface.elements[parts % count], weights
+        part, element = np.divmod(tree.faces[positions], len(self.elements))
+        shares = barycentric_weights(tree.corners[positions], closest)
+        places = np.einsum('ic,ick->ik', shares, TRIANGLE_NODES[PARTS[part]])
+        return self.surface.elements[element], shape_functions(places, TRIANGLE_SIDES)
 
     def correction(self, points: Array, modulus: float) -> 'NodeCorrection':
         """
@@ -180,37 +181,6 @@ class NodeCorrection:
         loads = np.zeros(len(self.used))
         np.add.at(loads, self.columns, self.weights * forces[:, None])
         return loads
-
-
-@njit(cache=True)
-def _quadratic_weights(corners: Array, positions: IntArray, closest: Array,
-                       parts: IntArray) -> Array:
-    """Return the shape functions ``(k, 6)`` of points on parts of elements."""
-    weights = np.empty((len(positions), 6))
-    shares, place = np.empty(3), np.empty(3)
-    for i in range(len(positions)):
-        aa = ab = bb = ac = bc = 0.0
-        for k in range(3):
-            first = corners[positions[i], 0, k]
-            a, b = corners[positions[i], 1, k] - first, corners[positions[i], 2, k] - first
-            c = closest[i, k] - first
-            aa += a * a
-            ab += a * b
-            bb += b * b
-            ac += a * c
-            bc += b * c
-        size = aa * bb - ab * ab
-        shares[1] = (bb * ac - ab * bc) / size
-        shares[2] = (aa * bc - ab * ac) / size
-        shares[0] = 1.0 - shares[1] - shares[2]
-        for k in range(3):
-            place[k] = 0.0
-            for corner in range(3):
-                place[k] += shares[corner] * TRIANGLE_NODES[PARTS[parts[i], corner], k]
-        for k in range(3):
-            weights[i, k] = place[k] * (2.0 * place[k] - 1.0)
-            weights[i, 3 + k] = 4.0 * place[k] * place[(k + 1) % 3]
-    return weights
 
 
 @njit(cache=True)

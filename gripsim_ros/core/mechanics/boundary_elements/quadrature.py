@@ -7,6 +7,7 @@ Limits: docs/model/compliance.md.
 import numpy as np
 
 from ...arrays import Array, IntArray
+from ...bodies.mesh import sum_by_label
 from ...numerics.kernels import njit
 from ..quadratic_elements import (
     PARTS, TRIANGLE_NODES, TRIANGLE_SIDES, shape_functions, shape_slopes)
@@ -89,7 +90,7 @@ def far_points(points: Array, elements: IntArray) -> tuple[Array, Array]:
 def nodal_areas(points: Array, elements: IntArray) -> Array:
     """Return the integral ``(n,)`` of each node's linear hat on the elements' parts [m^2]."""
     weights = np.linalg.norm(far_points(points, elements)[1], axis=1)
-    return np.bincount(elements.ravel(), (weights @ FAR_HATS).ravel(), len(points))
+    return sum_by_label((weights @ FAR_HATS).reshape(-1, 1), elements.ravel(), len(points))[:, 0]
 
 
 def part_sizes(points: Array, elements: IntArray) -> tuple[Array, Array]:

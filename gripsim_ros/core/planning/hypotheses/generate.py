@@ -16,12 +16,12 @@ from ...errors import MeshError
 from ...hand import HandModel, forward_kinematics
 from ...transforms import apply, inverse, transform
 from ..options import PlannerOptions
-from ..task import Task
+from ..task import Task, moved_region
 from .distance_field import DistanceField, build_distance_field
 from .diversity import diverse_order, without_duplicates
 from .hand_geometry import free_closing_share, pad_paths, tip_paths
 from .prescreen import NO_TOUCH, hand_is_free, place_palms, score_closings
-from .regions import moved_region, within_region
+from .regions import within_region
 from .surroundings import hand_sweep, link_points, point_balls, ways_out
 
 Part = TypeVar('Part')

@@ -1,6 +1,6 @@
 """Geometry of the hand for planning: closing fingers, lever arms, paths of the pads."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -129,9 +129,7 @@ def _mechanism(hand: HandModel, fingers: tuple[Finger, ...], group: list[int]) -
     owner = _owners(hand, fingers, group)
     links = sorted(np.flatnonzero(moved.any(axis=1)).tolist(),
                    key=lambda i: (group.index(owner[i]), int(moved[i].sum()), i))
-    arms = np.array([[_max_lever_arm(hand, link, j) if hand.moves_link[link, j] else 0.0
-                      for j in joints] for link in links])
-    return Mechanism(joints, tuple(links), moved[links], arms,
+    return Mechanism(joints, tuple(links), moved[links], _max_lever_arms(hand, links, joints),
                      np.array([owner[i] for i in links]))
 
 
@@ -155,9 +153,12 @@ def _closing_finger(hand: HandModel, chain: FingerChain, closes: BoolArray) -> F
     joints = sorted((j for j in chain.joints if closes[j]), key=lambda j: -int(moves[:, j].sum()))
     moved = moves[:, joints].sum(axis=1)
     links = tuple(chain.links[np.flatnonzero(moved == i + 1)[-1]] for i in range(len(joints)))
-    arms = np.array([[_max_lever_arm(hand, link, j) if hand.moves_link[link, j] else 0.0
+    return Finger(tuple(int(j) for j in joints), links, _max_lever_arms(hand, links, joints))
+
+
+def _max_lever_arms(hand: HandModel, links: Sequence[int], joints: Sequence[int]) -> Array:
+    return np.array([[_max_lever_arm(hand, link, j) if hand.moves_link[link, j] else 0.0
                       for j in joints] for link in links]).reshape(len(links), len(joints))
-    return Finger(tuple(int(j) for j in joints), links, arms)
 
 
 def _max_lever_arm(hand: HandModel, link: int, joint: int) -> float:

@@ -4,7 +4,6 @@ import numpy as np
 
 from ...arrays import Array, BoolArray
 from ...batches import OBSTACLE_BOX, OBSTACLE_SPHERE
-from ...transforms import transform
 
 
 def within_region(points: Array, region: Array, slack: float = 0.0) -> BoolArray:
@@ -46,10 +45,3 @@ def _within(local: Array, kind: int, dimensions: Array, slack: float) -> BoolArr
         inside = ((np.linalg.norm(local[..., :2], axis=-1) <= radius + slack)
                   & (np.abs(local[..., 2]) <= 0.5 * height + slack))
     return inside
-
-
-def moved_region(region: Array, T_new_old: Array) -> Array:
-    """Return primitives ``(k, 16)`` (see ``ConfigurationBatch.obstacles``) in another frame."""
-    poses = region[:, 4:].reshape(-1, 3, 4)
-    moved = T_new_old @ transform(poses[..., :3], poses[..., 3])
-    return np.hstack([region[:, :4], moved[:, :3].reshape(-1, 12)])

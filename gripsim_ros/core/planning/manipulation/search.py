@@ -15,12 +15,11 @@ from ..closing.batching import Conditions
 from ..closing.closing import Closing
 from ..closing.knowledge import HeldGrasp
 from ..closing.grasp_state import GraspState
-from ..hypotheses.regions import moved_region
 from ..ranked_grasp import LEVELS, NOWHERE, ManipulationResult, RankedGrasp
 from ..ranking.assemble import rank_key
 from ..ranking.score import with_reach_term
 from ..rejections import CANNOT_MOVE, FINGERS_CANNOT_MOVE
-from ..task import FINGERS_ONLY, PREFER_FINGERS, Task
+from ..task import FINGERS_ONLY, PREFER_FINGERS, Task, moved_region
 from ..verdicts import Verdicts
 from .follow_path import PathFollower
 from .kinematics import object_path

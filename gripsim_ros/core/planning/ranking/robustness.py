@@ -9,7 +9,7 @@ from ...arrays import Array, IntArray
 from ...bodies import GraspObject
 from ...grasp_theory.grasp_map import joint_torque_map
 from ...hand import HandModel
-from ...transforms import inverse, rotation_about
+from ...transforms import inverse, rotation_about, skew
 from ..closing.grasp_state import GraspState
 from ..hypotheses.hand_geometry import find_fingers
 from ..options import Uncertainty
@@ -128,7 +128,7 @@ def balanced(hand: HandModel, joints: Array, command: Array, T_object_palm: Arra
     centre = state.points.mean(axis=0) if len(state.points) else np.zeros(3)
     unit = np.concatenate([np.ones(3), np.full(3, 1.0 / radius), np.ones(len(joints))])
     motions = unit * np.concatenate(
-        [np.broadcast_to(-np.eye(3), (len(rows), 3, 3)), _crossing(state.points - centre), rows],
+        [np.broadcast_to(-np.eye(3), (len(rows), 3, 3)), skew(state.points - centre), rows],
         axis=2)
     along = state.normals[:, :, None] * state.normals[:, None]
     springs = (state.normal_stiffness[:, None, None] * along
@@ -145,13 +145,6 @@ def balanced(hand: HandModel, joints: Array, command: Array, T_object_palm: Arra
     moved = rotation_about(centre, share * twist[3:], share * twist[:3])
     return (np.clip(joints + share * change, hand.joint_lower, hand.joint_upper),
             inverse(moved) @ T_object_palm)
-
-
-def _crossing(arms: Array) -> Array:
-    """Return the matrices (k, 3, 3) that take a rotation to arms x rotation."""
-    x, y, z = arms.T
-    zero = np.zeros(len(arms))
-    return np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]]).transpose(2, 0, 1)
 
 
 def _up_to_touch(hand: HandModel, change: Array, state: GraspState) -> Array:

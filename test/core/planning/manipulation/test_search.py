@@ -22,7 +22,7 @@ from gripsim_ros.core.planning.closing.batching import Conditions
 from gripsim_ros.core.planning.closing.knowledge import HeldGrasp
 from gripsim_ros.core.planning.closing.grasp_state import GraspState
 from gripsim_ros.core.planning.hypotheses.primitives import primitive_points
-from gripsim_ros.core.planning.hypotheses.regions import moved_region
+from gripsim_ros.core.planning.task import moved_region
 from gripsim_ros.core.planning.manipulation.kinematics import (
     Fingertips, attainable_twists, bounded_least_squares, can_follow, contact_jacobian,
     follow_object, object_jacobian, object_path)
