@@ -25,7 +25,7 @@ from benchmarks.hold.bodies import FINER, generated, MATERIALS
 from gripsim_ros.core.bodies import GraspObject, Material
 from gripsim_ros.core.planning import Task
 from gripsim_ros.core.transforms import from_rotation_vector, transform
-from gripsim_ros.hardware.execution.machine import Phase
+from gripsim_ros.hardware.execution.actions import Phase
 from gripsim_ros.hardware.execution.plan import Wishes
 from gripsim_ros.hardware.execution.way import make_way, WayPlan
 from gripsim_ros.hardware.sim.world import GRAVITY

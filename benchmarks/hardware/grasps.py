@@ -3,8 +3,9 @@
 import numpy as np
 
 from gripsim_ros.core.transforms import inverse, transform
-from gripsim_ros.hardware.execution.machine import (
-    GraspExecution, LiftOff, MovePalm, PlacePalm, SendRows, SetDown, StopHand)
+from gripsim_ros.hardware.execution.actions import (
+    LiftOff, MovePalm, PlacePalm, SendRows, SetDown, StopHand)
+from gripsim_ros.hardware.execution.machine import GraspExecution
 from gripsim_ros.hardware.execution.measurement import Measurement
 from gripsim_ros.hardware.execution.plan import ExecutionOptions, make_plan, PlannedContact, Wishes
 from gripsim_ros.hardware.sim.options import default_options

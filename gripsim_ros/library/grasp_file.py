@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.arm import ArmMotion
 from ..core.bodies import GraspObject, Material
 from ..core.errors import GripsimError, HandError, ShapeError
 from ..core.fields import declared
@@ -151,7 +152,7 @@ def _numbers(grasp: RankedGrasp, part: str) -> dict[str, float]:
             if number.metadata['grasp'] == part}
 
 
-def _arm(motion: Any) -> dict[str, Any]:
+def _arm(motion: ArmMotion) -> dict[str, Any]:
     return {'joint_names': list(motion.joint_names), 'points': motion.joints,
             'phases': list(motion.phases), 'path_length': motion.length,
             'pregrasp_length': motion.pregrasp_length}
@@ -233,6 +234,21 @@ def given_reach(grasp: Mapping[str, Any], order: Sequence[int], what: str
             str(told['message']), steps)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise ShapeError(f'{what}: reach is not as plan writes it; wrong at {error}') from error
+
+
+def given_arm(grasp: Mapping[str, Any], what: str) -> ArmMotion | None:
+    """Return the arm's motion of one grasp, None without one."""
+    told = grasp.get('arm')
+    if told is None:
+        return None
+    try:
+        names, joints = tuple(told['joint_names']), np.asarray(told['points'], float)
+        if joints.ndim != 2 or joints.shape[1] != len(names) or not np.isfinite(joints).all():
+            raise ValueError(f'points must be rows of {len(names)} finite joints')
+        phases = tuple(told['phases'])
+        return ArmMotion(joints, phases, float(told['path_length']), -1, '', names)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ShapeError(f'{what}: arm is not as plan writes it; wrong at {error}') from error
 
 
 def given_pregrasp(grasp: Mapping[str, Any], what: str) -> Array:

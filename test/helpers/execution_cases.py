@@ -6,8 +6,10 @@ import numpy as np
 
 from gripsim_ros.core.planning.ranked_grasp import ManipulationResult, ManipulationStep
 from gripsim_ros.core.transforms import from_rotation_vector, transform
-from gripsim_ros.hardware.execution.machine import (
-    GraspExecution, LiftOff, MovePalm, PlacePalm, SendRows, SetDown, StopHand)
+from gripsim_ros.hardware.execution.actions import (
+    LiftOff, MoveArm, MovePalm, PlacePalm, SendRows, SetDown, StopHand)
+from gripsim_ros.hardware.execution.arm import make_arm_plan
+from gripsim_ros.hardware.execution.machine import GraspExecution
 from gripsim_ros.hardware.execution.measurement import Measurement
 from gripsim_ros.hardware.execution.plan import ExecutionOptions, make_plan, PlannedContact, Wishes
 from gripsim_ros.hardware.execution.way import make_way
@@ -27,6 +29,7 @@ PLANNED = 1.0
 #: Of the springs [N/rad], so that the grip presses with twice the planned force.
 SPRING = 40.0
 CLOSED_ANGLE, GRIP = 0.2, 0.05
+ARM_JOINTS = ('shoulder', 'elbow')
 #: Forces with which a made-up way is pressed, over the least that hold.
 RESERVE = 1.3
 
@@ -53,7 +56,21 @@ def reach(level='with_arm', steps=5, turn=0.3, rise=0.05, forces=(1.0, 1.5)):
                               told)
 
 
-def plan(wishes=None, forces=(PLANNED,) * 3, options=OPTIONS):
+def arm_plan(way, **changes):
+    """Return the plan of an arm of two joints that carries along a way; some parts changed."""
+    count = 0 if way is None else len(way.times)
+    phases = (['start'] * 4 + ['approach'] * 3 + ['lift'] * 2 + ['carry'] * count
+              + (['lower'] * 2 + ['retreat'] * 3 if count else []))
+    steps = [[0.1, 0.02 * (phase == 'start')] for phase in phases]
+    if count:
+        steps[phases.index('carry')] = [0.0, 0.0]       # where the lift ends
+    rows = np.cumsum(steps, axis=0)
+    parts = {'joint_names': ARM_JOINTS, 'trajectory': (rows, 0.1 * np.arange(len(rows))),
+             'phases': phases, 'way': way, 'carry_speed': OPTIONS.carry_speed}
+    return make_arm_plan(**{**parts, **changes})
+
+
+def plan(wishes=None, forces=(PLANNED,) * 3, options=OPTIONS, with_arm=False):
     """Return a plan: three proximal joints close from -0.5 rad, then grip by 0.05 rad."""
     rows = np.zeros((11, 7))
     rows[:, [1, 3, 5]] = np.linspace(-0.5, CLOSED_ANGLE, 11)[:, None]
@@ -63,8 +80,9 @@ def plan(wishes=None, forces=(PLANNED,) * 3, options=OPTIONS):
     wishes = wishes or Wishes()
     way = make_way(HAND, reach(), options.carry_speed, options.carry_spin) if wishes.carry \
         else None
-    return make_plan(HAND, (rows, np.linspace(0.0, 1.0, 11)), grip, contacts, wishes, options,
+    made = make_plan(HAND, (rows, np.linspace(0.0, 1.0, 11)), grip, contacts, wishes, options,
                      way)
+    return replace(made, arm=arm_plan(way)) if with_arm else made
 
 
 class SpringHand:
@@ -118,6 +136,34 @@ class SpringHand:
             elif isinstance(action, MovePalm):
                 self.height = action.height
                 self.palms.append(action)
+
+
+class HandOnArm(SpringHand):
+    """A hand whose arm goes along its legs; a real one feels nothing of the object's pose."""
+
+    def __init__(self, arm, real=False, **more):
+        super().__init__(**more)
+        self.real, self.arm, self.leg, self.begin, self.legs = real, arm.start, None, 0.0, []
+        self.jammed = False
+
+    def measure(self):
+        if self.leg is not None and not self.jammed:
+            times = np.concatenate([[0.0], self.leg.times])
+            rows = np.vstack([self.first, self.leg.rows])
+            self.arm = np.array([np.interp(self.time - self.begin, times, column)
+                                 for column in rows.T])
+        rests = self.leg is None or bool(np.allclose(self.arm, self.leg.rows[-1]))
+        measured = replace(super().measure(), palm_rests=rests)
+        return replace(measured, T_palm_object=None) if self.real else measured
+
+    def obey(self, actions):
+        super().obey(actions)
+        for action in actions:
+            if isinstance(action, MoveArm):
+                self.leg, self.begin, self.first = action.leg, action.begin, self.arm
+                self.legs.append(action.leg.name)
+            elif isinstance(action, StopHand):
+                self.leg = None
 
 
 class LateHand(SpringHand):

@@ -48,9 +48,9 @@ LAYERS = {
     'apps': 'doctor, examples, report, sweep < view < cli',
     'apps.cli': (
         'inputs < arguments, output < doctor, emulate_sdh, hand, joining, options, progress, '
-        'requests, tables < answers, contact, evaluate, execute, export, fk, indent, preshape, '
-        'record, replay, squeeze, suite, sweep, view < calibrate, demo, plan < examples < main '
-        '< __main__'),
+        'requests, tables < answers, contact, evaluate, export, fk, indent, preshape, '
+        'record, replay, squeeze, suite, sweep, view < calibrate, demo, execute, plan < examples '
+        '< main < __main__'),
 }
 # Of a room that stands lower one may need a part alone: of bodies the hand takes meshes, not
 # materials or objects.

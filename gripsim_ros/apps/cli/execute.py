@@ -41,6 +41,15 @@ def execute(
         mesh: Annotated[str | None, typer.Option(
             metavar='MESH', help='With --simulate: the object, where the file names a mesh that '
             'is elsewhere now.')] = None,
+        arm: Annotated[Path | None, typer.Option(
+            '--arm', help='With --simulate: the arm of the plan carries the hand, see docs/arm.md.'
+        )] = None,
+        object_pose: Annotated[Path | None, typer.Option(
+            '--object-pose', help='With --arm: YAML {position, orientation} of the object in the '
+            "arm's base, as planned.")] = None,
+        task: Annotated[Path | None, typer.Option(
+            '--task', metavar='TASK.yaml', help='With --simulate: its obstacles stand about the '
+            'object.')] = None,
         wait_for_go: Annotated[bool, typer.Option(
             '--wait-for-go', help='After pre-shaping wait for Enter, or the service go.')] = False,
         speed_scale: Annotated[float, typer.Option(
@@ -65,13 +74,14 @@ def execute(
     check_writable(out)
     if mesh is not None and not simulate:
         raise InputError('--mesh goes with --simulate: a hand that runs has its object')
+    world = _read_world(simulate, arm, object_pose, task)
     content, grasp = _read(existing_file(grasps, 'grasps'), rank)
     model, simulated = hand_of_grasps(hand, content), None
     if simulate:
         _check_sdh(model)
         from ...library.planned_object import object_of_grasps
         simulated = object_of_grasps(content, grasps, mesh or '')
-    with _executor(simulated) as client:
+    with _executor(simulated, world) as client:
         from gripsim_interfaces.action import ExecuteGrasp
         from ...ros.clients.execute import RESULT_NAMES
         from ...ros.conversions.requests.grasp_files import grasp_to_execute
@@ -104,6 +114,34 @@ def _read(path: Path, rank: int) -> tuple[dict[str, Any], dict[str, Any]]:
     return content, found[rank - 1]
 
 
+def _read_world(simulate: bool, arm: Path | None, object_pose: Path | None, task: Path | None
+                ) -> dict[str, str]:
+    """
+    Return what the simulator is told of arm, object and obstacles; checked before it starts.
+
+    Its world is then the base of the arm.
+    """
+    if not simulate and (arm, object_pose, task) != (None, None, None):
+        raise InputError('--arm, --object-pose and --task go with --simulate: a hand that runs '
+                         'has its arm and its surroundings')
+    if (arm is None) != (object_pose is None):
+        raise InputError('--arm and --object-pose go together')
+    told, T_arm_object = {}, None
+    if arm is not None:
+        from ...core.transforms import to_pose
+        from .answers.arm import read_arm_task
+        T_arm_object = read_arm_task(
+            existing_file(arm, 'arm'), existing_file(object_pose, 'object pose')).T_base_object
+        numbers = [number for part in to_pose(T_arm_object) for number in part]
+        told = {'arm_config': str(arm.resolve()),
+                'object_start': ' '.join(f'{number:.17g}' for number in numbers)}
+    if task is not None:
+        from ...library.task_file import load_task
+        load_task(existing_file(task, 'task'), T_arm_object)
+        told['surroundings'] = str(task.resolve())
+    return told
+
+
 def _check_sdh(hand: HandModel) -> None:
     """Refuse a hand that the simulator cannot be."""
     from ...library.resources import load_hand
@@ -113,7 +151,8 @@ def _check_sdh(hand: HandModel) -> None:
 
 
 @contextlib.contextmanager
-def _executor(simulated: GraspObject | None) -> Iterator[ExecuteGraspClient]:
+def _executor(simulated: GraspObject | None, world: dict[str, str]
+              ) -> Iterator[ExecuteGraspClient]:
     """Yield a client of the suite that runs, or of a simulation started for an object."""
     from ...ros.environment import enter_isolation, join_suite
     if simulated is None:
@@ -131,7 +170,8 @@ def _executor(simulated: GraspObject | None) -> Iterator[ExecuteGraspClient]:
     apart = f'execute_{os.getpid()}'            # from a suite in the same ROS domain
     progress = StartProgress()
     suite = Suite(os.environ, apart, hardware='sim', on_progress=progress,
-                  parameters={'grasp_executor': {'joint_timeout': PATIENCE}})
+                  parameters={'grasp_executor': {'joint_timeout': PATIENCE},
+                              'sdh_simulator': world})
     try:
         suite.start(SIMULATION)
         suite.wait_until_ready(SIMULATION)

@@ -100,7 +100,7 @@ class ArmScene:
                                                        self._segments)]
         still = _unmoved(arm)
         self._resting = [int(frame) in still for frame in arm.part_frames]
-        tip_links = _rigid_with(arm, arm.tip)
+        tip_links = arm.carrying_frames
         self._carries = [int(frame) in tip_links for frame in arm.part_frames]
         self._names = arm.part_names()
         self._obstacle_groups = tuple(
@@ -238,12 +238,3 @@ def _unmoved(arm: ArmModel) -> set[int]:
     tree = arm.tree
     return {frame for frame in range(len(tree.names))
             if (tree.actuator[tree.path_to_base(frame)] < 0).all()}
-
-
-def _rigid_with(arm: ArmModel, frame: int) -> set[int]:
-    """Return the frames between a frame and the last joint before it, those inclusive."""
-    frames = {frame}
-    while arm.tree.actuator[frame] < 0 and arm.tree.parent[frame] >= 0:
-        frame = int(arm.tree.parent[frame])
-        frames.add(frame)
-    return frames

@@ -22,6 +22,8 @@ KEYS = {'name', 'urdf', 'base_link', 'tip_link', 'joints', 'start', 'tip_palm', 
 REQUIRED = KEYS - {'adjacent', 'lift'}
 #: Height by which objects are lifted before they are carried, unless the file says otherwise [m].
 LIFT = 0.05
+#: Limit of a joint's speed where the URDF tells none [rad/s].
+JOINT_SPEED = 1.0
 
 
 def load_arm(path: str | Path, resolve_uri: Callable[[str], Path]) -> ArmModel:
@@ -57,9 +59,11 @@ def load_arm(path: str | Path, resolve_uri: Callable[[str], Path]) -> ArmModel:
     frames, parts = _parts(robot, tree.names, lambda uri: _near(urdf, uri, resolve_uri))
     lower = per_joint(robot, names, lambda joint: _limit(joint, 'lower'))
     upper = per_joint(robot, names, lambda joint: _limit(joint, 'upper'))
+    fastest = per_joint(robot, names, _speed)
     arm = ArmModel(
-        str(config['name']), names, lower, upper, np.asarray(config['start'], float), tree,
-        tree.names.index(config['tip_link']), _pose(config['tip_palm'], path.name), frames, parts,
+        str(config['name']), names, lower, upper, fastest, np.asarray(config['start'], float),
+        tree, tree.names.index(config['tip_link']), _pose(config['tip_palm'], path.name), frames,
+        parts,
         _apart(config.get('adjacent', []), tree, frames, path.name),
         _length(config.get('lift', LIFT), path.name))
     arm.checked_joints(arm.start)
@@ -113,6 +117,11 @@ def _limit(joint: Joint, side: str) -> float:
         raise ArmError(f'joint {joint.name!r} of the arm: lower must be below upper, got '
                        f'{limit.lower:g} and {limit.upper:g}')
     return float(getattr(limit, side))
+
+
+def _speed(joint: Joint) -> float:
+    told = 0.0 if joint.limit is None else float(joint.limit.velocity or 0.0)
+    return told if told > 0.0 else JOINT_SPEED
 
 
 def _parts(robot: Robot, names: tuple[str, ...], resolve: Callable[[str], Path]

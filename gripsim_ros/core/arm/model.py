@@ -34,6 +34,8 @@ class ArmModel:
     joint_names : tuple of str, (A,)
     joint_lower, joint_upper : (A,) float
         [rad]
+    joint_velocities : (A,) float
+        Limits [rad/s].
     start : (A,) float
         Joints before the grasp, unless a request says otherwise [rad].
     tree : KinematicTree
@@ -55,6 +57,7 @@ class ArmModel:
     joint_names: tuple[str, ...]
     joint_lower: Array
     joint_upper: Array
+    joint_velocities: Array
     start: Array
     tree: KinematicTree
     tip: int
@@ -80,6 +83,14 @@ class ArmModel:
     def part_names(self) -> tuple[str, ...]:
         """Return the link's name of each part."""
         return tuple(self.tree.names[frame] for frame in self.part_frames)
+
+    @property
+    def carrying_frames(self) -> tuple[int, ...]:
+        """Return the frames that no joint moves against the tip, it included."""
+        frames = [self.tip]
+        while self.tree.actuator[frames[-1]] < 0 and self.tree.parent[frames[-1]] >= 0:
+            frames.append(int(self.tree.parent[frames[-1]]))
+        return tuple(frames)
 
     @property
     def chain(self) -> tuple[int, ...]:

@@ -24,7 +24,9 @@ BRANCH_JUMP = 0.8
 #: Number of further starts of the search for pre-grasp postures.
 SEARCH_STARTS = 48
 
-START, APPROACH, LIFT, CARRY, LOWER = 'start', 'approach', 'lift', 'carry', 'lower'
+START, APPROACH, LIFT, CARRY, LOWER, RETREAT = (
+    'start', 'approach', 'lift', 'carry', 'lower', 'retreat')
+PHASES = START, APPROACH, LIFT, CARRY, LOWER, RETREAT
 #: What is to be short: the way to the pre-grasp, or the whole way.
 TO_PREGRASP, WHOLE_WAY = 'pregrasp', 'whole'
 CRITERIA = TO_PREGRASP, WHOLE_WAY
@@ -55,8 +57,9 @@ class ArmMotion:
     joints : (m, A) float
         [rad]; up to the step before the one that fails.
     phases : tuple of str, (m,)
-        ``start``: to the pre-grasp; then ``approach``, ``lift``, ``carry``, ``lower``. Where
-        the fingers alone move the object, the arm rests in ``carry``, without the other two.
+        ``start``: to the pre-grasp; then ``approach``, ``lift``, ``carry``, ``lower``,
+        ``retreat``. Where the fingers alone move the object, the arm rests in ``carry``, without
+        ``lift`` and ``lower``; without a displacement the motion ends with ``lift``.
     length : float
         Sum of the joints' distances [rad]; of those to the pre-grasp ``pregrasp_length``.
     failed_step : int
@@ -177,6 +180,7 @@ class ArmPlanner:
         if grasp.reach is not None and grasp.reach.level != WITH_ARM:
             for T_moved, T_palm, hand_joints in self._carried(grasp):
                 yield CARRY, T_object @ T_palm, T_object @ T_moved, hand_joints
+            yield from self._retreat(grasp)
             return
         for T_up in self._lifts(T_object)[1:]:
             yield LIFT, T_up @ T_grasp, T_up, closed
@@ -188,6 +192,15 @@ class ArmPlanner:
         for T_up in self._lifts(T_object)[-2::-1]:
             T_drop = T_up @ inverse(T_object)
             yield LOWER, T_drop @ T_object @ T_palm_last, T_drop @ T_object @ T_last, hand_joints
+        yield from self._retreat(grasp)
+
+    def _retreat(self, grasp: RankedGrasp) -> Iterator[tuple[str, Array, Array, Array]]:
+        """Yield the open hand's way back, as far as the pre-grasp was from the grasp."""
+        T_moved, T_palm, _ = self._carried(grasp)[-1]
+        T_away = T_palm @ inverse(grasp.T_object_palm) @ grasp.T_object_pregrasp
+        for T in _between(T_palm, T_away):
+            yield (RETREAT, self._T_base_object @ T, self._T_base_object @ T_moved,
+                   grasp.trajectory[0])
 
     def _lifts(self, T_base_object: Array) -> list[Array]:
         up = transform(np.eye(3), np.array([0.0, 0.0, self._arm.lift]))

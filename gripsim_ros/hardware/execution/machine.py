@@ -1,18 +1,20 @@
 """
 The execution of one grasp as a state machine: measurements in, actions out.
 
-    PRESHAPE -> WAITING -> CLOSING -> HOLDING -> LIFTING -> CARRYING -> SETTING_DOWN
-    -> RELEASING -> RETREATING -> DONE
+    PRESHAPE -> REACHING -> APPROACHING -> WAITING -> CLOSING -> HOLDING -> LIFTING -> CARRYING
+    -> SETTING_DOWN -> RELEASING -> RETREATING -> DONE
 
+An arm reaches and approaches; a palm that moves freely is put before the object while the hand is
+shaped.
 Its clock is that of the measurements, so that it follows a simulation slower than real time.
 """
-
-from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.arm.motion import APPROACH, CARRY, LIFT, LOWER, RETREAT, START
+from .actions import (
+    Action, LiftOff, MoveArm, MovePalm, Phase, PlacePalm, SendRows, SetDown, Status, StopHand)
 from .closing import FingerWatch
 from .measurement import Measurement
 from .plan import ExecutionOptions, ExecutionPlan
@@ -24,85 +26,6 @@ Array = NDArray[np.float64]
 FRESH = 0.1
 
 
-class Phase(IntEnum):
-    """Phases; the numbers are those of the action's feedback."""
-
-    PRESHAPE = 0
-    WAITING = 1
-    CLOSING = 2
-    HOLDING = 3
-    LIFTING = 4
-    RELEASING = 5
-    CARRYING = 6
-    SETTING_DOWN = 7
-    RETREATING = 8
-    DONE = 9
-
-
-class Status(IntEnum):
-    """How it ended; the numbers are those of the action's result."""
-
-    SUCCEEDED = 0
-    INVALID_REQUEST = 1
-    CANCELED = 2
-    MISSED_CONTACT = 3
-    SLIPPED = 4
-    JOINT_ERROR = 5
-    HAND_LOST = 6
-    TIMED_OUT = 7
-    BUSY = 8
-    INTERNAL = 9
-
-
-@dataclass(frozen=True, eq=False)
-class SendRows:
-    """
-    Send the joints along rows (m, J) [rad] at times (m,) [s] after ``begin``.
-
-    That is a time of the measurements [s]; None: when the hand hears of it.
-    """
-
-    rows: Array
-    times: Array
-    begin: float | None = None
-
-
-@dataclass(frozen=True)
-class StopHand:
-    """Stop every motion at once."""
-
-
-@dataclass(frozen=True)
-class PlacePalm:
-    """Put the palm at the pre-grasp pose at once (simulated hand)."""
-
-
-@dataclass(frozen=True, eq=False)
-class MovePalm:
-    """
-    Move the palm to the grasp pose, or one in the object's first frame (simulated hand).
-
-    Raised by a height [m]; ``back``: as far away from it as the pre-grasp is from the grasp.
-    """
-
-    height: float = 0.0
-    T_object_palm: Array | None = None
-    back: bool = False
-
-
-@dataclass(frozen=True)
-class LiftOff:
-    """Take the object's support away (simulated hand)."""
-
-
-@dataclass(frozen=True)
-class SetDown:
-    """Support the object again where it is (simulated hand)."""
-
-
-Action = SendRows | StopHand | PlacePalm | MovePalm | LiftOff | SetDown
-
-
 class GraspExecution:
     """
     One execution.
@@ -112,12 +35,15 @@ class GraspExecution:
     plan : ExecutionPlan
     options : ExecutionOptions
     carries : bool
-        The palm can be carried about: a simulated hand.
+        The hand is simulated: its palm can be carried about, with an arm of the plan or without,
+        and where the object is in it is told. A real hand is carried by an arm of the plan alone.
     """
 
     def __init__(self, plan: ExecutionPlan, options: ExecutionOptions, carries: bool) -> None:
         """Begin with the first measurement."""
-        self.plan, self.options, self._carries = plan, options, carries
+        self.plan, self.options, self._simulated = plan, options, carries
+        self._carries = carries or plan.arm is not None
+        self._free = carries and plan.arm is None
         self.phase, self.status, self.message = Phase.PRESHAPE, Status.SUCCEEDED, ''
         self.closed: Measurement | None = None
         self.closing_time, self.slip, self.lifted = 0.0, np.nan, False
@@ -174,7 +100,8 @@ class GraspExecution:
                 Phase.CLOSING: self._close, Phase.HOLDING: self._hold,
                 Phase.LIFTING: self._lift, Phase.CARRYING: self._carry,
                 Phase.SETTING_DOWN: self._set_down, Phase.RELEASING: self._release,
-                Phase.RETREATING: self._retreat}[self.phase]
+                Phase.RETREATING: self._retreat, Phase.REACHING: self._reach,
+                Phase.APPROACHING: self._approach}[self.phase]
         return step(measured)
 
     # -- phases ----------------------------------------------------------------------
@@ -186,7 +113,7 @@ class GraspExecution:
         return measured.time >= self._heard + FRESH
 
     def _begin(self, measured: Measurement) -> list[Action]:
-        actions: list[Action] = [PlacePalm()] if self._carries else []
+        actions: list[Action] = [PlacePalm()] if self._free else []
         return [*actions, self._send_open(measured, Phase.PRESHAPE)]
 
     def _send_open(self, measured: Measurement, phase: Phase) -> SendRows:
@@ -210,6 +137,8 @@ class GraspExecution:
                 return self._end(Status.JOINT_ERROR, 'the hand did not take the shape to begin '
                                  f'with: {self._watch.joints_text(error)}')
             return []
+        if self.plan.arm is not None:
+            return self._send_arm(START, Phase.REACHING, measured)
         if self._carries and not self._approached:
             self._approached = True
             return [MovePalm()]
@@ -219,6 +148,27 @@ class GraspExecution:
             return []
         self._enter(Phase.WAITING, measured, self.options.go_timeout)
         return self._wait(measured)
+
+    def _send_arm(self, name: str, phase: Phase, measured: Measurement) -> list[Action]:
+        """Begin a phase in which the arm goes along a leg of its way, if there is that leg."""
+        leg = self.plan.arm.legs.get(name)
+        self._enter(phase, measured, 0.0 if leg is None else leg.length)
+        return [] if leg is None else [MoveArm(leg, measured.time)]
+
+    def _reach(self, measured: Measurement) -> list[Action]:
+        if not self._rests(measured):
+            return self._late_arm(measured, 'did not come to the pre-grasp')
+        return self._send_arm(APPROACH, Phase.APPROACHING, measured)
+
+    def _approach(self, measured: Measurement) -> list[Action]:
+        if not self._rests(measured):
+            return self._late_arm(measured, 'did not come to the grasp')
+        self._enter(Phase.WAITING, measured, self.options.go_timeout)
+        return self._wait(measured)
+
+    def _late_arm(self, measured: Measurement, what: str) -> list[Action]:
+        return self._end(Status.TIMED_OUT, f'the arm {what} in time') \
+            if self._is_late(measured) else []
 
     def _wait(self, measured: Measurement) -> list[Action]:
         if self.plan.wishes.wait_for_go and not self._go:
@@ -262,33 +212,52 @@ class GraspExecution:
             return self._finish(measured)
         if not self._carries:
             return self._begin_way(measured)
-        if measured.T_palm_object is None:
+        if self._simulated and measured.T_palm_object is None:
             return self._fail(Status.HAND_LOST, 'nobody tells the pose of the object to lift')
         self._held_pose = measured.T_palm_object      # the weight sets in before anything moves on
-        self._enter(Phase.LIFTING, measured, self.options.motion_timeout)
-        return [LiftOff(), MovePalm(height)]
+        return [LiftOff(), *self._move(LIFT, Phase.LIFTING, measured, MovePalm(height))]
+
+    def _move(self, name: str, phase: Phase, measured: Measurement, palm: MovePalm
+              ) -> list[Action]:
+        """Begin a phase in which the arm goes along a leg, or the free palm somewhere."""
+        if not self._free:
+            return self._send_arm(name, phase, measured)
+        self._enter(phase, measured, self.options.motion_timeout)
+        return [palm]
+
+    def _rests(self, measured: Measurement) -> bool:
+        """Return whether palm and object have come to rest where the phase takes them."""
+        elapsed = measured.time - self._since
+        return bool(measured.palm_rests) and elapsed > self.options.settle_time and (
+            self._free or elapsed >= self._length)
+
+    def _is_late(self, measured: Measurement) -> bool:
+        more = 0.0 if self._free else self.options.motion_timeout
+        return measured.time - self._since > self._length + more
 
     def _lift(self, measured: Measurement) -> list[Action]:
-        if measured.T_palm_object is None:
+        if self._simulated and measured.T_palm_object is None:
             return self._fail(Status.HAND_LOST, 'nobody tells the pose of the lifted object')
-        self.slip = float(np.linalg.norm(
-            measured.T_palm_object[:3, 3] - self._held_pose[:3, 3]))
+        if self._held_pose is not None:
+            self.slip = float(np.linalg.norm(
+                measured.T_palm_object[:3, 3] - self._held_pose[:3, 3]))
         if self.slip > self.options.slip_tolerance:
             return self._fail(Status.SLIPPED, f'the object moved {1e3 * self.slip:.1f} mm in the '
                               'hand while it was lifted')
-        elapsed = measured.time - self._since
-        if measured.palm_rests and elapsed > self.options.settle_time:
+        if self._rests(measured):
             self.lifted = True
             return self._finish(measured) if self.plan.way is None else self._begin_way(measured)
-        if elapsed > self._length:
+        if self._is_late(measured):
             return self._fail(Status.TIMED_OUT, 'the palm did not rise in time')
         return _sent(self._watch.keep_pressing(measured), measured)
 
     def _begin_way(self, measured: Measurement) -> list[Action]:
-        """Let joints and forces follow the object's way; the palm is led step by step."""
-        self._enter(Phase.CARRYING, measured, self.plan.way.length)
+        """Let joints, forces and arm follow the object's way; a free palm is led step by step."""
+        arm = [] if self.plan.arm is None else self._send_arm(CARRY, Phase.CARRYING, measured)
+        if self.plan.arm is None:
+            self._enter(Phase.CARRYING, measured, self.plan.way.length)
         self._held_pose, self.slip, self.turn = measured.T_palm_object, np.nan, np.nan
-        return _sent(self._watch.carry(measured), measured)
+        return [*arm, *_sent(self._watch.carry(measured), measured)]
 
     def _carry(self, measured: Measurement) -> list[Action]:
         elapsed, way = measured.time - self._since, self.plan.way
@@ -312,27 +281,25 @@ class GraspExecution:
     def _led(self, elapsed: float) -> list[Action]:
         """Return the palm's next place on the way; that of a real hand is its arm's matter."""
         return [MovePalm(self.plan.wishes.lift_height, self.plan.way.palm(elapsed))] \
-            if self._carries else []
+            if self._free else []
 
     def _finish_way(self, measured: Measurement) -> list[Action]:
         if not self._carries or not self.plan.wishes.release:
             return self._finish(measured)
-        self._enter(Phase.SETTING_DOWN, measured, self.options.motion_timeout)
-        return [MovePalm(0.0, self.plan.way.palm(self.plan.way.length))]
+        return self._move(LOWER, Phase.SETTING_DOWN, measured,
+                          MovePalm(0.0, self.plan.way.palm(self.plan.way.length)))
 
     def _set_down(self, measured: Measurement) -> list[Action]:
-        elapsed = measured.time - self._since
-        if measured.palm_rests and elapsed > self.options.settle_time:
+        if self._rests(measured):
             return [SetDown(), self._send_open(measured, Phase.RELEASING)]
-        if elapsed > self._length:
+        if self._is_late(measured):
             return self._fail(Status.TIMED_OUT, 'the palm did not sink in time')
         return _sent(self._watch.keep_pressing(measured), measured)
 
     def _retreat(self, measured: Measurement) -> list[Action]:
-        elapsed = measured.time - self._since
-        if measured.palm_rests and elapsed > self.options.settle_time:
+        if self._rests(measured):
             self.phase = Phase.DONE
-        elif elapsed > self._length:
+        elif self._is_late(measured):
             return self._end(Status.TIMED_OUT, 'the palm did not draw back in time')
         return []
 
@@ -346,8 +313,9 @@ class GraspExecution:
         error = np.abs(measured.joints - self.plan.rows[0])
         if elapsed >= self._length and error.max() <= self.options.joint_tolerance:
             if self.carried and self._carries and self.status == Status.SUCCEEDED:
-                self._enter(Phase.RETREATING, measured, self.options.motion_timeout)
-                return [MovePalm(0.0, self.plan.way.palm(self.plan.way.length), back=True)]
+                return self._move(
+                    RETREAT, Phase.RETREATING, measured,
+                    MovePalm(0.0, self.plan.way.palm(self.plan.way.length), back=True))
             self.phase = Phase.DONE
         elif elapsed > self._length + self.options.motion_timeout:
             return self._end(self.status or Status.JOINT_ERROR, self.message or 'the hand did '

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import HandError, TaskError
 from ...core.hand import HandModel
+from .arm import ArmPlan
 from .way import WayPlan
 
 Array = NDArray[np.float64]
@@ -157,6 +158,8 @@ class ExecutionPlan:
         Limits of the joints [rad].
     way : WayPlan or None
         Along which the object is carried.
+    arm : ArmPlan or None
+        What the arm does that carries the hand.
     """
 
     rows: Array
@@ -169,6 +172,7 @@ class ExecutionPlan:
     lower: Array
     upper: Array
     way: WayPlan | None = None
+    arm: ArmPlan | None = None
 
     def setpoint(self, elapsed: float) -> Array:
         """Return where the joints are sent (J,) so long after the start of closing [rad]."""

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .machine import GraspExecution, Phase, Status
+from .actions import Phase, Status
+from .machine import GraspExecution
 
 Array = NDArray[np.float64]
 

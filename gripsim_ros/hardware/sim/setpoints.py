@@ -1,18 +1,38 @@
 """Set-points of joints that follow timed rows, within the joints' limits."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
 from ...core.errors import HandError, TaskError
-from ...core.hand import HandModel
 
 Array = NDArray[np.float64]
 
 #: Rows may leave the joint limits by this much, which is rounding [rad].
 LIMIT_SLACK = 1e-6
+
+
+class LimitedJoints(Protocol):
+    """Names, limits [rad] and largest speeds [rad/s] of joints (J,): of a hand or an arm."""
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Return the names."""
+
+    @property
+    def joint_lower(self) -> Array:
+        """Return the lower limits."""
+
+    @property
+    def joint_upper(self) -> Array:
+        """Return the upper limits."""
+
+    @property
+    def joint_velocities(self) -> Array:
+        """Return the largest speeds."""
 
 
 class SetpointFollower:
@@ -29,7 +49,7 @@ class SetpointFollower:
         Those of the last time that was asked for [rad], [rad/s].
     """
 
-    def __init__(self, hand: HandModel, setpoints: Array) -> None:
+    def __init__(self, hand: LimitedJoints, setpoints: Array) -> None:
         """Rest at ``setpoints (J,)`` [rad]."""
         self._hand = hand
         self.setpoints = np.array(setpoints, float)

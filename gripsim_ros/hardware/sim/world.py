@@ -12,6 +12,7 @@ from ...core.bodies import GraspObject
 from ...core.hand import HandModel
 from ...core.transforms import inverse, transform
 from ...library.resources import HAND_URDF, share_directory
+from .arm import ArmMount, SimulatedArm
 from .options import SimulationError, SimulationOptions
 from .palm import PalmGuide
 from .setpoints import SetpointFollower
@@ -58,6 +59,8 @@ class World:
         Of the hand.
     obstacles : (k, 16) float, optional
         Primitives that stand still, as of ``ConfigurationBatch.obstacles``, in the world.
+    arm : ArmMount, optional
+        That carries the palm: where this begins follows from the arm's start then.
 
     Raises
     ------
@@ -68,7 +71,7 @@ class World:
     def __init__(self, hand: HandModel, options: SimulationOptions, T_world_palm: Array,
                  joints: Array, grasp_object: GraspObject | None = None,
                  T_world_object: Array | None = None, urdf=None,
-                 obstacles: Array | None = None) -> None:
+                 obstacles: Array | None = None, arm: ArmMount | None = None) -> None:
         try:
             import mujoco
             mujoco.set_mju_user_warning(_WARNINGS.append)
@@ -78,7 +81,7 @@ class World:
         self._mujoco = mujoco
         self.hand, self.options, self.grasp_object = hand, options, grasp_object
         self._begin = np.eye(4) if T_world_object is None else T_world_object
-        spec = hand_world(hand, urdf or share_directory() / HAND_URDF, options)
+        spec = hand_world(hand, urdf or share_directory() / HAND_URDF, options, arm)
         add_obstacles(spec, np.zeros((0, OBSTACLE_WIDTH)) if obstacles is None else obstacles)
         self.soft = None if grasp_object is None else add_object(
             spec, grasp_object, self._begin, options)
@@ -88,6 +91,7 @@ class World:
             raise SimulationError(f'MuJoCo refuses the model: {error}') from error
         self.data = mujoco.MjData(self.model)
         self._index(hand)
+        self.arm = None if arm is None else SimulatedArm(arm, self.model, self.data)
         self.lifted = False
         self.setpoints = np.array(joints, float)
         self._lead = self._damping_times()
@@ -101,7 +105,7 @@ class World:
         self._velocities = np.array([int(row.dofadr[0]) for row in rows])
         palm = model.body(hand.base_link)
         self._palm, self._palm_joint = palm.id, int(palm.jntadr[0])
-        self._target = int(model.body(PALM_TARGET).mocapid[0])
+        self._target = int(model.body(PALM_TARGET).mocapid[0])      # -1 at the end of an arm
         self._link_of = {model.body(name).id: name for name in hand.link_names}
         self._dofs = np.zeros(0, int)
         self._object = -1
@@ -116,6 +120,8 @@ class World:
     def _place_hand(self, T_world_palm: Array) -> None:
         """Set joints and palm where they belong, at rest."""
         model, data = self.model, self.data
+        if self.arm is not None:
+            T_world_palm = self.arm.place()
         self.setpoint_velocities = np.zeros(len(self.setpoints))
         data.qpos[self._positions] = self.setpoints
         for mimic, source, coefficients in self._mimics():
@@ -123,9 +129,10 @@ class World:
         address = int(model.jnt_qposadr[self._palm_joint])
         position, quaternion = T_world_palm[:3, 3], _wxyz(T_world_palm[:3, :3])
         data.qpos[address:address + 7] = [*position, *quaternion]
-        data.mocap_pos[self._target], data.mocap_quat[self._target] = position, quaternion
+        if self.arm is None:
+            data.mocap_pos[self._target], data.mocap_quat[self._target] = position, quaternion
         data.qvel[:] = 0.0
-        data.ctrl[:] = self.setpoints
+        data.ctrl[:len(self.setpoints)] = self.setpoints
         self._guide.place(T_world_palm)
         self._mujoco.mj_forward(model, data)
 
@@ -155,8 +162,8 @@ class World:
     def step(self) -> None:
         """Go on by one time step towards the set-points and the palm's goal."""
         data, options = self.data, self.options
-        data.ctrl[:] = np.clip(self.setpoints, self.hand.joint_lower, self.hand.joint_upper)
-        data.ctrl[:] += self._lead * self.setpoint_velocities
+        data.ctrl[:len(self.setpoints)] = self._lead * self.setpoint_velocities + np.clip(
+            self.setpoints, self.hand.joint_lower, self.hand.joint_upper)
         self._carry()
         if len(self._dofs) and not self.lifted:
             keep = np.exp(-options.time_step / options.support_time)
@@ -164,27 +171,46 @@ class World:
         self._mujoco.mj_step(self.model, data)
 
     def _carry(self) -> None:
-        """Lead the palm's target on towards its goal."""
+        """Lead the palm's target on towards its goal, by the arm where there is one."""
+        if self.arm is not None:
+            self.arm.control()
+            return
         self._guide.step()
         self.data.mocap_pos[self._target] = self._guide.position
         self.data.mocap_quat[self._target] = np.roll(self._guide.rotation.as_quat(), 1)
 
     def place_palm(self, T_world_palm: Array) -> None:
-        """Put the palm somewhere at once; the joints stay."""
+        """Put the palm somewhere at once; the joints stay. SimulationError: an arm has it."""
+        self._check_free()
         self.setpoints = self.joints.copy()
         self._place_hand(T_world_palm)
 
     def move_palm(self, T_world_palm: Array) -> None:
-        """Let the palm go somewhere within its limits of speed and acceleration."""
+        """
+        Let the palm go somewhere within its limits of speed and acceleration.
+
+        Raises
+        ------
+        SimulationError
+            An arm carries it: its joints are moved instead.
+        """
+        self._check_free()
         self._guide.go(T_world_palm)
 
+    def _check_free(self) -> None:
+        if self.arm is not None:
+            raise SimulationError(f'the palm is carried by the arm {self.arm.model.name!r}: send '
+                                  'its joints on arm_trajectory')
+
     def stop_palm(self) -> None:
-        """Let the palm come to rest within its limits of acceleration."""
+        """Let the palm come to rest within its limits of acceleration; an arm stops."""
         self._guide.stop()
+        if self.arm is not None:
+            self.arm.follower.stop()
 
     @property
     def palm_moves(self) -> bool:
-        """Return whether the palm is on its way."""
+        """Return whether the free palm is on its way."""
         return self._guide.moves
 
     def reset(self, T_world_palm: Array, joints: Array) -> None:
@@ -225,7 +251,7 @@ class World:
     @property
     def joint_efforts(self) -> Array:
         """Return the motors' torques (J,) [N m]."""
-        return self.data.actuator_force.copy()
+        return self.data.actuator_force[:len(self._positions)].copy()
 
     @property
     def T_world_palm(self) -> Array:

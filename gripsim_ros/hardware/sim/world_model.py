@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 from ...core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from ...core.bodies import GraspObject
 from ...core.hand import HandModel
+from .arm import add_arm, ArmMount
 from .hand_model import add_position_control, exclude_relatives, urdf_spec
 from .options import SimulationOptions
 from .solids import convex_pieces_of, node_masses, outer_faces, tetrahedra_of
@@ -56,8 +57,13 @@ def soft_mesh_of(grasp_object: GraspObject, node_spacing: float) -> SoftMesh:
                     masses * grasp_object.mass_properties.mass / masses.sum())
 
 
-def hand_world(hand: HandModel, urdf, options: SimulationOptions):
-    """Return the specification of a world with the hand alone; it hangs on ``PALM_TARGET``."""
+def hand_world(hand: HandModel, urdf, options: SimulationOptions,
+               arm: ArmMount | None = None):
+    """
+    Return the specification of a world with the hand alone; it hangs on ``PALM_TARGET``.
+
+    That is moved about, or the end of an arm.
+    """
     import mujoco
     spec = urdf_spec(urdf)
     spec.option.timestep = options.time_step
@@ -73,15 +79,18 @@ def hand_world(hand: HandModel, urdf, options: SimulationOptions):
         body.gravcomp = 1.0
     exclude_relatives(spec, hand)
     add_position_control(spec, hand, hand.joint_stiffness, options.joint_damping)
-    _carry_palm(spec, hand.base_link, options)
+    spec.body(hand.base_link).add_freejoint()
+    if arm is None:
+        spec.worldbody.add_body(name=PALM_TARGET, mocap=True)
+    else:
+        add_arm(spec, arm, PALM_TARGET, hand.base_link)
+    _weld_palm(spec, hand.base_link, options)
     return spec
 
 
-def _carry_palm(spec, palm: str, options: SimulationOptions) -> None:
-    """Let the palm move, welded to a target that is moved about."""
+def _weld_palm(spec, palm: str, options: SimulationOptions) -> None:
+    """Weld the palm to what carries it."""
     import mujoco
-    spec.body(palm).add_freejoint()
-    spec.worldbody.add_body(name=PALM_TARGET, mocap=True)
     weld = spec.add_equality(type=mujoco.mjtEq.mjEQ_WELD, objtype=mujoco.mjtObj.mjOBJ_BODY,
                              name1=PALM_TARGET, name2=palm)
     data = np.zeros(len(weld.data))

@@ -20,7 +20,7 @@ from gripsim_ros.core.arm import ArmTask, choose_by_arm, load_arm
 from gripsim_ros.core.arm.choice import make_scene
 from gripsim_ros.core.arm.collision import BY_EXACT_DISTANCE, BY_PLANE, BY_TRIANGLE
 from gripsim_ros.core.arm.model import ArmInverseKinematics, joint_distance
-from gripsim_ros.core.arm.motion import TO_PREGRASP, WHOLE_WAY, ArmPlanner
+from gripsim_ros.core.arm.motion import PHASES, TO_PREGRASP, WHOLE_WAY, ArmPlanner
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_SPHERE
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.contact.backends.convex.decomposition import convex_part
@@ -240,13 +240,16 @@ class TestChoice:
         with pytest.raises(ArmError, match='must be one of pregrasp, whole, got .quickest'):
             choose(Task(), criterion='quickest')
 
-    def test_a_displacement_is_carried_to_its_end(self):
+    def test_a_displacement_is_carried_to_its_end_and_the_hand_drawn_back(self):
         T = transform(np.eye(3), np.array([0.0, 0.15, 0.05]))
+        T_end = before((0.5, 0.1, 0.0)) @ T
         for grasp in choose(Task(displacement_object=T)).grasps:
-            end = arm().palm_pose(grasp.arm_motion.joints[-1])
-            assert end == pytest.approx(
-                before((0.5, 0.1, 0.0)) @ T @ grasp.T_object_palm, abs=10 * REACHED)
-            assert grasp.arm_motion.phases[-1] == 'lower'
+            ends = dict(zip(grasp.arm_motion.phases, grasp.arm_motion.joints))
+            assert list(ends) == list(PHASES)
+            for phase, wanted in (('lower', grasp.T_object_palm),
+                                  ('retreat', grasp.T_object_pregrasp)):
+                assert arm().palm_pose(ends[phase]) == pytest.approx(T_end @ wanted,
+                                                                     abs=10 * REACHED)
 
     def test_a_lid_over_the_object_is_the_reason(self):
         lid = box([0.6, 0.6, 0.02], [0.0, 0.0, 0.3])
@@ -283,8 +286,9 @@ class TestChoice:
             return choose_by_arm([moved], task, body(), load_default_hand(),
                                  ArmTask(arm(), before((0.5, 0.1, 0.0))))
         free, = motions().grasps
-        assert free.arm_motion.phases[-len(shares):] == ('carry',) * len(shares)
-        assert np.ptp(free.arm_motion.joints[-len(shares):], axis=0).max() < REACHED
+        carried = [phase == 'carry' for phase in free.arm_motion.phases]
+        assert sum(carried) == len(shares)
+        assert np.ptp(free.arm_motion.joints[carried], axis=0).max() < REACHED
         (_, motion), = motions(obstacles=post[None]).failures
         assert motion.message == 'the object meets obstacle 1 (carry)'
 

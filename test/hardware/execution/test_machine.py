@@ -3,16 +3,17 @@
 from dataclasses import replace
 
 from execution_cases import (
-    CLOSED_ANGLE, GRIP, HAND, LateHand, OPTIONS, PERIOD, plan, PLANNED, run, SPRING, SpringHand,
-    TIPS)
+    CLOSED_ANGLE, GRIP, HAND, HandOnArm, LateHand, OPTIONS, PERIOD, plan, PLANNED, run, SPRING,
+    SpringHand, TIPS)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
 
 from gripsim_ros.core.errors import GripsimError, HandError, TaskError
-from gripsim_ros.hardware.execution.machine import (
-    GraspExecution, LiftOff, MovePalm, Phase, PlacePalm, SendRows, Status, StopHand)
+from gripsim_ros.hardware.execution.actions import (
+    LiftOff, MovePalm, Phase, PlacePalm, SendRows, Status, StopHand)
+from gripsim_ros.hardware.execution.machine import GraspExecution
 from gripsim_ros.hardware.execution.plan import make_plan, PlannedContact, Wishes
 from gripsim_ros.hardware.execution.report import report_of
 
@@ -238,10 +239,11 @@ def test_nobody_waits_for_the_sign_for_ever():
 @pytest.mark.parametrize('phase', list(Phase)[:-1])
 def test_cancel_stops_in_every_phase_and_nothing_follows(phase):
     wishes = Wishes(wait_for_go=True, lift_height=0.05, release=True, carry=True)
-    execution = GraspExecution(plan(wishes), OPTIONS, True)
-    hand = SpringHand()
-    run(execution, hand, until=lambda: execution.phase >= min(phase, Phase.WAITING))
-    if phase > Phase.WAITING:
+    planned = plan(wishes, with_arm=phase >= Phase.REACHING)
+    execution = GraspExecution(planned, OPTIONS, True)
+    hand = SpringHand() if planned.arm is None else HandOnArm(planned.arm)
+    run(execution, hand, until=lambda: execution.phase in (phase, Phase.WAITING))
+    if execution.phase != phase:
         execution.go()
         run(execution, hand, until=lambda: execution.phase == phase)
     assert execution.phase == phase

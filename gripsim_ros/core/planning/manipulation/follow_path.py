@@ -156,7 +156,9 @@ class PathFollower:
         self._trial_residual = can_follow(self._hand, self._joints, tips,
                                           _twist(motion, centre), centre)[1]
         self._trial_error = self._error + float(np.abs(slips).max(initial=0.0))
-        self._T_palm_trial = motion @ self._T_palm_object
+        # Not `motion @ ...` of the whole change, whose round-off would grow threefold a step.
+        self._T_palm_trial = motion @ self._T_palm_object if self._with_arm else \
+            self._T_palm_object @ change
         self._trial_drift = self._slid(self._drift @ motion[:3, :3].T, slips)
         self._corrections = 0
         self._spare = None

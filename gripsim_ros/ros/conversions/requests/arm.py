@@ -26,6 +26,7 @@ def arm_to_msg(motion: ArmMotion, msg: Grasp) -> Grasp:
         joint_names=list(motion.joint_names),
         points=[JointTrajectoryPoint(positions=row.tolist(), time_from_start=duration_to_msg(t))
                 for row, t in zip(motion.joints, times)])
+    msg.arm_phases = list(motion.phases)
     msg.arm_path_length = float(motion.length)
     msg.arm_pregrasp_length = float(motion.pregrasp_length)
     return msg

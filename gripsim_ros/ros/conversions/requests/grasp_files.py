@@ -10,8 +10,9 @@ from std_msgs.msg import Header
 
 from ....core.errors import GripsimError, ShapeError
 from ....core.hand import HandModel
-from ....library.grasp_file import given_grasp, given_pregrasp, given_reach
+from ....library.grasp_file import given_arm, given_grasp, given_pregrasp, given_reach
 from ..geometry import pose_to_msg, vector_to_msg
+from .arm import arm_to_msg
 from .grasps import GraspFrame, trajectory_to_msg
 from .reach import reach_fields
 
@@ -54,11 +55,14 @@ def grasp_to_execute(grasp: Mapping[str, Any], hand: HandModel, frame: str, what
         raise ShapeError(f'{what}: grip needs {len(order)} finite joint_positions, '
                          f'got shape {grip.shape}')
     told = GraspFrame(Header(frame_id=frame), np.eye(4), hand.joint_names, hand.joint_velocities)
-    return Grasp(header=told.header, hand_pose=pose_to_msg(given.T_object_palm),
-                 pregrasp_pose=pose_to_msg(T_object_pregrasp),
-                 joint_trajectory=trajectory_to_msg(given.trajectory, told),
-                 grip_joint_positions=grip[order].tolist(), contacts=contacts,
-                 **reach_fields(given_reach(grasp, order, what), np.eye(4), hand.joint_names))
+    arm = given_arm(grasp, what)
+    message = Grasp(
+        header=told.header, hand_pose=pose_to_msg(given.T_object_palm),
+        pregrasp_pose=pose_to_msg(T_object_pregrasp),
+        joint_trajectory=trajectory_to_msg(given.trajectory, told),
+        grip_joint_positions=grip[order].tolist(), contacts=contacts,
+        **reach_fields(given_reach(grasp, order, what), np.eye(4), hand.joint_names))
+    return message if arm is None else arm_to_msg(arm, message)
 
 
 def _contact_to_msg(contact: Mapping[str, Any]) -> ContactPatch:

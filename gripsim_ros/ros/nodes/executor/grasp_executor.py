@@ -7,6 +7,7 @@ The logic is in ``gripsim_ros.hardware.execution``; here are topics, services an
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 from gripsim_interfaces.action import ExecuteGrasp
@@ -14,11 +15,13 @@ from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from std_srvs.srv import Trigger
 
-from ....core.errors import GripsimError
-from ....hardware.execution.machine import Action, GraspExecution, Phase, Status
+from ....core.errors import GripsimError, TaskError
+from ....hardware.execution.actions import Action, Phase, Status
+from ....hardware.execution.arm import ArmPlan, make_arm_plan
+from ....hardware.execution.machine import GraspExecution
 from ....hardware.execution.plan import ExecutionOptions, PlannedContact, Wishes, make_plan
 from ....hardware.execution.report import report_of
-from ....hardware.execution.way import make_way
+from ....hardware.execution.way import WayPlan, make_way
 from ...conversions import grasp_from_msg, xyz
 from ...conversions.geometry import seconds_from_msg
 from ...conversions.requests.reach import reach_from_msg
@@ -26,8 +29,9 @@ from ...quality import many_goals
 from ..base.health import Meter
 from ..base.live_joints import JointsError
 from ..base.node_base import SuiteNode, one_line, run
-from .hands import GoalEnded, RealHand, SimulatedHand
+from .hands import GoalEnded, RealHand
 from .messages import PARAMETERS, fill_result
+from .simulated_hand import SimulatedHand
 
 #: Seconds between two feedbacks; every phase is told of at least once.
 FEEDBACK_PERIOD = 0.1
@@ -110,7 +114,7 @@ class GraspExecutorNode(SuiteNode):
         if self._execution is None and result.status != Status.INTERNAL:
             return      # nothing has been sent
         try:
-            self.moved.call('stop')
+            self.moved.stop()
         except Exception as failed:     # raised, it would make the result one of success
             self.report_error(f'the hand may be moving: {one_line(failed)}')
 
@@ -119,6 +123,9 @@ class GraspExecutorNode(SuiteNode):
         plan = self._read(goal_handle.request)
         self.moved.begin(goal_handle.request, lambda: goal_handle.is_cancel_requested,
                          lambda: goal_handle.publish_feedback(ExecuteGrasp.Feedback()))
+        if self.moved.has_arm:
+            plan = replace(plan, arm=self._read_arm(goal_handle.request.grasp, plan.way))
+            self.moved.prepare_arm(plan.arm)
         return GraspExecution(plan, self.options, self.values['simulated'])
 
     def _read(self, goal: ExecuteGrasp.Goal):
@@ -137,6 +144,15 @@ class GraspExecutorNode(SuiteNode):
                        self.options.carry_spin) if goal.carry else None
         return make_plan(self.hand, (rows, times), grip[order] if len(grip) == len(order)
                          else grip, contacts, wishes, self.options, way)
+
+    def _read_arm(self, grasp, way: WayPlan | None) -> ArmPlan:
+        given = grasp.arm_trajectory
+        if not given.points:
+            raise TaskError('an arm carries the hand, and the grasp has no arm_trajectory: plan '
+                            'with the arm')
+        times = [seconds_from_msg(point.time_from_start) for point in given.points]
+        return make_arm_plan(given.joint_names, ([p.positions for p in given.points], times),
+                             list(grasp.arm_phases), way, self.options.carry_speed)
 
     def _run(self, execution: GraspExecution, goal_handle) -> None:
         """Feed measurements to the execution until it is done."""

@@ -4,7 +4,7 @@ from builtin_interfaces.msg import Time
 from gripsim_interfaces.action import ExecuteGrasp
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ....hardware.execution.machine import SendRows
+from ....hardware.execution.actions import MoveArm, SendRows
 from ....hardware.execution.report import ExecutionReport
 from ...conversions.geometry import duration_to_msg, time_to_msg
 from ..base.parameters import NodeParameter
@@ -12,6 +12,8 @@ from ..base.parameters import NodeParameter
 PARAMETERS = (
     NodeParameter('hand_node', str, 'The node whose services step or stop the hand.'),
     NodeParameter('simulated', bool, 'It can be carried about and lift the object.'),
+    NodeParameter('arm_action', str, 'Action FollowJointTrajectory of the arm that carries a real '
+                  'hand; empty: another brings it.'),
     NodeParameter('object_frame', str, 'Grasps in this frame follow object_pose.'),
     NodeParameter('trust_uncalibrated', bool, 'Use tactile frames that are not calibrated.'),
     NodeParameter('joint_timeout', float, 'Silence of a real hand: it is lost [s].',
@@ -39,6 +41,17 @@ def trajectory_to_msg(action: SendRows, joint_names) -> JointTrajectory:
         JointTrajectoryPoint(positions=row.tolist(), time_from_start=duration_to_msg(when))
         for row, when in zip(action.rows, action.times)])
     message.header.stamp = Time() if action.begin is None else time_to_msg(action.begin)
+    return message
+
+
+def arm_trajectory_to_msg(action: MoveArm, joint_names) -> JointTrajectory:
+    """Return a leg of the arm's way as a trajectory that begins when it says."""
+    leg, message = action.leg, JointTrajectory(joint_names=list(joint_names))
+    message.points = [
+        JointTrajectoryPoint(positions=row.tolist(), velocities=speeds.tolist(),
+                             time_from_start=duration_to_msg(when))
+        for row, speeds, when in zip(leg.rows, leg.velocities, leg.times)]
+    message.header.stamp = time_to_msg(action.begin)
     return message
 
 

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
 from gripsim_interfaces.msg import GraspObject as GraspObjectMsg
@@ -25,7 +24,6 @@ from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from ....core.transforms import transform
 from ....hardware.sim.options import SimulationError, SimulationOptions
 from ....hardware.sim.setpoints import SetpointFollower
 from ....hardware.sim.touch import Touch
@@ -39,8 +37,9 @@ from .arrivals import Arrivals
 from .commands import Commands
 from .simulator_action import TrajectoryAction
 from .simulator_messages import (
-    PARAMETERS, RealTime, joint_state_to_msg, poses_to_msgs, tactile_to_msg)
+    arm_state_to_msg, PARAMETERS, RealTime, joint_state_to_msg, poses_to_msgs, tactile_to_msg)
 from .stepping import STEP_PATIENCE, Stepping
+from .world_start import WorldStart
 
 try:
     from rosgraph_msgs.msg import Clock
@@ -68,6 +67,7 @@ class SdhSimulatorNode(SuiteNode):
         self.thread_count = THREADS
         self.options = SimulationOptions.from_mapping(self.values)
         self._check_parameters()
+        self._start = WorldStart(self.hand, self.options, self.values)
         self._touch = Touch(self.hand, self.options)
         self._commands = Commands(self.report_error)
         self._arrivals = Arrivals(self.values['object_id'])
@@ -86,10 +86,6 @@ class SdhSimulatorNode(SuiteNode):
         self._open_topics()
 
     def _check_parameters(self) -> None:
-        names = [preshape.name for preshape in self.hand.preshapes]
-        if self.values['preshape'] not in names:
-            raise ParameterError(f'parameter preshape must be one of {", ".join(names)}, '
-                                 f'got {self.values["preshape"]!r}')
         if self.values['publish_clock'] and Clock is None:
             raise ParameterError('parameter publish_clock needs rosgraph_msgs, which is not '
                                  'installed')
@@ -105,9 +101,11 @@ class SdhSimulatorNode(SuiteNode):
         self._tactile = self.create_publisher(TactileFrame, 'tactile', sensor)
         self._clock_topic = self.create_publisher(Clock, '/clock', sensor) \
             if self.values['publish_clock'] else None
-        self.create_subscription(
-            JointTrajectory, 'joint_trajectory', lambda msg: self._commands.put(
-                lambda: self._follow(msg)), 10, callback_group=group)
+        self._arm_states = self.create_publisher(JointState, 'arm_joint_states', 10)
+        for topic, of_arm in (('joint_trajectory', False), ('arm_trajectory', True)):
+            self.create_subscription(
+                JointTrajectory, topic, lambda msg, of_arm=of_arm: self._commands.put(
+                    lambda: self._follow(msg, of_arm=of_arm)), 10, callback_group=group)
         for topic, moves in (('palm_target', World.move_palm),
                              ('palm_placement', World.place_palm)):
             self.create_subscription(
@@ -127,7 +125,7 @@ class SdhSimulatorNode(SuiteNode):
     def warm_up(self) -> None:
         """Build the world without an object."""
         if self._world is None:
-            self._hold_world(World(self.hand, self.options, *self._start(), urdf=self._urdf()))
+            self._hold_world(self._start.build())
 
     def serve(self) -> None:
         """Begin to simulate."""
@@ -137,16 +135,6 @@ class SdhSimulatorNode(SuiteNode):
             self, lambda msg: self._commands.ask(lambda: self._follow(msg)),
             lambda: self._commands.ask(self._stop),
             lambda: (self._follower, self._world.time, self._world.joints))
-
-    def _urdf(self):
-        from ....library.resources import resolve_uri
-        return resolve_uri(self.values['urdf']) if self.values['urdf'] else None
-
-    def _start(self) -> tuple:
-        """Return where palm and joints begin."""
-        preshape = next(p for p in self.hand.preshapes if p.name == self.values['preshape'])
-        palm = transform(np.eye(3), np.array([0.0, 0.0, -self.values['palm_distance']]))
-        return palm, preshape.open
 
     def _hold_world(self, world: World) -> None:
         if self._world is not None:
@@ -168,8 +156,7 @@ class SdhSimulatorNode(SuiteNode):
                 self.report_error(self._arrivals.refused)
 
     def _build_world(self, msg: GraspObjectMsg) -> None:
-        world = World(self.hand, self.options, *self._start(), grasp_object_from_msg(msg),
-                      urdf=self._urdf())
+        world = self._start.build(grasp_object_from_msg(msg))
         self._commands.put(lambda: self._hold_world(world))
 
     # -- the simulation --------------------------------------------------------------
@@ -228,8 +215,9 @@ class SdhSimulatorNode(SuiteNode):
                              (request.palm_target, World.move_palm)):
             for msg in poses[-1:]:
                 self._move_palm(msg, moves)
-        if request.joint_trajectory.joint_names:
-            self._follow(request.joint_trajectory, at_once=True)
+        for msg, of_arm in ((request.joint_trajectory, False), (request.arm_trajectory, True)):
+            if msg.joint_names:
+                self._follow(msg, at_once=True, of_arm=of_arm)
         period = round(1.0 / (self.values['joint_rate'] * self.options.time_step))
         for _ in range(max(1, period)):
             self._advance()
@@ -242,6 +230,7 @@ class SdhSimulatorNode(SuiteNode):
         return StepSimulation.Response(
             success=True, time=world.time, palm_pose=palm, object_pose=objects,
             joint_state=joint_state_to_msg(world, self._header(self.hand.base_link)),
+            arm_joint_state=arm_state_to_msg(world, self._header('')),
             links=[pad.link for pad in pads],
             forces=[float(pad.pressures.sum() * pad.area) for pad in pads],
             **({'object_id': world.grasp_object.id, 'object_label': world.grasp_object.label}
@@ -290,10 +279,13 @@ class SdhSimulatorNode(SuiteNode):
         poses = poses_to_msgs(world, self._header(self.values['frame']))
         for topic, pose in zip((self._palm_pose, self._object_pose), poses):
             topic.publish(pose)
+        if world.arm is not None:
+            self._arm_states.publish(arm_state_to_msg(world, self._header('')))
 
     # -- commands --------------------------------------------------------------------
 
-    def _follow(self, msg: JointTrajectory, at_once: bool = False) -> None:
+    def _follow(self, msg: JointTrajectory, at_once: bool = False, of_arm: bool = False) -> None:
+        follower = self._arm_follower() if of_arm else self._follower
         if self._latched:
             raise SimulationError('emergency stop: the trajectory is refused until ~/recover')
         if 0.0 < seconds_from_msg(msg.header.stamp) <= self._stopped_at:
@@ -303,8 +295,13 @@ class SdhSimulatorNode(SuiteNode):
             self._stopped_at = self._now()
         times = [seconds_from_msg(point.time_from_start) for point in msg.points]
         begin = None if at_once else self._begin_of(msg.header.stamp)
-        self._follower.follow(msg.joint_names, [p.positions for p in msg.points], times,
-                              self._world.time, begin, [p.velocities for p in msg.points])
+        follower.follow(msg.joint_names, [p.positions for p in msg.points], times,
+                        self._world.time, begin, [p.velocities for p in msg.points])
+
+    def _arm_follower(self) -> SetpointFollower:
+        if self._world.arm is None:
+            raise SimulationError('the palm hangs on no arm: parameter arm_config names none')
+        return self._world.arm.follower
 
     def _begin_of(self, stamp: Time) -> float:
         """Return when a trajectory of this stamp begins: a little ago, or now."""
@@ -345,7 +342,7 @@ class SdhSimulatorNode(SuiteNode):
         """Begin anew; tell which object is held."""
         world = self._world
         self._offset += world.time
-        world.reset(*self._start())
+        self._start.reset(world)
         self._follower = SetpointFollower(self.hand, world.setpoints)
         self._next_joints = self._next_tactile = self._next_clock = world.time
         held = world.grasp_object

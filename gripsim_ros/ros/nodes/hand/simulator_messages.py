@@ -23,6 +23,14 @@ PARAMETERS = (
     NodeParameter('object_id', str, 'Label or hash of the object; empty: the newest.'),
     NodeParameter('preshape', str, 'The hand at start, open.'),
     NodeParameter('palm_distance', float, 'Of the palm at start below the object [m].', 0.0, 10.0),
+    NodeParameter('object_start', str, 'Pose of a new object in frame: x y z [m] and quaternion '
+                  'x y z w.'),
+    NodeParameter('surroundings', str, 'File of a task whose obstacles stand about the object; '
+                  'empty: none.'),
+    NodeParameter('arm_config', str, 'File of the arm that carries the hand, see docs/arm.md; '
+                  'empty: none.'),
+    NodeParameter('arm_base_pose', str, 'Pose of the arm\'s base in frame: x y z [m] and '
+                  'quaternion x y z w.'),
     NodeParameter('picture_folder', str, 'Where ~/picture writes; empty: nowhere.'),
     NodeParameter('time_step', float, 'Of the simulation [s].', 1e-5, 0.01),
     NodeParameter('contact_time', float, 'Time constant of contacts [s].', 2e-5, 0.1),
@@ -66,6 +74,14 @@ def joint_state_to_msg(world: World, header: Header) -> JointState:
     return JointState(
         header=header, name=list(world.hand.joint_names), position=world.joints.tolist(),
         velocity=world.joint_velocities.tolist(), effort=world.joint_efforts.tolist())
+
+
+def arm_state_to_msg(world: World, header: Header) -> JointState:
+    """Return where the arm's joints are [rad] and how fast; without names where there is none."""
+    arm = world.arm
+    return JointState() if arm is None else JointState(
+        header=header, name=list(arm.model.joint_names), position=arm.joints.tolist(),
+        velocity=arm.joint_velocities.tolist())
 
 
 def poses_to_msgs(world: World, header: Header) -> list[PoseStamped]:

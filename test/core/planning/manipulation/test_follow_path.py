@@ -17,7 +17,8 @@ from gripsim_ros.core.planning.manipulation.follow_path import PathFollower
 from gripsim_ros.core.planning.manipulation.kinematics import Fingertips, attainable_twists
 from gripsim_ros.core.planning.manipulation.search import ManipulationSearch
 from gripsim_ros.core.planning.ranked_grasp import HAND_ONLY, NOWHERE, WITH_ARM
-from gripsim_ros.core.transforms import apply, transform
+from gripsim_ros.core.transforms import (
+    apply, from_rotation_vector, inverse, transform)
 from gripsim_ros.library.in_process import planner_options
 from gripsim_ros.library.resources import load_default_hand
 
@@ -57,11 +58,12 @@ def held_state(hand, names=TIPS, **changes):
     return GraspState(**{**values, **changes})
 
 
-def motion_of(hand, state, steps=1, **more):
+def motion_of(hand, state, steps=1, step=STEP, T_object_palm=None, **more):
     """Return the following of a grasp along the palm's axis."""
-    path = np.array([transform(np.eye(3), np.array([0.0, 0.0, STEP * i]))
+    path = np.array([transform(np.eye(3), np.array([0.0, 0.0, step * i]))
                      for i in range(steps + 1)])
-    return PathFollower(hand, SPHERICAL, np.eye(4), state, path, 1.0, 0.05,
+    return PathFollower(hand, SPHERICAL, np.eye(4) if T_object_palm is None else T_object_palm,
+                        state, path, 1.0, 0.05,
                         planner_options(), **more)
 
 
@@ -202,6 +204,17 @@ def test_each_step_is_told_in_the_objects_first_frame(hand):
         assert step.normal_force == pytest.approx(3.0)
         assert step.minimal_normal_force == pytest.approx(3.0)
         assert step.joint_efforts.shape == (7,) and np.abs(step.joint_efforts).max() > 0.0
+
+
+def test_the_palms_pose_stays_rigid_on_a_long_way(hand):
+    """Round-off of a step that grew threefold a step would be a thousandth after 30."""
+    turned = from_rotation_vector(np.array([0.0, 0.0, 0.0, 0.3, -0.5, 0.7]))
+    motion = motion_of(hand, held_state(hand), 60, 1e-2 * STEP, turned)
+    while motion.step < 60 and not motion.done:
+        palm = inverse(motion.question().T_object_palm)
+        assert_allclose(palm[:3, :3] @ palm[:3, :3].T, np.eye(3), atol=ATOL_ROUNDOFF)
+        motion.answer(held_state(hand))
+    assert motion.step == 60
 
 
 def test_the_palms_contact_takes_no_part_in_a_correction(hand):

@@ -13,7 +13,7 @@ from gripsim_interfaces.msg import TactileFrame  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
 from gripsim_ros.core.errors import TaskError  # noqa: E402
-from gripsim_ros.hardware.execution.machine import StopHand  # noqa: E402
+from gripsim_ros.hardware.execution.actions import StopHand  # noqa: E402
 from gripsim_ros.ros.nodes.base.live_joints import JointsError  # noqa: E402
 from gripsim_ros.ros.nodes.executor import grasp_executor  # noqa: E402
 from gripsim_ros.ros.nodes.executor.observations import Senses  # noqa: E402
@@ -60,7 +60,7 @@ def executor(node, monkeypatch):
         silent('stop')
 
     monkeypatch.setattr(node, 'moved', SimpleNamespace(
-        next=lambda ended: None, call=silent, act=stop, end=lambda: None))
+        next=lambda ended: None, stop=lambda: silent('stop'), act=stop, end=lambda: None))
     node.last_error = ''
     return SimpleNamespace(node=node, asked=asked, monkeypatch=monkeypatch)
 

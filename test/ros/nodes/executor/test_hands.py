@@ -1,108 +1,63 @@
-"""The simulated hand of an executor, with answers of a simulator that is not there."""
+"""A real hand of an executor, with an arm's action and without."""
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
+from execution_cases import arm_plan  # noqa: E402
 from gripsim_interfaces.action import ExecuteGrasp  # noqa: E402
 from gripsim_interfaces.msg import Grasp  # noqa: E402
-from gripsim_interfaces.srv import StepSimulation  # noqa: E402
-from geometry_msgs.msg import Pose, PoseStamped, Quaternion  # noqa: E402
 
 from gripsim_ros.core.errors import TaskError  # noqa: E402
-from gripsim_ros.core.transforms import from_rotation_vector, transform  # noqa: E402
-from gripsim_ros.hardware.execution.machine import LiftOff, MovePalm, SetDown  # noqa: E402
-from gripsim_ros.ros.conversions import pose_from_msg  # noqa: E402
-from gripsim_ros.ros.nodes.executor import hands  # noqa: E402
-from gripsim_ros.ros.nodes.executor.hands import (  # noqa: E402
-    GoalEnded, RealHand, SimulatedHand)
-
-UNIT = Pose(orientation=Quaternion(w=1.0))
+from gripsim_ros.hardware.execution.actions import MoveArm, StopHand  # noqa: E402
+from gripsim_ros.hardware.execution.measurement import Measurement  # noqa: E402
+from gripsim_ros.ros.nodes.executor.hands import RealHand  # noqa: E402
 
 
-def state(**fields):
-    """Return what a simulator answers to a step."""
-    return StepSimulation.Response(success=True, palm_pose=PoseStamped(pose=UNIT), **fields)
+def hand(arm=None):
+    """Return a hand that is heard; the services that it calls are noted with the arm's."""
+    made = RealHand.__new__(RealHand)
+    made._arm, made.asked = arm, [] if arm is None else arm.asked
+    made.senses = SimpleNamespace(next=lambda: Measurement(1.0, None))
+    made.call = made.asked.append
+    return made
 
 
-def holding(label):
-    return state(object_pose=[PoseStamped(pose=UNIT)], object_id='f00d', object_label=label)
+def arm(rests=True):
+    """Return an arm that notes what it is asked."""
+    asked = []
+    return SimpleNamespace(
+        asked=asked, rests=lambda: rests, send=lambda action: asked.append(action.leg.name),
+        cancel=lambda: asked.append('cancel'), wait_for_cancel=lambda: asked.append('wait'))
 
 
-@pytest.fixture
-def begin(monkeypatch):
-    """Return a function that begins a goal with a simulator's answers, the last for ever."""
-    monkeypatch.setattr(hands, 'OBJECT_TIMEOUT', 0.0)
-    monkeypatch.setattr(hands, 'OBJECT_PERIOD', 0.0)
-
-    def run(answers, object_id='', ended=lambda: False):
-        hand = SimulatedHand.__new__(SimulatedHand)
-        hand.node = SimpleNamespace(values={'object_frame': 'object'})
-        told, asked, left = [], [], list(answers)
-
-        def step(_, __):
-            return left.pop(0) if len(left) > 1 else left[0]
-        hand._ask, hand.call = step, asked.append
-        goal = ExecuteGrasp.Goal(object_id=object_id)
-        goal.grasp.hand_pose, goal.grasp.pregrasp_pose = UNIT, UNIT
-        hand.begin(goal, ended, lambda: told.append(1))
-        assert asked == ['reset'] and np.array_equal(hand._T_world_grasp, np.eye(4))
-        return len(told)
-    return run
+def goal(**wishes):
+    """Return a goal whose object the arm helps to move."""
+    made = ExecuteGrasp.Goal(**wishes)
+    made.grasp.reach, made.grasp.reach_message = Grasp.REACH_WITH_ARM, 'the arm helps'
+    return made
 
 
-def test_an_object_that_is_made_ready_is_waited_for_and_told_of(begin):
-    assert begin([state(preparing='apple')] * 3 + [holding('apple')], 'apple') == 3
+@pytest.mark.parametrize('wishes, words', [
+    ({'carry': True}, 'arm_action is told, as in this grasp: the arm helps'),
+    ({'lift_height': 0.1}, 'arm_action is told: the arm lifts')])
+def test_a_real_hand_needs_an_arm_where_the_palm_moves(wishes, words):
+    with pytest.raises(TaskError, match=f'simulated hand only.*{words}'):
+        hand().begin(goal(**wishes), lambda: False, lambda: None)
+    hand(arm()).begin(goal(**wishes), lambda: False, lambda: None)
 
 
-def test_another_object_goes_on_being_held_until_the_wanted_one_is_ready(begin):
-    old = holding('pear')
-    old.preparing = 'apple'
-    assert begin([old, old, holding('apple')], 'apple') == 2
+@pytest.mark.parametrize('rests', [False, True])
+def test_the_arm_tells_whether_the_palm_rests(rests):
+    assert hand(arm(rests)).next(lambda: False).palm_rests is rests
+    assert hand().next(lambda: False).palm_rests is None
 
 
-def test_what_waits_can_be_cancelled(begin):
-    with pytest.raises(GoalEnded):
-        begin([state(preparing='apple')], 'apple', ended=lambda: True)
-
-
-def test_the_palm_is_led_in_the_frame_in_which_the_object_began():
-    hand = SimulatedHand.__new__(SimulatedHand)
-    asked, hand._wanted, hand._frame = [], StepSimulation.Request(), 'world'
-    hand.call = asked.append
-    hand._T_world_frame = from_rotation_vector(np.array([0.1, 0.0, 0.3, 0.0, 0.0, 1.0]))
-    T_object_palm = from_rotation_vector(np.array([0.0, 0.0, -0.2, 0.0, 0.4, 0.0]))
-    up, back = transform(np.eye(3), np.array([0.0, 0.0, 0.05])), transform(
-        np.eye(3), np.array([0.0, 0.0, -0.1]))
-    hand._T_world_grasp = hand._T_world_frame @ T_object_palm
-    hand._T_world_pregrasp = hand._T_world_grasp @ back
-    step = from_rotation_vector(np.array([0.0, 0.02, 0.0, 0.3, 0.0, 0.0])) @ T_object_palm
-    for action, wanted in (
-            (MovePalm(0.05), up @ hand._T_world_grasp),
-            (MovePalm(0.05, step), up @ hand._T_world_frame @ step),
-            (MovePalm(0.0, step, back=True), hand._T_world_frame @ step @ back)):
-        hand.act(action)
-        np.testing.assert_allclose(pose_from_msg(hand._wanted.palm_target[0].pose), wanted,
-                                   atol=1e-12)
-    hand.act(LiftOff())
-    hand.act(SetDown())
-    assert asked == ['lift_off', 'set_down']
-
-
-def test_a_real_hand_without_an_arm_carries_nothing_where_the_palm_moves():
-    hand = RealHand.__new__(RealHand)
-    goal = ExecuteGrasp.Goal(carry=True)
-    goal.grasp.reach, goal.grasp.reach_message = Grasp.REACH_WITH_ARM, 'the arm helps'
-    with pytest.raises(TaskError, match='simulated hand only.*the arm helps'):
-        hand.begin(goal, lambda: False, lambda: None)
-
-
-@pytest.mark.parametrize('answer, words', [
-    (state(), 'was it published'), (holding('pear'), "holds the object 'pear', not 'apple'"),
-    (state(refused='object apple refused: meshing was ended by SIGINT'), 'SIGINT')])
-def test_an_object_that_does_not_come_is_told_by_its_cause(begin, answer, words):
-    with pytest.raises(TaskError, match=words):
-        begin([answer], 'apple')
+def test_a_stop_ends_both_and_waits_for_the_arm_last():
+    """Neither waits for the other before it is told."""
+    made = hand(arm())
+    made.act(MoveArm(arm_plan(None).legs['start'], 0.0))
+    made.act(StopHand())
+    assert made.asked == ['start', 'cancel', 'stop', 'wait']
