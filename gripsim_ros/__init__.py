@@ -16,7 +16,8 @@ __version__ = '0.1.0'
 # and the version do not wait for all.
 _PUBLIC = {
     'GraspObject': 'core.bodies', 'HandModel': 'core.hand', 'Material': 'core.bodies',
-    'PlanResult': 'library.in_process', 'RankedGrasp': 'core.planning', 'Task': 'core.planning',
+    'PlanResult': 'library.in_process', 'PublishedRules': 'core.planning',
+    'RankedGrasp': 'core.planning', 'Task': 'core.planning',
     'calibrate_material': 'library.squeezing.plates', 'evaluate_grasps': 'library.in_process',
     'find_material': 'library.in_process',
     'load_object': 'library.in_process', 'plan_grasps': 'library.in_process',

@@ -1,14 +1,18 @@
 """All stages in one process: the same functions that the nodes call, one after the other."""
 
 from collections.abc import Callable
+from typing import Protocol
 
 from .batches import ConfigurationBatch, GraspStateBatch
 from .bodies import GraspObject
 from .contact import ContactScene, LinkShapes, detect_contacts
+from .contact.published.rule_stage import RuleScene, detect_rule_contacts
 from .hand import HandModel, compute_link_states
 from .mechanics import ElasticBody, MechanicsOptions, evaluate_contacts
+from .mechanics.published_stage import evaluate_published, published_options
 from .planning import AskAndTell, Progress
 from .planning.closing.batching import run_closings
+from .planning.published.rules import LEAST_REGIONS, PublishedRules
 
 #: Number of hypotheses closed together once a grasp is stable; before, one: the first sooner.
 GROUP = 4
@@ -51,15 +55,59 @@ class Pipeline:
         return evaluate_contacts(self._body, self._hand, detect_contacts(self._scene, link_states))
 
 
-def run(planner: AskAndTell, pipeline: Pipeline,
+class PublishedPipeline:
+    """
+    The stages by the papers' rules, for ``PublishedPlanner``; parameters as of ``Pipeline``.
+
+    Parameters
+    ----------
+    rules : PublishedRules
+        Which of them are as printed.
+    """
+
+    def __init__(self, hand: HandModel, grasp_object: GraspObject, mechanics: MechanicsOptions,
+                 rules: PublishedRules = PublishedRules()) -> None:
+        self._hand, self._rules = hand, rules
+        self._scene: RuleScene | ContactScene = (
+            RuleScene if rules.contacts == 'vertices' else ContactScene)(hand, grasp_object)
+        self._body = ElasticBody(grasp_object, published_options(
+            mechanics, rings=rules.surface == 'rings'))
+
+    def prepare(self) -> None:
+        """Build now the structures that the first question would build; from any thread."""
+        self._scene.prepare()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return nothing: the method knows no compliance of a body."""
+        return ()
+
+    def evaluate(self, configurations: ConfigurationBatch) -> GraspStateBatch:
+        """Return the grasp states of a batch of configurations."""
+        states = compute_link_states(self._hand, configurations)
+        contacts = (detect_contacts(self._scene, states) if isinstance(self._scene, ContactScene)
+                    else detect_rule_contacts(self._scene, states, self._rules.direction))
+        return evaluate_published(self._body, self._hand, contacts, LEAST_REGIONS,
+                                  by_cells=self._rules.centre == 'cells',
+                                  by_pseudo_inverse=self._rules.forces == 'pseudo_inverse')
+
+
+class Stages(Protocol):
+    """What answers the questions of a planner."""
+
+    def evaluate(self, configurations: ConfigurationBatch) -> GraspStateBatch:
+        """Return the grasp states of a batch of configurations."""
+
+
+def run(planner: AskAndTell, pipeline: Stages,
         on_progress: Callable[[Progress], bool | None] | None = None) -> bool:
     """
     Answer the questions of a planner by the stages until it has finished.
 
     Parameters
     ----------
-    planner : GraspPlanner or GraspEvaluator
-    pipeline : Pipeline
+    planner : GraspPlanner, GraspEvaluator or PublishedPlanner
+    pipeline : Pipeline or PublishedPipeline
     on_progress : callable, optional
         Called after each answer; the planner is stopped once it returns False, and may
         still ask for the details of its best grasps.

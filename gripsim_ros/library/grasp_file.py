@@ -20,7 +20,7 @@ from ..core.errors import GripsimError, HandError, ShapeError
 from ..core.fields import declared
 from ..core.hand import HandModel
 from ..core.planning.ranked_grasp import (
-    GraspContact, ManipulationResult, ManipulationStep, NearestMiss, RankedGrasp)
+    OWN, GraspContact, ManipulationResult, ManipulationStep, NearestMiss, RankedGrasp)
 from ..core.transforms import from_pose, to_pose
 from .planned_object import Completion
 from .resources import lasting_name, own_hand_file
@@ -141,6 +141,7 @@ def grasp_to_mapping(grasp: RankedGrasp, joint_names: Sequence[str]) -> dict[str
         'reach': None if grasp.reach is None else _reach(grasp.reach),
         'arm': None if grasp.arm_motion is None else _arm(grasp.arm_motion),
         'elasticity': grasp.elasticity,
+        **({} if grasp.method == OWN else {'method': grasp.method}),
         'hypothesis': grasp.hypothesis, 'preshape': grasp.preshape,
         'warnings': list(grasp.warnings), **({'reason': grasp.reason} if grasp.reason else {}),
         **({} if grasp.closing is None else {'closing': vars(grasp.closing)})}

@@ -21,9 +21,10 @@ from ..core.contact import LinkShapes
 from ..core.errors import GripsimError
 from ..core.hand import HandModel
 from ..core.mechanics import MechanicsOptions
-from ..core.pipeline import Pipeline
+from ..core.pipeline import Pipeline, PublishedPipeline
 from ..core.planning import (
-    GraspEvaluator, GraspPlanner, NearestMiss, PlannerOptions, Progress, RankedGrasp, Task)
+    GraspEvaluator, GraspPlanner, NearestMiss, PlannerOptions, Progress, PublishedPlanner,
+    PublishedRules, RankedGrasp, Task)
 from ..core.planning.task import check_counts
 from .resources import (
     cache_directory, load_default_hand, material_library, resolve_uri, share_directory)
@@ -151,6 +152,7 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
                 hand: HandModel | None = None, options: PlannerOptions | None = None,
                 count: int = 0, hypotheses: int = 0, budget: float = 0.0, seed: int = 0,
                 workers: int = 1, robustness: int | None = None, elasticity: str | None = None,
+                published: PublishedRules | None = None,
                 on_progress: Callable[[Progress], bool | None] | None = None) -> PlanResult:
     """
     Return ranked grasps of an object.
@@ -177,6 +179,9 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     elasticity : str, optional
         Model of the object: ``half_space``, ``body`` or ``auto``; None: as configured. Where its
         own compliance cannot be prepared half-spaces answer, and each grasp has a warning.
+    published : PublishedRules, optional
+        Plan as the grasp paper prints it instead, for comparison (docs/model/published.md);
+        ``elasticity`` then says nothing.
     on_progress : callable, optional
         Called with ``Progress`` after each answer; return False to stop.
 
@@ -188,7 +193,8 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     ------
     TaskError
         A count, the seed or the workers are negative or no whole number, the budget is
-        negative, or there is no such elasticity.
+        negative, there is no such elasticity, or the published method does not know what the
+        task has.
     """
     check_counts(seed=seed, count=count, hypotheses=hypotheses, workers=workers)
     hand = hand or load_default_hand()
@@ -198,11 +204,14 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     batch_size = options.batch_size if processes == 1 else min(options.batch_size, WORKER_BATCH)
     warm_up()
     begin = time.monotonic()
-    mechanics = mechanics_options(elasticity)
-    pipeline = Pipeline(hand, grasp_object, mechanics, link_shapes(hand))
+    mechanics, request = mechanics_options(elasticity), (grasp_object, hand, task or Task())
+    pipeline: Pipeline | PublishedPipeline = (
+        Pipeline(hand, grasp_object, mechanics, link_shapes(hand)) if published is None
+        else PublishedPipeline(hand, grasp_object, mechanics, published))
+    limits = replace(options, batch_size=batch_size), seed, hypotheses, count
     with _prepared_beside(pipeline):
-        planner = GraspPlanner(grasp_object, hand, task or Task(),
-                               replace(options, batch_size=batch_size), seed, hypotheses, count)
+        planner = (GraspPlanner(*request, *limits) if published is None
+                   else PublishedPlanner(*request, *limits, published))
     first_stable: list[float] = []
 
     def watch(progress: Progress) -> bool:
@@ -227,7 +236,7 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
 
 
 @contextmanager
-def _prepared_beside(pipeline: Pipeline) -> Iterator[None]:
+def _prepared_beside(pipeline: Pipeline | PublishedPipeline) -> Iterator[None]:
     """Prepare the stages in a thread meanwhile; it has ended when workers are forked."""
     def prepare() -> None:
         with suppress(GripsimError):    # who asks first is told

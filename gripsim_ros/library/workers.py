@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection, wait
 from types import TracebackType
 
 from ..core.batches import ConfigurationBatch, GraspStateBatch
-from ..core.pipeline import Pipeline, Watch, group_size, run
+from ..core.pipeline import Stages, Watch, group_size, run
 from ..core.planning import AskAndTell, GraspPlanner, Progress
 from ..core.planning.closing.batching import run_closings
 from ..core.planning.closing.knowledge import ClosingKnowledge
@@ -67,14 +67,14 @@ class Workers:
 
     Parameters
     ----------
-    pipeline : Pipeline
+    pipeline : Pipeline or PublishedPipeline
         Prepared; each worker has a copy of its own.
     count : int
     planner : GraspPlanner, optional
         Whose hypotheses are closed; each worker has a copy of its own of it, too.
     """
 
-    def __init__(self, pipeline: Pipeline, count: int,
+    def __init__(self, pipeline: Stages, count: int,
                  planner: GraspPlanner | None = None) -> None:
         self._pipeline, self._count, self._planner = pipeline, count, planner
         self._processes: list[multiprocessing.Process] = []
@@ -176,15 +176,15 @@ def _serve(connection: Connection, inherited: list[Connection],
         connection.send(answer)
 
 
-def run_with_workers(planner: AskAndTell, pipeline: Pipeline,
+def run_with_workers(planner: AskAndTell, pipeline: Stages,
                      on_progress: Callable[[Progress], bool | None] | None, count: int) -> bool:
     """
     Do as ``core.pipeline.run`` does, with the stages in ``count`` processes.
 
     Parameters
     ----------
-    planner : GraspPlanner or GraspEvaluator
-    pipeline : Pipeline
+    planner : GraspPlanner, GraspEvaluator or PublishedPlanner
+    pipeline : Pipeline or PublishedPipeline
     on_progress : callable, optional
         Called with ``Progress`` after each answer, and while none comes.
     count : int

@@ -24,7 +24,7 @@ LAYERS = {
     'core.contact.backends': 'convex < common_plane < find_contacts',
     'core.mechanics': (
         'quadratic_elements < boundary_elements, finite_strain, published, stability < contact '
-        '< deformation < options < body < indentation, state_builder < stage'),
+        '< deformation < options < body < indentation, state_builder < stage < published_stage'),
     'core.mechanics.finite_strain': (
         'bisection, curved_sides, element_matrices, laws < solid < meshing, obstacles '
         '< equilibrium < squeezing < calibration'),
@@ -33,9 +33,9 @@ LAYERS = {
         '< published'),
     'core.arm': 'published, model < collision, loading < motion < search < choice < distance',
     'core.planning': (
-        'options, published, ranked_grasp, rejections, task < hypotheses, progress < closing '
+        'options, ranked_grasp, rejections, task < hypotheses, progress < closing '
         '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '
-        '< ask_and_tell, closings < evaluator, planner'),
+        '< ask_and_tell, closings < evaluator, planner, published'),
     'library': ('display, resources, robustness, task_file, whole_motion, workers '
                 '< planned_object < grasp_file '
                 '< drawing, in_process < database, hands, squeezing'),

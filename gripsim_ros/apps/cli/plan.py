@@ -57,12 +57,16 @@ def plan(
         arm_way: Annotated[str | None, typer.Option(
             '--arm-way', metavar='pregrasp|whole', show_default='pregrasp',
             help='Which way of the arm is to be short.')] = None,
+        published: Annotated[bool, typer.Option(
+            '--published', help='Plan as the grasp paper prints it, for comparison, see '
+            'docs/model/published.md.')] = False,
         elasticity: Elasticity = None, json: Json = False, out: Out = None,
         report: Annotated[Path | None, typer.Option(
             '--report', help='Write a self-contained HTML report.')] = None) -> int:
     """Plan ranked grasps of an object that deforms under the fingers."""
     arm_task = read_arm(arm, object_pose, nodes, arm_way)
     _check_elasticity(elasticity, nodes, database)
+    _check_published(published, nodes, database, elasticity)
     for path in (out, report):
         check_writable(path)
     limits = PlanLimits(_limit('--count', count_), _limit('--hypotheses', hypotheses),
@@ -84,7 +88,7 @@ def plan(
         from .answers.nodes import plan_by_nodes
         answer, interrupted = plan_by_nodes(request, with_surfaces=report is not None)
     else:
-        answer, interrupted = _plan_here(request, arm_task is not None, elasticity)
+        answer, interrupted = _plan_here(request, arm_task is not None, elasticity, published)
     if arm_task is not None:
         answer, stopped = _order_by_arm(answer, request, arm_task, elasticity)
         interrupted = interrupted or stopped
@@ -123,6 +127,20 @@ def _check_elasticity(elasticity: str | None, nodes: bool, database: str | None)
     if elasticity is not None and database is not None:
         raise InputError('--elasticity does not go with --database: its plans have the one '
                          'configured')
+
+
+def _check_published(published: bool, nodes: bool, database: str | None,
+                     elasticity: str | None) -> None:
+    if not published:
+        return
+    if nodes:
+        raise InputError('--published does not go with --nodes: the stages of a suite answer by '
+                         'their own rules, and none by the printed ones')
+    if database is not None:
+        raise InputError('--published does not go with --database: it holds no such plans')
+    if elasticity is not None:
+        raise InputError('--published does not go with --elasticity: the paper knows half-spaces '
+                         'alone')
 
 
 def _limit(name: str, value: int | None) -> int:
@@ -165,9 +183,11 @@ def _order_by_arm(answer: PlanAnswer, request: PlanRequest, arm_task: ArmTask,
     return replace(answer, grasps=grasps), stopped
 
 
-def _plan_here(request: PlanRequest, for_arm: bool, elasticity: str | None
+def _plan_here(request: PlanRequest, for_arm: bool, elasticity: str | None, published: bool
                ) -> tuple[PlanAnswer, bool]:
     """Plan; an arm chooses among all grasps that hold, and gets its share of the time."""
+    from ...core.planning.published.rules import PublishedRules
+    from ...core.planning.ranked_grasp import PUBLISHED
     from ...core.planning.task import ARM_TIME_SHARE
     from ...library.grasp_file import PlanAnswer
     from ...library.in_process import plan_grasps, planner_options
@@ -182,14 +202,15 @@ def _plan_here(request: PlanRequest, for_arm: bool, elasticity: str | None
             request.grasp_object, request.task, hand=hand, count=wanted,
             hypotheses=limits.hypotheses, budget=budget, seed=limits.seed,
             workers=limits.workers, robustness=robustness, on_progress=progress,
-            elasticity=elasticity)
+            elasticity=elasticity, published=PublishedRules() if published else None)
     statistics = {
         'evaluated': result.evaluated, 'total': result.total, 'proposed': result.proposed,
         'in_contact': result.in_contact, 'planning_time': result.planning_time,
         'first_stable_time': result.first_stable_time,
         'timed_out': result.timed_out and not progress.interrupted,
         'interrupted': progress.interrupted, 'seed': limits.seed, 'repairs': request.repairs,
-        **({'reach': dict(result.reach_levels)} if result.reach_levels else {})}
+        **({'reach': dict(result.reach_levels)} if result.reach_levels else {}),
+        **({'method': PUBLISHED} if published else {})}
     return PlanAnswer(hand, request.grasp_object, request.mesh, request.scale, result.grasps,
                       result.rejections, statistics, result.nearest_miss,
                       result.hint, request.completion), progress.interrupted

@@ -17,6 +17,8 @@ GRASP_COLUMNS = ('rank', 'score', 'preshape', 'contacts', 'force [N]', 'peak [kP
 def print_answer(answer: PlanAnswer) -> None:
     """Print the ranked grasps and why others were rejected."""
     numbers, title = answer.statistics, f'Grasps of {answer.mesh_name}'
+    if 'method' in numbers:
+        title += ', by the published method'
     if answer.grasps:
         print_table(title, GRASP_COLUMNS, [grasp_row(grasp) for grasp in answer.grasps])
     else:
@@ -34,6 +36,8 @@ def print_answer(answer: PlanAnswer) -> None:
 def grasp_row(grasp: RankedGrasp) -> tuple[str, ...]:
     """Return one row of the table of grasps; force is the sum over the contacts."""
     import numpy as np
+
+    from ...core.planning.ranked_grasp import CONES_LEFT
     force = sum(float(np.linalg.norm(contact.force)) for contact in grasp.contacts)
     peak = max((contact.peak_pressure for contact in grasp.contacts), default=0.0)
     notes = [] if grasp.robustness is None else [
@@ -44,6 +48,8 @@ def grasp_row(grasp: RankedGrasp) -> tuple[str, ...]:
         f'arm: {grasp.arm_motion.pregrasp_length:.2f} rad to the pre-grasp, '
         f'{grasp.arm_motion.length:.2f} in all']
     notes += ['own compliance'] if grasp.elasticity == 'body' else []
+    notes += [CONES_LEFT] if any(
+        warning.startswith(CONES_LEFT) for warning in grasp.warnings) else []
     notes += [] if grasp.quantitative else ['outside the range of the elastic model']
     return (str(grasp.rank), f'{grasp.score:.3f}', grasp.preshape, str(len(grasp.contacts)),
             f'{force:.2f}', f'{1e-3 * peak:.1f}', f'{1e3 * grasp.max_displacement:.2f}',

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core.bodies import TriangleMesh, decimate_mesh
 from ...core.hand import forward_kinematics
-from ...core.planning.ranked_grasp import GraspContact, RankedGrasp, ScoreTerm
+from ...core.planning.ranked_grasp import PUBLISHED, GraspContact, RankedGrasp, ScoreTerm
 from ...library.drawing.render import best_viewpoint
 from ...library.drawing.scene import (
     CENTRE_BEFORE_COLOUR, CENTRE_COLOUR, FORCE_COLOUR, PRESSURE_COLOURS, PRESSURE_STOPS,
@@ -150,6 +150,7 @@ def _summary(shown: DisplayGrasp) -> str:
             f'{1e3 * grasp.max_displacement:.2f} mm, centre of mass moved by '
             f'{told(1e6 * grasp.centre_shift, 1)} µm against the body'
             + ('; the object yields by its own compliance' if grasp.elasticity == 'body' else '')
+            + ('; found by the published method' if grasp.method == PUBLISHED else '')
             + _further(grasp))
 
 

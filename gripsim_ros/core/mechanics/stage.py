@@ -66,7 +66,8 @@ def evaluate_contacts(body: ElasticBody, hand: HandModel,
     return builder.build()
 
 
-def _contact_problem(body: ElasticBody, contacts: ContactBatch, i: int) -> ContactProblem:
+def contact_problem(body: ElasticBody, contacts: ContactBatch, i: int) -> ContactProblem:
+    """Return the patches of configuration ``i`` as the contact problem takes them."""
     first, last = int(contacts.patch_offsets[i]), int(contacts.patch_offsets[i + 1])
     offsets = contacts.node_offsets[first:last + 1]
     rows = slice(int(offsets[0]), int(offsets[-1])) if last > first else slice(0, 0)
@@ -82,14 +83,14 @@ def _contact_problem(body: ElasticBody, contacts: ContactBatch, i: int) -> Conta
 
 def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builder: StateBuilder,
               i: int) -> None:
-    contact, asked = _contact_problem(body, contacts, i), contacts.configurations
+    contact, asked = contact_problem(body, contacts, i), contacts.configurations
     nodes, palm, settled = contact.nodes, asked.T_object_palm[i], asked.settled_object[i]
     patches = solve_contact(body, contact, pad_layers(hand.links, nodes.links),
                             body.warm_starts.lookup(palm, nodes.links))
     if not patches.results.count:
         return
     body.warm_starts.store(palm, nodes, patches.solution)
-    grasp = _contact_set(body, hand, patches)
+    grasp = contact_set(body, hand, patches)
     torque_map = joint_torque_map(hand, asked.joint_positions[i], palm, patches.links,
                                   grasp.points)
     full = asked.detail == DETAIL_SURFACE
@@ -132,7 +133,8 @@ def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builde
             patches.solution, patches.results, body.material.poisson_ratio))
 
 
-def _contact_set(body: ElasticBody, hand: HandModel, patches: LoadedPatches) -> ContactSet:
+def contact_set(body: ElasticBody, hand: HandModel, patches: LoadedPatches) -> ContactSet:
+    """Return loaded patches with what limits their forces, as stability takes them."""
     results = patches.results
     pads = [hand.links[link].pad for link in patches.links]
     limits = np.array([min(body.material.max_pressure, np.inf if pad is None

@@ -16,6 +16,10 @@ HAND_ONLY, COMPLIANT, WITH_ARM, NOWHERE = 'hand_only', 'compliant', 'with_arm', 
 LEVELS = HAND_ONLY, COMPLIANT, WITH_ARM, NOWHERE
 #: Of grasps that the time did not suffice to follow, where levels are counted.
 NOT_ASKED = 'not_asked'
+#: Methods by which a grasp was found: this project's, and the grasp paper's as printed.
+OWN, PUBLISHED = 'own', 'published'
+#: Beginning of the warning about a published grasp whose computed forces friction cannot bear.
+CONES_LEFT = 'computed forces pull or slip'
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +205,7 @@ class RankedGrasp(Row):
     centre of mass [N m], as the task has it, not times ``margin``; None without one.
     ``closing`` says what moved where a given grasp was closed, else None. ``elasticity`` says how
     the object yields in these numbers: ``half_space``, or ``body`` by its own compliance.
+    ``method`` is ``published`` where the grasp paper's planner found it, else ``own``.
     The numbers below are NaN where not computed.
     """
 
@@ -233,6 +238,7 @@ class RankedGrasp(Row):
     balanced: bool = True
     closing: ClosingReport | None = None
     elasticity: str = 'half_space'
+    method: str = OWN
 
     @property
     def centre_in_hand(self) -> Array:

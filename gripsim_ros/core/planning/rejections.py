@@ -23,3 +23,10 @@ ARM_OUT_OF_TIME = 'the arm was not asked in time'
 NOT_CONVERGED = 'closing did not settle within the allowed steps'
 EVALUATION_FAILED = 'a stage could not evaluate it'
 NOT_EVALUATED = 'not evaluated within the budget'
+
+# Of the published method.
+TOO_FEW_REGIONS = 'fewer than three links come into contact'
+REGIONS_WITHOUT_VERTEX = 'contact regions hold no vertex of the object, so that they bear no force'
+NO_SOLUTION = 'the contacts of the closed hand cannot balance the load: (1) has no solution'
+UNREACHABLE = 'J^-1 G\' u has no solution: the fingers cannot move the object as the task wants'
+FORCES_TOO_SMALL = 'closed, the forces stay below those computed'

@@ -27,7 +27,7 @@ from ..vertices.penetrating_vertices import PenetratingVertices, VertexContacts,
 
 #: Largest number of points in a leaf, and number of candidates for a vantage point.
 LEAF_SIZE, CANDIDATES = 16, 5
-#: Relative excess of the three areas of the test over the triangle's that is allowed [-].
+#: Relative difference of the three areas of the test and the triangle's that is allowed [-].
 AREA_SLACK = 1e-9
 
 
@@ -199,7 +199,8 @@ def _line_meets(start: Vec3, direction: Vec3, places: Array, faces: IntArray, fa
                             load_vec3(places, faces[face, (k + 2) % 3]))
         weights[k] = np.sqrt(dot(part, part)) / whole
         total += weights[k]
-    return way if total <= 1.0 + AREA_SLACK else np.inf
+    # Less than the whole is round-off alone: so far away that the corners look like one point.
+    return way if abs(total - 1.0) <= AREA_SLACK else np.inf
 
 
 @njit(cache=True, forceinline=True)

@@ -192,13 +192,13 @@ def _prescreen_object(grasp_object: GraspObject, sample_faces: int, face_count: 
     if key not in known:
         vertices = apply(inverse(grasp_object.canonical_frame), grasp_object.mesh.vertices)
         mesh = TriangleMesh(vertices, grasp_object.mesh.faces)
-        coarse = _coarse(mesh, sample_faces)
+        coarse = decimated(mesh, sample_faces)
         points = np.concatenate([coarse.vertices, coarse.vertices[coarse.faces].mean(axis=1)])
-        known[key] = points, build_distance_field(mesh), _coarse(mesh, face_count)
+        known[key] = points, build_distance_field(mesh), decimated(mesh, face_count)
     return known[key]
 
 
-def _coarse(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
+def decimated(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
     """Return the decimated mesh, with more faces where these cannot keep the shape."""
     while face_count < len(mesh.faces):
         try:
@@ -216,7 +216,7 @@ def _candidates(scene: _Scene, seed: int) -> tuple[Array, IntArray, IntArray]:
         step = 2.0 * np.pi / options.roll_count
         rolls = np.concatenate([rolls, rolls + np.random.default_rng(seed).uniform(0.0, step)])
     normals, stands = _approach_rays(scene.faces)
-    rotations = _grasp_axes(np.repeat(normals, len(rolls), axis=0), np.tile(rolls, len(normals)))
+    rotations = grasp_axes(np.repeat(normals, len(rolls), axis=0), np.tile(rolls, len(normals)))
     centroids = np.repeat(stands, len(rolls), axis=0)
     palm = hand.links[hand.palm_index].mesh.vertices @ hand.palm_axes
     gaps = np.array(options.palm_gaps)
@@ -240,7 +240,7 @@ def _approach_rays(faces: TriangleMesh) -> tuple[Array, Array]:
             np.concatenate([np.zeros_like(rays), centroids]))
 
 
-def _grasp_axes(normals: Array, rolls: Array) -> Array:
+def grasp_axes(normals: Array, rolls: Array) -> Array:
     """
     Return the axes of grasping (n, 3, 3) as columns: z against the normals, x at angles about it.
 

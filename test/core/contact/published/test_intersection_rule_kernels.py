@@ -232,3 +232,11 @@ def test_bodies_apart_have_no_contacts(distance):
     for side in (found.a_in_b, found.b_in_a):
         assert side.vertices.shape == side.depths.shape == side.triangles.shape == (0,)
         assert side.points.shape == side.weights.shape == (0, 3)
+
+
+def test_a_triangle_that_the_line_all_but_runs_along_is_not_met_at_the_end_of_the_world():
+    # So far away that its corners look like one point: the three areas vanish by round-off.
+    way = (-0.07099823658380491, -0.5402279233281335, -0.8385183607164262)
+    places = np.array([[0.0, 0.0, 0.0], 0.01 * np.array(way), [0.0, -0.0001, 0.0024]])
+    assert _line_meets((0.2, 0.1, 0.3), way, places, np.array([[0, 1, 2]]), 0,
+                       np.empty(3)) == np.inf

@@ -1,0 +1,194 @@
+"""The grasp paper's planner as a whole, asked and told as ours."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+
+from ...batches import ConfigurationBatch
+from ...bodies import GraspObject
+from ...errors import TaskError
+from ...hand import HandModel
+from .. import rejections
+from ..ask_and_tell import AskAndTell
+from ..closing.batching import Conditions
+from ..closing.grasp_state import GraspState
+from ..hypotheses.generate import propose_hypotheses
+from ..options import PlannerOptions
+from ..progress import Progress
+from ..ranked_grasp import CONES_LEFT, PUBLISHED, NearestMiss, RankedGrasp
+from ..ranking.assemble import make_grasp
+from ..ranking.score import score_reference
+from ..task import Task, check_counts, task_load_cases
+from .common_closing import CommonClosing
+from .face_hypotheses import face_hypotheses
+from .rules import PublishedRules
+
+
+class PublishedPlanner(AskAndTell):
+    """
+    Plan grasps as the grasp paper prints it; parameters and errors as of ``GraspPlanner``.
+
+    Parameters
+    ----------
+    rules : PublishedRules
+        Which rules are as printed; the stages that answer must follow the same.
+
+    Raises
+    ------
+    TaskError
+        The task has obstacles, regions or a direction of approach, which the method knows not.
+
+    Notes
+    -----
+    Source: seed 001. Without an arm, by whose way it chooses, grasps are ordered by the sum of
+    the computed forces, least first. Scores are told, and order nothing.
+    """
+
+    def __init__(self, grasp_object: GraspObject, hand: HandModel, task: Task,
+                 options: PlannerOptions, seed: int = 0, max_hypotheses: int = 0,
+                 max_grasps: int = 0, rules: PublishedRules = PublishedRules()) -> None:
+        check_counts(seed=seed, max_hypotheses=max_hypotheses, max_grasps=max_grasps)
+        _check_task(task)
+        load_cases = task_load_cases(task, grasp_object.canonical_frame[:3, :3])
+        self._hand, self._options = hand, options
+        self._wanted = max_grasps or options.max_grasps
+        self._reference = score_reference(grasp_object, hand, load_cases)
+        count = max_hypotheses or options.max_hypotheses
+        if rules.hypotheses == 'faces':
+            hypotheses, self.proposed = face_hypotheses(grasp_object, hand, options, count, seed)
+        else:
+            hypotheses, self.proposed = propose_hypotheses(grasp_object, hand, task, options,
+                                                           count, seed)
+        conditions = Conditions.of(task, load_cases)
+        self._work = _Closings([CommonClosing(hypothesis, hand, options, task.displacement_object)
+                                for hypothesis in hypotheses], conditions, options)
+        super().__init__(((self._work,),), conditions)
+
+    @property
+    def progress(self) -> Progress:
+        """Return how far planning is."""
+        work, held = self._work, self._work.held
+        best = self.ranked(1)[0] if held else None
+        return Progress(len(work.judged), len(work.closings), len(held), best)
+
+    @property
+    def contacts_evaluated(self) -> int:
+        """Return how many hypotheses got a verdict after two links came into contact."""
+        return sum(closing.reached_contact for closing in self._work.judged)
+
+    @property
+    def rejections(self) -> dict[str, int]:
+        """Return how many hypotheses were excluded for each reason, most frequent first."""
+        return dict(self._work.rejections.most_common())
+
+    @property
+    def reach_levels(self) -> dict[str, int]:
+        """Return nothing: who moves the object is not followed."""
+        return {}
+
+    @property
+    def nearest_miss(self) -> NearestMiss | None:
+        """Return None: the method knows no nearest miss."""
+        return None
+
+    @property
+    def hint(self) -> str:
+        """Return one sentence on why there is no grasp, '' where there is one."""
+        if self._work.held or not self._work.rejections:
+            return ''
+        reason, number = self._work.rejections.most_common(1)[0]
+        return f'by the published method {number} of {len(self._work.closings)} fail: {reason}'
+
+    def ranked(self, count: int = 0) -> list[RankedGrasp]:
+        """Return the best ``count`` grasps so far (0: as in the request), gentlest first."""
+        grasps = sorted((self._grasp(closing) for closing in self._work.held), key=_force)
+        return [replace(grasp, rank=i + 1)
+                for i, grasp in enumerate(grasps[:count or self._wanted])]
+
+    def _grasp(self, closing: CommonClosing) -> RankedGrasp:
+        held = closing.held
+        assert held is not None
+        grasp = make_grasp(closing.hypothesis, held, self._hand, self._reference, self._options)
+        return replace(grasp, method=PUBLISHED, warnings=grasp.warnings + _cone_warning(
+            held.state, self._reference.friction))
+
+
+class _Closings:
+    """The closings of all hypotheses as one kind of work."""
+
+    any_order = True
+
+    def __init__(self, closings: list[CommonClosing], conditions: Conditions,
+                 options: PlannerOptions) -> None:
+        self.closings = {closing.hypothesis.number: closing for closing in closings}
+        self._conditions, self._options = conditions, options
+        self._stopped = False
+
+    @property
+    def judged(self) -> list[CommonClosing]:
+        """Return the closings with a verdict."""
+        return [closing for closing in self.closings.values() if closing.done]
+
+    @property
+    def held(self) -> list[CommonClosing]:
+        """Return the closings that hold."""
+        return [closing for closing in self.judged if closing.held is not None]
+
+    @property
+    def rejections(self) -> Counter[str]:
+        """Return how many were excluded, by reason."""
+        counts = Counter(closing.reason for closing in self.judged if closing.reason)
+        if self._stopped:
+            counts[rejections.NOT_EVALUATED] = len(self.closings) - len(self.judged)
+        return +counts
+
+    def unfinished(self) -> list[int]:
+        """Return the closings without verdict."""
+        return [] if self._stopped else [
+            number for number, closing in self.closings.items() if not closing.done]
+
+    def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
+        """Return the first closings that are free, of one detail, and their question."""
+        first = self.closings[free[0]].question().detail
+        asked = {number: question for number in free[:self._options.clearance_batch_size]
+                 if (question := self.closings[number].question()).detail == first}
+        return list(asked), self._conditions.batch(list(asked.values()))
+
+    def take(self, number: int, state: GraspState) -> None:
+        """Take the answer for a closing."""
+        self.closings[number].answer(state)
+
+    def fail(self, number: int, reason: str) -> None:
+        """Exclude a closing whose question cannot be answered."""
+        self.closings[number].fail(reason)
+
+    def stop(self) -> None:
+        """Drop the closings without verdict."""
+        self._stopped = True
+
+
+def _check_task(task: Task) -> None:
+    for name in ('obstacles', 'keep_out', 'contact_region'):
+        if len(getattr(task, name)):
+            raise TaskError(f'the published method knows no task.{name}: plan without it, or '
+                            'without the published method')
+    if task.approach_direction is not None:
+        raise TaskError('the published method knows no task.approach_direction: plan without it, '
+                        'or without the published method')
+
+
+def _force(grasp: RankedGrasp) -> tuple[float, int]:
+    """Return the sum of the computed forces [N] and the hypothesis, by which grasps are ranked."""
+    total = float(sum(np.linalg.norm(contact.force) for contact in grasp.contacts))
+    return total, grasp.hypothesis
+
+
+def _cone_warning(state: GraspState, friction: float) -> tuple[str, ...]:
+    """Return a warning where the computed forces pull, or ask for more friction than there is."""
+    normal = np.einsum('ij,ij->i', state.minimal_forces, state.normals)
+    sliding = np.linalg.norm(state.minimal_forces - normal[:, None] * state.normals, axis=1)
+    lacking = float(np.maximum(sliding - friction * normal, -normal).max(initial=0.0))
+    if lacking <= 1e-9:
+        return ()
+    return (f'{CONES_LEFT}: they leave the cones of friction by {lacking:.2f} N',)
