@@ -93,13 +93,13 @@ class ArmScene:
         ends = [arm.tree.T_parent_joint[frame][:3, 3] for frame in self._chain[1:]]
         self._segment_ends = np.array([*ends, np.zeros(3)])
         place = {frame: i for i, frame in enumerate(self._chain)}
-        self._segments = [_segment_of(arm, int(frame), place) for frame in arm.part_frames]
+        paths = [arm.tree.path_to_base(frame) for frame in arm.part_frames]
+        self._segments = [next(place[f] for f in path if f in place) for path in paths]
         self._radii = [_radius_about_segment(part, arm, int(frame), self._chain[segment],
                                              self._segment_ends[segment])
                        for part, frame, segment in zip(arm.parts, arm.part_frames,
                                                        self._segments)]
-        still = _unmoved(arm)
-        self._resting = [int(frame) in still for frame in arm.part_frames]
+        self._resting = [bool((arm.tree.actuator[path] < 0).all()) for path in paths]
         tip_links = arm.carrying_frames
         self._carries = [int(frame) in tip_links for frame in arm.part_frames]
         self._names = arm.part_names()
@@ -216,11 +216,6 @@ class ArmScene:
         return plane.gap > gap
 
 
-def _segment_of(arm: ArmModel, frame: int, place: dict[int, int]) -> int:
-    """Return the segment of the chain that a frame's parts belong to."""
-    return next(place[f] for f in arm.tree.path_to_base(frame) if f in place)
-
-
 def _radius_about_segment(part: ConvexPart, arm: ArmModel, frame: int, chain_frame: int,
                           end: Array) -> float:
     """Return the largest distance of a part's corners from its frame's segment [m]."""
@@ -231,10 +226,3 @@ def _radius_about_segment(part: ConvexPart, arm: ArmModel, frame: int, chain_fra
     along = points @ end / max(float(end @ end), 1e-30)
     nearest = np.clip(along, 0.0, 1.0)[:, None] * end
     return float(np.linalg.norm(points - nearest, axis=1).max())
-
-
-def _unmoved(arm: ArmModel) -> set[int]:
-    """Return the frames that no joint moves."""
-    tree = arm.tree
-    return {frame for frame in range(len(tree.names))
-            if (tree.actuator[tree.path_to_base(frame)] < 0).all()}

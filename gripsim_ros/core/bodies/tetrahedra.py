@@ -98,5 +98,4 @@ def _reason(code: int, text: str) -> str:
 def tetrahedron_volumes(nodes: Array, corners: IntArray) -> Array:
     """Return signed volumes (T,) [m^3] of tetrahedra."""
     a, b, c, d = (nodes[corners[:, k]] for k in range(4))
-    volumes: Array = np.einsum('ij,ij->i', np.cross(b - a, c - a), d - a) / 6.0
-    return volumes
+    return np.einsum('ij,ij->i', np.cross(b - a, c - a), d - a) / 6.0

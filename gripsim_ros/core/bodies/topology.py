@@ -47,8 +47,7 @@ class EdgeTable:
         """Return how many faces there are at the edges between vertices ``(...)``."""
         keys = np.minimum(first, second) * self.base + np.maximum(first, second)
         place = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
-        counts: IntArray = np.where(self.keys[place] == keys, self.counts[place], 0)
-        return counts
+        return np.where(self.keys[place] == keys, self.counts[place], 0)
 
     @cached_property
     def pairs(self) -> tuple[IntArray, BoolArray]:

@@ -118,8 +118,7 @@ class ContactSet:
     @property
     def normal_forces(self) -> Array:
         """Return the simulated force along each normal ``(k,)`` [N], not negative."""
-        forces: Array = np.maximum(np.einsum('ij,ij->i', self.forces, self.normals), 0.0)
-        return forces
+        return np.maximum(np.einsum('ij,ij->i', self.forces, self.normals), 0.0)
 
     @cached_property
     def frames(self) -> Array:

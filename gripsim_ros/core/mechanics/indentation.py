@@ -1,6 +1,6 @@
 """One indenter pressed into an object: a sphere, a flat punch, or the pad of a link."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..transforms import transform
 from .body import (ContactProblem, ElasticBody, LoadedPatches, deform_body, largest_displacement,
                    pad_layers, solve_contact)
 from .contact.contact_forces import PatchNodes
-from .deformation.metrics import measure_deformation
+from .deformation.metrics import DeformationMetrics, measure_deformation
 
 
 #: Number of overlapping nodes wanted in the patch; about half carry load. The radius of a
@@ -104,6 +104,10 @@ class Indentation:
     centre_of_mass: Array
     quantitative: bool
     warnings: tuple[str, ...]
+
+
+#: Numbers that the measures of a deformation have by the same name.
+_METRICS = {f.name for f in fields(Indentation)} & {f.name for f in fields(DeformationMetrics)}
 
 
 def indent_body(body: ElasticBody,
@@ -287,13 +291,11 @@ def _summarise(body: ElasticBody, contact: ContactProblem, loaded: LoadedPatches
     return Indentation(
         force=force, normal_force=float(force @ direction),
         contact_radius=float(np.sqrt(area / np.pi)), area=area,
-        peak_pressure=metrics.peak_pressure, peak_von_mises=metrics.peak_von_mises,
         loaded_vertices=int(results.node_counts.sum()),
         max_displacement=largest_displacement(body, surface, loaded),
-        max_deformation=metrics.max_deformation, mean_deformation=metrics.mean_deformation,
-        strain_energy=metrics.strain_energy, volume=surface.volume,
-        volume_change=surface.volume_change, centre_of_mass=surface.centre,
-        quantitative=not bad, warnings=tuple(warnings))
+        volume=surface.volume, volume_change=surface.volume_change,
+        centre_of_mass=surface.centre, quantitative=not bad, warnings=tuple(warnings),
+        **{name: getattr(metrics, name) for name in _METRICS})
 
 
 def _judge(body: ElasticBody, loaded: LoadedPatches,

@@ -243,8 +243,7 @@ class RankedGrasp(Row):
     @property
     def centre_in_hand(self) -> Array:
         """Return the deformed centre of mass (3,), settled, in the frame of the palm [m]."""
-        centre: Array = apply(inverse(self.T_object_palm), self.centre_of_mass[None])[0]
-        return centre
+        return apply(inverse(self.T_object_palm), self.centre_of_mass[None])[0]
 
     def __str__(self) -> str:
         """Return the grasp in one line: rank, verdict, score, contacts, their normal forces."""

@@ -129,8 +129,7 @@ def drop_repeated_corners(draft: Draft) -> Draft:
 def _corner_keys(draft: Draft) -> IntArray:
     """Return numbers (F,), equal for faces of equal corners."""
     edges = np.sort(draft.table.edge_of_side, axis=1)
-    keys: IntArray = edges[:, 0] * len(draft.table.keys) + edges[:, 1]
-    return keys
+    return edges[:, 0] * len(draft.table.keys) + edges[:, 1]
 
 
 def has_duplicate_faces(draft: Draft) -> bool:

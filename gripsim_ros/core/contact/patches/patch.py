@@ -223,18 +223,10 @@ def _make_patch(pair: _Pair, side: int, samples: GridSamples, own: IntArray,
     flags = patch_flags(samples, own)
     if greatest > THICKNESS_LIMIT * thickness:
         flags |= PATCH_THROUGH
-    return Patch(*_node_arrays(chosen, samples.points, samples.normals, samples.depths,
-                               samples.slopes, samples.grid.spacing ** 2,
-                               THICKNESS_LIMIT * thickness), thickness,
+    return Patch(samples.points[chosen], samples.normals[chosen],
+                 samples.grid.spacing ** 2 / samples.slopes[chosen],
+                 np.minimum(samples.depths[chosen], THICKNESS_LIMIT * thickness), thickness,
                  flags, side, samples.grid.frame[2].copy())
-
-
-@njit(cache=True)
-def _node_arrays(chosen: IntArray, points: Array, normals: Array, depths: Array, slopes: Array,
-                 cell: float, deepest: float) -> tuple[Array, Array, Array, Array]:
-    """Return points, normals, areas and limited depths of chosen nodes."""
-    return (points[chosen], normals[chosen], cell / slopes[chosen],
-            np.minimum(depths[chosen], deepest))
 
 
 def _is_duplicate(patch: Patch, known: list[Patch]) -> bool:

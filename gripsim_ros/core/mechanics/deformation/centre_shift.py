@@ -89,8 +89,7 @@ def mean_displacement(mesh: TriangleMesh, moves: Array, loads: SurfaceLoads, mat
     forces = np.concatenate([loads.forces, balancing_forces(mesh, loads)])
     squares, work = (points ** 2).sum(axis=1), (points * forces).sum(axis=1)
     factor = (1.0 - 2.0 * material.poisson_ratio) / material.youngs_modulus
-    mean: Array = (swept + factor * (0.5 * squares @ forces - work @ points)) / volume
-    return mean
+    return (swept + factor * (0.5 * squares @ forces - work @ points)) / volume
 
 
 def balancing_forces(mesh: TriangleMesh, loads: SurfaceLoads) -> Array:
@@ -103,5 +102,4 @@ def balancing_forces(mesh: TriangleMesh, loads: SurfaceLoads) -> Array:
     wrench = np.concatenate([loads.forces.sum(axis=0),
                              cross(loads.points - middle, loads.forces).sum(axis=0)])
     shares = np.linalg.solve(gram, -wrench)
-    balance: Array = areas[:, None] * (motions @ shares)
-    return balance
+    return areas[:, None] * (motions @ shares)

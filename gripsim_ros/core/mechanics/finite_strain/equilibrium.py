@@ -95,8 +95,7 @@ class SmoothSolver:
     def solve(self, matrix: sparse.csc_matrix, right: Array) -> Array:
         """Return the smooth solution (n,) of a symmetric system."""
         inside = self._motions.T @ (matrix @ self._motions)
-        solution: Array = self._motions @ np.linalg.solve(inside, self._motions.T @ right)
-        return solution
+        return self._motions @ np.linalg.solve(inside, self._motions.T @ right)
 
     def size(self, forces: Array) -> float:
         """Return the size of the part of forces (N, 3) that does work on these motions."""

@@ -91,20 +91,17 @@ class StrainLaw:
         if self.exponent:
             stretches = np.linalg.svd(gradients, compute_uv=False)
             sums = (stretches ** self.exponent).sum(axis=-1) - 3.0
-            energies: Array = 2.0 * self.shear_modulus / self.exponent ** 2 * sums
-            return energies
+            return 2.0 * self.shear_modulus / self.exponent ** 2 * sums
         x = self._invariant(gradients)
         c2, c3 = self.coefficients
-        polynomial: Array = 0.5 * self.shear_modulus * x * (1.0 + x * (c2 + x * c3))
-        return polynomial
+        return 0.5 * self.shear_modulus * x * (1.0 + x * (c2 + x * c3))
 
     def shape_stress(self, gradients: Array) -> Array:
         """Return dW/dF (…, 3, 3), first Piola-Kirchhoff, of deformation gradients [Pa]."""
         if self.exponent:
             left, stretches, right = np.linalg.svd(gradients)
             slopes = self.pressure_at_rest * stretches ** (self.exponent - 1.0)
-            stress: Array = (left * slopes[..., None, :]) @ right
-            return stress
+            return (left * slopes[..., None, :]) @ right
         return self._slope(self._invariant(gradients))[..., None, None] * gradients
 
     def shape_tangent(self, gradients: Array) -> Array:
@@ -115,9 +112,8 @@ class StrainLaw:
         c2, c3 = self.coefficients
         curvature = self.shear_modulus * (4.0 * c2 + 12.0 * c3 * x)
         flat = gradients.reshape(*gradients.shape[:-2], 9)
-        tangent: Array = (self._slope(x)[..., None, None] * np.eye(9)
-                          + (curvature[..., None] * flat)[..., :, None] * flat[..., None, :])
-        return tangent
+        return (self._slope(x)[..., None, None] * np.eye(9)
+                + (curvature[..., None] * flat)[..., :, None] * flat[..., None, :])
 
     def swelling_energy(self, ratios: Array) -> Array:
         """Return ``-g ln J`` of ratios of volume; infinite where a volume is gone [J/m^3]."""
@@ -140,8 +136,7 @@ class StrainLaw:
         return 0.5 * self.lame * (1.0 + 1.0 / ratios ** 2)
 
     def _invariant(self, gradients: Array) -> Array:
-        invariant: Array = (gradients ** 2).sum(axis=(-1, -2)) - 3.0
-        return invariant
+        return (gradients ** 2).sum(axis=(-1, -2)) - 3.0
 
     def _slope(self, x: Array) -> Array:
         c2, c3 = self.coefficients

@@ -117,5 +117,4 @@ def _least_jacobians(rows: Array) -> Array:
     places = np.vstack([POINTS, np.eye(4), 0.5 * np.eye(4)[EDGES].sum(axis=1)])
     jacobians = np.linalg.det(np.einsum('qas,tax->tqsx', shape_slopes(places, EDGES), rows))
     straight = np.linalg.det(rows[:, 1:4] - rows[:, :1])
-    least: Array = jacobians.min(axis=1) / straight
-    return least
+    return jacobians.min(axis=1) / straight

@@ -156,8 +156,7 @@ class ContactSurface:
     def resultant(self, positions: Array, obstacle: Obstacle, index: int) -> Array:
         """Return the force (3,) of one obstacle on the body [N]."""
         touch = self.touch(self.points(positions), obstacle, index)
-        force: Array = self.weights @ (touch.pressures[:, None] * touch.normals + touch.drags)
-        return force
+        return self.weights @ (touch.pressures[:, None] * touch.normals + touch.drags)
 
     def stiffness(self, positions: Array, obstacles: tuple[Obstacle, ...]
                   ) -> tuple[IntArray, Array]:

@@ -75,9 +75,8 @@ class QuadraticSolid:
     @cached_property
     def node_volumes(self) -> Array:
         """Return a share of the body's volume for each node (N,) [m^3], all above 0."""
-        shares: Array = np.bincount(self.elements.ravel(), np.repeat(self.volumes / 10.0, 10),
-                                    len(self.nodes)).astype(float)
-        return shares
+        return np.bincount(self.elements.ravel(), np.repeat(self.volumes / 10.0, 10),
+                           len(self.nodes)).astype(float)
 
     @cached_property
     def pattern(self) -> 'BlockPattern':
@@ -86,13 +85,11 @@ class QuadraticSolid:
 
     def deformation(self, positions: Array) -> Array:
         """Return deformation gradients (T, 4, 3, 3) of node positions (N, 3) [m]."""
-        result: Array = positions[self.elements].transpose(0, 2, 1)[:, None] @ self.gradients
-        return result
+        return positions[self.elements].transpose(0, 2, 1)[:, None] @ self.gradients
 
     def volume_ratios(self, F: Array) -> Array:
         """Return the mean ratio of volume of each element (T,) of gradients (T, 4, 3, 3)."""
-        ratios: Array = (self.weights * determinants(F)).sum(axis=1) / self.volumes
-        return ratios
+        return (self.weights * determinants(F)).sum(axis=1) / self.volumes
 
     def energy(self, law: StrainLaw, positions: Array) -> float:
         """Return the elastic energy [J]; infinite where an element has turned over."""
@@ -147,8 +144,7 @@ class BlockPattern:
 
     def _keys(self, elements: IntArray) -> IntArray:
         wide = elements.astype(np.int64)
-        keys: IntArray = (wide[:, :, None] * self._count + wide[:, None, :]).ravel()
-        return keys
+        return (wide[:, :, None] * self._count + wide[:, None, :]).ravel()
 
     def blocks(self, matrices: Array) -> Array:
         """Return the blocks (P, 3, 3) of element matrices (T, a, 3, a, 3)."""
@@ -161,8 +157,7 @@ class BlockPattern:
     def _summed(self, index: IntArray, matrices: Array) -> Array:
         parts = matrices.transpose(0, 1, 3, 2, 4).reshape(-1, 9)
         sums = [np.bincount(index, parts[:, k], len(self._pairs)) for k in range(9)]
-        result: Array = np.stack(sums, axis=1).astype(float).reshape(-1, 3, 3)
-        return result
+        return np.stack(sums, axis=1).astype(float).reshape(-1, 3, 3)
 
     def matrix(self, blocks: Array, diagonal: Array) -> sparse.csc_matrix:
         """Return the symmetric matrix of blocks and a diagonal (N,), the same on all axes."""
@@ -174,8 +169,7 @@ class BlockPattern:
 
 def determinants(F: Array) -> Array:
     """Return determinants (…,) of matrices (…, 3, 3)."""
-    result: Array = (F[..., 0, :] * np.cross(F[..., 1, :], F[..., 2, :])).sum(axis=-1)
-    return result
+    return (F[..., 0, :] * np.cross(F[..., 1, :], F[..., 2, :])).sum(axis=-1)
 
 
 def cofactors(F: Array) -> Array:

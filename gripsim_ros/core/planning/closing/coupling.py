@@ -89,8 +89,7 @@ def _balanced(directions: Array, gaps: Array, touches: BoolArray) -> Array | Non
     if not pairs:
         return None
     gap, i, j = min(pairs)
-    shift: Array = -gap / (1.0 - directions[i] @ directions[j]) * directions[i]
-    return shift
+    return -gap / (1.0 - directions[i] @ directions[j]) * directions[i]
 
 
 def closing_directions(mechanism: Mechanism, hand: HandModel, joints: Array, rates: Array

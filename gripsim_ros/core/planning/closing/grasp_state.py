@@ -29,8 +29,7 @@ class GraspState(Row):
     @cached_property
     def normal_forces(self) -> Array:
         """Return the simulated normal force of each patch (k,) [N]."""
-        forces: Array = np.einsum('ij,ij->i', self.forces, self.normals)
-        return forces
+        return np.einsum('ij,ij->i', self.forces, self.normals)
 
 
 _FIELDS = declared(GraspState)

@@ -20,5 +20,4 @@ def closing_rows(open_: Array, rates: Array, fractions: Array,
         longest[own] = fractions[own].max()
     time = np.linspace(0.0, 1.0, count)[:, None]
     shares = np.minimum(time * longest, fractions)
-    rows: Array = open_ + shares * rates
-    return rows
+    return open_ + shares * rates

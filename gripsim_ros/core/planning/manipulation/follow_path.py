@@ -16,7 +16,7 @@ from ..ranking.score import grip_efforts
 from .kinematics import (
     Fingertips, attainable_twists, bounded_least_squares, can_follow, contact_jacobian,
     follow_object)
-from .step_forces import StepForces
+from .step_forces import StepForces, sums_by_link
 
 
 #: Largest joint displacement of a question where the joints hardly move, so that contact
@@ -242,14 +242,10 @@ class PathFollower:
         on_link = np.flatnonzero(state.links == link)
         return int(on_link[np.argmax(state.normal_forces[on_link])])
 
-    def _sums(self, state: GraspState, values: Array) -> Array:
-        """Return the sum of the patches' values (k,) for each link (links,)."""
-        return np.array([values[state.links == link].sum() for link in self._links])
-
     def _slip(self, state: GraspState) -> float:
         """Return the largest tangential displacement over the largest without slip."""
-        forces = self._sums(state, state.normal_forces)
-        stiffness = self._sums(state, state.tangential_stiffness)
+        forces = sums_by_link(self._links, state, state.normal_forces)
+        stiffness = sums_by_link(self._links, state, state.tangential_stiffness)
         bounds = np.divide(self._friction * forces, stiffness, out=np.zeros(len(forces)),
                            where=stiffness > 0.0)
         drift = np.linalg.norm(self._trial_drift, axis=1)

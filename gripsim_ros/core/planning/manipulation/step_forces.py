@@ -54,8 +54,8 @@ class StepForces:
         if not state.capable:
             self.excess = 1.0
             return
-        forces = self._sums(state, state.normal_forces)
-        minimal = self._sums(state, state.minimal_envelope)
+        forces = sums_by_link(self._links, state, state.normal_forces)
+        minimal = sums_by_link(self._links, state, state.minimal_envelope)
         minimal = np.maximum(minimal, self._options.min_force_share * minimal.max(initial=0.0))
         logarithms = force_logarithms(forces, minimal)
         if exceeds_limits(state):
@@ -69,6 +69,7 @@ class StepForces:
         """Return the normal force wanted at a link [N]."""
         return float(self._wanted[self._links.index(link)])
 
-    def _sums(self, state: GraspState, values: Array) -> Array:
-        """Return the sum of the patches' values (k,) for each link (links,)."""
-        return np.array([values[state.links == link].sum() for link in self._links])
+
+def sums_by_link(links: tuple[int, ...], state: GraspState, values: Array) -> Array:
+    """Return the sums over the patches of each link."""
+    return np.array([values[state.links == link].sum() for link in links])
