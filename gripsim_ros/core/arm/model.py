@@ -178,7 +178,8 @@ class ArmInverseKinematics:
         """
         arm = self._arm
         found: list[Array] = []
-        if self._is_out_of_reach(T_base_palm):
+        away, longest = self.reach(T_base_palm)
+        if away > longest + self.POSITION:
             return []
         middle = np.clip(near, arm.joint_lower, arm.joint_upper)
         half = np.minimum(0.5 * (arm.joint_upper - arm.joint_lower), np.pi)
@@ -208,11 +209,6 @@ class ArmInverseKinematics:
         target = T_base_palm @ np.linalg.inv(self._arm.T_tip_palm)
         first = tree.T_parent_joint[frames[1]][:3, 3]
         return float(np.linalg.norm(target[:3, 3] - first)), sum(lengths)
-
-    def _is_out_of_reach(self, T_base_palm: Array) -> bool:
-        """Return True if a pose is farther from the first joint than the links reach."""
-        away, reach = self.reach(T_base_palm)
-        return away > reach + self.POSITION
 
     def _error(self, joints: Array, target: Array) -> Array:
         """Return the way ``(6,)`` of the tip to a pose: translation [m], rotation vector [rad]."""

@@ -1,6 +1,6 @@
 """The arm's motion from its start to the displaced object, for one grasp."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,8 @@ PHASES = START, APPROACH, LIFT, CARRY, LOWER, RETREAT
 #: What is to be short: the way to the pre-grasp, or the whole way.
 TO_PREGRASP, WHOLE_WAY = 'pregrasp', 'whole'
 CRITERIA = TO_PREGRASP, WHOLE_WAY
+#: Phase, posture (to the pre-grasp) or palm pose, object pose, both in the base, and hand joints.
+_Step = tuple[str, Array, Array, Array]
 
 
 def checked_criterion(value: str) -> str:
@@ -139,57 +141,70 @@ class ArmPlanner:
 
     def motion(self, grasp: RankedGrasp, posture: Array) -> ArmMotion:
         """Return the motion through a posture of the pre-grasp, up to what it meets."""
-        sequence = _PostureSequence(self._start, self._check(grasp), self._arm.joint_names)
-        steps = max(1, int(np.ceil(np.abs(posture - self._start).max() / JOINT_STEP)))
-        rows = [self._start + s * (posture - self._start)
-                for s in np.linspace(0.0, 1.0, steps + 1)]
-        for joints in rows:
-            if not sequence.append(joints, START, self._T_base_object, grasp.trajectory[0]):
-                return sequence.result()
-        for phase, T_base_palm, T_base_object, hand_joints in self._straight_paths(grasp):
-            joints = self._inverse.solve(T_base_palm, sequence.joints)
-            if joints is None or np.abs(joints - sequence.joints).max() > BRANCH_JUMP:
-                sequence.fail(f'the arm does not reach a palm pose on the straight way ({phase}): '
-                              f'{self._where(T_base_palm)}')
-                return sequence.result()
-            if not sequence.append(joints, phase, T_base_object, hand_joints):
-                return sequence.result()
-        return sequence.result()
+        rows: list[Array] = []
+        phases: list[str] = []
+        failure = ''
+        for phase, place, T_base_object, hand_joints in self._steps(grasp, posture):
+            joints = place if phase == START else self._solve_near(place, rows[-1])
+            if joints is None:
+                failure = (f'the arm does not reach a palm pose on the straight way ({phase}): '
+                           f'{self._where(place)}')
+                break
+            if problem := self._collision(joints, phase, T_base_object, hand_joints):
+                failure = f'{problem} ({phase})'
+                break
+            rows.append(joints)
+            phases.append(phase)
+        way = np.array(rows).reshape(-1, len(self._start))
+        return ArmMotion(way, tuple(phases), joint_distance(way), len(way) if failure else -1,
+                         failure, self._arm.joint_names)
 
     # -- one posture -----------------------------------------------------------------
 
-    def _check(self, grasp: RankedGrasp) -> Callable[[Array, str, Array, Array], str]:
-        def check(joints: Array, phase: str, T_base_object: Array, hand_joints: Array) -> str:
-            T_base_palm = self._arm.palm_pose(joints)
-            T_base_link = T_base_palm @ forward_kinematics(self._hand, hand_joints[None])[0]
-            return self._scene.first_collision(joints, T_base_link, T_base_object,
-                                               hand_meets_object=phase == START)
-        return check
+    def _solve_near(self, T_base_palm: Array, near: Array) -> Array | None:
+        """Return the posture of a palm pose on the branch of another, None where there is none."""
+        joints = self._inverse.solve(T_base_palm, near)
+        if joints is None or np.abs(joints - near).max() > BRANCH_JUMP:
+            return None
+        return joints
 
-    def _straight_paths(self, grasp: RankedGrasp) -> Iterator[tuple[str, Array, Array, Array]]:
-        """Yield phase, palm pose, object pose (both in the base) and hand joints of each step."""
+    def _collision(self, joints: Array, phase: str, T_base_object: Array, hand_joints: Array
+                   ) -> str:
+        T_base_palm = self._arm.palm_pose(joints)
+        T_base_link = T_base_palm @ forward_kinematics(self._hand, hand_joints[None])[0]
+        return self._scene.first_collision(joints, T_base_link, T_base_object,
+                                           hand_meets_object=phase == START)
+
+    def _steps(self, grasp: RankedGrasp, posture: Array) -> Iterator[_Step]:
+        """Yield the steps: to the pre-grasp's posture, then the palm's straight ways."""
+        count = max(1, int(np.ceil(np.abs(posture - self._start).max() / JOINT_STEP)))
+        for share in np.linspace(0.0, 1.0, count + 1):
+            yield (START, self._start + share * (posture - self._start), self._T_base_object,
+                   grasp.trajectory[0])
+        yield from self._straight_paths(grasp)
+
+    def _straight_paths(self, grasp: RankedGrasp) -> Iterator[_Step]:
         T_object, T_grasp = self._T_base_object, grasp.T_object_palm
         for T in _between(grasp.T_object_pregrasp, T_grasp)[1:]:
             yield APPROACH, T_object @ T, T_object, grasp.trajectory[0]
         closed = grasp.trajectory[-1]
         yield APPROACH, T_object @ T_grasp, T_object, closed
-        if self._T_object_moved is None:
-            for T_up in self._lifts(T_object)[1:]:
-                yield LIFT, T_up @ T_grasp, T_up, closed
-            return
-        if grasp.reach is not None and grasp.reach.level != WITH_ARM:
-            for T_moved, T_palm, hand_joints in self._carried(grasp):
+        lifts, carried = self._lifts(T_object), self._carried(grasp)
+        if carried and grasp.reach is not None and grasp.reach.level != WITH_ARM:
+            for T_moved, T_palm, hand_joints in carried:
                 yield CARRY, T_object @ T_palm, T_object @ T_moved, hand_joints
             yield from self._retreat(grasp)
             return
-        for T_up in self._lifts(T_object)[1:]:
+        for T_up in lifts[1:]:
             yield LIFT, T_up @ T_grasp, T_up, closed
-        T_lift = self._lifts(T_object)[-1] @ inverse(T_object)
-        for T_moved, T_palm, hand_joints in self._carried(grasp):
+        T_lift = lifts[-1] @ inverse(T_object)
+        for T_moved, T_palm, hand_joints in carried:
             T_place = T_lift @ T_object @ T_moved
             yield CARRY, T_lift @ T_object @ T_palm, T_place, hand_joints
-        T_last, T_palm_last, hand_joints = self._carried(grasp)[-1]
-        for T_up in self._lifts(T_object)[-2::-1]:
+        if not carried:
+            return
+        T_last, T_palm_last, hand_joints = carried[-1]
+        for T_up in lifts[-2::-1]:
             T_drop = T_up @ inverse(T_object)
             yield LOWER, T_drop @ T_object @ T_palm_last, T_drop @ T_object @ T_last, hand_joints
         yield from self._retreat(grasp)
@@ -208,49 +223,14 @@ class ArmPlanner:
 
     def _carried(self, grasp: RankedGrasp) -> list[tuple[Array, Array, Array]]:
         """Return object pose and palm pose in the object's first frame, and hand joints."""
-        T_moved = self._T_object_moved
-        assert T_moved is not None
-        reach = grasp.reach
+        T_moved, reach = self._T_object_moved, grasp.reach
+        if T_moved is None:
+            return []
         if reach is None:
             return [(T, T @ grasp.T_object_palm, grasp.trajectory[-1])
                     for T in object_path(T_moved, PALM_STEP, PALM_TURN)]
         return [(pose_on_path(T_moved, share), T, joints)
                 for share, T, joints in zip(reach.shares, reach.T_object_palm, reach.joints)]
-
-
-class _PostureSequence:
-    """Postures so far, each checked for collisions as it is added."""
-
-    def __init__(self, start: Array, check: Callable[[Array, str, Array, Array], str],
-                 joint_names: tuple[str, ...]) -> None:
-        self._start, self._check, self._names = start, check, joint_names
-        self._rows: list[Array] = []
-        self._phases: list[str] = []
-        self._failure = ''
-
-    @property
-    def joints(self) -> Array:
-        """Return the last posture that was free."""
-        return self._rows[-1] if self._rows else self._start
-
-    def append(self, joints: Array, phase: str, T_base_object: Array, hand_joints: Array) -> bool:
-        problem = self._check(joints, phase, T_base_object, hand_joints)
-        if problem:
-            self.fail(f'{problem} ({phase})')
-            return False
-        self._rows.append(joints)
-        self._phases.append(phase)
-        return True
-
-    def fail(self, reason: str) -> None:
-        self._failure = reason
-
-    def result(self) -> ArmMotion:
-        """Return the motion so far, with its failure if it ended by one."""
-        rows = np.array(self._rows).reshape(-1, len(self._start))
-        failed = len(rows) if self._failure else -1
-        return ArmMotion(rows, tuple(self._phases), joint_distance(rows), failed,
-                         self._failure, self._names)
 
 
 def _between(T_a: Array, T_b: Array) -> list[Array]:

@@ -41,7 +41,8 @@ def make_link(name: str, mesh: TriangleMesh, surface: Mapping[str, Any],
     outward = outward / np.linalg.norm(outward)
     found = outermost_point(mesh, through, outward)
     if found is None and 'through' not in surface:
-        found = _outermost_face(mesh, outward)
+        face = int(np.argmax(mesh.face_centroids @ outward))
+        found = mesh.face_centroids[face], mesh.face_normals[face].copy()
     if found is None:
         raise HandError(f'surface of {name!r}: the line through {through.tolist()} along '
                         f'{outward.tolist()} misses the mesh')
@@ -86,8 +87,3 @@ def outermost_point(mesh: TriangleMesh, point: Array,
     t = np.einsum('ij,ij->i', c - a, q)[hit] / determinant[crossing][hit]
     last = int(np.argmax(t))
     return point + t[last] * direction, mesh.face_normals[crossing[hit[last]]].copy()
-
-
-def _outermost_face(mesh: TriangleMesh, direction: Array) -> tuple[Array, Array]:
-    face = int(np.argmax(mesh.face_centroids @ direction))
-    return mesh.face_centroids[face], mesh.face_normals[face].copy()

@@ -177,7 +177,8 @@ def _first_touch(surface: ContactMesh, at: Array, direction: Array) -> tuple[Arr
     if position < 0:
         raise TaskError(f'the ray from {at.tolist()} along {direction.tolist()} misses the '
                         'object')
-    if direction @ _face_normal(surface, position) > 0.0:
+    a, b, c = surface.tree.corners[position]
+    if direction @ np.cross(b - a, c - a) > 0.0:
         raise TaskError(f'the ray starts inside the object, at {at.tolist()}; it must start '
                         'outside')
     edges, curved = hits.edges[0, AHEAD], surface.surface
@@ -225,11 +226,6 @@ def _indenter_thickness(indenter: SphereIndenter | CylinderIndenter | LinkIndent
         return np.inf
     link = indenter.link
     return _thickness(ContactMesh(link.mesh), link.pad_point, -link.pad_normal)
-
-
-def _face_normal(surface: ContactMesh, position: int) -> Array:
-    a, b, c = surface.tree.corners[position]
-    return np.cross(b - a, c - a)
 
 
 def _placed(indenter: SphereIndenter | CylinderIndenter | LinkIndenter, body: ElasticBody,

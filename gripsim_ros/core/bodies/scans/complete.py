@@ -132,8 +132,10 @@ def complete_scan(points: ArrayLike, method: str = '', scale: float = 1.0,
         view, distance = _view_from(viewpoint, scale, cloud)
     relief = None if name == 'convex' else build_relief(cloud, view, spacing)
     try:
-        mesh = _convex(cloud) if relief is None else smooth_solid(
-            relief, _assumed_back(relief, name, distance), cloud)
+        if relief is None:
+            mesh = repair_mesh(cloud, ConvexHull(cloud).simplices).mesh
+        else:
+            mesh = smooth_solid(relief, _assumed_back(relief, name, distance), cloud)
     except (QhullError, GripsimError) as error:
         raise MeshError(f'the scan of {len(cloud)} points cannot be closed by {name}: '
                         f'{" ".join(str(error).split())[:200]}') from None
@@ -236,11 +238,6 @@ def estimate_view(cloud: Array, spacing: float) -> Array:
                         'viewpoint, or a mesh')
     view = bare @ vectors
     return view / np.linalg.norm(view)
-
-
-def _convex(cloud: Array) -> TriangleMesh:
-    hull = ConvexHull(cloud)
-    return repair_mesh(cloud, hull.simplices).mesh
 
 
 def _assumed_back(relief: Relief, method: str, distance: float) -> Array:

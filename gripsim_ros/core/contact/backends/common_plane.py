@@ -88,7 +88,8 @@ def common_plane(a: Array, b: Array, normal: Array | None = None, early_exit: bo
     a, b = checked_points('a', a), checked_points('b', b)
     if not 0.0 < least_turn <= MAX_TURN:
         raise ShapeError(f'least_turn must lie in 0 to {MAX_TURN}, got {least_turn}')
-    n = _first_normal(a, b) if normal is None else _unit(checked_points('normal', [normal])[0])
+    n = _unit(b.mean(axis=0) - a.mean(axis=0) if normal is None
+              else checked_points('normal', [normal])[0])
     gap, iterations, turn = _separation(a, b, n), 1, MAX_TURN
     for attempt in range(MAX_ITERATIONS):
         if turn < least_turn or (early_exit and gap > 0.0):
@@ -117,11 +118,6 @@ def checked_points(name: str, points: ArrayLike) -> Array:
 def _unit(vector: Array) -> Array:
     norm = np.linalg.norm(vector)
     return vector / norm if norm > 0.0 else np.array([1.0, 0.0, 0.0])
-
-
-def _first_normal(a: Array, b: Array) -> Array:
-    """Return the unit way from centroid to centroid; x where they coincide."""
-    return _unit(b.mean(axis=0) - a.mean(axis=0))
 
 
 def _separation(a: Array, b: Array, normal: Array) -> float:

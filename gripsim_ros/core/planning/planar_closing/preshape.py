@@ -144,16 +144,14 @@ def choose_preshape(hand: HandModel, contour: Contour, mesh: TriangleMesh, frict
     preshapes and several gaps are tried; a hand without a thumb corner is centred on the
     chord.
     """
+    frames = [chord_frame(contour.points, side, turned)
+              for side in (1, -1) for turned in (False, True)]
     choices = [_choice(hand, number, contour, mesh, friction, frame, gap, clearance, together)
-               for frame in _frames(contour.points) for gap in gaps
+               for frame in frames for gap in gaps
                for number in range(len(hand.preshapes))]
     return min(choices, key=lambda c: (
         not c.closes, c.closed_hand.overlap > 0.0, -c.closed_hand.fingers,
         round(c.unbalance / SAME_BALANCE), c.gap))
-
-
-def _frames(points: Array) -> list[ChordFrame]:
-    return [chord_frame(points, side, turned) for side in (1, -1) for turned in (False, True)]
 
 
 def _choice(hand: HandModel, number: int, contour: Contour, mesh: TriangleMesh,
