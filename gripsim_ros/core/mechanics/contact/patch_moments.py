@@ -193,7 +193,6 @@ def _neighbour_means(points: Array, areas: Array, values: Array) -> Array:
     return means
 
 
-@njit(cache=True)
 def near_others(points: Array, normals: Array, radii: Array, ratio: float) -> BoolArray:
     """
     Return which patches ``(p,)`` lie near another on the same side of the object.
@@ -207,14 +206,8 @@ def near_others(points: Array, normals: Array, radii: Array, ratio: float) -> Bo
     ratio : float
         Least gap between two over the larger radius [-].
     """
-    near = np.zeros(len(radii), np.bool_)
-    for i in range(len(radii)):
-        for j in range(len(radii)):
-            square, same = 0.0, 0.0
-            for k in range(3):
-                square += (points[i, k] - points[j, k]) ** 2
-                same += normals[i, k] * normals[j, k]
-            gap = np.sqrt(square) - radii[i] - radii[j]
-            if i != j and same > 0.0 and gap < ratio * max(radii[i], radii[j]):
-                near[i] = True
-    return near
+    ways, larger = points[:, None] - points, np.maximum(radii[:, None], radii)
+    gaps = np.sqrt((ways ** 2).sum(axis=2)) - radii[:, None] - radii
+    near = (normals @ normals.T > 0.0) & (gaps < ratio * larger)
+    np.fill_diagonal(near, False)
+    return near.any(axis=1)

@@ -58,12 +58,10 @@ def cylinder_points(radius: float, length: float) -> Array:
 
 def sphere_points(radius: float) -> Array:
     """Return the corners of a polyhedron round a ball about the origin ``(n, 3)`` [m]."""
-    rings = []
-    for tilt in np.linspace(-0.5 * np.pi, 0.5 * np.pi, CORNERS // 2 + 1):
-        angles = 2.0 * np.pi * np.arange(CORNERS) / CORNERS
-        flat = np.cos(tilt)
-        rings.append(np.column_stack([flat * np.cos(angles), flat * np.sin(angles),
-                                      np.full(CORNERS, np.sin(tilt))]))
-    points = np.unique(np.round(np.vstack(rings), 12), axis=0)
+    tilts, angles = np.meshgrid(np.linspace(-0.5 * np.pi, 0.5 * np.pi, CORNERS // 2 + 1),
+                                2.0 * np.pi * np.arange(CORNERS) / CORNERS)
+    rings = np.stack([np.cos(tilts) * np.cos(angles), np.cos(tilts) * np.sin(angles),
+                      np.sin(tilts)], axis=-1)
+    points = np.unique(np.round(rings.reshape(-1, 3), 12), axis=0)
     hull = ConvexHull(points)
     return radius / float(-hull.equations[:, 3].max()) * points[hull.vertices]
