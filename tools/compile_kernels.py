@@ -3,21 +3,20 @@ Compile numerical kernels into numba's cache, so that nobody waits for them late
 
 Usage: compile_kernels.py plan|stages|rest: all that planning takes; the half of them that planning
 comes to last, so that a second core is of use; those of the other commands. All may run at once:
-what another has compiled is loaded.
+what another has compiled is loaded, what it compiles is waited for.
 """
 
-import fcntl
 import gc
 import io
 import os
 import sys
 import tempfile
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import numpy as np
 import trimesh
-from numba.core.caching import IndexDataCacheFile
+from kernel_turns import taking_turns
 
 from gripsim_ros.apps.cli.main import main as gripsim
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
@@ -35,23 +34,6 @@ RADIUS, EDGE_LENGTH, NODES = 0.02, 0.004, 300
 ROOM = 2 ** 16
 #: The second of two balls that meet lies so far along x [m].
 APART = 0.035
-
-
-@contextmanager
-def taking_turns(folder: Path):
-    """Let one process at a time write into the cache: numba reads, changes and writes an index."""
-    save = IndexDataCacheFile.save
-
-    def save_in_turn(self, key, data):
-        with open(folder / 'kernels.lock', 'w', encoding='utf-8') as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            save(self, key, data)
-
-    IndexDataCacheFile.save = save_in_turn
-    try:
-        yield
-    finally:
-        IndexDataCacheFile.save = save
 
 
 def compile_stages(folder: Path) -> None:
