@@ -153,6 +153,25 @@ def test_compiled_functions_take_few_arguments():
     assert many == MANY_ARGUMENTS
 
 
+def options_of(kernel):
+    """Return how a kernel is declared: numba's options, and how arithmetic ends."""
+    text = {word.arg: ast.unparse(word.value) for decorator in kernel.decorator_list
+            for word in getattr(decorator, 'keywords', ())}
+    return text, (text.get('error_model'), text.get('fastmath'))
+
+
+def test_an_inlined_kernel_calculates_as_those_that_call_it():
+    """Numba compiles it with their options: by which zero may be divided, say."""
+    kernels = [(function.name, *options_of(function), {
+        node.id for node in ast.walk(function) if isinstance(node, ast.Name)})
+        for module in LEAVES for function in compiled_functions(module)]
+    inlined = {name: arithmetic for name, options, arithmetic, _ in kernels
+               if 'inline' in options}
+    met = [(name, caller) for caller, _, arithmetic, words in kernels
+           for name in inlined.keys() & words if inlined[name] != arithmetic]
+    assert len(inlined) > 5 and not met
+
+
 def test_nothing_public_is_there_for_tests_alone():
     used = sum((words_of(path) for path in MODULES.values()), Counter())
     unused = {f'{module}.{name}' for module in LEAVES if '.published.' not in module

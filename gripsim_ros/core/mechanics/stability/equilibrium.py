@@ -165,7 +165,7 @@ def elastic_stiffness(contacts: Contacts, loads: Array, rows: int) -> Array:
     return matrix
 
 
-@njit(cache=True)
+@njit(cache=True, inline='always')
 def is_restrained(contacts: Contacts, loads: Array) -> bool:
     """
     Return True if the loaded contacts' stiffness lets no twist go.
@@ -201,7 +201,7 @@ def line_search(state: Array, size: float, step: Array, problem: tuple[Array, Gr
     return fill_residual(load, grasp, response, trial), False
 
 
-@njit(cache=True)
+@njit(cache=True, inline='always')
 def solve_equilibrium(x: Array, load: Array, grasp: GraspStiffness) -> bool:
     """
     Solve for the twist at which contacts and load balance, from the guess x in place.
@@ -245,7 +245,7 @@ def next_damping(damping: float, lower: bool) -> float:
     return damping if damping <= MAX_DAMPING else 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, inline='always')
 def utilisation(x: Array, grasp: GraspStiffness) -> float:
     """Return the largest share of a limit used at x; ``inf`` where restraint is lost."""
     contacts, max_normals, friction, limits, _ = grasp

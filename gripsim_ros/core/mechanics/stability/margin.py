@@ -77,7 +77,7 @@ def judge_load_cases(wrenches: Array, grasp: GraspStiffness, start: Array, cap: 
     return shift, margin >= 1.0, margin if cap > 0.0 else np.nan, worst
 
 
-@njit(cache=True)
+@njit(cache=True, inline='always')
 def has_reserve(shift: Array, grasp: GraspStiffness, reserve: float) -> bool:
     """Return True if the contacts balance without load and with a share less of friction."""
     if reserve <= 0.0:
@@ -87,7 +87,7 @@ def has_reserve(shift: Array, grasp: GraspStiffness, reserve: float) -> bool:
     return solve_load_case(shift.copy(), np.zeros(6), less) <= 1.0
 
 
-@njit(cache=True)
+@njit(cache=True, inline='always')
 def find_margin(wrenches: Array, grasp: GraspStiffness, start: tuple[Array, Array], cap: float,
                 steps: int) -> tuple[float, int]:
     """
