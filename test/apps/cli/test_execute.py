@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -211,3 +212,73 @@ def test_a_simulated_hand_is_started_for_a_grasp(grasps):
     told = json.loads(done.stdout)
     assert told['status'] == 'SUCCEEDED'
     np.testing.assert_allclose(told['joint_positions'], CLOSED, atol=0.05)
+
+
+# -- on an arm ---------------------------------------------------------------------------
+
+UR5E = Path(__file__).resolve().parents[2] / 'data' / 'ur5e.yaml'
+#: A ball on a table before the arm, to be carried sideways; grasped from above.
+PLACE = 'position: [0.5, 0.1, 0.035]\norientation: [0, 0, 0, 1]\n'
+TABLE = """frame: arm
+displacement: {position: [0.0, 0.04, 0.0]}
+approach_direction: [0, 0, -1]
+approach_half_angle: 0.9
+obstacles: [{type: box, dimensions: [0.8, 1.0, 0.02]}]
+obstacle_poses: [{position: [0.5, 0.1, -0.01], orientation: [0, 0, 0, 1]}]
+"""
+#: Of the carried ball in the hand [m, rad].
+MOST_SLIP, MOST_TURN = 0.003, 0.05
+
+
+@pytest.fixture
+def scene(tmp_path):
+    """Return the options that mount the hand on an arm before a table."""
+    (tmp_path / 'pose.yaml').write_text(PLACE)
+    (tmp_path / 'task.yaml').write_text(TABLE)
+    return ['--arm', str(UR5E), '--object-pose', str(tmp_path / 'pose.yaml'),
+            '--task', str(tmp_path / 'task.yaml')]
+
+
+@pytest.mark.parametrize('changed, words', [
+    (lambda options: options, 'go with --simulate: a hand that runs has its arm'),
+    (lambda options: ['--simulate', *options[2:]], '--arm and --object-pose go together'),
+    (lambda options: ['--simulate', *options[:2]], '--arm and --object-pose go together'),
+    (lambda options: ['--simulate', *options[4:]], 'task.frame is arm: give the pose'),
+    (lambda options: ['--simulate', '--arm', options[3], *options[2:]], 'an arm needs the keys'),
+    (lambda options: ['--simulate', *options[:5], '/nowhere.yaml'], '/nowhere.yaml')])
+def test_an_arm_that_cannot_be_is_refused_in_one_line_before_anything_starts(
+        grasps, scene, capsys, changed, words):
+    assert main(['execute', str(grasps), *changed(scene)]) == 2
+    said = capsys.readouterr().err
+    assert words in said and len(said.strip().splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_the_arm_of_a_plan_carries_the_whole_operation_out(grasps, scene, tmp_path):
+    """To the pre-grasp, approach, closing, lift, carrying, setting down, opening, retreat."""
+    pytest.importorskip('mujoco', reason='the simulator is the extra `sim`')
+    ball, planned, told = (tmp_path / name for name in ('ball.stl', 'planned.json', 'told.json'))
+    for arguments in (
+            ['plan', str(ball), '--material', 'wood', '--hypotheses', '4', '--count', '1',
+             '--time', '300', '--workers', '1', '--out', str(planned)],
+            ['execute', str(planned), '--simulate', '--carry', '--release', '--out', str(told)]):
+        done = subprocess.run(
+            [sys.executable, '-m', 'gripsim_ros.apps.cli', *arguments, *scene],
+            capture_output=True, text=True, timeout=8 * TIMEOUT)
+        assert done.returncode == 0, done.stderr
+    result = json.loads(told.read_text())
+    assert result['status'] == 'SUCCEEDED' and result['lifted'] and result['carried']
+    assert result['slip'] < MOST_SLIP and result['turn'] < MOST_TURN
+    assert [phase['phase'] for phase in result['phases']] == [
+        'preshape', 'reaching', 'approaching', 'waiting', 'closing', 'holding', 'lifting',
+        'carrying', 'setting_down', 'releasing', 'retreating']
+
+
+@pytest.mark.slow
+def test_a_grasp_planned_without_an_arm_is_refused_on_one(grasps, scene):
+    pytest.importorskip('mujoco', reason='the simulator is the extra `sim`')
+    done = subprocess.run(
+        [sys.executable, '-m', 'gripsim_ros.apps.cli', 'execute', str(grasps), '--simulate',
+         *scene], capture_output=True, text=True, timeout=4 * TIMEOUT)
+    assert done.returncode == 2 and done.stderr.strip().splitlines()[-1] == (
+        'gripsim: an arm carries the hand, and the grasp has no arm_trajectory: plan with the arm')

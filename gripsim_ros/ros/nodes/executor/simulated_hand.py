@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 #: time [s].
 STEP_TIMEOUT, FIRST_PATIENCE = 30.0, 1.0
 #: Longest wait for an object of which nothing is heard, and how often it is looked for [s].
-OBJECT_TIMEOUT, OBJECT_PERIOD = 2.0, 0.2
+OBJECT_TIMEOUT, OBJECT_PERIOD = 10.0, 0.2
 #: How often it is looked whether a step is still wanted [s].
 GLANCE = 0.05
 #: How near the palm must be to where it was sent [m, -].
