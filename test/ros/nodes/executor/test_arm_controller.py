@@ -1,5 +1,6 @@
 """The arm's action, with a controller that is not there, or is one of the tests' own."""
 
+import threading
 from concurrent.futures import Future
 from types import SimpleNamespace
 
@@ -8,8 +9,13 @@ import pytest
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
+import rclpy  # noqa: E402
 from action_msgs.msg import GoalStatus  # noqa: E402
 from execution_cases import ARM_JOINTS, arm_plan  # noqa: E402
+from rclpy.action import ActionServer, CancelResponse, GoalResponse  # noqa: E402
+from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
+from rclpy.executors import MultiThreadedExecutor  # noqa: E402
+from sdh_cases import wait_for  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
 from gripsim_ros.core.errors import TaskError  # noqa: E402
@@ -175,3 +181,85 @@ def test_an_arm_at_rest_has_nothing_to_cancel(made):
     made.arm.wait_for_cancel()
     made.arm.end()
     assert made.arm.rests()
+
+
+# -- with control_msgs -------------------------------------------------------------------
+
+class Served:
+    """A controller of real messages: it follows, rejects, aborts, or waits for the cancel."""
+
+    def __init__(self, kind):
+        self.kind, self.mode, self.requests = kind, 'follow', []
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context)
+        self.node = rclpy.create_node('arm_controller', context=self.context)
+        self.node.values = {'joint_timeout': LONG}
+        group = ReentrantCallbackGroup()
+        self.server = ActionServer(
+            self.node, kind, NAME, self.execute, callback_group=group,
+            goal_callback=lambda _: GoalResponse.REJECT if self.mode == 'reject'
+            else GoalResponse.ACCEPT, cancel_callback=lambda _: CancelResponse.ACCEPT)
+        self.arm = ArmController(self.node, NAME, group)
+        self.arm._on_joints(JointState(name=list(ARM_JOINTS), position=ARM.start.tolist()))
+        self.spinner = MultiThreadedExecutor(4, context=self.context)
+        self.spinner.add_node(self.node)
+        self.thread = threading.Thread(target=self.spinner.spin, daemon=True)
+        self.thread.start()
+
+    def execute(self, handle):
+        self.requests.append(handle.request)
+        result = self.kind.Result()
+        if self.mode == 'wait':
+            wait_for(lambda: handle.is_cancel_requested, LONG)
+            handle.canceled()
+        elif self.mode == 'abort':
+            result.error_code, result.error_string = -4, 'off'
+            handle.abort()
+        else:
+            handle.succeed()
+        return result
+
+    def close(self):
+        self.spinner.shutdown()
+        self.thread.join(LONG)
+        self.server.destroy()
+        self.node.destroy_node()
+        self.context.try_shutdown()
+
+
+@pytest.fixture(scope='module')
+def served():
+    actions = pytest.importorskip('control_msgs.action', reason='control_msgs comes with '
+                                  'ros2_control, not from PyPI')
+    running = Served(actions.FollowJointTrajectory)
+    yield running
+    running.close()
+
+
+def test_a_controller_of_real_messages_follows_a_leg(served):
+    served.mode = 'follow'
+    served.arm.prepare(ARM)
+    served.arm.send(MoveArm(ARM.legs['start'], 12.5))
+    assert wait_for(served.arm.rests, LONG)
+    sent = served.requests[-1].trajectory
+    assert sent.header.stamp.sec == 12 and len(sent.points) == len(ARM.legs['start'].rows)
+
+
+@pytest.mark.parametrize('mode, words', [
+    ('reject', 'rejected the goal'), ('abort', 'aborted: code -4, off')])
+def test_a_controller_of_real_messages_says_why_it_does_not(served, mode, words):
+    served.mode = mode
+    served.arm.prepare(ARM)
+    served.arm.send(MoveArm(ARM.legs['start'], 12.5))
+    with pytest.raises(JointsError, match=words):
+        wait_for(served.arm.rests, LONG)
+
+
+def test_a_cancel_reaches_a_controller_of_real_messages(served):
+    served.mode = 'wait'
+    served.arm.prepare(ARM)
+    served.arm.send(MoveArm(ARM.legs['start'], 12.5))
+    assert not served.arm.rests()
+    served.arm.cancel()
+    assert wait_for(served.arm._goal.ended.is_set, LONG)
+    served.arm.wait_for_cancel()
