@@ -15,7 +15,8 @@ BENCHMARKS = {
     'hold_suite': 'hold.suite', 'lift': 'hardware.lifting',
     'manipulation': 'planning.manipulation', 'mechanics': 'mechanics.all_models',
     'nnls': 'numerics.nnls', 'plan': 'planning.plan',
-    'planar_closure': 'planning.planar_closing', 'repair': 'bodies.repair',
+    'planar_closure': 'planning.planar_closing', 'published': 'planning.published',
+    'repair': 'bodies.repair',
     'scans': 'planning.scans',
     'settling': 'mechanics.settling', 'simulated': 'hardware.simulated', 'soak': 'suite.soak',
     'soak_driver': 'hardware.driver_soak', 'socp': 'numerics.socp', 'sweep': 'planning.sweep',
@@ -24,7 +25,8 @@ BENCHMARKS = {
 BY_NAME = ('carried', 'compression', 'contact', 'fem', 'fem_body', 'fem_centre', 'hold',
            'hold_confusion',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',
-           'planar_closure', 'scans', 'simulated', 'soak_driver', 'fault_figure', 'trial')
+           'planar_closure', 'published', 'scans', 'simulated', 'soak_driver', 'fault_figure',
+           'trial')
 
 
 def run(name, arguments):

@@ -60,7 +60,7 @@ def _broad(arguments: argparse.Namespace) -> None:
     counts = growth.broad_phase()
     pairs, meet = counts['pairs'], counts['meet']
     print(f'{pairs} pairs, of which {meet} meet ({100.0 * meet / pairs:.1f} %)')
-    for name in ('six', 'fifteen', 'region'):
+    for name in ('spheres', 'aligned', *growth.ORIENTED):
         false = counts[name] - meet
         print(f'{name:8} rejects {100.0 * (1.0 - counts[name] / pairs):5.1f} % of all, passes '
               f'{false} that do not meet ({100.0 * false / (pairs - meet):.1f} % of these)')

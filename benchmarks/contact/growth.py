@@ -16,7 +16,7 @@ from gripsim_ros.core.contact.geometry.oriented_box import interaction_region
 from gripsim_ros.core.contact.geometry.ray_casting import direction_frame
 from gripsim_ros.core.contact.vertices import kernels
 from gripsim_ros.core.contact.vertices.batch import batch_vertex_contacts
-from gripsim_ros.core.transforms import inverse
+from gripsim_ros.core.transforms import apply, inverse
 
 #: Series of cases along which one size grows: label, and link, object and depth [m].
 SERIES = {
@@ -29,6 +29,8 @@ SERIES = {
 CONFIGURATIONS, TRIES = 600, 7
 BROAD_LINKS = ('cap500', 'rbox500', 'sdh_tip', 'sdh_finger', 'sdh_knuckle', 'sdh_palm')
 BROAD_POSES = 40
+#: Tests of oriented boxes.
+ORIENTED = ('six', 'fifteen', 'region')
 #: Pairs for the time that the region of potential interaction saves.
 REGION_CASES = (('cap500', 'apple5k'), ('cap5k', 'apple20k'), ('rbox50k', 'sphere20k'),
                 ('sdh_tip', 'apple20k'), ('sdh_palm', 'apple20k'))
@@ -115,13 +117,15 @@ def memory(names: tuple[str, ...]) -> dict[str, tuple[int, int]]:
 
 def broad_phase(objects: tuple[str, ...] = bodies.OBJECTS) -> dict[str, int]:
     """
-    Return numbers of pairs: all, those that meet, that pass 6 axes, 15, and then regions.
+    Return numbers of pairs: all, those that meet, and that pass each test.
+
+    Bounding spheres, axis-aligned boxes, oriented boxes by 6 axes, by 15, and then regions.
 
     Poses put links anywhere within reach of the object's box. A pair that passes is a false
     positive if no triangle of one lies in the region of potential interaction of the other.
     """
     rng = np.random.default_rng(bodies.SEED)
-    counts = dict.fromkeys(('pairs', 'meet', 'six', 'fifteen', 'region'), 0)
+    counts = dict.fromkeys(('pairs', 'meet', 'spheres', 'aligned', *ORIENTED), 0)
     for link in BROAD_LINKS:
         for body in objects:
             own, other = bodies.contact_mesh(link), bodies.contact_mesh(body)
@@ -131,6 +135,8 @@ def broad_phase(objects: tuple[str, ...] = bodies.OBJECTS) -> dict[str, int]:
                 T = _random_pose(rng, own, other, reach)
                 moved = other.box.with_transform(T)
                 counts['pairs'] += 1
+                counts['spheres'] += _spheres_meet(own, other, T)
+                counts['aligned'] += _aligned_boxes_meet(own, other, T)
                 counts['six'] += separation(own.box, moved, False) <= 0.0
                 near = separation(own.box, moved) <= 0.0
                 counts['fifteen'] += near
@@ -138,6 +144,21 @@ def broad_phase(objects: tuple[str, ...] = bodies.OBJECTS) -> dict[str, int]:
                 counts['region'] += regions
                 counts['meet'] += regions and _meet(own, other, T)
     return counts
+
+
+def _spheres_meet(own: ContactMesh, other: ContactMesh, T: np.ndarray) -> bool:
+    """Tell whether the spheres about the middles of both oriented boxes meet."""
+    radii = sum(np.linalg.norm(mesh.mesh.vertices - mesh.box.centre, axis=1).max()
+                for mesh in (own, other))
+    way = T[:3, :3] @ other.box.centre + T[:3, 3] - own.box.centre
+    return bool(np.linalg.norm(way) <= radii)
+
+
+def _aligned_boxes_meet(own: ContactMesh, other: ContactMesh, T: np.ndarray) -> bool:
+    """Tell whether the boxes of all vertices along the axes of the object's frame meet."""
+    moved, still = apply(inverse(T), own.mesh.vertices), other.mesh.vertices
+    return bool((moved.min(axis=0) <= still.max(axis=0)).all()
+                and (still.min(axis=0) <= moved.max(axis=0)).all())
 
 
 def _random_pose(rng: np.random.Generator, own: ContactMesh, other: ContactMesh,

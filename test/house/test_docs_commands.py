@@ -196,6 +196,8 @@ def test_commands_of_the_papers_table_run(tmp_path, monkeypatch, capsys, long):
         trimesh.Trimesh(ball.vertices + [0.0, 0.0, away], ball.faces, process=False).export(file)
     turns = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)
     np.savetxt('ring.csv', 0.03 * np.stack([np.cos(turns), np.sin(turns)], axis=1), delimiter=',')
+    for file, height in (('first.csv', 0.0), ('second.csv', 0.1)):
+        np.savetxt(file, [[0, 0, height], [1, 0, height], [0, 1, height]], delimiter=',')
     (tmp_path / 'task.yaml').write_text('displacement: {position: [0.0, 0.0, 0.004]}\n')
     chosen = [command for command in dict.fromkeys(row[2] for row in paper_rows())
               if command.startswith('gripsim ') and bool(LONG.search(command)) == long]

@@ -13,10 +13,14 @@ from .options import Json, Out
 from .output import check_writable, print_table, say, write_json
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ...core.contact import EdgeContacts, PenetratingVertices
     from ...core.contact.backends.common_plane import CommonPlane
     from ...core.contact.backends.convex.manifold import Manifold
     from ...core.contact.backends.find_contacts import ContactBody, Contacts
+    from ...core.contact.geometry.oriented_box import OrientedBox
 
 #: As in ``core.contact.backends``, which takes long to import.
 BACKENDS = ('auto', 'vp_tree', 'gjk_epa', 'common_plane', 'seed')
@@ -24,8 +28,9 @@ BACKENDS = ('auto', 'vp_tree', 'gjk_epa', 'common_plane', 'seed')
 
 def contact(
         a: Annotated[str, typer.Argument(
-            metavar='A', help='Mesh file; all results are in its frame.')],
-        b: Annotated[str, typer.Argument(metavar='B', help='Mesh file.')],
+            metavar='A', help='Mesh file; all results are in its frame. With --backend '
+            'common_plane also points: a segment, a triangle, the corners of a body.')],
+        b: Annotated[str, typer.Argument(metavar='B', help='Mesh file, or points as A.')],
         direction: Annotated[str | None, typer.Option(
             '--direction', metavar='X Y Z', show_default='closest point',
             help='Motion of B relative to A, any length above 0.')] = None,
@@ -39,7 +44,7 @@ def contact(
     """Find the vertices of each mesh inside the other; indices are the files' own."""
     import numpy as np
 
-    from ...core.contact.backends.find_contacts import find_contacts
+    from ...core.contact.backends.find_contacts import find_contacts, interaction_boxes
     for path in (out, picture):
         check_writable(path)
     if backend not in BACKENDS:
@@ -48,12 +53,20 @@ def contact(
         raise InputError('--backend seed needs --direction: its rule is about the motion')
     d_a = None if direction is None else unit_vector('--direction', direction)
     T_a_b = np.eye(4) if transform is None else read_pose(transform, 'transform')
+    if backend == 'common_plane' and (_is_text(a) or _is_text(b)):
+        if picture is not None:
+            raise InputError('--picture draws meshes, not points')
+        _part_points(a, b, T_a_b, json, out)
+        return
     body_a, body_b = _read(a), _read(b)
     found = find_contacts(body_a, body_b, T_a_b, d_a, backend)
     for name in found.crossing:
         say(f'warning: {a if name == "a" else b}: the surface crosses itself; inside is '
             'where it surrounds a vertex at least once')
-    write_json(_answer(found), json, out)
+    boxes = interaction_boxes(body_a, body_b, T_a_b)
+    write_json({**_answer(found), 'boxes': {name: _box(box) for name, (box, _) in boxes.items()},
+                'regions': {name: region and _box(region) for name, (_, region) in boxes.items()}},
+               json, out)
     if picture is not None:
         from ..report.contact_picture import draw_contact
         draw_contact(body_a, body_b, T_a_b, found, (Path(a).stem, Path(b).stem),
@@ -76,6 +89,40 @@ def _read(path: str) -> ContactBody:
     for repair in body.repairs:
         say(f'warning: {path}: {repair}')
     return body
+
+
+def _is_text(path: str) -> bool:
+    """Return whether a file holds points as text, by its ending."""
+    from ...core.bodies.scans.reading import TEXT_ENDINGS
+    return Path(path).suffix.lower().lstrip('.') in TEXT_ENDINGS
+
+
+def _part_points(a: str, b: str, T_a_b: NDArray[np.float64], json: bool, out: Path | None
+                 ) -> None:
+    """Tell the common plane of the hulls of two files' points."""
+    from ...core.contact.backends.common_plane import common_plane
+    from ...core.transforms import apply
+    plane = common_plane(_points(a), apply(T_a_b, _points(b)), early_exit=False)
+    # A gap above 0 proves that they are apart; where none is found, nothing is proved.
+    apart = True if plane.gap > 0.0 else None
+    write_json({'backend': 'common_plane', 'plane': _plane(plane, apart)}, json, out)
+    if not json:
+        _print_plane(plane, apart)
+
+
+def _points(path: str) -> NDArray[np.float64]:
+    """Return the points of a file, or the vertices of its mesh."""
+    if not _is_text(path):
+        return _read(path).closed.mesh.vertices
+    from ...core.bodies.scans.reading import read_points
+    points = read_points(existing_file(path, 'points'))
+    if points.shape[1] != 3:
+        raise InputError(f'{path}: points need 3 columns here, got {points.shape[1]}')
+    return points
+
+
+def _box(box: OrientedBox) -> dict[str, Any]:
+    return {'axes': box.axes, 'centre': box.centre, 'half_lengths': box.half_lengths}
 
 
 def _answer(found: Contacts) -> dict[str, Any]:
@@ -110,7 +157,7 @@ def _manifold(manifold: Manifold) -> dict[str, Any]:
             'depths': manifold.depths, 'normals': manifold.normals}
 
 
-def _plane(plane: CommonPlane, apart: bool) -> dict[str, Any]:
+def _plane(plane: CommonPlane, apart: bool | None) -> dict[str, Any]:
     return {'apart': apart, 'gap': plane.gap, 'normal': plane.normal, 'point': plane.point,
             'loops': plane.iterations}
 
@@ -127,11 +174,7 @@ def _print(found: Contacts, a: str, b: str) -> None:
         print_table('Manifold of the convex parts', ('', ''), rows)
         return
     if found.plane is not None:
-        rows = [('apart', 'yes' if found.apart else 'no'),
-                ('gap', f'{1e3 * found.plane.gap:.4f} mm'),
-                ('normal, from A to B', _vector(found.plane.normal)),
-                ('point', _vector(found.plane.point))]
-        print_table('Common plane', ('', ''), rows)
+        _print_plane(found.plane, found.apart)
         return
     title = 'Vertices inside the other mesh'
     print_table(title + ' (approximate)' * found.approximate,
@@ -139,6 +182,13 @@ def _print(found: Contacts, a: str, b: str) -> None:
                     (name, str(len(side.vertices)), f'{1e3 * side.depths.max(initial=0.0):.4f}')
                     for name, side in ((f'{a} in {b}', found.a_in_b),
                                        (f'{b} in {a}', found.b_in_a))])
+
+
+def _print_plane(plane: CommonPlane, apart: bool | None) -> None:
+    rows = [('apart', {True: 'yes', False: 'no', None: 'not proved'}[apart]),
+            ('gap', f'{1e3 * plane.gap:.4f} mm'),
+            ('normal, from A to B', _vector(plane.normal)), ('point', _vector(plane.point))]
+    print_table('Common plane', ('', ''), rows)
 
 
 def _vector(vector: Any) -> str:

@@ -19,6 +19,8 @@ FINER = 2
 INK, FAINT, PAPER = (28, 32, 40), (110, 116, 128), (255, 255, 255)
 BODY, EDGE, PALM = (243, 228, 200), (178, 140, 80), (90, 96, 108)
 CONTACT = (200, 30, 60)
+#: Share of the paper in the colour of an open finger.
+PALE = 0.72
 #: Length of a contact's normal, over the picture's extent.
 ARROW = 0.07
 
@@ -87,7 +89,7 @@ def draw_closure(scene: ClosureScene, title: str, note: str) -> PillowImage.Imag
     width = max(3 * FINER, round(2.0 * scene.half_thickness * scale * FINER))
     for number, (open_bars, closed_bars) in enumerate(scene.fingers):
         colour = TERM_COLOURS[number % len(TERM_COLOURS)]
-        _draw_bars(draw, place, open_bars, _mixed(colour, 0.72), width)
+        _draw_bars(draw, place, open_bars, _mixed(colour, PALE), width)
         _draw_bars(draw, place, closed_bars, colour, width)
     _draw_contacts(draw, place, scene, ARROW * float((high - low).max()))
     for point in scene.chord:
@@ -138,9 +140,13 @@ def _write(draw: ImageDraw.ImageDraw, title: str, note: str, scale: float, count
     draw.line([(20, y), (20 + length, y)], fill=INK, width=3)
     draw.text((28 + length, y - 10), '10 mm', FAINT, ImageFont.load_default(16))
     x = 120 + length
-    entries = [('contour', EDGE), ('chord, outermost point', FAINT), ('contact, normal', CONTACT)]
-    entries += [('fingers closed, pale: open', TERM_COLOURS[0])] if count else []
-    for name, colour in entries:
-        draw.rectangle([x, y - 6, x + 18, y + 6], fill=colour)
-        draw.text((x + 25, y - 10), name, FAINT, ImageFont.load_default(16))
-        x += 44 + draw.textlength(name, ImageFont.load_default(16))
+    colours = tuple(TERM_COLOURS[i % len(TERM_COLOURS)] for i in range(count))
+    entries = [('contour', (EDGE,)), ('chord, outermost point', (FAINT,)),
+               ('contact, normal', (CONTACT,)), ('fingers closed', colours),
+               ('open', tuple(_mixed(colour, PALE) for colour in colours))]
+    for name, shown in entries if count else entries[:3]:
+        for colour in shown:
+            draw.rectangle([x, y - 6, x + 12, y + 6], fill=colour)
+            x += 14
+        draw.text((x + 5, y - 10), name, FAINT, ImageFont.load_default(16))
+        x += 22 + draw.textlength(name, ImageFont.load_default(16))

@@ -18,6 +18,7 @@ from ...bodies import TriangleMesh, repair_mesh
 from ...errors import MeshError, ShapeError, told_outside
 from ...transforms import inverse
 from ..geometry.contact_mesh import ContactMesh
+from ..geometry.oriented_box import interaction_region, OrientedBox
 from ..geometry.triangle_intersection import intersect_edges_with_faces
 from ..published.intersection_rule import RuleMesh, rule_contacts
 from ..vertices.edge_contacts import EdgeContacts, edge_contacts
@@ -208,6 +209,31 @@ def find_contacts(a: ContactBody, b: ContactBody, T_a_b: Array, direction: Array
                 or _has_face_below(b.closed, a.closed, T_a_b))
     return Contacts('vp_tree', vertices.a_in_b, vertices.b_in_a, edges, crossing=crossing,
                     intersecting=meet)
+
+
+def interaction_boxes(a: ContactBody, b: ContactBody, T_a_b: Array
+                      ) -> dict[str, tuple[OrientedBox, OrientedBox | None]]:
+    """
+    Return the oriented box of each body, and what of it the other one's box can reach.
+
+    Parameters
+    ----------
+    a, b : ContactBody
+    T_a_b : (4, 4) float
+        Pose of b in a.
+
+    Returns
+    -------
+    dict of str to (OrientedBox, OrientedBox or None)
+        By ``'a'`` and ``'b'``, frame a; None where nothing is in reach.
+
+    Notes
+    -----
+    Source: Leskov and Seliverstova 2016, oriented boxes and regions of potential interaction.
+    """
+    boxes = a.given.box, b.given.box.with_transform(T_a_b)
+    return {name: (box, interaction_region(box, other))
+            for name, box, other in zip('ab', boxes, boxes[::-1])}
 
 
 def _has_face_below(mesh: ContactMesh, other: ContactMesh, T_other_mesh: Array) -> bool:
