@@ -183,7 +183,7 @@ def test_what_the_papers_have_is_found_or_its_reason_told():
 
 
 #: Commands of the papers' table that take more than their part guards: verb or option.
-LONG = re.compile(r'gripsim plan|contact .*--picture')
+LONG = re.compile(r'gripsim (plan|examples)|contact .*--picture')
 
 
 @pytest.mark.parametrize('long', [False, pytest.param(True, marks=pytest.mark.nightly)])

@@ -20,18 +20,22 @@ def examples(
         out: Annotated[Path, typer.Option(
             '--out', help='Folder for mesh, material, task, grasps, report.')] = Path('examples')
         ) -> int:
-    """Plan grasps of a thing that people have at home; the commands that do it are shown."""
+    """Plan grasps of a thing that people have at home; or let a box tumble (stairs, sine)."""
     from ..examples import SCENES
+    from ..examples.tumbling import TRACKS
     if name is None:
         print_table('examples', ('name', 'what'),
-                    [(scene.name, scene.title) for scene in SCENES.values()])
+                    [*((scene.name, scene.title) for scene in SCENES.values()),
+                     *((track, title) for track, (title, _) in TRACKS.items())])
         return 0
-    if name not in SCENES:
-        raise InputError(f'unknown example {name!r}; there are {", ".join(SCENES)}')
+    if name not in SCENES and name not in TRACKS:
+        raise InputError(f'unknown example {name!r}; there are {", ".join([*SCENES, *TRACKS])}')
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f'--out {out}: {error.strerror}') from error
+    if name in TRACKS:
+        return _tumble(name, out)
     scene = SCENES[name]
     words = scene.write(out)
     say(f'gripsim {shlex.join(words)}')
@@ -40,3 +44,17 @@ def examples(
     code = planner(words[1:], standalone_mode=False)
     say(scene.teaches)
     return code
+
+
+def _tumble(name: str, out: Path) -> int:
+    """Let a box tumble along a track; print where it is and draw its poses."""
+    from ..examples.tumbling import draw, first_state, rows_shown, simulate, TRACKS
+    title, make = TRACKS[name]
+    track = make()
+    states, depths, touching = simulate(first_state(), track)
+    print_table(title, ('time [s]', 'x [m]', 'z [m]', 'points', 'energy [J]', 'depth [mm]'),
+                rows_shown(states, depths, touching))
+    picture = out / f'{name}.png'
+    draw(states, track, picture)
+    say(f'{len(states) - 1} steps, deepest {1e3 * depths.max():.3f} mm; wrote {picture}')
+    return 0

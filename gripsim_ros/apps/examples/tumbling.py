@@ -1,34 +1,36 @@
 """
-A box tumbles down stairs and comes to rest: contact manifolds at work.
+A box tumbles down stairs, or along a track of sine waves, and comes to rest.
 
-``python examples/stairs.py [--picture stairs.png]`` prints where the box is, its energy and
-what it touches, and draws its poses. The stairs are convex parts, one box a step; points and
-normals of contact come from GJK, EPA and clipping; impulses stop what approaches, with
-friction and without bounce.
+Contact manifolds at work: the ground is made of convex columns; points and normals of contact
+come from GJK, EPA and clipping; impulses stop what approaches, with friction and without bounce.
 
-Nothing pushes the box out of the stairs. A step in time that would press it in deeper than
+Nothing pushes the box out of the ground. A step in time that would press it in deeper than
 ``SLOP`` is halved instead, and of impulses that never pull and only oppose motion none adds
 energy: with u the velocity after gravity and v its projection by them, the energy changes by
 -|v - v0|^2 / 2 in the metric of the masses. Scene after the box on stairs of A. A. Stadukhin
-2016 (figure 7), which gives no dimensions.
+2016 (figure 7), which gives no dimensions; the sine track is of ours.
 """
 
-import argparse
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-import sys
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import shapes
-from gripsim_ros.core.contact.backends.convex.decomposition import convex_part
-from gripsim_ros.core.contact.backends.convex.manifold import WarmStart, contact_manifold
-from gripsim_ros.core.transforms import transform
+from ...core.bodies import shapes, TriangleMesh
+from ...core.contact.backends.convex.decomposition import convex_part, ConvexPart
+from ...core.contact.backends.convex.manifold import Manifold, WarmStart, contact_manifold
+from ...core.transforms import transform
+
+Array = NDArray[np.float64]
 
 GRAVITY, FRICTION = 9.81, 0.7
 #: Steps: how many, their depth, height and width [m].
 STEPS, TREAD, RISE, WIDTH = 7, 0.30, 0.17, 1.2
+#: Sine track: waves, columns a wave, its length and amplitude [m], fall over its length [-].
+WAVES, COLUMNS, LENGTH, AMPLITUDE, FALL = 3, 10, 0.9, 0.08, 0.12
 #: Sides of the box [m] and its mass [kg].
 SIDES, MASS = np.array([0.24, 0.16, 0.20]), 4.0
 #: Longest and shortest step in time [s]; deepest penetration aimed at [m].
@@ -53,43 +55,69 @@ class State:
         return transform(self.rotation, self.centre)
 
 
-def stair_parts():
-    """Return one convex part for each step; step k has its tread at height -k RISE."""
-    parts = []
-    for step in range(STEPS):
-        top, bottom = -step * RISE, -(STEPS + 1) * RISE
-        body = shapes.box([TREAD, WIDTH, top - bottom])
-        parts.append(convex_part(body.vertices + [(step + 0.5) * TREAD, 0.0,
-                                                  (top + bottom) / 2.0]))
-    return parts
+def _column(start: float, end: float, first: float, last: float, bottom: float) -> TriangleMesh:
+    """Return a column of ground from x to x, its top from height to height [m]."""
+    unit = shapes.box([1.0, WIDTH, 1.0])
+    share = unit.vertices[:, 0] + 0.5
+    top = unit.vertices[:, 2] > 0.0
+    heights = np.where(top, first + share * (last - first), bottom)
+    return TriangleMesh(np.stack([start + share * (end - start), unit.vertices[:, 1], heights],
+                                 axis=1), unit.faces)
 
 
-def box_part():
+def stairs() -> list[TriangleMesh]:
+    """Return one column for each step; step k has its tread at height -k RISE."""
+    return [_column(k * TREAD, (k + 1) * TREAD, -k * RISE, -k * RISE, -(STEPS + 1) * RISE)
+            for k in range(STEPS)]
+
+
+def sine_height(x: Array) -> Array:
+    """Return the height of the sine track at x (n,) [m]: down hill, from the top of a wave."""
+    height: Array = AMPLITUDE * (np.cos(2.0 * np.pi * x / LENGTH) - 1.0) - FALL * x
+    return height
+
+
+def sine_track() -> list[TriangleMesh]:
+    """Return the columns of the sine track."""
+    edges = np.linspace(0.0, WAVES * LENGTH, WAVES * COLUMNS + 1)
+    heights = sine_height(edges)
+    return [_column(*edges[k:k + 2], *heights[k:k + 2], float(heights.min()) - RISE)
+            for k in range(len(edges) - 1)]
+
+
+#: What each track is, and how it is made.
+TRACKS: Mapping[str, tuple[str, Callable[[], list[TriangleMesh]]]] = {
+    'stairs': ('a box tumbles down stairs (physics of contact, no plan)', stairs),
+    'sine': ('a box tumbles along a track of sine waves (physics of contact, no plan)',
+             sine_track)}
+
+
+def box_part() -> ConvexPart:
     """Return the box about its centre."""
     return convex_part(shapes.box(SIDES).vertices)
 
 
-def inertia(rotation):
+def inertia(rotation: Array) -> Array:
     """Return the inertia (3, 3) of the box about its centre, frame world."""
     own = MASS / 12.0 * (np.sum(SIDES ** 2) - SIDES ** 2)
     return rotation @ np.diag(own) @ rotation.T
 
 
-def energy(state):
+def energy(state: State) -> float:
     """Return kinetic and potential energy [J]."""
     turning = state.spin @ inertia(state.rotation) @ state.spin
-    return (0.5 * (MASS * state.velocity @ state.velocity + turning)
-            + MASS * GRAVITY * state.centre[2])
+    return float(0.5 * (MASS * state.velocity @ state.velocity + turning)
+                 + MASS * GRAVITY * state.centre[2])
 
 
-def first_state():
-    """Return the box in the air over the topmost step, tilted, on its way down."""
+def first_state() -> State:
+    """Return the box in the air over the beginning of a track, tilted, on its way down."""
     rotation = Rotation.from_euler('zyx', [0.15, 0.5, 0.1]).as_matrix()
     return State(0.0, np.array([0.10, 0.0, 0.30]), rotation, np.array([0.9, 0.0, 0.0]),
                  np.array([0.0, 3.0, 0.0]))
 
 
-def moved(state, step):
+def moved(state: State, step: float) -> State:
     """Return the state after free motion; spin and angular momentum turn with the box."""
     turn = Rotation.from_rotvec(step * state.spin).as_matrix()
     rotation = turn @ state.rotation
@@ -104,7 +132,7 @@ def moved(state, step):
                  state.velocity, spin)
 
 
-def stopped(state, contacts):
+def stopped(state: State, contacts: Manifold) -> State:
     """
     Return the state after the impulses at the points of contact.
 
@@ -136,7 +164,8 @@ def stopped(state, contacts):
     return State(state.time, state.centre, state.rotation, velocity, spin)
 
 
-def advanced(state, contacts, stairs, box, warm):
+def advanced(state: State, contacts: Manifold, ground: Sequence[ConvexPart], box: ConvexPart,
+             warm: WarmStart) -> tuple[State, Manifold]:
     """Return the next state and its contacts: gravity, impulses, motion up to a contact."""
     step = TIME_STEP
     allowed = max(SLOP, contacts.depth)
@@ -144,24 +173,39 @@ def advanced(state, contacts, stairs, box, warm):
         pulled = State(state.time, state.centre, state.rotation,
                        state.velocity - [0.0, 0.0, GRAVITY * step], state.spin)
         after = moved(stopped(pulled, contacts), step)
-        found = contact_manifold(stairs, [box], after.pose, warm)
+        found = contact_manifold(ground, [box], after.pose, warm)
         if found.depth <= allowed or step <= LEAST_STEP:
             return after, found
         step /= 2.0
 
 
-def simulate(start, longest=8.0):
+def simulate(start: State, track: Sequence[TriangleMesh], longest: float = 8.0
+             ) -> tuple[list[State], Array, NDArray[np.int64]]:
     """
     Let the box fall until it rests.
 
-    Returns states, deepest penetration of each [m], and how many points touch in each.
+    Parameters
+    ----------
+    start : State
+    track : sequence of TriangleMesh
+        Convex bodies that make up the ground, frame world [m].
+    longest : float
+        Time at which it ends, resting or not [s].
+
+    Returns
+    -------
+    states : list of State, length n
+    depths : (n,) float
+        Deepest penetration in each [m].
+    touching : (n,) int
+        Points of contact in each.
     """
-    stairs, box, warm = stair_parts(), box_part(), WarmStart()
-    state, contacts = start, contact_manifold(stairs, [box], start.pose, warm)
+    ground, box, warm = [convex_part(body.vertices) for body in track], box_part(), WarmStart()
+    state, contacts = start, contact_manifold(ground, [box], start.pose, warm)
     states, depths, touching = [state], [contacts.depth], [len(contacts.points)]
     resting_since = None
     while state.time < longest:
-        state, contacts = advanced(state, contacts, stairs, box, warm)
+        state, contacts = advanced(state, contacts, ground, box, warm)
         states.append(state)
         depths.append(contacts.depth)
         touching.append(len(contacts.points))
@@ -176,24 +220,15 @@ def simulate(start, longest=8.0):
     return states, np.array(depths), np.array(touching)
 
 
-def step_under(state):
-    """Return the number of the step under the box's centre, from 0 at the top."""
-    return int(np.floor(state.centre[0] / TREAD))
-
-
-def draw(states, path, count=12):
-    """Write a picture of the stairs and of poses spread over the way."""
+def draw(states: Sequence[State], track: Sequence[TriangleMesh], path: Path, count: int = 12
+         ) -> None:
+    """Write a picture of a track and of poses spread over the way."""
     from PIL import Image
-    from gripsim_ros.library.drawing.raster import (
-        Camera, make_surface, merge_surfaces, render_layer)
-    from gripsim_ros.library.drawing.render import (
-        OVERSAMPLING, background, look_along, over, shrink)
-    surfaces = []
-    for step in range(STEPS):
-        top, bottom = -step * RISE, -(STEPS + 1) * RISE
-        body = shapes.box([TREAD, WIDTH, top - bottom])
-        surfaces.append(make_surface(body.vertices + [(step + 0.5) * TREAD, 0.0, (
-            top + bottom) / 2.0], body.faces, np.array([0.72, 0.73, 0.76])))
+
+    from ...library.drawing.raster import Camera, make_surface, merge_surfaces, render_layer
+    from ...library.drawing.render import OVERSAMPLING, background, look_along, over, shrink
+    surfaces = [make_surface(body.vertices, body.faces, np.array([0.72, 0.73, 0.76]))
+                for body in track]
     mesh = shapes.box(SIDES)
     way = np.concatenate([[0.0], np.cumsum([
         np.linalg.norm(b.centre - a.centre) for a, b in zip(states, states[1:])])])
@@ -202,9 +237,10 @@ def draw(states, path, count=12):
         colour = (1.0 - share) * np.array([0.98, 0.80, 0.35]) + share * np.array([0.75, 0.15, 0.1])
         surfaces.append(make_surface(mesh.vertices @ state.rotation.T + state.centre, mesh.faces,
                                      colour))
+    corners = np.concatenate([body.vertices for body in track])
     camera = look_along(np.array([0.35, 1.0, -0.35]), np.array([0.0, 0.0, 1.0]),
-                        np.array([0.5 * STEPS * TREAD, 0.0, -0.45 * STEPS * RISE]), 1.15,
-                        (1000, 700))
+                        0.5 * (corners.min(axis=0) + corners.max(axis=0)),
+                        0.55 * float(np.ptp(corners[:, 0])), (1000, 700))
     fine = Camera(camera.T_world_camera, OVERSAMPLING * camera.focal_length,
                   OVERSAMPLING * camera.width, OVERSAMPLING * camera.height)
     layer = render_layer(merge_surfaces(surfaces), fine)
@@ -212,26 +248,11 @@ def draw(states, path, count=12):
     Image.fromarray((255.0 * image + 0.5).astype(np.uint8)).save(path, optimize=True)
 
 
-def main():
-    """Run the scene, print a table; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
-    parser.add_argument('--picture', type=Path, help='write a PNG of the poses')
-    options = parser.parse_args()
-    states, depths, touching = simulate(first_state())
-    print(f'{"time [s]":>9}{"x [m]":>9}{"z [m]":>9}{"step":>6}{"points":>8}{"energy [J]":>12}'
-          f'{"depth [mm]":>12}')
-    shown = np.searchsorted([state.time for state in states], np.arange(0.0, states[-1].time, 0.1))
-    for index in [*shown, len(states) - 1]:
-        state = states[index]
-        print(f'{state.time:9.3f}{state.centre[0]:9.3f}{state.centre[2]:9.3f}'
-              f'{step_under(state):6d}{touching[index]:8d}{energy(state):12.4f}'
-              f'{1e3 * depths[index]:12.4f}')
-    print(f'{len(states) - 1} steps, deepest {1e3 * depths.max():.3f} mm')
-    if options.picture:
-        draw(states, options.picture)
-        print(f'wrote {options.picture}')
-    return 0
-
-
-if __name__ == '__main__':
-    sys.exit(main())
+def rows_shown(states: Sequence[State], depths: Array, touching: NDArray[np.int64]
+               ) -> list[tuple[str, ...]]:
+    """Return the rows of a table, one for each tenth of a second and the last."""
+    times = [state.time for state in states]
+    shown = [*np.searchsorted(times, np.arange(0.0, times[-1], 0.1)), len(states) - 1]
+    return [(f'{states[i].time:.3f}', f'{states[i].centre[0]:.3f}', f'{states[i].centre[2]:.3f}',
+             str(touching[i]), f'{energy(states[i]):.4f}', f'{1e3 * depths[i]:.4f}')
+            for i in shown]
