@@ -36,13 +36,22 @@ class Pipeline:
     def __init__(self, hand: HandModel, grasp_object: GraspObject,
                  mechanics: MechanicsOptions, shapes: LinkShapes | None = None,
                  scene: ContactScene | None = None) -> None:
-        self._hand = hand
+        self._hand, self._object = hand, grasp_object
         self._scene = scene or ContactScene(hand, grasp_object, shapes)
         self._body = ElasticBody(grasp_object, mechanics)
 
     def prepare(self) -> None:
         """Build now the structures that the first question would build; from any thread."""
         self._scene.prepare()
+
+    def with_mechanics(self, mechanics: MechanicsOptions) -> 'Pipeline':
+        """Return the stages with other mechanics; contact's structures are shared."""
+        return Pipeline(self._hand, self._object, mechanics, scene=self._scene)
+
+    @property
+    def has_own_compliance(self) -> bool:
+        """Return whether the object's own compliance is there, which this prepares."""
+        return self._body.prepare()
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from ..core.planning import (
     GraspEvaluator, GraspPlanner, NearestMiss, PlannerOptions, Progress, PublishedPlanner,
     PublishedRules, RankedGrasp, Task)
 from ..core.planning.task import check_counts
+from .own_compliance import OwnCompliance
 from .resources import (
     cache_directory, load_default_hand, material_library, resolve_uri, share_directory)
 from .robustness import add_robustness
@@ -33,6 +34,11 @@ from .workers import run, run_with_workers, worker_count
 
 #: Configurations a worker is asked for at once, at most: none idles while another has many.
 WORKER_BATCH = 2
+#: What goes on after the search, as told by the progress.
+PREPARING = "preparing the object's own compliance"
+#: Said of grasps of half-spaces where the object's own compliance was wanted.
+ENDED_EARLY = ("planning ended before the best were closed again with the object's own "
+               'compliance: half-spaces answer')
 #: A box a metre away: kind, sides, pose.
 FAR_BOX = np.array([[OBSTACLE_BOX, 0.1, 0.1, 0.1, 1, 0, 0, 1.0, 0, 1, 0, 0, 0, 0, 1, 0]])
 
@@ -177,8 +183,10 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
         Samples of uncertain numbers under which the grasps returned are judged again, after
         planning and outside its budget; None: as in the options.
     elasticity : str, optional
-        Model of the object: ``half_space``, ``body`` or ``auto``; None: as configured. Where its
-        own compliance cannot be prepared half-spaces answer, and each grasp has a warning.
+        Model of the object: ``half_space``, ``body``, or ``auto``: half-spaces while searching,
+        then the best are closed again with the object's own compliance and ranked by it. None:
+        as configured, which is what the nodes plan with. Where its own compliance cannot be
+        prepared, or planning ends before, half-spaces answer, and each grasp has a warning.
     published : PublishedRules, optional
         Plan as the grasp paper prints it instead, for comparison (docs/model/published.md);
         ``elasticity`` then says nothing.
@@ -204,14 +212,10 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     batch_size = options.batch_size if processes == 1 else min(options.batch_size, WORKER_BATCH)
     warm_up()
     begin = time.monotonic()
-    mechanics, request = mechanics_options(elasticity), (grasp_object, hand, task or Task())
-    pipeline: Pipeline | PublishedPipeline = (
-        Pipeline(hand, grasp_object, mechanics, link_shapes(hand)) if published is None
-        else PublishedPipeline(hand, grasp_object, mechanics, published))
+    twice = elasticity == 'auto' and published is None
+    mechanics = mechanics_options('half_space' if twice else elasticity)
+    request = grasp_object, hand, task or Task()
     limits = replace(options, batch_size=batch_size), seed, hypotheses, count
-    with _prepared_beside(pipeline):
-        planner = (GraspPlanner(*request, *limits) if published is None
-                   else PublishedPlanner(*request, *limits, published))
     first_stable: list[float] = []
 
     def watch(progress: Progress) -> bool:
@@ -220,19 +224,50 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
             first_stable.append(elapsed)
         return (on_progress is None or on_progress(progress) is not False) and elapsed < budget
 
-    stopped = run_with_workers(planner, pipeline, watch, processes)
+    with OwnCompliance(grasp_object, mechanics, twice and processes > 1) as own:
+        pipeline: Pipeline | PublishedPipeline = (
+            Pipeline(hand, grasp_object, mechanics, link_shapes(hand)) if published is None
+            else PublishedPipeline(hand, grasp_object, mechanics, published))
+        with _prepared_beside(pipeline):
+            planner = (GraspPlanner(*request, *limits, search_alone=twice) if published is None
+                       else PublishedPlanner(*request, *limits, published))
+        stopped = run_with_workers(planner, pipeline, watch, processes)
+        warnings = pipeline.warnings
+        if twice and isinstance(pipeline, Pipeline):
+            warnings = _decided(planner, pipeline, own, watch, processes, stopped)
     progress = planner.progress
     samples = options.robustness_samples if robustness is None else robustness
     grasps = robust_grasps(grasp_object, planner.ranked(), task, samples, seed, hand=hand,
                            options=options, elasticity=elasticity)
     return PlanResult(
-        grasps=_with_warnings(grasps, pipeline.warnings), rejections=planner.rejections,
+        grasps=_with_warnings(grasps, warnings), rejections=planner.rejections,
         evaluated=progress.evaluated, total=progress.total,
         in_contact=planner.contacts_evaluated, proposed=planner.proposed,
         timed_out=stopped and progress.evaluated < progress.total,
         first_stable_time=first_stable[0] if first_stable else None,
         planning_time=time.monotonic() - begin, nearest_miss=planner.nearest_miss,
         hint=planner.hint, reach_levels=planner.reach_levels)
+
+
+def _decided(planner: GraspPlanner, search: Pipeline, own: OwnCompliance,
+             watch: Callable[[Progress], bool], processes: int, stopped: bool) -> tuple[str, ...]:
+    """Close the best again where there are any and time is left; return what is to be said."""
+    def go_on() -> bool:
+        return watch(replace(planner.progress, step=PREPARING))
+
+    warnings: tuple[str, ...] = ()
+    if planner.progress.stable:
+        body = None if stopped else own.pipeline(search, go_on)
+        if body is not None and body.has_own_compliance:
+            planner.close_again()
+            run_with_workers(planner, body, watch, processes)
+            if planner.closed_again:
+                return body.warnings
+            body = None
+        warnings = (ENDED_EARLY,) if body is None else body.warnings
+    planner.complete()
+    run_with_workers(planner, search, watch, processes)
+    return warnings
 
 
 @contextmanager
@@ -265,6 +300,8 @@ def robust_grasps(grasp_object: GraspObject, grasps: list[RankedGrasp], task: Ta
     if samples < 0:
         raise TaskError(f'robustness samples must be 0 or more, got {samples}')
     hand = hand or load_default_hand()
+    if elasticity == 'auto':
+        elasticity = 'body' if any(g.elasticity == 'body' for g in grasps) else 'half_space'
     return add_robustness(grasp_object, grasps, task or Task(), hand,
                           options or planner_options(), mechanics_options(elasticity),
                           link_shapes(hand), samples, seed)

@@ -35,8 +35,8 @@ LAYERS = {
     'core.planning': (
         'options, ranked_grasp, rejections, task < hypotheses, progress < closing '
         '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '
-        '< ask_and_tell, closings < evaluator, planner, published'),
-    'library': ('display, resources, robustness, task_file, whole_motion, workers '
+        '< ask_and_tell, closing_again, closings < evaluator, planner, published'),
+    'library': ('display, own_compliance, resources, robustness, task_file, whole_motion, workers '
                 '< planned_object < grasp_file '
                 '< drawing, in_process < database, hands, squeezing'),
     'hardware': 'driver, execution, sim',

@@ -10,8 +10,8 @@ import typer
 from .arguments import count, positive, real_number, whole_number
 from .inputs import InputError, existing_file, read_hand
 from .options import (
-    MOST_WORKERS, CompletionName, Elasticity, Hand, Json, MaterialName, Mesh, Out, Scale,
-    TaskFile, Viewpoint)
+    MOST_WORKERS, CompletionName, Hand, Json, MaterialName, Mesh, Out, PlanElasticity,
+    Scale, TaskFile, Viewpoint)
 from .output import check_writable, say, write_json
 from .requests import PlanLimits, PlanRequest, read_request, read_scan
 
@@ -60,7 +60,7 @@ def plan(
         published: Annotated[bool, typer.Option(
             '--published', help='Plan as the grasp paper prints it, for comparison, see '
             'docs/model/published.md.')] = False,
-        elasticity: Elasticity = None, json: Json = False, out: Out = None,
+        elasticity: PlanElasticity = None, json: Json = False, out: Out = None,
         report: Annotated[Path | None, typer.Option(
             '--report', help='Write a self-contained HTML report.')] = None) -> int:
     """Plan ranked grasps of an object that deforms under the fingers."""

@@ -32,6 +32,7 @@ class PlanProgress:
         """Note what to show; nothing is shown before entering the context."""
         self.title = title
         self.interrupted = False
+        self._step = ''
         self._bar: Any = None
 
     def __enter__(self) -> PlanProgress:
@@ -57,11 +58,16 @@ class PlanProgress:
     def __call__(self, progress: Progress) -> bool:
         """Show ``progress``; return whether to go on."""
         best = None if progress.best is None else progress.best.score
+        if progress.step != self._step:
+            self._step = progress.step
+            if self._step and self._bar is None:
+                say(f'{self.title}: {self._step}')
         return self.show(progress.evaluated, progress.total, progress.stable, best)
 
     def show(self, evaluated: int, total: int, stable: int, best_score: float | None) -> bool:
         """Show numbers of hypotheses and the best score; return whether to go on."""
         note = f'{stable} stable' + ('' if best_score is None else f', best {best_score:.3f}')
+        note = f'{note}; {self._step}' if self._step else note
         return self._show(evaluated, total, 'hypotheses', note)
 
     def show_arm(self, progress: ArmProgress) -> bool:

@@ -1,16 +1,18 @@
 """The planner as an ask-and-tell object: it calls no stage and never waits."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ..bodies import GraspObject
 from ..hand import HandModel
-from .ask_and_tell import AskAndTell
+from .ask_and_tell import AskAndTell, Work
 from .closing.batching import Conditions
 from .closing.closing import Closing
 from .closing.knowledge import ClosingKnowledge
 from .closing.grasp_state import GraspState
 from .closing.limits import ScoreThreshold, closing_limits
+from .closing_again import ClosingsAgain, closing_from, in_order
 from .closings import Closings
 from .diagnosis.hint import explain_no_grasp
 from .diagnosis.nearest_miss import MissDetails, make_nearest_miss
@@ -26,6 +28,27 @@ from .ranking.score import score_reference
 from .settling import SPARE_GRASPS, Details, Refinement, SettlingRounds
 from .task import ANY, Task, check_counts, task_load_cases
 from .verdicts import Verdicts
+
+
+#: What goes on after the search.
+CLOSING_AGAIN = 'closing the best again'
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """What the ranking is made of: verdicts, their settling, and the way along a displacement."""
+
+    verdicts: Verdicts
+    rounds: SettlingRounds
+    manipulation: ManipulationSearch
+    conditions: Conditions
+
+    @cached_property
+    def last(self) -> tuple[Work, ...]:
+        """Return the work on the details of what has settled."""
+        return (Details(self.rounds, self.verdicts, self.conditions),
+                MissDetails(self.verdicts.misses, self.verdicts.grasps, self.conditions),
+                self.manipulation)
 
 
 class GraspPlanner(AskAndTell):
@@ -45,6 +68,8 @@ class GraspPlanner(AskAndTell):
         0: hypotheses at rolls from the canonical axes alone; else also at turned ones.
     max_hypotheses, max_grasps : int
         0: as in the options.
+    search_alone : bool
+        End with the search, for ``close_again()`` or ``complete()``.
 
     Raises
     ------
@@ -55,36 +80,74 @@ class GraspPlanner(AskAndTell):
 
     def __init__(self, grasp_object: GraspObject, hand: HandModel, task: Task,
                  options: PlannerOptions, seed: int = 0, max_hypotheses: int = 0,
-                 max_grasps: int = 0) -> None:
+                 max_grasps: int = 0, search_alone: bool = False) -> None:
         check_counts(seed=seed, max_hypotheses=max_hypotheses, max_grasps=max_grasps)
         self.grasp_object, self.hand, self.task, self.options = grasp_object, hand, task, options
         self.load_cases = task_load_cases(task, grasp_object.canonical_frame[:3, :3])
         self._reference = score_reference(grasp_object, hand, self.load_cases)
-        limits = closing_limits(grasp_object, hand, self._reference.load,
-                                self._reference.max_pressure, task.contact_region)
+        self._limits = closing_limits(grasp_object, hand, self._reference.load,
+                                      self._reference.max_pressure, task.contact_region)
         conditions = Conditions.of(task, self.load_cases)
-        self._verdicts = Verdicts(hand, self._reference, options)
         self._wanted = max_grasps or options.max_grasps
         # Whether the fingers can move the object is known only of grasps that are followed.
-        followed = self._wanted if task.reach == ANY else max_hypotheses or options.max_hypotheses
-        self._rounds = SettlingRounds(followed, self._verdicts, conditions, options)
-        self._manipulation = ManipulationSearch(
-            task, self._verdicts, self._rounds.ranked, conditions,
-            grasp_object.mesh.vertices)
+        self._followed = (self._wanted if task.reach == ANY
+                          else max_hypotheses or options.max_hypotheses)
+        self._found = self._answer = self._answer_of(
+            Verdicts(hand, self._reference, options), conditions, again=False)
         hypotheses, self.proposed = propose_hypotheses(
             grasp_object, hand, task, options, max_hypotheses or options.max_hypotheses, seed)
         self._total = len(hypotheses)
-        self._waiting = ClosingQueue.of(hypotheses, grasp_object, hand, options, limits)
-        self._pruner = Pruner(hand, self._reference, options, followed + SPARE_GRASPS)
-        self._closings = Closings(self._waiting, self._pruner, self._rounds, self._verdicts,
-                                  conditions, options)
-        super().__init__((
-            (self._closings,),
-            (Refinement(self._rounds, self._verdicts, conditions, options),),
-            (self._rounds,),
-            (Details(self._rounds, self._verdicts, conditions),
-             MissDetails(self._verdicts.misses, self._verdicts.grasps, conditions),
-             self._manipulation)), conditions)
+        self._waiting = ClosingQueue.of(hypotheses, grasp_object, hand, options, self._limits)
+        self._pruner = Pruner(hand, self._reference, options, self._followed + SPARE_GRASPS)
+        verdicts, rounds = self._answer.verdicts, self._answer.rounds
+        self._closings = Closings(self._waiting, self._pruner, rounds, verdicts, conditions,
+                                  options)
+        search = ((self._closings,), (Refinement(rounds, verdicts, conditions, options),),
+                  (rounds,))
+        super().__init__(search if search_alone else (*search, self._answer.last), conditions)
+
+    def _answer_of(self, verdicts: Verdicts, conditions: Conditions, again: bool) -> _Answer:
+        rounds = SettlingRounds(self._followed, verdicts, conditions, self.options, again)
+        return _Answer(verdicts, rounds, ManipulationSearch(
+            self.task, verdicts, rounds.ranked, conditions, self.grasp_object.mesh.vertices),
+            conditions)
+
+    # -- after the search alone --------------------------------------------------------
+
+    def complete(self) -> None:
+        """Ask for what is missing of the answer that the search found."""
+        self._stages = (self._answer.last,)
+
+    def close_again(self) -> None:
+        """
+        Close the best again: the questions that follow are for stages that know more.
+
+        Their answers alone make the ranking. Where ``stop()`` comes before as many as wanted
+        have settled, the search's answer stands, ``closed_again`` is False, and ``complete()``
+        may follow.
+        """
+        found, verdicts = self._found, Verdicts(self.hand, self._reference, self.options)
+        verdicts.rejections.update(found.verdicts.rejections)
+        verdicts.misses = found.verdicts.misses
+        self._answer = self._answer_of(verdicts, self.conditions, again=True)
+        closings = [closing_from(*found.verdicts.closed(number), self.hand, self.options,
+                                 self._limits)
+                    for number in in_order(found.rounds, found.verdicts)]
+        again = ClosingsAgain(closings, self._followed, self._answer.rounds, verdicts,
+                              self.conditions, self.options)
+        self._stages = ((again,), (self._answer.rounds,), self._answer.last)
+
+    @property
+    def closed_again(self) -> bool:
+        """Return whether the ranking is of grasps that were closed again."""
+        return self._answer is not self._found
+
+    def stop(self) -> None:
+        """Begin no hypothesis any more, as ``AskAndTell``; see also ``close_again``."""
+        if self.closed_again and any(work.unfinished() for (work,) in self._stages[:2]):
+            self._answer, self._stages, self._asked = self._found, (), {}
+            return
+        super().stop()
 
     def begin(self, count: int) -> list[Closing]:
         """Give out the next ``count`` hypotheses whole; ``end()`` takes their outcomes."""
@@ -112,8 +175,9 @@ class GraspPlanner(AskAndTell):
         """Return how far planning is."""
         judged = (self._closings.judged + self._waiting.refused.total()
                   + self._pruner.counts.total())
-        grasps = self._verdicts.grasps
-        return Progress(judged, self._total, len(grasps), grasps.best)
+        grasps = self._answer.verdicts.grasps
+        return Progress(judged, self._total, len(grasps), grasps.best,
+                        CLOSING_AGAIN if self.closed_again else '')
 
     @property
     def contacts_evaluated(self) -> int:
@@ -123,14 +187,15 @@ class GraspPlanner(AskAndTell):
     @property
     def rejections(self) -> dict[str, int]:
         """Return how many hypotheses were rejected for each reason, most frequent first."""
-        counts = self._verdicts.rejections + self._waiting.refused + self._pruner.counts
+        counts = self._answer.verdicts.rejections + self._waiting.refused + self._pruner.counts
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def ranked(self, count: int = 0) -> list[RankedGrasp]:
         """Return the best ``count`` stable grasps so far (0: as in the request), best first."""
         count = count or self._wanted
-        order = self._manipulation.ordered(
-            self._rounds.ranked(count if self.task.reach == ANY else len(self._verdicts.grasps)))
+        answer = self._answer
+        order = answer.manipulation.ordered(answer.rounds.ranked(
+            count if self.task.reach == ANY else len(answer.verdicts.grasps)))
         return [replace(grasp, rank=i + 1) for i, grasp in enumerate(order[:count])]
 
     @property
@@ -138,15 +203,15 @@ class GraspPlanner(AskAndTell):
         """Return by whom the object is moved, and by how many of the grasps wanted so."""
         if self.task.displacement_object is None:
             return {}
-        left = sum(self._manipulation.result(grasp.hypothesis) is None
-                   for grasp in self._rounds.ranked())
-        return {**self._manipulation.levels, **({NOT_ASKED: left} if left else {})}
+        left = sum(self._answer.manipulation.result(grasp.hypothesis) is None
+                   for grasp in self._answer.rounds.ranked())
+        return {**self._answer.manipulation.levels, **({NOT_ASKED: left} if left else {})}
 
     @property
     def nearest_miss(self) -> NearestMiss | None:
         """Return the rejected hypothesis that came nearest, None where there is a grasp."""
-        nearest = self._verdicts.misses.nearest
-        if self._verdicts.grasps or not nearest:
+        nearest = self._answer.verdicts.misses.nearest
+        if self._answer.verdicts.grasps or not nearest:
             return None
         miss = nearest[0].miss
         contacts = () if miss is None else grasp_contacts(miss.state, self.hand)
@@ -156,5 +221,5 @@ class GraspPlanner(AskAndTell):
     @property
     def hint(self) -> str:
         """Return one sentence that says, with numbers, why there is no grasp; else ''."""
-        return '' if self._verdicts.grasps else explain_no_grasp(
+        return '' if self._answer.verdicts.grasps else explain_no_grasp(
             self.grasp_object, self.hand, self._reference, self.rejections, self.nearest_miss)

@@ -16,9 +16,14 @@ class Ask:
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """Progress of planning: hypotheses judged, in all, stable ones, and the best so far."""
+    """
+    Progress of planning: hypotheses judged, in all, stable ones, and the best so far.
+
+    ``step`` says what goes on where it is not the search.
+    """
 
     evaluated: int
     total: int
     stable: int
     best: RankedGrasp | None
+    step: str = ''

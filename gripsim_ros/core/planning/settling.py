@@ -220,12 +220,14 @@ class SettlingRounds(Settlings):
     verdicts : Verdicts
     conditions : Conditions
     options : PlannerOptions
+    all_settle : bool
+        However many those wanted are.
     """
 
     def __init__(self, wanted: int, verdicts: Verdicts, conditions: Conditions,
-                 options: PlannerOptions) -> None:
+                 options: PlannerOptions, all_settle: bool = False) -> None:
         super().__init__(conditions, options, options.batch_size)
-        self._wanted, self._verdicts = wanted, verdicts
+        self._wanted, self._verdicts, self._all = wanted, verdicts, all_settle
 
     def ranked(self, count: int = 0) -> list[RankedGrasp]:
         """Return the best grasps, those wanted or ``count``: once one settles, only settled."""
@@ -239,7 +241,7 @@ class SettlingRounds(Settlings):
 
     def next_round(self, key: Callable[[RankedGrasp], Key] = rank_key) -> list[int]:
         """Return the grasps that settle next, best first; none while a round goes on."""
-        if self._remaining() >= self._wanted or not self._ended():
+        if (self._remaining() >= self._wanted and not self._all) or not self._ended():
             return []
         fresh = (grasp for number, grasp in self._verdicts.grasps.items()
                  if number not in self._settlings)

@@ -169,7 +169,7 @@ def uneven_planner(ball, hand, **changes):
 
 def test_the_grasps_returned_and_not_all_have_the_least_forces(ball, hand, world):
     planner = run_in_order(uneven_planner(ball, hand, set_aside_slack=1.0), world)
-    done = {number for number, one in planner._verdicts.closings.items() if one.done}
+    done = {number for number, one in planner._found.verdicts.closings.items() if one.done}
     assert {grasp.hypothesis for grasp in planner.ranked()} <= done
     assert len(done) < planner.progress.stable
 
@@ -200,8 +200,9 @@ def test_closings_set_aside_are_recalled_where_grasps_let_go(ball, hand, world, 
     while closings := planner.begin(4):
         planner.end(run_closings(closings, planner, world.evaluate))
     assert planner.rejections[rejections.DEFERRED] > 0
-    assert planner._rounds.unfinished() == []   # all that settle in the first round have settled
-    planner._verdicts.grasps.clear()        # and let go
+    found = planner._found
+    assert found.rounds.unfinished() == []      # all that settle in the first round have settled
+    found.verdicts.grasps.clear()               # and let go
     run_in_order(planner, world)
     assert rejections.DEFERRED not in planner.rejections
     assert len(planner.ranked()) == FEW['max_grasps']
@@ -304,9 +305,10 @@ def test_a_grasp_whose_details_cannot_be_had_stays_without_them(ball, hand, worl
 def test_motions_that_no_stage_can_judge_are_none(ball, hand, world):
     task = Task(displacement_object=from_rotation_vector(np.array([0, 0, 1e-3, 0, 0, 0.0])))
     planner = GraspPlanner(ball, hand, task, planner_options(), max_hypotheses=4)
+    search = planner._found.manipulation
     while not planner.finished:
         ask = planner.ask()
-        if planner.progress.stable and planner._asked[ask.batch_id][0] is planner._manipulation:
+        if planner.progress.stable and planner._asked[ask.batch_id][0] is search:
             planner.tell_failed(ask.batch_id)
         else:
             planner.tell(ask.batch_id, world.evaluate(ask.configurations))

@@ -103,11 +103,11 @@ class LazyCompliance:
             if self._compliance is None:
                 try:
                     self._compliance = self._made()
-                except MeshError as error:
-                    self._refusal = error
+                except (MeshError, np.linalg.LinAlgError) as error:
+                    self._refusal = MeshError(str(error))
                     self.warnings = (f"the body's own compliance cannot be prepared ({error}): "
                                      'half-spaces answer',)
-                    raise
+                    raise self._refusal from error
             return self._compliance
 
     def _made(self) -> BodyCompliance:

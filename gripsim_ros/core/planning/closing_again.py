@@ -1,0 +1,137 @@
+"""Closing the best again, by stages that know more of the object than those of the search."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..batches import ConfigurationBatch
+from ..hand import HandModel
+from .closing.batching import Conditions, next_closings
+from .closing.closing import Closing
+from .closing.force_control import ForceHistory
+from .closing.force_level import ForceLevel
+from .closing.grasp_state import GraspState
+from .closing.knowledge import ClosingKnowledge, HeldGrasp
+from .closing.limits import ClosingLimits
+from .options import PlannerOptions
+from .ranking.assemble import rank_key
+from .ranking.choices import as_choices
+from .settling import SPARE_GRASPS, SettlingRounds
+from .verdicts import Verdicts
+
+#: Rounds at most in which more than hold are looked for: those that rank first.
+MOST_ROUNDS = 2
+
+
+def closing_from(closing: Closing, held: HeldGrasp, hand: HandModel, options: PlannerOptions,
+                 limits: ClosingLimits) -> Closing:
+    """
+    Return a closing that goes on from the grasp that another holds.
+
+    Where the palm and the joints are, and which links touch, is known; how hard they press, and
+    with which forces they hold, is asked anew.
+
+    Parameters
+    ----------
+    closing : Closing
+        Came to hold.
+    held : HeldGrasp
+        How.
+    hand : HandModel
+    options : PlannerOptions
+    limits : ClosingLimits
+    """
+    hypothesis = closing.held_hypothesis
+    preshape, known = hand.preshapes[hypothesis.preshape], closing.known
+    rates = preshape.closed - preshape.open
+    again = Closing(hypothesis, hand, options, limits)
+    again.known = ClosingKnowledge(
+        np.divide(held.joint_positions - preshape.open, rates, out=np.zeros(len(rates)),
+                  where=rates != 0.0),
+        known.in_contact.copy(), known.speeds.copy(),
+        ForceLevel(options.margin_band, options.force_tolerance), ForceHistory(), 'squeeze')
+    return again
+
+
+def in_order(rounds: SettlingRounds, verdicts: Verdicts) -> list[int]:
+    """Return all that hold: those that settled by their ranking, then the others by theirs."""
+    settled = [grasp.hypothesis for grasp in rounds.ranked(len(verdicts.grasps))]
+    others = [grasp.hypothesis for grasp, _ in as_choices(verdicts.grasps.values(), rank_key)]
+    return list(dict.fromkeys(settled + others))
+
+
+class ClosingsAgain:
+    """
+    The work of closing the best again, in rounds, until as many as wanted hold and settle.
+
+    A round is of those wanted and spare ones, and there are more where too many let go. Where
+    enough hold and too few are quantitative and balanced, which rank first, there are
+    ``MOST_ROUNDS`` at most. So what is closed depends on the answers, not on when they came.
+
+    Parameters
+    ----------
+    closings : iterable of Closing
+        The best first.
+    wanted : int
+        Grasps to be returned.
+    rounds : SettlingRounds
+        Of the new verdicts.
+    verdicts : Verdicts
+        New ones, without the grasps of the search.
+    conditions : Conditions
+    options : PlannerOptions
+    """
+
+    any_order = True
+
+    def __init__(self, closings: Iterable[Closing], wanted: int, rounds: SettlingRounds,
+                 verdicts: Verdicts, conditions: Conditions, options: PlannerOptions) -> None:
+        self._waiting, self._wanted = list(closings), wanted
+        self._rounds, self._verdicts = rounds, verdicts
+        self._conditions, self._options = conditions, options
+        self._active: dict[int, Closing] = {}
+        self._begun = 0
+
+    def unfinished(self) -> list[int]:
+        """Return the closings without verdict; a new round begins where the last left too few."""
+        if self._waiting and not self._active and not self._rounds.unfinished() and (
+                self._lacks_grasps()):
+            count, self._begun = self._wanted + SPARE_GRASPS, self._begun + 1
+            chosen, self._waiting = self._waiting[:count], self._waiting[count:]
+            self._active = {closing.hypothesis.number: closing for closing in chosen}
+        return list(self._active)
+
+    def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
+        """Return the next closings and the question about them."""
+        chosen = next_closings([self._active[number] for number in free], self._options)
+        return ([closing.hypothesis.number for closing in chosen],
+                self._conditions.batch([closing.question() for closing in chosen]))
+
+    def take(self, number: int, state: GraspState) -> None:
+        """Take the answer for a closing, which ends with the forces wanted, or without grasp."""
+        closing = self._active[number]
+        closing.answer(state)
+        if closing.done:
+            self._conclude(number)
+
+    def fail(self, number: int, reason: str) -> None:
+        """End a closing whose question cannot be answered."""
+        self._active[number].fail(reason)
+        self._conclude(number)
+
+    def stop(self) -> None:
+        """Drop what is not closed."""
+        self._active, self._waiting = {}, []
+
+    def _lacks_grasps(self) -> bool:
+        grasps = self._verdicts.grasps.values()
+        sound = sum(grasp.quantitative and grasp.balanced for grasp in grasps)
+        return len(grasps) < self._wanted or (
+            sound < self._wanted and self._begun < MOST_ROUNDS)
+
+    def _conclude(self, number: int) -> None:
+        closing = self._active.pop(number)
+        if closing.held is None:
+            self._verdicts.reject(closing)
+        else:
+            self._verdicts.hold(closing, closing.held)

@@ -1,0 +1,157 @@
+"""Closing the best again: stages that say the same change nothing, others decide alone."""
+
+from copy import deepcopy
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+from fake_stages import SphereWorld
+from numpy.testing import assert_allclose
+
+from gripsim_ros.core.bodies import GraspObject, shapes
+from gripsim_ros.core.planning import GraspPlanner, Task, rejections
+from gripsim_ros.core.planning.closing_again import MOST_ROUNDS
+from gripsim_ros.core.planning.settling import SPARE_GRASPS
+from gripsim_ros.library.in_process import find_material, planner_options
+from gripsim_ros.library.resources import load_default_hand
+
+RADIUS, HYPOTHESES, WANTED, HEAVIER = 0.04, 24, 2, 1.5
+#: Joints as shares of their way and back [rad].
+ATOL_JOINTS = 1e-12
+#: Of forces at joints so near.
+RTOL_SCORE = 1e-8
+
+
+@pytest.fixture(scope='module')
+def hand():
+    return load_default_hand()
+
+
+@pytest.fixture(scope='module')
+def ball():
+    return GraspObject(shapes.sphere(RADIUS), find_material('foam'))
+
+
+@pytest.fixture(scope='module')
+def world(hand, ball):
+    load = 9.81 * ball.mass_properties.mass
+    return SphereWorld(hand, RADIUS, load, ball.material.friction)
+
+
+@pytest.fixture(scope='module')
+def searched(ball, hand, world):
+    """Return a planner whose search has ended; copies go on from there."""
+    options = replace(planner_options(), max_grasps=WANTED, batch_size=2)
+    planner = GraspPlanner(ball, hand, Task(), options, max_hypotheses=HYPOTHESES,
+                           search_alone=True)
+    return answered(planner, world)
+
+
+def answered(planner, world, together=1, refused=()):
+    """Answer questions, so many at a time and the last first; those about some items fail."""
+    while not planner.finished:
+        asks = list(islice(iter(planner.ask, None), together))
+        for ask in reversed(asks):
+            if set(planner._asked[ask.batch_id][1]) & set(refused):
+                planner.tell_failed(ask.batch_id)
+            else:
+                planner.tell(ask.batch_id, world.evaluate(ask.configurations))
+    return planner
+
+
+def signature(planner):
+    return [(g.rank, g.hypothesis, g.score, g.trajectory.tobytes()) for g in planner.ranked()]
+
+
+@pytest.fixture(scope='module')
+def completed(searched, world):
+    planner = deepcopy(searched)
+    assert not planner.closed_again and planner.ranked()[0].vertices is None
+    planner.complete()
+    return answered(planner, world)
+
+
+def test_stages_that_say_the_same_change_nothing(searched, world, completed):
+    planner = deepcopy(searched)
+    planner.close_again()
+    asked = world.questions
+    answered(planner, world)
+    assert planner.closed_again and len(planner.ranked()) == WANTED
+    # One question each to see that nothing has changed, and one for the details.
+    assert world.questions - asked <= 2 * (WANTED + SPARE_GRASPS)
+    for grasp, before in zip(planner.ranked(), completed.ranked(), strict=True):
+        assert (grasp.rank, grasp.hypothesis) == (before.rank, before.hypothesis)
+        assert_allclose(grasp.trajectory, before.trajectory, rtol=0, atol=ATOL_JOINTS)
+        assert grasp.score == pytest.approx(before.score, rel=RTOL_SCORE)
+        assert grasp.vertices is not None
+
+
+def test_the_ranking_does_not_depend_on_when_answers_come(searched, hand, world):
+    heavier = SphereWorld(hand, RADIUS, HEAVIER * world._load, world._friction)
+    planners = [deepcopy(searched) for _ in range(2)]
+    for planner, together in zip(planners, (1, 5)):
+        planner.close_again()
+        answered(planner, heavier, together)
+    assert signature(planners[0]) == signature(planners[1])
+    assert len(planners[0].ranked()) == WANTED
+
+
+def test_heavier_loads_are_held_by_more_force_than_the_search_found(
+        searched, hand, world, completed):
+    planner = deepcopy(searched)
+    planner.close_again()
+    heavier = SphereWorld(hand, RADIUS, HEAVIER * world._load, world._friction)
+    answered(planner, heavier)
+    before = {g.hypothesis: pressed(g) for g in completed.ranked()}
+    both = [g for g in planner.ranked() if g.hypothesis in before]
+    assert both and all(pressed(g) > before[g.hypothesis] for g in both)
+
+
+def pressed(grasp):
+    return sum(float(np.linalg.norm(contact.force)) for contact in grasp.contacts)
+
+
+def test_where_the_best_let_go_the_next_go_on_and_are_counted(searched, world):
+    planner = deepcopy(searched)
+    best = {g.hypothesis for g in planner.ranked(WANTED + SPARE_GRASPS)}
+    assert len(best) == WANTED + SPARE_GRASPS
+    stable, rejected = planner.progress.stable, sum(planner.rejections.values())
+    planner.close_again()
+    answered(planner, world, refused=best)
+    assert len(planner.ranked()) == WANTED
+    assert not best & {g.hypothesis for g in planner.ranked()}
+    assert planner.rejections[rejections.EVALUATION_FAILED] == len(best)
+    assert sum(planner.rejections.values()) == rejected + len(best)
+    assert planner.progress.stable <= stable - len(best)
+
+
+def test_those_that_are_not_quantitative_are_closed_two_rounds_at_most(searched, hand, world):
+    planner = deepcopy(searched)
+    planner.close_again()
+    answered(planner, FlaggedWorld(hand, RADIUS, world._load, world._friction))
+    assert not any(grasp.quantitative for grasp in planner.ranked())
+    assert planner.progress.stable == MOST_ROUNDS * (WANTED + SPARE_GRASPS)
+
+
+class FlaggedWorld(SphereWorld):
+    """The same, with no contact within the range of the model."""
+
+    def evaluate(self, batch):
+        states = super().evaluate(batch)
+        return replace(states, quantitative=np.zeros_like(states.quantitative))
+
+
+@pytest.mark.parametrize('answers', [0, 1])
+def test_an_end_before_as_many_have_settled_leaves_the_answer_of_the_search(
+        searched, world, completed, answers):
+    planner = deepcopy(searched)
+    planner.close_again()
+    for _ in range(answers):
+        ask = planner.ask()
+        planner.tell(ask.batch_id, world.evaluate(ask.configurations))
+    planner.stop()
+    assert planner.finished and not planner.closed_again
+    planner.complete()
+    assert signature(answered(planner, world)) == signature(completed)
+    assert planner.rejections == completed.rejections

@@ -1,0 +1,163 @@
+"""Planning in two stages: half-spaces search, the object's own compliance decides."""
+
+from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.errors import MeshError
+from gripsim_ros.core.mechanics.boundary_elements import disk_cache
+from gripsim_ros.core.planning import Progress
+from gripsim_ros.library import in_process
+from gripsim_ros.library.in_process import (
+    ENDED_EARLY, PREPARING, evaluate_grasps, mechanics_options, plan_grasps, robust_grasps)
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+import pytest
+
+HYPOTHESES, COUNT = 8, 2
+PLAN = {'hypotheses': HYPOTHESES, 'count': COUNT, 'budget': 300.0}
+#: Two orders of summation of the same forces.
+RTOL_SUMMATION = 1e-9
+
+
+def ball():
+    return GraspObject(shapes.sphere(0.035, 0.006), Material(1.0e6, 0.45, 800.0, 0.6))
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    """Keep what is prepared in a folder of these tests, and its preparations in a list there."""
+    place = tmp_path_factory.mktemp('cache')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv('XDG_CACHE_HOME', str(place))
+        prepare = disk_cache.prepare_compliance
+
+        def counted(*arguments):
+            with (place / 'prepared').open('a') as file:
+                file.write('once\n')
+            return prepare(*arguments)
+        patch.setattr(disk_cache, 'prepare_compliance', counted)
+        mechanics_options.cache_clear()
+        yield place
+    mechanics_options.cache_clear()
+
+
+@pytest.fixture(scope='module')
+def beside(folder):
+    """Return a plan whose compliance was prepared beside two workers, and its steps."""
+    steps = []
+    found = plan_grasps(ball(), elasticity='auto', workers=2, **PLAN,
+                        on_progress=lambda progress: steps.append(progress.step))
+    return found, steps
+
+
+@pytest.fixture(scope='module')
+def searched(folder):
+    return plan_grasps(ball(), elasticity='half_space', **PLAN)
+
+
+def numbers(grasps):
+    return [(g.rank, g.hypothesis, g.score, g.margin, g.max_displacement, g.elasticity,
+             *g.trajectory[-1], *g.grip_efforts, *g.T_object_settled.ravel(),
+             *(g.warnings)) for g in grasps]
+
+
+def test_the_grasps_of_two_stages_have_the_numbers_of_the_objects_own_compliance(beside):
+    grasps = beside[0].grasps
+    assert len(grasps) == COUNT and {g.elasticity for g in grasps} == {'body'}
+    judged = evaluate_grasps(ball(), [(g.T_object_palm, g.trajectory) for g in grasps],
+                             elasticity='body')
+    for grasp, other in zip(grasps, judged):
+        assert other.stable and other.elasticity == 'body'
+        assert other.score == pytest.approx(grasp.score, rel=RTOL_SUMMATION)
+        assert other.margin == pytest.approx(grasp.margin, rel=RTOL_SUMMATION)
+        assert_allclose(other.grip_efforts, grasp.grip_efforts, rtol=RTOL_SUMMATION)
+
+
+def test_they_are_among_those_that_the_search_found_and_ranked_anew(beside, searched):
+    scores = [grasp.score for grasp in beside[0].grasps]
+    assert scores == sorted(scores, reverse=True)
+    assert {g.elasticity for g in searched.grasps} == {'half_space'}
+    assert beside[0].evaluated == searched.evaluated == HYPOTHESES
+    assert not np.array_equal(beside[0].grasps[0].grip_efforts, searched.grasps[0].grip_efforts)
+
+
+def test_when_preparation_ends_changes_no_bit_and_nothing_is_prepared_twice(beside, folder):
+    kept = plan_grasps(ball(), elasticity='auto', workers=2, **PLAN)
+    after = plan_grasps(ball(), elasticity='auto', workers=1, **PLAN)
+    assert numbers(kept.grasps) == numbers(after.grasps) == numbers(beside[0].grasps)
+    for grasp, other in zip(after.grasps, beside[0].grasps):
+        assert_array_equal(grasp.vertices, other.vertices)
+    assert (folder / 'prepared').read_text().split() == ['once']
+    assert not list((folder / 'gripsim' / 'compliance').glob('*draft*'))
+
+
+def test_progress_tells_what_goes_on_after_the_search(beside):
+    steps = [step for step in dict.fromkeys(beside[1]) if step]
+    assert steps in (['closing the best again'], [PREPARING, 'closing the best again'])
+
+
+@pytest.mark.parametrize('step', ['', 'closing the best again'])
+def test_an_end_before_the_decision_leaves_the_answer_of_half_spaces(step, searched, folder):
+    judged = []
+
+    def watch(progress: Progress):
+        judged.append(progress.evaluated)
+        return not (progress.step == step and progress.evaluated == HYPOTHESES)
+    found = plan_grasps(ball(), elasticity='auto', **PLAN, on_progress=watch)
+    assert found.grasps and judged[-1] == HYPOTHESES
+    assert {g.elasticity for g in found.grasps} == {'half_space'}
+    assert all(g.warnings[-1] == ENDED_EARLY for g in found.grasps)
+    if step:
+        assert found.rejections == searched.rejections
+        assert [numbers([g])[0][:-1] for g in found.grasps] == numbers(searched.grasps)
+
+
+def test_the_wait_for_preparation_can_be_ended(monkeypatch, folder, searched):
+    monkeypatch.setattr(in_process.OwnCompliance, 'pipeline',
+                        lambda self, search, go_on: None if not go_on() else pytest.fail('goes'))
+    found = plan_grasps(ball(), elasticity='auto', **PLAN,
+                        on_progress=lambda progress: progress.step != PREPARING)
+    assert [numbers([g])[0][:-1] for g in found.grasps] == numbers(searched.grasps)
+    assert all(g.warnings == (ENDED_EARLY,) for g in found.grasps)
+
+
+@pytest.mark.parametrize('error', [MeshError('too odd'), np.linalg.LinAlgError('singular')])
+def test_what_cannot_be_prepared_is_answered_by_half_spaces_with_one_warning(
+        monkeypatch, tmp_path, error, searched):
+    def refuse(*_):
+        raise error
+    monkeypatch.setattr(disk_cache, 'prepare_compliance', refuse)
+    monkeypatch.setattr(in_process, 'cache_directory', lambda: tmp_path)
+    mechanics_options.cache_clear()
+    found = plan_grasps(ball(), elasticity='auto', workers=2, **PLAN)
+    mechanics_options.cache_clear()
+    assert [numbers([g])[0][:-1] for g in found.grasps] == numbers(searched.grasps)
+    assert all(len(g.warnings) == 1 and f'({error}): half-spaces' in g.warnings[0]
+               for g in found.grasps)
+
+
+def test_without_a_folder_it_is_prepared_after_the_search(monkeypatch, tmp_path, beside):
+    (tmp_path / 'gripsim').write_text('a file, no folder')
+    monkeypatch.setattr(in_process, 'cache_directory', lambda: tmp_path / 'gripsim')
+    mechanics_options.cache_clear()
+    found = plan_grasps(ball(), elasticity='auto', workers=2, **PLAN)
+    mechanics_options.cache_clear()
+    assert [row[:-1] for row in numbers(found.grasps)] == numbers(beside[0].grasps)
+    assert all('cannot be kept' in g.warnings[-1] for g in found.grasps)
+
+
+def test_no_grasp_needs_no_preparation(monkeypatch, folder):
+    slippery = GraspObject(ball().mesh, Material(1.0e6, 0.45, 800.0, 0.03))
+    monkeypatch.setattr(in_process.OwnCompliance, 'pipeline', pytest.fail)
+    found = plan_grasps(slippery, elasticity='auto', hypotheses=4, budget=300.0)
+    assert not found.grasps and 'slippery' in found.hint and found.nearest_miss is not None
+
+
+def test_samples_of_the_robustness_judge_by_the_model_of_the_grasps(beside, monkeypatch):
+    seen = []
+    monkeypatch.setattr(in_process, 'add_robustness', lambda *a: seen.append(a[5]) or a[1])
+    for grasps in (beside[0].grasps, []):
+        robust_grasps(ball(), grasps, None, 2, elasticity='auto')
+    assert [options.elasticity for options in seen] == ['body', 'half_space']
+
+
+def test_what_is_not_asked_for_is_as_the_nodes_plan(searched):
+    assert numbers(plan_grasps(ball(), **PLAN).grasps) == numbers(searched.grasps)
