@@ -16,6 +16,7 @@ BENCHMARKS = {
     'manipulation': 'planning.manipulation', 'mechanics': 'mechanics.all_models',
     'nnls': 'numerics.nnls', 'plan': 'planning.plan',
     'planar_closure': 'planning.planar_closing', 'published': 'planning.published',
+    'quantitative': 'planning.quantitative',
     'repair': 'bodies.repair',
     'scans': 'planning.scans',
     'settling': 'mechanics.settling', 'simulated': 'hardware.simulated', 'soak': 'suite.soak',
@@ -25,7 +26,8 @@ BENCHMARKS = {
 BY_NAME = ('carried', 'compression', 'contact', 'fem', 'fem_body', 'fem_centre', 'hold',
            'hold_confusion',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',
-           'planar_closure', 'published', 'scans', 'simulated', 'soak_driver', 'fault_figure',
+           'planar_closure', 'published', 'quantitative', 'scans', 'simulated', 'soak_driver',
+           'fault_figure',
            'trial')
 
 

@@ -219,6 +219,12 @@ def read_grasps(path: Path) -> tuple[Any, list[Any]]:
     return content, grasps
 
 
+def elasticity_of(grasps: Sequence[Any]) -> str | None:
+    """Return the model of the object that all grasps of a file name, None where there is none."""
+    told = {grasp.get('elasticity') if isinstance(grasp, Mapping) else None for grasp in grasps}
+    return told.pop() if len(told) == 1 and told <= {'half_space', 'body'} else None
+
+
 def given_reach(grasp: Mapping[str, Any], order: Sequence[int], what: str
                 ) -> ManipulationResult | None:
     """Return the way of the object of one grasp, None without one; joints in this order."""

@@ -5,11 +5,15 @@ from gripsim_ros.core.errors import MeshError
 from gripsim_ros.core.mechanics.boundary_elements import disk_cache
 from gripsim_ros.core.planning import Progress
 from gripsim_ros.library import in_process
+from gripsim_ros.library.grasp_file import elasticity_of
 from gripsim_ros.library.in_process import (
     ENDED_EARLY, PREPARING, evaluate_grasps, mechanics_options, plan_grasps, robust_grasps)
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
+import trimesh
+
+from cli_cases import gripsim, strict
 
 HYPOTHESES, COUNT = 8, 2
 PLAN = {'hypotheses': HYPOTHESES, 'count': COUNT, 'budget': 300.0}
@@ -157,6 +161,28 @@ def test_samples_of_the_robustness_judge_by_the_model_of_the_grasps(beside, monk
     for grasps in (beside[0].grasps, []):
         robust_grasps(ball(), grasps, None, 2, elasticity='auto')
     assert [options.elasticity for options in seen] == ['body', 'half_space']
+
+
+def test_evaluate_judges_by_the_model_that_the_grasps_of_a_file_name(folder, tmp_path):
+    path, file, stuff = tmp_path / 'ball.ply', tmp_path / 'grasps.json', tmp_path / 'soft.yaml'
+    trimesh.Trimesh(ball().mesh.vertices, ball().mesh.faces, process=False).export(path)
+    stuff.write_text('{youngs_modulus: 1.0e6, poisson_ratio: 0.45, density: 800, friction: 0.6}')
+    code, out, err = gripsim('plan', path, '--material', stuff, '--elasticity', 'auto', '--count',
+                             1, '--hypotheses', 4, '--workers', 1, '--out', file)
+    assert code == 0 and 'own compliance' in out and 'closing the best again' in err
+    _, said, _ = gripsim('evaluate', path, file, '--material', stuff, '--json')
+    planned, judged = (strict(text)['grasps'][0] for text in (file.read_text(), said))
+    assert planned['elasticity'] == judged['elasticity'] == 'body'
+    assert judged['quality']['score'] == pytest.approx(planned['quality']['score'],
+                                                       rel=RTOL_SUMMATION)
+
+
+@pytest.mark.parametrize('told, wanted', [
+    (['body', 'body'], 'body'), (['half_space'], 'half_space'), (['body', 'half_space'], None),
+    ([None, 'body'], None), (['steel'], None), ([], None)])
+def test_a_file_of_several_models_or_of_none_names_none(told, wanted):
+    grasps = [{} if name is None else {'elasticity': name} for name in told]
+    assert elasticity_of(grasps) == wanted
 
 
 def test_what_is_not_asked_for_is_as_the_nodes_plan(searched):

@@ -27,10 +27,10 @@ def evaluate(
         elasticity: Elasticity = None, hand: Hand = '', json: Json = False,
         out: Out = None) -> None:
     """Score given grasps, in their order: the hand's pose and the last row of joints."""
-    from ...library.grasp_file import PlanAnswer, load_grasps, read_grasps
+    from ...library.grasp_file import PlanAnswer, elasticity_of, load_grasps, read_grasps
     from .tables import GRASP_COLUMNS, grasp_row
     check_writable(out)
-    content, _ = read_grasps(existing_file(grasps, 'grasps'))
+    content, told = read_grasps(existing_file(grasps, 'grasps'))
     model = hand_of_grasps(hand, content)
     given = load_grasps(grasps, model.joint_names)
     from ...library.in_process import evaluate_grasps
@@ -40,7 +40,7 @@ def evaluate(
     begin = time.monotonic()
     judged = evaluate_grasps(
         request.grasp_object, [(grasp.T_object_palm, grasp.trajectory) for grasp in given],
-        request.task, hand=model, close=close, elasticity=elasticity)
+        request.task, hand=model, close=close, elasticity=elasticity or elasticity_of(told))
     reasons = [grasp.reason for grasp in judged if grasp.reason]
     answer = PlanAnswer(
         model, request.grasp_object, mesh, scale, judged,

@@ -14,7 +14,8 @@ from visualization_msgs.msg import Marker, MarkerArray
 from ...core.errors import GripsimError
 from ...core.hand import HandModel
 from ...core.planning.ranked_grasp import RankedGrasp
-from ...library.grasp_file import given_pregrasp, given_reach, load_grasps, read_grasps
+from ...library.grasp_file import (
+    elasticity_of, given_pregrasp, given_reach, load_grasps, read_grasps)
 from ...library.in_process import evaluate_grasps
 from ...library.planned_object import object_of_grasps
 from ...library.resources import load_default_hand
@@ -87,13 +88,15 @@ class PlanSource:
     def __init__(self, path: Path, mesh: str = '', hand: HandModel | None = None) -> None:
         """Read the file and judge its grasps."""
         self.hand = hand or load_default_hand()
-        content, _ = read_grasps(path)
+        content, told = read_grasps(path)
         given = load_grasps(path, self.hand.joint_names)
         if not given:
             raise ViewError(f'{path} holds no grasps to show')
         self.grasp_object = object_of_grasps(content, path, mesh)
         self._given = [(grasp.T_object_palm, grasp.trajectory) for grasp in given]
-        ranked = evaluate_grasps(self.grasp_object, self._given, hand=self.hand)
+        self._elasticity = elasticity_of(told)
+        ranked = evaluate_grasps(self.grasp_object, self._given, hand=self.hand,
+                                 elasticity=self._elasticity)
         self.ranked = _with_ways(ranked, path, self.hand.joint_names)
         self.grasps = [_line(rank, grasp) for rank, grasp in enumerate(ranked, 1)]
         self._motions = [whole_motion(grasp) for grasp in self.ranked]
@@ -163,7 +166,7 @@ class PlanSource:
             T_object_palm, trajectory = self._given[rank - 1]
             self._states[rank, fraction] = evaluate_grasps(
                 self.grasp_object, [(T_object_palm, trajectory_until(trajectory, fraction))],
-                hand=self.hand)[0]
+                hand=self.hand, elasticity=self._elasticity)[0]
             while len(self._states) > MOST_STATES:
                 self._states.popitem(last=False)
         return self._states[rank, fraction]
