@@ -15,7 +15,8 @@ SOURCES = {
                       'planner/closing_shown.py', 'planner/moveit_service.py',
                       'planner/plan_shown.py'),
     'arm_planner': ('planner/arm_planner.py',),
-    'grasp_executor': ('executor/grasp_executor.py', 'executor/hands.py'),
+    'grasp_executor': ('executor/grasp_executor.py', 'executor/hands.py',
+                       'executor/simulated_hand.py', 'executor/arm_controller.py'),
     'sdh_simulator': ('hand/sdh_simulator.py', TRAJECTORIES),
     'sdh_driver': ('hand/sdh_driver.py', 'hand/tactile_topics.py', 'hand/velocity_commands.py',
                    TRAJECTORIES)}
@@ -26,7 +27,8 @@ OPENERS = {
     'create_client': ('request', 0), 'ActionServer': ('execute', 1), 'ActionClient': ('call', 1)}
 #: Names that only parameters know.
 KNOWN = {'service': ('choose_by_arm',), 'hand': ('sdh_simulator', 'sdh_driver'),
-         'simulator': ('sdh_simulator',), 'side': ('plan', 'live')}
+         'simulator': ('sdh_simulator',), 'side': ('plan', 'live'),
+         'action': ('arm_controller/follow_joint_trajectory',)}
 
 
 class Names(ast.NodeVisitor):
@@ -77,6 +79,8 @@ class Names(ast.NodeVisitor):
                 return list(values[node.id])
         if isinstance(node, ast.Name) and node.id[0].isupper():
             return [node.id]
+        if isinstance(node, ast.Attribute) and node.attr[0].isupper():
+            return [node.attr]
         raise ValueError(f'line {node.lineno}: which names are opened here?')
 
 

@@ -10,7 +10,7 @@ from gripsim_ros.core.grasp_theory.contact_set import ContactSet, TorqueOptions
 from gripsim_ros.core.grasp_theory.grasp_map import contact_frames
 from gripsim_ros.core.grasp_theory.wrench_space import primitive_wrenches
 from gripsim_ros.core.hand.config import parse_config
-from gripsim_ros.core.hand.link_surfaces import _vector
+from gripsim_ros.core.hand.description import three_numbers
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
 from gripsim_ros.core.mechanics.contact.contact_forces import ContactForceOptions, PatchNodes
 from gripsim_ros.core.mechanics.contact.patch_resultants import ValidityOptions
@@ -114,5 +114,5 @@ def test_a_hand_file_that_is_no_mapping_of_its_keys_is_refused(text):
 @pytest.mark.parametrize('value', ['up', [1.0, 2.0], [0.0, 0.0, INFINITE], None, {'x': 1.0}])
 def test_a_vector_of_a_hand_file_is_three_finite_numbers(value):
     with pytest.raises(HandError) as caught:
-        _vector(value, 'outward')
+        three_numbers(value, 'outward must be three finite numbers')
     assert_one_line(caught, 'outward must be three finite numbers')

@@ -253,7 +253,7 @@ def test_an_arm_that_cannot_be_is_refused_in_one_line_before_anything_starts(
     assert words in said and len(said.strip().splitlines()) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly      # a minute; its parts are tested by day
 def test_the_arm_of_a_plan_carries_the_whole_operation_out(grasps, scene, tmp_path):
     """To the pre-grasp, approach, closing, lift, carrying, setting down, opening, retreat."""
     pytest.importorskip('mujoco', reason='the simulator is the extra `sim`')

@@ -10,7 +10,7 @@ from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox
 from gripsim_ros.core.contact.geometry.ray_casting import cast_rays
 from gripsim_ros.core.contact.patches.patch import (
     THICKNESS_LIMIT, _Pair, _coarse_samples, _is_duplicate, _make_patch, _mean_normal,
-    _nearest_label, _node_arrays)
+    _nearest_label)
 from gripsim_ros.core.contact.patches.patch_flags import patch_flags, ray_thickness
 from gripsim_ros.core.contact.patches.region import (
     MAX_PARTS, MIN_FACING, MIN_RESULTANT, REGION_MARGIN, _clip, _initial_guesses, _inward_areas,
@@ -54,16 +54,6 @@ def test_the_mean_normal_is_weighted_by_depth_and_area(seed):
     assert overlaps
     assert_allclose(mean, total / np.linalg.norm(total), rtol=RTOL)
     assert not _mean_normal(normals, -np.abs(depths), slopes)[0]
-
-
-@pytest.mark.parametrize('seed', range(4))
-def test_chosen_nodes_keep_their_numbers_and_limited_depths(seed):
-    rng, points, normals, depths, slopes = nodes(seed)
-    chosen = rng.permutation(len(points))[:11]
-    taken = _node_arrays(chosen, points, normals, depths, slopes, 2.0, 0.5)
-    for found, expected in zip(taken, (points[chosen], normals[chosen], 2.0 / slopes[chosen],
-                                       np.minimum(depths[chosen], 0.5))):
-        assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize('at_centre', [True, False])

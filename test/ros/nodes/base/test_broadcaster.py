@@ -86,7 +86,7 @@ def test_there_is_one_tree_in_every_launch(context, told, hardware):
     assert all(len(some) == 1 for some in parents.values()), parents
     assert {p for some in parents.values() for p in some} - set(parents) == {'world'}
     hand = load_default_hand()
-    assert set(parents) == {'object'} | (set(hand.link_names) if hardware != 'none' else set())
+    assert set(parents) == {'object'} | (set(hand.frame_names) if hardware != 'none' else set())
     markers = {default_values(name)[key] for name, key in (
         ('deformation', 'object_frame'), ('grasp_planner', 'marker_frame'),
         ('sdh_simulator', 'frame'))}
