@@ -58,6 +58,7 @@ class TestArmOverNodes:
         nearest = min(np.abs(arm.palm_pose(row) - wanted).max() for row in rows)
         assert nearest < REACHED
 
+    @pytest.mark.nightly     # by day core/arm and the command line test it
     def test_a_request_may_want_the_whole_way_short_and_the_first_of_many(self, client):
         many = ask(client, 0.45, arm_criterion='whole')
         lengths = [grasp.arm_path_length for grasp in many.grasps]
@@ -79,6 +80,7 @@ class TestArmOverNodes:
         assert 'the arm does not reach' in result.message
         assert 'no motion of the arm free of collision' in result.rejection_reasons
 
+    @pytest.mark.nightly     # by day core/arm and the command line test it
     def test_the_object_may_be_in_a_keep_out_region_and_not_in_an_obstacle(self, client):
         seed = SolidPrimitive(type=SolidPrimitive.SPHERE, dimensions=[0.005])
         pose = Pose(position=Point(x=0.45, y=0.1, z=0.3), orientation=Quaternion(w=1.0))
