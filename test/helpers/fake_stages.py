@@ -9,6 +9,8 @@ from gripsim_ros.core.transforms import apply
 
 STIFFNESS = 2.0e5
 SWEEP_STEPS = 12
+#: Of the ball that it holds, where a test says nothing else [m].
+RADIUS = 0.04
 
 
 class SphereWorld:

@@ -209,9 +209,8 @@ class HandSession:
         hand = SdhHand(channel, self._model.joint_names, self._options.motion)
         identity = hand.connect()
         self.checker.narrow(identity.lower, identity.upper, identity.velocity_limits)
-        if (identity.current_limits > 0.0).all():
-            self._saved_limits = hand.set_wanted_currents(identity.current_limits)
-        elif not identity.current_limits.any():
+        self._saved_limits = hand.set_wanted_currents(identity.current_limits, self._saved_limits)
+        if not identity.current_limits.any():
             self._permission.latch('the hand was found with its currents cut off')
         if self._permission.latched:
             hand.cut_power(identity)

@@ -6,37 +6,19 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from fake_stages import SphereWorld
+from fake_stages import RADIUS, SphereWorld
 from numpy.testing import assert_allclose
 
-from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.planning import GraspPlanner, Task, rejections
 from gripsim_ros.core.planning.closing_again import MOST_ROUNDS
 from gripsim_ros.core.planning.settling import SPARE_GRASPS
-from gripsim_ros.library.in_process import find_material, planner_options
-from gripsim_ros.library.resources import load_default_hand
+from gripsim_ros.library.in_process import planner_options
 
-RADIUS, HYPOTHESES, WANTED, HEAVIER = 0.04, 24, 2, 1.5
+HYPOTHESES, WANTED, HEAVIER = 24, 2, 1.5
 #: Joints as shares of their way and back [rad].
 ATOL_JOINTS = 1e-12
 #: Of forces at joints so near.
 RTOL_SCORE = 1e-8
-
-
-@pytest.fixture(scope='module')
-def hand():
-    return load_default_hand()
-
-
-@pytest.fixture(scope='module')
-def ball():
-    return GraspObject(shapes.sphere(RADIUS), find_material('foam'))
-
-
-@pytest.fixture(scope='module')
-def world(hand, ball):
-    load = 9.81 * ball.mass_properties.mass
-    return SphereWorld(hand, RADIUS, load, ball.material.friction)
 
 
 @pytest.fixture(scope='module')

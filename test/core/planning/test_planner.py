@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from fake_stages import SphereWorld
+from fake_stages import RADIUS, SphereWorld
 
 from gripsim_ros.core.batches import DETAIL_SURFACE
 from gripsim_ros.core.bodies import GraspObject, shapes
@@ -19,27 +19,9 @@ from gripsim_ros.core.planning.closing.batching import run_closings
 from gripsim_ros.core.planning.closing.grasp_state import extract_state
 from gripsim_ros.core.transforms import apply, from_rotation_vector
 from gripsim_ros.library.in_process import find_material, planner_options
-from gripsim_ros.library.resources import load_default_hand
 
-RADIUS = 0.04
 HYPOTHESES = 24
 ATOL_POSE = 1e-6
-
-
-@pytest.fixture(scope='module')
-def hand():
-    return load_default_hand()
-
-
-@pytest.fixture(scope='module')
-def ball():
-    return GraspObject(shapes.sphere(RADIUS), find_material('foam'))
-
-
-@pytest.fixture(scope='module')
-def world(hand, ball):
-    load = 9.81 * ball.mass_properties.mass
-    return SphereWorld(hand, RADIUS, load, ball.material.friction)
 
 
 @pytest.fixture(scope='module')

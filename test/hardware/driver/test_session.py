@@ -356,6 +356,21 @@ def test_a_hand_whose_currents_are_cut_is_taken_as_stopped():
             session.close()
 
 
+def test_a_hand_whose_currents_are_cut_comes_back_with_those_that_are_asked_for():
+    with connected(wait=False) as (hand, session):
+        session.close()
+        hand.firmware.sets['ilim'] = 7 * [0.0]
+        session = make_session(hand.address, move_current=0.3, hold_current=0.1)
+        session.start()
+        try:
+            assert session.wait_connected(TIMEOUT)
+            assert not any(hand.firmware.sets['ilim']) and hand.firmware.sets['ihold'] == 7 * [0.1]
+            session.recover()
+            assert hand.firmware.sets['ilim'] == 7 * [0.3]
+        finally:
+            session.close()
+
+
 def test_a_stop_right_before_the_hand_is_connected_leaves_it_free():
     """It is refused, and was never waited for."""
     with connected(wait=False) as (hand, other):

@@ -88,15 +88,15 @@ def _hand_of_suite(given: str, urdf: str, config: str) -> str:
         return given
     try:
         held = str(resolve_uri(config)) if config else ''
-        name, held_id = read_hand(held).name, read_hand(held).id
+        hand = read_hand(held)
     except GripsimError:
         if given:
             return given
         raise InputError(f'the suite holds the hand of {config}, which is not here: name the '
                          'hand with --hand') from None
-    if given and read_hand(given).id != held_id:
-        raise InputError(f'the suite holds the hand {name}, not the {read_hand(given).name} '
-                         f'of {given}')
+    own = read_hand(given) if given else hand
+    if own.id != hand.id:
+        raise InputError(f'the suite holds the hand {hand.name}, not the {own.name} of {given}')
     return given or held
 
 

@@ -243,14 +243,28 @@ class SdhHand:
         """Set the motors' current limits for moving [A]."""
         self._set('ilim', limits)
 
-    def set_wanted_currents(self, found: Array) -> Array:
-        """Set the limits that the options name; return those for moving (7,), or as found [A]."""
-        options = self._options
-        for name, limit in (('ilim', options.move_current), ('ihold', options.hold_current),
-                            ('igrip', options.grip_current)):
+    def set_wanted_currents(self, found: Array, saved: Array) -> Array:
+        """
+        Set the current limits that the options name; those for moving stay cut where they are.
+
+        Parameters
+        ----------
+        found, saved : (7,) float
+            Limits for moving that the hand has now, and those to restore where it has none [A].
+
+        Returns
+        -------
+        (7,) float
+            Limits for moving that a recovery restores [A].
+        """
+        options, cut = self._options, not (found > 0.0).all()
+        for name, limit in (('ihold', options.hold_current), ('igrip', options.grip_current),
+                            ('ilim', 0.0 if cut else options.move_current)):
             if limit > 0.0:
                 self._set(name, np.full(AXIS_COUNT, limit))
-        return np.full(AXIS_COUNT, options.move_current) if options.move_current > 0.0 else found
+        if options.move_current > 0.0:
+            return np.full(AXIS_COUNT, options.move_current)
+        return saved if cut else found
 
     def set_power(self, on: bool) -> None:
         """Switch all axes on or off."""

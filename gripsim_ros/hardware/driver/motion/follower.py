@@ -33,6 +33,28 @@ def check_axes(states: NDArray[np.int64]) -> None:
         raise StateError(f'an axis is switched off, states {states.tolist()}')
 
 
+class CyclePeriod:
+    """
+    How long a cycle of asking and driving takes, from the last few.
+
+    Parameters
+    ----------
+    seconds : float
+        As far as is known before the first [s].
+    """
+
+    def __init__(self, seconds: float) -> None:
+        """Begin a cycle."""
+        self.seconds, self._begun = seconds, time.monotonic()
+
+    def renew(self) -> float:
+        """End a cycle and begin the next; return the time of the steady clock [s]."""
+        now = time.monotonic()
+        self.seconds += (min(now - self._begun, LONGEST) - self.seconds) / MEMORY
+        self._begun = now
+        return now
+
+
 class Follower:
     """
     One course on its way through the hand; used by the session's thread alone.
@@ -55,8 +77,7 @@ class Follower:
         """Turn nothing yet."""
         self._hand, self._checker, self._options = hand, checker, options
         self._course, self.begin = course, begin
-        self._made = self._last = time.monotonic()
-        self._period = period
+        self._made, self._cycle = time.monotonic(), CyclePeriod(period)
         self._delay = 0.0
         self._blocked = np.zeros(len(checker.velocities), bool)
 
@@ -86,16 +107,14 @@ class Follower:
         if states_time < self._made:
             states = np.full_like(states, IDLE)
         check_axes(states)
-        now = time.monotonic()
-        self._period += (min(now - self._last, LONGEST) - self._period) / MEMORY
-        self._last = now
+        now, period = self._cycle.renew(), self._cycle.seconds
         if now - self.begin >= self._course.duration:
             return True
         errors = self._course.at(measured - self.begin) - positions
         self._check(positions, errors, np.isin(states, BLOCKED), now - self.begin)
         acts = now - self.begin + self._delay
-        forward = (self._course.at(acts + self._period) - self._course.at(acts)) / self._period
-        gain = min(SHARE / self._period, GAIN)
+        forward = (self._course.at(acts + period) - self._course.at(acts)) / period
+        gain = min(SHARE / period, GAIN)
         back = gain * np.clip(errors, -MOST_ERROR, MOST_ERROR)
         self._hand.drive(np.clip(forward + back, -self._checker.velocities,
                                  self._checker.velocities))
@@ -112,6 +131,6 @@ class Follower:
             self._checker.check_path(np.concatenate(
                 [positions[None], np.where(blocked, positions, left)]))
         if (np.abs(errors[~blocked]) > self._options.path_tolerance).any():
-            there = self._course.at(elapsed + self._period)
+            there = self._course.at(elapsed + self._cycle.seconds)
             self._checker.check_path(np.stack(
                 [positions, np.where(blocked, positions, there)]))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..link.errors import UnsafeError
 from ..link.joint_controller import SdhHand
 from ..options import MotionOptions
-from .follower import LONGEST, MEMORY, check_axes
+from .follower import CyclePeriod, check_axes
 from .safety import SafetyChecker
 
 Array = NDArray[np.float64]
@@ -40,8 +40,8 @@ class Steering:
                  accelerations: Array) -> None:
         """Turn nothing yet."""
         self._hand, self._checker, self._options = hand, checker, options
-        self._accelerations, self._period = accelerations, 1.0 / options.rate
-        self._made = self._last = self._asked = time.monotonic()
+        self._accelerations, self._cycle = accelerations, CyclePeriod(1.0 / options.rate)
+        self._made = self._asked = time.monotonic()
         self._wanted = np.zeros(len(accelerations))
 
     def ask(self, velocities: Array) -> None:
@@ -68,9 +68,7 @@ class Steering:
         """
         if states_time >= self._made:
             check_axes(states)
-        now = time.monotonic()
-        self._period += (min(now - self._last, LONGEST) - self._period) / MEMORY
-        self._last = now
+        now = self._cycle.renew()
         if now - self._asked > self._options.velocity_timeout:
             self._hand.drive(np.zeros(len(positions)))
             return True
@@ -85,7 +83,7 @@ class Steering:
         until what is sent then acts. It rests ``limit_slack`` before, since angles are told with
         one decimal of a degree.
         """
-        lag = 2.0 * self._period * self._accelerations
+        lag = 2.0 * self._cycle.seconds * self._accelerations
         room = np.where(velocities > 0.0, self._checker.upper - positions,
                         positions - self._checker.lower) - self._options.limit_slack
         most = np.sqrt(lag ** 2 + 2.0 * self._accelerations * np.maximum(room, 0.0)) - lag
@@ -95,7 +93,7 @@ class Steering:
         """Return as much of the velocities as leaves room to brake before links meet."""
         for share in SHARES:
             some = share * velocities
-            way = some * (2.0 * self._period + 0.5 * np.abs(some) / self._accelerations)
+            way = some * (2.0 * self._cycle.seconds + 0.5 * np.abs(some) / self._accelerations)
             try:
                 self._checker.check_path(np.stack([positions, positions + way]))
             except UnsafeError:

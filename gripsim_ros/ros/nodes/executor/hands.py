@@ -1,6 +1,7 @@
 """The hand that `grasp_executor` moves: what all have, and the real one, over topics."""
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -33,7 +34,7 @@ class GoalEnded(Exception):
     """A goal was cancelled while something was waited for."""
 
 
-class Hand:
+class Hand(ABC):
     """
     What both hands have: services that are asked until they answer.
 
@@ -71,6 +72,7 @@ class Hand:
             raise JointsError(f'{self._name}/{name} failed: {reason}')
         return answer.message
 
+    @abstractmethod
     def begin(self, goal: ExecuteGrasp.Goal, ended: Callable[[], bool],
               tell: Callable[[], object]) -> None:
         """
@@ -83,29 +85,29 @@ class Hand:
         GoalEnded
             ``ended`` returned True meanwhile.
         """
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def has_arm(self) -> bool:
         """Return whether an arm carries the hand that is to be moved too; known once begun."""
-        raise NotImplementedError
 
+    @abstractmethod
     def prepare_arm(self, arm: ArmPlan) -> None:
         """Prepare for an arm's part of the goal; TaskError: it is not where its way begins."""
-        raise NotImplementedError
 
+    @abstractmethod
     def next(self, ended: Callable[[], bool]) -> Measurement:
         """Return the next measurement, or an old one once ``ended``; JointsError: it is lost."""
-        raise NotImplementedError
 
+    @abstractmethod
     def act(self, action: Action) -> None:
         """Do what an execution asks for."""
-        raise NotImplementedError
 
+    @abstractmethod
     def stop(self) -> None:
         """Stop all that moves; JointsError: nobody says that it has stopped."""
-        raise NotImplementedError
 
+    @abstractmethod
     def end(self) -> None:
         """Be told that the goal is over."""
 

@@ -91,7 +91,7 @@ class SdhDriverNode(SuiteNode):
             self.create_service(Trigger, f'~/{name}', self._served(name, function),
                                 callback_group=group or MutuallyExclusiveCallbackGroup())
         self._action = TrajectoryAction(self)
-        self._velocities = VelocityCommands(self, session)
+        self._velocities = VelocityCommands(self, session, self._order)
         self.steady_timer(TEMPERATURE_PERIOD, self._publish_temperatures, self.housekeeping)
         self.get_logger().info(f'connecting to {self.values["address"]}')
         session.start()
@@ -146,10 +146,10 @@ class SdhDriverNode(SuiteNode):
 
     def _note_stop(self) -> None:
         """Refuse from now on what was sent before, and all velocities."""
-        if self._velocities is not None:
-            self._velocities.on = False
         with self._order:
             self._stopped_at = self._now()
+            if self._velocities is not None:
+                self._velocities.on = False
 
     def _now(self) -> float:
         return 1e-9 * self.get_clock().now().nanoseconds

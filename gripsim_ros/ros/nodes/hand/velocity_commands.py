@@ -1,5 +1,7 @@
 """Velocities of the joints by a topic, for programs that close a loop of their own."""
 
+import threading
+
 import numpy as np
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from std_msgs.msg import Float64MultiArray
@@ -22,6 +24,8 @@ class VelocityCommands:
     ----------
     node : SuiteNode
     session : HandSession
+    order : threading.Lock
+        Held while something is begun, and while a stop is noted: none comes after it.
 
     Attributes
     ----------
@@ -30,9 +34,9 @@ class VelocityCommands:
         nothing then, until the mode is asked for again.
     """
 
-    def __init__(self, node: SuiteNode, session: HandSession) -> None:
+    def __init__(self, node: SuiteNode, session: HandSession, order: threading.Lock) -> None:
         """Listen; in position mode."""
-        self._node, self._session = node, session
+        self._node, self._session, self._order = node, session, order
         self._motion: Motion | None = None
         self.on = False
         node.create_subscription(Float64MultiArray, '~/velocities', self._take, reliable(DEPTH),
@@ -45,11 +49,12 @@ class VelocityCommands:
             count = len(self._node.hand.joint_names)
             if velocities.shape != (count,):
                 raise DriverError(f'must be {count} numbers, got {len(velocities)}')
-            if not self.on or not self._node.active:
-                raise DriverError('are taken in velocity mode alone: call ~/velocity_mode')
-            if self._motion is None or self._motion.done.is_set():
-                self._motion = Motion(self._node.hand.joint_names, [], [], on_done=self._end)
-            self._session.steer(self._motion, velocities)
+            with self._order:
+                if not self.on or not self._node.active:
+                    raise DriverError('are taken in velocity mode alone: call ~/velocity_mode')
+                if self._motion is None or self._motion.done.is_set():
+                    self._motion = Motion(self._node.hand.joint_names, [], [], on_done=self._end)
+                self._session.steer(self._motion, velocities)
         except GripsimError as error:
             self._node.report_error(f'velocities: {one_line(error)}')
 
