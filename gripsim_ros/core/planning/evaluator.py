@@ -79,7 +79,8 @@ class GraspEvaluator(AskAndTell):
     @property
     def progress(self) -> Progress:
         """Return how many grasps were judged."""
-        judged = sum(map(self._given.is_answered, range(len(self._grasps))))
+        judged = sum(self._given.is_answered(i) and self._given.reason(i) != NOT_EVALUATED
+                     for i in range(len(self._grasps)))
         return Progress(judged, len(self._grasps), 0, None)
 
     @property

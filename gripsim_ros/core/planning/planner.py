@@ -1,6 +1,7 @@
 """The planner as an ask-and-tell object: it calls no stage and never waits."""
 
 from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -70,6 +71,8 @@ class GraspPlanner(AskAndTell):
         0: as in the options.
     search_alone : bool
         End with the search, for ``close_again()`` or ``complete()``.
+    is_wanted : callable
+        Returns whether anybody still waits for the hypotheses; where not, there are none.
 
     Raises
     ------
@@ -80,7 +83,8 @@ class GraspPlanner(AskAndTell):
 
     def __init__(self, grasp_object: GraspObject, hand: HandModel, task: Task,
                  options: PlannerOptions, seed: int = 0, max_hypotheses: int = 0,
-                 max_grasps: int = 0, search_alone: bool = False) -> None:
+                 max_grasps: int = 0, search_alone: bool = False,
+                 is_wanted: Callable[[], bool] = lambda: True) -> None:
         check_counts(seed=seed, max_hypotheses=max_hypotheses, max_grasps=max_grasps)
         self.grasp_object, self.hand, self.task, self.options = grasp_object, hand, task, options
         self.load_cases = task_load_cases(task, grasp_object.canonical_frame[:3, :3])
@@ -95,7 +99,8 @@ class GraspPlanner(AskAndTell):
         self._found = self._answer = self._answer_of(
             Verdicts(hand, self._reference, options), conditions, again=False)
         hypotheses, self.proposed = propose_hypotheses(
-            grasp_object, hand, task, options, max_hypotheses or options.max_hypotheses, seed)
+            grasp_object, hand, task, options, max_hypotheses or options.max_hypotheses, seed,
+            is_wanted)
         self._total = len(hypotheses)
         self._waiting = ClosingQueue.of(hypotheses, grasp_object, hand, options, self._limits)
         self._pruner = Pruner(hand, self._reference, options, self._followed + SPARE_GRASPS)

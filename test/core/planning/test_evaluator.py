@@ -132,6 +132,7 @@ def test_stopped_it_judges_what_was_answered(scene, told, answers, reason):
     judge.stop()
     assert judge.finished and judge.ask() is None and judge.begin(4) == []
     assert judge.ranked()[0].reason == reason
+    assert judge.progress.evaluated == (reason == '') and judge.progress.total == 1
 
 
 def test_of_one_row_only_the_closed_hand_is_judged(scene):

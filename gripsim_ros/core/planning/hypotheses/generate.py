@@ -103,7 +103,8 @@ class _Scene:
 
 
 def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
-                       options: PlannerOptions, count: int, seed: int = 0
+                       options: PlannerOptions, count: int, seed: int = 0,
+                       is_wanted: Callable[[], bool] = lambda: True
                        ) -> tuple[list[Hypothesis], int]:
     """
     Return the most promising hypotheses, best first.
@@ -122,6 +123,8 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
         Largest number of hypotheses.
     seed : int
         0: rolls from the canonical axes; else also from an angle drawn from the seed.
+    is_wanted : callable
+        Returns whether anybody still waits; where not, what is returned means nothing.
 
     Returns
     -------
@@ -145,10 +148,10 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
     poses, faces, preshapes = poses[keep], faces[keep], preshapes[keep]
     if len(poses) == 0:
         return [], 0
-    moved, scores = _prescreened(scene, poses, preshapes)
+    moved, scores = _prescreened(scene, poses, preshapes, is_wanted)
     if len(scene.obstacles) and np.isneginf(scores).all():  # rejections say what is in the way
         moved, scores = _prescreened(replace(scene, obstacles=scene.obstacles[:0]),
-                                     poses, preshapes)
+                                     poses, preshapes, is_wanted)
     poses = moved
     order = without_duplicates(diverse_order(scores, faces), poses, preshapes, count)
     T_object_palm = T_object_canonical @ poses[order]
@@ -156,12 +159,14 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
             for i, row in enumerate(order)], len(poses)
 
 
-def _prescreened(scene: _Scene, poses: Array, preshapes: IntArray) -> tuple[Array, Array]:
-    """Return poses moved to where they score best, and their scores."""
+def _prescreened(scene: _Scene, poses: Array, preshapes: IntArray,
+                 is_wanted: Callable[[], bool]) -> tuple[Array, Array]:
+    """Return poses moved to where they score best, and their scores; as they were if unwanted."""
     moved, scores = poses.copy(), np.full(len(poses), -np.inf)
 
     def prescreen(rows: IntArray) -> None:
-        moved[rows], scores[rows] = _centred(scene, int(preshapes[rows[0]]), poses[rows])
+        if is_wanted():
+            moved[rows], scores[rows] = _centred(scene, int(preshapes[rows[0]]), poses[rows])
 
     _in_threads(prescreen, [rows for number in range(len(scene.hand.preshapes))
                             for rows in np.array_split(np.flatnonzero(preshapes == number), 2)

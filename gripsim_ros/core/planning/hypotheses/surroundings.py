@@ -16,6 +16,8 @@ from .prescreen import place_point
 
 #: About the number of a link's points, and of those in a bounding ball.
 LINK_POINTS, BALL_POINTS = 40, 8
+#: Parts of a hand in one ball.
+GROUP_PARTS = 8
 #: Longest edge of a finely meshed link, and side of the cubes of other links' points [m].
 LONG_EDGE, POINT_SPACING = 0.004, 0.01
 #: Parts of the straight way to the grasp at which the open hand is looked at [-].
@@ -40,6 +42,8 @@ class HandSweep(NamedTuple):
         Part ``p``, a link at a place, holds balls ``part_starts[p]`` to ``part_starts[p + 1]``.
     parts : (p, 4) float
         Ball about each part [m].
+    groups : (1 + g, 4) float
+        Ball about the whole, then about ``GROUP_PARTS`` parts each [m].
     fingers, steps : (p,) int
         Finger and step of its closing; ``ALWAYS``: the open hand, and its approach.
     """
@@ -49,6 +53,7 @@ class HandSweep(NamedTuple):
     balls: Array
     part_starts: IntArray
     parts: Array
+    groups: Array
     fingers: IntArray
     steps: IntArray
 
@@ -58,8 +63,11 @@ class HandSweep(NamedTuple):
         counts = np.cumsum([0, *(1 + len(points) // BALL_POINTS for _, _, points in parts)])
         points, starts, balls = point_balls([points for _, _, points in parts])
         around = np.array([_ball(points) for _, _, points in parts])
+        groups = np.array([_ball(points), *(
+            _ball(np.concatenate([part[2] for part in parts[i:i + GROUP_PARTS]]))
+            for i in range(0, len(parts), GROUP_PARTS))])
         fingers, steps = np.array([part[:2] for part in parts]).T
-        return cls(points, starts, balls, counts, around, np.ascontiguousarray(fingers),
+        return cls(points, starts, balls, counts, around, groups, np.ascontiguousarray(fingers),
                    np.ascontiguousarray(steps))
 
 
@@ -216,11 +224,18 @@ def ways_out(palms: Array, touch_steps: IntArray, hand: HandSweep, obstacles: Ar
     shifts = np.zeros((len(palms), 3))
     frame, point, outward = np.empty((3, 4)), np.empty(3), np.empty(3)
     for n in range(len(palms)):
-        least, deepest, nearest = margin, -1, 0
+        least, deepest, nearest, near = margin, -1, 0, True
         for k in range(len(obstacles)):
             row = obstacles[k]
             _in_own_frame(row, palms[n], frame)
+            if _distance(row, frame, hand.groups[0]) - hand.groups[0, 3] >= least:
+                continue
             for p in range(len(hand.parts)):
+                if p % GROUP_PARTS == 0:
+                    group = hand.groups[1 + p // GROUP_PARTS]
+                    near = _distance(row, frame, group) - group[3] < least
+                if not near:
+                    continue
                 step = hand.steps[p]
                 if step != ALWAYS and 0 <= touch_steps[n, hand.fingers[p]] < step:
                     continue

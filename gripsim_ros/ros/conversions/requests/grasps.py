@@ -1,5 +1,6 @@
 """Ranked grasps <-> messages; the message's poses are in the frame of the request."""
 
+from copy import copy
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -11,6 +12,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ....core.errors import HandError, TaskError
 from ....core.fields import declared
+from ....core.planning.rejections import NOT_EVALUATED
 from ....core.planning.ranked_grasp import GraspContact, RankedGrasp, Robustness
 from ....core.transforms import apply, inverse
 from ..geometry import duration_to_msg, point_to_msg, pose_from_msg, pose_to_msg, vector_to_msg
@@ -64,6 +66,30 @@ def grasp_to_msg(grasp: RankedGrasp, frame: GraspFrame) -> Grasp:
         limiting_load=_wrench_to_msg(grasp.limiting_load, T_frame_object),
         **_robustness_fields(grasp.robustness),
         **reach_fields(grasp.reach, T_frame_object, frame.joint_names))
+
+
+def judged_to_msgs(grasps: list[RankedGrasp], given: list[Grasp],
+                   frame: GraspFrame) -> list[Grasp]:
+    """
+    Return given grasps as they were judged, in the order given.
+
+    Those that no time was left for come back with poses and trajectory as they were given; all
+    else is the same for all of them, so that a thousand cost hardly more than one.
+    """
+    left = next((grasp for grasp in grasps if grasp.reason == NOT_EVALUATED), None)
+    blank = None if left is None else grasp_to_msg(left, frame)
+    return [grasp_to_msg(grasp, frame) if blank is None or grasp.reason != NOT_EVALUATED
+            else _as_given(grasp, msg, blank) for grasp, msg in zip(grasps, given, strict=True)]
+
+
+def _as_given(grasp: RankedGrasp, given: Grasp, blank: Grasp) -> Grasp:
+    msg = copy(blank)
+    msg.rank, msg.hypothesis = int(grasp.rank), int(grasp.hypothesis)
+    msg.hand_pose = msg.pregrasp_pose = given.hand_pose
+    msg.joint_trajectory = given.joint_trajectory
+    msg.joint_trajectory.header.stamp = blank.header.stamp
+    msg.grip_joint_positions = given.joint_trajectory.points[-1].positions
+    return msg
 
 
 def _wrench_to_msg(wrench: Array | None, T_frame_object: Array) -> Wrench:

@@ -15,7 +15,8 @@ from ....core.planning import GraspEvaluator, GraspPlanner, Progress, RankedGras
 from ....core.planning.task import LEAST_ARM_TIME
 from ....core.transforms import apply
 from ...conversions import (
-    GraspFrame, Request, grasp_from_msg, grasp_to_msg, planning_time, point_to_msg, take_mesh)
+    GraspFrame, Request, grasp_from_msg, grasp_to_msg, judged_to_msgs, planning_time, point_to_msg,
+    take_mesh)
 from ...conversions.requests.misses import miss_to_msg
 from ..base.memory import return_memory
 from ..base.node_base import LARGE_MESH, one_line
@@ -170,7 +171,8 @@ class RequestServer:
             hypotheses = int(msg.max_hypotheses) or node.options.max_hypotheses
             return node.stored_plans.find(request, msg) or GraspPlanner(
                 request.grasp_object, node.hand, request.task, node.options, int(msg.seed),
-                hypotheses, node.arm_choice.grasps_to_plan(wanted, hypotheses))
+                hypotheses, node.arm_choice.grasps_to_plan(wanted, hypotheses),
+                is_wanted=lambda: not plan.session.done.is_set())
 
         if goal_handle is not None:
             plan.session.on_progress = self._feedback(goal_handle, plan)
@@ -209,7 +211,7 @@ class RequestServer:
         judged = plan.session.planner.ranked() if plan.session.planner is not None else []
         self._set_status(response, plan.session, bool(judged))
         if judged:
-            response.grasps = [grasp_to_msg(grasp, plan.frame) for grasp in judged]
+            response.grasps = judged_to_msgs(judged, msg.grasps, plan.frame)
             response.reasons = [grasp.reason for grasp in judged]
 
     def _begin(self, msg, begin: float) -> _Plan:

@@ -74,6 +74,18 @@ def test_scores_fall_but_for_faces_seen_before_and_a_seed_turns_the_rolls(box, h
     assert any(one.T_object_palm.round(9).tobytes() not in poses for one in other)
 
 
+def test_what_nobody_waits_for_any_more_is_not_looked_at(box, hand):
+    asked = []
+
+    def is_wanted():
+        asked.append(True)
+        return len(asked) < 2
+    found, _ = propose_hypotheses(box, hand, Task(), planner_options(), COUNT, 0, is_wanted)
+    first = propose_hypotheses(box, hand, Task(), planner_options(), COUNT)[0]
+    assert {one.preshape for one in found if np.isfinite(one.score)} < {
+        one.preshape for one in first}
+
+
 def test_a_cone_without_a_palm_in_it_has_no_hypotheses(box, hand):
     task = Task(approach_direction=(0.3, 0.5, 0.8), approach_half_angle=1e-9)
     assert propose_hypotheses(box, hand, task, planner_options(), COUNT) == ([], 0)

@@ -17,7 +17,7 @@ from gripsim_ros.core.planning.hypotheses.hand_geometry import moving_fingers
 from gripsim_ros.core.planning.hypotheses.prescreen import NO_TOUCH
 from gripsim_ros.core.planning.hypotheses.regions import within_region
 from gripsim_ros.core.planning.hypotheses.surroundings import (
-    ALWAYS, hand_sweep, HandSweep, link_points, primitive_distance, ways_out)
+    ALWAYS, GROUP_PARTS, hand_sweep, HandSweep, link_points, primitive_distance, ways_out)
 from gripsim_ros.core.transforms import apply, transform
 from gripsim_ros.library.in_process import find_material, plan_grasps, planner_options
 from gripsim_ros.library.resources import load_default_hand
@@ -34,6 +34,8 @@ SIDE, THICKNESS = 0.6, 0.02
 FEW = 60
 #: For a plan on a busy machine [s].
 LONG = 600.0
+#: Parts of a hand made up, in several balls of such.
+PARTS = 2 * GROUP_PARTS + 3
 #: Grasps that everything on a table has at least.
 LEAST = 3
 
@@ -112,7 +114,7 @@ def test_the_direction_out_is_the_gradient(seed, kind):
 @given(seeds, st.floats(0.0, 0.1))
 def test_the_way_out_is_that_of_the_deepest_point(seed, margin):
     rng = np.random.default_rng(seed)
-    parts = [rng.uniform(-0.1, 0.1, (20, 3)) for _ in range(4)]
+    parts = [rng.uniform(-0.1, 0.1, 3) + rng.uniform(-0.02, 0.02, (5, 3)) for _ in range(PARTS)]
     owner = rng.integers(-1, 2, len(parts))
     steps = np.where(owner == ALWAYS, ALWAYS, rng.integers(1, 5, len(parts)))
     sweep = HandSweep.of(list(zip(owner, steps, parts)))
@@ -147,7 +149,11 @@ def test_a_sweep_holds_the_approach_and_every_step_of_the_closing(hand):
         found = np.concatenate([parts[p] for p in np.flatnonzero(chosen)])
         distances = np.linalg.norm(found[:, None] - expected[None], axis=2)
         assert (distances.min(axis=0) < ATOL_ROUNDOFF).all()
-    for points, (*centre, radius) in [*zip(held, sweep.balls), *zip(parts, sweep.parts)]:
+    groups = [sweep.points, *(np.concatenate(parts[i:i + GROUP_PARTS])
+                              for i in range(0, len(parts), GROUP_PARTS))]
+    balls = [*zip(held, sweep.balls, strict=True), *zip(parts, sweep.parts, strict=True),
+             *zip(groups, sweep.groups, strict=True)]
+    for points, (*centre, radius) in balls:
         assert (np.linalg.norm(points - centre, axis=1) <= radius + ATOL_ROUNDOFF).all()
 
 

@@ -33,6 +33,7 @@ from gripsim_ros.core.errors import (  # noqa: E402
 from gripsim_ros.core.planning.ranked_grasp import (  # noqa: E402
     GraspContact, ManipulationResult, ManipulationStep, NearestMiss, RankedGrasp, Robustness,
     ScoreTerm)
+from gripsim_ros.core.planning.rejections import NOT_EVALUATED  # noqa: E402
 from gripsim_ros.core.planning.task import REACHES  # noqa: E402
 from gripsim_ros.core.planning.task import Task  # noqa: E402
 from gripsim_ros.core.transforms import apply, from_pose, inverse, transform  # noqa: E402
@@ -503,6 +504,24 @@ def test_what_a_grasp_says_of_itself_survives_the_wire():
     plain = conversions.grasp_to_msg(make_grasp(np.random.default_rng(8)), frame)
     again = ranked_grasp_from_msg(over_the_wire(plain), np.eye(4), NAMES)
     assert again.robustness is None and again.limiting_load is None
+
+
+def test_given_grasps_that_were_not_judged_come_back_as_they_were_given():
+    rng = np.random.default_rng(21)
+    T_frame_object = random_pose(rng)
+    frame = GraspFrame(Header(frame_id='table'), T_frame_object, NAMES, np.full(JOINTS, 1.0))
+    given = [make_grasp(rng) for _ in range(4)]
+    given = [dataclasses.replace(
+        grasp, rank=i + 1, hypothesis=i, T_object_pregrasp=grasp.T_object_palm,
+        grip_positions=grasp.trajectory[-1]) for i, grasp in enumerate(given)]
+    asked = [conversions.grasp_to_msg(grasp, frame) for grasp in given]
+    bare = dict(contacts=(), terms=(), score=0.0, stable=False, grip_efforts=np.zeros(JOINTS),
+                centre_of_mass=np.zeros(3), reason=NOT_EVALUATED)
+    judged = [given[0], *(dataclasses.replace(grasp, **bare) for grasp in given[1:3]), given[3]]
+    answer = conversions.judged_to_msgs(judged, asked, frame)
+    expected = [conversions.grasp_to_msg(grasp, frame) for grasp in judged]
+    assert list(map(repr, answer)) == list(map(repr, expected))      # NaN is not equal to NaN
+    assert conversions.judged_to_msgs([], [], frame) == []
 
 
 def _step(rng, by_arm):
