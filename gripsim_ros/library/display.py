@@ -15,6 +15,8 @@ Array = NDArray[np.float64]
 
 #: Colour of an object without pressure: red, green, blue in 0 to 1.
 OBJECT_COLOUR = (0.90, 0.83, 0.70)
+#: Colour of an arm.
+ARM_COLOUR = (0.55, 0.66, 0.72)
 #: Pressure over its maximum, and the colour there.
 PRESSURE_STOPS = (0.0, 0.04, 0.35, 0.7, 1.0)
 PRESSURE_COLOURS = (OBJECT_COLOUR, (0.99, 0.86, 0.40), (0.97, 0.53, 0.14), (0.83, 0.16, 0.14),

@@ -15,16 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arm import ArmMotion
+from ..core.arm.motion import APPROACH, PHASES, START
 from ..core.bodies import GraspObject, Material
 from ..core.errors import GripsimError, HandError, ShapeError
 from ..core.fields import declared
 from ..core.hand import HandModel
 from ..core.planning.ranked_grasp import (
     OWN, GraspContact, ManipulationResult, ManipulationStep, NearestMiss, RankedGrasp)
-from ..core.transforms import from_pose, to_pose
+from ..core.transforms import from_pose
+from .planned_arm import PlannedArm
 from .planned_object import Completion
 from .resources import lasting_name, own_hand_file
-from .task_file import pose_from_mapping
+from .task_file import pose_from_mapping, pose_to_mapping
 
 Array = NDArray[np.float64]
 
@@ -45,7 +47,7 @@ class PlanAnswer:
     ``mesh_name`` and ``scale`` are as the user gave them; ``statistics`` holds at least
     ``evaluated``, ``total``, ``planning_time`` [s] and ``repairs``. Without a grasp
     ``nearest_miss`` and ``hint`` say what was lacking. ``completion`` is how the object's points
-    were closed, None of a mesh.
+    were closed, None of a mesh; ``arm`` the one that chose among the grasps, if known.
     """
 
     hand: HandModel
@@ -58,6 +60,7 @@ class PlanAnswer:
     nearest_miss: NearestMiss | None = None
     hint: str = ''
     completion: Completion | None = None
+    arm: PlannedArm | None = None
 
     @property
     def explanation(self) -> list[str]:
@@ -81,6 +84,7 @@ class PlanAnswer:
             'hand': {'name': hand.name, 'base_link': hand.base_link,
                      'joint_names': list(hand.joint_names), 'id': hand.id,
                      'file': own_hand_file(hand)},
+            **({} if self.arm is None else {'arm': self.arm.to_mapping()}),
             'grasps': [grasp_to_mapping(grasp, hand.joint_names) for grasp in self.grasps],
             'rejected': dict(self.rejected), 'statistics': dict(self.statistics),
             'nearest_miss': None if self.nearest_miss is None else miss_to_mapping(
@@ -91,12 +95,6 @@ def material_to_mapping(material: Material) -> dict[str, Any]:
     """Return a material with the keys of a material file; no limit of pressure is null."""
     names = ('name', 'youngs_modulus', 'poisson_ratio', 'density', 'friction', 'max_pressure')
     return {name: getattr(material, name) for name in names}
-
-
-def pose_to_mapping(T_a_b: Array) -> dict[str, Any]:
-    """Return ``{position, orientation}`` of a transform."""
-    position, orientation = to_pose(T_a_b)
-    return {'position': position, 'orientation': orientation}
 
 
 def grasp_to_mapping(grasp: RankedGrasp, joint_names: Sequence[str]) -> dict[str, Any]:
@@ -253,6 +251,9 @@ def given_arm(grasp: Mapping[str, Any], what: str) -> ArmMotion | None:
         if joints.ndim != 2 or joints.shape[1] != len(names) or not np.isfinite(joints).all():
             raise ValueError(f'points must be rows of {len(names)} finite joints')
         phases = tuple(told['phases'])
+        if len(phases) != len(joints) or not {START, APPROACH} <= set(phases) <= set(PHASES):
+            raise ValueError(f'phases must be one of {", ".join(PHASES)} a row, the first two '
+                             'among them')
         return ArmMotion(joints, phases, float(told['path_length']), -1, '', names)
     except (KeyError, TypeError, ValueError) as error:
         raise ShapeError(f'{what}: arm is not as plan writes it; wrong at {error}') from error

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from ..core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE, OBSTACLE_WIDTH
 from ..core.errors import GripsimError, TaskError
 from ..core.planning.task import Task, task_in_object_frame
-from ..core.transforms import from_pose, inverse
+from ..core.transforms import from_pose, inverse, to_pose
 
 Array = NDArray[np.float64]
 
@@ -144,6 +144,12 @@ def _without_zeros(values: dict[str, Any]) -> dict[str, Any]:
     if 'approach_direction' not in given and given.get('approach_half_angle') == 0.0:
         del given['approach_half_angle']
     return given
+
+
+def pose_to_mapping(T_a_b: Array) -> dict[str, Any]:
+    """Return ``{position, orientation}`` of a transform."""
+    position, orientation = to_pose(T_a_b)
+    return {'position': position, 'orientation': orientation}
 
 
 def pose_from_mapping(value: Any, what: str) -> Array:

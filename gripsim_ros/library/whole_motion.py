@@ -1,6 +1,6 @@
-"""The whole motion of a grasp as it is shown: approach, closing, carrying, opening, retreat."""
+"""The whole motion of a grasp as it is shown: of the arm, the hand and the object in it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,24 +8,26 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation, Slerp
 
 from ..core.errors import TaskError
-from ..core.planning.ranked_grasp import ManipulationStep, RankedGrasp
+from ..core.planning.ranked_grasp import ManipulationResult, ManipulationStep, RankedGrasp
 from ..core.transforms import inverse, transform
 
 Array = NDArray[np.float64]
 
 #: Moments of the approach, the opening and the retreat; and of closing and way at most.
 FEW, MOST = 8, 24
-#: Names of the phases, in order.
-APPROACH, CLOSING, WAY, OPENING, RETREAT = (
-    'approach', 'closing', 'carrying', 'opening', 'retreat')
+#: Names of the phases, in order; an arm alone reaches, lifts and sets down.
+REACHING, APPROACH, CLOSING, LIFTING, WAY, SETTING_DOWN, OPENING, RETREAT = (
+    'reaching', 'approach', 'closing', 'lifting', 'carrying', 'setting down', 'opening',
+    'retreat')
 
 
 @dataclass(frozen=True, eq=False)
 class Moment:
     """
-    Hand and object at a moment; poses are in the object's *first* frame.
+    Arm, hand and object at a moment; poses are in the object's *first* frame.
 
-    ``joints (J,)`` [rad]; ``step`` tells contacts and forces on the way, else None.
+    ``joints (J,)`` [rad]; ``step`` tells contacts and forces on the way, else None;
+    ``arm_joints (A,)`` [rad] are None where the arm is not known.
     """
 
     phase: str
@@ -33,6 +35,7 @@ class Moment:
     T_object_palm: Array
     T_object_moved: Array
     step: ManipulationStep | None = None
+    arm_joints: Array | None = None
 
 
 def whole_motion(grasp: RankedGrasp) -> tuple[Moment, ...]:
@@ -42,31 +45,44 @@ def whole_motion(grasp: RankedGrasp) -> tuple[Moment, ...]:
     Parameters
     ----------
     grasp : RankedGrasp
-        With pre-grasp and ``reach``.
+        With pre-grasp and ``reach``; palm and fingers move, an arm is not looked at.
 
     Returns
     -------
     tuple of Moment
         In order, to be shown one after the other; at most ``3 FEW + 2 MOST``.
     """
+    return tuple(_carried_to_its_end(grasp))
+
+
+def _carried_to_its_end(grasp: RankedGrasp) -> Iterator[Moment]:
     reach = grasp.reach
-    if reach is None or len(reach.steps) < 2 or len(reach.steps) != len(reach.joints) \
-            or reach.shares[-1] < 1.0:
-        return ()
+    if reach is None or not has_steps(reach) or reach.shares[-1] < 1.0:
+        return
     opened, rest = grasp.trajectory[0], np.eye(4)
     back = inverse(grasp.T_object_palm) @ grasp.T_object_pregrasp
     last, end = reach.T_object_palm[-1], reach.steps[-1].T_object_moved
-    steps = _spread(len(reach.steps))
-    opening = reach.joints[-1] + np.linspace(0.0, 1.0, FEW)[:, None] * (opened - reach.joints[-1])
-    return (
-        *(Moment(APPROACH, opened, palm, rest)
-          for palm in _between(grasp.T_object_pregrasp, grasp.T_object_palm)),
-        *(Moment(CLOSING, grasp.trajectory[row], grasp.T_object_palm, rest)
-          for row in _spread(len(grasp.trajectory))),
-        *(Moment(WAY, reach.joints[i], reach.T_object_palm[i], reach.steps[i].T_object_moved,
-                 reach.steps[i]) for i in steps),
-        *(Moment(OPENING, joints, last, end) for joints in opening),
-        *(Moment(RETREAT, opened, palm, end) for palm in _between(last, last @ back)))
+    for palm in _between(grasp.T_object_pregrasp, grasp.T_object_palm):
+        yield Moment(APPROACH, opened, palm, rest)
+    for row in spread(len(grasp.trajectory)):
+        yield Moment(CLOSING, grasp.trajectory[row], grasp.T_object_palm, rest)
+    for i in spread(len(reach.steps)):
+        yield Moment(WAY, reach.joints[i], reach.T_object_palm[i], reach.steps[i].T_object_moved,
+                     reach.steps[i])
+    for joints in opening(reach.joints[-1], opened):
+        yield Moment(OPENING, joints, last, end)
+    for palm in _between(last, last @ back):
+        yield Moment(RETREAT, opened, palm, end)
+
+
+def has_steps(reach: ManipulationResult) -> bool:
+    """Return whether every step of a way tells contacts and forces."""
+    return 2 <= len(reach.steps) == len(reach.joints)
+
+
+def opening(joints: Array, opened: Array) -> Array:
+    """Return ``FEW`` rows (FEW, J) from the joints that hold to the open hand's [rad]."""
+    return joints + np.linspace(0.0, 1.0, FEW)[:, None] * (opened - joints)
 
 
 def moment_at(moments: Sequence[Moment], fraction: float) -> Moment:
@@ -80,13 +96,13 @@ def moment_at(moments: Sequence[Moment], fraction: float) -> Moment:
     """
     if not moments:
         raise TaskError('the grasp has no way of the object to its end: plan with a displacement '
-                        'in the task')
+                        'in the task, or with an arm')
     if not 0.0 <= fraction <= 1.0:
         raise TaskError(f'fraction must be from 0 (pre-grasp) to 1 (drawn back), got {fraction:g}')
     return moments[round(fraction * (len(moments) - 1))]
 
 
-def _spread(count: int) -> NDArray[np.int64]:
+def spread(count: int) -> NDArray[np.int64]:
     """Return at most ``MOST`` of so many rows, the first and the last among them."""
     return np.unique(np.linspace(0, count - 1, min(count, MOST)).round().astype(int))
 

@@ -37,7 +37,7 @@ LAYERS = {
         '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '
         '< ask_and_tell, closing_again, closings < evaluator, planner, published'),
     'library': ('display, own_compliance, resources, robustness, task_file, whole_motion, workers '
-                '< planned_object < grasp_file '
+                '< planned_arm, planned_object < grasp_file '
                 '< drawing, in_process < database, hands, squeezing'),
     'hardware': 'driver, execution, sim',
     'hardware.driver': 'emulator, options < link < motion, tactile < session',

@@ -90,7 +90,7 @@ def plan(
     else:
         answer, interrupted = _plan_here(request, arm_task is not None, elasticity, published)
     if arm_task is not None:
-        answer, stopped = _order_by_arm(answer, request, arm_task, elasticity)
+        answer, stopped = _order_by_arm(answer, request, arm_task, str(arm), elasticity)
         interrupted = interrupted or stopped
     if json or out is not None:
         write_json(answer.to_mapping(), json, out)
@@ -165,12 +165,13 @@ def _checked_robustness(samples: int) -> int:
     return samples
 
 
-def _order_by_arm(answer: PlanAnswer, request: PlanRequest, arm_task: ArmTask,
+def _order_by_arm(answer: PlanAnswer, request: PlanRequest, arm_task: ArmTask, file: str,
                   elasticity: str | None) -> tuple[PlanAnswer, bool]:
     """Return the grasps wanted of all that hold, and whether Ctrl-C ended the search."""
     from dataclasses import replace
 
     from ...library.in_process import planner_options, robust_grasps
+    from ...library.planned_arm import PlannedArm
     from .answers.arm import order_by_arm
     limits, options = request.limits, planner_options()
     budget = limits.time or options.max_planning_time
@@ -180,7 +181,8 @@ def _order_by_arm(answer: PlanAnswer, request: PlanRequest, arm_task: ArmTask,
     grasps = robust_grasps(request.grasp_object, list(answer.grasps), request.task,
                            limits.robustness or options.robustness_samples, limits.seed,
                            hand=answer.hand, elasticity=elasticity)
-    return replace(answer, grasps=grasps), stopped
+    return replace(answer, grasps=grasps, arm=PlannedArm(
+        arm_task.arm, arm_task.T_base_object, file)), stopped
 
 
 def _plan_here(request: PlanRequest, for_arm: bool, elasticity: str | None, published: bool

@@ -147,7 +147,7 @@ def _close_hand(hand: HandModel, read: _Shape, gaps: tuple[float, ...], clearanc
 
     from ...core.planning.planar_closing import preshape as preshapes
     from ...core.planning.planar_closing.hand_section import ROUNDING_RADIUS
-    from ...library.grasp_file import pose_to_mapping
+    from ...library.task_file import pose_to_mapping
     from ..report.closure_picture import ClosureScene
     contour = read.contour
     choice = preshapes.choose_preshape(hand, contour, read.walls, friction, gaps, clearance,

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .arguments import count, real_number, whole_number
-from .inputs import InputError, existing_file, hand_of_grasps
+from .inputs import InputError, existing_file, hand_of_grasps, read_pose
 from .joining import join_running_suite
 from .options import Hand
 from .output import check_writable, say
 
 if TYPE_CHECKING:
+    from ...library.planned_arm import PlannedArm
     from ..view.sources import Source
 
 #: Seconds between two looks at whether it shall end.
@@ -46,14 +47,19 @@ def view(
             '--picture', help='Write a PNG of a file instead of serving a page.')] = None,
         namespace: Annotated[str, typer.Option(
             '--namespace', help='Namespace of the suite.')] = '',
-        hand: Hand = '') -> int:
+        hand: Hand = '',
+        arm: Annotated[Path | None, typer.Option(
+            '--arm', help='The arm of the plan, if it is not where the JSON says.')] = None,
+        object_pose: Annotated[Path | None, typer.Option(
+            '--object-pose', help='With --arm: YAML {position, orientation} of the object in its '
+            'base.')] = None) -> int:
     """Show a plan, a recording or the running suite: object, pressures, hand, closing."""
     check_writable(picture)
     if not 0.0 <= fraction <= 1.0:
         raise InputError(f'--fraction must be from 0 to 1, got {fraction:g}')
     count('--rank', rank)
     count('--port', port, 65535)
-    source = _source(file, mesh, namespace, hand)
+    source = _source(file, mesh, namespace, hand, _arm(arm, object_pose, file))
     if whole:
         _check_motion(source, rank)
     if picture is not None:
@@ -80,7 +86,22 @@ def view(
     return 0
 
 
-def _source(file: Path | None, mesh: str, namespace: str, hand: str) -> Source:
+def _arm(arm: Path | None, object_pose: Path | None, file: Path | None) -> PlannedArm | None:
+    if arm is None and object_pose is None:
+        return None
+    if arm is None or object_pose is None:
+        raise InputError('--arm and --object-pose go together')
+    if file is None or file.suffix == '.mcap':
+        raise InputError('--arm and --object-pose go with the JSON of a plan')
+    from ...core.arm import load_arm
+    from ...library.planned_arm import PlannedArm
+    from ...library.resources import resolve_uri
+    return PlannedArm(load_arm(existing_file(arm, 'arm'), resolve_uri),
+                      read_pose(object_pose, 'object pose'), str(arm))
+
+
+def _source(file: Path | None, mesh: str, namespace: str, hand: str,
+            arm: PlannedArm | None) -> Source:
     if hand and (file is None or file.suffix == '.mcap'):
         raise InputError('--hand goes with the JSON of a plan: a recording and a running suite '
                          'show their own')
@@ -96,7 +117,7 @@ def _source(file: Path | None, mesh: str, namespace: str, hand: str) -> Source:
     from ..view.sources import PlanSource
     model = hand_of_grasps(hand, read_grasps(file)[0])
     say(f'working out the contacts of {file}')
-    return PlanSource(file, mesh, model)
+    return PlanSource(file, mesh, model, arm)
 
 
 def _check_motion(source: Source, rank: int) -> None:

@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 
-from .style import TERM_COLOURS
+from .style import FAINT, INK, PAPER, TERM_COLOURS
 
 Array = NDArray[np.float64]
 
 SIZE, MARGIN, TITLE = (1000, 860), 70, 96
 #: Drawn this many times finer, then shrunk.
 FINER = 2
-INK, FAINT, PAPER = (28, 32, 40), (110, 116, 128), (255, 255, 255)
 BODY, EDGE, PALM = (243, 228, 200), (178, 140, 80), (90, 96, 108)
 CONTACT = (200, 30, 60)
 #: Share of the paper in the colour of an open finger.

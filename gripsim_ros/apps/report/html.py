@@ -18,7 +18,9 @@ from ...library.drawing.scene import (
     DisplayScene, make_scene)
 from ...library.grasp_file import PlanAnswer
 from .contact_picture import draw_grasp_contact
-from .payload import packed_json, scene_data
+from .motion_picture import motion_picture
+from .packing import packed_json
+from .payload import scene_data
 from .pictures import scene_picture
 from .section_picture import draw_section
 from .style import TERM_COLOURS, hex_colour
@@ -55,7 +57,8 @@ def render_report(answer: PlanAnswer) -> str:
         contacts='' if scene is None else _asset('contacts.html'),
         section='' if scene is None else _section(answer),
         details='' if scene is None else (
-            _asset('details.html') + way_section(answer.grasps[0].reach) + _contact(answer)),
+            _asset('details.html') + _motion(scene) + way_section(answer.grasps[0].reach)
+            + _contact(answer)),
         rejected=_rejections(answer.rejected), statistics=_statistics(answer.statistics),
         scripts='' if scene is None else _scripts(scene))
 
@@ -103,6 +106,16 @@ def _contact(answer: PlanAnswer) -> str:
             'class="drawn" alt="undeformed object and link: vertices inside each other, '
             'their ways out, regions of potential interaction" '
             f'src="{source}">\n</section>\n')
+
+
+def _motion(scene: DisplayScene) -> str:
+    """Return the section with pictures of the first grasp's whole motion; nothing without."""
+    picture = motion_picture(scene)
+    if picture is None:
+        return ''
+    return ('<section>\n<h2>The whole motion with the first grasp</h2>\n<img id="motion_strip" '
+            'class="drawn" alt="arm, hand and object at the end of each phase" '
+            f'src="{_data_address(picture)}">\n</section>\n')
 
 
 def _section(answer: PlanAnswer) -> str:

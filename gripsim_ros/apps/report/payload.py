@@ -1,34 +1,23 @@
 """The data inside a report: meshes, poses and numbers as JSON, packed for a script element."""
 
-import base64
-import json
-import zlib
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from ...core.bodies import TriangleMesh, decimate_mesh
-from ...core.hand import forward_kinematics
+from ...core.bodies import decimate_mesh
 from ...core.planning.ranked_grasp import PUBLISHED, GraspContact, RankedGrasp, ScoreTerm
 from ...library.drawing.render import best_viewpoint
 from ...library.drawing.scene import (
     CENTRE_BEFORE_COLOUR, CENTRE_COLOUR, FORCE_COLOUR, PRESSURE_COLOURS, PRESSURE_STOPS,
     RING_COLOUR, DisplayGrasp, DisplayScene)
-from ...library.whole_motion import FEW, whole_motion
+from .motion_payload import arm_data, motion_data
+from .packing import numbers, packed, packed_mesh
 from .style import TERM_COLOURS, hex_colour
 
 #: Most faces of a link's mesh in the page.
 LINK_FACES = 5000
 #: Steps of a displacement or a pressure that is sent as a 16-bit number.
 SIGNED_STEPS, UNSIGNED_STEPS = 32767, 65535
-
-
-def packed_json(data: Mapping[str, Any]) -> str:
-    """Return strict JSON as base64 of a zlib stream: a third as long, and ends no element."""
-    text = json.dumps(data, allow_nan=False, separators=(',', ':'))
-    return base64.b64encode(zlib.compress(text.encode('utf-8'))).decode('ascii')
 
 
 def scene_data(scene: DisplayScene) -> dict[str, Any]:
@@ -48,16 +37,17 @@ def scene_data(scene: DisplayScene) -> dict[str, Any]:
     return {
         'meshes': meshes, 'links': links,
         'link_colours': [list(colour) for colour in scene.link_colours],
-        'object': {'vertices': _packed(scene.vertices, '<f4'),
-                   'faces': _packed(scene.faces, '<u4'),
-                   'origins': _packed(scene.refinement.origins, '<u4'),
-                   'weights': _packed(scene.refinement.weights, '<f4')},
+        'object': {'vertices': packed(scene.vertices, '<f4'),
+                   'faces': packed(scene.faces, '<u4'),
+                   'origins': packed(scene.refinement.origins, '<u4'),
+                   'weights': packed(scene.refinement.weights, '<f4')},
         'extent': float(np.ptp(scene.vertices, axis=0).max()),
-        'centre_of_mass': _numbers(scene.centre_of_mass),
+        'centre_of_mass': numbers(scene.centre_of_mass),
         'ramp': {'stops': list(PRESSURE_STOPS), 'colours': [list(c) for c in PRESSURE_COLOURS]},
         'colours': {'force': FORCE_COLOUR, 'ring': RING_COLOUR, 'centre': CENTRE_COLOUR,
                     'centre_before': CENTRE_BEFORE_COLOUR},
         'term_colours': [hex_colour(np.array(colour) / 255.0) for colour in TERM_COLOURS],
+        'arm': arm_data(scene),
         'grasps': [_grasp_data(scene, index) for index in range(len(scene.grasps))]}
 
 
@@ -67,7 +57,7 @@ def _distinct_meshes(scene: DisplayScene) -> tuple[list[dict[str, str]], list[di
     for mesh, colour in zip(scene.links, scene.link_colours):
         if mesh.content_hash not in numbers:
             numbers[mesh.content_hash] = len(meshes)
-            meshes.append(_packed_mesh(decimate_mesh(mesh, LINK_FACES)))
+            meshes.append(packed_mesh(decimate_mesh(mesh, LINK_FACES)))
         links.append({'mesh': numbers[mesh.content_hash],
                       'colour': scene.link_colours.index(colour)})
     return meshes, links
@@ -80,40 +70,15 @@ def _grasp_data(scene: DisplayScene, index: int) -> dict[str, Any]:
     shares = shown.pressures / max(shown.peak, 1e-12)
     return {
         'rank': grasp.rank, 'summary': _summary(shown), 'warnings': _warnings(shown),
-        'poses': _packed(shown.T_object_link, '<f4'), 'displacement_step': step,
-        'displacements': _packed(np.rint(moves / step), '<i2'),
-        'pressures': _packed(np.rint(UNSIGNED_STEPS * shares), '<u2'),
-        'peak': f'{1e-3 * shown.peak:.1f}', 'centre_of_mass': _numbers(grasp.centre_of_mass),
-        'spots': [{'centre': _numbers(spot.centre), 'radius': spot.radius,
+        'poses': packed(shown.T_object_link, '<f4'), 'displacement_step': step,
+        'displacements': packed(np.rint(moves / step), '<i2'),
+        'pressures': packed(np.rint(UNSIGNED_STEPS * shares), '<u2'),
+        'peak': f'{1e-3 * shown.peak:.1f}', 'centre_of_mass': numbers(grasp.centre_of_mass),
+        'spots': [{'centre': numbers(spot.centre), 'radius': spot.radius,
                    'share': spot.peak / max(shown.peak, 1e-12)} for spot in shown.spots],
         'view': _view(scene, index), 'contacts': _contacts(shown),
         'terms': [_term(term) for term in grasp.terms],
-        'motion': _motion(scene, index)}
-
-
-def _motion(scene: DisplayScene, index: int) -> dict[str, Any] | None:
-    """Return poses of links and object over the whole motion with forces on the way, if any."""
-    moments = whole_motion(scene.grasps[index].grasp)
-    if not moments:
-        return None
-    T_object_link = np.array([moment.T_object_palm for moment in moments])[:, None] \
-        @ forward_kinematics(scene.hand, np.array([moment.joints for moment in moments]))
-    steps = [moment.step for moment in moments]
-    moves = np.array([moment.T_object_moved[:3, 3] for moment in moments])
-    palms = np.array([moment.T_object_palm[:3, 3] - moments[FEW].T_object_palm[:3, 3]
-                      for moment in moments])
-    low, high = (end(np.concatenate([moves, palms]), axis=0) for end in (np.min, np.max))
-    view = best_viewpoint(scene, index)
-    return {
-        'centre': _numbers(view.focus + 0.5 * (low + high)),
-        'radius': float(view.radius + 0.5 * np.linalg.norm(high - low)),
-        'phases': [moment.phase + ('' if step is None else f', margin {step.margin:.2f}')
-                   for moment, step in zip(moments, steps)],
-        'poses': _packed(T_object_link, '<f4'),
-        'object': _packed(np.array([moment.T_object_moved for moment in moments]), '<f4'),
-        'forces': [[] if step is None else [
-            [_numbers(point), _numbers(force)]
-            for point, force in zip(step.points, step.minimal_forces)] for step in steps]}
+        'motion': motion_data(scene, index)}
 
 
 def _term(term: ScoreTerm) -> dict[str, Any]:
@@ -125,8 +90,8 @@ def _term(term: ScoreTerm) -> dict[str, Any]:
 
 def _contacts(shown: DisplayGrasp) -> list[dict[str, Any]]:
     return [{
-        'point': _numbers(contact.point), 'normal': _numbers(contact.normal),
-        'force': _numbers(contact.force), 'area': float(contact.area), 'cells': _cells(contact)}
+        'point': numbers(contact.point), 'normal': numbers(contact.normal),
+        'force': numbers(contact.force), 'area': float(contact.area), 'cells': _cells(contact)}
         for contact in shown.grasp.contacts]
 
 
@@ -197,18 +162,6 @@ def _view(scene: DisplayScene, index: int) -> dict[str, Any]:
     view, across = best_viewpoint(scene, index), scene.grasps[index].grasp.T_object_palm[:3, 0]
     azimuth = np.arctan2(view.towards @ np.cross(view.up, across), view.towards @ across)
     elevation = np.arcsin(np.clip(view.towards @ view.up, -1.0, 1.0))
-    return {'centre': _numbers(view.focus), 'radius': float(view.radius),
-            'up': _numbers(view.up), 'across': _numbers(across),
+    return {'centre': numbers(view.focus), 'radius': float(view.radius),
+            'up': numbers(view.up), 'across': numbers(across),
             'turn': [float(azimuth), float(elevation)]}
-
-
-def _packed_mesh(mesh: TriangleMesh) -> dict[str, str]:
-    return {'vertices': _packed(mesh.vertices, '<f4'), 'faces': _packed(mesh.faces, '<u4')}
-
-
-def _packed(array: ArrayLike, kind: str) -> str:
-    return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode('ascii')
-
-
-def _numbers(array: NDArray[np.float64]) -> list[float]:
-    return [float(number) for number in array]

@@ -12,11 +12,11 @@ from ...library.drawing.render import Image, View, best_viewpoint, render
 from ...library.drawing.scene import DisplayScene, make_scene, pressure_colours
 from ...library.grasp_file import PlanAnswer
 from .contact_picture import draw_grasp_contact
+from .motion_picture import motion_picture
 from .payload import told
 from .section_picture import draw_section
-from .style import TERM_COLOURS
+from .style import FAINT, INK, PAPER, TERM_COLOURS
 
-INK, FAINT, PAPER = (28, 32, 40), (110, 116, 128), (255, 255, 255)
 SCENE_SIZE = (1280, 860)
 #: The near view: nearer by this, from this height [rad], with this much of the hand.
 NEAR_ZOOM, NEAR_ELEVATION, NEAR_HAND = 2.6, 0.12, 0.25
@@ -38,7 +38,8 @@ def write_pictures(answer: PlanAnswer, folder: Path) -> list[Path]:
     -------
     list of Path
         What was written: ``scene.png``, ``closing.png``, ``scores.png``; ``contact.png`` and
-        ``section.png`` where there is a contact and a deformed surface.
+        ``section.png`` where there is a contact and a deformed surface, ``motion.png`` where the
+        first grasp has a whole motion.
     """
     if not answer.grasps:
         return []
@@ -47,9 +48,10 @@ def write_pictures(answer: PlanAnswer, folder: Path) -> list[Path]:
                 'scores.png': score_picture(answer)}
     if answer.grasps[0].contacts:
         pictures['contact.png'] = draw_grasp_contact(answer)
-    section = draw_section(answer)
-    if section is not None:
-        pictures['section.png'] = section
+    for name, picture in (('section.png', draw_section(answer)),
+                          ('motion.png', motion_picture(scene))):
+        if picture is not None:
+            pictures[name] = picture
     for name, picture in pictures.items():
         picture.save(folder / name, optimize=True)
     return [folder / name for name in pictures]

@@ -21,6 +21,7 @@ from .sources import Source, ViewError
 LAYERS = {
     'Object': ('object', 'centre_of_mass'), 'Pressures': ('deformation',),
     'Contacts': ('contacts', 'depths', 'forces'), 'Hand': ('hand',),
+    'Arm': ('arm',),
     'Ranked ghosts': ('ghosts', 'ranked_grasps', 'ranks'), 'Obstacles': ('obstacles',)}
 #: How much is seen of the hand, so that it hides no contact.
 GLASS = 0.55
@@ -173,7 +174,7 @@ class BrowserView:
             self._grasp.disabled = self._fraction.disabled = True
         if self._source.motions:
             self._motion = gui.add_slider('Whole motion', 0.0, 1.0, MOTION_STEP, 0.0, marks=(
-                (0.0, 'approach'), (1.0, 'retreat')))
+                (0.0, 'begin'), (1.0, 'end')))
             self._motion.on_update(lambda event: self._move(event.client is not None))
             gui.add_button('Play').on_click(lambda _: self._play())
         self._state = gui.add_html('')

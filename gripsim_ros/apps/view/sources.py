@@ -15,11 +15,12 @@ from ...core.errors import GripsimError
 from ...core.hand import HandModel
 from ...core.planning.ranked_grasp import RankedGrasp
 from ...library.grasp_file import (
-    elasticity_of, given_pregrasp, given_reach, load_grasps, read_grasps)
+    elasticity_of, given_arm, given_pregrasp, given_reach, load_grasps, read_grasps)
 from ...library.in_process import evaluate_grasps
+from ...library.planned_arm import PlannedArm, arm_of_grasps, motion_of
 from ...library.planned_object import object_of_grasps
 from ...library.resources import load_default_hand
-from ...library.whole_motion import moment_at, whole_motion
+from ...library.whole_motion import moment_at
 from ...ros.clients.connection import Connection
 from ...ros.markers import MarkerFrame, closing_markers, moment_markers, ranked_markers
 from ...ros.nodes.base.node_base import latched, latest
@@ -76,6 +77,8 @@ class PlanSource:
         Of the object, if it is not where the file says.
     hand : HandModel, optional
         The one that comes along unless another is given.
+    arm : PlannedArm, optional
+        The one that the file names unless another is given.
 
     Raises
     ------
@@ -85,7 +88,8 @@ class PlanSource:
 
     moments = True
 
-    def __init__(self, path: Path, mesh: str = '', hand: HandModel | None = None) -> None:
+    def __init__(self, path: Path, mesh: str = '', hand: HandModel | None = None,
+                 arm: PlannedArm | None = None) -> None:
         """Read the file and judge its grasps."""
         self.hand = hand or load_default_hand()
         content, told = read_grasps(path)
@@ -99,9 +103,11 @@ class PlanSource:
                                  elasticity=self._elasticity)
         self.ranked = _with_ways(ranked, path, self.hand.joint_names)
         self.grasps = [_line(rank, grasp) for rank, grasp in enumerate(ranked, 1)]
-        self._motions = [whole_motion(grasp) for grasp in self.ranked]
+        self._arm = arm or arm_of_grasps(content, path)
+        self._motions = [motion_of(grasp, self._arm) for grasp in self.ranked]
         self.motions = any(self._motions)
-        self._frame = MarkerFrame('object')
+        self._frame = MarkerFrame('object') if self._arm is None else MarkerFrame(
+            'arm', self._arm.T_base_object)
         self._states: OrderedDict[tuple[int, float], RankedGrasp | None] = OrderedDict()
         self._wanted: tuple[int, float] | None = (1, 1.0)
         self._changed, self._closed = threading.Event(), False
@@ -136,8 +142,9 @@ class PlanSource:
 
     def moved(self, rank: int, fraction: float) -> MarkerArray:
         """Return the markers of a moment of the whole motion; TaskError where there is none."""
-        return moment_markers(self.ranked[rank - 1], moment_at(self._motions[rank - 1], fraction),
-                              self.grasp_object, self.hand, self._frame)
+        moment = moment_at(self._motions[rank - 1], fraction)
+        return moment_markers(self.ranked[rank - 1], moment, self.grasp_object, self.hand,
+                              self._frame, self._arm.parts_at(moment) if self._arm else ())
 
     def markers(self, rank: int, fraction: float) -> MarkerArray:
         """Return the markers of a moment with the object's state there."""
@@ -275,14 +282,15 @@ def ranks_of(array: MarkerArray) -> list[str]:
 
 def _with_ways(grasps: Sequence[RankedGrasp], path: Path, joint_names: Sequence[str]
                ) -> list[RankedGrasp]:
-    """Return grasps with pre-grasp and way as their file tells them."""
+    """Return grasps with pre-grasp, way and the arm's motion as their file tells them."""
     told = []
     for number, (grasp, given) in enumerate(zip(grasps, read_grasps(path)[1]), 1):
         what = f'grasps {path}: grasp {number}'
         names = list(given['joint_trajectory'].get('joint_names', joint_names))
         order = [names.index(name) for name in joint_names]
         told.append(replace(grasp, T_object_pregrasp=given_pregrasp(given, what),
-                            reach=given_reach(given, order, what)))
+                            reach=given_reach(given, order, what),
+                            arm_motion=given_arm(given, what)))
     return told
 
 

@@ -12,6 +12,8 @@ from ...core.planning.ranked_grasp import RankedGrasp
 from ...core.transforms import apply, inverse
 from ..display import PRESSURE_COLOURS, PRESSURE_STOPS, pressure_colours  # noqa: F401
 from ..grasp_file import PlanAnswer
+from ..planned_arm import PlannedArm, motion_of
+from ..whole_motion import Moment
 from .raster import Surface, corner_normals
 from .refinement import Refinement, refine_near
 
@@ -65,7 +67,7 @@ class DisplayGrasp:
 
 @dataclass(frozen=True, eq=False)
 class DisplayScene:
-    """A plan as it is drawn: hand, meshes of its links, the undeformed object, the grasps."""
+    """A plan as it is drawn: hand, meshes of its links, undeformed object, grasps, arm."""
 
     hand: HandModel
     links: tuple[TriangleMesh, ...]
@@ -75,6 +77,11 @@ class DisplayScene:
     refinement: Refinement
     centre_of_mass: Array
     grasps: tuple[DisplayGrasp, ...]
+    arm: PlannedArm | None = None
+
+    def motion(self, index: int) -> tuple[Moment, ...]:
+        """Return the whole motion of a grasp, with the arm where there is one; () without."""
+        return motion_of(self.grasps[index].grasp, self.arm)
 
     def object_surface(self, vertices: Array, colours: Array) -> Surface:
         """Return the object's parts with ``vertices (V, 3)`` and ``colours (R, 3, 3)``."""
@@ -100,7 +107,7 @@ def make_scene(answer: PlanAnswer) -> DisplayScene:
         hand, tuple(link.mesh for link in hand.links), _link_colours(hand),
         shown.vertices, shown.faces, _refinement(shown, answer),
         answer.grasp_object.mass_properties.centre_of_mass,
-        tuple(_display(grasp, hand, mesh, shown, nearest) for grasp in answer.grasps))
+        tuple(_display(grasp, hand, mesh, shown, nearest) for grasp in answer.grasps), answer.arm)
 
 
 def told_in_own_frame(grasp: RankedGrasp) -> RankedGrasp:

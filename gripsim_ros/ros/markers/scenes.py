@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 from visualization_msgs.msg import MarkerArray
 
 from ...core.batches import ContactBatch, GraspStateBatch
-from ...core.bodies import GraspObject
+from ...core.bodies import GraspObject, TriangleMesh
 from ...core.hand import HandModel, forward_kinematics
 from ...core.planning.ranked_grasp import RankedGrasp
 from ...core.transforms import apply
 from ...library.display import ghost_links, link_poses_at, moving_links
 from ...library.whole_motion import Moment
-from .layers import GREEN, GREY, OLIVE, ORANGE, UNTOUCHED, Layers, MarkerFrame
+from .layers import ARM_COLOUR, GREEN, GREY, OLIVE, ORANGE, UNTOUCHED, Layers, MarkerFrame
 from .legend import PRESSURE_LEGEND, SCALE, Legend
 from .way import WAY_LAYERS, add_way
 
@@ -26,6 +26,8 @@ MOST_GHOSTS, GHOST_ALPHA = 5, 0.12
 #: Layers of one grasp; a plan and a moment of its closing are never shown at once.
 GRASP_LAYERS = ('object', 'deformation', PRESSURE_LEGEND, SCALE, 'hand', 'forces', 'contacts',
                 'centre_of_mass', *WAY_LAYERS)
+#: Layers of a moment beside these.
+MOMENT_LAYERS = ('moment', 'arm')
 
 
 def live_markers(contacts: ContactBatch, states: GraspStateBatch, grasp_object: GraspObject,
@@ -122,7 +124,7 @@ def closing_markers(grasp: RankedGrasp, fraction: float, state: RankedGrasp | No
         ``fraction`` is outside 0 to 1.
     """
     layers = Layers(frame)
-    layers.clear(*GRASP_LAYERS, 'moment')
+    layers.clear(*GRASP_LAYERS, *MOMENT_LAYERS)
     legend = _add_object(layers, grasp_object, state, grasp, hand)
     legend.title('moment', f'grasp {grasp.rank}: {100.0 * fraction:.0f} % closed')
     _add_hand(layers, grasp, hand, fraction, OLIVE)
@@ -132,9 +134,10 @@ def closing_markers(grasp: RankedGrasp, fraction: float, state: RankedGrasp | No
 
 
 def moment_markers(grasp: RankedGrasp, moment: Moment, grasp_object: GraspObject, hand: HandModel,
-                   frame: MarkerFrame) -> MarkerArray:
+                   frame: MarkerFrame, arm: Sequence[tuple[TriangleMesh, Array]] = ()
+                   ) -> MarkerArray:
     """
-    Return a moment of a grasp's whole motion: hand and object where they are, forces on the way.
+    Return a moment of a whole motion: arm, hand and object where they are, forces on the way.
 
     Parameters
     ----------
@@ -146,9 +149,11 @@ def moment_markers(grasp: RankedGrasp, moment: Moment, grasp_object: GraspObject
     hand : HandModel
     frame : MarkerFrame
         In which the object begins.
+    arm : sequence of (TriangleMesh, (4, 4) float)
+        Parts of the arm, as ``PlannedArm.parts_at`` has them.
     """
     layers, mesh, step = Layers(frame), grasp_object.mesh, moment.step
-    layers.clear(*GRASP_LAYERS, 'moment')
+    layers.clear(*GRASP_LAYERS, *MOMENT_LAYERS)
     legend = Legend(layers, mesh.vertices, _reach(grasp, hand))
     legend.marks()
     held = '' if step is None else f', margin {step.margin:.2f}'
@@ -157,6 +162,8 @@ def moment_markers(grasp: RankedGrasp, moment: Moment, grasp_object: GraspObject
     poses = moment.T_object_palm @ forward_kinematics(hand, moment.joints[None])[0]
     for link, T_object_link in zip(moving_links(hand), poses):
         layers.mesh('hand', link.vertices, link.faces, OLIVE, T_object_link)
+    for part, T_object_part in arm:
+        layers.mesh('arm', part.vertices, part.faces, ARM_COLOUR, T_object_part)
     if step is not None:
         layers.forces(step.points, step.forces)
         layers.contacts('contacts', step.points)
@@ -169,7 +176,7 @@ def moment_markers(grasp: RankedGrasp, moment: Moment, grasp_object: GraspObject
 def no_grasp(frame: MarkerFrame) -> MarkerArray:
     """Return what takes a grasp or a moment of a closing away; obstacles stay."""
     layers = Layers(frame)
-    layers.clear(*GRASP_LAYERS, 'moment')
+    layers.clear(*GRASP_LAYERS, *MOMENT_LAYERS)
     return layers.array
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from arm_cases import T_BASE_OBJECT, brought, planned_arm
 from execution_cases import reach
 from numpy.testing import assert_allclose
 from PIL import Image
@@ -17,13 +18,14 @@ from plan_cases import PEAK, STATISTICS, apple, made_up_answer, made_up_grasp
 
 from gripsim_ros.apps.report import write_pictures, write_report
 from gripsim_ros.apps.report.html import render_report
-from gripsim_ros.apps.report.payload import packed_json
+from gripsim_ros.apps.report.packing import packed_json
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.library.drawing.glyphs import arrow, ball, ring
 from gripsim_ros.library.drawing.raster import Camera, make_surface, merge_surfaces, render_layer
 from gripsim_ros.library.drawing.refinement import EDGE_SHARE, refine_near
 from gripsim_ros.library.drawing.render import View, best_viewpoint, render
 from gripsim_ros.library.drawing.scene import PRESSURE_COLOURS, make_scene, pressure_colours
+from gripsim_ros.library.planned_arm import motion_of
 from gripsim_ros.library.whole_motion import whole_motion
 from report_cases import EVIL, Page
 
@@ -115,6 +117,23 @@ def test_data_give_back_the_whole_motion_where_there_is_one():
     assert_allclose(poses[:, palm], [m.T_object_palm for m in moments], atol=ATOL_SINGLE)
     least = [m.step.minimal_forces[0] for m in moments if m.step is not None]
     assert_allclose([row[0][1] for row in motion['forces'] if row], least)
+
+
+def test_data_give_back_where_the_arm_is_at_each_moment():
+    arm = planned_arm()
+    way = reach()
+    grasp = brought(made_up_grasp(1, reach=way, T_object_palm=way.T_object_palm[0],
+                                  T_object_pregrasp=way.T_object_palm[0]))
+    page = Page(render_report(replace(made_up_answer(1), grasps=[grasp], arm=arm)))
+    assert any(attributes.get('id') == 'motion_strip' for _, attributes in page.tags)
+    data = unpacked(page.scripts[0])
+    motion, moments = data['grasps'][0]['motion'], motion_of(grasp, arm)
+    assert len(data['arm']['parts']) == len(arm.arm.parts)
+    poses = np.frombuffer(base64.b64decode(motion['arm']), '<f4').reshape(
+        len(moments), len(arm.arm.parts), 4, 4)
+    frames = np.array([arm.arm.poses(m.arm_joints)[arm.arm.part_frames] for m in moments])
+    assert_allclose(T_BASE_OBJECT @ poses, frames, atol=ATOL_SINGLE)
+    assert_allclose(motion['up'], T_BASE_OBJECT[2, :3])
 
 
 def test_meshes_that_links_share_are_sent_once(page):

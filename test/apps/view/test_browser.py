@@ -14,6 +14,7 @@ pytest.importorskip('mcap', reason='needs the extra `record`')
 import msgspec  # noqa: E402
 import zstandard  # noqa: E402
 from cli_cases import assert_refused, gripsim, start  # noqa: E402
+from arm_cases import ARM_FILE, brought, planned_arm  # noqa: E402
 from execution_cases import reach  # noqa: E402
 from plan_cases import apple, made_up_grasp  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
@@ -29,11 +30,15 @@ from gripsim_ros.apps.view.browser import LAYERS, BrowserView  # noqa: E402
 from gripsim_ros.apps.view.sources import PlanSource, RecordingSource, ranks_of  # noqa: E402
 from gripsim_ros.library.grasp_file import PlanAnswer  # noqa: E402
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
+from gripsim_ros.library.planned_arm import motion_of  # noqa: E402
+from gripsim_ros.library.whole_motion import moment_at  # noqa: E402
 from gripsim_ros.ros.markers import grasp_markers, ranked_markers  # noqa: E402
 from gripsim_ros.ros.record.mcap_file import RecordingWriter  # noqa: E402
 
 START = 1_700_000_000_000_000_000
 TIMEOUT = 60.0
+#: A pose to rounding, through a file [m].
+ATOL = 1e-9
 
 
 @pytest.fixture(scope='module')
@@ -208,6 +213,24 @@ def test_a_moment_of_the_whole_motion_is_drawn(plan_file, tmp_path):
     assert np.abs(pictures[1] - pictures[0]).mean() > 1.0
 
 
+def test_the_arm_of_a_plan_is_shown_where_the_plan_has_it(plan_file, tmp_path):
+    arm, way = planned_arm(), reach()
+    grasp = brought(made_up_grasp(1, reach=way, T_object_palm=way.T_object_palm[0],
+                                  T_object_pregrasp=way.T_object_palm[0]))
+    answer = PlanAnswer(load_default_hand(), apple(), str(plan_file.with_name('apple.ply')), 1.0,
+                        [grasp], {}, {'repairs': []}, arm=arm)
+    file = tmp_path / 'grasps.json'
+    file.write_text(json.dumps(plain(answer.to_mapping())))
+    source = PlanSource(file)
+    for fraction in (0.0, 0.5):
+        shown = [m for m in source.moved(1, fraction).markers if m.ns == 'arm' and m.action == 0]
+        moment = moment_at(motion_of(grasp, arm), fraction)
+        frames = arm.arm.poses(moment.arm_joints)[arm.arm.part_frames]
+        np.testing.assert_allclose(
+            [(m.pose.position.x, m.pose.position.y, m.pose.position.z) for m in shown],
+            frames[:, :3, 3], atol=ATOL)
+
+
 def test_what_cannot_be_shown_is_refused(plan_file, recording, tmp_path):
     (tmp_path / 'no.json').write_text('{"grasps": []}')
     (tmp_path / 'bad.mcap').write_bytes(b'no')
@@ -218,6 +241,7 @@ def test_what_cannot_be_shown_is_refused(plan_file, recording, tmp_path):
             ((plan_file, '--rank', '0'), '--rank must be'),
             ((plan_file, '--whole', '--rank', '2'), 'has no way'),
             ((recording, '--whole'), '--whole takes the JSON'),
+            ((plan_file, '--arm', ARM_FILE), '--arm and --object-pose go together'),
             ((plan_file, '--port', '0'), '--port must be'),
             ((recording, '--rank', '3', '--picture', tmp_path / 'x.png'), '--rank must be')):
         assert_refused((lambda r: (r[0], r[1], r[2].splitlines()[-1] + '\n'))(

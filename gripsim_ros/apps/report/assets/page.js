@@ -100,7 +100,7 @@ function putGlyphs(grasp) {
 
 // A moment of the whole motion: the object as it is untouched, where it is then.
 function placeMotion(grasp) {
-  const { phases, poses, object: moved, forces } = grasp.motion;
+  const { phases, poses, arm, object: moved, forces } = grasp.motion;
   const links = data.links.length;
   const at = Math.round(state.motion * (phases.length - 1));
   const hand = decode(poses, Float32Array);
@@ -109,6 +109,14 @@ function placeMotion(grasp) {
     const start = 16 * (at * links + k);
     return [`link ${link.mesh} ${link.colour}`, hand.subarray(start, start + 16)];
   });
+  if (arm) {
+    const parts = data.arm.parts.length;
+    const placed = decode(arm, Float32Array);
+    data.arm.parts.forEach((_, k) => {
+      const start = 16 * (at * parts + k);
+      viewer.glass.push([`arm ${k}`, placed.subarray(start, start + 16)]);
+    });
+  }
   if (state.drawn !== `${state.grasp} false`) {
     state.drawn = `${state.grasp} false`;
     putObject(grasp, false);
@@ -203,20 +211,28 @@ function play(name, step, show) {
   }, 40);
 }
 
+// Looks at a grasp or its whole motion; an arm is seen from its own side.
 function aimAt(view) {
-  const { up, across } = data.grasps[state.grasp].view;
+  const { up, across } = view.up ? view : data.grasps[state.grasp].view;
   viewer.aim(view.centre, view.radius, up, across);
 }
 
 const showRow = (share) => {
-  const { view } = data.grasps[state.grasp];
-  if (state.motion !== null) aimAt(view);
+  const { view, motion } = data.grasps[state.grasp];
+  if (state.motion !== null) {
+    aimAt(view);
+    if (motion.turn) viewer.turn = view.turn.slice();
+  }
   state.row = share;
   state.motion = null;
   place();
 };
 const showMotion = (share) => {
-  if (state.motion === null) aimAt(data.grasps[state.grasp].motion);
+  const { motion } = data.grasps[state.grasp];
+  if (state.motion === null) {
+    aimAt(motion);
+    if (motion.turn) viewer.turn = motion.turn.slice();
+  }
   state.motion = share;
   place();
 };
@@ -235,6 +251,10 @@ function start() {
         viewer.put(`link ${key} ${colour}`,
           expand(vertices, faces, data.link_colours[colour]));
       }
+    }
+    for (const [key, mesh] of (data.arm ? data.arm.parts : []).entries()) {
+      viewer.put(`arm ${key}`, expand(decode(mesh.vertices, Float32Array),
+        decode(mesh.faces, Uint32Array), data.arm.colour));
     }
     byId('opacity').addEventListener('input', (event) => {
       viewer.opacity = Number(event.target.value); viewer.draw();
