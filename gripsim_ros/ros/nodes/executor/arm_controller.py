@@ -127,10 +127,11 @@ class ArmController:
             self._goal.cancel()
 
     def wait_for_cancel(self) -> None:
-        """Wait for the answer; JointsError: there is none."""
+        """Wait for the answer, then forget the goal; JointsError: there is none."""
         if self._goal is not None and not self._goal.ended.wait(CANCEL_TIMEOUT):
             raise JointsError(f'the arm\'s action {self._name} did not answer the cancel: the arm '
                               'may be moving')
+        self._goal = None
 
     def end(self) -> None:
         """Forget the goal."""

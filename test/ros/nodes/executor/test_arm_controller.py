@@ -1,7 +1,6 @@
 """The arm's action, with a controller that is not there, or is one of the tests' own."""
 
 import threading
-from concurrent.futures import Future
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +10,7 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 
 import rclpy  # noqa: E402
 from action_msgs.msg import GoalStatus  # noqa: E402
+from controller_cases import Controller  # noqa: E402
 from execution_cases import ARM_JOINTS, arm_plan  # noqa: E402
 from rclpy.action import ActionServer, CancelResponse, GoalResponse  # noqa: E402
 from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
@@ -30,41 +30,6 @@ NAME = 'arm_controller/follow_joint_trajectory'
 ARM = arm_plan(None)
 #: Silence that no test waits for [s].
 LONG = 60.0
-
-
-class Controller:
-    """An action client whose server answers what the test tells it to, when it does."""
-
-    def __init__(self):
-        self.ready, self.goals, self.ids, self.answers, self.results = True, [], [], [], []
-        self.cancelled = 0
-
-    def wait_for_server(self, _):
-        return self.ready
-
-    def server_is_ready(self):
-        return self.ready
-
-    def send_goal_async(self, goal, goal_uuid):
-        self.goals.append(goal)
-        self.ids.append(bytes(goal_uuid.uuid))
-        self.answers.append(Future())
-        return self.answers[-1]
-
-    def accept(self, ask=-1, accepted=True):
-        """Answer a question for a goal."""
-        result = Future()
-        self.results.append(result)
-        self.answers[ask].set_result(SimpleNamespace(
-            accepted=accepted, get_result_async=lambda: result, cancel_goal_async=self.cancel))
-
-    def cancel(self):
-        self.cancelled += 1
-
-    def end(self, status=GoalStatus.STATUS_SUCCEEDED, code=0, text=''):
-        """Answer with a result."""
-        self.results[0].set_result(SimpleNamespace(status=status, result=SimpleNamespace(
-            error_code=code, error_string=text)))
 
 
 @pytest.fixture
