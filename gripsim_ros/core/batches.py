@@ -25,6 +25,16 @@ DETAIL_FORCES = 1
 DETAIL_SURFACE = 2
 
 
+#: By which model of the object a question is to be answered: as the stage is configured; by
+#: half-spaces; by these, while the object's own compliance is prepared for questions to come; by
+#: its own compliance.
+AS_CONFIGURED = ''
+HALF_SPACE = 'half_space'
+HALF_SPACE_FIRST = 'half_space_first'
+OWN_COMPLIANCE = 'body'
+ELASTICITIES = (AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, OWN_COMPLIANCE)
+
+
 #: Flags of a contact patch that tell why its numbers are not quantitative.
 PATCH_REACHES_LINK_EDGE = 1
 PATCH_REACHES_OBJECT_EDGE = 2
@@ -111,12 +121,14 @@ class ConfigurationBatch:
         Rigid motion of the object between the fingers since they closed on it where the
         load cases are given: translation of its frame's origin [m] and rotation vector [rad],
         in its present frame, in which ``T_object_palm`` is. Friction resists it. Default: none.
+    elasticity : str
+        Model of the object, one of ``ELASTICITIES``.
 
     Raises
     ------
     ShapeError
         An array has another shape or is not finite, a pose is not rigid, an obstacle is of no
-        known kind or size, or ``detail`` is unknown.
+        known kind or size, or ``detail`` or ``elasticity`` is unknown.
     """
 
     T_object_palm: Array = shaped('n', 4, 4)
@@ -129,6 +141,7 @@ class ConfigurationBatch:
         'k', OBSTACLE_WIDTH, default_factory=lambda: _empty(0, OBSTACLE_WIDTH))
     detail: int = DETAIL_FORCES
     settled_object: Array = shaped('n', 6, default=None)      # by __post_init__
+    elasticity: str = AS_CONFIGURED
 
     def __post_init__(self) -> None:
         """Check every field; take objects that have not moved where nothing is said."""
@@ -144,6 +157,9 @@ class ConfigurationBatch:
         check_obstacles(self.obstacles, 'obstacles')
         if self.detail not in (DETAIL_CLEARANCE, DETAIL_FORCES, DETAIL_SURFACE):
             raise ShapeError(f'detail must be 0, 1 or 2, got {self.detail!r:.60}')
+        if self.elasticity not in ELASTICITIES:
+            raise ShapeError(f'elasticity must be one of {", ".join(ELASTICITIES[1:])}, or empty, '
+                             f'got {self.elasticity!r:.60}')
 
     def _take(self, name: str, *shape: int | None) -> Array:
         """Keep a field as finite numbers of a shape, None being any size, and return it."""

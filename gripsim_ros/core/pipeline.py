@@ -36,7 +36,7 @@ class Pipeline:
     def __init__(self, hand: HandModel, grasp_object: GraspObject,
                  mechanics: MechanicsOptions, shapes: LinkShapes | None = None,
                  scene: ContactScene | None = None) -> None:
-        self._hand, self._object = hand, grasp_object
+        self._hand = hand
         self._scene = scene or ContactScene(hand, grasp_object, shapes)
         self._body = ElasticBody(grasp_object, mechanics)
 
@@ -44,13 +44,8 @@ class Pipeline:
         """Build now the structures that the first question would build; from any thread."""
         self._scene.prepare()
 
-    def with_mechanics(self, mechanics: MechanicsOptions) -> 'Pipeline':
-        """Return the stages with other mechanics; contact's structures are shared."""
-        return Pipeline(self._hand, self._object, mechanics, scene=self._scene)
-
-    @property
-    def has_own_compliance(self) -> bool:
-        """Return whether the object's own compliance is there, which this prepares."""
+    def prepare_own_compliance(self) -> bool:
+        """Prepare the object's own compliance; return False where half-spaces answer."""
         return self._body.prepare()
 
     @property

@@ -34,11 +34,6 @@ from .workers import run, run_with_workers, worker_count
 
 #: Configurations a worker is asked for at once, at most: none idles while another has many.
 WORKER_BATCH = 2
-#: What goes on after the search, as told by the progress.
-PREPARING = "preparing the object's own compliance"
-#: Said of grasps of half-spaces where the object's own compliance was wanted.
-ENDED_EARLY = ("planning ended before the best were closed again with the object's own "
-               'compliance: half-spaces answer')
 #: A box a metre away: kind, sides, pose.
 FAR_BOX = np.array([[OBSTACLE_BOX, 0.1, 0.1, 0.1, 1, 0, 0, 1.0, 0, 1, 0, 0, 0, 0, 1, 0]])
 
@@ -229,18 +224,20 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
             Pipeline(hand, grasp_object, mechanics, link_shapes(hand)) if published is None
             else PublishedPipeline(hand, grasp_object, mechanics, published))
         with _prepared_beside(pipeline):
-            planner = (GraspPlanner(*request, *limits, search_alone=twice) if published is None
-                       else PublishedPlanner(*request, *limits, published))
+            planner = (GraspPlanner(*request, *limits, 'auto' if twice else '')
+                       if published is None else PublishedPlanner(*request, *limits, published))
         stopped = run_with_workers(planner, pipeline, watch, processes)
-        warnings = pipeline.warnings
-        if twice and isinstance(pipeline, Pipeline):
-            warnings = _decided(planner, pipeline, own, watch, processes, stopped)
+        while planner.go_on():
+            if isinstance(planner, GraspPlanner) and isinstance(pipeline, Pipeline):
+                _prepare_own(planner, pipeline, own, watch)
+            run_with_workers(planner, pipeline, watch, processes)
     progress = planner.progress
     samples = options.robustness_samples if robustness is None else robustness
     grasps = robust_grasps(grasp_object, planner.ranked(), task, samples, seed, hand=hand,
                            options=options, elasticity=elasticity)
     return PlanResult(
-        grasps=_with_warnings(grasps, warnings), rejections=planner.rejections,
+        grasps=_with_warnings(grasps, () if planner.warnings else pipeline.warnings),
+        rejections=planner.rejections,
         evaluated=progress.evaluated, total=progress.total,
         in_contact=planner.contacts_evaluated, proposed=planner.proposed,
         timed_out=stopped and progress.evaluated < progress.total,
@@ -249,25 +246,16 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
         hint=planner.hint, reach_levels=planner.reach_levels)
 
 
-def _decided(planner: GraspPlanner, search: Pipeline, own: OwnCompliance,
-             watch: Callable[[Progress], bool], processes: int, stopped: bool) -> tuple[str, ...]:
-    """Close the best again where there are any and time is left; return what is to be said."""
-    def go_on() -> bool:
-        return watch(replace(planner.progress, step=PREPARING))
-
-    warnings: tuple[str, ...] = ()
-    if planner.progress.stable:
-        body = None if stopped else own.pipeline(search, go_on)
-        if body is not None and body.has_own_compliance:
-            planner.close_again()
-            run_with_workers(planner, body, watch, processes)
-            if planner.closed_again:
-                return body.warnings
-            body = None
-        warnings = (ENDED_EARLY,) if body is None else body.warnings
-    planner.complete()
-    run_with_workers(planner, search, watch, processes)
-    return warnings
+def _prepare_own(planner: GraspPlanner, stages: Pipeline, own: OwnCompliance,
+                 watch: Callable[[Progress], bool]) -> None:
+    """Wait for the object's own compliance where the planner will ask for it."""
+    if not planner.closed_again:
+        return
+    found = own.is_there(stages, lambda: watch(planner.progress))
+    if found is None:
+        planner.stop()
+    elif not found:
+        planner.refuse(stages.warnings[-1])
 
 
 @contextmanager

@@ -26,7 +26,7 @@ PATIENCE = 0.1
 
 class OwnCompliance:
     """
-    A context in which an object's own compliance is prepared; ``pipeline()`` waits for it.
+    A context in which an object's own compliance is prepared; ``is_there()`` waits for it.
 
     Parameters
     ----------
@@ -58,29 +58,29 @@ class OwnCompliance:
             self._process.kill()
             self._process.join()
 
-    def pipeline(self, search: Pipeline, go_on: Callable[[], bool]) -> Pipeline | None:
+    def is_there(self, stages: Pipeline, go_on: Callable[[], bool]) -> bool | None:
         """
-        Return the stages of a search with the object's own compliance, once it is prepared.
+        Return whether stages have the object's own compliance, once it is prepared.
 
         Parameters
         ----------
-        search : Pipeline
+        stages : Pipeline
         go_on : callable
             Called again and again meanwhile; False ends it.
 
         Returns
         -------
-        Pipeline or None
+        bool or None
             None where it was ended. Where the compliance cannot be prepared half-spaces answer,
-            and ``warnings`` say why.
+            and the stages' ``warnings`` say why.
         """
         if self._process is not None:
             while self._process.is_alive():
                 if not go_on():
                     return None
                 self._process.join(PATIENCE)
-        made: Future[Pipeline] = Future()
-        threading.Thread(target=self._make, args=(search, made), name='compliance',
+        made: Future[bool] = Future()
+        threading.Thread(target=_make, args=(stages, made), name='compliance',
                          daemon=True).start()
         while not made.done():
             wait([made], PATIENCE)
@@ -88,11 +88,12 @@ class OwnCompliance:
                 return None
         return made.result()
 
-    def _make(self, search: Pipeline, made: Future[Pipeline]) -> None:
-        try:
-            made.set_result(search.with_mechanics(self._mechanics))
-        except BaseException as error:      # raised where it is waited for
-            made.set_exception(error)
+
+def _make(stages: Pipeline, made: Future[bool]) -> None:
+    try:
+        made.set_result(stages.prepare_own_compliance())
+    except BaseException as error:      # raised where it is waited for
+        made.set_exception(error)
 
 
 def _prepare(grasp_object: GraspObject, mechanics: MechanicsOptions) -> None:

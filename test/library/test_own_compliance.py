@@ -4,10 +4,12 @@ from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import MeshError
 from gripsim_ros.core.mechanics.boundary_elements import disk_cache
 from gripsim_ros.core.planning import Progress
+from gripsim_ros.core.planning.planner import ENDED_EARLY
+from gripsim_ros.core.planning.progress import PREPARING
 from gripsim_ros.library import in_process
 from gripsim_ros.library.grasp_file import elasticity_of
 from gripsim_ros.library.in_process import (
-    ENDED_EARLY, PREPARING, evaluate_grasps, mechanics_options, plan_grasps, robust_grasps)
+    evaluate_grasps, mechanics_options, plan_grasps, robust_grasps)
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
@@ -115,7 +117,7 @@ def test_an_end_before_the_decision_leaves_the_answer_of_half_spaces(step, searc
 
 
 def test_the_wait_for_preparation_can_be_ended(monkeypatch, folder, searched):
-    monkeypatch.setattr(in_process.OwnCompliance, 'pipeline',
+    monkeypatch.setattr(in_process.OwnCompliance, 'is_there',
                         lambda self, search, go_on: None if not go_on() else pytest.fail('goes'))
     found = plan_grasps(ball(), elasticity='auto', **PLAN,
                         on_progress=lambda progress: progress.step != PREPARING)
@@ -150,7 +152,7 @@ def test_without_a_folder_it_is_prepared_after_the_search(monkeypatch, tmp_path,
 
 def test_no_grasp_needs_no_preparation(monkeypatch, folder):
     slippery = GraspObject(ball().mesh, Material(1.0e6, 0.45, 800.0, 0.03))
-    monkeypatch.setattr(in_process.OwnCompliance, 'pipeline', pytest.fail)
+    monkeypatch.setattr(in_process.OwnCompliance, 'is_there', pytest.fail)
     found = plan_grasps(slippery, elasticity='auto', hypotheses=4, budget=300.0)
     assert not found.grasps and 'slippery' in found.hint and found.nearest_miss is not None
 

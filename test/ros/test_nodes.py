@@ -34,7 +34,8 @@ from visualization_msgs.msg import MarkerArray  # noqa: E402
 from gripsim_ros.core import bodies  # noqa: E402
 from gripsim_ros.core.batches import ConfigurationBatch  # noqa: E402
 from gripsim_ros.core.planning import PlannerOptions  # noqa: E402
-from gripsim_ros.library.in_process import plan_grasps  # noqa: E402
+from gripsim_ros.library.in_process import mechanics_options, plan_grasps  # noqa: E402
+from gripsim_ros.library.resources import cache_directory  # noqa: E402
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
 from gripsim_ros.ros import conversions  # noqa: E402
 from gripsim_ros.ros.clients.plan import STATUS_NAMES, PlanGraspClient, ServerLost  # noqa: E402
@@ -59,8 +60,12 @@ RTOL_NODES = 0.1
 @pytest.fixture(scope='module')
 def suite(tmp_path_factory):
     folder = tmp_path_factory.mktemp('parameters')
-    with Suite(os.environ, parameters=parameters(folder, SHORT_TIMEOUT)) as running:
-        yield running
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv('XDG_CACHE_HOME', str(folder))
+        mechanics_options.cache_clear()
+        with Suite(os.environ, parameters=parameters(folder, SHORT_TIMEOUT)) as running:
+            yield running
+    mechanics_options.cache_clear()
 
 
 @pytest.fixture(scope='module')
@@ -129,6 +134,35 @@ def test_the_ranking_is_that_of_the_stages_in_one_process(alone):
     assert [(g.hypothesis, g.score, g.margin, tuple(g.trajectory[-1]), tuple(g.grip_efforts))
             for g in here.grasps] == ranking(alone)
     assert here.rejections == dict(zip(alone.rejection_reasons, alone.rejection_counts))
+
+
+def test_two_stages_are_those_of_one_process_to_the_last_bit(client, alone):
+    prepared = cache_directory() / 'compliance'
+    result = client.plan(goal(elasticity='auto'))
+    made = {file: file.stat().st_mtime_ns for file in prepared.glob('*/sha256')}
+    here = plan_grasps(ball(), hypotheses=HYPOTHESES, elasticity='auto',
+                       options=PlannerOptions.from_mapping(quick_options()))
+    assert {g.elasticity for g in result.grasps} == {'body'}
+    assert [(g.hypothesis, g.score, g.margin, tuple(g.trajectory[-1]), tuple(g.grip_efforts))
+            for g in here.grasps] == ranking(result) != ranking(alone)
+    assert len(made) == 1 and made == {
+        file: file.stat().st_mtime_ns for file in prepared.glob('*/sha256')}
+
+
+def test_what_has_no_own_compliance_is_answered_by_half_spaces_with_the_words_of_one_process(
+        client):
+    mesh = ball().mesh
+    crumb = 0.1 * mesh.vertices + [0.0, 0.0, 0.04]
+    pair = bodies.GraspObject(bodies.TriangleMesh(
+        np.concatenate([mesh.vertices, crumb]),
+        np.concatenate([mesh.faces, mesh.faces + len(crumb)])), MATERIAL, 'ball and crumb')
+    result = client.plan(goal(pair, elasticity='auto'))
+    here = plan_grasps(pair, hypotheses=HYPOTHESES, elasticity='auto',
+                       options=PlannerOptions.from_mapping(quick_options()))
+    assert [g.hypothesis for g in here.grasps] == [row[0] for row in ranking(result)] != []
+    assert [list(g.warnings) for g in here.grasps] == [g.warnings for g in result.grasps]
+    assert all('must be of one piece' in g.warnings[-1] and g.elasticity == 'half_space'
+               for g in result.grasps)
 
 
 def test_the_planner_tells_its_hand(client):
@@ -657,3 +691,28 @@ def test_the_nodes_end_cleanly_when_they_are_asked_to(suite, monkeypatch):
     suite.stop()
     assert {name: process.returncode for name, process in processes.items()} == dict.fromkeys(
         NODES, 0)
+
+
+@pytest.mark.nightly
+def test_a_stage_that_is_killed_in_the_second_stage_changes_no_bit(tmp_path, monkeypatch):
+    """The first time before the object's own compliance is kept, then after."""
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    asked, heard = goal(elasticity='auto'), []
+    with Suite(os.environ, parameters=parameters(tmp_path)) as suite, PlanGraspClient() as client:
+        for _ in range(2):
+            with Listener(client, HandConfigurations, 'plan/hand_configurations',
+                          reliable(20)) as questions:
+                thread = threading.Thread(target=lambda: heard.append(client.plan(asked)))
+                thread.start()
+                assert wait_for(lambda: any(question.elasticity == 'body'
+                                            for question in list(questions)), PATIENCE, 0.001)
+                stage = suite.processes['deformation']
+                stage.kill()
+            stage.wait(PATIENCE)
+            suite.start(['deformation'])
+            thread.join(PATIENCE)
+            suite.wait_until_ready(['deformation'])
+        heard.append(client.plan(asked))
+    assert [status_name(result) for result in heard] == 3 * ['SUCCEEDED']
+    assert ranking(heard[0]) == ranking(heard[1]) == ranking(heard[2])
+    assert {grasp.elasticity for result in heard for grasp in result.grasps} == {'body'}

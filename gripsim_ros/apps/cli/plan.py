@@ -86,7 +86,7 @@ def plan(
         answer, interrupted = stored, False
     elif nodes:
         from .answers.nodes import plan_by_nodes
-        answer, interrupted = plan_by_nodes(request, with_surfaces=report is not None)
+        answer, interrupted = plan_by_nodes(request, report is not None, elasticity or '')
     else:
         answer, interrupted = _plan_here(request, arm_task is not None, elasticity, published)
     if arm_task is not None:
@@ -121,8 +121,8 @@ def read_arm(arm: Path | None, object_pose: Path | None, nodes: bool,
 
 
 def _check_elasticity(elasticity: str | None, nodes: bool, database: str | None) -> None:
-    if elasticity is not None and nodes:
-        raise InputError('--elasticity does not go with --nodes: a suite has the one of its '
+    if elasticity == 'body' and nodes:
+        raise InputError('--elasticity body does not go with --nodes: give it to the suite by its '
                          "deformation's mechanics_config")
     if elasticity is not None and database is not None:
         raise InputError('--elasticity does not go with --database: its plans have the one '

@@ -58,11 +58,15 @@ class PlanProgress:
     def __call__(self, progress: Progress) -> bool:
         """Show ``progress``; return whether to go on."""
         best = None if progress.best is None else progress.best.score
-        if progress.step != self._step:
-            self._step = progress.step
-            if self._step and self._bar is None:
-                say(f'{self.title}: {self._step}')
+        self.begin_step(progress.step)
         return self.show(progress.evaluated, progress.total, progress.stable, best)
+
+    def begin_step(self, step: str) -> None:
+        """Say what goes on after the search, '' while it searches."""
+        if step != self._step:
+            self._step = step
+            if step and self._bar is None:
+                say(f'{self.title}: {step}')
 
     def show(self, evaluated: int, total: int, stable: int, best_score: float | None) -> bool:
         """Show numbers of hypotheses and the best score; return whether to go on."""

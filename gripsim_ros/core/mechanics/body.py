@@ -1,6 +1,7 @@
 """An object made ready for mechanics, and the contact problem of all patches on it."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,7 +9,8 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from ..arrays import Array, IntArray
-from ..batches import PATCH_STRAINED, PATCH_THIN
+from ..batches import (
+    AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, PATCH_STRAINED, PATCH_THIN)
 from ..bodies import GraspObject
 from ..errors import MeshError
 from ..hand import HandLink
@@ -60,8 +62,20 @@ class ElasticBody:
         self.radius = float(np.sqrt((arms ** 2).sum(axis=1).max()))
         self.warm_starts = WarmStarts()
         self._source = LazyCompliance(self.mesh, self.material.poisson_ratio, options.compliance)
+        self._others: dict[str, ElasticBody] = {}
         if options.elasticity == 'body':
             self.prepare()
+
+    def answering(self, elasticity: str) -> 'ElasticBody':
+        """Return the same body by the model that a question asks for; what is kept is shared."""
+        model = HALF_SPACE if elasticity == HALF_SPACE_FIRST else elasticity
+        if model in (AS_CONFIGURED, self.options.elasticity):
+            return self
+        if model not in self._others:
+            other = copy(self)
+            other.options, other._others = self.options.with_elasticity(model), {}
+            self._others[model] = other
+        return self._others[model]
 
     def prepare(self) -> bool:
         """Prepare the body's own compliance now; return False where half-spaces answer."""

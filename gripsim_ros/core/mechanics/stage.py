@@ -39,6 +39,7 @@ def evaluate_contacts(body: ElasticBody, hand: HandModel,
     Parameters
     ----------
     body : ElasticBody
+        By the model of its options, unless the question names one.
     hand : HandModel
         Its pads deform in series with the object; its joint torques are limited.
     contacts : ContactBatch
@@ -56,6 +57,7 @@ def evaluate_contacts(body: ElasticBody, hand: HandModel,
     centre of mass and stability are computed only where contacts could hold some of the
     loads on the undeformed body, and stability only where they could hold all of them.
     """
+    body = body.answering(contacts.configurations.elasticity)
     builder = StateBuilder(contacts, body.mesh.vertices)
     if contacts.configurations.detail != DETAIL_CLEARANCE:
         for i in range(contacts.configurations.count):

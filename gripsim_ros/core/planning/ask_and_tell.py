@@ -137,6 +137,19 @@ class AskAndTell:
         self._answers = {b: answer for b, answer in self._answers.items() if b in self._asked}
         self._use_answers()
 
+    def is_asked(self, batch_id: int) -> bool:
+        """Return whether the answer to a question is still waited for."""
+        return batch_id in self._asked
+
+    def go_on(self) -> bool:
+        """Go on to what follows once all work is finished; return whether there is anything."""
+        return False
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return what is to be said of all that was found."""
+        return ()
+
     @property
     def finished(self) -> bool:
         """Return True if all work is finished."""

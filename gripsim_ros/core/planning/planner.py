@@ -1,11 +1,13 @@
 """The planner as an ask-and-tell object: it calls no stage and never waits."""
 
-from collections.abc import Mapping
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ..batches import (
+    AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, OWN_COMPLIANCE, GraspStateBatch)
 from ..bodies import GraspObject
+from ..errors import TaskError
 from ..hand import HandModel
 from .ask_and_tell import AskAndTell, Work
 from .closing.batching import Conditions
@@ -21,7 +23,7 @@ from .hypotheses.generate import propose_hypotheses
 from .manipulation.search import ManipulationSearch
 from .options import PlannerOptions
 from .planar_closing.queue import ClosingQueue
-from .progress import Progress
+from .progress import CLOSING_AGAIN, PREPARING, Progress
 from .ranked_grasp import NOT_ASKED, NearestMiss, RankedGrasp
 from .ranking.assemble import grasp_contacts
 from .ranking.pruning import Pruner
@@ -31,8 +33,19 @@ from .task import ANY, Task, check_counts, task_load_cases
 from .verdicts import Verdicts
 
 
-#: What goes on after the search.
-CLOSING_AGAIN = 'closing the best again'
+#: Said of grasps of half-spaces where the object's own compliance was wanted.
+ENDED_EARLY = ("planning ended before the best were closed again with the object's own "
+               'compliance: half-spaces answer')
+#: Model of the object: half-spaces for the search, then its own compliance for the best.
+IN_TWO_STAGES = 'auto'
+
+
+def checked_elasticity(name: str) -> str:
+    """Return a model of the object that a planner may ask for; raise ``TaskError`` for others."""
+    if name not in (AS_CONFIGURED, HALF_SPACE, IN_TWO_STAGES):
+        raise TaskError(f'elasticity must be {HALF_SPACE} or {IN_TWO_STAGES} where a planner asks '
+                        f'stages for it, or empty, got {name!r:.60}')
+    return name
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,29 +82,34 @@ class GraspPlanner(AskAndTell):
         0: hypotheses at rolls from the canonical axes alone; else also at turned ones.
     max_hypotheses, max_grasps : int
         0: as in the options.
-    search_alone : bool
-        End with the search, for ``close_again()`` or ``complete()``.
+    elasticity : str
+        Model of the object that questions ask for: '' as the stages are configured,
+        ``half_space``, or ``auto``: half-spaces for the search; then ``go_on()`` has the best
+        closed again with the object's own compliance.
     is_wanted : callable
         Returns whether anybody still waits for the hypotheses; where not, there are none.
 
     Raises
     ------
     TaskError
-        A count or the seed is negative or no whole number, or the task's displacement is too
-        long to be followed.
+        A count or the seed is negative or no whole number, the task's displacement is too
+        long to be followed, or the elasticity is none of these.
     """
 
     def __init__(self, grasp_object: GraspObject, hand: HandModel, task: Task,
                  options: PlannerOptions, seed: int = 0, max_hypotheses: int = 0,
-                 max_grasps: int = 0, search_alone: bool = False,
+                 max_grasps: int = 0, elasticity: str = AS_CONFIGURED,
                  is_wanted: Callable[[], bool] = lambda: True) -> None:
         check_counts(seed=seed, max_hypotheses=max_hypotheses, max_grasps=max_grasps)
+        self._twice, self._refusal = checked_elasticity(elasticity) == IN_TWO_STAGES, ''
+        self._stopped = self._completed = self._heard_again = False
         self.grasp_object, self.hand, self.task, self.options = grasp_object, hand, task, options
         self.load_cases = task_load_cases(task, grasp_object.canonical_frame[:3, :3])
         self._reference = score_reference(grasp_object, hand, self.load_cases)
         self._limits = closing_limits(grasp_object, hand, self._reference.load,
                                       self._reference.max_pressure, task.contact_region)
-        conditions = Conditions.of(task, self.load_cases)
+        conditions = Conditions.of(task, self.load_cases,
+                                   HALF_SPACE_FIRST if self._twice else elasticity)
         self._wanted = max_grasps or options.max_grasps
         # Whether the fingers can move the object is known only of grasps that are followed.
         self._followed = (self._wanted if task.reach == ANY
@@ -109,7 +127,7 @@ class GraspPlanner(AskAndTell):
                                   options)
         search = ((self._closings,), (Refinement(rounds, verdicts, conditions, options),),
                   (rounds,))
-        super().__init__(search if search_alone else (*search, self._answer.last), conditions)
+        super().__init__(search if self._twice else (*search, self._answer.last), conditions)
 
     def _answer_of(self, verdicts: Verdicts, conditions: Conditions, again: bool) -> _Answer:
         rounds = SettlingRounds(self._followed, verdicts, conditions, self.options, again)
@@ -117,29 +135,55 @@ class GraspPlanner(AskAndTell):
             self.task, verdicts, rounds.ranked, conditions, self.grasp_object.mesh.vertices),
             conditions)
 
-    # -- after the search alone --------------------------------------------------------
+    # -- after the search in two stages -------------------------------------------------
 
-    def complete(self) -> None:
-        """Ask for what is missing of the answer that the search found."""
-        self._stages = (self._answer.last,)
-
-    def close_again(self) -> None:
+    def go_on(self) -> bool:
         """
-        Close the best again: the questions that follow are for stages that know more.
+        Go on once all work is finished: close the best again, or complete the search's answer.
 
-        Their answers alone make the ranking. Where ``stop()`` comes before as many as wanted
-        have settled, the search's answer stands, ``closed_again`` is False, and ``complete()``
-        may follow.
+        The best are closed again with the object's own compliance, and these states alone make
+        the ranking. Where there are none, ``stop()`` comes before as many as wanted have settled,
+        or ``refuse()`` says that there is no such compliance, the search's answer stands, and what
+        is missing of it is asked for.
+
+        Returns
+        -------
+        bool
+            Whether anything is asked for.
         """
+        if not self._twice or self.closed_again or self._completed:
+            return False
+        if self._stopped or self._refusal or not self._found.verdicts.grasps:
+            self._stages, self._completed = (self._found.last,), True
+        else:
+            self._close_again()
+        return True
+
+    def tell(self, batch_id: int, states: GraspStateBatch) -> None:
+        """Take the answer to a question, as ``AskAndTell``; the second stage begins with one."""
+        self._heard_again = self.closed_again
+        super().tell(batch_id, states)
+
+    def refuse(self, reason: str) -> None:
+        """Take note that the object's own compliance cannot be prepared, and why."""
+        if self.closed_again:
+            self._refusal = reason
+            self._drop_second()
+
+    def _drop_second(self) -> None:
+        self._answer, self._stages, self._asked, self._answers = self._found, (), {}, {}
+
+    def _close_again(self) -> None:
         found, verdicts = self._found, Verdicts(self.hand, self._reference, self.options)
         verdicts.rejections.update(found.verdicts.rejections)
         verdicts.misses = found.verdicts.misses
-        self._answer = self._answer_of(verdicts, self.conditions, again=True)
+        conditions = replace(self.conditions, elasticity=OWN_COMPLIANCE)
+        self._answer = self._answer_of(verdicts, conditions, again=True)
         closings = [closing_from(*found.verdicts.closed(number), self.hand, self.options,
                                  self._limits)
                     for number in in_order(found.rounds, found.verdicts)]
         again = ClosingsAgain(closings, self._followed, self._answer.rounds, verdicts,
-                              self.conditions, self.options)
+                              conditions, self.options)
         self._stages = ((again,), (self._answer.rounds,), self._answer.last)
 
     @property
@@ -147,10 +191,18 @@ class GraspPlanner(AskAndTell):
         """Return whether the ranking is of grasps that were closed again."""
         return self._answer is not self._found
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return what is to be said where the object's own compliance was wanted in vain."""
+        if not self._twice or self.closed_again:
+            return ()
+        return (self._refusal or ENDED_EARLY,)
+
     def stop(self) -> None:
-        """Begin no hypothesis any more, as ``AskAndTell``; see also ``close_again``."""
+        """Begin no hypothesis any more, as ``AskAndTell``; see also ``go_on``."""
+        self._stopped = True
         if self.closed_again and any(work.unfinished() for (work,) in self._stages[:2]):
-            self._answer, self._stages, self._asked = self._found, (), {}
+            self._drop_second()
             return
         super().stop()
 
@@ -180,9 +232,10 @@ class GraspPlanner(AskAndTell):
         """Return how far planning is."""
         judged = (self._closings.judged + self._waiting.refused.total()
                   + self._pruner.counts.total())
-        grasps = self._answer.verdicts.grasps
-        return Progress(judged, self._total, len(grasps), grasps.best,
-                        CLOSING_AGAIN if self.closed_again else '')
+        waits = self.closed_again and not self._heard_again
+        grasps = (self._found if waits else self._answer).verdicts.grasps
+        step = PREPARING if waits else CLOSING_AGAIN if self.closed_again else ''
+        return Progress(judged, self._total, len(grasps), grasps.best, step)
 
     @property
     def contacts_evaluated(self) -> int:
@@ -201,7 +254,8 @@ class GraspPlanner(AskAndTell):
         answer = self._answer
         order = answer.manipulation.ordered(answer.rounds.ranked(
             count if self.task.reach == ANY else len(answer.verdicts.grasps)))
-        return [replace(grasp, rank=i + 1) for i, grasp in enumerate(order[:count])]
+        return [replace(grasp, rank=i + 1, warnings=grasp.warnings + self.warnings)
+                for i, grasp in enumerate(order[:count])]
 
     @property
     def reach_levels(self) -> dict[str, int]:

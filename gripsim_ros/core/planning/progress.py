@@ -14,6 +14,11 @@ class Ask:
     configurations: ConfigurationBatch
 
 
+#: What goes on after the search.
+PREPARING = "preparing the object's own compliance"
+CLOSING_AGAIN = 'closing the best again'
+
+
 @dataclass(frozen=True, eq=False)
 class Progress:
     """

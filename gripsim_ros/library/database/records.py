@@ -68,6 +68,10 @@ class StoredPlan:
     def stop(self) -> None:
         """Do nothing: it has ended."""
 
+    def go_on(self) -> bool:
+        """Return False: nothing follows."""
+        return False
+
     def ranked(self, count: int = 0) -> list[RankedGrasp]:
         """Return the best ``count`` grasps (0: all), best first."""
         return list(self.grasps[:count or len(self.grasps)])

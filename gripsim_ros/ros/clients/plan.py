@@ -59,7 +59,8 @@ class ServerLost(RuntimeError):
 def plan_request(mesh: str | Path = '', material: str | Material = '', task: Task | None = None,
                  *, scale: float = 1.0, max_grasps: int = 0, max_hypotheses: int = 0,
                  max_planning_time: float = 0.0, seed: int = 0,
-                 cloud: PointCloud2 | None = None, completion: str = '') -> PlanGrasps.Goal:
+                 cloud: PointCloud2 | None = None, completion: str = '', elasticity: str = ''
+                 ) -> PlanGrasps.Goal:
     """
     Return a request in the object's own frame.
 
@@ -77,6 +78,8 @@ def plan_request(mesh: str | Path = '', material: str | Material = '', task: Tas
         0 = the planner's default each; time in seconds.
     cloud : PointCloud2, optional
         Of one side, instead of a mesh; ``completion`` says how it is closed, '': the default.
+    elasticity : str
+        Model of the object: ``half_space``, ``auto`` (in two stages), '': as the suite's planner.
 
     Returns
     -------
@@ -84,7 +87,8 @@ def plan_request(mesh: str | Path = '', material: str | Material = '', task: Tas
     """
     goal = PlanGrasps.Goal(scale=float(scale), max_grasps=max_grasps,
                            max_hypotheses=max_hypotheses,
-                           max_planning_time=float(max_planning_time), seed=seed)
+                           max_planning_time=float(max_planning_time), seed=seed,
+                           elasticity=elasticity)
     goal.mesh_resource, goal.completion = resource_uri(mesh), completion
     if cloud is not None:
         goal.cloud = cloud

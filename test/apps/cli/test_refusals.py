@@ -34,6 +34,7 @@ PLAN_REFUSALS = [
     (('BOX', '--task', 'no_such.yaml'), 'no such file'),
     (('BOX', '--out', '/no/such/folder/x.json'), 'folder does not exist'),
     (('BOX', '--report', '/'), 'it is a folder'),
+    (('BOX', '--nodes', '--elasticity', 'body'), '--elasticity body does not go with --nodes'),
     (('BOX', 'BOX'), 'unexpected extra argument'),
     (('BOX', '--wrong'), '--wrong'),
     ((), 'Missing argument'),

@@ -9,8 +9,10 @@ import pytest
 from fake_stages import RADIUS, SphereWorld
 from numpy.testing import assert_allclose
 
+from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.planning import GraspPlanner, Task, rejections
 from gripsim_ros.core.planning.closing_again import MOST_ROUNDS
+from gripsim_ros.core.planning.planner import ENDED_EARLY, IN_TWO_STAGES
 from gripsim_ros.core.planning.settling import SPARE_GRASPS
 from gripsim_ros.library.in_process import planner_options
 
@@ -26,7 +28,7 @@ def searched(ball, hand, world):
     """Return a planner whose search has ended; copies go on from there."""
     options = replace(planner_options(), max_grasps=WANTED, batch_size=2)
     planner = GraspPlanner(ball, hand, Task(), options, max_hypotheses=HYPOTHESES,
-                           search_alone=True)
+                           elasticity=IN_TWO_STAGES)
     return answered(planner, world)
 
 
@@ -50,13 +52,14 @@ def signature(planner):
 def completed(searched, world):
     planner = deepcopy(searched)
     assert not planner.closed_again and planner.ranked()[0].vertices is None
-    planner.complete()
+    planner.stop()
+    assert planner.go_on() and not planner.closed_again
     return answered(planner, world)
 
 
 def test_stages_that_say_the_same_change_nothing(searched, world, completed):
     planner = deepcopy(searched)
-    planner.close_again()
+    assert planner.go_on()
     asked = world.questions
     answered(planner, world)
     assert planner.closed_again and len(planner.ranked()) == WANTED
@@ -73,7 +76,7 @@ def test_the_ranking_does_not_depend_on_when_answers_come(searched, hand, world)
     heavier = SphereWorld(hand, RADIUS, HEAVIER * world._load, world._friction)
     planners = [deepcopy(searched) for _ in range(2)]
     for planner, together in zip(planners, (1, 5)):
-        planner.close_again()
+        assert planner.go_on()
         answered(planner, heavier, together)
     assert signature(planners[0]) == signature(planners[1])
     assert len(planners[0].ranked()) == WANTED
@@ -82,7 +85,7 @@ def test_the_ranking_does_not_depend_on_when_answers_come(searched, hand, world)
 def test_heavier_loads_are_held_by_more_force_than_the_search_found(
         searched, hand, world, completed):
     planner = deepcopy(searched)
-    planner.close_again()
+    assert planner.go_on()
     heavier = SphereWorld(hand, RADIUS, HEAVIER * world._load, world._friction)
     answered(planner, heavier)
     before = {g.hypothesis: pressed(g) for g in completed.ranked()}
@@ -99,7 +102,7 @@ def test_where_the_best_let_go_the_next_go_on_and_are_counted(searched, world):
     best = {g.hypothesis for g in planner.ranked(WANTED + SPARE_GRASPS)}
     assert len(best) == WANTED + SPARE_GRASPS
     stable, rejected = planner.progress.stable, sum(planner.rejections.values())
-    planner.close_again()
+    assert planner.go_on()
     answered(planner, world, refused=best)
     assert len(planner.ranked()) == WANTED
     assert not best & {g.hypothesis for g in planner.ranked()}
@@ -110,7 +113,7 @@ def test_where_the_best_let_go_the_next_go_on_and_are_counted(searched, world):
 
 def test_those_that_are_not_quantitative_are_closed_two_rounds_at_most(searched, hand, world):
     planner = deepcopy(searched)
-    planner.close_again()
+    assert planner.go_on()
     answered(planner, FlaggedWorld(hand, RADIUS, world._load, world._friction))
     assert not any(grasp.quantitative for grasp in planner.ranked())
     assert planner.progress.stable == MOST_ROUNDS * (WANTED + SPARE_GRASPS)
@@ -128,12 +131,56 @@ class FlaggedWorld(SphereWorld):
 def test_an_end_before_as_many_have_settled_leaves_the_answer_of_the_search(
         searched, world, completed, answers):
     planner = deepcopy(searched)
-    planner.close_again()
+    assert planner.go_on()
     for _ in range(answers):
         ask = planner.ask()
         planner.tell(ask.batch_id, world.evaluate(ask.configurations))
     planner.stop()
     assert planner.finished and not planner.closed_again
-    planner.complete()
+    assert planner.go_on() and not planner.closed_again
     assert signature(answered(planner, world)) == signature(completed)
     assert planner.rejections == completed.rejections
+
+
+def test_what_the_questions_are_to_be_answered_by_is_said_in_each(searched, world):
+    planner = deepcopy(searched)
+    assert planner.conditions.elasticity == 'half_space_first'
+    assert planner.go_on()
+    asked = {ask.configurations.elasticity for ask in questions_of(planner, world)}
+    assert asked == {'body'} and not planner.go_on()
+
+
+def questions_of(planner, world):
+    while not planner.finished:
+        ask = planner.ask()
+        yield ask
+        planner.tell(ask.batch_id, world.evaluate(ask.configurations))
+
+
+@pytest.mark.parametrize('answers', [0, 1])
+def test_a_refusal_leaves_the_answer_of_the_search_and_says_why(
+        searched, world, completed, answers):
+    planner = deepcopy(searched)
+    planner.refuse('nobody has asked yet')
+    assert planner.go_on()
+    for _ in range(answers):
+        ask = planner.ask()
+        planner.tell(ask.batch_id, world.evaluate(ask.configurations))
+    for _ in range(2):      # every question that is out is refused
+        planner.refuse('it has no compliance')
+    assert planner.finished and planner.go_on() and not planner.closed_again
+    assert signature(answered(planner, world)) == signature(completed)
+    assert not planner.go_on()
+    assert all(g.warnings[-1] == 'it has no compliance' for g in planner.ranked())
+    assert all(g.warnings[-1] == ENDED_EARLY for g in completed.ranked())
+
+
+def test_a_planner_that_asks_once_goes_on_to_nothing(ball, hand, world):
+    options = replace(planner_options(), max_grasps=1)
+    planner = answered(GraspPlanner(ball, hand, Task(), options, max_hypotheses=4), world)
+    assert not planner.go_on() and planner.warnings == ()
+
+
+def test_an_elasticity_that_no_question_names_is_refused(ball, hand):
+    with pytest.raises(TaskError, match="elasticity must be half_space or auto .*'steel'"):
+        GraspPlanner(ball, hand, Task(), planner_options(), elasticity='steel')

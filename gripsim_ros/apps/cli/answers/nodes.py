@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from ..requests import PlanRequest
 
 
-def plan_by_nodes(request: PlanRequest, with_surfaces: bool) -> tuple[PlanAnswer, bool]:
+def plan_by_nodes(request: PlanRequest, with_surfaces: bool, elasticity: str = ''
+                  ) -> tuple[PlanAnswer, bool]:
     """
     Send a request to the suite that runs and return its answer.
 
@@ -25,6 +26,8 @@ def plan_by_nodes(request: PlanRequest, with_surfaces: bool) -> tuple[PlanAnswer
     request : PlanRequest
     with_surfaces : bool
         Whether to work out, here, the deformed surfaces that messages do not carry.
+    elasticity : str
+        Model of the object, '' that of the suite.
 
     Returns
     -------
@@ -52,12 +55,15 @@ def plan_by_nodes(request: PlanRequest, with_surfaces: bool) -> tuple[PlanAnswer
         request.mesh if cloud is None else '', request.grasp_object.material, request.task,
         scale=request.scale, max_grasps=limits.count, max_hypotheses=limits.hypotheses,
         max_planning_time=limits.time, seed=limits.seed,
-        cloud=cloud, completion=completion)
+        cloud=cloud, completion=completion, elasticity=elasticity)
     with PlanProgress() as progress, PlanGraspClient() as client:
         request = replace(request, hand=_hand_of_suite(request.hand, *client.hand_files()))
-        result = client.plan(goal, lambda feedback: progress.show(
-            feedback.evaluated, feedback.total, feedback.stable,
-            feedback.best.score if feedback.has_best else None))
+
+        def show(feedback: Any) -> bool:
+            progress.begin_step(feedback.step)
+            return progress.show(feedback.evaluated, feedback.total, feedback.stable,
+                                 feedback.best.score if feedback.has_best else None)
+        result = client.plan(goal, show)
     status = STATUS_NAMES[result.status]
     if status == 'INVALID_REQUEST':
         raise InputError(result.message)
@@ -113,7 +119,8 @@ def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool)
     if request.limits.robustness:
         from ....library.in_process import robust_grasps
         grasps = robust_grasps(request.grasp_object, grasps, request.task,
-                               request.limits.robustness, request.limits.seed, hand=hand)
+                               request.limits.robustness, request.limits.seed, hand=hand,
+                               elasticity=_model_of(grasps))
     statistics = {
         'evaluated': result.evaluated, 'total': result.total,
         'planning_time': result.planning_time, 'status': status, 'message': result.message,
@@ -127,11 +134,16 @@ def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool)
                       miss, result.hint, request.completion)
 
 
+def _model_of(grasps: Sequence[RankedGrasp]) -> str:
+    """Return the model of the object that the grasps of a suite were judged by."""
+    return 'body' if any(grasp.elasticity == 'body' for grasp in grasps) else 'half_space'
+
+
 def add_surfaces(request: PlanRequest, grasps: Sequence[RankedGrasp]) -> list[RankedGrasp]:
     """Return the grasps with their deformed surfaces, worked out from their last rows."""
     from ....library.in_process import evaluate_grasps
     judged = evaluate_grasps(
         request.grasp_object, [(grasp.T_object_palm, grasp.trajectory) for grasp in grasps],
-        request.task, hand=read_hand(request.hand))
+        request.task, hand=read_hand(request.hand), elasticity=_model_of(grasps))
     return [replace(grasp, vertices=other.vertices, vertex_pressures=other.vertex_pressures)
             for grasp, other in zip(grasps, judged)]

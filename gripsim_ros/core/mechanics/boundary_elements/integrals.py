@@ -62,7 +62,7 @@ def assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: f
     return (*_assemble(points, elements, normals, poisson_ratio, rigid, far, areas), areas)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: float,
               rigid: Array, far: tuple[Array, Array, Array, Array], areas: Array
               ) -> tuple[Array, Array, Array, Array]:

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...arrays import Array
-from ...batches import DETAIL_CLEARANCE, DETAIL_FORCES, ConfigurationBatch, GraspStateBatch
+from ...batches import (
+    AS_CONFIGURED, DETAIL_CLEARANCE, DETAIL_FORCES, ConfigurationBatch, GraspStateBatch)
 from ..options import PlannerOptions
 from ..task import Task
 from .closing import Closing
@@ -21,16 +22,18 @@ class Conditions:
     """
     What the questions of a task have in common.
 
-    ``load_cases (c, 9)`` and ``obstacles (k, 16)`` are as in ``ConfigurationBatch``.
+    ``load_cases (c, 9)``, ``obstacles (k, 16)`` and ``elasticity`` are as in
+    ``ConfigurationBatch``.
     """
 
     load_cases: Array
     obstacles: Array
+    elasticity: str = AS_CONFIGURED
 
     @classmethod
-    def of(cls, task: Task, load_cases: Array) -> 'Conditions':
+    def of(cls, task: Task, load_cases: Array, elasticity: str = AS_CONFIGURED) -> 'Conditions':
         """Return the conditions of a task with its load cases (c, 9)."""
-        return cls(load_cases, np.vstack([task.obstacles, task.keep_out]))
+        return cls(load_cases, np.vstack([task.obstacles, task.keep_out]), elasticity)
 
     def batch(self, questions: list[Question]) -> ConfigurationBatch:
         """Return questions of equal detail as one batch."""
@@ -38,7 +41,8 @@ class Conditions:
             field.name: np.array([getattr(question, field.name) for question in questions])
             for field in fields(Question) if field.name != 'detail'}
         return ConfigurationBatch(load_cases=self.load_cases, obstacles=self.obstacles,
-                                  detail=questions[0].detail, **columns)
+                                  detail=questions[0].detail, elasticity=self.elasticity,
+                                  **columns)
 
 
 def next_closings(closings: list[Closing], options: PlannerOptions) -> list[Closing]:

@@ -129,9 +129,9 @@ class ManipulationSearch:
         first = min(self._followers[number].step for number in free)
         chosen = [n for n in free if self._followers[n].step == first][:self._batch_size]
         T_object_moved = self._path[first]
-        conditions = Conditions(
-            self._turned_loads(T_object_moved),
-            moved_region(self._conditions.obstacles, inverse(T_object_moved)))
+        conditions = replace(
+            self._conditions, load_cases=self._turned_loads(T_object_moved),
+            obstacles=moved_region(self._conditions.obstacles, inverse(T_object_moved)))
         return chosen, conditions.batch([self._followers[n].question() for n in chosen])
 
     def take(self, number: int, state: GraspState) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 from gripsim_interfaces.msg import GraspStates, RingHeader
 
-from ....core.batches import ConfigurationBatch, GraspStateBatch
+from ....core.batches import OWN_COMPLIANCE, ConfigurationBatch, GraspStateBatch
 from ....core.errors import GripsimError
 from ....core.hand import HandModel
 from ..arrays import sequence_from_msg
@@ -49,6 +49,9 @@ def misfit(msg: GraspStates, question: ConfigurationBatch, object_id: str,
                               ('hand', ring.hand_id, hand.id)):
         if told != asked:
             return f'it is about {what} {told[:SHOWN]!r}, asked was about {asked[:SHOWN]!r}'
+    own = question.elasticity == OWN_COMPLIANCE
+    if ring.status in (RingHeader.PREPARING, RingHeader.NO_COMPLIANCE) and not own:
+        return "it is about the object's own compliance, which was not asked for"
     if ring.status != RingHeader.OK:
         return ''
     for what, told, asked in (

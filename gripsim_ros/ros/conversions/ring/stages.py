@@ -41,7 +41,8 @@ def _refusing(read: _Read) -> _Read:
 def configurations_to_msg(batch: ConfigurationBatch,
                           ring: RingHeader | None = None) -> HandConfigurations:
     """Return the message of a question; ``ring`` is left empty where it is nested."""
-    msg = HandConfigurations(detail=int(batch.detail), configuration_count=batch.count)
+    msg = HandConfigurations(detail=int(batch.detail), configuration_count=batch.count,
+                             elasticity=batch.elasticity)
     if ring is not None:
         msg.ring = ring
     fields_to_msg(batch, msg, CONFIGURATION_SHAPES)
@@ -56,13 +57,15 @@ def configurations_from_msg(msg: HandConfigurations,
     Raises
     ------
     ShapeError
-        A field has the wrong length, holds no finite number, or ``detail`` is unknown.
+        A field has the wrong length, holds no finite number, or ``detail`` or ``elasticity`` is
+        unknown.
     """
     sizes = {'n': int(msg.configuration_count)}
     if joint_count is not None:
         sizes['J'] = joint_count
     arrays = fields_from_msg(msg, CONFIGURATION_SHAPES, sizes)
-    return ConfigurationBatch(**arrays, detail=int(msg.detail))     # which checks all of it
+    return ConfigurationBatch(      # which checks all of it
+        **arrays, detail=int(msg.detail), elasticity=msg.elasticity)
 
 
 def link_states_to_msg(batch: LinkStateBatch, ring: RingHeader) -> LinkStates:

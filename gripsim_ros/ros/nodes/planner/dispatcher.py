@@ -15,13 +15,11 @@ from weakref import WeakKeyDictionary
 from ....core.errors import GripsimError
 from ....core.planning.progress import Ask, Progress
 from .sessions import (
-    CANCELED, DONE, INTERNAL, STAGE_MISSING, STAGES, TIMED_OUT, Answer, Outstanding,
+    CANCELED, DONE, INTERNAL, STAGE_MISSING, TIMED_OUT, Answer, Outstanding,
     RingSettings, Session)
 
 #: Seconds between two reports of progress at least, and at most.
 REPORT_PERIOD, HEARTBEAT = 0.1, 1.0
-#: Seconds before a batch is sent again that met a stage without the object, and at most.
-OBJECT_DELAY, LONGEST_OBJECT_DELAY = 0.02, 0.5
 #: Share of what the planner took to prepare an object within which a stage has done so.
 STAGE_SHARE = 0.5
 #: Seconds between two looks at the graph while stages are being discovered.
@@ -180,7 +178,8 @@ class Dispatcher:
             return
         self._sessions.remove(session)
         for key in [k for k, item in self._out.items() if item.session is session]:
-            if not self._out.pop(key).silent:
+            item = self._out.pop(key)
+            if not item.silent and item.resend_at is None:
                 self._left[key] = self._clock() + session.patience
         self._finish(session, outcome, message)
 
@@ -195,15 +194,16 @@ class Dispatcher:
         if item is None:
             self._left.pop((answer.request_id, answer.batch_id), None)
             return
-        item.misfit = self._misfit(item, answer)
+        item.misfit = item.misfit_of(answer)
         if item.misfit:         # the right one may still come, or is asked for again
             self.misfits += 1
             self._on_misfit(item.misfit)
             return
         now = self._clock()
-        if answer.unknown_object:
+        if answer.unknown_object or answer.preparing:
             if answer.attempt == item.attempt and item.resend_at is None:
-                self._bring_object(item, now, answer.message)
+                wait = self._wait_for_compliance if answer.preparing else self._bring_object
+                wait(item, now, answer.message)
             return
         if answer.fatal:
             self._end(item.session, INTERNAL, answer.message)
@@ -215,13 +215,6 @@ class Dispatcher:
                 other.deadline = max(other.deadline, now + other.session.patience)
         self._tell(item, answer)
 
-    @staticmethod
-    def _misfit(item: Outstanding, answer: Answer) -> str:
-        """Return in which way an answer is none to a batch; '' where it is one."""
-        if answer.attempt > item.attempt:
-            return f'it is to attempt {answer.attempt}, of {item.attempt + 1} made'
-        return answer.misfit(item.ask, item.session.grasp_object)
-
     def _bring_object(self, item: Outstanding, now: float, message: str) -> None:
         """Publish the object for a stage that lacks it, and ask again more and more seldom."""
         session = item.session
@@ -232,12 +225,26 @@ class Dispatcher:
             self._guarded(session, lambda: self._send_object(session.grasp_object))
             session.object_pause = max(2.0 * session.object_pause, self._settings.answer_timeout)
             session.send_object_at = now + session.object_pause
-        waited = now - item.lacking_since
-        item.resend_at = now + min(max(OBJECT_DELAY, waited), LONGEST_OBJECT_DELAY)
+        item.ask_later(now, item.lacking_since)
+
+    def _wait_for_compliance(self, item: Outstanding, now: float, message: str) -> None:
+        """Ask again more and more seldom: the stage lives, and prepares what is asked for."""
+        item.silences, item.lacking_since = 0, None
+        item.preparing_since = item.preparing_since or now
+        item.ask_later(now, item.preparing_since)
+
+    def _drop_waiting(self, session: Session) -> None:
+        """Forget the batches that wait for a compliance which their planner needs no more."""
+        self._out = {key: item for key, item in self._out.items() if not (
+            item.session is session and item.preparing_since
+            and not session.planner.is_asked(item.ask.batch_id))}
 
     def _tell(self, item: Outstanding, answer: Answer) -> None:
         planner, batch_id = item.session.planner, item.ask.batch_id
-        if answer.states is None:
+        if answer.no_compliance:
+            self._guarded(item.session, lambda: planner.refuse(answer.reason))
+            self._drop_waiting(item.session)
+        elif answer.states is None:
             item.session.failures = item.session.failures or answer.message
             self._guarded(item.session, lambda: planner.tell_failed(batch_id))
         else:
@@ -266,13 +273,14 @@ class Dispatcher:
             silent = [item for item in self._out.values()
                       if item.session is session and (item.silent or item.lacking)]
             if silent and now >= self._at_work_until:
-                self._end(session, STAGE_MISSING, self._missing(silent[0]))
+                self._end(session, STAGE_MISSING, silent[0].missing(self._absent_stages()))
             else:
                 self._end(session, TIMED_OUT, '')
         elif now >= session.stop_at and not session.stopped and session.planner is not None:
             session.stopped = True
             session.cut_short = not self._all_judged(session)
             self._guarded(session, lambda: session.planner.stop())   # it may have just ended
+            self._drop_waiting(session)
 
     def _all_judged(self, session: Session) -> bool:
         """Return whether only details are missing, so that no time limit ended planning."""
@@ -292,19 +300,13 @@ class Dispatcher:
                 item.deadline = now + item.session.patience
                 return
             item.silences, item.lacking_since = item.silences + 1, None
-        if self._given_up(item, now):
-            self._end(item.session, STAGE_MISSING, self._missing(item))
+        if item.given_up(now, self._settings.max_attempts):
+            self._end(item.session, STAGE_MISSING, item.missing(self._absent_stages()))
             return
         item.attempt += 1
         self.retries += 1
         item.order = self._next_order()     # it stands at the end of the queues again
         self._put(item, now)
-
-    def _given_up(self, item: Outstanding, now: float) -> bool:
-        """Return whether a batch was in vain too often, or lacked its object for as long."""
-        attempts = self._settings.max_attempts
-        lacking = now - item.lacking_since if item.lacking else 0.0
-        return item.silences >= attempts or lacking >= attempts * item.session.patience
 
     def _next_order(self) -> int:
         self._order += 1
@@ -314,19 +316,6 @@ class Dispatcher:
         item.resend_at = None
         item.deadline = now + item.session.patience
         self._guarded(item.session, lambda: self._send(item.session, item.ask, item.attempt))
-
-    def _missing(self, item: Outstanding) -> str:
-        """Return a line that names the stage from which a batch did not come back."""
-        absent = set(self._absent_stages())
-        silent = [stage for stage in STAGES if stage not in item.reached]
-        stage = next((s for s in STAGES if s in absent), silent[0] if silent else STAGES[-1])
-        if item.lacking:
-            return item.session.message
-        if item.misfit and stage not in absent:
-            return f'{STAGES[-1]} gives no answer that fits the question: {item.misfit}'
-        seen = 'is not there' if stage in absent else 'is there but silent'
-        return (f'{stage} {seen}: no answer to {max(1, item.silences)} attempts within '
-                f'{item.session.patience:.3g} s each')
 
     def _pump(self, now: float) -> None:
         """
@@ -355,6 +344,8 @@ class Dispatcher:
             waiting = any(item.session is session for item in self._out.values())
             if waiting:
                 return False
+            if self._guarded(session, session.planner.go_on):
+                return True
             self._end(session, TIMED_OUT if session.cut_short else DONE, '')
             return True
         item = Outstanding(session, ask, self._next_order())
@@ -378,7 +369,7 @@ class Dispatcher:
             progress = self._guarded(session, lambda: session.planner.progress)
         if progress is None:
             return
-        state = (progress.evaluated, progress.stable)
+        state = (progress.evaluated, progress.stable, progress.step)
         if state != session.reported or now - session.reported_at >= HEARTBEAT:
             session.reported, session.reported_at = state, now
             self._guarded(session, lambda: session.on_progress(progress))

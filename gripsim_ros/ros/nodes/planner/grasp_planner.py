@@ -25,6 +25,7 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallb
 from rclpy.serialization import deserialize_message
 
 from ....core.planning import Ask, PlannerOptions
+from ....core.planning.planner import checked_elasticity
 from ....library.resources import confined_resolver, material_library, resolve_uri
 from ...conversions import (
     Request, RequestReader, configurations_to_msg, grasp_object_to_msg)
@@ -71,6 +72,8 @@ PARAMETERS = (
     NodeParameter('answer_timeout', float, 'Silence before a batch is sent again [s].',
                   0.05, 600.0),
     NodeParameter('max_attempts', int, 'Attempts before STAGE_MISSING.', 1, 20),
+    NodeParameter('elasticity', str, 'Model of the object where a request names none: half_space, '
+                  'auto (in two stages); empty: as deformation is configured.'),
     NodeParameter('object', str, 'Mesh file or URI of an object to publish; empty: none.'),
     NodeParameter('object_scale', float, 'Factor that makes its lengths metres.', 1e-6, 1e6),
     NodeParameter('material', str, 'Its material in the library; empty: the default.'),
@@ -88,6 +91,7 @@ class GraspPlannerNode(SuiteNode):
         """Open the services and the planner's end of the ring."""
         super().__init__(self.NAME, PARAMETERS, **kwargs)
         values = self.values
+        checked_elasticity(values['elasticity'])
         self.thread_count = values['max_requests'] + SPARE_THREADS
         self.planner_id = f'{socket.gethostname()}-{os.getpid()}'
         self.objects = ObjectStore(lambda grasp_object: grasp_object, LATCHED_OBJECTS)
@@ -249,8 +253,11 @@ class GraspPlannerNode(SuiteNode):
         self.dispatcher.answer(Answer(
             ring.request_id, ring.batch_id, ring.attempt, states,
             unknown_object=ring.status == RingHeader.UNKNOWN_OBJECT,
+            preparing=ring.status == RingHeader.PREPARING,
+            no_compliance=ring.status == RingHeader.NO_COMPLIANCE,
             fatal=ring.status == RingHeader.HAND_MISMATCH,
-            message=f'{ring.stage}: {ring.message}', misfit=lambda ask, grasp_object:
+            message=f'{ring.stage}: {ring.message}', reason=ring.message,
+            misfit=lambda ask, grasp_object:
                 malformed or misfit(msg, ask.configurations, grasp_object.id, self.hand)))
 
     def _on_misfit(self, text: str) -> None:

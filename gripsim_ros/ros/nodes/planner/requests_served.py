@@ -172,6 +172,7 @@ class RequestServer:
             return node.stored_plans.find(request, msg) or GraspPlanner(
                 request.grasp_object, node.hand, request.task, node.options, int(msg.seed),
                 hypotheses, node.arm_choice.grasps_to_plan(wanted, hypotheses),
+                msg.elasticity or node.values['elasticity'],
                 is_wanted=lambda: not plan.session.done.is_set())
 
         if goal_handle is not None:
@@ -321,7 +322,7 @@ class RequestServer:
             nonlocal told
             feedback = PlanGrasps.Feedback(
                 evaluated=progress.evaluated, total=progress.total, stable=progress.stable,
-                has_best=progress.best is not None)
+                has_best=progress.best is not None, step=progress.step)
             if progress.best is not None:
                 if progress.best is not told[0]:
                     told = progress.best, grasp_to_msg(progress.best, plan.frame)

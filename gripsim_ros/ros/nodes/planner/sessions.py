@@ -1,7 +1,7 @@
 """What the planner's end of the ring keeps: sessions, batches that are out, answers."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from ....core.batches import GraspStateBatch
@@ -13,6 +13,8 @@ STAGES = ('forward_kinematics', 'contact_detection', 'deformation')
 #: How a session ended.
 DONE, TIMED_OUT, CANCELED, STAGE_MISSING, INVALID, INTERNAL = range(6)
 
+#: Seconds before a batch is sent again that met a stage which is not ready, and at most.
+STAGE_DELAY, LONGEST_STAGE_DELAY = 0.02, 0.5
 #: Share of the time limit, and most seconds, kept for the details of the best grasps.
 DETAIL_SHARE, DETAIL_TIME = 0.1, 1.0
 
@@ -36,6 +38,8 @@ class Answer:
     """
     An answer from the ring: states, or which stage could not give any, and why.
 
+    ``preparing`` and ``no_compliance`` are about the object's own compliance; ``message`` names
+    the stage before its ``reason``.
     ``misfit`` returns in which way it is not an answer to a question about an object; '' where
     it is. What is echoed is compared only where the question is still known.
     """
@@ -45,8 +49,11 @@ class Answer:
     attempt: int
     states: GraspStateBatch | None = None
     unknown_object: bool = False
+    preparing: bool = False
+    no_compliance: bool = False
     fatal: bool = False
     message: str = ''
+    reason: str = ''
     misfit: Callable[[Ask, object], str] = lambda ask, grasp_object: ''
 
 
@@ -61,9 +68,38 @@ class Outstanding:
     deadline: float = 0.0
     resend_at: float | None = None
     lacking_since: float | None = None      # when a stage first said that it lacks the object
+    preparing_since: float | None = None    # when a stage first said that it prepares for it
     silences: int = 0
     misfit: str = ''                        # in which way the last answer was none to it
     reached: set[str] = field(default_factory=set)
+
+    def misfit_of(self, answer: Answer) -> str:
+        """Return in which way an answer is none to the batch; '' where it is one."""
+        if answer.attempt > self.attempt:
+            return f'it is to attempt {answer.attempt}, of {self.attempt + 1} made'
+        return answer.misfit(self.ask, self.session.grasp_object)
+
+    def ask_later(self, now: float, since: float) -> None:
+        """Let a batch be sent again that a stage has not been ready for since then."""
+        self.resend_at = now + min(max(STAGE_DELAY, now - since), LONGEST_STAGE_DELAY)
+
+    def given_up(self, now: float, attempts: int) -> bool:
+        """Return whether a batch was in vain too often, or lacked its object for as long."""
+        lacking = 0.0 if self.lacking_since is None else now - self.lacking_since
+        return self.silences >= attempts or lacking >= attempts * self.session.patience
+
+    def missing(self, absent: Iterable[str]) -> str:
+        """Return a line that names the stage from which it did not come back; some are absent."""
+        absent = set(absent)
+        silent = [stage for stage in STAGES if stage not in self.reached]
+        stage = next((s for s in STAGES if s in absent), silent[0] if silent else STAGES[-1])
+        if self.lacking:
+            return self.session.message
+        if self.misfit and stage not in absent:
+            return f'{STAGES[-1]} gives no answer that fits the question: {self.misfit}'
+        seen = 'is not there' if stage in absent else 'is there but silent'
+        return (f'{stage} {seen}: no answer to {max(1, self.silences)} attempts within '
+                f'{self.session.patience:.3g} s each')
 
     @property
     def silent(self) -> bool:

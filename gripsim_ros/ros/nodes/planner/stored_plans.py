@@ -35,11 +35,11 @@ class StoredPlans:
 
     def find(self, request: Request, msg) -> StoredPlan | None:
         """
-        Return the plan of exactly this request, else None.
+        Return the plan of exactly this request, else None; none has an elasticity of its own.
 
         A database that fails is reported, and the plan is made as if it did not hold it.
         """
-        if self._database is None:
+        if self._database is None or msg.elasticity:
             return None
         from ....library.database.key import PlanSettings
         node = self._node

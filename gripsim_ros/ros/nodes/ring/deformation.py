@@ -5,6 +5,7 @@ import sys
 from gripsim_interfaces.msg import Contacts, GraspStates, RingHeader
 from visualization_msgs.msg import MarkerArray
 
+from ....core.batches import HALF_SPACE_FIRST, OWN_COMPLIANCE
 from ....core.bodies import GraspObject
 from ....core.mechanics import ElasticBody, MechanicsOptions, evaluate_contacts
 from ....library.resources import cache_directory
@@ -12,6 +13,7 @@ from ...conversions import contacts_from_msg, grasp_states_from_msg, grasp_state
 from ...markers import MarkerFrame, live_markers
 from ..base.node_base import config_mapping, latest, one_line, run
 from ..base.parameters import NodeParameter
+from .compliances import Compliances
 from .stage_node import StageNode
 from .warm_up import warm_up_contacts, warm_up_object
 
@@ -33,14 +35,18 @@ class DeformationNode(StageNode):
         options = MechanicsOptions.from_mapping(
             config_mapping(self.values['mechanics_config'], 'mechanics'))
         self._options = options.with_folder(cache_directory())
+        self._compliances = Compliances(self._tell_warnings)
         self._markers = self.create_publisher(MarkerArray, 'live/markers', latest())
 
     def prepare(self, grasp_object: GraspObject) -> ElasticBody:
         """Return the object as an elastic body."""
         body = ElasticBody(grasp_object, self._options)
-        for warning in body.warnings:
-            self.get_logger().warning(f'object {grasp_object.label!r}: {warning}')
+        self._tell_warnings(body)
         return body
+
+    def _tell_warnings(self, body: ElasticBody) -> None:
+        for warning in body.warnings:
+            self.get_logger().warning(f'object {body.grasp_object.label!r}: {warning}')
 
     def warm_up(self) -> None:
         """Evaluate the contacts of a small scene."""
@@ -49,10 +55,28 @@ class DeformationNode(StageNode):
             evaluate_contacts(body, self.hand, contacts)
 
     def answer(self, msg: Contacts, prepared: ElasticBody, ring: RingHeader) -> GraspStates:
-        """Return the grasp states of a message."""
+        """
+        Return the grasp states of a message, or that the compliance it asks for is not there yet.
+
+        It is prepared meanwhile, so that other plans and the live hand are answered.
+        """
         contacts = contacts_from_msg(msg, len(self.hand.link_names), len(self.hand.joint_names))
+        wanted = contacts.configurations.elasticity
+        own = (self._compliances.of(prepared)
+               if wanted in (HALF_SPACE_FIRST, OWN_COMPLIANCE) else None)
+        if own is not None and wanted == OWN_COMPLIANCE:
+            if not own.done():
+                return self._failure(ring, RingHeader.PREPARING,
+                                     "prepares the object's own compliance")
+            if not own.result():
+                return self._failure(ring, RingHeader.NO_COMPLIANCE, prepared.warnings[-1])
         states = evaluate_contacts(prepared, self.hand, contacts)
         return grasp_states_to_msg(states, contacts.configurations, ring)
+
+    def _at_work_since(self) -> float | None:
+        """Return since when it answers, or prepares a compliance."""
+        answering = super()._at_work_since()
+        return self._compliances.since if answering is None else answering
 
     def on_answered(self, side: str, msg: Contacts, answer: GraspStates) -> None:
         """Show the live hand where somebody looks."""

@@ -305,9 +305,13 @@ class StageNode(SuiteNode):
         ring.status, ring.stage, ring.message = status, self.NAME, message
         return self.OUTPUT[0](ring=self._stamped(ring))
 
+    def _at_work_since(self) -> float | None:
+        """Return since when it computes what is waited for; None where nothing is."""
+        return self._working_since
+
     def diagnose(self) -> tuple[str, dict[str, object]]:
         """Return rates and laps of both sides."""
-        since = self._working_since
+        since = self._at_work_since()
         values = {'objects': len(self.objects), 'messages dropped': self.dropped,
                   AT_WORK: 'no' if since is None else f'{time.monotonic() - since:.1f} s'}
         for side, meter in self.meters.items():

@@ -69,6 +69,14 @@ def test_an_answer_about_another_object_or_hand_does_not_fit(
     assert name.removesuffix('_id') in judge(answer, contacts, body)
 
 
+@pytest.mark.parametrize('status', [RingHeader.PREPARING, RingHeader.NO_COMPLIANCE])
+def test_a_word_on_a_compliance_fits_only_where_it_was_asked_for(answer, contacts, body, status):
+    answer.ring.status = status
+    assert 'not asked for' in judge(answer, contacts, body)
+    asked = replace(contacts.configurations, elasticity='body')
+    assert misfit(answer, asked, body.id, HAND) == ''
+
+
 def test_an_answer_to_another_question_does_not_fit(answer, contacts, body):
     asked = contacts.configurations
     palm, joints = asked.T_object_palm.copy(), asked.joint_positions.copy()

@@ -38,6 +38,9 @@ class CountingPlanner:
     def stop(self):
         self.stopped = True
 
+    def go_on(self):
+        return False
+
     @property
     def progress(self):
         return Progress(len(self.told), self.total, 0, None)
@@ -536,3 +539,116 @@ def test_details_that_never_come_are_a_time_out(ring):
     ring.step()
     ring.step(2.1)      # what is told of the grasps would not be what it is without a limit
     assert session.done.is_set() and session.outcome == TIMED_OUT
+
+
+# -- two stages --------------------------------------------------------------------------
+
+
+class TwoStagePlanner(CountingPlanner):
+    """Asks one question of the search, one of the second stage, and one to complete the first."""
+
+    def __init__(self):
+        super().__init__(1)
+        self.steps, self.refusals, self.waits = ['search'], [], set()
+
+    def ask(self):
+        ask = None if self.asked >= self.total else super().ask()
+        self.waits |= set() if ask is None else {ask.batch_id}
+        return ask
+
+    def tell(self, batch_id, states):
+        super().tell(batch_id, states)
+        self.waits.discard(batch_id)
+
+    def is_asked(self, batch_id):
+        return batch_id in self.waits
+
+    def go_on(self):
+        if self.steps == ['search'] and not self.stopped:
+            self.steps.append('again')
+        elif len(self.told) < 2 and self.steps[-1] != 'completed':
+            self.steps.append('completed')
+        else:
+            return False
+        self.total, self.stopped = self.total + 1, False
+        return True
+
+    def stop(self):
+        super().stop()
+        self.waits = set()
+
+    def refuse(self, reason):
+        self.refusals.append(reason)
+        self.waits = set()
+
+    @property
+    def progress(self):
+        return Progress(min(len(self.told), 1), 1, 1, None, self.steps[-1])
+
+
+@pytest.fixture
+def again(ring):
+    """Return a planner whose second stage has asked, and its session."""
+    planner = TwoStagePlanner()
+    session = ring.begin('a', planner, limit=10.0)
+    ring.step()
+    ring.answer('a', 0)
+    ring.step()
+    assert planner.steps == ['search', 'again'] and ring.sent[-1] == ('a', 1, 0)
+    return planner, session
+
+
+def prepare(ring, seconds):
+    """Say of the last batch that a stage prepares for it, and let time pass."""
+    ring.answer(*ring.sent[-1], None, preparing=True, message='prepares')
+    ring.step()
+    ring.step(seconds)
+
+
+def test_a_second_stage_waits_for_what_is_prepared_and_nothing_else(ring, again):
+    planner, session = again
+    for _ in range(3 * ATTEMPTS):      # longer than a silent stage, or one without the object
+        prepare(ring, 0.5)
+    assert not session.done.is_set() and not ring.objects
+    assert ring.sent[-1][:2] == ('a', 1) and ring.sent[-1][2] == 3 * ATTEMPTS
+    ring.answer(*ring.sent[-1])
+    ring.step()
+    assert session.outcome == DONE and sorted(planner.told) == [0, 1]
+
+
+def test_a_stage_that_dies_while_it_prepares_is_asked_again_then_named(ring, again):
+    planner, session = again
+    prepare(ring, 0.5)
+    for _ in range(ATTEMPTS):
+        ring.step(TIMEOUT)
+    assert session.outcome == STAGE_MISSING
+    assert session.message.startswith('forward_kinematics is there but silent')
+
+
+def test_a_limit_that_ends_before_leaves_time_to_complete_the_searchs_answer(ring, again):
+    planner, session = again
+    while not planner.steps[-1] == 'completed':
+        assert not session.done.is_set() and ring.now < session.deadline
+        prepare(ring, 0.5)
+    assert ring.sent[-1] == ('a', 2, 0) and ring.dispatcher.outstanding == 1
+    ring.answer('a', 2)
+    ring.step()
+    assert session.outcome == DONE and ring.now < session.deadline
+
+
+def test_a_cancel_while_it_is_prepared_is_prompt(ring, again):
+    planner, session = again
+    prepare(ring, 0.0)
+    ring.dispatcher.cancel(session)
+    ring.step()
+    assert session.outcome == CANCELED and planner.stopped and not ring.dispatcher.outstanding
+
+
+def test_what_cannot_be_prepared_is_told_and_completed(ring, again):
+    planner, session = again
+    ring.answer('a', 1, states=None, no_compliance=True, reason='too odd')
+    ring.step()
+    assert planner.refusals == ['too odd'] and planner.steps[-1] == 'completed'
+    ring.answer('a', 2)
+    ring.step()
+    assert session.outcome == DONE and not session.failures
