@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 from numpy.typing import NDArray
 
-from ..core.arm import ArmModel, ArmMotion, load_arm
+from ..core.arm import ArmModel, ArmMotion, OtherArm, load_arm
 from ..core.arm import motion as arm_phases
 from ..core.bodies import TriangleMesh, decimate_hull
 from ..core.contact.backends.convex.decomposition import ConvexPart
@@ -94,6 +95,43 @@ def arm_of_grasps(content: Any, path: Path) -> PlannedArm | None:
                        'beside it; --arm and --object-pose name it where it is elsewhere')
     return PlannedArm(load_arm(file, resolve_uri), pose_from_mapping(pose, f'{path}: object_pose'),
                       named)
+
+
+def load_other_arms(path: Path) -> tuple[OtherArm, ...]:
+    """
+    Return the arms of a file that stand or move beside the one that is planned for.
+
+    Parameters
+    ----------
+    path : Path
+        YAML, a list of ``{arm, pose, joints}``: the arm's file (taken relative to this one), its
+        base before that of the planned arm, and one row of joints or more.
+
+    Raises
+    ------
+    ArmError
+        The file cannot be read, or one of them cannot be used.
+    """
+    try:
+        told = yaml.safe_load(path.read_text(encoding='utf-8'))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ArmError(f'other arms {path}: {" ".join(str(error).split())}') from None
+    if not isinstance(told, list):
+        raise ArmError(f'other arms {path}: needs a list of {{arm, pose, joints}}, '
+                       f'got {told!r:.60}')
+    return tuple(_other_arm(entry, f'other arms {path}: arm {number}', path)
+                 for number, entry in enumerate(told, 1))
+
+
+def _other_arm(told: Any, what: str, path: Path) -> OtherArm:
+    try:
+        arm = load_arm(path.parent / str(told['arm']), resolve_uri)
+        return OtherArm(arm, pose_from_mapping(told['pose'], what),
+                        np.atleast_2d(np.asarray(told['joints'], float)))
+    except ArmError as error:
+        raise ArmError(f'{what}: {error}') from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise ArmError(f'{what} must be {{arm, pose, joints}}; wrong at {error}') from None
 
 
 def motion_of(grasp: RankedGrasp, arm: PlannedArm | None) -> tuple[Moment, ...]:

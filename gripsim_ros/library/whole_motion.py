@@ -96,7 +96,7 @@ def moment_at(moments: Sequence[Moment], fraction: float) -> Moment:
     """
     if not moments:
         raise TaskError('the grasp has no way of the object to its end: plan with a displacement '
-                        'in the task, or with an arm')
+                        'in the task or, for report and view, with an arm')
     if not 0.0 <= fraction <= 1.0:
         raise TaskError(f'fraction must be from 0 (pre-grasp) to 1 (drawn back), got {fraction:g}')
     return moments[round(fraction * (len(moments) - 1))]

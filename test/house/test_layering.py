@@ -31,7 +31,8 @@ LAYERS = {
     'core.mechanics.stability': (
         'contact_springs < equilibrium < margin < stability < grasp_force_socp < grasp_forces '
         '< published'),
-    'core.arm': 'published, model < collision, loading < motion < search < choice < distance',
+    'core.arm': (
+        'published, model < collision, loading < motion, others < search < choice < distance'),
     'core.planning': (
         'options, ranked_grasp, rejections, task < hypotheses, progress < closing '
         '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '

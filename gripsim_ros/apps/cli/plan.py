@@ -57,6 +57,9 @@ def plan(
         arm_way: Annotated[str | None, typer.Option(
             '--arm-way', metavar='pregrasp|whole', show_default='pregrasp',
             help='Which way of the arm is to be short.')] = None,
+        other_arms: Annotated[Path | None, typer.Option(
+            '--other-arms', metavar='FILE', help='YAML of arms that stand or move beside it, see '
+            'docs/arm.md.')] = None,
         published: Annotated[bool, typer.Option(
             '--published', help='Plan as the grasp paper prints it, for comparison, see '
             'docs/model/published.md.')] = False,
@@ -64,7 +67,7 @@ def plan(
         report: Annotated[Path | None, typer.Option(
             '--report', help='Write a self-contained HTML report.')] = None) -> int:
     """Plan ranked grasps of an object that deforms under the fingers."""
-    arm_task = read_arm(arm, object_pose, nodes, arm_way)
+    arm_task = read_arm(arm, object_pose, nodes, arm_way, other_arms)
     _check_elasticity(elasticity, nodes, database)
     _check_published(published, nodes, database, elasticity)
     for path in (out, report):
@@ -104,12 +107,14 @@ def plan(
     return 130 if interrupted else 0
 
 
-def read_arm(arm: Path | None, object_pose: Path | None, nodes: bool,
-             way: str | None) -> ArmTask | None:
+def read_arm(arm: Path | None, object_pose: Path | None, nodes: bool, way: str | None,
+             others: Path | None) -> ArmTask | None:
     """Return the arm and where the object stands before it; None without an arm."""
     if arm is None and object_pose is None:
         if way is not None:
             raise InputError('--arm-way needs --arm and --object-pose')
+        if others is not None:
+            raise InputError('--other-arms needs --arm and --object-pose')
         return None
     if arm is None or object_pose is None:
         raise InputError('--arm and --object-pose go together')
@@ -117,7 +122,8 @@ def read_arm(arm: Path | None, object_pose: Path | None, nodes: bool,
         raise InputError('--arm does not go with --nodes: give it to `gripsim suite up`')
     from .answers.arm import read_arm_task
     return read_arm_task(existing_file(arm, 'arm'), existing_file(object_pose, 'object pose'),
-                         way or '')
+                         way or '', None if others is None else existing_file(
+                             others, 'other arms'))
 
 
 def _check_elasticity(elasticity: str | None, nodes: bool, database: str | None) -> None:

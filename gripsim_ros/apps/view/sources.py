@@ -234,7 +234,7 @@ class SuiteSource(Connection):
         Of the suite.
     """
 
-    moments, motions = True, False
+    moments = motions = True
 
     def __init__(self, namespace: str = '') -> None:
         """Connect; nothing is waited for."""
@@ -261,7 +261,10 @@ class SuiteSource(Connection):
 
     def select(self, rank: int, fraction: float) -> None:
         """Ask the planner to show a moment, as soon as it serves; it comes as markers."""
-        self._wanted = ShowClosing.Request(rank=rank, fraction=fraction)
+        self._want(rank, fraction, False)
+
+    def _want(self, rank: int, fraction: float, whole: bool) -> None:
+        self._wanted = ShowClosing.Request(rank=rank, fraction=fraction, whole=whole)
         self._ask()
 
     def _ask(self) -> None:
@@ -271,7 +274,8 @@ class SuiteSource(Connection):
                 self._closing.call_async(wanted)
 
     def move(self, rank: int, fraction: float) -> None:
-        """Do nothing: the planner shows no whole motions."""
+        """Ask likewise for a moment of the whole motion, where the grasp has one."""
+        self._want(rank, fraction, True)
 
 
 def ranks_of(array: MarkerArray) -> list[str]:

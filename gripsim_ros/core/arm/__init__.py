@@ -5,7 +5,8 @@ from .distance import check_distances
 from .loading import load_arm
 from .model import ArmModel
 from .motion import CRITERIA, ArmMotion, checked_criterion
+from .others import OtherArm
 from .search import ArmProgress
 
-__all__ = ['ArmModel', 'ArmMotion', 'ArmProgress', 'ArmTask', 'CRITERIA', 'check_distances',
-           'checked_criterion', 'choose_by_arm', 'load_arm']
+__all__ = ['ArmModel', 'ArmMotion', 'ArmProgress', 'ArmTask', 'CRITERIA', 'OtherArm',
+           'check_distances', 'checked_criterion', 'choose_by_arm', 'load_arm']

@@ -17,6 +17,7 @@ from ..transforms import apply
 from .collision import ArmScene
 from .model import ArmModel
 from .motion import TO_PREGRASP, ArmMotion, ArmPlanner, checked_criterion
+from .others import OtherArm, groups_of_others
 from .search import ArmProgress, MotionSearch
 
 
@@ -33,12 +34,15 @@ class ArmTask:
         Joints before the grasp [rad]; None: as in the arm's configuration.
     criterion : str
         What is to be short: ``TO_PREGRASP`` or ``WHOLE_WAY``.
+    others : tuple of OtherArm
+        That must not be met.
     """
 
     arm: ArmModel
     T_base_object: Array
     start: Array | None = None
     criterion: str = TO_PREGRASP
+    others: tuple[OtherArm, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,4 +130,4 @@ def make_scene(task: Task, grasp_object: GraspObject, hand: HandModel,
                             for row in rows),
         tuple(names), tuple(convex_part(link.mesh.vertices) for link in hand.links),
         hand.link_names, convex_part(grasp_object.mesh.vertices),
-        tuple(i < count for i in range(len(rows))))
+        tuple(i < count for i in range(len(rows))), others=groups_of_others(arm_task.others))

@@ -45,6 +45,62 @@ class Group:
     bodies: tuple[Body, ...]
 
 
+class ArmGroups:
+    """
+    An arm's convex parts in groups of two links, each within the triangle of their joints.
+
+    Parameters
+    ----------
+    arm : ArmModel
+    """
+
+    def __init__(self, arm: ArmModel) -> None:
+        self._arm, self._chain, tree = arm, arm.chain, arm.tree
+        ends = [tree.T_parent_joint[frame][:3, 3] for frame in self._chain[1:]]
+        segment_ends = np.array([*ends, np.zeros(3)])
+        place = {frame: i for i, frame in enumerate(self._chain)}
+        paths = [tree.path_to_base(frame) for frame in arm.part_frames]
+        self._segments = [next(place[f] for f in path if f in place) for path in paths]
+        self._radii = [_radius_about_segment(part, arm, int(frame), self._chain[segment],
+                                             segment_ends[segment])
+                       for part, frame, segment in zip(arm.parts, arm.part_frames,
+                                                       self._segments)]
+        #: Of each part whether no joint moves it.
+        self.resting = [bool((tree.actuator[path] < 0).all()) for path in paths]
+
+    def at(self, joints: Array, T_world_base: Array | None = None, key: int = 0,
+           owner: str = '') -> list[Group]:
+        """
+        Return the groups of a posture.
+
+        Parameters
+        ----------
+        joints : (A,) float
+            [rad]
+        T_world_base : (4, 4) float, optional
+            The arm's base; by default where things are told.
+        key : int
+            Groups and parts are numbered from here on.
+        owner : str
+            Before the names of the links.
+        """
+        poses = self._arm.poses(joints)
+        if T_world_base is not None:
+            poses = T_world_base @ poses
+        origins, names = poses[list(self._chain), :3, 3], self._arm.part_names()
+        parts = [part.with_transform(poses[frame])
+                 for part, frame in zip(self._arm.parts, self._arm.part_frames)]
+        groups = []
+        for first in range(0, len(self._chain) - 1, 2):
+            members = [i for i, s in enumerate(self._segments) if first <= s < first + 2
+                       or (first + 2 >= len(self._chain) - 1 and s >= first)]
+            if members:
+                groups.append(Group(
+                    key + first, origins[first:first + 3], max(self._radii[i] for i in members),
+                    tuple(Body(owner + names[i], key + i, parts[i]) for i in members)))
+        return groups
+
+
 @dataclass(eq=False)
 class ArmScene:
     """
@@ -65,14 +121,16 @@ class ArmScene:
         Of each obstacle whether the object too must stay out of it; empty: of all.
     touch : float
         Depth to which the object may lie in obstacles: it stands on them [m].
+    others : tuple of Group
+        Of other arms, wherever these are.
 
     Notes
     -----
-    Source: Zhang and Shen 2004 (triangles that bound an arm, end-point projection, common
-    plane). Departures: any number of joints; links have their thickness, so that triangles
-    are separated only with a gap above it; a plane that does not separate proves nothing, GJK
-    decides. Cost: pairs grow as the groups' number squared; with kept planes a pair takes two
-    products of a few corners with a vector.
+    Source: Zhang and Shen 2004 (triangles that bound an arm, common plane). Departures: any
+    number of joints; links have their thickness, so that triangles are separated only with a
+    gap above it; a plane that does not separate proves nothing, GJK decides; no end-point
+    projection, which parts two arms between their bases. Cost: pairs grow as the groups'
+    number squared; with kept planes a pair takes two products of a few corners with a vector.
     """
 
     arm: ArmModel
@@ -83,26 +141,15 @@ class ArmScene:
     object_part: ConvexPart
     binds_object: tuple[bool, ...] = ()
     touch: float = 0.002
+    others: tuple[Group, ...] = ()
     decided: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         """Prepare all that does not move."""
-        arm = self.arm
         self._normals: dict[tuple[int, int], Array] = {}
-        self._chain = arm.chain
-        ends = [arm.tree.T_parent_joint[frame][:3, 3] for frame in self._chain[1:]]
-        self._segment_ends = np.array([*ends, np.zeros(3)])
-        place = {frame: i for i, frame in enumerate(self._chain)}
-        paths = [arm.tree.path_to_base(frame) for frame in arm.part_frames]
-        self._segments = [next(place[f] for f in path if f in place) for path in paths]
-        self._radii = [_radius_about_segment(part, arm, int(frame), self._chain[segment],
-                                             self._segment_ends[segment])
-                       for part, frame, segment in zip(arm.parts, arm.part_frames,
-                                                       self._segments)]
-        self._resting = [bool((arm.tree.actuator[path] < 0).all()) for path in paths]
-        tip_links = arm.carrying_frames
-        self._carries = [int(frame) in tip_links for frame in arm.part_frames]
-        self._names = arm.part_names()
+        self._own = ArmGroups(self.arm)
+        tip_links = self.arm.carrying_frames
+        self._carries = [int(frame) in tip_links for frame in self.arm.part_frames]
         self._obstacle_groups = tuple(
             Group(10_000 + i, part.vertices, 0.0, (Body(name, 10_000 + i, part),))
             for i, (part, name) in enumerate(zip(self.obstacles, self.obstacle_names)))
@@ -122,7 +169,7 @@ class ArmScene:
         hand_meets_object : bool
             Whether contact of hand and object counts too.
         """
-        arm_groups = self._arm_groups(joints)
+        arm_groups = self._own.at(joints)
         hand = self._hand_group(T_base_link)
         moved = self.object_part.with_transform(T_base_object)
         thing = Group(9_999, moved.vertices, 0.0, (Body('the object', 9_999, moved, self.touch),))
@@ -133,21 +180,6 @@ class ArmScene:
         return ''
 
     # -- groups ----------------------------------------------------------------------
-
-    def _arm_groups(self, joints: Array) -> list[Group]:
-        poses = self.arm.poses(joints)
-        origins = poses[list(self._chain), :3, 3]
-        parts = [part.with_transform(poses[frame])
-                 for part, frame in zip(self.arm.parts, self.arm.part_frames)]
-        groups = []
-        for first in range(0, len(self._chain) - 1, 2):
-            members = [i for i, s in enumerate(self._segments) if first <= s < first + 2
-                       or (first + 2 >= len(self._chain) - 1 and s >= first)]
-            if members:
-                groups.append(Group(
-                    first, origins[first:first + 3], max(self._radii[i] for i in members),
-                    tuple(Body(self._names[i], i, parts[i]) for i in members)))
-        return groups
 
     def _hand_group(self, T_base_link: Array) -> Group:
         bodies = tuple(Body(name, 1_000 + i, part.with_transform(T)) for i, (name, part, T) in
@@ -163,6 +195,11 @@ class ArmScene:
             yield a, thing, ''
             for obstacle in self._obstacle_groups:
                 yield a, obstacle, 'obstacle'
+            for other in self.others:
+                yield a, other, ''
+        for other in self.others:
+            yield hand, other, ''
+            yield thing, other, ''
         for i, obstacle in enumerate(self._obstacle_groups):
             yield hand, obstacle, ''
             if not self.binds_object or self.binds_object[i]:
@@ -180,7 +217,7 @@ class ArmScene:
                 if kind == 'self' and (y.key <= x.key and a is b or not self.arm.apart[
                         x.key, y.key]):
                     continue
-                if kind == 'obstacle' and self._resting[x.key]:
+                if kind == 'obstacle' and self._own.resting[x.key]:
                     continue
                 if kind == 'hand' and self._carries[x.key] and y.key == 1_000:
                     continue

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
 from gripsim_interfaces.srv import ShowClosing  # noqa: E402
+from execution_cases import reach  # noqa: E402
 from plan_cases import CLOSED, OPEN, PEAK, apple, made_up_grasp  # noqa: E402
 from marker_cases import assert_fit_for_rviz, pinch  # noqa: E402
 from visualization_msgs.msg import Marker  # noqa: E402
@@ -25,6 +26,7 @@ from gripsim_ros.core.errors import TaskError  # noqa: E402
 from gripsim_ros.core.hand import forward_kinematics  # noqa: E402
 from gripsim_ros.library.display import joints_at, link_poses_at, pressure_colours  # noqa: E402
 from gripsim_ros.library.resources import load_default_hand, share_directory  # noqa: E402
+from gripsim_ros.library.whole_motion import moment_at, whole_motion  # noqa: E402
 from gripsim_ros.ros.markers import (  # noqa: E402
     closing_markers, grasp_markers, live_markers, ranked_markers)
 from gripsim_ros.ros.markers.legend import (  # noqa: E402
@@ -266,10 +268,10 @@ def show(outcome=DONE, monkeypatch=None, count=2):
     return closing, node
 
 
-def asked(closing, rank=1, fraction=1.0, duration=0.0):
+def asked(closing, rank=1, fraction=1.0, duration=0.0, whole=False):
     """Return the answer of the service."""
-    return closing.serve(ShowClosing.Request(rank=rank, fraction=fraction, duration=duration),
-                         ShowClosing.Response())
+    return closing.serve(ShowClosing.Request(rank=rank, fraction=fraction, duration=duration,
+                                             whole=whole), ShowClosing.Response())
 
 
 @pytest.mark.parametrize('values, said', [
@@ -335,6 +337,42 @@ def test_a_closing_is_played_to_its_end():
     assert done.wait(60.0)
     moments = [int(re.search(r'(\d+) %', added(a, 'moment')[0].text)[1]) for a in node.arrays]
     assert moments == sorted(moments) and moments[0] >= 25 and moments[-1] == 100
+    assert not node.errors
+
+
+def show_carried():
+    """Return a show of a grasp with a way and one without, and its node."""
+    closing, node = show()
+    closing.keep([made_up_grasp(1, reach=reach()), made_up_grasp(2)], closing._plan[1], FRAME)
+    return closing, node
+
+
+def test_a_moment_of_the_whole_motion_needs_no_stage():
+    closing, node = show_carried()
+    moments = whole_motion(made_up_grasp(1, reach=reach()))
+    answer = asked(closing, fraction=0.5, whole=True)
+    moment = moment_at(moments, 0.5)
+    assert answer.success and answer.message.endswith(f'of its motion: {moment.phase}')
+    shown = added(node.arrays[-1], 'object')[0].pose.position
+    np.testing.assert_allclose((shown.x, shown.y, shown.z), moment.T_object_moved[:3, 3],
+                               atol=ATOL_ROUNDOFF)
+    assert not node.sessions
+    answer = asked(closing, rank=2, fraction=0.5, whole=True)
+    assert not answer.success and 'plan with a displacement' in answer.message
+    assert not asked(closing, fraction=1.5, whole=True).success
+
+
+def test_a_whole_motion_is_played_to_its_end():
+    closing, node = show_carried()
+    done = threading.Event()
+
+    def keep(array):
+        node.arrays.append(array)
+        if 'retreat' in added(array, 'moment')[0].text:
+            done.set()
+    node.publish = keep
+    assert asked(closing, fraction=0.25, duration=0.3, whole=True).success
+    assert done.wait(60.0)
     assert not node.errors
 
 

@@ -11,6 +11,7 @@ from ....core.arm import ArmProgress, ArmTask, checked_criterion, choose_by_arm,
 from ....core.planning.rejections import ARM_NOT_ASKED, ARM_OUT_OF_TIME, NO_ARM_MOTION
 from ....core.planning.task import LEAST_ARM_TIME, Task
 from ....library.grasp_file import PlanAnswer
+from ....library.planned_arm import load_other_arms
 from ....library.resources import resolve_uri
 from ....library.task_file import pose_from_mapping
 from ..inputs import InputError
@@ -26,9 +27,10 @@ def _kind(message: str) -> str:
     return message.partition(':')[0]
 
 
-def read_arm_task(arm: Path, object_pose: Path, criterion: str = '') -> ArmTask:
+def read_arm_task(arm: Path, object_pose: Path, criterion: str = '',
+                  others: Path | None = None) -> ArmTask:
     """
-    Return the arm of a file and the object's pose in its base, of another.
+    Return the arm of a file, the object's pose in its base, and the other arms, of others.
 
     Raises
     ------
@@ -41,7 +43,7 @@ def read_arm_task(arm: Path, object_pose: Path, criterion: str = '') -> ArmTask:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InputError(f'{object_pose}: {" ".join(str(error).split())}') from None
     return ArmTask(load_arm(arm, resolve_uri), pose_from_mapping(pose, str(object_pose)),
-                   criterion=criterion)
+                   criterion=criterion, others=() if others is None else load_other_arms(others))
 
 
 def order_by_arm(answer: PlanAnswer, task: Task, arm_task: ArmTask, wanted: int = 0,

@@ -29,13 +29,15 @@ class GraspFrame:
     """
     Where grasps are told: the request's header and object pose, and the hand's joints.
 
-    ``joint_names`` and ``joint_velocities (J,)`` [rad/s] are in the hand's order.
+    ``joint_names`` and ``joint_velocities (J,)`` [rad/s] are in the hand's order; ``object_id`` is
+    the hash of the object.
     """
 
     header: Header
     T_frame_object: Array
     joint_names: tuple[str, ...]
     joint_velocities: Array
+    object_id: str = ''
 
 
 def grasp_to_msg(grasp: RankedGrasp, frame: GraspFrame) -> Grasp:
@@ -44,6 +46,7 @@ def grasp_to_msg(grasp: RankedGrasp, frame: GraspFrame) -> Grasp:
     centre = apply(T_frame_object, grasp.centre_of_mass[None])[0]
     return Grasp(
         header=frame.header, rank=int(grasp.rank), stable=bool(grasp.stable),
+        object_id=frame.object_id,
         hypothesis=max(0, int(grasp.hypothesis)), preshape=grasp.preshape,
         hand_pose=pose_to_msg(T_frame_object @ grasp.T_object_palm),
         pregrasp_pose=pose_to_msg(T_frame_object @ grasp.T_object_pregrasp),

@@ -31,7 +31,9 @@ Array = NDArray[np.float64]
 #: Longest wait for a step, and for the first answer before it is asked again, twice as long each
 #: time [s].
 STEP_TIMEOUT, FIRST_PATIENCE = 30.0, 1.0
-#: Longest wait for an object of which nothing is heard, and how often it is looked for [s].
+#: Longest wait for an object of which nothing is heard, and how often it is looked for [s]. A
+#: latched object takes seconds to a simulator that has just started on a busy machine; a goal that
+#: is cancelled meanwhile ends at once.
 OBJECT_TIMEOUT, OBJECT_PERIOD = 10.0, 0.2
 #: How often it is looked whether a step is still wanted [s].
 GLANCE = 0.05
@@ -92,22 +94,24 @@ class SimulatedHand(Hand):
               tell: Callable[[], object]) -> None:
         """Let time stand still, put hand and object where they begin, and place the grasp."""
         begin = time.monotonic()
-        while trouble := self._missing_object(goal, self._take_over()):
+        while trouble := self._missing_object(goal, self._take_over(ended)):
             if not self._last.preparing and time.monotonic() - begin > OBJECT_TIMEOUT:
                 raise TaskError(trouble)
             if ended():
                 raise GoalEnded(trouble)
             tell()
             time.sleep(OBJECT_PERIOD)
+        if ended():
+            raise GoalEnded('cancelled before anything moved')
         self.call('reset')
         self._place(goal.grasp, self._step(ended))
 
-    def _take_over(self) -> StepSimulation.Response:
+    def _take_over(self, ended: Callable[[], bool]) -> StepSimulation.Response:
         """Step the simulation from now on, as a client of its own."""
         self._driver, self._count = uuid4().hex, 0
         self._palm_goal, self._wanted = None, StepSimulation.Request()
         self._arm = self._arm_goal = None
-        return self._step(lambda: False)
+        return self._step(ended)
 
     def _missing_object(self, goal: ExecuteGrasp.Goal, measured: StepSimulation.Response) -> str:
         """Return why the goal's object is not there, or '' where it is."""
@@ -120,6 +124,9 @@ class SimulatedHand(Hand):
         held = (measured.object_id, measured.object_label)
         if goal.object_id and goal.object_id not in held:
             return f'the simulated hand holds the object {held[1]!r}, not {goal.object_id!r}'
+        if goal.grasp.object_id not in ('', held[0]):
+            return (f'the grasp was planned for the object {goal.grasp.object_id:.12}…, the '
+                    f'simulated hand holds {held[0]:.12}… as {held[1]!r}: plan for that one')
         return ''
 
     def _place(self, grasp, measured: StepSimulation.Response) -> None:
@@ -229,11 +236,15 @@ class SimulatedHand(Hand):
         ------
         JointsError
             It is refused, or not answered.
+        GoalEnded
+            It is no longer wanted, and nothing was measured yet.
         """
         request, self._wanted = self._wanted, StepSimulation.Request()
         request.driver, request.step = self._driver, self._count
         answer = self._ask(request, ended)
         if answer is None:
+            if self._last is None:
+                raise GoalEnded(f'cancelled while {self._name}/step was waited for')
             return self._last
         if not answer.success:
             raise JointsError(f'{self._name}/step failed: {answer.message}')
@@ -255,6 +266,6 @@ class SimulatedHand(Hand):
                 futures[-1].add_done_callback(lambda _: done.set())
             if done.wait(GLANCE):
                 return next(future.result() for future in futures if future.done())
-            if self._last is not None and ended():
+            if ended():
                 return None
         raise JointsError(f'{self._name}/step did not answer in {STEP_TIMEOUT:g} s')

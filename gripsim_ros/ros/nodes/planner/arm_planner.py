@@ -8,6 +8,7 @@ answer are those of `EvaluateGrasp`.
 import sys
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ....core.arm import ArmTask, checked_criterion, choose_by_arm, load_arm
 from ....core.errors import ArmError, GripsimError
 from ....core.planning.rejections import ARM_NOT_ASKED, ARM_OUT_OF_TIME
 from ....core.transforms import inverse
+from ....library.planned_arm import load_other_arms
 from ....library.resources import confined_resolver, material_library, resolve_uri
 from ...conversions import RequestReader
 from ...conversions.requests.arm import arm_to_msg
@@ -36,6 +38,8 @@ PARAMETERS = (
     NodeParameter('arm_config', str, 'File of the arm, see docs/arm.md.'),
     NodeParameter('arm_base_pose', str, 'Pose of the arm\'s base in the frame of requests: '
                   'x y z [m] and quaternion x y z w.'),
+    NodeParameter('other_arms', str, 'File of arms that stand or move beside it, see '
+                  'docs/arm.md; empty: none.'),
     NodeParameter('arm_criterion', str, 'Whose way is to be short unless a request says it: '
                   'pregrasp, whole; empty: pregrasp.'),
     NodeParameter('materials', str, 'Library of materials; empty: config/materials.yaml.',
@@ -58,12 +62,14 @@ class ArmPlannerNode(SuiteNode):
         ParameterError
             No arm is named, or its pose is not seven numbers.
         ArmError
-            The arm cannot be used, or there is no such criterion.
+            An arm cannot be used, or there is no such criterion.
         """
         super().__init__(self.NAME, PARAMETERS, **kwargs)
         if not self.values['arm_config']:
             raise ParameterError('parameter arm_config must name the file of an arm, got \'\'')
         self.arm = load_arm(resolve_uri(self.values['arm_config']), resolve_uri)
+        self._others = load_other_arms(
+            Path(resolve_uri(self.values['other_arms']))) if self.values['other_arms'] else ()
         self._criterion = checked_criterion(self.values['arm_criterion'])
         self.T_frame_base = pose_value('arm_base_pose', self.values['arm_base_pose'])
         self.objects = ObjectStore(lambda grasp_object: grasp_object, LATCHED_OBJECTS)
@@ -121,7 +127,7 @@ class ArmPlannerNode(SuiteNode):
         task = ArmTask(self.arm, inverse(self.T_frame_base) @ request.T_frame_object,
                        self._first_joints(msg),
                        checked_criterion(msg.arm_criterion) if msg.arm_criterion
-                       else self._criterion)
+                       else self._criterion, self._others)
         end = time.monotonic() + (msg.max_planning_time or LONGEST)
         choice = choose_by_arm(grasps, request.task, request.grasp_object, self.hand, task,
                                lambda _: time.monotonic() < end, int(msg.arm_wanted))

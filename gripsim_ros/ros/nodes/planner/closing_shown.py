@@ -1,4 +1,4 @@
-"""The service `show_closing` of `grasp_planner`: a ranked grasp's closing, seen as markers."""
+"""The service `show_closing` of `grasp_planner`: closings and whole motions, seen as markers."""
 
 import threading
 import time
@@ -12,7 +12,8 @@ from ....core.errors import GripsimError, TaskError
 from ....core.planning import GraspEvaluator
 from ....core.planning.ranked_grasp import RankedGrasp
 from ....library.display import joints_at
-from ...markers import closing_markers, no_grasp
+from ....library.whole_motion import moment_at, whole_motion
+from ...markers import closing_markers, moment_markers, no_grasp
 from ..base.node_base import latched, one_line
 from .sessions import DONE, Session
 
@@ -24,7 +25,7 @@ STATE_TIMEOUT = 5.0
 
 class ClosingShow:
     """
-    Shows moments of the last plan's grasps, and plays their closing.
+    Shows moments of the last plan's grasps, and plays their closing or their whole motion.
 
     What the object does at a moment is asked of the stages, as everything; the node holds none.
 
@@ -82,30 +83,41 @@ class ClosingShow:
         if not 1 <= msg.rank <= len(grasps):
             raise TaskError(f'rank must be from 1 to {len(grasps)}, got {msg.rank}')
         grasp = grasps[msg.rank - 1]
-        joints_at(grasp.trajectory, msg.fraction)       # refuses a fraction outside 0 to 1
+        if msg.whole:
+            moment_at(whole_motion(grasp), msg.fraction)    # refuses what has none, or no moment
+        else:
+            joints_at(grasp.trajectory, msg.fraction)       # refuses a fraction outside 0 to 1
         with self._lock:
             self._stop.set()        # what is being played ends
             self._stop = stop = threading.Event()
         if msg.duration > 0.0:
             threading.Thread(target=self._play, daemon=True,
-                             args=(plan, grasp, msg.fraction, msg.duration, stop)).start()
+                             args=(plan, grasp, msg, stop)).start()
             return f'playing grasp {grasp.rank} in {msg.duration:g} s'
+        if msg.whole:
+            return self._move(plan, grasp, msg.fraction, stop)
         state = self._state(plan, grasp, msg.fraction)
         self._publish(plan, grasp, msg.fraction, state, stop)
         return _told(grasp, msg.fraction, state)
 
-    def _play(self, plan, grasp: RankedGrasp, fraction: float, duration: float,
+    def _play(self, plan, grasp: RankedGrasp, msg: ShowClosing.Request,
               stop: threading.Event) -> None:
         """Publish the hand at the moments as they come; at the end the object as grasped."""
         begin = time.monotonic()
         try:
             while not stop.is_set():
-                share = min(1.0, (time.monotonic() - begin) / duration)
-                if share >= 1.0:
+                share = min(1.0, (time.monotonic() - begin) / msg.duration)
+                fraction = msg.fraction + share * (1.0 - msg.fraction)
+                if msg.whole:
+                    self._move(plan, grasp, min(1.0, fraction), stop)
+                    if share >= 1.0:
+                        return
+                elif share >= 1.0:
                     state = self._state(plan, grasp, 1.0)
                     self._publish(plan, grasp, 1.0, state, stop)
                     return
-                self._publish(plan, grasp, fraction + share * (1.0 - fraction), None, stop)
+                else:
+                    self._publish(plan, grasp, fraction, None, stop)
                 stop.wait(1.0 / RATE)
         except Exception as error:      # the node may be ending
             if not stop.is_set():
@@ -115,8 +127,18 @@ class ClosingShow:
                  state: RankedGrasp | None, stop: threading.Event) -> None:
         """Publish a moment instead of the best grasp, unless another was asked for meanwhile."""
         _, request, frame = plan
-        array = closing_markers(grasp, fraction, state, request.grasp_object, self._node.hand,
-                                frame)
+        self._show(closing_markers(grasp, fraction, state, request.grasp_object, self._node.hand,
+                                   frame), stop)
+
+    def _move(self, plan, grasp: RankedGrasp, fraction: float, stop: threading.Event) -> str:
+        """Publish a moment of the whole motion likewise; return what it is."""
+        _, request, frame = plan
+        moment = moment_at(whole_motion(grasp), fraction)
+        self._show(moment_markers(grasp, moment, request.grasp_object, self._node.hand, frame),
+                   stop)
+        return f'grasp {grasp.rank} at {100.0 * fraction:.0f} % of its motion: {moment.phase}'
+
+    def _show(self, array: MarkerArray, stop: threading.Event) -> None:
         with self._lock:
             if not stop.is_set():
                 self._shows = True

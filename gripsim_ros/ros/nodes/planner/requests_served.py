@@ -313,7 +313,7 @@ class RequestServer:
         header, hand = plan.msg.header, self._node.hand
         header.stamp = self._node.get_clock().now().to_msg()
         return GraspFrame(header, plan.request.T_frame_object, tuple(hand.joint_names),
-                          hand.joint_velocities)
+                          hand.joint_velocities, plan.request.grasp_object.id)
 
     def _feedback(self, goal_handle, plan: _Plan) -> Callable[[Progress], None]:
         told: tuple[RankedGrasp | None, Grasp | None] = None, None

@@ -9,6 +9,7 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 
 from gripsim_interfaces.action import ExecuteGrasp  # noqa: E402
 from gripsim_interfaces.srv import StepSimulation  # noqa: E402
+from rclpy.task import Future  # noqa: E402
 from execution_cases import ARM_JOINTS, arm_plan  # noqa: E402
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -40,7 +41,7 @@ def begin(monkeypatch):
     monkeypatch.setattr(simulated_hand, 'OBJECT_TIMEOUT', 0.0)
     monkeypatch.setattr(simulated_hand, 'OBJECT_PERIOD', 0.0)
 
-    def run(answers, object_id='', ended=lambda: False):
+    def run(answers, object_id='', ended=lambda: False, planned_for=''):
         hand = SimulatedHand.__new__(SimulatedHand)
         hand.node = SimpleNamespace(values={'object_frame': 'object'})
         told, asked, left = [], [], list(answers)
@@ -49,6 +50,7 @@ def begin(monkeypatch):
             return left.pop(0) if len(left) > 1 else left[0]
         hand._ask, hand.call = step, asked.append
         goal = ExecuteGrasp.Goal(object_id=object_id)
+        goal.grasp.object_id = planned_for
         goal.grasp.hand_pose, goal.grasp.pregrasp_pose = UNIT, UNIT
         hand.begin(goal, ended, lambda: told.append(1))
         assert asked == ['reset'] and np.array_equal(hand._T_world_grasp, np.eye(4))
@@ -69,6 +71,26 @@ def test_another_object_goes_on_being_held_until_the_wanted_one_is_ready(begin):
 def test_what_waits_can_be_cancelled(begin):
     with pytest.raises(GoalEnded):
         begin([state(preparing='apple')], 'apple', ended=lambda: True)
+
+
+def test_a_goal_that_is_cancelled_before_the_first_answer_ends(monkeypatch):
+    monkeypatch.setattr(simulated_hand, 'GLANCE', 0.0)
+    hand = SimulatedHand.__new__(SimulatedHand)
+    hand._name, hand._last = 'sdh_simulator', None
+    hand._client = SimpleNamespace(wait_for_service=lambda _: True, call_async=lambda _: Future())
+    with pytest.raises(GoalEnded, match='while sdh_simulator/step was waited for'):
+        hand.begin(ExecuteGrasp.Goal(), lambda: True, lambda: None)
+
+
+def test_a_grasp_of_another_object_of_the_same_label_is_refused(begin):
+    """A label is that of the newest object; the hash of the grasp's own tells them apart."""
+    with pytest.raises(TaskError, match="planned for the object beef…, .* holds f00d… as 'apple'"):
+        begin([holding('apple')], 'apple', planned_for='beef')
+    assert begin([holding('apple')], 'apple', planned_for='f00d') == 0
+    old = holding('apple')
+    old.object_id = 'beef'
+    old.preparing = 'apple'     # the newest is waited for
+    assert begin([old, holding('apple')], 'apple', planned_for='f00d') == 1
 
 
 def test_the_palm_is_led_in_the_frame_in_which_the_object_began():
