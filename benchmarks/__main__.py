@@ -21,13 +21,13 @@ BENCHMARKS = {
     'scans': 'planning.scans',
     'settling': 'mechanics.settling', 'simulated': 'hardware.simulated', 'soak': 'suite.soak',
     'soak_driver': 'hardware.driver_soak', 'socp': 'numerics.socp', 'sweep': 'planning.sweep',
-    'trial': 'trials.run'}
+    'touch': 'hardware.touch', 'trial': 'trials.run'}
 #: What takes long, needs peers or arguments.
 BY_NAME = ('carried', 'compression', 'contact', 'fem', 'fem_body', 'fem_centre', 'hold',
            'hold_confusion',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',
            'planar_closure', 'published', 'quantitative', 'scans', 'simulated', 'soak_driver',
-           'fault_figure',
+           'fault_figure', 'touch',
            'trial')
 
 

@@ -31,22 +31,23 @@ class SimulatedGrasp:
     """
     A ranked grasp (frame object), carried out step by step; the world's frame is the object's.
 
-    ``way`` is a ``WayPlan`` to carry it along; ``simulation`` are changed options of the
-    simulation.
+    ``way`` is a ``WayPlan`` to carry it along; ``T_world_object`` is where the object really is;
+    ``simulation`` are changed options of the simulation.
     """
 
     def __init__(self, hand, grasp_object, grasp, wishes=None, options=None, way=None,
-                 **simulation):
+                 T_world_object=None, **simulation):
         self.hand, self.grasp, self.options = hand, grasp, options or execution_options()
         self.world = World(hand, default_options(**simulation), grasp.T_object_pregrasp,
-                           grasp.trajectory[0], grasp_object)
+                           grasp.trajectory[0], grasp_object, T_world_object)
         self._follower = SetpointFollower(hand, grasp.trajectory[0])
         self._goal = grasp.T_object_palm
         rows = grasp.trajectory
         contacts = [PlannedContact.of_patch(c.link, c.normal, c.closing_force, c.force)
                     for c in grasp.contacts]
         plan = make_plan(hand, (rows, np.linspace(0.0, CLOSING_TIME, len(rows))),
-                         grasp.grip_positions, contacts, wishes or Wishes(), self.options, way)
+                         grasp.grip_positions, contacts, wishes or Wishes(), self.options, way,
+                         grasp.damage_margin)
         self.execution = GraspExecution(plan, self.options, True)
 
     def run(self, on_measured=lambda phase, world: None) -> GraspExecution:

@@ -65,6 +65,9 @@ def execute(
         carry: Annotated[bool, typer.Option(
             '--carry', help='Carry the object along its planned way; with --release set it down '
             'there, open the hand and draw it back.')] = False,
+        by_touch: Annotated[bool, typer.Option(
+            '--by-touch', help='Close until the pads bear the planned forces; fingers that touch '
+            'first wait for the others.')] = False,
         hand: Hand = '', json: Json = False, out: Out = None) -> int:
     """
     Carry out one planned grasp with the hand of a running suite; Ctrl-C stops the hand.
@@ -89,7 +92,7 @@ def execute(
             grasp=grasp_to_execute(grasp, model, OBJECT_FRAME, f'grasps {grasps}: '
                                    f'grasp {rank}'), wait_for_go=wait_for_go,
             speed_scale=speed_scale, squeeze=squeeze, hold_time=hold_time,
-            lift_height=lift_height, release=release, carry=carry)
+            lift_height=lift_height, release=release, carry=carry, by_touch=by_touch)
         with _Progress(client, release) as progress:
             result = client.execute(goal, progress.show, lambda: progress.interrupted)
     status = RESULT_NAMES.get(result.status, str(result.status))
@@ -225,6 +228,7 @@ class _Progress:
 
 
 def _as_mapping(result, status: str) -> dict[str, Any]:
+    import numpy as np
     from ...ros.clients.execute import PHASE_NAMES
     return {'status': status, 'message': result.message, 'contacts': [
         {'link': link, 'planned_force': planned, 'found_force': found} for link, planned, found
@@ -233,7 +237,10 @@ def _as_mapping(result, status: str) -> dict[str, Any]:
         'joint_errors': list(result.joint_errors), 'lifted': result.lifted, 'slip': result.slip,
         'closing_time': result.closing_time, 'carried': result.carried, 'turn': result.turn,
         'phases': [{'phase': PHASE_NAMES[phase].lower(), 'time': time}
-                   for phase, time in zip(result.phases, result.phase_times)]}
+                   for phase, time in zip(result.phases, result.phase_times)],
+        'finger_names': list(result.finger_names), 'force_times': list(result.force_times),
+        **{key: np.reshape(getattr(result, key), (-1, max(1, len(result.finger_names)))).tolist()
+           for key in ('finger_planned_forces', 'finger_felt_forces')}}
 
 
 def _print(result, status: str) -> None:

@@ -26,6 +26,7 @@ class Phase(IntEnum):
     REACHING = 9
     APPROACHING = 10
     DONE = 11
+    LOADING = 12
 
 
 class Status(IntEnum):

@@ -148,6 +148,14 @@ class FingerWatch:
         return max(LEAST_FORCE, sum(float(np.interp(elapsed, way.times, way.forces[link]))
                                     for link in finger.links if link in way.forces))
 
+    def finger_forces(self, measured: Measurement) -> tuple[Array, Array]:
+        """Return planned and felt forces (n,) [N] of the plan's pressing fingers; NaN: unknown."""
+        pressing = [finger for finger in self._plan.fingers if finger.force > 0.0]
+        return (np.array([self._planned(finger, measured.time) for finger in pressing]),
+                np.array([self._force(finger, measured)
+                          if any(link in measured.forces for link in finger.links) else np.nan
+                          for finger in pressing]))
+
     def _force(self, finger: FingerPlan, measured: Measurement) -> float:
         return sum(measured.forces.get(link, 0.0) for link in finger.links)
 

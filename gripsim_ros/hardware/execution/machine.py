@@ -1,11 +1,11 @@
 """
 The execution of one grasp as a state machine: measurements in, actions out.
 
-    PRESHAPE -> REACHING -> APPROACHING -> WAITING -> CLOSING -> HOLDING -> LIFTING -> CARRYING
-    -> SETTING_DOWN -> RELEASING -> RETREATING -> DONE
+    PRESHAPE -> REACHING -> APPROACHING -> WAITING -> CLOSING -> LOADING -> HOLDING -> LIFTING
+    -> CARRYING -> SETTING_DOWN -> RELEASING -> RETREATING -> DONE
 
-An arm reaches and approaches; a palm that moves freely is put before the object while the hand is
-shaped.
+An arm reaches and approaches; a free palm is put before the object while the hand is shaped.
+LOADING comes where the hand closes by touch.
 Its clock is that of the measurements, so that it follows a simulation slower than real time.
 """
 
@@ -18,12 +18,16 @@ from .actions import (
 from .closing import FingerWatch
 from .measurement import Measurement
 from .plan import ExecutionOptions, ExecutionPlan
+from .touch import TouchWatch
 
 Array = NDArray[np.float64]
 
 #: Rows begin at a measurement at least this much later than the first heard of since the last
 #: stop: hands refuse what began before a stop, and measurements may be late [s].
 FRESH = 0.1
+#: Phases in which fingers press on the object.
+FELT = (Phase.CLOSING, Phase.LOADING, Phase.HOLDING, Phase.LIFTING, Phase.CARRYING,
+        Phase.SETTING_DOWN)
 
 
 class GraspExecution:
@@ -50,8 +54,10 @@ class GraspExecution:
         self.carried, self.turn = False, np.nan
         self.begun: list[tuple[Phase, float]] = []      # phases and when they began [s]
         self.last: Measurement | None = None
-        self._watch = FingerWatch(plan, options)
-        self._since = self._length = 0.0
+        self._touch = None if plan.touch is None else TouchWatch(plan, options)
+        self._watch = self._touch or FingerWatch(plan, options)
+        self.felt: list[tuple[float, Array, Array]] = []    # time [s], planned, felt by finger [N]
+        self._since = self._length = self._closing_from = 0.0
         self._begun = self._go = self._approached = self._stopped = False
         self._heard: float | None = None        # the first measurement since a stop [s]
         self._held_pose: Array | None = None
@@ -76,6 +82,10 @@ class GraspExecution:
             return 0.0
         return float(np.clip((self.last.time - self._since) / self._length, 0.0, 1.0))
 
+    def finger_forces(self) -> tuple[Array, Array]:
+        """Return planned and felt forces (n,) [N] of the pressing fingers, last measured."""
+        return self._watch.finger_forces(self.last)
+
     def go(self) -> None:
         """Let the hand close."""
         self._go = True
@@ -93,6 +103,8 @@ class GraspExecution:
         if self.done:
             return []
         self.last = measured
+        if self.phase in FELT:
+            self.felt.append((measured.time, *self._watch.finger_forces(measured)))
         if not self._begun:
             self._begun = self._is_fresh(measured)
             return self._begin(measured) if self._begun else []
@@ -101,7 +113,7 @@ class GraspExecution:
                 Phase.LIFTING: self._lift, Phase.CARRYING: self._carry,
                 Phase.SETTING_DOWN: self._set_down, Phase.RELEASING: self._release,
                 Phase.RETREATING: self._retreat, Phase.REACHING: self._reach,
-                Phase.APPROACHING: self._approach}[self.phase]
+                Phase.APPROACHING: self._approach, Phase.LOADING: self._load}[self.phase]
         return step(measured)
 
     # -- phases ----------------------------------------------------------------------
@@ -176,9 +188,11 @@ class GraspExecution:
                 return self._end(Status.TIMED_OUT, 'nobody gave the sign to go on within '
                                  f'{self.options.go_timeout:g} s')
             return []
-        self._enter(Phase.CLOSING, measured, float(self.plan.times[-1]))
+        followed = self.plan if self.plan.touch is None else self.plan.touch
+        self._enter(Phase.CLOSING, measured, float(followed.times[-1]))
+        self._closing_from = measured.time
         self._watch.start(measured)
-        return [SendRows(self.plan.rows[1:], self.plan.times[1:], measured.time)]
+        return [SendRows(followed.rows[1:], followed.times[1:], measured.time)]
 
     def _close(self, measured: Measurement) -> list[Action]:
         self._watch.observe(measured)
@@ -187,8 +201,39 @@ class GraspExecution:
             self._judge_closing(measured)
             return self._end(Status.JOINT_ERROR, f'while closing: {lagging}')
         remaining = self._watch.stop_fingers(measured)
+        if self._touch is not None:
+            return self._seek(measured, remaining)
         if not self._watch.finished(measured):
             return _sent(remaining, measured)
+        return self._judge_grip(measured)
+
+    def _seek(self, measured: Measurement, remaining: tuple[Array, Array] | None
+              ) -> list[Action]:
+        """Go on until all fingers touch; then load them together."""
+        wrong = self._touch.seeking_fault(measured)
+        if wrong:
+            self._judge_closing(measured)
+            return self._fail(Status.MISSED_CONTACT, wrong)
+        if self._touch.all_touch:
+            self._enter(Phase.LOADING, measured, self.options.loading_time)
+            self._touch.begin_loading(measured)
+        return _sent(remaining, measured)
+
+    def _load(self, measured: Measurement) -> list[Action]:
+        """Bring all fingers to their planned forces, step by step."""
+        remaining = self._touch.load(measured)
+        late = measured.time - self._since > self._length
+        wrong = self._touch.loading_fault(late)
+        if wrong:
+            self._judge_closing(measured)
+            return self._fail(Status.MISSED_CONTACT, wrong)
+        if not (self._touch.borne or late):
+            return _sent(remaining, measured)
+        self.message = '; '.join(self._touch.notes)
+        return [*_sent(remaining, measured), *self._judge_grip(measured)]
+
+    def _judge_grip(self, measured: Measurement) -> list[Action]:
+        """Hold what has been found, or fail."""
         self._judge_closing(measured)
         missed = self._watch.missed(measured)
         if missed:
@@ -199,7 +244,7 @@ class GraspExecution:
 
     def _judge_closing(self, measured: Measurement) -> None:
         self._watch.hold()
-        self.closed, self.closing_time = measured, measured.time - self._since
+        self.closed, self.closing_time = measured, measured.time - self._closing_from
 
     def _hold(self, measured: Measurement) -> list[Action]:
         lost = self._watch.lost(measured)

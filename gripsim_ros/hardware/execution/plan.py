@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...core.errors import HandError, TaskError
 from ...core.hand import HandModel
 from .arm import ArmPlan
+from .touch_plan import touch_plan, TouchPlan
 from .way import WayPlan
 
 Array = NDArray[np.float64]
@@ -53,6 +54,14 @@ class ExecutionOptions:
         Longest wait for the sign to go on [s].
     carry_speed, carry_spin : float
         Of palm and object on the object's way [m/s], [rad/s].
+    touch_speed : float
+        Of joints near the planned contact, when the hand closes by touch [rad/s].
+    touch_beyond : float
+        How far fingers go on that do not feel it there [rad].
+    force_room : float
+        Forces of closing by touch are at most this multiple of the planned ones.
+    loading_time : float
+        Longest time in which all fingers are to come to their planned forces [s].
     """
 
     force_factor: float
@@ -69,6 +78,10 @@ class ExecutionOptions:
     go_timeout: float
     carry_speed: float
     carry_spin: float
+    touch_speed: float
+    touch_beyond: float
+    force_room: float
+    loading_time: float
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> 'ExecutionOptions':
@@ -115,7 +128,8 @@ class Wishes:
 
     ``speed_scale`` of the planned closing, ``squeeze`` [rad] on the joints that close,
     ``hold_time`` [s], ``lift_height`` [m], 0 = no lift; ``carry`` along the planned way, and
-    with ``release`` set the object down, open the hand and draw it back.
+    with ``release`` set the object down, open the hand and draw it back. ``by_touch``: close until
+    the pads bear the planned forces.
     """
 
     wait_for_go: bool = False
@@ -125,6 +139,7 @@ class Wishes:
     lift_height: float = 0.0
     release: bool = False
     carry: bool = False
+    by_touch: bool = False
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -160,6 +175,8 @@ class ExecutionPlan:
         Along which the object is carried.
     arm : ArmPlan or None
         What the arm does that carries the hand.
+    touch : TouchPlan or None
+        How fingers feel their way, where the hand closes by touch.
     """
 
     rows: Array
@@ -173,6 +190,7 @@ class ExecutionPlan:
     upper: Array
     way: WayPlan | None = None
     arm: ArmPlan | None = None
+    touch: TouchPlan | None = None
 
     def setpoint(self, elapsed: float) -> Array:
         """Return where the joints are sent (J,) so long after the start of closing [rad]."""
@@ -181,7 +199,8 @@ class ExecutionPlan:
 
 def make_plan(hand: HandModel, trajectory: tuple[Array, Array], grip: Sequence[float],
               contacts: Sequence[PlannedContact], wishes: Wishes,
-              options: ExecutionOptions, way: WayPlan | None = None) -> ExecutionPlan:
+              options: ExecutionOptions, way: WayPlan | None = None,
+              damage_margin: float = np.inf) -> ExecutionPlan:
     """
     Return the plan of an execution.
 
@@ -200,6 +219,9 @@ def make_plan(hand: HandModel, trajectory: tuple[Array, Array], grip: Sequence[f
     options : ExecutionOptions
     way : WayPlan, optional
         Of the object, once it is held; the grip is then that of its first step's forces.
+    damage_margin : float
+        Pressure at which damage begins over that of the grasp: forces of closing by touch stay
+        below it (pressures grow slower than forces, so this is on the safe side).
 
     Raises
     ------
@@ -230,10 +252,15 @@ def make_plan(hand: HandModel, trajectory: tuple[Array, Array], grip: Sequence[f
     unknown = [contact.link for contact in planned if contact.link not in hand.link_names]
     if unknown:
         raise HandError(f'contacts name links that the hand does not have: {unknown}')
+    fingers, table = finger_plans(hand, planned), np.vstack([rows, target])
+    touch = touch_plan(
+        hand, (rows, np.cumsum([0.0, *steps])), target,
+        {finger.name: finger.joints for finger in fingers if finger.force > 0.0},
+        options.touch_speed, options.touch_beyond,
+        min(options.force_room, max(1.0, damage_margin))) if wishes.by_touch else None
     return ExecutionPlan(
-        np.vstack([rows, target]), np.cumsum([0.0, *steps, last]), rows[-1].copy(), planned,
-        finger_plans(hand, planned), wishes, hand.joint_names, hand.joint_lower,
-        hand.joint_upper, way)
+        table, np.cumsum([0.0, *steps, last]), rows[-1].copy(), planned, fingers, wishes,
+        hand.joint_names, hand.joint_lower, hand.joint_upper, way, touch=touch)
 
 
 def _check(hand: HandModel, rows: Array, times: Array, target: Array) -> None:

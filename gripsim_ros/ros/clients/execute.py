@@ -26,7 +26,7 @@ RESULT_NAMES = {getattr(Result, name): name for name in (
     'HAND_LOST', 'TIMED_OUT', 'BUSY', 'INTERNAL')}
 PHASE_NAMES = {getattr(Feedback, name): name for name in (
     'PRESHAPE', 'WAITING', 'CLOSING', 'HOLDING', 'LIFTING', 'RELEASING', 'CARRYING',
-    'SETTING_DOWN', 'RETREATING', 'REACHING', 'APPROACHING')}
+    'SETTING_DOWN', 'RETREATING', 'REACHING', 'APPROACHING', 'LOADING')}
 
 
 class ExecuteGraspClient(Connection):

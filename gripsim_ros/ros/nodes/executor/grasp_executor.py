@@ -139,11 +139,12 @@ class GraspExecutorNode(SuiteNode):
         contacts = [PlannedContact.of_patch(c.link, xyz(c.normal), xyz(c.closing_force),
                                             xyz(c.force)) for c in grasp.contacts]
         wishes = Wishes(goal.wait_for_go, goal.speed_scale, goal.squeeze, goal.hold_time,
-                        goal.lift_height, goal.release, goal.carry)
+                        goal.lift_height, goal.release, goal.carry, goal.by_touch)
         way = make_way(self.hand, reach_from_msg(grasp, np.eye(4)), self.options.carry_speed,
                        self.options.carry_spin) if goal.carry else None
         return make_plan(self.hand, (rows, times), grip[order] if len(grip) == len(order)
-                         else grip, contacts, wishes, self.options, way)
+                         else grip, contacts, wishes, self.options, way,
+                         grasp.damage_margin or np.inf)
 
     def _read_arm(self, grasp, way: WayPlan | None) -> ArmPlan:
         given = grasp.arm_trajectory
@@ -181,7 +182,10 @@ class GraspExecutorNode(SuiteNode):
         measured = execution.last
         touching = {link: force for link, force in measured.forces.items()
                     if force >= self.options.touch_force}
+        planned, felt = execution.finger_forces()
         return ExecuteGrasp.Feedback(
+            finger_names=[f.name for f in execution.plan.fingers if f.force > 0.0],
+            finger_planned_forces=planned.tolist(), finger_felt_forces=felt.tolist(),
             phase=int(execution.last_phase),
             progress=execution.progress,
             joint_positions=measured.joints.tolist(), touching_links=list(touching),

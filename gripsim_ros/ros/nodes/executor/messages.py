@@ -32,7 +32,15 @@ PARAMETERS = (
     NodeParameter('go_timeout', float, 'Longest wait for the service go [s].', 0.1, 1e5),
     NodeParameter('carry_speed', float, "Of palm and object on the object's way [m/s].",
                   0.001, 1.0),
-    NodeParameter('carry_spin', float, 'The same, turning [rad/s].', 0.01, 10.0))
+    NodeParameter('carry_spin', float, 'The same, turning [rad/s].', 0.01, 10.0),
+    NodeParameter('touch_speed', float, 'Of joints near the planned contact, closing by touch '
+                  '[rad/s].', 0.001, 10.0),
+    NodeParameter('touch_beyond', float, 'That fingers go on from there until they touch [rad].',
+                  0.0, 0.5),
+    NodeParameter('force_room', float, 'Closing by touch: largest force over the planned one.',
+                  1.0, 10.0),
+    NodeParameter('loading_time', float, 'Longest, from touch to the planned forces [s].',
+                  0.1, 600.0))
 
 
 def trajectory_to_msg(action: SendRows, joint_names) -> JointTrajectory:
@@ -69,3 +77,7 @@ def fill_result(result: ExecuteGrasp.Result, report: ExecutionReport, joint_name
     result.carried, result.turn = bool(report.carried), float(report.turn)
     result.phases = [int(phase) for phase, _ in report.phases]
     result.phase_times = [float(time) for _, time in report.phases]
+    result.finger_names = list(report.finger_names)
+    result.force_times = report.force_times.tolist()
+    result.finger_planned_forces = report.finger_planned_forces.ravel().tolist()
+    result.finger_felt_forces = report.finger_felt_forces.ravel().tolist()

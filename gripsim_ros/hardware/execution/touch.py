@@ -1,0 +1,245 @@
+"""
+Closing by touch: fingers wait where they touch, then go to their planned forces together.
+
+A finger is under position control: its force is a spring's between where it is sent and what it
+touches. Steps of the set-points are small, each is judged by forces that were felt after it, and
+none asks for more than the stiffest object would bear; so neither late news nor an object that is
+softer or stiffer than planned makes a force overshoot.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .closing import FingerWatch, SHORTEST
+from .measurement import Measurement
+from .plan import ExecutionOptions, ExecutionPlan, FingerPlan
+
+Array = NDArray[np.float64]
+
+#: Share of the planned forces by which one step raises them.
+STEP_SHARE = 0.2
+#: Time of a step, and of the rest after it before forces are judged [s].
+STEP_TIME, REST_TIME = 0.05, 0.05
+#: Longest step of a finger [rad].
+LONGEST_STEP = 0.02
+#: The planned forces are borne where no more than this share of them is missing.
+MISSING_SHARE = 0.1
+#: Forces are held, too, where loading ends with this share of them.
+LEAST_SHARE = 0.7
+#: Readings in which the force does not change at all although its finger goes on: a pad is stuck.
+STUCK_READINGS = 3
+#: A finger that waits bears this share of its planned force at most, over so many measurements.
+WAITING_SHARE, WAITING_COUNT = 0.6, 5
+#: A joint that is early or late by more than this is told [rad].
+NOTED = 0.03
+
+
+@dataclass
+class _Loaded:
+    """A finger while it is loaded: travel beyond its touch [rad], stiffness felt [N/rad]."""
+
+    stiffness: float
+    travel: float = 0.0
+    before: float = 0.0
+    step: float = 0.0
+    felt: float | None = None
+    same: int = 0
+
+    def judge(self, force: float, touch: float) -> None:
+        """Learn from the last step what it brought; below ``touch`` [N] contact is lost."""
+        if self.felt is not None and self.step > 0.0 and force >= touch:
+            self.stiffness = max((force - self.felt) / self.step, 0.5 * self.stiffness)
+            self.same = self.same + 1 if force == self.felt else 0
+        self.felt = force
+
+    def go(self, step: float) -> None:
+        """Begin a step [rad]."""
+        self.before, self.step = self.travel, step
+        self.travel += step
+
+
+class TouchWatch(FingerWatch):
+    """
+    Watches all fingers of an execution that closes by touch.
+
+    Parameters
+    ----------
+    plan : ExecutionPlan
+        With ``touch``.
+    options : ExecutionOptions
+    """
+
+    def __init__(self, plan: ExecutionPlan, options: ExecutionOptions) -> None:
+        """Nothing has touched yet."""
+        touch = plan.touch
+        super().__init__(replace(plan, rows=touch.rows, times=touch.times), options)
+        self._touch = touch
+        self._pressing = [finger for finger in plan.fingers if finger.force > 0.0]
+        self._loaded = {finger.name: _Loaded(touch.stiffest[finger.name])
+                        for finger in self._pressing}
+        self._judged, self._step_from, self._pushed = -np.inf, -np.inf, 0
+        self._shares: dict[str, float] = {}
+        self._loads, self._fault = False, ''
+        self.notes: list[str] = []
+
+    # -- seeking ---------------------------------------------------------------------
+
+    def setpoint(self, time: float) -> Array:
+        """Return where the joints are sent (J,) at a time [rad], with what loading added."""
+        wanted = super().setpoint(time)
+        share = np.clip((time - self._step_from) / STEP_TIME, 0.0, 1.0)
+        for name, loaded in self._loaded.items():
+            wanted += self._touch.directions[name] * (
+                loaded.before + share * (loaded.travel - loaded.before))
+        return np.clip(wanted, self._plan.lower, self._plan.upper)
+
+    def stop_fingers(self, measured: Measurement) -> tuple[Array, Array] | None:
+        """Let fingers wait that touch, or that cannot tell and are where they were planned."""
+        elapsed, changed = measured.time - self._start, False
+        for finger in self._pressing:
+            way = self._way[finger.name]
+            if way.stopped:
+                continue
+            if self._is_blind(finger, measured):
+                if elapsed >= self._touch.closed_time:
+                    changed |= way.stop(self._touch.closed_time)
+                    self.notes.append(f'{finger.name} cannot feel: closed by angle alone')
+            elif self._force(finger, measured) >= self._options.touch_force:
+                changed |= way.stop(measured.felt_at - self._start)
+                self._note_touch(finger, way.along(elapsed))
+        self._look_for_push(measured)
+        return self._remaining(measured.time) if changed else None
+
+    def _note_touch(self, finger: FingerPlan, along: float) -> None:
+        joints = list(finger.joints)
+        off = (self._plan.setpoint(along) - self._plan.closed)[joints] * self._closing[joints]
+        worst = off[np.abs(off).argmax()]
+        if abs(worst) > NOTED:
+            self.notes.append(f'{finger.name} touched {abs(worst):.2f} rad '
+                              f'{"late" if worst > 0.0 else "early"}')
+
+    def _is_blind(self, finger: FingerPlan, measured: Measurement) -> bool:
+        """Return whether nothing is known of what a finger feels."""
+        return not any(link in measured.forces for link in finger.links)
+
+    def _look_for_push(self, measured: Measurement) -> None:
+        """Note a fault where fingers that wait are pressed while others still feel nothing."""
+        going = [f.name for f in self._pressing if not self._way[f.name].stopped]
+        pushed = [f.name for f in self._pressing if f.name not in going
+                  and self._force(f, measured) > WAITING_SHARE * f.force]
+        self._pushed = self._pushed + 1 if going and pushed else 0
+        if self._pushed >= WAITING_COUNT:
+            self._fault = (f'{", ".join(pushed)} is pressed while {", ".join(going)} feels '
+                           'nothing: a silent pad, or another link touches')
+
+    @property
+    def all_touch(self) -> bool:
+        """Return whether every finger that is to press waits for the others."""
+        return all(self._way[finger.name].stopped for finger in self._pressing)
+
+    def seeking_fault(self, measured: Measurement) -> str:
+        """Return why seeking has failed, or ''."""
+        over = self._touch.times[-1] + self._options.settle_time
+        if self._fault or measured.felt_at - self._start < over or self.all_touch:
+            return self._fault
+        untouched = [f.name for f in self._pressing if not self._way[f.name].stopped]
+        return (f'{", ".join(untouched)} found nothing up to {self._options.touch_beyond:g} rad '
+                'behind where it was planned to touch')
+
+    # -- loading ---------------------------------------------------------------------
+
+    def begin_loading(self, measured: Measurement) -> None:
+        """From now on forces rise together."""
+        self._judged = self._step_from = measured.time
+
+    def load(self, measured: Measurement) -> tuple[Array, Array] | None:
+        """Judge the last step and begin the next; as ``stop_fingers``."""
+        if measured.felt_at < self._judged + STEP_TIME + REST_TIME:
+            return None
+        forces = {finger.name: self._force(finger, measured) for finger in self._pressing
+                  if not self._is_blind(finger, measured)}
+        wanted = {finger.name: self._options.force_factor * self._planned(finger, measured.time)
+                  for finger in self._pressing}
+        self._loads, self._shares = True, {name: forces[name] / wanted[name] for name in forces}
+        # Together: no force is raised by more than a step beyond the mean of all.
+        mean = np.mean([min(1.0, share) for share in self._shares.values()] or [1.0])
+        level = min(1.0, float(mean) + STEP_SHARE)
+        for finger in self._pressing:
+            loaded = self._loaded[finger.name]
+            if finger.name in forces:
+                loaded.judge(forces[finger.name], self._options.touch_force)
+            loaded.go(self._next_step(finger.name, level, forces, wanted))
+        self._fault = self._fault or self._find_stuck()
+        self._judged = self._step_from = measured.time
+        if all(loaded.step == 0.0 for loaded in self._loaded.values()):
+            return None
+        return self._remaining(measured.time)
+
+    def _next_step(self, name: str, level: float, forces: dict[str, float],
+                   wanted: dict[str, float]) -> float:
+        """Return how far a finger goes on [rad]; back only where its force is beyond its limit."""
+        loaded, most = self._loaded[name], LONGEST_STEP
+        if name not in forces:
+            missing = level * self._touch.blind_travel[name] - loaded.travel
+            return float(np.clip(missing, 0.0, most))
+        missing = level * wanted[name] - forces[name]
+        if forces[name] > self._touch.room * wanted[name]:
+            return float(max(wanted[name] - forces[name], -most * loaded.stiffness)
+                         / loaded.stiffness)
+        if missing <= 0.0 or self._shares[name] >= 1.0 - 0.5 * MISSING_SHARE:
+            return 0.0
+        if forces[name] < self._options.touch_force:    # the object has gone away: after it
+            step = WAITING_SHARE * wanted[name] / self._touch.stiffest[name]
+        else:
+            step = min(missing, STEP_SHARE * wanted[name]) / loaded.stiffness
+        return float(min(step, most, self._options.touch_beyond - loaded.travel))
+
+    def _find_stuck(self) -> str:
+        stuck = [name for name, loaded in self._loaded.items() if loaded.same >= STUCK_READINGS]
+        return (f'{", ".join(stuck)} feels the same however far it goes: its pad is stuck or '
+                'saturated') if stuck else ''
+
+    def keep_pressing(self, measured: Measurement) -> tuple[Array, Array] | None:
+        """Let fingers go on that press less than planned while they hold; as ``stop_fingers``."""
+        return self.load(measured)
+
+    def _remaining(self, time: float) -> tuple[Array, Array]:
+        """Return the rows still to come, with the end of the step that has begun."""
+        rows, times = super()._remaining(time)
+        end = self._step_from + STEP_TIME - time
+        if end < SHORTEST:
+            return rows, times
+        times = np.unique(np.round(np.append(times, end), 6))
+        return np.array([self.setpoint(time + after) for after in times]), times
+
+    @property
+    def borne(self) -> bool:
+        """Return whether the pads bear the planned forces."""
+        return self._loads and self._borne_share() >= 1.0 - MISSING_SHARE and all(
+            loaded.travel >= self._touch.blind_travel[name] - 1e-9
+            for name, loaded in self._loaded.items() if name not in self._shares)
+
+    def loading_fault(self, late: bool) -> str:
+        """Return why loading has failed, or ''; less than planned, once it is late, is noted."""
+        if self._fault or not late or self.borne:
+            return self._fault
+        if self._borne_share() < LEAST_SHARE:
+            return (f'the planned forces were not reached in {self._options.loading_time:g} s: '
+                    f'{self._shares_text()}')
+        self.notes.append(f'held with less than planned: {self._shares_text()}')
+        return ''
+
+    def _borne_share(self) -> float:
+        """Return the share of the planned forces that is borne by fingers that feel."""
+        if not self._shares:
+            return 1.0          # none feels: they close by angle alone
+        force = {finger.name: finger.force for finger in self._pressing}
+        total = sum(force[name] for name in self._shares)
+        return sum(force[name] * min(1.0, share)
+                   for name, share in self._shares.items()) / total
+
+    def _shares_text(self) -> str:
+        """Return what share of its planned force each finger bears."""
+        return ', '.join(f'{name} {100.0 * share:.0f} %' for name, share in self._shares.items())

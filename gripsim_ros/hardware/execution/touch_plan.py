@@ -1,0 +1,104 @@
+"""What closing by touch follows: slow rows near the planned contacts, and ways to press."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.hand import HandModel
+
+Array = NDArray[np.float64]
+
+#: Shortest lever of a contact about a joint, for the stiffest that a finger can be [m].
+SHORTEST_LEVER = 0.03
+#: Travel of the last rows from which the direction of closing is taken [rad].
+LAST_TRAVEL = 0.1
+#: Parts of a grip smaller than this give no direction [rad].
+LEAST_GRIP = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class TouchPlan:
+    """
+    Where fingers go until they touch, and along what they press.
+
+    Attributes
+    ----------
+    rows : (m, J) float
+        From the open hand past the planned joints [rad].
+    times : (m,) float
+        After the start of closing [s].
+    closed_time : float
+        When the planned joints come [s].
+    directions : mapping to (J,) float
+        Of each finger's set-points while it is loaded, the largest part 1: those of the grip,
+        whose torques are those of the planned forces.
+    blind_travel : mapping to float
+        Along them to the grip [rad], for fingers that cannot feel.
+    stiffest : mapping to float
+        Largest force over travel [N/rad], on an object that does not yield.
+    room : float
+        Largest force over the planned one.
+    """
+
+    rows: Array
+    times: Array
+    closed_time: float
+    directions: Mapping[str, Array]
+    blind_travel: Mapping[str, float]
+    stiffest: Mapping[str, float]
+    room: float
+
+
+def touch_plan(hand: HandModel, way: tuple[Array, Array], target: Array,
+               fingers: Mapping[str, Sequence[int]], speed: float, beyond: float, room: float
+               ) -> TouchPlan:
+    """
+    Return the plan of closing by touch.
+
+    Parameters
+    ----------
+    hand : HandModel
+    way : ((m, J) float, (m,) float)
+        The planned rows of closing [rad] and their times [s].
+    target : (J,) float
+        The grip [rad].
+    fingers : mapping to sequence of int
+        The joints of each finger alone.
+    speed, beyond : float
+        Of joints near the end of the rows [rad/s]; how far fingers go on from there [rad].
+    room : float
+        Largest force over the planned one.
+    """
+    rows, times = way
+    last, own = rows[-1], sorted(joint for joints in fingers.values() for joint in joints)
+    closing = np.zeros(rows.shape[1])
+    before = rows[np.abs(rows - last).max(axis=1) >= LAST_TRAVEL]
+    closing[own] = (last - (before[-1] if len(before) else rows[0]))[own]
+    further = last.copy()
+    directions, blind, stiffest = {}, {}, {}
+    for name, joints in fingers.items():
+        part = np.zeros_like(closing)
+        part[list(joints)] = closing[list(joints)]
+        closes = _unit(part)
+        further += beyond * closes
+        part[list(joints)] = (target - last)[list(joints)]
+        travel = float(np.abs(part).max())
+        directions[name] = _unit(part) if travel >= LEAST_GRIP else closes
+        blind[name] = travel if travel >= LEAST_GRIP else 0.0
+        stiffest[name] = float(hand.joint_stiffness[list(joints)].max(initial=0.0)
+                               / SHORTEST_LEVER) or np.inf
+    table = np.vstack([rows, np.clip(further, hand.joint_lower, hand.joint_upper)])
+    steps = np.abs(np.diff(table, axis=0)).max(axis=1)
+    near = np.abs(table[1:] - last).max(axis=1) <= beyond
+    least = np.where(near, steps / speed, 0.0)
+    lengths = np.maximum(np.append(np.diff(times), 1e-3), least)
+    when = np.cumsum([0.0, *lengths])
+    return TouchPlan(table, when, float(when[-2]), directions, blind, stiffest, room)
+
+
+def _unit(part: Array) -> Array:
+    """Return a direction whose largest part is 1, or zeros."""
+    most = np.abs(part).max()
+    return part / most if most > 0.0 else part

@@ -1,0 +1,162 @@
+"""Closing by touch: laws of forces on springs of any stiffness, and faults of pads."""
+
+from dataclasses import replace
+
+from execution_cases import (
+    CLOSED_ANGLE, FINGERS, HAND, LateHand, OPTIONS, plan, PLANNED, run, SpringHand, TIPS)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+
+from gripsim_ros.hardware.execution.actions import Phase, Status, StopHand
+from gripsim_ros.hardware.execution.machine import GraspExecution
+from gripsim_ros.hardware.execution.plan import make_plan, PlannedContact, Wishes
+
+BY_TOUCH = Wishes(by_touch=True)
+#: Nothing stiffer than this is felt on a finger whose lever is no shorter than assumed [N/rad].
+STIFFEST = 600.0
+#: A finger of 100 mm goes 10 mm within this [rad].
+OFF = 0.1
+
+
+class SpringyHand(SpringHand):
+    """Each fingertip presses on a spring of its own [N/rad], at an angle of its own [rad]."""
+
+    def __init__(self, springs=(40.0,) * 3, off=(0.0,) * 3, **more):
+        super().__init__(**more)
+        self.springs, self.peak = dict(zip(TIPS, springs)), dict.fromkeys(TIPS, 0.0)
+        self.away = dict(zip(TIPS, off))
+        self.pads = lambda link, force: force
+
+    def measure(self):
+        measured = super().measure()
+        true = {link: self.springs[link] * max(0.0, measured.joints[joint] - CLOSED_ANGLE
+                                               - self.away[link])
+                for link, joint in FINGERS.items()}
+        self.peak = {link: max(self.peak[link], force) for link, force in true.items()}
+        return replace(measured, forces={link: self.pads(link, true[link])
+                                         for link in measured.forces})
+
+
+def carried_out(hand, wishes=BY_TOUCH, forces=(PLANNED,) * 3, **changes):
+    """Return the execution of a plan by touch with a hand, and its phases."""
+    execution = GraspExecution(plan(wishes, forces), replace(OPTIONS, **changes), False)
+    return execution, run(execution, hand, 60.0)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.floats(np.log(10.0), np.log(STIFFEST)), min_size=3, max_size=3),
+       st.lists(st.floats(-OFF, OFF), min_size=3, max_size=3),
+       st.lists(st.floats(0.3, 3.0), min_size=3, max_size=3))
+def test_forces_come_to_the_planned_and_never_pass_their_limit(logs, off, forces):
+    """Whatever the stiffness of the object, and wherever it lies within reach."""
+    hand = SpringyHand(np.exp(logs), off)
+    needed = max(force / spring for force, spring in zip(forces, hand.springs.values()))
+    execution, _ = carried_out(hand, forces=forces)
+    limits = dict(zip(TIPS, OPTIONS.force_room * np.array(forces)))
+    assert all(hand.peak[link] <= max(limits[link], first_touch(hand, link)) for link in TIPS)
+    if needed < 0.9 * OPTIONS.touch_beyond:
+        assert execution.status == Status.SUCCEEDED, execution.message
+        felt = np.array([execution.closed.forces[link] for link in TIPS])
+        assert np.minimum(felt / forces, 1.0) @ forces >= 0.9 * sum(forces)
+
+
+def first_touch(hand, link):
+    """Return what a finger presses with before it hears that it touches, by the way of 30 ms."""
+    return OPTIONS.touch_force + hand.springs[link] * OPTIONS.touch_speed * 0.03
+
+
+def test_who_touches_first_waits_for_the_others():
+    hand = SpringyHand(off=(-OFF, 0.0, OFF))
+    execution = GraspExecution(plan(BY_TOUCH), OPTIONS, False)
+    run(execution, hand, until=lambda: execution.phase == Phase.LOADING)
+    assert all(hand.peak[link] <= first_touch(hand, link) for link in TIPS)
+    run(execution, hand)
+    assert execution.status == Status.SUCCEEDED
+    assert 'early' in execution.message and 'late' in execution.message
+
+
+def test_forces_rise_together():
+    hand = SpringyHand((20.0, 100.0, 400.0))
+    execution, worst = GraspExecution(plan(BY_TOUCH), OPTIONS, False), []
+
+    def spread():
+        if execution.phase == Phase.LOADING:
+            felt = np.array(list(execution.last.forces.values())) / PLANNED
+            worst.append(felt.max() - felt.mean())
+        return False
+
+    run(execution, hand, until=spread)
+    assert execution.status == Status.SUCCEEDED and max(worst) < 0.3
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.floats(0.0, 0.1), st.floats(0.0, 0.1))
+def test_late_news_make_no_force_overshoot(joints, forces):
+    hand = LateHand(joints, forces)
+    execution, _ = carried_out(hand)
+    assert execution.status == Status.SUCCEEDED, execution.message
+    assert max(execution.last.forces.values()) <= OPTIONS.force_room * PLANNED
+
+
+def test_damage_takes_room_from_the_forces():
+    rows = np.zeros((11, 7))
+    rows[:, [1, 3, 5]] = np.linspace(-0.5, CLOSED_ANGLE, 11)[:, None]
+    made = [make_plan(HAND, (rows, np.linspace(0.0, 1.0, 11)), rows[-1],
+                      [PlannedContact(TIPS[0], 1.0)], BY_TOUCH, OPTIONS, damage_margin=margin)
+            for margin in (1.05, 0.5, np.inf)]
+    assert [one.touch.room for one in made] == [1.05, 1.0, OPTIONS.force_room]
+
+
+def test_a_finger_that_finds_nothing_is_told_in_bounded_time():
+    hand = SpringyHand(absent=(TIPS[1],))
+    hand.springs[TIPS[1]] = 0.0
+    execution, phases = carried_out(hand)
+    assert execution.status == Status.MISSED_CONTACT and 'LOADING' not in phases
+    assert 'found nothing' in execution.message and isinstance(hand.sent[-1], StopHand)
+
+
+def test_a_pad_that_is_stuck_stops_the_hand_before_its_limit():
+    hand = SpringyHand((STIFFEST / 2.0,) * 3)
+    hand.pads = lambda link, force: min(force, 0.1) if link == TIPS[0] else force
+    execution, _ = carried_out(hand)
+    assert execution.status == Status.MISSED_CONTACT and 'stuck' in execution.message
+    assert hand.peak[TIPS[0]] <= OPTIONS.force_room * PLANNED
+
+
+def test_a_silent_pad_is_found_by_what_the_others_bear():
+    """The object is pushed onto the fingers that wait."""
+    hand = SpringyHand()
+    hand.pads = lambda link, force: 0.0 if link == TIPS[0] else force + hand.pushed()
+    hand.pushed = lambda: hand.springs[TIPS[0]] * max(
+        0.0, hand.follower.setpoints[FINGERS[TIPS[0]]] - CLOSED_ANGLE)
+    execution, phases = carried_out(hand)
+    assert execution.status == Status.MISSED_CONTACT and 'silent pad' in execution.message
+    assert hand.peak[TIPS[0]] <= OPTIONS.force_room * PLANNED
+
+
+def test_a_finger_without_news_closes_to_its_grip_and_is_told():
+    hand = SpringyHand(dumb=(TIPS[2],))
+    execution, _ = carried_out(hand)
+    assert execution.status == Status.SUCCEEDED and 'cannot feel' in execution.message
+    assert hand.peak[TIPS[2]] == pytest.approx(2.0 * PLANNED)       # as without touch
+
+
+def test_an_object_too_soft_for_the_planned_forces_ends_with_the_shares():
+    hand = SpringyHand((40.0, 40.0, 2.0))
+    execution, _ = carried_out(hand, loading_time=5.0)
+    assert execution.status in (Status.MISSED_CONTACT, Status.SUCCEEDED)
+    assert '%' in execution.message
+    begun = dict(execution.begun)
+    assert execution.closed.time - begun[Phase.LOADING] <= 5.0 + 0.1
+
+
+def test_forces_are_kept_while_the_hand_holds():
+    hand = SpringyHand()
+    execution = GraspExecution(plan(replace(BY_TOUCH, hold_time=4.0)), OPTIONS, False)
+    run(execution, hand, until=lambda: execution.phase == Phase.HOLDING)
+    hand.away[TIPS[0]] += 0.015         # the object gives way
+    run(execution, hand)
+    assert execution.status == Status.SUCCEEDED
+    assert execution.last.forces[TIPS[0]] >= 0.9 * PLANNED
