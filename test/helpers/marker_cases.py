@@ -4,7 +4,7 @@ import dataclasses
 import numpy as np
 import pytest
 from visualization_msgs.msg import Marker
-from gripsim_ros.core.batches import GraspStateBatch
+from gripsim_ros.core.batches import AS_CONFIGURED, GraspStateBatch
 from gripsim_ros.library.resources import load_default_hand
 from gripsim_ros.ros.nodes.ring.warm_up import warm_up_contacts, warm_up_object
 from gripsim_ros.ros.markers import (
@@ -36,7 +36,7 @@ def assert_fit_for_rviz(array):
 def pinch():
     """Return contacts and states of an object between two links."""
     hand, body = load_default_hand(), warm_up_object()
-    contacts = list(warm_up_contacts(hand))[-1]
+    contacts = list(warm_up_contacts(hand, AS_CONFIGURED))[-1]
     links = contacts.clearance.shape[1]
     rows = len(body.mesh.vertices)
     normals = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])

@@ -68,7 +68,8 @@ def test_no_request_loads_a_kernel_that_was_not_there_at_the_start(suite, client
     seen = goal(hypotheses=FEW)
     seen.mesh, seen.completion = type(seen.mesh)(), 'mirror'
     seen.cloud = cloud_to_msg(cut, [0.0, 0.0, 1.0])
-    for request in (goal(hypotheses=FEW), rich, moved, slippery, seen):
+    refined = goal(hypotheses=FEW, elasticity='auto')
+    for request in (goal(hypotheses=FEW), rich, moved, slippery, seen, refined):
         answer = client.plan(request)
         assert STATUS_NAMES[answer.status] in ('SUCCEEDED', 'NO_GRASP'), answer.message
     grasps = client.plan(goal(hypotheses=FEW)).grasps

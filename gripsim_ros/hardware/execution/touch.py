@@ -30,7 +30,8 @@ MISSING_SHARE = 0.1
 LEAST_SHARE = 0.7
 #: Readings in which the force does not change at all although its finger goes on: a pad is stuck.
 STUCK_READINGS = 3
-#: A finger that waits bears this share of its planned force at most, over so many measurements.
+#: A finger that waits is pressed by this share of its planned force at most, over so many
+#: measurements, beyond what it felt when it began to wait.
 WAITING_SHARE, WAITING_COUNT = 0.6, 5
 #: A joint that is early or late by more than this is told [rad].
 NOTED = 0.03
@@ -80,6 +81,7 @@ class TouchWatch(FingerWatch):
         self._loaded = {finger.name: _Loaded(touch.stiffest[finger.name])
                         for finger in self._pressing}
         self._judged, self._step_from, self._pushed = -np.inf, -np.inf, 0
+        self._touched = dict.fromkeys(self._loaded, 0.0)    # what each felt first [N]
         self._shares: dict[str, float] = {}
         self._loads, self._fault = False, ''
         self.notes: list[str] = []
@@ -108,6 +110,7 @@ class TouchWatch(FingerWatch):
                     self.notes.append(f'{finger.name} cannot feel: closed by angle alone')
             elif self._force(finger, measured) >= self._options.touch_force:
                 changed |= way.stop(measured.felt_at - self._start)
+                self._touched[finger.name] = self._force(finger, measured)
                 self._note_touch(finger, way.along(elapsed))
         self._look_for_push(measured)
         return self._remaining(measured.time) if changed else None
@@ -128,7 +131,7 @@ class TouchWatch(FingerWatch):
         """Note a fault where fingers that wait are pressed while others still feel nothing."""
         going = [f.name for f in self._pressing if not self._way[f.name].stopped]
         pushed = [f.name for f in self._pressing if f.name not in going
-                  and self._force(f, measured) > WAITING_SHARE * f.force]
+                  and self._force(f, measured) - self._touched[f.name] > WAITING_SHARE * f.force]
         self._pushed = self._pushed + 1 if going and pushed else 0
         if self._pushed >= WAITING_COUNT:
             self._fault = (f'{", ".join(pushed)} is pressed while {", ".join(going)} feels '

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from execution_cases import (
     CLOSED_ANGLE, FINGERS, HAND, LateHand, OPTIONS, plan, PLANNED, run, SpringHand, TIPS)
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -49,6 +49,7 @@ def carried_out(hand, wishes=BY_TOUCH, forces=(PLANNED,) * 3, **changes):
 @given(st.lists(st.floats(np.log(10.0), np.log(STIFFEST)), min_size=3, max_size=3),
        st.lists(st.floats(-OFF, OFF), min_size=3, max_size=3),
        st.lists(st.floats(0.3, 3.0), min_size=3, max_size=3))
+@example(list(np.log([497.3, 260.8, 156.4])), [0.07, 0.09, -0.1], [0.62, 1.27, 0.55])
 def test_forces_come_to_the_planned_and_never_pass_their_limit(logs, off, forces):
     """Whatever the stiffness of the object, and wherever it lies within reach."""
     hand = SpringyHand(np.exp(logs), off)

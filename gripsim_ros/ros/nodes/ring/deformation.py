@@ -1,13 +1,15 @@
 """Node `deformation`: forces, deformed surface, centre of mass and stability."""
 
 import sys
+from dataclasses import replace
 
 from gripsim_interfaces.msg import Contacts, GraspStates, RingHeader
 from visualization_msgs.msg import MarkerArray
 
-from ....core.batches import HALF_SPACE_FIRST, OWN_COMPLIANCE
+from ....core.batches import HALF_SPACE, HALF_SPACE_FIRST, OWN_COMPLIANCE
 from ....core.bodies import GraspObject
 from ....core.mechanics import ElasticBody, MechanicsOptions, evaluate_contacts
+from ....core.mechanics.boundary_elements.disk_cache import MIN_NODES, ComplianceOptions
 from ....library.resources import cache_directory
 from ...conversions import contacts_from_msg, grasp_states_from_msg, grasp_states_to_msg
 from ...markers import MarkerFrame, live_markers
@@ -49,10 +51,13 @@ class DeformationNode(StageNode):
             self.get_logger().warning(f'object {body.grasp_object.label!r}: {warning}')
 
     def warm_up(self) -> None:
-        """Evaluate the contacts of a small scene."""
-        body = self.prepare(warm_up_object())
-        for contacts in warm_up_contacts(self.hand):
-            evaluate_contacts(body, self.hand, contacts)
+        """Evaluate the contacts of a small scene, then again with the object's own compliance."""
+        body = ElasticBody(warm_up_object(), replace(
+            self._options, compliance=ComplianceOptions(node_count=MIN_NODES)))
+        body.prepare()      # anew: what lies on disk loads no kernels
+        for elasticity in (HALF_SPACE, OWN_COMPLIANCE):
+            for contacts in warm_up_contacts(self.hand, elasticity):
+                evaluate_contacts(body, self.hand, contacts)
 
     def answer(self, msg: Contacts, prepared: ElasticBody, ring: RingHeader) -> GraspStates:
         """

@@ -80,8 +80,8 @@ def _moved(height: float) -> np.ndarray:
     return T
 
 
-def warm_up_contacts(hand: HandModel) -> Iterator[ContactBatch]:
-    """Yield the ball pinched between two links, with forces and with the surface."""
+def warm_up_contacts(hand: HandModel, elasticity: str) -> Iterator[ContactBatch]:
+    """Yield the ball pinched between two links, with forces and with the surface, by a model."""
     mesh, link_count = shapes.sphere(RADIUS, NODE_SPACING), len(hand.link_names)
     patches = []
     for side in (-1.0, 1.0):
@@ -96,7 +96,7 @@ def warm_up_contacts(hand: HandModel) -> Iterator[ContactBatch]:
     for detail in (DETAIL_FORCES, DETAIL_SURFACE):
         yield ContactBatch(
             ConfigurationBatch(np.eye(4)[None], joints, joints, np.zeros((1, 3)), load_case,
-                               detail=detail),
+                               detail=detail, elasticity=elasticity),
             clearance=np.zeros((1, link_count)), obstacle_clearance=np.array([np.inf]),
             self_clearance=np.array([np.inf]), depth=np.full((1, link_count), DEPTH),
             patch_offsets=np.array([0, 2]), patch_links=np.array([link_count - 2, link_count - 1]),
