@@ -54,6 +54,7 @@ def report_of(execution: GraspExecution, touch_force: float) -> ExecutionReport:
                          if link not in planned and force >= touch_force)]
     start = execution.begun[0][1] if execution.begun else 0.0
     names = tuple(finger.name for finger in plan.fingers if finger.force > 0.0)
+    shape = len(execution.felt), len(names)
     joints = np.full(len(plan.closed), np.nan) if closed is None else closed.joints
     return ExecutionReport(
         execution.status, execution.message, tuple(links),
@@ -62,5 +63,5 @@ def report_of(execution: GraspExecution, touch_force: float) -> ExecutionReport:
         execution.lifted, execution.slip, execution.closing_time, execution.carried,
         execution.turn, tuple((phase, time - start) for phase, time in execution.begun),
         names, np.array([time - start for time, _, _ in execution.felt]),
-        np.reshape([planned for _, planned, _ in execution.felt], (-1, len(names))),
-        np.reshape([felt for _, _, felt in execution.felt], (-1, len(names))))
+        np.reshape([planned for _, planned, _ in execution.felt], shape),
+        np.reshape([felt for _, _, felt in execution.felt], shape))

@@ -12,6 +12,7 @@ import pytest
 from gripsim_ros.hardware.execution.actions import Phase, Status, StopHand
 from gripsim_ros.hardware.execution.machine import GraspExecution
 from gripsim_ros.hardware.execution.plan import make_plan, PlannedContact, Wishes
+from gripsim_ros.hardware.execution.report import report_of
 
 BY_TOUCH = Wishes(by_touch=True)
 #: Nothing stiffer than this is felt on a finger whose lever is no shorter than assumed [N/rad].
@@ -161,3 +162,13 @@ def test_forces_are_kept_while_the_hand_holds():
     run(execution, hand)
     assert execution.status == Status.SUCCEEDED
     assert execution.last.forces[TIPS[0]] >= 0.9 * PLANNED
+
+
+@pytest.mark.parametrize('fingers', [0, 3])
+def test_the_report_has_a_row_of_forces_for_each_time(fingers):
+    execution = GraspExecution(plan(Wishes(), (PLANNED,) * fingers), OPTIONS, False)
+    run(execution, SpringHand())
+    report = report_of(execution, OPTIONS.touch_force)
+    shape = len(execution.felt), fingers
+    assert len(execution.felt) > 10 and len(report.finger_names) == fingers
+    assert report.finger_planned_forces.shape == report.finger_felt_forces.shape == shape
