@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
 import yaml
 from gripsim_interfaces.action import PlanGrasps
 
@@ -109,3 +110,16 @@ def wait_for(condition, timeout=60.0, period=0.02):
             return False
         time.sleep(period)
     return True
+
+
+def plain(value):
+    """Return a message of ROS or of mcap_ros2 as nested plain values."""
+    names = (value.get_fields_and_field_types() if hasattr(value, 'get_fields_and_field_types')
+             else getattr(value, '__slots__', None))
+    if names is not None:
+        return {name.lstrip('_'): plain(getattr(value, name)) for name in names}
+    if isinstance(value, float) and np.isnan(value):
+        return 'nan'
+    if isinstance(value, (list, tuple, bytes, np.ndarray)) or hasattr(value, 'tolist'):
+        return [plain(item) for item in list(value)]
+    return value

@@ -14,7 +14,7 @@ from mcap.reader import make_reader  # noqa: E402
 from mcap_ros2.decoder import DecoderFactory  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from record_cases import RING_TYPES, START, record_plan  # noqa: E402
-from suite_cases import ball, quick_options  # noqa: E402
+from suite_cases import ball, plain, quick_options  # noqa: E402
 
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
 from gripsim_ros.ros.record.mcap_file import (  # noqa: E402
@@ -33,19 +33,6 @@ def recording(tmp_path_factory):
     path = tmp_path_factory.mktemp('recording') / 'plan.mcap'
     grasps, count = record_plan(path, ball(), quick_options(), HYPOTHESES, '/lab')
     return path, grasps, count
-
-
-def plain(value):
-    """Return a message of ROS or of mcap_ros2 as nested plain values."""
-    names = (value.get_fields_and_field_types() if hasattr(value, 'get_fields_and_field_types')
-             else getattr(value, '__slots__', None))
-    if names is not None:
-        return {name.lstrip('_'): plain(getattr(value, name)) for name in names}
-    if isinstance(value, float) and np.isnan(value):
-        return 'nan'
-    if isinstance(value, (list, tuple, bytes, np.ndarray)) or hasattr(value, 'tolist'):
-        return [plain(item) for item in list(value)]
-    return value
 
 
 def rewritten(path, folder, change):

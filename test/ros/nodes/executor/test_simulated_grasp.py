@@ -23,11 +23,11 @@ from gripsim_interfaces.msg import GraspStates, RingHeader, TactileFrame, Task  
 from rclpy.action import ActionClient  # noqa: E402
 from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
 from rclpy.qos import qos_profile_sensor_data, QoSProfile  # noqa: E402
-from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
+from rclpy.serialization import deserialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from sdh_cases import answer_of  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
-from suite_cases import ball, goal, parameters, wait_for  # noqa: E402
+from suite_cases import ball, goal, parameters, plain, wait_for  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 from unique_identifier_msgs.msg import UUID  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
@@ -254,7 +254,8 @@ def test_a_grasp_comes_out_the_same_to_the_last_bit_however_late_its_nodes_are(
     finally:
         over.set()
         disturber.join()
-    assert serialize_message(again.result) == serialize_message(lifted[0].result)
+    # Field by field: the bytes of a serialized message have gaps that nobody fills.
+    assert plain(again.result) == plain(lifted[0].result)
 
 
 def test_pads_feel_what_the_result_reports(lifted):
