@@ -12,6 +12,7 @@
 #   coverage      the core's branches that its tests reach; fails below 95 %
 #   bench         the benchmarks; bench-setup first installs the peers they compare with
 #   docs          the site of docs/ with search and the code's own pages, in build/site
+#   wheels        a wheel of each package in dist/: what `pip install` takes
 #   trials        what others do to the suite, from outside: some hours; tools/trial.sh for minutes
 #   soak          the long-running load test of the suite
 #   clean         remove .venv and everything that was built
@@ -54,7 +55,7 @@ INSTALLED := $(STAMPS)/guard $(STAMPS)/package $(STAMPS)/kernels-plan $(STAMPS)/
              $(STAMPS)/interfaces
 ALL_INSTALLED := $(INSTALLED) $(STAMPS)/extras $(STAMPS)/kernels-rest
 
-.PHONY: setup setup-all installed all-installed demo test test-fast test-nightly lint types coverage bench bench-setup docs trials soak clean
+.PHONY: setup setup-all installed all-installed demo test test-fast test-nightly lint types coverage bench bench-setup docs wheels trials soak clean
 .DELETE_ON_ERROR:
 
 setup: installed
@@ -134,6 +135,11 @@ bench: all-installed
 bench-setup: installed
 	$(SAY) 'installing the peers that benchmarks compare with'
 	@$(PIP) install --quiet --quiet -r requirements-bench.txt
+
+wheels: installed
+	$(SAY) 'building wheels'
+	@$(PIP) install --quiet --quiet -r requirements-release.txt
+	@$(BIN)/python tools/build_wheels.py
 
 docs: installed
 	$(SAY) 'building the site'

@@ -18,6 +18,12 @@ def read_version():
     return line.split('=')[1].strip().strip('\'"')
 
 
+def read_requirements():
+    """Return the lines of requirements.txt that name packages."""
+    lines = (ROOT / 'requirements.txt').read_text(encoding='utf-8').splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.startswith('#')]
+
+
 def list_data_files():
     """List one ``(target directory, files)`` entry for each directory with files."""
     entries = [
@@ -40,8 +46,10 @@ setup(
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
     package_data={f'{PACKAGE}.apps.report': ['assets/*']},
     data_files=list_data_files(),
-    install_requires=['setuptools'],
-    extras_require={'test': ['pytest', 'hypothesis'], 'convex': ['coacd>=1.0'],
+    install_requires=read_requirements(),
+    # The interfaces' own wheel brings rclpy and the messages: `make wheels`.
+    extras_require={'ros': [f'gripsim_interfaces=={read_version()}'],
+                    'test': ['pytest', 'hypothesis'], 'convex': ['coacd>=1.0'],
                     'sim': ['mujoco-core>=4.0', 'pytetwild>=0.2.3,<0.3', 'coacd>=1.0'],
                     'can': ['python-can>=4.3'],
                     'sweep': ['SQLAlchemy>=2.0'], 'postgresql': ['psycopg[binary]>=3.1'],
@@ -51,6 +59,8 @@ setup(
     maintainer='gripsim maintainers',
     maintainer_email='gripsim@users.noreply.github.com',
     description='Grasp planning for deformable objects with a multi-finger hand, on ROS 2.',
+    long_description=(ROOT / 'README.md').read_text(encoding='utf-8'),
+    long_description_content_type='text/markdown',
     license='Apache-2.0',
     python_requires='>=3.10',
     entry_points={

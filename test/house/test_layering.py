@@ -50,7 +50,7 @@ LAYERS = {
     'apps.cli': (
         'inputs < arguments, output < doctor, emulate_sdh, hand, joining, options, progress, '
         'requests, tables < answers, contact, evaluate, export, fk, indent, preshape, '
-        'record, replay, squeeze, suite, sweep, view < calibrate, demo, execute, plan < examples '
+        'record, replay, squeeze, suite, sweep, view < calibrate, execute, plan < demo, examples '
         '< main < __main__'),
 }
 # Of a room that stands lower one may need a part alone: of bodies the hand takes meshes, not

@@ -12,7 +12,7 @@ from .inputs import InputError, read_hand
 from .options import Hand
 from .output import say, write_json
 from .progress import StartProgress
-from .requests import PlanLimits, read_request
+from .requests import PlanLimits, PlanRequest, read_request
 
 if TYPE_CHECKING:
     from ...library.grasp_file import PlanAnswer
@@ -30,30 +30,55 @@ def demo(
         material: Annotated[str, typer.Option(
             '--material', metavar='NAME|FILE', help='What the apple is made of.')] = MATERIAL,
         hand: Hand = '') -> int:
-    """Start the nodes, plan grasps of an apple over DDS, write a report and pictures."""
+    """Start the nodes, plan grasps of an apple over DDS, write a report and pictures.
+
+    Where ROS is not installed, one process plans.
+    """
     limits = PlanLimits(hypotheses=count('--hypotheses', hypotheses))
     read_hand(hand)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f'--folder {folder}: {error.strerror}') from error
-    from ...ros.environment import enter_isolation
-    enter_isolation()
-    import os
-
-    from ...ros.clients.suite import NODES, Suite
-    from .answers.nodes import plan_by_nodes
-    from .tables import print_answer
     request = read_request(str(_write_apple(folder / 'apple.ply')), 1.0, material, None, limits,
                            hand=hand)
+    if missing := _missing_for_nodes():
+        from .plan import plan_here
+        say(f'{missing} is not installed: this process plans, without the nodes (the first time '
+            'it compiles the numerical kernels)')
+        answer, interrupted = plan_here(request)
+    else:
+        answer, interrupted = _plan_by_nodes(request, hand)
+    from .tables import print_answer
+    print_answer(answer)
+    _write_all(answer, folder)
+    return 130 if interrupted else 0
+
+
+def _missing_for_nodes() -> str:
+    """Return the first package that the nodes need and that is not there; empty where all are."""
+    from importlib import import_module
+    for name in ('rclpy', 'gripsim_interfaces'):
+        try:
+            import_module(name)
+        except ImportError:
+            return name
+    return ''
+
+
+def _plan_by_nodes(request: PlanRequest, hand: str) -> tuple[PlanAnswer, bool]:
+    """Return the answer of a suite that is started for it, and whether Ctrl-C ended the plan."""
+    import os
+
+    from ...ros.environment import enter_isolation
+    enter_isolation()
+    from ...ros.clients.suite import NODES, Suite
+    from .answers.nodes import plan_by_nodes
     say(f'starting {", ".join(NODES)} (the first start compiles the numerical kernels)')
     progress = StartProgress()
     with Suite(os.environ, hand=hand, on_progress=progress):
         progress.close()
-        answer, interrupted = plan_by_nodes(request, with_surfaces=True)
-    print_answer(answer)
-    _write_all(answer, folder)
-    return 130 if interrupted else 0
+        return plan_by_nodes(request, with_surfaces=True)
 
 
 def _write_apple(path: Path) -> Path:

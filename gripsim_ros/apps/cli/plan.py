@@ -91,7 +91,7 @@ def plan(
         from .answers.nodes import plan_by_nodes
         answer, interrupted = plan_by_nodes(request, report is not None, elasticity or '')
     else:
-        answer, interrupted = _plan_here(request, arm_task is not None, elasticity, published)
+        answer, interrupted = plan_here(request, arm_task is not None, elasticity, published)
     if arm_task is not None:
         answer, stopped = _order_by_arm(answer, request, arm_task, str(arm), elasticity)
         interrupted = interrupted or stopped
@@ -191,8 +191,8 @@ def _order_by_arm(answer: PlanAnswer, request: PlanRequest, arm_task: ArmTask, f
         arm_task.arm, arm_task.T_base_object, file)), stopped
 
 
-def _plan_here(request: PlanRequest, for_arm: bool, elasticity: str | None, published: bool
-               ) -> tuple[PlanAnswer, bool]:
+def plan_here(request: PlanRequest, for_arm: bool = False, elasticity: str | None = None,
+              published: bool = False) -> tuple[PlanAnswer, bool]:
     """Plan; an arm chooses among all grasps that hold, and gets its share of the time."""
     from ...core.planning.published.rules import PublishedRules
     from ...core.planning.ranked_grasp import PUBLISHED

@@ -343,7 +343,7 @@ def test_the_database_answers_what_planning_would(material_file):
 def test_another_request_is_not_answered_from_the_database(
         material_file, other, monkeypatch):
     folder, _ = real_sweep()
-    monkeypatch.setattr('gripsim_ros.apps.cli.plan._plan_here', refuse)
+    monkeypatch.setattr('gripsim_ros.apps.cli.plan.plan_here', refuse)
     code, _, err = plan(folder, material_file, '--database', folder / 'grasps.db', *other)
     assert code == 2 and 'does not hold this plan' in err and 'planned afresh' in err
 
