@@ -30,6 +30,8 @@ def list_data_files():
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
     ]
+    entries.append((f'share/{PACKAGE}/examples', sorted(
+        str(path.relative_to(ROOT)) for path in (ROOT / 'examples').glob('*.py'))))
     for top in DATA_DIRECTORIES:
         folders = [ROOT / top, *sorted(p for p in (ROOT / top).rglob('*') if p.is_dir())]
         for folder in folders:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from launch import LaunchDescription
 from launch.actions import (
-    DeclareLaunchArgument, EmitEvent, OpaqueFunction, RegisterEventHandler,
+    DeclareLaunchArgument, EmitEvent, LogInfo, OpaqueFunction, RegisterEventHandler,
     SetEnvironmentVariable)
 from launch.event_handlers import OnProcessExit
 from launch.events import Shutdown
@@ -18,6 +18,8 @@ NODES = ('forward_kinematics', 'contact_detection', 'deformation', 'grasp_planne
 HAND_NODES = {'none': (), 'sim': ('sdh_simulator', 'grasp_executor'),
               'real': ('sdh_driver', 'grasp_executor')}
 RESPAWN_DELAY = 1.0
+#: What arguments were called before, and still may be.
+OLD_NAMES = {'object_mesh': 'object', 'object_scale': 'scale', 'object_material': 'material'}
 #: Exit code of a node with a bad parameter, hand or file.
 MISCONFIGURED = 2
 PROFILE = 'FASTRTPS_DEFAULT_PROFILES_FILE'
@@ -37,6 +39,7 @@ def start_nodes(context):
     addresses = {name: LaunchConfiguration(name).perform(context)
                  for name in ('address', 'tactile_address')}
     enclaves = LaunchConfiguration('enclaves').perform(context)
+    given, warnings = read_renamed(context)
     own = {
         'grasp_executor': {'hand_node': HAND_NODES[hardware][0] if HAND_NODES[hardware] else '',
                            'simulated': hardware == 'sim'},
@@ -47,9 +50,8 @@ def start_nodes(context):
         'grasp_planner': {
             'publish_tf': publish_tf and hardware == 'none',
             **({'arm_service': 'choose_by_arm'} if arm else {}),
-            'object': LaunchConfiguration('object').perform(context),
-            'object_scale': float(LaunchConfiguration('scale').perform(context)),
-            'material': LaunchConfiguration('material').perform(context)},
+            'object': given['object_mesh'], 'object_scale': float(given['object_scale'] or 1.0),
+            'material': given['object_material']},
     }
     actions = [Node(
         package='gripsim_ros', executable=name, name=name, namespace=namespace,
@@ -65,7 +67,19 @@ def start_nodes(context):
         actions.append(Node(package='rviz2', executable='rviz2', namespace=namespace,
                             arguments=['-d', str(SHARE / 'config' / view)],
                             parameters=[{'use_sim_time': use_sim_time}], output='screen'))
-    return actions
+    return [*warnings, *actions]
+
+
+def read_renamed(context):
+    """Return the values of arguments by their new names, and a warning for each old one given."""
+    given, warnings = {}, []
+    for name, old in OLD_NAMES.items():
+        given[name] = LaunchConfiguration(name).perform(context)
+        former = LaunchConfiguration(old).perform(context)
+        if former:
+            given[name] = given[name] or former
+            warnings.append(LogInfo(msg=f'[WARN] the argument {old}:= is called {name}:= now'))
+    return given, warnings
 
 
 def end_if_misconfigured(event, context):
@@ -81,13 +95,20 @@ def generate_launch_description():
     boolean = {'choices': ['true', 'false']}
     arguments = [
         DeclareLaunchArgument(
-            'object', default_value='',
+            'object_mesh', default_value='',
             description='Mesh file or URI published on grasp_object; empty: none.'),
         DeclareLaunchArgument(
-            'scale', default_value='1.0', description='Factor that makes its lengths metres.'),
+            'object_scale', default_value='',
+            description='Factor that makes its lengths metres; empty: 1.'),
         DeclareLaunchArgument(
-            'material', default_value='',
+            'object_material', default_value='',
             description='Its material, a name of config/materials.yaml; empty: the default.'),
+        DeclareLaunchArgument(
+            'object', default_value='', description='Former name of object_mesh.'),
+        DeclareLaunchArgument(
+            'scale', default_value='', description='Former name of object_scale.'),
+        DeclareLaunchArgument(
+            'material', default_value='', description='Former name of object_material.'),
         DeclareLaunchArgument(
             'namespace', default_value='', description='Namespace of all nodes.'),
         DeclareLaunchArgument(

@@ -18,20 +18,27 @@ def hand_names(hardware):
 
 def launched(**arguments):
     """Return what the launch file tells each node: parameters by name; of RViz arguments too."""
+    nodes, _ = start(**arguments)
+    return nodes
+
+
+def start(**arguments):
+    """Return what each node is told, and what the launch file says, given arguments."""
     module = _load()
     declared = module.generate_launch_description()
     values = {a.args[0]: a.default_value for a in declared if hasattr(a, 'default_value')}
     assert set(arguments) <= set(values)
     context = {**values, **arguments}
-    nodes = {}
+    nodes, said = {}, []
     for node in module.start_nodes(context):
+        said += [node.msg] if hasattr(node, 'msg') else []
         if not hasattr(node, 'executable'):
             continue
         told = {'arguments': getattr(node, 'arguments', None)}
         for some in node.parameters:
             told |= some if isinstance(some, dict) else {}
         nodes[node.executable] = told
-    return nodes
+    return nodes, said
 
 
 def _load():
@@ -43,8 +50,8 @@ def _load():
         return SimpleNamespace(perform=lambda context: context[name])
     names = {'launch': {'LaunchDescription': list},
              'launch.actions': dict.fromkeys(
-                 ('DeclareLaunchArgument', 'EmitEvent', 'OpaqueFunction', 'RegisterEventHandler',
-                  'SetEnvironmentVariable'), record),
+                 ('DeclareLaunchArgument', 'EmitEvent', 'LogInfo', 'OpaqueFunction',
+                  'RegisterEventHandler', 'SetEnvironmentVariable'), record),
              'launch.event_handlers': {'OnProcessExit': record},
              'launch.events': {'Shutdown': record},
              'launch.substitutions': {'LaunchConfiguration': configuration},

@@ -14,7 +14,7 @@ ball = shapes.sphere(0.035, 0.008)
 trimesh.Trimesh(ball.vertices, ball.faces, process=False).export(sys.argv[1])
 END
 setsid ros2 launch gripsim_ros gripsim.launch.py hardware:="$hardware" \
-    object:="$folder/ball.stl" material:=wood &
+    object_mesh:="$folder/ball.stl" object_material:=wood &
 suite=$!
 # Launch first, which would start nodes again that end before it, and by the signal that a script's
 # background jobs do not ignore; then what it left.

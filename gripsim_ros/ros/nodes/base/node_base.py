@@ -235,6 +235,11 @@ class SuiteNode(LifecycleNode):
         """Return what is missing ('' where all is well) and values to show."""
         return '', {}
 
+    @property
+    def hardware_id(self) -> str:
+        """Return what the diagnostics are about: this process, where it drives no hand."""
+        return self.get_fully_qualified_name()
+
     def severity(self, missing: str) -> bytes:
         """Return the level of the diagnostics."""
         return DiagnosticStatus.WARN if missing or not self.active else DiagnosticStatus.OK
@@ -269,7 +274,7 @@ class SuiteNode(LifecycleNode):
                   'last error': self.last_error}
         status = DiagnosticStatus(
             level=level, name=self.get_fully_qualified_name().lstrip('/'),
-            message=missing or state, hardware_id=self.hand.name,
+            message=missing or state, hardware_id=self.hardware_id,
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
         array = DiagnosticArray(status=[status])
         array.header.stamp = self.get_clock().now().to_msg()

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import JointState, Temperature
+from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
@@ -234,7 +235,7 @@ class SdhDriverNode(SuiteNode):
         self.sample, started = sample, time.monotonic()
         msg = JointState(name=list(self.hand.joint_names), position=sample.positions.tolist(),
                          velocity=sample.velocities.tolist())
-        msg.header.stamp = self.get_clock().now().to_msg()
+        msg.header = Header(stamp=self.get_clock().now().to_msg(), frame_id=self.hand.base_link)
         self._publish(self._joint_states, msg)
         self._meter.add(time.monotonic() - started)
 
@@ -249,6 +250,12 @@ class SdhDriverNode(SuiteNode):
             self._publish(self._temperatures, msg)
 
     # -- diagnostics -------------------------------------------------------------------
+
+    @property
+    def hardware_id(self) -> str:
+        """Return which hand it is, by where it is reached."""
+        address = self.values['address'] or self.values['tactile_address']
+        return f'{self.hand.name} at {address}'
 
     def severity(self, missing: str) -> bytes:
         """Return ERROR where the hand must not move, STALE where nothing is heard of it."""

@@ -254,7 +254,8 @@ class SdhSimulatorNode(SuiteNode):
             self._publish_state(world)
         if world.time >= self._next_tactile - half:
             self._next_tactile += 1.0 / self.values['tactile_rate']
-            self._tactile.publish(tactile_to_msg(self._touch.read(world), self._header('')))
+            self._tactile.publish(tactile_to_msg(
+                self._touch.read(world), self._header(self.hand.base_link)))
 
     def _wait(self, due: float) -> float:
         """Wait until the next step is due; return when the one after it is."""

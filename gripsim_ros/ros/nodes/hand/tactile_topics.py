@@ -74,7 +74,8 @@ class TactileTopics:
 
     def _on_touch(self, touch: Touch) -> None:
         """Publish a frame, in the session's thread."""
-        header = Header(stamp=self._node.get_clock().now().to_msg())
+        header = Header(stamp=self._node.get_clock().now().to_msg(),
+                        frame_id=self._node.hand.base_link)
         self._frame.header = self._counts.header = header
         self._frame.pressures = touch.pressures.tolist()
         self._frame.forces_link = touch.forces_link.ravel().tolist()

@@ -10,7 +10,7 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 
 from builtin_interfaces.msg import Time  # noqa: E402
 from geometry_msgs.msg import PoseStamped  # noqa: E402
-from launch_cases import hand_names, launched  # noqa: E402
+from launch_cases import hand_names, launched, start  # noqa: E402
 from plan_cases import apple  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
@@ -103,6 +103,19 @@ def test_launch_file_and_suite_tell_nodes_the_same(hardware):
         given = {key: nodes[name].get(key, False) for key in (
             *values, 'publish_tf', 'use_sim_time', 'publish_clock')}
         assert given == {**dict.fromkeys(given, False), **values}, name
+
+
+def test_arguments_say_whose_they_are_and_former_names_still_work_with_a_warning():
+    wanted = {'object': 'cup.stl', 'object_scale': 0.001, 'material': 'wood'}
+    for arguments in ({'object_mesh': 'cup.stl', 'object_scale': '0.001',
+                       'object_material': 'wood'},
+                      {'object': 'cup.stl', 'scale': '0.001', 'material': 'wood'}):
+        nodes, said = start(**arguments)
+        given = nodes['grasp_planner']
+        assert {name: given[name] for name in wanted} == wanted
+        former = [name for name in arguments if not name.startswith('object_')]
+        assert [line.split(':=')[0].split()[-1] for line in said] == former
+    assert launched()['grasp_planner']['object_scale'] == 1.0
 
 
 def test_frames_that_others_tell_are_left_to_them():

@@ -170,9 +170,11 @@ def test_it_publishes_and_moves_nothing(running):
     assert len(frame.points_link) == 3 * 456 and not frame.calibrated
     raw = peer.heard['sdh_driver/tactile_counts'][-1]
     assert raw.links == frame.links and len(raw.counts) == np.dot(raw.columns, raw.rows) == 486
+    assert {msg.header.frame_id for msg in (state, frame, raw)} == {'sdh_palm_link'}
     names = {msg.header.frame_id for msg in peer.heard['sdh_driver/temperature']}
     assert peer.until(lambda: 'motor_0' in names or peer.heard['sdh_driver/temperature'])
     assert peer.until(lambda: peer.status().level == DiagnosticStatus.OK)
+    assert peer.status().hardware_id == f'sdh at {hand.address}'
     assert not hand.firmware.record.moves
 
 
