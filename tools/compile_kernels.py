@@ -37,7 +37,7 @@ APART = 0.035
 
 
 def compile_stages(folder: Path) -> None:
-    """Press a finger's pad into a small ball, and judge the pinch of a ball."""
+    """Press a finger's pad and a ball, with its own compliance, into a ball; judge a pinch."""
     ball = shapes.sphere(RADIUS, EDGE_LENGTH)
     write(folder / 'ball.ply', ball.vertices, ball.faces)
     indent(folder / 'ball.ply', '--link', 'sdh_thumb_3_link')
@@ -46,6 +46,9 @@ def compile_stages(folder: Path) -> None:
     pinch = ContactSet(points, -points / RADIUS, -points / RADIUS, np.zeros((2, 3)), 1e-3 * some,
                        1e3 * some, 1e3 * some, 10.0 * some, np.zeros(2, bool))
     judge_stability(pinch, np.array([[0.0, 0.0, -0.1, 0.0, 0.0, 0.0]]), np.zeros(3), 0.5)
+    body = ElasticBody(GraspObject(ball, Material(1e6, 0.3, 1000.0, 0.5)), MechanicsOptions(
+        elasticity='body', compliance=ComplianceOptions(NODES)))
+    indent_body(body, SphereIndenter(RADIUS), np.array([-1.0, 0, 0]), np.array([1.0, 0, 0]), 1e-3)
 
 
 def compile_rest(folder: Path) -> None:
@@ -65,9 +68,6 @@ def compile_rest(folder: Path) -> None:
         indent(folder / 'a.ply', *tool)
     run('preshape', folder / 'a.ply', '--picture', folder / 'a.png')
     run('preshape', folder / 'a.ply', '--in-turn')
-    body = ElasticBody(GraspObject(ball, Material(1e6, 0.3, 1000.0, 0.5)), MechanicsOptions(
-        elasticity='body', compliance=ComplianceOptions(NODES)))
-    indent_body(body, SphereIndenter(RADIUS), np.array([-1.0, 0, 0]), np.array([1.0, 0, 0]), 1e-3)
     mesh = ContactMesh(ball)
     moved = np.eye(4)
     moved[0, 3] = APART

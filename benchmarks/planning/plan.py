@@ -7,7 +7,9 @@ of all workers, and hardly depends on what else the machine does.
 
 With ``--nodes`` the same request also goes over the four nodes, in turns with the plan here, so
 that both meet the same load of the machine; the ratio of their times is what counts. With
-``--growth``: processor time by stage, against triangles, hypotheses and nodes of a patch.
+``--stages``: what two stages cost against half-spaces alone, in turns, with the object's own
+compliance prepared and with it kept. With ``--growth``: processor time by stage, against
+triangles, hypotheses and nodes of a patch.
 """
 
 import argparse
@@ -17,12 +19,13 @@ import os
 from pathlib import Path
 import resource
 import statistics
+import tempfile
 import time
 
 import numpy as np
 
 from gripsim_ros.core.bodies import GraspObject, Material, load_mesh, shapes
-from gripsim_ros.library.in_process import find_material, plan_grasps
+from gripsim_ros.library.in_process import find_material, mechanics_options, plan_grasps
 
 #: A full tin: stiff, 349 g in 319 cm^3.
 FULL_TIN = Material(youngs_modulus=2.0e9, poisson_ratio=0.3, density=1090.0, friction=0.5)
@@ -138,6 +141,43 @@ def measure(subject: Subject, client, arguments) -> str:
     return '\n'.join([row, f'    {result.proposed} candidates looked at quickly', *reasons])
 
 
+@contextlib.contextmanager
+def empty_cache():
+    """Keep what is prepared in a folder that goes away."""
+    before = os.environ.get('XDG_CACHE_HOME')
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ['XDG_CACHE_HOME'] = folder
+        mechanics_options.cache_clear()
+        try:
+            yield
+        finally:
+            mechanics_options.cache_clear()
+            os.environ.pop('XDG_CACHE_HOME')
+            if before is not None:
+                os.environ['XDG_CACHE_HOME'] = before
+
+
+def compare_stages(subject: Subject, arguments) -> str:
+    """Return the row of an object: times of half-spaces, and the medians of ratios to them."""
+    rounds, models = [], set()
+    for _ in range(max(1, arguments.rounds)):
+        times = []
+        with empty_cache():
+            for model in ('half_space', None, None):
+                begin = processor_time()
+                result = plan_grasps(fresh(subject.grasp_object), elasticity=model,
+                                     hypotheses=arguments.hypotheses, budget=BUDGET,
+                                     workers=arguments.workers)
+                times.append((result.planning_time, processor_time() - begin))
+        rounds.append(times)
+        models |= {grasp.elasticity for grasp in result.grasps}
+    costs = np.array(rounds)
+    wall, processor = np.median(costs[:, 0], axis=0)
+    made, kept = (np.median(costs[:, row] / costs[:, 0], axis=0) for row in (1, 2))
+    return (f'| {subject.name} | {wall:.1f} s, {processor:.1f} s | {made[0]:.2f}, {made[1]:.2f} | '
+            f'{kept[0]:.2f}, {kept[1]:.2f} | {", ".join(sorted(models))} |')
+
+
 def tell_growth(chosen: list[Subject]) -> None:
     """Print and draw what the costs grow with."""
     from benchmarks.planning.growth import draw_growth, growth, print_growth
@@ -157,12 +197,19 @@ def main() -> None:
     parser.add_argument('--hypotheses', type=int, default=HYPOTHESES, help='judged at most')
     parser.add_argument('--workers', type=int, default=0,
                         help='processes that share the work; 0: one a core')
+    parser.add_argument('--stages', action='store_true', help='what two stages cost')
     parser.add_argument('--growth', action='store_true', help='what the costs grow with')
     arguments = parser.parse_args()
     chosen = [s for s in objects() if arguments.object.lower() in s.name.lower()]
     plan_grasps(chosen[0].grasp_object, hypotheses=WARM_UP_HYPOTHESES)
     if arguments.growth:
         tell_growth(chosen)
+        return
+    if arguments.stages:
+        print('| object | half-spaces: wall, processor | two stages, prepared: ratios | kept | '
+              'model |\n|' + '---|' * 5)
+        for subject in chosen:
+            print(compare_stages(subject, arguments), flush=True)
         return
     print(f"{'object':18} {'triangles':>9} {'judged':>7} {'contact':>8} {'stable':>7} "
           f"{'first stable':>13} {'total':>8} {'processor':>8} {'in contact':>11} {'judged':>10}"

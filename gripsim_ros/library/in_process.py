@@ -7,7 +7,7 @@ Plan and evaluate in this process: the library's front door.
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 import yaml
 
-from ..core.batches import OBSTACLE_BOX
+from ..core.batches import AS_CONFIGURED, HALF_SPACE, OBSTACLE_BOX, OWN_COMPLIANCE
 from ..core.bodies import GraspObject, Material, load_material, load_mesh, shapes
 from ..core.contact import LinkShapes
 from ..core.errors import GripsimError
@@ -25,6 +25,8 @@ from ..core.pipeline import Pipeline, PublishedPipeline
 from ..core.planning import (
     GraspEvaluator, GraspPlanner, NearestMiss, PlannerOptions, Progress, PublishedPlanner,
     PublishedRules, RankedGrasp, Task)
+from ..core.planning.closing_again import yields_as_a_whole
+from ..core.planning.options import IN_TWO_STAGES
 from ..core.planning.task import check_counts
 from .own_compliance import OwnCompliance
 from .resources import (
@@ -180,8 +182,9 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     elasticity : str, optional
         Model of the object: ``half_space``, ``body``, or ``auto``: half-spaces while searching,
         then the best are closed again with the object's own compliance and ranked by it. None:
-        as configured, which is what the nodes plan with. Where its own compliance cannot be
-        prepared, or planning ends before, half-spaces answer, and each grasp has a warning.
+        as in the options, where it is ``auto`` unless changed. Where its own compliance cannot
+        be prepared, or planning ends before, half-spaces answer, and each grasp has a warning;
+        where the object is too stiff for it to matter they answer without one.
     published : PublishedRules, optional
         Plan as the grasp paper prints it instead, for comparison (docs/model/published.md);
         ``elasticity`` then says nothing.
@@ -207,8 +210,9 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     batch_size = options.batch_size if processes == 1 else min(options.batch_size, WORKER_BATCH)
     warm_up()
     begin = time.monotonic()
-    twice = elasticity == 'auto' and published is None
-    mechanics = mechanics_options('half_space' if twice else elasticity)
+    elasticity = elasticity or options.elasticity
+    twice = elasticity == IN_TWO_STAGES and published is None
+    mechanics = mechanics_options(HALF_SPACE if twice else elasticity or None)
     request = grasp_object, hand, task or Task()
     limits = replace(options, batch_size=batch_size), seed, hypotheses, count
     first_stable: list[float] = []
@@ -219,12 +223,13 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
             first_stable.append(elapsed)
         return (on_progress is None or on_progress(progress) is not False) and elapsed < budget
 
-    with OwnCompliance(grasp_object, mechanics, twice and processes > 1) as own:
+    beside = twice and processes > 1 and yields_as_a_whole(grasp_object, hand)
+    with OwnCompliance(grasp_object, mechanics, beside) as own:
         pipeline: Pipeline | PublishedPipeline = (
             Pipeline(hand, grasp_object, mechanics, link_shapes(hand)) if published is None
             else PublishedPipeline(hand, grasp_object, mechanics, published))
         with _prepared_beside(pipeline):
-            planner = (GraspPlanner(*request, *limits, 'auto' if twice else '')
+            planner = (GraspPlanner(*request, *limits, IN_TWO_STAGES if twice else AS_CONFIGURED)
                        if published is None else PublishedPlanner(*request, *limits, published))
         stopped = run_with_workers(planner, pipeline, watch, processes)
         while planner.go_on():
@@ -288,11 +293,18 @@ def robust_grasps(grasp_object: GraspObject, grasps: list[RankedGrasp], task: Ta
     if samples < 0:
         raise TaskError(f'robustness samples must be 0 or more, got {samples}')
     hand = hand or load_default_hand()
-    if elasticity == 'auto':
-        elasticity = 'body' if any(g.elasticity == 'body' for g in grasps) else 'half_space'
-    return add_robustness(grasp_object, grasps, task or Task(), hand,
-                          options or planner_options(), mechanics_options(elasticity),
-                          link_shapes(hand), samples, seed)
+    options = options or planner_options()
+    elasticity = elasticity or options.elasticity
+    if elasticity == IN_TWO_STAGES:
+        elasticity = model_of(grasps)
+    return add_robustness(grasp_object, grasps, task or Task(), hand, options,
+                          mechanics_options(elasticity or None), link_shapes(hand), samples, seed)
+
+
+def model_of(grasps: Sequence[RankedGrasp]) -> str:
+    """Return the model of the object that the numbers of planned grasps have."""
+    owns = any(grasp.elasticity == OWN_COMPLIANCE for grasp in grasps)
+    return OWN_COMPLIANCE if owns else HALF_SPACE
 
 
 def evaluate_grasps(grasp_object: GraspObject, grasps: list[tuple[np.ndarray, np.ndarray]],
@@ -312,7 +324,8 @@ def evaluate_grasps(grasp_object: GraspObject, grasps: list[tuple[np.ndarray, np
         Close each grasp first: from its joints the fingers open until they are free and close
         as the planner closes its own; see docs/model/planning.md.
     elasticity : str, optional
-        As in ``plan_grasps``.
+        ``half_space``, ``body``, or ``auto``: the object's own compliance where it is thin. None:
+        as in ``config/mechanics.yaml``.
 
     Raises
     ------

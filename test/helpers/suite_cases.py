@@ -24,7 +24,9 @@ HYPOTHESES = 8
 #: shorter where stages are missing on purpose.
 ANSWER_TIMEOUT, ATTEMPTS, SHORT_TIMEOUT = 10.0, 5, 1.0
 #: What makes planning quick: few hypotheses are looked at before the best are evaluated.
-QUICK = {'face_count': 16, 'roll_count': 4, 'palm_gaps': [0.006, 0.05]}
+#: Half-spaces: what a suite does by default the tests of two stages ask for.
+QUICK = {'face_count': 16, 'roll_count': 4, 'palm_gaps': [0.006, 0.05],
+         'elasticity': 'half_space'}
 #: Limit of a request, on a busy machine [s].
 PLANNING_TIME = 600.0
 #: Time that a request may take beyond its limits, on a busy machine [s].

@@ -35,7 +35,7 @@ def demo(tmp_path, monkeypatch):
 def test_the_library_example_runs_and_prints_grasps(demo, capsys):
     (example,) = blocks(README, 'python')
     exec(compile(example, 'README.md', 'exec'), {})
-    assert re.match(r'Grasp 1: stable, score 0\.\d\d, \d contacts, \d+\.\d N\n',
+    assert re.match(r'Grasp 1: stable, score 0\.\d\d, \d contacts, \d+\.\d N, own compliance\n',
                     capsys.readouterr().out)
     assert len(example.strip().splitlines()) <= 10
 

@@ -1,13 +1,13 @@
 """What is planned for a thing on a table lifts it from there in the simulated hand."""
 
 import numpy as np
+from plan_cases import plan_by_half_spaces
 import pytest
 
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_WIDTH
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.planning import Task
 from gripsim_ros.core.transforms import transform
-from gripsim_ros.library.in_process import plan_grasps
 from gripsim_ros.library.resources import load_default_hand
 
 pytest.importorskip('mujoco', reason='the simulator is the extra `sim`')
@@ -72,7 +72,7 @@ def test_the_first_ranked_grasp_lifts_it_and_never_touches_the_table(name, mesh)
     hand, obstacles = load_default_hand(), table(mesh)
     thing = GraspObject(mesh, WOOD, name)
     task = Task(gravity_directions=[[0.0, 0.0, -1.0]], obstacles=obstacles)
-    result = plan_grasps(thing, task, hypotheses=24, count=1, budget=LONG)
+    result = plan_by_half_spaces(thing, task, hypotheses=24, count=1, budget=LONG)
     assert result.grasps, (result.rejections, result.hint)
     grasp = result.grasps[0]
     T = grasp.T_object_palm

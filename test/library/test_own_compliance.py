@@ -1,15 +1,19 @@
 """Planning in two stages: half-spaces search, the object's own compliance decides."""
 
+from dataclasses import replace
+
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import MeshError
 from gripsim_ros.core.mechanics.boundary_elements import disk_cache
 from gripsim_ros.core.planning import Progress
+from gripsim_ros.core.planning.closing_again import NEGLIGIBLE, yields_as_a_whole
 from gripsim_ros.core.planning.planner import ENDED_EARLY
 from gripsim_ros.core.planning.progress import PREPARING
-from gripsim_ros.library import in_process
+from gripsim_ros.library import in_process, own_compliance
 from gripsim_ros.library.grasp_file import elasticity_of
 from gripsim_ros.library.in_process import (
-    evaluate_grasps, mechanics_options, plan_grasps, robust_grasps)
+    evaluate_grasps, find_material, mechanics_options, plan_grasps, planner_options, robust_grasps)
+from gripsim_ros.library.resources import load_default_hand
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
@@ -57,6 +61,10 @@ def beside(folder):
 @pytest.fixture(scope='module')
 def searched(folder):
     return plan_grasps(ball(), elasticity='half_space', **PLAN)
+
+
+def force_of(grasp):
+    return sum(touch.mean_pressure * touch.equivalent_radius ** 2 for touch in grasp.contacts)
 
 
 def numbers(grasps):
@@ -187,5 +195,38 @@ def test_a_file_of_several_models_or_of_none_names_none(told, wanted):
     assert elasticity_of(grasps) == wanted
 
 
-def test_what_is_not_asked_for_is_as_the_nodes_plan(searched):
-    assert numbers(plan_grasps(ball(), **PLAN).grasps) == numbers(searched.grasps)
+def test_what_is_not_asked_for_is_planned_as_in_the_options(beside, searched):
+    assert numbers(plan_grasps(ball(), **PLAN).grasps) == numbers(beside[0].grasps)
+    fast = replace(planner_options(), elasticity='half_space')
+    assert numbers(plan_grasps(ball(), options=fast, **PLAN).grasps) == numbers(searched.grasps)
+
+
+@pytest.mark.parametrize('workers', [1, 2])
+def test_a_stiff_object_is_planned_by_half_spaces_and_nothing_is_prepared(monkeypatch, workers):
+    def fail(*_):
+        pytest.fail('prepares')
+    monkeypatch.setattr(in_process.OwnCompliance, 'is_there', fail)
+    monkeypatch.setattr(own_compliance, '_prepare', fail)
+    wood = GraspObject(ball().mesh, find_material('wood'))
+    plans = [plan_grasps(wood, elasticity=name, hypotheses=4, count=1, budget=300.0,
+                         workers=workers).grasps for name in (None, 'half_space')]
+    assert numbers(plans[0]) == numbers(plans[1]) and plans[0]
+    assert plans[0][0].elasticity == 'half_space' and not plans[0][0].warnings
+
+
+@pytest.mark.parametrize('mesh', [
+    shapes.box([0.02, 0.08, 0.1], 0.006),
+    pytest.param(shapes.sphere(0.025, 0.005), marks=pytest.mark.nightly),
+    pytest.param(shapes.box([0.02, 0.02, 0.18], 0.006), marks=pytest.mark.nightly),
+    pytest.param(shapes.box([0.05, 0.06, 0.1], 0.006), marks=pytest.mark.nightly)])
+def test_what_is_left_to_half_spaces_has_the_forces_of_its_own_compliance(mesh, folder):
+    hand, soft = load_default_hand(), Material(1.0e6, 0.3, 600.0, 0.6)
+    moduli = np.geomspace(1e6, 1e12, 601)
+    stiff = next(thing for thing in (GraspObject(mesh, replace(soft, youngs_modulus=modulus))
+                                     for modulus in moduli) if not yields_as_a_whole(thing, hand))
+    grasps = plan_grasps(stiff, hypotheses=16, count=2, budget=300.0).grasps
+    given = [(grasp.T_object_palm, grasp.trajectory) for grasp in grasps]
+    half, own = (np.array([force_of(grasp) for grasp in evaluate_grasps(
+        stiff, given, elasticity=name)]) for name in ('half_space', 'body'))
+    assert len(half) and (half != own).all()
+    assert_allclose(half, own, rtol=NEGLIGIBLE)

@@ -11,12 +11,14 @@ from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import GraspPlanner, Task
 from gripsim_ros.library import workers as module
 from gripsim_ros.library.in_process import (
-    link_shapes, mechanics_options, plan_grasps, planner_options, warm_up)
+    link_shapes, mechanics_options, planner_options, warm_up)
 from gripsim_ros.library.resources import load_default_hand
 from gripsim_ros.library.workers import run_with_workers, worker_count, Workers
 import numpy as np
 from numpy.testing import assert_array_equal
 import pytest
+
+from plan_cases import plan_by_half_spaces
 
 HYPOTHESES = 10
 SOFT = Material(1.0e6, 0.45, 800.0, 0.6)
@@ -41,8 +43,8 @@ def same(one, other):
 
 
 def test_grasps_do_not_depend_on_the_number_of_workers():
-    alone = plan_grasps(ball(), hypotheses=HYPOTHESES, budget=300.0)
-    shared = plan_grasps(ball(), hypotheses=HYPOTHESES, budget=300.0, workers=2)
+    alone = plan_by_half_spaces(ball(), hypotheses=HYPOTHESES, budget=300.0)
+    shared = plan_by_half_spaces(ball(), hypotheses=HYPOTHESES, budget=300.0, workers=2)
     assert alone.grasps
     assert alone.rejections == shared.rejections
     assert alone.evaluated == shared.evaluated == HYPOTHESES
@@ -66,7 +68,7 @@ def test_the_object_is_prepared_beside_the_quick_look_before_workers_are_forked(
         return run_with_workers(planner, pipeline, *_)
     monkeypatch.setattr(Pipeline, 'prepare', watched)
     monkeypatch.setattr('gripsim_ros.library.in_process.run_with_workers', begin)
-    result = plan_grasps(ball(), hypotheses=2, budget=300.0, workers=2)
+    result = plan_by_half_spaces(ball(), hypotheses=2, budget=300.0, workers=2)
     assert result.evaluated == 2 and inner == ([] if fails else [True])
     assert threads[0] is not threading.main_thread()
 
@@ -74,7 +76,7 @@ def test_the_object_is_prepared_beside_the_quick_look_before_workers_are_forked(
 @pytest.mark.parametrize('killed', [1, 2])
 def test_the_batch_of_a_killed_worker_is_evaluated_all_the_same(monkeypatch, killed):
     planner, pipeline = prepared()
-    expected = plan_grasps(ball(), hypotheses=HYPOTHESES, budget=300.0).grasps
+    expected = plan_by_half_spaces(ball(), hypotheses=HYPOTHESES, budget=300.0).grasps
     started = []
     submit = Workers.submit
 
@@ -138,13 +140,13 @@ def test_workers_that_cannot_be_counted_are_refused(wanted):
     with pytest.raises(TaskError, match=said):
         worker_count(wanted)
     with pytest.raises(TaskError, match=said):
-        plan_grasps(ball(), workers=wanted)
+        plan_by_half_spaces(ball(), workers=wanted)
 
 
 @pytest.mark.parametrize('name', ['seed', 'count', 'hypotheses'])
 def test_counts_of_a_plan_are_refused_by_the_callers_names(name):
     with pytest.raises(TaskError, match=f'^{name} must be a whole number'):
-        plan_grasps(ball(), **{name: 'a'})
+        plan_by_half_spaces(ball(), **{name: 'a'})
 
 
 def test_answers_come_with_the_numbers_of_their_batches():

@@ -22,7 +22,7 @@ Elasticity = Annotated[str | None, typer.Option(
     'compliance, or this where it is thin.')]
 PlanElasticity = Annotated[str | None, typer.Option(
     '--elasticity', parser=elasticity_name, metavar='|'.join(ELASTICITIES),
-    show_default='as configured', help='Model of the object: half-spaces under the pads, its own '
+    show_default='auto', help='Model of the object: half-spaces under the pads, its own '
     'compliance, or half-spaces to search and its own for the best, which are closed again.')]
 Json = Annotated[bool, typer.Option('--json', help='JSON on standard output.')]
 Out = Annotated[Path | None, typer.Option('--out', help='Write the JSON to a file.')]

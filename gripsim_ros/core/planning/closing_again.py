@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..batches import ConfigurationBatch
+from ..bodies import GraspObject
 from ..hand import HandModel
 from .closing.batching import Conditions, next_closings
 from .closing.closing import Closing
@@ -21,6 +22,43 @@ from .verdicts import Verdicts
 
 #: Rounds at most in which more than hold are looked for: those that rank first.
 MOST_ROUNDS = 2
+#: Share of a force by which a body's own compliance changes it, at most, over (L/T)^3 of its
+#: diagonal and mean thickness and over the ratio of the pads' modulus to its own; measured [-].
+BENDING = 0.006
+#: Largest such share that is left to half-spaces [-].
+NEGLIGIBLE = 0.01
+
+
+def yields_as_a_whole(grasp_object: GraspObject, hand: HandModel) -> bool:
+    """
+    Return whether an object's own compliance can change forces of pads noticeably.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    hand : HandModel
+        Its stiffest pad counts; without pads every object yields.
+
+    Returns
+    -------
+    bool
+        Whether ``BENDING (L/T)^3 E*_pad / E*_object`` is above ``NEGLIGIBLE``, where L is the
+        diagonal of the bounding box, T twice the volume over the area, and E* the modulus in
+        plane strain.
+
+    Notes
+    -----
+    Own rule, measured: docs/model/compliance.md, "Stiff objects". It hangs on the shape and a
+    ratio of moduli alone, not on how many contacts there are or how hard they press.
+    """
+    pads = [link.pad for link in hand.links if link.pad is not None]
+    if not pads:
+        return True
+    stiffest = max(pad.youngs_modulus / (1.0 - pad.poisson_ratio ** 2) for pad in pads)
+    mesh, material = grasp_object.mesh, grasp_object.material
+    slenderness = mesh.diagonal * mesh.area / (2.0 * grasp_object.mass_properties.volume)
+    change = BENDING * slenderness ** 3 * stiffest / material.plane_strain_modulus
+    return bool(change > NEGLIGIBLE)
 
 
 def closing_from(closing: Closing, held: HeldGrasp, hand: HandModel, options: PlannerOptions,

@@ -6,15 +6,26 @@ from typing import Any
 
 import numpy as np
 
+from ..batches import AS_CONFIGURED, HALF_SPACE
 from ..errors import TaskError
 from ..options import option, Options
 
+#: Model of the object: half-spaces for the search, then its own compliance for the best.
+IN_TWO_STAGES = 'auto'
 #: Names of the terms of a score, see ``ranking``.
 SCORE_TERMS = ('gentleness', 'pressure', 'support', 'opposition', 'spread', 'torque',
                'deformation')
 #: Name of the term of a grasp that moves the object, where fingers are preferred; it may be left
 #: out, and its weight then [-].
 REACH_TERM, REACH_WEIGHT = 'reach', 0.1
+
+
+def checked_elasticity(name: str) -> str:
+    """Return a model of the object that a planner may ask for; raise ``TaskError`` for others."""
+    if name not in (AS_CONFIGURED, HALF_SPACE, IN_TWO_STAGES):
+        raise TaskError(f'elasticity must be {HALF_SPACE} or {IN_TWO_STAGES} where a planner asks '
+                        f'stages for it, or empty, got {name!r:.60}')
+    return name
 
 
 def _positive() -> Any:
@@ -80,6 +91,7 @@ class PlannerOptions:
     batch_size: int
     clearance_batch_size: int
     active_hypotheses: int
+    elasticity: str
     face_count: int
     roll_count: int
     palm_gaps: tuple[float, ...]
@@ -127,6 +139,8 @@ class PlannerOptions:
 
 
 def _checked(name: str, kind: Any, value: Any) -> Any:
+    if name == 'elasticity':
+        return checked_elasticity(value)
     if name == 'weights':
         return _checked_weights(value)
     if kind in (Uncertainty, ManipulationOptions):

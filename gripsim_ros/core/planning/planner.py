@@ -7,7 +7,6 @@ from functools import cached_property
 from ..batches import (
     AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, OWN_COMPLIANCE, GraspStateBatch)
 from ..bodies import GraspObject
-from ..errors import TaskError
 from ..hand import HandModel
 from .ask_and_tell import AskAndTell, Work
 from .closing.batching import Conditions
@@ -15,13 +14,13 @@ from .closing.closing import Closing
 from .closing.knowledge import ClosingKnowledge
 from .closing.grasp_state import GraspState
 from .closing.limits import ScoreThreshold, closing_limits
-from .closing_again import ClosingsAgain, closing_from, in_order
+from .closing_again import ClosingsAgain, closing_from, in_order, yields_as_a_whole
 from .closings import Closings
 from .diagnosis.hint import explain_no_grasp
 from .diagnosis.nearest_miss import MissDetails, make_nearest_miss
 from .hypotheses.generate import propose_hypotheses
 from .manipulation.search import ManipulationSearch
-from .options import PlannerOptions
+from .options import IN_TWO_STAGES, PlannerOptions, checked_elasticity
 from .planar_closing.queue import ClosingQueue
 from .progress import CLOSING_AGAIN, PREPARING, Progress
 from .ranked_grasp import NOT_ASKED, NearestMiss, RankedGrasp
@@ -32,20 +31,9 @@ from .settling import SPARE_GRASPS, Details, Refinement, SettlingRounds
 from .task import ANY, Task, check_counts, task_load_cases
 from .verdicts import Verdicts
 
-
 #: Said of grasps of half-spaces where the object's own compliance was wanted.
 ENDED_EARLY = ("planning ended before the best were closed again with the object's own "
                'compliance: half-spaces answer')
-#: Model of the object: half-spaces for the search, then its own compliance for the best.
-IN_TWO_STAGES = 'auto'
-
-
-def checked_elasticity(name: str) -> str:
-    """Return a model of the object that a planner may ask for; raise ``TaskError`` for others."""
-    if name not in (AS_CONFIGURED, HALF_SPACE, IN_TWO_STAGES):
-        raise TaskError(f'elasticity must be {HALF_SPACE} or {IN_TWO_STAGES} where a planner asks '
-                        f'stages for it, or empty, got {name!r:.60}')
-    return name
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +73,8 @@ class GraspPlanner(AskAndTell):
     elasticity : str
         Model of the object that questions ask for: '' as the stages are configured,
         ``half_space``, or ``auto``: half-spaces for the search; then ``go_on()`` has the best
-        closed again with the object's own compliance.
+        closed again with the object's own compliance, unless the object is so stiff that this
+        changes nothing, see ``yields_as_a_whole``.
     is_wanted : callable
         Returns whether anybody still waits for the hypotheses; where not, there are none.
 
@@ -101,15 +90,18 @@ class GraspPlanner(AskAndTell):
                  max_grasps: int = 0, elasticity: str = AS_CONFIGURED,
                  is_wanted: Callable[[], bool] = lambda: True) -> None:
         check_counts(seed=seed, max_hypotheses=max_hypotheses, max_grasps=max_grasps)
-        self._twice, self._refusal = checked_elasticity(elasticity) == IN_TWO_STAGES, ''
+        self._refusal = ''
+        if checked_elasticity(elasticity) == IN_TWO_STAGES:
+            elasticity = (HALF_SPACE_FIRST if yields_as_a_whole(grasp_object, hand)
+                          else HALF_SPACE)
+        self._twice = elasticity == HALF_SPACE_FIRST
         self._stopped = self._completed = self._heard_again = False
         self.grasp_object, self.hand, self.task, self.options = grasp_object, hand, task, options
         self.load_cases = task_load_cases(task, grasp_object.canonical_frame[:3, :3])
         self._reference = score_reference(grasp_object, hand, self.load_cases)
         self._limits = closing_limits(grasp_object, hand, self._reference.load,
                                       self._reference.max_pressure, task.contact_region)
-        conditions = Conditions.of(task, self.load_cases,
-                                   HALF_SPACE_FIRST if self._twice else elasticity)
+        conditions = Conditions.of(task, self.load_cases, elasticity)
         self._wanted = max_grasps or options.max_grasps
         # Whether the fingers can move the object is known only of grasps that are followed.
         self._followed = (self._wanted if task.reach == ANY

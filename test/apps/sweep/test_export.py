@@ -26,7 +26,7 @@ from gripsim_ros.core.transforms import from_pose, to_pose
 from gripsim_ros.library.database.lookup import GraspDatabase
 from gripsim_ros.library.database.records import GraspFilter
 from gripsim_ros.library.grasp_file import grasp_to_mapping, load_grasps
-from gripsim_ros.library.in_process import evaluate_grasps
+from gripsim_ros.library.in_process import evaluate_grasps, model_of
 from gripsim_ros.library.resources import load_default_hand
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -171,7 +171,8 @@ def test_exported_grasps_evaluate_to_the_numbers_stored(exported):
     entry, plan = json.loads((folder / 'index.json').read_text())['plans'][0], stored(jobs)[0]
     given_grasps = load_grasps(folder / entry['file'], load_default_hand().joint_names)
     judged = evaluate_grasps(plan.grasp_object, [
-        (grasp.T_object_palm, grasp.trajectory) for grasp in given_grasps])
+        (grasp.T_object_palm, grasp.trajectory) for grasp in given_grasps],
+        elasticity=model_of(plan.grasps))
     assert judged and len(judged) == len(plan.grasps)
     for found, told in zip(judged, plan.grasps):
         assert found.stable and not found.reason

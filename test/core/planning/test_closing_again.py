@@ -3,16 +3,21 @@
 from copy import deepcopy
 from dataclasses import replace
 from itertools import islice
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from fake_stages import RADIUS, SphereWorld
 from numpy.testing import assert_allclose
+from scipy.optimize import brentq
 
+from gripsim_ros.core.batches import HALF_SPACE
+from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.planning import GraspPlanner, Task, rejections
-from gripsim_ros.core.planning.closing_again import MOST_ROUNDS
-from gripsim_ros.core.planning.planner import ENDED_EARLY, IN_TWO_STAGES
+from gripsim_ros.core.planning.closing_again import MOST_ROUNDS, yields_as_a_whole
+from gripsim_ros.core.planning.options import IN_TWO_STAGES
+from gripsim_ros.core.planning.planner import ENDED_EARLY
 from gripsim_ros.core.planning.settling import SPARE_GRASPS
 from gripsim_ros.library.in_process import planner_options
 
@@ -184,3 +189,44 @@ def test_a_planner_that_asks_once_goes_on_to_nothing(ball, hand, world):
 def test_an_elasticity_that_no_question_names_is_refused(ball, hand):
     with pytest.raises(TaskError, match="elasticity must be half_space or auto .*'steel'"):
         GraspPlanner(ball, hand, Task(), planner_options(), elasticity='steel')
+
+
+def thing(mesh, modulus=1.0e9):
+    return GraspObject(mesh, Material(modulus, 0.3, 600.0, 0.6))
+
+
+def without_pads(hand):
+    return SimpleNamespace(links=[SimpleNamespace(pad=None) for _ in hand.links])
+
+
+def test_whether_an_object_yields_hangs_on_its_shape_and_a_ratio_of_moduli(hand):
+    block, plate = shapes.box([0.05, 0.06, 0.1]), shapes.box([0.005, 0.06, 0.1])
+    assert not yields_as_a_whole(thing(block), hand) and yields_as_a_whole(thing(plate), hand)
+    assert yields_as_a_whole(thing(block, 1e6), hand)
+    assert not yields_as_a_whole(thing(plate, 1e12), hand)
+    assert yields_as_a_whole(thing(plate, 1e12), without_pads(hand))
+    for mesh, changes in ((block, False), (plate, True)):
+        assert yields_as_a_whole(thing(mesh.with_scale(30.0)), hand) is changes
+
+
+def test_what_a_force_changes_by_grows_with_the_cube_of_slenderness_and_falls_with_the_modulus(
+        hand):
+    def modulus_of(mesh):
+        return brentq(lambda log: yields_as_a_whole(thing(mesh, np.exp(log)), hand) - 0.5,
+                      np.log(1e3), np.log(1e12), xtol=1e-6)
+    rods = [shapes.box([1.0, 1.0, length]) for length in (5.0, 10.0)]
+    slender = [mesh.diagonal * mesh.area / (2.0 * mesh.volume) for mesh in rods]
+    assert_allclose(np.subtract(*map(modulus_of, rods)), 3.0 * np.log(slender[0] / slender[1]),
+                    rtol=1e-5)
+
+
+def test_a_stiff_object_is_asked_of_half_spaces_alone(hand, ball, world):
+    stiff = GraspObject(ball.mesh, replace(ball.material, youngs_modulus=1e11))
+    planner = GraspPlanner(stiff, hand, Task(), replace(planner_options(), max_grasps=WANTED),
+                           max_hypotheses=HYPOTHESES, elasticity=IN_TWO_STAGES)
+    asked = set()
+    while (ask := planner.ask()) is not None:
+        asked.add(ask.configurations.elasticity)
+        planner.tell(ask.batch_id, world.evaluate(ask.configurations))
+    assert planner.finished and not planner.go_on()
+    assert asked == {HALF_SPACE} and planner.ranked() and not planner.warnings

@@ -42,6 +42,15 @@ def test_counts_are_whole_numbers(mapping, name, value, least):
     assert getattr(lowest, name) == least
 
 
+@pytest.mark.parametrize('value', ['body', 'Auto', 1])
+def test_the_model_of_the_object_is_one_that_a_planner_may_ask_for(mapping, value):
+    assert PlannerOptions.from_mapping(mapping).elasticity == 'auto'
+    for name in ('half_space', ''):
+        assert PlannerOptions.from_mapping({**mapping, 'elasticity': name}).elasticity == name
+    with pytest.raises(TaskError, match='elasticity must be half_space or auto'):
+        PlannerOptions.from_mapping({**mapping, 'elasticity': value})
+
+
 @pytest.mark.parametrize('section', ['reach', 'uncertainty'])
 def test_sections_have_exactly_the_names_of_their_fields(mapping, section):
     some = dict([*mapping[section].items()][:1])

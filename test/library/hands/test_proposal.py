@@ -2,6 +2,7 @@
 
 import box_hands
 import numpy as np
+from plan_cases import plan_by_half_spaces
 import pytest
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
@@ -9,7 +10,6 @@ from gripsim_ros.core.errors import HandError
 from gripsim_ros.core.hand import HandModel
 from gripsim_ros.library.hands.check import check_hand
 from gripsim_ros.library.hands.proposal import propose_hand
-from gripsim_ros.library.in_process import plan_grasps
 
 
 def proposed(folder, text, base=''):
@@ -27,7 +27,7 @@ def test_a_sliding_gripper_is_understood_and_grasps(tmp_path, motors):
     preshape = hand.preshapes[0]
     assert (preshape.open > 0.035).all() and (preshape.closed < 0.005).all()
     body = GraspObject(shapes.box((0.04, 0.03, 0.05), 0.006), Material(1e6, 0.45, 800.0, 0.6))
-    result = plan_grasps(body, hand=hand, hypotheses=6, count=2)
+    result = plan_by_half_spaces(body, hand=hand, hypotheses=6, count=2)
     assert result.grasps, result.rejections
     best = result.grasps[0]
     assert {contact.link for contact in best.contacts} == {'finger_0', 'finger_1'}

@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.testing import assert_allclose
+from plan_cases import plan_by_half_spaces
 import pytest
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
@@ -9,7 +10,7 @@ from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.transforms import apply
 from gripsim_ros.library.squeezing.fingers import squeeze_with_fingers
-from gripsim_ros.library.in_process import evaluate_grasps, plan_grasps
+from gripsim_ros.library.in_process import evaluate_grasps
 from gripsim_ros.library.resources import load_default_hand
 
 WAY, STEPS = 2e-3, 4
@@ -24,7 +25,7 @@ def ball():
 @pytest.fixture(scope='module')
 def grasp(ball):
     """Return a grasp of it."""
-    return plan_grasps(ball, hypotheses=6, count=1).grasps[0]
+    return plan_by_half_spaces(ball, hypotheses=6, count=1).grasps[0]
 
 
 @pytest.fixture(scope='module')

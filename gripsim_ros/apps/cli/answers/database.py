@@ -49,9 +49,9 @@ def find_answer(request: PlanRequest, database: str, with_surfaces: bool) -> Pla
 
 
 def _with_surfaces(request: PlanRequest, grasps: list) -> list:
-    from ....library.in_process import evaluate_grasps
+    from ....library.in_process import evaluate_grasps, model_of
     judged = evaluate_grasps(request.grasp_object, [
         (grasp.T_object_palm, grasp.trajectory) for grasp in grasps], request.task,
-        hand=read_hand(request.hand))
+        hand=read_hand(request.hand), elasticity=model_of(grasps))
     return [replace(grasp, vertices=seen.vertices, vertex_pressures=seen.vertex_pressures)
             for grasp, seen in zip(grasps, judged)]

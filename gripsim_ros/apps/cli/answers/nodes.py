@@ -117,10 +117,10 @@ def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool)
     if with_surfaces:
         grasps = add_surfaces(request, grasps)
     if request.limits.robustness:
-        from ....library.in_process import robust_grasps
+        from ....library.in_process import model_of, robust_grasps
         grasps = robust_grasps(request.grasp_object, grasps, request.task,
                                request.limits.robustness, request.limits.seed, hand=hand,
-                               elasticity=_model_of(grasps))
+                               elasticity=model_of(grasps))
     statistics = {
         'evaluated': result.evaluated, 'total': result.total,
         'planning_time': result.planning_time, 'status': status, 'message': result.message,
@@ -134,16 +134,11 @@ def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool)
                       miss, result.hint, request.completion)
 
 
-def _model_of(grasps: Sequence[RankedGrasp]) -> str:
-    """Return the model of the object that the grasps of a suite were judged by."""
-    return 'body' if any(grasp.elasticity == 'body' for grasp in grasps) else 'half_space'
-
-
 def add_surfaces(request: PlanRequest, grasps: Sequence[RankedGrasp]) -> list[RankedGrasp]:
     """Return the grasps with their deformed surfaces, worked out from their last rows."""
-    from ....library.in_process import evaluate_grasps
+    from ....library.in_process import evaluate_grasps, model_of
     judged = evaluate_grasps(
         request.grasp_object, [(grasp.T_object_palm, grasp.trajectory) for grasp in grasps],
-        request.task, hand=read_hand(request.hand), elasticity=_model_of(grasps))
+        request.task, hand=read_hand(request.hand), elasticity=model_of(grasps))
     return [replace(grasp, vertices=other.vertices, vertex_pressures=other.vertex_pressures)
             for grasp, other in zip(grasps, judged)]

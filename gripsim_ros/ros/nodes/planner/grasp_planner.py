@@ -25,7 +25,7 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallb
 from rclpy.serialization import deserialize_message
 
 from ....core.planning import Ask, PlannerOptions
-from ....core.planning.planner import checked_elasticity
+from ....core.planning.options import checked_elasticity
 from ....library.resources import confined_resolver, material_library, resolve_uri
 from ...conversions import (
     Request, RequestReader, configurations_to_msg, grasp_object_to_msg)
@@ -73,7 +73,7 @@ PARAMETERS = (
                   0.05, 600.0),
     NodeParameter('max_attempts', int, 'Attempts before STAGE_MISSING.', 1, 20),
     NodeParameter('elasticity', str, 'Model of the object where a request names none: half_space, '
-                  'auto (in two stages); empty: as deformation is configured.'),
+                  'auto (in two stages); empty: as planner_config says.'),
     NodeParameter('object', str, 'Mesh file or URI of an object to publish; empty: none.'),
     NodeParameter('object_scale', float, 'Factor that makes its lengths metres.', 1e-6, 1e6),
     NodeParameter('material', str, 'Its material in the library; empty: the default.'),
@@ -91,7 +91,6 @@ class GraspPlannerNode(SuiteNode):
         """Open the services and the planner's end of the ring."""
         super().__init__(self.NAME, PARAMETERS, **kwargs)
         values = self.values
-        checked_elasticity(values['elasticity'])
         self.thread_count = values['max_requests'] + SPARE_THREADS
         self.planner_id = f'{socket.gethostname()}-{os.getpid()}'
         self.objects = ObjectStore(lambda grasp_object: grasp_object, LATCHED_OBJECTS)
@@ -123,7 +122,8 @@ class GraspPlannerNode(SuiteNode):
         self.reader = RequestReader(
             material_library(values['materials']), confined_resolver(values['mesh_folders']),
             lambda label: self.objects.find(label))
-        self.options = options
+        self.options = replace(options, elasticity=checked_elasticity(values['elasticity'])
+                               or options.elasticity)
 
     def _open_ring(self) -> None:
         depth = reliable(PLAN_DEPTH)

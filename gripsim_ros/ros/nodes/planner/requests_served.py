@@ -172,7 +172,7 @@ class RequestServer:
             return node.stored_plans.find(request, msg) or GraspPlanner(
                 request.grasp_object, node.hand, request.task, node.options, int(msg.seed),
                 hypotheses, node.arm_choice.grasps_to_plan(wanted, hypotheses),
-                msg.elasticity or node.values['elasticity'],
+                msg.elasticity or node.options.elasticity,
                 is_wanted=lambda: not plan.session.done.is_set())
 
         if goal_handle is not None:

@@ -1,5 +1,7 @@
 """Answers of `grasp_planner` from a grasp database, where it holds the very plan."""
 
+from dataclasses import replace
+
 from ....core.errors import GripsimError
 from ....library.database.records import StoredPlan
 from ...conversions import Request
@@ -35,15 +37,16 @@ class StoredPlans:
 
     def find(self, request: Request, msg) -> StoredPlan | None:
         """
-        Return the plan of exactly this request, else None; none has an elasticity of its own.
+        Return the plan of exactly this request, else None.
 
         A database that fails is reported, and the plan is made as if it did not hold it.
         """
-        if self._database is None or msg.elasticity:
+        if self._database is None:
             return None
         from ....library.database.key import PlanSettings
         node = self._node
-        settings = PlanSettings(request.task, node.options, self._mechanics,
+        options = replace(node.options, elasticity=msg.elasticity or node.options.elasticity)
+        settings = PlanSettings(request.task, options, self._mechanics,
                                 int(msg.max_hypotheses), int(msg.max_grasps), int(msg.seed))
         try:
             plan = self._database.find(request.grasp_object, node.hand.id, settings)

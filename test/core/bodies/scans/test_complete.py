@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose
-from plan_cases import made_up_grasp
+from plan_cases import made_up_grasp, plan_by_half_spaces
 import pytest
 import trimesh
 
@@ -15,7 +15,7 @@ from gripsim_ros.core.bodies.scans.reading import has_faces, read_points
 from gripsim_ros.core.bodies.shapes.solids import sphere
 from gripsim_ros.core.errors import MeshError, ShapeError
 from gripsim_ros.core.planning.ranking.scan_uncertainty import with_scan_uncertainty
-from gripsim_ros.library.in_process import find_material, plan_grasps, planner_options
+from gripsim_ros.library.in_process import find_material, planner_options
 from scan_cases import RADIUS, eye, half_sphere
 
 
@@ -230,10 +230,10 @@ def test_a_grasp_on_a_given_body_is_left_alone():
 def test_a_ball_seen_from_one_side_is_grasped_and_its_back_warned_of():
     stuff = find_material('foam')       # the softest: roughness is felt most
     done = complete_scan(camera_rays(), 'mirror', viewpoint=eye())
-    from_scan = plan_grasps(GraspObject(done.mesh, stuff, '', done.seen), hypotheses=6,
-                            budget=300.0, robustness=0).grasps
-    from_mesh = plan_grasps(GraspObject(sphere(RADIUS), stuff), hypotheses=6, budget=300.0,
-                            robustness=0).grasps
+    from_scan, from_mesh = (
+        plan_by_half_spaces(thing, hypotheses=6, budget=300.0, robustness=0).grasps
+        for thing in (GraspObject(done.mesh, stuff, '', done.seen),
+                      GraspObject(sphere(RADIUS), stuff)))
     assert len(from_scan) > len(from_mesh) / 2.0
     unsure = [grasp for grasp in from_scan
               if max(contact.surface_uncertainty for contact in grasp.contacts) > 0.0]

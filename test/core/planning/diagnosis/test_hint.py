@@ -1,6 +1,7 @@
 """Hints why there is no grasp: which sentence follows from which numbers."""
 
 import numpy as np
+from plan_cases import plan_by_half_spaces
 import pytest
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
@@ -8,7 +9,6 @@ from gripsim_ros.core.planning import rejections
 from gripsim_ros.core.planning.diagnosis.hint import explain_no_grasp
 from gripsim_ros.core.planning.ranked_grasp import NearestMiss
 from gripsim_ros.core.planning.ranking.score import ScoreReference
-from gripsim_ros.library.in_process import plan_grasps
 from gripsim_ros.library.resources import load_default_hand
 
 REFERENCE = ScoreReference(load=2.0, friction=0.5, radius=0.1, max_pressure=2e5,
@@ -115,5 +115,5 @@ def test_a_tough_object_is_too_heavy_for_its_strongest_contact(hand):
      Material(3e3, 0.45, 1050.0, 0.3), 'too soft: ')])
 def test_what_is_soft_is_told_as_such(name, mesh, material, said):
     thing = GraspObject(mesh, material, name)
-    result = plan_grasps(thing, hypotheses=24, count=1, budget=600.0)
+    result = plan_by_half_spaces(thing, hypotheses=24, count=1, budget=600.0)
     assert not result.grasps and result.hint.startswith(said), (result.hint, result.rejections)

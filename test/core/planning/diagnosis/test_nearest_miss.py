@@ -6,6 +6,7 @@ import tracemalloc
 
 import grasp_oracle
 import numpy as np
+from plan_cases import plan_by_half_spaces
 import pytest
 from scipy.optimize import linprog
 from scipy.spatial.transform import Rotation
@@ -19,7 +20,7 @@ from gripsim_ros.core.planning.hypotheses import hand_opening
 from gripsim_ros.core.planning.hypotheses.hand_opening import (
     largest_opening, largest_width, least_width)
 from gripsim_ros.core.planning.ranking.score import ScoreReference
-from gripsim_ros.library.in_process import find_material, plan_grasps, planner_options
+from gripsim_ros.library.in_process import find_material, planner_options
 from gripsim_ros.library.resources import load_default_hand
 
 HYPOTHESES = 12
@@ -57,7 +58,7 @@ def planned(name):
         'sharp': (shapes.plate(), Material(2e9, 0.3, 840.0, 0.5, max_pressure=GLAZE)),
         'small': (shapes.sphere(0.0025, 0.0006), find_material('foam'))}[name]
     thing = GraspObject(*stuff)
-    result = plan_grasps(thing, hypotheses=HYPOTHESES)
+    result = plan_by_half_spaces(thing, hypotheses=HYPOTHESES)
     assert result.grasps == [] and not result.timed_out
     return thing, result
 
@@ -214,7 +215,7 @@ def test_a_block_of_10_kg_is_too_heavy_by_what_the_joints_hold():
 
 def test_a_soup_plate_is_held_and_one_of_soft_glaze_is_not():
     plate = GraspObject(shapes.plate(), Material(2e9, 0.3, 840.0, 0.5))
-    held = plan_grasps(plate, hypotheses=PLATE_HYPOTHESES).grasps
+    held = plan_by_half_spaces(plate, hypotheses=PLATE_HYPOTHESES).grasps
     assert held and held[0].margin >= planner_options().margin_band[0]
     thing, result = planned('sharp')
     miss = result.nearest_miss
@@ -240,7 +241,7 @@ def test_a_ball_of_5_mm_is_too_small_for_fingers_that_meet_before():
 def test_a_ball_half_as_wide_again_as_that_is_grasped():
     radius = 0.75 * hand_opening.meeting_gap(load_default_hand())
     pea = GraspObject(shapes.sphere(radius, 0.25 * radius), find_material('foam'))
-    assert plan_grasps(pea, hypotheses=HYPOTHESES).grasps
+    assert plan_by_half_spaces(pea, hypotheses=HYPOTHESES).grasps
 
 
 @pytest.mark.parametrize('name', ['wide', 'slippery', 'fragile', 'heavy'])
@@ -295,7 +296,7 @@ def test_an_obstacle_around_everything_is_named():
     from gripsim_ros.core.planning import Task
     wall = np.array([[OBSTACLE_BOX, 1.0, 1, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]])
     ball = GraspObject(shapes.sphere(0.03, 0.008), find_material('foam'))
-    result = plan_grasps(ball, Task(obstacles=wall), hypotheses=4)
+    result = plan_by_half_spaces(ball, Task(obstacles=wall), hypotheses=4)
     assert result.rejections == {rejections.SURROUNDINGS_COLLIDE: 4}
     assert result.hint.startswith('obstacles') and '4 of 4' in result.hint
     assert result.nearest_miss.reason == rejections.SURROUNDINGS_COLLIDE

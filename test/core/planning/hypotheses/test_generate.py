@@ -5,6 +5,7 @@ import weakref
 
 import numpy as np
 from numpy.testing import assert_allclose
+from plan_cases import plan_by_half_spaces
 import pytest
 
 from gripsim_ros.core.bodies import GraspObject, shapes
@@ -15,7 +16,7 @@ from gripsim_ros.core.planning import Task
 from gripsim_ros.core.planning.hypotheses import generate
 from gripsim_ros.core.planning.hypotheses.generate import propose_hypotheses
 from gripsim_ros.core.planning.hypotheses.hand_geometry import free_closing_share
-from gripsim_ros.library.in_process import find_material, plan_grasps, planner_options
+from gripsim_ros.library.in_process import find_material, planner_options
 from gripsim_ros.library.resources import load_default_hand
 
 HALF_ANGLE = np.deg2rad(35.0)
@@ -119,5 +120,5 @@ def test_fingers_meet_where_their_hulls_do(hand):
 @pytest.mark.parametrize('mesh', [
     shapes.sphere(0.009, 0.004), shapes.sphere(0.012, 0.004), shapes.box([0.015] * 3)])
 def test_small_things_are_held_between_two_fingers(hand, mesh):
-    result = plan_grasps(GraspObject(mesh, find_material('silicone')), hypotheses=SMALL)
+    result = plan_by_half_spaces(GraspObject(mesh, find_material('silicone')), hypotheses=SMALL)
     assert result.grasps and result.grasps[0].preshape == 'pinch'

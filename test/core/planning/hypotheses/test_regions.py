@@ -5,6 +5,7 @@ from functools import lru_cache
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
+from plan_cases import plan_by_half_spaces
 import pytest
 from scipy.spatial.transform import Rotation
 import trimesh
@@ -15,7 +16,7 @@ from gripsim_ros.core.planning import Task, rejections
 from gripsim_ros.core.planning.hypotheses.regions import within_region
 from gripsim_ros.core.planning.task import moved_region
 from gripsim_ros.core.transforms import apply, transform
-from gripsim_ros.library.in_process import evaluate_grasps, find_material, plan_grasps
+from gripsim_ros.library.in_process import evaluate_grasps, find_material
 
 HYPOTHESES = 10
 #: Points nearer to a boundary than round-off and the facets of trimesh's bodies are left out [m].
@@ -82,8 +83,8 @@ def heights(grasps):
 
 @pytest.mark.parametrize('body', [bar, flat_bar])
 def test_planned_contacts_lie_in_the_region_and_elsewhere_without_it(body):
-    anywhere = plan_grasps(body(), hypotheses=HYPOTHESES)
-    within = plan_grasps(body(), upper_end(), hypotheses=HYPOTHESES)
+    anywhere = plan_by_half_spaces(body(), hypotheses=HYPOTHESES)
+    within = plan_by_half_spaces(body(), upper_end(), hypotheses=HYPOTHESES)
     assert heights(anywhere.grasps).min() < 0.01
     assert within.grasps and heights(within.grasps).min() >= 0.01
     judged = evaluate_grasps(
@@ -95,8 +96,8 @@ def test_planned_contacts_lie_in_the_region_and_elsewhere_without_it(body):
 
 def test_a_region_too_small_for_two_fingers_is_said():
     row = [OBSTACLE_BOX, 0.2, 0.005, 0.2, 1, 0, 0, 0.02, 0, 1, 0, 0.0, 0, 0, 1, 0.0]
-    result = plan_grasps(bar(), Task(contact_region=np.array([row]) * 1.0), hypotheses=4)
-    none = plan_grasps(bar(), Task(contact_region=np.array(
+    result = plan_by_half_spaces(bar(), Task(contact_region=np.array([row]) * 1.0), hypotheses=4)
+    none = plan_by_half_spaces(bar(), Task(contact_region=np.array(
         [[OBSTACLE_SPHERE, 0.01, 0, 0, 1, 0, 0, 1.0, 0, 1, 0, 0, 0, 0, 1, 0]])), hypotheses=4)
     assert none.grasps == [] and none.total == 0
     assert none.hint.startswith('no open hand finds opposed places')

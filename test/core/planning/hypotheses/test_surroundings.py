@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given, settings, strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from plan_cases import plan_by_half_spaces
 import pytest
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
@@ -19,7 +20,7 @@ from gripsim_ros.core.planning.hypotheses.regions import within_region
 from gripsim_ros.core.planning.hypotheses.surroundings import (
     ALWAYS, GROUP_PARTS, hand_sweep, HandSweep, link_points, primitive_distance, ways_out)
 from gripsim_ros.core.transforms import apply, transform
-from gripsim_ros.library.in_process import find_material, plan_grasps, planner_options
+from gripsim_ros.library.in_process import find_material, planner_options
 from gripsim_ros.library.resources import load_default_hand
 
 #: Of distances of some tenths of a metre [m].
@@ -173,6 +174,6 @@ def test_hypotheses_know_the_table_and_come_from_several_sides(hand):
     ('tall can', shapes.cylinder(0.033, 0.09, edge_length=0.006), 'foam')])
 def test_things_on_a_table_have_grasps(name, mesh, material):
     task = Task(gravity_directions=[[0.0, 0.0, -1.0]], obstacles=table(mesh))
-    result = plan_grasps(GraspObject(mesh, find_material(material)), task, hypotheses=FEW,
-                         budget=LONG)
+    result = plan_by_half_spaces(GraspObject(mesh, find_material(material)), task,
+                                 hypotheses=FEW, budget=LONG)
     assert len(result.grasps) >= LEAST, (name, result.rejections, result.hint)

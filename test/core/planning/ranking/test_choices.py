@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
+from plan_cases import plan_by_half_spaces
 import pytest
 from hypothesis import given, strategies as st
 from scipy.spatial.transform import Rotation
@@ -11,7 +12,7 @@ from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.planning.ranking.assemble import rank_key
 from gripsim_ros.core.planning.ranking.choices import (
     CONTACT_NEAR, PALM_NEAR, PALM_TURN, are_alike, as_choices)
-from gripsim_ros.library.in_process import find_material, plan_grasps
+from gripsim_ros.library.in_process import find_material
 
 
 def grasp(number=0, score=0.5, *, place=0.0, turn=0.0, touch=0.0, preshape='pinch',
@@ -62,7 +63,7 @@ def test_every_choice_of_a_kind_comes_before_what_repeats_a_better_one(rows):
 
 def test_what_is_returned_are_choices_and_a_repeat_says_so():
     ball = GraspObject(shapes.sphere(0.03, 0.006), find_material('foam'))
-    grasps = plan_grasps(ball, hypotheses=60).grasps
+    grasps = plan_by_half_spaces(ball, hypotheses=60).grasps
     for i, later in enumerate(grasps):
         alike = any(are_alike(later, better) for better in grasps[:i])
         assert any('much like hypothesis' in line for line in later.warnings) == alike

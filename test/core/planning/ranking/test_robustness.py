@@ -4,13 +4,14 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
+from plan_cases import plan_by_half_spaces
 import pytest
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.planning.options import Uncertainty
 from gripsim_ros.core.planning.ranking.robustness import draw_samples, summarise
-from gripsim_ros.library.in_process import plan_grasps, planner_options, robust_grasps
+from gripsim_ros.library.in_process import planner_options, robust_grasps
 
 HYPOTHESES, SAMPLES, SEED = 4, 8, 3
 RTOL_ROUNDOFF = 1e-12
@@ -30,7 +31,7 @@ def fruit():
 
 @lru_cache(maxsize=1)
 def planned():
-    return plan_grasps(fruit(), hypotheses=HYPOTHESES).grasps[:2]
+    return plan_by_half_spaces(fruit(), hypotheses=HYPOTHESES).grasps[:2]
 
 
 def robust(samples=SAMPLES, seed=SEED, **uncertainty):

@@ -36,10 +36,10 @@ def client():
             process.terminate()
 
 
-def request(seed=0):
+def request(**changes):
     """Return a request for an object of the sweep."""
     folder, _ = real_sweep()
-    return plan_request(folder / 'meshes' / 'a.ply', SOFT, max_hypotheses=HYPOTHESES, seed=seed)
+    return plan_request(folder / 'meshes' / 'a.ply', SOFT, max_hypotheses=HYPOTHESES, **changes)
 
 
 @pytest.mark.slow
@@ -62,8 +62,17 @@ def test_the_planner_answers_from_the_database(client):
 
 
 @pytest.mark.slow
-def test_another_request_goes_to_the_stages(client):
-    assert STATUS_NAMES[client.plan(request(seed=1)).status] == 'STAGE_MISSING'
+@pytest.mark.parametrize('changes', [{'seed': 1}, {'elasticity': 'half_space'}])
+def test_another_request_goes_to_the_stages(client, changes):
+    assert STATUS_NAMES[client.plan(request(**changes)).status] == 'STAGE_MISSING'
+
+
+@pytest.mark.slow
+def test_a_request_that_asks_for_two_stages_asks_for_the_default(client):
+    asked, left_out = (client.plan(request(**words)) for words in ({'elasticity': 'auto'}, {}))
+    assert STATUS_NAMES[asked.status] == 'SUCCEEDED'
+    assert [grasp.score for grasp in asked.grasps] == [grasp.score for grasp in left_out.grasps]
+    assert {grasp.elasticity for grasp in asked.grasps} == {'body'}
 
 
 @pytest.mark.slow
