@@ -1,7 +1,7 @@
 """The arm that a plan was made with: where it stands, how its file tells it, how it is drawn."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,18 +10,15 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from ..core.arm import ArmModel, ArmMotion, OtherArm, load_arm
-from ..core.arm import motion as arm_phases
+from ..core.arm import ArmModel, OtherArm, load_arm
 from ..core.bodies import TriangleMesh, decimate_hull
 from ..core.contact.backends.convex.decomposition import ConvexPart
 from ..core.errors import ArmError
-from ..core.planning.ranked_grasp import ManipulationStep, RankedGrasp
-from ..core.transforms import apply, inverse
+from ..core.planning.ranked_grasp import RankedGrasp
+from ..core.transforms import inverse
 from .resources import lasting_name, resolve_uri
 from .task_file import pose_from_mapping, pose_to_mapping
-from .whole_motion import (
-    APPROACH, CLOSING, LIFTING, OPENING, REACHING, RETREAT, SETTING_DOWN, WAY, Moment, has_steps,
-    opening, spread, whole_motion)
+from .whole_motion import ArmWay, Moment, whole_motion
 
 Array = NDArray[np.float64]
 
@@ -44,7 +41,7 @@ class PlannedArm:
     @cached_property
     def meshes(self) -> tuple[TriangleMesh, ...]:
         """Return the convex parts, at most ``PART_FACES`` faces each, in their own frames."""
-        return tuple(decimate_hull(_mesh(part), PART_FACES) for part in self.arm.parts)
+        return part_meshes(self.arm)
 
     def palm_pose(self, joints: Array) -> Array:
         """Return ``T_object_palm (4, 4)`` in the object's first frame, for joints (A,) [rad]."""
@@ -63,6 +60,11 @@ class PlannedArm:
         """Return what ``gripsim plan --arm`` writes of the arm; arrays are left as arrays."""
         return {'name': self.arm.name, 'file': lasting_name(self.file),
                 'object_pose': pose_to_mapping(self.T_base_object)}
+
+
+def part_meshes(arm: ArmModel) -> tuple[TriangleMesh, ...]:
+    """Return an arm's convex parts, at most ``PART_FACES`` faces each, in their own frames."""
+    return tuple(decimate_hull(_mesh(part), PART_FACES) for part in arm.parts)
 
 
 def arm_of_grasps(content: Any, path: Path) -> PlannedArm | None:
@@ -148,70 +150,13 @@ def motion_of(grasp: RankedGrasp, arm: PlannedArm | None) -> tuple[Moment, ...]:
     Returns
     -------
     tuple of Moment
-        In order, to be shown one after the other; at most ``4 FEW + 5 MOST``. Without a
-        displacement an arm's motion ends with the lift.
+        As ``whole_motion`` has them.
     """
     motion = grasp.arm_motion
     if arm is None or motion is None or not len(motion.joints) or motion.failed_step >= 0:
         return whole_motion(grasp)
-    return tuple(_with_arm(grasp, motion, arm))
-
-
-def _with_arm(grasp: RankedGrasp, motion: ArmMotion, arm: PlannedArm) -> Iterator[Moment]:
-    """Yield the moments along the rows of the arm's motion, the hand at rest or as planned."""
-    opened, closed = grasp.trajectory[0], grasp.trajectory[-1]
-    rows = {phase: motion.joints[[told == phase for told in motion.phases]]
-            for phase in arm_phases.PHASES}
-
-    def moment(phase: str, joints: Array, T_hold_object: Array | None, arm_joints: Array,
-               T_object_moved: Array = np.eye(4)) -> Moment:
-        palm = arm.palm_pose(arm_joints)
-        moved = T_object_moved if T_hold_object is None else palm @ T_hold_object
-        return Moment(phase, joints, palm, moved, None, arm_joints)
-
-    for phase, name in ((REACHING, arm_phases.START), (APPROACH, arm_phases.APPROACH)):
-        for i in spread(len(rows[name])):
-            yield moment(phase, opened, None, rows[name][i])
-    for i in spread(len(grasp.trajectory)):
-        yield moment(CLOSING, grasp.trajectory[i], None, rows[arm_phases.APPROACH][-1])
-    in_hand = inverse(grasp.T_object_palm)
-    for i in spread(len(rows[arm_phases.LIFT])):
-        yield moment(LIFTING, closed, in_hand, rows[arm_phases.LIFT][i])
-    way = rows[arm_phases.CARRY]
-    last = None
-    for i in spread(len(way)):
-        last = _carried(grasp, moment(WAY, closed, in_hand, way[i]), i, len(way))
-        yield last
-    if last is None:
-        return
-    in_hand = inverse(last.T_object_palm) @ last.T_object_moved
-    for i in spread(len(rows[arm_phases.LOWER])):
-        last = moment(SETTING_DOWN, last.joints, in_hand, rows[arm_phases.LOWER][i])
-        yield last
-    for joints in opening(last.joints, opened):
-        yield replace(last, phase=OPENING, joints=joints, step=None)
-    for i in spread(len(rows[arm_phases.RETREAT])):
-        yield moment(RETREAT, opened, None, rows[arm_phases.RETREAT][i], last.T_object_moved)
-
-
-def _carried(grasp: RankedGrasp, held: Moment, row: int, count: int) -> Moment:
-    """Return a moment of carrying as ``reach`` tells it, where the arm has the palm."""
-    reach = grasp.reach
-    if reach is None or len(reach.joints) != count:
-        return held
-    if not has_steps(reach):
-        return replace(held, joints=reach.joints[row])
-    T_lift = held.T_object_palm @ inverse(reach.T_object_palm[row])
-    step = _displaced(reach.steps[row], T_lift)
-    return replace(held, joints=reach.joints[row], T_object_moved=step.T_object_moved, step=step)
-
-
-def _displaced(step: ManipulationStep, T: Array) -> ManipulationStep:
-    """Return a step whose way begins elsewhere: all of it moved by ``T`` (4, 4)."""
-    turned = {name: getattr(step, name) @ T[:3, :3].T
-              for name in ('normals', 'forces', 'minimal_forces')}
-    return replace(step, T_object_moved=T @ step.T_object_moved, points=apply(T, step.points),
-                   centre_of_mass=apply(T, step.centre_of_mass[None])[0], **turned)
+    palms = np.array([arm.palm_pose(row) for row in motion.joints])
+    return whole_motion(grasp, ArmWay(motion.joint_names, motion.joints, motion.phases, palms))
 
 
 def _mesh(part: ConvexPart) -> TriangleMesh:

@@ -29,7 +29,7 @@ from ...ros.record.mcap_file import read_messages
 
 #: Topics of markers, without a namespace, and whether late joiners get the last one.
 MARKER_TOPICS = {'ranked_grasps': True, 'plan/markers': True, 'closing/markers': True,
-                 'live/markers': False}
+                 'closing/arm_markers': True, 'live/markers': False}
 CLOSING, RANKED = 'closing/markers', 'ranked_grasps'
 #: How often a planner that does not serve yet is looked for [s].
 ASKING_PERIOD = 0.25

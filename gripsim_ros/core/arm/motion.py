@@ -9,7 +9,8 @@ from ..arrays import Array
 from ..errors import ArmError
 from ..hand import HandModel, forward_kinematics
 from ..planning.manipulation.kinematics import object_path, pose_on_path
-from ..planning.ranked_grasp import WITH_ARM, RankedGrasp
+from ..planning.ranked_grasp import (
+    APPROACH, ARM_PHASES, CARRY, LIFT, LOWER, RETREAT, START, WITH_ARM, RankedGrasp)
 from ..transforms import inverse, transform
 from .collision import ArmScene
 from .model import ArmInverseKinematics, ArmModel, joint_distance
@@ -24,9 +25,7 @@ BRANCH_JUMP = 0.8
 #: Number of further starts of the search for pre-grasp postures.
 SEARCH_STARTS = 48
 
-START, APPROACH, LIFT, CARRY, LOWER, RETREAT = (
-    'start', 'approach', 'lift', 'carry', 'lower', 'retreat')
-PHASES = START, APPROACH, LIFT, CARRY, LOWER, RETREAT
+PHASES = ARM_PHASES
 #: What is to be short: the way to the pre-grasp, or the whole way.
 TO_PREGRASP, WHOLE_WAY = 'pregrasp', 'whole'
 CRITERIA = TO_PREGRASP, WHOLE_WAY

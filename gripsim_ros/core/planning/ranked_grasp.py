@@ -14,6 +14,9 @@ from ..transforms import apply, inverse
 #: Levels of manipulation: by whom the object is moved to its wanted pose.
 HAND_ONLY, COMPLIANT, WITH_ARM, NOWHERE = 'hand_only', 'compliant', 'with_arm', 'none'
 LEVELS = HAND_ONLY, COMPLIANT, WITH_ARM, NOWHERE
+#: Phases of an arm's motion, in order: to the pre-grasp, to the grasp, and so on.
+START, APPROACH, LIFT, CARRY, LOWER, RETREAT = ARM_PHASES = (
+    'start', 'approach', 'lift', 'carry', 'lower', 'retreat')
 #: Of grasps that the time did not suffice to follow, where levels are counted.
 NOT_ASKED = 'not_asked'
 #: Methods by which a grasp was found: this project's, and the grasp paper's as printed.

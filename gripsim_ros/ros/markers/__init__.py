@@ -8,8 +8,9 @@ from .layers import (
     BLUE, CYAN, DEPTH_FACTOR, FORCE_LENGTH, MAGENTA, MarkerFrame)
 from .legend import PRESSURE_LEGEND, SCALE
 from .scenes import (
-    closing_markers, grasp_markers, live_markers, moment_markers, no_grasp, ranked_markers)
+    arm_markers, closing_markers, grasp_markers, live_markers, moment_markers, no_grasp,
+    ranked_markers)
 
 __all__ = ['BLUE', 'CYAN', 'DEPTH_FACTOR', 'FORCE_LENGTH', 'MAGENTA', 'PRESSURE_LEGEND', 'SCALE',
-           'MarkerFrame', 'closing_markers', 'grasp_markers', 'live_markers', 'moment_markers',
-           'no_grasp', 'ranked_markers']
+           'MarkerFrame', 'arm_markers', 'closing_markers', 'grasp_markers', 'live_markers',
+           'moment_markers', 'no_grasp', 'ranked_markers']

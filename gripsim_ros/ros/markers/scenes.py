@@ -162,14 +162,30 @@ def moment_markers(grasp: RankedGrasp, moment: Moment, grasp_object: GraspObject
     poses = moment.T_object_palm @ forward_kinematics(hand, moment.joints[None])[0]
     for link, T_object_link in zip(moving_links(hand), poses):
         layers.mesh('hand', link.vertices, link.faces, OLIVE, T_object_link)
-    for part, T_object_part in arm:
-        layers.mesh('arm', part.vertices, part.faces, ARM_COLOUR, T_object_part)
+    _add_arm(layers, arm)
     if step is not None:
         layers.forces(step.points, step.forces)
         layers.contacts('contacts', step.points)
         layers.centres_of_mass(apply(moment.T_object_moved, mesh.vertices), apply(
             moment.T_object_moved, grasp_object.mass_properties.centre_of_mass[None])[0],
             step.centre_of_mass)
+    return layers.array
+
+
+def arm_markers(arm: Sequence[tuple[TriangleMesh, Array]], frame: MarkerFrame) -> MarkerArray:
+    """
+    Return an arm alone, or what takes it away.
+
+    Parameters
+    ----------
+    arm : sequence of (TriangleMesh, (4, 4) float)
+        Its parts and their poses in its base; empty: none is to be seen.
+    frame : MarkerFrame
+        With the base in the place of the object.
+    """
+    layers = Layers(frame)
+    layers.clear('arm')
+    _add_arm(layers, arm)
     return layers.array
 
 
@@ -194,6 +210,11 @@ def _add_object(layers: Layers, grasp_object: GraspObject, state: RankedGrasp | 
     layers.pressure_mesh('deformation', state.vertices, mesh.faces, state.vertex_pressures)
     legend.pressures(state.vertex_pressures)
     return legend
+
+
+def _add_arm(layers: Layers, arm: Sequence[tuple[TriangleMesh, Array]]) -> None:
+    for part, T_object_part in arm:
+        layers.mesh('arm', part.vertices, part.faces, ARM_COLOUR, T_object_part)
 
 
 def _reach(grasp: RankedGrasp, hand: HandModel) -> Array:

@@ -52,6 +52,7 @@ TOPICS = (
     Topic('live/markers', MarkerArray, BEST_EFFORT),
     Topic('ranked_grasps', MarkerArray, LATCHED), Topic('plan/markers', MarkerArray, LATCHED),
     Topic('closing/markers', MarkerArray, LATCHED),
+    Topic('closing/arm_markers', MarkerArray, LATCHED),
     Topic('joint_states', JointState, BEST_EFFORT), Topic('tactile', TactileFrame, BEST_EFFORT),
     Topic('/diagnostics', DiagnosticArray))
 #: Frames, where their messages are installed.

@@ -3,6 +3,7 @@
 import re
 import threading
 from functools import lru_cache
+from itertools import repeat
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,9 +16,11 @@ from hypothesis import strategies as st
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
 from gripsim_interfaces.srv import ShowClosing  # noqa: E402
+from arm_cases import brought, planned_arm  # noqa: E402
 from execution_cases import reach  # noqa: E402
 from plan_cases import CLOSED, OPEN, PEAK, apple, made_up_grasp  # noqa: E402
 from marker_cases import assert_fit_for_rviz, pinch  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
 from visualization_msgs.msg import Marker  # noqa: E402
 
 from gripsim_ros.apps.view.marker_shapes import shapes_of  # noqa: E402
@@ -26,9 +29,10 @@ from gripsim_ros.core.errors import TaskError  # noqa: E402
 from gripsim_ros.core.hand import forward_kinematics  # noqa: E402
 from gripsim_ros.library.display import joints_at, link_poses_at, pressure_colours  # noqa: E402
 from gripsim_ros.library.resources import load_default_hand, share_directory  # noqa: E402
-from gripsim_ros.library.whole_motion import moment_at, whole_motion  # noqa: E402
+from gripsim_ros.library.planned_arm import motion_of  # noqa: E402
+from gripsim_ros.library.whole_motion import ArmWay, moment_at, whole_motion  # noqa: E402
 from gripsim_ros.ros.markers import (  # noqa: E402
-    closing_markers, grasp_markers, live_markers, ranked_markers)
+    arm_markers, closing_markers, grasp_markers, live_markers, ranked_markers)
 from gripsim_ros.ros.markers.legend import (  # noqa: E402
     FIELDS, START_PITCH, START_YAW)
 from gripsim_ros.ros.markers.scenes import MOST_GHOSTS  # noqa: E402
@@ -153,14 +157,16 @@ def displays(config, kind='MarkerArray'):
 def marker_arrays():
     """Return what each topic may show: topic -> arrays that name all its namespaces."""
     hand, grasp, body = load_default_hand(), made_up_grasp(1), apple()
-    return {'plan/markers': grasp_markers(grasp, body, hand, FRAME, OBSTACLES),
+    arm = arm_markers(list(zip(planned_arm().meshes, repeat(np.eye(4)))), FRAME)
+    return {'closing/arm_markers': arm,
+            'plan/markers': grasp_markers(grasp, body, hand, FRAME, OBSTACLES),
             'ranked_grasps': ranked_markers([grasp], FRAME, hand),
             'closing/markers': closing_markers(grasp, 1.0, grasp, body, hand, FRAME),
             'live/markers': live_markers(*pinch(), FRAME)}
 
 
 @pytest.mark.parametrize('config, shown', [
-    ('gripsim.rviz', {'plan/markers', 'closing/markers'}),
+    ('gripsim.rviz', {'plan/markers', 'closing/markers', 'closing/arm_markers'}),
     ('gripsim_live.rviz', {'live/markers'})])
 def test_nothing_is_shown_twice_at_the_start(config, shown):
     """A plan and a live hand have the same object; the planner takes grasp or closing away."""
@@ -206,7 +212,7 @@ def test_every_namespace_is_shown_and_none_is_made_up(config):
 
 
 @pytest.mark.parametrize('topic', ['plan/markers', 'ranked_grasps', 'closing/markers',
-                                   'live/markers'])
+                                   'closing/arm_markers', 'live/markers'])
 def test_every_layer_can_be_drawn(topic):
     shapes, labels = shapes_of(marker_arrays()[topic])
     for shape in shapes:
@@ -235,7 +241,7 @@ class FakeNode:
 
     def __init__(self, outcome=DONE):
         self.hand, self.options, self.errors, self.arrays = load_default_hand(), None, [], []
-        self.outcome, self.sessions = outcome, []
+        self.outcome, self.sessions, self.joints = outcome, [], []
         self.hidden = 0
         self.shown = SimpleNamespace(hide_grasp=self._hide)
         self.next_request_id = lambda: '1'
@@ -251,21 +257,26 @@ class FakeNode:
 
     def publish(self, array):
         """Keep what is published."""
-        self.arrays.append(array)
+        (self.joints if isinstance(array, JointState) else self.arrays).append(array)
 
 
 def show(outcome=DONE, monkeypatch=None, count=2):
     """Return a show with grasps, and its node."""
     node = FakeNode(outcome)
     closing = ClosingShow(node)
-    closing.publisher = node
-    closing.keep([made_up_grasp(k + 1) for k in range(count)],
-                 SimpleNamespace(grasp_object=apple(), task=None), FRAME)
+    closing.publisher = closing.arm_publisher = node
+    keep(closing, *(made_up_grasp(k + 1) for k in range(count)))
     if monkeypatch is not None:
         monkeypatch.setattr(
             'gripsim_ros.ros.nodes.planner.closing_shown.GraspEvaluator',
             lambda *given: SimpleNamespace(ranked=lambda: [made_up_grasp(1)]))
     return closing, node
+
+
+def keep(closing, *grasps, way=None):
+    """Have a show keep the grasps of an answer, all with the way of an arm."""
+    closing.keep([(grasp, way) for grasp in grasps],
+                 SimpleNamespace(grasp_object=apple(), task=None), FRAME)
 
 
 def asked(closing, rank=1, fraction=1.0, duration=0.0, whole=False):
@@ -301,10 +312,10 @@ def test_the_grasp_itself_needs_no_stage():
 
 def test_a_new_plan_takes_the_closing_away():
     closing, node = show()
-    closing.keep([made_up_grasp(1)], closing._plan[1], FRAME)
+    keep(closing, made_up_grasp(1))
     assert not node.arrays      # nothing was shown
     asked(closing)
-    closing.keep([made_up_grasp(1)], closing._plan[1], FRAME)
+    keep(closing, made_up_grasp(1))
     assert added(node.arrays[0], 'hand') and {m.action for m in node.arrays[1].markers} == {
         Marker.DELETEALL}
     assert {m.ns for m in node.arrays[1].markers} == {m.ns for m in node.arrays[0].markers}
@@ -343,7 +354,7 @@ def test_a_closing_is_played_to_its_end():
 def show_carried():
     """Return a show of a grasp with a way and one without, and its node."""
     closing, node = show()
-    closing.keep([made_up_grasp(1, reach=reach()), made_up_grasp(2)], closing._plan[1], FRAME)
+    keep(closing, made_up_grasp(1, reach=reach()), made_up_grasp(2))
     return closing, node
 
 
@@ -360,6 +371,27 @@ def test_a_moment_of_the_whole_motion_needs_no_stage():
     answer = asked(closing, rank=2, fraction=0.5, whole=True)
     assert not answer.success and 'plan with a displacement' in answer.message
     assert not asked(closing, fraction=1.5, whole=True).success
+
+
+def test_an_arm_is_told_where_a_moment_of_its_motion_has_it_and_when_it_is_to_go():
+    grasp, (closing, node) = made_up_grasp(1, reach=reach()), show()
+    arm, motion = planned_arm(), brought(grasp).arm_motion
+    palms = np.array([arm.palm_pose(row) for row in motion.joints])
+    keep(closing, grasp, way=ArmWay(motion.joint_names, motion.joints, motion.phases, palms))
+    for fraction, phase in ((0.0, 'reaching'), (1.0, 'retreat')):
+        assert asked(closing, fraction=fraction, whole=True).message.endswith(phase)
+        assert node.joints[-1].header.frame_id == FRAME.frame_id
+        assert list(node.joints[-1].name) == list(arm.arm.joint_names)
+    np.testing.assert_allclose([msg.position for msg in node.joints], motion.joints[[0, -1]])
+    asked(closing)              # a moment of the closing has no arm
+    assert [len(msg.name) for msg in node.joints] == [6, 6, 0]
+    asked(closing)
+    asked(closing, fraction=0.5, whole=True)
+    keep(closing, grasp)
+    assert [len(msg.name) for msg in node.joints] == [6, 6, 0, 6, 0]
+    shown = arm_markers(arm.parts_at(moment_at(motion_of(brought(grasp), arm), 0.0)), FRAME)
+    assert assert_fit_for_rviz(shown) == {'arm'} and len(added(shown, 'arm')) == len(arm.meshes)
+    assert not added(arm_markers((), FRAME), 'arm')
 
 
 def test_a_whole_motion_is_played_to_its_end():

@@ -1,6 +1,7 @@
 """A ranked grasp as a client gets it: the message, read back in the object's frame."""
 
-from dataclasses import fields
+from collections.abc import Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from ....core.fields import declared
 from ....core.planning.ranked_grasp import GraspContact, RankedGrasp, Robustness, ScoreTerm
 from ....core.transforms import apply, inverse
+from ....library.whole_motion import ArmWay
 from ..geometry import pose_from_msg, xyz
 from .grasps import grasp_from_msg
 from .reach import reach_from_msg
@@ -63,6 +65,34 @@ def ranked_grasp_from_msg(msg: Grasp, T_frame_object: Array,
         robustness=Robustness(msg.robustness_samples, msg.robustness, msg.robustness_error,
                               msg.robustness_margin) if msg.robustness_samples else None,
         reach=reach_from_msg(msg, T_frame_object), elasticity=msg.elasticity)
+
+
+def arm_way_from_msg(msg: Grasp, T_frame_object: Array) -> ArmWay | None:
+    """Return the arm's way of a message whose points all tell where the hand is; else None."""
+    rows = [list(point.positions) for point in msg.arm_trajectory.points]
+    if not rows or not len(rows) == len(msg.arm_phases) == len(msg.arm_hand_poses):
+        return None
+    T_object_frame = inverse(T_frame_object)
+    return ArmWay(tuple(msg.arm_trajectory.joint_names), np.array(rows), tuple(msg.arm_phases),
+                  np.array([T_object_frame @ pose_from_msg(pose) for pose in msg.arm_hand_poses]))
+
+
+def as_answered(grasps: Sequence[RankedGrasp], answer: Sequence[Grasp], T_frame_object: Array
+                ) -> list[tuple[RankedGrasp, ArmWay | None]]:
+    """
+    Return grasps in the order and with the ranks of an answer, each with the arm's way.
+
+    Parameters
+    ----------
+    grasps : sequence of RankedGrasp
+        All that hold; those of the answer among them.
+    answer : sequence of Grasp
+    T_frame_object : (4, 4) float
+        Pose of the object in the frame of the answer.
+    """
+    known = {grasp.hypothesis: grasp for grasp in grasps}
+    return [(replace(known[msg.hypothesis], rank=msg.rank), arm_way_from_msg(msg, T_frame_object))
+            for msg in answer]
 
 
 def _wrench(msg: Wrench, T_object_frame: Array) -> Array | None:

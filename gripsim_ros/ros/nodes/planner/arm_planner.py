@@ -15,16 +15,18 @@ import numpy as np
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import JointState
+from visualization_msgs.msg import MarkerArray
 
 from ....core.arm import ArmTask, checked_criterion, choose_by_arm, load_arm
 from ....core.errors import ArmError, GripsimError
 from ....core.planning.rejections import ARM_NOT_ASKED, ARM_OUT_OF_TIME
 from ....core.transforms import inverse
-from ....library.planned_arm import load_other_arms
+from ....library.planned_arm import load_other_arms, part_meshes
 from ....library.resources import confined_resolver, material_library, resolve_uri
 from ...conversions import RequestReader
 from ...conversions.requests.arm import arm_to_msg
 from ...conversions.requests.ranked import ranked_grasp_from_msg
+from ...markers import MarkerFrame, arm_markers
 from ...quality import many_calls
 from ..base.health import Meter
 from ..base.node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
@@ -79,6 +81,7 @@ class ArmPlannerNode(SuiteNode):
         self.create_subscription(
             JointState, 'arm_joint_states', self._on_joints, 1,
             callback_group=self.housekeeping)
+        self._parts = part_meshes(self.arm)
 
     def _take(self, values: Mapping[str, Any]) -> None:
         """Take the library of materials for the requests that come."""
@@ -91,6 +94,9 @@ class ArmPlannerNode(SuiteNode):
         from gripsim_interfaces.msg import GraspObject
         self.create_subscription(GraspObject, 'grasp_object', self._on_object,
                                  latched(LATCHED_OBJECTS), callback_group=self.housekeeping)
+        self._markers = self.create_publisher(MarkerArray, 'closing/arm_markers', latched(1))
+        self.create_subscription(JointState, 'closing/arm_joints', self._draw, latched(1),
+                                 callback_group=self.housekeeping)
         self.create_service(EvaluateGrasp, 'choose_by_arm', self._choose, qos_profile=many_calls(),
                             callback_group=MutuallyExclusiveCallbackGroup())
 
@@ -101,9 +107,21 @@ class ArmPlannerNode(SuiteNode):
             self.report_error(f'object {msg.label!r} refused: {one_line(error)}')
 
     def _on_joints(self, msg: JointState) -> None:
+        joints = self._joints_of(msg)
+        if joints is not None:
+            self._start = joints
+
+    def _joints_of(self, msg: JointState) -> np.ndarray | None:
+        """Return the arm's joints (A,) [rad], None where one is not told or not finite."""
         places = dict(zip(msg.name, msg.position))
-        if all(np.isfinite(places.get(name, np.nan)) for name in self.arm.joint_names):
-            self._start = np.array([places[name] for name in self.arm.joint_names])
+        joints = np.array([places.get(name, np.nan) for name in self.arm.joint_names])
+        return joints if np.isfinite(joints).all() else None
+
+    def _draw(self, msg: JointState) -> None:
+        """Draw the arm where a moment that `grasp_planner` shows has it; without joints none."""
+        joints, frame = self._joints_of(msg), MarkerFrame(msg.header.frame_id, self.T_frame_base)
+        poses = [] if joints is None else self.arm.poses(joints)[self.arm.part_frames]
+        self._markers.publish(arm_markers(list(zip(self._parts, poses)), frame))
 
     def _choose(self, msg: EvaluateGrasp.Request,
                 response: EvaluateGrasp.Response) -> EvaluateGrasp.Response:
@@ -137,7 +155,9 @@ class ArmPlannerNode(SuiteNode):
         for grasp in msg.grasps:
             chosen, motion = free.get(grasp.hypothesis), failed.get(grasp.hypothesis)
             if chosen is not None:
-                grasp, motion = arm_to_msg(chosen.arm_motion, grasp), None
+                rows = chosen.arm_motion.joints
+                grasp, motion = arm_to_msg(chosen.arm_motion, grasp, [
+                    self.T_frame_base @ self.arm.palm_pose(row) for row in rows]), None
                 grasp.rank = chosen.rank
             response.grasps.append(grasp if motion is None else arm_to_msg(motion, grasp))
             response.reasons.append(

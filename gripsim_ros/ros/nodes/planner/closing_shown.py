@@ -2,18 +2,23 @@
 
 import threading
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from gripsim_interfaces.srv import ShowClosing
 from numpy.typing import NDArray
+from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
 from ....core.errors import GripsimError, TaskError
 from ....core.planning import GraspEvaluator
 from ....core.planning.ranked_grasp import RankedGrasp
 from ....library.display import joints_at
-from ....library.whole_motion import moment_at, whole_motion
-from ...markers import closing_markers, moment_markers, no_grasp
+from ....library.whole_motion import ArmWay, Moment, moment_at, whole_motion
+from ...conversions import Request
+from ...markers import MarkerFrame, closing_markers, moment_markers, no_grasp
 from ..base.node_base import latched, one_line
 from .sessions import DONE, Session
 
@@ -23,11 +28,27 @@ RATE, LONGEST = 15.0, 120.0
 STATE_TIMEOUT = 5.0
 
 
+@dataclass(frozen=True, eq=False)
+class _Scene:
+    """A grasp of an answer, the arm's way to it, and where its markers stand."""
+
+    grasp: RankedGrasp
+    way: ArmWay | None
+    request: Request
+    frame: MarkerFrame
+
+    @cached_property
+    def moments(self) -> tuple[Moment, ...]:
+        """Return those of the whole motion."""
+        return whole_motion(self.grasp, self.way)
+
+
 class ClosingShow:
     """
     Shows moments of the last plan's grasps, and plays their closing or their whole motion.
 
     What the object does at a moment is asked of the stages, as everything; the node holds none.
+    Nor does it know an arm: `arm_planner` draws it at the joints that a moment tells.
 
     Parameters
     ----------
@@ -40,21 +61,25 @@ class ClosingShow:
         self._plan = None
         self._stop = threading.Event()
         self._lock = threading.Lock()
-        self._shows = False
-        self.publisher = None
+        self._shows = self._shows_arm = False
+        self.publisher = self.arm_publisher = None
 
     def open(self) -> None:
-        """Open the topic."""
+        """Open the topics."""
         self.publisher = self._node.create_publisher(MarkerArray, 'closing/markers', latched(1))
+        self.arm_publisher = self._node.create_publisher(
+            JointState, 'closing/arm_joints', latched(1))
 
-    def keep(self, grasps, request, frame) -> None:
+    def keep(self, answer: Sequence[tuple[RankedGrasp, ArmWay | None]], request: Request,
+             frame: MarkerFrame) -> None:
         """Keep an answer, its request and the frame of its markers; what was shown goes."""
         with self._lock:
             self._stop.set()
-            self._plan = (grasps, request, frame)
+            self._plan = [_Scene(grasp, way, request, frame) for grasp, way in answer]
             if self._shows:
                 self._shows = False
                 self.publisher.publish(no_grasp(frame))
+                self._show_arm(frame)
 
     def close(self) -> None:
         """End what is being played."""
@@ -78,30 +103,27 @@ class ClosingShow:
             raise TaskError('there is no plan to show yet')
         if not (np.isfinite(msg.duration) and 0.0 <= msg.duration <= LONGEST):
             raise TaskError(f'duration must be from 0 to {LONGEST:g} s, got {msg.duration:g}')
-        plan = self._plan
-        grasps = plan[0]
-        if not 1 <= msg.rank <= len(grasps):
-            raise TaskError(f'rank must be from 1 to {len(grasps)}, got {msg.rank}')
-        grasp = grasps[msg.rank - 1]
+        if not 1 <= msg.rank <= len(self._plan):
+            raise TaskError(f'rank must be from 1 to {len(self._plan)}, got {msg.rank}')
+        scene = self._plan[msg.rank - 1]
+        grasp = scene.grasp
         if msg.whole:
-            moment_at(whole_motion(grasp), msg.fraction)    # refuses what has none, or no moment
+            moment_at(scene.moments, msg.fraction)          # refuses what has none, or no moment
         else:
             joints_at(grasp.trajectory, msg.fraction)       # refuses a fraction outside 0 to 1
         with self._lock:
             self._stop.set()        # what is being played ends
             self._stop = stop = threading.Event()
         if msg.duration > 0.0:
-            threading.Thread(target=self._play, daemon=True,
-                             args=(plan, grasp, msg, stop)).start()
+            threading.Thread(target=self._play, daemon=True, args=(scene, msg, stop)).start()
             return f'playing grasp {grasp.rank} in {msg.duration:g} s'
         if msg.whole:
-            return self._move(plan, grasp, msg.fraction, stop)
-        state = self._state(plan, grasp, msg.fraction)
-        self._publish(plan, grasp, msg.fraction, state, stop)
+            return self._move(scene, msg.fraction, stop)
+        state = self._state(scene, msg.fraction)
+        self._publish(scene, msg.fraction, state, stop)
         return _told(grasp, msg.fraction, state)
 
-    def _play(self, plan, grasp: RankedGrasp, msg: ShowClosing.Request,
-              stop: threading.Event) -> None:
+    def _play(self, scene: _Scene, msg: ShowClosing.Request, stop: threading.Event) -> None:
         """Publish the hand at the moments as they come; at the end the object as grasped."""
         begin = time.monotonic()
         try:
@@ -109,45 +131,56 @@ class ClosingShow:
                 share = min(1.0, (time.monotonic() - begin) / msg.duration)
                 fraction = msg.fraction + share * (1.0 - msg.fraction)
                 if msg.whole:
-                    self._move(plan, grasp, min(1.0, fraction), stop)
+                    self._move(scene, min(1.0, fraction), stop)
                     if share >= 1.0:
                         return
                 elif share >= 1.0:
-                    state = self._state(plan, grasp, 1.0)
-                    self._publish(plan, grasp, 1.0, state, stop)
+                    self._publish(scene, 1.0, self._state(scene, 1.0), stop)
                     return
                 else:
-                    self._publish(plan, grasp, fraction, None, stop)
+                    self._publish(scene, fraction, None, stop)
                 stop.wait(1.0 / RATE)
         except Exception as error:      # the node may be ending
             if not stop.is_set():
                 self._node.report_error(f'show_closing: {one_line(error)}')
 
-    def _publish(self, plan, grasp: RankedGrasp, fraction: float,
-                 state: RankedGrasp | None, stop: threading.Event) -> None:
+    def _publish(self, scene: _Scene, fraction: float, state: RankedGrasp | None,
+                 stop: threading.Event) -> None:
         """Publish a moment instead of the best grasp, unless another was asked for meanwhile."""
-        _, request, frame = plan
-        self._show(closing_markers(grasp, fraction, state, request.grasp_object, self._node.hand,
-                                   frame), stop)
+        self._show(scene, closing_markers(
+            scene.grasp, fraction, state, scene.request.grasp_object, self._node.hand,
+            scene.frame), stop)
 
-    def _move(self, plan, grasp: RankedGrasp, fraction: float, stop: threading.Event) -> str:
+    def _move(self, scene: _Scene, fraction: float, stop: threading.Event) -> str:
         """Publish a moment of the whole motion likewise; return what it is."""
-        _, request, frame = plan
-        moment = moment_at(whole_motion(grasp), fraction)
-        self._show(moment_markers(grasp, moment, request.grasp_object, self._node.hand, frame),
-                   stop)
+        moment, grasp = moment_at(scene.moments, fraction), scene.grasp
+        self._show(scene, moment_markers(grasp, moment, scene.request.grasp_object,
+                                         self._node.hand, scene.frame), stop, moment)
         return f'grasp {grasp.rank} at {100.0 * fraction:.0f} % of its motion: {moment.phase}'
 
-    def _show(self, array: MarkerArray, stop: threading.Event) -> None:
+    def _show(self, scene: _Scene, array: MarkerArray, stop: threading.Event,
+              moment: Moment | None = None) -> None:
         with self._lock:
             if not stop.is_set():
                 self._shows = True
                 self._node.shown.hide_grasp()
                 self.publisher.publish(array)
+                self._show_arm(scene.frame, scene.way, moment)
 
-    def _state(self, plan, grasp: RankedGrasp, fraction: float) -> RankedGrasp | None:
+    def _show_arm(self, frame: MarkerFrame, way: ArmWay | None = None,
+                  moment: Moment | None = None) -> None:
+        """Tell the arm's joints at a moment; without any, once, that no arm is to be seen."""
+        msg = JointState()
+        msg.header.frame_id = frame.frame_id
+        if way is not None and moment is not None and moment.arm_joints is not None:
+            msg.name, msg.position = list(way.joint_names), moment.arm_joints.tolist()
+        if msg.name or self._shows_arm:
+            self._shows_arm = bool(msg.name)
+            self.arm_publisher.publish(msg)
+
+    def _state(self, scene: _Scene, fraction: float) -> RankedGrasp | None:
         """Return what the stages say of a moment; None where the hand is open or they do not."""
-        _, request, _ = plan
+        grasp, request = scene.grasp, scene.request
         if fraction <= 0.0:
             return None
         if fraction >= 1.0 and grasp.vertices is not None:

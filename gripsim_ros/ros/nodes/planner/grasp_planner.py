@@ -29,6 +29,7 @@ from ....core.planning.options import checked_elasticity
 from ....library.resources import confined_resolver, material_library, resolve_uri
 from ...conversions import (
     Request, RequestReader, configurations_to_msg, grasp_object_to_msg)
+from ...conversions.requests.ranked import as_answered
 from ...conversions.ring.answers import misfit, read_answer
 from ...quality import many_calls, many_goals
 from ..base.node_base import (
@@ -209,10 +210,11 @@ class GraspPlannerNode(SuiteNode):
         self._object_publisher.publish(msg)
         self._published.append(((grasp_object.id, grasp_object.label), begin, time.time_ns()))
 
-    def show(self, grasps, request: Request) -> None:
-        """Keep ranked grasps to be shown as soon as somebody looks."""
-        self.closing.keep(grasps, request, self.shown.frame_of(request))
-        self.shown.show_plan(grasps, request)
+    def show(self, grasps, answer, request: Request) -> None:
+        """Keep the grasps of an answer, ``grasps`` among others, to be shown where one looks."""
+        told = as_answered(grasps, answer, request.T_frame_object)
+        self.closing.keep(told, request, self.shown.frame_of(request))
+        self.shown.show_plan([grasp for grasp, _ in told], request)
 
     # -- the ring --------------------------------------------------------------------
 

@@ -192,6 +192,7 @@ class RequestServer:
             left = max(begin + limit - time.monotonic(), LEAST_ARM_TIME)
             node.arm_choice.order(msg, plan.request.grasp_object.id, response, left, wanted, tick)
             response.planning_time = time.monotonic() - begin
+            node.show(plan.session.planner.ranked(), response.grasps, plan.request)
 
     def _wanted(self, msg) -> int:
         """Return how many grasps a request wants at most."""
@@ -354,7 +355,6 @@ class RequestServer:
             response.nearest_miss = miss_to_msg(miss, request.T_frame_object)
         if response.status == Status.NO_GRASP and not response.message:
             response.message = response.hint
-        self._node.show(grasps[:self._wanted(plan.msg)], request)
 
     def _set_status(self, response, session: Session, found: bool) -> None:
         done = Status.SUCCEEDED if found else Status.NO_GRASP
