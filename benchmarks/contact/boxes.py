@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox
+from gripsim_ros.core.bodies.oriented_box import OrientedBox
 
 #: Length of cross axes below which a pair is parallel and separates nothing new.
 _PARALLEL = 1e-9

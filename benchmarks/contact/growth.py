@@ -12,7 +12,7 @@ from benchmarks.contact.speed import CASES, interleaved
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
 from gripsim_ros.core.contact.geometry.closest_point import triangles_in_box
 from gripsim_ros.core.contact.geometry.culling import transformed_frame, vertices_in_box
-from gripsim_ros.core.contact.geometry.oriented_box import interaction_region
+from gripsim_ros.core.bodies.oriented_box import interaction_region
 from gripsim_ros.core.contact.geometry.ray_casting import direction_frame
 from gripsim_ros.core.contact.vertices import kernels
 from gripsim_ros.core.contact.vertices.batch import batch_vertex_contacts

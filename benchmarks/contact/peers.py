@@ -20,7 +20,7 @@ from benchmarks.contact.bodies import Pose
 from gripsim_ros.core.bodies import TriangleMesh
 from gripsim_ros.core.contact import ContactMesh, PenetratingVertices, vertex_contacts
 from gripsim_ros.core.contact.geometry.culling import transformed_frame, vertices_in_box
-from gripsim_ros.core.contact.geometry.oriented_box import fit_oriented_box
+from gripsim_ros.core.bodies.oriented_box import fit_oriented_box
 from gripsim_ros.core.contact.published.intersection_rule import RuleMesh, rule_contacts
 from gripsim_ros.core.transforms import apply, inverse
 

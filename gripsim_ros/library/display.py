@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 OBJECT_COLOUR = (0.90, 0.83, 0.70)
 #: Colour of an arm.
 ARM_COLOUR = (0.55, 0.66, 0.72)
+#: Colours of oriented boxes, and of what of them is in reach of each other.
+BOX_COLOUR, REGION_COLOUR = (0.0, 0.62, 0.45), (0.90, 0.60, 0.0)
 #: Pressure over its maximum, and the colour there.
 PRESSURE_STOPS = (0.0, 0.04, 0.35, 0.7, 1.0)
 PRESSURE_COLOURS = (OBJECT_COLOUR, (0.99, 0.86, 0.40), (0.97, 0.53, 0.14), (0.83, 0.16, 0.14),

@@ -15,8 +15,8 @@ LAYERS = {
     PACKAGE: 'core < library < hardware < ros < apps',
     'core': ('arrays, errors < numerics < fields, options, transforms < batches, bodies < hand '
              '< grasp_theory, contact < mechanics, planning < arm < pipeline'),
-    'core.bodies': ('instances, material, topology < mesh < mass, reading, shapes, '
-                    'tetrahedra < repair < loading < scans < grasp_object < decimate'),
+    'core.bodies': ('instances, material, oriented_box, topology < mesh < mass, reading, '
+                    'shapes, tetrahedra < repair < loading < scans < grasp_object < decimate'),
     'core.hand': ('description, files, urdf < config, tree < link_surfaces, shapes < loading '
                   '< model < kinematics < published'),
     'core.numerics': 'kernels, simd < nnls, summation, vec3 < cholesky, socp < complementarity',
@@ -37,8 +37,8 @@ LAYERS = {
         'options, ranked_grasp, rejections, task < hypotheses, progress < closing '
         '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '
         '< ask_and_tell, closing_again, closings < evaluator, planner, published'),
-    'library': ('display, own_compliance, resources, robustness, task_file, whole_motion, workers '
-                '< planned_arm, planned_object < grasp_file '
+    'library': ('boxes, display, own_compliance, resources, robustness, task_file, whole_motion, '
+                'workers < planned_arm, planned_object < grasp_file '
                 '< drawing, in_process < database, hands, squeezing'),
     'hardware': 'driver, execution, sim',
     'hardware.driver': 'emulator, options < link < motion, tactile < session',

@@ -82,7 +82,8 @@ def test_the_best_grasp_shows_hand_forces_and_object(surface):
     layer = 'deformation' if surface else 'object'
     legend = {'pressure_legend'} if surface else set()
     assert assert_fit_for_rviz(array) == {
-        layer, 'hand', 'forces', 'contacts', 'centre_of_mass', 'scale', *legend}
+        layer, 'hand', 'forces', 'contacts', 'centre_of_mass', 'scale', 'boxes', 'regions',
+        *legend}
     parts = [m for m in array.markers if m.ns == layer and m.points]
     assert sum(len(m.points) for m in parts) == 3 * len(body.mesh.faces)
     assert [bool(m.colors) for m in parts] == ([False, True] if surface else [False])

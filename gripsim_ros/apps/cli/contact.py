@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...core.contact.backends.common_plane import CommonPlane
     from ...core.contact.backends.convex.manifold import Manifold
     from ...core.contact.backends.find_contacts import ContactBody, Contacts
-    from ...core.contact.geometry.oriented_box import OrientedBox
+    from ...core.bodies.oriented_box import OrientedBox
 
 #: As in ``core.contact.backends``, which takes long to import.
 BACKENDS = ('auto', 'vp_tree', 'gjk_epa', 'common_plane', 'seed')

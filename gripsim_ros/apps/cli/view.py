@@ -45,6 +45,9 @@ def view(
             '--open/--no-open', help='Open the page in a browser.')] = True,
         picture: Annotated[Path | None, typer.Option(
             '--picture', help='Write a PNG of a file instead of serving a page.')] = None,
+        boxes: Annotated[bool, typer.Option(
+            '--boxes', help='Show the oriented boxes of links and object, and their regions of '
+            'potential interaction.')] = False,
         namespace: Annotated[str, typer.Option(
             '--namespace', help='Namespace of the suite.')] = '',
         hand: Hand = '',
@@ -63,9 +66,9 @@ def view(
     if whole:
         _check_motion(source, rank)
     if picture is not None:
-        return _draw(source, rank, fraction, whole, picture)
+        return _draw(source, rank, fraction, whole, picture, boxes)
     from ..view.browser import BrowserView
-    page = BrowserView(source, port, host)
+    page = BrowserView(source, port, host, boxes)
     ended = threading.Event()
     before = signal.signal(signal.SIGTERM, lambda *_: ended.set())
     try:
@@ -135,7 +138,8 @@ def _checked_rank(rank: int, source: Source) -> int:
     return rank
 
 
-def _draw(source: Source, rank: int, fraction: float, whole: bool, picture: Path) -> int:
+def _draw(source: Source, rank: int, fraction: float, whole: bool, picture: Path,
+          boxes: bool) -> int:
     from ..view.picture import draw_markers
     from ..view.sources import PlanSource, SuiteSource
     if isinstance(source, SuiteSource):
@@ -144,6 +148,6 @@ def _draw(source: Source, rank: int, fraction: float, whole: bool, picture: Path
     rank = _checked_rank(rank, source)
     arrays = [source.moved(rank, fraction)] if whole and isinstance(source, PlanSource) else \
         source.arrays(rank, fraction)
-    draw_markers(arrays).save(picture, format='PNG', optimize=True)
+    draw_markers(arrays, boxes=boxes).save(picture, format='PNG', optimize=True)
     say(f'wrote {picture}')
     return 0

@@ -11,7 +11,7 @@ from PIL import ImageDraw, ImageFont
 
 from ...core.contact import ContactMesh, vertex_contacts
 from ...core.contact.backends.find_contacts import ContactBody, Contacts
-from ...core.contact.geometry.oriented_box import OrientedBox, interaction_region
+from ...core.bodies.oriented_box import OrientedBox, interaction_region
 from ...core.hand import forward_kinematics
 from ...core.transforms import apply, inverse
 from ...library.drawing import glyphs

@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.bodies import decimate_mesh
+from ...core.bodies import TriangleMesh, decimate_mesh
 from ...core.planning.ranked_grasp import PUBLISHED, GraspContact, RankedGrasp, ScoreTerm
+from ...library.boxes import hand_boxes
+from ...library.display import BOX_COLOUR, REGION_COLOUR
 from ...library.drawing.render import best_viewpoint
 from ...library.drawing.scene import (
     CENTRE_BEFORE_COLOUR, CENTRE_COLOUR, FORCE_COLOUR, PRESSURE_COLOURS, PRESSURE_STOPS,
@@ -45,7 +47,8 @@ def scene_data(scene: DisplayScene) -> dict[str, Any]:
         'centre_of_mass': numbers(scene.centre_of_mass),
         'ramp': {'stops': list(PRESSURE_STOPS), 'colours': [list(c) for c in PRESSURE_COLOURS]},
         'colours': {'force': FORCE_COLOUR, 'ring': RING_COLOUR, 'centre': CENTRE_COLOUR,
-                    'centre_before': CENTRE_BEFORE_COLOUR},
+                    'centre_before': CENTRE_BEFORE_COLOUR, 'boxes': BOX_COLOUR,
+                    'regions': REGION_COLOUR},
         'term_colours': [hex_colour(np.array(colour) / 255.0) for colour in TERM_COLOURS],
         'arm': arm_data(scene),
         'grasps': [_grasp_data(scene, index) for index in range(len(scene.grasps))]}
@@ -78,7 +81,15 @@ def _grasp_data(scene: DisplayScene, index: int) -> dict[str, Any]:
                    'share': spot.peak / max(shown.peak, 1e-12)} for spot in shown.spots],
         'view': _view(scene, index), 'contacts': _contacts(shown),
         'terms': [_term(term) for term in grasp.terms],
-        'motion': motion_data(scene, index)}
+        'boxes': _boxes(scene, shown), 'motion': motion_data(scene, index)}
+
+
+def _boxes(scene: DisplayScene, shown: DisplayGrasp) -> dict[str, str]:
+    """Return the corners (n, 8, 3) of oriented boxes and of regions, the hand closed."""
+    found = hand_boxes(TriangleMesh(scene.vertices, scene.faces), scene.hand,
+                       shown.T_object_link[-1])
+    return {name: packed(np.array([box.corners() for box in boxes]).reshape(-1, 8, 3), '<f4')
+            for name, boxes in (('boxes', found.whole), ('regions', found.parts))}
 
 
 def _term(term: ScoreTerm) -> dict[str, Any]:

@@ -12,21 +12,24 @@ import trimesh
 from visualization_msgs.msg import Marker, MarkerArray
 
 from ...library.display import PRESSURE_COLOURS, PRESSURE_STOPS
-from ...ros.markers import BLUE, CYAN, FORCE_LENGTH, MAGENTA
+from ...ros.markers import BLUE, BOX_LAYERS, CYAN, FORCE_LENGTH, MAGENTA
 from .marker_shapes import Shape, shapes_of
 from .picture import DRAWN_FLAT, HAND, MOMENT, largest_pressure
 from .sources import Source, ViewError
 
+#: The layer of oriented boxes and regions of potential interaction.
+BOXES = 'Boxes and regions'
 #: What each layer of the page shows: namespaces of markers.
 LAYERS = {
     'Object': ('object', 'centre_of_mass'), 'Pressures': ('deformation',),
     'Contacts': ('contacts', 'depths', 'forces'), 'Hand': ('hand',),
     'Arm': ('arm',),
-    'Ranked ghosts': ('ghosts', 'ranked_grasps', 'ranks'), 'Obstacles': ('obstacles',)}
+    'Ranked ghosts': ('ghosts', 'ranked_grasps', 'ranks'), 'Obstacles': ('obstacles',),
+    BOXES: BOX_LAYERS}
 #: How much is seen of the hand, so that it hides no contact.
 GLASS = 0.55
 #: Layers that are shown only when asked for.
-HIDDEN = ('Ranked ghosts',)
+HIDDEN = ('Ranked ghosts', BOXES)
 #: Layers that the camera looks at first, and from where, over their radius.
 LOOKED_AT, EYE = ('Object', 'Pressures', 'Hand'), np.array([0.7, -1.6, 0.75])
 #: Side of the floor's cells [m].
@@ -54,6 +57,8 @@ class BrowserView:
         The next free one is taken where it is not.
     host : str
         Address that is listened at.
+    boxes : bool
+        Show oriented boxes and regions of potential interaction from the start.
 
     Raises
     ------
@@ -61,7 +66,8 @@ class BrowserView:
         viser is not installed, or no port is free.
     """
 
-    def __init__(self, source: Source, port: int = 8080, host: str = '127.0.0.1') -> None:
+    def __init__(self, source: Source, port: int = 8080, host: str = '127.0.0.1',
+                 boxes: bool = False) -> None:
         """Start the server; the page is there at once."""
         viser = require_viser()
         try:
@@ -73,7 +79,8 @@ class BrowserView:
         self.host, self.port = host, self.server.get_port()
         self._source = source
         self._nodes: dict[tuple[str, str], list] = {}
-        self._visible = {name: layer not in HIDDEN for layer, names in LAYERS.items()
+        self._hidden = [layer for layer in HIDDEN if not (boxes and layer == BOXES)]
+        self._visible = {name: layer not in self._hidden for layer, names in LAYERS.items()
                          for name in names}
         self._looking = False
         self._lock = threading.Lock()
@@ -181,7 +188,7 @@ class BrowserView:
         self._grasp.on_update(lambda _: self._select())
         self._fraction.on_update(lambda event: self._select(event.client is not None))
         for layer, names in LAYERS.items():
-            box = gui.add_checkbox(layer, layer not in HIDDEN)
+            box = gui.add_checkbox(layer, layer not in self._hidden)
             box.on_update(lambda event, names=names: self._show_layer(names, event.target.value))
 
     def _select(self, by_hand: bool = False) -> None:

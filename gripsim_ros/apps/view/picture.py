@@ -8,10 +8,11 @@ from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 from visualization_msgs.msg import Marker, MarkerArray
 
+from ...library.display import BOX_COLOUR, REGION_COLOUR
 from ...library.drawing.raster import Camera, Surface, make_surface, merge_surfaces, render_layer
 from ...library.drawing.render import (
     HAND_ALONE, HAND_OVER_OBJECT, OVERSAMPLING, background, look_along, over, shrink)
-from ...ros.markers import BLUE, CYAN, FORCE_LENGTH, MAGENTA, PRESSURE_LEGEND, SCALE
+from ...ros.markers import BLUE, BOX_LAYERS, CYAN, FORCE_LENGTH, MAGENTA, PRESSURE_LEGEND, SCALE
 from ..report.pictures import pressure_legend
 from .marker_shapes import Label, Shape, shapes_of
 
@@ -29,6 +30,8 @@ LEGEND_SHARE = 0.12
 OPAQUE = 0.9
 #: Namespaces that are drawn on the picture, not in the scene; of the hand; of what was exerted.
 DRAWN_FLAT, HAND, FORCES, MOMENT = (PRESSURE_LEGEND, SCALE), 'hand', 'forces', 'moment'
+#: What the layers of boxes and regions mean.
+BOX_WORDS = 'oriented box', 'region of potential interaction'
 INK, FAINT, MARGIN = (28, 32, 40), (95, 102, 115), 20
 #: Lengths that a scale may have [m]; the longest below this share of the width is taken.
 LENGTHS, SCALE_SHARE = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0), 0.2
@@ -36,7 +39,7 @@ LENGTHS, SCALE_SHARE = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0), 0.2
 
 def draw_markers(arrays: Sequence[MarkerArray], size: tuple[int, int] = SIZE,
                  towards: Array | None = None, up: Array = UP,
-                 zoom: float = 1.0) -> PillowImage.Image:
+                 zoom: float = 1.0, boxes: bool = False) -> PillowImage.Image:
     """
     Return a picture of what marker arrays in one frame show, with scale and legends.
 
@@ -51,15 +54,18 @@ def draw_markers(arrays: Sequence[MarkerArray], size: tuple[int, int] = SIZE,
         seen, and up.
     zoom : float
         1 shows all of it, more goes nearer.
+    boxes : bool
+        With the layers of oriented boxes and regions of potential interaction.
 
     Returns
     -------
     PIL.Image.Image
     """
     shapes, labels = [], []
+    left_out = DRAWN_FLAT if boxes else (*DRAWN_FLAT, *BOX_LAYERS)
     for array in arrays:
         some, texts = shapes_of(array)
-        shapes += [shape for shape in some if _layer(shape) not in DRAWN_FLAT]
+        shapes += [shape for shape in some if _layer(shape) not in left_out]
         labels += [label for label in texts if _layer(label) not in DRAWN_FLAT]
     points = np.concatenate([shape.vertices for shape in shapes])
     focus = (points.min(axis=0) + points.max(axis=0)) / 2.0
@@ -85,7 +91,7 @@ def _layer(named: Shape | Label) -> str:
 def best_view(arrays: Sequence[MarkerArray]) -> Array:
     """Return the direction to the eye, a little from above: most contacts before, no palm."""
     shapes = [shape for array in arrays for shape in shapes_of(array)[0]
-              if _layer(shape) not in DRAWN_FLAT]
+              if _layer(shape) not in (*DRAWN_FLAT, *BOX_LAYERS)]
     outward = [np.array([m.points[0].x - m.points[1].x, m.points[0].y - m.points[1].y,
                          m.points[0].z - m.points[1].z])
                for array in arrays for m in array.markers
@@ -143,6 +149,11 @@ def _draw_scale(draw: ImageDraw.ImageDraw, layers: set[str], camera: Camera, foc
     for end in (x, x + length * pixels):
         draw.line([(end, y - 5), (end, y + 5)], INK, 3)
     draw.text((x + length * pixels + 12, y), f'{1e3 * length:g} mm', FAINT, font, anchor='lm')
+    for layer, colour, text in zip(BOX_LAYERS, (BOX_COLOUR, REGION_COLOUR), BOX_WORDS):
+        if layer in layers:
+            y -= row
+            draw.line([(x, y), (x + 14, y)], _rgb(colour), 3)
+            draw.text((x + 22, y), text, FAINT, font, anchor='lm')
     if 'centre_of_mass' in layers:
         y -= row
         draw.line([(x, y), (x + 10, y)], _rgb(MAGENTA), 3)

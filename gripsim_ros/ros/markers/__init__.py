@@ -5,12 +5,12 @@ Core results -> ``visualization_msgs`` for RViz.
 """
 
 from .layers import (
-    BLUE, CYAN, DEPTH_FACTOR, FORCE_LENGTH, MAGENTA, MarkerFrame)
+    BLUE, BOX_LAYERS, CYAN, DEPTH_FACTOR, FORCE_LENGTH, MAGENTA, MarkerFrame)
 from .legend import PRESSURE_LEGEND, SCALE
 from .scenes import (
     arm_markers, closing_markers, grasp_markers, live_markers, moment_markers, no_grasp,
     ranked_markers)
 
-__all__ = ['BLUE', 'CYAN', 'DEPTH_FACTOR', 'FORCE_LENGTH', 'MAGENTA', 'PRESSURE_LEGEND', 'SCALE',
-           'MarkerFrame', 'arm_markers', 'closing_markers', 'grasp_markers', 'live_markers',
-           'moment_markers', 'no_grasp', 'ranked_markers']
+__all__ = ['BLUE', 'BOX_LAYERS', 'CYAN', 'DEPTH_FACTOR', 'FORCE_LENGTH', 'MAGENTA',
+           'PRESSURE_LEGEND', 'SCALE', 'MarkerFrame', 'arm_markers', 'closing_markers',
+           'grasp_markers', 'live_markers', 'moment_markers', 'no_grasp', 'ranked_markers']

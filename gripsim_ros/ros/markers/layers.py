@@ -40,6 +40,8 @@ GREY, WHITE, OLIVE = (0.62, 0.64, 0.68, 1.0), (1.0, 1.0, 1.0, 1.0), (0.52, 0.62,
 #: Below alpha 1 RViz writes no depth: what lies behind is drawn over what lies before.
 UNTOUCHED, OBSTACLE_COLOUR = (*OBJECT_COLOUR, 1.0), (0.66, 0.60, 0.74, 1.0)
 ARM_COLOUR = (*DRAWN_ARM, 1.0)
+#: Layers of oriented boxes and of their regions of potential interaction: hidden until asked for.
+BOX_LAYERS = 'boxes', 'regions'
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,12 @@ from ...core.bodies import GraspObject, TriangleMesh
 from ...core.hand import HandModel, forward_kinematics
 from ...core.planning.ranked_grasp import RankedGrasp
 from ...core.transforms import apply
-from ...library.display import ghost_links, link_poses_at, moving_links
+from ...library.boxes import hand_boxes
+from ...library.display import (
+    BOX_COLOUR, REGION_COLOUR, ghost_links, link_poses_at, moving_links)
 from ...library.whole_motion import Moment
-from .layers import ARM_COLOUR, GREEN, GREY, OLIVE, ORANGE, UNTOUCHED, Layers, MarkerFrame
+from .layers import (
+    ARM_COLOUR, BOX_LAYERS, GREEN, GREY, LINE_WIDTH, OLIVE, ORANGE, UNTOUCHED, Layers, MarkerFrame)
 from .legend import PRESSURE_LEGEND, SCALE, Legend
 from .way import WAY_LAYERS, add_way
 
@@ -25,7 +28,7 @@ PALM_LENGTH = 0.06
 MOST_GHOSTS, GHOST_ALPHA = 5, 0.12
 #: Layers of one grasp; a plan and a moment of its closing are never shown at once.
 GRASP_LAYERS = ('object', 'deformation', PRESSURE_LEGEND, SCALE, 'hand', 'forces', 'contacts',
-                'centre_of_mass', *WAY_LAYERS)
+                'centre_of_mass', *WAY_LAYERS, *BOX_LAYERS)
 #: Layers of a moment beside these.
 MOMENT_LAYERS = ('moment', 'arm')
 
@@ -94,6 +97,7 @@ def grasp_markers(grasp: RankedGrasp | None, grasp_object: GraspObject, hand: Ha
     legend = _add_object(layers, grasp_object, grasp, grasp, hand)
     if grasp is not None:
         _add_hand(layers, grasp, hand, 1.0, GREY)
+        _add_boxes(layers, grasp_object.mesh, hand, link_poses_at(grasp, hand, 1.0))
         _add_forces(layers, grasp)
         if grasp.reach is not None and grasp.reach.steps:
             add_way(layers, grasp.reach.steps, grasp_object.mesh)
@@ -128,6 +132,7 @@ def closing_markers(grasp: RankedGrasp, fraction: float, state: RankedGrasp | No
     legend = _add_object(layers, grasp_object, state, grasp, hand)
     legend.title('moment', f'grasp {grasp.rank}: {100.0 * fraction:.0f} % closed')
     _add_hand(layers, grasp, hand, fraction, OLIVE)
+    _add_boxes(layers, grasp_object.mesh, hand, link_poses_at(grasp, hand, fraction))
     if state is not None:
         _add_forces(layers, state)
     return layers.array
@@ -162,6 +167,7 @@ def moment_markers(grasp: RankedGrasp, moment: Moment, grasp_object: GraspObject
     poses = moment.T_object_palm @ forward_kinematics(hand, moment.joints[None])[0]
     for link, T_object_link in zip(moving_links(hand), poses):
         layers.mesh('hand', link.vertices, link.faces, OLIVE, T_object_link)
+    _add_boxes(layers, mesh, hand, poses, moment.T_object_moved)
     _add_arm(layers, arm)
     if step is not None:
         layers.forces(step.points, step.forces)
@@ -215,6 +221,17 @@ def _add_object(layers: Layers, grasp_object: GraspObject, state: RankedGrasp | 
 def _add_arm(layers: Layers, arm: Sequence[tuple[TriangleMesh, Array]]) -> None:
     for part, T_object_part in arm:
         layers.mesh('arm', part.vertices, part.faces, ARM_COLOUR, T_object_part)
+
+
+def _add_boxes(layers: Layers, mesh: TriangleMesh, hand: HandModel, T_object_link: Array,
+               T_object_moved: Array = np.eye(4)) -> None:
+    """Show the edges of the oriented boxes, and thicker ones of the parts within reach."""
+    found = hand_boxes(mesh, hand, T_object_link, T_object_moved)
+    for layer, boxes, colour, width in zip(
+            BOX_LAYERS, (found.whole, found.parts), (BOX_COLOUR, REGION_COLOUR),
+            (LINE_WIDTH, 2.0 * LINE_WIDTH)):
+        edges = np.concatenate([np.zeros((0, 2, 3)), *(box.edges() for box in boxes)])
+        layers.lines(layer, edges[:, 0], edges[:, 1], (*colour, 1.0), width)
 
 
 def _reach(grasp: RankedGrasp, hand: HandModel) -> Array:

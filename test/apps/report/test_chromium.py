@@ -52,6 +52,17 @@ def test_a_choice_shows_the_numbers_of_its_grasp(page):
     assert page.evaluate('document.querySelectorAll("#still").length') == 0    # WebGL draws
 
 
+def test_boxes_are_seen_where_they_are_asked_for(page):
+    def picture():
+        page.evaluate('viewer.drawNow()')
+        return page.evaluate('byId("canvas").toDataURL()')
+    before = picture()
+    page.evaluate('byId("boxes").click()')
+    assert picture() != before
+    page.evaluate('byId("boxes").click()')
+    assert picture() == before
+
+
 def test_the_whole_motion_is_played_to_its_end(page):
     page.evaluate('document.getElementById("play_motion").click()')
     page.wait(lambda: page.evaluate('document.getElementById("motion").value') == '1')

@@ -19,7 +19,9 @@ from plan_cases import PEAK, STATISTICS, apple, made_up_answer, made_up_grasp
 from gripsim_ros.apps.report import write_pictures, write_report
 from gripsim_ros.apps.report.html import render_report
 from gripsim_ros.apps.report.packing import packed_json
+from gripsim_ros.core.bodies import TriangleMesh
 from gripsim_ros.core.transforms import transform
+from gripsim_ros.library.boxes import hand_boxes
 from gripsim_ros.library.drawing.glyphs import arrow, ball, ring
 from gripsim_ros.library.drawing.raster import Camera, make_surface, merge_surfaces, render_layer
 from gripsim_ros.library.drawing.refinement import EDGE_SHARE, refine_near
@@ -100,6 +102,17 @@ def test_data_give_back_the_deformed_surface(page):
     rows = len(made_up_grasp(1).trajectory)
     poses = np.frombuffer(base64.b64decode(grasp['poses']), '<f4')
     assert len(poses) == rows * len(data['links']) * 16
+
+
+def test_data_give_back_boxes_and_regions_of_the_closed_hand(page):
+    scene = make_scene(made_up_answer(1))
+    told = unpacked(Page(page).scripts[0])['grasps'][0]['boxes']
+    found = hand_boxes(TriangleMesh(scene.vertices, scene.faces), scene.hand,
+                       scene.grasps[0].T_object_link[-1])
+    for name, boxes in (('boxes', found.whole), ('regions', found.parts)):
+        corners = np.frombuffer(base64.b64decode(told[name]), '<f4').reshape(-1, 8, 3)
+        assert len(corners)
+        assert_allclose(corners, [box.corners() for box in boxes], atol=ATOL_SINGLE)
 
 
 def test_data_give_back_the_whole_motion_where_there_is_one():

@@ -32,7 +32,7 @@ from gripsim_ros.library.resources import load_default_hand, share_directory  # 
 from gripsim_ros.library.planned_arm import motion_of  # noqa: E402
 from gripsim_ros.library.whole_motion import ArmWay, moment_at, whole_motion  # noqa: E402
 from gripsim_ros.ros.markers import (  # noqa: E402
-    arm_markers, closing_markers, grasp_markers, live_markers, ranked_markers)
+    BOX_LAYERS, arm_markers, closing_markers, grasp_markers, live_markers, ranked_markers)
 from gripsim_ros.ros.markers.legend import (  # noqa: E402
     FIELDS, START_PITCH, START_YAW)
 from gripsim_ros.ros.markers.scenes import MOST_GHOSTS  # noqa: E402
@@ -91,9 +91,12 @@ def test_a_moment_shows_the_object_untouched_or_as_the_stages_say():
     hand, grasp = load_default_hand(), made_up_grasp(1)
     free = closing_markers(grasp, 0.3, None, apple(), hand, FRAME)
     held = closing_markers(grasp, 1.0, grasp, apple(), hand, FRAME)
-    assert assert_fit_for_rviz(free) == {'object', 'hand', 'moment', 'scale', 'centre_of_mass'}
-    assert assert_fit_for_rviz(held) == {'deformation', 'pressure_legend', 'hand', 'forces',
-                                         'contacts', 'centre_of_mass', 'moment', 'scale'}
+    boxes = {'boxes', 'regions'}
+    assert assert_fit_for_rviz(free) - boxes == {
+        'object', 'hand', 'moment', 'scale', 'centre_of_mass'}
+    assert assert_fit_for_rviz(held) - boxes == {
+        'deformation', 'pressure_legend', 'hand', 'forces', 'contacts', 'centre_of_mass', 'moment',
+        'scale'}
     assert added(free, 'moment')[0].text == 'grasp 1: 30 % closed'
 
 
@@ -205,7 +208,8 @@ def test_every_topic_is_in_some_config():
 def test_every_namespace_is_shown_and_none_is_made_up(config):
     for display in displays(config):
         known = {m.ns for m in marker_arrays()[display['Topic']['Value']].markers}
-        assert display['Namespaces'] == dict.fromkeys(known, True), display['Name']
+        shown = {name: name not in BOX_LAYERS for name in known}
+        assert display['Namespaces'] == shown, display['Name']
 
 
 # -- pictures --------------------------------------------------------------------------
@@ -220,6 +224,16 @@ def test_every_layer_can_be_drawn(topic):
         assert shape.colours.shape == shape.vertices.shape and 0.0 < shape.alpha <= 1.0
     picture = np.asarray(draw_markers([marker_arrays()[topic]], (160, 140)))
     assert picture.shape == (140, 160, 3) and picture.std() > 5.0
+
+
+def test_boxes_and_regions_are_drawn_where_they_are_asked_for():
+    array = marker_arrays()['plan/markers']
+    assert added(array, 'boxes') and added(array, 'regions')
+
+    def orange(boxes):
+        rgb = np.asarray(draw_markers([array], (160, 140), boxes=boxes), int)
+        return int((rgb @ [1, 0, -1] > 100).sum())
+    assert orange(True) > orange(False) + 50
 
 
 def test_pressed_spots_are_seen_in_the_picture():

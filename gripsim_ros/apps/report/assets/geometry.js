@@ -125,6 +125,23 @@ function arrow(tail, tip, radius, colour) {
     tail, sub(tip, tail), colour);
 }
 
+// The edges of boxes, given by eight corners each: such as differ in one coordinate of the box.
+function frames(corners, radius, colour) {
+  const parts = [];
+  for (let at = 0; at < corners.length; at += 24) {
+    for (let a = 0; a < 8; a++) {
+      for (const b of [a ^ 1, a ^ 2, a ^ 4]) {
+        const [from, to] = [a, b].map((k) => corners.subarray(at + 3 * k, at + 3 * k + 3));
+        const length = norm(sub(to, from));
+        if (b > a && length > 0) {
+          parts.push(lathe([[radius, 0], [radius, length]], from, sub(to, from), colour, 6));
+        }
+      }
+    }
+  }
+  return joined(parts);
+}
+
 function ball(centre, radius, colour) {
   const profile = [];
   for (let k = 0; k <= 10; k++) {

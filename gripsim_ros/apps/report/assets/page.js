@@ -4,7 +4,8 @@
 const byId = (id) => document.getElementById(id);
 const viewer = new Viewer(byId('canvas'));
 const IDENTITY = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
-const state = { grasp: 0, row: 1, motion: null, exaggeration: 1, forces: true, playing: null };
+const state = { grasp: 0, row: 1, motion: null, exaggeration: 1, forces: true,
+  boxes: false, playing: null };
 
 let data, object;
 
@@ -93,6 +94,10 @@ function putGlyphs(grasp) {
     }
   }
   viewer.put('forces', joined(parts));
+  for (const [name, thickness] of [['boxes', 0.002], ['regions', 0.005]]) {
+    viewer.put(name, frames(decode(grasp.boxes[name], Float32Array), thickness * extent,
+      colours[name]));
+  }
   viewer.put('centres', joined([
     ball(data.centre_of_mass, 0.012 * extent, colours.centre_before),
     ball(grasp.centre_of_mass, 0.018 * extent, colours.centre)]));
@@ -151,6 +156,9 @@ function place() {
   if (state.forces && closed) {
     viewer.solids.push(['forces', IDENTITY]);
     viewer.marks.push(['centres', IDENTITY]);
+  }
+  if (state.boxes && closed) {
+    viewer.solids.push(['boxes', IDENTITY], ['regions', IDENTITY]);
   }
   if (state.drawn !== `${state.grasp} ${closed} ${state.exaggeration}`) {
     state.drawn = `${state.grasp} ${closed} ${state.exaggeration}`;
@@ -271,6 +279,9 @@ function start() {
     });
     byId('forces').addEventListener('change', (event) => {
       state.forces = event.target.checked; place();
+    });
+    byId('boxes').addEventListener('change', (event) => {
+      state.boxes = event.target.checked; place();
     });
     byId('play').addEventListener('click', () => play('row', 0.02, showRow));
     byId('play_motion').addEventListener('click', () => play('motion', 0.01, showMotion));

@@ -18,7 +18,7 @@ from ...bodies import TriangleMesh, repair_mesh
 from ...errors import MeshError, ShapeError, told_outside
 from ...transforms import inverse
 from ..geometry.contact_mesh import ContactMesh
-from ..geometry.oriented_box import interaction_region, OrientedBox
+from ...bodies.oriented_box import interaction_region, OrientedBox
 from ..geometry.triangle_intersection import intersect_edges_with_faces
 from ..published.intersection_rule import RuleMesh, rule_contacts
 from ..vertices.edge_contacts import EdgeContacts, edge_contacts

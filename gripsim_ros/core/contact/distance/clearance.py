@@ -14,7 +14,7 @@ from ...numerics.kernels import njit
 from ...numerics.vec3 import (
     Mat3, Vec3, dot, load_mat3, load_mat3_at, load_vec3, store_vec3, subtract)
 from ..geometry.contact_mesh import ContactMesh
-from ..geometry.oriented_box import OrientedBox
+from ...bodies.oriented_box import OrientedBox
 from ..geometry.vp_tree import STACK_SIZE, VpTree
 from .gjk import ABSOLUTE, RELATIVE, Shape, distance_bound, shape_of_points, support_point
 from .link_hulls import Hulls, distance_beyond_planes, hull_shape

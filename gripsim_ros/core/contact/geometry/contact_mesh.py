@@ -11,7 +11,7 @@ from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh
 from .curved_surface import CurvedSurface, build_curved_surface
 from .flat_tree import FlatTree, flatten_tree, refit_flat_tree
-from .oriented_box import OrientedBox, fit_oriented_box, refit_oriented_box
+from ...bodies.oriented_box import OrientedBox, fit_oriented_box, refit_oriented_box
 from .vp_tree import VpTree, build_vp_tree, refit_vp_tree
 
 

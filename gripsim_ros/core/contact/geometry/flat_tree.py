@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Array, IntArray
 from ...numerics.kernels import njit
-from .oriented_box import OrientedBox
+from ...bodies.oriented_box import OrientedBox
 from .vp_tree import VpTree
 
 

@@ -15,7 +15,7 @@ from ...numerics.vec3 import Mat3, Vec3, cross, dot, load_mat3_at, subtract
 from ...transforms import apply, inverse
 from .closest_point import triangles_in_box
 from .contact_mesh import ContactMesh
-from .oriented_box import interaction_region
+from ...bodies.oriented_box import interaction_region
 from .ray_casting import doubled
 
 

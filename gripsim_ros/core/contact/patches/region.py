@@ -10,7 +10,7 @@ from ...numerics.vec3 import cross, dot, load_mat3_at, load_vec3, store_vec3, su
 from ...transforms import inverse
 from ..geometry.closest_point import bounds_in_box, triangles_in_box
 from ..geometry.contact_mesh import ContactMesh
-from ..geometry.oriented_box import OrientedBox
+from ...bodies.oriented_box import OrientedBox
 from ..geometry.vp_tree import VpTree
 from .indenters import Indenter
 

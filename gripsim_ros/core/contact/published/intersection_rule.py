@@ -20,7 +20,7 @@ from ...numerics.kernels import njit
 from ...numerics.vec3 import Vec3, cross, dot, load_mat3, load_vec3, subtract
 from ...transforms import apply, inverse
 from ..geometry.closest_point import points_in_box
-from ..geometry.oriented_box import OrientedBox, fit_oriented_box, interaction_region
+from ...bodies.oriented_box import OrientedBox, fit_oriented_box, interaction_region
 from ..geometry.ray_casting import direction_frame
 from ..vertices.penetrating_vertices import PenetratingVertices, VertexContacts, unit_direction
 

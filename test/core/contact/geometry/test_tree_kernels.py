@@ -15,7 +15,7 @@ from gripsim_ros.core.contact.geometry.closest_point import (
     triangles_in_box)
 from gripsim_ros.core.contact.geometry.culling import (
     BOX_MARGIN, boxes_apart, coordinate_along, frame_row, transformed_frame, vertices_in_box)
-from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox
+from gripsim_ros.core.bodies.oriented_box import OrientedBox
 from gripsim_ros.core.contact.geometry.vp_tree import (
     _fit_to_children, build_vp_tree, DIRECT_SIZE, INFLATION, LEAF_SIZE, refit_vp_tree)
 from box_cases import meets_box

@@ -1,6 +1,6 @@
 """Windows of lattices against the plain formulas."""
 
-from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox
+from gripsim_ros.core.bodies.oriented_box import OrientedBox
 from gripsim_ros.core.contact.patches.grid_placement import (
     COARSE_COUNT, MAX_PER_SIDE, MAX_POINTS, REFINED_COUNT, STEP_TOLERANCE, coarse_grid,
     fitted_grid, grid_frame, refined_grid)

@@ -6,7 +6,7 @@ from gripsim_ros.core.contact import (ContactMesh, MeshIndenter, Patch, PatchOpt
                                       SphereIndenter)
 from gripsim_ros.core.contact.geometry.closest_point import bounds_in_box, triangles_in_box
 from gripsim_ros.core.contact.geometry.curved_surface import lift_onto_surface
-from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox
+from gripsim_ros.core.bodies.oriented_box import OrientedBox
 from gripsim_ros.core.contact.geometry.ray_casting import cast_rays
 from gripsim_ros.core.contact.patches.patch import (
     THICKNESS_LIMIT, _Pair, _coarse_samples, _is_duplicate, _make_patch, _mean_normal,

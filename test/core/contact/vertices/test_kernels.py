@@ -12,7 +12,7 @@ from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.bodies.shapes.sweeps import revolve
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
 from gripsim_ros.core.contact.geometry.culling import boxes_apart
-from gripsim_ros.core.contact.geometry.oriented_box import OrientedBox
+from gripsim_ros.core.bodies.oriented_box import OrientedBox
 from gripsim_ros.core.contact.vertices.penetrating_vertices import ON_SURFACE
 from gripsim_ros.core.errors import MeshError
 from gripsim_ros.core.transforms import apply, inverse, transform

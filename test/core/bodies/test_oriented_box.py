@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from benchmarks.contact.boxes import separation
 from gripsim_ros.core.contact.geometry.culling import boxes_apart
-from gripsim_ros.core.contact.geometry.oriented_box import (
+from gripsim_ros.core.bodies.oriented_box import (
     OrientedBox, fit_oriented_box, interaction_region)
 from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.transforms import transform
@@ -118,3 +118,15 @@ def test_a_surface_without_area_is_boxed_by_its_vertices():
     box = fit_oriented_box(along, np.array([[0, 1, 2]]))
     np.testing.assert_allclose(np.sort(box.half_lengths), [0.0, 0.0, 7.5], atol=ATOL_ROUNDOFF)
     np.testing.assert_allclose(box.centre, [7.5, 0.0, 10.0], atol=ATOL_ROUNDOFF)
+
+
+@given(st.integers(0, 10**6))
+def test_edges_are_as_long_as_the_sides_and_each_corner_has_three(seed):
+    box = fit_oriented_box(np.random.default_rng(seed).normal(size=(20, 3)))
+    edges = box.edges()
+    along = np.abs((edges[:, 1] - edges[:, 0]) @ box.axes.T)
+    expected = 2.0 * np.repeat(np.diag(box.half_lengths), 4, axis=0)
+    np.testing.assert_allclose(np.sort(along.sum(axis=1)), np.sort(expected.sum(axis=1)))
+    assert (np.count_nonzero(along > 1e-9, axis=1) == 1).all()
+    _, counts = np.unique(np.round(edges.reshape(-1, 3), 9), axis=0, return_counts=True)
+    assert (counts == 3).all() and len(counts) == 8

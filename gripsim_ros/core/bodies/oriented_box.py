@@ -10,12 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import Array, IntArray
-from ...errors import ShapeError
+from ..arrays import Array, IntArray
+from ..errors import ShapeError
 
 
 #: Signs of the coordinates of a box's corners.
 _SIGNS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], float)
+#: Numbers of the corners between which the edges run: they differ in one sign.
+_EDGES = np.array([(a, b) for a in range(8) for b in range(a + 1, 8)
+                   if (a ^ b) in (1, 2, 4)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,10 @@ class OrientedBox:
     def corners(self) -> Array:
         """Return the eight corners ``(8, 3)``, body frame [m]."""
         return self.centre + (_SIGNS * self.half_lengths) @ self.axes
+
+    def edges(self) -> Array:
+        """Return both ends of the twelve edges ``(12, 2, 3)``, body frame [m]."""
+        return self.corners()[_EDGES]
 
     def with_transform(self, T_a_b: Array) -> 'OrientedBox':
         """Return this box of frame b in frame a."""
