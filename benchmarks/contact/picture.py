@@ -2,8 +2,9 @@
 Draw a finger in an apple: ``python -m benchmarks contact_picture [--figures]``.
 
 Fingertip and apple in the pose of a deep contact: vertices of each inside the other, the
-ways along which they leave, the regions of potential interaction. Prints what each back
-end says of the pose; ``--figures`` writes the picture to docs/images.
+ways along which they leave, the regions of potential interaction; then the published rule's
+pairs of vertices and projections. Prints what each back end says of the pose; ``--figures``
+writes the pictures to docs/images.
 """
 
 import argparse
@@ -41,7 +42,8 @@ def finger_in_apple():
 def main():
     """Draw the picture, print the table; return the exit code."""
     parser = argparse.ArgumentParser(prog='benchmarks contact_picture', description=__doc__)
-    parser.add_argument('--figures', action='store_true', help='write docs/images/contact.png')
+    parser.add_argument('--figures', action='store_true',
+                        help='write contact.png and contact_pairs.png to docs/images')
     options = parser.parse_args()
     apple, tip, T, motion = finger_in_apple()
     exact = find_contacts(apple, tip, T, motion)
@@ -53,9 +55,10 @@ def main():
         print(f'{name:10}{len(sides[0].vertices):14d}{len(sides[1].vertices):14d}'
               f'{1e3 * deepest:14.4f}')
     if options.figures:
-        path = IMAGES / 'contact.png'
-        draw_contact(apple, tip, T, exact, ('apple', 'fingertip')).save(path, optimize=True)
-        print(f'wrote {path}')
+        for name, found in (('contact.png', exact), ('contact_pairs.png', rule)):
+            path = IMAGES / name
+            draw_contact(apple, tip, T, found, ('apple', 'fingertip')).save(path, optimize=True)
+            print(f'wrote {path}')
     return 0
 
 

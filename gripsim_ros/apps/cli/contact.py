@@ -134,6 +134,8 @@ def _answer(found: Contacts) -> dict[str, Any]:
         answer['intersecting'] = found.intersecting
     if found.manifold is not None:
         answer['manifold'] = _manifold(found.manifold)
+    if found.pairs is not None:
+        answer['pairs'] = {name: vars(side) for name, side in zip('ab', found.pairs)}
     if found.plane is not None:
         answer['plane'] = _plane(found.plane, bool(found.apart))
     return answer

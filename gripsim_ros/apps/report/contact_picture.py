@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,10 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 
+from ...core.bodies.oriented_box import OrientedBox, interaction_region
 from ...core.contact import ContactMesh, vertex_contacts
 from ...core.contact.backends.find_contacts import ContactBody, Contacts
-from ...core.bodies.oriented_box import OrientedBox, interaction_region
+from ...core.contact.published.intersection_rule import RulePairs
 from ...core.hand import forward_kinematics
 from ...core.transforms import apply, inverse
 from ...library.drawing import glyphs
@@ -28,10 +30,14 @@ BODY_COLOURS = ((0.90, 0.83, 0.70), (0.62, 0.66, 0.72))
 POINT_COLOURS = ((0.10, 0.30, 0.85), (0.85, 0.10, 0.45))
 REGION_COLOURS = ((0.10, 0.55, 0.20), (0.80, 0.10, 0.10))
 PLANE_COLOUR = (0.30, 0.30, 0.35)
+#: Colours of the paper's pairs of vertices and of its projections.
+PAIR_COLOUR, PROJECTION_COLOUR = (0.35, 0.35, 0.40), (0.00, 0.60, 0.45)
 #: How much of a is seen over b, and of the marks over both.
 GLASS, MARKS = 0.38, 0.96
 #: Of the near view: radius of points and of lines, over that of the view.
 POINT_SHARE, LINE_SHARE = 0.010, 0.0035
+#: Height of a line of the legend, and lines that fit in its height.
+LEGEND_ROW, LEGEND_ROWS = 27, 4
 #: Room about what a view is to hold, and cosine and sine of the eye's height.
 ROOM, ELEVATION = 1.25, (0.96, 0.28)
 #: Most vertices of one body that are marked.
@@ -68,7 +74,7 @@ def draw_contact(a: ContactBody, b: ContactBody, T_a_b: Array, found: Contacts,
     PIL.Image.Image
         Both views side by side: b solid, a as glass over it; regions of potential
         interaction as frames, vertices inside the other body as balls with arrows to
-        where they leave it.
+        where they leave it; of the paper's rule also its pairs and projections.
     """
     regions = _regions(a, b, T_a_b)
     bodies = (a.closed.mesh.vertices, apply(T_a_b, b.closed.mesh.vertices))
@@ -83,7 +89,9 @@ def draw_contact(a: ContactBody, b: ContactBody, T_a_b: Array, found: Contacts,
         marks = _marks(arrows, found, regions, focus, radius)
         views.append(_draw_view(a, b, bodies, marks, fine))
     image = np.concatenate(views, axis=1)
-    picture = PillowImage.new('RGB', (2 * side, side + LEGEND_HEIGHT), PAPER)
+    more = max(0, len(_lines(found, names)) - LEGEND_ROWS)
+    picture = PillowImage.new(
+        'RGB', (2 * side, side + LEGEND_HEIGHT + LEGEND_ROW * more), PAPER)
     picture.paste(PillowImage.fromarray((255.0 * image + 0.5).astype(np.uint8)), (0, 0))
     _legend(ImageDraw.Draw(picture), found, names, side)
     return picture
@@ -208,7 +216,22 @@ def _marks(arrows: tuple[tuple[Array, Array], ...], found: Contacts,
         surfaces.append(make_surface(
             *glyphs.ring(found.plane.point, found.plane.normal, 0.5 * radius,
                          2.0 * LINE_SHARE * radius), np.array(PLANE_COLOUR)))
+    for pairs in found.pairs or ():
+        surfaces += [make_surface(*mark, np.array(colour)) for colour, mark in _compared(
+            pairs, radius)]
     return merge_surfaces(surfaces) if surfaces else None
+
+
+def _compared(pairs: RulePairs, radius: float
+              ) -> Iterator[tuple[tuple[float, ...], glyphs.Triangles]]:
+    """Yield colour and mark of lines from vertices to their partners, and of projections."""
+    step = max(1, -(-len(pairs.points) // MOST_MARKS))
+    for start, end in zip(pairs.points[::step], pairs.partners[::step]):
+        if np.linalg.norm(end - start) > LINE_SHARE * radius:
+            yield PAIR_COLOUR, glyphs.rod(start, end, 0.5 * LINE_SHARE * radius)
+    step = max(1, -(-len(pairs.projections) // MOST_MARKS))
+    for point in pairs.projections[::step]:
+        yield PROJECTION_COLOUR, glyphs.ball(point, POINT_SHARE * radius)
 
 
 def _frame(corners: Array, thickness: float) -> list[glyphs.Triangles]:
@@ -234,7 +257,7 @@ def _legend(draw: ImageDraw.ImageDraw, found: Contacts, names: tuple[str, str],
         draw.rectangle([x - 6, 8, x + width + 6, 38], fill=PAPER)
         draw.text((x, 10), text, INK, ImageFont.load_default(22))
     for row, (colour, text) in enumerate(_lines(found, names)):
-        y = side + 10 + 27 * row
+        y = side + 10 + LEGEND_ROW * row
         draw.rectangle([12, y + 4, 26, y + 18],
                        fill=tuple(int(255 * channel) for channel in colour))
         draw.text((34, y), text, FAINT, ImageFont.load_default(17))
@@ -254,4 +277,8 @@ def _lines(found: Contacts, names: tuple[str, str]) -> list[tuple[tuple[float, .
              f'deepest {1e3 * inside.depths.max(initial=0.0):.2f} mm')
             for colour, inside, one, other in (
                 (POINT_COLOURS[0], found.a_in_b, first, second),
-                (POINT_COLOURS[1], found.b_in_a, second, first))] + regions
+                (POINT_COLOURS[1], found.b_in_a, second, first))] + regions + (
+        [] if found.pairs is None else [
+            (PAIR_COLOUR, f'{sum(len(side.points) for side in found.pairs)} pairs of vertices '
+             'whose projections along the motion are nearest'),
+            (PROJECTION_COLOUR, 'projections onto the triangles round the partner')])

@@ -1,7 +1,8 @@
 """
 Collisions of arm, hand and object with each other and with their surroundings.
 
-Coarse to fine: triangles spanned by the arm's joints and whole groups, separated by a plane; then
+Coarse to fine: end points between the bases of two arms; triangles spanned by an arm's joints and
+whole groups, separated by a plane; then
 the convex parts, separated by a plane; then the exact distance. Planes are kept from one posture
 to the next, as witnesses.
 """
@@ -21,8 +22,8 @@ from .model import ArmModel
 
 
 #: Tests by which pairs of parts are decided; keys of ``ArmScene.decided``.
-BY_TRIANGLE, BY_PLANE = 'triangles and groups', 'common plane of parts'
-BY_EXACT_DISTANCE = 'exact distance'
+BY_PROJECTION, BY_TRIANGLE = 'end points between bases', 'triangles and groups'
+BY_PLANE, BY_EXACT_DISTANCE = 'common plane of parts', 'exact distance'
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +38,18 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Bodies within a coarse hull: that of points (n, 3), grown by ``radius`` [m]."""
+    """
+    Bodies within a coarse hull: that of points (n, 3), grown by ``radius`` [m].
+
+    ``direction (3,)`` leads from the planned arm's base to that of the arm whose links they are;
+    None: of no other arm, or of one on the same place.
+    """
 
     key: int
     points: Array
     radius: float
     bodies: tuple[Body, ...]
+    direction: Array | None = None
 
 
 class ArmGroups:
@@ -84,9 +91,9 @@ class ArmGroups:
         owner : str
             Before the names of the links.
         """
-        poses = self._arm.poses(joints)
+        poses, direction = self._arm.poses(joints), None
         if T_world_base is not None:
-            poses = T_world_base @ poses
+            poses, direction = T_world_base @ poses, _direction(T_world_base[:3, 3])
         origins, names = poses[list(self._chain), :3, 3], self._arm.part_names()
         parts = [part.with_transform(poses[frame])
                  for part, frame in zip(self._arm.parts, self._arm.part_frames)]
@@ -97,7 +104,7 @@ class ArmGroups:
             if members:
                 groups.append(Group(
                     key + first, origins[first:first + 3], max(self._radii[i] for i in members),
-                    tuple(Body(owner + names[i], key + i, parts[i]) for i in members)))
+                    tuple(Body(owner + names[i], key + i, parts[i]) for i in members), direction))
         return groups
 
 
@@ -128,9 +135,10 @@ class ArmScene:
     -----
     Source: Zhang and Shen 2004 (triangles that bound an arm, common plane). Departures: any
     number of joints; links have their thickness, so that triangles are separated only with a
-    gap above it; a plane that does not separate proves nothing, GJK decides; no end-point
-    projection, which parts two arms between their bases. Cost: pairs grow as the groups'
-    number squared; with kept planes a pair takes two products of a few corners with a vector.
+    gap above it; a plane that does not separate proves nothing, GJK decides. The end points of
+    another arm's links are projected onto the line between both bases first, against hand and
+    object, too. Cost: pairs grow as the groups' number squared; with kept planes a pair takes
+    two products of a few corners with a vector.
     """
 
     arm: ArmModel
@@ -229,6 +237,9 @@ class ArmScene:
         if not pairs:
             return ''
         thickness = a.radius + b.radius
+        if b.direction is not None and _gap(a.points, b.points, b.direction) > thickness:
+            self.decided[BY_PROJECTION] += len(pairs)
+            return ''
         if a is not b and self._separated((a.key + 20_000, b.key + 20_000), a.points, b.points,
                                           thickness):
             self.decided[BY_TRIANGLE] += len(pairs)
@@ -246,11 +257,22 @@ class ArmScene:
     def _separated(self, key: tuple[int, int], a: Array, b: Array, gap: float) -> bool:
         """Return True if a plane leaves more than ``gap`` between two sets of points."""
         kept = self._normals.get(key)
-        if kept is not None and (b @ kept).min() - (a @ kept).max() > gap:
+        if kept is not None and _gap(a, b, kept) > gap:
             return True
         plane = common_plane(a, b, kept, early_exit=gap <= 0.0)
         self._normals[key] = plane.normal
         return plane.gap > gap
+
+
+def _gap(a: Array, b: Array, direction: Array) -> float:
+    """Return how far points b (n, 3) lie before points a along a unit direction [m]."""
+    return float((b @ direction).min() - (a @ direction).max())
+
+
+def _direction(vector: Array) -> Array | None:
+    """Return the unit vector along another, None where that has no length."""
+    length = float(np.linalg.norm(vector))
+    return vector / length if length > 0.0 else None
 
 
 def _radius_about_segment(part: ConvexPart, arm: ArmModel, frame: int, chain_frame: int,

@@ -1,5 +1,6 @@
 """Another arm beside the one that is planned for: what it meets, against a search of all pairs."""
 
+from collections import Counter
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from gripsim_ros.core.arm import ArmTask, OtherArm
 from gripsim_ros.core.arm.choice import make_scene
+from gripsim_ros.core.arm.collision import BY_PROJECTION
 from gripsim_ros.core.arm.others import WAY_STEP, groups_of_others
 from gripsim_ros.core.contact.backends.convex.epa import pair_contact
 from gripsim_ros.core.errors import ArmError
@@ -67,6 +69,25 @@ def test_the_cascade_agrees_with_a_search_of_all_pairs(theirs, away, turn):
     found = first_collision([other], mine)
     assert bool(found) == pairs_meet(other, mine)
     assert not found or "ur5e's " in found
+
+
+def test_arms_whose_ends_do_not_pass_each_other_are_told_apart_between_their_bases():
+    """Two arms that reach towards each other, far enough apart: one projection each tells."""
+    arm = planned_arm().arm
+    for away, told in ((-3.0, True), (-1.0, False)):
+        other = OtherArm(arm, from_rotation_vector(
+            np.array([away, 0.0, 0.0, 0.0, 0.0, np.pi])), arm.start[None])
+        made = replace(scene(), others=groups_of_others([other]), decided=Counter())
+        links = arm.palm_pose(arm.start) @ forward_kinematics(
+            load_default_hand(), CLOSED[None])[0]
+        alone = replace(scene(), decided=Counter())
+        for seen in (made, alone):
+            seen.first_collision(arm.start, links, FAR)
+        with_others, own = (sum(n for test, n in seen.decided.items() if test != BY_PROJECTION)
+                            for seen in (made, alone))
+        assert not alone.decided[BY_PROJECTION]
+        assert (with_others == own) == told         # nothing finer was asked of the other arm
+        assert made.decided[BY_PROJECTION] > 0
 
 
 def test_a_moving_arm_is_met_wherever_it_is_on_its_way():

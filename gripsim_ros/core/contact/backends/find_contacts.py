@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike
 
 from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh, repair_mesh
+from ...bodies.oriented_box import OrientedBox, interaction_region
 from ...errors import MeshError, ShapeError, told_outside
 from ...transforms import inverse
 from ..geometry.contact_mesh import ContactMesh
-from ...bodies.oriented_box import interaction_region, OrientedBox
 from ..geometry.triangle_intersection import intersect_edges_with_faces
-from ..published.intersection_rule import RuleMesh, rule_contacts
+from ..published.intersection_rule import RuleMesh, RulePairs, rule_contacts, rule_pairs
 from ..vertices.edge_contacts import EdgeContacts, edge_contacts
 from ..vertices.penetrating_vertices import (
     PenetratingVertices, VertexContacts, unit_direction, vertex_contacts)
@@ -144,6 +144,8 @@ class Contacts:
     intersecting : bool or None
         Whether the bodies have anything in common: a vertex inside, an edge that goes
         through a face, or what lies just below a face. ``vp_tree`` and ``gjk_epa`` say so.
+    pairs : (RulePairs, RulePairs) or None
+        Of ``seed``: what it compared, of the vertices of a and of b.
     """
 
     backend: str
@@ -156,6 +158,7 @@ class Contacts:
     approximate: bool = False
     crossing: tuple[str, ...] = ()
     intersecting: bool | None = None
+    pairs: tuple[RulePairs, RulePairs] | None = None
 
 
 def find_contacts(a: ContactBody, b: ContactBody, T_a_b: Array, direction: Array | None = None,
@@ -199,7 +202,8 @@ def find_contacts(a: ContactBody, b: ContactBody, T_a_b: Array, direction: Array
         if d is None:
             raise ShapeError('back end seed needs a direction: its rule is about the motion')
         rule = rule_contacts(a.rule_mesh, b.rule_mesh, T_a_b, d)
-        return Contacts(backend, rule.a_in_b, rule.b_in_a, approximate=True)
+        return Contacts(backend, rule.a_in_b, rule.b_in_a, approximate=True,
+                        pairs=rule_pairs(a.rule_mesh, b.rule_mesh, T_a_b, d))
     vertices, crossing = _exact_vertices(a, b, T_a_b, d)
     edges = EdgeContacts.none() if d is None else edge_contacts(a.given, b.given, T_a_b, d)
     meet = bool(len(vertices.a_in_b.vertices) or len(vertices.b_in_a.vertices)

@@ -9,12 +9,12 @@ import numpy as np
 
 from ...arrays import Array, IntArray
 from ...batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
+from ...bodies.oriented_box import OrientedBox
 from ...errors import ShapeError
 from ...numerics.kernels import njit
 from ...numerics.vec3 import (
     Mat3, Vec3, dot, load_mat3, load_mat3_at, load_vec3, store_vec3, subtract)
 from ..geometry.contact_mesh import ContactMesh
-from ...bodies.oriented_box import OrientedBox
 from ..geometry.vp_tree import STACK_SIZE, VpTree
 from .gjk import ABSOLUTE, RELATIVE, Shape, distance_bound, shape_of_points, support_point
 from .link_hulls import Hulls, distance_beyond_planes, hull_shape

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh
+from ...bodies.oriented_box import OrientedBox, fit_oriented_box, refit_oriented_box
 from .curved_surface import CurvedSurface, build_curved_surface
 from .flat_tree import FlatTree, flatten_tree, refit_flat_tree
-from ...bodies.oriented_box import OrientedBox, fit_oriented_box, refit_oriented_box
 from .vp_tree import VpTree, build_vp_tree, refit_vp_tree
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Array, IntArray
-from ...numerics.kernels import njit
 from ...bodies.oriented_box import OrientedBox
+from ...numerics.kernels import njit
 from .vp_tree import VpTree
 
 

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Array, IntArray
+from ...bodies.oriented_box import interaction_region
 from ...numerics.kernels import njit
 from ...numerics.vec3 import Mat3, Vec3, cross, dot, load_mat3_at, subtract
 from ...transforms import apply, inverse
 from .closest_point import triangles_in_box
 from .contact_mesh import ContactMesh
-from ...bodies.oriented_box import interaction_region
 from .ray_casting import doubled
 
 

@@ -7,11 +7,11 @@ from typing import Protocol
 import numpy as np
 
 from ...arrays import Array, IntArray
+from ...bodies.oriented_box import OrientedBox
 from ...numerics.kernels import njit
 from ..geometry.closest_point import closest_points, triangles_in_box
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.curved_surface import CurvedSurface, lift_onto_surface
-from ...bodies.oriented_box import OrientedBox
 from ..geometry.ray_casting import AHEAD, BEHIND, cast_rays
 from ..geometry.vp_tree import VpTree
 

@@ -5,12 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
+from ...bodies.oriented_box import OrientedBox
 from ...numerics.kernels import copy_entries, njit
 from ...numerics.vec3 import cross, dot, load_mat3_at, load_vec3, store_vec3, subtract
 from ...transforms import inverse
 from ..geometry.closest_point import bounds_in_box, triangles_in_box
 from ..geometry.contact_mesh import ContactMesh
-from ...bodies.oriented_box import OrientedBox
 from ..geometry.vp_tree import VpTree
 from .indenters import Indenter
 

@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 
 from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh
+from ...bodies.oriented_box import OrientedBox, fit_oriented_box, interaction_region
 from ...numerics.kernels import njit
 from ...numerics.vec3 import Vec3, cross, dot, load_mat3, load_vec3, subtract
 from ...transforms import apply, inverse
 from ..geometry.closest_point import points_in_box
-from ...bodies.oriented_box import OrientedBox, fit_oriented_box, interaction_region
 from ..geometry.ray_casting import direction_frame
 from ..vertices.penetrating_vertices import PenetratingVertices, VertexContacts, unit_direction
 
@@ -76,6 +76,27 @@ class RuleMesh:
         return places, faces, starts.astype(np.int64), (order // 3).astype(np.int64)
 
 
+@dataclass(frozen=True, eq=False)
+class RulePairs:
+    """
+    What the rule looks at: vertices in a region, each with its nearest one of the other body.
+
+    Attributes
+    ----------
+    points : (k, 3) float
+        The vertices, frame a [m].
+    partners : (k, 3) float
+        The vertices of the other body whose projections along the motion are nearest to theirs.
+    projections : (p, 3) float
+        Where the lines along the motion meet the triangles round the partners, of the vertices
+        that lie behind these.
+    """
+
+    points: Array
+    partners: Array
+    projections: Array
+
+
 def rule_contacts(a: RuleMesh, b: RuleMesh, T_a_b: Array, direction: Array,
                   one_sided: bool = False) -> VertexContacts:
     """
@@ -111,21 +132,64 @@ def rule_contacts(a: RuleMesh, b: RuleMesh, T_a_b: Array, direction: Array,
     indices in the area test. Where several triangles round the vertex are hit, the
     nearest hit ahead counts; the paper does not say.
     """
+    first, second = _both_ways(a, b, T_a_b, direction, one_sided)
+    return VertexContacts(first.contacts.with_transform(T_a_b), second.contacts)
+
+
+def rule_pairs(a: RuleMesh, b: RuleMesh, T_a_b: Array, direction: Array
+               ) -> tuple[RulePairs, RulePairs]:
+    """
+    Return the pairs of vertices that the rule compares, and the projections: to be drawn.
+
+    Parameters and errors as of ``rule_contacts``.
+
+    Returns
+    -------
+    RulePairs
+        Of the vertices of a.
+    RulePairs
+        Of those of b.
+
+    Notes
+    -----
+    Source: Leskov and Seliverstova 2016, figures 5 and 7.
+    """
+    first, second = _both_ways(a, b, T_a_b, direction, False)
+    return (RulePairs(*(apply(T_a_b, rows) for rows in (
+        first.points, first.partners, first.contacts.points))),
+            RulePairs(second.points, second.partners, second.contacts.points))
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """Vertices of one body in its region, their partners (k, 3), contacts; frame of the other."""
+
+    points: Array
+    partners: Array
+    contacts: PenetratingVertices
+
+    @classmethod
+    def none(cls) -> '_Side':
+        return cls(np.zeros((0, 3)), np.zeros((0, 3)), PenetratingVertices.none())
+
+
+def _both_ways(a: RuleMesh, b: RuleMesh, T_a_b: Array, direction: Array, one_sided: bool
+               ) -> tuple[_Side, _Side]:
+    """Apply the rule to the vertices of a, in frame b, and to those of b, in frame a."""
     d = unit_direction(direction)
     T_b_a = inverse(T_a_b)
     region_a = interaction_region(a.box, b.box.with_transform(T_a_b))
     region_b = interaction_region(b.box, a.box.with_transform(T_b_a))
     if region_a is None or region_b is None:
-        return VertexContacts(PenetratingVertices.none(), PenetratingVertices.none())
+        return _Side.none(), _Side.none()
     queries_a, queries_b = _inside(a.mesh.vertices, region_a), _inside(b.mesh.vertices, region_b)
     targets_a, targets_b = _inside(a.fans[0], region_a), _inside(b.fans[0], region_b)
     if not (len(targets_a) and len(targets_b)):
-        return VertexContacts(PenetratingVertices.none(), PenetratingVertices.none())
-    a_in_b = _apply_rule(apply(T_b_a, a.mesh.vertices[queries_a]), queries_a, b, targets_b,
-                         T_b_a[:3, :3] @ d, one_sided)
-    b_in_a = _apply_rule(apply(T_a_b, b.mesh.vertices[queries_b]), queries_b, a, targets_a,
-                         -d, one_sided)
-    return VertexContacts(a_in_b.with_transform(T_a_b), b_in_a)
+        return _Side.none(), _Side.none()
+    return (_apply_rule(apply(T_b_a, a.mesh.vertices[queries_a]), queries_a, b, targets_b,
+                        T_b_a[:3, :3] @ d, one_sided),
+            _apply_rule(apply(T_a_b, b.mesh.vertices[queries_b]), queries_b, a, targets_a,
+                        -d, one_sided))
 
 
 def _inside(points: Array, region: OrientedBox) -> IntArray:
@@ -133,22 +197,22 @@ def _inside(points: Array, region: OrientedBox) -> IntArray:
 
 
 def _apply_rule(points: Array, numbers: IntArray, target: RuleMesh, candidates: IntArray,
-                direction: Array, one_sided: bool) -> PenetratingVertices:
+                direction: Array, one_sided: bool) -> _Side:
     """Return which query points, in the target's frame, the rule takes for contacts."""
     direction = np.ascontiguousarray(direction)
-    depths, triangles, weights = _nearest_fans(
+    depths, triangles, weights, partners = _nearest_fans(
         np.ascontiguousarray(points), *target.fans, candidates, direction, one_sided)
     found = triangles >= 0
     exits = points[found] + depths[found, None] * direction
-    return PenetratingVertices(numbers[found], depths[found], exits, triangles[found],
-                               weights[found])
+    return _Side(points, target.fans[0][partners], PenetratingVertices(
+        numbers[found], depths[found], exits, triangles[found], weights[found]))
 
 
 @njit(cache=True)
 def _nearest_fans(points: Array, places: Array, faces: IntArray, starts: IntArray,
                   incident: IntArray, candidates: IntArray, direction: Array,
-                  one_sided: bool) -> tuple[Array, IntArray, Array]:
-    """Return depth, triangle (-1: none) and weights of each point by the paper's rule."""
+                  one_sided: bool) -> tuple[Array, IntArray, Array, IntArray]:
+    """Return depth, triangle (-1: none), weights and partner of each point by the rule."""
     rows = load_mat3(direction_frame(direction))
     flat, motion = np.empty((len(candidates), 2)), (direction[0], direction[1], direction[2])
     for i in range(len(candidates)):
@@ -158,11 +222,13 @@ def _nearest_fans(points: Array, places: Array, faces: IntArray, starts: IntArra
     count = len(points)
     depths, triangles = np.empty(count), np.full(count, -1)
     weights, trial = np.empty((count, 3)), np.empty(3)
+    partners = np.empty(count, np.int64)
     stack = np.empty(len(radii) + 1, np.int64)
     for i in range(count):
         point = load_vec3(points, i)
         near = candidates[_nearest(flat, order, vantages, radii, children, ranges,
                                    dot(rows[0], point), dot(rows[1], point), one_sided, stack)]
+        partners[i] = near
         # The angle between the way to the nearest vertex and the motion must not be obtuse.
         if dot(rows[2], load_vec3(places, near)) < dot(rows[2], point):
             continue
@@ -173,7 +239,7 @@ def _nearest_fans(points: Array, places: Array, faces: IntArray, starts: IntArra
             if 0.0 < depth < depths[i]:
                 depths[i], triangles[i] = depth, face
                 weights[i] = trial
-    return depths, triangles, weights
+    return depths, triangles, weights, partners
 
 
 @njit(cache=True)

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
 from gripsim_ros.core.contact.published.intersection_rule import (
-    RuleMesh, _build_tree, _nearest, rule_contacts)
+    RuleMesh, _build_tree, _nearest, rule_contacts, rule_pairs)
 from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.transforms import apply, transform
 
@@ -56,6 +56,29 @@ def test_one_branch_misses_the_nearest_point():
     stack = np.empty(4, np.int64)
     assert points[_nearest(points, *tree, 2.35, 0.0, True, stack), 0] == 2.0
     assert points[_nearest(points, *tree, 2.35, 0.0, False, stack), 0] == 2.6
+
+
+@settings(max_examples=10)
+@given(seeds)
+def test_pairs_are_nearest_along_the_motion_and_projections_are_the_contacts(seed):
+    rng = np.random.default_rng(seed)
+    d = rng.normal(size=3)
+    d /= np.linalg.norm(d)
+    T = transform(random_pose(rng, 0.0)[:3, :3], -0.06 * d)
+    meshes = RuleMesh(APPLE), RuleMesh(BALL)
+    found, contacts = rule_pairs(*meshes, T, d), rule_contacts(*meshes, T, d)
+    vertices = APPLE.vertices, apply(T, BALL.vertices)
+    across = np.linalg.svd(d[None])[2][1:]
+    for side, own, other, known in zip(found, vertices, vertices[::-1],
+                                       (contacts.a_in_b, contacts.b_in_a)):
+        np.testing.assert_array_equal(side.projections, known.points)
+        assert len(side.points) == len(side.partners) > len(side.projections)
+        assert cKDTree(own).query(side.points)[0].max() < ATOL_ROUNDOFF
+        assert cKDTree(other).query(side.partners)[0].max() < ATOL_ROUNDOFF
+        away = np.linalg.norm((side.points - side.partners) @ across.T, axis=1)
+        # None of all vertices that are partners of others is nearer.
+        nearest = cKDTree(side.partners @ across.T).query(side.points @ across.T)[0]
+        np.testing.assert_allclose(away, nearest, atol=ATOL_ROUNDOFF)
 
 
 def test_on_fine_even_meshes_the_rule_loses_little_and_one_branch_more(rng):

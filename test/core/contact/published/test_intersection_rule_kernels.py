@@ -166,11 +166,13 @@ def test_the_rule_tries_the_triangles_round_the_nearest_vertex(seed):
     candidates = np.sort(rng.permutation(42)[:30])
     points, direction = rng.uniform(-1.2, 1.2, (12, 3)), rng.normal(size=3)
     direction /= np.linalg.norm(direction)
-    depths, triangles, weights = _nearest_fans(points, *target.fans, candidates, direction, False)
+    depths, triangles, weights, partners = _nearest_fans(
+        points, *target.fans, candidates, direction, False)
     frame = direction_frame(direction)
     for i, point in enumerate(points):
         ways = (places[candidates] - point) @ frame.T
         near = np.linalg.norm(ways[:, :2], axis=1).argmin()
+        assert partners[i] == candidates[near]
         round_it = np.flatnonzero((faces == candidates[near]).any(axis=1))
         depth = first_hits(places[faces[round_it]], point[None], direction)[0][0]
         if ways[near, 2] < 0.0 or depth == np.inf:
