@@ -14,7 +14,8 @@ BENCHMARKS = {
     'hold_reliability': 'hold.reliability',
     'hold_suite': 'hold.suite', 'lift': 'hardware.lifting',
     'manipulation': 'planning.manipulation', 'mechanics': 'mechanics.all_models',
-    'nnls': 'numerics.nnls', 'plan': 'planning.plan',
+    'nnls': 'numerics.nnls', 'palpate': 'hardware.palpate',
+    'plan': 'planning.plan',
     'planar_closure': 'planning.planar_closing', 'published': 'planning.published',
     'quantitative': 'planning.quantitative',
     'repair': 'bodies.repair',
@@ -26,7 +27,8 @@ BENCHMARKS = {
 BY_NAME = ('carried', 'compression', 'contact', 'fem', 'fem_body', 'fem_centre', 'hold',
            'hold_confusion',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',
-           'planar_closure', 'published', 'quantitative', 'scans', 'simulated', 'soak_driver',
+           'palpate', 'planar_closure', 'published', 'quantitative', 'scans', 'simulated',
+           'soak_driver',
            'fault_figure', 'touch',
            'trial')
 

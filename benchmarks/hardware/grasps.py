@@ -32,14 +32,14 @@ class SimulatedGrasp:
     A ranked grasp (frame object), carried out step by step; the world's frame is the object's.
 
     ``way`` is a ``WayPlan`` to carry it along; ``T_world_object`` is where the object really is;
-    ``simulation`` are changed options of the simulation.
+    ``soft`` are tetrahedra; ``simulation`` are changed options of the simulation.
     """
 
     def __init__(self, hand, grasp_object, grasp, wishes=None, options=None, way=None,
-                 T_world_object=None, **simulation):
+                 T_world_object=None, soft=None, **simulation):
         self.hand, self.grasp, self.options = hand, grasp, options or execution_options()
         self.world = World(hand, default_options(**simulation), grasp.T_object_pregrasp,
-                           grasp.trajectory[0], grasp_object, T_world_object)
+                           grasp.trajectory[0], grasp_object, T_world_object, soft=soft)
         self._follower = SetpointFollower(hand, grasp.trajectory[0])
         self._goal = grasp.T_object_palm
         rows = grasp.trajectory

@@ -40,7 +40,7 @@ LAYERS = {
     'library': ('boxes, display, own_compliance, resources, robustness, task_file, whole_motion, '
                 'workers < planned_arm, planned_object < grasp_file '
                 '< drawing, in_process < database, hands, squeezing'),
-    'hardware': 'driver, execution, sim',
+    'hardware': 'driver, execution, sim < palpation',
     'hardware.driver': 'emulator, options < link < motion, tactile < session',
     'ros': 'conversions, environment, programs, quality < markers < nodes < clients < record',
     'ros.conversions': 'arrays, clouds, geometry < moveit, objects, ring < requests',
@@ -50,8 +50,8 @@ LAYERS = {
     'apps.cli': (
         'inputs < arguments, output < doctor, emulate_sdh, hand, joining, options, progress, '
         'requests, tables < answers, contact, evaluate, export, fk, indent, preshape, '
-        'record, replay, squeeze, suite, sweep, view < calibrate, execute, plan < demo, examples '
-        '< main < __main__'),
+        'record, replay, squeeze, suite, sweep, view < calibrate, execute, plan < demo, '
+        'examples, palpate < main < __main__'),
 }
 # Of a room that stands lower one may need a part alone: of bodies the hand takes meshes, not
 # materials or objects.

@@ -78,13 +78,13 @@ def execute(
     if mesh is not None and not simulate:
         raise InputError('--mesh goes with --simulate: a hand that runs has its object')
     world = _read_world(simulate, arm, object_pose, task)
-    content, grasp = _read(existing_file(grasps, 'grasps'), rank)
+    content, grasp = read_ranked(existing_file(grasps, 'grasps'), rank)
     model, simulated = hand_of_grasps(hand, content), None
     if simulate:
-        _check_sdh(model)
+        check_sdh(model)
         from ...library.planned_object import object_of_grasps
         simulated = object_of_grasps(content, grasps, mesh or '')
-    with _executor(simulated, world) as client:
+    with executor(simulated, world) as client:
         from gripsim_interfaces.action import ExecuteGrasp
         from ...ros.clients.execute import RESULT_NAMES
         from ...ros.conversions.requests.grasp_files import grasp_to_execute
@@ -93,7 +93,7 @@ def execute(
                                    f'grasp {rank}'), wait_for_go=wait_for_go,
             speed_scale=speed_scale, squeeze=squeeze, hold_time=hold_time,
             lift_height=lift_height, release=release, carry=carry, by_touch=by_touch)
-        with _Progress(client, release) as progress:
+        with Progress(client, release) as progress:
             result = client.execute(goal, progress.show, lambda: progress.interrupted)
     status = RESULT_NAMES.get(result.status, str(result.status))
     if status == 'INVALID_REQUEST':
@@ -106,7 +106,7 @@ def execute(
     return DONE if status == 'SUCCEEDED' else FAULT
 
 
-def _read(path: Path, rank: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def read_ranked(path: Path, rank: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the file's content and the grasp of a rank."""
     from ...library.grasp_file import read_grasps
     content, found = read_grasps(path)
@@ -145,7 +145,7 @@ def _read_world(simulate: bool, arm: Path | None, object_pose: Path | None, task
     return told
 
 
-def _check_sdh(hand: HandModel) -> None:
+def check_sdh(hand: HandModel) -> None:
     """Refuse a hand that the simulator cannot be."""
     from ...library.resources import load_hand
     if hand.id != load_hand().id:
@@ -154,8 +154,8 @@ def _check_sdh(hand: HandModel) -> None:
 
 
 @contextlib.contextmanager
-def _executor(simulated: GraspObject | None, world: dict[str, str]
-              ) -> Iterator[ExecuteGraspClient]:
+def executor(simulated: GraspObject | None, world: dict[str, Any]
+             ) -> Iterator[ExecuteGraspClient]:
     """Yield a client of the suite that runs, or of a simulation started for an object."""
     from ...ros.environment import enter_isolation, join_suite
     if simulated is None:
@@ -187,14 +187,14 @@ def _executor(simulated: GraspObject | None, world: dict[str, str]
         suite.stop(SIMULATION)
 
 
-class _Progress:
+class Progress:
     """Tells the phases on standard error; Ctrl-C cancels, a second one leaves at once."""
 
     def __init__(self, client: ExecuteGraspClient, release: bool) -> None:
         self.interrupted, self._client, self._phase = False, client, None
         self._release = release
 
-    def __enter__(self) -> _Progress:
+    def __enter__(self) -> Progress:
         self._handler = signal.signal(signal.SIGINT, self._interrupt)
         return self
 
@@ -216,7 +216,7 @@ class _Progress:
         name = PHASE_NAMES.get(feedback.phase, str(feedback.phase))
         if name == 'RELEASING' and not self._release:
             return                              # so the end is called where nothing is released
-        touching = ', '.join(feedback.touching_links)
+        touching = ', '.join(getattr(feedback, 'touching_links', ()))
         say(f'{name.lower().replace("_", " ")}{f": {touching} touch" if touching else ""}')
         if name == 'WAITING':
             say('press Enter to close the hand')

@@ -11,7 +11,7 @@ from ... import __version__
 from ...core.errors import GripsimError
 from . import (
     calibrate, contact, demo, doctor, emulate_sdh, evaluate, examples, execute, export, fk, hand,
-    indent, plan, preshape, record, replay, squeeze, suite, sweep, view)
+    indent, palpate, plan, preshape, record, replay, squeeze, suite, sweep, view)
 from .arguments import NumbersCommand
 from .output import say
 
@@ -30,7 +30,8 @@ for _name, _verb in (
         ('indent', indent.indent), ('squeeze', squeeze.squeeze),
         ('calibrate', calibrate.calibrate), ('fk', fk.fk), ('sweep', sweep.sweep),
         ('preshape', preshape.preshape),
-        ('execute', execute.execute), ('export', export.export), ('demo', demo.demo),
+        ('execute', execute.execute), ('palpate', palpate.palpate), ('export', export.export),
+        ('demo', demo.demo),
         ('examples', examples.examples),
         ('record', record.record), ('replay', replay.replay), ('view', view.view),
         ('doctor', doctor.doctor), ('emulate-sdh', emulate_sdh.emulate_sdh)):

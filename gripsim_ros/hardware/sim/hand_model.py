@@ -1,8 +1,11 @@
 """The hand of a URDF as a MuJoCo specification."""
 
 import re
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
+from ...core.bodies import convex_hull
 from ...core.hand import HandModel
 from ...library.resources import HAND_URDF, resolve_uri, share_directory
 
@@ -54,3 +57,10 @@ def add_position_control(spec, hand: HandModel, stiffness, damping: float) -> No
         actuator.set_to_position(kp=float(gain), kv=damping)
         actuator.forcelimited = True
         actuator.forcerange = [-effort, effort]
+
+
+@lru_cache(maxsize=2)
+def hand_as_simulated(hand: HandModel) -> HandModel:
+    """Return a hand as MuJoCo has it: links rigid, without pads that give way, and convex."""
+    return replace(hand, links=tuple(
+        replace(link, pad=None, mesh=convex_hull(link.mesh)) for link in hand.links))

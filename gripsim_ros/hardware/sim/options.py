@@ -34,6 +34,8 @@ class SimulationOptions:
         `rigid`, `soft`, or `auto`: soft where the modulus is at most ``soft_below``.
     soft_below : float
         [Pa].
+    object_modulus : float
+        That the object truly has, whatever it is believed to have; 0: as published [Pa].
     node_spacing : float
         Edge of the tetrahedra of soft objects [m].
     soft_damping : float
@@ -57,6 +59,7 @@ class SimulationOptions:
     torsion: float
     body: str
     soft_below: float
+    object_modulus: float
     node_spacing: float
     soft_damping: float
     support_time: float
@@ -74,6 +77,9 @@ class SimulationOptions:
         if self.body not in BODY_KINDS:
             raise SimulationError(f'body must be one of {", ".join(BODY_KINDS)}, '
                                   f'got {self.body!r}')
+        if not 0.0 <= self.object_modulus <= 1e12:
+            raise SimulationError('object_modulus must be 0 (as published) up to 1e+12 Pa, '
+                                  f'got {self.object_modulus}')
         if self.contact_time < 2.0 * self.time_step:
             raise SimulationError('contact_time must be at least two time steps of '
                                   f'{self.time_step} s, got {self.contact_time} s')

@@ -17,7 +17,7 @@ from .options import SimulationError, SimulationOptions
 from .palm import PalmGuide
 from .setpoints import SetpointFollower
 from .world_model import (
-    OBJECT, PALM_TARGET, add_object, add_obstacles, hand_world, node_name)
+    OBJECT, PALM_TARGET, SoftMesh, add_object, add_obstacles, hand_world, node_name)
 
 Array = NDArray[np.float64]
 
@@ -61,6 +61,8 @@ class World:
         Primitives that stand still, as of ``ConfigurationBatch.obstacles``, in the world.
     arm : ArmMount, optional
         That carries the palm: where this begins follows from the arm's start then.
+    soft : SoftMesh, optional
+        Tetrahedra of a soft object, in its own frame; default: those that fTetWild makes.
 
     Raises
     ------
@@ -71,7 +73,8 @@ class World:
     def __init__(self, hand: HandModel, options: SimulationOptions, T_world_palm: Array,
                  joints: Array, grasp_object: GraspObject | None = None,
                  T_world_object: Array | None = None, urdf=None,
-                 obstacles: Array | None = None, arm: ArmMount | None = None) -> None:
+                 obstacles: Array | None = None, arm: ArmMount | None = None,
+                 soft: SoftMesh | None = None) -> None:
         try:
             import mujoco
             mujoco.set_mju_user_warning(_WARNINGS.append)
@@ -84,7 +87,7 @@ class World:
         spec = hand_world(hand, urdf or share_directory() / HAND_URDF, options, arm)
         add_obstacles(spec, np.zeros((0, OBSTACLE_WIDTH)) if obstacles is None else obstacles)
         self.soft = None if grasp_object is None else add_object(
-            spec, grasp_object, self._begin, options)
+            spec, grasp_object, self._begin, options, soft)
         try:
             self.model = spec.compile()
         except ValueError as error:

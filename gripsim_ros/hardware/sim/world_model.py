@@ -45,8 +45,13 @@ class SoftMesh:
 def is_soft(grasp_object: GraspObject, options: SimulationOptions) -> bool:
     """Return whether an object is built of tetrahedra."""
     if options.body == 'auto':
-        return grasp_object.material.youngs_modulus <= options.soft_below
+        return true_modulus(grasp_object, options) <= options.soft_below
     return options.body == 'soft'
+
+
+def true_modulus(grasp_object: GraspObject, options: SimulationOptions) -> float:
+    """Return the modulus that an object has in the simulation [Pa]."""
+    return options.object_modulus or grasp_object.material.youngs_modulus
 
 
 def soft_mesh_of(grasp_object: GraspObject, node_spacing: float) -> SoftMesh:
@@ -168,7 +173,7 @@ def _add_soft(spec, grasp_object, soft: SoftMesh, T_world_object, friction, opti
             body.add_joint(type=mujoco.mjtJoint.mjJNT_SLIDE, axis=list(axis))
     material = grasp_object.material
     flex = spec.add_flex(
-        name=OBJECT, dim=3, radius=SKIN, young=material.youngs_modulus,
+        name=OBJECT, dim=3, radius=SKIN, young=true_modulus(grasp_object, options),
         poisson=material.poisson_ratio, damping=options.soft_damping, selfcollide=0,
         friction=friction, condim=4, priority=1, solref=[options.contact_time, 1.0],
         solimp=IMPEDANCE)

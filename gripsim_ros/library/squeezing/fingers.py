@@ -110,8 +110,8 @@ def squeeze_with_fingers(grasp_object: GraspObject, T_object_palm: Array, joints
     hand = hand or load_default_hand()
 
     def squeezed(model: str) -> FingerSqueezing:
-        squeeze = _Squeeze(grasp_object, hand, T_object_palm, np.asarray(joints, float),
-                           mechanics_options(model))
+        squeeze = HandSqueeze(grasp_object, hand, T_object_palm, np.asarray(joints, float),
+                              mechanics_options(model))
         return squeeze.curve(way * np.arange(1, steps + 1) / steps, on_point)
     if elasticity != 'auto':
         return squeezed(elasticity)
@@ -119,11 +119,20 @@ def squeeze_with_fingers(grasp_object: GraspObject, T_object_palm: Array, joints
     return simple if simple.quantitative or len(simple.curve) < steps else squeezed('body')
 
 
-class _Squeeze:
+class HandSqueeze:
     """A hand that closes on an object from the first touch, by fractions of its preshape."""
 
     def __init__(self, grasp_object: GraspObject, hand: HandModel, T_object_palm: Array,
-                 joints: Array, mechanics: MechanicsOptions) -> None:
+                 joints: Array, mechanics: MechanicsOptions, touching: Array | None = None
+                 ) -> None:
+        """
+        Find where the fingers touch; ``touching`` (J,) [rad] of the same grip spares that.
+
+        Raises
+        ------
+        TaskError
+            As ``squeeze_with_fingers``.
+        """
         self._hand, self._pose = hand, T_object_palm
         preshape = hand.preshapes[nearest_preshape(hand, joints)]
         self._rates = preshape.closed - preshape.open
@@ -132,19 +141,29 @@ class _Squeeze:
         self._options: PlannerOptions = replace(planner_options(), settling_steps=SETTLING_STEPS)
         self._pipeline = Pipeline(hand, grasp_object, mechanics, link_shapes(hand))
         self._given = joints
-        touching = self._links(self._ask(joints))
+        pressing = self._links(self._ask(joints))
         self._closing = [mechanism for mechanism in find_mechanisms(hand)
-                         if touching & set(mechanism.links)]
-        self._check_touching(touching)
-        self._touching = self._touch(joints)
-        self._pads = self._pad_points(touching)
+                         if pressing & set(mechanism.links)]
+        self._check_touching(pressing)
+        self.touching = self._touch(joints) if touching is None else touching
+        self._pads = self._pad_points(pressing)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return what the stages say of the object."""
+        return self._pipeline.warnings
+
+    @property
+    def width(self) -> float:
+        """Return twice the mean distance of the pads from their middle at the touch [m]."""
+        return self._spread(0.0)
 
     def curve(self, ways: Array, on_point: Callable[[CurvePoint], bool | None] | None
               ) -> FingerSqueezing:
         """Return the squeeze at the ways (n,) [m] of the pads."""
         points, rows, sound, warnings = list[CurvePoint](), list[Array](), True, ()
-        for way, fraction in zip(ways, self._fractions_of(ways)):
-            held = self._held_at(fraction)
+        for way, fraction in zip(ways, self.fractions_of(ways)):
+            held = self.held_at(fraction)
             if not held.balanced:
                 warnings = (UNBALANCED,)
             sound &= held.balanced and held.state.quantitative
@@ -155,7 +174,7 @@ class _Squeeze:
                 break
         links = np.unique(held.state.links[held.state.normal_forces > 0.0])
         return FingerSqueezing(
-            tuple(points), np.array(rows), self._touching,
+            tuple(points), np.array(rows), self.touching,
             tuple(self._hand.links[i].name for i in links), sound,
             self._pipeline.warnings + warnings)
 
@@ -211,11 +230,11 @@ class _Squeeze:
         """Return a link and the point of it (3,) that presses first, for each finger."""
         press = FIRST_PRESS
         while True:
-            state = self._ask(self._joints_at(press))
+            state = self._ask(self.joints_at(press))
             if touching <= self._links(state) or press > 0.1:
                 break
             press *= 2.0
-        poses = forward_kinematics(self._hand, self._joints_at(press)[None])[0]
+        poses = forward_kinematics(self._hand, self.joints_at(press)[None])[0]
         groups = [set(mechanism.links) for mechanism in self._closing]
         groups += [{self._hand.palm_index}] * self._palm_touches
         pads = []
@@ -226,24 +245,24 @@ class _Squeeze:
                 pads.append((link, apply(inverse(self._pose @ poses[link]), centre[None])[0]))
         return pads
 
-    def _joints_at(self, fraction: float) -> Array:
+    def joints_at(self, fraction: float) -> Array:
         """Return the joints (J,) [rad] closed by a fraction beyond the touch."""
-        return self._moved(self._touching, np.full(len(self._closing), fraction))
+        return self._moved(self.touching, np.full(len(self._closing), fraction))
 
     def _spread(self, fraction: float) -> float:
         """Return twice the pads' mean distance from their common centre [m]."""
-        poses = forward_kinematics(self._hand, self._joints_at(fraction)[None])[0]
+        poses = forward_kinematics(self._hand, self.joints_at(fraction)[None])[0]
         points = np.array([apply(poses[link], point[None])[0] for link, point in self._pads])
         return 2.0 * float(np.linalg.norm(points - points.mean(axis=0), axis=1).mean())
 
-    def _fractions_of(self, ways: Array) -> list[float]:
+    def fractions_of(self, ways: Array) -> list[float]:
         """Return the fractions beyond the touch at which the pads have come nearer by ways."""
         start, found, low = self._spread(0.0), list[float](), 0.0
         for way in ways:
             high = low
             while start - self._spread(high) < way:
                 high += FIRST_STEP
-                if (self._joints_at(high) == self._joints_at(high + FIRST_STEP)).all():
+                if (self.joints_at(high) == self.joints_at(high + FIRST_STEP)).all():
                     most = max(start - self._spread(x) for x in np.arange(0.0, high, FIRST_STEP))
                     raise TaskError(f'the pads come nearer by {1e3 * most:.1f} mm at most in this '
                                     f'grasp, asked were {1e3 * ways[-1]:g} mm')
@@ -251,9 +270,9 @@ class _Squeeze:
             found.append(low)
         return found
 
-    def _held_at(self, fraction: float) -> HeldGrasp:
+    def held_at(self, fraction: float) -> HeldGrasp:
         """Return the hand closed by a fraction beyond the touch, with the object settled."""
-        question = self._question(self._joints_at(fraction))
+        question = self._question(self.joints_at(fraction))
         state = self._ask(question.joint_positions)
         settling = Settling(question, state, self._options)
         while not settling.done:

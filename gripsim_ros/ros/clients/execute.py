@@ -1,11 +1,11 @@
-"""Let a running `grasp_executor` carry out a grasp, from plain Python."""
+"""Let a running `grasp_executor` carry out a grasp, or palpate, from plain Python."""
 
 import time
 import uuid
 from collections.abc import Callable
 
 from action_msgs.msg import GoalStatus
-from gripsim_interfaces.action import ExecuteGrasp
+from gripsim_interfaces.action import ExecuteGrasp, Palpate
 from gripsim_interfaces.msg import GraspObject as GraspObjectMsg
 from std_srvs.srv import Trigger
 from unique_identifier_msgs.msg import UUID
@@ -27,11 +27,12 @@ RESULT_NAMES = {getattr(Result, name): name for name in (
 PHASE_NAMES = {getattr(Feedback, name): name for name in (
     'PRESHAPE', 'WAITING', 'CLOSING', 'HOLDING', 'LIFTING', 'RELEASING', 'CARRYING',
     'SETTING_DOWN', 'RETREATING', 'REACHING', 'APPROACHING', 'LOADING')}
+PHASE_NAMES[Palpate.Feedback.PREPARING] = 'PREPARING'
 
 
 class ExecuteGraspClient(Connection):
     """
-    A connection to the action `execute_grasp` and the service `go`.
+    A connection to the actions `execute_grasp` and `palpate`, and to the service `go`.
 
     It has a ROS context and a thread of its own. Use it in a ``with`` statement.
     """
@@ -41,6 +42,8 @@ class ExecuteGraspClient(Connection):
         super().__init__(namespace, node_name)
         self._action = PromptActionClient(self.node, ExecuteGrasp, 'execute_grasp',
                                           callback_group=self.group, **many_goals())
+        self._palpating = PromptActionClient(self.node, Palpate, 'palpate',
+                                             callback_group=self.group, **many_goals())
         self._go = self.node.create_client(Trigger, 'go', callback_group=self.group)
         self._listen()
 
@@ -81,7 +84,17 @@ class ExecuteGraspClient(Connection):
         ServerLost
             The executor is not there, went away, did not accept, or stays silent.
         """
-        self._wait(self._action.server_is_ready, time.monotonic() + DISCOVERY_TIMEOUT,
+        return self._carry_out(self._action, goal, on_feedback, cancelled)
+
+    def palpate(self, goal: Palpate.Goal,
+                on_feedback: Callable[[Palpate.Feedback], object] = lambda _: None,
+                cancelled: Callable[[], bool] = lambda: False) -> Palpate.Result:
+        """Squeeze an object gently, and return what was felt; parameters as of ``execute``."""
+        return self._carry_out(self._palpating, goal, on_feedback, cancelled)
+
+    def _carry_out(self, action: PromptActionClient, goal, on_feedback: Callable,
+                   cancelled: Callable[[], bool]):
+        self._wait(action.server_is_ready, time.monotonic() + DISCOVERY_TIMEOUT,
                    'no grasp_executor was found: is a suite with a hand up (`gripsim suite up '
                    '--hardware sim|real`), and in this ROS domain?')
         heard, news, name = [time.monotonic()], [], UUID(uuid=list(uuid.uuid4().bytes))
@@ -90,7 +103,8 @@ class ExecuteGraspClient(Connection):
             heard[0] = time.monotonic()
             news.append(message.feedback)
 
-        handle, asks = self._ask(lambda: self._action.send_goal_async(goal, listen, name), heard)
+        handle, asks = self._ask(action, lambda: action.send_goal_async(goal, listen, name),
+                                 heard)
         if not handle.accepted and asks == 1:
             raise ServerLost('the executor did not accept the grasp')
         told = False
@@ -103,7 +117,7 @@ class ExecuteGraspClient(Connection):
                 handle.cancel_goal_async()
                 told = True
 
-        response, _ = self._ask(handle.get_result_async, heard, meanwhile)
+        response, _ = self._ask(action, handle.get_result_async, heard, meanwhile)
         if response.status == GoalStatus.STATUS_UNKNOWN:
             raise ServerLost('the executor does not know the grasp any more')
         succeeded = response.status == GoalStatus.STATUS_SUCCEEDED
@@ -112,14 +126,14 @@ class ExecuteGraspClient(Connection):
                              f'{response.status})')
         return response.result
 
-    def _ask(self, ask: Callable, heard: list[float],
+    def _ask(self, action: PromptActionClient, ask: Callable, heard: list[float],
              meanwhile: Callable[[], None] = lambda: None):
         """Return the first answer to a question, and how often it was asked."""
         futures, asked = [ask()], time.monotonic()
         while not any(future.done() for future in futures):
             meanwhile()
             now = time.monotonic()
-            if not self._action.server_is_ready():
+            if not action.server_is_ready():
                 raise ServerLost('the executor went away: nobody knows what the hand does')
             if now - max(asked, heard[0]) > SILENCE:
                 raise ServerLost(f'the executor was silent for {SILENCE:g} s')

@@ -18,7 +18,8 @@ from gripsim_ros.hardware.sim.solids import (
     node_masses, outer_faces, tetrahedra_of, tetrahedron_volumes)
 from gripsim_ros.hardware.sim.touch import Touch
 from gripsim_ros.hardware.sim.world import GRAVITY, nearest_motion, World
-from gripsim_ros.hardware.sim.world_model import add_object, node_name, SoftMesh
+from gripsim_ros.hardware.sim.world_model import (
+    add_object, is_soft, node_name, SoftMesh, true_modulus)
 from gripsim_ros.library.resources import load_default_hand
 
 HAND = load_default_hand()
@@ -370,3 +371,12 @@ def test_trajectories_that_do_not_fit_are_refused_and_nothing_moves(names, rows,
     with pytest.raises((HandError, TaskError), match=message):
         follower.follow(names, rows, times, 0.0)
     assert not follower.at(5.0).any() and issubclass(SimulationError, GripsimError)
+
+
+def test_an_object_has_the_modulus_that_it_truly_has_whatever_is_believed():
+    believed, options = GraspObject(shapes.sphere(0.03, 0.01), FIRM), default_options()
+    assert not is_soft(believed, options)
+    softer = default_options(object_modulus=SOFT.youngs_modulus)
+    assert is_soft(believed, softer) and true_modulus(believed, softer) == SOFT.youngs_modulus
+    with pytest.raises(SimulationError, match='object_modulus must be'):
+        default_options(object_modulus=-1.0)

@@ -7,10 +7,12 @@ The logic is in ``gripsim_ros.hardware.execution``; here are topics, services an
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from gripsim_interfaces.action import ExecuteGrasp
+from gripsim_interfaces.action import ExecuteGrasp, Palpate
+from gripsim_interfaces.msg import GraspObject as GraspObjectMsg
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from std_srvs.srv import Trigger
@@ -22,15 +24,19 @@ from ....hardware.execution.machine import GraspExecution
 from ....hardware.execution.plan import ExecutionOptions, PlannedContact, Wishes, make_plan
 from ....hardware.execution.report import report_of
 from ....hardware.execution.way import WayPlan, make_way
+from ....hardware.palpation.options import PalpationOptions
 from ...conversions import grasp_from_msg, xyz
 from ...conversions.geometry import seconds_from_msg
 from ...conversions.requests.reach import reach_from_msg
 from ...quality import many_goals
 from ..base.health import Meter
 from ..base.live_joints import JointsError
-from ..base.node_base import SuiteNode, one_line, run
+from ..base.node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
 from .hands import GoalEnded, RealHand
 from .messages import PARAMETERS, fill_result
+from .palpation import (
+    KnownObjects, as_execution, fill_palpation, make_palpation, palpation_feedback,
+    preparing_feedback, read_palpation)
 from .simulated_hand import SimulatedHand
 
 #: Seconds between two feedbacks; every phase is told of at least once.
@@ -51,6 +57,8 @@ class GraspExecutorNode(SuiteNode):
         super().__init__(self.NAME, PARAMETERS, **kwargs)
         self.thread_count = THREADS
         self.options = ExecutionOptions.from_mapping(self.values)
+        self._palpation = PalpationOptions.from_mapping(self.values)
+        self._known = KnownObjects()
         self._busy = threading.Lock()
         self._execution: GraspExecution | None = None
         self._meter, self._served, self._last = Meter(), 0, ''
@@ -59,11 +67,16 @@ class GraspExecutorNode(SuiteNode):
             self, self._closing_group)
 
     def serve(self) -> None:
-        """Open the action and the service `go`."""
+        """Open the actions and the service `go`."""
         group = self._closing_group
+        self.create_subscription(GraspObjectMsg, 'grasp_object', self._known.put,
+                                 latched(LATCHED_OBJECTS), callback_group=self.housekeeping)
         self.create_service(Trigger, 'go', self._on_go, callback_group=group)
         self._action = ActionServer(
             self, ExecuteGrasp, 'execute_grasp', self._execute, callback_group=group,
+            cancel_callback=lambda _: CancelResponse.ACCEPT, **many_goals())
+        self._palpate_action = ActionServer(
+            self, Palpate, 'palpate', self._palpate, callback_group=group,
             cancel_callback=lambda _: CancelResponse.ACCEPT, **many_goals())
 
     def _on_go(self, _, response: Trigger.Response) -> Trigger.Response:
@@ -78,16 +91,41 @@ class GraspExecutorNode(SuiteNode):
     # -- one goal --------------------------------------------------------------------
 
     def _execute(self, goal_handle) -> ExecuteGrasp.Result:
-        result = ExecuteGrasp.Result(slip=float('nan'))
+        def carry_out(result: ExecuteGrasp.Result) -> None:
+            execution = self._prepare(goal_handle)
+            self._run(execution, goal_handle, self._feedback)
+            fill_result(result, report_of(execution, self.options.touch_force),
+                        self.hand.joint_names)
+        return self._serve(goal_handle, ExecuteGrasp.Result(slip=float('nan')), carry_out)
+
+    def _palpate(self, goal_handle) -> Palpate.Result:
+        def carry_out(result: Palpate.Result) -> None:
+            goal, asked = goal_handle.request, as_execution(goal_handle.request)
+            palpated = read_palpation(goal, self._palpation, self._known)
+
+            def go_on(done: int, total: int) -> bool:
+                goal_handle.publish_feedback(preparing_feedback(done, total))
+                return not goal_handle.is_cancel_requested
+            palpation = make_palpation(
+                goal, palpated, self._read(asked), self.hand, self.options,
+                self.values['simulated'], self.values['palpation_elasticity'], go_on)
+            self._begin(asked, goal_handle, Palpate.Feedback)
+            if self.moved.has_arm:
+                palpation.plan = self._with_arm(palpation.plan, goal.grasp)
+            self._run(palpation, goal_handle, palpation_feedback)
+            fill_palpation(result, palpation, palpated)
+        nothing = float('nan')
+        return self._serve(goal_handle, Palpate.Result(
+            standard_error=nothing, damage_share=nothing, misfit=nothing), carry_out)
+
+    def _serve(self, goal_handle, result, carry_out):
+        """Carry one goal out, whatever comes, and end it; return its result."""
         if not self._busy.acquire(blocking=False):
             result.status, result.message = Status.BUSY, 'another grasp is being carried out'
             goal_handle.abort()
             return result
         try:
-            execution = self._prepare(goal_handle)
-            self._run(execution, goal_handle)
-            fill_result(result, report_of(execution, self.options.touch_force),
-                        self.hand.joint_names)
+            carry_out(result)
         except Exception as error:
             self._give_up(result, error)
         finally:
@@ -99,7 +137,7 @@ class GraspExecutorNode(SuiteNode):
         getattr(goal_handle, _END.get(result.status, 'abort'))()
         return result
 
-    def _give_up(self, result: ExecuteGrasp.Result, error: Exception) -> None:
+    def _give_up(self, result, error: Exception) -> None:
         """Put an error into the result, then stop a hand that may be moving."""
         result.message = one_line(error)
         if isinstance(error, GoalEnded):
@@ -121,12 +159,21 @@ class GraspExecutorNode(SuiteNode):
     def _prepare(self, goal_handle) -> GraspExecution:
         """Read a goal; where the hand is simulated, put hand and object where they begin."""
         plan = self._read(goal_handle.request)
-        self.moved.begin(goal_handle.request, lambda: goal_handle.is_cancel_requested,
-                         lambda: goal_handle.publish_feedback(ExecuteGrasp.Feedback()))
+        self._begin(goal_handle.request, goal_handle, ExecuteGrasp.Feedback)
         if self.moved.has_arm:
-            plan = replace(plan, arm=self._read_arm(goal_handle.request.grasp, plan.way))
-            self.moved.prepare_arm(plan.arm)
+            plan = self._with_arm(plan, goal_handle.request.grasp)
         return GraspExecution(plan, self.options, self.values['simulated'])
+
+    def _begin(self, goal: ExecuteGrasp.Goal, goal_handle, feedback: type) -> None:
+        """Prepare the hand for a goal."""
+        self.moved.begin(goal, lambda: goal_handle.is_cancel_requested,
+                         lambda: goal_handle.publish_feedback(feedback()))
+
+    def _with_arm(self, plan, grasp):
+        """Return a plan with what the arm does, which is where that begins."""
+        plan = replace(plan, arm=self._read_arm(grasp, plan.way))
+        self.moved.prepare_arm(plan.arm)
+        return plan
 
     def _read(self, goal: ExecuteGrasp.Goal):
         grasp = goal.grasp
@@ -155,7 +202,7 @@ class GraspExecutorNode(SuiteNode):
         return make_arm_plan(given.joint_names, ([p.positions for p in given.points], times),
                              list(grasp.arm_phases), way, self.options.carry_speed)
 
-    def _run(self, execution: GraspExecution, goal_handle) -> None:
+    def _run(self, execution: GraspExecution, goal_handle, feedback: Callable) -> None:
         """Feed measurements to the execution until it is done."""
         self._execution, next_feedback, told = execution, 0.0, None
         while not execution.done:
@@ -176,7 +223,7 @@ class GraspExecutorNode(SuiteNode):
             if goal_handle.is_active and (
                     started >= next_feedback or execution.phase not in (told, Phase.DONE)):
                 next_feedback, told = started + FEEDBACK_PERIOD, execution.phase
-                goal_handle.publish_feedback(self._feedback(execution))
+                goal_handle.publish_feedback(feedback(execution))
 
     def _feedback(self, execution: GraspExecution) -> ExecuteGrasp.Feedback:
         measured = execution.last

@@ -40,7 +40,26 @@ PARAMETERS = (
     NodeParameter('force_room', float, 'Closing by touch: largest force over the planned one.',
                   1.0, 10.0),
     NodeParameter('loading_time', float, 'Longest, from touch to the planned forces [s].',
-                  0.1, 600.0))
+                  0.1, 600.0),
+    NodeParameter('squeezes', int, 'Of a palpation, where a goal names none.', 1, 10),
+    NodeParameter('levels', int, 'Forces at which each squeeze rests.', 3, 50),
+    NodeParameter('first_force', float, 'Of the grip, the most of the first squeeze [N].',
+                  0.01, 100.0),
+    NodeParameter('most_force', float, 'The most of any squeeze, where a goal names none [N].',
+                  0.01, 100.0),
+    NodeParameter('most_strain', float, 'Longest way of the fingers over the width of what they '
+                  'hold [-].', 0.001, 0.3),
+    NodeParameter('damage_room', float, 'Largest pressure over that at which damage begins [-].',
+                  0.01, 1.0),
+    NodeParameter('force_growth', float, 'Largest force of a squeeze over that of the one before '
+                  '[-].', 1.0, 100.0),
+    NodeParameter('rest_time', float, 'At each force, before joints and pads are read [s].',
+                  0.05, 10.0),
+    NodeParameter('palpation_time', float, 'Longest, from touch to the last squeeze [s].',
+                  1.0, 600.0),
+    NodeParameter('joint_resolution', float, 'Error of a measured joint [rad].', 0.0, 0.1),
+    NodeParameter('palpation_elasticity', str, "half_space, or body: the object's own compliance "
+                  'in the model of the grip.'))
 
 
 def trajectory_to_msg(action: SendRows, joint_names) -> JointTrajectory:

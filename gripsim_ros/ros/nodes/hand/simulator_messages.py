@@ -37,6 +37,8 @@ PARAMETERS = (
     NodeParameter('torsion', float, 'Torque about the normal over its force [m].', 0.0, 0.1),
     NodeParameter('body', str, 'rigid, soft or auto.'),
     NodeParameter('soft_below', float, 'Softer objects are tetrahedra [Pa].', 0.0, 1e12),
+    NodeParameter('object_modulus', float, 'That the object truly has, to be felt; 0: as '
+                  'published [Pa].', 0.0, 1e12),
     NodeParameter('node_spacing', float, 'Edge of the tetrahedra [m].', 1e-3, 1.0),
     NodeParameter('soft_damping', float, 'Damping over stiffness [s].', 0.0, 1.0),
     NodeParameter('support_time', float, 'In which a floating object stops [s].', 1e-3, 100.0),

@@ -1,0 +1,202 @@
+"""
+One palpation as a state machine: measurements in, actions out, a modulus at the end.
+
+    PRESHAPE -> REACHING -> APPROACHING -> CLOSING -> LOADING -> RELEASING -> DONE
+
+An execution by touch whose loading is a number of squeezes, each a rise over some forces at which
+the hand rests, and a fall. The first is so small that it hurts nothing; what it tells bounds the
+force of the next.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import TaskError
+from ...library.squeezing.grip_model import GripModel, MODULI
+from ...library.squeezing.palpated import (
+    estimate_modulus, FeltModulus, FeltSqueeze, FEWEST_POINTS, ONE_SIDED)
+from ..execution.actions import Action, Phase, SendRows, Status
+from ..execution.machine import GraspExecution
+from ..execution.measurement import Measurement
+from ..execution.plan import ExecutionOptions, ExecutionPlan
+from .options import PalpationOptions
+from .squeeze_watch import SqueezeWatch
+
+Array = NDArray[np.float64]
+
+#: Lowest force of a squeeze over its largest, and over what counts as touch.
+LOWEST_SHARE, LOWEST_TOUCH = 0.15, 2.0
+#: Largest force of a squeeze over its lowest, at least.
+LEAST_RISE = 2.5
+#: An object of which only a bound is known may be so much stiffer.
+BOUND_ROOM = 4.0
+#: Power of the force to which the way of a round contact grows (Hertz): where it will end.
+HERTZ = 2.0 / 3.0
+#: Forces that are tried for the largest that hurts nothing.
+FORCES_TRIED = 60
+
+
+class Palpation(GraspExecution):
+    """
+    One palpation.
+
+    Parameters
+    ----------
+    plan : ExecutionPlan
+        With ``touch``.
+    options : ExecutionOptions
+    carries : bool
+        As of ``GraspExecution``.
+    palpation : PalpationOptions
+    model : GripModel
+        Of the same grip.
+    nominal : float
+        Modulus that is believed before anything is felt [Pa].
+    max_pressure : float
+        Pressure at which damage begins, ``inf``: not known [Pa].
+    """
+
+    def __init__(self, plan: ExecutionPlan, options: ExecutionOptions, carries: bool,
+                 palpation: PalpationOptions, model: GripModel, nominal: float,
+                 max_pressure: float = np.inf) -> None:
+        """Begin with the first measurement."""
+        super().__init__(plan, options, carries)
+        self._touch = self._watch = self._squeeze = SqueezeWatch(plan, options)
+        self.palpation, self.model, self.max_pressure = palpation, model, max_pressure
+        self.squeezes: list[FeltSqueeze] = []
+        self.modulus: FeltModulus | None = None
+        self.peak_force = 0.0       # of the grip [N]
+        self._nominal = nominal
+        self._rows: list[Array] = []
+        self._forces: list[float] = []
+        self._readings: list[tuple[Array, float]] = []
+        self._levels, self._level, self._rises = np.zeros(0), 0, True
+        self._rest_from: float | None = None
+
+    @property
+    def progress(self) -> float:
+        """Return how far the phase is, 0 to 1; while squeezing, by squeezes."""
+        if self.phase != Phase.LOADING:
+            return super().progress
+        share = self._level / max(len(self._levels), 1)
+        return min(1.0, (len(self.squeezes) + share * self._rises) / self.palpation.squeezes)
+
+    @property
+    def damage_share(self) -> float:
+        """Return the largest pressure over that of damage, by the modulus felt; NaN: unknown."""
+        if self.modulus is None or not np.isfinite(self.max_pressure):
+            return np.nan
+        peak = self.model.pressure_at(self.modulus.youngs_modulus, np.array([self.peak_force]))
+        return float(peak[0] / self.max_pressure)
+
+    # -- squeezing -------------------------------------------------------------------
+
+    def _load(self, measured: Measurement) -> list[Action]:
+        """Bring the grip from force to force; read joints and pads where it rests."""
+        self.peak_force = max(self.peak_force, self._squeeze.felt(measured))
+        wrong = self._wrong(measured)
+        if wrong:
+            self._judge_closing(measured)
+            return self._fail(*wrong)
+        if not len(self._levels):
+            self._begin_squeeze(measured)
+        if self._rest_from is None and not self._squeeze.rests(measured):
+            remaining = self._squeeze.go_on(measured)
+            return [] if remaining is None else [SendRows(*remaining, measured.time)]
+        self._read(measured)
+        if measured.felt_at - self._rest_from < self.palpation.rest_time:
+            return []
+        return self._go_to_next(measured)
+
+    def _wrong(self, measured: Measurement) -> tuple[Status, str] | None:
+        """Return status and reason of what keeps the hand from squeezing on, or None."""
+        if self._squeeze.blind:
+            return Status.MISSED_CONTACT, (f'{", ".join(self._squeeze.blind)} cannot feel: all '
+                                           'fingers that press need their pads')
+        if self._squeeze.fault:
+            return Status.MISSED_CONTACT, self._squeeze.fault
+        if measured.time - self._since > self.palpation.palpation_time:
+            return Status.TIMED_OUT, (f'{len(self.squeezes)} of {self.palpation.squeezes} '
+                                      f'squeezes in {self.palpation.palpation_time:g} s')
+        return None
+
+    def _begin_squeeze(self, measured: Measurement) -> None:
+        """Choose the forces of the next squeeze and go to the lowest."""
+        lowest = max(LOWEST_TOUCH * self.options.touch_force / share
+                     for share in self._squeeze.shares.values())
+        top = max(self._largest_force(), LEAST_RISE * lowest)
+        self._levels = np.linspace(max(LOWEST_SHARE * top, lowest), top, self.palpation.levels)
+        self._level, self._rises, self._rows, self._forces = 0, True, [], []
+        self._aim(measured)
+
+    def _largest_force(self) -> float:
+        """Return the largest force of the next squeeze [N], by what has been felt."""
+        felt, palpation = self.modulus, self.palpation
+        if felt is None:
+            known = self._harmless(self._nominal)
+            return min(palpation.first_force, palpation.most_force, known)
+        stiffest = felt.youngs_modulus * (BOUND_ROOM if felt.is_bound else np.exp(
+            ONE_SIDED * felt.standard_error / felt.youngs_modulus))
+        way = palpation.most_strain * self.model.width
+        return min(palpation.most_force, palpation.force_growth * float(self._levels[-1]),
+                   self._harmless(min(stiffest, MODULI[-1])),
+                   float(self.model.force_at(felt.youngs_modulus, np.array([way]))[0]))
+
+    def _harmless(self, modulus: float) -> float:
+        """Return the largest force [N] whose pressure stays below damage with room to spare."""
+        forces = np.geomspace(1e-3 * self.palpation.most_force, self.palpation.most_force,
+                              FORCES_TRIED)
+        allowed = self.palpation.damage_room * self.max_pressure
+        sound = self.model.pressure_at(modulus, forces) <= allowed
+        return float(forces[sound].max(initial=forces[0]))
+
+    def _aim(self, measured: Measurement) -> None:
+        self._rest_from, self._readings = None, []
+        self._squeeze.aim(float(self._levels[self._level]), measured)
+
+    def _read(self, measured: Measurement) -> None:
+        """Keep what is measured in the second half of a rest."""
+        if self._rest_from is None:
+            self._rest_from = measured.felt_at
+        if measured.felt_at - self._rest_from >= 0.5 * self.palpation.rest_time:
+            self._readings.append((measured.joints, self._squeeze.felt(measured)))
+
+    def _go_to_next(self, measured: Measurement) -> list[Action]:
+        """Leave a force for the next, or end the squeeze."""
+        if not self._rises:
+            self._begin_squeeze(measured)
+            return []
+        self._rows.append(np.mean([joints for joints, _ in self._readings], axis=0))
+        self._forces.append(float(np.mean([force for _, force in self._readings])))
+        if self._level + 1 < len(self._levels) and not self._would_go_too_far():
+            self._level += 1
+            self._aim(measured)
+            return []
+        return self._end_squeeze(measured)
+
+    def _would_go_too_far(self) -> bool:
+        """Return whether the next force would take the fingers farther than they may go."""
+        if len(self._rows) < FEWEST_POINTS:
+            return False
+        ways, roots = self.model.way(np.array(self._rows)), np.array(self._forces) ** HERTZ
+        rate = (ways[-1] - ways[0]) / max(roots[-1] - roots[0], 1e-12)
+        after = rate * float(self._levels[self._level + 1]) ** HERTZ
+        return bool(after > self.palpation.most_strain * self.model.width)
+
+    def _end_squeeze(self, measured: Measurement) -> list[Action]:
+        self.squeezes.append(FeltSqueeze(np.array(self._rows), np.array(self._forces)))
+        last = len(self.squeezes) >= self.palpation.squeezes
+        try:
+            self.modulus = estimate_modulus(self.model, self.squeezes,
+                                            self.palpation.joint_resolution)
+        except TaskError as error:
+            if last:
+                self._judge_closing(measured)
+                return self._fail(Status.MISSED_CONTACT, str(error))
+        if not last:
+            self._level, self._rises = 0, False
+            self._aim(measured)
+            return []
+        self._judge_closing(measured)
+        self.message = '; '.join(self._squeeze.notes)
+        return self._finish(measured)

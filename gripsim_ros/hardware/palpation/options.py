@@ -1,0 +1,64 @@
+"""How gently, how far and how often a hand squeezes to feel a modulus."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ...core.errors import TaskError
+
+#: Most squeezes of one palpation.
+MOST_SQUEEZES = 10
+
+
+@dataclass(frozen=True)
+class PalpationOptions:
+    """
+    Limits and times.
+
+    Attributes
+    ----------
+    squeezes : int
+        From 1 to 10.
+    levels : int
+        Forces at which a squeeze rests, at least 3.
+    first_force : float
+        Largest force of the first squeeze, when nothing is known yet; forces of a grip are half
+        the sum of its normal forces [N].
+    most_force : float
+        Largest force of any [N].
+    most_strain : float
+        Longest way of the fingers over the width of what they hold [-].
+    damage_room : float
+        Largest pressure over that at which damage begins, by the modulus felt so far [-].
+    force_growth : float
+        Largest force of a squeeze over that of the one before [-].
+    rest_time : float
+        At each level, before joints and pads are read [s].
+    palpation_time : float
+        Longest, from touch to the last squeeze [s].
+    joint_resolution : float
+        Error of a measured joint [rad].
+    """
+
+    squeezes: int
+    levels: int
+    first_force: float
+    most_force: float
+    most_strain: float
+    damage_room: float
+    force_growth: float
+    rest_time: float
+    palpation_time: float
+    joint_resolution: float
+
+    def __post_init__(self) -> None:
+        """Check what a goal may choose."""
+        if not 1 <= self.squeezes <= MOST_SQUEEZES:
+            raise TaskError(f'squeezes must be 1 to {MOST_SQUEEZES}, got {self.squeezes}')
+        if not 0.0 < self.most_force < float('inf'):
+            raise TaskError(f'most_force must be above 0 N and finite, got {self.most_force}')
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> 'PalpationOptions':
+        """Return the options of a mapping, which may hold other keys too."""
+        return cls(**{field.name: values[field.name] for field in fields(cls)})

@@ -1,0 +1,90 @@
+"""Fingers that touch: brought to forces and back, in proportion to those of the grasp."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..execution.measurement import Measurement
+from ..execution.plan import ExecutionOptions, ExecutionPlan
+from ..execution.touch import LONGEST_STEP, REST_TIME, STEP_SHARE, STEP_TIME, TouchWatch
+
+Array = NDArray[np.float64]
+
+#: A force is reached within this share of it.
+NEAR = 0.1
+#: Steps to one force after which what is felt counts as it is, and the least share of it then.
+MOST_STEPS, LEAST_SHARE = 25, 0.5
+
+
+class SqueezeWatch(TouchWatch):
+    """
+    Watches the fingers of a palpation: they seek their touch as when closing by touch.
+
+    Forces of the grip are half the sum of its normal forces [N]; each finger bears its share of
+    the planned closing.
+    """
+
+    def __init__(self, plan: ExecutionPlan, options: ExecutionOptions) -> None:
+        """Nothing has touched yet."""
+        super().__init__(plan, options)
+        total = 0.5 * sum(finger.force for finger in self._pressing)
+        self.shares = {finger.name: finger.force / total for finger in self._pressing}
+        self._aim, self._steps = 0.0, 0
+
+    @property
+    def blind(self) -> list[str]:
+        """Return the fingers that press and were found unable to feel."""
+        return [note.split()[0] for note in self.notes if 'cannot feel' in note]
+
+    def felt(self, measured: Measurement) -> float:
+        """Return the force of the grip that is felt [N]."""
+        return 0.5 * sum(self._force(finger, measured) for finger in self._pressing)
+
+    def aim(self, force: float, measured: Measurement) -> None:
+        """Go to a force of the grip [N] from now on."""
+        self._aim, self._steps = force, 0
+        self._judged = max(self._judged, measured.time - STEP_TIME - REST_TIME)
+
+    def go_on(self, measured: Measurement) -> tuple[Array, Array] | None:
+        """
+        Judge the last step and begin the next.
+
+        Returns
+        -------
+        (m, J) float, (m,) float
+            Rows to follow and their times after the measurement; None while a step goes on.
+        """
+        if measured.felt_at < self._judged + STEP_TIME + REST_TIME:
+            return None
+        for finger in self._pressing:
+            loaded, force = self._loaded[finger.name], self._force(finger, measured)
+            loaded.judge(force, self._options.touch_force)
+            # Forces that chatter look like a stiffer finger than any can be.
+            loaded.stiffness = min(loaded.stiffness, self._touch.stiffest[finger.name])
+            wanted = self._aim * self.shares[finger.name]
+            most = LONGEST_STEP * loaded.stiffness
+            step = np.clip(wanted - force, -most, min(most, max(
+                STEP_SHARE * wanted, self._options.touch_force)))
+            loaded.go(float(min(step / loaded.stiffness,
+                                self._options.touch_beyond - loaded.travel)))
+        self._steps += 1
+        self._fault = self._fault or self._find_stuck()
+        self._judged = self._step_from = measured.time
+        return self._remaining(measured.time)
+
+    def rests(self, measured: Measurement) -> bool:
+        """Return whether the force that was aimed at is borne, or will not be by more steps."""
+        if measured.felt_at < self._judged + STEP_TIME + REST_TIME:
+            return False
+        shares = [self._force(finger, measured) / (self._aim * self.shares[finger.name])
+                  for finger in self._pressing]
+        if self._steps >= MOST_STEPS and min(shares) < LEAST_SHARE:
+            worst = self._pressing[int(np.argmin(shares))].name
+            self._fault = self._fault or (
+                f'{worst} bears {100.0 * min(shares):.0f} % of its share however far it goes: the '
+                'object gives way or has left the fingers')
+        return self._steps >= MOST_STEPS or max(abs(share - 1.0) for share in shares) <= NEAR
+
+    @property
+    def fault(self) -> str:
+        """Return why squeezing has failed, or ''."""
+        return self._fault

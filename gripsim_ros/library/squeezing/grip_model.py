@@ -1,0 +1,229 @@
+"""What a grip feels like for any modulus: force over the way of the fingers, from their touch."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...core.arrays import Array
+from ...core.bodies import GraspObject
+from ...core.errors import TaskError
+from ...core.hand import HandModel, forward_kinematics
+from ...core.planning.closing.grasp_state import GraspState
+from ...core.transforms import apply, inverse, rotate
+from ..in_process import mechanics_options
+from ..resources import load_default_hand
+from .fingers import HandSqueeze
+
+#: Moduli of the table [Pa]: beyond them a hand cannot tell.
+MODULI = np.geomspace(2e3, 2e7, 9)
+#: Ways of the table over the longest [-].
+SHARES = np.geomspace(0.02, 1.0, 10)
+#: Way over the longest at which pads' points and forces are taken.
+MIDDLE = 0.4
+#: Joints are moved by this for the way's derivatives [rad].
+JOINT_STEP = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class GripModel:
+    """
+    Force over way of one grip, by modulus.
+
+    The way is conjugate to the forces: its change times the force is the work of the fingers. The
+    forces of a held object balance, so that no motion of the object as a whole, nor of the hand,
+    changes it, and it does not matter which finger goes on how far.
+
+    Attributes
+    ----------
+    hand : HandModel
+    links : (k,) int
+        Whose pads press.
+    points_link : (k, 3) float
+        The middles of the contacts, each in the frame of its link [m].
+    directions : (k, 3) float
+        The forces on the object in the frame of the palm, over ``force`` of the grip; their
+        lengths add up to about 2 [-].
+    touching : (J,) float
+        Where the fingers touch first, in the model [rad].
+    width : float
+        Of what is gripped: twice the mean distance of the pads from their middle [m].
+    moduli : (m,) float
+        Rising [Pa].
+    ways : (m, n) float
+        Beyond the first touch, rising [m].
+    forces : (m, n) float
+        Half the sum of the normal forces [N].
+    pressures : (m, n) float
+        Largest of the contact [Pa].
+    quantitative : (m, n) bool
+        The point is within the range of the model, and its forces balance.
+    warnings : tuple of str
+    """
+
+    hand: HandModel
+    links: tuple[int, ...]
+    points_link: Array
+    directions: Array
+    touching: Array
+    width: float
+    moduli: Array
+    ways: Array
+    forces: Array
+    pressures: Array
+    quantitative: Array
+    warnings: tuple[str, ...] = ()
+
+    def way(self, joints: Array) -> Array:
+        """Return the ways (s,) of joints (s, J) beyond those of the model's touch [m]."""
+        return self._along(np.asarray(joints, float)) - self._along(self.touching[None])[0]
+
+    def _along(self, joints: Array) -> Array:
+        poses = forward_kinematics(self.hand, joints)[:, list(self.links)]
+        points = np.einsum('skij,kj->ski', poses[:, :, :3, :3], self.points_link)
+        return np.einsum('ki,ski->s', self.directions, points + poses[:, :, :3, 3])
+
+    def way_resolution(self, joints: Array, joint_resolution: float) -> float:
+        """Return the way's error [m] where each joint (J,) is known to a resolution [rad]."""
+        moved = np.asarray(joints, float) + JOINT_STEP * np.vstack(
+            [np.zeros(len(joints)), np.eye(len(joints))])
+        ways = self._along(moved)
+        rates = (ways[1:] - ways[0]) / JOINT_STEP
+        return float(joint_resolution * np.linalg.norm(rates))
+
+    def way_at(self, modulus: float, forces: Array) -> Array:
+        """Return the ways (s,) [m] at which an object of a modulus [Pa] bears forces (s,) [N]."""
+        ways, (logs, _) = self._row(modulus)
+        return np.exp(_interpolate(np.log(np.maximum(forces, 1e-12)), logs, ways))
+
+    def force_at(self, modulus: float, ways: Array) -> Array:
+        """Return the forces (s,) [N] at ways (s,) [m], both beyond the touch."""
+        logs, (forces, _) = self._row(modulus)
+        return np.exp(_interpolate(np.log(np.maximum(ways, 1e-12)), logs, forces))
+
+    def pressure_at(self, modulus: float, forces: Array) -> Array:
+        """Return the largest pressures (s,) of contact [Pa] under forces (s,) [N]."""
+        _, (logs, pressures) = self._row(modulus)
+        return np.exp(_interpolate(np.log(np.maximum(forces, 1e-12)), logs, pressures))
+
+    def is_quantitative(self, modulus: float, force: float) -> bool:
+        """Return whether a force [N] is within the model's range for a modulus [Pa]."""
+        row = int(np.abs(np.log(self.moduli / modulus)).argmin())
+        point = int(np.searchsorted(self.forces[row], force))
+        return bool(self.quantitative[row, :point + 1].all())
+
+    def _row(self, modulus: float) -> tuple[Array, tuple[Array, Array]]:
+        """Return logarithms of ways, and of forces and pressures (n,), for a modulus."""
+        place = np.clip(np.log(modulus), *np.log(self.moduli[[0, -1]]))
+        above = int(np.clip(np.searchsorted(np.log(self.moduli), place), 1, len(self.moduli) - 1))
+        low, high = np.log(self.moduli[above - 1:above + 1])
+        share = (place - low) / (high - low)
+        ways, forces, pressures = (
+            (1.0 - share) * np.log(table[above - 1]) + share * np.log(table[above])
+            for table in (self.ways, self.forces, self.pressures))
+        return ways, (forces, pressures)
+
+
+def _interpolate(place: Array, rising: Array, values: Array) -> Array:
+    """Return values at places, along straight lines that go on beyond both ends."""
+    above = np.clip(np.searchsorted(rising, place), 1, len(rising) - 1)
+    slope = (values[above] - values[above - 1]) / (rising[above] - rising[above - 1])
+    found: Array = values[above - 1] + slope * (place - rising[above - 1])
+    return found
+
+
+def prepare_grip_model(grasp_object: GraspObject, T_object_palm: Array, joints: Array,
+                       longest: float, *, hand: HandModel | None = None,
+                       elasticity: str = 'half_space',
+                       on_point: Callable[[int, int], bool | None] | None = None) -> GripModel:
+    """
+    Return what the fingers of a grasp will feel, for moduli from 2 kPa to 20 MPa.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+        All of its material but the modulus counts.
+    T_object_palm : (4, 4) float
+    joints : (J,) float
+        Of the grasp [rad].
+    longest : float
+        Way beyond the first touch, at most [m].
+    hand : HandModel, optional
+        None: the Schunk SDH.
+    elasticity : str
+        ``half_space`` or ``body``.
+    on_point : callable, optional
+        Called with the points done and those of the whole table; return False to end with
+        ``TaskError``.
+
+    Raises
+    ------
+    TaskError
+        ``longest`` is out of range, fewer than two fingers touch, or the joints reach their
+        limits before.
+
+    Notes
+    -----
+    Where links are rigid, force and pressure are in proportion to the modulus, and one curve
+    serves; with pads that give way there is one for each modulus.
+    """
+    if not 0.0 < longest < np.inf:
+        raise TaskError(f'longest must be above 0 and finite, got {longest}')
+    hand, joints = hand or load_default_hand(), np.asarray(joints, float)
+    rigid = all(link.pad is None for link in hand.links)
+    moduli = MODULI[[len(MODULI) // 2]] if rigid else MODULI
+    mechanics, table, touching, grip, warnings = mechanics_options(elasticity), [], None, None, ()
+    for row, modulus in enumerate(moduli):
+        thing = GraspObject(grasp_object.mesh, replace(
+            grasp_object.material, youngs_modulus=float(modulus)), grasp_object.label)
+        squeeze = HandSqueeze(thing, hand, T_object_palm, joints, mechanics, touching)
+        touching, warnings = squeeze.touching, squeeze.warnings
+        fractions = squeeze.fractions_of(longest * SHARES)
+        if grip is None:
+            middle = squeeze.held_at(squeeze.fractions_of(np.array([MIDDLE * longest]))[0])
+            grip = _grip_of(hand, T_object_palm, middle.joint_positions, middle.state)
+        points = []
+        for k, fraction in enumerate(fractions):
+            if on_point is not None and on_point(
+                    row * len(SHARES) + k, len(moduli) * len(SHARES)) is False:
+                raise TaskError('the preparation of the grip was stopped')
+            held = squeeze.held_at(fraction)
+            points.append((held.joint_positions, 0.5 * held.state.normal_forces.sum(),
+                           held.state.peak_pressures.max(),
+                           held.balanced and held.state.quantitative))
+        table.append(points)
+    return _model(hand, grip, touching, squeeze.width, moduli, table, warnings)
+
+
+def _grip_of(hand: HandModel, T_object_palm: Array, joints: Array, state: GraspState
+             ) -> tuple[tuple[int, ...], Array, Array]:
+    """Return the links that press, their points (k, 3) and directions (k, 3)."""
+    poses = forward_kinematics(hand, joints[None])[0]
+    force = 0.5 * float(state.normal_forces.sum())
+    links, points, directions = [], [], []
+    for link in np.unique(state.links[state.normal_forces > 0.0]):
+        own = (state.links == link) & (state.normal_forces > 0.0)
+        middle = np.average(state.points[own], axis=0, weights=state.normal_forces[own])
+        links.append(int(link))
+        points.append(apply(inverse(T_object_palm @ poses[link]), middle[None])[0])
+        directions.append(rotate(inverse(T_object_palm), state.forces[own].sum(axis=0)[None])[0])
+    pushes = np.array(directions) / force
+    return tuple(links), np.array(points), pushes - pushes.mean(axis=0)     # exactly balanced
+
+
+def _model(hand, grip, touching: Array, width: float, moduli: Array, table: list,
+           warnings: tuple[str, ...]) -> GripModel:
+    """Return the model of a table of points by modulus."""
+    ways = np.ones((len(table), len(SHARES)))
+    bare = GripModel(hand, *grip, touching, width, moduli, ways, ways, ways, ways, warnings)
+    ways = np.array([bare.way(np.array([point[0] for point in row])) for row in table])
+    forces, pressures = (np.array([[point[k] for point in row] for row in table]) for k in (1, 2))
+    sound = np.array([[point[3] for point in row] for row in table])
+    if len(moduli) == 1:
+        ratios = MODULI[:, None] / moduli[0]
+        ways, sound = np.repeat(ways, len(MODULI), axis=0), np.repeat(sound, len(MODULI), axis=0)
+        forces, pressures, moduli = ratios * forces, ratios * pressures, MODULI
+    if (np.diff(ways) <= 0.0).any() or (np.diff(forces) <= 0.0).any():
+        raise TaskError('the force of this grip does not rise with the way of its fingers')
+    return GripModel(hand, *grip, touching, width, moduli, ways, forces, pressures, sound,
+                     warnings)

@@ -1,0 +1,121 @@
+"""Palpation: the modulus that a hand feels, how gently, and what keeps it from feeling one."""
+
+from dataclasses import replace
+
+from execution_cases import OPTIONS, run
+import numpy as np
+from palpation_cases import BALL, FeelingHand, grip_model, PALPATION, palpation_plan
+import pytest
+
+from gripsim_ros.core.errors import TaskError
+from gripsim_ros.hardware.execution.actions import Phase, Status, StopHand
+from gripsim_ros.hardware.palpation.machine import Palpation
+from gripsim_ros.hardware.palpation.options import PalpationOptions
+
+OPEN = replace(OPTIONS, loading_time=PALPATION.palpation_time)
+
+
+def palpated(hand, max_pressure=np.inf, nominal=3e5, until=None, **changes):
+    """Return a palpation that has been carried out."""
+    palpation = Palpation(palpation_plan(OPEN), OPEN, False, replace(PALPATION, **changes),
+                          grip_model(), nominal, max_pressure)
+    run(palpation, hand, 150.0, until)
+    return palpation
+
+
+@pytest.mark.parametrize('modulus, wider', [(2e4, 2e-3), (2e5, -2e-3), (2e6, 0.0)])
+def test_the_modulus_is_felt_wherever_the_fingers_touch_first(modulus, wider):
+    """The width is wrong by up to 4 mm: only differences of ways count."""
+    palpation = palpated(FeelingHand(modulus, wider))
+    assert palpation.status == Status.SUCCEEDED, palpation.message
+    assert not palpation.modulus.is_bound
+    assert palpation.modulus.youngs_modulus == pytest.approx(modulus, rel=0.05)
+    assert palpation.phase == Phase.DONE and palpation.begun[-1][0] == Phase.RELEASING
+
+
+def test_noisy_pads_and_joints_tell_how_well_it_is_known():
+    felt = [palpated(FeelingHand(2e5, noise=0.02, jitter=1e-4), joint_resolution=1e-4).modulus]
+    exact = palpated(FeelingHand(2e5)).modulus
+    for one in felt:
+        off = abs(one.youngs_modulus - 2e5)
+        assert off < 3.0 * one.standard_error and exact.standard_error < one.standard_error
+
+
+def test_no_squeeze_presses_near_damage_whatever_was_believed():
+    """The limit is felt anew after each squeeze; the first is weak."""
+    limit = BALL.material.max_pressure
+    for modulus in (1e5, 3e5):
+        hand = FeelingHand(modulus)
+        palpation = palpated(hand, limit, nominal=2e4)
+        pressure = grip_model().pressure_at(modulus, np.array([hand.peak]))[0]
+        assert pressure < 0.7 * limit
+        assert palpation.damage_share == pytest.approx(pressure / limit, rel=0.1)
+    assert hand.peak < palpated(FeelingHand(3e5)).peak_force        # which knows no limit
+
+
+def test_a_soft_object_is_squeezed_no_further_than_its_width_allows():
+    palpation = palpated(FeelingHand(1e4))
+    way = PALPATION.most_strain * palpation.model.width
+    assert max(ways.max() for ways in palpation.modulus.ways) < 1.4 * way
+
+
+def test_what_is_too_stiff_to_tell_has_a_lower_bound():
+    palpation = palpated(FeelingHand(2e6, jitter=5e-4), joint_resolution=2e-3)
+    assert palpation.status == Status.SUCCEEDED and palpation.modulus.is_bound
+    assert np.isnan(palpation.modulus.standard_error)
+    assert 2e4 < palpation.modulus.youngs_modulus < 2e6
+
+
+def test_nothing_between_the_fingers_is_told():
+    hand = FeelingHand(2e5)
+    hand.absent = tuple(hand.shares)
+    palpation = palpated(hand)
+    assert palpation.status == Status.MISSED_CONTACT and 'found nothing' in palpation.message
+    assert palpation.modulus is None and any(isinstance(one, StopHand) for one in hand.sent)
+
+
+def test_a_pad_that_cannot_feel_is_told_before_anything_is_squeezed():
+    hand = FeelingHand(2e5)
+    hand.dumb = next(f.links for f in palpation_plan().fingers if list(hand.shares)[0] in f.links)
+    palpation = palpated(hand)
+    assert palpation.status == Status.MISSED_CONTACT and 'cannot feel' in palpation.message
+    assert not palpation.squeezes
+
+
+def test_a_stuck_pad_stops_the_hand():
+    hand = FeelingHand(2e5)
+    first = list(hand.shares)[0]
+    hand.pads = lambda link, force: min(force, 0.09) if link == first else force
+    palpation = palpated(hand)
+    assert palpation.status == Status.MISSED_CONTACT
+    assert 'stuck' in palpation.message or 'bears' in palpation.message
+    assert hand.peak < 1.5
+
+
+def test_an_object_that_leaves_while_it_is_squeezed_is_told():
+    hand = FeelingHand(2e5)
+    palpation = palpated(hand, until=lambda: hand.peak > 1.0)
+    hand.absent = tuple(hand.shares)[:1]
+    run(palpation, hand, 60.0)
+    assert palpation.status == Status.MISSED_CONTACT and palpation.message
+
+
+def test_cancelled_it_stops_at_once():
+    hand = FeelingHand(2e5)
+    palpation = palpated(hand, until=lambda: hand.peak > 0.2)
+    assert palpation.phase == Phase.LOADING and 0.0 <= palpation.progress < 1.0
+    hand.obey(palpation.cancel())
+    assert palpation.status == Status.CANCELED and isinstance(hand.sent[-1], StopHand)
+
+
+def test_too_little_time_ends_it():
+    palpation = palpated(FeelingHand(2e5), palpation_time=2.0)
+    assert palpation.status == Status.TIMED_OUT and 'of 3 squeezes' in palpation.message
+
+
+@pytest.mark.parametrize('changes', [{'squeezes': 0}, {'squeezes': 11}, {'most_force': 0.0},
+                                     {'most_force': np.inf}])
+def test_options_out_of_range_are_refused(changes):
+    with pytest.raises(TaskError, match=f'{list(changes)[0]} must be'):
+        replace(PALPATION, **changes)
+    assert PalpationOptions.from_mapping({**vars(PALPATION), 'more': 1}) == PALPATION

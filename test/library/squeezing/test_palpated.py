@@ -1,0 +1,102 @@
+"""The modulus of what fingers felt: laws of the estimator."""
+
+from execution_cases import HAND
+import numpy as np
+from numpy.testing import assert_allclose
+from palpation_cases import BALL, grasp, grip_model, LONGEST
+import pytest
+
+from gripsim_ros.core.errors import TaskError
+from gripsim_ros.core.hand import forward_kinematics
+from gripsim_ros.core.transforms import from_rotation_vector
+from gripsim_ros.library.squeezing.fingers import squeeze_with_fingers
+from gripsim_ros.library.squeezing.grip_model import prepare_grip_model
+from gripsim_ros.library.squeezing.palpated import estimate_modulus, FeltSqueeze
+
+RESOLUTION = 1e-6
+
+
+def felt(modulus, rigid=True, shares=(0.2, 0.4, 0.6, 0.8, 1.0), top=1.0, noise=0.0, seed=0):
+    """Return what exact or noisy pads would feel of the ball with a modulus [Pa]."""
+    model = grip_model(rigid)
+    rates = np.where(np.arange(7) == 0, 0.0, grasp().trajectory[-1] - grasp().trajectory[0])
+    closings = np.linspace(-0.02, 0.06, 400)
+    ways = model.way(model.touching + closings[:, None] * rates)
+    forces = top * np.array(shares)
+    wanted = model.way_at(modulus, forces)
+    found = np.interp(wanted, ways, closings)
+    factors = 1.0 + noise * np.random.default_rng(seed).normal(size=len(forces))
+    return FeltSqueeze(model.touching + found[:, None] * rates, forces * factors)
+
+
+@pytest.mark.parametrize('rigid', [True, False])
+@pytest.mark.parametrize('modulus', [2e4, 2e5, 2e6])
+def test_exact_readings_give_the_modulus(rigid, modulus):
+    found = estimate_modulus(grip_model(rigid), [felt(modulus, rigid)] * 2, RESOLUTION)
+    assert_allclose(found.youngs_modulus, modulus, rtol=0.01)
+    assert not found.is_bound and found.standard_error < 0.02 * modulus and found.misfit < 0.01
+
+
+def test_forces_are_those_of_fingers_that_squeeze():
+    """The table against squeezes of another modulus than it holds."""
+    from dataclasses import replace
+    from gripsim_ros.core.bodies import GraspObject
+    thing = GraspObject(BALL.mesh, replace(BALL.material, youngs_modulus=1.37e5))
+    squeezed = squeeze_with_fingers(thing, grasp().T_object_palm, grasp().trajectory[-1], 2e-3,
+                                    steps=4, elasticity='half_space')
+    model = grip_model(False)
+    forces = model.force_at(1.37e5, model.way(squeezed.joints))
+    assert_allclose(forces, [point.force for point in squeezed.curve], rtol=0.02)
+
+
+def test_a_motion_of_the_whole_hand_or_object_changes_no_way():
+    """Balanced forces do no work along it."""
+    model = grip_model()
+    poses = forward_kinematics(HAND, model.touching[None])[0]
+    points = np.array([poses[link, :3, :3] @ point + poses[link, :3, 3]
+                       for link, point in zip(model.links, model.points_link)])
+    assert_allclose(np.linalg.norm(model.directions, axis=1).sum(), 2.0, rtol=0.05)
+    for twist in np.eye(6) * 1e-5:
+        T = from_rotation_vector(twist)
+        moved = points @ T[:3, :3].T + T[:3, 3]
+        own = np.linalg.norm(moved - points, axis=1).max()
+        assert abs(np.sum(model.directions * (moved - points))) < 0.05 * own
+
+
+def test_the_error_told_is_that_of_many_repetitions(noise=0.03):
+    found = [estimate_modulus(grip_model(), [felt(2e5, noise=noise, seed=3 * k + i)
+                                             for i in range(3)], RESOLUTION) for k in range(16)]
+    scatter = np.std([one.youngs_modulus for one in found])
+    told = np.sqrt(np.mean([one.standard_error ** 2 for one in found]))
+    assert 0.5 < told / scatter < 2.0
+
+
+def test_coarse_joints_make_a_stiff_object_a_bound_and_leave_a_soft_one():
+    coarse = 1e-3
+    soft = estimate_modulus(grip_model(), [felt(2e4)] * 3, coarse)
+    stiff = estimate_modulus(grip_model(), [felt(5e6)] * 3, coarse)
+    assert not soft.is_bound and stiff.is_bound and np.isnan(stiff.standard_error)
+    assert stiff.youngs_modulus < 5e6 < 2e7
+
+
+def test_weak_squeezes_count_as_little_as_they_tell():
+    """One of small forces that is wrong by half changes little beside one of large ones."""
+    wrong = felt(2e6, top=0.05)
+    found = estimate_modulus(grip_model(), [wrong, felt(2e5, top=3.0), felt(2e5, top=3.0)],
+                             RESOLUTION)
+    assert found.youngs_modulus == pytest.approx(2e5, rel=0.1)
+    assert found.standard_error < 0.15 * found.youngs_modulus
+
+
+def test_what_gives_no_modulus_is_told():
+    short, once = felt(2e5, shares=(0.5, 1.0)), felt(2e5)
+    with pytest.raises(TaskError, match='3 points'):
+        estimate_modulus(grip_model(), [short], RESOLUTION)
+    backward = FeltSqueeze(once.joints[::-1], once.forces)
+    with pytest.raises(TaskError, match='do not rise'):
+        estimate_modulus(grip_model(), [backward] * 2, RESOLUTION)
+    with pytest.raises(TaskError, match='longest must be'):
+        prepare_grip_model(BALL, grasp().T_object_palm, grasp().trajectory[-1], 0.0)
+    with pytest.raises(TaskError, match='stopped'):
+        prepare_grip_model(BALL, grasp().T_object_palm, grasp().trajectory[-1], LONGEST,
+                           on_point=lambda done, total: done < 3)
