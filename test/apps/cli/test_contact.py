@@ -197,7 +197,8 @@ def test_overlapping_pieces_of_one_mesh_hide_nothing(tmp_path):
 
 
 @pytest.mark.parametrize('backend, colours', [
-    ('vp_tree', {0, 1}), ('seed', {0}), pytest.param('gjk_epa', {1}, marks=pytest.mark.nightly),
+    ('vp_tree', {0, 1}), pytest.param('seed', {0}, marks=pytest.mark.nightly),
+    pytest.param('gjk_epa', {1}, marks=pytest.mark.nightly),
     pytest.param('common_plane', set(), marks=pytest.mark.nightly)])
 def test_a_picture_shows_what_was_found(cubes, tmp_path, backend, colours):
     path = tmp_path / 'contact.png'

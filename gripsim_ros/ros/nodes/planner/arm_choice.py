@@ -9,6 +9,7 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 from rclpy.callback_groups import ReentrantCallbackGroup
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from ....core.errors import TaskError
 from ....core.planning.rejections import ARM_NOT_ASKED, ARM_OUT_OF_TIME, NO_ARM_MOTION
 from ....core.planning.task import ARM_TIME_SHARE
 from ...quality import many_calls
@@ -17,6 +18,8 @@ from ...quality import many_calls
 TICK = 1.0
 #: Wait beyond the time limit for what was found until then [s].
 GRACE = 3.0
+#: Time for the arm's node to say before planning that it cannot be there [s].
+CHECK_TIME = 1.0
 
 
 class ArmChoice:
@@ -53,6 +56,24 @@ class ArmChoice:
     def time_kept(self, limit: float) -> float:
         """Return the part of a request's time that is kept for the arm [s]."""
         return ARM_TIME_SHARE * limit if self.is_wanted else 0.0
+
+    def check(self, msg, object_id: str) -> None:
+        """
+        Refuse what the arm says that it cannot reach, before anything is planned.
+
+        Where its node is silent, or at work for others, planning begins and tells it later.
+
+        Raises
+        ------
+        TaskError
+            The object stands, or is to be brought, too far away; as ``check_distances`` has it.
+        """
+        if self._client is None:
+            return
+        end = time.monotonic() + CHECK_TIME
+        answer = self._ask(msg, object_id, [], CHECK_TIME, 0, lambda: time.monotonic() < end)
+        if answer is not None and answer.status == PlanGrasp.Response.INVALID_REQUEST:
+            raise TaskError(answer.message)
 
     def order(self, msg, object_id: str, response: PlanGrasp.Response, timeout: float,
               wanted: int, tick: Callable[[], bool] = lambda: True) -> None:
@@ -115,7 +136,7 @@ class ArmChoice:
             task=msg.task, grasps=grasps, max_planning_time=timeout, obstacles=msg.obstacles,
             obstacle_poses=msg.obstacle_poses, arm_wanted=wanted,
             arm_criterion=msg.arm_criterion)
-        if msg.arm_start.name:
+        if grasps and msg.arm_start.name:
             request.grasps[0].arm_trajectory = JointTrajectory(
                 joint_names=msg.arm_start.name,
                 points=[JointTrajectoryPoint(positions=msg.arm_start.position)])

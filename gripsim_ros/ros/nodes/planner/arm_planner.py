@@ -17,7 +17,8 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
-from ....core.arm import ArmTask, checked_criterion, choose_by_arm, load_arm
+from ....core.arm import (
+    ArmTask, check_distances, checked_criterion, choose_by_arm, load_arm)
 from ....core.errors import ArmError, GripsimError
 from ....core.planning.rejections import ARM_NOT_ASKED, ARM_OUT_OF_TIME
 from ....core.transforms import inverse
@@ -129,8 +130,13 @@ class ArmPlannerNode(SuiteNode):
         try:
             self._fill(msg, response)
             response.status = PlanGrasp.Response.SUCCEEDED
-        except GripsimError as error:
+        except ArmError as error:
             response.status = PlanGrasp.Response.INVALID_REQUEST
+            response.message = one_line(error)
+        except GripsimError as error:
+            # Before anything is planned only what the arm itself cannot do refuses a request.
+            response.status = (PlanGrasp.Response.INVALID_REQUEST if msg.grasps
+                               else PlanGrasp.Response.INTERNAL)
             response.message = one_line(error)
         except Exception as error:
             self.report_error(f'choose_by_arm: {one_line(error)}')
@@ -146,6 +152,9 @@ class ArmPlannerNode(SuiteNode):
                        self._first_joints(msg),
                        checked_criterion(msg.arm_criterion) if msg.arm_criterion
                        else self._criterion, self._others)
+        if not msg.grasps:          # before anything is planned: can the arm be there at all?
+            check_distances(request.task, request.grasp_object, self.hand, task)
+            return
         end = time.monotonic() + (msg.max_planning_time or LONGEST)
         choice = choose_by_arm(grasps, request.task, request.grasp_object, self.hand, task,
                                lambda _: time.monotonic() < end, int(msg.arm_wanted))

@@ -168,6 +168,7 @@ class RequestServer:
         wanted = self._wanted(msg)
 
         def prepare(request: Request) -> GraspPlanner | StoredPlan:
+            node.arm_choice.check(msg, request.grasp_object.id)
             hypotheses = int(msg.max_hypotheses) or node.options.max_hypotheses
             return node.stored_plans.find(request, msg) or GraspPlanner(
                 request.grasp_object, node.hand, request.task, node.options, int(msg.seed),

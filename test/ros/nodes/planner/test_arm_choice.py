@@ -1,5 +1,6 @@
 """What the planner asks the arm's node."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -10,8 +11,10 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 from gripsim_interfaces.msg import Grasp  # noqa: E402
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp  # noqa: E402
 from rclpy.task import Future  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
 from shape_msgs.msg import MeshTriangle  # noqa: E402
 
+from gripsim_ros.core.errors import TaskError  # noqa: E402
 from gripsim_ros.core.planning.rejections import (  # noqa: E402
     ARM_NOT_ASKED, ARM_OUT_OF_TIME, NO_ARM_MOTION)
 from gripsim_ros.core.planning.task import ARM_TIME_SHARE  # noqa: E402
@@ -52,6 +55,41 @@ def test_a_mesh_in_the_request_goes_to_the_arm_with_its_label():
     choice = ArmChoice(SimpleNamespace(create_client=lambda *_, **__: arm), 'choose_by_arm')
     choice.order(request, 'a hash', PlanGrasp.Response(grasps=[Grasp()]), 1.0, 10)
     assert arm.asked.object_id == 'fruit' and arm.asked.mesh == request.mesh
+
+
+@pytest.mark.parametrize('status, refused', [
+    (PlanGrasp.Response.INVALID_REQUEST, True), (PlanGrasp.Response.INTERNAL, False),
+    (PlanGrasp.Response.SUCCEEDED, False)])
+def test_only_what_the_arm_cannot_do_is_refused_before_planning(status, refused):
+    class Far(Arm):
+        def call_async(self, request):
+            self.asked, future = request, Future()
+            future.set_result(EvaluateGrasp.Response(status=status, message='3.21 m away'))
+            return future
+
+    arm = Far()
+    choice = ArmChoice(SimpleNamespace(create_client=lambda *_, **__: arm), 'an_arm')
+    start = JointState(name=['a'], position=[9.0])
+    with pytest.raises(TaskError, match='3.21 m away') if refused else nullcontext():
+        choice.check(PlanGrasp.Request(arm_start=start), 'a hash')
+    assert not arm.asked.grasps and arm.asked.object_id == 'a hash'
+
+
+def test_without_an_arm_or_its_node_nothing_is_checked(monkeypatch):
+    class Silent(Arm):
+        def call_async(self, request):
+            return Future()
+
+        def remove_pending_request(self, future):
+            self.removed = True
+
+    monkeypatch.setattr('gripsim_ros.ros.nodes.planner.arm_choice.TICK', 0.01)
+    monkeypatch.setattr('gripsim_ros.ros.nodes.planner.arm_choice.CHECK_TIME', 0.05)
+    arm = Silent()
+    node = SimpleNamespace(create_client=lambda *_, **__: arm)
+    ArmChoice(node, '').check(PlanGrasp.Request(), 'a hash')
+    ArmChoice(node, 'an_arm').check(PlanGrasp.Request(), 'a hash')
+    assert arm.removed
 
 
 class PickyArm(Arm):

@@ -1,17 +1,23 @@
 """The arm's node beside the suite: grasps ordered by the arm's way, over DDS."""
 
 import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 pytest.importorskip('rclpy')
 
-from geometry_msgs.msg import Point, Pose, Quaternion  # noqa: E402
+from geometry_msgs.msg import Point, Pose, Quaternion, Transform, Vector3  # noqa: E402
 from gripsim_interfaces.action import PlanGrasps  # noqa: E402
 from gripsim_interfaces.msg import Task  # noqa: E402
-from gripsim_interfaces.srv import ShowClosing  # noqa: E402
+from gripsim_interfaces.srv import EvaluateGrasp, ShowClosing  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from shape_msgs.msg import SolidPrimitive  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
@@ -21,7 +27,8 @@ from gripsim_ros.ros.clients.plan import PlanGraspClient  # noqa: E402
 from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
 from gripsim_ros.ros.conversions import pose_from_msg  # noqa: E402
 from gripsim_ros.ros.nodes.base.node_base import latched  # noqa: E402
-from suite_cases import HYPOTHESES, goal, parameters, wait_for  # noqa: E402
+from gripsim_ros.ros.programs import PROGRAMS  # noqa: E402
+from suite_cases import HYPOTHESES, as_request, goal, parameters, wait_for  # noqa: E402
 
 FILE = Path(__file__).resolve().parents[3] / 'data' / 'ur5e.yaml'
 #: Poses through quaternions, to rounding [m], [-].
@@ -41,6 +48,21 @@ def client(tmp_path_factory):
         yield planner
 
 
+#: A table, 50 mm below the ball, and the pose of its middle.
+TABLE = SolidPrimitive(type=SolidPrimitive.BOX, dimensions=[0.4, 0.4, 0.1])
+BELOW = Pose(position=Point(x=0.45, y=0.1, z=0.3 - 0.035 - 0.05 - 0.05),
+             orientation=Quaternion(w=1.0))
+
+
+WITHIN_REACH = Pose(position=Point(x=0.45, y=0.1, z=0.3), orientation=Quaternion(w=1.0))
+
+
+def moved(x, y, z):
+    """Return a task that displaces the object."""
+    return Task(has_displacement=True, displacement=Transform(
+        translation=Vector3(x=x, y=y, z=z), rotation=Quaternion(w=1.0)))
+
+
 def ask(client, x, **fields):
     """Plan for the ball in front of the arm."""
     pose = Pose(position=Point(x=x, y=0.1, z=0.3), orientation=Quaternion(w=1.0))
@@ -51,6 +73,20 @@ def ask(client, x, **fields):
 def result(client):
     """Return the answer for an object within reach."""
     return ask(client, 0.45)
+
+
+@contextmanager
+def arm_planner(*arguments):
+    """Run the node alone."""
+    process = subprocess.Popen(
+        [sys.executable, '-m', PROGRAMS['arm_planner'], '--ros-args', *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        process.communicate(timeout=TIMEOUT)
 
 
 def poses_of(array):
@@ -97,7 +133,8 @@ class TestArmOverNodes:
             return wait_for(lambda: arrays and close(poses_of(arrays[-1]), wanted), TIMEOUT)
         assert service.wait_for_service(TIMEOUT)
         assert shown(False) and shown(True)
-        ask(client, 2.5)                            # the next plan takes it away
+        closed = ShowClosing.Request(rank=grasp.rank, fraction=1.0)     # shows the hand alone
+        assert service.call(closed).success
         assert wait_for(lambda: not poses_of(arrays[-1]), TIMEOUT)
         client.node.destroy_subscription(listener)
         client.node.destroy_client(service)
@@ -119,10 +156,25 @@ class TestArmOverNodes:
             (arm.start + 0.2).tolist())
 
     def test_an_object_out_of_reach_has_no_grasp_and_a_reason(self, client):
-        result = ask(client, 2.5)
+        result = ask(client, 1.2)
         assert result.status == PlanGrasps.Result.NO_GRASP and not result.grasps
-        assert 'the arm does not reach' in result.message
+        assert re.search(r'the arm does not reach .*: 1\.\d\d m from its first joint, the links '
+                         r'reach \d\.\d\d m', result.message), result.message
         assert 'no motion of the arm free of collision' in result.rejection_reasons
+
+    @pytest.mark.parametrize('x, fields, words', [
+        (2.5, {}, r'the object stands 2\.\d\d m from the first joint of the arm, whose links and '
+         r'hand reach 1\.\d\d m at most'),
+        (0.45, {'task': moved(0.0, 0.0, 2.5)}, r'task\.displacement brings the object 2\.\d\d m '
+         r'from the first joint'),
+        (0.45, {'task': moved(0.0, 0.0, -0.1), 'obstacles': [TABLE], 'obstacle_poses': [BELOW]},
+         r'task\.displacement leads the object into obstacle 1 of 1, by more than \d')])
+    def test_what_no_grasp_can_do_is_refused_before_anything_is_planned(
+            self, client, x, fields, words):
+        result = ask(client, x, **fields)
+        assert result.status == PlanGrasps.Result.INVALID_REQUEST, result.message
+        assert re.search(words, result.message) and '\n' not in result.message, result.message
+        assert not result.grasps and result.evaluated == 0
 
     @pytest.mark.nightly     # by day core/arm and the command line test it
     def test_the_object_may_be_in_a_keep_out_region_and_not_in_an_obstacle(self, client):
@@ -139,3 +191,29 @@ class TestArmOverNodes:
         result = ask(client, 0.45, arm_start=start)
         assert result.grasps and 'not ordered by the arm' in result.message
         assert 'shoulder_pan_joint must lie in' in result.message
+
+    def test_where_another_arm_stands_there_is_no_way(self, client, result, tmp_path):
+        others = tmp_path / 'others.yaml'
+        others.write_text(yaml.safe_dump([{
+            'arm': str(FILE), 'joints': load_arm(FILE, Path).start.tolist(),
+            'pose': {'position': [0.45, 0.1, 0.1], 'orientation': [0.0, 0.0, 0.0, 1.0]}}]))
+        request = as_request(goal(object_pose=WITHIN_REACH), EvaluateGrasp.Request)
+        request.grasps = list(result.grasps)
+        service = client.node.create_client(EvaluateGrasp, '/beside/choose_by_arm')
+        with arm_planner('-r', '__ns:=/beside', '-p', f'arm_config:={FILE}',
+                         '-p', f'other_arms:={others}'):
+            assert service.wait_for_service(TIMEOUT)
+            answer = service.call(request)
+        client.node.destroy_client(service)
+        assert len(answer.reasons) == len(result.grasps) > 0, answer.message
+        assert all(re.search(r"^step \d+: .* meets ur5e's ", text) for text in answer.reasons)
+
+
+def test_an_arm_without_limits_ends_the_node_with_one_line(tmp_path):
+    text = (FILE.parent / 'ur5e.urdf').read_text(encoding='utf-8')
+    (tmp_path / 'ur5e.urdf').write_text(re.sub(r'<limit[^>]*/>', '', text))
+    (tmp_path / 'ur5e.yaml').write_text(FILE.read_text(encoding='utf-8'))
+    with arm_planner('-p', f'arm_config:={tmp_path / "ur5e.yaml"}') as process:
+        said = process.communicate(timeout=TIMEOUT)[1].strip()
+        assert process.returncode == 2 and '\n' not in said, said
+        assert re.search(r'arm_planner: .*shoulder_pan_joint.* limit', said), said
