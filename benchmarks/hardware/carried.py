@@ -5,8 +5,10 @@ Twelve objects, three displacements, the best grasps of each: planned with the w
 carried out by the executor's logic with the simulated hand, a rigid and free object. Beside it the
 same ways without the forces of each step: fingers then press as the grasp does, all the way.
 
-``python -m benchmarks carried [NAME ...] [--hypotheses N] [--count N] [--out FILE] [--write]``;
-``--read FILE ...`` tells anew what was measured.
+``python -m benchmarks carried [NAME ...] [--ways NAME ...] [--hypotheses N] [--count N] [--soft]
+[--out FILE] [--write]``; ``--read FILE ...`` tells anew what was measured. ``--soft``: the object
+is a MuJoCo flex, of the suite's soft materials, and its weight does not grow at the end: a
+hundred seconds for one.
 """
 
 import argparse
@@ -40,6 +42,8 @@ WAYS = {'up 50 mm': (0.0, 0.0, 0.05, 0.0, 0.0, 0.0),
         'turned 90°': (0.0, 0.0, 0.0, 0.5 * np.pi, 0.0, 0.0)}
 #: Held: the object slips by no more in the hand [m]; followed: no farther off its way [m, rad].
 MOST_SLIP, MOST_AWAY, MOST_TURN = 0.005, 0.003, np.deg2rad(3.0)
+#: Slip of an object that rolls on round pads, but hardly slides [m].
+MOST_FELT = 0.001
 #: Largest margin that a plan tells, and the slip from which an object counts as lost [m].
 MOST_MARGIN, LOST = 5.0, 0.05
 #: Nothing is ended by a slip before it is measured [m].
@@ -55,7 +59,12 @@ LONG = 900.0
 #: Width of text on the page.
 WIDTH = 120
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'validation' / 'manipulation.md'
-BEGIN, END = '<!-- measured -->', '<!-- end -->'
+#: Kinds of the simulated object, and marks about the tables of each on the page.
+RIGID, SOFT = 'rigid', 'soft'
+MARKS = {RIGID: ('<!-- measured -->', '<!-- end -->'),
+         SOFT: ('<!-- measured soft -->', '<!-- end soft -->')}
+#: Bodies of the suite's soft material.
+SOFT_OBJECTS = ('small ball', 'ball', 'big ball', 'banana')
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,7 @@ class Carried:
     turn: float         # most turned off its way [rad]
     weight: float       # multiple of the weight up to which it stays in the hand at the end
     pressed: float      # normal forces at the end over those planned there
+    body: str = RIGID   # of the simulation: rigid or soft
 
     @property
     def held(self) -> bool:
@@ -131,12 +141,13 @@ def without_forces(way: WayPlan) -> WayPlan:
         link: np.full_like(forces, forces[0]) for link, forces in way.forces.items()})
 
 
-def carry(hand, thing: str, name: str, body: GraspObject, grasp, forces: bool) -> Carried:
+def carry(hand, thing: str, name: str, body: GraspObject, grasp, forces: bool,
+          kind: str = RIGID) -> Carried:
     """Carry a grasp's object along its way, with the forces of each step or of the grasp."""
     options = execution_options(slip_tolerance=ANY_SLIP)
     way = make_way(hand, grasp.reach, options.carry_speed, options.carry_spin)
     way = way if forces else without_forces(way)
-    trial = SimulatedGrasp(hand, body, grasp, Wishes(carry=True), options, way, body='rigid')
+    trial = SimulatedGrasp(hand, body, grasp, Wishes(carry=True), options, way, body=kind)
     follower, steps = Follower(way), grasp.reach.steps
     execution = trial.run(follower.note)
     done = execution.carried
@@ -145,8 +156,8 @@ def carry(hand, thing: str, name: str, body: GraspObject, grasp, forces: bool) -
         thing, name, grasp.rank, forces, grasp.reach.level, min(s.margin for s in steps),
         steps[-1].margin, max(s.slip_share for s in steps), execution.status.name,
         follower.slip, follower.away if done else np.nan,
-        follower.turn if done else np.nan, weight_that_slips(trial.world) if done else np.nan,
-        pressed)
+        follower.turn if done else np.nan,
+        weight_that_slips(trial.world) if done and kind == RIGID else np.nan, pressed, kind)
 
 
 def weight_that_slips(world) -> float:
@@ -180,8 +191,11 @@ def bodies(names: Sequence[str]):
 def measure(arguments) -> list[Carried]:
     """Plan and carry for all objects and ways; tell each."""
     hand, found = load_default_hand(), []
-    for thing, body, true_body in bodies(arguments.names or OBJECTS):
-        for name, twist in WAYS.items():
+    kind = SOFT if arguments.soft else RIGID
+    names = arguments.names or (SOFT_OBJECTS if arguments.soft else OBJECTS)
+    for thing, body, fine in bodies(names):
+        for name in arguments.ways:
+            twist, true_body = WAYS[name], body if arguments.soft else fine
             begin = time.process_time()
             task = Task(gravity_directions=np.array([[0.0, 0.0, -1.0]]),
                         displacement_object=from_rotation_vector(np.array(twist)))
@@ -191,11 +205,11 @@ def measure(arguments) -> list[Carried]:
                 print(f'{thing}, {name}: no grasp: {result.rejections}', flush=True)
             for grasp in result.grasps:
                 for forces in (True, False):
-                    found.append(carry(hand, thing, name, true_body, grasp, forces))
+                    found.append(carry(hand, thing, name, true_body, grasp, forces, kind))
                     print(told(found[-1]), flush=True)
+                    if arguments.out:
+                        arguments.out.write_text(json.dumps([asdict(one) for one in found]))
             print(f'  {time.process_time() - begin:.0f} s of a core', flush=True)
-            if arguments.out:
-                arguments.out.write_text(json.dumps([asdict(one) for one in found]))
     return found
 
 
@@ -218,12 +232,26 @@ def tables(found: Sequence[Carried]) -> str:
             if group:
                 lines.append(_row(name, forces, group))
     lines += ['', '| object | moved by | least margin planned | weight at the end: margin '
-              'planned, for the forces found, simulated | slip, most [mm]: up, sideways, turned | '
-              'with the forces of the grasp |', '|' + '---|' * 6]
+              'planned, for the forces found, simulated | yield planned over that without slip, '
+              'most | slip, most [mm]: up, sideways, turned | with the forces of the grasp |',
+              '|' + '---|' * 7]
     for thing in dict.fromkeys(one.thing for one in found):
         lines.append(_line_of(thing, [one for one in found if one.thing == thing]))
-    lines += ['', _margins(found)]
-    return '\n'.join(lines)
+    lines += ['', _slips(found)]
+    return '\n'.join([*lines, '', text] if (text := _margins(found)) else lines)
+
+
+def _slips(found: Sequence[Carried]) -> str:
+    """Return a sentence about predicted and simulated slip."""
+    ways = [one for one in found if one.forces]
+    most = max(one.slip_share for one in ways)
+    slipped = sum(not one.held for one in ways)
+    small = sum(one.slip <= MOST_FELT for one in ways)
+    predicted = sum(one.slip_share > 1.0 for one in ways)
+    return textwrap.fill(
+        f'Slip predicted, a patch that yields by more than it can without: {predicted} of '
+        f'{len(ways)} ways, at most {most:.2f} of it. Simulated: {small} ways within '
+        f'{1e3 * MOST_FELT:g} mm, {slipped} by more than {1e3 * MOST_SLIP:g} mm or lost.', WIDTH)
 
 
 def _margins(found: Sequence[Carried]) -> str:
@@ -266,7 +294,12 @@ def _line_of(thing: str, group: Sequence[Carried]) -> str:
                        for way in WAYS) for forces in (True, False)]
     levels = ', '.join(dict.fromkeys(one.level for one in planned))
     return (f'| {thing} | {levels} | {min(one.margin for one in planned):.2f} | '
-            f'{", ".join(f"{value:.2f}" for value in middle)} | {slips[0]} | {slips[1]} |')
+            f'{", ".join(_number(value) for value in middle)} | '
+            f'{max(one.slip_share for one in planned):.2f} | {slips[0]} | {slips[1]} |')
+
+
+def _number(value: float) -> str:
+    return f'{value:.2f}' if np.isfinite(value) else '–'
 
 
 def _most(group: Sequence[Carried]) -> str:
@@ -278,11 +311,15 @@ def _most(group: Sequence[Carried]) -> str:
 
 
 def write(found: Sequence[Carried], page: Path) -> None:
-    """Put the tables between the page's marks."""
+    """Put the tables of each kind of body between the page's marks."""
     text = page.read_text(encoding='utf-8')
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    page.write_text(f'{before}{BEGIN}\n{tables(found)}\n{END}{after}', encoding='utf-8')
+    for kind, (begin, end) in MARKS.items():
+        mine = [one for one in found if one.body == kind]
+        if mine:
+            before, _, rest = text.partition(begin)
+            _, _, after = rest.partition(end)
+            text = f'{before}{begin}\n{tables(mine)}\n{end}{after}'
+    page.write_text(text, encoding='utf-8')
 
 
 def main() -> int:
@@ -291,13 +328,17 @@ def main() -> int:
     parser.add_argument('names', nargs='*', help='objects; default: twelve')
     parser.add_argument('--hypotheses', type=int, default=40)
     parser.add_argument('--count', type=int, default=2, help='grasps carried of each')
+    parser.add_argument('--ways', nargs='+', choices=tuple(WAYS), default=tuple(WAYS))
+    parser.add_argument('--soft', action='store_true', help='simulate soft bodies')
     parser.add_argument('--out', type=Path, help='write all records as JSON')
     parser.add_argument('--read', type=Path, nargs='+', help='tell records, measure nothing')
     parser.add_argument('--write', action='store_true', help=f'put the tables into {PAGE.name}')
     arguments = parser.parse_args()
     found = measure(arguments) if arguments.read is None else [
         Carried(**one) for file in arguments.read for one in json.loads(file.read_text())]
-    print(tables(found))
+    for kind in MARKS:
+        mine = [one for one in found if one.body == kind]
+        print(tables(mine) if mine else '')
     if arguments.write:
         write(found, PAGE)
     return 0
