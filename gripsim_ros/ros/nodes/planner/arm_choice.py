@@ -13,6 +13,7 @@ from ....core.errors import TaskError
 from ....core.planning.rejections import ARM_NOT_ASKED, ARM_OUT_OF_TIME, NO_ARM_MOTION
 from ....core.planning.task import ARM_TIME_SHARE
 from ...quality import many_calls
+from ..base.node_base import LARGE_MESH
 
 #: Seconds between two signs of life while the arm's motions are looked for.
 TICK = 1.0
@@ -61,14 +62,15 @@ class ArmChoice:
         """
         Refuse what the arm says that it cannot reach, before anything is planned.
 
-        Where its node is silent, or at work for others, planning begins and tells it later.
+        Where its node is silent or at work for others, or would read a large mesh for it,
+        planning begins and tells it later.
 
         Raises
         ------
         TaskError
             The object stands, or is to be brought, too far away; as ``check_distances`` has it.
         """
-        if self._client is None:
+        if self._client is None or len(msg.mesh.triangles) > LARGE_MESH:
             return
         end = time.monotonic() + CHECK_TIME
         answer = self._ask(msg, object_id, [], CHECK_TIME, 0, lambda: time.monotonic() < end)

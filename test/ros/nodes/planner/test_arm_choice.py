@@ -18,6 +18,7 @@ from gripsim_ros.core.errors import TaskError  # noqa: E402
 from gripsim_ros.core.planning.rejections import (  # noqa: E402
     ARM_NOT_ASKED, ARM_OUT_OF_TIME, NO_ARM_MOTION)
 from gripsim_ros.core.planning.task import ARM_TIME_SHARE  # noqa: E402
+from gripsim_ros.ros.nodes.base.node_base import LARGE_MESH  # noqa: E402
 from gripsim_ros.ros.nodes.planner.arm_choice import ArmChoice  # noqa: E402
 
 
@@ -88,6 +89,10 @@ def test_without_an_arm_or_its_node_nothing_is_checked(monkeypatch):
     arm = Silent()
     node = SimpleNamespace(create_client=lambda *_, **__: arm)
     ArmChoice(node, '').check(PlanGrasp.Request(), 'a hash')
+    large = PlanGrasp.Request()
+    large.mesh.triangles = [MeshTriangle()] * (LARGE_MESH + 1)
+    ArmChoice(node, 'an_arm').check(large, 'a hash')
+    assert not hasattr(arm, 'removed')
     ArmChoice(node, 'an_arm').check(PlanGrasp.Request(), 'a hash')
     assert arm.removed
 
