@@ -16,7 +16,8 @@ SOURCES = {
                       'planner/plan_shown.py'),
     'arm_planner': ('planner/arm_planner.py',),
     'grasp_executor': ('executor/grasp_executor.py', 'executor/hands.py',
-                       'executor/simulated_hand.py', 'executor/arm_controller.py'),
+                       'executor/simulated_hand.py', 'executor/arm_controller.py',
+                       'executor/forces_shown.py'),
     'sdh_simulator': ('hand/sdh_simulator.py', TRAJECTORIES),
     'sdh_driver': ('hand/sdh_driver.py', 'hand/tactile_topics.py', 'hand/velocity_commands.py',
                    TRAJECTORIES)}

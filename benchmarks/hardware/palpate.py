@@ -41,14 +41,14 @@ from gripsim_ros.ros.nodes.base.parameters import default_values
 MODULI = (2e4, 6e4, 2e5, 6e5, 2e6)
 NAMES = ('sphere', 'apple')
 #: Of the planner's belief [Pa]: what it plans with, wrong by up to ten times.
-BELIEVED, DAMAGE = 2e5, 2e5
+BELIEVED, DAMAGE = 2e5, 5e5
 POISSON_RATIO, FRICTION = 0.3, 0.8
 #: Density over modulus [kg/m^3/Pa], and the least: MuJoCo's solve of stiff, light bodies does not
 #: converge, and its contacts are as stiff as nodes are heavy. While a body floats mass is nothing.
 DENSITY_SHARE, LEAST_DENSITY = 3e-3, 300.0
 #: Edges of the simulated tetrahedra far from the contacts and at them [m], from where they grow
 #: [m] and by how much a distance [-]: uniform ones of 12 mm stand out by half a millimetre.
-FAR, NEAR, CORE, GRADING = 0.016, 0.005, 0.004, 2.5
+FAR, NEAR, CORE, GRADING = 0.018, 0.0025, 0.002, 3.0
 MOST_TETRAHEDRA = 20000
 #: Plates: ways of each over the body's thickness, and the modulus meanwhile [Pa].
 PLATE_WAYS, PLATE_MODULUS = np.linspace(0.006, 0.03, 5), 1e5

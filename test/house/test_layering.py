@@ -44,9 +44,12 @@ LAYERS = {
     'hardware.driver': 'emulator, options < link < motion, tactile < session',
     'ros': 'conversions, environment, programs, quality < markers < nodes < clients < record',
     'ros.conversions': 'arrays, clouds, geometry < moveit, objects, ring < requests',
-    'ros.markers': 'layers < legend, way < scenes',
+    'ros.markers': 'layers < finger_forces, legend, way < scenes',
     'ros.nodes': 'base < executor, hand, ring < planner',
     'apps': 'doctor, examples, report, sweep < view < cli',
+    'apps.report': ('curves, packing, style < closure_picture, contact_picture, motion_payload, '
+                    'section_picture, squeeze_picture < motion_picture, payload < pictures '
+                    '< html'),
     'apps.cli': (
         'inputs < arguments, output < doctor, emulate_sdh, hand, joining, options, progress, '
         'requests, tables < answers, contact, evaluate, export, fk, indent, preshape, '

@@ -10,12 +10,16 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 from plan_cases import apple, made_up_grasp  # noqa: E402
 from visualization_msgs.msg import Marker  # noqa: E402
 
+from gripsim_ros.core.hand import forward_kinematics  # noqa: E402
 from gripsim_ros.core.planning.ranked_grasp import (  # noqa: E402
     ManipulationResult, ManipulationStep)
+from gripsim_ros.core.transforms import inverse  # noqa: E402
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
+from gripsim_ros.ros.conversions import pose_from_msg  # noqa: E402
 from gripsim_ros.ros.markers import (  # noqa: E402
-    DEPTH_FACTOR, FORCE_LENGTH, MarkerFrame, closing_markers, grasp_markers, live_markers,
-    no_grasp, ranked_markers)
+    DEPTH_FACTOR, FingerForces, FORCE_LENGTH, MAGENTA, MarkerFrame, closing_markers,
+    force_markers, grasp_markers, live_markers, no_grasp, ranked_markers)
+from gripsim_ros.ros.markers.layers import GREEN, ORANGE  # noqa: E402
 from gripsim_ros.ros.markers.way import WAY_LAYERS  # noqa: E402
 from marker_cases import assert_fit_for_rviz, pinch  # noqa: E402
 
@@ -241,3 +245,32 @@ def test_what_takes_a_grasp_away_leaves_obstacles():
     kept = {m.ns for array in arrays()[:2] for m in array.markers} - {
         m.ns for m in no_grasp(FRAME).markers}
     assert kept == {'obstacles'} and not shown(no_grasp(FRAME))
+
+
+def test_bars_of_forces_grow_with_them_behind_the_fingertips():
+    hand, joints = load_default_hand(), np.zeros(7)
+    links = ('sdh_thumb_3_link', 'sdh_finger_13_link')
+    forces = FingerForces(('thumb', 'finger_1'), links, np.array([1.0, 2.0]),
+                          np.array([0.5, np.nan]))
+    array = force_markers(forces, hand, joints, FRAME)
+    assert assert_fit_for_rviz(array) == {'planned_forces', 'felt_forces', 'force_texts'}
+    bars = [m for m in array.markers if m.type == Marker.CYLINDER]
+    assert [bar.ns for bar in bars] == ['planned_forces', 'felt_forces', 'planned_forces']
+    np.testing.assert_allclose([bar.scale.z for bar in bars], FORCE_LENGTH * np.array([1, 0.5, 2]))
+    poses = forward_kinematics(hand, joints[None])[0]
+    for bar, link in zip(bars, (links[0], links[0], links[1])):
+        number = hand.link_names.index(link)
+        T_link_bar = inverse(poses[number]) @ pose_from_msg(bar.pose)
+        outward = hand.links[number].pad_normal
+        np.testing.assert_allclose(T_link_bar[:3, 2], -outward, atol=1e-9)
+        assert (T_link_bar[:3, 3] - hand.links[number].pad_point) @ outward < -0.02
+    texts = [m.text for m in array.markers if m.type == Marker.TEXT_VIEW_FACING]
+    assert texts == ['0.50 of 1.00 N', '? of 2.00 N']
+
+
+@pytest.mark.parametrize('felt, colour', [(1.0, GREEN), (0.7, ORANGE), (1.3, MAGENTA)])
+def test_the_colour_of_a_bar_tells_whether_the_planned_force_is_felt(felt, colour):
+    array = force_markers(FingerForces(('thumb',), ('sdh_thumb_3_link',), np.ones(1),
+                                       np.array([felt])), load_default_hand(), np.zeros(7), FRAME)
+    bar, = [m for m in array.markers if m.ns == 'felt_forces' and m.type == Marker.CYLINDER]
+    np.testing.assert_allclose([bar.color.r, bar.color.g, bar.color.b], colour[:3], atol=1e-6)

@@ -68,13 +68,17 @@ def execute(
         by_touch: Annotated[bool, typer.Option(
             '--by-touch', help='Close until the pads bear the planned forces; fingers that touch '
             'first wait for the others.')] = False,
+        report: Annotated[Path | None, typer.Option(
+            '--report', metavar='R.html', help='Write a page with planned and felt force of each '
+            'finger over time.')] = None,
         hand: Hand = '', json: Json = False, out: Out = None) -> int:
     """
     Carry out one planned grasp with the hand of a running suite; Ctrl-C stops the hand.
 
     The exit code is 0 only where the grasp succeeded, 1 where it did not.
     """
-    check_writable(out)
+    for path in (out, report):
+        check_writable(path)
     if mesh is not None and not simulate:
         raise InputError('--mesh goes with --simulate: a hand that runs has its object')
     world = _read_world(simulate, arm, object_pose, task)
@@ -98,7 +102,12 @@ def execute(
     status = RESULT_NAMES.get(result.status, str(result.status))
     if status == 'INVALID_REQUEST':
         raise InputError(result.message)
-    write_json(_as_mapping(result, status), json, out)
+    answer = _as_mapping(result, status)
+    write_json(answer, json, out)
+    if report is not None:
+        from ..report.curves.forces import write_execution_report
+        write_execution_report(answer, f'Execution of {grasps.name}, grasp {rank}', report)
+        say(f'wrote {report}')
     if not json:
         _print(result, status)
     if progress.interrupted and status == 'CANCELED':

@@ -24,7 +24,7 @@ from .payload import scene_data
 from .pictures import scene_picture
 from .section_picture import draw_section
 from .style import TERM_COLOURS, hex_colour
-from .way_curves import way_section
+from .curves.way import way_section
 
 #: Size of the picture for browsers without WebGL.
 STILL_SIZE = (960, 640)

@@ -22,7 +22,8 @@ BOXES = 'Boxes and regions'
 #: What each layer of the page shows: namespaces of markers.
 LAYERS = {
     'Object': ('object', 'centre_of_mass'), 'Pressures': ('deformation',),
-    'Contacts': ('contacts', 'depths', 'forces'), 'Hand': ('hand',),
+    'Contacts': ('contacts', 'depths', 'forces'),
+    'Felt forces': ('planned_forces', 'felt_forces', 'force_texts'), 'Hand': ('hand',),
     'Arm': ('arm',),
     'Ranked ghosts': ('ghosts', 'ranked_grasps', 'ranks'), 'Obstacles': ('obstacles',),
     BOXES: BOX_LAYERS}

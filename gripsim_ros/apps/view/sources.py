@@ -29,7 +29,8 @@ from ...ros.record.mcap_file import read_messages
 
 #: Topics of markers, without a namespace, and whether late joiners get the last one.
 MARKER_TOPICS = {'ranked_grasps': True, 'plan/markers': True, 'closing/markers': True,
-                 'closing/arm_markers': True, 'live/markers': False}
+                 'closing/arm_markers': True, 'live/markers': False,
+                 'execution/markers': False}
 CLOSING, RANKED = 'closing/markers', 'ranked_grasps'
 #: How often a planner that does not serve yet is looked for [s].
 ASKING_PERIOD = 0.25

@@ -28,8 +28,9 @@ Array = NDArray[np.float64]
 LOWEST_SHARE, LOWEST_TOUCH = 0.15, 2.0
 #: Largest force of a squeeze over its lowest, at least.
 LEAST_RISE = 2.5
-#: An object of which only a bound is known may be so much stiffer.
-BOUND_ROOM = 4.0
+#: Largest force of a squeeze over that of the one before while the object is too stiff to tell:
+#: only more force tells more, and pressure grows by its cube root.
+BOUND_GROWTH = 2.5
 #: Power of the force to which the way of a round contact grows (Hertz): where it will end.
 HERTZ = 2.0 / 3.0
 #: Forces that are tried for the largest that hurts nothing.
@@ -135,10 +136,12 @@ class Palpation(GraspExecution):
         if felt is None:
             known = self._harmless(self._nominal)
             return min(palpation.first_force, palpation.most_force, known)
-        stiffest = felt.youngs_modulus * (BOUND_ROOM if felt.is_bound else np.exp(
-            ONE_SIDED * felt.standard_error / felt.youngs_modulus))
+        stiffest, growth = felt.best, BOUND_GROWTH
+        if not felt.is_bound:
+            stiffest *= float(np.exp(ONE_SIDED * felt.standard_error / felt.best))
+            growth = palpation.force_growth
         way = palpation.most_strain * self.model.width
-        return min(palpation.most_force, palpation.force_growth * float(self._levels[-1]),
+        return min(palpation.most_force, growth * float(self._levels[-1]),
                    self._harmless(min(stiffest, MODULI[-1])),
                    float(self.model.force_at(felt.youngs_modulus, np.array([way]))[0]))
 

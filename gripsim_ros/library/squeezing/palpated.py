@@ -48,6 +48,8 @@ class FeltModulus:
     ----------
     youngs_modulus : float
         [Pa]; where it cannot be told, the least that agrees with what was felt.
+    best : float
+        The modulus of least squares, however little it is known [Pa].
     standard_error : float
         Of what was measured, the model's own error apart [Pa]; NaN of a bound.
     is_bound : bool
@@ -63,6 +65,7 @@ class FeltModulus:
     """
 
     youngs_modulus: float
+    best: float
     standard_error: float
     is_bound: bool
     moduli: Array
@@ -118,9 +121,10 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
         raise TaskError('the forces that were felt do not rise with the way of the fingers as '
                         'those of an elastic object between them would')
     if stiff:
-        return FeltModulus(fit.least(modulus, ONE_SIDED * deviation), np.nan, True, alone,
-                           float(share), tuple(used), ways)
-    return FeltModulus(modulus, error * modulus, False, alone, float(share), tuple(used), ways)
+        return FeltModulus(fit.least(modulus, ONE_SIDED * deviation), modulus, np.nan, True,
+                           alone, float(share), tuple(used), ways)
+    return FeltModulus(modulus, modulus, error * modulus, False, alone, float(share), tuple(used),
+                       ways)
 
 
 def _scatter(values: Array, sensitivities: Sequence[float]) -> float:

@@ -170,6 +170,11 @@ class Layers:
         T_object_obstacle = np.vstack([row[4:].reshape(3, 4), [0.0, 0.0, 0.0, 1.0]])
         self._add(namespace, kind, OBSTACLE_COLOUR, scale, T_object_obstacle)
 
+    def solid(self, namespace: str, kind: int, scale: Sequence[float], colour: Sequence[float],
+              T_object_marker: Array) -> None:
+        """Show a cube, sphere or cylinder at a pose."""
+        self._add(namespace, kind, colour, scale, T_object_marker)
+
     def _add(self, namespace: str, kind: int, colour: Sequence[float],
              scale: Sequence[float], T_object_marker: Array | None = None) -> Marker:
         self.clear(namespace)

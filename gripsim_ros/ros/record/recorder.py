@@ -53,6 +53,7 @@ TOPICS = (
     Topic('ranked_grasps', MarkerArray, LATCHED), Topic('plan/markers', MarkerArray, LATCHED),
     Topic('closing/markers', MarkerArray, LATCHED),
     Topic('closing/arm_markers', MarkerArray, LATCHED),
+    Topic('execution/markers', MarkerArray, BEST_EFFORT),
     Topic('joint_states', JointState, BEST_EFFORT), Topic('tactile', TactileFrame, BEST_EFFORT),
     Topic('/diagnostics', DiagnosticArray))
 #: Frames, where their messages are installed.

@@ -81,7 +81,11 @@ class Executor:
     def execute(self, handle):
         self.goals.append(handle.request)
         result = Result(status=self.status, message='said', contact_links=['a'],
-                        planned_forces=[1.5], found_forces=[float('nan')])
+                        planned_forces=[1.5], found_forces=[float('nan')],
+                        finger_names=['thumb'], force_times=[1.0, 2.0, 3.0],
+                        finger_planned_forces=[1.5, 1.5, 1.5],
+                        finger_felt_forces=[0.0, 0.7, 1.4], phases=[2, 12],
+                        phase_times=[1.0, 2.0])
         if handle.request.wait_for_go:
             waited = wait_for(lambda: self.tell(handle, Feedback.WAITING) or self.gone.is_set())
             self.cancelled = waited and wait_for(
@@ -126,6 +130,14 @@ def test_the_exit_code_tells_how_it_ended(executor, grasps, capsys, status, code
     told = json.loads(said.out)
     assert told['status'] == execute.RESULT_NAMES[status]
     assert told['contacts'] == [{'link': 'a', 'planned_force': 1.5, 'found_force': None}]
+
+
+def test_planned_and_felt_forces_are_drawn_in_a_page(executor, grasps, tmp_path, capsys):
+    executor.status = Result.SUCCEEDED
+    assert main(['execute', str(grasps), '--report', str(tmp_path / 'r.html')]) == 0
+    page = (tmp_path / 'r.html').read_text()
+    assert 'aria-label="thumb [N]"' in page and 'loading' in page and '://' not in page
+    assert 'wrote' in capsys.readouterr().err
 
 
 def test_the_grasp_of_the_file_is_sent_in_the_hands_order(executor, grasps):

@@ -32,7 +32,8 @@ from gripsim_ros.library.resources import load_default_hand, share_directory  # 
 from gripsim_ros.library.planned_arm import motion_of  # noqa: E402
 from gripsim_ros.library.whole_motion import ArmWay, moment_at, whole_motion  # noqa: E402
 from gripsim_ros.ros.markers import (  # noqa: E402
-    BOX_LAYERS, arm_markers, closing_markers, grasp_markers, live_markers, ranked_markers)
+    arm_markers, BOX_LAYERS, closing_markers, FingerForces, force_markers, grasp_markers,
+    live_markers, ranked_markers)
 from gripsim_ros.ros.markers.legend import (  # noqa: E402
     FIELDS, START_PITCH, START_YAW)
 from gripsim_ros.ros.markers.scenes import MOST_GHOSTS  # noqa: E402
@@ -143,6 +144,7 @@ def test_obstacles_are_as_large_as_they_are():
 
 
 CONFIGS = ('gripsim.rviz', 'gripsim_live.rviz')
+FORCES = FingerForces(('thumb',), ('sdh_thumb_3_link',), np.array([1.0]), np.array([0.9]))
 
 
 def manager(config):
@@ -165,12 +167,13 @@ def marker_arrays():
             'plan/markers': grasp_markers(grasp, body, hand, FRAME, OBSTACLES),
             'ranked_grasps': ranked_markers([grasp], FRAME, hand),
             'closing/markers': closing_markers(grasp, 1.0, grasp, body, hand, FRAME),
-            'live/markers': live_markers(*pinch(), FRAME)}
+            'live/markers': live_markers(*pinch(), FRAME),
+            'execution/markers': force_markers(FORCES, hand, np.zeros(7), FRAME)}
 
 
 @pytest.mark.parametrize('config, shown', [
     ('gripsim.rviz', {'plan/markers', 'closing/markers', 'closing/arm_markers'}),
-    ('gripsim_live.rviz', {'live/markers'})])
+    ('gripsim_live.rviz', {'live/markers', 'execution/markers'})])
 def test_nothing_is_shown_twice_at_the_start(config, shown):
     """A plan and a live hand have the same object; the planner takes grasp or closing away."""
     assert {d['Topic']['Value'] for d in displays(config) if d['Enabled']} == shown
@@ -216,7 +219,7 @@ def test_every_namespace_is_shown_and_none_is_made_up(config):
 
 
 @pytest.mark.parametrize('topic', ['plan/markers', 'ranked_grasps', 'closing/markers',
-                                   'closing/arm_markers', 'live/markers'])
+                                   'closing/arm_markers', 'live/markers', 'execution/markers'])
 def test_every_layer_can_be_drawn(topic):
     shapes, labels = shapes_of(marker_arrays()[topic])
     for shape in shapes:

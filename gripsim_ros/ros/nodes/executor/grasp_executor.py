@@ -32,6 +32,7 @@ from ...quality import many_goals
 from ..base.health import Meter
 from ..base.live_joints import JointsError
 from ..base.node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
+from .forces_shown import ForcesShown
 from .hands import GoalEnded, RealHand
 from .messages import PARAMETERS, fill_result
 from .palpation import (
@@ -59,6 +60,7 @@ class GraspExecutorNode(SuiteNode):
         self.options = ExecutionOptions.from_mapping(self.values)
         self._palpation = PalpationOptions.from_mapping(self.values)
         self._known = KnownObjects()
+        self._shown = ForcesShown(self)
         self._busy = threading.Lock()
         self._execution: GraspExecution | None = None
         self._meter, self._served, self._last = Meter(), 0, ''
@@ -224,6 +226,7 @@ class GraspExecutorNode(SuiteNode):
                     started >= next_feedback or execution.phase not in (told, Phase.DONE)):
                 next_feedback, told = started + FEEDBACK_PERIOD, execution.phase
                 goal_handle.publish_feedback(feedback(execution))
+                self._shown.show(execution, goal_handle.request.grasp)
 
     def _feedback(self, execution: GraspExecution) -> ExecuteGrasp.Feedback:
         measured = execution.last

@@ -1,5 +1,7 @@
 """The action `palpate`: which object, what is refused, and what it tells; without a simulator."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -142,3 +144,18 @@ def test_of_objects_of_a_label_the_newest_counts(node):
             modulus, 0.4, 500.0, 0.8), 'thing')))
     assert known.find('thing').material.youngs_modulus == known.find('').material.youngs_modulus \
         == 1e5
+
+
+def test_bars_of_the_forces_are_published_while_fingers_press_and_somebody_looks(
+        node, monkeypatch):
+    shown, lookers = [], []
+    publisher = SimpleNamespace(publish=shown.append, get_subscription_count=lambda: len(lookers))
+    monkeypatch.setattr(node._shown, '_publisher', publisher)
+    for looks in (False, True):
+        lookers[:] = [None] * looks
+        node.moved = Moved(FeelingHand(1e5))
+        assert node._palpate(Goal(request(squeezes=1))).status == Result.SUCCEEDED
+        assert bool(shown) == looks
+    frames = {marker.header.frame_id for array in shown for marker in array.markers}
+    assert frames == {node.values['object_frame']}
+    assert {'planned_forces', 'felt_forces'} <= {m.ns for array in shown for m in array.markers}

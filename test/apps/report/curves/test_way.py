@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from gripsim_ros.apps.report.way_curves import way_section
+from gripsim_ros.apps.report.curves.way import way_section
 from gripsim_ros.core.planning.ranked_grasp import WITH_ARM, ManipulationResult, ManipulationStep
 
 MARGINS = (1.3, 2.6, np.inf)
