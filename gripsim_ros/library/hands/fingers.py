@@ -21,6 +21,9 @@ FINGER_REACH = 0.8
 SAME_PLANE = 0.85
 #: Share of a joint's range that it needs on a side to close from its middle to there [-].
 LEAST_ROOM = 0.3
+#: Gap that a finger is worth which closes from its joints' far end to where it is at 0 [m]: most
+#: descriptions have their fingers open at 0, few closed.
+REVERSED_COST = 0.1
 #: Random postures of the other joints in which the direction of closing is looked for.
 POSTURES = 24
 #: Largest bend of a joint between open and closed [rad].
@@ -111,7 +114,8 @@ def closing_bend(hand: HandModel, fingers: list[FoundFinger]) -> Bend:
     """
     Return the direction in which all fingers close: that in which they come nearest together.
 
-    Fingers that a joint has in common close together; of each group both directions are tried.
+    Fingers that a joint has in common close together; of each group both directions are tried, and
+    one that begins with the joints at 0 goes before one that ends there.
     """
     start = start_posture(hand)
     bending = sorted({j for finger in fingers for j in finger.bending})
@@ -131,8 +135,10 @@ def closing_bend(hand: HandModel, fingers: list[FoundFinger]) -> Bend:
         for sense, group in zip(senses, groups):
             for j in group:
                 bend.open[j], bend.closed[j] = _ends(hand, j, sense * relative[j], start[j])
-        cost = min(_cost(_tip_gaps(hand, fingers, _posed(bend, posture, bending)))
-                   for posture in postures)
+        reversed_ = sum(any(bend.open[j] != start[j] for j in group) for group in groups)
+        cost = REVERSED_COST * reversed_ + min(
+            _cost(_tip_gaps(hand, fingers, _posed(bend, posture, bending)))
+            for posture in postures)
         if best is None or cost < best[0] - 1e-9:
             best = cost, bend
     assert best is not None
