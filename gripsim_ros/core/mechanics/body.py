@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,8 +14,9 @@ from ..batches import (
 from ..bodies import GraspObject
 from ..errors import MeshError
 from ..hand import HandLink
-from .boundary_elements.body_compliance import BodyCompliance
+from .boundary_elements.body_compliance import BodyCompliance, NodeCorrection
 from .boundary_elements.disk_cache import LazyCompliance
+from .boundary_elements.tangential_loads import TangentialLoads
 from .contact.bonded_layer import LayerCompliance, fit_layer
 from .contact.contact_forces import ContactForces, PatchNodes, solve_contact_forces
 from .contact.patch_resultants import PatchResultants, summarise_patches, validity_flags
@@ -23,6 +24,7 @@ from .contact.warm_start import WarmStarts
 from .deformation.boussinesq import SurfaceLoads, surface_loads
 from .deformation.centre_shift import centre_shift
 from .deformation.deformed_surface import DeformedSurface, deform_surface
+from .deformation.friction import least_friction
 from .deformation.volume import volume_and_centre
 from .options import MechanicsOptions
 
@@ -94,6 +96,11 @@ class ElasticBody:
     def interpolation(self) -> tuple[IntArray, Array]:
         """Return nodes and weights of the compliance for each vertex."""
         return self.compliance.interpolation(self.mesh.vertices)
+
+    @cached_property
+    def tangential_loads(self) -> TangentialLoads:
+        """Return how the body moves by friction."""
+        return TangentialLoads(self.compliance)
 
     @cached_property
     def undeformed(self) -> tuple[float, Array]:
@@ -249,9 +256,27 @@ def deform_body(body: ElasticBody, contact: ContactProblem,
 
 def shift_of_centre(body: ElasticBody, contact: ContactProblem, patches: LoadedPatches,
                     surface: DeformedSurface) -> Array:
-    """Return how far the body's centre of mass moves against its rigid motion (3,) [m]."""
-    return centre_shift(body.mesh, surface.vertices - body.mesh.vertices,
-                        _loads(body, contact, patches), body.material, body.undeformed)
+    """
+    Return how far the body's centre of mass moves against its rigid motion (3,) [m].
+
+    With its own compliance the least friction acts that lets the body rest; half-spaces know none.
+    """
+    loads, moves = _loads(body, contact, patches), surface.vertices - body.mesh.vertices
+    correction = patches.solution.correction
+    if correction is not None:
+        friction = least_friction(loads, body.centre_of_mass, body.radius)
+        moves = moves + _moves_by_friction(body, patches.solution, correction, friction)
+        loads = replace(loads, forces=loads.forces + friction)
+    return centre_shift(body.mesh, moves, loads, body.material, body.undeformed)
+
+
+def _moves_by_friction(body: ElasticBody, solution: ContactForces, correction: NodeCorrection,
+                       friction: Array) -> Array:
+    """Return how vertices move by friction (k, 3) on the loaded nodes, (V, 3) [m]."""
+    forces = np.zeros((len(solution.rows), 3))
+    forces[solution.loaded] = friction
+    tangential = body.tangential_loads
+    return tangential.moves(body.interpolation, tangential.sinking(correction, forces))
 
 
 def _loads(body: ElasticBody, contact: ContactProblem, patches: LoadedPatches) -> SurfaceLoads:

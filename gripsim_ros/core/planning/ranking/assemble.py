@@ -19,10 +19,6 @@ from ..ranked_grasp import GraspContact, RankedGrasp
 from .scan_uncertainty import with_scan_uncertainty
 from .score import ScoreReference, damage_margin, grip_efforts, score_terms
 
-#: Shift of the centre of mass over the largest displacement beyond which a body bends [-]: compact
-#: bodies have 0.013 at most, a banana off by a third 0.03 and 0.05 (finite_elements.md).
-BENDING_SHARE = 0.02
-
 
 def make_grasp(hypothesis: Hypothesis, held: HeldGrasp, hand: HandModel, reference: ScoreReference,
                options: PlannerOptions) -> RankedGrasp:
@@ -58,7 +54,7 @@ def make_grasp(hypothesis: Hypothesis, held: HeldGrasp, hand: HandModel, referen
         margin=state.margin, quantitative=state.quantitative and held.balanced,
         balanced=held.balanced,
         max_displacement=state.max_displacement, centre_of_mass=state.centre_of_mass,
-        warnings=patch_warnings(state, hand) + _settling_warnings(held) + bending_warnings(state),
+        warnings=patch_warnings(state, hand) + _settling_warnings(held),
         vertices=state.vertices,
         vertex_pressures=state.vertex_pressures,
         damage_margin=damage_margin(state, reference),
@@ -124,15 +120,6 @@ def _settling_warnings(held: HeldGrasp) -> tuple[str, ...]:
         return ()
     return (f'the object does not come to rest: {100.0 * held.state.residual:.0f} % of the '
             'forces are not balanced',)
-
-
-def bending_warnings(state: GraspState) -> tuple[str, ...]:
-    """Return a warning where friction, which moves no surface, turns the centre's shift."""
-    bends = state.centre_shift > BENDING_SHARE * state.max_displacement
-    if not (state.own_compliance and bends):
-        return ()
-    return ('the object bends as a whole: the shift of its centre of mass leaves out what '
-            'friction at the pads does to it, which may be a third',)
 
 
 def rank_key(grasp: RankedGrasp) -> tuple[bool, bool, float, int]:

@@ -12,7 +12,8 @@ from gripsim_ros.core.batches import PATCH_STRAINED, PATCH_THIN
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.mechanics import MechanicsOptions, body as bodies
-from gripsim_ros.core.mechanics.body import ContactProblem, ElasticBody, deform_body, solve_contact
+from gripsim_ros.core.mechanics.body import (
+    ContactProblem, ElasticBody, deform_body, shift_of_centre, solve_contact)
 from gripsim_ros.core.mechanics.boundary_elements.body_compliance import (
     MIN_SPACINGS, BodyCompliance, prepare_compliance)
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
@@ -199,3 +200,19 @@ def test_flanks_of_a_pinched_ball_move_as_the_exact_series_has_them():
     assert radial[np.abs(cosine) < 0.1].min() > 0.0
     volume, _ = volume_and_centre(surface.vertices, body.mesh.faces)
     assert_allclose(volume - body.mesh.volume, surface.volume_change, rtol=1e-6)
+
+
+def test_friction_shifts_the_centre_of_mass_of_a_body_of_its_own_compliance_alone(
+        slab, monkeypatch):
+    contact, shifts = pinch(1e-3), {}
+    for name in ('half_space', 'body'):
+        patches = solve_contact(slab[name], contact, {})
+        surface = deform_body(slab[name], contact, patches)
+        for factor in (0.0, 1.0, 2.0):
+            monkeypatch.setattr(bodies, 'least_friction', lambda loads, *_, factor=factor: (
+                factor * np.sign(loads.points[:, 2:]) * [1e-3, 0.0, 0.0]))
+            shifts[name, factor] = shift_of_centre(slab[name], contact, patches, surface)
+    assert_array_equal(shifts['half_space', 0.0], shifts['half_space', 2.0])
+    once, twice = (shifts['body', factor] - shifts['body', 0.0] for factor in (1.0, 2.0))
+    assert np.linalg.norm(once) > 1e-9
+    assert_allclose(twice, 2.0 * once, rtol=1e-3, atol=1e-3 * np.linalg.norm(once))

@@ -2,17 +2,8 @@
 
 from dataclasses import dataclass, replace
 import random
-from types import SimpleNamespace
 
-import pytest
-
-from gripsim_ros.core.planning.ranking.assemble import (
-    bending_warnings, StableGrasps, rank_key)
-
-#: Of docs/validation/finite_elements.md: depth of the thumb [mm], shift by the own compliance,
-#: and how far that is from finite elements with friction [µm].
-SHIFTS = [(1.5, 0.9, 0.4), (4.5, 4.2, 3.7), (1.5, 1.7, 0.2), (4.4, 5.3, 2.8), (1.3, 24.2, 9.7),
-          (3.0, 95.9, 42.2), (5.3, 268.8, 107.8), (1.6, 8.8, 1.7), (4.8, 46.7, 9.5)]
+from gripsim_ros.core.planning.ranking.assemble import StableGrasps, rank_key
 
 
 @dataclass(frozen=True)
@@ -46,13 +37,3 @@ def test_what_does_not_come_to_rest_ranks_behind_what_does_and_numbers_before_gu
     order = [Grasp(3, 0.1, True, True), Grasp(0, 0.3, False, True), Grasp(2, 0.2, False, True),
              Grasp(1, 0.9, False, False)]
     assert sorted(reversed(order), key=rank_key) == order
-
-
-@pytest.mark.parametrize('deep, shift, off', SHIFTS)
-def test_a_shift_that_friction_turns_has_a_warning(deep, shift, off):
-    state = SimpleNamespace(own_compliance=True, centre_shift=1e-6 * shift,
-                            max_displacement=1e-3 * deep)
-    wrong = off > 10.0 and off > 0.2 * shift
-    assert len(bending_warnings(state)) == wrong
-    state.own_compliance = False
-    assert bending_warnings(state) == ()
