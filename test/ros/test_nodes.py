@@ -539,6 +539,20 @@ def test_options_and_materials_change_for_the_requests_that_come(client, alone, 
     assert ranking(client.plan(goal())) == ranking(alone)
 
 
+def test_a_request_that_names_no_model_of_the_object_is_planned_by_that_of_the_options(
+        client, alone, tmp_path):
+    options, before = tmp_path / 'planner.yaml', get_parameter(
+        client, 'grasp_planner', 'planner_config')
+    options.write_text(yaml.safe_dump({**quick_options(), 'elasticity': 'auto'}))
+    assert set_parameter(client, 'grasp_planner', 'planner_config', str(options)).successful
+    try:
+        left_out, named = (client.plan(goal(elasticity=name)) for name in ('', 'half_space'))
+    finally:
+        assert set_parameter(client, 'grasp_planner', 'planner_config', before).successful
+    assert {grasp.elasticity for grasp in left_out.grasps} == {'body'}
+    assert ranking(named) == ranking(alone) != ranking(left_out)
+
+
 @pytest.mark.parametrize('node, name, value, reason', [
     ('grasp_planner', 'planner_config', 'no_such_file.yaml', 'no_such_file.yaml'),
     ('grasp_planner', 'materials', 3, 'must be str'),

@@ -120,11 +120,11 @@ class GraspPlannerNode(SuiteNode):
         """Take options and materials for the requests that come; running ones keep theirs."""
         options = for_the_ring(PlannerOptions.from_mapping(
             config_mapping(values['planner_config'], 'planner')), values['credits'])
+        elasticity = checked_elasticity(values['elasticity']) or options.elasticity
         self.reader = RequestReader(
             material_library(values['materials']), confined_resolver(values['mesh_folders']),
             lambda label: self.objects.find(label))
-        self.options = replace(options, elasticity=checked_elasticity(values['elasticity'])
-                               or options.elasticity)
+        self.options = replace(options, elasticity=elasticity)
 
     def _open_ring(self) -> None:
         depth = reliable(PLAN_DEPTH)
