@@ -9,7 +9,7 @@ BENCHMARKS = {
     'contact': 'contact.compare', 'contact_picture': 'contact.picture',
     'driver': 'hardware.driver', 'fault_figure': 'suite.fault_figure',
     'fem': 'finite_elements.pads', 'fem_body': 'finite_elements.body',
-    'fem_centre': 'finite_elements.centre', 'hold': 'hold.shake',
+    'fem_centre': 'finite_elements.centre', 'hands': 'planning.hands', 'hold': 'hold.shake',
     'hold_confusion': 'hold.confusion', 'hold_published': 'hold.published',
     'hold_reliability': 'hold.reliability',
     'hold_suite': 'hold.suite', 'lift': 'hardware.lifting',
@@ -24,7 +24,7 @@ BENCHMARKS = {
     'soak_driver': 'hardware.driver_soak', 'socp': 'numerics.socp', 'sweep': 'planning.sweep',
     'touch': 'hardware.touch', 'trial': 'trials.run'}
 #: What takes long, needs peers or arguments.
-BY_NAME = ('carried', 'compression', 'contact', 'fem', 'fem_body', 'fem_centre', 'hold',
+BY_NAME = ('carried', 'hands', 'compression', 'contact', 'fem', 'fem_body', 'fem_centre', 'hold',
            'hold_confusion',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',
            'palpate', 'planar_closure', 'published', 'quantitative', 'scans', 'simulated',

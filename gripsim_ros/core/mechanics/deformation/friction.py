@@ -10,7 +10,6 @@ from ...arrays import Array
 from ...transforms import cross
 from .boussinesq import SurfaceLoads
 
-
 #: Wrenches of friction on the body by less than this share of its strength are none: a force along
 #: the normals of all pads, which only their tilt would bear [-].
 LEVERAGE = 0.1
@@ -35,6 +34,8 @@ def least_friction(loads: SurfaceLoads, centre: Array, size: float) -> Array:
         On the loaded nodes, in the tangent plane of each patch [N]. What no friction can balance
         is left.
     """
+    if not len(loads.totals):
+        return np.zeros_like(loads.forces)
     counts = np.diff(loads.offsets)
     strength = np.sqrt((loads.totals ** 2).sum(axis=1))
     normals = loads.totals / strength[:, None]

@@ -51,3 +51,8 @@ def test_nothing_else_of_the_kind_leaves_less_and_none_is_needed_where_pressures
         forces=np.array([[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]]))
     pair.centres, pair.totals = pair.points, pair.forces
     assert_allclose(least_friction(pair, np.zeros(3), 1.0), 0.0, atol=1e-12)
+
+
+def test_without_patches_there_is_none():
+    loads = pressed(np.random.default_rng(1), patches=0)
+    assert least_friction(loads, np.zeros(3), 1.0).shape == (0, 3)
