@@ -26,10 +26,13 @@ from gripsim_ros.core.bodies.tetrahedra import tetrahedron_volumes
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.mechanics.finite_strain.bisection import refine
 from gripsim_ros.core.transforms import apply
-from gripsim_ros.hardware.execution.plan import Wishes
+from gripsim_ros.hardware.execution.actions import SendRows, Status
+from gripsim_ros.hardware.execution.measurement import Measurement
+from gripsim_ros.hardware.execution.plan import make_plan, PlannedContact, Wishes
 from gripsim_ros.hardware.palpation.machine import Palpation
 from gripsim_ros.hardware.palpation.options import PalpationOptions
 from gripsim_ros.hardware.sim.hand_model import hand_as_simulated
+from gripsim_ros.hardware.sim.setpoints import SetpointFollower
 from gripsim_ros.hardware.sim.solids import outer_faces
 from gripsim_ros.hardware.sim.world_model import soft_mesh_of, SoftMesh
 from gripsim_ros.library.in_process import plan_grasps
@@ -48,10 +51,13 @@ POISSON_RATIO, FRICTION = 0.3, 0.8
 DENSITY_SHARE, LEAST_DENSITY = 3e-3, 300.0
 #: Edges of the simulated tetrahedra far from the contacts and at them [m], from where they grow
 #: [m] and by how much a distance [-]: uniform ones of 12 mm stand out by half a millimetre.
-FAR, NEAR, CORE, GRADING = 0.018, 0.0025, 0.002, 3.0
+FAR, NEAR, CORE, GRADING = 0.016, 0.005, 0.004, 2.5
 MOST_TETRAHEDRA = 20000
 #: Plates: ways of each over the body's thickness, and the modulus meanwhile [Pa].
 PLATE_WAYS, PLATE_MODULUS = np.linspace(0.006, 0.03, 5), 1e5
+#: Without dynamics: what the body is wider on each side [m], error of each joint for a whole
+#: palpation [rad], noise of each pad over its force [-], time between measurements [s].
+WIDER, JOINT_ERROR, PAD_NOISE, PERIOD = 2e-3, 2e-3, 0.02, 0.01
 #: Longest palpation that is simulated [s].
 LONGEST = 150.0
 
@@ -122,12 +128,103 @@ def palpate(hand, body, grasp, model, modulus: float, soft: SoftMesh, squeezes: 
     return done.run(), done.world
 
 
+class StillHand:
+    """
+    A hand without dynamics about a body that its own compliance describes.
+
+    Its joints are where they are sent and are read with an error of their own; its pads feel with
+    a noise. The body is ``wider`` than believed on each side [m].
+    """
+
+    def __init__(self, hand, grasp, truth, modulus: float, shares, seed: int) -> None:
+        self.hand, self.truth, self.modulus, self.shares = hand, truth, modulus, shares
+        self.random, self.time, self.peak = np.random.default_rng(seed), 0.0, 0.0
+        self.wider = self.random.uniform(-WIDER, WIDER)
+        self.error = JOINT_ERROR * self.random.normal(size=len(hand.joint_names))
+        self.follower = SetpointFollower(hand, grasp.trajectory[0])
+        self.lengths = np.linalg.norm(truth.directions, axis=1)
+        self.touching = self._points(truth.touching)
+
+    def _points(self, joints):
+        poses = forward_kinematics(self.hand, joints[None])[0]
+        return np.array([poses[link, :3, :3] @ point + poses[link, :3, 3] for link, point in zip(
+            self.truth.links, self.truth.points_link)])
+
+    def measure(self) -> Measurement:
+        """Return what is measured now."""
+        joints = self.follower.at(self.time)
+        pushes = self.truth.directions / self.lengths[:, None]
+        depths = self.wider + np.einsum('ki,ki->k', pushes, self._points(joints) - self.touching)
+        true = [0.0 if depth <= 0.0 else share * float(self.truth.force_at(
+            self.modulus, np.array([self.lengths.sum() * depth]))[0])
+            for share, depth in zip(self.shares, depths)]
+        self.peak = max(self.peak, 0.5 * sum(true))
+        felt = {link.name: 0.0 for link in self.hand.links if link.pad is not None}
+        felt.update((self.hand.link_names[link], force * (1.0 + PAD_NOISE * self.random.normal()))
+                    for link, force in zip(self.truth.links, true))
+        return Measurement(self.time, joints + self.error, felt, None, True)
+
+    def carry_out(self, palpation: Palpation) -> None:
+        """Obey a palpation until it is done."""
+        while not palpation.done and self.time < LONGEST:
+            for action in palpation.update(self.measure()):
+                if isinstance(action, SendRows):
+                    self.follower.follow(self.hand.joint_names, action.rows, action.times,
+                                         self.time, action.begin)
+            self.time += PERIOD
+
+
+def still(hand, body, grasp, longest: float, moduli, repeats: int) -> float:
+    """Print a row for each modulus of a body that does not move; return the largest error."""
+    print(f'{body.label}: half-space feels what the body\'s own compliance bears; {repeats} times '
+          'each, median (largest)')
+    model, truth = (prepare_grip_model(body, grasp.T_object_palm, grasp.trajectory[-1], longest,
+                                       hand=hand, elasticity=elasticity)
+                    for elasticity in ('half_space', 'body'))
+    options, palpation = grasps.execution_options(), palpation_options()
+    options = replace(options, loading_time=palpation.palpation_time)
+    rows = grasp.trajectory
+    contacts = [PlannedContact.of_patch(c.link, c.normal, c.closing_force, c.force)
+                for c in grasp.contacts]
+    plan = make_plan(hand, (rows, np.linspace(0.0, grasps.CLOSING_TIME, len(rows))),
+                     grasp.grip_positions, contacts, Wishes(by_touch=True), options)
+    planned = {finger.links: finger.force for finger in plan.fingers}
+    shares = [next(force for links, force in planned.items() if hand.link_names[link] in links)
+              / (0.5 * sum(planned.values())) for link in truth.links]
+    worst = 0.0
+    for modulus in moduli:
+        errors, told, peaks, damage = [], [], [], []
+        for seed in range(repeats):
+            done = Palpation(plan, options, False, palpation, model,
+                             body.material.youngs_modulus, body.material.max_pressure)
+            one = StillHand(hand, grasp, truth, modulus, shares, seed)
+            one.carry_out(done)
+            if done.modulus is None or done.modulus.is_bound:
+                print(f'  {modulus:7.2g}  {done.status.name} {done.message} {done.modulus}')
+                worst = np.inf
+                continue
+            errors.append(done.modulus.best / modulus - 1.0)
+            told.append(done.modulus.standard_error / done.modulus.best)
+            peaks.append(one.peak)
+            damage.append(float(truth.pressure_at(modulus, np.array([one.peak]))[0]) / DAMAGE)
+        if errors:
+            worst = max(worst, float(np.abs(errors).max()))
+            print(f'  {modulus:7.2g}  error {100.0 * np.median(errors):+5.1f} % '
+                  f'({100.0 * errors[int(np.abs(errors).argmax())]:+5.1f})  of itself ± '
+                  f'{100.0 * np.median(told):4.1f} %  peak {max(peaks):4.2f} N  damage '
+                  f'{100.0 * max(damage):3.0f} %', flush=True)
+    return worst
+
+
 def main() -> int:
     """Print a row for each body and modulus."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('names', nargs='*', default=None, help='bodies')
     parser.add_argument('--moduli', type=float, nargs='+', default=MODULI, help='[Pa]')
     parser.add_argument('--squeezes', type=int, default=3)
+    parser.add_argument('--still', action='store_true', help='a hand without dynamics, its pads '
+                        'in the model, about a body of its own compliance')
+    parser.add_argument('--repeats', type=int, default=5, help='with --still')
     arguments = parser.parse_args()
     hand = load_default_hand()
     mujoco.set_mju_user_warning(lambda text: None)      # it would write a file
@@ -140,6 +237,10 @@ def main() -> int:
         grasp = plan_grasps(body, hypotheses=40, count=1, elasticity='half_space').grasps[0]
         longest = 1.5 * palpation_options().most_strain * float(np.ptp(
             body.mesh.vertices, axis=0).max())
+        if arguments.still:
+            worst = max(worst, still(hand, body, grasp, longest, arguments.moduli,
+                                     arguments.repeats))
+            continue
         model = prepare_grip_model(body, grasp.T_object_palm, grasp.trajectory[-1], longest,
                                    hand=hand_as_simulated(hand))
         poses = forward_kinematics(hand, model.touching[None])[0]
@@ -153,7 +254,7 @@ def main() -> int:
             done, world = palpate(hand, body, grasp, model, modulus, soft,
                                   arguments.squeezes)
             felt = done.modulus
-            if felt is None:
+            if felt is None or done.status != Status.SUCCEEDED:
                 worst = np.inf
                 print(f'{name:8} {modulus:7.2g}  {done.status.name} {done.message}', flush=True)
                 continue

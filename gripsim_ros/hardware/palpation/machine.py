@@ -31,6 +31,9 @@ LEAST_RISE = 2.5
 #: Largest force of a squeeze over that of the one before while the object is too stiff to tell:
 #: only more force tells more, and pressure grows by its cube root.
 BOUND_GROWTH = 2.5
+#: A force of the grip over the largest that is aimed at, and over so many measurements, that stops
+#: the hand.
+OVERSHOOT, OVERSHOOT_COUNT = 1.5, 3
 #: Power of the force to which the way of a round contact grows (Hertz): where it will end.
 HERTZ = 2.0 / 3.0
 #: Forces that are tried for the largest that hurts nothing.
@@ -73,6 +76,7 @@ class Palpation(GraspExecution):
         self._readings: list[tuple[Array, float]] = []
         self._levels, self._level, self._rises = np.zeros(0), 0, True
         self._rest_from: float | None = None
+        self._beyond = 0            # measurements in a row with too much force
 
     @property
     def progress(self) -> float:
@@ -94,7 +98,10 @@ class Palpation(GraspExecution):
 
     def _load(self, measured: Measurement) -> list[Action]:
         """Bring the grip from force to force; read joints and pads where it rests."""
-        self.peak_force = max(self.peak_force, self._squeeze.felt(measured))
+        force = self._squeeze.felt(measured)
+        self.peak_force = max(self.peak_force, force)
+        beyond = len(self._levels) and force > OVERSHOOT * self._levels[-1]
+        self._beyond = self._beyond + 1 if beyond else 0
         wrong = self._wrong(measured)
         if wrong:
             self._judge_closing(measured)
@@ -116,6 +123,10 @@ class Palpation(GraspExecution):
                                            'fingers that press need their pads')
         if self._squeeze.fault:
             return Status.MISSED_CONTACT, self._squeeze.fault
+        if self._beyond >= OVERSHOOT_COUNT:
+            return Status.MISSED_CONTACT, (
+                f'the grip presses with {self._squeeze.felt(measured):.2f} N, at most '
+                f'{self._levels[-1]:.2f} N were aimed at: something stiff is between the fingers')
         if measured.time - self._since > self.palpation.palpation_time:
             return Status.TIMED_OUT, (f'{len(self.squeezes)} of {self.palpation.squeezes} '
                                       f'squeezes in {self.palpation.palpation_time:g} s')

@@ -100,6 +100,17 @@ def test_an_object_that_leaves_while_it_is_squeezed_is_told():
     assert palpation.status == Status.MISSED_CONTACT and palpation.message
 
 
+def test_a_force_far_beyond_what_is_aimed_at_stops_the_hand():
+    """Below soft flesh there is a stone."""
+    hand = FeelingHand(5e4)
+    palpation = palpated(hand, until=lambda: hand.peak > 0.5)
+    hand.modulus = 5e6
+    run(palpation, hand, 20.0)
+    assert palpation.status == Status.MISSED_CONTACT and 'something stiff' in palpation.message
+    stops = [k for k, one in enumerate(hand.sent) if isinstance(one, StopHand)]
+    assert len(stops) == 1
+
+
 def test_cancelled_it_stops_at_once():
     hand = FeelingHand(2e5)
     palpation = palpated(hand, until=lambda: hand.peak > 0.2)
