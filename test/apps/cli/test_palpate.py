@@ -144,7 +144,7 @@ def test_bad_options_are_refused_before_anything_is_asked(grasps, capsys, option
 
 @pytest.mark.nightly
 def test_a_simulated_soft_ball_is_felt(grasps):
-    """Believed to have 300 kPa, it has 100: felt within a quarter with coarse tetrahedra."""
+    """Believed to have 300 kPa, it has 100; coarse tetrahedra are too stiff by about a quarter."""
     pytest.importorskip('mujoco', reason='the simulator is the extra `sim`')
     done = subprocess.run(
         [sys.executable, '-m', 'gripsim_ros.apps.cli', 'palpate', str(grasps), '--simulate',

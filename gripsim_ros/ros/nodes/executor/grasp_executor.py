@@ -103,11 +103,11 @@ class GraspExecutorNode(SuiteNode):
     def _palpate(self, goal_handle) -> Palpate.Result:
         def carry_out(result: Palpate.Result) -> None:
             goal, asked = goal_handle.request, as_execution(goal_handle.request)
-            palpated = read_palpation(goal, self._palpation, self._known)
 
-            def go_on(done: int, total: int) -> bool:
+            def go_on(done: int = 0, total: int = 1) -> bool:
                 goal_handle.publish_feedback(preparing_feedback(done, total))
                 return not goal_handle.is_cancel_requested
+            palpated = read_palpation(goal, self._palpation, self._known, go_on)
             palpation = make_palpation(
                 goal, palpated, self._read(asked), self.hand, self.options,
                 self.values['simulated'], self.values['palpation_elasticity'], go_on)

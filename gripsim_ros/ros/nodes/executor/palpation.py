@@ -1,5 +1,6 @@
 """The action `palpate` of `grasp_executor`: the object and the model of its grip, the result."""
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,9 +23,12 @@ from ...conversions import grasp_object_from_msg, pose_from_msg
 from ...conversions.objects import material_to_msg
 from ..base.node_base import LATCHED_OBJECTS
 from .hands import GoalEnded
+from .simulated_hand import OBJECT_PERIOD
 
 Array = NDArray[np.float64]
 
+#: Longest wait for an object of which nothing is heard [s]; see the simulated hand's.
+OBJECT_TIMEOUT = 10.0
 #: Ways of the model's table beyond the longest that fingers may go [-].
 BEYOND = 1.5
 
@@ -43,20 +47,29 @@ class KnownObjects:
         while len(self._messages) > LATCHED_OBJECTS:
             self._messages.popitem(last=False)
 
-    def find(self, name: str) -> GraspObject:
+    def find(self, name: str, go_on: Callable[[], bool] = lambda: True) -> GraspObject:
         """
-        Return the newest object of a hash or label, or of any for ''.
+        Return the newest object of a hash or label, or of any for ''; one may yet be on its way.
 
         Raises
         ------
         TaskError
             There is none.
+        GoalEnded
+            ``go_on`` returned False meanwhile.
         GripsimError
             It cannot be used.
         """
-        for msg in reversed(list(self._messages.values())):
-            if name in ('', msg.object_id, msg.label):
-                return grasp_object_from_msg(msg)
+        begin = time.monotonic()
+        while True:
+            for msg in reversed(list(self._messages.values())):
+                if name in ('', msg.object_id, msg.label):
+                    return grasp_object_from_msg(msg)
+            if not go_on():
+                raise GoalEnded('cancelled before anything moved')
+            if time.monotonic() - begin > OBJECT_TIMEOUT:
+                break
+            time.sleep(OBJECT_PERIOD)
         raise TaskError(f'palpation needs the object on grasp_object: {name or "none"!r} was not '
                         'published')
 
@@ -75,12 +88,12 @@ def as_execution(goal: Palpate.Goal) -> ExecuteGrasp.Goal:
                              release=not goal.stay)
 
 
-def read_palpation(goal: Palpate.Goal, options: PalpationOptions, known: KnownObjects
-                   ) -> Palpated:
-    """Return what is to be palpated; TaskError, MeshError: the goal cannot be served."""
+def read_palpation(goal: Palpate.Goal, options: PalpationOptions, known: KnownObjects,
+                   go_on: Callable[[], bool]) -> Palpated:
+    """Return what is to be palpated; errors as of ``KnownObjects.find``."""
     chosen = replace(options, squeezes=goal.squeezes or options.squeezes,
                      most_force=goal.most_force or options.most_force)
-    return Palpated(known.find(goal.object_id or goal.grasp.object_id), chosen)
+    return Palpated(known.find(goal.object_id or goal.grasp.object_id, go_on), chosen)
 
 
 def make_palpation(goal: Palpate.Goal, palpated: Palpated, plan: ExecutionPlan, hand: HandModel,

@@ -1,5 +1,6 @@
 """The action `palpate`: which object, what is refused, and what it tells; without a simulator."""
 
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,7 +18,7 @@ from gripsim_ros.core.transforms import transform  # noqa: E402
 from gripsim_ros.ros.conversions import grasp_object_to_msg, pose_to_msg  # noqa: E402
 from gripsim_ros.ros.conversions.requests.grasps import (  # noqa: E402
     GraspFrame, grasp_to_msg)
-from gripsim_ros.ros.nodes.executor import grasp_executor  # noqa: E402
+from gripsim_ros.ros.nodes.executor import grasp_executor, palpation  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
 
 Result, Feedback = Palpate.Result, Palpate.Feedback
@@ -113,7 +114,8 @@ def test_the_grasp_may_be_told_in_another_frame(node):
     ({'object_pose': pose_to_msg(transform(np.eye(3), np.array([0.0, 0.0, 1.0])))},
      'fingers touch the object')])
 def test_goals_that_cannot_be_are_refused_in_one_line_before_anything_moves(
-        node, changes, message):
+        node, monkeypatch, changes, message):
+    monkeypatch.setattr(palpation, 'OBJECT_TIMEOUT', 0.1)
     hand = FeelingHand(1e5)
     node.moved = Moved(hand)
     goal = Goal(request(**changes))
@@ -128,6 +130,13 @@ def test_cancelled_while_the_model_is_made_ready_nothing_moves(node):
     goal.is_cancel_requested = True
     result = node._palpate(goal)
     assert (result.status, goal.ends) == (Result.CANCELED, ['canceled']) and not hand.sent
+
+
+def test_an_object_that_comes_late_is_waited_for(node):
+    known = grasp_executor.KnownObjects()
+    timer = threading.Timer(0.3, lambda: known.put(grasp_object_to_msg(BALL)))
+    timer.start()
+    assert known.find('ball').id == BALL.id
 
 
 def test_it_is_busy_while_a_grasp_is_carried_out(node):
