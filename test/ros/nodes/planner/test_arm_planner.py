@@ -28,6 +28,7 @@ from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
 from gripsim_ros.ros.conversions import pose_from_msg  # noqa: E402
 from gripsim_ros.ros.nodes.base.node_base import latched  # noqa: E402
 from gripsim_ros.ros.programs import PROGRAMS  # noqa: E402
+from sdh_cases import answer_of  # noqa: E402
 from suite_cases import HYPOTHESES, as_request, goal, parameters, wait_for  # noqa: E402
 
 FILE = Path(__file__).resolve().parents[3] / 'data' / 'ur5e.yaml'
@@ -125,8 +126,8 @@ class TestArmOverNodes:
             MarkerArray, 'closing/arm_markers', arrays.append, latched(1))
 
         def shown(at_end):
-            answer = service.call(ShowClosing.Request(
-                rank=grasp.rank, fraction=float(at_end), whole=True))
+            request = ShowClosing.Request(rank=grasp.rank, fraction=float(at_end), whole=True)
+            answer, _ = answer_of(lambda: service.call_async(request), wait_for)
             assert answer.success, answer.message
             row = grasp.arm_trajectory.points[-1 if at_end else 0].positions
             wanted = arm.poses(np.array(row))[arm.part_frames]
@@ -134,7 +135,7 @@ class TestArmOverNodes:
         assert service.wait_for_service(TIMEOUT)
         assert shown(False) and shown(True)
         closed = ShowClosing.Request(rank=grasp.rank, fraction=1.0)     # shows the hand alone
-        assert service.call(closed).success
+        assert answer_of(lambda: service.call_async(closed), wait_for)[0].success
         assert wait_for(lambda: not poses_of(arrays[-1]), TIMEOUT)
         client.node.destroy_subscription(listener)
         client.node.destroy_client(service)
@@ -203,7 +204,7 @@ class TestArmOverNodes:
         with arm_planner('-r', '__ns:=/beside', '-p', f'arm_config:={FILE}',
                          '-p', f'other_arms:={others}'):
             assert service.wait_for_service(TIMEOUT)
-            answer = service.call(request)
+            answer, _ = answer_of(lambda: service.call_async(request), wait_for)
         client.node.destroy_client(service)
         assert len(answer.reasons) == len(result.grasps) > 0, answer.message
         assert all(re.search(r"^step \d+: .* meets ur5e's ", text) for text in answer.reasons)
