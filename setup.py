@@ -49,9 +49,7 @@ setup(
     package_data={f'{PACKAGE}.apps.report': ['assets/*']},
     data_files=list_data_files(),
     install_requires=read_requirements(),
-    # The interfaces' own wheel brings rclpy and the messages: `make wheels`.
-    extras_require={'ros': [f'gripsim_interfaces=={read_version()}'],
-                    'test': ['pytest', 'hypothesis'], 'convex': ['coacd>=1.0'],
+    extras_require={'test': ['pytest', 'hypothesis'], 'convex': ['coacd>=1.0'],
                     'sim': ['mujoco-core>=4.0', 'pytetwild>=0.2.3,<0.3', 'coacd>=1.0'],
                     'can': ['python-can>=4.3'],
                     'sweep': ['SQLAlchemy>=2.0'], 'postgresql': ['psycopg[binary]>=3.1'],
