@@ -21,6 +21,7 @@ from rclpy.executors import MultiThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
 KINDS = (ForwardKinematicsNode, ContactDetectionNode, DeformationNode, GraspPlannerNode)
+ENDING = {signal.SIGINT, signal.SIGTERM}
 #: Threads for services, timers and subscriptions; the topics of the ring have their own.
 THREADS = 8
 #: For callbacks under way to end [s].
@@ -29,9 +30,8 @@ PATIENCE = 2.0
 
 def main():
     """Start the nodes, serve until SIGINT or SIGTERM, and end them in order."""
-    ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
+    # Kept for `sigwait`: no thread is interrupted, wherever it is.
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     own = ['--ros-args', '--params-file', str(share_directory() / 'config' / 'params.yaml')]
     rclpy.init(args=[*own, *sys.argv[1:]], signal_handler_options=SignalHandlerOptions.NO)
     nodes, executor = [kind() for kind in KINDS], MultiThreadedExecutor(THREADS)
@@ -41,7 +41,7 @@ def main():
     for node in nodes:
         node.start()
     print('ready', flush=True)
-    ended.wait()
+    signal.sigwait(ENDING)
     for node in nodes:
         node.close()
     executor.shutdown(PATIENCE)

@@ -35,7 +35,7 @@ class Interrupts:
     def __init__(self) -> None:
         """Take the signals over; in another thread than the main one nothing happens."""
         self.taken = threading.Event()
-        self._raises = True
+        self._raises, self._came = True, False
         self._set(self._on_signal)
 
     def serving(self) -> None:
@@ -52,7 +52,10 @@ class Interrupts:
         self._set(signal.SIG_DFL)
 
     def _on_signal(self, *_) -> None:
-        self.taken.set()
+        # Once alone: a signal in the midst of `set` would wait for the lock that it interrupts.
+        if not self._came:
+            self._came = True
+            self.taken.set()
         if self._raises:
             self._raises = False
             raise KeyboardInterrupt

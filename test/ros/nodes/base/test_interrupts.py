@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -43,6 +44,23 @@ def test_a_node_that_serves_is_not_raised_in():
     interrupts.serving()
     for number in SIGNALS:
         signal.raise_signal(number)
+
+
+def test_a_signal_in_the_midst_of_another_waits_for_nothing():
+    class Interrupted(threading.Event):
+        sets = 0
+
+        def set(self):
+            self.sets += 1
+            if self.sets < 3:
+                signal.raise_signal(signal.SIGTERM)     # comes while the lock would be held
+            super().set()
+
+    interrupts = Interrupts()
+    interrupts.serving()
+    interrupts.taken = Interrupted()
+    signal.raise_signal(signal.SIGTERM)
+    assert interrupts.taken.sets == 1 and interrupts.taken.is_set()
 
 
 def test_signals_are_ignored_after_the_end_and_usual_in_a_program_that_follows():
