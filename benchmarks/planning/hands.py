@@ -109,14 +109,21 @@ def table(records: list[dict]) -> str:
              + ' | pace per joint / SDH |', '|' + '---|' * (4 + len(bodies()))]
     paces = {record['name']: pace(record) for record in records}
     for record in records:
-        plans = [f'{p["grasps"]} of {p["judged"]}, {p["first"]:.1f}'
-                 for p in record['plans'].values()] or ['–'] * len(bodies())
+        plans = [told(p) for p in record['plans'].values()] or ['–'] * len(bodies())
         ratio = paces[record['name']] / paces.get(SDH, np.nan)
         lines.append(f'| {record["name"]} | {record["fingers"]}, {record["joints"]} | '
                      f'{"" if record["name"] == SDH else format(record["seconds"], ".0f")} | '
                      f'{" | ".join(plans)} | '
                      f'{"; ".join(record["faults"]) or format(ratio, ".1f")} |')
     return '\n'.join(lines)
+
+
+def told(planned: dict) -> str:
+    """Return what the table says of a plan."""
+    if not planned['judged']:
+        return 'nothing proposed'
+    found = f'{planned["grasps"]} of {planned["judged"]}'
+    return f'{found}, {planned["first"]:.1f}' if planned['grasps'] else found
 
 
 def pace(record: dict) -> float:
