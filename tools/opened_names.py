@@ -25,7 +25,8 @@ SOURCES = {
 OPENERS = {
     'create_publisher': ('publish', 0), 'create_subscription': ('subscribe', 0),
     'read_ring': ('subscribe', 0), 'create_service': ('reply', 0),
-    'create_client': ('request', 0), 'ActionServer': ('execute', 1), 'ActionClient': ('call', 1)}
+    'create_client': ('request', 0), 'ActionServer': ('execute', 1),
+    'PromptActionClient': ('call', 1)}
 #: Names that only parameters know.
 KNOWN = {'service': ('choose_by_arm',), 'hand': ('sdh_simulator', 'sdh_driver'),
          'simulator': ('sdh_simulator',), 'side': ('plan', 'live'),

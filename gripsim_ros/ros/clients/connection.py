@@ -1,33 +1,13 @@
 """A ROS context, a node and a thread that listens, for programs that are no nodes themselves."""
 
-import contextlib
 import threading
 
 import rclpy
-from rclpy.action import ActionClient
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.exceptions import InvalidHandle
 from rclpy.executors import ExternalShutdownException, ShutdownException, SingleThreadedExecutor
 
-
-class PromptActionClient(ActionClient):
-    """
-    An action client that bears an answer which is there at once.
-
-    rclpy lists a question's future only after the question was sent; where the answer comes in
-    between, in the listening thread, it raises ValueError because the future is not listed.
-    """
-
-    def add_future(self, future) -> None:
-        """List a future unless it has its answer already."""
-        super().add_future(future)
-        if future.done():
-            self.remove_future(future)
-
-    def remove_future(self, future) -> None:
-        """Take a future off the list, if it is there."""
-        with contextlib.suppress(ValueError):
-            super().remove_future(future)
+from ..nodes.base.action_client import PromptActionClient
 
 
 class Connection:

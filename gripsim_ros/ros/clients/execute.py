@@ -11,8 +11,9 @@ from std_srvs.srv import Trigger
 from unique_identifier_msgs.msg import UUID
 
 from ..environment import patience
+from ..nodes.base.action_client import PromptActionClient
 from ..quality import many_goals
-from .connection import Connection, PromptActionClient
+from .connection import Connection
 from .plan import ASK_AGAIN, DISCOVERY_TIMEOUT, MOST_ASKS, POLL_PERIOD, ServerLost
 
 #: Seconds of silence after which an executor that owes a result is taken for lost: it may wait

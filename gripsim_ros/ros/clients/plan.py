@@ -24,8 +24,9 @@ from ...core.bodies import Material
 from ...core.planning.task import Task
 from ..conversions import material_to_msg, task_to_msg
 from ..environment import patience
+from ..nodes.base.action_client import PromptActionClient
 from ..quality import many_calls, many_goals
-from .connection import Connection, PromptActionClient
+from .connection import Connection
 
 #: Seconds of silence after which a planner that owes an answer is taken for lost.
 SILENCE = 8.0 * patience()

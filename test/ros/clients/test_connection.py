@@ -9,12 +9,10 @@ import pytest
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
 from fault_resources import SEGMENT  # noqa: E402
-from gripsim_interfaces.action import PlanGrasps  # noqa: E402
-from rclpy.task import Future  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
-from gripsim_ros.ros.clients.connection import Connection, PromptActionClient  # noqa: E402
+from gripsim_ros.ros.clients.connection import Connection  # noqa: E402
 from gripsim_ros.ros.clients.execute import ExecuteGraspClient  # noqa: E402
 from gripsim_ros.ros.clients.plan import PlanGraspClient  # noqa: E402
 from gripsim_ros.ros.nodes.base.node_base import latched  # noqa: E402
@@ -65,25 +63,6 @@ def test_an_error_of_waiting_is_told_unless_it_comes_of_closing(closed, monkeypa
         thread.join(TIMEOUT)
     connection.close()
     assert [args.exc_type for args in told] == ([] if closed else [AttributeError])
-
-
-@pytest.mark.parametrize('answered', ['before it is listed', 'while it is listed', 'after'])
-def test_an_action_client_bears_an_answer_at_any_moment(answered, monkeypatch):
-    with Connection('', 'prompt') as connection:
-        client = PromptActionClient(connection.node, PlanGrasps, 'nobody_serves_this')
-        future = Future()
-        client._pending_goal_requests[1] = future
-        if answered == 'before it is listed':
-            future.set_result('handle')
-        future.add_done_callback(client._remove_pending_goal_request)
-        if answered == 'while it is listed':
-            future.set_result('handle')
-        client.add_future(future)
-        if answered == 'after':
-            future.set_result('handle')
-        assert future.result() == 'handle'
-        assert not client._futures and not client._pending_goal_requests
-        client.destroy()
 
 
 @pytest.mark.parametrize('kind', [PlanGraspClient, ExecuteGraspClient])

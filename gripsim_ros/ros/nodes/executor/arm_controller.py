@@ -7,7 +7,6 @@ from uuid import uuid4
 import numpy as np
 from action_msgs.msg import GoalStatus
 from numpy.typing import NDArray
-from rclpy.action import ActionClient
 from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
@@ -17,6 +16,7 @@ from ....core.errors import TaskError
 from ....hardware.execution.actions import MoveArm
 from ....hardware.execution.arm import ArmPlan
 from ..base import trajectory_action
+from ..base.action_client import PromptActionClient
 from ..base.live_joints import JointsError
 from ..base.node_base import SuiteNode
 from ..base.parameters import ParameterError
@@ -54,8 +54,8 @@ class ArmController:
         if trajectory_action.FollowJointTrajectory is None:
             raise ParameterError('parameter arm_action needs control_msgs, which is not installed')
         self._name, self._timeout = action, node.values['joint_timeout']
-        self._client = ActionClient(node, trajectory_action.FollowJointTrajectory, action,
-                                    callback_group=group)
+        self._client = PromptActionClient(node, trajectory_action.FollowJointTrajectory, action,
+                                          callback_group=group)
         self._news, self._heard = threading.Condition(), {}
         self._plan: ArmPlan | None = None
         self._goal: _Goal | None = None
@@ -141,7 +141,7 @@ class ArmController:
 class _Goal:
     """One goal: asked for until it is answered, then followed to its end."""
 
-    def __init__(self, client: ActionClient, goal) -> None:
+    def __init__(self, client: PromptActionClient, goal) -> None:
         self._client, self._request = client, goal
         self._id = UUID(uuid=list(uuid4().bytes))
         self._lock, self._asks, self._asked = threading.Lock(), 0, -np.inf

@@ -14,7 +14,6 @@ from action_msgs.msg import GoalStatus  # noqa: E402
 from builtin_interfaces.msg import Duration  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
 from lifecycle_msgs.srv import ChangeState  # noqa: E402
-from rclpy.action import ActionClient  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 from unique_identifier_msgs.msg import UUID  # noqa: E402
@@ -24,6 +23,7 @@ from gripsim_ros.hardware.driver.emulator.server import EmulatedHand  # noqa: E4
 from gripsim_ros.hardware.driver.motion.motions import Motion, Outcome  # noqa: E402
 from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
 from gripsim_ros.ros.nodes.base import trajectory_action  # noqa: E402
+from gripsim_ros.ros.nodes.base.action_client import PromptActionClient  # noqa: E402
 from gripsim_ros.ros.nodes.hand import driver_action  # noqa: E402
 
 from goal_cases import GoalEnd  # noqa: E402
@@ -92,8 +92,9 @@ class Client:
         self.node = rclpy.create_node('client', context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
-        self.actions = {name: ActionClient(self.node, kinds.FollowJointTrajectory,
-                                           f'{name}/follow_joint_trajectory') for name in HANDS}
+        self.actions = {
+            name: PromptActionClient(self.node, kinds.FollowJointTrajectory,
+                                     f'{name}/follow_joint_trajectory') for name in HANDS}
         self.states = {name: self.node.create_client(ChangeState, f'{name}/change_state')
                        for name in HANDS}
         self.feedback = []

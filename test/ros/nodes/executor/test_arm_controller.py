@@ -40,7 +40,7 @@ def made(monkeypatch):
     for wait in ('FIND_TIMEOUT', 'HEAR_TIMEOUT', 'CANCEL_TIMEOUT'):
         monkeypatch.setattr(arm_controller, wait, 0.0)
     controller = Controller()
-    monkeypatch.setattr(arm_controller, 'ActionClient', lambda *_, **__: controller)
+    monkeypatch.setattr(arm_controller, 'PromptActionClient', lambda *_, **__: controller)
     node = SimpleNamespace(values={'joint_timeout': LONG},
                            create_subscription=lambda *_, **__: None)
     arm = ArmController(node, NAME, None)

@@ -90,7 +90,8 @@ class Operation:
             Goal=lambda trajectory: SimpleNamespace(trajectory=trajectory)))
         monkeypatch.setattr(arm_controller, 'CANCEL_TIMEOUT', 0.0)
         self.controller = Controller()
-        monkeypatch.setattr(arm_controller, 'ActionClient', lambda *_, **__: self.controller)
+        monkeypatch.setattr(arm_controller, 'PromptActionClient',
+                            lambda *_, **__: self.controller)
         planned = plan(Wishes(carry=True, release=True), with_arm=True)
         self.body = HandOnArm(planned.arm, real=True)
         self.real, self.stops, self.silent = hand(), [], False

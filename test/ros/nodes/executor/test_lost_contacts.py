@@ -13,7 +13,6 @@ from builtin_interfaces.msg import Duration  # noqa: E402
 from geometry_msgs.msg import Vector3  # noqa: E402
 from gripsim_interfaces.action import ExecuteGrasp  # noqa: E402
 from gripsim_interfaces.msg import ContactPatch, Grasp  # noqa: E402
-from rclpy.action import ActionClient  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 from unique_identifier_msgs.msg import UUID  # noqa: E402
@@ -23,6 +22,7 @@ from gripsim_ros.hardware.driver.emulator.firmware import Identity  # noqa: E402
 from gripsim_ros.hardware.driver.emulator.server import EmulatedHand  # noqa: E402
 from gripsim_ros.hardware.driver.link.protocol import AXIS_JOINTS  # noqa: E402
 from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
+from gripsim_ros.ros.nodes.base.action_client import PromptActionClient  # noqa: E402
 
 from sdh_cases import (  # noqa: E402
     ANGLES, CLOSED, LATE, LONG, NAMES, OPEN, TIMEOUT, answer_of, wait_for)
@@ -61,7 +61,7 @@ class Client:
         self.node = rclpy.create_node('client', context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
-        self.action = ActionClient(self.node, ExecuteGrasp, 'execute_grasp')
+        self.action = PromptActionClient(self.node, ExecuteGrasp, 'execute_grasp')
         self.phases = []
         assert self.until(self.action.server_is_ready)
 

@@ -11,7 +11,6 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 
 from gripsim_interfaces.action import ExecuteGrasp  # noqa: E402
 from gripsim_interfaces.msg import ContactPatch, Grasp  # noqa: E402
-from rclpy.action import ActionClient  # noqa: E402
 from sdh_cases import (  # noqa: E402
     angles_of, ANGLES, answer_of, LATE, LONG, NAMES, rests, wait_for)
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
@@ -23,6 +22,7 @@ from gripsim_ros.hardware.driver.link.protocol import AXIS_JOINTS  # noqa: E402
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
 from gripsim_ros.ros.clients.plan import PlanGraspClient  # noqa: E402
 from gripsim_ros.ros.clients.suite import HAND_NODES, Suite  # noqa: E402
+from gripsim_ros.ros.nodes.base.action_client import PromptActionClient  # noqa: E402
 
 pytestmark = pytest.mark.slow
 START_TIMEOUT = 120.0
@@ -61,7 +61,7 @@ def real():
             suite.start(names)
             suite.wait_until_ready(names, START_TIMEOUT)
             with PlanGraspClient() as client:
-                action = ActionClient(client.node, ExecuteGrasp, 'execute_grasp')
+                action = PromptActionClient(client.node, ExecuteGrasp, 'execute_grasp')
                 assert action.wait_for_server(START_TIMEOUT)
                 yield hand, action
                 action.destroy()
@@ -97,7 +97,7 @@ def test_cancel_stops_the_real_hand_on_its_way(real):
                 message.feedback.joint_positions[1] > OPEN[1] + 0.05:
             closing.set()
 
-    handle = send(action, listen)
+    handle = send(action, listen, speed_scale=0.1)     # longer than to ask again takes
     assert closing.wait(60.0)
     answer_of(handle.cancel_goal_async, wait_for)
     assert result_of(handle).status == ExecuteGrasp.Result.CANCELED

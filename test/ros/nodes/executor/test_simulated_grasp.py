@@ -20,7 +20,6 @@ from action_msgs.msg import GoalStatus  # noqa: E402
 from geometry_msgs.msg import PoseStamped, Quaternion, Transform, Vector3  # noqa: E402
 from gripsim_interfaces.action import ExecuteGrasp  # noqa: E402
 from gripsim_interfaces.msg import GraspStates, RingHeader, TactileFrame, Task  # noqa: E402
-from rclpy.action import ActionClient  # noqa: E402
 from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
 from rclpy.qos import qos_profile_sensor_data, QoSProfile  # noqa: E402
 from rclpy.serialization import deserialize_message  # noqa: E402
@@ -38,6 +37,7 @@ from gripsim_ros.ros.clients.plan import PlanGraspClient, STATUS_NAMES  # noqa: 
 from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
 from gripsim_ros.ros.conversions import pose_from_msg  # noqa: E402
 from gripsim_ros.ros.conversions.geometry import seconds_from_msg  # noqa: E402
+from gripsim_ros.ros.nodes.base.action_client import PromptActionClient  # noqa: E402
 from gripsim_ros.ros.nodes.base.node_base import latest  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -108,8 +108,8 @@ class Hand:
 
     def __init__(self, client):
         self.client, node = client, client.node
-        self.action = ActionClient(node, ExecuteGrasp, 'execute_grasp',
-                                   callback_group=ReentrantCallbackGroup())
+        self.action = PromptActionClient(node, ExecuteGrasp, 'execute_grasp',
+                                         callback_group=ReentrantCallbackGroup())
         self.trajectory = node.create_publisher(JointTrajectory, 'joint_trajectory', 10)
         self.joints, self.palms, self.live, self.markers, self.touch = [], [], [], [], []
         self.subscriptions = [
@@ -129,8 +129,7 @@ class Hand:
         """Hear nothing more, before the client goes."""
         for subscription in self.subscriptions:
             self.client.node.destroy_subscription(subscription)
-        self.client.close()         # its thread ends here; what it calls may go afterwards
-        self.action.destroy()
+        self.client.close()         # its action goes with it
 
     def call(self, name):
         if name not in self.services:
