@@ -44,6 +44,8 @@ unexport $(ROS_VARIABLES) _ROS_WHEELS_BOOTSTRAP_COMPLETE PYTHONDONTWRITEBYTECODE
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# Python compiles the modules that are used: pip would compile all, for as long as it unpacks them.
+PIP_INSTALL := $(PIP) install --no-compile
 # With the directories, whose time changes where a file is removed.
 INTERFACE_FILES := $(wildcard gripsim_interfaces/* gripsim_interfaces/*/*)
 REQUIREMENTS := requirements.txt requirements-wheels.txt
@@ -83,13 +85,13 @@ $(STAMPS)/guard: $(STAMPS)/venv tools/venv_guard.py
 	@touch $@
 
 $(STAMPS)/requirements: $(REQUIREMENTS) $(CONSTRAINTS) | $(STAMPS)/guard
-	$(SHOWN) 'installing packages from PyPI' $(PIP) install \
+	$(SHOWN) 'installing packages from PyPI' $(PIP_INSTALL) \
 		--upgrade-strategy only-if-needed $(addprefix -r ,$(REQUIREMENTS)) $(addprefix -c ,$(CONSTRAINTS))
 	@touch $@
 
 # After the package: two pips at once would disturb each other.
 $(STAMPS)/extras: requirements-test.txt $(CONSTRAINTS) | $(STAMPS)/package
-	$(SHOWN) 'installing the packages of the tests and the extras' $(PIP) install \
+	$(SHOWN) 'installing the packages of the tests and the extras' $(PIP_INSTALL) \
 		--upgrade-strategy only-if-needed -r requirements-test.txt $(addprefix -c ,$(CONSTRAINTS))
 	@touch $@
 
@@ -100,7 +102,7 @@ $(STAMPS)/interfaces: $(STAMPS)/requirements $(INTERFACE_FILES) tools/wheel_inte
 
 $(STAMPS)/package: $(STAMPS)/requirements setup.py setup.cfg package.xml
 	$(SAY) 'installing gripsim_ros'
-	@$(PIP) install --quiet --quiet --use-pep517 --no-build-isolation --no-deps --editable .
+	@$(PIP_INSTALL) --quiet --quiet --use-pep517 --no-build-isolation --no-deps --editable .
 	@touch $@
 
 $(STAMPS)/kernels-%: $(STAMPS)/package tools/compile_kernels.py
@@ -134,16 +136,16 @@ bench: all-installed
 
 bench-setup: installed
 	$(SAY) 'installing the peers that benchmarks compare with'
-	@$(PIP) install --quiet --quiet -r requirements-bench.txt
+	@$(PIP_INSTALL) --quiet --quiet -r requirements-bench.txt
 
 wheels: installed
 	$(SAY) 'building wheels'
-	@$(PIP) install --quiet --quiet -r requirements-release.txt
+	@$(PIP_INSTALL) --quiet --quiet -r requirements-release.txt
 	@$(BIN)/python tools/build_wheels.py
 
 docs: installed
 	$(SAY) 'building the site'
-	@$(PIP) install --quiet --quiet -r requirements-docs.txt
+	@$(PIP_INSTALL) --quiet --quiet -r requirements-docs.txt
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/site
 	$(SAY) 'open build/site/README.html'
 

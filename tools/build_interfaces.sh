@@ -1,5 +1,6 @@
 #!/bin/sh
-# Build gripsim_interfaces with the CMake and Ninja of the virtual environment, into it.
+# Build gripsim_interfaces with the CMake and Ninja of the virtual environment, into it, for
+# Python programs: C++ programs take what colcon builds.
 # Usage: build_interfaces.sh VENV
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
