@@ -10,6 +10,7 @@ BENCHMARKS = {
     'driver': 'hardware.driver', 'fault_figure': 'suite.fault_figure',
     'fem': 'finite_elements.pads', 'fem_body': 'finite_elements.body',
     'fem_centre': 'finite_elements.centre', 'hands': 'planning.hands', 'hold': 'hold.shake',
+    'holding': 'hardware.holding',
     'hold_confusion': 'hold.confusion', 'hold_published': 'hold.published',
     'hold_reliability': 'hold.reliability',
     'hold_suite': 'hold.suite', 'lift': 'hardware.lifting',

@@ -1,15 +1,19 @@
 """Planned grasps carried out in MuJoCo in this process: the executor's logic without nodes."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from gripsim_ros.core.transforms import inverse, transform
 from gripsim_ros.hardware.execution.actions import (
     LiftOff, MovePalm, PlacePalm, SendRows, SetDown, StopHand)
+from gripsim_ros.hardware.execution.hold_plan import HeldContact, make_hold_plan
 from gripsim_ros.hardware.execution.machine import GraspExecution
 from gripsim_ros.hardware.execution.measurement import Measurement
 from gripsim_ros.hardware.execution.plan import ExecutionOptions, make_plan, PlannedContact, Wishes
 from gripsim_ros.hardware.sim.options import default_options
 from gripsim_ros.hardware.sim.setpoints import SetpointFollower
+from gripsim_ros.hardware.sim.touch import Touch, wrist_load
 from gripsim_ros.hardware.sim.world import World
 from gripsim_ros.ros.nodes.base.parameters import default_values
 
@@ -27,16 +31,27 @@ def execution_options(**changes) -> ExecutionOptions:
     return ExecutionOptions.from_mapping({**default_values('grasp_executor'), **changes})
 
 
+def hold_plan(hand, grasp, friction: float):
+    """Return what holding by feel starts from, of a ranked grasp."""
+    contacts = [HeldContact(c.link, c.point, c.normal, float(np.dot(c.closing_force, c.normal)),
+                            c.friction_radius) for c in grasp.contacts]
+    load = np.zeros(6) if grasp.limiting_load is None else grasp.limiting_load.copy()
+    load[3:] += np.cross(grasp.centre_of_mass, load[:3])
+    return make_hold_plan(hand, grasp.trajectory[-1], grasp.T_object_palm, contacts, friction,
+                          load, grasp.damage_margin)
+
+
 class SimulatedGrasp:
     """
     A ranked grasp (frame object), carried out step by step; the world's frame is the object's.
 
     ``way`` is a ``WayPlan`` to carry it along; ``T_world_object`` is where the object really is;
-    ``soft`` are tetrahedra; ``simulation`` are changed options of the simulation.
+    ``soft`` are tetrahedra; ``friction`` is what the grasp was planned with, for holding by feel;
+    ``simulation`` are changed options of the simulation.
     """
 
     def __init__(self, hand, grasp_object, grasp, wishes=None, options=None, way=None,
-                 T_world_object=None, soft=None, **simulation):
+                 T_world_object=None, soft=None, friction=None, **simulation):
         self.hand, self.grasp, self.options = hand, grasp, options or execution_options()
         self.world = World(hand, default_options(**simulation), grasp.T_object_pregrasp,
                            grasp.trajectory[0], grasp_object, T_world_object, soft=soft)
@@ -48,6 +63,9 @@ class SimulatedGrasp:
         plan = make_plan(hand, (rows, np.linspace(0.0, CLOSING_TIME, len(rows))),
                          grasp.grip_positions, contacts, wishes or Wishes(), self.options, way,
                          grasp.damage_margin)
+        if plan.wishes.hold_by_feel:
+            plan = replace(plan, hold=hold_plan(hand, grasp, friction))
+        self._touch = Touch(hand, self.world.options)
         self.execution = GraspExecution(plan, self.options, True)
 
     def run(self, on_measured=lambda phase, world: None) -> GraspExecution:
@@ -68,8 +86,13 @@ class SimulatedGrasp:
         forces.update((link, force) for link, force in world.link_forces().items()
                       if link in forces)
         away = np.linalg.norm(world.T_world_palm[:3, 3] - self._goal[:3, 3])
-        return Measurement(world.time, world.joints, forces, world.T_palm_object,
-                           bool(away < PALM_TOLERANCE))
+        measured = Measurement(world.time, world.joints, forces, world.T_palm_object,
+                               bool(away < PALM_TOLERANCE))
+        if self.execution.plan.hold is None:
+            return measured
+        return replace(measured, centres={
+            pad.link: pad.centre_link for pad in self._touch.read(world)
+            if np.isfinite(pad.centre_link).all()}, load=wrist_load(world))
 
     def _obey(self, action) -> None:
         world = self.world

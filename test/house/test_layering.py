@@ -41,6 +41,9 @@ LAYERS = {
                 'workers < planned_arm, planned_object < grasp_file '
                 '< drawing, in_process < database, hands, squeezing'),
     'hardware': 'driver, execution, sim < palpation',
+    'hardware.execution': (
+        'hold_plan, measurement, touch_plan, way < arm < actions, plan < closing, state < touch '
+        '< holding < machine < report'),
     'hardware.driver': 'emulator, options < link < motion, tactile < session',
     'ros': 'conversions, environment, programs, quality < markers < nodes < clients < record',
     'ros.conversions': 'arrays, clouds, geometry < moveit, objects, ring < requests',

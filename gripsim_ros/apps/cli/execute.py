@@ -68,6 +68,9 @@ def execute(
         by_touch: Annotated[bool, typer.Option(
             '--by-touch', help='Close until the pads bear the planned forces; fingers that touch '
             'first wait for the others.')] = False,
+        hold_by_feel: Annotated[bool, typer.Option(
+            '--hold-by-feel', help='Close by touch, then let forces follow what pads and wrist '
+            'tell; what slips is pressed more, up to where damage begins.')] = False,
         report: Annotated[Path | None, typer.Option(
             '--report', metavar='R.html', help='Write a page with planned and felt force of each '
             'finger over time.')] = None,
@@ -96,7 +99,8 @@ def execute(
             grasp=grasp_to_execute(grasp, model, OBJECT_FRAME, f'grasps {grasps}: '
                                    f'grasp {rank}'), wait_for_go=wait_for_go,
             speed_scale=speed_scale, squeeze=squeeze, hold_time=hold_time,
-            lift_height=lift_height, release=release, carry=carry, by_touch=by_touch)
+            lift_height=lift_height, release=release, carry=carry, by_touch=by_touch,
+            hold_by_feel=hold_by_feel)
         with Progress(client, release) as progress:
             result = client.execute(goal, progress.show, lambda: progress.interrupted)
     status = RESULT_NAMES.get(result.status, str(result.status))

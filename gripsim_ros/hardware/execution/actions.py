@@ -42,6 +42,7 @@ class Status(IntEnum):
     TIMED_OUT = 7
     BUSY = 8
     INTERNAL = 9
+    CANNOT_HOLD = 10
 
 
 @dataclass(frozen=True, eq=False)

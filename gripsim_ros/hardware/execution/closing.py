@@ -214,6 +214,10 @@ class FingerWatch:
         """Closing is over: forget what was wrong until now."""
         self._wrong_since = None
 
+    def holding_fault(self, measured: Measurement) -> str:
+        """Return why the object cannot be held on, or '': nothing is felt here that tells."""
+        return ''
+
     def missed(self, measured: Measurement) -> list[str]:
         """Return the links that can feel and do not feel their planned contact."""
         return [contact.link for contact in self._plan.contacts

@@ -5,7 +5,8 @@ The execution of one grasp as a state machine: measurements in, actions out.
     -> CARRYING -> SETTING_DOWN -> RELEASING -> RETREATING -> DONE
 
 An arm reaches and approaches; a free palm is put before the object while the hand is shaped.
-LOADING comes where the hand closes by touch.
+LOADING comes where the hand closes by touch. What cannot be held on is set down from LIFTING or
+CARRYING, by a free palm; an arm stops, and the hand holds on.
 Its clock is that of the measurements, so that it follows a simulation slower than real time.
 """
 
@@ -14,23 +15,22 @@ from numpy.typing import NDArray
 
 from ...core.arm.motion import APPROACH, CARRY, LIFT, LOWER, RETREAT, START
 from .actions import (
-    Action, LiftOff, MoveArm, MovePalm, Phase, PlacePalm, SendRows, SetDown, Status, StopHand)
+    Action, LiftOff, MoveArm, MovePalm, Phase, PlacePalm, SendRows, SetDown, Status)
 from .closing import FingerWatch
+from .holding.watch import HoldWatch
 from .measurement import Measurement
 from .plan import ExecutionOptions, ExecutionPlan
+from .state import ExecutionState
 from .touch import TouchWatch
 
 Array = NDArray[np.float64]
 
-#: Rows begin at a measurement at least this much later than the first heard of since the last
-#: stop: hands refuse what began before a stop, and measurements may be late [s].
-FRESH = 0.1
 #: Phases in which fingers press on the object.
 FELT = (Phase.CLOSING, Phase.LOADING, Phase.HOLDING, Phase.LIFTING, Phase.CARRYING,
         Phase.SETTING_DOWN)
 
 
-class GraspExecution:
+class GraspExecution(ExecutionState):
     """
     One execution.
 
@@ -45,42 +45,21 @@ class GraspExecution:
 
     def __init__(self, plan: ExecutionPlan, options: ExecutionOptions, carries: bool) -> None:
         """Begin with the first measurement."""
-        self.plan, self.options, self._simulated = plan, options, carries
+        super().__init__(plan)
+        self.options, self._simulated = options, carries
         self._carries = carries or plan.arm is not None
         self._free = carries and plan.arm is None
-        self.phase, self.status, self.message = Phase.PRESHAPE, Status.SUCCEEDED, ''
         self.closed: Measurement | None = None
         self.closing_time, self.slip, self.lifted = 0.0, np.nan, False
         self.carried, self.turn = False, np.nan
-        self.begun: list[tuple[Phase, float]] = []      # phases and when they began [s]
-        self.last: Measurement | None = None
-        self._touch = None if plan.touch is None else TouchWatch(plan, options)
+        self._touch = None if plan.touch is None else (
+            TouchWatch if plan.hold is None else HoldWatch)(plan, options)
         self._watch = self._touch or FingerWatch(plan, options)
         self.felt: list[tuple[float, Array, Array]] = []    # time [s], planned, felt by finger [N]
-        self._since = self._length = self._closing_from = 0.0
-        self._begun = self._go = self._approached = self._stopped = False
-        self._heard: float | None = None        # the first measurement since a stop [s]
+        self._closing_from = 0.0
+        self._begun = self._go = self._approached = False
         self._held_pose: Array | None = None
         self._pending: list[Action] = []
-
-    @property
-    def done(self) -> bool:
-        """Return whether nothing is left to do."""
-        return self.phase == Phase.DONE
-
-    @property
-    def last_phase(self) -> Phase:
-        """Return the phase, or that in which the execution ended."""
-        return self.phase if not self.done else (
-            Phase.RETREATING if self.begun and self.begun[-1][0] == Phase.RETREATING
-            else Phase.RELEASING)
-
-    @property
-    def progress(self) -> float:
-        """Return how far the phase is, 0 to 1."""
-        if self.last is None or self._length <= 0.0:
-            return 0.0
-        return float(np.clip((self.last.time - self._since) / self._length, 0.0, 1.0))
 
     def finger_forces(self) -> tuple[Array, Array]:
         """Return planned and felt forces (n,) [N] of the pressing fingers, last measured."""
@@ -89,14 +68,6 @@ class GraspExecution:
     def go(self) -> None:
         """Let the hand close."""
         self._go = True
-
-    def cancel(self) -> list[Action]:
-        """End at once; return the actions to take."""
-        return self._end(Status.CANCELED, f'canceled while {self.phase.name}')
-
-    def lose(self, reason: str) -> list[Action]:
-        """End because the hand is not heard of; return the actions to take."""
-        return self._end(Status.HAND_LOST, reason)
 
     def update(self, measured: Measurement) -> list[Action]:
         """Take a measurement; return the actions to take."""
@@ -118,12 +89,6 @@ class GraspExecution:
 
     # -- phases ----------------------------------------------------------------------
 
-    def _is_fresh(self, measured: Measurement) -> bool:
-        """Return whether a measurement is from after every stop that was answered before."""
-        if self._heard is None:
-            self._heard = measured.time
-        return measured.time >= self._heard + FRESH
-
     def _begin(self, measured: Measurement) -> list[Action]:
         actions: list[Action] = [PlacePalm()] if self._free else []
         return [*actions, self._send_open(measured, Phase.PRESHAPE)]
@@ -134,10 +99,6 @@ class GraspExecution:
         length = max(self.options.motion_time, float(way) / self._watch.speed)
         self._enter(phase, measured, length)
         return SendRows(self.plan.rows[:1], np.array([length]), measured.time)
-
-    def _enter(self, phase: Phase, measured: Measurement, length: float) -> None:
-        self.phase, self._since, self._length = phase, measured.time, length
-        self.begun.append((phase, measured.time))
 
     def _preshape(self, measured: Measurement) -> list[Action]:
         elapsed = measured.time - self._since
@@ -250,6 +211,9 @@ class GraspExecution:
         lost = self._watch.lost(measured)
         if lost:
             return self._fail(Status.SLIPPED, f'contact was lost while holding: {lost}')
+        wrong = self._watch.holding_fault(measured)
+        if wrong:
+            return self._fail(Status.CANNOT_HOLD, wrong)
         if measured.time - self._since < self._length:
             return _sent(self._watch.keep_pressing(measured), measured)
         height = self.plan.wishes.lift_height
@@ -286,6 +250,9 @@ class GraspExecution:
         if self._held_pose is not None:
             self.slip = float(np.linalg.norm(
                 measured.T_palm_object[:3, 3] - self._held_pose[:3, 3]))
+        wrong = self._watch.holding_fault(measured)
+        if wrong:
+            return self._give_back(wrong, MovePalm(0.0))
         if self.slip > self.options.slip_tolerance:
             return self._fail(Status.SLIPPED, f'the object moved {1e3 * self.slip:.1f} mm in the '
                               'hand while it was lifted')
@@ -315,6 +282,9 @@ class GraspExecution:
                 return self._fail(Status.SLIPPED, f'the object moved {1e3 * slip:.1f} mm in the '
                                   f'hand while it was carried, {100.0 * self.progress:.0f} % of '
                                   'the way done')
+        wrong = self._watch.holding_fault(measured)
+        if wrong:
+            return self._give_back(wrong, MovePalm(0.0, way.palm(elapsed)))
         arrived = elapsed > way.length + self.options.settle_time
         if arrived and (measured.palm_rests or not self._carries):
             self.carried = True
@@ -322,6 +292,14 @@ class GraspExecution:
         if elapsed > way.length + self.options.motion_timeout:
             return self._fail(Status.TIMED_OUT, 'the palm did not come to the end of the way')
         return [*self._led(elapsed), *_sent(self._watch.keep_pressing(measured), measured)]
+
+    def _give_back(self, message: str, palm: MovePalm) -> list[Action]:
+        """Set down what cannot be held on; a hand that cannot, stops as it holds, unopened."""
+        if not self._free:
+            return self._end(Status.CANNOT_HOLD, message)
+        self.status, self.message = Status.CANNOT_HOLD, message
+        self._enter(Phase.SETTING_DOWN, self.last, self.options.motion_timeout)
+        return [palm]
 
     def _led(self, elapsed: float) -> list[Action]:
         """Return the palm's next place on the way; that of a real hand is its arm's matter."""
@@ -336,7 +314,7 @@ class GraspExecution:
 
     def _set_down(self, measured: Measurement) -> list[Action]:
         if self._rests(measured):
-            return [SetDown(), self._send_open(measured, Phase.RELEASING)]
+            return [SetDown(), *self._finish(measured)]
         if self._is_late(measured):
             return self._fail(Status.TIMED_OUT, 'the palm did not sink in time')
         return _sent(self._watch.keep_pressing(measured), measured)
@@ -375,23 +353,6 @@ class GraspExecution:
             return [self._send_open(measured, Phase.RELEASING)]
         self.phase = Phase.DONE
         return []
-
-    def _fail(self, status: Status, message: str) -> list[Action]:
-        """Stop; open the hand from the next fresh measurement on if that is asked for."""
-        self.status, self.message = status, message
-        if self.plan.wishes.release:
-            self._stopped, self._heard = True, None
-            self._enter(Phase.RELEASING, self.last, 0.0)
-        else:
-            self.phase = Phase.DONE
-        return [StopHand()]
-
-    def _end(self, status: Status, message: str) -> list[Action]:
-        """Stop at once and for good."""
-        if self.done:
-            return []
-        self.status, self.message, self.phase = status, message, Phase.DONE
-        return [StopHand()]
 
 
 def _sent(remaining: tuple[Array, Array] | None, measured: Measurement) -> list[Action]:

@@ -16,7 +16,9 @@ class Measurement:
 
     ``joints (J,)`` [rad]; ``forces`` normal force by link [N], links without a pad are not in
     it, felt at ``forces_time`` [s] (None: at ``time``); ``T_palm_object`` and ``palm_rests``
-    (the palm is where it was sent) are None where nobody tells.
+    (the palm is where it was sent) are None where nobody tells. ``centres (3,)`` of pressure by
+    link that feels something, in its frame [m]; ``load (6,)`` of the object on the hand at the
+    wrist, torque about the palm's origin [N, N m], frame palm, None where no wrist tells.
     """
 
     time: float
@@ -25,6 +27,8 @@ class Measurement:
     T_palm_object: Array | None = None
     palm_rests: bool | None = None
     forces_time: float | None = None
+    centres: Mapping[str, Array] = field(default_factory=dict)
+    load: Array | None = None
 
     @property
     def felt_at(self) -> float:

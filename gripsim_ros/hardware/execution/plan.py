@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...core.errors import HandError, TaskError
 from ...core.hand import HandModel
 from .arm import ArmPlan
+from .hold_plan import HoldPlan
 from .touch_plan import touch_plan, TouchPlan
 from .way import WayPlan
 
@@ -129,7 +130,8 @@ class Wishes:
     ``speed_scale`` of the planned closing, ``squeeze`` [rad] on the joints that close,
     ``hold_time`` [s], ``lift_height`` [m], 0 = no lift; ``carry`` along the planned way, and
     with ``release`` set the object down, open the hand and draw it back. ``by_touch``: close until
-    the pads bear the planned forces.
+    the pads bear the planned forces; ``hold_by_feel``, which closes so too: forces then follow
+    what pads and wrist tell.
     """
 
     wait_for_go: bool = False
@@ -140,6 +142,12 @@ class Wishes:
     release: bool = False
     carry: bool = False
     by_touch: bool = False
+    hold_by_feel: bool = False
+
+    @property
+    def feels(self) -> bool:
+        """Return whether the hand closes by touch."""
+        return self.by_touch or self.hold_by_feel
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -177,6 +185,8 @@ class ExecutionPlan:
         What the arm does that carries the hand.
     touch : TouchPlan or None
         How fingers feel their way, where the hand closes by touch.
+    hold : HoldPlan or None
+        From where forces follow what is felt, where the hand holds by feel.
     """
 
     rows: Array
@@ -191,6 +201,7 @@ class ExecutionPlan:
     way: WayPlan | None = None
     arm: ArmPlan | None = None
     touch: TouchPlan | None = None
+    hold: HoldPlan | None = None
 
     def setpoint(self, elapsed: float) -> Array:
         """Return where the joints are sent (J,) so long after the start of closing [rad]."""
@@ -257,7 +268,7 @@ def make_plan(hand: HandModel, trajectory: tuple[Array, Array], grip: Sequence[f
         hand, (rows, np.cumsum([0.0, *steps])), target,
         {finger.name: finger.joints for finger in fingers if finger.force > 0.0},
         options.touch_speed, options.touch_beyond,
-        min(options.force_room, max(1.0, damage_margin))) if wishes.by_touch else None
+        min(options.force_room, max(1.0, damage_margin))) if wishes.feels else None
     return ExecutionPlan(
         table, np.cumsum([0.0, *steps, last]), rows[-1].copy(), planned, fingers, wishes,
         hand.joint_names, hand.joint_lower, hand.joint_upper, way, touch=touch)

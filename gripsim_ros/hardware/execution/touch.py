@@ -188,7 +188,7 @@ class TouchWatch(FingerWatch):
             missing = level * self._touch.blind_travel[name] - loaded.travel
             return float(np.clip(missing, 0.0, most))
         missing = level * wanted[name] - forces[name]
-        if forces[name] > self._touch.room * wanted[name]:
+        if forces[name] > self._limit(name, wanted[name]):
             return float(max(wanted[name] - forces[name], -most * loaded.stiffness)
                          / loaded.stiffness)
         if missing <= 0.0 or self._shares[name] >= 1.0 - 0.5 * MISSING_SHARE:
@@ -197,7 +197,16 @@ class TouchWatch(FingerWatch):
             step = WAITING_SHARE * wanted[name] / self._touch.stiffest[name]
         else:
             step = min(missing, STEP_SHARE * wanted[name]) / loaded.stiffness
-        return float(min(step, most, self._options.touch_beyond - loaded.travel))
+        return float(min(step, most, self._beyond - loaded.travel))
+
+    def _limit(self, name: str, wanted: float) -> float:
+        """Return the force beyond which a finger steps back [N]."""
+        return self._touch.room * wanted
+
+    @property
+    def _beyond(self) -> float:
+        """Return how far a finger goes on at most [rad]."""
+        return self._options.touch_beyond
 
     def _find_stuck(self) -> str:
         stuck = [name for name, loaded in self._loaded.items() if loaded.same >= STUCK_READINGS]

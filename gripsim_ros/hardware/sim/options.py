@@ -42,6 +42,8 @@ class SimulationOptions:
         Damping over stiffness of soft objects [s].
     support_time : float
         Time in which the object comes to rest while it is not lifted [s]; it floats then.
+    unloading_time : float
+        Time in which the support leaves a lifted object to the hand, evenly; 0: at once [s].
     joint_damping : float
         Of the position control [N m s/rad].
     palm_speed, palm_spin : float
@@ -63,6 +65,7 @@ class SimulationOptions:
     node_spacing: float
     soft_damping: float
     support_time: float
+    unloading_time: float
     joint_damping: float
     palm_speed: float
     palm_spin: float

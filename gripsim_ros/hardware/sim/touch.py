@@ -1,4 +1,4 @@
-"""What simulated pads feel: contact forces binned into texels."""
+"""What simulated pads feel, contact forces binned into texels, and what the wrist bears."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,8 @@ class PadReading:
     The texels of a pad.
 
     ``points_link (t, 3)`` [m] on the link's mesh, ``area`` of each [m^2], ``pressures (t,)``
-    [Pa], ``force_link (3,)`` on the link in its own frame [N].
+    [Pa], ``force_link (3,)`` on the link in its own frame [N]. ``centre_link (3,)`` is where the
+    normal forces act, not binned, NaN where there are none [m].
     """
 
     link: str
@@ -28,6 +29,7 @@ class PadReading:
     area: float
     pressures: Array
     force_link: Array
+    centre_link: Array
 
 
 class Touch:
@@ -53,13 +55,31 @@ class Touch:
     def _read_pad(self, link: str, touches: Sequence[TouchPoint], world: World) -> PadReading:
         texels = self._texels[link]
         pressures, force = np.zeros(len(texels)), np.zeros(3)
+        centre = np.full(3, np.nan)
         if touches:
             T_link_world = inverse(world.link_pose(link))
             points = apply(T_link_world, np.array([touch.point for touch in touches]))
             nearest = np.linalg.norm(points[:, None] - texels, axis=2).argmin(axis=1)
-            np.add.at(pressures, nearest, [t.normal_force / self._area for t in touches])
+            normal = np.array([touch.normal_force for touch in touches])
+            np.add.at(pressures, nearest, normal / self._area)
+            if normal.sum() > 0.0:
+                centre = normal @ points / normal.sum()
             force = T_link_world[:3, :3] @ sum(touch.force for touch in touches)
-        return PadReading(link, texels, self._area, pressures, force)
+        return PadReading(link, texels, self._area, pressures, force, centre)
+
+
+def wrist_load(world: World) -> Array:
+    """
+    Return what the object puts on the hand (6,): what a wrist bears but for the hand's weight.
+
+    Force [N] and torque about the palm's origin [N m], in the frame of the palm.
+    """
+    T_palm_world, load = inverse(world.T_world_palm), np.zeros(6)
+    for touch in world.touch_points():
+        force = T_palm_world[:3, :3] @ touch.force
+        load[:3] += force
+        load[3:] += np.cross(apply(T_palm_world, touch.point[None])[0], force)
+    return load
 
 
 def texels_of(link: HandLink, options: SimulationOptions) -> Array:

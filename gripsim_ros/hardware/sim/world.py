@@ -95,7 +95,7 @@ class World:
         self.data = mujoco.MjData(self.model)
         self._index(hand)
         self.arm = None if arm is None else SimulatedArm(arm, self.model, self.data)
-        self.lifted = False
+        self.lifted, self._lifted_at = False, 0.0
         self.setpoints = np.array(joints, float)
         self._lead = self._damping_times()
         self._guide = PalmGuide(options, T_world_palm)
@@ -171,7 +171,14 @@ class World:
         if len(self._dofs) and not self.lifted:
             keep = np.exp(-options.time_step / options.support_time)
             data.qvel[self._dofs] *= keep
+        self._load_hand()
         self._mujoco.mj_step(self.model, data)
+
+    def _load_hand(self) -> None:
+        """Let the support of a lifted object bear less and less."""
+        if self.lifted and self.options.unloading_time > 0.0:
+            share = (self.time - self._lifted_at) / self.options.unloading_time
+            self.model.opt.gravity[2] = -GRAVITY * min(1.0, share)
 
     def _carry(self) -> None:
         """Lead the palm's target on towards its goal, by the arm where there is one."""
@@ -225,8 +232,8 @@ class World:
         self._place_hand(T_world_palm)
 
     def lift_off(self) -> None:
-        """Let gravity pull at the object; nothing supports it from now on."""
-        self.lifted = True
+        """Let gravity pull at the object; nothing supports it after ``unloading_time``."""
+        self.lifted, self._lifted_at = True, self.time
         self.model.opt.gravity[:] = [0.0, 0.0, -GRAVITY]
 
     def set_down(self) -> None:

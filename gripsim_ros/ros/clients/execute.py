@@ -24,7 +24,7 @@ Result, Feedback = ExecuteGrasp.Result, ExecuteGrasp.Feedback
 #: Names of the status codes, and of the phases.
 RESULT_NAMES = {getattr(Result, name): name for name in (
     'SUCCEEDED', 'INVALID_REQUEST', 'CANCELED', 'MISSED_CONTACT', 'SLIPPED', 'JOINT_ERROR',
-    'HAND_LOST', 'TIMED_OUT', 'BUSY', 'INTERNAL')}
+    'HAND_LOST', 'TIMED_OUT', 'BUSY', 'INTERNAL', 'CANNOT_HOLD')}
 PHASE_NAMES = {getattr(Feedback, name): name for name in (
     'PRESHAPE', 'WAITING', 'CLOSING', 'HOLDING', 'LIFTING', 'RELEASING', 'CARRYING',
     'SETTING_DOWN', 'RETREATING', 'REACHING', 'APPROACHING', 'LOADING')}

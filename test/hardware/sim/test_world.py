@@ -16,7 +16,7 @@ from gripsim_ros.hardware.sim.options import default_options, SimulationError
 from gripsim_ros.hardware.sim.setpoints import SetpointFollower
 from gripsim_ros.hardware.sim.solids import (
     node_masses, outer_faces, tetrahedra_of, tetrahedron_volumes)
-from gripsim_ros.hardware.sim.touch import Touch
+from gripsim_ros.hardware.sim.touch import Touch, wrist_load
 from gripsim_ros.hardware.sim.world import GRAVITY, nearest_motion, World
 from gripsim_ros.hardware.sim.world_model import (
     add_object, is_soft, node_name, SoftMesh, true_modulus)
@@ -112,6 +112,26 @@ def test_pads_feel_the_normal_forces_of_their_links(gripped):
         assert readings[link].force_link[0] < 0.0
 
 
+def test_pads_tell_where_their_forces_act_and_the_wrist_what_it_bears(gripped):
+    T_palm_world, touches = np.linalg.inv(gripped.T_world_palm), gripped.touch_points()
+    for reading in Touch(HAND, gripped.options).read(gripped):
+        mine = [touch for touch in touches if touch.link == reading.link]
+        if not mine:
+            assert np.isnan(reading.centre_link).all()
+            continue
+        middle = np.average([touch.point for touch in mine], axis=0,
+                            weights=[touch.normal_force for touch in mine])
+        np.testing.assert_allclose(apply(gripped.link_pose(reading.link),
+                                         reading.centre_link[None])[0], middle, atol=ATOL_ROUNDOFF)
+    load = wrist_load(gripped)
+    np.testing.assert_allclose(
+        load[:3], T_palm_world[:3, :3] @ sum(touch.force for touch in touches),
+        atol=ATOL_ROUNDOFF)
+    centre = apply(T_palm_world, gripped.centre_of_mass[None])[0]
+    np.testing.assert_allclose(load[3:], np.cross(centre, load[:3]), rtol=0,
+                               atol=RTOL_SETTLED * np.abs(np.cross(centre, load[:3])).max())
+
+
 @pytest.mark.slow
 def test_a_soft_object_is_lifted_too_and_gives_way(mujoco, monkeypatch):
     tetrahedra = cube_of_tetrahedra(0.05)   # the mesher's differ from run to run
@@ -203,6 +223,16 @@ def test_an_object_that_is_not_held_falls_freely(mujoco):
                                                        abs=GRAVITY * 0.1 * step)
     world.reset(far, PRESHAPE.open)
     np.testing.assert_allclose(world.T_world_object, np.eye(4), rtol=0, atol=ATOL_ROUNDOFF)
+
+
+def test_the_support_leaves_evenly_where_it_takes_its_time(mujoco):
+    far = transform(np.eye(3), np.array([0.0, 0.0, -0.4]))
+    world = World(HAND, default_options(unloading_time=0.1), far, PRESHAPE.open, cube(FIRM))
+    world.lift_off()
+    advance(world, 0.1)     # a = g t / T
+    step = world.options.time_step
+    assert world.T_world_object[2, 3] == pytest.approx(-GRAVITY * 0.1**2 / 6.0,
+                                                       abs=GRAVITY * 0.1 * step)
 
 
 def test_joints_stay_within_torque_limits_and_the_mimic_follows(mujoco):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from geometry_msgs.msg import Point, Wrench
 from gripsim_interfaces.msg import ContactPatch, Grasp
 from numpy.typing import NDArray
 from std_msgs.msg import Header
@@ -60,7 +61,7 @@ def grasp_to_execute(grasp: Mapping[str, Any], hand: HandModel, frame: str, what
         header=told.header, hand_pose=pose_to_msg(given.T_object_palm),
         pregrasp_pose=pose_to_msg(T_object_pregrasp),
         joint_trajectory=trajectory_to_msg(given.trajectory, told),
-        grip_joint_positions=grip[order].tolist(), contacts=contacts,
+        grip_joint_positions=grip[order].tolist(), contacts=contacts, **_felt_fields(grasp, what),
         **reach_fields(given_reach(grasp, order, what), np.eye(4), hand.joint_names))
     return message if arm is None else arm_to_msg(arm, message)
 
@@ -69,4 +70,32 @@ def _contact_to_msg(contact: Mapping[str, Any]) -> ContactPatch:
     """Return link, normal and forces of a contact; what is wrong of it raises as it comes."""
     names = ['normal', 'force', *(name for name in OPTIONAL if contact.get(name) is not None)]
     return ContactPatch(link=contact['link'], **{
-        name: vector_to_msg(np.asarray(contact[name], float)) for name in names})
+        name: vector_to_msg(np.asarray(contact[name], float)) for name in names}, **{
+            name: make(contact[name]) for name, make in (
+                ('point', _point), ('friction_radius', float)) if contact.get(name) is not None})
+
+
+def _point(numbers: Any) -> Point:
+    x, y, z = np.asarray(numbers, float)
+    return Point(x=float(x), y=float(y), z=float(z))
+
+
+def _felt_fields(grasp: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """Return what feeling hands need of a grasp: its limit of damage, load and centre of mass."""
+    quality, fields = grasp.get('quality') or {}, {}
+    try:
+        margin = quality.get('damage_margin')
+        if margin is not None:
+            fields['damage_margin'] = float(margin)
+        load = quality.get('limiting_load')
+        if load is not None:
+            fields['limiting_load'] = Wrench(force=vector_to_msg(np.asarray(load['force'], float)),
+                                             torque=vector_to_msg(np.asarray(load['torque'],
+                                                                             float)))
+        centre = (grasp.get('deformation') or {}).get('centre_of_mass')
+        if centre is not None:
+            fields['centre_of_mass'] = _point(centre)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ShapeError(f'{what}: quality {{damage_margin, limiting_load}} or deformation '
+                         f'{{centre_of_mass}} cannot be read: {error}') from error
+    return fields

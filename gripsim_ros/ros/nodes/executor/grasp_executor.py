@@ -34,6 +34,7 @@ from ..base.live_joints import JointsError
 from ..base.node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
 from .forces_shown import ForcesShown
 from .hands import GoalEnded, RealHand
+from .holding import read_hold_plan
 from .messages import PARAMETERS, fill_result
 from .palpation import (
     KnownObjects, as_execution, fill_palpation, make_palpation, palpation_feedback,
@@ -160,7 +161,12 @@ class GraspExecutorNode(SuiteNode):
 
     def _prepare(self, goal_handle) -> GraspExecution:
         """Read a goal; where the hand is simulated, put hand and object where they begin."""
-        plan = self._read(goal_handle.request)
+        goal = goal_handle.request
+        plan = self._read(goal)
+        if goal.hold_by_feel:
+            held = self._known.find(goal.object_id or goal.grasp.object_id,
+                                    lambda: not goal_handle.is_cancel_requested)
+            plan = replace(plan, hold=read_hold_plan(goal.grasp, plan.closed, self.hand, held))
         self._begin(goal_handle.request, goal_handle, ExecuteGrasp.Feedback)
         if self.moved.has_arm:
             plan = self._with_arm(plan, goal_handle.request.grasp)
@@ -188,7 +194,8 @@ class GraspExecutorNode(SuiteNode):
         contacts = [PlannedContact.of_patch(c.link, xyz(c.normal), xyz(c.closing_force),
                                             xyz(c.force)) for c in grasp.contacts]
         wishes = Wishes(goal.wait_for_go, goal.speed_scale, goal.squeeze, goal.hold_time,
-                        goal.lift_height, goal.release, goal.carry, goal.by_touch)
+                        goal.lift_height, goal.release, goal.carry, goal.by_touch,
+                        goal.hold_by_feel)
         way = make_way(self.hand, reach_from_msg(grasp, np.eye(4)), self.options.carry_speed,
                        self.options.carry_spin) if goal.carry else None
         return make_plan(self.hand, (rows, times), grip[order] if len(grip) == len(order)

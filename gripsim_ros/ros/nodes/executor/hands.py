@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 
+from geometry_msgs.msg import WrenchStamped
 from gripsim_interfaces.action import ExecuteGrasp
 from gripsim_interfaces.msg import Grasp, TactileFrame
 from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
@@ -116,7 +117,7 @@ class RealHand(Hand):
     """A hand that is heard and sent over topics; its arm is another's matter, or an action's."""
 
     def __init__(self, node: SuiteNode, group: CallbackGroup) -> None:
-        """Listen to joints and pads."""
+        """Listen to joints, pads and wrist."""
         super().__init__(node)
         hand = self._name
         self._services = {
@@ -127,7 +128,8 @@ class RealHand(Hand):
         heard, sensor = MutuallyExclusiveCallbackGroup(), qos_profile_sensor_data
         self._trajectory = node.create_publisher(JointTrajectory, 'joint_trajectory', 10)
         for kind, topic, callback in ((JointState, 'joint_states', self.senses.on_joints),
-                                      (TactileFrame, 'tactile', self.senses.on_tactile)):
+                                      (TactileFrame, 'tactile', self.senses.on_tactile),
+                                      (WrenchStamped, 'wrist_load', self.senses.on_wrist)):
             node.create_subscription(kind, topic, callback, sensor, callback_group=heard)
         action = node.values['arm_action']
         self._arm = ArmController(node, action, group) if action else None

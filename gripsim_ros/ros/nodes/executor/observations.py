@@ -1,10 +1,11 @@
-"""What `grasp_executor` hears of a real hand: joints and touch."""
+"""What `grasp_executor` hears of a real hand: joints, touch, and what the wrist bears."""
 
 import threading
 import time
 from collections.abc import Callable
 
 import numpy as np
+from geometry_msgs.msg import WrenchStamped
 from gripsim_interfaces.msg import TactileFrame
 from sensor_msgs.msg import JointState
 
@@ -30,7 +31,8 @@ class Senses:
         self._told: set[tuple[str, str]] = set()
         self._news = threading.Condition()
         self._count, self._stamp = 0, 0.0
-        self._touch: tuple[float, dict[str, float]] | None = None
+        self._touch: tuple[float, dict[str, float], dict[str, np.ndarray]] | None = None
+        self._wrist: tuple[float, np.ndarray] | None = None
 
     def on_joints(self, msg: JointState) -> None:
         """Take joint states; a position that is not finite is none, and its joint grows old."""
@@ -49,7 +51,7 @@ class Senses:
                 self._news.notify_all()
 
     def on_tactile(self, msg: TactileFrame) -> None:
-        """Take what the pads feel: normal force by link [N]."""
+        """Take what the pads feel: normal force [N] and its centre [m] by link."""
         if not (msg.calibrated or self._trusts):
             return
         wrong = wrong_frame(msg)
@@ -57,11 +59,29 @@ class Senses:
             self._tell_once('tactile', *wrong)
             return
         forces = np.asarray(msg.pressures) * np.asarray(msg.areas)
-        ends = list(msg.offsets)
+        points, ends = np.reshape(msg.points_link, (-1, 3)), list(msg.offsets)
+        parts = {link: slice(first, last)
+                 for link, first, last in zip(msg.links, ends, ends[1:])}
+        sums = {link: float(forces[part].sum()) for link, part in parts.items()}
         with self._news:
-            self._touch = (seconds_from_msg(msg.header.stamp), {
-                link: float(forces[first:last].sum())
-                for link, first, last in zip(msg.links, ends, ends[1:])})
+            self._touch = (seconds_from_msg(msg.header.stamp), sums, {
+                link: forces[part] @ points[part] / sums[link]
+                for link, part in parts.items()
+                if sums[link] > 0.0 and np.isfinite(points[part]).all()})
+
+    def on_wrist(self, msg: WrenchStamped) -> None:
+        """
+        Take what the object puts on the hand: force and torque about the palm, in its frame.
+
+        The hand's own weight is not in it: whoever publishes it subtracts that.
+        """
+        parts = (msg.wrench.force, msg.wrench.torque)
+        load = np.array([getattr(part, axis) for part in parts for axis in 'xyz'])
+        if not np.isfinite(load).all():
+            self._tell_once('wrist_load', 'wrench', 'must be finite')
+            return
+        with self._news:
+            self._wrist = seconds_from_msg(msg.header.stamp), load
 
     def _tell_once(self, topic: str, field: str, reason: str) -> None:
         """Tell what is wrong with a field, the first time."""
@@ -84,8 +104,11 @@ class Senses:
             joints, _ = self._joints.sample(time.monotonic())
             touch = self._touch
             fresh = touch is not None and abs(self._stamp - touch[0]) <= self._timeout
-            felt_at, forces = touch if fresh else (None, {})
-            return Measurement(self._stamp, joints, forces, forces_time=felt_at)
+            felt_at, forces, centres = touch if fresh else (None, {}, {})
+            wrist = self._wrist
+            fresh = wrist is not None and abs(self._stamp - wrist[0]) <= self._timeout
+            return Measurement(self._stamp, joints, forces, forces_time=felt_at, centres=centres,
+                               load=wrist[1] if fresh else None)
 
 
 def wrong_frame(msg: TactileFrame) -> tuple[str, str] | None:

@@ -70,7 +70,7 @@ class KnownObjects:
             if time.monotonic() - begin > OBJECT_TIMEOUT:
                 break
             time.sleep(OBJECT_PERIOD)
-        raise TaskError(f'palpation needs the object on grasp_object: {name or "none"!r} was not '
+        raise TaskError(f'feeling needs the object on grasp_object: {name or "none"!r} was not '
                         'published')
 
 

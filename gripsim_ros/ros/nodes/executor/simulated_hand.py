@@ -157,9 +157,13 @@ class SimulatedHand(Hand):
         T_world_palm = pose_from_msg(answer.palm_pose.pose)
         T_palm_object = inverse(T_world_palm) @ pose_from_msg(
             answer.object_pose[0].pose) if answer.object_pose else None
+        centres = zip(answer.links, np.reshape(answer.centres, (-1, 3)))
         return Measurement(answer.time, np.array(joints),
                            dict(zip(answer.links, answer.forces)), T_palm_object,
-                           self._rests(T_world_palm, answer))
+                           self._rests(T_world_palm, answer), centres={
+                               link: centre for link, centre in centres
+                               if np.isfinite(centre).all()},
+                           load=np.array(answer.wrist_load) if len(answer.wrist_load) else None)
 
     def _rests(self, T_world_palm: Array, answer: StepSimulation.Response) -> bool | None:
         """Return whether the palm is where it was sent, None where it was not sent anywhere."""

@@ -26,7 +26,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ....hardware.sim.options import SimulationError, SimulationOptions
 from ....hardware.sim.setpoints import SetpointFollower
-from ....hardware.sim.touch import Touch
+from ....hardware.sim.touch import Touch, wrist_load
 from ....hardware.sim.world import World
 from ...conversions import grasp_object_from_msg, pose_from_msg
 from ...conversions.geometry import seconds_from_msg, time_to_msg
@@ -233,6 +233,8 @@ class SdhSimulatorNode(SuiteNode):
             arm_joint_state=arm_state_to_msg(world, self._header('')),
             links=[pad.link for pad in pads],
             forces=[float(pad.pressures.sum() * pad.area) for pad in pads],
+            centres=[float(part) for pad in pads for part in pad.centre_link],
+            wrist_load=wrist_load(world).tolist(),
             **({'object_id': world.grasp_object.id, 'object_label': world.grasp_object.label}
                if objects else {}),
             preparing=self._arrivals.preparing, refused=self._arrivals.refused)

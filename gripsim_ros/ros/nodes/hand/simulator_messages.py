@@ -42,6 +42,8 @@ PARAMETERS = (
     NodeParameter('node_spacing', float, 'Edge of the tetrahedra [m].', 1e-3, 1.0),
     NodeParameter('soft_damping', float, 'Damping over stiffness [s].', 0.0, 1.0),
     NodeParameter('support_time', float, 'In which a floating object stops [s].', 1e-3, 100.0),
+    NodeParameter('unloading_time', float, 'In which the support leaves a lifted object to the '
+                  'hand; 0: at once [s].', 0.0, 100.0),
     NodeParameter('joint_damping', float, 'Of the position control [N m s/rad].', 0.0, 100.0),
     NodeParameter('palm_speed', float, 'Of the palm at most [m/s].', 1e-3, 10.0),
     NodeParameter('palm_spin', float, 'Of the palm at most [rad/s].', 1e-3, 10.0),

@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
 import rclpy  # noqa: E402
+from geometry_msgs.msg import WrenchStamped  # noqa: E402
 from gripsim_interfaces.action import ExecuteGrasp  # noqa: E402
 from gripsim_interfaces.msg import TactileFrame  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -134,6 +135,24 @@ def test_a_frame_gives_forces_by_link_where_the_force_vectors_are_not_known(hear
     heard.senses.on_tactile(frame(forces_link=[np.nan] * 6))
     assert heard.forces() == pytest.approx({'tip': 2.0, 'root': 5.0})
     assert not heard.told
+
+
+def test_a_frame_gives_centres_of_pressure_where_something_is_felt(heard):
+    heard.senses.on_tactile(frame(points_link=[1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 5.0, 5.0, 5.0],
+                                  pressures=[1e5, 3e5, 0.0]))
+    centres = heard.senses._touch[2]
+    assert list(centres) == ['tip']
+    np.testing.assert_allclose(centres['tip'], [1.75, 0.0, 0.0])
+
+
+def test_what_the_wrist_bears_is_heard_unless_it_is_not_finite(heard):
+    told = WrenchStamped()
+    told.wrench.force.z, told.wrench.torque.x = -2.0, 0.1
+    heard.senses.on_wrist(told)
+    told.wrench.force.z = float('nan')
+    heard.senses.on_wrist(told)
+    assert heard.senses._wrist[1].tolist() == [0.0, 0.0, -2.0, 0.1, 0.0, 0.0]
+    assert len(heard.told) == 1 and 'wrist_load' in heard.told[0]
 
 
 @pytest.mark.parametrize('field, value', [

@@ -1,4 +1,4 @@
-"""The action `palpate`: which object, what is refused, and what it tells; without a simulator."""
+"""Palpating, and holding by feel: which object, what is refused and told; without a simulator."""
 
 import threading
 from types import SimpleNamespace
@@ -9,7 +9,8 @@ import pytest
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
 from execution_cases import HAND, OPTIONS  # noqa: E402
-from gripsim_interfaces.action import Palpate  # noqa: E402
+from geometry_msgs.msg import Point, Wrench  # noqa: E402
+from gripsim_interfaces.action import ExecuteGrasp, Palpate  # noqa: E402
 from palpation_cases import BALL, FeelingHand, grasp, PALPATION  # noqa: E402
 import rclpy  # noqa: E402
 
@@ -19,6 +20,7 @@ from gripsim_ros.ros.conversions import grasp_object_to_msg, pose_to_msg  # noqa
 from gripsim_ros.ros.conversions.requests.grasps import (  # noqa: E402
     GraspFrame, grasp_to_msg)
 from gripsim_ros.ros.nodes.executor import grasp_executor, palpation  # noqa: E402
+from gripsim_ros.ros.nodes.executor.holding import GRAVITY, read_hold_plan  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
 
 Result, Feedback = Palpate.Result, Palpate.Feedback
@@ -168,3 +170,49 @@ def test_bars_of_the_forces_are_published_while_fingers_press_and_somebody_looks
     frames = {marker.header.frame_id for array in shown for marker in array.markers}
     assert frames == {node.values['object_frame']}
     assert {'planned_forces', 'felt_forces'} <= {m.ns for array in shown for m in array.markers}
+
+
+# -- holding by feel ------------------------------------------------------------------
+
+
+@pytest.fixture
+def message():
+    """Return the grasp of the ball as it is sent."""
+    return grasp_to_msg(grasp(), GraspFrame(Header(frame_id='object'), np.eye(4),
+                                            HAND.joint_names, HAND.joint_velocities))
+
+
+def clear_load(message):
+    message.limiting_load = Wrench()
+
+
+def test_the_load_that_fails_first_is_taken_about_the_objects_origin(message):
+    clear_load(message)
+    message.limiting_load.force.x = 3.0
+    message.centre_of_mass = Point(y=0.5)
+    made, planned = read_hold_plan(message, np.zeros(7), HAND, BALL), grasp()
+    turn, origin = planned.T_object_palm[:3, :3], planned.T_object_palm[:3, 3]
+    force = np.array([3.0, 0.0, 0.0])
+    np.testing.assert_allclose(made.load[:3], turn.T @ force, atol=1e-12)
+    about = np.cross([0.0, 0.5, 0.0], force) - np.cross(origin, force)
+    np.testing.assert_allclose(made.load[3:], turn.T @ about, atol=1e-12)
+    assert made.friction == BALL.material.friction
+
+
+def test_without_it_the_weight_counts(message):
+    clear_load(message)
+    made = read_hold_plan(message, np.zeros(7), HAND, BALL)
+    assert made.weight == pytest.approx(GRAVITY * BALL.mass_properties.mass)
+
+
+def test_a_goal_holds_by_feel(node, message, monkeypatch):
+    node.moved = Moved(FeelingHand(1e5))
+    goal = Goal(ExecuteGrasp.Goal(grasp=message, object_id='ball', hold_by_feel=True,
+                                  by_touch=True))
+    result = node._execute(goal)
+    assert result.status == ExecuteGrasp.Result.SUCCEEDED, result.message
+    monkeypatch.setattr(palpation, 'OBJECT_TIMEOUT', 0.0)
+    lost = Goal(ExecuteGrasp.Goal(grasp=message, object_id='another', hold_by_feel=True))
+    result = node._execute(lost)
+    assert result.status == ExecuteGrasp.Result.INVALID_REQUEST
+    assert 'grasp_object' in result.message

@@ -1,0 +1,59 @@
+"""What pads tell of slip, and what is none."""
+
+import numpy as np
+import pytest
+
+from gripsim_ros.hardware.execution.holding.slip import FALL, JUMP, SlipWatch
+from gripsim_ros.hardware.execution.measurement import Measurement
+
+LINKS, DOWN, PERIOD = ('a', 'b', 'c'), np.array([0.0, 0.0, -1.0]), 0.01
+
+
+def seen(ways, forces=lambda t: (1.0, 1.0, 1.0), seconds=1.0):
+    """Return when slip is seen first [s], None where it is not; ways (3, 3) [m] by time."""
+    watch, pulls = SlipWatch(0.05), dict.fromkeys(LINKS, DOWN)
+    for k in range(int(seconds / PERIOD)):
+        time = k * PERIOD
+        told = Measurement(time, np.zeros(7), dict(zip(LINKS, forces(time))), centres={
+            link: np.asarray(way, float) for link, way in zip(LINKS, ways(time))})
+        if watch.update(told, pulls):
+            return time
+    return None
+
+
+def along(*speeds):
+    """Return ways of centres that go along the load from 0.3 s on, at speeds [m/s]."""
+    return lambda time: [DOWN * speed * max(0.0, time - 0.3) for speed in speeds]
+
+
+@pytest.mark.parametrize('speed', [0.01, 0.03, 0.1])
+def test_centres_that_go_with_the_load_are_slip(speed):
+    when = seen(along(speed, speed, speed))
+    assert 0.3 < when <= 0.3 + 1.4 * JUMP / speed + PERIOD + 1e-9
+
+
+@pytest.mark.parametrize('ways', [
+    along(0.05, 0.0, 0.0),                                  # one centre alone wanders
+    along(-0.05, -0.05, -0.05),                             # against the load
+    along(0.001, 0.001, 0.001),                             # creep
+    lambda t: [[0.05 * t, 0.0, 0.0]] * 3], ids=['one', 'against', 'creep', 'across'])
+def test_what_is_no_slip(ways):
+    assert seen(ways) is None
+
+
+@pytest.mark.parametrize('fall, slips', [(1.2 * FALL, True), (0.8 * FALL, False)])
+def test_a_sum_that_falls_is_slip(fall, slips):
+    rest = along(0.0, 0.0, 0.0)
+    when = seen(rest, lambda t: (1.0 - fall * (t >= 0.5),) * 3)
+    assert (when == pytest.approx(0.5)) if slips else when is None
+
+
+def test_a_bad_frame_makes_no_slip_of_what_comes_after_it():
+    assert seen(along(0.0, 0.0, 0.0), lambda t: (6.0 if abs(t - 0.5) < 1e-9 else 1.0,) * 3) is None
+
+
+def test_old_news_are_none():
+    watch, pulls = SlipWatch(0.05), dict.fromkeys(LINKS, DOWN)
+    told = [Measurement(0.01 * k, np.zeros(7), dict.fromkeys(LINKS, 1.0 - 0.5 * (k > 3)),
+                        forces_time=0.0) for k in range(6)]
+    assert not any(watch.update(one, pulls) for one in told)

@@ -1,0 +1,113 @@
+"""Holding by feel: what slips is pressed more, in time, within the limits, or given back."""
+
+from dataclasses import replace
+
+from execution_cases import PERIOD, run, TIPS
+from holding_cases import (
+    BY_FEEL, by_feel, DAMAGE, FORCES, FRICTION, hold_plan, HoldingHand, step, WEIGHT)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+
+from gripsim_ros.hardware.execution.actions import MovePalm, Phase, SetDown, Status, StopHand
+from gripsim_ros.hardware.execution.machine import GraspExecution
+
+#: The object goes no farther where it is held [m].
+SLIPS, LOST = 0.01, 0.02
+
+
+def test_less_friction_is_felt_and_held():
+    hand, execution = HoldingHand(0.6 * FRICTION), by_feel()
+    run(execution, hand)
+    assert execution.status == Status.SUCCEEDED and execution.lifted, execution.message
+    assert hand.slid < SLIPS and 0.3 * FRICTION < execution._watch.friction < 0.7 * FRICTION
+
+
+def test_the_planned_forces_alone_let_it_slip():
+    hand, by_touch = HoldingHand(0.6 * FRICTION), replace(BY_FEEL, hold_by_feel=False,
+                                                          by_touch=True)
+    execution = GraspExecution(replace(by_feel(by_touch).plan, hold=None), by_feel().options, True)
+    run(execution, hand)
+    assert execution.status == Status.SLIPPED
+
+
+def test_a_slip_raises_the_forces_within_100_ms():
+    hand, execution, forces = HoldingHand(0.6 * FRICTION), by_feel(), []
+    while not execution.done and (hand.slipped_at is None
+                                  or hand.time < hand.slipped_at + 0.1 + 0.5 * PERIOD):
+        forces.append(sum(step(execution, hand).values()))
+    slipped = forces[-round(0.1 / PERIOD) - 1]
+    assert execution.phase == Phase.LIFTING and forces[-1] > 1.3 * slipped
+
+
+def test_a_heavier_object_is_pressed_more_before_it_slips():
+    hand, execution = HoldingHand(1.5 * FRICTION, 1.5 * WEIGHT), by_feel()
+    run(execution, hand)
+    assert execution.status == Status.SUCCEEDED and hand.slid == 0.0
+    assert execution._watch.level > 1.2 and not execution._watch.slips
+
+
+def test_a_lighter_object_is_held_as_planned():
+    hand, execution = HoldingHand(weight=0.5 * WEIGHT), by_feel()
+    run(execution, hand)
+    assert execution.status == Status.SUCCEEDED and execution._watch.level == 1.0
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.floats(0.5, 1.5), st.floats(0.5, 1.5), st.floats(20.0, 200.0))
+def test_no_force_passes_the_limit_of_damage(friction, weight, spring):
+    """Whatever friction, weight and stiffness: held, or told before it is lost."""
+    hand, execution = HoldingHand(friction * FRICTION, weight * WEIGHT, (spring,) * 3), by_feel()
+    while not execution.done and execution.status == Status.SUCCEEDED:
+        step(execution, hand)
+    assert all(hand.peak[link] <= DAMAGE * force for link, force in zip(TIPS, FORCES))
+    assert execution.status in (Status.SUCCEEDED, Status.CANNOT_HOLD), execution.message
+    assert hand.slid < (SLIPS if execution.status == Status.SUCCEEDED else LOST)
+
+
+def test_what_cannot_be_held_is_told_and_set_down():
+    hand, execution = HoldingHand(0.25 * FRICTION), by_feel()
+    while execution.status == Status.SUCCEEDED and not execution.done:
+        step(execution, hand)
+    told = hand.slid
+    run(execution, hand)
+    assert execution.status == Status.CANNOT_HOLD and told < LOST
+    assert 'cannot hold' in execution.message and 'friction of' in execution.message
+    assert hand.height == 0.0 and isinstance(hand.sent[-1], SetDown) and not execution.lifted
+    assert [a.height for a in hand.sent if isinstance(a, MovePalm)][-2:] == [0.05, 0.0]
+
+
+def test_a_hand_without_a_free_palm_stops_and_stays_closed():
+    hand, execution = HoldingHand(0.25 * FRICTION), by_feel(replace(BY_FEEL, release=True))
+    execution._free = False
+    execution._move = lambda name, phase, measured, palm: (
+        execution._enter(phase, measured, 15.0), [palm])[1]
+    run(execution, hand)
+    assert execution.status == Status.CANNOT_HOLD and isinstance(hand.sent[-1], StopHand)
+    assert Phase.RELEASING not in dict(execution.begun)
+
+
+def test_without_a_wrist_the_planned_load_counts():
+    hand, execution = HoldingHand(0.7 * FRICTION, wrist=False), by_feel()
+    run(execution, hand)
+    assert execution.status == Status.SUCCEEDED and hand.slid < SLIPS
+
+
+@pytest.mark.parametrize('damage, level', [(1.0, 1.0), (np.inf, None)])
+def test_limits_of_the_grip(damage, level):
+    """Without room nothing is raised; without a limit forces stay finite."""
+    hand, execution = HoldingHand(0.6 * FRICTION), by_feel(hold=hold_plan(damage=damage))
+    run(execution, hand)
+    found = execution._watch.level
+    assert found == level if level else (1.0 < found < 10.0 and
+                                         execution.status == Status.SUCCEEDED)
+    assert (execution.status == Status.CANNOT_HOLD) == (damage == 1.0)
+
+
+def test_planned_forces_are_told_with_their_raise():
+    hand, execution = HoldingHand(0.6 * FRICTION), by_feel()
+    run(execution, hand)
+    planned = np.array([row for _, row, _ in execution.felt])
+    assert planned[0] == pytest.approx(FORCES)
+    assert planned[-1] == pytest.approx(np.array(FORCES) * execution._watch.level)
