@@ -33,6 +33,8 @@ STUCK_READINGS = 3
 #: A finger that waits is pressed by this share of its planned force at most, over so many
 #: measurements, beyond what it felt when it began to wait.
 WAITING_SHARE, WAITING_COUNT = 0.6, 5
+#: Fingers do not go on by forces that were felt longer ago than this [s].
+STALE = 0.15
 #: A joint that is early or late by more than this is told [rad].
 NOTED = 0.03
 
@@ -51,8 +53,9 @@ class _Loaded:
     def judge(self, force: float, touch: float) -> None:
         """Learn from the last step what it brought; below ``touch`` [N] contact is lost."""
         if self.felt is not None and self.step > 0.0 and force >= touch:
-            self.stiffness = max((force - self.felt) / self.step, 0.5 * self.stiffness)
             self.same = self.same + 1 if force == self.felt else 0
+            if not self.same:       # a pad that tells the very same tells nothing of stiffness
+                self.stiffness = max((force - self.felt) / self.step, 0.5 * self.stiffness)
         self.felt = force
 
     def go(self, step: float) -> None:
@@ -83,7 +86,10 @@ class TouchWatch(FingerWatch):
         self._judged, self._step_from, self._pushed = -np.inf, -np.inf, 0
         self._touched = dict.fromkeys(self._loaded, 0.0)    # what each felt first [N]
         self._shares: dict[str, float] = {}
-        self._loads, self._fault = False, ''
+        self._loads, self._holding, self._fault = False, False, ''
+        self._paused: set[str] = set()          # fingers that wait for news of their pads
+        self._silent_since: float | None = None
+        self._has_felt: set[str] = set()        # fingers of whose pads there was news
         self.notes: list[str] = []
 
     # -- seeking ---------------------------------------------------------------------
@@ -99,7 +105,8 @@ class TouchWatch(FingerWatch):
 
     def stop_fingers(self, measured: Measurement) -> tuple[Array, Array] | None:
         """Let fingers wait that touch, or that cannot tell and are where they were planned."""
-        elapsed, changed = measured.time - self._start, False
+        elapsed = measured.time - self._start
+        changed = self._wait_for_news(measured)
         for finger in self._pressing:
             way = self._way[finger.name]
             if way.stopped:
@@ -114,6 +121,30 @@ class TouchWatch(FingerWatch):
                 self._note_touch(finger, way.along(elapsed))
         self._look_for_push(measured)
         return self._remaining(measured.time) if changed else None
+
+    def _is_silent(self, measured: Measurement) -> bool:
+        """Return whether a pad tells nothing new that told something before; note for how long."""
+        blind = {f.name for f in self._pressing if self._is_blind(f, measured)}
+        self._has_felt |= {f.name for f in self._pressing} - blind
+        silent = bool(self._has_felt & blind) or (
+            bool(self._has_felt) and measured.time - measured.felt_at > STALE)
+        if not silent:
+            self._silent_since = None
+        elif self._silent_since is None:
+            self._silent_since = measured.time
+        if silent and measured.time - self._silent_since >= self._options.lag_time:
+            self._fault = self._fault or 'the pads are silent: nobody knows how hard it presses'
+        return silent
+
+    def _wait_for_news(self, measured: Measurement) -> bool:
+        """Let fingers wait while pads are silent, and go on after it; return if that changes."""
+        elapsed = measured.time - self._start
+        if self._is_silent(measured):
+            going = {f.name for f in self._pressing if not self._way[f.name].stopped}
+            self._paused |= going
+            return any([self._way[name].stop(elapsed) for name in going])
+        waited, self._paused = self._paused, set()
+        return any([self._way[name].go_on(elapsed) for name in waited])
 
     def _note_touch(self, finger: FingerPlan, along: float) -> None:
         joints = list(finger.joints)
@@ -140,7 +171,8 @@ class TouchWatch(FingerWatch):
     @property
     def all_touch(self) -> bool:
         """Return whether every finger that is to press waits for the others."""
-        return all(self._way[finger.name].stopped for finger in self._pressing)
+        return not self._paused and all(
+            self._way[finger.name].stopped for finger in self._pressing)
 
     def seeking_fault(self, measured: Measurement) -> str:
         """Return why seeking has failed, or ''."""
@@ -159,7 +191,7 @@ class TouchWatch(FingerWatch):
 
     def load(self, measured: Measurement) -> tuple[Array, Array] | None:
         """Judge the last step and begin the next; as ``stop_fingers``."""
-        if measured.felt_at < self._judged + STEP_TIME + REST_TIME:
+        if self._is_silent(measured) or measured.felt_at < self._judged + STEP_TIME + REST_TIME:
             return None
         forces = {finger.name: self._force(finger, measured) for finger in self._pressing
                   if not self._is_blind(finger, measured)}
@@ -193,10 +225,13 @@ class TouchWatch(FingerWatch):
                          / loaded.stiffness)
         if missing <= 0.0 or self._shares[name] >= 1.0 - 0.5 * MISSING_SHARE:
             return 0.0
+        if forces[name] < self._options.touch_force and self._holding:
+            return 0.0              # a dead pad, or the object has left: that is told, not chased
         if forces[name] < self._options.touch_force:    # the object has gone away: after it
             step = WAITING_SHARE * wanted[name] / self._touch.stiffest[name]
         else:
             step = min(missing, STEP_SHARE * wanted[name]) / loaded.stiffness
+            step *= 0.5 ** loaded.same      # a pad may be stuck or saturated
         return float(min(step, most, self._beyond - loaded.travel))
 
     def _limit(self, name: str, wanted: float) -> float:
@@ -215,7 +250,12 @@ class TouchWatch(FingerWatch):
 
     def keep_pressing(self, measured: Measurement) -> tuple[Array, Array] | None:
         """Let fingers go on that press less than planned while they hold; as ``stop_fingers``."""
-        return self.load(measured)
+        self._holding = True
+        return None if self._fault else self.load(measured)
+
+    def holding_fault(self, measured: Measurement) -> str:
+        """Return which pad cannot be trusted while the hand holds, or ''."""
+        return self._fault
 
     def _remaining(self, time: float) -> tuple[Array, Array]:
         """Return the rows still to come, with the end of the step that has begun."""
