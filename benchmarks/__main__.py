@@ -6,6 +6,7 @@ import sys
 #: Name -> module; in folders by subject.
 BENCHMARKS = {
     'arm': 'planning.arm', 'carried': 'hardware.carried', 'compression': 'mechanics.compression',
+    'closing_way': 'hold.closing_way',
     'contact': 'contact.compare', 'contact_picture': 'contact.picture',
     'driver': 'hardware.driver', 'fault_figure': 'suite.fault_figure',
     'fem': 'finite_elements.pads', 'fem_body': 'finite_elements.body',
@@ -25,7 +26,8 @@ BENCHMARKS = {
     'soak_driver': 'hardware.driver_soak', 'socp': 'numerics.socp', 'sweep': 'planning.sweep',
     'touch': 'hardware.touch', 'trial': 'trials.run'}
 #: What takes long, needs peers or arguments.
-BY_NAME = ('carried', 'hands', 'compression', 'contact', 'fem', 'fem_body', 'fem_centre', 'hold',
+BY_NAME = ('carried', 'closing_way', 'hands', 'compression', 'contact',
+           'fem', 'fem_body', 'fem_centre', 'hold',
            'hold_confusion',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',
            'palpate', 'planar_closure', 'published', 'quantitative', 'scans', 'simulated',

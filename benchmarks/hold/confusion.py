@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.hold.blind import close_blindly
+from benchmarks.hold.closing_way import predicted
 from benchmarks.hold.bodies import all_objects, MATERIALS, true_pieces
 from benchmarks.hold.shake import (
     ACCELERATION, add_options, CLOSING_TIME, HeldObject, judge, Shaker, SIX_AXES)
@@ -79,14 +80,16 @@ def examine(name: str, mesh, mass: float, kind: str, arguments) -> dict:
     body = GraspObject(mesh, Material(modulus, poisson, mass / mesh.volume, friction))
     task = Task(gravity_directions=np.array(SIX_AXES), gravity=ACCELERATION)
     source, pieces = StateSource(body, hand, task), true_pieces(name, mesh)
-    held = HeldObject(pieces, mass, friction, arguments.torsion)
+    held = HeldObject(pieces, mass, friction, arguments.torsion, arguments.drag)
     records: dict[str, list] = {group: [] for group in GROUPS}
     rejected: dict[str, int] = {}
     for seed in arguments.seed:
         for group, state in _states(source, seed, arguments, rejected):
             body_pressed = replace(held, torsion=state.torsion)
+            motion = predicted(state, body, hand, task, arguments.drag)
             records[group].append(judge_state(state, body_pressed, hand, arguments.meshes)
-                                  | {'seed': seed})
+                                  | {'seed': seed, 'bears': motion.bears, 'stays': motion.stays,
+                                     'way': motion.way})
         generator = np.random.default_rng(seed)
         records['blind'] += [judge_random(body, held, hand, arguments.meshes, generator)
                              for _ in range(arguments.blind)]
@@ -122,6 +125,15 @@ def confusion(records: list[dict], factor: float = 1.0, sudden: bool = False,
             predicted = record['holds'] and predicted
         held = record['held'] if sudden else record['fails_at'] >= factor * ACCELERATION
         table[int(not predicted), int(not held)] += 1
+    return table
+
+
+def moving_confusion(records: list[dict], sudden: bool = False) -> np.ndarray:
+    """Return counts as ``confusion``, predicted by a free object that fingers close on."""
+    table = np.zeros((2, 2), int)
+    for record in records:
+        held = record['held'] if sudden else record['fails_at'] >= ACCELERATION
+        table[int(not record['bears']), int(not held)] += 1
     return table
 
 
@@ -163,6 +175,10 @@ def report(results: list[dict]) -> None:
         _print_table('sudden, 10 m/s^2', confusion(records, sudden=True))
         _print_table('holding alone, growing', confusion(records, damage=False))
         _print_table('holding alone, sudden', confusion(records, sudden=True, damage=False))
+        moved = [record for record in records if 'bears' in record]
+        for sudden in (False, True) if moved else ():
+            _print_table(f'free while closing, {"sudden" if sudden else "growing"}',
+                         moving_confusion(moved, sudden))
     sound = [r for r in records if r['quantitative']]
     _print_table('of these quantitative, growing to 10 m/s^2', confusion(sound))
     _report_ratios(sound)

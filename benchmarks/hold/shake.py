@@ -55,12 +55,17 @@ STILL_SPEED, STILL_SPIN = 0.03, 0.5
 
 @dataclass(frozen=True)
 class HeldObject:
-    """A rigid object: convex pieces [m], mass [kg], friction [-] and torsion [m]."""
+    """
+    A rigid object: convex pieces [m], mass [kg], friction [-] and torsion [m].
+
+    ``drag`` is the resistance to its translation [N s/m].
+    """
 
     pieces: list
     mass: float
     friction: float
     torsion: float = TORSION
+    drag: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -148,8 +153,11 @@ class Shaker:
         self.data = mujoco.MjData(self.model)
         self._lower, self._upper = self.limits = hand.joint_lower, hand.joint_upper
         self._joints = [int(self.model.joint(name).qposadr[0]) for name in hand.joint_names]
+        first = int(self.model.body('object').dofadr[0])
+        self._way = slice(first, first + 3)
         self.place(joints)
         self.begin = self.closed = self._object_pose()
+        self._T_palm_object = self._object_frame()
 
     def place(self, joints) -> None:
         """Set the joints (J,) [rad] at once, and send them there."""
@@ -203,9 +211,12 @@ class Shaker:
     def move(self, rows, seconds: float) -> None:
         """Send the joints along rows (m, J) [rad] in so many seconds, then stay."""
         steps = int(seconds / TIME_STEP)
+        body = self.data.body('object')
         for k in range(steps):
             self.data.ctrl[:] = _along(np.asarray(rows), (k + 1) / steps)
+            body.xfrc_applied[:3] = -self.held.drag * self.data.qvel[self._way]
             self._step(self.model, self.data)
+        body.xfrc_applied[:] = 0.0
         self.closed = self._object_pose()
 
     def squeeze(self, target) -> None:
@@ -272,6 +283,15 @@ class Shaker:
                 if shift > MAX_SHIFT or turn > MAX_TURN:
                     return still
         return end
+
+    def object_motion(self):
+        """Return the object's pose (4, 4) in its own frame as it was at the beginning."""
+        return np.linalg.inv(self._T_palm_object) @ self._object_frame()
+
+    def _object_frame(self):
+        body, T_palm_object = self.data.body('object'), np.eye(4)
+        T_palm_object[:3, :3], T_palm_object[:3, 3] = body.xmat.reshape(3, 3), body.xpos
+        return T_palm_object
 
     def _pull(self, axis, acceleration: float) -> None:
         rotation = self.data.body('object').xmat.reshape(3, 3)
@@ -357,6 +377,8 @@ def add_options(parser) -> None:
                         help='added to the joints that moved [rad]')
     parser.add_argument('--torsion', type=float, default=TORSION,
                         help='torque about the normal over normal force of a contact [m]')
+    parser.add_argument('--drag', type=float, default=0.0,
+                        help='resistance to translation of the object while closing [N s/m]')
 
 
 if __name__ == '__main__':

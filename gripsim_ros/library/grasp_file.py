@@ -21,7 +21,8 @@ from ..core.errors import GripsimError, HandError, ShapeError
 from ..core.fields import declared
 from ..core.hand import HandModel
 from ..core.planning.ranked_grasp import (
-    OWN, GraspContact, ManipulationResult, ManipulationStep, NearestMiss, RankedGrasp)
+    OWN, ClosingMotion, GraspContact, ManipulationResult, ManipulationStep, NearestMiss,
+    RankedGrasp)
 from ..core.transforms import from_pose
 from .planned_arm import PlannedArm
 from .planned_object import Completion
@@ -136,6 +137,8 @@ def grasp_to_mapping(grasp: RankedGrasp, joint_names: Sequence[str]) -> dict[str
             **_numbers(grasp, 'deformation')},
         'settled': {'object_pose': pose_to_mapping(grasp.T_object_settled),
                     **_numbers(grasp, 'settled')},
+        'closing_motion': None if grasp.closing_motion is None else _closing(
+            grasp.closing_motion),
         'reach': None if grasp.reach is None else _reach(grasp.reach),
         'arm': None if grasp.arm_motion is None else _arm(grasp.arm_motion),
         'elasticity': grasp.elasticity,
@@ -149,6 +152,12 @@ def _numbers(grasp: RankedGrasp, part: str) -> dict[str, float]:
     """Return the numbers of a grasp that belong to a part of its mapping."""
     return {number.name: getattr(grasp, number.name) for number in declared(RankedGrasp)
             if number.metadata['grasp'] == part}
+
+
+def _closing(motion: ClosingMotion) -> dict[str, Any]:
+    return {'object_pose': pose_to_mapping(motion.T_object_moved), 'way': motion.way,
+            'turn': motion.turn, 'lost_time': motion.lost_time, 'rests': motion.rests,
+            'stays': motion.stays, 'bears': motion.bears}
 
 
 def _arm(motion: ArmMotion) -> dict[str, Any]:

@@ -34,7 +34,7 @@ LAYERS = {
     'core.arm': (
         'published, model < collision, loading < motion, others < search < choice < distance'),
     'core.planning': (
-        'options, ranked_grasp, rejections, task < hypotheses, progress < closing '
+        'options, ranked_grasp, rejections, task < hypotheses, moving_object, progress < closing '
         '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '
         '< ask_and_tell, closing_again, closings < evaluator, planner, published'),
     'library': ('boxes, display, own_compliance, resources, robustness, task_file, whole_motion, '

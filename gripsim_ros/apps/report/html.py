@@ -30,8 +30,9 @@ from .curves.way import way_section
 STILL_SIZE = (960, 640)
 #: How ranks come about, as `rank_key` and `as_choices` of the planner's ranking have it.
 RANKED = ('In this order: first grasps whose numbers are quantitative, then those between whose '
-          'fingers the object comes to rest, then by score, the sum of the terms. A grasp much '
-          'like a better one (preshape, palm, contacts) comes after all others of its kind.')
+          'fingers the object comes to rest, then those whose closing leaves it in place, then '
+          'by score, the sum of the terms. A grasp much like a better one (preshape, palm, '
+          'contacts) comes after all others of its kind.')
 SCRIPTS = ('geometry.js', 'viewer.js', 'page.js')
 
 

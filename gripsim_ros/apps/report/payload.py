@@ -127,7 +127,7 @@ def _summary(shown: DisplayGrasp) -> str:
             f'{told(1e6 * grasp.centre_shift, 1)} µm against the body'
             + ('; the object yields by its own compliance' if grasp.elasticity == 'body' else '')
             + ('; found by the published method' if grasp.method == PUBLISHED else '')
-            + _further(grasp))
+            + _closing(grasp) + _further(grasp))
 
 
 def _limiting(grasp: RankedGrasp) -> str:
@@ -141,6 +141,16 @@ def _limiting(grasp: RankedGrasp) -> str:
     if (size := 1e3 * float(np.linalg.norm(torque))) > 0.0:
         text += f'{" with " if text else ""}{size:.1f} mN m'
     return f' (first to fail: {text})' if text else ''
+
+
+def _closing(grasp: RankedGrasp) -> str:
+    """Return how the object moves while the hand closes, if it is known."""
+    motion = grasp.closing_motion
+    if motion is None:
+        return ''
+    return (f'; while the hand closes the object moves by {1e3 * motion.way:.2f} mm and turns by '
+            f'{np.rad2deg(motion.turn):.1f}°{"" if motion.rests else " and does not come to rest"}'
+            f', {motion.lost_time:.2f} s pass from the first finger\'s touch to the last one\'s')
 
 
 def _further(grasp: RankedGrasp) -> str:

@@ -17,7 +17,7 @@ from ..numerics.kernels import njit
 from .model import HandModel
 from .tree import PRISMATIC, REVOLUTE, JointedChain
 
-_TreeArguments = tuple[IntArray, Array, Array, IntArray, IntArray, Array, Array]
+TreeArguments = tuple[IntArray, Array, Array, IntArray, IntArray, Array, Array]
 
 
 def forward_kinematics(hand: HandModel, joint_positions: ArrayLike) -> Array:
@@ -48,7 +48,7 @@ def forward_kinematics(hand: HandModel, joint_positions: ArrayLike) -> Array:
 
 def frame_poses(hand: JointedChain, joint_positions: ArrayLike) -> Array:
     """Return ``T_palm_frame (n, F, 4, 4)`` of every frame, those without geometry too."""
-    return _poses(_checked(hand, joint_positions), *_tree_arguments(hand))
+    return tree_poses(_checked(hand, joint_positions), *tree_arguments(hand))
 
 
 def link_jacobians(hand: JointedChain, joint_positions: ArrayLike) -> Array:
@@ -103,7 +103,8 @@ def link_poses_and_jacobians(hand: JointedChain, joint_positions: ArrayLike
         The positions have another shape.
     """
     poses = frame_poses(hand, joint_positions)
-    jacobians = _jacobians(poses, hand.link_frames, len(hand.joint_names), *_tree_arguments(hand))
+    jacobians = tree_jacobians(poses, hand.link_frames, len(hand.joint_names),
+                               *tree_arguments(hand))
     return poses[:, hand.link_frames], jacobians
 
 
@@ -129,9 +130,9 @@ def compute_link_states(hand: HandModel, configurations: ConfigurationBatch) -> 
     positions = _checked(hand, configurations.joint_positions)
     displacements = _checked(hand, configurations.joint_displacements, 'joint_displacements')
     T_object_palm = np.ascontiguousarray(configurations.T_object_palm, float)
-    tree = _tree_arguments(hand)
-    poses = _poses(positions, *tree)
-    jacobians = _jacobians(poses, hand.link_frames, len(hand.joint_names), *tree)
+    tree = tree_arguments(hand)
+    poses = tree_poses(positions, *tree)
+    jacobians = tree_jacobians(poses, hand.link_frames, len(hand.joint_names), *tree)
     T_object_link, twists = _in_object(
         T_object_palm, poses, hand.link_frames, jacobians, displacements)
     return LinkStateBatch(configurations, T_object_link, twists)
@@ -151,7 +152,8 @@ def _checked(hand: JointedChain, values: ArrayLike, name: str = 'joint_positions
     return array
 
 
-def _tree_arguments(hand: JointedChain) -> _TreeArguments:
+def tree_arguments(hand: JointedChain) -> TreeArguments:
+    """Return a tree as its kernels take it."""
     tree = hand.tree
     return (tree.parent, tree.T_parent_joint, tree.axis, tree.kind, tree.actuator,
             tree.multiplier, tree.offset)
@@ -194,8 +196,9 @@ def _product(a: Array, b: Array, out: Array) -> None:
 
 
 @njit(cache=True)
-def _poses(q: Array, parent: IntArray, T_parent_joint: Array, axis: Array, kind: IntArray,
-           actuator: IntArray, multiplier: Array, offset: Array) -> Array:
+def tree_poses(q: Array, parent: IntArray, T_parent_joint: Array, axis: Array, kind: IntArray,
+               actuator: IntArray, multiplier: Array, offset: Array) -> Array:
+    """Return the poses ``(n, F, 4, 4)`` of a tree's frames at joints ``q (n, J)``."""
     count, frames = q.shape[0], parent.shape[0]
     poses = np.zeros((count, frames, 4, 4))
     motion, joint = np.zeros((4, 4)), np.zeros((4, 4))
@@ -215,9 +218,10 @@ def _poses(q: Array, parent: IntArray, T_parent_joint: Array, axis: Array, kind:
 
 
 @njit(cache=True)
-def _jacobians(poses: Array, link_frames: IntArray, joint_count: int, parent: IntArray,
-               T_parent_joint: Array, axis: Array, kind: IntArray, actuator: IntArray,
-               multiplier: Array, offset: Array) -> Array:
+def tree_jacobians(poses: Array, link_frames: IntArray, joint_count: int, parent: IntArray,
+                   T_parent_joint: Array, axis: Array, kind: IntArray, actuator: IntArray,
+                   multiplier: Array, offset: Array) -> Array:
+    """Return the Jacobians ``(n, L, 6, J)`` of links at the poses of a tree's frames."""
     count, links = poses.shape[0], link_frames.shape[0]
     jacobians = np.zeros((count, links, 6, joint_count))
     a, r = np.zeros(3), np.zeros(3)

@@ -15,11 +15,12 @@ from .ask_and_tell import AskAndTell
 from .closing.batching import Conditions
 from .closing.given_closing import GivenClosing, GivenClosings
 from .closing.knowledge import HeldGrasp
-from .closing.grasp_state import GraspState
+from .closing.grasp_state import GraspState, in_found_frame
 from .closing.limits import closing_limits
 from .closing.question import DIRECTION_STEP, Question
 from .hypotheses.generate import Hypothesis
 from .hypotheses.regions import within_region
+from .moving_object.predictions import ClosingPredictions
 from .options import PlannerOptions
 from .progress import Progress
 from .ranked_grasp import ClosingReport, RankedGrasp
@@ -28,7 +29,7 @@ from .ranking.score import score_reference
 from .rejections import (
     CANNOT_BALANCE, DOES_NOT_HOLD, LET_GO, NOT_EVALUATED, OPEN_HAND_COLLIDES, OUTSIDE_REGION,
     OVERLOADED, SELF_COLLISION, SURROUNDINGS_COLLIDE, TOO_FEW_FINGERS)
-from .settling import in_found_frame, Settlings
+from .settling import Settlings
 from .task import Task, task_load_cases
 
 
@@ -67,6 +68,7 @@ class GraspEvaluator(AskAndTell):
                         for i, (T, q) in enumerate(grasps)]
         conditions = Conditions.of(task, self.load_cases)
         self._settlings = Settlings(conditions, options, batch_size=1)
+        self._moving = ClosingPredictions(grasp_object, hand, task, options.closing)
         limits = closing_limits(grasp_object, hand, self._reference.load,
                                 self._reference.max_pressure, task.contact_region)
         self._closings = [GivenClosing(i, T, rows[-1], grasp_object, hand, options, limits)
@@ -112,6 +114,8 @@ class GraspEvaluator(AskAndTell):
             held = _in_seated(held, self._closings[i].closed().T_object_seated)
         grasp = make_grasp(Hypothesis(i, T, 0, 0.0), held, self.hand, self._reference,
                            self.options)
+        if not self._settlings.unfinished():
+            grasp = self._moving.judged(grasp, self.load_cases)
         if self._closings:
             return self._as_closed(i, grasp, reason)
         return replace(grasp, rank=i + 1, preshape='given', stable=not reason, reason=reason)

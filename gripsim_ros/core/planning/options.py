@@ -52,6 +52,33 @@ class ManipulationOptions(Options, section='planner option reach'):
 
 
 @dataclass(frozen=True)
+class ClosingDynamics(Options, section='planner option closing'):
+    """
+    How fast a hand closes, and what resists motion, where an object moves meanwhile.
+
+    Attributes
+    ----------
+    closing_time, squeeze_time : float
+        Of the trajectory, and of the grip after it [s].
+    drag : float
+        Resistance to the translation of an object that floats [N s/m].
+    joint_damping : float
+        Resistance to the joints' motion [N m s/rad].
+    stiffness : float
+        Of a link's contacts together, in series with the joints' [N/m].
+    time_step : float
+        Of the integration [s].
+    """
+
+    closing_time: float = _positive()
+    squeeze_time: float = _positive()
+    drag: float = _not_negative()
+    joint_damping: float = _not_negative()
+    stiffness: float = _positive()
+    time_step: float = _positive()
+
+
+@dataclass(frozen=True)
 class Uncertainty(Options, section='planner option uncertainty'):
     """
     Standard deviations of the numbers of a request, and the squeeze of the hand.
@@ -119,6 +146,7 @@ class PlannerOptions:
     robustness_samples: int
     uncertainty: Uncertainty
     reach: ManipulationOptions
+    closing: ClosingDynamics
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> 'PlannerOptions':
@@ -143,7 +171,7 @@ def _checked(name: str, kind: Any, value: Any) -> Any:
         return checked_elasticity(value)
     if name == 'weights':
         return _checked_weights(value)
-    if kind in (Uncertainty, ManipulationOptions):
+    if kind in (Uncertainty, ManipulationOptions, ClosingDynamics):
         names = [f.name for f in fields(kind)]
         if not isinstance(value, Mapping) or set(value) != set(names):
             raise TaskError(f'planner option {name} needs exactly {names}, got {value!r}')

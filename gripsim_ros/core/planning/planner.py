@@ -20,6 +20,7 @@ from .diagnosis.hint import explain_no_grasp
 from .diagnosis.nearest_miss import MissDetails, make_nearest_miss
 from .hypotheses.generate import propose_hypotheses
 from .manipulation.search import ManipulationSearch
+from .moving_object.predictions import ClosingPredictions
 from .options import IN_TWO_STAGES, PlannerOptions, checked_elasticity
 from .planar_closing.queue import ClosingQueue
 from .progress import CLOSING_AGAIN, PREPARING, Progress
@@ -106,6 +107,7 @@ class GraspPlanner(AskAndTell):
         # Whether the fingers can move the object is known only of grasps that are followed.
         self._followed = (self._wanted if task.reach == ANY
                           else max_hypotheses or options.max_hypotheses)
+        self._moving = ClosingPredictions(grasp_object, hand, task, options.closing).told
         self._found = self._answer = self._answer_of(
             Verdicts(hand, self._reference, options), conditions, again=False)
         hypotheses, self.proposed = propose_hypotheses(
@@ -117,6 +119,8 @@ class GraspPlanner(AskAndTell):
         verdicts, rounds = self._answer.verdicts, self._answer.rounds
         self._closings = Closings(self._waiting, self._pruner, rounds, verdicts, conditions,
                                   options)
+        if not self._twice:
+            rounds.moving = self._moving
         search = ((self._closings,), (Refinement(rounds, verdicts, conditions, options),),
                   (rounds,))
         super().__init__(search if self._twice else (*search, self._answer.last), conditions)
@@ -146,6 +150,7 @@ class GraspPlanner(AskAndTell):
         if not self._twice or self.closed_again or self._completed:
             return False
         if self._stopped or self._refusal or not self._found.verdicts.grasps:
+            self._found.rounds.moving = self._moving
             self._stages, self._completed = (self._found.last,), True
         else:
             self._close_again()
@@ -164,6 +169,7 @@ class GraspPlanner(AskAndTell):
 
     def _drop_second(self) -> None:
         self._answer, self._stages, self._asked, self._answers = self._found, (), {}, {}
+        self._found.rounds.moving = self._moving
 
     def _close_again(self) -> None:
         found, verdicts = self._found, Verdicts(self.hand, self._reference, self.options)
@@ -171,6 +177,7 @@ class GraspPlanner(AskAndTell):
         verdicts.misses = found.verdicts.misses
         conditions = replace(self.conditions, elasticity=OWN_COMPLIANCE)
         self._answer = self._answer_of(verdicts, conditions, again=True)
+        self._answer.rounds.moving = self._moving
         closings = [closing_from(*found.verdicts.closed(number), self.hand, self.options,
                                  self._limits)
                     for number in in_order(found.rounds, found.verdicts)]

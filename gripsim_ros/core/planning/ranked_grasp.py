@@ -23,6 +23,9 @@ NOT_ASKED = 'not_asked'
 OWN, PUBLISHED = 'own', 'published'
 #: Beginning of the warning about a published grasp whose computed forces friction cannot bear.
 CONES_LEFT = 'computed forces pull or slip'
+#: Shift and turn while closing beyond which the grasp is another than the one planned [m, rad]:
+#: those within which a state is judged to hold.
+MAX_WAY, MAX_CLOSING_TURN = 0.002, np.deg2rad(2.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +174,40 @@ class Robustness:
 
 
 @dataclass(frozen=True, eq=False)
+class ClosingMotion:
+    """
+    What becomes of a free object while a hand closes on it and squeezes.
+
+    Attributes
+    ----------
+    T_object_moved : (4, 4) float
+        Pose of the object in its frame as the fingers found it.
+    way : float
+        Of its centre of mass [m].
+    turn : float
+        [rad].
+    lost_time : float
+        Between the first touch of the first finger and that of the last that comes to press [s].
+    rests : bool
+        In the end it is at rest, and two links or more press it.
+    bears : bool or None
+        The closed hand then bears every load of the task, the object as free; None: not asked.
+    """
+
+    T_object_moved: Array
+    way: float
+    turn: float
+    lost_time: float
+    rests: bool
+    bears: bool | None = None
+
+    @property
+    def stays(self) -> bool:
+        """Return whether the object rests where the fingers found it, nearly."""
+        return bool(self.rests and self.way <= MAX_WAY and self.turn <= MAX_CLOSING_TURN)
+
+
+@dataclass(frozen=True, eq=False)
 class ClosingReport:
     """
     What closing changed of a given grasp.
@@ -206,7 +243,8 @@ class RankedGrasp(Row):
     ``limiting_load (6,)`` is the load that fails first when all grow alike (at the largest
     margin looked for, the one that uses most of a limit): force [N], torque about the deformed
     centre of mass [N m], as the task has it, not times ``margin``; None without one.
-    ``closing`` says what moved where a given grasp was closed, else None. ``elasticity`` says how
+    ``closing`` says what moved where a given grasp was closed, else None; ``closing_motion``
+    what becomes of a free object meanwhile, None where nobody asked. ``elasticity`` says how
     the object yields in these numbers: ``half_space``, or ``body`` by its own compliance.
     ``method`` is ``published`` where the grasp paper's planner found it, else ``own``.
     The numbers below are NaN where not computed.
@@ -240,6 +278,7 @@ class RankedGrasp(Row):
     limiting_load: Array | None = None
     balanced: bool = True
     closing: ClosingReport | None = None
+    closing_motion: ClosingMotion | None = None
     elasticity: str = 'half_space'
     method: str = OWN
 

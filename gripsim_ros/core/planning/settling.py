@@ -8,20 +8,17 @@ closings whose grasps are to settle are refined until their forces are near the 
 """
 
 from collections.abc import Callable
-from dataclasses import Field, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..batches import DETAIL_FORCES, DETAIL_SURFACE, ConfigurationBatch
-from ..fields import declared, frame_of
-from ..transforms import apply, inverse, rotate, rotation_about
+from ..transforms import rotation_about
 from .closing.batching import Conditions, next_closings
-from .closing.question import Question
+from .closing.question import Question, settled_question
 from .closing.knowledge import HeldGrasp
-from .closing.grasp_state import GraspState
+from .closing.grasp_state import GraspState, in_found_frame
 from .options import PlannerOptions
 from .ranked_grasp import RankedGrasp
 from .ranking.assemble import rank_key
@@ -106,58 +103,6 @@ def _can_settle(state: GraspState) -> bool:
     return state.capable and bool(np.isfinite(state.residual))
 
 
-def settled_question(question: Question, T_object_settled: Array) -> Question:
-    """
-    Return a question about the same hand at the object where it has settled.
-
-    Parameters
-    ----------
-    question : Question
-        In the frame of the object as it was found.
-    T_object_settled : (4, 4) float
-        Pose of the object in that frame.
-
-    Returns
-    -------
-    Question
-        In the frame of the settled object.
-    """
-    rotation = T_object_settled[:3, :3]
-    motion = np.concatenate([rotation.T @ T_object_settled[:3, 3],
-                             Rotation.from_matrix(rotation).as_rotvec()])
-    return replace(question, T_object_palm=inverse(T_object_settled) @ question.T_object_palm,
-                   settled_object=motion)
-
-
-def in_found_frame(state: GraspState, T_object_settled: Array) -> GraspState:
-    """
-    Return a state of a settled object in the frame of the object as it was found.
-
-    Parameters
-    ----------
-    state : GraspState
-        In the frame of the settled object.
-    T_object_settled : (4, 4) float
-        Pose of the settled frame in the found one, in which the palm has not moved.
-    """
-    if (T_object_settled == np.eye(4)).all():
-        return state
-    values = ((number, getattr(state, number.name)) for number in VECTORS)
-    return replace(state, **{number.name: _turned(number, value, T_object_settled)
-                             for number, value in values if value is not None})
-
-
-#: What of a state has a direction or place, and so depends on the frame.
-VECTORS = tuple(number for number in declared(GraspState)
-                if frame_of(number) and number.metadata['shape'][-1] == 3)
-
-
-def _turned(number: Field[Any], rows: Array, T_object_settled: Array) -> Array:
-    """Return the rows of a field in the found frame: places in metres, else directions."""
-    turn = apply if number.metadata['unit'] == 'm' else rotate
-    return turn(T_object_settled, np.atleast_2d(rows)).reshape(rows.shape)
-
-
 class Settlings:
     """
     The work of settling grasps, by their numbers.
@@ -222,7 +167,14 @@ class SettlingRounds(Settlings):
     options : PlannerOptions
     all_settle : bool
         However many those wanted are.
+
+    Attributes
+    ----------
+    moving : callable or None
+        Tells a settled grasp with the motion of the object while the hand closes.
     """
+
+    moving: Callable[[RankedGrasp], RankedGrasp] | None = None
 
     def __init__(self, wanted: int, verdicts: Verdicts, conditions: Conditions,
                  options: PlannerOptions, all_settle: bool = False) -> None:
@@ -233,6 +185,8 @@ class SettlingRounds(Settlings):
         """Return the best grasps, those wanted or ``count``: once one settles, only settled."""
         grasps = [grasp for number, grasp in self._verdicts.grasps.items()
                   if not self._settlings or number in self._settlings]
+        if self.moving is not None and self._settlings and self._ended():
+            grasps = [self.moving(grasp) for grasp in grasps]
         return [told(grasp, like) for grasp, like in as_choices(grasps)[:count or self._wanted]]
 
     def lacks_grasps(self) -> bool:

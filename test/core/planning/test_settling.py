@@ -19,10 +19,10 @@ from gripsim_ros.core.mechanics.stability.stability import (
     StabilityOptions, judge_stability, motion_at)
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task, rejections
-from gripsim_ros.core.planning.closing.question import Question
+from gripsim_ros.core.planning.closing.question import Question, settled_question
 from gripsim_ros.core.planning.closing.knowledge import HeldGrasp
-from gripsim_ros.core.planning.closing.grasp_state import extract_state
-from gripsim_ros.core.planning.settling import Settling, in_found_frame, settled_question
+from gripsim_ros.core.planning.closing.grasp_state import extract_state, in_found_frame
+from gripsim_ros.core.planning.settling import Settling
 from gripsim_ros.core.transforms import apply, from_rotation_vector, inverse
 from gripsim_ros.library.in_process import find_material, mechanics_options, planner_options
 from gripsim_ros.library.resources import load_default_hand

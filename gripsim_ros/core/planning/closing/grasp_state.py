@@ -1,6 +1,6 @@
 """The grasp state of one configuration, and verdicts on it."""
 
-from dataclasses import Field, dataclass
+from dataclasses import Field, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -8,7 +8,8 @@ import numpy as np
 
 from ...arrays import Array
 from ...batches import PATCH_REACHES_OBJECT_EDGE, PATCH_THROUGH, GraspStateBatch
-from ...fields import Row, declared, short_name, single, taken, takes_fields
+from ...fields import Row, declared, frame_of, short_name, single, taken, takes_fields
+from ...transforms import apply, rotate
 
 
 def _of_one(number: Field[Any]) -> Field[Any]:
@@ -93,3 +94,32 @@ def shortfall(state: GraspState) -> tuple[int, float]:
     if np.isfinite(state.needed_friction):
         return 2, state.needed_friction
     return 3, -float(len(np.unique(state.links)))
+
+
+def in_found_frame(state: GraspState, T_object_settled: Array) -> GraspState:
+    """
+    Return a state of a settled object in the frame of the object as it was found.
+
+    Parameters
+    ----------
+    state : GraspState
+        In the frame of the settled object.
+    T_object_settled : (4, 4) float
+        Pose of the settled frame in the found one, in which the palm has not moved.
+    """
+    if (T_object_settled == np.eye(4)).all():
+        return state
+    values = ((number, getattr(state, number.name)) for number in VECTORS)
+    return replace(state, **{number.name: _turned(number, value, T_object_settled)
+                             for number, value in values if value is not None})
+
+
+#: What of a state has a direction or place, and so depends on the frame.
+VECTORS = tuple(number for number in declared(GraspState)
+                if frame_of(number) and number.metadata['shape'][-1] == 3)
+
+
+def _turned(number: Field[Any], rows: Array, T_object_settled: Array) -> Array:
+    """Return the rows of a field in the found frame: places in metres, else directions."""
+    turn = apply if number.metadata['unit'] == 'm' else rotate
+    return turn(T_object_settled, np.atleast_2d(rows)).reshape(rows.shape)

@@ -122,14 +122,17 @@ def _settling_warnings(held: HeldGrasp) -> tuple[str, ...]:
             'forces are not balanced',)
 
 
-def rank_key(grasp: RankedGrasp) -> tuple[bool, bool, float, int]:
+def rank_key(grasp: RankedGrasp) -> tuple[bool, bool, bool, float, int]:
     """
-    Return the key of ranking: quantitative first, then balanced, then by score and number.
+    Return the key of ranking: quantitative, then balanced, then unmoved ones first; score, number.
 
     Where the object does not come to rest, no state of balance is known: of 22 such grasps two
-    were lost in physics, of 204 others none (docs/validation/physics.md).
+    were lost in physics, of 204 others none. Unmoved are objects that closing leaves in place,
+    as far as that is known (docs/validation/physics.md).
     """
-    return (not grasp.quantitative, not grasp.balanced, -round(grasp.score, 9), grasp.hypothesis)
+    moved = grasp.closing_motion is not None and not grasp.closing_motion.stays
+    return (not grasp.quantitative, not grasp.balanced, moved, -round(grasp.score, 9),
+            grasp.hypothesis)
 
 
 class StableGrasps(UserDict[int, RankedGrasp]):

@@ -12,7 +12,7 @@ from .assemble import rank_key
 #: whose contacts is as near to one of the other's [m, rad, m].
 PALM_NEAR, PALM_TURN, CONTACT_NEAR = 0.01, np.deg2rad(15.0), 0.01
 
-Key = tuple[bool, bool, float, int]
+Key = tuple[bool, bool, bool, float, int]
 
 
 def are_alike(a: RankedGrasp, b: RankedGrasp) -> bool:
@@ -34,14 +34,14 @@ def as_choices(grasps: Iterable[RankedGrasp], key: Callable[[RankedGrasp], Key] 
     """
     Return grasps in their order, and for each the better one that it is much like, if any.
 
-    Quantitative and balanced ones come first as in ``rank_key``; of one kind, those come last
-    that are much like a better grasp.
+    Quantitative, balanced and unmoved ones come first as in ``rank_key``; of one kind, those come
+    last that are much like a better grasp.
 
     Parameters
     ----------
     grasps : iterable of RankedGrasp
     key : callable, optional
-        As ``rank_key``: two marks of the kind, then the order within it.
+        As ``rank_key``: three marks of the kind, then the order within it.
     """
     choices: list[RankedGrasp] = []
     found = []
@@ -50,7 +50,7 @@ def as_choices(grasps: Iterable[RankedGrasp], key: Callable[[RankedGrasp], Key] 
         if like is None:
             choices.append(grasp)
         found.append((grasp, like))
-    return sorted(found, key=lambda pair: (*key(pair[0])[:2], pair[1] is not None))
+    return sorted(found, key=lambda pair: (*key(pair[0])[:3], pair[1] is not None))
 
 
 def told(grasp: RankedGrasp, like: RankedGrasp | None) -> RankedGrasp:

@@ -16,6 +16,7 @@ from ....core.planning.rejections import NOT_EVALUATED
 from ....core.planning.ranked_grasp import GraspContact, RankedGrasp, Robustness
 from ....core.transforms import apply, inverse
 from ..geometry import duration_to_msg, point_to_msg, pose_from_msg, pose_to_msg, vector_to_msg
+from .closing_motion import closing_fields
 from .reach import reach_fields
 
 Array = NDArray[np.float64]
@@ -68,6 +69,7 @@ def grasp_to_msg(grasp: RankedGrasp, frame: GraspFrame) -> Grasp:
         settled_object_pose=pose_to_msg(T_frame_object @ grasp.T_object_settled),
         limiting_load=_wrench_to_msg(grasp.limiting_load, T_frame_object),
         **_robustness_fields(grasp.robustness),
+        **closing_fields(grasp.closing_motion, T_frame_object),
         **reach_fields(grasp.reach, T_frame_object, frame.joint_names))
 
 

@@ -14,6 +14,7 @@ from ....core.planning.ranked_grasp import GraspContact, RankedGrasp, Robustness
 from ....core.transforms import apply, inverse
 from ....library.whole_motion import ArmWay
 from ..geometry import pose_from_msg, xyz
+from .closing_motion import closing_from_msg
 from .grasps import grasp_from_msg
 from .reach import reach_from_msg
 
@@ -64,6 +65,7 @@ def ranked_grasp_from_msg(msg: Grasp, T_frame_object: Array,
         limiting_load=_wrench(msg.limiting_load, T_object_frame),
         robustness=Robustness(msg.robustness_samples, msg.robustness, msg.robustness_error,
                               msg.robustness_margin) if msg.robustness_samples else None,
+        closing_motion=closing_from_msg(msg, T_object_frame),
         reach=reach_from_msg(msg, T_frame_object), elasticity=msg.elasticity)
 
 

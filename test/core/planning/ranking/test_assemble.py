@@ -3,7 +3,13 @@
 from dataclasses import dataclass, replace
 import random
 
+import numpy as np
+
+from gripsim_ros.core.planning.ranked_grasp import ClosingMotion
 from gripsim_ros.core.planning.ranking.assemble import StableGrasps, rank_key
+
+
+STILL, MOVED = (ClosingMotion(np.eye(4), way, 0.0, 0.0, True) for way in (0.0, 0.01))
 
 
 @dataclass(frozen=True)
@@ -14,6 +20,7 @@ class Grasp:
     score: float
     quantitative: bool
     balanced: bool
+    closing_motion: ClosingMotion | None = None
     rank: int = 0
 
 
@@ -26,14 +33,16 @@ def test_the_best_is_that_of_all_after_every_change():
             del grasps[number]
         else:
             grasps[number] = Grasp(number, rng.randrange(9) / 9.0, rng.random() < 0.5,
-                                   rng.random() < 0.5)
+                                   rng.random() < 0.5, rng.choice((None, STILL, MOVED)))
         best = min(grasps.values(), key=rank_key, default=None)
         assert grasps.best == (best and replace(best, rank=1))
     grasps.clear()
     assert grasps.best is None and not grasps
 
 
-def test_what_does_not_come_to_rest_ranks_behind_what_does_and_numbers_before_guesses():
-    order = [Grasp(3, 0.1, True, True), Grasp(0, 0.3, False, True), Grasp(2, 0.2, False, True),
+def test_numbers_rank_before_guesses_what_rests_before_what_does_not_and_then_what_stays():
+    order = [Grasp(3, 0.1, True, True), Grasp(5, 0.1, True, True, STILL),
+             Grasp(4, 0.9, True, True, MOVED), Grasp(0, 0.3, False, True),
+             Grasp(2, 0.2, False, True),
              Grasp(1, 0.9, False, False)]
     assert sorted(reversed(order), key=rank_key) == order

@@ -23,7 +23,7 @@ def grasp(number=0, score=0.5, *, place=0.0, turn=0.0, touch=0.0, preshape='pinc
     palm[0, 3] = place
     return SimpleNamespace(
         hypothesis=number, score=score, preshape=preshape, quantitative=quantitative,
-        balanced=balanced, T_object_palm=palm, contacts=[
+        balanced=balanced, closing_motion=None, T_object_palm=palm, contacts=[
             SimpleNamespace(point=np.array([side * 0.03, touch, 0.0])) for side in (-1.0, 1.0)])
 
 
@@ -49,7 +49,7 @@ def test_every_choice_of_a_kind_comes_before_what_repeats_a_better_one(rows):
               for i, (score, place, sound, still) in enumerate(rows)]
     found = as_choices(grasps)
     assert sorted(g.hypothesis for g, _ in found) == list(range(len(rows)))
-    kinds = [(*rank_key(g)[:2], like is not None) for g, like in found]
+    kinds = [(*rank_key(g)[:3], like is not None) for g, like in found]
     assert kinds == sorted(kinds)
     choices = [g for g, like in found if like is None]
     assert not any(are_alike(a, b) for i, a in enumerate(choices) for b in choices[:i])

@@ -96,6 +96,7 @@ def last_of_three_waves(known):
             number = closing.hypothesis.number
             pruner.conclude(number, SimpleNamespace(
                 quantitative=quantitative, score=score, balanced=True, hypothesis=number,
+                closing_motion=None,
                 preshape='', T_object_palm=np.eye(4),
                 contacts=[SimpleNamespace(point=np.full(3, float(place)))])
                 if wave == 0 else None)

@@ -1,0 +1,121 @@
+"""How far an object moves while a hand closes on it, and whether the closed hand then bears it."""
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ...arrays import Array
+from ...bodies import GraspObject
+from ...grasp_theory.grasp_map import load_wrenches
+from ...hand import HandModel
+from ...transforms import inverse
+from ..options import ClosingDynamics
+from ..ranked_grasp import ClosingMotion
+from ..task import Task
+from .free_body import Ground
+from .ground import standing_points
+from .motion import SPIN_RADIUS, NO_GROUND, MovingObject, along
+
+#: Speed of the object below which it rests [m/s]; of its turn, at its radius.
+REST_SPEED = 0.002
+#: Normal force from which a link counts as pressing [N].
+PRESSES = 0.01
+#: Time in which a load grows, and after which its effect is looked at [s].
+GROWTH_TIME, LOAD_TIME = 0.2, 0.5
+#: Largest shift and turn under a load, springs of joints included [m, rad].
+MAX_SHIFT, MAX_TURN = 0.005, np.deg2rad(5.0)
+
+
+def predict_closing_motion(grasp_object: GraspObject, hand: HandModel, task: Task,
+                           T_object_palm: Array, rows: Array, grip: Array,
+                           dynamics: ClosingDynamics, loads: Array | None = None,
+                           spin_radius: float = SPIN_RADIUS) -> ClosingMotion:
+    """
+    Return how an object moves while a hand closes on it.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    hand : HandModel
+    task : Task
+        An obstacle on which the object stands carries it; else it floats.
+    T_object_palm : (4, 4) float
+        Of the palm, which stands still, in the object before.
+    rows : (m, J) float
+        Joint trajectory [rad].
+    grip : (J,) float
+        Where the joints are sent then [rad].
+    dynamics : ClosingDynamics
+    loads : (c, 9) float, optional
+        Load cases (see ``grasp_theory.load_cases``) that the closed hand is to bear, without
+        the ground.
+    spin_radius : float, optional
+        At which friction resists the turn about a contact's normal [m].
+
+    Returns
+    -------
+    ClosingMotion
+    """
+    ground, weight = _ground(grasp_object, task, T_object_palm)
+    moving = MovingObject(grasp_object, hand, T_object_palm, rows[0], dynamics, ground,
+                          spin_radius)
+    moving.wrench = weight
+    moving.follow(along(rows, max(1, round(dynamics.closing_time / dynamics.time_step))))
+    squeeze = np.stack([rows[-1], grip])
+    half = max(1, round(0.5 * dynamics.squeeze_time / dynamics.time_step))
+    moving.follow(np.concatenate([along(squeeze, half), np.repeat(squeeze[1:], half, axis=0)]))
+    centre, moved = grasp_object.mass_properties.centre_of_mass, moving.T_object_moved
+    way = moved[:3, :3] @ centre + moved[:3, 3] - centre
+    radius = 0.5 * float(np.ptp(grasp_object.mesh.vertices, axis=0).max())
+    speed = np.linalg.norm(moving.speeds[:3]) + radius * np.linalg.norm(moving.speeds[3:])
+    pressing = int((moving.normal_forces > PRESSES).sum())
+    return ClosingMotion(
+        moved, float(np.linalg.norm(way)), _angle(moved),
+        _lost_time(hand, moving.touched) * dynamics.time_step,
+        bool(speed < REST_SPEED and pressing > 1),
+        None if loads is None else _bears(moving, grasp_object, grip, loads, dynamics))
+
+
+def _ground(grasp_object: GraspObject, task: Task, T_object_palm: Array
+            ) -> tuple[Ground, Array]:
+    """Return the ground in the palm's frame, and the weight (6,) that presses on it."""
+    standing = standing_points(grasp_object, task)
+    if standing is None:
+        return NO_GROUND, np.zeros(6)
+    points, up = standing
+    T_palm_object = inverse(T_object_palm)
+    normal = T_palm_object[:3, :3] @ up
+    height = float((points @ up).min() + normal @ T_palm_object[:3, 3])
+    weight = grasp_object.mass_properties.mass * task.gravity
+    return Ground(points, normal, height), np.concatenate([-weight * normal, np.zeros(3)])
+
+
+def _lost_time(hand: HandModel, touched: Array) -> float:
+    """Return the steps between the first touches of the first finger and of the last."""
+    times = [touched[list(finger.links)].min() for finger in hand.fingers]
+    times = [time for time in times if np.isfinite(time)]
+    return max(times) - min(times) if times else 0.0
+
+
+def _bears(moving: MovingObject, grasp_object: GraspObject, grip: Array, loads: Array,
+           dynamics: ClosingDynamics) -> bool:
+    """Return whether the closed hand bears every load, each alone, from where it has closed."""
+    moving.lift()
+    mass, begin = grasp_object.mass_properties, moving.T_palm_object
+    # Loads keep their directions while the object turns.
+    turn = begin[:3, :3] @ moving.T_object_moved[:3, :3].T
+    wrenches = load_wrenches(loads, mass.mass, mass.centre_of_mass).reshape(-1, 2, 3) @ turn.T
+    count = max(1, round(LOAD_TIME / dynamics.time_step))
+    growth = np.minimum(1.0, np.arange(1, count + 1) * dynamics.time_step / GROWTH_TIME)
+    commands = np.repeat(grip[None], count, axis=0)
+    for wrench in wrenches.reshape(-1, 6):
+        loaded = moving.copy()
+        loaded.follow(commands, growth[:, None] * wrench)
+        change = inverse(begin) @ loaded.T_palm_object
+        shift = change[:3, :3] @ mass.centre_of_mass + change[:3, 3] - mass.centre_of_mass
+        if np.linalg.norm(shift) > MAX_SHIFT or _angle(change) > MAX_TURN:
+            return False
+    return True
+
+
+def _angle(T: Array) -> float:
+    return float(Rotation.from_matrix(T[:3, :3]).magnitude())

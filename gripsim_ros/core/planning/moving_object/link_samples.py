@@ -1,0 +1,211 @@
+"""Points of the links' surfaces, by which a hand feels an object."""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ...arrays import Array, IntArray
+from ...hand import HandModel
+from ...numerics.kernels import njit
+from .distance_band import DistanceBand, distance_at
+
+#: Side of the cubes in each of which one point of a link is kept [m].
+SPACING = 0.002
+#: Points at most at which one link touches, depth below the deepest within which they lie, and
+#: least distance between two [m].
+MOST, SHALLOWER, APART = 4, 0.0005, 1e-4
+#: Way of a link after which all of its points are felt anew [m].
+STRIDE = 0.002
+
+
+class LinkSamples(NamedTuple):
+    """
+    Points of the links of a hand, link by link.
+
+    Attributes
+    ----------
+    points : (m, 3) float
+        Frame of the link [m].
+    starts : (L + 1,) int
+        Where those of each link begin.
+    radii : (L,) float
+        Largest distance of a link's points from its origin [m].
+    """
+
+    points: Array
+    starts: IntArray
+    radii: Array
+
+
+class Felt(NamedTuple):
+    """
+    What was felt last, so that points that cannot have come near since are left out.
+
+    Attributes
+    ----------
+    poses : (L, 4, 4) float
+        Of the links in the object when all of their points were felt.
+    distances : (m,) float
+        Of the points then [m].
+    least : (L,) float
+        Smallest of each link then [m].
+    """
+
+    poses: Array
+    distances: Array
+    least: Array
+
+    @classmethod
+    def nothing(cls, samples: LinkSamples) -> 'Felt':
+        """Return what is known at the beginning."""
+        links = len(samples.radii)
+        return cls(np.zeros((links, 4, 4)), np.zeros(len(samples.points)),
+                   np.full(links, -np.inf))
+
+
+class Touch(NamedTuple):
+    """
+    Contacts found: points of links and outward normals (c, 3) in the object's frame, gaps [m].
+
+    ``links`` (c,) says whose they are.
+    """
+
+    points: Array
+    normals: Array
+    gaps: Array
+    links: IntArray
+
+
+@lru_cache(maxsize=8)
+def link_samples(hand: HandModel) -> LinkSamples:
+    """Return points of the links of a hand, one in every cube of ``SPACING`` that they enter."""
+    parts = []
+    for link in hand.links:
+        points = np.concatenate([link.mesh.vertices, link.mesh.face_centroids])
+        _, kept = np.unique(np.floor(points / SPACING).astype(np.int64), axis=0,
+                            return_index=True)
+        parts.append(points[np.sort(kept)])
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
+    radii = np.array([np.linalg.norm(part, axis=1).max() for part in parts])
+    return LinkSamples(np.concatenate(parts), starts, radii)
+
+
+@njit(cache=True)
+def feel(samples: LinkSamples, band: DistanceBand, poses: Array, felt: Felt, reach: float,
+         touch: Touch) -> int:
+    """
+    Find where links touch an object or nearly do.
+
+    Parameters
+    ----------
+    samples : LinkSamples
+    band : DistanceBand
+        Of the object.
+    poses : (L, 4, 4) float
+        Of the links in the object now.
+    felt : Felt
+        Renewed.
+    reach : float
+        Largest gap of a contact [m].
+    touch : Touch
+        Filled.
+
+    Returns
+    -------
+    int
+        How many contacts were written, ``MOST`` of a link at most.
+    """
+    count = 0
+    for link in range(len(felt.least)):
+        moved = _moved(poses[link], felt.poses[link], samples.radii[link])
+        if felt.least[link] - moved > reach:
+            continue
+        first, end = samples.starts[link], samples.starts[link + 1]
+        if not moved < STRIDE:
+            moved = 0.0
+            _feel_all(samples, band, poses[link], felt, link)
+        near, distances = np.empty((end - first, 7)), 0
+        for i in range(first, end):
+            if felt.distances[i] - moved > reach:
+                continue
+            x, y, z = _placed(poses[link], samples.points, i)
+            distance, u, v, w = distance_at(band, x, y, z)
+            size = np.sqrt(u * u + v * v + w * w)
+            if distance < reach and size > 0.5:
+                row = near[distances]
+                row[0], row[1], row[2], row[3] = distance, x, y, z
+                row[4], row[5], row[6] = u / size, v / size, w / size
+                distances += 1
+        count = _choose(near[:distances], link, touch, count)
+    return count
+
+
+@njit(cache=True)
+def _feel_all(samples: LinkSamples, band: DistanceBand, pose: Array, felt: Felt, link: int
+              ) -> None:
+    for a in range(4):
+        for b in range(4):
+            felt.poses[link, a, b] = pose[a, b]
+    least = band.width
+    for i in range(samples.starts[link], samples.starts[link + 1]):
+        x, y, z = _placed(pose, samples.points, i)
+        felt.distances[i] = distance_at(band, x, y, z)[0]
+        least = min(least, felt.distances[i])
+    felt.least[link] = least
+
+
+@njit(cache=True, forceinline=True)
+def _placed(pose: Array, points: Array, i: int) -> tuple[float, float, float]:
+    x, y, z = points[i, 0], points[i, 1], points[i, 2]
+    return (pose[0, 0] * x + pose[0, 1] * y + pose[0, 2] * z + pose[0, 3],
+            pose[1, 0] * x + pose[1, 1] * y + pose[1, 2] * z + pose[1, 3],
+            pose[2, 0] * x + pose[2, 1] * y + pose[2, 2] * z + pose[2, 3])
+
+
+@njit(cache=True)
+def _moved(pose: Array, last: Array, radius: float) -> float:
+    """Return a bound of the way of a link's points between two poses."""
+    turned, moved = 0.0, 0.0
+    for a in range(3):
+        moved += (pose[a, 3] - last[a, 3]) ** 2
+        for b in range(3):
+            turned += (pose[a, b] - last[a, b]) ** 2
+    return float(np.sqrt(moved) + radius * np.sqrt(turned))
+
+
+@njit(cache=True)
+def _choose(near: Array, link: int, touch: Touch, count: int) -> int:
+    """Write the deepest of a link's points, then those farthest from the ones written."""
+    if len(near) == 0:
+        return count
+    chosen = 0
+    for i in range(len(near)):
+        if near[i, 0] < near[chosen, 0]:
+            chosen = i
+    most, begin = near[chosen, 0] + SHALLOWER, count
+    while chosen >= 0:
+        for a in range(3):
+            touch.points[count, a] = near[chosen, 1 + a]
+            touch.normals[count, a] = near[chosen, 4 + a]
+        touch.gaps[count], touch.links[count] = near[chosen, 0], link
+        count += 1
+        chosen = -1 if count - begin == MOST else _farthest(near, most, touch.points, begin, count)
+    return count
+
+
+@njit(cache=True)
+def _farthest(near: Array, most: float, points: Array, begin: int, end: int) -> int:
+    """Return the row of those not above a gap that is farthest from points written, -1: none."""
+    best, chosen = APART * APART, -1
+    for i in range(len(near)):
+        if near[i, 0] > most:
+            continue
+        square = np.inf
+        for other in range(begin, end):
+            x, y, z = (near[i, 1] - points[other, 0], near[i, 2] - points[other, 1],
+                       near[i, 3] - points[other, 2])
+            square = min(square, x * x + y * y + z * z)
+        if square > best:
+            best, chosen = square, i
+    return chosen

@@ -1,0 +1,87 @@
+"""The motion of the object while a hand closes, told with grasps."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...arrays import Array
+from ...bodies import GraspObject
+from ...grasp_theory.grasp_map import joint_torque_map
+from ...hand import HandModel
+from ..options import ClosingDynamics
+from ..ranked_grasp import ClosingMotion, RankedGrasp
+from ..task import Task
+from .closing_motion import predict_closing_motion
+from .motion import SPIN_RADIUS
+
+#: Loads tried at most of a task that has more.
+MOST_LOADS = 12
+
+
+class ClosingPredictions:
+    """
+    Predictions of the object's motion while hands close, each made once.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    hand : HandModel
+    task : Task
+    dynamics : ClosingDynamics
+    """
+
+    def __init__(self, grasp_object: GraspObject, hand: HandModel, task: Task,
+                 dynamics: ClosingDynamics) -> None:
+        self._object, self._hand, self._task, self._dynamics = grasp_object, hand, task, dynamics
+        self._known: dict[int, tuple[Array, Array, ClosingMotion]] = {}
+
+    def told(self, grasp: RankedGrasp) -> RankedGrasp:
+        """Return a grasp that holds with the motion until the hand has its grip."""
+        return self._with_motion(grasp, grasp.grip_positions, None)
+
+    def judged(self, grasp: RankedGrasp, loads: Array) -> RankedGrasp:
+        """
+        Return a grasp under evaluation with the motion, and whether the loads (c, 9) are borne.
+
+        The hand presses with the forces of its closed state. Of more than ``MOST_LOADS`` loads
+        some are tried, evenly chosen.
+        """
+        joints, contacts = grasp.trajectory[-1], grasp.contacts
+        efforts = np.zeros(len(joints))
+        if contacts:
+            links = np.array([self._hand.link_index(contact.link) for contact in contacts])
+            wrenches = np.hstack([[c.closing_force for c in contacts],
+                                  [c.closing_torque for c in contacts]])
+            efforts = joint_torque_map(self._hand, joints, grasp.T_object_palm, links, np.array(
+                [contact.point for contact in contacts])) @ wrenches.ravel()
+        grip = np.clip(joints + efforts / self._hand.joint_stiffness, self._hand.joint_lower,
+                       self._hand.joint_upper)
+        return self._with_motion(grasp, grip, loads[::-(-len(loads) // MOST_LOADS)])
+
+    def _with_motion(self, grasp: RankedGrasp, grip: Array, loads: Array | None) -> RankedGrasp:
+        known = self._known.get(grasp.hypothesis)
+        if known is None or not (np.array_equal(known[0], grasp.trajectory)
+                                 and np.array_equal(known[1], grip)):
+            known = grasp.trajectory, grip, self._predicted(grasp, grip, loads)
+            self._known[grasp.hypothesis] = known
+        return with_motion(grasp, known[2])
+
+    def _predicted(self, grasp: RankedGrasp, grip: Array, loads: Array | None) -> ClosingMotion:
+        forces = np.array([abs(c.closing_force @ c.normal) for c in grasp.contacts])
+        radii = np.array([contact.friction_radius for contact in grasp.contacts])
+        radius = float(radii @ forces / forces.sum()) if forces.sum() > 0.0 else SPIN_RADIUS
+        return predict_closing_motion(
+            self._object, self._hand, self._task, grasp.T_object_palm, grasp.trajectory, grip,
+            self._dynamics, loads, radius)
+
+
+def with_motion(grasp: RankedGrasp, motion: ClosingMotion) -> RankedGrasp:
+    """Return a grasp with the object's motion, and a warning where the object does not stay."""
+    warnings = grasp.warnings if motion.stays else (*grasp.warnings, _warning(motion))
+    return replace(grasp, closing_motion=motion, warnings=warnings)
+
+
+def _warning(motion: ClosingMotion) -> str:
+    rest = '' if motion.rests else ', and does not bring it to rest'
+    return (f'closing moves the object by {1e3 * motion.way:.1f} mm and turns it by '
+            f'{np.rad2deg(motion.turn):.1f} degrees{rest}')

@@ -1,0 +1,47 @@
+"""The object's motion as answers tell it."""
+
+import numpy as np
+import pytest
+
+from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.planning import Task
+from gripsim_ros.core.planning.moving_object.predictions import ClosingPredictions
+from gripsim_ros.core.transforms import transform
+from gripsim_ros.library.in_process import evaluate_grasps, plan_grasps, planner_options
+
+
+@pytest.fixture(scope='module')
+def ball():
+    return GraspObject(shapes.sphere(0.033, 0.003), Material(1.0e6, 0.45, 500.0, 0.8))
+
+
+@pytest.fixture(scope='module')
+def planned(hand, ball):
+    return plan_grasps(ball, hand=hand, hypotheses=20).grasps
+
+
+def test_grasps_returned_tell_the_motion_and_those_that_stay_come_first(planned):
+    assert planned and all(grasp.closing_motion is not None for grasp in planned)
+    kinds = [(not grasp.quantitative, not grasp.balanced, not grasp.closing_motion.stays)
+             for grasp in planned]
+    assert kinds == sorted(kinds)
+    assert planned[0].closing_motion.stays and planned[0].closing_motion.bears is None
+
+
+def test_a_palm_aside_moves_the_object_and_the_answer_says_so(hand, ball, planned):
+    best = planned[0]
+    aside = best.T_object_palm @ transform(np.eye(3), np.array([0.004, 0.0, 0.0]))
+    judged = evaluate_grasps(
+        ball, [(best.T_object_palm, best.trajectory), (aside, best.trajectory)], hand=hand)
+    middle, moved = (grasp.closing_motion for grasp in judged)
+    assert middle.stays and middle.bears
+    assert moved.way > 0.002 > middle.way and not moved.stays
+    assert [any('closing moves the object' in text for text in grasp.warnings)
+            for grasp in judged] == [False, True]
+
+
+def test_a_prediction_is_made_once_and_again_where_the_grasp_has_changed(hand, ball, planned):
+    predictions = ClosingPredictions(ball, hand, Task(), planner_options().closing)
+    first = predictions.told(planned[0]).closing_motion
+    assert predictions.told(planned[0]).closing_motion is first
+    np.testing.assert_array_equal(first.T_object_moved, planned[0].closing_motion.T_object_moved)
