@@ -19,6 +19,10 @@ from .motion import SPIN_RADIUS, NO_GROUND, MovingObject, along
 REST_SPEED = 0.002
 #: Normal force from which a link counts as pressing [N].
 PRESSES = 0.01
+#: Corrections of the grip until the joints exert its torques where the object has given way.
+PRESS_STEPS = 4
+#: Way of the object beyond which it counts as lost [m].
+MAX_PUSH = 0.02
 #: Time in which a load grows, and after which its effect is looked at [s].
 GROWTH_TIME, LOAD_TIME = 0.2, 0.5
 #: Largest shift and turn under a load, springs of joints included [m, rad].
@@ -43,7 +47,7 @@ def predict_closing_motion(grasp_object: GraspObject, hand: HandModel, task: Tas
     rows : (m, J) float
         Joint trajectory [rad].
     grip : (J,) float
-        Where the joints are sent then [rad].
+        Where the joints are sent then [rad]; stretched springs exert torques.
     dynamics : ClosingDynamics
     loads : (c, 9) float, optional
         Load cases (see ``grasp_theory.load_cases``) that the closed hand is to bear, without
@@ -60,19 +64,43 @@ def predict_closing_motion(grasp_object: GraspObject, hand: HandModel, task: Tas
                           spin_radius)
     moving.wrench = weight
     moving.follow(along(rows, max(1, round(dynamics.closing_time / dynamics.time_step))))
-    squeeze = np.stack([rows[-1], grip])
-    half = max(1, round(0.5 * dynamics.squeeze_time / dynamics.time_step))
-    moving.follow(np.concatenate([along(squeeze, half), np.repeat(squeeze[1:], half, axis=0)]))
-    centre, moved = grasp_object.mass_properties.centre_of_mass, moving.T_object_moved
-    way = moved[:3, :3] @ centre + moved[:3, 3] - centre
+    _squeeze(moving, rows[-1], grip, dynamics)
+    moved, way = moving.T_object_moved, _way(moving, grasp_object)
     radius = 0.5 * float(np.ptp(grasp_object.mesh.vertices, axis=0).max())
     speed = np.linalg.norm(moving.speeds[:3]) + radius * np.linalg.norm(moving.speeds[3:])
     pressing = int((moving.normal_forces > PRESSES).sum())
     return ClosingMotion(
-        moved, float(np.linalg.norm(way)), _angle(moved),
+        moved, way, _angle(moved),
         _lost_time(hand, moving.touched) * dynamics.time_step,
         bool(speed < REST_SPEED and pressing > 1),
-        None if loads is None else _bears(moving, grasp_object, grip, loads, dynamics))
+        None if loads is None else _bears(
+            moving, grasp_object, _pressed(moving, hand, rows[-1], grip, dynamics), loads,
+            dynamics))
+
+
+def _squeeze(moving: MovingObject, before: Array, grip: Array, dynamics: ClosingDynamics) -> None:
+    """Send the joints from one command to another, then wait as long."""
+    half = max(1, round(0.5 * dynamics.squeeze_time / dynamics.time_step))
+    moving.follow(np.concatenate([along(np.stack([before, grip]), half),
+                                  np.repeat(grip[None], half, axis=0)]))
+
+
+def _pressed(moving: MovingObject, hand: HandModel, closed: Array, grip: Array,
+             dynamics: ClosingDynamics) -> Array:
+    """Press until the joints exert the torques of the grip; return their command (J,) [rad]."""
+    command = grip
+    for _ in range(PRESS_STEPS):
+        # A spring exerts its torque where it is stretched as the grip is from the closed hand.
+        wanted = np.clip(moving.joints + grip - closed, hand.joint_lower, hand.joint_upper)
+        _squeeze(moving, command, wanted, dynamics)
+        command = wanted
+    return command
+
+
+def _way(moving: MovingObject, grasp_object: GraspObject) -> float:
+    """Return how far the centre of mass has moved [m]."""
+    centre, moved = grasp_object.mass_properties.centre_of_mass, moving.T_object_moved
+    return float(np.linalg.norm(moved[:3, :3] @ centre + moved[:3, 3] - centre))
 
 
 def _ground(grasp_object: GraspObject, task: Task, T_object_palm: Array
@@ -93,12 +121,14 @@ def _lost_time(hand: HandModel, touched: Array) -> float:
     """Return the steps between the first touches of the first finger and of the last."""
     times = [touched[list(finger.links)].min() for finger in hand.fingers]
     times = [time for time in times if np.isfinite(time)]
-    return max(times) - min(times) if times else 0.0
+    return float(max(times) - min(times)) if times else 0.0
 
 
 def _bears(moving: MovingObject, grasp_object: GraspObject, grip: Array, loads: Array,
            dynamics: ClosingDynamics) -> bool:
     """Return whether the closed hand bears every load, each alone, from where it has closed."""
+    if _way(moving, grasp_object) > MAX_PUSH:
+        return False
     moving.lift()
     mass, begin = grasp_object.mass_properties, moving.T_palm_object
     # Loads keep their directions while the object turns.
