@@ -15,9 +15,11 @@ def _box(size, origin=(0.0, 0.0, 0.0)):
 
 def _joint(name, kind, parent, child, origin, axis, limits, mimic=''):
     xyz, yaw = origin
+    rpy = yaw if isinstance(yaw, tuple) else (0.0, 0.0, yaw)
     follow = f'<mimic joint="{mimic}" multiplier="1" offset="0"/>' if mimic else ''
     return (f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-            f'<origin xyz="{xyz[0]:.9f} {xyz[1]:.9f} {xyz[2]:.9f}" rpy="0 0 {yaw:.9f}"/>'
+            f'<origin xyz="{xyz[0]:.9f} {xyz[1]:.9f} {xyz[2]:.9f}" '
+            f'rpy="{rpy[0]:.9f} {rpy[1]:.9f} {rpy[2]:.9f}"/>'
             f'<axis xyz="{axis}"/><limit lower="{limits[0]}" upper="{limits[1]}" '
             f'effort="{limits[2]}" velocity="1"/>{follow}</joint>')
 
@@ -56,6 +58,42 @@ def turning_hand(count, axis='z', motors=0):
                          ((0, 0, 0.052), 0.0), '0 1 0', (0.0, 1.4, 2.0),
                          'inner_0' if motors == 1 else '')]
     return f'<robot name="turner">{"".join(parts)}</robot>'
+
+
+def thumb_beside_fingers(count=3):
+    """
+    Return the URDF of fingers that point along z from the edge of a palm that looks along x.
+
+    They spread and bend. A thumb beside the palm points along y and turns in front of it; then
+    it points along x, as fingers do that are bent, and its palmar side is up, theirs down.
+    """
+    palm = _box((0.02, 0.1, 0.09), (-0.01, 0.0, -0.045))
+    parts = [f'<link name="palm">{palm}</link>']
+    bend, reach = (-0.2, 1.7, 3.0), (0.0, 0.0, PHALANX[2] + 0.002)
+    for i in range(count):
+        place = (0.0, 0.036 * (i - 0.5 * (count - 1)), 0.005)
+        parts += [f'<link name="knuckle_{i}"/>', *_phalanges(f'_{i}'),
+                  _joint(f'spread_{i}', 'revolute', 'palm', f'knuckle_{i}', (place, 0.0),
+                         '1 0 0', (-0.4, 0.4, 3.0)),
+                  _joint(f'inner_{i}', 'revolute', f'knuckle_{i}', f'inner_link_{i}',
+                         ((0, 0, 0), 0.0), '0 1 0', bend),
+                  _joint(f'outer_{i}', 'revolute', f'inner_link_{i}', f'outer_link_{i}',
+                         (reach, 0.0), '0 1 0', bend)]
+    quarter = 0.5 * np.pi
+    parts += [f'<link name="thumb_base">{_box((0.014, 0.014, 0.014))}</link>',
+              *_phalanges('_thumb'),
+              _joint('thumb_turn', 'revolute', 'palm', 'thumb_base', ((0.012, 0.04, -0.08), 0.0),
+                     '0 0 1', (-3.3, 0.2, 3.0)),
+              _joint('thumb_inner', 'revolute', 'thumb_base', 'inner_link_thumb',
+                     ((0, 0.008, 0), (-quarter, -quarter, 0.0)), '0 1 0', bend),
+              _joint('thumb_outer', 'revolute', 'inner_link_thumb', 'outer_link_thumb',
+                     (reach, 0.0), '0 1 0', bend)]
+    return f'<robot name="anthropomorph">{"".join(parts)}</robot>'
+
+
+def _phalanges(suffix):
+    box = _box(PHALANX, (0, 0, 0.025))
+    return [f'<link name="{name}{suffix}">{box}</link>' for name in ('inner_link', 'outer_link')]
 
 
 def write_urdf(folder: Path, text: str) -> Path:

@@ -15,6 +15,7 @@ from ...core.hand.description import Preshape
 from ...core.planning.hypotheses.generate import many_fingers_shares
 from ...core.transforms import apply, inverse
 from .fingers import STEPS, Bend, FoundFinger, start_posture
+from .opposition import WIDE, Grip, aligned, opposed_grips
 
 Array = NDArray[np.float64]
 
@@ -36,10 +37,26 @@ MOST_UNBALANCE, FINGER_GAIN = 0.75, 0.06
 MEETING_RESERVE, MEETING_STEPS = 0.02, 25
 #: Part of the closing before a body of that width is touched, and after it [-].
 LEAST_SHARE = 0.12
+#: Largest number of grips of one finger against others.
+MOST_GRIPS = 4
+#: Width of bodies at which links of such a grip may meet at the latest [m], and the part of its
+#: closing until there [-], with the reserve after it.
+LATEST_MEETING = 0.03
+MEETING_SHARE = 1.0 - LATEST_MEETING / WIDE - LEAST_SHARE
+#: Part of the largest opposition from which those of other pads count as the same direction [-].
+ALIKE = 0.95
+#: Cosine to itself from which a direction turned square to that across is left as it was [-].
+NEARLY_SQUARE = 0.9994
+#: Largest cosine to the direction across of one that is turned square to it [-], and gain of room
+#: where that is an axis of the palm [m].
+MOST_ALONG, STRAIGHT_GAIN = 0.6, 0.012
 #: Largest number of candidates of a width that are looked at for links that meet.
 MOST_TRIED = 40
-#: Postures in which links that meet in all of them count as neighbours.
-SAMPLES = 24
+#: Postures in which links that meet in all of them count as neighbours, and in which links with
+#: one link between them do that meet in any.
+SAMPLES, JOINED_SAMPLES = 24, 100
+#: Distance of two joints of a link below which it is a knuckle [m].
+KNUCKLE = 0.025
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,18 +80,33 @@ def meeting_pairs(hand: HandModel, bend: Bend) -> list[tuple[str, str]]:
 
     Taken are pairs that overlap with the hand open or in most random postures, and links of one
     finger with one link between them that overlap in any: their joints' limits are to keep them
-    apart, and coarse shapes do not show it.
+    apart, and coarse shapes do not show it. So are the palm and the link beyond a knuckle, whose
+    joints are less than ``KNUCKLE`` apart.
     """
     shapes = LinkShapes.of_hand(hand)
     draws = np.random.default_rng(0).uniform(size=(SAMPLES, len(hand.joint_names)))
-    rows = np.vstack([bend.open, start_posture(hand),
-                      bend.open + draws * (bend.closed - bend.open)])
-    hits = np.array([_meeting(shapes, T) for T in forward_kinematics(hand, rows)])
+    bends = np.vstack([bend.open, start_posture(hand),
+                       bend.open + draws * (bend.closed - bend.open)])
+    hits = np.array([_meeting(shapes, T) for T in forward_kinematics(hand, bends)])
     always = hits[:2].any(axis=0) | (hits.mean(axis=0) > 0.9)
-    next_but_one = np.array([(hand.neighbours[i] & hand.neighbours[j]).any()
-                             and hand.palm_index not in (i, j) for i, j in shapes.pairs], bool)
-    always |= next_but_one & hits.any(axis=0)
+    near = np.array([_next_but_one(hand, i, j) for i, j in shapes.pairs], bool)
+    if near.any():
+        draws = np.random.default_rng(0).uniform(size=(JOINED_SAMPLES, len(hand.joint_names)))
+        rows = hand.joint_lower + draws * (hand.joint_upper - hand.joint_lower)
+        joined = replace(shapes, pairs=shapes.pairs[near])
+        always[near] |= hits[:, near].any(axis=0) | np.any(
+            [_meeting(joined, T) for T in forward_kinematics(hand, rows)], axis=0)
     return [(hand.link_names[i], hand.link_names[j]) for i, j in shapes.pairs[always]]
+
+
+def _next_but_one(hand: HandModel, one: int, other: int) -> bool:
+    """Return True if one link of a finger, or a knuckle between it and the palm, is between."""
+    between = np.flatnonzero(hand.neighbours[one] & hand.neighbours[other])
+    if hand.palm_index not in (one, other):
+        return bool((between != hand.palm_index).any())
+    outer = other if one == hand.palm_index else one
+    T = forward_kinematics(hand, start_posture(hand)[None])[0]
+    return any(np.linalg.norm(T[outer, :3, 3] - T[i, :3, 3]) < KNUCKLE for i in between)
 
 
 def _meeting(shapes: LinkShapes, T_palm_link: Array) -> NDArray[np.bool_]:
@@ -91,14 +123,57 @@ def _meeting(shapes: LinkShapes, T_palm_link: Array) -> NDArray[np.bool_]:
 def propose_preshapes(hand: HandModel, fingers: list[FoundFinger], bend: Bend
                       ) -> list[Preshape]:
     """
-    Return preshapes in which pads oppose each other, one for each range of widths.
+    Return preshapes in which pads oppose each other.
 
-    Every posture of the joints that spread fingers, on a grid or drawn from it, is closed in a
-    few styles. At each step the best shares of forces along the pads' normals are looked for:
-    their resultant, force and torque, is the unbalance of the posture at that width.
+    Where fingers bend by joints of their own and one can face others, they are those of
+    ``opposed_grips`` whose links stay apart, with different fingers each. Else all fingers close
+    by one common fraction, and there is one preshape for each range of widths: every posture of
+    the joints that spread fingers, on a grid or drawn from it, is closed in a few styles. At each
+    step the best shares of forces along the pads' normals are looked for: their resultant, force
+    and torque, is the unbalance of the posture at that width.
     """
-    candidates = _candidates(hand, fingers, bend)
     shapes = LinkShapes.of_hand(hand)
+    return (_of_grips(hand, shapes, fingers, bend)
+            or _of_common_closings(hand, shapes, fingers, bend))
+
+
+def _of_grips(hand: HandModel, shapes: LinkShapes, fingers: list[FoundFinger], bend: Bend
+              ) -> list[Preshape]:
+    """Return the best grips of different fingers that close along one direction."""
+    grips = opposed_grips(hand, fingers, bend)
+    free = _free_grips(hand, shapes, grips)
+    if not free:
+        return []
+    _, across = approach_axes(hand, fingers, free)
+    straight = _free_grips(hand, shapes, aligned(hand, fingers, bend, grips, across))
+    return (straight + [preshape for preshape in free
+                        if preshape.name not in {p.name for p in straight}])[:MOST_GRIPS]
+
+
+def _free_grips(hand: HandModel, shapes: LinkShapes, grips: list[Grip]) -> list[Preshape]:
+    """
+    Return grips of different fingers each, closed until links meet.
+
+    First the best of each number of fingers, the most fingers first, and then the best of all.
+    """
+    chosen: dict[frozenset[int], tuple[int, int, Preshape]] = {}
+    for grip in grips:
+        used = frozenset([grip.thumb, *grip.others])
+        if used in chosen:
+            continue
+        free = _until_meeting(hand, shapes, Candidate(grip.open, grip.closed, grip.cost,
+                                                      LATEST_MEETING, MEETING_SHARE))
+        if free is not None:
+            name = f'finger_{grip.thumb + 1}_to_' + '_'.join(str(i + 1) for i in grip.others)
+            place = sum(len(other) == len(used) for other in chosen)
+            chosen[used] = place, -len(used), Preshape(name, free.open, free.closed)
+    order = sorted(chosen.values(), key=lambda row: row[:2])
+    return [preshape for _, _, preshape in order[:MOST_GRIPS]]
+
+
+def _of_common_closings(hand: HandModel, shapes: LinkShapes, fingers: list[FoundFinger],
+                        bend: Bend) -> list[Preshape]:
+    candidates = _candidates(hand, fingers, bend)
     chosen: dict[str, Candidate] = {}
     for name, (low, high) in WIDTHS.items():
         found = sorted((c for row in candidates for c in row if low <= c.width < high),
@@ -236,22 +311,22 @@ def approach_axes(hand: HandModel, fingers: list[FoundFinger], preshapes: list[P
     """
     Return the directions ``approach`` and ``across`` (3,), frame palm.
 
-    The approach is the direction along which most room is free between the open fingers, seen
-    from the place where the pads meet, of those that lead from the palm to that place; across
-    is that of the pads that oppose each other most.
+    Across is the direction in which pads oppose each other most. The approach is square to it:
+    of the directions that lead from the palm to the place where the pads meet, that along which
+    most room is free between the open fingers, seen from that place.
     """
     votes = []
     for preshape in preshapes:
         T = forward_kinematics(hand, np.stack([preshape.open, preshape.closed]))
         tips = np.array([apply(T[1, f.link], hand.links[f.link].pad_point[None])[0]
-                         for f in fingers])
+                         for f in _closing(fingers, preshape)])
         cloud = np.concatenate([apply(T[0, i], link.mesh.vertices)
                                 for i, link in enumerate(hand.links)])
         votes.append((tips.mean(axis=0), cloud))
     palm = hand.links[hand.palm_index].mesh
     centre = 0.5 * (palm.vertices.min(axis=0) + palm.vertices.max(axis=0))
-    directions = np.array([d for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
-    directions = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    across = _across(hand, fingers, preshapes)
+    directions, straight = _square_to(across)
     scores = np.zeros(len(directions))
     for meeting, cloud in votes:
         away = meeting - centre
@@ -262,22 +337,40 @@ def approach_axes(hand: HandModel, fingers: list[FoundFinger], preshapes: list[P
             beside = offsets - along[:, None] * direction
             ahead = along > 0.0
             room = np.linalg.norm(beside[ahead], axis=1).min() if ahead.any() else 0.1
-            straight = 0.012 if np.count_nonzero(direction) == 1 else 0.0
-            scores[k] += (min(float(room), 0.06) + straight) * max(0.0, direction @ away) ** 0.5
-    approach = directions[int(scores.argmax())]
-    return approach, _across(hand, fingers, preshapes, approach)
+            scores[k] += (min(float(room), 0.06) + straight[k]) * max(0.0, direction @ away) ** 0.5
+    return directions[int(scores.argmax())], across
 
 
-def _across(hand: HandModel, fingers: list[FoundFinger], preshapes: list[Preshape],
-            approach: Array) -> Array:
-    best, most = np.zeros(3), 0.0
+def _square_to(across: Array) -> tuple[Array, Array]:
+    """Return directions (n, 3) square to one, and the gain of score of those along an axis."""
+    around = np.array([d for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
+    straight = np.where(np.count_nonzero(around, axis=1) == 1, STRAIGHT_GAIN, 0.0)
+    around /= np.linalg.norm(around, axis=1, keepdims=True)
+    beside = np.abs(around @ across) < MOST_ALONG
+    flat = around[beside] - (around[beside] @ across)[:, None] * across
+    flat /= np.linalg.norm(flat, axis=1, keepdims=True)
+    same = np.einsum('ni,ni->n', flat, around[beside]) > NEARLY_SQUARE
+    return np.where(same[:, None], around[beside], flat), straight[beside]
+
+
+def _closing(fingers: list[FoundFinger], preshape: Preshape) -> list[FoundFinger]:
+    """Return the fingers that close in a preshape."""
+    moving = np.abs(preshape.closed - preshape.open) > 1e-9
+    return [finger for finger in fingers if moving[list(finger.joints)].any()]
+
+
+def _across(hand: HandModel, fingers: list[FoundFinger], preshapes: list[Preshape]) -> Array:
+    """Return the mean direction (3,) of the pads that oppose each other most, half closed."""
+    found = [np.array([1e-6, 0.0, 0.0])]
     for preshape in preshapes:
-        T = forward_kinematics(hand, preshape.closed[None])[0]
-        normals = [T[f.link, :3, :3] @ hand.links[f.link].pad_normal for f in fingers]
-        for a, b in combinations(normals, 2):
-            apart = (a - b) - ((a - b) @ approach) * approach
-            if np.linalg.norm(apart) > most:
-                best, most = apart / np.linalg.norm(apart), float(np.linalg.norm(apart))
-    if most < 1e-6:
-        best = np.eye(3)[0 if abs(approach[0]) < 0.5 else 1]
-    return best
+        half = 0.5 * (preshape.open + preshape.closed)
+        T = forward_kinematics(hand, half[None])[0]
+        normals = [T[f.link, :3, :3] @ hand.links[f.link].pad_normal
+                   for f in _closing(fingers, preshape)]
+        found += [a - b for a, b in combinations(normals, 2)]
+    rows = np.array(found)
+    best = rows[int(np.linalg.norm(rows, axis=1).argmax())]
+    along = rows @ best / np.linalg.norm(best)
+    like = np.abs(along) >= ALIKE * np.linalg.norm(best)
+    mean = np.sum(np.sign(along[like])[:, None] * rows[like], axis=0)
+    return mean / np.linalg.norm(mean)

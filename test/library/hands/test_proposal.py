@@ -33,7 +33,7 @@ def test_a_sliding_gripper_is_understood_and_grasps(tmp_path, motors):
     assert {contact.link for contact in best.contacts} == {'finger_0', 'finger_1'}
     # Each finger's inner face is its distance from the middle: together as wide as the body.
     width = 2.0 * best.trajectory[-1].mean()
-    assert 0.027 < width < 0.041
+    assert np.abs(width - np.array([0.03, 0.04, 0.05])).min() < 0.003
     forces = [sum(contact.force for contact in best.contacts if contact.link == link)
               for link in ('finger_0', 'finger_1')]
     assert np.linalg.norm(forces[0] + forces[1]) == pytest.approx(0.048 * 9.81, rel=1e-3)
@@ -48,7 +48,9 @@ def test_turning_hands_face_where_their_fingers_are(tmp_path, count, axis):
     assert hand.base_link == 'palm' and len(hand.links[0].mesh.faces)   # of what is fixed to it
     for preshape in hand.preshapes:
         inner = [j for j, name in enumerate(hand.joint_names) if name.startswith('inner')]
-        assert (preshape.closed[inner] > preshape.open[inner]).all()
+        closing = preshape.closed[inner] - preshape.open[inner]
+        moving = np.abs(closing) > 1e-9        # fingers that are not part of a grip stay open
+        assert moving.sum() > 1 and (closing[moving] > 0.0).all()
 
 
 def test_the_palm_is_found_where_the_fingers_begin(tmp_path):
